@@ -1,0 +1,4 @@
+//! Placeholder.
+#![no_std]
+#![forbid(unsafe_code)]
+extern crate alloc;
