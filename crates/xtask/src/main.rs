@@ -1,2 +1,47 @@
-//! Placeholder.
-fn main() {}
+//! `cargo xtask`: what CI runs, and what keeps generated files fresh.
+//!
+//! `cargo xtask test` installs the peers that are missing, then runs every stage and prints their seconds.
+#![forbid(unsafe_code)]
+
+mod command;
+mod peers;
+mod report;
+mod stages;
+mod tally;
+mod tools;
+
+use std::process::ExitCode;
+
+use anyhow::{Result, bail};
+
+const USAGE: &str = "\
+Usage: cargo xtask <COMMAND>
+
+Commands:
+  test [--no-peers]   Install what is missing, then run all stages: what CI runs
+                      --no-peers: install nothing, skip the tests against other programs
+";
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    match dispatch(&args) {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("xtask: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn dispatch(args: &[&str]) -> Result<ExitCode> {
+    match args {
+        ["test"] => Ok(stages::test(true)),
+        ["test", "--no-peers"] => Ok(stages::test(false)),
+        [] | ["help" | "-h" | "--help"] => {
+            print!("{USAGE}");
+            Ok(ExitCode::SUCCESS)
+        }
+        other => bail!("`{}` is not a command\n\n{USAGE}", other.join(" ")),
+    }
+}

@@ -1,0 +1,71 @@
+//! Running other programs: said before it is done, and an error when the exit status is not zero.
+
+use std::io::{BufRead, BufReader};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use alula_tidy::repository_root;
+use anyhow::{Context, Result, ensure};
+
+use crate::tally::Tally;
+
+/// `cargo` with these arguments, in the repository's root.
+pub(crate) fn cargo<'a>(args: impl IntoIterator<Item = &'a str>) -> Command {
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.args(args).current_dir(repository_root());
+    command
+}
+
+/// Prints the command, runs it with our own output streams and waits.
+pub(crate) fn run(command: &mut Command) -> Result<()> {
+    announce(command);
+    let status = command.stdin(Stdio::null()).status().with_context(|| cannot_run(command))?;
+    ensure!(status.success(), "`{}` ended with {status}", describe(command));
+    Ok(())
+}
+
+/// As [`run`], and counts what the test runners say in their closing lines, which are passed on unchanged.
+pub(crate) fn run_tests(command: &mut Command, tally: &mut Tally) -> Result<()> {
+    announce(command);
+    command.stdin(Stdio::null()).stdout(Stdio::piped());
+    let mut child = command.spawn().with_context(|| cannot_run(command))?;
+    let output = child.stdout.take().expect("stdout is piped");
+    for line in BufReader::new(output).split(b'\n') {
+        let line = line?;
+        let line = String::from_utf8_lossy(&line);
+        println!("{line}");
+        tally.read(&line);
+    }
+    let status = child.wait()?;
+    ensure!(status.success(), "`{}` ended with {status}", describe(command));
+    Ok(())
+}
+
+/// What the command prints to standard output, or `None` when it cannot be run or fails.
+pub(crate) fn answer(command: &mut Command) -> Option<String> {
+    let output = command.stdin(Stdio::null()).output().ok()?;
+    output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+/// Where on `PATH` the program is.
+pub(crate) fn find_program(name: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    // Debian keeps servers such as nginx where an ordinary user's PATH does not look.
+    let folders = std::env::split_paths(&path).chain(["/usr/sbin".into(), "/sbin".into()]);
+    folders.map(|folder| folder.join(name)).find(|file| file.is_file())
+}
+
+fn announce(command: &Command) {
+    println!("$ {}", describe(command));
+}
+
+fn describe(command: &Command) -> String {
+    let program = PathBuf::from(command.get_program());
+    let mut words = vec![program.file_name().unwrap_or_default().to_string_lossy().into_owned()];
+    words.extend(command.get_args().map(|arg| arg.to_string_lossy().into_owned()));
+    words.join(" ")
+}
+
+fn cannot_run(command: &Command) -> String {
+    format!("`{}` cannot be run", describe(command))
+}

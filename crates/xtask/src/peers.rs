@@ -1,0 +1,24 @@
+//! The programs that Alula is tested against: what they are for, whether they are there, how to get them.
+//!
+//! Rule: what is missing is named before anything is installed, and an install that fails is a failure, never a
+//! skipped test. Whoever cannot install packages says `--no-peers`.
+
+mod debian;
+mod golang;
+mod python;
+
+use anyhow::Result;
+
+/// Installs every peer that is missing.
+///
+/// # Errors
+/// When a prerequisite (Go) is absent, or an install fails.
+pub(crate) fn install() -> Result<()> {
+    golang::require()?;
+    debian::install()?;
+    golang::install()?;
+    python::install()
+}
+
+/// The interpreter that has the `hpack` package, where [`install`] made one.
+pub(crate) use python::interpreter;

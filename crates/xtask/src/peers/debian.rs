@@ -1,0 +1,79 @@
+//! Peers and instruments from Debian's packages.
+
+use std::process::Command;
+
+use anyhow::{Context, Result, bail, ensure};
+
+use crate::command::{answer, find_program, run};
+
+/// A program, the Debian package that has it, and what the tests do with it.
+struct Peer {
+    program: &'static str,
+    package: &'static str,
+    purpose: &'static str,
+}
+
+const PEERS: &[Peer] = &[
+    peer("nghttpd", "nghttp2-server", "a server our client fetches from"),
+    peer("h2load", "nghttp2-client", "a load on our server"),
+    peer("nginx", "nginx-light", "a server our client fetches from"),
+    peer("curl", "curl", "a client of our server"),
+    peer("openssl", "openssl", "certificates and a TLS server without HTTP/2"),
+    peer("valgrind", "valgrind", "counts instructions"),
+    peer("cc", "gcc", "builds the malloc counter"),
+];
+
+const fn peer(program: &'static str, package: &'static str, purpose: &'static str) -> Peer {
+    Peer { program, package, purpose }
+}
+
+/// Installs the packages of the programs that are not on `PATH`.
+pub(crate) fn install() -> Result<()> {
+    let missing: Vec<&Peer> = PEERS.iter().filter(|peer| find_program(peer.program).is_none()).collect();
+    let mut packages: Vec<&str> = missing.iter().map(|peer| peer.package).collect();
+    for peer in &missing {
+        println!(
+            "missing: {} ({}); will install the Debian package {}",
+            peer.program, peer.purpose, peer.package
+        );
+    }
+    if super::python::needs_venv_package() {
+        println!("missing: Python's venv module; will install the Debian package python3-venv");
+        packages.push("python3-venv");
+    }
+    if packages.is_empty() {
+        println!("Debian packages: all there");
+        return Ok(());
+    }
+    install_packages(&packages)?;
+    let absent = missing.iter().find(|peer| find_program(peer.program).is_none());
+    ensure!(absent.is_none(), "{} is still missing", absent.map_or("", |peer| peer.program));
+    Ok(())
+}
+
+fn install_packages(packages: &[&str]) -> Result<()> {
+    ensure!(
+        find_program("apt-get").is_some(),
+        "these packages are installed with apt-get, which is not here: install the programs named above by hand, \
+         or run `cargo xtask test --no-peers`"
+    );
+    run(apt_get()?.arg("update").arg("-qq"))?;
+    let mut install = apt_get()?;
+    install.args(["install", "-y", "-qq", "--no-install-recommends"]).args(packages);
+    run(&mut install).context("a package could not be installed")
+}
+
+fn apt_get() -> Result<Command> {
+    let is_root = answer(Command::new("id").arg("-u")).is_some_and(|id| id.trim() == "0");
+    let mut command = match (is_root, find_program("sudo")) {
+        (true, _) => Command::new("apt-get"),
+        (false, Some(_)) => {
+            let mut command = Command::new("sudo");
+            command.arg("apt-get");
+            command
+        }
+        (false, None) => bail!("apt-get needs root: run as root, or run `cargo xtask test --no-peers`"),
+    };
+    command.env("DEBIAN_FRONTEND", "noninteractive");
+    Ok(command)
+}

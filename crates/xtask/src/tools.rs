@@ -1,0 +1,37 @@
+//! Where the tools that the stages need are kept: `target/tools`, so that nothing outside the clone changes.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use alula_tidy::repository_root;
+use anyhow::Result;
+
+use crate::command::{answer, cargo, run};
+
+/// The release of cargo-deny that `deny.toml` is written for; it builds with the workspace's rust-version.
+const CARGO_DENY: &str = "0.20.2";
+
+/// `target/tools`; programs lie in its `bin`.
+pub(crate) fn folder() -> PathBuf {
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| "target".into(), PathBuf::from);
+    repository_root().join(target).join("tools")
+}
+
+/// Where the programs in [`folder`] lie.
+pub(crate) fn bin() -> PathBuf {
+    folder().join("bin")
+}
+
+/// Installs cargo-deny into [`folder`] unless that very version is there; about two minutes the first time.
+pub(crate) fn cargo_deny() -> Result<PathBuf> {
+    let program = bin().join("cargo-deny");
+    let version = answer(Command::new(&program).arg("--version"));
+    if version.is_some_and(|version| version.trim().ends_with(CARGO_DENY)) {
+        return Ok(program);
+    }
+    let package = format!("cargo-deny@{CARGO_DENY}");
+    let mut install = cargo(["install", "--quiet", "--locked", &package, "--root"]);
+    // Its own target folder goes away with the build, and our profile settings do not reach it.
+    run(install.arg(folder()).env_remove("CARGO_TARGET_DIR"))?;
+    Ok(program)
+}
