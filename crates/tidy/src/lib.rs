@@ -1,11 +1,25 @@
 //! The rules of Alula's repository, as functions that return what is wrong and tests that want nothing wrong.
 //!
-//! Every check reads files or `cargo metadata`; none compiles anything. `cargo test` runs them all, since this
-//! crate is a default member; `cargo xtask` uses the same model of the workspace.
+//! Every check reads files, `cargo metadata` or `cargo tree`; none compiles anything. `cargo test` runs them all,
+//! since this crate is a default member; `cargo xtask` uses the same model of the workspace.
 #![forbid(unsafe_code)]
 
+mod attributes;
+mod citations;
+mod crate_count;
+mod form;
+mod layers;
+mod mentions;
 mod root;
+mod sources;
 mod workspace;
 
+pub use attributes::check_attributes;
+pub use citations::check_citations;
+pub use crate_count::{CRATES_MAX, crates_compiled};
+pub use form::{LINES_MAX, check_length, check_paths};
+pub use layers::{LAYERS, Layer, check_layers, layers_as_markdown};
+pub use mentions::{check_commands, check_files};
 pub use root::repository_root;
+pub use sources::Source;
 pub use workspace::{Dependency, Kind, Package, Workspace};

@@ -16,7 +16,7 @@ struct Peer {
 const PEERS: &[Peer] = &[
     peer("nghttpd", "nghttp2-server", "a server our client fetches from"),
     peer("h2load", "nghttp2-client", "a load on our server"),
-    peer("nginx", "nginx-light", "a server our client fetches from"),
+    peer("nginx", "nginx", "a server our client fetches from"),
     peer("curl", "curl", "a client of our server"),
     peer("openssl", "openssl", "certificates and a TLS server without HTTP/2"),
     peer("valgrind", "valgrind", "counts instructions"),
@@ -59,7 +59,7 @@ fn install_packages(packages: &[&str]) -> Result<()> {
     );
     run(apt_get()?.arg("update").arg("-qq"))?;
     let mut install = apt_get()?;
-    install.args(["install", "-y", "-qq", "--no-install-recommends"]).args(packages);
+    install.args(["install", "-y", "-qq", "--no-install-recommends", "-o", "Dpkg::Use-Pty=0"]).args(packages);
     run(&mut install).context("a package could not be installed")
 }
 

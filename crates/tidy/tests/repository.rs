@@ -1,0 +1,64 @@
+//! The rules of this repository, held against the repository. What each rule is for stands beside its check.
+
+use alula_tidy::{Source, Workspace};
+
+#[track_caller]
+fn assert_none(found: &[String]) {
+    assert!(found.is_empty(), "\n{}\n", found.join("\n"));
+}
+
+fn sources() -> Vec<Source> {
+    Source::load_all().expect("the repository can be read")
+}
+
+#[test]
+fn crates_depend_only_on_lower_layers() {
+    let workspace = Workspace::load().expect("cargo metadata");
+    assert_none(&alula_tidy::check_layers(&workspace.packages));
+}
+
+#[test]
+fn the_architecture_shows_the_table_of_layers() {
+    let sources = sources();
+    let page = sources.iter().find(|source| source.path == "ARCHITECTURE.md").expect("ARCHITECTURE.md");
+    let table = alula_tidy::layers_as_markdown();
+    assert!(page.text.contains(&table), "ARCHITECTURE.md must contain:\n{table}");
+}
+
+#[test]
+fn the_facade_compiles_few_crates() {
+    let crates = alula_tidy::crates_compiled().expect("cargo tree");
+    let max = alula_tidy::CRATES_MAX;
+    assert!(crates.contains("alula v0.1.0"), "{crates:?}");
+    assert!(crates.len() <= max, "{} crates, {max} at most: {crates:#?}", crates.len());
+}
+
+#[test]
+fn no_code_file_is_long() {
+    assert_none(&alula_tidy::check_length(&sources()));
+}
+
+#[test]
+fn no_file_names_a_path_of_one_machine() {
+    assert_none(&alula_tidy::check_paths(&sources()));
+}
+
+#[test]
+fn rfcs_are_cited_in_one_form() {
+    assert_none(&alula_tidy::check_citations(&sources()));
+}
+
+#[test]
+fn crate_roots_forbid_unsafe_code_and_low_layers_forgo_std() {
+    assert_none(&alula_tidy::check_attributes(&sources()));
+}
+
+#[test]
+fn documents_name_commands_that_exist() {
+    assert_none(&alula_tidy::check_commands(&sources()));
+}
+
+#[test]
+fn documents_name_files_that_exist() {
+    assert_none(&alula_tidy::check_files(&sources()));
+}
