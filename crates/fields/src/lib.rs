@@ -1,4 +1,54 @@
-//! Placeholder.
+//! What every layer of Alula shares: field names, values and sections; control data; limits, time and output.
+//!
+//! The centre is [`FieldSection`], an ordered list of fields in two allocations that are used again and again: names are
+//! folded and checked once, names that are known become small numbers ([`KnownName`]), values stay octets. [`Head`] adds
+//! the control data of a request or response. [`Limits`] is what a peer may make us hold or do. [`Time`] and [`OutBuf`]
+//! are how the protocol machines know time and hand out octets without knowing a clock or a socket.
+//!
+//! Most people want the crate `alula`, which hands on what they need from here.
+//!
+//! ```
+//! use alula_fields::FieldSection;
+//!
+//! let mut section = FieldSection::new();
+//! section.append("Content-Type", "text/plain")?;
+//! section.append("Authorization", "Bearer secret")?;
+//! assert_eq!(section.get("content-type"), Some(&b"text/plain"[..]));
+//! assert_eq!(format!("{section:?}"), r#"[content-type: "text/plain", authorization: <hidden>]"#);
+//! # Ok::<(), alula_fields::FieldError>(())
+//! ```
 #![no_std]
 #![forbid(unsafe_code)]
 extern crate alloc;
+
+mod authority;
+mod error;
+mod field;
+mod head;
+mod inline;
+mod known;
+mod known_table;
+mod limits;
+mod method;
+mod name;
+pub mod octets;
+mod out_buf;
+mod scheme;
+mod section;
+mod status;
+mod time;
+mod word;
+
+pub use authority::Authority;
+pub use error::{FieldError, FieldErrorKind};
+pub use field::{Field, FieldFlags};
+pub use head::Head;
+pub use known::KnownName;
+pub use limits::Limits;
+pub use method::Method;
+pub use name::{Canonical, FieldName, IntoName};
+pub use out_buf::OutBuf;
+pub use scheme::Scheme;
+pub use section::{FieldSection, Fields, SECTION_KEPT_BYTES_MAX};
+pub use status::Status;
+pub use time::Time;

@@ -1,0 +1,178 @@
+//! Why a name, a value or control data was refused.
+
+use core::fmt;
+
+use crate::octets;
+
+/// A name, value or piece of control data that was refused; whatever refused it has changed nothing.
+///
+/// `Copy` and without allocation. It keeps the first forty octets of the name, and never the value, which may be secret.
+///
+/// ```
+/// use alula_fields::FieldSection;
+///
+/// let mut section = FieldSection::new();
+/// let error = section.append("x bad", "1").unwrap_err();
+/// assert_eq!(error.to_string(), r#"field name "x bad" has octet 0x20 at 1, which no token has (RFC 9110 §5.6.2)"#);
+/// assert!(section.is_empty());
+/// ```
+#[derive(Copy, Clone, Eq, PartialEq)]
+pub struct FieldError {
+    kind: FieldErrorKind,
+    octet: u8,
+    at: u32,
+    quote: Quote,
+}
+
+/// What was wrong.
+#[derive(Copy, Clone, Debug, Eq, PartialEq, Hash)]
+#[non_exhaustive]
+pub enum FieldErrorKind {
+    /// The name has no octets.
+    EmptyName,
+    /// The name is no token.
+    Name,
+    /// The name is a pseudo-field's, which only a [`Head`](crate::Head) can hold.
+    PseudoName,
+    /// The value has a control other than tab.
+    Value,
+    /// The section would pass 4 GiB.
+    TooLarge,
+    /// The method is no token.
+    Method,
+    /// The scheme is not one.
+    Scheme,
+    /// The authority is not `host` or `host:port`.
+    Authority,
+    /// The target, or the path in it, has an octet it must not have or the wrong form.
+    Target,
+    /// The protocol of an extended CONNECT is no token.
+    Protocol,
+    /// The status is not three digits from 100 on.
+    Status,
+}
+
+impl FieldError {
+    /// What was wrong.
+    #[inline]
+    pub const fn kind(&self) -> FieldErrorKind {
+        self.kind
+    }
+
+    /// The offending name, or for control data its text: at most its first forty octets.
+    #[inline]
+    pub fn quoted(&self) -> &[u8] {
+        self.quote.octets()
+    }
+
+    /// Where the first bad octet is in the name or value, for the kinds that have one.
+    pub const fn position(&self) -> Option<usize> {
+        match self.kind {
+            FieldErrorKind::EmptyName | FieldErrorKind::PseudoName | FieldErrorKind::TooLarge => None,
+            _ if self.at == NOWHERE => None,
+            _ => Some(self.at as usize),
+        }
+    }
+
+    #[cold]
+    pub(crate) fn name(name: &[u8]) -> Self {
+        let kind = match name {
+            [] => FieldErrorKind::EmptyName,
+            [b':', ..] => FieldErrorKind::PseudoName,
+            _ => FieldErrorKind::Name,
+        };
+        Self::outside(kind, name, name, octets::TOKEN)
+    }
+
+    #[cold]
+    pub(crate) fn value(name: &[u8], value: &[u8]) -> Self {
+        Self::outside(FieldErrorKind::Value, name, value, octets::FIELD_VALUE)
+    }
+
+    #[cold]
+    pub(crate) fn too_large(name: &[u8]) -> Self {
+        Self { kind: FieldErrorKind::TooLarge, octet: 0, at: NOWHERE, quote: Quote::of(name) }
+    }
+
+    /// Control data that has the wrong form although each octet may be there.
+    #[cold]
+    pub(crate) fn form(kind: FieldErrorKind, text: &[u8]) -> Self {
+        Self { kind, octet: 0, at: NOWHERE, quote: Quote::of(text) }
+    }
+
+    /// Points at the first octet of `text` outside the wanted classes.
+    #[cold]
+    pub(crate) fn outside(kind: FieldErrorKind, quoted: &[u8], text: &[u8], wanted: u8) -> Self {
+        match octets::position_outside(text, wanted) {
+            Some(at) => Self { kind, octet: text[at], at: at as u32, quote: Quote::of(quoted) },
+            None => Self::form(kind, quoted),
+        }
+    }
+}
+
+impl fmt::Display for FieldError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (what, rule) = match self.kind {
+            FieldErrorKind::EmptyName => return f.write_str("a field name is empty (RFC 9110 §5.1)"),
+            FieldErrorKind::PseudoName => {
+                return write!(f, "{} is a pseudo-field, not a field (RFC 9113 §8.3)", self.quote);
+            }
+            FieldErrorKind::TooLarge => {
+                return write!(f, "field {} does not fit: a section holds less than 4 GiB", self.quote);
+            }
+            FieldErrorKind::Name => ("field name", "which no token has (RFC 9110 §5.6.2)"),
+            FieldErrorKind::Value => ("value of field", "which no field value has (RFC 9110 §5.5)"),
+            FieldErrorKind::Method => ("method", "which no token has (RFC 9110 §9.1)"),
+            FieldErrorKind::Scheme => ("scheme", "which no scheme has there (RFC 3986 §3.1)"),
+            FieldErrorKind::Authority => ("authority", "which no host and port have there (RFC 3986 §3.2)"),
+            FieldErrorKind::Target => ("target", "which no path and query have (RFC 9110 §7.1)"),
+            FieldErrorKind::Protocol => ("protocol", "which no token has (RFC 8441 §4)"),
+            FieldErrorKind::Status => ("status", "which is no digit (RFC 9110 §15)"),
+        };
+        if self.at != NOWHERE {
+            return write!(f, "{what} {} has octet {:#04x} at {}, {rule}", self.quote, self.octet, self.at);
+        }
+        let section = rule.rfind('(').map_or("", |at| &rule[at..]);
+        write!(f, "{what} {} has not the form of one {section}", self.quote)
+    }
+}
+
+impl fmt::Debug for FieldError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "FieldError({self})")
+    }
+}
+
+impl core::error::Error for FieldError {}
+
+const NOWHERE: u32 = u32::MAX;
+
+/// The beginning of some octets, kept inline.
+#[derive(Copy, Clone, Eq, PartialEq)]
+struct Quote {
+    len: u8,
+    cut: bool,
+    octets: [u8; Self::OCTETS_MAX],
+}
+
+impl Quote {
+    /// Long enough for every known name; short enough for the error to be copied about.
+    const OCTETS_MAX: usize = 40;
+
+    fn of(octets: &[u8]) -> Self {
+        let len = octets.len().min(Self::OCTETS_MAX);
+        let mut kept = [0; Self::OCTETS_MAX];
+        kept[..len].copy_from_slice(&octets[..len]);
+        Self { len: len as u8, cut: len < octets.len(), octets: kept }
+    }
+
+    fn octets(&self) -> &[u8] {
+        &self.octets[..self.len as usize]
+    }
+}
+
+impl fmt::Display for Quote {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "\"{}{}\"", self.octets().escape_ascii(), if self.cut { "…" } else { "" })
+    }
+}

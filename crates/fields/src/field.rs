@@ -1,0 +1,179 @@
+//! One field of a section: sixteen octets of bookkeeping, and the view of it that is handed out.
+
+use core::fmt;
+
+use crate::{FieldName, KnownName};
+
+/// What is said of a field beside its name and value.
+#[derive(Copy, Clone, Debug, Default, Eq, PartialEq)]
+pub struct FieldFlags(u8);
+
+impl FieldFlags {
+    /// Nothing special.
+    pub const NONE: Self = Self(0);
+    /// The value is secret: never indexed by HPACK (RFC 7541 §7.1.3), and hidden by `Debug`.
+    pub const SENSITIVE: Self = Self(1);
+    /// The spelling of HTTP/1 follows the value in the arena.
+    pub(crate) const SPELLED: Self = Self(2);
+
+    /// Whether all of these flags are set.
+    #[inline]
+    pub const fn contains(self, flags: Self) -> bool {
+        self.0 & flags.0 == flags.0
+    }
+
+    /// Both sets of flags.
+    #[inline]
+    pub const fn with(self, flags: Self) -> Self {
+        Self(self.0 | flags.0)
+    }
+}
+
+/// Where a field is in the arena: the name if it is not known, then the value, then the spelling if one is kept.
+#[derive(Copy, Clone)]
+pub(crate) struct Entry {
+    pub(crate) start: u32,
+    pub(crate) name_len: u32,
+    pub(crate) value_len: u32,
+    pub(crate) known: Option<KnownName>,
+    pub(crate) flags: FieldFlags,
+}
+
+// What a field costs beside its octets; a claim of the documentation.
+const _: () = assert!(size_of::<Entry>() <= 16);
+
+impl Entry {
+    /// How many octets of the arena are this field's.
+    #[inline]
+    pub(crate) fn octets(&self) -> usize {
+        let spelling = if self.flags.contains(FieldFlags::SPELLED) { self.len_of_name() } else { 0 };
+        self.name_len as usize + self.value_len as usize + spelling
+    }
+
+    /// The length of the name, wherever it is kept.
+    #[inline]
+    pub(crate) fn len_of_name(&self) -> usize {
+        self.known.map_or(self.name_len as usize, |name| name.as_str().len())
+    }
+
+    /// What the field counts towards the size of the list (RFC 9113 §6.5.2).
+    #[inline]
+    pub(crate) fn list_size(&self) -> usize {
+        self.len_of_name() + self.value_len as usize + 32
+    }
+}
+
+/// One field: a view into its section, cheap to copy.
+///
+/// `Debug` shows `name: "value"`, and hides the value when the field is marked sensitive or its name usually is.
+#[derive(Copy, Clone)]
+pub struct Field<'a> {
+    pub(crate) entry: Entry,
+    pub(crate) arena: &'a [u8],
+}
+
+impl<'a> Field<'a> {
+    /// The name, in lower case.
+    #[inline]
+    pub fn name(&self) -> FieldName<'a> {
+        match self.entry.known {
+            Some(name) => FieldName::Known(name),
+            None => FieldName::Other(text(self.part(0, self.entry.name_len as usize))),
+        }
+    }
+
+    /// The octets of the name, in lower case.
+    #[inline]
+    pub fn name_bytes(&self) -> &'a [u8] {
+        match self.entry.known {
+            Some(name) => name.as_str().as_bytes(),
+            None => self.part(0, self.entry.name_len as usize),
+        }
+    }
+
+    /// The name's id, if it is known.
+    #[inline]
+    pub fn known(&self) -> Option<KnownName> {
+        self.entry.known
+    }
+
+    /// The value's octets, exactly as they were given.
+    #[inline]
+    pub fn value(&self) -> &'a [u8] {
+        self.part(self.entry.name_len as usize, self.entry.value_len as usize)
+    }
+
+    /// The value as text, if it is UTF-8.
+    #[inline]
+    pub fn text(&self) -> Option<&'a str> {
+        core::str::from_utf8(self.value()).ok()
+    }
+
+    /// Whether whoever stored the field marked it sensitive, so that HPACK must never index it.
+    #[inline]
+    pub fn is_sensitive(&self) -> bool {
+        self.entry.flags.contains(FieldFlags::SENSITIVE)
+    }
+
+    /// Whether the value is hidden from `Debug`: marked sensitive, or under a name such as `authorization`.
+    #[inline]
+    pub fn is_hidden(&self) -> bool {
+        self.is_sensitive() || self.entry.known.is_some_and(KnownName::is_sensitive)
+    }
+
+    /// What was said of the field when it was stored.
+    #[inline]
+    pub fn flags(&self) -> FieldFlags {
+        self.entry.flags
+    }
+
+    /// The spelling of the name, when the field was stored with [`append_spelled`](crate::FieldSection::append_spelled).
+    pub fn spelling(&self) -> Option<&'a str> {
+        if !self.entry.flags.contains(FieldFlags::SPELLED) {
+            return None;
+        }
+        let before = self.entry.name_len as usize + self.entry.value_len as usize;
+        Some(text(self.part(before, self.entry.len_of_name())))
+    }
+
+    /// Writes the name as HTTP/1 sends it, in the kept spelling or else the canonical one, and says how long it is.
+    ///
+    /// `None` when the buffer is shorter than the name. Allocates nothing.
+    pub fn write_spelling(&self, out: &mut [u8]) -> Option<usize> {
+        let Some(spelling) = self.spelling() else { return self.name().canonical().write_to(out) };
+        out.get_mut(..spelling.len())?.copy_from_slice(spelling.as_bytes());
+        Some(spelling.len())
+    }
+
+    #[inline]
+    fn part(&self, before: usize, len: usize) -> &'a [u8] {
+        &self.arena[self.entry.start as usize + before..][..len]
+    }
+}
+
+impl PartialEq for Field<'_> {
+    /// Same name and same value; neither spelling nor sensitivity counts.
+    fn eq(&self, other: &Self) -> bool {
+        self.known() == other.known()
+            && self.name_bytes() == other.name_bytes()
+            && self.value() == other.value()
+    }
+}
+
+impl Eq for Field<'_> {}
+
+impl fmt::Debug for Field<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: ", self.name())?;
+        match self.is_hidden() {
+            true => f.write_str("<hidden>"),
+            false => write!(f, "\"{}\"", self.value().escape_ascii()),
+        }
+    }
+}
+
+/// Names are tokens and so ASCII; were a caller of a trusted path to break that, the name would read as empty.
+#[inline]
+fn text(name: &[u8]) -> &str {
+    core::str::from_utf8(name).unwrap_or_default()
+}

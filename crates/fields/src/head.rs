@@ -1,0 +1,333 @@
+//! The head of a message: control data and fields (RFC 9110 §6.2, §6.3).
+
+use alloc::string::String;
+use core::fmt;
+
+use crate::error::FieldErrorKind;
+use crate::{Authority, FieldError, FieldSection, KnownName, Method, Scheme, Status, octets};
+
+/// Control data and fields of one request or response, made to be swapped and used again.
+///
+/// The control data lie in one arena as the fields do: a head that is used again allocates nothing once it is warm.
+///
+/// ```
+/// use alula_fields::{Head, Status};
+///
+/// let mut head = Head::new();
+/// head.set_method("GET")?;
+/// head.set_path("/index.html?a=1")?;
+/// head.fields.append("accept", "*/*")?;
+/// assert_eq!((head.method(), head.path(), head.status()), (Some("GET"), Some("/index.html?a=1"), None));
+/// head.clear();
+/// head.set_status(Status::OK);
+/// assert_eq!((head.method(), head.status()), (None, Some(Status::OK)));
+/// # Ok::<(), alula_fields::FieldError>(())
+/// ```
+#[derive(Default, Clone)]
+pub struct Head {
+    /// The fields.
+    pub fields: FieldSection,
+    control: String,
+    spans: [Span; PARTS],
+    status: Option<Status>,
+}
+
+/// Where a piece of control data is; it is there when `is_set`.
+#[derive(Copy, Clone, Default)]
+struct Span {
+    start: u32,
+    len: u32,
+    is_set: bool,
+}
+
+const METHOD: usize = 0;
+const SCHEME: usize = 1;
+const AUTHORITY: usize = 2;
+const PATH: usize = 3;
+const PROTOCOL: usize = 4;
+const PARTS: usize = 5;
+
+impl Head {
+    /// A head with nothing in it; allocates nothing.
+    pub const fn new() -> Self {
+        const UNSET: Span = Span { start: 0, len: 0, is_set: false };
+        Self { fields: FieldSection::new(), control: String::new(), spans: [UNSET; PARTS], status: None }
+    }
+
+    /// Removes control data and fields and keeps the memory.
+    #[inline]
+    pub fn clear(&mut self) {
+        self.fields.clear();
+        self.control.clear();
+        self.spans = [Span::default(); PARTS];
+        self.status = None;
+    }
+
+    /// Gives memory back when the fields, or the control data, hold more than `bytes_max`.
+    pub fn trim(&mut self, bytes_max: usize) {
+        self.fields.trim(bytes_max);
+        if self.control.capacity() > bytes_max {
+            self.control.shrink_to(bytes_max);
+        }
+    }
+
+    /// The memory held, in octets, used or not.
+    #[inline]
+    pub fn capacity_bytes(&self) -> usize {
+        self.fields.capacity_bytes() + self.control.capacity()
+    }
+
+    /// The method of a request.
+    #[inline]
+    pub fn method(&self) -> Option<&str> {
+        self.part(METHOD)
+    }
+
+    /// The scheme of a request.
+    #[inline]
+    pub fn scheme(&self) -> Option<&str> {
+        self.part(SCHEME)
+    }
+
+    /// The authority of a request: host, and port unless it is the scheme's.
+    #[inline]
+    pub fn authority(&self) -> Option<&str> {
+        self.part(AUTHORITY)
+    }
+
+    /// The path and query of a request, or `*`.
+    #[inline]
+    pub fn path(&self) -> Option<&str> {
+        self.part(PATH)
+    }
+
+    /// The protocol of an extended CONNECT (RFC 8441 §4).
+    #[inline]
+    pub fn protocol(&self) -> Option<&str> {
+        self.part(PROTOCOL)
+    }
+
+    /// The status of a response.
+    #[inline]
+    pub fn status(&self) -> Option<Status> {
+        self.status
+    }
+
+    /// Sets the method; any token, as it is spelled.
+    ///
+    /// # Errors
+    /// When it is no token; nothing is changed then, here and below.
+    pub fn set_method(&mut self, method: &str) -> Result<(), FieldError> {
+        Method::parse(method)?;
+        self.put(METHOD, method);
+        Ok(())
+    }
+
+    /// Sets the scheme.
+    ///
+    /// # Errors
+    /// When it is none (RFC 3986 §3.1).
+    pub fn set_scheme(&mut self, scheme: &str) -> Result<(), FieldError> {
+        Scheme::parse(scheme)?;
+        self.put(SCHEME, scheme);
+        Ok(())
+    }
+
+    /// Sets the authority, just as it is given.
+    ///
+    /// # Errors
+    /// When it is not host, or host and port.
+    pub fn set_authority(&mut self, authority: &str) -> Result<(), FieldError> {
+        Authority::parse(authority)?;
+        self.put(AUTHORITY, authority);
+        Ok(())
+    }
+
+    /// Sets path and query, or `*`.
+    ///
+    /// # Errors
+    /// When it is not `*` and does not start with `/`, or has a space, control, `#`, or octet outside ASCII.
+    pub fn set_path(&mut self, path: &str) -> Result<(), FieldError> {
+        let octets = path.as_bytes();
+        if !octets::is_path(octets) || !(octets.starts_with(b"/") || octets == b"*") {
+            return Err(FieldError::outside(FieldErrorKind::Target, octets, octets, octets::PATH));
+        }
+        self.put(PATH, path);
+        Ok(())
+    }
+
+    /// Sets the protocol of an extended CONNECT.
+    ///
+    /// # Errors
+    /// When it is no token.
+    pub fn set_protocol(&mut self, protocol: &str) -> Result<(), FieldError> {
+        let octets = protocol.as_bytes();
+        if !octets::is_token(octets) {
+            return Err(FieldError::outside(FieldErrorKind::Protocol, octets, octets, octets::TOKEN));
+        }
+        self.put(PROTOCOL, protocol);
+        Ok(())
+    }
+
+    /// Sets the status.
+    #[inline]
+    pub fn set_status(&mut self, status: Status) {
+        self.status = Some(status);
+    }
+}
+
+/// The paths of decoders, which have checked the values already.
+impl Head {
+    /// Sets the control data that this pseudo-field carries. What is no pseudo-field, no ASCII or no status is ignored:
+    /// the caller has refused it before.
+    #[inline]
+    pub fn put_pseudo(&mut self, name: KnownName, value: &[u8]) {
+        debug_assert!(name.is_pseudo() && value.is_ascii());
+        if name == KnownName::PSEUDO_STATUS {
+            self.status = Status::parse(value).ok().or(self.status);
+        } else if let (Some(part), Ok(value)) = (part_of(name), core::str::from_utf8(value)) {
+            self.put(part, value);
+        }
+    }
+
+    /// Whether the control data of this pseudo-field is there.
+    #[inline]
+    pub fn has_pseudo(&self, name: KnownName) -> bool {
+        match part_of(name) {
+            Some(part) => self.spans[part].is_set,
+            None => name == KnownName::PSEUDO_STATUS && self.status.is_some(),
+        }
+    }
+
+    #[inline]
+    fn part(&self, part: usize) -> Option<&str> {
+        let span = self.spans[part];
+        if !span.is_set {
+            return None;
+        }
+        self.control.get(span.start as usize..)?.get(..span.len as usize)
+    }
+
+    #[inline]
+    fn put(&mut self, part: usize, text: &str) {
+        if self.spans[part].is_set {
+            self.unset(part);
+        }
+        let start = self.control.len() as u32;
+        self.control.push_str(text);
+        self.spans[part] = Span { start, len: text.len() as u32, is_set: true };
+    }
+
+    /// Takes a part out of the arena, so that setting a path again and again does not fill it.
+    #[cold]
+    fn unset(&mut self, part: usize) {
+        let Span { start, len, .. } = core::mem::take(&mut self.spans[part]);
+        self.control.replace_range(start as usize..(start + len) as usize, "");
+        for span in self.spans.iter_mut().filter(|span| span.start >= start + len) {
+            span.start -= len;
+        }
+    }
+}
+
+#[inline]
+fn part_of(name: KnownName) -> Option<usize> {
+    Some(match name {
+        KnownName::PSEUDO_METHOD => METHOD,
+        KnownName::PSEUDO_SCHEME => SCHEME,
+        KnownName::PSEUDO_AUTHORITY => AUTHORITY,
+        KnownName::PSEUDO_PATH => PATH,
+        KnownName::PSEUDO_PROTOCOL => PROTOCOL,
+        _ => return None,
+    })
+}
+
+impl fmt::Debug for Head {
+    /// Control data that is there, then the fields. The path is shown.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut head = f.debug_struct("Head");
+        let parts = ["method", "scheme", "authority", "path", "protocol"];
+        for (part, name) in parts.into_iter().enumerate() {
+            if let Some(text) = self.part(part) {
+                head.field(name, &text);
+            }
+        }
+        if let Some(status) = self.status {
+            head.field("status", &status);
+        }
+        head.field("fields", &self.fields).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::format;
+
+    fn head() -> Head {
+        let mut head = Head::new();
+        head.put_pseudo(KnownName::PSEUDO_METHOD, b"GET");
+        head.put_pseudo(KnownName::PSEUDO_PATH, b"/");
+        head.put_pseudo(KnownName::PSEUDO_SCHEME, b"https");
+        head.put_pseudo(KnownName::PSEUDO_AUTHORITY, b"example.com");
+        head
+    }
+
+    #[test]
+    fn parts_are_kept_apart_when_one_is_replaced() {
+        let mut head = head();
+        for path in ["/a/longer/path", "/", "/x", "*"] {
+            head.set_path(path).unwrap();
+            assert_eq!(head.method(), Some("GET"));
+            assert_eq!(head.path(), Some(path));
+            assert_eq!(head.scheme(), Some("https"));
+            assert_eq!(head.authority(), Some("example.com"));
+            assert_eq!(head.control.len(), 3 + path.len() + 5 + 11);
+        }
+        head.set_method("").unwrap_err();
+        assert_eq!(head.method(), Some("GET"));
+    }
+
+    #[test]
+    fn empty_parts_before_others_stay_empty() {
+        let mut head = Head::new();
+        head.put_pseudo(KnownName::PSEUDO_AUTHORITY, b"");
+        head.put_pseudo(KnownName::PSEUDO_METHOD, b"GET");
+        head.put_pseudo(KnownName::PSEUDO_AUTHORITY, b"a");
+        head.put_pseudo(KnownName::PSEUDO_METHOD, b"PUT");
+        assert_eq!((head.authority(), head.method()), (Some("a"), Some("PUT")));
+    }
+
+    #[test]
+    fn what_is_there_is_known() {
+        let mut head = head();
+        assert!(head.has_pseudo(KnownName::PSEUDO_METHOD) && !head.has_pseudo(KnownName::PSEUDO_PROTOCOL));
+        assert!(!head.has_pseudo(KnownName::PSEUDO_STATUS) && !head.has_pseudo(KnownName::ACCEPT));
+        head.put_pseudo(KnownName::PSEUDO_STATUS, b"204");
+        assert_eq!(head.status(), Some(Status::NO_CONTENT));
+        assert!(head.has_pseudo(KnownName::PSEUDO_STATUS));
+        head.set_protocol("websocket").unwrap();
+        assert_eq!(head.protocol(), Some("websocket"));
+        head.clear();
+        assert!(KnownName::all().all(|name| !head.has_pseudo(name)));
+    }
+
+    #[test]
+    fn refusals_name_the_text() {
+        let mut head = Head::new();
+        for (error, message) in [
+            (
+                head.set_path("/a b"),
+                r#"target "/a b" has octet 0x20 at 2, which no path and query have (RFC 9110 §7.1)"#,
+            ),
+            (head.set_path(""), r#"target "" has not the form of one (RFC 9110 §7.1)"#),
+            (head.set_path("a"), r#"target "a" has not the form of one (RFC 9110 §7.1)"#),
+            (
+                head.set_protocol("a b"),
+                r#"protocol "a b" has octet 0x20 at 1, which no token has (RFC 8441 §4)"#,
+            ),
+        ] {
+            assert_eq!(format!("{}", error.unwrap_err()), message);
+        }
+        assert_eq!(format!("{head:?}"), "Head { fields: [] }");
+    }
+}

@@ -1,0 +1,31 @@
+//! A few octets of text without an allocation.
+
+use core::fmt;
+
+/// Text of at most `N` octets; what does not fit is left away.
+pub(crate) struct Text<const N: usize> {
+    len: usize,
+    octets: [u8; N],
+}
+
+impl<const N: usize> Text<N> {
+    pub(crate) fn as_bytes(&self) -> &[u8] {
+        &self.octets[..self.len]
+    }
+}
+
+impl<const N: usize> Default for Text<N> {
+    fn default() -> Self {
+        Self { len: 0, octets: [0; N] }
+    }
+}
+
+impl<const N: usize> fmt::Write for Text<N> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        let room = &mut self.octets[self.len..];
+        let len = text.len().min(room.len());
+        room[..len].copy_from_slice(&text.as_bytes()[..len]);
+        self.len += len;
+        Ok(())
+    }
+}

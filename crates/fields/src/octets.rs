@@ -1,0 +1,253 @@
+//! What single octets may be part of: one table of classes, and checks of whole strings built on it.
+//!
+//! The checks look at eight octets a step: a word is loaded, and each class is a few additions in which no octet can
+//! carry into its neighbour. Octets the fast test does not know are looked up in [`CLASS`].
+
+use crate::word::{self, HIGH, each};
+
+/// May be in a field name (RFC 9110 §5.6.2 `tchar`).
+pub const TOKEN: u8 = 1 << 0;
+/// May be in a field name of HTTP/2: a token octet that is no upper-case letter (RFC 9113 §8.2.1).
+pub const LOWER_TOKEN: u8 = 1 << 1;
+/// May be in a field value: anything but the controls, of which tab alone is allowed (RFC 9110 §5.5).
+pub const FIELD_VALUE: u8 = 1 << 2;
+/// May be in the path and query of a target: visible ASCII without `#` (RFC 9110 §7.1).
+///
+/// Wider than RFC 3986, which has neither `"<>\^` nor a backquote nor `{|}`: browsers send them unescaped.
+pub const PATH: u8 = 1 << 3;
+/// May be in the host of an authority: unreserved, sub-delims and `%` (RFC 3986 §3.2.2).
+pub const HOST: u8 = 1 << 4;
+/// May be in a scheme after its first letter (RFC 3986 §3.1).
+pub const SCHEME: u8 = 1 << 5;
+/// A decimal digit.
+pub const DIGIT: u8 = 1 << 6;
+/// An ASCII letter that is upper case.
+pub const UPPER: u8 = 1 << 7;
+
+/// The classes of each octet, as a sum of the bits above.
+///
+/// A decoder that emits octets one by one can `&` the entries of all it emits: the bits left are the classes of the
+/// whole string.
+///
+/// ```
+/// use alula_fields::octets::{CLASS, LOWER_TOKEN, TOKEN};
+///
+/// let all = b"Content-Type".iter().fold(!0, |all, &octet| all & CLASS[octet as usize]);
+/// assert_eq!(all & (TOKEN | LOWER_TOKEN), TOKEN);
+/// ```
+pub static CLASS: [u8; 256] = {
+    let mut table = [0; 256];
+    let mut octet = 0;
+    while octet < 256 {
+        table[octet] = class(octet as u8);
+        octet += 1;
+    }
+    table
+};
+
+/// Whether these octets are a token: at least one, all of them `tchar` (RFC 9110 §5.6.2).
+///
+/// ```
+/// use alula_fields::octets::is_token;
+///
+/// assert!(is_token(b"Content-Type"));
+/// assert!(!is_token(b"content type") && !is_token(b":path") && !is_token(b""));
+/// ```
+#[inline]
+pub fn is_token(octets: &[u8]) -> bool {
+    !octets.is_empty()
+        && word::all(octets, each(b'a'), |word| {
+            is_plain(word | (word & each(0x40)) >> 1) || has_class(word, TOKEN)
+        })
+}
+
+/// Whether these octets are a token without upper-case letters, as HTTP/2 wants names (RFC 9113 §8.2.1).
+///
+/// ```
+/// use alula_fields::octets::is_lower_token;
+///
+/// assert!(is_lower_token(b"content-type"));
+/// assert!(!is_lower_token(b"Content-Type") && !is_lower_token(b""));
+/// ```
+#[inline]
+pub fn is_lower_token(octets: &[u8]) -> bool {
+    !octets.is_empty() && word::all(octets, each(b'a'), |word| is_plain(word) || has_class(word, LOWER_TOKEN))
+}
+
+/// Whether these octets may be a field value: no control but tab; none at all is fine (RFC 9110 §5.5).
+///
+/// Octets from 0x80 up are allowed. White space at either end is allowed as well; see [`is_trimmed`].
+///
+/// ```
+/// use alula_fields::octets::is_field_value;
+///
+/// assert!(is_field_value("text/html;\tq=0.9, café".as_bytes()) && is_field_value(b""));
+/// assert!(!is_field_value(b"a\r\nb: c") && !is_field_value(b"\0") && !is_field_value(b"\x7f"));
+/// ```
+#[inline]
+pub fn is_field_value(octets: &[u8]) -> bool {
+    word::all(octets, each(b' '), |word| {
+        let controls = controls(word);
+        controls == 0 || controls & !tabs(word) == 0
+    })
+}
+
+/// Whether these octets may be the path and query of a request: visible ASCII, no `#`; none at all is fine.
+///
+/// See [`PATH`] for what is accepted beyond RFC 3986, and why.
+#[inline]
+pub fn is_path(octets: &[u8]) -> bool {
+    word::all(octets, each(b'/'), |word| {
+        let outside = word | controls(word) | word::zeros(word ^ each(b' ')) | word::zeros(word ^ each(b'#'));
+        outside & HIGH == 0
+    })
+}
+
+/// Whether a field value neither starts nor ends with a space or a tab, as HTTP/2 asks (RFC 9113 §8.2.1).
+#[inline]
+pub const fn is_trimmed(octets: &[u8]) -> bool {
+    match octets {
+        [] => true,
+        [only] => !is_blank(*only),
+        [first, .., last] => !is_blank(*first) && !is_blank(*last),
+    }
+}
+
+/// The same octets without spaces and tabs at either end.
+pub const fn trim(mut octets: &[u8]) -> &[u8] {
+    while let [first, rest @ ..] = octets
+        && is_blank(*first)
+    {
+        octets = rest;
+    }
+    while let [rest @ .., last] = octets
+        && is_blank(*last)
+    {
+        octets = rest;
+    }
+    octets
+}
+
+/// Whether every octet has all of the `wanted` classes; true for no octets at all.
+#[inline]
+pub fn all_in(octets: &[u8], wanted: u8) -> bool {
+    octets.iter().all(|&octet| CLASS[octet as usize] & wanted == wanted)
+}
+
+/// Where the first octet is that lacks one of the `wanted` classes.
+pub fn position_outside(octets: &[u8], wanted: u8) -> Option<usize> {
+    octets.iter().position(|&octet| CLASS[octet as usize] & wanted != wanted)
+}
+
+#[inline]
+const fn is_blank(octet: u8) -> bool {
+    matches!(octet, b' ' | b'\t')
+}
+
+/// Whether all eight octets are lower-case letters, digits or `-`, which nearly every name is made of.
+#[inline]
+const fn is_plain(word: u64) -> bool {
+    let low = word & !HIGH;
+    // Adding 0x80 − n sets an octet's high bit exactly when its low seven bits are n or more.
+    let letter = (low + each(0x80 - b'a')) & !(low + each(0x80 - b'z' - 1));
+    let digit = (low + each(0x80 - b'0')) & !(low + each(0x80 - b'9' - 1));
+    let dash = word::zeros(low ^ each(b'-'));
+    (letter | digit | dash) & !word & HIGH == HIGH
+}
+
+/// The high bit of each octet that is a control: below space, or DEL.
+#[inline]
+const fn controls(word: u64) -> u64 {
+    let low = word & !HIGH;
+    (!(low + each(0x80 - b' ')) | (low + each(1))) & !word & HIGH
+}
+
+/// The high bit of each octet that is a tab.
+#[inline]
+const fn tabs(word: u64) -> u64 {
+    word::zeros((word & !HIGH) ^ each(b'\t')) & !word
+}
+
+#[cold]
+fn has_class(word: u64, wanted: u8) -> bool {
+    all_in(&word.to_le_bytes(), wanted)
+}
+
+const fn class(octet: u8) -> u8 {
+    let token = matches!(octet, b'!' | b'#'..=b'\'' | b'*' | b'+' | b'-' | b'.' | b'^'..=b'`' | b'|' | b'~')
+        || octet.is_ascii_alphanumeric();
+    let value = octet == b'\t' || !octet.is_ascii_control();
+    let path = octet.is_ascii_graphic() && octet != b'#';
+    let host = octet.is_ascii_alphanumeric()
+        || matches!(octet, b'-' | b'.' | b'_' | b'~' | b'%' | b'!' | b'$' | b'&'..=b',' | b';' | b'=');
+    let scheme = octet.is_ascii_alphanumeric() || matches!(octet, b'+' | b'-' | b'.');
+    let lower_token = token && !octet.is_ascii_uppercase();
+    set(TOKEN, token)
+        | set(LOWER_TOKEN, lower_token)
+        | set(FIELD_VALUE, value)
+        | set(PATH, path)
+        | set(HOST, host)
+        | set(SCHEME, scheme)
+        | set(DIGIT, octet.is_ascii_digit())
+        | set(UPPER, octet.is_ascii_uppercase())
+}
+
+const fn set(class: u8, holds: bool) -> u8 {
+    if holds { class } else { 0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec::Vec;
+
+    fn strings(odd: u8) -> impl Iterator<Item = Vec<u8>> {
+        (1..=40).flat_map(move |len| {
+            (0..len).map(move |at| {
+                let mut octets = alloc::vec![b'x'; len];
+                octets[at] = odd;
+                octets
+            })
+        })
+    }
+
+    #[test]
+    fn word_steps_agree_with_the_table_for_every_octet_at_every_place() {
+        for odd in 0..=255 {
+            for octets in strings(odd) {
+                assert_eq!(is_token(&octets), all_in(&octets, TOKEN), "{octets:?}");
+                assert_eq!(is_lower_token(&octets), all_in(&octets, LOWER_TOKEN), "{octets:?}");
+                assert_eq!(is_field_value(&octets), all_in(&octets, FIELD_VALUE), "{octets:?}");
+                assert_eq!(is_path(&octets), all_in(&octets, PATH), "{octets:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_table_is_the_grammar() {
+        let chars = |bit: u8| (0..=255).filter(|&o: &u8| CLASS[o as usize] & bit != 0).collect::<Vec<u8>>();
+        let tokens = b"!#$%&'*+-.0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ^_`abcdefghijklmnopqrstuvwxyz|~";
+        assert_eq!(chars(TOKEN), tokens);
+        assert_eq!(chars(UPPER), (b'A'..=b'Z').collect::<Vec<u8>>());
+        assert_eq!(chars(DIGIT), b"0123456789");
+        assert!(chars(FIELD_VALUE).contains(&b'\t') && !chars(FIELD_VALUE).contains(&0x7f));
+        assert_eq!(chars(FIELD_VALUE).len(), 256 - 32);
+        assert_eq!(chars(PATH).len(), 93);
+        assert_eq!(chars(LOWER_TOKEN).len() + 26, chars(TOKEN).len());
+        assert!(b"[]:/@?#\"<> ".iter().all(|&octet| CLASS[octet as usize] & HOST == 0));
+    }
+
+    #[test]
+    fn ends_are_trimmed() {
+        assert_eq!(trim(b" \ta b\t "), b"a b");
+        assert_eq!(trim(b" \t"), b"");
+        assert!(is_trimmed(b"") && is_trimmed(b"a b") && is_trimmed(b"a"));
+        assert!(!is_trimmed(b" a") && !is_trimmed(b"a\t") && !is_trimmed(b" "));
+    }
+
+    #[test]
+    fn a_place_is_named() {
+        assert_eq!(position_outside(b"a b", TOKEN), Some(1));
+        assert_eq!(position_outside(b"ab", TOKEN), None);
+    }
+}

@@ -1,0 +1,244 @@
+//! Output on its way to a socket: initialised octets and two cursors.
+//!
+//! `sent..end` is what is still to be written. Behind `end` lie initialised octets, so that an encoder can take room for
+//! the worst case, write plainly, and keep what it used. Marks count from the first unsent octet, so that growing and
+//! moving up leave them valid; only [`OutBuf::consume`] and [`OutBuf::clear`] make them void.
+
+use alloc::vec::Vec;
+use core::fmt;
+
+/// A buffer that encoders append to and a socket takes from.
+///
+/// Allocates when it grows, at least to twice its size, and never otherwise. Consumed octets are used again without
+/// being moved as long as everything gets sent.
+///
+/// ```
+/// use alula_fields::OutBuf;
+///
+/// let mut out = OutBuf::new();
+/// out.extend(b"head");
+/// let spare = out.spare(8);
+/// spare[..5].copy_from_slice(b" body");
+/// out.commit(5);
+/// assert_eq!(out.unsent(), b"head body");
+/// out.consume(5);
+/// assert_eq!(out.unsent(), b"body");
+/// ```
+#[derive(Default, Clone)]
+pub struct OutBuf {
+    /// As long as the room there is; all of it initialised.
+    octets: Vec<u8>,
+    sent: usize,
+    end: usize,
+}
+
+impl OutBuf {
+    /// An empty buffer; allocates nothing.
+    #[inline]
+    pub const fn new() -> Self {
+        Self { octets: Vec::new(), sent: 0, end: 0 }
+    }
+
+    /// An empty buffer with room for so many octets.
+    pub fn with_capacity(bytes: usize) -> Self {
+        Self { octets: alloc::vec![0; bytes], sent: 0, end: 0 }
+    }
+
+    /// How many octets are unsent.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.end - self.sent
+    }
+
+    /// Whether everything is sent.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.sent == self.end
+    }
+
+    /// What is still to be written.
+    #[inline]
+    pub fn unsent(&self) -> &[u8] {
+        &self.octets[self.sent..self.end]
+    }
+
+    /// The memory held, in octets, used or not.
+    #[inline]
+    pub fn capacity(&self) -> usize {
+        self.octets.capacity()
+    }
+
+    /// Drops the first `sent` unsent octets, as a write has taken them. Marks made before are void.
+    ///
+    /// # Panics
+    /// When fewer are unsent.
+    #[inline]
+    pub fn consume(&mut self, sent: usize) {
+        assert!(sent <= self.len(), "no more is consumed than is unsent");
+        self.sent += sent;
+        if self.is_empty() {
+            self.clear();
+        }
+    }
+
+    /// Appends one octet.
+    #[inline]
+    pub fn push(&mut self, octet: u8) {
+        self.spare(1)[0] = octet;
+        self.end += 1;
+    }
+
+    /// Appends octets.
+    #[inline]
+    pub fn extend(&mut self, octets: &[u8]) {
+        self.spare(octets.len())[..octets.len()].copy_from_slice(octets);
+        self.end += octets.len();
+    }
+
+    /// Room after the end, at least so long; its octets are initialised but mean nothing.
+    #[inline]
+    pub fn spare(&mut self, at_least: usize) -> &mut [u8] {
+        if self.octets.len() - self.end < at_least {
+            self.make_room(at_least);
+        }
+        &mut self.octets[self.end..]
+    }
+
+    /// Appends the first `written` octets of what [`spare`](Self::spare) gave.
+    ///
+    /// # Panics
+    /// When there is less room than that.
+    #[inline]
+    pub fn commit(&mut self, written: usize) {
+        assert!(written <= self.octets.len() - self.end, "no more is committed than there was room");
+        self.end += written;
+    }
+
+    /// A mark at the end. It stays valid until octets are consumed or the buffer is cleared.
+    #[inline]
+    pub fn end(&self) -> usize {
+        self.len()
+    }
+
+    /// What was appended since the mark.
+    ///
+    /// # Panics
+    /// When the mark is behind the end.
+    #[inline]
+    pub fn since(&self, mark: usize) -> &[u8] {
+        &self.octets[self.sent + mark..self.end]
+    }
+
+    /// What was appended since the mark, to be changed, such as a length that is known only now.
+    ///
+    /// # Panics
+    /// When the mark is behind the end.
+    #[inline]
+    pub fn since_mut(&mut self, mark: usize) -> &mut [u8] {
+        &mut self.octets[self.sent + mark..self.end]
+    }
+
+    /// Takes back what was appended since the mark; nothing when the mark is behind the end.
+    #[inline]
+    pub fn truncate(&mut self, mark: usize) {
+        self.end = self.end.min(self.sent + mark);
+    }
+
+    /// Drops everything and keeps the memory. Marks are void.
+    #[inline]
+    pub fn clear(&mut self) {
+        (self.sent, self.end) = (0, 0);
+    }
+
+    /// Gives memory back when more than `bytes_max` is held, down to that or to what is unsent.
+    pub fn trim(&mut self, bytes_max: usize) {
+        if self.capacity() > bytes_max {
+            self.move_up();
+            self.octets.truncate(bytes_max.max(self.end));
+            self.octets.shrink_to_fit();
+        }
+    }
+
+    /// Moves what is unsent to the front, when that is room enough, or grows.
+    #[cold]
+    fn make_room(&mut self, at_least: usize) {
+        self.move_up();
+        let needed = self.end + at_least;
+        if self.octets.len() < needed {
+            self.octets.resize(needed.max(2 * self.octets.len()), 0);
+        }
+    }
+
+    fn move_up(&mut self) {
+        self.octets.copy_within(self.sent..self.end, 0);
+        (self.sent, self.end) = (0, self.len());
+    }
+}
+
+impl fmt::Debug for OutBuf {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OutBuf").field("unsent", &self.len()).field("capacity", &self.capacity()).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn octets_come_out_as_they_went_in() {
+        let (mut out, mut model) = (OutBuf::new(), Vec::new());
+        for round in 0..1000_usize {
+            let octets: Vec<u8> = (0..round % 37).map(|at| (round + at) as u8).collect();
+            match round % 3 {
+                0 => out.extend(&octets),
+                1 => octets.iter().for_each(|octet| out.push(*octet)),
+                _ => {
+                    out.spare(octets.len() + 5)[..octets.len()].copy_from_slice(&octets);
+                    out.commit(octets.len());
+                }
+            }
+            model.extend_from_slice(&octets);
+            let taken = (round * 7 % 41).min(model.len());
+            out.consume(taken);
+            model.drain(..taken);
+            assert_eq!(out.unsent(), model);
+            assert_eq!((out.len(), out.is_empty()), (model.len(), model.is_empty()));
+        }
+    }
+
+    #[test]
+    fn marks_survive_growing_and_moving_up() {
+        let mut out = OutBuf::with_capacity(8);
+        out.extend(b"123456");
+        out.consume(4);
+        let mark = out.end();
+        out.extend(b"length?");
+        out.extend(&[b'.'; 100]);
+        out.since_mut(mark)[6] = b'!';
+        assert_eq!(&out.since(mark)[..7], b"length!");
+        out.truncate(mark);
+        assert_eq!(out.unsent(), b"56");
+        out.truncate(1000);
+        assert_eq!(out.unsent(), b"56");
+    }
+
+    #[test]
+    fn trimming_keeps_what_is_unsent() {
+        let mut out = OutBuf::with_capacity(4096);
+        out.extend(&[b'a'; 100]);
+        out.consume(50);
+        out.trim(16);
+        assert_eq!(out.unsent(), [b'a'; 50]);
+        assert!(out.capacity() < 128);
+        out.clear();
+        out.trim(0);
+        assert_eq!(out.capacity(), 0);
+    }
+
+    #[test]
+    #[should_panic(expected = "no more is consumed")]
+    fn consuming_too_much_is_a_mistake() {
+        OutBuf::new().consume(1);
+    }
+}

@@ -1,0 +1,458 @@
+//! The field section: an ordered list of fields in one arena.
+//!
+//! Rule 1: fields lie in the arena in the order of arrival and without gaps, so that removing one moves the others up.
+//! Rule 2: a known name is never in the arena, and a name in the arena is never known; so names are compared as ids, or
+//! as octets, and never as both.
+//! Rule 3: a call checks everything before it changes anything.
+
+use alloc::vec::Vec;
+use core::fmt;
+
+use crate::field::Entry;
+use crate::name::sealed::Given;
+use crate::{Field, FieldError, FieldFlags, IntoName, KnownName, octets};
+
+/// An ordered list of fields: names folded and checked once, values as octets, known names as numbers.
+///
+/// Two allocations hold it all: an arena of octets, and sixteen octets of bookkeeping per field.
+/// [`clear`](Self::clear) keeps both, so a section that is used again allocates nothing once it is warm.
+///
+/// ```
+/// use alula_fields::{FieldSection, KnownName};
+///
+/// let mut section = FieldSection::new();
+/// section.append(KnownName::CONTENT_TYPE, "text/html")?;
+/// section.append("X-Tag", "a")?;
+/// section.append("x-tag", "b")?;
+/// assert_eq!(section.get("Content-Type"), Some(&b"text/html"[..]));
+/// assert_eq!(section.get_all("X-TAG").collect::<Vec<_>>(), [b"a", b"b"]);
+/// assert_eq!(section.list_size(), (12 + 9 + 32) + 2 * (5 + 1 + 32));
+///
+/// section.set("x-tag", "c")?;
+/// assert_eq!(section.len(), 2);
+/// assert!(section.append("x-tag", "no\nlines").is_err());
+/// # Ok::<(), alula_fields::FieldError>(())
+/// ```
+#[derive(Default, Clone)]
+pub struct FieldSection {
+    arena: Vec<u8>,
+    entries: Vec<Entry>,
+    list_size: usize,
+}
+
+/// What a section may keep when it is given back to be used again; [`FieldSection::trim`] with this is the habit.
+///
+/// Ten fields of a usual request take about 400 octets, so a bigger section is an exception that should not stay.
+pub const SECTION_KEPT_BYTES_MAX: usize = 4 * 1024;
+
+/// Constructors and whole-section operations.
+impl FieldSection {
+    /// A section without fields; allocates nothing.
+    #[inline]
+    pub const fn new() -> Self {
+        Self { arena: Vec::new(), entries: Vec::new(), list_size: 0 }
+    }
+
+    /// A section with room for so many fields, and for so many octets of values and unknown names.
+    pub fn with_capacity(fields: usize, bytes: usize) -> Self {
+        Self { arena: Vec::with_capacity(bytes), entries: Vec::with_capacity(fields), list_size: 0 }
+    }
+
+    /// Removes every field and keeps the memory.
+    #[inline]
+    pub fn clear(&mut self) {
+        self.truncate(0);
+    }
+
+    /// Removes the fields after the first `fields`, and keeps the memory.
+    pub fn truncate(&mut self, fields: usize) {
+        let Some(first) = self.entries.get(fields) else { return };
+        self.arena.truncate(first.start as usize);
+        let removed: usize = self.entries.drain(fields..).map(|entry| entry.list_size()).sum();
+        self.list_size -= removed;
+    }
+
+    /// Gives memory back when more than `bytes_max` is held, down to about that much or to what the fields need.
+    ///
+    /// Costs two comparisons when there is nothing to do; see [`SECTION_KEPT_BYTES_MAX`].
+    pub fn trim(&mut self, bytes_max: usize) {
+        if self.capacity_bytes() > bytes_max {
+            let for_entries = bytes_max / 4;
+            self.entries.shrink_to(for_entries / size_of::<Entry>());
+            self.arena.shrink_to(bytes_max - for_entries);
+        }
+    }
+
+    /// The memory held, in octets, used or not: what a memory account is charged.
+    #[inline]
+    pub fn capacity_bytes(&self) -> usize {
+        self.arena.capacity() + self.entries.capacity() * size_of::<Entry>()
+    }
+}
+
+/// What is in the section.
+impl FieldSection {
+    /// How many fields there are.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Whether there is no field.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// The sum over all fields of name, value and 32 octets (RFC 9113 §6.5.2); kept up to date, so it costs nothing.
+    #[inline]
+    pub fn list_size(&self) -> usize {
+        self.list_size
+    }
+
+    /// The octets of all names and values together, which is what HTTP/1 would send of them.
+    #[inline]
+    pub fn octets(&self) -> usize {
+        self.list_size - 32 * self.len()
+    }
+
+    /// The fields in order of arrival.
+    #[inline]
+    pub fn iter(&self) -> Fields<'_> {
+        Fields { entries: self.entries.iter(), arena: &self.arena }
+    }
+
+    /// The field at a place in the order of arrival.
+    #[inline]
+    pub fn at(&self, index: usize) -> Option<Field<'_>> {
+        self.entries.get(index).map(|&entry| Field { entry, arena: &self.arena })
+    }
+
+    /// The first value of this name. A known name costs one comparison of an octet per field.
+    #[inline]
+    pub fn get<'n>(&self, name: impl IntoName<'n>) -> Option<&[u8]> {
+        let name = name.given();
+        self.iter().find(|field| is_named(field, name)).map(|field| field.value())
+    }
+
+    /// Every value of this name, in order.
+    #[inline]
+    pub fn get_all<'s, 'n: 's>(
+        &'s self,
+        name: impl IntoName<'n>,
+    ) -> impl Iterator<Item = &'s [u8]> + Clone + 's {
+        let name = name.given();
+        self.iter().filter(move |field| is_named(field, name)).map(|field| field.value())
+    }
+
+    /// Whether there is a field of this name.
+    #[inline]
+    pub fn contains<'n>(&self, name: impl IntoName<'n>) -> bool {
+        self.get(name).is_some()
+    }
+
+    /// The first value of a name in which `_` and `-` count as the same, so that `content_type` finds `content-type`.
+    ///
+    /// For those who come from languages whose symbols have no dashes; the name on the wire is never changed this way.
+    ///
+    /// ```
+    /// use alula_fields::FieldSection;
+    ///
+    /// let mut section = FieldSection::new();
+    /// section.append("Content-Type", "text/html")?;
+    /// assert_eq!(section.get("content_type"), None);
+    /// assert_eq!(section.get_loose("content_type"), Some(&b"text/html"[..]));
+    /// # Ok::<(), alula_fields::FieldError>(())
+    /// ```
+    pub fn get_loose(&self, name: &str) -> Option<&[u8]> {
+        self.iter().find(|field| is_loosely(field.name_bytes(), name.as_bytes())).map(|field| field.value())
+    }
+}
+
+/// Storing and removing; a call that is refused changes nothing.
+impl FieldSection {
+    /// Adds a field after those that are there, also after those of the same name.
+    ///
+    /// # Errors
+    /// When the name is no token or is a pseudo-field's, or the value has a control other than tab.
+    #[inline]
+    pub fn append<'n>(&mut self, name: impl IntoName<'n>, value: impl AsRef<[u8]>) -> Result<(), FieldError> {
+        self.store(name.given(), value.as_ref(), FieldFlags::NONE)
+    }
+
+    /// As [`append`](Self::append), for a secret: HPACK never indexes it, `Debug` hides it.
+    ///
+    /// # Errors
+    /// As `append`.
+    #[inline]
+    pub fn append_sensitive<'n>(
+        &mut self,
+        name: impl IntoName<'n>,
+        value: impl AsRef<[u8]>,
+    ) -> Result<(), FieldError> {
+        self.store(name.given(), value.as_ref(), FieldFlags::SENSITIVE)
+    }
+
+    /// As [`append`](Self::append), and HTTP/1 sends the name just as it is spelled here.
+    ///
+    /// # Errors
+    /// As `append`.
+    ///
+    /// ```
+    /// use alula_fields::FieldSection;
+    ///
+    /// let mut section = FieldSection::new();
+    /// section.append_spelled("X_kEy", "1")?;
+    /// let field = section.at(0).unwrap();
+    /// assert_eq!((field.name().as_str(), field.spelling()), ("x_key", Some("X_kEy")));
+    /// # Ok::<(), alula_fields::FieldError>(())
+    /// ```
+    pub fn append_spelled(&mut self, name: &str, value: impl AsRef<[u8]>) -> Result<(), FieldError> {
+        use crate::name::sealed::Name;
+        self.store(name.given(), value.as_ref(), FieldFlags::NONE)?;
+        self.arena.extend_from_slice(name.as_bytes());
+        if let Some(entry) = self.entries.last_mut() {
+            entry.flags = entry.flags.with(FieldFlags::SPELLED);
+        }
+        Ok(())
+    }
+
+    /// Removes every field of this name, then adds this one at the end.
+    ///
+    /// # Errors
+    /// As [`append`](Self::append); the old fields are still there then.
+    pub fn set<'n>(&mut self, name: impl IntoName<'n>, value: impl AsRef<[u8]>) -> Result<(), FieldError> {
+        let (name, value) = (name.given(), value.as_ref());
+        self.check(name, value)?;
+        self.remove_given(name);
+        self.push(name, value, FieldFlags::NONE);
+        Ok(())
+    }
+
+    /// Removes every field of this name and says how many there were; what follows moves up.
+    pub fn remove<'n>(&mut self, name: impl IntoName<'n>) -> usize {
+        self.remove_given(name.given())
+    }
+
+    /// Keeps the fields for which the closure says so, in their order, and says how many were removed.
+    pub fn retain(&mut self, mut keep: impl FnMut(Field<'_>) -> bool) -> usize {
+        let (before, mut kept, mut end) = (self.len(), 0, 0);
+        for index in 0..before {
+            let entry = self.entries[index];
+            if !keep(Field { entry, arena: &self.arena }) {
+                self.list_size -= entry.list_size();
+                continue;
+            }
+            let start = entry.start as usize;
+            if start != end {
+                self.arena.copy_within(start..start + entry.octets(), end);
+            }
+            self.entries[kept] = Entry { start: end as u32, ..entry };
+            kept += 1;
+            end += entry.octets();
+        }
+        self.entries.truncate(kept);
+        self.arena.truncate(end);
+        before - kept
+    }
+
+    /// Adds every field of the other section, in order, with its flags and spelling.
+    ///
+    /// # Panics
+    /// When both together have 4 GiB or more.
+    pub fn extend_from(&mut self, other: &Self) {
+        let shift = self.arena.len();
+        assert!(u32::try_from(shift + other.arena.len()).is_ok(), "a section holds less than 4 GiB");
+        self.arena.extend_from_slice(&other.arena);
+        let shifted = other.entries.iter().map(|entry| Entry { start: entry.start + shift as u32, ..*entry });
+        self.entries.extend(shifted);
+        self.list_size += other.list_size;
+    }
+
+    /// Takes every name the other section has from there: own fields of these names go, the other's come at the end.
+    ///
+    /// # Panics
+    /// When both together have 4 GiB or more.
+    pub fn merge(&mut self, other: &Self) {
+        self.retain(|own| {
+            !other.iter().any(|new| new.known() == own.known() && new.name_bytes() == own.name_bytes())
+        });
+        self.extend_from(other);
+    }
+
+    /// Adds every pair, or none when one is refused.
+    ///
+    /// # Errors
+    /// As [`append`](Self::append), for the first pair that is refused.
+    pub fn extend_pairs<N: AsRef<str>, V: AsRef<[u8]>>(
+        &mut self,
+        pairs: impl IntoIterator<Item = (N, V)>,
+    ) -> Result<(), FieldError> {
+        let before = self.len();
+        pairs
+            .into_iter()
+            .try_for_each(|(name, value)| self.append(name.as_ref(), value))
+            .inspect_err(|_| self.truncate(before))
+    }
+}
+
+/// The paths of decoders, which have checked names and values already. Nothing is checked again outside of debug builds.
+impl FieldSection {
+    /// Adds a field with a known name that is no pseudo-field's, and a value that [`octets::is_field_value`] accepts.
+    ///
+    /// The caller keeps the section below 4 GiB.
+    #[inline]
+    pub fn push_known(&mut self, name: KnownName, value: &[u8], flags: FieldFlags) {
+        debug_assert!(!name.is_pseudo() && octets::is_field_value(value));
+        let start = self.arena.len() as u32;
+        self.arena.extend_from_slice(value);
+        self.enter(Entry { start, name_len: 0, value_len: value.len() as u32, known: Some(name), flags });
+    }
+
+    /// Adds a field with a name that is not known but a token in lower case, and a value that
+    /// [`octets::is_field_value`] accepts.
+    ///
+    /// The caller keeps the section below 4 GiB.
+    #[inline]
+    pub fn push_valid(&mut self, lower_name: &[u8], value: &[u8], flags: FieldFlags) {
+        debug_assert!(octets::is_lower_token(lower_name) && KnownName::lookup(lower_name).is_none());
+        debug_assert!(octets::is_field_value(value));
+        let start = self.arena.len() as u32;
+        self.arena.extend_from_slice(lower_name);
+        self.arena.extend_from_slice(value);
+        let (name_len, value_len) = (lower_name.len() as u32, value.len() as u32);
+        self.enter(Entry { start, name_len, value_len, known: None, flags });
+    }
+
+    #[inline]
+    fn enter(&mut self, entry: Entry) {
+        self.list_size += entry.list_size();
+        self.entries.push(entry);
+    }
+}
+
+impl FieldSection {
+    #[inline]
+    fn store(&mut self, name: Given<'_>, value: &[u8], flags: FieldFlags) -> Result<(), FieldError> {
+        self.check(name, value)?;
+        self.push(name, value, flags);
+        Ok(())
+    }
+
+    fn check(&self, name: Given<'_>, value: &[u8]) -> Result<(), FieldError> {
+        let is_name = match name {
+            Given::Known(name) => !name.is_pseudo(),
+            Given::Text(name) => octets::is_token(name.as_bytes()),
+        };
+        if !is_name {
+            return Err(FieldError::name(name.octets()));
+        }
+        if !octets::is_field_value(value) {
+            return Err(FieldError::value(name.octets(), value));
+        }
+        self.fits(name.octets(), value.len())
+    }
+
+    /// Spans are 32 bits wide; twice the name leaves room for a spelling.
+    fn fits(&self, name: &[u8], len: usize) -> Result<(), FieldError> {
+        let end = (self.arena.len() as u64).saturating_add(len as u64).saturating_add(2 * name.len() as u64);
+        if end < u32::MAX as u64 { Ok(()) } else { Err(FieldError::too_large(name)) }
+    }
+
+    /// Stores what has been checked.
+    fn push(&mut self, name: Given<'_>, value: &[u8], flags: FieldFlags) {
+        let name = match name {
+            Given::Known(name) => return self.push_known(name, value, flags),
+            Given::Text(name) => name.as_bytes(),
+        };
+        let start = self.arena.len();
+        self.arena.extend_from_slice(name);
+        self.arena[start..].make_ascii_lowercase();
+        self.arena.extend_from_slice(value);
+        let (name_len, value_len) = (name.len() as u32, value.len() as u32);
+        self.enter(Entry { start: start as u32, name_len, value_len, known: None, flags });
+    }
+
+    fn remove_given(&mut self, name: Given<'_>) -> usize {
+        match self.iter().any(|field| is_named(&field, name)) {
+            true => self.retain(|field| !is_named(&field, name)),
+            false => 0,
+        }
+    }
+}
+
+impl PartialEq for FieldSection {
+    /// The same names and values in the same order; neither spelling nor sensitivity counts.
+    fn eq(&self, other: &Self) -> bool {
+        self.list_size == other.list_size && self.iter().eq(other.iter())
+    }
+}
+
+impl Eq for FieldSection {}
+
+impl fmt::Debug for FieldSection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.iter()).finish()
+    }
+}
+
+impl<'s> IntoIterator for &'s FieldSection {
+    type Item = Field<'s>;
+    type IntoIter = Fields<'s>;
+
+    fn into_iter(self) -> Fields<'s> {
+        self.iter()
+    }
+}
+
+/// The fields of a section in order; made by [`FieldSection::iter`].
+#[derive(Clone)]
+pub struct Fields<'s> {
+    entries: core::slice::Iter<'s, Entry>,
+    arena: &'s [u8],
+}
+
+impl<'s> Iterator for Fields<'s> {
+    type Item = Field<'s>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Field<'s>> {
+        self.entries.next().map(|&entry| Field { entry, arena: self.arena })
+    }
+
+    #[inline]
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.entries.size_hint()
+    }
+}
+
+impl DoubleEndedIterator for Fields<'_> {
+    #[inline]
+    fn next_back(&mut self) -> Option<Self::Item> {
+        self.entries.next_back().map(|&entry| Field { entry, arena: self.arena })
+    }
+}
+
+impl ExactSizeIterator for Fields<'_> {}
+impl core::iter::FusedIterator for Fields<'_> {}
+
+impl fmt::Debug for Fields<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.clone()).finish()
+    }
+}
+
+#[inline]
+fn is_named(field: &Field<'_>, name: Given<'_>) -> bool {
+    match name {
+        Given::Known(name) => field.known() == Some(name),
+        Given::Text(name) => {
+            field.known().is_none() && field.name_bytes().eq_ignore_ascii_case(name.as_bytes())
+        }
+    }
+}
+
+fn is_loosely(name: &[u8], wanted: &[u8]) -> bool {
+    let fold = |&octet: &u8| if octet == b'_' { b'-' } else { octet.to_ascii_lowercase() };
+    name.len() == wanted.len() && name.iter().map(fold).eq(wanted.iter().map(fold))
+}
