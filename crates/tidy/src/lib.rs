@@ -4,6 +4,7 @@
 //! since this crate is a default member; `cargo xtask` uses the same model of the workspace.
 #![forbid(unsafe_code)]
 
+mod api;
 mod attributes;
 mod citations;
 mod crate_count;
@@ -14,6 +15,7 @@ mod root;
 mod sources;
 mod workspace;
 
+pub use api::{api_file, check_api, current_api};
 pub use attributes::check_attributes;
 pub use citations::check_citations;
 pub use crate_count::{CRATES_MAX, crates_compiled};

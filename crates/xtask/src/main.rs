@@ -3,6 +3,7 @@
 //! `cargo xtask test` installs the peers that are missing, then runs every stage and prints their seconds.
 #![forbid(unsafe_code)]
 
+mod api;
 mod command;
 mod peers;
 mod report;
@@ -20,6 +21,7 @@ Usage: cargo xtask <COMMAND>
 Commands:
   test [--no-peers]   Install what is missing, then run all stages: what CI runs
                       --no-peers: install nothing, skip the tests against other programs
+  api [--write]       Compare the public API with docs/api/alula.txt, or write it there
 ";
 
 fn main() -> ExitCode {
@@ -38,6 +40,8 @@ fn dispatch(args: &[&str]) -> Result<ExitCode> {
     match args {
         ["test"] => Ok(stages::test(true)),
         ["test", "--no-peers"] => Ok(stages::test(false)),
+        ["api"] => api::check(),
+        ["api", "--write"] => api::write(),
         [] | ["help" | "-h" | "--help"] => {
             print!("{USAGE}");
             Ok(ExitCode::SUCCESS)

@@ -1,0 +1,11 @@
+//! The public API of `alula` is what its snapshot says: a change of it shows in review as changed lines.
+
+#[test]
+fn the_public_api_is_the_one_in_the_snapshot() {
+    let difference = alula_tidy::check_api().expect("docs/api/alula.txt and the sources can be read");
+    assert!(
+        difference.is_empty(),
+        "\n{}\n\nWhen this is meant, run `cargo xtask api --write` and add a line to CHANGELOG.md.",
+        difference.join("\n")
+    );
+}
