@@ -1,0 +1,52 @@
+//! How an encoder goes about its work.
+
+/// Which fields enter the dynamic table, as far as [`Indexing::Auto`](crate::Indexing::Auto) leaves it open.
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
+#[non_exhaustive]
+pub enum Policy {
+    /// None, not even [`Indexing::Index`](crate::Indexing::Index): the stateless mode. Blocks do not depend on each other, so
+    /// any of them may be dropped, repeated or sent in another order.
+    Static,
+    /// Every field that is not there already and fits.
+    Always,
+    /// A field whose name and value were seen before among the last of them: values that never come back, such as ids and
+    /// dates, push nothing useful out. This is the best choice when nothing is known about the fields.
+    #[default]
+    Repeat,
+    /// None; every field is a literal that is never indexed on the way either.
+    Never,
+}
+
+/// When strings are Huffman-coded (RFC 7541 §5.2).
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
+#[non_exhaustive]
+pub enum Huffman {
+    /// Never.
+    Never,
+    /// When that makes a string shorter.
+    #[default]
+    Shorter,
+    /// Always but for empty strings, even if it makes them longer.
+    Always,
+}
+
+/// The settings of an [`Encoder`](crate::Encoder).
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct EncoderConfig {
+    /// Which fields enter the dynamic table.
+    pub policy: Policy,
+    /// When strings are Huffman-coded.
+    pub huffman: Huffman,
+    /// The largest dynamic table we keep, in octets as RFC 7541 §4.1 counts them, whatever the peer allows. 4096 by default,
+    /// which is what the peer allows at first. The memory it takes is about three times as much once it is full.
+    pub table_bytes_max: u32,
+}
+
+impl Default for EncoderConfig {
+    fn default() -> Self {
+        Self { policy: Policy::default(), huffman: Huffman::default(), table_bytes_max: TABLE_BYTES_INITIAL }
+    }
+}
+
+/// SETTINGS_HEADER_TABLE_SIZE as long as nobody has changed it (RFC 9113 §6.5.2).
+pub(crate) const TABLE_BYTES_INITIAL: u32 = 4096;

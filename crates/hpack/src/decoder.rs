@@ -1,0 +1,426 @@
+//! The decoder: from blocks to fields.
+//!
+//! A block may come in any number of fragments. Whole fields are decoded where they lie; one that is cut is kept until as
+//! many octets are there as its lengths ask for, and only then looked at again. So no string is scanned twice, and what is
+//! kept is bounded by the limit for strings.
+
+use alloc::vec::Vec;
+
+use alula_fields::KnownName;
+
+use crate::class::{Class, Octets};
+use crate::config::TABLE_BYTES_INITIAL;
+use crate::error::DecodeError;
+use crate::huffman;
+use crate::integer;
+use crate::literal::{Cut, Form, Literal, Name, Span};
+use crate::static_table::{LAST, ROWS};
+use crate::table::Table;
+use crate::view::TableView;
+use crate::visitor::{Decoded, Visitor};
+
+/// What a decoder takes.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct DecoderLimits {
+    /// The dynamic table at first, in octets as RFC 7541 §4.1 counts them. HTTP/2 begins with the default, 4096; another size
+    /// holds from the moment the peer acknowledges it, see [`Decoder::set_table_limit`].
+    pub table_bytes: u32,
+    /// The longest string, in octets on the wire; a longer one ends the decoding (RFC 7541 §7.4). 64 KiB by default: four
+    /// times what a list of fields may have, so that a list that is merely too large can still be refused alone.
+    pub string_bytes: u32,
+}
+
+impl Default for DecoderLimits {
+    fn default() -> Self {
+        Self { table_bytes: TABLE_BYTES_INITIAL, string_bytes: 64 * 1024 }
+    }
+}
+
+/// Decodes blocks of one direction of a connection (RFC 7541 §3, §6).
+///
+/// Every block must go through it, in the order of arrival, also those whose fields nobody wants. Nothing is allocated once
+/// table and scratch have seen their full size.
+///
+/// ```
+/// use alula_hpack::{Decoded, Decoder, DecoderLimits};
+///
+/// let mut decoder = Decoder::new(DecoderLimits::default());
+/// let mut seen = Vec::new();
+/// let mut visit = |field: Decoded<'_>| seen.push((field.name.to_vec(), field.value.to_vec()));
+/// decoder.decode(b"\x82\x40\x05x-", false, &mut visit)?;
+/// decoder.decode(b"tag\x01a", true, &mut visit)?;
+/// assert_eq!(seen, [(b":method".to_vec(), b"GET".to_vec()), (b"x-tag".to_vec(), b"a".to_vec())]);
+///
+/// let error = decoder.decode(b"\x80", true, &mut |_: Decoded<'_>| ()).unwrap_err();
+/// assert_eq!(error.rule(), "an indexed field with index 0 (RFC 7541 §6.1)");
+/// # Ok::<(), alula_hpack::DecodeError>(())
+/// ```
+#[derive(Debug)]
+pub struct Decoder {
+    limits: DecoderLimits,
+    table: Table,
+    /// What the peer may use, by our last acknowledged setting.
+    table_limit: u32,
+    /// The smallest limit since the last block, if it is below the table's maximum: an update must go down to it.
+    owed: Option<u32>,
+    /// No field of the block has come yet; so many size updates have.
+    at_start: bool,
+    updates: u8,
+    failed: Option<DecodeError>,
+    /// The beginning of a field that is not all there, and how long it has to be before it is looked at.
+    tail: Vec<u8>,
+    tail_needs: usize,
+    /// Where Huffman-coded strings are decoded to.
+    name: Vec<u8>,
+    value: Vec<u8>,
+}
+
+impl Decoder {
+    /// A new decoder. Allocates nothing yet.
+    pub const fn new(limits: DecoderLimits) -> Self {
+        Self {
+            limits,
+            table: Table::new(limits.table_bytes),
+            table_limit: limits.table_bytes,
+            owed: None,
+            at_start: true,
+            updates: 0,
+            failed: None,
+            tail: Vec::new(),
+            tail_needs: 0,
+            name: Vec::new(),
+            value: Vec::new(),
+        }
+    }
+
+    /// Begins anew, as for a new connection. Memory is kept; [`epoch`](Self::epoch) goes on.
+    pub fn reset(&mut self) {
+        self.table.reset(self.limits.table_bytes);
+        self.table_limit = self.limits.table_bytes;
+        (self.owed, self.at_start, self.updates, self.failed) = (None, true, 0, None);
+        self.tail.clear();
+    }
+
+    /// Says how large the peer's table may be; to be called between blocks, when the peer has acknowledged our
+    /// SETTINGS_HEADER_TABLE_SIZE.
+    ///
+    /// If that is below the size the table has, the peer must say at the start of the next block that it obeys
+    /// (RFC 7541 §4.2).
+    pub fn set_table_limit(&mut self, bytes: u32) {
+        self.table_limit = bytes;
+        if bytes < self.table.size_max() {
+            self.owed = Some(self.owed.map_or(bytes, |owed| owed.min(bytes)));
+        }
+    }
+
+    /// Decodes the next fragment of a block, `end` being its last, and hands every field to the visitor once it is all there.
+    ///
+    /// # Errors
+    ///
+    /// If the block breaks a rule of RFC 7541 or has a string above the limit. Fields before that have been visited. From then
+    /// on every call returns the same error until [`reset`](Self::reset).
+    #[inline]
+    pub fn decode<V: Visitor + ?Sized>(
+        &mut self,
+        fragment: &[u8],
+        end: bool,
+        visitor: &mut V,
+    ) -> Result<(), DecodeError> {
+        let result = self.decode_fragment(fragment, end, visitor);
+        if let Err(error) = result {
+            self.failed = Some(error);
+        }
+        result
+    }
+
+    /// Goes up whenever the table changes: two equal blocks of nothing but indexes mean the same as long as it stays.
+    #[inline]
+    pub fn epoch(&self) -> u64 {
+        self.table.changes()
+    }
+
+    /// Whether the next octet begins a block, and nothing is owed at its start: then a block of nothing but indexes can be
+    /// taken from a [`Memo`](crate::Memo).
+    #[inline]
+    pub fn is_between_blocks(&self) -> bool {
+        self.at_start
+            && self.updates == 0
+            && self.tail.is_empty()
+            && self.owed.is_none()
+            && self.failed.is_none()
+    }
+
+    /// Gives back memory that the entries there are do not need; for connections that are idle.
+    pub fn trim(&mut self) {
+        self.table.trim();
+        self.tail.shrink_to_fit();
+        (self.name, self.value) = (Vec::new(), Vec::new());
+    }
+
+    /// The dynamic table, for tests and debugging.
+    pub fn table(&self) -> TableView<'_> {
+        TableView::new(&self.table)
+    }
+
+    /// Octets of memory held outside the struct itself.
+    pub fn memory_bytes(&self) -> usize {
+        self.table.memory_bytes() + self.tail.capacity() + self.name.capacity() + self.value.capacity()
+    }
+
+    /// Checks the bookkeeping, for tests; its cost grows with the table.
+    ///
+    /// # Panics
+    ///
+    /// If something is inconsistent, with what it is.
+    pub fn check_invariants(&self) {
+        self.table.check_invariants();
+        assert!(self.tail.is_empty() || self.tail.len() < self.tail_needs, "a field that is all there waits");
+        for id in self.table.oldest_id()..self.table.next_id() {
+            let entry = self.table.entry(id);
+            assert_eq!(entry.class, Class::of(entry.name, entry.value), "class of entry {id}");
+            assert_eq!(entry.known, KnownName::lookup(entry.name), "known name of entry {id}");
+        }
+    }
+
+    #[inline]
+    fn decode_fragment<V: Visitor + ?Sized>(
+        &mut self,
+        mut fragment: &[u8],
+        end: bool,
+        visitor: &mut V,
+    ) -> Result<(), DecodeError> {
+        if let Some(error) = self.failed {
+            return Err(error);
+        }
+        if !self.tail.is_empty() {
+            fragment = self.finish_tail(fragment, visitor)?;
+        }
+        if self.at_start {
+            self.leave_start(fragment)?;
+        }
+        let cut = self.fields(fragment, visitor)?;
+        if end { self.end_block(cut) } else { self.keep(cut) }
+    }
+
+    /// Decodes fields until there are no more, and returns what is left if the last is cut.
+    #[inline]
+    fn fields<'f, V: Visitor + ?Sized>(
+        &mut self,
+        mut rest: &'f [u8],
+        visitor: &mut V,
+    ) -> Result<Option<(&'f [u8], Cut)>, DecodeError> {
+        while let Some((&first, after)) = rest.split_first() {
+            // Short indexes are most of what comes.
+            if first > 0x80 && first < 0xff {
+                self.indexed(u32::from(first & 0x7f), visitor)?;
+                rest = after;
+                continue;
+            }
+            match self.field(rest, visitor)? {
+                Ok(len) => rest = &rest[len..],
+                Err(cut) => return Ok(Some((rest, cut))),
+            }
+        }
+        Ok(None)
+    }
+
+    /// Decodes one field, which is not a short index, and says how long it was, or how it is cut.
+    #[inline(never)]
+    fn field<V: Visitor + ?Sized>(
+        &mut self,
+        input: &[u8],
+        visitor: &mut V,
+    ) -> Result<Result<usize, Cut>, DecodeError> {
+        let Some(form) = Form::of(input[0]) else {
+            return match integer::decode(input, 0, 7)? {
+                Some((index, len)) => self.indexed(index, visitor).map(|()| Ok(len)),
+                None => Ok(Err(Cut::in_integer(input))),
+            };
+        };
+        if form == Form::SizeUpdate {
+            return self.size_update(input);
+        }
+        match Literal::measure(form, input, self.limits.string_bytes)? {
+            Ok(literal) => self.literal(form, &literal, input, visitor).map(|()| Ok(literal.len)),
+            Err(cut) => Ok(Err(cut)),
+        }
+    }
+
+    /// Visits the field with this index in both tables.
+    #[inline]
+    fn indexed<V: Visitor + ?Sized>(&mut self, index: u32, visitor: &mut V) -> Result<(), DecodeError> {
+        if index <= LAST {
+            if index == 0 {
+                return Err(DecodeError::INDEX_ZERO);
+            }
+            let row = &ROWS[index as usize];
+            let (name, value) = (row.name.as_str().as_bytes(), row.value.as_bytes());
+            visitor.field(Decoded { name, known: Some(row.name), value, never: false, class: row.class });
+            return Ok(());
+        }
+        let id = self.table.id_behind(index - LAST - 1).ok_or(DecodeError::INDEX_BEYOND)?;
+        let entry = self.table.entry(id);
+        let (name, value) = (entry.name, entry.value);
+        visitor.field(Decoded { name, known: entry.known, value, never: false, class: entry.class });
+        Ok(())
+    }
+
+    /// Visits a literal that is all there, and makes it an entry if it wants to be one.
+    #[inline]
+    fn literal<V: Visitor + ?Sized>(
+        &mut self,
+        form: Form,
+        literal: &Literal,
+        input: &[u8],
+        visitor: &mut V,
+    ) -> Result<(), DecodeError> {
+        let never = form == Form::Never;
+        let (value, octets) = string(literal.value, input, &mut self.value, Octets::of_value)?;
+        let (name, known, class) = match literal.name {
+            Name::Literal(span) => {
+                let (name, octets) = string(span, input, &mut self.name, Octets::of_name)?;
+                (name, KnownName::lookup(name), Class::name(name, octets))
+            }
+            Name::Index(index) if index <= LAST => {
+                let row = &ROWS[index as usize];
+                (row.name.as_str().as_bytes(), Some(row.name), row.class)
+            }
+            Name::Index(index) => {
+                let id = self.table.id_behind(index - LAST - 1).ok_or(DecodeError::INDEX_BEYOND)?;
+                let entry = self.table.entry(id);
+                let class = entry.class.and_value(value, octets);
+                visitor.field(Decoded { name: entry.name, known: entry.known, value, never, class });
+                if form == Form::Incremental {
+                    self.table.insert_named_by(id, value, class);
+                }
+                return Ok(());
+            }
+        };
+        let class = class.and_value(value, octets);
+        visitor.field(Decoded { name, known, value, never, class });
+        if form == Form::Incremental {
+            self.table.insert(name, known, value, class);
+        }
+        Ok(())
+    }
+
+    /// Sees whether the start of the block, where size updates are, is over.
+    #[inline]
+    fn leave_start(&mut self, rest: &[u8]) -> Result<(), DecodeError> {
+        match rest.first() {
+            None => Ok(()),
+            Some(&first) if Form::of(first) == Some(Form::SizeUpdate) => Ok(()),
+            Some(_) if self.owed.is_some() => Err(DecodeError::UPDATE_MISSING),
+            Some(_) => {
+                self.at_start = false;
+                Ok(())
+            }
+        }
+    }
+
+    /// Obeys the size update at the start of `input`.
+    fn size_update(&mut self, input: &[u8]) -> Result<Result<usize, Cut>, DecodeError> {
+        if !self.at_start {
+            return Err(DecodeError::UPDATE_MISPLACED);
+        }
+        // The smallest and the last are all an encoder has to tell (RFC 7541 §4.2).
+        if self.updates == UPDATES_MAX {
+            return Err(DecodeError::UPDATE_TOO_MANY);
+        }
+        let Some((bytes, len)) = integer::decode(input, 0, 5)? else {
+            return Ok(Err(Cut::in_integer(input)));
+        };
+        if bytes > self.table_limit {
+            return Err(DecodeError::UPDATE_ABOVE_LIMIT);
+        }
+        if self.owed.take().is_some_and(|owed| bytes > owed) {
+            return Err(DecodeError::UPDATE_MISSING);
+        }
+        self.updates += 1;
+        self.table.set_size_max(bytes);
+        self.leave_start(&input[len..])?;
+        Ok(Ok(len))
+    }
+
+    /// Completes the field that was cut, and returns what follows it.
+    #[cold]
+    fn finish_tail<'f, V: Visitor + ?Sized>(
+        &mut self,
+        mut fragment: &'f [u8],
+        visitor: &mut V,
+    ) -> Result<&'f [u8], DecodeError> {
+        let mut tail = core::mem::take(&mut self.tail);
+        let result = loop {
+            let (more, rest) = fragment.split_at(fragment.len().min(self.tail_needs - tail.len()));
+            tail.extend_from_slice(more);
+            fragment = rest;
+            if tail.len() < self.tail_needs {
+                // Goes back to where it was, to wait for more.
+                self.tail = tail;
+                return Ok(fragment);
+            }
+            match self.field(&tail, visitor) {
+                Ok(Err(cut)) => self.tail_needs = cut.needs,
+                Ok(Ok(_)) => break Ok(fragment),
+                Err(error) => break Err(error),
+            }
+        };
+        tail.clear();
+        self.tail = tail;
+        result
+    }
+
+    /// Keeps a field that is cut.
+    #[inline]
+    fn keep(&mut self, cut: Option<(&[u8], Cut)>) -> Result<(), DecodeError> {
+        if let Some((octets, cut)) = cut {
+            self.tail.extend_from_slice(octets);
+            self.tail_needs = cut.needs;
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn end_block(&mut self, cut: Option<(&[u8], Cut)>) -> Result<(), DecodeError> {
+        if let Some((_, cut)) = cut {
+            return Err(cut.error);
+        }
+        if !self.tail.is_empty() {
+            return Err(self.tail_error());
+        }
+        if self.owed.is_some() {
+            return Err(DecodeError::UPDATE_MISSING);
+        }
+        (self.at_start, self.updates) = (true, 0);
+        Ok(())
+    }
+
+    /// Why a field that waits is not all there.
+    #[cold]
+    fn tail_error(&self) -> DecodeError {
+        Cut::of(&self.tail, self.limits.string_bytes).error
+    }
+}
+
+/// More size updates than this in one block say nothing.
+const UPDATES_MAX: u8 = 2;
+
+/// A string of a literal: where it lies, or decoded into `scratch`; with what all its octets have in common.
+#[inline]
+fn string<'a>(
+    span: Span,
+    input: &'a [u8],
+    scratch: &'a mut Vec<u8>,
+    octets: fn(&[u8]) -> Octets,
+) -> Result<(&'a [u8], Octets), DecodeError> {
+    let coded = &input[span.start..span.end];
+    if !span.is_huffman {
+        return Ok((coded, octets(coded)));
+    }
+    let room = huffman::decoded_len_max(coded.len());
+    if scratch.len() < room {
+        scratch.resize(room.next_power_of_two(), 0);
+    }
+    let (len, octets) = huffman::decode(coded, scratch)?;
+    Ok((&scratch[..len], octets))
+}

@@ -1,0 +1,454 @@
+//! The encoder: from fields to blocks.
+//!
+//! For each field the best match counts: name and value in the static table, then in the dynamic table, then the name in
+//! the static table, then in the dynamic table. The choice can be seen on the wire and is the same everywhere.
+
+use alula_fields::{KnownName, OutBuf};
+
+use crate::class::Class;
+use crate::config::{EncoderConfig, Huffman, Policy, TABLE_BYTES_INITIAL};
+use crate::field::{Field, Indexing};
+use crate::lookup::{Found, Hashes, Lookup};
+use crate::plan::Plans;
+use crate::seen::Seen;
+use crate::static_table::{self, Place};
+use crate::table::{ENTRY_OVERHEAD, Table};
+use crate::view::TableView;
+use crate::{integer, string};
+
+/// Encodes blocks for one direction of a connection (RFC 7541 §2, §6).
+///
+/// Blocks must reach the peer in the order in which they were encoded, and all of them, or the peer's table differs from
+/// ours; only with [`Policy::Static`] they may not. Nothing is allocated once the table has seen its full size.
+///
+/// ```
+/// use alula_fields::{KnownName, OutBuf};
+/// use alula_hpack::{Encoder, EncoderConfig, Field, Policy};
+///
+/// let mut encoder = Encoder::new(EncoderConfig { policy: Policy::Always, ..EncoderConfig::default() });
+/// let fields = [Field::known(KnownName::PSEUDO_METHOD, b"GET"), Field::new(b"x-request-id", b"17")];
+/// let mut out = OutBuf::new();
+/// encoder.encode(fields, &mut out);
+/// out.clear();
+/// encoder.encode(fields, &mut out);
+/// assert_eq!(out.unsent(), [0x82, 0xbe]);
+/// ```
+#[derive(Debug)]
+pub struct Encoder {
+    config: EncoderConfig,
+    /// What `Indexing::Auto` stands for.
+    auto: Treatment,
+    /// The maximum size the peer knows of.
+    signalled: u32,
+    /// The smallest maximum size since the peer was told one.
+    smallest: u32,
+    pub(crate) table: Table,
+    lookup: Lookup,
+    seen: Seen,
+    pub(crate) plans: Plans,
+}
+
+/// What to do with a field.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Treatment {
+    /// An index if there is one, else a literal.
+    Refer,
+    /// The same, but an entry if it was seen before.
+    Repeat,
+    /// An index if there is one, else an entry.
+    Enter,
+    /// A literal.
+    Without,
+    /// A literal for ever.
+    Never,
+}
+
+/// What a field has become.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Written {
+    /// An index of the static table.
+    Static(u8),
+    /// An index of the dynamic table, or a literal that is now the entry with this id.
+    Entry(u64),
+    /// A literal, of which the table knows nothing.
+    Literal,
+}
+
+impl Encoder {
+    /// A new encoder, for a peer that has not changed SETTINGS_HEADER_TABLE_SIZE. Allocates nothing yet.
+    pub fn new(config: EncoderConfig) -> Self {
+        let size_max = Self::size_max_initial(&config);
+        Self {
+            config,
+            auto: Treatment::auto(config.policy),
+            signalled: TABLE_BYTES_INITIAL,
+            smallest: size_max,
+            table: Table::new(size_max),
+            lookup: Lookup::new(),
+            seen: Seen::new(),
+            plans: Plans::new(),
+        }
+    }
+
+    /// Begins anew, as for a new connection. Memory is kept.
+    pub fn reset(&mut self) {
+        let size_max = Self::size_max_initial(&self.config);
+        self.table.reset(size_max);
+        (self.signalled, self.smallest) = (TABLE_BYTES_INITIAL, size_max);
+        self.seen.reset();
+        self.plans.forget();
+    }
+
+    /// Obeys a SETTINGS_HEADER_TABLE_SIZE of the peer; to be called before the SETTINGS frame is acknowledged.
+    ///
+    /// The table gets that size or the one of the configuration, whichever is less. The next block says so at its start:
+    /// the smallest size since the last block, if it was below the one the peer knows, and then the last (RFC 7541 §4.2).
+    pub fn set_peer_table_limit(&mut self, bytes: u32) {
+        let size_max = match self.config.policy {
+            // A table that is never used has no use for more room.
+            Policy::Static => bytes.min(self.table.size_max()),
+            _ => bytes.min(self.config.table_bytes_max),
+        };
+        if size_max != self.table.size_max() {
+            self.table.set_size_max(size_max);
+            self.smallest = self.smallest.min(size_max);
+            self.plans.forget();
+        }
+    }
+
+    /// Begins a block at the end of `out`: field by field, for callers that have no list.
+    #[inline]
+    pub fn block<'e>(&'e mut self, out: &'e mut OutBuf) -> Block<'e> {
+        self.write_size_updates(out);
+        Block { encoder: self, out }
+    }
+
+    /// Appends a block of these fields to `out`.
+    #[inline]
+    pub fn encode<'a>(&mut self, fields: impl IntoIterator<Item = Field<'a>>, out: &mut OutBuf) {
+        let mut block = self.block(out);
+        for field in fields {
+            block.field(field);
+        }
+    }
+
+    /// Gives back memory that the entries there are do not need; for connections that are idle.
+    pub fn trim(&mut self) {
+        self.table.trim();
+        self.lookup.resize(&self.table);
+        self.plans.trim();
+    }
+
+    /// The dynamic table, for tests and debugging.
+    pub fn table(&self) -> TableView<'_> {
+        TableView::new(&self.table)
+    }
+
+    /// Octets of memory held outside the struct itself.
+    pub fn memory_bytes(&self) -> usize {
+        self.table.memory_bytes() + self.lookup.memory_bytes() + self.plans.memory_bytes()
+    }
+
+    /// Checks the bookkeeping, for tests; its cost grows with the table.
+    ///
+    /// # Panics
+    ///
+    /// If something is inconsistent, with what it is.
+    pub fn check_invariants(&self) {
+        self.table.check_invariants();
+        for id in self.table.oldest_id()..self.table.next_id() {
+            let entry = self.table.entry(id);
+            let found = match entry.known {
+                Some(known) => {
+                    assert!(self.lookup.latest(&self.table, known).is_some_and(|latest| latest >= id));
+                    let hashes = Hashes::of_known(known, entry.value);
+                    self.lookup.pair_of_known(&self.table, hashes, known, entry.value)
+                }
+                None => match self.find(entry.name, entry.value, Hashes::of(entry.name, entry.value)) {
+                    Found::Pair(id) => Some(id),
+                    _ => None,
+                },
+            };
+            assert!(found.is_some_and(|found| found >= id), "entry {id} is not found");
+        }
+    }
+
+    /// Appends one field and says what has become of it.
+    #[inline]
+    pub(crate) fn field(&mut self, field: &Field<'_>, out: &mut OutBuf) -> Written {
+        match field.known.or_else(|| KnownName::lookup(field.name)) {
+            Some(name) => self.known(name, field.value, field.indexing, out),
+            None => self.other(field.name, field.value, field.indexing, out),
+        }
+    }
+
+    /// Appends a field with a known name.
+    #[inline]
+    pub(crate) fn known(
+        &mut self,
+        name: KnownName,
+        value: &[u8],
+        indexing: Indexing,
+        out: &mut OutBuf,
+    ) -> Written {
+        let treatment = self.treatment_of_known(name, value, indexing);
+        if matches!(treatment, Treatment::Without | Treatment::Never) {
+            return self.literal_known(name, value, treatment, out);
+        }
+        let place = Place::of(name);
+        if let Some(index) = place.index_of(value) {
+            out.push(INDEXED | index);
+            return Written::Static(index);
+        }
+        if let Some(id) = self.lookup.latest(&self.table, name) {
+            if self.table.is_known(id, name, value) {
+                return self.index(id, out);
+            }
+        }
+        self.known_not_latest(name, value, treatment, out)
+    }
+
+    /// The same where neither the static table nor the newest entry with the name has the value.
+    fn known_not_latest(
+        &mut self,
+        name: KnownName,
+        value: &[u8],
+        treatment: Treatment,
+        out: &mut OutBuf,
+    ) -> Written {
+        let hashes = Hashes::of_known(name, value);
+        let latest = self.lookup.latest(&self.table, name);
+        if latest.is_some_and(|id| self.lookup.has_older(&self.table, id))
+            && let Some(id) = self.lookup.pair_of_known(&self.table, hashes, name, value)
+        {
+            return self.index(id, out);
+        }
+        let name_octets = name.as_str().as_bytes();
+        let index = match Place::of(name).first {
+            0 => latest.map_or(0, |id| self.index_of(id)),
+            first => u32::from(first),
+        };
+        if !self.enters(name_octets, value, treatment, hashes) {
+            self.literal(WITHOUT, index, name_octets, value, out);
+            return Written::Literal;
+        }
+        self.literal(INCREMENTAL, index, name_octets, value, out);
+        self.enter(name_octets, Some(name), value, hashes)
+    }
+
+    /// Appends a field whose name is not known.
+    fn other(&mut self, name: &[u8], value: &[u8], indexing: Indexing, out: &mut OutBuf) -> Written {
+        let treatment = self.treatment(indexing);
+        if let Treatment::Without | Treatment::Never = treatment {
+            let index = self.name(name).map_or(0, |id| self.index_of(id));
+            self.literal(treatment.pattern(), index, name, value, out);
+            return Written::Literal;
+        }
+        let hashes = Hashes::of(name, value);
+        let index = match self.find(name, value, hashes) {
+            Found::Pair(id) => return self.index(id, out),
+            Found::Name(id) => self.index_of(id),
+            Found::Nothing => 0,
+        };
+        if !self.enters(name, value, treatment, hashes) {
+            self.literal(WITHOUT, index, name, value, out);
+            return Written::Literal;
+        }
+        self.literal(INCREMENTAL, index, name, value, out);
+        self.enter(name, None, value, hashes)
+    }
+
+    fn literal_known(
+        &mut self,
+        name: KnownName,
+        value: &[u8],
+        treatment: Treatment,
+        out: &mut OutBuf,
+    ) -> Written {
+        let index = match Place::of(name).first {
+            0 => self.lookup.latest(&self.table, name).map_or(0, |id| self.index_of(id)),
+            first => u32::from(first),
+        };
+        self.literal(treatment.pattern(), index, name.as_str().as_bytes(), value, out);
+        Written::Literal
+    }
+
+    /// Adds what was just written as a literal with incremental indexing.
+    fn enter(&mut self, name: &[u8], known: Option<KnownName>, value: &[u8], hashes: Hashes) -> Written {
+        self.table.insert(name, known, value, Class::default());
+        self.lookup.add(&self.table, known, hashes);
+        Written::Entry(self.table.next_id() - 1)
+    }
+
+    /// Appends an indexed field (RFC 7541 §6.1).
+    #[inline]
+    fn index(&self, id: u64, out: &mut OutBuf) -> Written {
+        let index = self.index_of(id);
+        if index < 0x7f {
+            out.push(INDEXED | index as u8);
+        } else {
+            let len = integer::encode(index, 7, INDEXED, out.spare(integer::LEN_MAX));
+            out.commit(len);
+        }
+        Written::Entry(id)
+    }
+
+    /// Appends a literal (RFC 7541 §6.2), with the name itself if its index is zero.
+    fn literal(&self, pattern: u8, index: u32, name: &[u8], value: &[u8], out: &mut OutBuf) {
+        let huffman = self.config.huffman;
+        let strings =
+            string::encoded_len_max(name.len(), huffman) + string::encoded_len_max(value.len(), huffman);
+        let spare = out.spare(integer::LEN_MAX + strings);
+        let prefix = if pattern == INCREMENTAL { 6 } else { 4 };
+        let mut at = integer::encode(index, prefix, pattern, spare);
+        if index == 0 {
+            at += string::encode(name, huffman, &mut spare[at..]);
+        }
+        at += string::encode(value, huffman, &mut spare[at..]);
+        out.commit(at);
+    }
+
+    /// Whether a field that is in no table shall become an entry.
+    fn enters(&mut self, name: &[u8], value: &[u8], treatment: Treatment, hashes: Hashes) -> bool {
+        let wanted = match treatment {
+            Treatment::Enter => true,
+            Treatment::Repeat => self.seen.again(hashes.pair),
+            _ => false,
+        };
+        wanted && name.len() + value.len() + ENTRY_OVERHEAD <= self.table.size_max() as usize
+    }
+
+    #[inline]
+    fn treatment(&self, indexing: Indexing) -> Treatment {
+        match indexing {
+            Indexing::Auto => self.auto,
+            Indexing::Index if self.auto == Treatment::Refer => Treatment::Refer,
+            Indexing::Index => Treatment::Enter,
+            Indexing::Without => Treatment::Without,
+            Indexing::Never => Treatment::Never,
+        }
+    }
+
+    #[inline]
+    fn treatment_of_known(&self, name: KnownName, value: &[u8], indexing: Indexing) -> Treatment {
+        if indexing == Indexing::Auto && is_secret(name, value) {
+            return Treatment::Never;
+        }
+        self.treatment(indexing)
+    }
+
+    /// Whether a prepared field becomes an entry at once: it is prepared because it will come again.
+    pub(crate) fn enters_prepared(&self, field: &Field<'_>) -> bool {
+        let open = matches!(self.auto, Treatment::Enter | Treatment::Repeat);
+        open && field.indexing == Indexing::Auto
+            && !field.known.is_some_and(|name| is_secret(name, field.value))
+    }
+
+    pub(crate) fn huffman(&self) -> Huffman {
+        self.config.huffman
+    }
+
+    fn find(&self, name: &[u8], value: &[u8], hashes: Hashes) -> Found {
+        match self.table.len() {
+            0 => Found::Nothing,
+            _ => self.lookup.find(&self.table, hashes, name, value),
+        }
+    }
+
+    fn name(&self, name: &[u8]) -> Option<u64> {
+        if self.table.len() == 0 { None } else { self.lookup.name(&self.table, name) }
+    }
+
+    #[inline]
+    fn index_of(&self, id: u64) -> u32 {
+        static_table::LAST + (self.table.next_id() - id) as u32
+    }
+
+    #[inline]
+    pub(crate) fn write_size_updates(&mut self, out: &mut OutBuf) {
+        if self.smallest != u32::MAX || self.signalled != self.table.size_max() {
+            self.write_size_updates_now(out);
+        }
+    }
+
+    #[cold]
+    fn write_size_updates_now(&mut self, out: &mut OutBuf) {
+        let last = self.table.size_max();
+        for size in [self.smallest, last] {
+            // The smallest is news only if it is below what the peer knows.
+            if size < self.signalled || (size == last && size != self.signalled) {
+                let len = integer::encode(size, 5, SIZE_UPDATE, out.spare(integer::LEN_MAX));
+                out.commit(len);
+                self.signalled = size;
+            }
+        }
+        self.smallest = u32::MAX;
+    }
+
+    fn size_max_initial(config: &EncoderConfig) -> u32 {
+        match config.policy {
+            Policy::Static => TABLE_BYTES_INITIAL,
+            _ => config.table_bytes_max.min(TABLE_BYTES_INITIAL),
+        }
+    }
+}
+
+impl Treatment {
+    const fn auto(policy: Policy) -> Self {
+        match policy {
+            Policy::Static => Self::Refer,
+            Policy::Always => Self::Enter,
+            Policy::Repeat => Self::Repeat,
+            Policy::Never => Self::Never,
+        }
+    }
+
+    const fn pattern(self) -> u8 {
+        if matches!(self, Self::Never) { NEVER } else { WITHOUT }
+    }
+}
+
+/// Whether a value could be guessed octet by octet if it shared a table with an attacker's (RFC 7541 §7.1): credentials, and
+/// cookies so short that their length protects nothing. The same rule is in nghttp2 and Go.
+#[inline]
+pub(crate) fn is_secret(name: KnownName, value: &[u8]) -> bool {
+    match name {
+        KnownName::AUTHORIZATION | KnownName::PROXY_AUTHORIZATION => true,
+        KnownName::COOKIE => value.len() < COOKIE_BYTES_MIN,
+        _ => false,
+    }
+}
+
+/// RFC 7541 §7.1.3 speaks of values of low entropy; twenty octets are what nghttp2 and Go draw the line at.
+const COOKIE_BYTES_MIN: usize = 20;
+
+const INDEXED: u8 = 0x80;
+const INCREMENTAL: u8 = 0x40;
+const SIZE_UPDATE: u8 = 0x20;
+pub(crate) const NEVER: u8 = 0x10;
+const WITHOUT: u8 = 0;
+
+/// A block in the making; see [`Encoder::block`]. Dropping it ends the block as [`finish`](Self::finish) does.
+#[derive(Debug)]
+pub struct Block<'e> {
+    encoder: &'e mut Encoder,
+    out: &'e mut OutBuf,
+}
+
+impl Block<'_> {
+    /// Appends a field.
+    #[inline]
+    pub fn field(&mut self, field: Field<'_>) {
+        self.encoder.field(&field, self.out);
+    }
+
+    /// Appends a field with a known name; the encoder's policy decides.
+    #[inline]
+    pub fn known(&mut self, name: KnownName, value: &[u8]) {
+        self.encoder.known(name, value, Indexing::Auto, self.out);
+    }
+
+    /// Ends the block.
+    #[inline]
+    pub fn finish(self) {}
+}

@@ -1,0 +1,60 @@
+//! A field as the encoder takes it.
+
+use alula_fields::KnownName;
+
+/// A name and a value to encode, borrowed, with what the encoder may do with them.
+///
+/// The codec carries any octets; that HTTP/2 wants lower-case names and no control octets is the caller's matter.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Field<'a> {
+    /// The name; if it is a known one, exactly its lower-case form.
+    pub name: &'a [u8],
+    /// Which known name that is. With `None` the encoder looks it up, which costs some twenty instructions.
+    pub known: Option<KnownName>,
+    /// The value.
+    pub value: &'a [u8],
+    /// What the encoder may do.
+    pub indexing: Indexing,
+}
+
+impl<'a> Field<'a> {
+    /// A field whose name is looked up now; the encoder's policy decides.
+    ///
+    /// ```
+    /// use alula_hpack::{Field, Indexing};
+    ///
+    /// let field = Field::new(b"x-request-id", b"17").with(Indexing::Without);
+    /// assert!(field.known.is_some());
+    /// ```
+    #[inline]
+    pub fn new(name: &'a [u8], value: &'a [u8]) -> Self {
+        Self { name, known: KnownName::lookup(name), value, indexing: Indexing::Auto }
+    }
+
+    /// A field with a known name; the encoder's policy decides.
+    #[inline]
+    pub fn known(name: KnownName, value: &'a [u8]) -> Self {
+        Self { name: name.as_str().as_bytes(), known: Some(name), value, indexing: Indexing::Auto }
+    }
+
+    /// The same field with another treatment.
+    #[inline]
+    pub const fn with(self, indexing: Indexing) -> Self {
+        Self { indexing, ..self }
+    }
+}
+
+/// What the encoder may do with one field (RFC 7541 §6.2, §7.1).
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
+#[non_exhaustive]
+pub enum Indexing {
+    /// The encoder's [`Policy`](crate::Policy) decides; what looks like a secret is never indexed.
+    #[default]
+    Auto,
+    /// An entry of the dynamic table, whatever the policy but [`Policy::Static`](crate::Policy::Static).
+    Index,
+    /// A literal that leaves the table alone; intermediaries may index it. Only the name may be an index.
+    Without,
+    /// A literal that nobody on the way may index either, for secrets. Only the name may be an index.
+    Never,
+}

@@ -1,0 +1,199 @@
+//! Finding entries of the encoder's dynamic table by name and by name and value.
+//!
+//! Entries with one hash form a chain, newest first, that starts in an array of heads and goes on in the entries' links.
+//! Entries die from the oldest on, so the first dead one ends its chain and nothing is ever taken out. An id left from long
+//! ago may seem alive again after 2^32 insertions; that does no harm because whatever is found is compared.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use alula_fields::KnownName;
+
+use crate::hash;
+use crate::table::Table;
+
+/// How to find entries of one table.
+#[derive(Debug)]
+pub(crate) struct Lookup {
+    /// The newest entry of each known name.
+    latest: [u32; NAMES],
+    /// The newest entry of each hash: of pairs in the first half, of names that are not known in the second.
+    heads: Vec<u32>,
+    /// One for each slot of the table.
+    links: Vec<Link>,
+}
+
+const NAMES: usize = (KnownName::COUNT + 1).next_power_of_two();
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Link {
+    pair: u32,
+    name: u32,
+    /// The entry before with the same pair hash, as far as the heads can tell.
+    before_pair: u32,
+    /// The entry before with the same known name, or with the same name hash, as far as the heads can tell.
+    before_name: u32,
+}
+
+/// The hashes of a field.
+#[derive(Clone, Copy)]
+pub(crate) struct Hashes {
+    pub(crate) pair: u32,
+    name: u32,
+}
+
+impl Hashes {
+    #[inline]
+    pub(crate) fn of_known(name: KnownName, value: &[u8]) -> Self {
+        Self { pair: hash::fold(hash::hash(u64::from(name.id()) << 32, value)), name: 0 }
+    }
+
+    #[inline]
+    pub(crate) fn of(name: &[u8], value: &[u8]) -> Self {
+        let seed = hash::hash(0, name);
+        Self { pair: hash::fold(hash::hash(seed, value)), name: hash::fold(seed) }
+    }
+}
+
+/// The best entry for a field.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Found {
+    /// Name and value are those of this entry.
+    Pair(u64),
+    /// The name is.
+    Name(u64),
+    Nothing,
+}
+
+impl Lookup {
+    pub(crate) const fn new() -> Self {
+        Self { latest: [0; NAMES], heads: Vec::new(), links: Vec::new() }
+    }
+
+    /// The newest entry with a known name.
+    #[inline]
+    pub(crate) fn latest(&self, table: &Table, name: KnownName) -> Option<u64> {
+        alive(table, self.latest[usize::from(name.id()) % NAMES]).filter(|&id| table.has_name(id, name))
+    }
+
+    /// Whether there may be an older entry with the name of this one.
+    #[inline]
+    pub(crate) fn has_older(&self, table: &Table, id: u64) -> bool {
+        alive(table, self.link(id).before_name).is_some()
+    }
+
+    /// The newest entry with a known name and a value.
+    pub(crate) fn pair_of_known(
+        &self,
+        table: &Table,
+        hashes: Hashes,
+        name: KnownName,
+        value: &[u8],
+    ) -> Option<u64> {
+        self.pairs(table, hashes.pair).find(|&id| table.is_known(id, name, value))
+    }
+
+    /// The newest entry with a name that is not known and a value, else the newest with the name.
+    pub(crate) fn find(&self, table: &Table, hashes: Hashes, name: &[u8], value: &[u8]) -> Found {
+        let is_named = |id: &u64| {
+            let entry = table.entry(*id);
+            entry.known.is_none() && entry.name == name
+        };
+        if let Some(id) =
+            self.pairs(table, hashes.pair).find(|id| is_named(id) && table.entry(*id).value == value)
+        {
+            return Found::Pair(id);
+        }
+        self.names(table, hashes.name).find(is_named).map_or(Found::Nothing, Found::Name)
+    }
+
+    /// The newest entry with a name that is not known.
+    pub(crate) fn name(&self, table: &Table, name: &[u8]) -> Option<u64> {
+        self.names(table, hash::fold(hash::hash(0, name))).find(|&id| {
+            let entry = table.entry(id);
+            entry.known.is_none() && entry.name == name
+        })
+    }
+
+    /// Takes in the newest entry of the table.
+    pub(crate) fn add(&mut self, table: &Table, known: Option<KnownName>, hashes: Hashes) {
+        if self.links.len() != table.slots() {
+            self.resize(table);
+        }
+        self.put(table.next_id() - 1, known, hashes.pair, hashes.name);
+    }
+
+    /// Octets of memory held outside the struct itself.
+    pub(crate) fn memory_bytes(&self) -> usize {
+        self.heads.capacity() * size_of::<u32>() + self.links.capacity() * size_of::<Link>()
+    }
+
+    /// Follows the table to another number of slots; all entries but the newest are known.
+    #[cold]
+    pub(crate) fn resize(&mut self, table: &Table) {
+        let old = core::mem::replace(&mut self.links, vec![Link::default(); table.slots()]);
+        self.heads = vec![0; table.slots() * 2 * HEADS_PER_SLOT];
+        self.latest = [0; NAMES];
+        for id in table.oldest_id()..table.next_id() {
+            if let Some(link) = old.get(id as usize & old.len().wrapping_sub(1)) {
+                self.put(id, table.entry(id).known, link.pair, link.name);
+            }
+        }
+    }
+
+    fn put(&mut self, id: u64, known: Option<KnownName>, pair: u32, name: u32) {
+        let slots = self.links.len();
+        let half = self.heads.len() / 2;
+        let short = id as u32;
+        let before_pair = core::mem::replace(&mut self.heads[pair as usize & (half - 1)], short);
+        let newest = match known {
+            Some(known) => &mut self.latest[usize::from(known.id()) % NAMES],
+            None => &mut self.heads[half + (name as usize & (half - 1))],
+        };
+        let before_name = core::mem::replace(newest, short);
+        self.links[id as usize & (slots - 1)] = Link { pair, name, before_pair, before_name };
+    }
+
+    /// Entries with this hash of name and value, newest first.
+    #[inline]
+    fn pairs<'a>(&'a self, table: &'a Table, hash: u32) -> impl Iterator<Item = u64> + 'a {
+        let head = self.heads.get(hash as usize & (self.heads.len() / 2).wrapping_sub(1));
+        self.chain(table, head, |link| link.before_pair).filter(move |&id| self.link(id).pair == hash)
+    }
+
+    /// Entries with this hash of a name that is not known, newest first.
+    #[inline]
+    fn names<'a>(&'a self, table: &'a Table, hash: u32) -> impl Iterator<Item = u64> + 'a {
+        let half = self.heads.len() / 2;
+        let head = self.heads.get(half + (hash as usize & half.wrapping_sub(1)));
+        self.chain(table, head, |link| link.before_name).filter(move |&id| self.link(id).name == hash)
+    }
+
+    #[inline]
+    fn chain<'a>(
+        &'a self,
+        table: &'a Table,
+        head: Option<&u32>,
+        before: fn(&Link) -> u32,
+    ) -> impl Iterator<Item = u64> + 'a {
+        let first = head.and_then(|&head| alive(table, head));
+        core::iter::successors(first, move |&id| {
+            alive(table, before(self.link(id))).filter(|&older| older < id)
+        })
+    }
+
+    #[inline]
+    fn link(&self, id: u64) -> &Link {
+        &self.links[id as usize & self.links.len().wrapping_sub(1)]
+    }
+}
+
+/// Heads are twice as many as entries, so that most chains have one.
+const HEADS_PER_SLOT: usize = 2;
+
+/// The entry with this id, shortened to 32 bits, if it is still in the table.
+#[inline]
+pub(crate) fn alive(table: &Table, short: u32) -> Option<u64> {
+    let back = (table.next_id() as u32).wrapping_sub(short);
+    if back.wrapping_sub(1) < table.len() { Some(table.next_id() - u64::from(back)) } else { None }
+}

@@ -1,0 +1,400 @@
+//! The dynamic table (RFC 7541 §2.3.2, §4), the same for encoder and decoder.
+//!
+//! Octets lie in a ring that is at least twice as long as all that is live in it, so that every string is one slice: an
+//! entry that does not fit before the end of the ring starts at its beginning, and what is oldest there is dead by then.
+//! Known names are not stored, only their ids. Entries have ids that count up and are never used again; the
+//! index of an entry is `next id - id` after the static table (RFC 7541 §2.3.3), so that nothing moves when one comes or goes.
+//!
+//! Rule 1: entries die from the oldest on, and only here.
+//! Rule 2: both rings grow by use up to what the maximum size asks for, and shrink in `trim`; nothing else allocates.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use alula_fields::KnownName;
+
+use crate::class::Class;
+
+/// What an entry counts beside its octets (RFC 7541 §4.1).
+pub(crate) const ENTRY_OVERHEAD: usize = 32;
+
+/// The dynamic table of one direction.
+#[derive(Debug)]
+pub(crate) struct Table {
+    ring: Vec<u8>,
+    /// As many as a power of two, or none; an entry is at its id modulo that.
+    slots: Vec<Slot>,
+    /// The id the next entry gets.
+    next: u64,
+    len: u32,
+    /// Where in the ring the next entry goes if there is room.
+    end: u32,
+    /// Octets of live entries in the ring.
+    stored: u32,
+    size: u32,
+    size_max: u32,
+    changes: u64,
+    /// Where a name is kept while the entry it comes from may be evicted.
+    name: Vec<u8>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Slot {
+    at: u32,
+    name_len: u32,
+    value_len: u32,
+    known: Option<KnownName>,
+    class: Class,
+}
+
+/// An entry, by reference.
+#[derive(Clone, Copy)]
+pub(crate) struct Entry<'a> {
+    pub(crate) name: &'a [u8],
+    pub(crate) known: Option<KnownName>,
+    pub(crate) value: &'a [u8],
+    pub(crate) class: Class,
+}
+
+impl Table {
+    /// An empty table; nothing is allocated before the first entry.
+    pub(crate) const fn new(size_max: u32) -> Self {
+        Self {
+            ring: Vec::new(),
+            slots: Vec::new(),
+            next: 1,
+            len: 0,
+            end: 0,
+            stored: 0,
+            size: 0,
+            size_max,
+            changes: 0,
+            name: Vec::new(),
+        }
+    }
+
+    /// Empties the table and sets its maximum size; ids count on, memory is kept.
+    pub(crate) fn reset(&mut self, size_max: u32) {
+        self.clear();
+        self.size_max = size_max;
+        self.changes += 1;
+    }
+
+    /// Changes the maximum size and evicts what exceeds it (RFC 7541 §4.3).
+    pub(crate) fn set_size_max(&mut self, size_max: u32) {
+        if size_max != self.size_max {
+            self.size_max = size_max;
+            self.changes += 1;
+            self.evict_for(0);
+        }
+    }
+
+    /// Adds an entry and evicts others for it; one that is larger than the table empties it and is not added, which is no
+    /// error (RFC 7541 §4.4). Says whether it was added.
+    pub(crate) fn insert(
+        &mut self,
+        name: &[u8],
+        known: Option<KnownName>,
+        value: &[u8],
+        class: Class,
+    ) -> bool {
+        self.changes += 1;
+        let size = name.len() + value.len() + ENTRY_OVERHEAD;
+        if size > self.size_max as usize {
+            self.clear();
+            return false;
+        }
+        self.evict_for(size as u32);
+        let stored_name = if known.is_some() { &[] } else { name };
+        let at = self.place(stored_name.len() + value.len());
+        let (head, tail) = self.ring[at..].split_at_mut(stored_name.len());
+        head.copy_from_slice(stored_name);
+        tail[..value.len()].copy_from_slice(value);
+        let slot = Slot {
+            at: at as u32,
+            name_len: stored_name.len() as u32,
+            value_len: value.len() as u32,
+            known,
+            class,
+        };
+        self.put(slot);
+        self.size += size as u32;
+        true
+    }
+
+    /// Adds an entry with the name of another, which may be evicted for it (RFC 7541 §4.4).
+    pub(crate) fn insert_named_by(&mut self, id: u64, value: &[u8], class: Class) -> bool {
+        if let Some(known) = self.slot(id).known {
+            return self.insert(known.as_str().as_bytes(), Some(known), value, class);
+        }
+        let mut name = core::mem::take(&mut self.name);
+        name.clear();
+        name.extend_from_slice(self.entry(id).name);
+        let added = self.insert(&name, None, value, class);
+        self.name = name;
+        added
+    }
+
+    /// Gives back the memory live entries do not need.
+    pub(crate) fn trim(&mut self) {
+        self.name = Vec::new();
+        let (ring, slots) = match self.len {
+            0 => (0, 0),
+            len => ((self.stored as usize * 2).max(RING_MIN), (len as usize).next_power_of_two()),
+        };
+        if ring < self.ring.len() {
+            self.relocate(ring);
+        }
+        if slots < self.slots.len() {
+            self.replace(slots);
+        }
+    }
+
+    /// How many entries there are.
+    #[inline]
+    pub(crate) fn len(&self) -> u32 {
+        self.len
+    }
+
+    /// The sum of the sizes of all entries (RFC 7541 §4.1).
+    #[inline]
+    pub(crate) fn size(&self) -> u32 {
+        self.size
+    }
+
+    /// The most that sum may be.
+    #[inline]
+    pub(crate) fn size_max(&self) -> u32 {
+        self.size_max
+    }
+
+    /// The id of the entry that comes next; entries that are there have ids below it.
+    #[inline]
+    pub(crate) fn next_id(&self) -> u64 {
+        self.next
+    }
+
+    /// The id of the oldest entry, or of the next one if there is none.
+    #[inline]
+    pub(crate) fn oldest_id(&self) -> u64 {
+        self.next - u64::from(self.len)
+    }
+
+    /// Goes up with every entry that is added and every change of size: what was found at one count holds as long as it stays.
+    #[inline]
+    pub(crate) fn changes(&self) -> u64 {
+        self.changes
+    }
+
+    /// How many entries fit into the slots there are.
+    #[inline]
+    pub(crate) fn slots(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// Octets of memory held.
+    pub(crate) fn memory_bytes(&self) -> usize {
+        self.ring.capacity() + self.name.capacity() + self.slots.capacity() * size_of::<Slot>()
+    }
+
+    /// The id of the entry this many places behind the newest, if there are that many.
+    #[inline]
+    pub(crate) fn id_behind(&self, places: u32) -> Option<u64> {
+        if places < self.len { Some(self.next - 1 - u64::from(places)) } else { None }
+    }
+
+    /// The entry with this id, which is there.
+    #[inline]
+    pub(crate) fn entry(&self, id: u64) -> Entry<'_> {
+        let slot = self.slot(id);
+        let at = slot.at as usize;
+        let value = at + slot.name_len as usize;
+        let name = match slot.known {
+            Some(known) => known.as_str().as_bytes(),
+            None => &self.ring[at..value],
+        };
+        let value = &self.ring[value..][..slot.value_len as usize];
+        Entry { name, known: slot.known, value, class: slot.class }
+    }
+
+    /// Whether the entry with this id, which is there, has this known name.
+    #[inline]
+    pub(crate) fn has_name(&self, id: u64, name: KnownName) -> bool {
+        self.slot(id).known == Some(name)
+    }
+
+    /// Whether the entry with this id, which is there, has this known name and value.
+    #[inline]
+    pub(crate) fn is_known(&self, id: u64, name: KnownName, value: &[u8]) -> bool {
+        let slot = self.slot(id);
+        slot.value_len as usize == value.len()
+            && slot.known == Some(name)
+            && &self.ring[slot.at as usize..][..slot.value_len as usize] == value
+    }
+
+    /// Panics if the bookkeeping is inconsistent, and says how.
+    pub(crate) fn check_invariants(&self) {
+        let (mut size, mut stored) = (0, 0);
+        let mut spans = Vec::new();
+        for id in self.oldest_id()..self.next {
+            let (slot, entry) = (self.slot(id), self.entry(id));
+            size += entry.name.len() + entry.value.len() + ENTRY_OVERHEAD;
+            stored += slot.name_len + slot.value_len;
+            spans.push((slot.at, slot.at + slot.name_len + slot.value_len));
+        }
+        assert!(size == self.size as usize, "size {} is not the sum of the entries, {size}", self.size);
+        assert!(stored == self.stored, "{} octets stored, not {stored}", self.stored);
+        assert!(self.size <= self.size_max, "size {} above {}", self.size, self.size_max);
+        assert!(self.ring.len() >= 2 * stored as usize, "a ring of {} for {stored}", self.ring.len());
+        assert!(self.len as usize <= self.slots.len(), "{} entries in {} slots", self.len, self.slots.len());
+        spans.retain(|(start, end)| start < end);
+        spans.sort_unstable();
+        assert!(spans.windows(2).all(|pair| pair[0].1 <= pair[1].0), "entries overlap: {spans:?}");
+    }
+
+    #[inline]
+    fn slot(&self, id: u64) -> &Slot {
+        &self.slots[id as usize & self.slots.len().wrapping_sub(1)]
+    }
+
+    fn clear(&mut self) {
+        (self.len, self.end, self.stored, self.size) = (0, 0, 0, 0);
+    }
+
+    /// Evicts until `more` fits.
+    #[inline]
+    fn evict_for(&mut self, more: u32) {
+        while self.size > self.size_max - more {
+            let slot = self.slot(self.oldest_id());
+            let stored = slot.name_len + slot.value_len;
+            let name_len = slot.known.map_or(slot.name_len, |known| known.as_str().len() as u32);
+            self.size -= name_len + slot.value_len + ENTRY_OVERHEAD as u32;
+            self.stored -= stored;
+            self.len -= 1;
+        }
+    }
+
+    /// Finds room for the octets of an entry and takes it.
+    #[inline]
+    fn place(&mut self, octets: usize) -> usize {
+        let stored = self.stored as usize + octets;
+        if stored * 2 > self.ring.len() {
+            self.grow_ring(stored * 2);
+        }
+        let end = self.end as usize;
+        let at = if end + octets <= self.ring.len() { end } else { 0 };
+        self.end = (at + octets) as u32;
+        self.stored = stored as u32;
+        at
+    }
+
+    #[inline]
+    fn put(&mut self, slot: Slot) {
+        if self.len as usize == self.slots.len() {
+            self.replace((self.slots.len() * 2).max(SLOTS_MIN));
+        }
+        let place = self.next as usize & self.slots.len().wrapping_sub(1);
+        self.slots[place] = slot;
+        self.next += 1;
+        self.len += 1;
+    }
+
+    #[cold]
+    fn grow_ring(&mut self, needed: usize) {
+        self.relocate(
+            needed.max(self.ring.len() * 2).max(RING_MIN).min((self.size_max as usize * 2).max(needed)),
+        );
+    }
+
+    /// Moves live octets to a new ring of this length, oldest first.
+    fn relocate(&mut self, len: usize) {
+        let old = core::mem::replace(&mut self.ring, vec![0; len]);
+        let mut end = 0;
+        for id in self.oldest_id()..self.next {
+            let place = id as usize & (self.slots.len() - 1);
+            let slot = &mut self.slots[place];
+            let octets = (slot.name_len + slot.value_len) as usize;
+            self.ring[end..end + octets].copy_from_slice(&old[slot.at as usize..][..octets]);
+            slot.at = end as u32;
+            end += octets;
+        }
+        self.end = end as u32;
+    }
+
+    /// Moves entries to that many new slots.
+    #[cold]
+    fn replace(&mut self, count: usize) {
+        let mut slots = vec![Slot::default(); count];
+        for id in self.oldest_id()..self.next {
+            slots[id as usize & (count - 1)] = *self.slot(id);
+        }
+        self.slots = slots;
+    }
+}
+
+const RING_MIN: usize = 512;
+const SLOTS_MIN: usize = 16;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::collections::VecDeque;
+
+    #[test]
+    fn behaves_as_a_queue_of_pairs() {
+        let mut random = 1u64;
+        for size_max in [0u32, 40, 100, 256, 4096, 65536] {
+            let mut table = Table::new(size_max);
+            let mut model: VecDeque<(Vec<u8>, Vec<u8>)> = VecDeque::new();
+            for round in 0..3000u32 {
+                random =
+                    random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                let dice = (random >> 33) as usize;
+                let value = vec![round as u8; dice % 97];
+                let (name, known): (&[u8], _) = match dice % 3 {
+                    0 => (b"x-unknown", None),
+                    1 => (b"", None),
+                    _ => (b"cookie", Some(KnownName::COOKIE)),
+                };
+                if dice % 5 == 0 && table.len() > 0 {
+                    let places = dice as u32 / 5 % table.len();
+                    let id = table.id_behind(places).unwrap();
+                    let name = table.entry(id).name.to_vec();
+                    table.insert_named_by(id, &value, Class::default());
+                    model.push_front((name, value));
+                } else {
+                    table.insert(name, known, &value, Class::default());
+                    model.push_front((name.to_vec(), value));
+                }
+                if dice % 61 == 0 {
+                    table.trim();
+                }
+                if dice % 47 == 0 {
+                    table.set_size_max(size_max / 2);
+                    shorten(&mut model, size_max / 2);
+                    table.set_size_max(size_max);
+                }
+                shorten(&mut model, size_max);
+                table.check_invariants();
+                assert_eq!(table.len() as usize, model.len());
+                for (places, pair) in model.iter().enumerate() {
+                    let entry = table.entry(table.id_behind(places as u32).unwrap());
+                    assert_eq!((entry.name, entry.value), (&pair.0[..], &pair.1[..]));
+                }
+            }
+        }
+    }
+
+    fn shorten(model: &mut VecDeque<(Vec<u8>, Vec<u8>)>, size_max: u32) {
+        while model.iter().map(|(name, value)| name.len() + value.len() + 32).sum::<usize>()
+            > size_max as usize
+        {
+            model.pop_back();
+        }
+    }
+
+    #[test]
+    fn a_slot_is_small() {
+        assert_eq!(size_of::<Slot>(), 16);
+    }
+}

@@ -1,0 +1,53 @@
+//! A look at a dynamic table, for tests and debugging.
+
+use core::fmt;
+
+use crate::table::Table;
+
+/// What a dynamic table holds.
+#[derive(Clone, Copy)]
+pub struct TableView<'a> {
+    table: &'a Table,
+}
+
+impl<'a> TableView<'a> {
+    pub(crate) fn new(table: &'a Table) -> Self {
+        Self { table }
+    }
+
+    /// The number of entries.
+    pub fn len(self) -> usize {
+        self.table.len() as usize
+    }
+
+    /// Whether there is no entry.
+    pub fn is_empty(self) -> bool {
+        self.len() == 0
+    }
+
+    /// The size of all entries, in octets as RFC 7541 §4.1 counts them.
+    pub fn bytes(self) -> u32 {
+        self.table.size()
+    }
+
+    /// The most that may be, in the same octets.
+    pub fn bytes_max(self) -> u32 {
+        self.table.size_max()
+    }
+
+    /// The entries as names and values, newest first, as their indexes run from 62 up.
+    pub fn entries(self) -> impl Iterator<Item = (&'a [u8], &'a [u8])> {
+        let table = self.table;
+        (table.oldest_id()..table.next_id()).rev().map(|id| {
+            let entry = table.entry(id);
+            (entry.name, entry.value)
+        })
+    }
+}
+
+impl fmt::Debug for TableView<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let entries = self.entries().map(|(name, value)| (name.escape_ascii(), value.escape_ascii()));
+        f.debug_map().entries(entries).finish()
+    }
+}
