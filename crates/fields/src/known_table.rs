@@ -9,17 +9,17 @@ use crate::known::{CONNECTION, KnownName, LIST, PSEUDO, SECRET, SINGLE};
 /// Makes the constants and the three columns from the rows; ids count from one.
 macro_rules! known_names {
     ($($constant:ident $lower:literal $canonical:literal $flags:expr;)*) => {
-        /// Which id a row has.
+        /// Counts the rows.
         #[allow(non_camel_case_types, clippy::upper_case_acronyms)]
-        enum Row { Nothing, $($constant,)* End }
+        enum Row { $($constant,)* End }
 
         /// Every known name.
         impl KnownName {
             /// How many names are known; ids run from 1 to this.
-            pub const COUNT: usize = Row::End as usize - 1;
+            pub const COUNT: usize = Row::End as usize;
             $(
                 #[doc = concat!("`", $lower, "`")]
-                pub const $constant: KnownName = KnownName::row(Row::$constant as u8);
+                pub const $constant: KnownName = KnownName::row(Row::$constant as u8 + 1);
             )*
         }
 
@@ -29,7 +29,7 @@ macro_rules! known_names {
         pub(crate) static FLAGS: [u8; 256] = {
             let rows = [0, $($flags,)*];
             let mut column = [0; 256];
-            let mut id = Row::Nothing as usize;
+            let mut id = 0;
             while id < rows.len() {
                 column[id] = rows[id];
                 id += 1;

@@ -21,29 +21,39 @@
 #![forbid(unsafe_code)]
 extern crate alloc;
 
+mod account;
 mod authority;
+mod bucket;
 mod error;
 mod field;
 mod head;
+#[cfg(feature = "http")]
+mod http_types;
 mod inline;
 mod known;
 mod known_table;
+mod known_value;
 mod limits;
 mod method;
 mod name;
 pub mod octets;
 mod out_buf;
+mod pairs;
 mod scheme;
 mod section;
 mod status;
+mod target;
 mod time;
 mod word;
 
+pub use account::{MemoryAccount, MemoryBudget, OverBudget};
 pub use authority::Authority;
+pub use bucket::TokenBucket;
 pub use error::{FieldError, FieldErrorKind};
 pub use field::{Field, FieldFlags};
 pub use head::Head;
 pub use known::KnownName;
+pub use known_value::KnownValue;
 pub use limits::Limits;
 pub use method::Method;
 pub use name::{Canonical, FieldName, IntoName};
@@ -51,4 +61,5 @@ pub use out_buf::OutBuf;
 pub use scheme::Scheme;
 pub use section::{FieldSection, Fields, SECTION_KEPT_BYTES_MAX};
 pub use status::Status;
+pub use target::Target;
 pub use time::Time;

@@ -43,9 +43,9 @@ pub struct Limits {
     pub table_bytes: u32,
     /// The HPACK table of our encoder, when the peer offers more; default 4 KiB.
     pub encoder_table_bytes: u32,
-    /// How much behaviour that is legal but useless a peer may show at once; default 200. See `TokenBucket`.
+    /// How much behaviour that is legal but useless a peer may show at once; default 200.
     ///
-    /// Resets, errors that make us reset, empty frames, PRIORITY, PING, WINDOW_UPDATE: a flood of any ends in GOAWAY
+    /// The burst of a [`TokenBucket`](crate::TokenBucket). Resets, errors that make us reset, empty frames, PRIORITY, PING, WINDOW_UPDATE: a flood of any ends in GOAWAY
     /// with ENHANCE_YOUR_CALM.
     ///
     pub glitch_burst: u32,

@@ -1,0 +1,194 @@
+//! What memory is charged to: one account per connection, one budget for all of them.
+//!
+//! Rule 1: what is charged is what is really held, capacities and not lengths.
+//! Rule 2: an account gives back what it has charged to the budget when it is dropped.
+
+use alloc::sync::Arc;
+use core::fmt;
+use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+/// The memory that all connections of a process may hold together; shared by their accounts.
+#[derive(Debug)]
+pub struct MemoryBudget {
+    held: AtomicU64,
+    bytes_max: u64,
+}
+
+/// The memory that one connection holds, with its own limit and, if there is one, that of a budget.
+///
+/// ```
+/// use alula_fields::{MemoryAccount, MemoryBudget};
+/// use std::sync::Arc;
+///
+/// let budget = Arc::new(MemoryBudget::new(1000));
+/// let mut account = MemoryAccount::within(&budget, 600);
+/// account.charge(500)?;
+/// assert!(account.charge(101).is_err());
+/// assert_eq!((account.held(), budget.held()), (500, 500));
+/// drop(account);
+/// assert_eq!(budget.held(), 0);
+/// # Ok::<(), alula_fields::OverBudget>(())
+/// ```
+#[derive(Debug)]
+pub struct MemoryAccount {
+    held: u64,
+    bytes_max: u64,
+    budget: Option<Arc<MemoryBudget>>,
+}
+
+/// More memory was asked for than is left; nothing was charged.
+#[derive(Copy, Clone, Debug, Eq, PartialEq)]
+pub struct OverBudget {
+    /// The octets that were asked for.
+    pub asked: u64,
+    /// The octets that may be held.
+    pub bytes_max: u64,
+    /// Whether it was the budget of the process that is used up, not the account's own limit.
+    pub of_process: bool,
+}
+
+impl MemoryBudget {
+    /// A budget of so many octets.
+    pub const fn new(bytes_max: u64) -> Self {
+        Self { held: AtomicU64::new(0), bytes_max }
+    }
+
+    /// The octets charged now.
+    #[inline]
+    pub fn held(&self) -> u64 {
+        self.held.load(Relaxed)
+    }
+
+    fn charge(&self, bytes: u64) -> Result<(), OverBudget> {
+        let grown = |held: u64| held.checked_add(bytes).filter(|held| *held <= self.bytes_max);
+        match self.held.fetch_update(Relaxed, Relaxed, grown) {
+            Ok(_) => Ok(()),
+            Err(_) => Err(OverBudget { asked: bytes, bytes_max: self.bytes_max, of_process: true }),
+        }
+    }
+}
+
+impl MemoryAccount {
+    /// An account with a limit of its own.
+    pub const fn new(bytes_max: u64) -> Self {
+        Self { held: 0, bytes_max, budget: None }
+    }
+
+    /// An account with a limit of its own that charges a budget too.
+    pub fn within(budget: &Arc<MemoryBudget>, bytes_max: u64) -> Self {
+        Self { held: 0, bytes_max, budget: Some(Arc::clone(budget)) }
+    }
+
+    /// The octets charged now.
+    #[inline]
+    pub fn held(&self) -> u64 {
+        self.held
+    }
+
+    /// Charges so many octets.
+    ///
+    /// # Errors
+    /// When the account or the budget would pass its limit; nothing is charged then.
+    #[inline]
+    pub fn charge(&mut self, bytes: u64) -> Result<(), OverBudget> {
+        let held = match self.held.checked_add(bytes) {
+            Some(held) if held <= self.bytes_max => held,
+            _ => return Err(OverBudget { asked: bytes, bytes_max: self.bytes_max, of_process: false }),
+        };
+        if let Some(budget) = &self.budget {
+            budget.charge(bytes)?;
+        }
+        self.held = held;
+        Ok(())
+    }
+
+    /// Gives so many octets back; never more than are charged.
+    #[inline]
+    pub fn release(&mut self, bytes: u64) {
+        let bytes = bytes.min(self.held);
+        self.held -= bytes;
+        if let Some(budget) = &self.budget {
+            budget.held.fetch_sub(bytes, Relaxed);
+        }
+    }
+
+    /// Charges or gives back the difference, for a buffer that had one capacity and now has another.
+    ///
+    /// # Errors
+    /// As [`charge`](Self::charge); the old capacity is still charged then.
+    #[inline]
+    pub fn resize(&mut self, before: u64, after: u64) -> Result<(), OverBudget> {
+        match after.checked_sub(before) {
+            Some(more) => self.charge(more),
+            None => {
+                self.release(before - after);
+                Ok(())
+            }
+        }
+    }
+}
+
+impl Drop for MemoryAccount {
+    fn drop(&mut self) {
+        self.release(self.held);
+    }
+}
+
+impl fmt::Display for OverBudget {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let whose = if self.of_process { "all connections" } else { "one connection" };
+        write!(f, "{} octets more would pass the {} that {whose} may hold", self.asked, self.bytes_max)
+    }
+}
+
+impl core::error::Error for OverBudget {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::string::ToString;
+
+    #[test]
+    fn a_refused_charge_charges_nobody() {
+        let budget = Arc::new(MemoryBudget::new(100));
+        let (mut one, mut other) = (MemoryAccount::within(&budget, 80), MemoryAccount::within(&budget, 80));
+        one.charge(60).unwrap();
+        let message = other.charge(41).unwrap_err().to_string();
+        assert_eq!(message, "41 octets more would pass the 100 that all connections may hold");
+        let message = one.charge(21).unwrap_err().to_string();
+        assert_eq!(message, "21 octets more would pass the 80 that one connection may hold");
+        assert_eq!((one.held(), other.held(), budget.held()), (60, 0, 60));
+        one.charge(u64::MAX).unwrap_err();
+        other.charge(40).unwrap();
+        one.release(1000);
+        assert_eq!((one.held(), budget.held()), (0, 40));
+    }
+
+    #[test]
+    fn capacities_are_followed() {
+        let mut account = MemoryAccount::new(100);
+        account.resize(0, 64).unwrap();
+        account.resize(64, 16).unwrap();
+        assert_eq!(account.held(), 16);
+        account.resize(16, 101).unwrap_err();
+        assert_eq!(account.held(), 16);
+    }
+
+    #[test]
+    fn threads_share_a_budget() {
+        extern crate std;
+        let budget = Arc::new(MemoryBudget::new(1000));
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    for _ in 0..1000 {
+                        let mut account = MemoryAccount::within(&budget, 300);
+                        let _ = account.charge(300);
+                        assert!(budget.held() <= 1000);
+                    }
+                });
+            }
+        });
+        assert_eq!(budget.held(), 0);
+    }
+}

@@ -1,0 +1,136 @@
+//! To and from the types of the `http` crate; feature `http`.
+//!
+//! A `HeaderMap` keeps the values of a name together but forgets how the names were mixed, so a section that went there and
+//! back has the same values per name, in the same order, and perhaps another order of names.
+
+use http::header::{HeaderMap, HeaderName, HeaderValue};
+
+use crate::{FieldError, FieldFlags, FieldSection, Method, Status};
+
+/// ```
+/// use alula_fields::FieldSection;
+/// use http::HeaderMap;
+///
+/// let mut map = HeaderMap::new();
+/// map.append("accept", "text/html".parse().unwrap());
+/// let section = FieldSection::try_from(&map)?;
+/// assert_eq!(section.get("Accept"), Some(&b"text/html"[..]));
+/// # Ok::<(), alula_fields::FieldError>(())
+/// ```
+impl TryFrom<&HeaderMap> for FieldSection {
+    type Error = FieldError;
+
+    /// Allocates twice at most. Sensitive values stay so.
+    ///
+    /// # Errors
+    /// Should `http` ever allow what [`FieldSection::append`] refuses.
+    fn try_from(map: &HeaderMap) -> Result<Self, FieldError> {
+        let octets = map.iter().map(|(name, value)| name.as_str().len() + value.len()).sum();
+        let mut section = Self::with_capacity(map.len(), octets);
+        for (name, value) in map {
+            match value.is_sensitive() {
+                true => section.append_sensitive(name.as_str(), value)?,
+                false => section.append(name.as_str(), value)?,
+            }
+        }
+        Ok(section)
+    }
+}
+
+impl TryFrom<&FieldSection> for HeaderMap {
+    type Error = FieldError;
+
+    /// Allocates for the map, each value and each unknown name. Spelling is lost.
+    ///
+    /// # Errors
+    /// When there are more fields than a `HeaderMap` holds (about 24 000), or a name is longer than 64 KiB.
+    fn try_from(section: &FieldSection) -> Result<Self, FieldError> {
+        let mut map = HeaderMap::new();
+        for field in section {
+            let refused = || FieldError::too_large(field.name_bytes());
+            let name = HeaderName::from_bytes(field.name_bytes()).map_err(|_| refused())?;
+            let mut value = HeaderValue::from_bytes(field.value()).map_err(|_| refused())?;
+            value.set_sensitive(field.flags().contains(FieldFlags::SENSITIVE));
+            map.try_append(name, value).map_err(|_| refused())?;
+        }
+        Ok(map)
+    }
+}
+
+impl<'a> From<&'a http::Method> for Method<'a> {
+    fn from(method: &'a http::Method) -> Self {
+        Self::parse(method.as_str()).unwrap_or(Self::Other(method.as_str()))
+    }
+}
+
+impl TryFrom<Method<'_>> for http::Method {
+    type Error = http::method::InvalidMethod;
+
+    /// Allocates for long methods that are not standard.
+    fn try_from(method: Method<'_>) -> Result<Self, Self::Error> {
+        Self::from_bytes(method.as_str().as_bytes())
+    }
+}
+
+impl From<http::StatusCode> for Status {
+    fn from(status: http::StatusCode) -> Self {
+        // Both types hold 100 to 999.
+        Self::new(status.as_u16()).unwrap_or(Self::INTERNAL_SERVER_ERROR)
+    }
+}
+
+impl From<Status> for http::StatusCode {
+    fn from(status: Status) -> Self {
+        // Both types hold 100 to 999.
+        Self::from_u16(status.code()).unwrap_or(Self::INTERNAL_SERVER_ERROR)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn there_and_back() {
+        let mut section =
+            FieldSection::from_pairs([("set-cookie", "a"), ("x-odd", "é"), ("x-odd", "\t b")]).unwrap();
+        section.append_sensitive("x-key", "secret").unwrap();
+        let map = HeaderMap::try_from(&section).unwrap();
+        assert!(map["x-key"].is_sensitive() && !map["x-odd"].is_sensitive());
+        let back = FieldSection::try_from(&map).unwrap();
+        for name in ["set-cookie", "x-odd", "x-key"] {
+            assert!(back.get_all(name).eq(section.get_all(name)), "{name}");
+        }
+        assert_eq!(back.len(), section.len());
+        assert!(back.iter().any(|field| field.is_sensitive()));
+    }
+
+    #[test]
+    fn octets_agree_on_what_a_value_is() {
+        for octet in 0..=255 {
+            let theirs = HeaderValue::from_bytes(&[octet]).is_ok();
+            assert_eq!(crate::octets::is_field_value(&[octet]), theirs, "{octet:#x}");
+        }
+    }
+
+    #[test]
+    fn too_many_fields_are_an_error() {
+        let mut section = FieldSection::new();
+        for index in 0..40_000 {
+            section.append(&*alloc::format!("x-{index}"), "").unwrap();
+        }
+        assert!(HeaderMap::try_from(&section).is_err());
+    }
+
+    #[test]
+    fn methods_and_statuses() {
+        for text in ["GET", "PURGE", "get"] {
+            let theirs = http::Method::try_from(Method::parse(text).unwrap()).unwrap();
+            assert_eq!((theirs.as_str(), Method::from(&theirs).as_str()), (text, text));
+        }
+        for code in 100..=999 {
+            let theirs = http::StatusCode::from(Status::new(code).unwrap());
+            assert_eq!((theirs.as_u16(), Status::from(theirs).code()), (code, code));
+        }
+    }
+}
