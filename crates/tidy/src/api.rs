@@ -122,7 +122,7 @@ mod tests {
             pub const LIMIT: usize = 5 * 8;
             pub async fn run(limit: usize) -> Result<(), Error> { Ok(()) }
             pub struct Status(u16);
-            statuses! { 200 OK, 404 NOT_FOUND }
+            statuses! { 200 OK \"FINE\", 404 NOT_FOUND }
         ";
         assert_eq!(
             lines(&[("alula", facade)]),

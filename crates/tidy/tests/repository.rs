@@ -54,6 +54,11 @@ fn crate_roots_forbid_unsafe_code_and_low_layers_forgo_std() {
 }
 
 #[test]
+fn manifests_take_their_rules_from_the_workspace() {
+    assert_none(&alula_tidy::check_manifests(&sources()));
+}
+
+#[test]
 fn documents_name_commands_that_exist() {
     assert_none(&alula_tidy::check_commands(&sources()));
 }

@@ -68,8 +68,9 @@ pub(super) fn impl_lines(item: &ItemImpl) -> Vec<String> {
 }
 
 /// The upper-case names in the tokens of a macro's invocation: the constants it defines.
-pub(super) fn constants(tokens: String) -> BTreeSet<String> {
-    let words = tokens.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').map(str::to_owned);
+pub(super) fn constants(tokens: &str) -> BTreeSet<String> {
+    let outside_strings = tokens.split('"').step_by(2);
+    let words = outside_strings.flat_map(|text| text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_'));
     let is_name = |word: &String| {
         word.len() > 1
             && word.starts_with(|c: char| c.is_ascii_uppercase())

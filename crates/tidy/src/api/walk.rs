@@ -120,7 +120,7 @@ impl<'c> Walk<'c> {
 
     fn table_lines(&mut self, module: &ModulePath, table: &syn::Macro) {
         let name = segments(&table.path).join("::");
-        for constant in print::constants(table.tokens.to_string()) {
+        for constant in print::constants(&table.tokens.to_string()) {
             self.lines.insert(format!("{}::{name}!: {constant}", module.join("::")));
         }
     }

@@ -59,7 +59,18 @@ fn install_packages(packages: &[&str]) -> Result<()> {
     );
     run(apt_get()?.arg("update").arg("-qq"))?;
     let mut install = apt_get()?;
-    install.args(["install", "-y", "-qq", "--no-install-recommends", "-o", "Dpkg::Use-Pty=0"]).args(packages);
+    install
+        .args([
+            "install",
+            "-y",
+            "-qq",
+            "--no-install-recommends",
+            "-o",
+            "Dpkg::Use-Pty=0",
+            "-o",
+            "DPkg::Lock::Timeout=120",
+        ])
+        .args(packages);
     run(&mut install).context("a package could not be installed")
 }
 
