@@ -1,4 +1,44 @@
-//! HPACK (RFC 7541): header compression for HTTP/2.
+//! HPACK (RFC 7541): the header compression of HTTP/2, without allocation per block.
+//!
+//! For those who write HTTP/2 or measure it. Who only wants to send requests takes the crate `alula`.
+//!
+//! An [`Encoder`] turns fields into blocks, a [`Decoder`] turns blocks, whole or in fragments, into fields that a
+//! [`Visitor`] sees; [`Collect`] is one that stores them. A [`PreparedBlock`] is made once and written many times by any
+//! number of encoders. A [`Memo`] knows blocks it has seen before. The codec carries any octets, empty names included,
+//! and reports in [`Class`] which rules of HTTP they keep: refusing is for those who know what the fields are for.
+//!
+//! ```
+//! use alula_fields::{Head, KnownName, Limits, OutBuf};
+//! use alula_hpack::{Collect, Decoder, DecoderLimits, Encoder, EncoderConfig, Field, Indexing};
+//!
+//! let mut encoder = Encoder::new(EncoderConfig::default());
+//! let mut decoder = Decoder::new(DecoderLimits::default());
+//! let (mut out, mut head) = (OutBuf::new(), Head::new());
+//! for _ in 0..3 {
+//!     out.clear();
+//!     let mut block = encoder.block(&mut out);
+//!     block.known(KnownName::PSEUDO_METHOD, b"GET");
+//!     block.known(KnownName::USER_AGENT, b"example");
+//!     block.field(Field::new(b"x-token", b"secret").with(Indexing::Never));
+//!     block.finish();
+//!
+//!     head.clear();
+//!     let mut collect = Collect::head(&mut head, &Limits::default());
+//!     decoder.decode(out.unsent(), true, &mut collect)?;
+//!     assert_eq!(collect.finish(), Ok(()));
+//!     assert_eq!(head.method(), Some("GET"));
+//!     assert_eq!(head.fields.get("user-agent"), Some(&b"example"[..]));
+//! }
+//! // A user agent that comes again has become one octet; the secret never does.
+//! assert_eq!(out.unsent()[..2], [0x82, 0xbe]);
+//! assert_eq!(encoder.table().len(), 1);
+//! # Ok::<(), alula_hpack::DecodeError>(())
+//! ```
+//!
+//! What was decided: an encoder that is told nothing enters a field when it comes for the second time
+//! ([`Policy::Repeat`]); integers have up to five continuation octets, zeroes included; a peer that owes a table size
+//! update must send it; a string above the limit ends the connection, a list above the limit only its message.
+
 #![no_std]
 #![forbid(unsafe_code)]
 extern crate alloc;
@@ -6,6 +46,7 @@ extern crate alloc;
 extern crate std;
 
 mod class;
+mod collect;
 mod config;
 mod decoder;
 mod encoder;
@@ -16,6 +57,7 @@ mod huffman;
 mod integer;
 mod literal;
 mod lookup;
+mod memo;
 mod plan;
 mod prepared;
 mod seen;
@@ -26,11 +68,13 @@ mod view;
 mod visitor;
 
 pub use class::Class;
+pub use collect::{Collect, ListLimits, Refusal};
 pub use config::{EncoderConfig, Huffman, Policy};
 pub use decoder::{Decoder, DecoderLimits};
 pub use encoder::{Block, Encoder};
 pub use error::DecodeError;
 pub use field::{Field, Indexing};
+pub use memo::Memo;
 pub use prepared::{Part, PrepareError, PreparedBlock};
 pub use view::TableView;
 pub use visitor::{Decoded, Visitor};

@@ -1,0 +1,132 @@
+//! Remembering what whole blocks mean.
+//!
+//! A client that repeats itself sends blocks of nothing but indexes, octet for octet the same. As long as the table has not
+//! changed, such a block means what it meant before, and whatever the caller made of it can be used again.
+
+use crate::decoder::Decoder;
+
+/// The last blocks of nothing but short indexes that one decoder has seen, each with something of the caller's.
+///
+/// Limits and rules that depend on the message are to be applied again on a hit. Belongs to one decoder; nothing is
+/// allocated by the memo itself.
+///
+/// ```
+/// use alula_hpack::{Decoded, Decoder, DecoderLimits, Memo};
+///
+/// let (mut decoder, mut memo) = (Decoder::new(DecoderLimits::default()), Memo::new());
+/// let block = b"\x82\x84\x87";
+/// assert!(memo.get(&decoder, block).is_none());
+/// let mut count = 0;
+/// decoder.decode(block, true, &mut |_: Decoded<'_>| count += 1)?;
+/// memo.put(&decoder, block, |kept: &mut u32| *kept = count);
+/// assert_eq!(memo.get(&decoder, block), Some(&3));
+///
+/// decoder.decode(b"\x40\x01a\x01b", true, &mut |_: Decoded<'_>| ())?;
+/// assert!(memo.get(&decoder, block).is_none());
+/// # Ok::<(), alula_hpack::DecodeError>(())
+/// ```
+#[derive(Debug)]
+pub struct Memo<T> {
+    rows: [Row<T>; ROWS],
+    /// The next to give way.
+    oldest: usize,
+}
+
+#[derive(Debug)]
+struct Row<T> {
+    epoch: u64,
+    /// Zero: the row is empty.
+    len: u8,
+    block: [u8; BLOCK_BYTES_MAX],
+    kept: T,
+}
+
+/// A connection rarely repeats more than a few requests.
+const ROWS: usize = 4;
+
+/// Blocks of as many indexes are remembered, longer ones are not; requests and answers have 10 to 25 fields.
+const BLOCK_BYTES_MAX: usize = 32;
+
+impl<T: Default> Default for Memo<T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<T: Default> Memo<T> {
+    /// An empty memo; what it will keep is made now, by default.
+    pub fn new() -> Self {
+        Self { rows: core::array::from_fn(|_| Row::new()), oldest: 0 }
+    }
+
+    /// Remembers the block the decoder has just decoded to its end; `keep` changes what an older block left behind.
+    ///
+    /// Does nothing if the block is empty, longer than 32 octets, or holds anything but short indexes, since then it may have
+    /// changed the table.
+    #[inline]
+    pub fn put(&mut self, decoder: &Decoder, block: &[u8], keep: impl FnOnce(&mut T)) {
+        if block.is_empty()
+            || block.len() > BLOCK_BYTES_MAX
+            || !block.iter().all(|&octet| is_short_index(octet))
+        {
+            return;
+        }
+        if !decoder.is_between_blocks() {
+            return;
+        }
+        let row = &mut self.rows[self.oldest];
+        self.oldest = (self.oldest + 1) % ROWS;
+        row.epoch = decoder.epoch();
+        row.len = block.len() as u8;
+        row.block[..block.len()].copy_from_slice(block);
+        keep(&mut row.kept);
+    }
+}
+
+impl<T> Memo<T> {
+    /// What was kept for this whole block, if the decoder would decode the same from it now.
+    ///
+    /// On a hit the block need not be decoded: it leaves the table as it is.
+    #[inline]
+    pub fn get(&self, decoder: &Decoder, block: &[u8]) -> Option<&T> {
+        if !decoder.is_between_blocks() {
+            return None;
+        }
+        let epoch = decoder.epoch();
+        let row = self.rows.iter().find(|row| row.epoch == epoch && row.is_for(block))?;
+        Some(&row.kept)
+    }
+
+    /// What is kept, whether still of use or not: to give memory back.
+    pub fn kept_mut(&mut self) -> impl Iterator<Item = &mut T> {
+        self.rows.iter_mut().map(|row| &mut row.kept)
+    }
+
+    /// Forgets every block; what was kept stays to be used again.
+    pub fn clear(&mut self) {
+        for row in &mut self.rows {
+            row.len = 0;
+        }
+    }
+}
+
+impl<T: Default> Row<T> {
+    fn new() -> Self {
+        Self { epoch: 0, len: 0, block: [0; BLOCK_BYTES_MAX], kept: T::default() }
+    }
+}
+
+impl<T> Row<T> {
+    #[inline]
+    fn is_for(&self, block: &[u8]) -> bool {
+        self.len != 0
+            && usize::from(self.len) == block.len()
+            && self.block.get(..block.len()).is_some_and(|own| own == block)
+    }
+}
+
+/// An index below 127, which is one octet; index 0 is an error and no index.
+#[inline]
+const fn is_short_index(octet: u8) -> bool {
+    octet > 0x80 && octet < 0xff
+}
