@@ -71,12 +71,9 @@ pub(super) fn impl_lines(item: &ItemImpl) -> Vec<String> {
 pub(super) fn constants(tokens: &str) -> BTreeSet<String> {
     let outside_strings = tokens.split('"').step_by(2);
     let words = outside_strings.flat_map(|text| text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_'));
-    let is_name = |word: &String| {
-        word.len() > 1
-            && word.starts_with(|c: char| c.is_ascii_uppercase())
-            && *word == word.to_ascii_uppercase()
-    };
-    words.filter(is_name).collect()
+    let is_upper =
+        |word: &str| word == word.to_ascii_uppercase() && word.starts_with(|c: char| c.is_alphabetic());
+    words.filter(|word| word.len() > 1 && is_upper(word)).map(str::to_owned).collect()
 }
 
 fn enum_lines(mut item: syn::ItemEnum) -> Vec<String> {
