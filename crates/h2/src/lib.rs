@@ -1,4 +1,45 @@
-//! Placeholder.
+//! HTTP/2 (RFC 9113, RFC 8441) as a machine without sockets or clocks: octets in, events out; commands in, octets out.
+//!
+//! [`Connection`] is one machine for both roles. It can be held as a plain value, without a runtime, which makes it fit for
+//! tests, simulations, and drivers of all kinds. Who wants to fetch something uses the crate `alula` instead.
+//!
+//! Errors are sorted by who is at fault: [`ConnectionError`] and [`Violation`] are about the peer, and each names the rule
+//! and its section; [`SendError`] and [`UnknownStream`] are about the caller, and a refused command has changed nothing.
 #![no_std]
 #![forbid(unsafe_code)]
 extern crate alloc;
+#[cfg(test)]
+extern crate std;
+
+mod closed_ids;
+mod config;
+mod connection;
+mod content;
+mod counters;
+mod error;
+mod error_code;
+mod event;
+mod fields_in;
+mod fields_out;
+mod frame;
+mod half;
+mod hold;
+mod id_table;
+mod settings;
+mod stream;
+mod streams;
+mod trace;
+mod violation;
+mod window;
+
+pub use config::Config;
+pub use connection::Connection;
+pub use counters::Counters;
+pub use error::{Awaited, ConnectionError, SendError, UnknownStream};
+pub use error_code::ErrorCode;
+pub use event::{Event, Notice, Origin, Received, RequestHead, Reset, ResponseHead};
+pub use frame::FrameKind;
+pub use settings::Settings;
+pub use streams::StreamKey;
+pub use trace::{Detail, FrameSummary};
+pub use violation::{Scope, Violation};

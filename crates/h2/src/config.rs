@@ -1,0 +1,65 @@
+//! How a connection is set up.
+
+use core::time::Duration;
+
+use alula_fields::Limits;
+use alula_hpack::EncoderConfig;
+
+use crate::frame::MAX_31;
+use crate::settings::{FRAME_BYTES_MAX, FRAME_BYTES_MIN, Settings};
+
+/// The settings of one connection; the defaults are meant to be kept.
+///
+/// ```
+/// use alula_h2::{Config, Connection};
+///
+/// let config = Config { connect_protocol: true, ..Config::default() };
+/// let server = Connection::server(config);
+/// assert!(server.wants_write());
+/// ```
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Config {
+    /// What the peer may make us hold or do.
+    pub limits: Limits,
+    /// How fields are compressed.
+    pub encoder: EncoderConfig,
+    /// Whether a server takes extended CONNECT (RFC 8441); without effect on a client.
+    pub connect_protocol: bool,
+    /// How long the peer may be silent, while streams are open, before it is pinged; `None` is never.
+    pub keep_alive: Option<Duration>,
+    /// How long the peer may take to answer a ping of ours; default 20 s.
+    pub ping_timeout: Duration,
+    /// How long the peer may take to acknowledge our SETTINGS; default 30 s.
+    pub settings_timeout: Duration,
+    /// Whether [`poll_trace`](crate::Connection::poll_trace) tells of every frame.
+    pub trace: bool,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            limits: Limits::default(),
+            encoder: EncoderConfig::default(),
+            connect_protocol: false,
+            keep_alive: None,
+            ping_timeout: Duration::from_secs(20),
+            settings_timeout: Duration::from_secs(30),
+            trace: false,
+        }
+    }
+}
+
+impl Config {
+    /// What we tell the peer first; limits beyond what SETTINGS can say are cut to that.
+    pub(crate) fn settings(&self, client: bool) -> Settings {
+        Settings {
+            table_bytes: self.limits.table_bytes,
+            push: false,
+            streams_max: if client { None } else { Some(self.limits.streams) },
+            stream_window: self.limits.stream_window.min(MAX_31),
+            frame_bytes_max: self.limits.frame_bytes.clamp(FRAME_BYTES_MIN, FRAME_BYTES_MAX),
+            field_section_bytes_max: Some(self.limits.field_section_bytes),
+            connect_protocol: !client && self.connect_protocol,
+        }
+    }
+}

@@ -1,0 +1,421 @@
+//! Field sections that come: HEADERS and CONTINUATION (RFC 9113 §4.3, §6.2, §6.10).
+//!
+//! What a block is for is decided when its HEADERS is here; its fields go through the decoder into a scratch head, whatever
+//! they are for, since the table must see them all; the verdict is given when the block is whole. Only then is a stream
+//! opened and the head swapped into it.
+
+use alloc::vec::Vec;
+
+use alula_fields::{Head, Time};
+use alula_hpack::DecodeError;
+
+use super::receive::{Phase, Step};
+use super::{Connection, FAR_TOO_LARGE};
+use crate::closed_ids::Closed;
+use crate::content::Content;
+use crate::error::ConnectionError;
+use crate::event::Event;
+use crate::fields_in::{Collect, FieldCheck, RequestFacts, Section, SectionLimits, join_cookies};
+use crate::frame::{FrameHeader, MAX_31, flag};
+use crate::half::{Incoming, Receiving};
+use crate::streams::StreamKey;
+use crate::violation::Violation;
+
+/// The block that is being received, and the memory for it.
+pub(super) struct Block {
+    is_open: bool,
+    stream: u32,
+    end_stream: bool,
+    target: Target,
+    continuations: u32,
+    check: FieldCheck,
+    head: Head,
+    cookies: Vec<u8>,
+}
+
+/// What a block is for.
+#[derive(Clone, Copy, Debug)]
+enum Target {
+    /// A new stream (server).
+    Request,
+    /// The final response of a stream, or an interim one (client).
+    Response(StreamKey),
+    Trailers(StreamKey),
+    /// Nothing: it is late, or it breaks this rule.
+    Nothing(Option<Violation>),
+}
+
+impl Block {
+    pub(super) fn new() -> Self {
+        Self {
+            is_open: false,
+            stream: 0,
+            end_stream: false,
+            target: Target::Nothing(None),
+            continuations: 0,
+            check: FieldCheck::new(Section::Discarded),
+            head: Head::new(),
+            cookies: Vec::new(),
+        }
+    }
+
+    /// The stream whose block is not whole yet.
+    #[inline]
+    pub(super) fn unfinished(&self) -> Option<u32> {
+        self.is_open.then_some(self.stream)
+    }
+
+    pub(super) fn memory_bytes(&self) -> usize {
+        self.head.capacity_bytes() + self.cookies.capacity()
+    }
+}
+
+/// Frames.
+impl Connection {
+    #[inline]
+    pub(super) fn headers_header(
+        &mut self,
+        header: FrameHeader,
+        now: Time,
+    ) -> Result<Step<'static>, ConnectionError> {
+        if header.stream == 0 {
+            return Err(Violation::HEADERS_ON_CONNECTION.into());
+        }
+        if !header.has(flag::PADDED | flag::PRIORITY) {
+            return self.begin_block(header, header.length, 0, None, now);
+        }
+        if header.length < prefix_len(header) {
+            return Err(Violation::FRAME_TOO_SHORT.into());
+        }
+        self.phase = Phase::HeadersPrefix(header);
+        Ok(Step::More)
+    }
+
+    #[cold]
+    pub(super) fn headers_prefix(
+        &mut self,
+        header: FrameHeader,
+        rest: &mut &[u8],
+        now: Time,
+    ) -> Result<Step<'static>, ConnectionError> {
+        let gathered = match (header.has(flag::PADDED), header.has(flag::PRIORITY)) {
+            (true, true) => self.hold.gather::<6>(rest).map(|[pad, a, b, c, d, _]| (pad, Some([a, b, c, d]))),
+            (false, true) => self.hold.gather::<5>(rest).map(|[a, b, c, d, _]| (0, Some([a, b, c, d]))),
+            (_, false) => self.hold.gather::<1>(rest).map(|[pad]| (pad, None)),
+        };
+        let Some((padding, priority)) = gathered else { return Ok(Step::Starved) };
+        let padding = u32::from(padding);
+        let left = header.length - prefix_len(header);
+        let fragment = left.checked_sub(padding).ok_or(Violation::PADDING_TOO_LONG)?;
+        let depends_on = priority.map(|octets| u32::from_be_bytes(octets) & MAX_31);
+        self.begin_block(header, fragment, padding, depends_on, now)
+    }
+
+    #[inline]
+    fn begin_block(
+        &mut self,
+        header: FrameHeader,
+        fragment: u32,
+        padding: u32,
+        depends_on: Option<u32>,
+        now: Time,
+    ) -> Result<Step<'static>, ConnectionError> {
+        let mut target = self.target(header, now)?;
+        if let Some(depends_on) = depends_on {
+            self.counters.priorities_ignored = self.counters.priorities_ignored.wrapping_add(1);
+            if depends_on == header.stream {
+                target = Target::Nothing(Some(Violation::SELF_DEPENDENCY));
+            }
+        }
+        let block = &mut self.block;
+        block.is_open = true;
+        block.stream = header.stream;
+        block.end_stream = header.has(flag::END_STREAM);
+        block.target = target;
+        block.continuations = 0;
+        block.check = FieldCheck::new(match target {
+            Target::Request => Section::Request,
+            Target::Response(_) => Section::Response,
+            Target::Trailers(_) => Section::Trailers,
+            Target::Nothing(_) => Section::Discarded,
+        });
+        block.head.clear();
+        self.phase = Phase::Fragment { left: fragment, padding, is_last: header.has(flag::END_HEADERS) };
+        Ok(Step::More)
+    }
+
+    pub(super) fn continuation_header(
+        &mut self,
+        header: FrameHeader,
+    ) -> Result<Step<'static>, ConnectionError> {
+        let is_last = header.has(flag::END_HEADERS);
+        self.block.continuations += 1;
+        if self.block.continuations > self.limits.continuation_frames {
+            return Err(Violation::CONTINUATION_FLOOD.into());
+        }
+        if header.length == 0 && !is_last {
+            return Err(Violation::CONTINUATION_EMPTY.into());
+        }
+        self.phase = Phase::Fragment { left: header.length, padding: 0, is_last };
+        Ok(Step::More)
+    }
+
+    /// Feeds the decoder with what is here.
+    #[inline]
+    pub(super) fn fragment(
+        &mut self,
+        left: u32,
+        padding: u32,
+        is_last: bool,
+        rest: &mut &[u8],
+        now: Time,
+    ) -> Result<Step<'static>, ConnectionError> {
+        let (octets, after) = rest.split_at(rest.len().min(left as usize));
+        if octets.is_empty() && left > 0 {
+            return Ok(Step::Starved);
+        }
+        *rest = after;
+        let left = left - octets.len() as u32;
+        self.decode(octets, is_last && left == 0)?;
+        if left > 0 {
+            self.phase = Phase::Fragment { left, padding, is_last };
+            return Ok(Step::Starved);
+        }
+        self.skip_next(padding);
+        if !is_last {
+            return Ok(Step::More);
+        }
+        self.block.is_open = false;
+        self.finish_block(now)
+    }
+
+    #[inline]
+    fn decode(&mut self, octets: &[u8], end: bool) -> Result<(), ConnectionError> {
+        let limits = SectionLimits {
+            bytes: self.limits.field_section_bytes as usize,
+            fields: self.limits.fields,
+            cookie_crumbs: self.limits.cookie_crumbs,
+        };
+        let Block { check, head, cookies, .. } = &mut self.block;
+        let mut collect = Collect { check, head, cookies, authority: &mut self.authority, limits };
+        let decoded = self.decoder.decode(octets, end, &mut collect);
+        if self.block.check.size > limits.bytes.saturating_mul(FAR_TOO_LARGE as usize) {
+            return Err(Violation::FIELDS_FAR_TOO_LARGE.into());
+        }
+        decoded.map_err(undecodable)
+    }
+}
+
+/// A string above the limit may be well-formed; then the size is to blame and not the compression.
+#[cold]
+fn undecodable(error: DecodeError) -> ConnectionError {
+    match error.is_limit() {
+        true => ConnectionError::Peer(Violation::FIELDS_FAR_TOO_LARGE),
+        false => ConnectionError::Compression { rule: error.rule() },
+    }
+}
+
+fn prefix_len(header: FrameHeader) -> u32 {
+    let padded = if header.has(flag::PADDED) { 1 } else { 0 };
+    let priority = if header.has(flag::PRIORITY) { 5 } else { 0 };
+    padded + priority
+}
+
+/// What a block is for (RFC 9113 §5.1).
+impl Connection {
+    #[inline]
+    fn target(&mut self, header: FrameHeader, now: Time) -> Result<Target, ConnectionError> {
+        let id = header.stream;
+        if let Some(stream) = self.streams.find(id) {
+            return Ok(self.target_of(stream, header));
+        }
+        if !self.is_client && id > self.highest_id {
+            return self.target_of_new(id, now);
+        }
+        self.target_of_closed(id)
+    }
+
+    #[inline]
+    fn target_of(&mut self, stream: StreamKey, header: FrameHeader) -> Target {
+        let Some(entry) = self.streams.get(stream) else { return Target::Nothing(None) };
+        if self.is_client && entry.receiving == Receiving::Idle {
+            return Target::Response(stream);
+        }
+        let end_stream = header.has(flag::END_STREAM);
+        match entry.receiving.on(Incoming::Headers { end_stream }) {
+            Ok(_) if entry.is_tunnel => Target::Nothing(Some(Violation::FIELDS_IN_TUNNEL)),
+            Ok(_) => Target::Trailers(stream),
+            Err(rule) => Target::Nothing(Some(rule)),
+        }
+    }
+
+    #[inline]
+    fn target_of_new(&mut self, id: u32, now: Time) -> Result<Target, ConnectionError> {
+        if id % 2 == 0 {
+            return Err(Violation::EVEN_STREAM_ID.into());
+        }
+        self.highest_id = id;
+        if self.going.last_sent.is_some() {
+            // Above the last stream we named: the client knows that it is not acted on (RFC 9113 §6.8).
+            self.closed.push(id, Closed::ResetByUs);
+            return Ok(Target::Nothing(None));
+        }
+        let limit = self.limits.streams;
+        if self.open + self.reset_held >= limit || self.streams.held() >= 2 * limit as usize {
+            return self.refuse_new(now);
+        }
+        Ok(Target::Request)
+    }
+
+    /// Too many are open. A client that has not seen our SETTINGS yet cannot know.
+    #[cold]
+    fn refuse_new(&mut self, now: Time) -> Result<Target, ConnectionError> {
+        self.counters.refused = self.counters.refused.wrapping_add(1);
+        if !self.local.await_ack() {
+            self.glitch(1, now)?;
+        }
+        Ok(Target::Nothing(Some(Violation::TOO_MANY_STREAMS)))
+    }
+
+    #[cold]
+    fn target_of_closed(&self, id: u32) -> Result<Target, ConnectionError> {
+        if self.is_idle(id) {
+            let rule = if self.is_client { Violation::HEADERS_ON_IDLE } else { Violation::EVEN_STREAM_ID };
+            return Err(rule.into());
+        }
+        match self.closed.find(id) {
+            Some(Closed::ResetByUs) => Ok(Target::Nothing(None)),
+            Some(Closed::ResetByPeer) => Ok(Target::Nothing(Some(Violation::FRAME_AFTER_RESET))),
+            Some(Closed::Ended) => Err(Violation::FRAME_ON_CLOSED.into()),
+            None if self.is_client => Ok(Target::Nothing(None)),
+            None => Err(Violation::STREAM_ID_NOT_NEW.into()),
+        }
+    }
+}
+
+/// The verdict on a whole block.
+impl Connection {
+    #[inline]
+    fn finish_block(&mut self, now: Time) -> Result<Step<'static>, ConnectionError> {
+        let (id, end) = (self.block.stream, self.block.end_stream);
+        if self.block.check.is_too_large() {
+            self.counters.oversize_sections = self.counters.oversize_sections.wrapping_add(1);
+        }
+        let verdict = match self.block.target {
+            Target::Request => self.request_in(id, end),
+            Target::Response(stream) => self.response_in(stream, end),
+            Target::Trailers(stream) => self.trailers_in(stream, end),
+            Target::Nothing(Some(rule)) => Err(rule),
+            Target::Nothing(None) => {
+                self.counters.late_frames = self.counters.late_frames.wrapping_add(1);
+                Ok(None)
+            }
+        };
+        match verdict {
+            Ok(Some(event)) => Ok(Step::Event(event)),
+            Ok(None) => Ok(Step::More),
+            Err(rule) => {
+                self.breach(id, rule, now)?;
+                Ok(Step::More)
+            }
+        }
+    }
+
+    #[inline]
+    fn request_in(&mut self, id: u32, end: bool) -> Result<Option<Event<'static>>, Violation> {
+        let Block { check, head, cookies, .. } = &mut self.block;
+        if check.is_too_large() {
+            return self.large_request_in(id, end);
+        }
+        join_cookies(check, head, cookies);
+        let facts = check.request(head, self.local.newest().connect_protocol)?;
+        let content = Content::stated(check.content_length.filter(|_| !facts.is_connect));
+        let content = content.check(0, end).map_err(|_| Violation::CONTENT_LENGTH_MISMATCH)?;
+        let stream = self.begin_request(id, end, facts);
+        if let Some(entry) = self.streams.get_mut(stream) {
+            entry.content_in = content;
+            entry.has_head = true;
+            core::mem::swap(&mut entry.head, &mut self.block.head);
+        }
+        Ok(Some(Event::Head { stream, end }))
+    }
+
+    #[inline]
+    fn begin_request(&mut self, id: u32, end: bool, facts: RequestFacts) -> StreamKey {
+        let stream = self.open_stream(id);
+        if let Some(entry) = self.streams.get_mut(stream) {
+            entry.receiving = if end { Receiving::Ended } else { Receiving::Open };
+            entry.is_head_request = facts.is_head;
+            entry.is_connect = facts.is_connect;
+        }
+        stream
+    }
+
+    /// A request of which nothing was kept, for the application to refuse.
+    #[cold]
+    fn large_request_in(&mut self, id: u32, end: bool) -> Result<Option<Event<'static>>, Violation> {
+        if let Some(rule) = self.block.check.violation() {
+            return Err(rule);
+        }
+        let facts = RequestFacts { is_head: self.block.head.method() == Some("HEAD"), is_connect: false };
+        let stream = self.begin_request(id, end, facts);
+        Ok(Some(Event::HeadTooLarge { stream, end }))
+    }
+
+    #[inline]
+    fn response_in(&mut self, stream: StreamKey, end: bool) -> Result<Option<Event<'static>>, Violation> {
+        let Some(entry) = self.streams.get_mut(stream) else { return Ok(None) };
+        let Block { check, head, .. } = &mut self.block;
+        if check.is_too_large() {
+            return Err(check.violation().unwrap_or(Violation::FIELDS_TOO_LARGE));
+        }
+        let status = check.response(head)?;
+        if status.is_interim() {
+            entry.receiving = entry.receiving.on(Incoming::Interim { end_stream: end })?;
+            entry.interim += 1;
+            if entry.interim > self.limits.interim_responses {
+                return Err(Violation::INTERIM_FLOOD);
+            }
+        } else {
+            let next = entry.receiving.on(Incoming::Headers { end_stream: end })?;
+            let is_tunnel = entry.is_connect && status.is_success();
+            let content = match status.code() {
+                _ if is_tunnel => Content::UNSTATED,
+                _ if entry.is_head_request => Content::NONE,
+                204 | 304 => Content::NONE,
+                _ => Content::stated(check.content_length),
+            };
+            entry.content_in = content.check(0, end).map_err(|_| Violation::CONTENT_LENGTH_MISMATCH)?;
+            entry.receiving = next;
+            if is_tunnel {
+                entry.is_tunnel = true;
+                entry.content_out = Content::UNSTATED;
+            }
+        }
+        entry.has_head = true;
+        core::mem::swap(&mut entry.head, head);
+        if status.is_interim() {
+            return Ok(Some(Event::Interim { stream }));
+        }
+        self.close_if_ended(stream);
+        Ok(Some(Event::Head { stream, end }))
+    }
+
+    fn trailers_in(&mut self, stream: StreamKey, end: bool) -> Result<Option<Event<'static>>, Violation> {
+        let Some(entry) = self.streams.get_mut(stream) else { return Ok(None) };
+        let Block { check, head, .. } = &mut self.block;
+        if let Some(rule) = check.violation() {
+            return Err(rule);
+        }
+        if check.is_too_large() {
+            return Err(Violation::FIELDS_TOO_LARGE);
+        }
+        let next = entry.receiving.on(Incoming::Headers { end_stream: end })?;
+        entry.content_in = entry.content_in.check(0, true).map_err(|_| Violation::CONTENT_LENGTH_MISMATCH)?;
+        entry.receiving = next;
+        entry.has_trailers = true;
+        core::mem::swap(&mut entry.trailers, &mut head.fields);
+        self.close_if_ended(stream);
+        Ok(Some(Event::Trailers { stream }))
+    }
+}

@@ -1,0 +1,170 @@
+//! DATA that comes (RFC 9113 §6.1): windows first, then the stream, then the content.
+//!
+//! A frame is charged whole when its header is here, and judged then: against the windows, the stream's state and
+//! `content-length`. So nothing of a frame that breaks a rule is told of, and it does not matter how it is cut.
+
+use alula_fields::Time;
+
+use super::Connection;
+use super::receive::{Phase, Step};
+use crate::closed_ids::Closed;
+use crate::error::ConnectionError;
+use crate::event::Event;
+use crate::frame::{FrameHeader, flag};
+use crate::half::{Incoming, Receiving};
+use crate::streams::StreamKey;
+use crate::violation::Violation;
+use crate::window::WindowExceeded;
+
+impl Connection {
+    #[inline]
+    pub(super) fn data_header(
+        &mut self,
+        header: FrameHeader,
+        now: Time,
+    ) -> Result<Step<'static>, ConnectionError> {
+        if header.stream == 0 {
+            return Err(Violation::DATA_ON_CONNECTION.into());
+        }
+        if !header.has(flag::PADDED) {
+            return self.data_frame(header, None, now);
+        }
+        if header.length == 0 {
+            return Err(Violation::FRAME_TOO_SHORT.into());
+        }
+        self.phase = Phase::DataPrefix(header);
+        Ok(Step::More)
+    }
+
+    /// A frame whose padding is known.
+    #[inline]
+    pub(super) fn data_frame(
+        &mut self,
+        header: FrameHeader,
+        padding: Option<u8>,
+        now: Time,
+    ) -> Result<Step<'static>, ConnectionError> {
+        let padding = padding.map(u32::from);
+        let overhead = padding.map_or(0, |octets| octets + 1);
+        let length = header.length.checked_sub(overhead).ok_or(Violation::PADDING_TOO_LONG)?;
+        self.window_in.receive(header.length, overhead).map_err(|_| WindowExceeded::ON_CONNECTION)?;
+        let end = header.has(flag::END_STREAM);
+        let verdict = match self.streams.find(header.stream) {
+            Some(stream) => self.charge(stream, header.length, length, end).map(|()| stream),
+            None => Err(self.judge_data(header.stream)),
+        };
+        self.credit_connection(0);
+        let padding = padding.unwrap_or(0);
+        match verdict {
+            Ok(stream) => self.take_data(stream, length, padding, end, now),
+            Err(rule) => {
+                self.credit_connection(length);
+                self.data_breach(header.stream, rule, now)?;
+                Ok(self.skip_next(length + padding))
+            }
+        }
+    }
+
+    /// Charges the stream with a frame, or says which rule the frame breaks and leaves the stream alone.
+    #[inline]
+    fn charge(
+        &mut self,
+        stream: StreamKey,
+        frame: u32,
+        length: u32,
+        end: bool,
+    ) -> Result<(), Option<Violation>> {
+        let Some(entry) = self.streams.get_mut(stream) else { return Err(None) };
+        entry.receiving.on(Incoming::Data { end_stream: end })?;
+        let content = entry.content_in.check(u64::from(length), end);
+        entry.window_in.receive(frame, frame - length).map_err(|_| WindowExceeded::ON_STREAM)?;
+        entry.content_in = match content {
+            Ok(content) => content,
+            Err(_) => {
+                // The reset that follows gives the window back; only what this frame charged must not be counted twice.
+                entry.window_in.release(length);
+                return Err(Some(Violation::CONTENT_LENGTH_MISMATCH));
+            }
+        };
+        if !end {
+            self.update_stream_window(stream);
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn take_data(
+        &mut self,
+        stream: StreamKey,
+        length: u32,
+        padding: u32,
+        end: bool,
+        now: Time,
+    ) -> Result<Step<'static>, ConnectionError> {
+        if length == 0 && !end {
+            self.glitch(1, now)?;
+            return Ok(self.skip_next(padding));
+        }
+        self.phase = Phase::Data { stream, left: length, padding, end };
+        Ok(Step::More)
+    }
+
+    /// Content as far as it is here; the piece that ends it ends the frame's half of the stream, too.
+    #[inline]
+    pub(super) fn data<'i>(
+        &mut self,
+        stream: StreamKey,
+        left: u32,
+        padding: u32,
+        end: bool,
+        rest: &mut &'i [u8],
+    ) -> Step<'i> {
+        let (bytes, after) = rest.split_at(rest.len().min(left as usize));
+        if bytes.is_empty() && left > 0 {
+            return Step::Starved;
+        }
+        *rest = after;
+        let left = left - bytes.len() as u32;
+        let end_now = end && left == 0;
+        if left == 0 {
+            self.skip_next(padding);
+        } else {
+            self.phase = Phase::Data { stream, left, padding, end };
+        }
+        // The application may have given the stream up, which has credited the whole frame.
+        let Some(entry) = self.streams.get_mut(stream) else { return Step::More };
+        if entry.is_closed {
+            return Step::More;
+        }
+        if end_now {
+            entry.receiving = Receiving::Ended;
+            self.close_if_ended(stream);
+        }
+        Step::Event(Event::Data { stream, bytes, end: end_now })
+    }
+
+    /// What DATA on a stream that is not open means: nothing if it is merely late.
+    #[cold]
+    fn judge_data(&self, id: u32) -> Option<Violation> {
+        if self.is_idle(id) {
+            return Some(Violation::DATA_ON_IDLE);
+        }
+        match self.closed.find(id) {
+            Some(Closed::ResetByUs) => None,
+            Some(Closed::ResetByPeer) => Some(Violation::FRAME_AFTER_RESET),
+            Some(Closed::Ended) => Some(Violation::FRAME_ON_CLOSED),
+            None => Some(Violation::DATA_ON_CLOSED),
+        }
+    }
+
+    #[cold]
+    fn data_breach(&mut self, id: u32, rule: Option<Violation>, now: Time) -> Result<(), ConnectionError> {
+        match rule {
+            Some(rule) => self.breach(id, rule, now),
+            None => {
+                self.counters.late_frames = self.counters.late_frames.wrapping_add(1);
+                Ok(())
+            }
+        }
+    }
+}

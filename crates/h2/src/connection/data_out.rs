@@ -1,0 +1,92 @@
+//! DATA that goes (RFC 9113 §6.1, §6.9): as much as both windows allow, in frames the peer takes.
+
+use alula_fields::OutBuf;
+
+use super::Connection;
+use crate::error::SendError;
+use crate::frame::{FrameHeader, FrameKind, HEADER_BYTES, flag};
+use crate::half::Outgoing;
+use crate::stream::Stream;
+use crate::streams::{Queue, StreamKey};
+
+impl Connection {
+    /// Sends content, as much of it as the windows allow, and says how many octets that was. When it was less than all,
+    /// [`Notice::Writable`](crate::Notice::Writable) follows once there is room, and the rest is to be sent then. With `end`
+    /// the message ends when all of `data` was taken; an empty `data` with `end` needs no window.
+    ///
+    /// # Errors
+    /// When it cannot be sent at all; nothing has changed then, and nothing is written.
+    pub fn send_data(
+        &mut self,
+        stream: StreamKey,
+        data: &[u8],
+        end: bool,
+        out: &mut OutBuf,
+    ) -> Result<usize, SendError> {
+        let entry = self.check_stream(stream)?;
+        entry.sending.on(Outgoing::Data { end_stream: end })?;
+        entry.content_out.check(data.len() as u64, end).map_err(|_| SendError::ContentLength)?;
+        let taken = data.len().min(self.capacity(entry) as usize);
+        let (id, is_all) = (entry.id, taken == data.len());
+        if taken > 0 || (end && is_all) {
+            self.flush(out);
+            self.write_data(id, &data[..taken], end && is_all, out);
+        }
+        self.charge_sent(stream, taken as u32, end && is_all)?;
+        if !is_all {
+            self.block_on_window(stream);
+        }
+        Ok(taken)
+    }
+
+    /// What both windows allow.
+    #[inline]
+    pub(super) fn capacity(&self, entry: &Stream) -> u32 {
+        entry.window_out.available().min(self.window_out.available())
+    }
+
+    #[inline]
+    fn charge_sent(&mut self, stream: StreamKey, taken: u32, end: bool) -> Result<(), SendError> {
+        let entry = self.streams.get_mut(stream).ok_or(SendError::UnknownStream)?;
+        entry.window_out.take(taken);
+        self.window_out.take(taken);
+        entry.content_out =
+            entry.content_out.check(u64::from(taken), end).map_err(|_| SendError::ContentLength)?;
+        entry.sending = entry.sending.on(Outgoing::Data { end_stream: end })?;
+        if end {
+            self.close_if_ended(stream);
+        }
+        Ok(())
+    }
+
+    /// The stream waits for its own window, or in the queue for the connection's.
+    #[cold]
+    fn block_on_window(&mut self, stream: StreamKey) {
+        let Some(entry) = self.streams.get_mut(stream) else { return };
+        entry.is_blocked = true;
+        if entry.window_out.available() > 0 {
+            self.streams.enqueue(Queue::Writable, stream);
+        }
+    }
+
+    #[inline]
+    fn write_data(&mut self, id: u32, data: &[u8], end: bool, out: &mut OutBuf) {
+        let max = self.peer.frame_bytes_max as usize;
+        let mut left = data;
+        loop {
+            let (piece, after) = left.split_at(left.len().min(max));
+            let flags = if end && after.is_empty() { flag::END_STREAM } else { 0 };
+            let header = FrameHeader { length: piece.len() as u32, kind: FrameKind::DATA, flags, stream: id };
+            let spare = out.spare(HEADER_BYTES + piece.len());
+            spare[..HEADER_BYTES].copy_from_slice(&header.octets());
+            spare[HEADER_BYTES..HEADER_BYTES + piece.len()].copy_from_slice(piece);
+            out.commit(HEADER_BYTES + piece.len());
+            self.sent(header, &[]);
+            self.allow_updates();
+            left = after;
+            if left.is_empty() {
+                return;
+            }
+        }
+    }
+}

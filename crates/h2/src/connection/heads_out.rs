@@ -1,0 +1,270 @@
+//! Field sections that go: requests, responses, interim responses, trailers (RFC 9113 §8.1).
+//!
+//! Everything is checked first. Then the block is encoded in place behind room for a frame header; a block longer than the
+//! peer's frames is cut where it lies (RFC 9113 §4.3).
+
+use alula_fields::{FieldSection, KnownName, OutBuf};
+use alula_hpack::{Block, Field, Indexing};
+
+use super::Connection;
+use crate::content::Content;
+use crate::error::SendError;
+use crate::event::{RequestHead, ResponseHead};
+use crate::fields_out::{self, HeadFacts};
+use crate::frame::{FrameHeader, FrameKind, HEADER_BYTES, flag};
+use crate::half::{Outgoing, Sending};
+use crate::stream::Stream;
+use crate::streams::StreamKey;
+use crate::violation::Violation;
+
+impl Connection {
+    /// Opens a stream with a request. With `end` it has no content and no trailers.
+    ///
+    /// # Errors
+    /// When it cannot be sent, or not now; nothing has changed then, and nothing is written.
+    pub fn send_request(
+        &mut self,
+        head: &RequestHead<'_>,
+        end: bool,
+        out: &mut OutBuf,
+    ) -> Result<StreamKey, SendError> {
+        self.check_open()?;
+        let facts = fields_out::request(head, &mut self.authority)?;
+        if head.protocol.is_some() && !self.peer.connect_protocol {
+            return Err(SendError::ConnectProtocolNotEnabled);
+        }
+        self.check_size(facts.size)?;
+        let content = content_out(facts.content_length, end)?;
+        let stream = self.begin_sending(&facts, content, end);
+        self.flush(out);
+        let mark = open_frame(out);
+        let mut block = self.encoder.block(out);
+        write_request(&mut block, head);
+        write_fields(&mut block, head.fields);
+        block.finish();
+        self.close_block(mark, self.next_id - 2, end, out);
+        Ok(stream)
+    }
+
+    /// Answers a request. With `end` the response has no content and no trailers.
+    ///
+    /// # Errors
+    /// When it cannot be sent; nothing has changed then, and nothing is written.
+    pub fn send_response(
+        &mut self,
+        stream: StreamKey,
+        head: &ResponseHead<'_>,
+        end: bool,
+        out: &mut OutBuf,
+    ) -> Result<(), SendError> {
+        let next = self.check_answer(stream)?.sending.on(Outgoing::Head { end_stream: end })?;
+        let facts = fields_out::response(head, false)?;
+        self.check_size(facts.size)?;
+        let entry = self.streams.get_mut(stream).ok_or(SendError::UnknownStream)?;
+        let is_tunnel = entry.is_connect && head.status.is_success();
+        let content = match head.status.code() {
+            _ if is_tunnel => Content::UNSTATED,
+            _ if entry.is_head_request => Content::NONE,
+            204 | 304 => Content::NONE,
+            _ => content_out(facts.content_length, end)?,
+        };
+        entry.content_out = content;
+        entry.is_tunnel = is_tunnel;
+        entry.sending = next;
+        let id = entry.id;
+        self.write_response(id, head, end, out);
+        self.close_if_ended(stream);
+        Ok(())
+    }
+
+    /// Sends an interim response, 1xx but 101, before the final one.
+    ///
+    /// # Errors
+    /// When it cannot be sent; nothing has changed then, and nothing is written.
+    pub fn send_interim(
+        &mut self,
+        stream: StreamKey,
+        head: &ResponseHead<'_>,
+        out: &mut OutBuf,
+    ) -> Result<(), SendError> {
+        let entry = self.check_answer(stream)?;
+        entry.sending.on(Outgoing::Interim)?;
+        let id = entry.id;
+        let facts = fields_out::response(head, true)?;
+        self.check_size(facts.size)?;
+        self.write_response(id, head, false, out);
+        Ok(())
+    }
+
+    /// Ends a message with trailers, after all of its content.
+    ///
+    /// # Errors
+    /// When they cannot be sent; nothing has changed then, and nothing is written.
+    pub fn send_trailers(
+        &mut self,
+        stream: StreamKey,
+        trailers: &FieldSection,
+        out: &mut OutBuf,
+    ) -> Result<(), SendError> {
+        let entry = self.check_stream(stream)?;
+        let next = entry.sending.on(Outgoing::Trailers)?;
+        entry.content_out.check(0, true).map_err(|_| SendError::ContentLength)?;
+        if entry.is_tunnel {
+            return Err(SendError::Control(Violation::FIELDS_IN_TUNNEL));
+        }
+        fields_out::trailers(trailers)?;
+        self.check_size(trailers.list_size())?;
+        let entry = self.streams.get_mut(stream).ok_or(SendError::UnknownStream)?;
+        entry.sending = next;
+        let id = entry.id;
+        self.flush(out);
+        let mark = open_frame(out);
+        let mut block = self.encoder.block(out);
+        write_fields(&mut block, trailers);
+        block.finish();
+        self.close_block(mark, id, true, out);
+        self.close_if_ended(stream);
+        Ok(())
+    }
+}
+
+/// Checks.
+impl Connection {
+    /// The stream, if something can be sent on it.
+    #[inline]
+    pub(super) fn check_stream(&self, stream: StreamKey) -> Result<&Stream, SendError> {
+        if self.error.is_some() {
+            return Err(SendError::Closed);
+        }
+        let entry = self.streams.get(stream).ok_or(SendError::UnknownStream)?;
+        if entry.is_reset { Err(SendError::StreamReset) } else { Ok(entry) }
+    }
+
+    #[inline]
+    fn check_answer(&self, stream: StreamKey) -> Result<&Stream, SendError> {
+        if self.is_client {
+            return Err(SendError::WrongRole);
+        }
+        self.check_stream(stream)
+    }
+
+    /// The peer's SETTINGS_MAX_HEADER_LIST_SIZE (RFC 9113 §10.5.1).
+    #[inline]
+    fn check_size(&self, size: usize) -> Result<(), SendError> {
+        match self.peer.field_section_bytes_max {
+            Some(limit) if size as u64 > u64::from(limit) => {
+                Err(SendError::FieldsTooLarge { size: size as u64, limit })
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+#[inline]
+fn content_out(stated: Option<u64>, end: bool) -> Result<Content, SendError> {
+    Content::stated(stated).check(0, end).map_err(|_| SendError::ContentLength)
+}
+
+/// Writing.
+impl Connection {
+    #[inline]
+    fn begin_sending(&mut self, facts: &HeadFacts, content: Content, end: bool) -> StreamKey {
+        let stream = self.open_stream(self.next_id);
+        self.next_id += 2;
+        if let Some(entry) = self.streams.get_mut(stream) {
+            entry.sending = if end { Sending::Ended } else { Sending::Open };
+            entry.content_out = content;
+            entry.is_head_request = facts.is_head;
+            entry.is_connect = facts.is_connect;
+        }
+        stream
+    }
+
+    #[inline]
+    fn write_response(&mut self, id: u32, head: &ResponseHead<'_>, end: bool, out: &mut OutBuf) {
+        self.flush(out);
+        let mark = open_frame(out);
+        let mut block = self.encoder.block(out);
+        block.known(KnownName::PSEUDO_STATUS, &head.status.digits());
+        write_fields(&mut block, head.fields);
+        block.finish();
+        self.close_block(mark, id, end, out);
+    }
+
+    /// Writes the header of the frame whose block has been written, or of all the frames it takes.
+    #[inline]
+    fn close_block(&mut self, mark: usize, id: u32, end: bool, out: &mut OutBuf) {
+        let length = out.end() - mark - HEADER_BYTES;
+        let end_stream = if end { flag::END_STREAM } else { 0 };
+        let kind = FrameKind::HEADERS;
+        if length > self.peer.frame_bytes_max as usize {
+            return self.split_block(mark, id, end_stream, out);
+        }
+        let flags = flag::END_HEADERS | end_stream;
+        let header = FrameHeader { length: length as u32, kind, flags, stream: id };
+        out.since_mut(mark)[..HEADER_BYTES].copy_from_slice(&header.octets());
+        self.sent(header, &[]);
+    }
+
+    /// Cuts a block into HEADERS and CONTINUATION where it lies: from the last piece on, each moves up by the frame headers
+    /// that come before it.
+    #[cold]
+    fn split_block(&mut self, mark: usize, id: u32, end_stream: u8, out: &mut OutBuf) {
+        let max = self.peer.frame_bytes_max as usize;
+        let length = out.end() - mark - HEADER_BYTES;
+        let last = length.div_ceil(max) - 1;
+        out.spare(last * HEADER_BYTES);
+        out.commit(last * HEADER_BYTES);
+        let octets = out.since_mut(mark);
+        let header = |piece: usize| FrameHeader {
+            length: max.min(length - piece * max) as u32,
+            kind: if piece == 0 { FrameKind::HEADERS } else { FrameKind::CONTINUATION },
+            flags: if piece == last { flag::END_HEADERS } else { 0 }
+                | if piece == 0 { end_stream } else { 0 },
+            stream: id,
+        };
+        for piece in (0..=last).rev() {
+            let header = header(piece);
+            let from = HEADER_BYTES + piece * max;
+            let to = piece * (HEADER_BYTES + max);
+            octets.copy_within(from..from + header.length as usize, to + HEADER_BYTES);
+            octets[to..to + HEADER_BYTES].copy_from_slice(&header.octets());
+        }
+        for piece in 0..=last {
+            self.sent(header(piece), &[]);
+        }
+    }
+}
+
+/// Leaves room for a frame header, and says where it is.
+#[inline]
+pub(super) fn open_frame(out: &mut OutBuf) -> usize {
+    let mark = out.end();
+    out.extend(&[0; HEADER_BYTES]);
+    mark
+}
+
+#[inline]
+fn write_request(block: &mut Block<'_>, head: &RequestHead<'_>) {
+    block.known(KnownName::PSEUDO_METHOD, head.method.as_bytes());
+    if let Some(protocol) = head.protocol {
+        block.known(KnownName::PSEUDO_PROTOCOL, protocol.as_bytes());
+    }
+    if !fields_out::is_plain_connect(head) {
+        block.known(KnownName::PSEUDO_SCHEME, head.scheme.as_bytes());
+    }
+    if !head.authority.is_empty() {
+        block.known(KnownName::PSEUDO_AUTHORITY, head.authority.as_bytes());
+    }
+    if !fields_out::is_plain_connect(head) {
+        block.known(KnownName::PSEUDO_PATH, head.path.as_bytes());
+    }
+}
+
+#[inline]
+fn write_fields(block: &mut Block<'_>, fields: &FieldSection) {
+    for field in fields.iter() {
+        let indexing = if field.is_sensitive() { Indexing::Never } else { Indexing::Auto };
+        block.field(Field { name: field.name_bytes(), known: field.known(), value: field.value(), indexing });
+    }
+}

@@ -1,0 +1,311 @@
+//! How streams open and close, and how a connection ends.
+
+use alula_fields::Time;
+
+use super::Connection;
+use crate::closed_ids::Closed;
+use crate::error::{ConnectionError, SendError};
+use crate::error_code::ErrorCode;
+use crate::event::{Notice, Origin, Reset};
+use crate::frame::{MAX_31, goaway, rst_stream};
+use crate::half::{Receiving, Sending};
+use crate::streams::{Queue, StreamKey};
+use crate::violation::{Scope, Violation};
+
+/// Commands that end things, and what came of frames for streams they did not name.
+impl Connection {
+    /// Resets a stream and gives its key up. RST_STREAM is sent unless the stream has closed already; DATA that was received
+    /// and not given back is (RFC 9113 §5.4.2). A key that is gone is none of our business: nothing happens.
+    pub fn reset(&mut self, stream: StreamKey, code: ErrorCode) {
+        let Some(entry) = self.streams.get_mut(stream) else { return };
+        let held = entry.window_in.held();
+        entry.window_in.release(held);
+        let (id, is_closed) = (entry.id, entry.is_closed);
+        if core::mem::replace(&mut entry.is_reset, false) {
+            self.reset_held -= 1;
+        }
+        if !is_closed {
+            self.queue(&rst_stream(id, code));
+            self.close_stream(stream, Closed::ResetByUs);
+        }
+        self.streams.free(stream);
+        self.credit_connection(held);
+    }
+
+    /// Gives up the key of a stream that nobody cares about any more, with the code that says so: NO_ERROR when the response
+    /// was whole (RFC 9113 §8.1), else CANCEL. See [`reset`](Self::reset).
+    pub fn forget(&mut self, stream: StreamKey) {
+        let Some(entry) = self.streams.get(stream) else { return };
+        let is_answered = match self.is_client {
+            true => entry.receiving == Receiving::Ended,
+            false => entry.sending == Sending::Ended,
+        };
+        self.reset(stream, if is_answered { ErrorCode::NO_ERROR } else { ErrorCode::CANCEL });
+    }
+
+    /// Goes away: no new requests, those that run may end; then [`is_closed`](Self::is_closed).
+    ///
+    /// A graceful server first announces it, so that requests on the way are still served, and names the last stream when
+    /// the peer has answered the PING sent along (RFC 9113 §6.8). Going twice without grace is going once.
+    pub fn goaway(&mut self, graceful: bool) {
+        if self.error.is_some() || self.going.last_sent.is_some() {
+            return;
+        }
+        if self.is_client || !graceful {
+            self.queue_last_goaway();
+        } else if !self.going.is_announced {
+            self.going.is_announced = true;
+            self.queue(&goaway(MAX_31, ErrorCode::NO_ERROR, 0));
+            self.queue_grace_ping();
+        }
+    }
+
+    /// Ends the connection at once, with a code for the peer; every stream ends with it.
+    pub fn close(&mut self, code: ErrorCode) {
+        if self.error.is_none() {
+            self.end(ConnectionError::Local { code }, b"");
+            self.notices.closed = false;
+        }
+    }
+
+    /// What has happened beside the events, oldest first for each kind. Cheap when there is nothing.
+    #[inline]
+    pub fn poll_notice(&mut self) -> Option<Notice> {
+        if let Some(stream) = self.streams.first(Queue::Reset) {
+            return Some(self.reset_notice(stream));
+        }
+        if self.window_out.available() > 0
+            && let Some(notice) = self.writable_notice()
+        {
+            return Some(notice);
+        }
+        self.connection_notice()
+    }
+
+    fn reset_notice(&mut self, stream: StreamKey) -> Notice {
+        self.streams.dequeue(Queue::Reset);
+        let reset = self.streams.get(stream).map_or(UNREACHED, |entry| entry.reset);
+        Notice::Reset { stream, reset }
+    }
+
+    fn writable_notice(&mut self) -> Option<Notice> {
+        while let Some(stream) = self.streams.dequeue(Queue::Writable) {
+            let Some(entry) = self.streams.get_mut(stream) else { continue };
+            // The stream's own window may have closed since; then its WINDOW_UPDATE brings it here again.
+            if entry.is_blocked && !entry.is_closed && entry.window_out.available() > 0 {
+                entry.is_blocked = false;
+                return Some(Notice::Writable { stream });
+            }
+        }
+        None
+    }
+
+    fn connection_notice(&mut self) -> Option<Notice> {
+        if core::mem::take(&mut self.notices.slots) {
+            return Some(Notice::StreamSlots);
+        }
+        if core::mem::take(&mut self.notices.goaway) {
+            return self.going.peer.map(|(last, code)| Notice::GoAway { last, code });
+        }
+        if core::mem::take(&mut self.notices.closed) {
+            return self.error.map(Notice::Closed);
+        }
+        None
+    }
+}
+
+const UNREACHED: Reset = Reset { code: ErrorCode::NO_ERROR, origin: Origin::Peer, unprocessed: false };
+
+/// Opening.
+impl Connection {
+    /// Whether a new request is not out of the question; there may still be too many.
+    #[inline]
+    pub(super) fn can_open(&self) -> bool {
+        self.error.is_none() && !self.is_going() && self.next_id <= MAX_31
+    }
+
+    /// How many streams a client may have open: what the peer says, and until it has, the 100 that are usual.
+    #[inline]
+    pub(super) fn stream_limit(&self) -> u32 {
+        let silent = if self.has_settings { u32::MAX } else { 100 };
+        self.peer.streams_max.unwrap_or(silent)
+    }
+
+    /// Whether a client may open a stream now, and if not, why.
+    #[inline]
+    pub(super) fn check_open(&mut self) -> Result<(), SendError> {
+        if self.can_open() && self.is_client && self.open < self.stream_limit() {
+            return Ok(());
+        }
+        Err(self.why_not_open())
+    }
+
+    #[cold]
+    fn why_not_open(&mut self) -> SendError {
+        match () {
+            () if !self.is_client => SendError::WrongRole,
+            () if self.error.is_some() => SendError::Closed,
+            () if self.is_going() => SendError::GoingAway,
+            () if self.next_id > MAX_31 => SendError::IdsExhausted,
+            () => {
+                self.notices.wants_slot = true;
+                SendError::StreamLimit
+            }
+        }
+    }
+
+    /// Takes a slot for a new stream and counts it.
+    #[inline]
+    pub(super) fn open_stream(&mut self, id: u32) -> StreamKey {
+        let stream = self.streams.open(id);
+        let windows = (self.local.acknowledged().stream_window, self.peer.stream_window);
+        if let Some(entry) = self.streams.get_mut(stream) {
+            entry.begin(windows.0, windows.1);
+        }
+        self.open += 1;
+        stream
+    }
+}
+
+/// Closing.
+impl Connection {
+    /// Closes a stream whose halves have both ended; called after every END_STREAM.
+    #[inline]
+    pub(super) fn close_if_ended(&mut self, stream: StreamKey) {
+        let Some(entry) = self.streams.get(stream) else { return };
+        if entry.has_ended() && !entry.is_closed {
+            self.close_stream(stream, Closed::Ended);
+            self.counters.completed = self.counters.completed.wrapping_add(1);
+            self.bucket.refund(1);
+            self.free_if_done(stream);
+        }
+    }
+
+    /// Frees a closed stream that the application has nothing left of.
+    #[inline]
+    pub(super) fn free_if_done(&mut self, stream: StreamKey) {
+        if self.streams.get(stream).is_some_and(|entry| entry.is_closed && entry.is_done_with()) {
+            self.streams.free(stream);
+        }
+    }
+
+    #[inline]
+    fn close_stream(&mut self, stream: StreamKey, how: Closed) {
+        self.streams.close(stream);
+        let Some(entry) = self.streams.get_mut(stream) else { return };
+        entry.is_closed = true;
+        self.closed.push(entry.id, how);
+        self.open -= 1;
+        if self.notices.wants_slot && self.open < self.stream_limit() {
+            self.notices.wants_slot = false;
+            self.notices.slots = true;
+        }
+    }
+
+    /// Closes a stream that was reset, and has the application told.
+    pub(super) fn reset_held_stream(&mut self, stream: StreamKey, reset: Reset, how: Closed) {
+        self.close_stream(stream, how);
+        let Some(entry) = self.streams.get_mut(stream) else { return };
+        entry.reset = reset;
+        entry.is_reset = true;
+        self.reset_held += 1;
+        self.streams.enqueue(Queue::Reset, stream);
+    }
+
+    /// Answers a broken rule on a stream by what it brings down: RST_STREAM now, or the connection by the error returned.
+    pub(super) fn breach(&mut self, id: u32, rule: Violation, now: Time) -> Result<(), ConnectionError> {
+        if rule.scope == Scope::Connection {
+            return Err(ConnectionError::Peer(rule));
+        }
+        match self.streams.find(id) {
+            Some(stream) => {
+                let reset = Reset { code: rule.code, origin: Origin::Us(rule), unprocessed: false };
+                self.reset_held_stream(stream, reset, Closed::ResetByUs);
+            }
+            None => self.refuse(id, rule)?,
+        }
+        self.queue(&rst_stream(id, rule.code));
+        self.counters.stream_errors = self.counters.stream_errors.wrapping_add(1);
+        self.glitch(1, now)
+    }
+
+    /// A stream error on a stream nobody holds: late, or new and no good.
+    fn refuse(&mut self, id: u32, rule: Violation) -> Result<(), ConnectionError> {
+        if self.is_idle(id) {
+            // RST_STREAM must not be sent on an idle stream, so the stream is used up by it.
+            if self.is_client || id % 2 == 0 {
+                return Err(ConnectionError::Peer(Violation { scope: Scope::Connection, ..rule }));
+            }
+            self.highest_id = id;
+        }
+        self.closed.push(id, Closed::ResetByUs);
+        Ok(())
+    }
+
+    /// Whether a stream has never been opened (RFC 9113 §5.1).
+    #[inline]
+    pub(super) fn is_idle(&self, id: u32) -> bool {
+        id % 2 == 0 || if self.is_client { id >= self.next_id } else { id > self.highest_id }
+    }
+
+    /// Takes tokens for behaviour that is legal but useless; without any left the peer is told to calm down.
+    pub(super) fn glitch(&mut self, cost: u32, now: Time) -> Result<(), ConnectionError> {
+        self.counters.glitches = self.counters.glitches.wrapping_add(1);
+        if self.bucket.take(cost, now) {
+            Ok(())
+        } else {
+            Err(ConnectionError::Peer(Violation::TOO_MANY_GLITCHES))
+        }
+    }
+}
+
+/// The end of a connection.
+impl Connection {
+    /// Ends the connection by an error: GOAWAY says which rule was broken.
+    #[cold]
+    pub(super) fn fail(&mut self, error: ConnectionError) -> ConnectionError {
+        let rule = match &error {
+            ConnectionError::Peer(violation) => violation.rule,
+            ConnectionError::Compression { rule } => rule,
+            ConnectionError::GoAway { .. } | ConnectionError::TimedOut(_) | ConnectionError::Local { .. } => {
+                ""
+            }
+        };
+        self.end(error, rule.as_bytes());
+        error
+    }
+
+    fn end(&mut self, error: ConnectionError, debug: &[u8]) {
+        let last = self.last_processed();
+        self.queue(&goaway(last, error.code(), debug.len() as u32));
+        self.pending.extend(debug);
+        self.going.last_sent = Some(last);
+        self.error = Some(error);
+        self.notices.closed = true;
+    }
+
+    /// Names the last stream; what comes above it is ignored.
+    pub(super) fn queue_last_goaway(&mut self) {
+        let last = self.last_processed();
+        self.going.is_announced = true;
+        self.going.last_sent = Some(last);
+        self.queue(&goaway(last, ErrorCode::NO_ERROR, 0));
+    }
+
+    /// The highest stream of the peer we have acted on. A client's peer opens none.
+    fn last_processed(&self) -> u32 {
+        self.going.last_sent.unwrap_or(self.highest_id)
+    }
+
+    /// Resets the requests that the peer's GOAWAY says it has not acted on.
+    pub(super) fn reset_above(&mut self, last: u32) {
+        for slot in 0..self.streams.slots() {
+            let Some(stream) = self.streams.key_at(slot) else { continue };
+            if self.streams.get(stream).is_some_and(|entry| !entry.is_closed && entry.id > last) {
+                let code = ErrorCode::REFUSED_STREAM;
+                let reset = Reset { code, origin: Origin::GoAway, unprocessed: true };
+                self.reset_held_stream(stream, reset, Closed::ResetByUs);
+            }
+        }
+    }
+}

@@ -1,0 +1,424 @@
+//! One HTTP/2 connection without sockets or clocks.
+//!
+//! How the files share the work: `receive` turns octets into frames; `blocks_in`, `data_in` and `control_in` say what the
+//! frames mean; `heads_out` and `data_out` send; `lifecycle` opens, closes and resets streams and ends the connection;
+//! `output` hands out control frames and keeps time. Rules of more than one file:
+//!
+//! Rule 1: a stream is counted (`open`) from its HEADERS until both halves have ended or it is reset, whoever still holds
+//! it; every change of the count is in `lifecycle`.
+//! Rule 2: control frames are queued in `pending`; whatever is written to the driver's buffer is written behind them, so
+//! that an acknowledgment goes before the first frame that relies on it.
+//! Rule 3: a command checks everything, then changes everything; a frame that breaks a rule is judged at the place in the
+//! input where it becomes certain, whatever the pieces the input comes in.
+
+mod blocks_in;
+mod control_in;
+mod data_in;
+mod data_out;
+mod heads_out;
+mod lifecycle;
+mod output;
+mod receive;
+
+use alloc::vec::Vec;
+
+use alula_fields::{FieldSection, Head, Limits, OutBuf, TokenBucket};
+use alula_hpack::{Decoder, DecoderLimits, Encoder};
+
+use crate::closed_ids::ClosedIds;
+use crate::config::Config;
+use crate::counters::Counters;
+use crate::error::{ConnectionError, UnknownStream};
+use crate::error_code::ErrorCode;
+use crate::frame::MAGIC;
+use crate::hold::Hold;
+use crate::settings::{LocalSettings, Settings, WINDOW_INITIAL};
+use crate::stream::Stream;
+use crate::streams::{StreamKey, Streams};
+use crate::trace::{FrameSummary, Trace};
+use crate::window::{ReceiveWindow, SendWindow};
+
+use self::blocks_in::Block;
+use self::output::Timers;
+use self::receive::Phase;
+
+/// One HTTP/2 connection without sockets or clocks (RFC 9113). A driver, after every call that changes it:
+///
+/// 1. handles what [`poll_notice`](Self::poll_notice) tells, until it tells nothing;
+/// 2. writes what [`poll_transmit`](Self::poll_transmit) appends, and closes once [`is_closed`](Self::is_closed);
+/// 3. sleeps until [`poll_timeout`](Self::poll_timeout), then calls [`handle_timeout`](Self::handle_timeout).
+///
+/// A stream's key is good until the stream is over *and* everything was taken: heads, trailers, and DATA given back with
+/// [`release_capacity`](Self::release_capacity). Two duties follow. Who loses interest in a stream calls
+/// [`reset`](Self::reset) or [`forget`](Self::forget), which give the key up at once. And after [`Notice::Reset`] one of the
+/// two must be called, when whatever worked on the stream has stopped: until then the slot is kept, and a server counts it
+/// against its limit of streams, so that a peer cannot start work faster than it ends by resetting.
+///
+/// Nothing is allocated per request once slots, heads and tables are warm.
+///
+/// ```
+/// use alula_fields::{FieldSection, Head, OutBuf, Status, Time};
+/// use alula_h2::{Config, Connection, Event, RequestHead, ResponseHead};
+///
+/// let (mut client, mut server) = (Connection::client(Config::default()), Connection::server(Config::default()));
+/// let (mut to_server, mut to_client) = (OutBuf::new(), OutBuf::new());
+/// let fields = FieldSection::new();
+///
+/// let request =
+///     RequestHead { method: "GET", scheme: "https", authority: "a.example", path: "/", protocol: None, fields: &fields };
+/// client.send_request(&request, true, &mut to_server)?;
+///
+/// let mut head = Head::new();
+/// let mut input = to_server.unsent();
+/// loop {
+///     let received = server.receive(input, Time::ZERO)?;
+///     input = &input[received.consumed..];
+///     match received.event {
+///         Some(Event::Head { stream, end: true }) => {
+///             server.take_head(stream, &mut head)?;
+///             assert_eq!((head.method(), head.path()), (Some("GET"), Some("/")));
+///             let response = ResponseHead { status: Status::NO_CONTENT, fields: &fields };
+///             server.send_response(stream, &response, true, &mut to_client)?;
+///         }
+///         Some(_) => {}
+///         None => break,
+///     }
+/// }
+/// assert_eq!(server.in_flight(), 0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// [`Notice::Reset`]: crate::Notice::Reset
+pub struct Connection {
+    is_client: bool,
+    /// Why the connection has ended, if it has.
+    error: Option<ConnectionError>,
+
+    // Input.
+    phase: Phase,
+    hold: Hold,
+    block: Block,
+    decoder: Decoder,
+    /// The authority found good last, in either direction.
+    authority: Vec<u8>,
+
+    // Output.
+    encoder: Encoder,
+    /// Control frames that wait for `poll_transmit`.
+    pending: OutBuf,
+    /// How many of them are acknowledgments.
+    acks: u32,
+
+    // Both.
+    limits: Limits,
+    local: LocalSettings,
+    peer: Settings,
+    /// The peer's first SETTINGS are here.
+    has_settings: bool,
+    window_in: ReceiveWindow,
+    window_out: SendWindow,
+
+    // Streams.
+    streams: Streams,
+    closed: ClosedIds,
+    /// How many are open.
+    open: u32,
+    /// How many were reset and are still held by the application.
+    reset_held: u32,
+    /// The next identifier we open a stream with (client).
+    next_id: u32,
+    /// The highest identifier the peer has used (server).
+    highest_id: u32,
+
+    going: Going,
+    goaway_debug: Vec<u8>,
+    notices: Notices,
+    bucket: TokenBucket,
+    /// How many WINDOW_UPDATE frames the peer may send before they count as glitches.
+    updates_allowed: u32,
+    ping: Option<[u8; 8]>,
+    timers: Timers,
+    counters: Counters,
+    trace: Trace,
+}
+
+/// Who goes away, and how far that has got (RFC 9113 §6.8).
+#[derive(Clone, Copy, Debug, Default)]
+struct Going {
+    /// We have said that we go.
+    is_announced: bool,
+    /// We have said which stream is the last.
+    last_sent: Option<u32>,
+    /// What the peer said last.
+    peer: Option<(u32, ErrorCode)>,
+}
+
+/// The notices about the connection that nobody has asked for yet.
+#[derive(Clone, Copy, Debug, Default)]
+struct Notices {
+    goaway: bool,
+    slots: bool,
+    /// A request was refused for want of a slot.
+    wants_slot: bool,
+    closed: bool,
+}
+
+/// Constructors.
+impl Connection {
+    /// The client's side of a new connection. Its preface is ready for [`poll_transmit`](Self::poll_transmit), or goes out
+    /// with the first request. Allocates some kilobytes.
+    pub fn client(config: Config) -> Self {
+        Self::new(config, true)
+    }
+
+    /// The server's side of a new connection. Its SETTINGS are ready for [`poll_transmit`](Self::poll_transmit). Allocates
+    /// some kilobytes.
+    pub fn server(config: Config) -> Self {
+        Self::new(config, false)
+    }
+
+    fn new(config: Config, is_client: bool) -> Self {
+        let limits = config.limits.clone();
+        let settings = config.settings(is_client);
+        let mut connection = Self {
+            is_client,
+            error: None,
+            phase: if is_client { Phase::Header } else { Phase::Magic { matched: 0 } },
+            hold: Hold::default(),
+            block: Block::new(),
+            decoder: Decoder::new(decoder_limits(&limits)),
+            authority: Vec::new(),
+            encoder: Encoder::new(config.encoder),
+            pending: OutBuf::new(),
+            acks: 0,
+            local: LocalSettings::new(),
+            peer: Settings::default(),
+            has_settings: false,
+            window_in: ReceiveWindow::new(WINDOW_INITIAL),
+            window_out: SendWindow::new(WINDOW_INITIAL),
+            streams: Streams::new(),
+            closed: ClosedIds::new(limits.streams as usize * 2),
+            open: 0,
+            reset_held: 0,
+            next_id: 1,
+            highest_id: 0,
+            going: Going::default(),
+            goaway_debug: Vec::new(),
+            notices: Notices::default(),
+            bucket: TokenBucket::new(limits.glitch_burst, limits.glitch_rate),
+            updates_allowed: UPDATES_PER_DATA,
+            ping: None,
+            timers: Timers::new(&config),
+            counters: Counters::default(),
+            trace: Trace::new(config.trace),
+            limits,
+        };
+        connection.queue_preface(settings);
+        connection
+    }
+
+    /// Magic, SETTINGS, and the WINDOW_UPDATE that brings the connection's window to its size (RFC 9113 §3.4, §6.9.2).
+    fn queue_preface(&mut self, settings: Settings) {
+        if self.is_client {
+            self.pending.extend(MAGIC);
+        }
+        self.queue_settings(settings);
+        let increment = self.limits.connection_window.saturating_sub(WINDOW_INITIAL);
+        if increment > 0 && self.window_in.grow(increment).is_ok() {
+            self.queue_window_update(0, increment);
+        }
+    }
+}
+
+/// What has arrived and is to be taken.
+impl Connection {
+    /// Swaps the head of a stream, announced by [`Event::Head`](crate::Event::Head) or
+    /// [`Event::Interim`](crate::Event::Interim), with `into`, whose memory is used again. Allocates nothing.
+    ///
+    /// # Errors
+    /// When the stream is gone.
+    #[inline]
+    pub fn take_head(&mut self, stream: StreamKey, into: &mut Head) -> Result<(), UnknownStream> {
+        let entry = self.streams.get_mut(stream).ok_or(UnknownStream)?;
+        core::mem::swap(&mut entry.head, into);
+        entry.has_head = false;
+        self.free_if_done(stream);
+        Ok(())
+    }
+
+    /// Swaps the trailers of a stream, announced by [`Event::Trailers`](crate::Event::Trailers), with `into`, whose memory is
+    /// used again. Allocates nothing.
+    ///
+    /// # Errors
+    /// When the stream is gone.
+    pub fn take_trailers(&mut self, stream: StreamKey, into: &mut FieldSection) -> Result<(), UnknownStream> {
+        let entry = self.streams.get_mut(stream).ok_or(UnknownStream)?;
+        core::mem::swap(&mut entry.trailers, into);
+        entry.has_trailers = false;
+        self.free_if_done(stream);
+        Ok(())
+    }
+
+    /// Gives back octets of DATA that were consumed, so that the peer may send as many more: on the stream, and on the
+    /// connection. More than were received counts as all of them (RFC 9113 §6.9).
+    ///
+    /// # Errors
+    /// When the stream is gone; its octets were given back then.
+    #[inline]
+    pub fn release_capacity(&mut self, stream: StreamKey, bytes: u32) -> Result<(), UnknownStream> {
+        let entry = self.streams.get_mut(stream).ok_or(UnknownStream)?;
+        let released = entry.window_in.release(bytes);
+        self.update_stream_window(stream);
+        self.credit_connection(released);
+        self.free_if_done(stream);
+        Ok(())
+    }
+}
+
+/// Getters.
+impl Connection {
+    /// The identifier of a stream on the wire.
+    pub fn stream_id(&self, stream: StreamKey) -> Option<u32> {
+        self.streams.get(stream).map(|entry| entry.id)
+    }
+
+    /// Whether the peer has ended its half of the stream; `None` when the stream is gone.
+    pub fn has_received_all(&self, stream: StreamKey) -> Option<bool> {
+        self.streams.get(stream).map(|entry| entry.receiving == crate::half::Receiving::Ended)
+    }
+
+    /// Whether we have ended our half of the stream; `None` when the stream is gone.
+    pub fn has_sent_all(&self, stream: StreamKey) -> Option<bool> {
+        self.streams.get(stream).map(|entry| entry.sending == crate::half::Sending::Ended)
+    }
+
+    /// How many octets of DATA can be sent on a stream now: what both windows allow. Zero when the stream is gone.
+    #[inline]
+    pub fn send_capacity(&self, stream: StreamKey) -> usize {
+        self.streams.get(stream).map_or(0, |entry| self.capacity(entry) as usize)
+    }
+
+    /// How many octets of DATA of a stream were received and not given back yet. Zero when the stream is gone.
+    pub fn unreleased(&self, stream: StreamKey) -> u32 {
+        self.streams.get(stream).map_or(0, |entry| entry.window_in.held())
+    }
+
+    /// How many streams are open: neither ended by both sides nor reset.
+    #[inline]
+    pub fn in_flight(&self) -> usize {
+        self.open as usize
+    }
+
+    /// How many more requests a client can send now.
+    pub fn available_slots(&self) -> usize {
+        if self.is_client && self.can_open() {
+            self.stream_limit().saturating_sub(self.open) as usize
+        } else {
+            0
+        }
+    }
+
+    /// Whether this is the client's side.
+    #[inline]
+    pub fn is_client(&self) -> bool {
+        self.is_client
+    }
+
+    /// Whether nothing more will come of the connection: it failed, or one side has gone away and no stream is open. What
+    /// [`poll_transmit`](Self::poll_transmit) appends is still to be written before the socket is closed.
+    #[inline]
+    pub fn is_closed(&self) -> bool {
+        self.error.is_some() || (self.open == 0 && self.is_going())
+    }
+
+    /// Whether new requests are out of the question, because one of the sides goes away.
+    #[inline]
+    pub fn is_going(&self) -> bool {
+        self.going.last_sent.is_some() || self.going.peer.is_some()
+    }
+
+    /// Why the connection has ended, if it ended by an error.
+    pub fn error(&self) -> Option<ConnectionError> {
+        self.error
+    }
+
+    /// What the peer's SETTINGS say; what RFC 9113 §6.5.2 presumes until they are here.
+    #[inline]
+    pub fn peer_settings(&self) -> &Settings {
+        &self.peer
+    }
+
+    /// Whether the peer's first SETTINGS are here.
+    pub fn has_peer_settings(&self) -> bool {
+        self.has_settings
+    }
+
+    /// Our settings that the peer has acknowledged.
+    pub fn local_settings(&self) -> &Settings {
+        self.local.acknowledged()
+    }
+
+    /// The first octets of what the peer's last GOAWAY said in words; empty if there was none.
+    pub fn goaway_debug(&self) -> &[u8] {
+        &self.goaway_debug
+    }
+
+    /// What the connection has seen.
+    pub fn counters(&self) -> &Counters {
+        &self.counters
+    }
+
+    /// The oldest frame nobody has asked for, if `Config::trace` is set; the latest 1024 are kept.
+    pub fn poll_trace(&mut self) -> Option<FrameSummary> {
+        self.trace.poll()
+    }
+
+    /// Octets of memory held outside the struct itself.
+    pub fn memory_bytes(&self) -> usize {
+        let streams: usize = self
+            .streams
+            .iter()
+            .map(|entry| entry.head.capacity_bytes() + entry.trailers.capacity_bytes())
+            .sum();
+        streams
+            + self.streams.slots() * size_of::<Stream>()
+            + self.pending.capacity()
+            + self.block.memory_bytes()
+            + self.encoder.memory_bytes()
+            + self.decoder.memory_bytes()
+    }
+
+    /// Checks the bookkeeping, for tests; its cost grows with the streams.
+    ///
+    /// # Panics
+    /// If something is inconsistent, with what it is.
+    pub fn check_invariants(&self) {
+        let open = self.streams.iter().filter(|entry| !entry.is_closed).count();
+        assert_eq!(open, self.open as usize, "open streams");
+        let reset = self.streams.iter().filter(|entry| entry.is_reset).count();
+        assert_eq!(reset, self.reset_held as usize, "streams that were reset and are held");
+        let held: u64 = self.streams.iter().map(|entry| u64::from(entry.window_in.held())).sum();
+        assert_eq!(held, u64::from(self.window_in.held()), "octets held by streams and by the connection");
+        self.window_in.check_invariants();
+        for entry in self.streams.iter().filter(|entry| !entry.is_closed) {
+            assert!(!entry.has_ended(), "stream {} has ended and is open", entry.id);
+            if entry.receiving != crate::half::Receiving::Ended {
+                entry.window_in.check_invariants();
+            }
+        }
+    }
+}
+
+/// WINDOW_UPDATE frames a peer may send for each DATA frame of ours, on top of those in the bucket: one for the stream, one
+/// for the connection, and some for peers that split them.
+const UPDATES_PER_DATA: u32 = 10;
+
+fn decoder_limits(limits: &Limits) -> DecoderLimits {
+    // A string that fits four times the section's limit is decoded, so that the stream alone fails and not the connection.
+    let string_bytes = limits.string_bytes.max(limits.field_section_bytes.saturating_mul(FAR_TOO_LARGE));
+    // The table's size is what RFC 9113 §6.5.2 presumes until the peer acknowledges another.
+    DecoderLimits { string_bytes, ..DecoderLimits::default() }
+}
+
+/// How many times the limit a field section may be before the connection ends; nghttp2 and hyper draw a second line, too.
+const FAR_TOO_LARGE: u32 = 4;

@@ -1,0 +1,310 @@
+//! What the driver writes and waits for: control frames in a queue, and deadlines.
+
+use core::time::Duration;
+
+use alula_fields::{OutBuf, Time};
+
+use super::Connection;
+use crate::config::Config;
+use crate::error::{Awaited, ConnectionError, SendError};
+use crate::frame::{FrameHeader, FrameKind, HEADER_BYTES, MAX_31, SETTINGS_ACK, ping, window_update};
+use crate::half::Receiving;
+use crate::settings::Settings;
+use crate::streams::StreamKey;
+use crate::violation::Violation;
+
+/// Deadlines; `Time::FAR` is none.
+pub(super) struct Timers {
+    is_started: bool,
+    handshake_timeout: Duration,
+    settings_timeout: Duration,
+    ping_timeout: Duration,
+    keep_alive: Option<Duration>,
+    /// The peer's first SETTINGS must be here.
+    handshake: Time,
+    /// Our SETTINGS must be acknowledged.
+    settings: Time,
+    /// When a frame came last.
+    pub(super) heard: Time,
+    /// A keep-alive PING is out since then, and must be answered or followed by other frames until `pong`.
+    pinged: Time,
+    pong: Time,
+    /// The last stream is named, whether the peer has answered or not.
+    grace: Time,
+}
+
+impl Timers {
+    pub(super) fn new(config: &Config) -> Self {
+        Self {
+            is_started: false,
+            handshake_timeout: config.limits.handshake_timeout,
+            settings_timeout: config.settings_timeout,
+            ping_timeout: config.ping_timeout,
+            keep_alive: config.keep_alive,
+            handshake: Time::FAR,
+            settings: Time::FAR,
+            heard: Time::ZERO,
+            pinged: Time::ZERO,
+            pong: Time::FAR,
+            grace: Time::FAR,
+        }
+    }
+
+    /// Time begins with the first call that says what time it is.
+    #[inline]
+    pub(super) fn start(&mut self, now: Time) {
+        if !self.is_started {
+            self.is_started = true;
+            self.heard = now;
+            self.handshake = now.saturating_add(self.handshake_timeout);
+        }
+    }
+
+    pub(super) fn settings_here(&mut self) {
+        self.handshake = Time::FAR;
+    }
+
+    pub(super) fn settings_acknowledged(&mut self, awaits_more: bool, now: Time) {
+        self.settings = if awaits_more { now.saturating_add(self.settings_timeout) } else { Time::FAR };
+    }
+
+    pub(super) fn pong_here(&mut self) {
+        self.pong = Time::FAR;
+    }
+}
+
+/// The first payload octets of PING frames that are not the caller's.
+pub(super) const KEEP_ALIVE: [u8; 8] = *b"alive?\0\0";
+pub(super) const GRACE: [u8; 8] = *b"going\0\0\0";
+
+impl Connection {
+    /// Appends the control frames that wait, and says how many octets they are. Cheap when there are none.
+    #[inline]
+    pub fn poll_transmit(&mut self, now: Time, out: &mut OutBuf) -> usize {
+        self.timers.start(now);
+        if self.pending.is_empty() {
+            return 0;
+        }
+        if self.local.await_ack() && self.timers.settings == Time::FAR {
+            self.timers.settings = now.saturating_add(self.timers.settings_timeout);
+        }
+        if self.going.is_announced && self.going.last_sent.is_none() && self.timers.grace == Time::FAR {
+            self.timers.grace = now.saturating_add(self.timers.ping_timeout);
+        }
+        let before = out.len();
+        self.flush(out);
+        out.len() - before
+    }
+
+    /// Whether [`poll_transmit`](Self::poll_transmit) has something to append.
+    #[inline]
+    pub fn wants_write(&self) -> bool {
+        !self.pending.is_empty()
+    }
+
+    /// When [`handle_timeout`](Self::handle_timeout) is due; it may move with every frame. Earlier calls do no harm.
+    #[inline]
+    pub fn poll_timeout(&self) -> Option<Time> {
+        if self.error.is_some() {
+            return None;
+        }
+        let timers = &self.timers;
+        let due = timers
+            .handshake
+            .min(timers.settings)
+            .min(timers.pong)
+            .min(timers.grace)
+            .min(self.keep_alive_due());
+        (due != Time::FAR).then_some(due)
+    }
+
+    /// Does what is due: pings, or ends the connection when the peer has not answered in time (then
+    /// [`Notice::Closed`](crate::Notice::Closed) follows).
+    pub fn handle_timeout(&mut self, now: Time) {
+        if self.error.is_some() {
+            return;
+        }
+        let awaited = match now {
+            _ if now >= self.timers.handshake => Some(Awaited::Preface),
+            _ if now >= self.timers.settings => Some(Awaited::SettingsAck),
+            _ if now >= self.timers.pong && self.timers.heard <= self.timers.pinged => Some(Awaited::Pong),
+            _ => None,
+        };
+        if let Some(awaited) = awaited {
+            self.fail(ConnectionError::TimedOut(awaited));
+            return;
+        }
+        if now >= self.timers.pong {
+            self.timers.pong = Time::FAR;
+        }
+        if now >= self.timers.grace {
+            self.finish_grace();
+        }
+        if now >= self.keep_alive_due() {
+            (self.timers.pinged, self.timers.pong) = (now, now.saturating_add(self.timers.ping_timeout));
+            self.queue(&ping(false, KEEP_ALIVE));
+        }
+    }
+
+    /// Sends a PING; the answer is [`Event::Pong`](crate::Event::Pong) with the same payload.
+    ///
+    /// # Errors
+    /// When the one before is unanswered, or the connection is closed.
+    pub fn ping(&mut self, payload: [u8; 8]) -> Result<(), SendError> {
+        if self.error.is_some() {
+            return Err(SendError::Closed);
+        }
+        if self.ping.is_some() {
+            return Err(SendError::PingPending);
+        }
+        self.ping = Some(payload);
+        self.queue(&ping(false, payload));
+        Ok(())
+    }
+
+    /// Tells the peer other settings; they hold once it has acknowledged them. Push stays off.
+    ///
+    /// # Errors
+    /// When a value is out of range, or takes back what cannot be taken back, or the connection is closed.
+    pub fn update_settings(&mut self, settings: Settings) -> Result<(), SendError> {
+        if self.error.is_some() {
+            return Err(SendError::Closed);
+        }
+        let settings = Settings { push: false, ..settings };
+        if !settings.may_follow(self.local.newest()) {
+            return Err(SendError::Setting);
+        }
+        self.queue_settings(settings);
+        Ok(())
+    }
+
+    /// Makes the connection's receive window larger, at once; the same size changes nothing.
+    ///
+    /// # Errors
+    /// When the size is smaller than the window or above 2^31-1, or the connection is closed.
+    pub fn grow_window(&mut self, bytes: u32) -> Result<(), SendError> {
+        if self.error.is_some() {
+            return Err(SendError::Closed);
+        }
+        let increment = bytes.checked_sub(self.window_in.size()).ok_or(SendError::Setting)?;
+        if bytes > MAX_31 {
+            return Err(SendError::Setting);
+        }
+        if increment > 0 && self.window_in.grow(increment).is_ok() {
+            self.queue_window_update(0, increment);
+            self.credit_connection(0);
+        }
+        Ok(())
+    }
+
+    /// Makes one stream's receive window larger, at once; the same size changes nothing.
+    ///
+    /// # Errors
+    /// When the size is smaller than the window or above 2^31-1, or the stream is gone.
+    pub fn grow_stream_window(&mut self, stream: StreamKey, bytes: u32) -> Result<(), SendError> {
+        let entry = self.streams.get_mut(stream).ok_or(SendError::UnknownStream)?;
+        let increment = bytes.checked_sub(entry.window_in.size()).ok_or(SendError::Setting)?;
+        let is_over = entry.is_closed || entry.receiving == Receiving::Ended;
+        if increment == 0 || is_over {
+            return Ok(());
+        }
+        let id = entry.id;
+        entry.window_in.grow(increment).map_err(|_| SendError::Setting)?;
+        self.queue_window_update(id, increment);
+        Ok(())
+    }
+
+    #[inline]
+    fn keep_alive_due(&self) -> Time {
+        match self.timers.keep_alive {
+            Some(interval) if self.open > 0 && self.timers.pong == Time::FAR => {
+                self.timers.heard.saturating_add(interval)
+            }
+            _ => Time::FAR,
+        }
+    }
+}
+
+/// Queueing.
+impl Connection {
+    /// Moves what waits into the driver's buffer; called before anything else is written there.
+    #[inline]
+    pub(super) fn flush(&mut self, out: &mut OutBuf) {
+        if !self.pending.is_empty() {
+            out.extend(self.pending.unsent());
+            self.pending.clear();
+            self.acks = 0;
+        }
+    }
+
+    /// Queues a frame, or one that debug data follow.
+    #[inline]
+    pub(super) fn queue(&mut self, frame: &[u8]) {
+        self.pending.extend(frame);
+        if let Some((header, payload)) = frame.split_first_chunk::<HEADER_BYTES>() {
+            self.sent(FrameHeader::parse(header), payload);
+        }
+    }
+
+    /// Counts a frame that goes out.
+    #[inline]
+    pub(super) fn sent(&mut self, header: FrameHeader, payload: &[u8]) {
+        self.counters.frame_out(header.kind);
+        self.trace.record(true, header, payload);
+    }
+
+    pub(super) fn queue_settings(&mut self, settings: Settings) {
+        let frame = settings.frame(self.local.newest(), self.is_client);
+        self.queue(frame.octets());
+        self.local.sent(settings);
+    }
+
+    /// Queues an acknowledgment, unless the peer does not read those before.
+    pub(super) fn queue_ack(&mut self, frame: &[u8]) -> Result<(), ConnectionError> {
+        debug_assert!(frame == SETTINGS_ACK || FrameKind(frame[3]) == FrameKind::PING);
+        if self.acks >= self.limits.queued_acks {
+            return Err(ConnectionError::Peer(Violation::TOO_MANY_ACKS));
+        }
+        self.acks += 1;
+        self.queue(frame);
+        Ok(())
+    }
+
+    pub(super) fn queue_window_update(&mut self, id: u32, increment: u32) {
+        self.queue(&window_update(id, increment));
+    }
+
+    pub(super) fn queue_grace_ping(&mut self) {
+        self.queue(&ping(false, GRACE));
+    }
+
+    /// The peer knows that we go, or has had its time: now the last stream is named.
+    pub(super) fn finish_grace(&mut self) {
+        self.timers.grace = Time::FAR;
+        if self.going.last_sent.is_none() {
+            self.queue_last_goaway();
+        }
+    }
+
+    /// Gives octets back to the connection's window, and says so when that is worth a frame.
+    #[inline]
+    pub(super) fn credit_connection(&mut self, octets: u32) {
+        self.window_in.release(octets);
+        if let Some(increment) = self.window_in.update() {
+            self.queue_window_update(0, increment);
+        }
+    }
+
+    /// Says what a stream's window has got back when that is worth a frame; never after END_STREAM.
+    #[inline]
+    pub(super) fn update_stream_window(&mut self, stream: StreamKey) {
+        let Some(entry) = self.streams.get_mut(stream) else { return };
+        if entry.receiving == Receiving::Ended || entry.is_closed {
+            return;
+        }
+        let id = entry.id;
+        if let Some(increment) = entry.window_in.update() {
+            self.queue_window_update(id, increment);
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! From octets to frames: where in a frame the input stands, and which frames may come at all.
+//!
+//! Nothing is assembled but headers and small payloads: fields go to the decoder and DATA to the driver as they come. Each
+//! step ends with an event, with more to do, or for want of input.
+
+use alula_fields::Time;
+
+use super::Connection;
+use crate::error::ConnectionError;
+use crate::event::{Event, Received};
+use crate::frame::{FrameHeader, FrameKind, HEADER_BYTES, MAGIC, flag};
+use crate::streams::StreamKey;
+use crate::violation::Violation;
+
+/// Where in the input we are.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Phase {
+    /// In the client's magic (server only).
+    Magic { matched: usize },
+    /// At the start of a frame, or in its header.
+    Header,
+    /// At the payload of a frame that is small and of known length.
+    Small(FrameHeader),
+    /// At an entry of SETTINGS.
+    Settings { left: u32 },
+    /// In what GOAWAY says in words.
+    GoAwayDebug { left: u32 },
+    /// Before the field block fragment of HEADERS, at what its flags announce.
+    HeadersPrefix(FrameHeader),
+    /// In a field block fragment.
+    Fragment { left: u32, padding: u32, is_last: bool },
+    /// At the length of the padding of DATA.
+    DataPrefix(FrameHeader),
+    /// In the content of DATA.
+    Data { stream: StreamKey, left: u32, padding: u32, end: bool },
+    /// In octets nobody wants.
+    Skip { left: u32 },
+}
+
+/// How a step ends.
+pub(super) enum Step<'i> {
+    /// With more to do.
+    More,
+    /// For want of input.
+    Starved,
+    Event(Event<'i>),
+}
+
+impl Connection {
+    /// Takes input up to the first event. To be called again with what is left until there is neither an event nor anything
+    /// left. Whatever the pieces the input comes in, the events are the same, but that DATA is told of in smaller pieces.
+    ///
+    /// # Errors
+    /// When the peer has broken a rule that ends the connection. GOAWAY is queued; nothing more can be received.
+    ///
+    /// # Allocation
+    /// None once slots, heads and tables are warm.
+    pub fn receive<'i>(&mut self, input: &'i [u8], now: Time) -> Result<Received<'i>, ConnectionError> {
+        if let Some(error) = self.error {
+            return Err(error);
+        }
+        self.timers.start(now);
+        let mut rest = input;
+        loop {
+            match self.step(&mut rest, now) {
+                Ok(Step::More) => {}
+                Ok(Step::Starved) => return Ok(Received { consumed: input.len() - rest.len(), event: None }),
+                Ok(Step::Event(event)) => {
+                    return Ok(Received { consumed: input.len() - rest.len(), event: Some(event) });
+                }
+                Err(error) => return Err(self.fail(error)),
+            }
+        }
+    }
+
+    #[inline]
+    fn step<'i>(&mut self, rest: &mut &'i [u8], now: Time) -> Result<Step<'i>, ConnectionError> {
+        match self.phase {
+            Phase::Header => match self.hold.gather::<HEADER_BYTES>(rest) {
+                Some(octets) => self.frame(FrameHeader::parse(&octets), now),
+                None => Ok(Step::Starved),
+            },
+            Phase::Fragment { left, padding, is_last } => self.fragment(left, padding, is_last, rest, now),
+            Phase::Data { stream, left, padding, end } => Ok(self.data(stream, left, padding, end, rest)),
+            Phase::Skip { left } => Ok(self.skip(left, rest)),
+            Phase::Small(header) => self.small(header, rest, now),
+            Phase::Settings { left } => self.settings(left, rest, now),
+            Phase::HeadersPrefix(header) => self.headers_prefix(header, rest, now),
+            Phase::DataPrefix(header) => match self.hold.gather::<1>(rest) {
+                Some([padding]) => self.data_frame(header, Some(padding), now),
+                None => Ok(Step::Starved),
+            },
+            Phase::GoAwayDebug { left } => Ok(self.goaway_words(left, rest)),
+            Phase::Magic { matched } => self.magic(matched, rest),
+        }
+    }
+
+    /// Sends each frame to where it is understood, if it may come now.
+    #[inline]
+    fn frame(&mut self, header: FrameHeader, now: Time) -> Result<Step<'static>, ConnectionError> {
+        self.timers.heard = now;
+        self.counters.frame_in(header.kind);
+        let is_small = matches!(
+            header.kind,
+            FrameKind::RST_STREAM | FrameKind::PING | FrameKind::GOAWAY | FrameKind::WINDOW_UPDATE
+        );
+        if !is_small {
+            self.trace.record(false, header, &[]);
+        }
+        self.check_place(header)?;
+        match header.kind {
+            FrameKind::HEADERS => self.headers_header(header, now),
+            FrameKind::DATA => self.data_header(header, now),
+            FrameKind::CONTINUATION => self.continuation_header(header),
+            FrameKind::PUSH_PROMISE => Err(Violation::PUSH_PROMISE.into()),
+            FrameKind::SETTINGS => self.settings_header(header, now),
+            FrameKind::PRIORITY
+            | FrameKind::RST_STREAM
+            | FrameKind::PING
+            | FrameKind::GOAWAY
+            | FrameKind::WINDOW_UPDATE => self.small_header(header, now),
+            _ => {
+                self.glitch(1, now)?;
+                Ok(self.skip_next(header.length))
+            }
+        }
+    }
+
+    /// The rules that do not depend on a frame's stream (RFC 9113 §3.4, §4.2, §4.3).
+    #[inline]
+    fn check_place(&self, header: FrameHeader) -> Result<(), Violation> {
+        if !self.has_settings && (header.kind != FrameKind::SETTINGS || header.has(flag::ACK)) {
+            return Err(Violation::SETTINGS_NOT_FIRST);
+        }
+        if header.length > self.local.acknowledged().frame_bytes_max {
+            return Err(Violation::FRAME_TOO_LARGE);
+        }
+        let continues = header.kind == FrameKind::CONTINUATION;
+        match self.block.unfinished() {
+            None if continues => Err(Violation::CONTINUATION_UNEXPECTED),
+            Some(stream) if !continues || stream != header.stream => Err(Violation::BLOCK_INTERRUPTED),
+            _ => Ok(()),
+        }
+    }
+
+    #[cold]
+    fn magic(&mut self, matched: usize, rest: &mut &[u8]) -> Result<Step<'static>, ConnectionError> {
+        let expected = &MAGIC[matched..];
+        let len = expected.len().min(rest.len());
+        let (octets, after) = rest.split_at(len);
+        if octets != &expected[..len] {
+            return Err(Violation::BAD_PREFACE.into());
+        }
+        *rest = after;
+        if len < expected.len() {
+            self.phase = Phase::Magic { matched: matched + len };
+            return Ok(Step::Starved);
+        }
+        self.phase = Phase::Header;
+        Ok(Step::More)
+    }
+
+    /// Skips so many octets from here on.
+    #[inline]
+    pub(super) fn skip_next(&mut self, left: u32) -> Step<'static> {
+        self.phase = if left == 0 { Phase::Header } else { Phase::Skip { left } };
+        Step::More
+    }
+
+    #[inline]
+    fn skip(&mut self, left: u32, rest: &mut &[u8]) -> Step<'static> {
+        let len = rest.len().min(left as usize);
+        *rest = &rest[len..];
+        if len == left as usize {
+            self.phase = Phase::Header;
+            return Step::More;
+        }
+        self.phase = Phase::Skip { left: left - len as u32 };
+        Step::Starved
+    }
+}

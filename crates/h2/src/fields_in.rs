@@ -1,0 +1,389 @@
+//! The rules for field sections that come (RFC 9113 §8.2, §8.3, RFC 8441 §4), checked field by field as they are decoded.
+//!
+//! Rule 1: the decoder must see every field, or its table would be wrong; so a broken rule is noted, the rest is skipped,
+//! and the verdict waits for the end of the block.
+//! Rule 2: the classes of names and values come from the decoder; only what HTTP/2 asks beyond them is checked here.
+
+use alloc::vec::Vec;
+
+use alula_fields::{Authority, FieldFlags, Head, KnownName, Scheme, Status, octets};
+use alula_hpack::{Decoded, Visitor};
+
+use crate::content;
+use crate::violation::Violation;
+
+/// What a block is the field section of.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Section {
+    Request,
+    Response,
+    Trailers,
+    /// Of nothing that matters any more: only the decoder's table and the size count.
+    Discarded,
+}
+
+/// How much of a section is kept.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SectionLimits {
+    pub(crate) bytes: usize,
+    pub(crate) fields: u32,
+    pub(crate) cookie_crumbs: u32,
+}
+
+/// What is known of a section so far, beside the fields themselves.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FieldCheck {
+    section: Section,
+    /// The pseudo-fields that are there.
+    pseudo: u8,
+    /// A field has come, so no pseudo-field may.
+    has_fields: bool,
+    has_host: bool,
+    is_too_large: bool,
+    violation: Option<Violation>,
+    /// Name + value + 32, summed over all fields (RFC 9113 §10.5.1).
+    pub(crate) size: usize,
+    fields: u32,
+    crumbs: u32,
+    pub(crate) content_length: Option<u64>,
+}
+
+/// What the machine needs to know of a request.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct RequestFacts {
+    pub(crate) is_head: bool,
+    pub(crate) is_connect: bool,
+}
+
+const METHOD: u8 = 1;
+const SCHEME: u8 = 2;
+const AUTHORITY: u8 = 4;
+const PATH: u8 = 8;
+const PROTOCOL: u8 = 16;
+const STATUS: u8 = 32;
+
+impl FieldCheck {
+    pub(crate) const fn new(section: Section) -> Self {
+        Self {
+            section,
+            pseudo: 0,
+            has_fields: false,
+            has_host: false,
+            is_too_large: false,
+            violation: None,
+            size: 0,
+            fields: 0,
+            crumbs: 0,
+            content_length: None,
+        }
+    }
+
+    /// Whether the section is above a limit, and not kept.
+    #[inline]
+    pub(crate) const fn is_too_large(&self) -> bool {
+        self.is_too_large
+    }
+
+    /// The rule a field on its own has broken.
+    #[inline]
+    pub(crate) const fn violation(&self) -> Option<Violation> {
+        self.violation
+    }
+
+    /// The verdict on a whole request.
+    #[inline]
+    pub(crate) fn request(&self, head: &Head, connect_protocol: bool) -> Result<RequestFacts, Violation> {
+        if let Some(violation) = self.violation {
+            return Err(violation);
+        }
+        let method = head.method().unwrap_or_default();
+        let facts = RequestFacts { is_head: method == "HEAD", is_connect: method == "CONNECT" };
+        if facts.is_connect || self.pseudo & PROTOCOL != 0 {
+            self.connect(facts, connect_protocol)?;
+            if self.pseudo & PROTOCOL == 0 {
+                return Ok(facts);
+            }
+        }
+        const NEEDED: u8 = METHOD | SCHEME | PATH;
+        if self.pseudo & NEEDED != NEEDED {
+            return Err(Violation::PSEUDO_MISSING);
+        }
+        match head.path().unwrap_or_default().as_bytes() {
+            [b'/', ..] => Ok(facts),
+            b"*" if method == "OPTIONS" => Ok(facts),
+            [_, ..] if !is_http(head.scheme().unwrap_or_default()) => Ok(facts),
+            _ => Err(Violation::PATH_INVALID),
+        }
+    }
+
+    fn connect(&self, facts: RequestFacts, enabled: bool) -> Result<(), Violation> {
+        let extended = self.pseudo & PROTOCOL != 0;
+        if extended && !(enabled && facts.is_connect) {
+            return Err(Violation::PROTOCOL_UNEXPECTED);
+        }
+        let targets = self.pseudo & (SCHEME | PATH);
+        if self.pseudo & AUTHORITY == 0 || (!extended && targets != 0) {
+            return Err(Violation::CONNECT_PSEUDO);
+        }
+        Ok(())
+    }
+
+    /// The verdict on a whole response.
+    #[inline]
+    pub(crate) fn response(&self, head: &Head) -> Result<Status, Violation> {
+        if let Some(violation) = self.violation {
+            return Err(violation);
+        }
+        match head.status() {
+            Some(Status::SWITCHING_PROTOCOLS) => Err(Violation::STATUS_SWITCHING),
+            Some(status) => Ok(status),
+            None => Err(Violation::STATUS_INVALID),
+        }
+    }
+}
+
+fn is_http(scheme: &str) -> bool {
+    matches!(Scheme::parse(scheme), Ok(Scheme::Http | Scheme::Https))
+}
+
+/// Puts the fields of a block into a head while it checks them.
+pub(crate) struct Collect<'a> {
+    pub(crate) check: &'a mut FieldCheck,
+    pub(crate) head: &'a mut Head,
+    /// The crumbs of a cookie that came in several, joined.
+    pub(crate) cookies: &'a mut Vec<u8>,
+    /// The authority that was found good last: nearly always the next one, too.
+    pub(crate) authority: &'a mut Vec<u8>,
+    pub(crate) limits: SectionLimits,
+}
+
+impl Visitor for Collect<'_> {
+    #[inline]
+    fn field(&mut self, field: Decoded<'_>) {
+        if !self.takes(&field) {
+            return;
+        }
+        if !field.class.field_ok() {
+            return self.not_a_field(&field);
+        }
+        self.check.has_fields = true;
+        let name = match field.known {
+            Some(name) if IS_SPECIAL[usize::from(name.id())] => return self.special(name, &field),
+            name => name,
+        };
+        self.push(name, &field);
+    }
+}
+
+impl Collect<'_> {
+    /// Counts a field, and says whether to look at it.
+    #[inline]
+    fn takes(&mut self, field: &Decoded<'_>) -> bool {
+        let check = &mut *self.check;
+        check.size += field.name.len() + field.value.len() + 32;
+        if check.size > self.limits.bytes {
+            check.is_too_large = true;
+        }
+        !check.is_too_large && check.violation.is_none() && check.section != Section::Discarded
+    }
+
+    #[inline]
+    fn push(&mut self, name: Option<KnownName>, field: &Decoded<'_>) {
+        self.check.fields += 1;
+        if self.check.fields > self.limits.fields {
+            self.check.is_too_large = true;
+            return;
+        }
+        let flags = if field.never { FieldFlags::SENSITIVE } else { FieldFlags::NONE };
+        match name {
+            Some(name) => self.head.fields.push_known(name, field.value, flags),
+            None => self.head.fields.push_valid(field.name, field.value, flags),
+        }
+    }
+
+    #[inline]
+    fn not_a_field(&mut self, field: &Decoded<'_>) {
+        let verdict = match field.class.name_pseudo() {
+            true => self.pseudo(field),
+            false if field.class.name_ok() => Err(Violation::VALUE_INVALID),
+            false => Err(Violation::NAME_INVALID),
+        };
+        self.note(verdict);
+    }
+
+    fn note(&mut self, verdict: Result<(), Violation>) {
+        if let Err(violation) = verdict {
+            self.check.violation = Some(violation);
+        }
+    }
+
+    #[inline]
+    fn pseudo(&mut self, field: &Decoded<'_>) -> Result<(), Violation> {
+        if self.check.section == Section::Trailers {
+            return Err(Violation::PSEUDO_IN_TRAILERS);
+        }
+        if self.check.has_fields {
+            return Err(Violation::PSEUDO_AFTER_FIELD);
+        }
+        let name = field.known.ok_or(Violation::PSEUDO_UNKNOWN)?;
+        let (section, bit) = pseudo_of(name).ok_or(Violation::PSEUDO_UNKNOWN)?;
+        if section != self.check.section {
+            return Err(Violation::PSEUDO_UNKNOWN);
+        }
+        if self.check.pseudo & bit != 0 {
+            return Err(Violation::PSEUDO_TWICE);
+        }
+        self.check.pseudo |= bit;
+        self.check_pseudo(bit, field.value)?;
+        self.head.put_pseudo(name, field.value);
+        Ok(())
+    }
+
+    #[inline]
+    fn check_pseudo(&mut self, bit: u8, value: &[u8]) -> Result<(), Violation> {
+        let (is_valid, rule) = match bit {
+            METHOD => (octets::is_token(value), Violation::METHOD_INVALID),
+            SCHEME => (is_scheme(value), Violation::SCHEME_INVALID),
+            AUTHORITY => (self.is_authority(value), Violation::AUTHORITY_INVALID),
+            PATH => (octets::is_path(value) && !value.is_empty(), Violation::PATH_INVALID),
+            PROTOCOL => (octets::is_token(value), Violation::PROTOCOL_UNEXPECTED),
+            _ => (Status::parse(value).is_ok(), Violation::STATUS_INVALID),
+        };
+        if is_valid { Ok(()) } else { Err(rule) }
+    }
+
+    #[inline]
+    fn is_authority(&mut self, value: &[u8]) -> bool {
+        if value == self.authority.as_slice() && !value.is_empty() {
+            return true;
+        }
+        let is_valid = authority(value).is_some();
+        if is_valid {
+            self.authority.clear();
+            self.authority.extend_from_slice(value);
+        }
+        is_valid
+    }
+
+    /// A field that HTTP/2 has rules of its own for.
+    fn special(&mut self, name: KnownName, field: &Decoded<'_>) {
+        let verdict = match (name, self.check.section) {
+            (KnownName::CONTENT_LENGTH, Section::Request | Section::Response) => self.content_length(field),
+            (KnownName::COOKIE, Section::Request) => return self.cookie(field),
+            (KnownName::HOST, Section::Request) => self.host(field),
+            (KnownName::TE, Section::Request) if field.value.eq_ignore_ascii_case(b"trailers") => {
+                self.push(Some(name), field);
+                Ok(())
+            }
+            (KnownName::TE, Section::Request) => Err(Violation::TE_INVALID),
+            (KnownName::CONTENT_LENGTH | KnownName::COOKIE | KnownName::HOST, _) => {
+                self.push(Some(name), field);
+                Ok(())
+            }
+            _ => Err(Violation::CONNECTION_SPECIFIC),
+        };
+        self.note(verdict);
+    }
+
+    /// A response may repeat the same length, as some servers do; a request may not, as others read it differently.
+    fn content_length(&mut self, field: &Decoded<'_>) -> Result<(), Violation> {
+        let length = content::parse(field.value).ok_or(Violation::CONTENT_LENGTH_INVALID)?;
+        match self.check.content_length.replace(length) {
+            None => self.push(field.known, field),
+            Some(before) if before == length && self.check.section == Section::Response => {}
+            Some(_) => return Err(Violation::CONTENT_LENGTH_INVALID),
+        }
+        Ok(())
+    }
+
+    /// Joins crumbs to one cookie (RFC 9113 §8.2.3); it comes where the first crumb was, or last if there are several.
+    fn cookie(&mut self, field: &Decoded<'_>) {
+        self.check.crumbs += 1;
+        match self.check.crumbs {
+            1 => {
+                self.cookies.clear();
+                self.cookies.extend_from_slice(field.value);
+                self.push(field.known, field);
+            }
+            crumbs if crumbs > self.limits.cookie_crumbs => self.check.is_too_large = true,
+            _ => {
+                self.cookies.extend_from_slice(b"; ");
+                self.cookies.extend_from_slice(field.value);
+            }
+        }
+    }
+
+    fn host(&mut self, field: &Decoded<'_>) -> Result<(), Violation> {
+        let host = authority(field.value).ok_or(Violation::AUTHORITY_INVALID)?;
+        let first = !core::mem::replace(&mut self.check.has_host, true);
+        let agrees = match self.head.authority() {
+            Some(text) if text.as_bytes() == field.value => true,
+            Some(text) => {
+                let scheme = self.head.scheme().and_then(|text| Scheme::parse(text).ok());
+                let scheme = scheme.unwrap_or(Scheme::Other(""));
+                Authority::parse(text).is_ok_and(|authority| authority.is_same(host, scheme))
+            }
+            None => true,
+        };
+        if !first || !agrees {
+            return Err(Violation::HOST_DIFFERS);
+        }
+        self.push(field.known, field);
+        Ok(())
+    }
+}
+
+/// Ends a section: the crumbs of several cookie fields become one field.
+#[inline]
+pub(crate) fn join_cookies(check: &FieldCheck, head: &mut Head, cookies: &[u8]) {
+    if check.crumbs > 1 {
+        let is_secret =
+            head.fields.iter().any(|field| field.known() == Some(KnownName::COOKIE) && field.is_sensitive());
+        head.fields.remove(KnownName::COOKIE);
+        let flags = if is_secret { FieldFlags::SENSITIVE } else { FieldFlags::NONE };
+        head.fields.push_known(KnownName::COOKIE, cookies, flags);
+    }
+}
+
+#[inline]
+fn pseudo_of(name: KnownName) -> Option<(Section, u8)> {
+    Some(match name {
+        KnownName::PSEUDO_METHOD => (Section::Request, METHOD),
+        KnownName::PSEUDO_SCHEME => (Section::Request, SCHEME),
+        KnownName::PSEUDO_AUTHORITY => (Section::Request, AUTHORITY),
+        KnownName::PSEUDO_PATH => (Section::Request, PATH),
+        KnownName::PSEUDO_PROTOCOL => (Section::Request, PROTOCOL),
+        KnownName::PSEUDO_STATUS => (Section::Response, STATUS),
+        _ => return None,
+    })
+}
+
+#[inline]
+fn is_scheme(value: &[u8]) -> bool {
+    value == b"https"
+        || value == b"http"
+        || core::str::from_utf8(value).is_ok_and(|text| Scheme::parse(text).is_ok())
+}
+
+fn authority(value: &[u8]) -> Option<Authority<'_>> {
+    Authority::parse(core::str::from_utf8(value).ok()?).ok()
+}
+
+/// By id: the fields that [`Collect::special`] is for.
+pub(crate) static IS_SPECIAL: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut id = 1;
+    while id <= u8::MAX as usize {
+        if let Some(name) = KnownName::from_id(id as u8) {
+            table[id] = name.is_connection_specific();
+        }
+        id += 1;
+    }
+    let own = [KnownName::TE, KnownName::CONTENT_LENGTH, KnownName::COOKIE, KnownName::HOST];
+    let mut at = 0;
+    while at < own.len() {
+        table[own[at].id() as usize] = true;
+        at += 1;
+    }
+    table
+};

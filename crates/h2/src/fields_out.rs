@@ -1,0 +1,167 @@
+//! The rules for field sections that go (RFC 9113 §8.2, §8.3, RFC 8441 §4): all of them are checked before anything is
+//! written.
+//!
+//! Names are tokens in lower case and values are free of controls by construction of a
+//! [`FieldSection`](alula_fields::FieldSection); what HTTP/2 asks beyond that is checked here.
+
+use alloc::vec::Vec;
+
+use alula_fields::{Authority, FieldSection, KnownName, Scheme, Status, octets};
+
+use crate::content;
+use crate::error::SendError;
+use crate::event::{RequestHead, ResponseHead};
+use crate::fields_in::{IS_SPECIAL, Section};
+use crate::violation::Violation;
+
+/// What the machine needs to know of a head it is to send.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct HeadFacts {
+    pub(crate) is_head: bool,
+    pub(crate) is_connect: bool,
+    pub(crate) content_length: Option<u64>,
+    /// Name + value + 32, summed over pseudo-fields and fields (RFC 9113 §10.5.1).
+    pub(crate) size: usize,
+}
+
+/// Checks a request. `known_authority` is the last authority found good, which is nearly always the next one, too.
+#[inline]
+pub(crate) fn request(head: &RequestHead<'_>, known_authority: &mut Vec<u8>) -> Result<HeadFacts, SendError> {
+    let is_connect = head.method == "CONNECT";
+    if head.method != "GET" && !octets::is_token(head.method.as_bytes()) {
+        return Err(SendError::Control(Violation::METHOD_INVALID));
+    }
+    let mut size = pseudo_size(KnownName::PSEUDO_METHOD, head.method);
+    if let Some(protocol) = head.protocol {
+        check(is_connect && octets::is_token(protocol.as_bytes()), Violation::PROTOCOL_UNEXPECTED)?;
+        size += pseudo_size(KnownName::PSEUDO_PROTOCOL, protocol);
+    }
+    if is_plain_connect(head) {
+        check(!head.authority.is_empty(), Violation::CONNECT_PSEUDO)?;
+    } else {
+        target(head)?;
+        size += pseudo_size(KnownName::PSEUDO_SCHEME, head.scheme)
+            + pseudo_size(KnownName::PSEUDO_PATH, head.path);
+    }
+    let content_length = fields(head.fields, Section::Request, Some(head))?;
+    if !head.authority.is_empty() {
+        authority(head.authority, known_authority)?;
+        size += pseudo_size(KnownName::PSEUDO_AUTHORITY, head.authority);
+    }
+    size += head.fields.list_size();
+    let is_head = head.method == "HEAD";
+    Ok(HeadFacts { is_head, is_connect, content_length: content_length.filter(|_| !is_connect), size })
+}
+
+/// Checks a response, final or interim.
+#[inline]
+pub(crate) fn response(head: &ResponseHead<'_>, is_interim: bool) -> Result<HeadFacts, SendError> {
+    if head.status.is_informational() != is_interim || head.status == Status::SWITCHING_PROTOCOLS {
+        return Err(SendError::Status);
+    }
+    let content_length = fields(head.fields, Section::Response, None)?;
+    const STATUS_BYTES: usize = ":status".len() + "200".len() + 32;
+    let size = STATUS_BYTES + head.fields.list_size();
+    Ok(HeadFacts { is_head: false, is_connect: false, content_length, size })
+}
+
+/// Checks trailers; their size is the section's.
+pub(crate) fn trailers(section: &FieldSection) -> Result<(), SendError> {
+    fields(section, Section::Trailers, None).map(|_| ())
+}
+
+/// CONNECT without a protocol has neither scheme nor path (RFC 9113 §8.5).
+#[inline]
+pub(crate) fn is_plain_connect(head: &RequestHead<'_>) -> bool {
+    head.method == "CONNECT" && head.protocol.is_none()
+}
+
+#[inline]
+fn target(head: &RequestHead<'_>) -> Result<(), SendError> {
+    let path = head.path.as_bytes();
+    let is_http = matches!(head.scheme, "https" | "http");
+    check(is_http || Scheme::parse(head.scheme).is_ok(), Violation::SCHEME_INVALID)?;
+    let has_form = match path {
+        [b'/', ..] => true,
+        b"*" => head.method == "OPTIONS",
+        [] => false,
+        _ => !is_http,
+    };
+    check(has_form && octets::is_path(path), Violation::PATH_INVALID)
+}
+
+#[inline]
+fn authority(text: &str, known: &mut Vec<u8>) -> Result<(), SendError> {
+    if text.as_bytes() != known.as_slice() {
+        check(Authority::parse(text).is_ok(), Violation::AUTHORITY_INVALID)?;
+        known.clear();
+        known.extend_from_slice(text.as_bytes());
+    }
+    Ok(())
+}
+
+/// Checks fields and finds `content-length`.
+#[inline]
+fn fields(
+    fields: &FieldSection,
+    section: Section,
+    request: Option<&RequestHead<'_>>,
+) -> Result<Option<u64>, SendError> {
+    let mut content_length = None;
+    for (at, field) in fields.iter().enumerate() {
+        let verdict = match field.known() {
+            _ if !octets::is_trimmed(field.value()) => Err(Violation::VALUE_INVALID),
+            Some(name) if IS_SPECIAL[usize::from(name.id())] => {
+                special(name, field.value(), section, request, &mut content_length)
+            }
+            _ => continue,
+        };
+        verdict.map_err(|rule| SendError::Field { at, rule })?;
+    }
+    Ok(content_length)
+}
+
+fn special(
+    name: KnownName,
+    value: &[u8],
+    section: Section,
+    request: Option<&RequestHead<'_>>,
+    content_length: &mut Option<u64>,
+) -> Result<(), Violation> {
+    let is_trailers = section == Section::Trailers;
+    match name {
+        KnownName::COOKIE => Ok(()),
+        KnownName::CONTENT_LENGTH if is_trailers => Ok(()),
+        KnownName::CONTENT_LENGTH => {
+            let length = content::parse(value).ok_or(Violation::CONTENT_LENGTH_INVALID)?;
+            match content_length.replace(length) {
+                None => Ok(()),
+                Some(_) => Err(Violation::CONTENT_LENGTH_INVALID),
+            }
+        }
+        KnownName::HOST => match request {
+            Some(head) if head.authority.as_bytes().eq_ignore_ascii_case(value) => Ok(()),
+            Some(head) if head.authority.is_empty() => host(value),
+            Some(_) => Err(Violation::HOST_DIFFERS),
+            None => Ok(()),
+        },
+        KnownName::TE if request.is_some() && value.eq_ignore_ascii_case(b"trailers") => Ok(()),
+        KnownName::TE if request.is_some() => Err(Violation::TE_INVALID),
+        _ => Err(Violation::CONNECTION_SPECIFIC),
+    }
+}
+
+fn host(value: &[u8]) -> Result<(), Violation> {
+    let is_valid = core::str::from_utf8(value).is_ok_and(|text| Authority::parse(text).is_ok());
+    if is_valid { Ok(()) } else { Err(Violation::AUTHORITY_INVALID) }
+}
+
+#[inline]
+fn pseudo_size(name: KnownName, value: &str) -> usize {
+    name.as_str().len() + value.len() + 32
+}
+
+#[inline]
+fn check(is_valid: bool, rule: Violation) -> Result<(), SendError> {
+    if is_valid { Ok(()) } else { Err(SendError::Control(rule)) }
+}

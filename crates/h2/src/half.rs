@@ -1,0 +1,143 @@
+//! The two halves of a stream (RFC 9113 §5.1, §8.1): what may still come, and what may still be sent.
+//!
+//! Rule 1: the halves are independent; the states of RFC 9113 §5.1 are pairs of them (open: neither has ended,
+//! half-closed: one has, closed: both have). RST_STREAM removes the stream, so it is no input here.
+//! Rule 2: each half is a table without a wildcard; a test prints both whole.
+
+use crate::error::SendError;
+use crate::violation::Violation;
+
+/// The receiving half: the message that comes.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Receiving {
+    /// No final head yet.
+    Idle,
+    /// The head is here; DATA and trailers may follow.
+    Open,
+    /// END_STREAM is here.
+    Ended,
+}
+
+/// What arrives for a receiving half. `Headers` in [`Receiving::Open`] are trailers.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Incoming {
+    Interim { end_stream: bool },
+    Headers { end_stream: bool },
+    Data { end_stream: bool },
+}
+
+impl Receiving {
+    /// The state after a frame, or the rule it breaks.
+    #[inline]
+    pub(crate) const fn on(self, frame: Incoming) -> Result<Self, Violation> {
+        use {Incoming::*, Receiving::*};
+        Ok(match (self, frame) {
+            (Idle, Interim { end_stream: false }) => Idle,
+            (Idle, Interim { end_stream: true }) => return Err(Violation::INTERIM_ENDS_STREAM),
+            (Idle, Headers { end_stream: false }) => Open,
+            (Idle, Headers { end_stream: true }) => Ended,
+            (Idle, Data { .. }) => return Err(Violation::DATA_BEFORE_HEAD),
+            (Open, Interim { .. }) => return Err(Violation::INTERIM_AFTER_FINAL),
+            (Open, Headers { end_stream: false }) => return Err(Violation::TRAILERS_WITHOUT_END),
+            (Open, Headers { end_stream: true }) => Ended,
+            (Open, Data { end_stream: false }) => Open,
+            (Open, Data { end_stream: true }) => Ended,
+            (Ended, Interim { .. } | Headers { .. } | Data { .. }) => return Err(Violation::FRAME_AFTER_END),
+        })
+    }
+}
+
+/// The sending half: the message that goes.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Sending {
+    /// No final head yet.
+    Idle,
+    /// The head is out; DATA and trailers may follow.
+    Open,
+    /// END_STREAM is out.
+    Ended,
+}
+
+/// What the caller wants to send.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Outgoing {
+    Interim,
+    Head { end_stream: bool },
+    Data { end_stream: bool },
+    Trailers,
+}
+
+impl Sending {
+    /// The state after sending, or why it must not be sent.
+    #[inline]
+    pub(crate) const fn on(self, frame: Outgoing) -> Result<Self, SendError> {
+        use {Outgoing::*, Sending::*};
+        Ok(match (self, frame) {
+            (Idle, Interim) => Idle,
+            (Idle, Head { end_stream: false }) => Open,
+            (Idle, Head { end_stream: true }) => Ended,
+            (Idle, Data { .. } | Trailers) => return Err(SendError::HeadNotSent),
+            (Open, Interim | Head { .. }) => return Err(SendError::HeadAlreadySent),
+            (Open, Data { end_stream: false }) => Open,
+            (Open, Data { end_stream: true } | Trailers) => Ended,
+            (Ended, Interim | Head { .. } | Data { .. } | Trailers) => return Err(SendError::StreamEnded),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::format;
+    use alloc::string::String;
+
+    /// Both tables, one row per state and input.
+    fn tables() -> String {
+        let mut text = String::from("receiving\n");
+        let ends = [false, true];
+        let incoming = [
+            ends.map(|end_stream| Incoming::Interim { end_stream }),
+            ends.map(|end_stream| Incoming::Headers { end_stream }),
+            ends.map(|end_stream| Incoming::Data { end_stream }),
+        ];
+        for state in [Receiving::Idle, Receiving::Open, Receiving::Ended] {
+            for frame in incoming.as_flattened() {
+                let next = match state.on(*frame) {
+                    Ok(next) => format!("{next:?}"),
+                    Err(rule) => format!("{:?} {}: {}", rule.scope, rule.code, rule.rule),
+                };
+                text += &row(format!("{state:?}"), format!("{frame:?}"), next);
+            }
+        }
+        text += "\nsending\n";
+        let outgoing = [
+            Outgoing::Interim,
+            Outgoing::Head { end_stream: false },
+            Outgoing::Head { end_stream: true },
+            Outgoing::Data { end_stream: false },
+            Outgoing::Data { end_stream: true },
+            Outgoing::Trailers,
+        ];
+        for state in [Sending::Idle, Sending::Open, Sending::Ended] {
+            for frame in outgoing {
+                let next = match state.on(frame) {
+                    Ok(next) => format!("{next:?}"),
+                    Err(error) => format!("refused: {error}"),
+                };
+                text += &row(format!("{state:?}"), format!("{frame:?}"), next);
+            }
+        }
+        text
+    }
+
+    fn row(state: String, input: String, next: String) -> String {
+        let input =
+            input.replace(" { end_stream: false }", "").replace(" { end_stream: true }", "+END_STREAM");
+        format!("{state:<6} {input:<19} {next}\n")
+    }
+
+    #[test]
+    fn every_state_and_input_is_as_written_down() {
+        assert_eq!(tables(), include_str!("half.txt"), "\n{}", tables());
+    }
+}

@@ -1,0 +1,55 @@
+//! The few octets of a frame that must be together before they mean anything: a header, or a small payload.
+
+/// Octets of something that came in pieces. Nothing longer than a frame header is ever held.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Hold {
+    octets: [u8; 9],
+    len: u8,
+}
+
+impl Hold {
+    /// Takes `N` octets from what is held and the input, or puts all of the input aside.
+    #[inline]
+    pub(crate) fn gather<const N: usize>(&mut self, rest: &mut &[u8]) -> Option<[u8; N]> {
+        const { assert!(N <= 9) };
+        if self.len == 0
+            && let Some((octets, after)) = rest.split_first_chunk()
+        {
+            *rest = after;
+            return Some(*octets);
+        }
+        self.gather_pieces(rest)
+    }
+
+    #[cold]
+    fn gather_pieces<const N: usize>(&mut self, rest: &mut &[u8]) -> Option<[u8; N]> {
+        let held = usize::from(self.len);
+        let (octets, after) = rest.split_at(rest.len().min(N - held));
+        self.octets[held..held + octets.len()].copy_from_slice(octets);
+        self.len += octets.len() as u8;
+        *rest = after;
+        if usize::from(self.len) < N {
+            return None;
+        }
+        self.len = 0;
+        self.octets.first_chunk().copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_are_put_together() {
+        for cut in 0..=4 {
+            let (mut first, mut second) = b"abcdef".split_at(cut);
+            let mut hold = Hold::default();
+            let whole = hold.gather::<4>(&mut first).or_else(|| hold.gather::<4>(&mut second));
+            assert_eq!(whole, Some(*b"abcd"));
+            assert!(first.is_empty());
+            assert_eq!(hold.gather::<3>(&mut second), None);
+            assert_eq!(hold.gather::<3>(&mut &b"g"[..]), Some(*b"efg"));
+        }
+    }
+}

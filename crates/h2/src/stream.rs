@@ -1,0 +1,108 @@
+//! What the machine knows of one stream.
+
+use alula_fields::{FieldSection, Head, SECTION_KEPT_BYTES_MAX};
+
+use crate::content::Content;
+use crate::error_code::ErrorCode;
+use crate::event::{Origin, Reset};
+use crate::half::{Receiving, Sending};
+use crate::settings::WINDOW_INITIAL;
+use crate::window::{ReceiveWindow, SendWindow};
+
+pub(crate) struct Stream {
+    pub(crate) id: u32,
+    pub(crate) receiving: Receiving,
+    pub(crate) sending: Sending,
+    /// The stream is not counted as open any more: both halves have ended, or it was reset.
+    pub(crate) is_closed: bool,
+    /// A head waits to be taken.
+    pub(crate) has_head: bool,
+    /// Trailers wait to be taken.
+    pub(crate) has_trailers: bool,
+    /// The application was told that the stream was reset, or will be, and has not let go of it yet.
+    pub(crate) is_reset: bool,
+    /// The application could not send all it wanted and waits to hear that it can.
+    pub(crate) is_blocked: bool,
+    /// The request has the method HEAD, so that the response has no content.
+    pub(crate) is_head_request: bool,
+    /// The request has the method CONNECT.
+    pub(crate) is_connect: bool,
+    /// CONNECT was answered with success: DATA is the tunnel's (RFC 9113 §8.5).
+    pub(crate) is_tunnel: bool,
+    /// How many interim responses have come.
+    pub(crate) interim: u32,
+    pub(crate) window_in: ReceiveWindow,
+    pub(crate) window_out: SendWindow,
+    /// What is still to come, and to go, by `content-length`.
+    pub(crate) content_in: Content,
+    pub(crate) content_out: Content,
+    /// How it was reset, if it was.
+    pub(crate) reset: Reset,
+    pub(crate) head: Head,
+    pub(crate) trailers: FieldSection,
+}
+
+impl Stream {
+    pub(crate) const fn new() -> Self {
+        Self {
+            id: 0,
+            receiving: Receiving::Idle,
+            sending: Sending::Idle,
+            is_closed: false,
+            has_head: false,
+            has_trailers: false,
+            is_reset: false,
+            is_blocked: false,
+            is_head_request: false,
+            is_connect: false,
+            is_tunnel: false,
+            interim: 0,
+            window_in: ReceiveWindow::new(WINDOW_INITIAL),
+            window_out: SendWindow::new(WINDOW_INITIAL),
+            content_in: Content::UNSTATED,
+            content_out: Content::UNSTATED,
+            reset: Reset { code: ErrorCode::NO_ERROR, origin: Origin::Peer, unprocessed: false },
+            head: Head::new(),
+            trailers: FieldSection::new(),
+        }
+    }
+
+    /// Makes the stream as new, with windows of these sizes; identifier and buffers stay.
+    #[inline]
+    pub(crate) fn begin(&mut self, window_in: u32, window_out: u32) {
+        self.receiving = Receiving::Idle;
+        self.sending = Sending::Idle;
+        self.is_closed = false;
+        self.has_head = false;
+        self.has_trailers = false;
+        self.is_reset = false;
+        self.is_blocked = false;
+        self.is_head_request = false;
+        self.is_connect = false;
+        self.is_tunnel = false;
+        self.interim = 0;
+        self.window_in = ReceiveWindow::new(window_in);
+        self.window_out = SendWindow::new(window_out);
+        self.content_in = Content::UNSTATED;
+        self.content_out = Content::UNSTATED;
+    }
+
+    /// Gives back what an unusually large message has left in the buffers.
+    #[inline]
+    pub(crate) fn recycle(&mut self) {
+        self.head.trim(SECTION_KEPT_BYTES_MAX);
+        self.trailers.trim(SECTION_KEPT_BYTES_MAX);
+    }
+
+    /// Whether both sides have sent END_STREAM.
+    #[inline]
+    pub(crate) fn has_ended(&self) -> bool {
+        self.receiving == Receiving::Ended && self.sending == Sending::Ended
+    }
+
+    /// Whether the application has nothing left to take or to give back.
+    #[inline]
+    pub(crate) fn is_done_with(&self) -> bool {
+        !self.has_head && !self.has_trailers && !self.is_reset && self.window_in.held() == 0
+    }
+}

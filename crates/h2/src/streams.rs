@@ -1,0 +1,266 @@
+//! The streams of a connection: slots that are used again, found by key or by identifier, and two queues through them.
+//!
+//! Rule 1: a key is a slot and its generation; a slot that is freed gets a new generation, so old keys find nothing.
+//! Rule 2: the identifier finds a stream only while it is not closed; the key finds it until its slot is freed.
+//! Rule 3: a slot keeps its buffers when it is freed, so streams allocate nothing once the slots are warm.
+
+use alloc::vec::Vec;
+
+use crate::id_table::IdTable;
+use crate::stream::Stream;
+
+/// Names a stream for as long as its slot is kept. Eight octets; keys of freed slots are told apart and find nothing.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub struct StreamKey {
+    slot: u32,
+    generation: u32,
+}
+
+impl StreamKey {
+    /// The slot's number, below the largest number of streams held at once: an index for tables beside the machine.
+    ///
+    /// ```
+    /// # use alula_h2::StreamKey;
+    /// fn table_entry(table: &mut Vec<Option<u64>>, stream: StreamKey) -> &mut Option<u64> {
+    ///     let at = stream.slot();
+    ///     if table.len() <= at {
+    ///         table.resize(at + 1, None);
+    ///     }
+    ///     &mut table[at]
+    /// }
+    /// ```
+    #[inline]
+    pub const fn slot(self) -> usize {
+        self.slot as usize
+    }
+}
+
+/// The queues a stream can wait in.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Queue {
+    /// The application is to be told that the stream was reset.
+    Reset = 0,
+    /// The application is to be told that it can write again, once the connection's window allows.
+    Writable = 1,
+}
+
+const QUEUES: usize = 2;
+const NOBODY: u32 = u32::MAX;
+
+#[derive(Clone, Copy)]
+struct Link {
+    before: u32,
+    after: u32,
+    queued: bool,
+}
+
+const UNLINKED: Link = Link { before: NOBODY, after: NOBODY, queued: false };
+
+#[derive(Clone, Copy)]
+struct Ends {
+    first: u32,
+    last: u32,
+}
+
+struct Slot {
+    generation: u32,
+    used: bool,
+    links: [Link; QUEUES],
+    stream: Stream,
+}
+
+pub(crate) struct Streams {
+    slots: Vec<Slot>,
+    free: Vec<u32>,
+    ids: IdTable,
+    queues: [Ends; QUEUES],
+}
+
+impl Streams {
+    pub(crate) fn new() -> Self {
+        let ends = Ends { first: NOBODY, last: NOBODY };
+        Self { slots: Vec::new(), free: Vec::new(), ids: IdTable::with_room_for(0), queues: [ends; QUEUES] }
+    }
+
+    /// How many slots are in use, closed streams that the application still holds included.
+    #[inline]
+    pub(crate) fn held(&self) -> usize {
+        self.slots.len() - self.free.len()
+    }
+
+    /// Takes a slot for a new stream; its buffers are as the last stream left them. Allocates only if none is free.
+    #[inline]
+    pub(crate) fn open(&mut self, id: u32) -> StreamKey {
+        let slot = match self.free.pop() {
+            Some(slot) => slot,
+            None => self.add_slot(),
+        };
+        self.ids.insert(id, slot);
+        let entry = &mut self.slots[slot as usize];
+        entry.used = true;
+        entry.stream.id = id;
+        StreamKey { slot, generation: entry.generation }
+    }
+
+    #[cold]
+    fn add_slot(&mut self) -> u32 {
+        let slot = self.slots.len() as u32;
+        self.slots.push(Slot {
+            generation: 0,
+            used: false,
+            links: [UNLINKED; QUEUES],
+            stream: Stream::new(),
+        });
+        self.ids.reserve(self.slots.len());
+        self.free.reserve(self.slots.len());
+        slot
+    }
+
+    /// The stream is closed: frames do not find it any more.
+    #[inline]
+    pub(crate) fn close(&mut self, key: StreamKey) {
+        if let Some(stream) = self.get(key) {
+            let id = stream.id;
+            self.ids.remove(id);
+        }
+    }
+
+    /// Gives the slot back; the key finds nothing from now on. The stream must be closed.
+    #[inline]
+    pub(crate) fn free(&mut self, key: StreamKey) {
+        self.unlink(Queue::Reset, key);
+        self.unlink(Queue::Writable, key);
+        let entry = &mut self.slots[key.slot as usize];
+        debug_assert!(entry.used && entry.generation == key.generation);
+        entry.generation = entry.generation.wrapping_add(1);
+        entry.used = false;
+        entry.stream.recycle();
+        self.free.push(key.slot);
+    }
+
+    #[inline]
+    pub(crate) fn find(&self, id: u32) -> Option<StreamKey> {
+        let slot = self.ids.find(id)?;
+        Some(StreamKey { slot, generation: self.slots[slot as usize].generation })
+    }
+
+    #[inline]
+    pub(crate) fn get(&self, key: StreamKey) -> Option<&Stream> {
+        let entry = self.slots.get(key.slot as usize)?;
+        (entry.used && entry.generation == key.generation).then_some(&entry.stream)
+    }
+
+    #[inline]
+    pub(crate) fn get_mut(&mut self, key: StreamKey) -> Option<&mut Stream> {
+        let entry = self.slots.get_mut(key.slot as usize)?;
+        (entry.used && entry.generation == key.generation).then_some(&mut entry.stream)
+    }
+
+    /// All streams whose slots are in use; for what concerns all of them, never for one request.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Stream> {
+        self.slots.iter().filter(|entry| entry.used).map(|entry| &entry.stream)
+    }
+
+    /// The key of the slot with this number, if it is in use.
+    pub(crate) fn key_at(&self, slot: usize) -> Option<StreamKey> {
+        let entry = self.slots.get(slot)?;
+        entry.used.then_some(StreamKey { slot: slot as u32, generation: entry.generation })
+    }
+
+    pub(crate) fn slots(&self) -> usize {
+        self.slots.len()
+    }
+}
+
+impl Streams {
+    /// Puts a stream at the end of a queue, unless it waits there.
+    pub(crate) fn enqueue(&mut self, queue: Queue, key: StreamKey) {
+        let at = queue as usize;
+        if self.slots[key.slot as usize].links[at].queued {
+            return;
+        }
+        let last = self.queues[at].last;
+        self.slots[key.slot as usize].links[at] = Link { before: last, after: NOBODY, queued: true };
+        match self.slots.get_mut(last as usize) {
+            Some(entry) => entry.links[at].after = key.slot,
+            None => self.queues[at].first = key.slot,
+        }
+        self.queues[at].last = key.slot;
+    }
+
+    /// The stream that waits longest in a queue; it stays there.
+    #[inline]
+    pub(crate) fn first(&self, queue: Queue) -> Option<StreamKey> {
+        let slot = self.queues[queue as usize].first;
+        let entry = self.slots.get(slot as usize)?;
+        Some(StreamKey { slot, generation: entry.generation })
+    }
+
+    /// Takes the stream that waits longest out of a queue.
+    pub(crate) fn dequeue(&mut self, queue: Queue) -> Option<StreamKey> {
+        let key = self.first(queue)?;
+        self.unlink(queue, key);
+        Some(key)
+    }
+
+    #[inline]
+    fn unlink(&mut self, queue: Queue, key: StreamKey) {
+        let at = queue as usize;
+        let link = &mut self.slots[key.slot as usize].links[at];
+        if link.queued {
+            let Link { before, after, .. } = core::mem::replace(link, UNLINKED);
+            self.join(at, before, after);
+        }
+    }
+
+    fn join(&mut self, at: usize, before: u32, after: u32) {
+        match self.slots.get_mut(before as usize) {
+            Some(entry) => entry.links[at].after = after,
+            None => self.queues[at].first = after,
+        }
+        match self.slots.get_mut(after as usize) {
+            Some(entry) => entry.links[at].before = before,
+            None => self.queues[at].last = before,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_of_freed_slots_find_nothing() {
+        let mut streams = Streams::new();
+        let old = streams.open(1);
+        assert_eq!(streams.find(1), Some(old));
+        streams.close(old);
+        assert_eq!(streams.find(1), None);
+        assert!(streams.get(old).is_some(), "closed, and held");
+        streams.free(old);
+        let new = streams.open(3);
+        assert_eq!(new.slot(), old.slot());
+        assert!(streams.get(old).is_none() && streams.get(new).is_some());
+        assert_eq!((streams.held(), streams.slots()), (1, 1));
+    }
+
+    #[test]
+    fn queues_are_first_in_first_out_and_let_go_of_freed_streams() {
+        let mut streams = Streams::new();
+        let keys = [1, 3, 5, 7].map(|id| streams.open(id));
+        for key in keys {
+            streams.enqueue(Queue::Writable, key);
+            streams.enqueue(Queue::Writable, key);
+        }
+        for freed in [keys[0], keys[2]] {
+            streams.close(freed);
+            streams.free(freed);
+        }
+        assert_eq!(streams.dequeue(Queue::Reset), None);
+        assert_eq!(streams.dequeue(Queue::Writable), Some(keys[1]));
+        streams.enqueue(Queue::Writable, keys[1]);
+        assert_eq!(streams.dequeue(Queue::Writable), Some(keys[3]));
+        assert_eq!(streams.dequeue(Queue::Writable), Some(keys[1]));
+        assert_eq!(streams.dequeue(Queue::Writable), None);
+    }
+}

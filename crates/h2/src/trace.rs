@@ -1,0 +1,175 @@
+//! One line per frame, both directions, for those who want to watch; nothing is kept when nobody does.
+
+use alloc::collections::VecDeque;
+use core::fmt;
+
+use crate::error_code::ErrorCode;
+use crate::frame::{FrameHeader, FrameKind, flag};
+
+/// A frame that came or went. Its `Display` is one line.
+///
+/// ```
+/// use alula_h2::{Config, Connection};
+/// use alula_fields::{OutBuf, Time};
+///
+/// let mut client = Connection::client(Config { trace: true, ..Config::default() });
+/// client.poll_transmit(Time::ZERO, &mut OutBuf::new());
+/// let frame = client.poll_trace().unwrap();
+/// assert!(frame.to_string().starts_with("send SETTINGS stream=0 length="));
+/// ```
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct FrameSummary {
+    /// Whether we sent it.
+    pub sent: bool,
+    /// Its kind.
+    pub kind: FrameKind,
+    /// Its flags.
+    pub flags: u8,
+    /// Its stream, or 0 for the connection.
+    pub stream: u32,
+    /// The length of its payload in octets.
+    pub length: u32,
+    /// What a small frame says.
+    pub detail: Detail,
+}
+
+/// What a small frame says.
+#[non_exhaustive]
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Detail {
+    /// Nothing, or too much to show.
+    None,
+    /// RST_STREAM: why.
+    Code(ErrorCode),
+    /// WINDOW_UPDATE: how much more.
+    Increment(u32),
+    /// PING: the payload.
+    Ping([u8; 8]),
+    /// GOAWAY: the last stream, and why.
+    GoAway(u32, ErrorCode),
+}
+
+/// The frames nobody has asked for yet: the latest 1024.
+pub(crate) struct Trace {
+    enabled: bool,
+    frames: VecDeque<FrameSummary>,
+}
+
+const KEPT_MAX: usize = 1024;
+
+impl Trace {
+    pub(crate) const fn new(enabled: bool) -> Self {
+        Self { enabled, frames: VecDeque::new() }
+    }
+
+    #[inline]
+    pub(crate) fn record(&mut self, sent: bool, header: FrameHeader, payload: &[u8]) {
+        if self.enabled {
+            self.keep(sent, header, payload);
+        }
+    }
+
+    pub(crate) fn poll(&mut self) -> Option<FrameSummary> {
+        self.frames.pop_front()
+    }
+
+    #[cold]
+    fn keep(&mut self, sent: bool, header: FrameHeader, payload: &[u8]) {
+        if self.frames.len() == KEPT_MAX {
+            self.frames.pop_front();
+        }
+        let FrameHeader { length, kind, flags, stream } = header;
+        self.frames.push_back(FrameSummary {
+            sent,
+            kind,
+            flags,
+            stream,
+            length,
+            detail: detail(kind, payload),
+        });
+    }
+}
+
+fn detail(kind: FrameKind, payload: &[u8]) -> Detail {
+    let word = |at: usize| Some(u32::from_be_bytes(*payload.get(at..)?.first_chunk()?));
+    match kind {
+        FrameKind::RST_STREAM => word(0).map(|code| Detail::Code(ErrorCode(code))),
+        FrameKind::WINDOW_UPDATE => word(0).map(Detail::Increment),
+        FrameKind::PING => payload.first_chunk().copied().map(Detail::Ping),
+        FrameKind::GOAWAY => word(0).zip(word(4)).map(|(last, code)| Detail::GoAway(last, ErrorCode(code))),
+        _ => None,
+    }
+    .unwrap_or(Detail::None)
+}
+
+impl fmt::Display for FrameSummary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let way = if self.sent { "send" } else { "recv" };
+        write!(f, "{way} {} stream={} length={}", self.kind, self.stream, self.length)?;
+        for (bit, name) in flag_names(self.kind) {
+            if self.flags & bit != 0 {
+                write!(f, " {name}")?;
+            }
+        }
+        match self.detail {
+            Detail::None => Ok(()),
+            Detail::Code(code) => write!(f, " code={code}"),
+            Detail::Increment(octets) => write!(f, " increment={octets}"),
+            Detail::Ping(payload) => write!(f, " payload={:016x}", u64::from_be_bytes(payload)),
+            Detail::GoAway(last, code) => write!(f, " last={last} code={code}"),
+        }
+    }
+}
+
+fn flag_names(kind: FrameKind) -> &'static [(u8, &'static str)] {
+    match kind {
+        FrameKind::DATA => &[(flag::END_STREAM, "END_STREAM"), (flag::PADDED, "PADDED")],
+        FrameKind::HEADERS => &[
+            (flag::END_STREAM, "END_STREAM"),
+            (flag::END_HEADERS, "END_HEADERS"),
+            (flag::PADDED, "PADDED"),
+            (flag::PRIORITY, "PRIORITY"),
+        ],
+        FrameKind::CONTINUATION => &[(flag::END_HEADERS, "END_HEADERS")],
+        FrameKind::SETTINGS | FrameKind::PING => &[(flag::ACK, "ACK")],
+        _ => &[],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::string::ToString;
+
+    #[test]
+    fn a_frame_is_a_line() {
+        let mut trace = Trace::new(true);
+        let header = |kind, flags, stream, length| FrameHeader { length, kind, flags, stream };
+        trace.record(true, header(FrameKind::HEADERS, 0x5, 1, 40), &[]);
+        trace.record(false, header(FrameKind::WINDOW_UPDATE, 0, 0, 4), &[0, 0, 1, 0]);
+        trace.record(false, header(FrameKind::GOAWAY, 0, 0, 8), &[0, 0, 0, 7, 0, 0, 0, 11]);
+        trace.record(false, header(FrameKind::PING, 1, 0, 8), b"\0\0\0\0\0\0\0\x07");
+        trace.record(false, header(FrameKind(0x10), 0xff, 3, 9), &[]);
+        for line in [
+            "send HEADERS stream=1 length=40 END_STREAM END_HEADERS",
+            "recv WINDOW_UPDATE stream=0 length=4 increment=256",
+            "recv GOAWAY stream=0 length=8 last=7 code=ENHANCE_YOUR_CALM",
+            "recv PING stream=0 length=8 ACK payload=0000000000000007",
+            "recv UNKNOWN(0x10) stream=3 length=9",
+        ] {
+            assert_eq!(trace.poll().unwrap().to_string(), line);
+        }
+        assert_eq!(trace.poll(), None);
+    }
+
+    #[test]
+    fn nothing_is_kept_when_nobody_watches_and_little_when_nobody_asks() {
+        let header = FrameHeader { length: 0, kind: FrameKind::DATA, flags: 0, stream: 1 };
+        let (mut off, mut on) = (Trace::new(false), Trace::new(true));
+        for _ in 0..2 * KEPT_MAX {
+            off.record(true, header, &[]);
+            on.record(true, header, &[]);
+        }
+        assert_eq!((off.frames.len(), on.frames.len()), (0, KEPT_MAX));
+    }
+}

@@ -1,0 +1,215 @@
+//! Flow control (RFC 9113 §5.2, §6.9), for streams and connections alike.
+//!
+//! Rule 1: every change of a window happens in this file.
+//! Rule 2: nothing here knows whether we are the client or the server, or which stream it is.
+//!
+//! A receive window moves in three steps. DATA moves octets from `available` to `held` when it arrives; the application
+//! moves them from `held` to `owed` when it has consumed them; `update` announces what is owed once that is half of the
+//! window, and makes it `available` again. So `available + held + owed` is always the size of the window. Octets of
+//! padding skip the middle step.
+
+use crate::frame::MAX_31;
+use crate::violation::Violation;
+
+/// How much we may send: may be negative after the peer's SETTINGS (RFC 9113 §6.9.2).
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct SendWindow(i64);
+
+impl SendWindow {
+    #[inline]
+    pub(crate) const fn new(octets: u32) -> Self {
+        Self(octets as i64)
+    }
+
+    /// What may be sent now; zero when the window is negative.
+    #[inline]
+    pub(crate) const fn available(self) -> u32 {
+        if self.0 > 0 { self.0 as u32 } else { 0 }
+    }
+
+    /// Takes octets that are being sent; at most what is available.
+    #[inline]
+    pub(crate) fn take(&mut self, octets: u32) {
+        debug_assert!(octets == 0 || octets <= self.available());
+        self.0 -= i64::from(octets);
+    }
+
+    /// Adds what the peer grants; an error, and unchanged, if that would exceed 2^31-1.
+    #[inline]
+    pub(crate) fn grow(&mut self, increment: u32) -> Result<(), WindowOverflow> {
+        self.shift(i64::from(increment))
+    }
+
+    /// Follows a change of SETTINGS_INITIAL_WINDOW_SIZE.
+    pub(crate) fn shift(&mut self, delta: i64) -> Result<(), WindowOverflow> {
+        let value = self.0 + delta;
+        if value > i64::from(MAX_31) {
+            return Err(WindowOverflow);
+        }
+        self.0 = value;
+        Ok(())
+    }
+}
+
+/// A window would exceed 2^31-1.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct WindowOverflow;
+
+/// How much the peer may send, and what becomes of what it has sent.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct ReceiveWindow {
+    /// What the peer may still send; negative after we made the window smaller.
+    available: i64,
+    /// Arrived and not consumed yet.
+    held: u32,
+    /// Consumed and not announced yet.
+    owed: u32,
+    /// The sum of the three.
+    size: u32,
+}
+
+impl ReceiveWindow {
+    #[inline]
+    pub(crate) const fn new(size: u32) -> Self {
+        Self { available: size as i64, held: 0, owed: 0, size }
+    }
+
+    /// Takes a frame that has arrived, `consumed` octets of which nobody waits for (padding).
+    #[inline]
+    pub(crate) fn receive(&mut self, octets: u32, consumed: u32) -> Result<(), WindowExceeded> {
+        debug_assert!(consumed <= octets);
+        if i64::from(octets) > self.available {
+            return Err(WindowExceeded);
+        }
+        self.available -= i64::from(octets);
+        self.held += octets - consumed;
+        self.owed += consumed;
+        Ok(())
+    }
+
+    /// The application is done with octets; at most those held are counted. Returns how many were.
+    #[inline]
+    pub(crate) fn release(&mut self, octets: u32) -> u32 {
+        let octets = octets.min(self.held);
+        self.held -= octets;
+        self.owed += octets;
+        octets
+    }
+
+    /// The increment of a WINDOW_UPDATE that is worth sending now.
+    #[inline]
+    pub(crate) fn update(&mut self) -> Option<u32> {
+        if self.owed == 0 || self.owed < self.size.div_ceil(2) {
+            return None;
+        }
+        let increment = self.owed;
+        self.owed = 0;
+        self.available += i64::from(increment);
+        Some(increment)
+    }
+
+    /// Makes the window larger by what is announced at once; an error, and unchanged, above 2^31-1.
+    pub(crate) fn grow(&mut self, increment: u32) -> Result<(), WindowOverflow> {
+        let size = self.size.checked_add(increment).filter(|&size| size <= MAX_31).ok_or(WindowOverflow)?;
+        self.size = size;
+        self.available += i64::from(increment);
+        Ok(())
+    }
+
+    /// Follows a change of our own SETTINGS_INITIAL_WINDOW_SIZE, once it is acknowledged.
+    pub(crate) fn resize(&mut self, from: u32, to: u32) {
+        let delta = i64::from(to) - i64::from(from);
+        self.available += delta;
+        self.size = (i64::from(self.size) + delta).clamp(0, i64::from(MAX_31)) as u32;
+    }
+
+    #[inline]
+    pub(crate) const fn held(self) -> u32 {
+        self.held
+    }
+
+    pub(crate) const fn size(self) -> u32 {
+        self.size
+    }
+
+    /// Panics unless the three parts add up.
+    pub(crate) fn check_invariants(self) {
+        let sum = self.available + i64::from(self.held) + i64::from(self.owed);
+        assert_eq!(sum, i64::from(self.size), "{self:?}");
+        assert!(self.owed == 0 || self.owed < self.size.div_ceil(2), "an update is overdue: {self:?}");
+    }
+}
+
+/// More came than the window allowed.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct WindowExceeded;
+
+impl WindowExceeded {
+    pub(crate) const ON_STREAM: Violation = Violation::STREAM_WINDOW_EXCEEDED;
+    pub(crate) const ON_CONNECTION: Violation = Violation::WINDOW_EXCEEDED;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_send_window_goes_below_zero_by_settings_only() {
+        let mut window = SendWindow::new(3);
+        window.take(3);
+        assert_eq!(window.shift(-1), Ok(()));
+        assert_eq!((window, window.available()), (SendWindow(-1), 0));
+        assert_eq!(window.grow(2), Ok(()));
+        assert_eq!(window.available(), 1);
+    }
+
+    #[test]
+    fn a_send_window_refuses_to_pass_the_maximum_and_stays() {
+        let mut window = SendWindow::new(65_535);
+        assert_eq!(window.grow(MAX_31), Err(WindowOverflow));
+        assert_eq!(window, SendWindow::new(65_535));
+        assert_eq!(window.grow(MAX_31 - 65_535), Ok(()));
+        assert_eq!(window.available(), MAX_31);
+    }
+
+    #[test]
+    fn updates_follow_consumption_and_come_by_halves() {
+        let mut window = ReceiveWindow::new(100);
+        assert_eq!(window.receive(60, 0), Ok(()));
+        assert_eq!(window.update(), None, "nothing is consumed");
+        assert_eq!(window.release(49), 49);
+        assert_eq!(window.update(), None, "less than half");
+        assert_eq!(window.release(49), 11, "only what is held");
+        assert_eq!(window.update(), Some(60));
+        assert_eq!(window, ReceiveWindow::new(100));
+    }
+
+    #[test]
+    fn padding_is_owed_at_once() {
+        let mut window = ReceiveWindow::new(100);
+        assert_eq!(window.receive(60, 50), Ok(()));
+        assert_eq!(window.update(), Some(50));
+        window.check_invariants();
+        assert_eq!(window.held(), 10);
+    }
+
+    #[test]
+    fn what_exceeds_the_window_is_refused_whole() {
+        let mut window = ReceiveWindow::new(10);
+        assert_eq!(window.receive(11, 0), Err(WindowExceeded));
+        assert_eq!(window.receive(10, 0), Ok(()));
+        assert_eq!(window.receive(1, 0), Err(WindowExceeded));
+        assert_eq!(window.receive(0, 0), Ok(()), "an empty frame needs no window");
+    }
+
+    #[test]
+    fn resizing_keeps_what_was_consumed() {
+        let mut window = ReceiveWindow::new(100);
+        assert_eq!(window.receive(80, 0), Ok(()));
+        window.resize(100, 50);
+        assert_eq!(window.receive(1, 0), Err(WindowExceeded), "the window is negative now");
+        assert_eq!(window.release(80), 80);
+        assert_eq!(window.update(), Some(80));
+        assert_eq!(window, ReceiveWindow::new(50));
+    }
+}
