@@ -137,10 +137,7 @@ impl FieldSection {
 
     /// Every value of this name, in order.
     #[inline]
-    pub fn get_all<'s, 'n: 's>(
-        &'s self,
-        name: impl IntoName<'n>,
-    ) -> impl Iterator<Item = &'s [u8]> + Clone + 's {
+    pub fn get_all<'s, 'n, N: IntoName<'n>>(&'s self, name: N) -> impl Iterator<Item = &'s [u8]> + Clone {
         let name = name.given();
         self.iter().filter(move |field| is_named(field, name)).map(|field| field.value())
     }

@@ -1,2 +1,19 @@
-//! Placeholder.
+//! What the tests of every layer share: allocation counts, byte splitters, hexadecimal, random numbers and vectors.
+//!
+//! Only octets and closures go in and out, so that the unit tests of any crate can use it. Not published.
 #![forbid(unsafe_code)]
+
+mod allocations;
+pub mod hex;
+mod rng;
+mod splits;
+mod vectors;
+
+pub use allocations::allocations;
+pub use rng::Rng;
+pub use splits::{Pieces, at_every_split, byte_by_byte, cuts_in_two, random_split, truncations, whole};
+pub use vectors::{Case, Vectors, testdata};
+
+/// The counting allocator, so that a test binary installs it without naming another crate:
+/// `#[global_allocator] static ALLOCATOR: testkit::Tally = testkit::Tally::system();`.
+pub use alula_tally::Tally;

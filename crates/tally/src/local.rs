@@ -1,0 +1,73 @@
+//! The counts and the label of one thread.
+//!
+//! Rule: nothing here allocates, panics or registers a destructor, since the allocator itself calls it, also while a thread
+//! is being taken down. So the thread-local is made at compile time, has no `Drop`, and is reached with `try_with`.
+
+use std::cell::Cell;
+
+use crate::{Counts, Side};
+
+struct Local {
+    allocations: Cell<u64>,
+    deallocations: Cell<u64>,
+    bytes: Cell<u64>,
+    bytes_freed: Cell<u64>,
+    side: Cell<Side>,
+}
+
+const _: () = assert!(!std::mem::needs_drop::<Local>());
+
+thread_local! {
+    static LOCAL: Local = const {
+        Local {
+            allocations: Cell::new(0),
+            deallocations: Cell::new(0),
+            bytes: Cell::new(0),
+            bytes_freed: Cell::new(0),
+            side: Cell::new(Side::NONE),
+        }
+    };
+}
+
+#[inline]
+pub(crate) fn allocated(bytes: usize) {
+    let bytes = bytes as u64;
+    let side = LOCAL.try_with(|local| {
+        add(&local.allocations, 1);
+        add(&local.bytes, bytes);
+        local.side.get()
+    });
+    side.unwrap_or(Side::NONE).shared().allocated(bytes);
+}
+
+#[inline]
+pub(crate) fn freed(bytes: usize) {
+    let bytes = bytes as u64;
+    let side = LOCAL.try_with(|local| {
+        add(&local.deallocations, 1);
+        add(&local.bytes_freed, bytes);
+        local.side.get()
+    });
+    side.unwrap_or(Side::NONE).shared().freed(bytes);
+}
+
+#[inline]
+pub(crate) fn counts() -> Counts {
+    let counts = LOCAL.try_with(|local| Counts {
+        allocations: local.allocations.get(),
+        deallocations: local.deallocations.get(),
+        bytes: local.bytes.get(),
+        bytes_freed: local.bytes_freed.get(),
+    });
+    counts.unwrap_or_default()
+}
+
+#[inline]
+pub(crate) fn set_side(side: Side) -> Side {
+    LOCAL.try_with(|local| local.side.replace(side)).unwrap_or(Side::NONE)
+}
+
+#[inline]
+fn add(count: &Cell<u64>, more: u64) {
+    count.set(count.get().wrapping_add(more));
+}
