@@ -10,8 +10,8 @@ use std::hint::black_box;
 
 use alula_fields::{Head, KnownName, Limits, OutBuf};
 use alula_hpack::{
-    Collect, Decoded, Decoder, DecoderLimits, Encoder, EncoderConfig, Field, Huffman, Indexing, Memo, Part, Policy,
-    PreparedBlock,
+    Collect, Decoded, Decoder, DecoderLimits, Encoder, EncoderConfig, Field, Huffman, Indexing, Memo, Part,
+    Policy, PreparedBlock,
 };
 
 /// A workload: how it is called, and what runs it so many times and says how many octets the last block had.
@@ -258,7 +258,8 @@ const MOST: usize = 4000;
 
 fn decode_small(times: usize) -> usize {
     let mut out = OutBuf::new();
-    let config = EncoderConfig { policy: Policy::Always, huffman: Huffman::Always, ..EncoderConfig::default() };
+    let config =
+        EncoderConfig { policy: Policy::Always, huffman: Huffman::Always, ..EncoderConfig::default() };
     Encoder::new(config).encode(lists::fields(&lists::SMALL, Indexing::Auto), &mut out);
     let mut decoder = Decoder::new(DecoderLimits::default());
     for _ in 0..times {

@@ -38,6 +38,8 @@ pub struct Encoder {
     config: EncoderConfig,
     /// What `Indexing::Auto` stands for.
     auto: Treatment,
+    /// Whether `Indexing::Auto` allows indexes at all.
+    is_quick: bool,
     /// The maximum size the peer knows of.
     signalled: u32,
     /// The smallest maximum size since the peer was told one.
@@ -81,6 +83,7 @@ impl Encoder {
         Self {
             config,
             auto: Treatment::auto(config.policy),
+            is_quick: config.policy != Policy::Never,
             signalled: TABLE_BYTES_INITIAL,
             smallest: size_max,
             table: Table::new(size_max),
@@ -126,16 +129,28 @@ impl Encoder {
     /// Appends a block of these fields to `out`.
     #[inline]
     pub fn encode<'a>(&mut self, fields: impl IntoIterator<Item = Field<'a>>, out: &mut OutBuf) {
-        let mut block = self.block(out);
-        for field in fields {
-            block.field(field);
+        self.write_size_updates(out);
+        let mut fields = fields.into_iter();
+        loop {
+            // Fields found at once take an octet each, written to room that is asked for once.
+            let spare = out.spare(QUICK_OCTETS);
+            let mut at = 0;
+            let next = fields.by_ref().find(|field| {
+                let (Some(octet), Some(place)) = (self.quick(field), spare.get_mut(at)) else { return true };
+                *place = octet;
+                at += 1;
+                false
+            });
+            out.commit(at);
+            let Some(field) = next else { return };
+            self.field(&field, out);
         }
     }
 
     /// Gives back memory that the entries there are do not need; for connections that are idle.
     pub fn trim(&mut self) {
         self.table.trim();
-        self.lookup.resize(&self.table);
+        self.lookup.follow(&self.table);
         self.plans.trim();
     }
 
@@ -171,6 +186,21 @@ impl Encoder {
             };
             assert!(found.is_some_and(|found| found >= id), "entry {id} is not found");
         }
+    }
+
+    /// The field in one octet, for most of the fields that are in a table.
+    #[inline]
+    fn quick(&self, field: &Field<'_>) -> Option<u8> {
+        let name = field.known?;
+        if !self.is_quick || !matches!(field.indexing, Indexing::Auto | Indexing::Index) {
+            return None;
+        }
+        // A pair of the static table never becomes an entry, so the order of these two does not matter.
+        if let Some(index) = static_table::quick(name, field.value) {
+            return Some(INDEXED | index);
+        }
+        let places = self.lookup.quick(&self.table, name, field.value)?;
+        (places < QUICK_PLACES).then_some((FIRST_ENTRY + places) as u8)
     }
 
     /// Appends one field and says what has become of it.
@@ -422,6 +452,13 @@ pub(crate) fn is_secret(name: KnownName, value: &[u8]) -> bool {
 /// RFC 7541 §7.1.3 speaks of values of low entropy; twenty octets are what nghttp2 and Go draw the line at.
 const COOKIE_BYTES_MIN: usize = 20;
 
+/// Room for the indexes of a usual block.
+const QUICK_OCTETS: usize = 64;
+/// An index of one octet reaches so many entries.
+const QUICK_PLACES: u32 = 0x7f - static_table::LAST - 1;
+/// The index of the newest entry, as an octet.
+const FIRST_ENTRY: u32 = INDEXED as u32 + static_table::LAST + 1;
+
 const INDEXED: u8 = 0x80;
 const INCREMENTAL: u8 = 0x40;
 const SIZE_UPDATE: u8 = 0x20;
@@ -439,13 +476,18 @@ impl Block<'_> {
     /// Appends a field.
     #[inline]
     pub fn field(&mut self, field: Field<'_>) {
-        self.encoder.field(&field, self.out);
+        match self.encoder.quick(&field) {
+            Some(octet) => self.out.push(octet),
+            None => {
+                self.encoder.field(&field, self.out);
+            }
+        }
     }
 
     /// Appends a field with a known name; the encoder's policy decides.
     #[inline]
     pub fn known(&mut self, name: KnownName, value: &[u8]) {
-        self.encoder.known(name, value, Indexing::Auto, self.out);
+        self.field(Field::known(name, value));
     }
 
     /// Ends the block.

@@ -9,6 +9,7 @@ use alloc::vec::Vec;
 
 use alula_fields::KnownName;
 
+use crate::encoder::is_secret;
 use crate::hash;
 use crate::table::Table;
 
@@ -16,11 +17,13 @@ use crate::table::Table;
 #[derive(Debug)]
 pub(crate) struct Lookup {
     /// The newest entry of each known name.
-    latest: [u32; NAMES],
+    latest: [Latest; NAMES],
     /// The newest entry of each hash: of pairs in the first half, of names that are not known in the second.
     heads: Vec<u32>,
     /// One for each slot of the table.
     links: Vec<Link>,
+    /// How long the table's ring was when `latest` was filled; a new ring has its octets elsewhere.
+    ring_len: usize,
 }
 
 const NAMES: usize = (KnownName::COUNT + 1).next_power_of_two();
@@ -33,6 +36,15 @@ struct Link {
     before_pair: u32,
     /// The entry before with the same known name, or with the same name hash, as far as the heads can tell.
     before_name: u32,
+}
+
+/// An entry with a known name, and where in the ring its value is.
+#[derive(Clone, Copy, Debug, Default)]
+struct Latest {
+    id: u32,
+    at: u32,
+    /// Of the value.
+    len: u32,
 }
 
 /// The hashes of a field.
@@ -67,13 +79,25 @@ pub(crate) enum Found {
 
 impl Lookup {
     pub(crate) const fn new() -> Self {
-        Self { latest: [0; NAMES], heads: Vec::new(), links: Vec::new() }
+        const NOTHING: Latest = Latest { id: 0, at: 0, len: 0 };
+        Self { latest: [NOTHING; NAMES], heads: Vec::new(), links: Vec::new(), ring_len: 0 }
     }
 
     /// The newest entry with a known name.
     #[inline]
     pub(crate) fn latest(&self, table: &Table, name: KnownName) -> Option<u64> {
-        alive(table, self.latest[usize::from(name.id()) % NAMES]).filter(|&id| table.has_name(id, name))
+        alive(table, self.latest[usize::from(name.id()) % NAMES].id).filter(|&id| table.has_name(id, name))
+    }
+
+    /// The places behind the newest entry at which the newest with this name is, if that has the value and is no secret.
+    #[inline]
+    pub(crate) fn quick(&self, table: &Table, name: KnownName, value: &[u8]) -> Option<u32> {
+        let latest = &self.latest[usize::from(name.id()) % NAMES];
+        let places = (table.next_id() as u32).wrapping_sub(latest.id).wrapping_sub(1);
+        let is_it = places < table.len()
+            && latest.len as usize == value.len()
+            && table.octets(latest.at as usize, value.len()) == Some(value);
+        is_it.then_some(places)
     }
 
     /// Whether there may be an older entry with the name of this one.
@@ -117,10 +141,10 @@ impl Lookup {
 
     /// Takes in the newest entry of the table.
     pub(crate) fn add(&mut self, table: &Table, known: Option<KnownName>, hashes: Hashes) {
-        if self.links.len() != table.slots() {
-            self.resize(table);
+        if self.links.len() != table.slots() || self.ring_len != table.ring_len() {
+            self.follow(table);
         }
-        self.put(table.next_id() - 1, known, hashes.pair, hashes.name);
+        self.put(table, table.next_id() - 1, known, hashes.pair, hashes.name);
     }
 
     /// Octets of memory held outside the struct itself.
@@ -128,29 +152,32 @@ impl Lookup {
         self.heads.capacity() * size_of::<u32>() + self.links.capacity() * size_of::<Link>()
     }
 
-    /// Follows the table to another number of slots; all entries but the newest are known.
+    /// Follows the table to other rings; all entries but the newest are known.
     #[cold]
-    pub(crate) fn resize(&mut self, table: &Table) {
+    pub(crate) fn follow(&mut self, table: &Table) {
         let old = core::mem::replace(&mut self.links, vec![Link::default(); table.slots()]);
         self.heads = vec![0; table.slots() * 2 * HEADS_PER_SLOT];
-        self.latest = [0; NAMES];
+        self.latest = [Latest::default(); NAMES];
+        self.ring_len = table.ring_len();
         for id in table.oldest_id()..table.next_id() {
             if let Some(link) = old.get(id as usize & old.len().wrapping_sub(1)) {
-                self.put(id, table.entry(id).known, link.pair, link.name);
+                self.put(table, id, table.entry(id).known, link.pair, link.name);
             }
         }
     }
 
-    fn put(&mut self, id: u64, known: Option<KnownName>, pair: u32, name: u32) {
+    fn put(&mut self, table: &Table, id: u64, known: Option<KnownName>, pair: u32, name: u32) {
         let slots = self.links.len();
         let half = self.heads.len() / 2;
         let short = id as u32;
         let before_pair = core::mem::replace(&mut self.heads[pair as usize & (half - 1)], short);
-        let newest = match known {
-            Some(known) => &mut self.latest[usize::from(known.id()) % NAMES],
-            None => &mut self.heads[half + (name as usize & (half - 1))],
+        let before_name = match known {
+            Some(known) => {
+                let newest = Latest::of(table, id, known);
+                core::mem::replace(&mut self.latest[usize::from(known.id()) % NAMES], newest).id
+            }
+            None => core::mem::replace(&mut self.heads[half + (name as usize & (half - 1))], short),
         };
-        let before_name = core::mem::replace(newest, short);
         self.links[id as usize & (slots - 1)] = Link { pair, name, before_pair, before_name };
     }
 
@@ -185,6 +212,15 @@ impl Lookup {
     #[inline]
     fn link(&self, id: u64) -> &Link {
         &self.links[id as usize & self.links.len().wrapping_sub(1)]
+    }
+}
+
+impl Latest {
+    /// A secret is not found quickly: its length says that it has no value.
+    fn of(table: &Table, id: u64, name: KnownName) -> Self {
+        let (at, value) = table.value_of_known(id);
+        let len = if is_secret(name, value) { u32::MAX } else { value.len() as u32 };
+        Self { id: id as u32, at: at as u32, len }
     }
 }
 

@@ -100,6 +100,20 @@ const TABLE: [Row; LAST as usize] = [
     row(KnownName::WWW_AUTHENTICATE, ""),                         // 61
 ];
 
+/// The index of the commonest pairs of name and value.
+#[inline]
+pub(crate) fn quick(name: KnownName, value: &[u8]) -> Option<u8> {
+    Some(match (name, value) {
+        (KnownName::PSEUDO_METHOD, b"GET") => 2,
+        (KnownName::PSEUDO_METHOD, b"POST") => 3,
+        (KnownName::PSEUDO_PATH, b"/") => 4,
+        (KnownName::PSEUDO_SCHEME, b"http") => 6,
+        (KnownName::PSEUDO_SCHEME, b"https") => 7,
+        (KnownName::PSEUDO_STATUS, b"200") => 8,
+        _ => return None,
+    })
+}
+
 /// Where the static table has a name: rows `first .. first + count`; a count of zero says that it has not.
 #[derive(Clone, Copy)]
 pub(crate) struct Place {
@@ -181,9 +195,18 @@ mod tests {
             assert_eq!(place.index_of(row.value.as_bytes()), Some(index), "{index}");
             assert_eq!(place.index_of(b"something else"), None);
             assert!(place.first <= index && index < place.first + place.count);
+            if let Some(quick) = quick(row.name, row.value.as_bytes()) {
+                assert_eq!(quick, index);
+            }
             let known = KnownName::lookup(row.name.as_str().as_bytes());
             assert_eq!(known, Some(row.name));
         }
+        assert_eq!(
+            (1..=LAST as usize)
+                .filter(|&at| quick(ROWS[at].name, ROWS[at].value.as_bytes()).is_some())
+                .count(),
+            6
+        );
         assert_eq!(Place::of(KnownName::PSEUDO_STATUS).index_of(b"200"), Some(8));
         assert_eq!(Place::of(KnownName::PSEUDO_STATUS).index_of(b"2000"), None);
         assert_eq!(Place::of(KnownName::PSEUDO_STATUS).index_of(b"20\0"), None);

@@ -192,6 +192,23 @@ impl Table {
         self.slots.len()
     }
 
+    /// How long the ring is; entries are in the same place as long as that does not change.
+    #[inline]
+    pub(crate) fn ring_len(&self) -> usize {
+        self.ring.len()
+    }
+
+    /// Octets of the ring, live or not.
+    #[inline]
+    pub(crate) fn octets(&self, at: usize, len: usize) -> Option<&[u8]> {
+        self.ring.get(at..at + len)
+    }
+
+    /// Where in the ring the value of an entry with a known name is, and the value.
+    pub(crate) fn value_of_known(&self, id: u64) -> (usize, &[u8]) {
+        (self.slot(id).at as usize, self.entry(id).value)
+    }
+
     /// Octets of memory held.
     pub(crate) fn memory_bytes(&self) -> usize {
         self.ring.capacity() + self.name.capacity() + self.slots.capacity() * size_of::<Slot>()

@@ -13,10 +13,7 @@ pub const BROWSER: [Pair; 12] = [
     (b":authority", b"www.example.com"),
     (b":path", b"/products/catalog?page=1&sort=price"),
     (b"user-agent", b"Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0"),
-    (
-        b"accept",
-        b"text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8",
-    ),
+    (b"accept", b"text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8"),
     (b"accept-encoding", b"gzip, deflate, br, zstd"),
     (b"accept-language", b"en-US,en;q=0.5"),
     (b"cookie", b"session=7f3c9a1e5b2d4860a9c1; theme=dark; consent=1"),
