@@ -1,4 +1,4 @@
-//! The spike behind `docs/decisions/0002-who-moves-the-bytes.md`: who reads and writes the socket of a
+//! The spike behind `docs/decisions/0003-who-moves-the-bytes.md`: who reads and writes the socket of a
 //! multiplexed connection, a task that owns it or the callers themselves?
 //!
 //! Both candidates speak the same toy protocol (62 octets out, 20 octets back, a slot number in front), over the

@@ -1,2 +1,24 @@
-//! Placeholder.
+//! Alula's HTTP client.
+//!
+//! A [`Client`] keeps one HTTP/2 connection per origin and runs many requests on it at once. A request is a [`Call`]:
+//! built step by step, sent with [`Call::send`], [`Call::send_body`] or [`Call::open`]. A request that is sent often
+//! is worth a [`Prepared`]: checked and planned once, then sent with nothing but what changes.
 #![forbid(unsafe_code)]
+
+mod builder;
+mod call;
+mod client;
+mod decimal;
+mod location;
+mod origin;
+mod prepared;
+mod response;
+#[cfg(feature = "tls")]
+mod trust;
+
+pub use alula_net::{Body, BodyWriter, Cause, Error, Phase, Retry, Sent};
+pub use builder::ClientBuilder;
+pub use call::{Call, PendingResponse};
+pub use client::Client;
+pub use prepared::{Hole, Prepare, Prepared};
+pub use response::Response;

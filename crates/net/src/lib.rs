@@ -1,2 +1,35 @@
-//! Placeholder.
+//! The loops that move bytes between sockets and Alula's machines.
+//!
+//! For users there is nothing here: they see `alula`. A client opens a connection with [`Connect`], a server takes
+//! requests from one with [`Conn::turn_of_server`]; both hold a [`Stream`] per request, read its content through a
+//! [`Body`] and write through a [`BodyWriter`]. How the lock, the reading and the tasks play together stands at the
+//! top of `conn.rs`.
 #![forbid(unsafe_code)]
+
+mod accept;
+mod body;
+mod conn;
+mod connect;
+mod error;
+#[cfg(feature = "tls")]
+mod handshake;
+mod owner;
+mod read_buf;
+mod shared;
+mod slot;
+mod standby;
+mod stream;
+#[cfg(feature = "tls")]
+mod tls;
+mod writer;
+
+pub use accept::Accept;
+pub use body::Body;
+pub use conn::{Conn, FrameObserver, Open};
+pub use connect::Connect;
+pub use error::{Cause, Error, Phase, Retry};
+pub use owner::{Incoming, Turn};
+pub use stream::{Received, Stream};
+pub use writer::{BodyWriter, Sent};
+
+pub use alula_h2 as h2;

@@ -1,2 +1,25 @@
-//! Placeholder.
+//! Alula's HTTP server.
+//!
+//! A [`Server`] listens; each request becomes an [`Exchange`] for a [`Handler`], which is any
+//! `Fn(Exchange) -> Future`. Handlers of one connection run in its task, in slots that are used again: a request
+//! costs no box and no task.
 #![forbid(unsafe_code)]
+
+mod date;
+mod decimal;
+mod exchange;
+mod handler;
+#[cfg(feature = "tls")]
+mod identity;
+mod reply;
+mod serve;
+mod server;
+mod slots;
+
+pub use alula_net::{Body, BodyWriter, Cause, Error, Phase, Retry, Sent};
+pub use exchange::{Exchange, Request};
+pub use handler::Handler;
+#[cfg(feature = "tls")]
+pub use identity::Identity;
+pub use reply::{Reply, Responder};
+pub use server::{Server, ServerBuilder, Stop};

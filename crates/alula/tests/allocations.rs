@@ -1,0 +1,177 @@
+//! A request allocates nothing once warm: not on the client, not on the server, nor anywhere in the process.
+//!
+//! Each side has a thread and a current-thread runtime of its own. A run of N requests is repeated with 2N; what the
+//! second made more is what N requests cost. The ten fields each way are a browser's and an application server's.
+
+use std::{future::Future, sync::mpsc, thread};
+
+use alula::{Client, Error, Exchange, Method, Prepared, Response, Sent, Server, Status};
+use alula_tally::{Counts, Side, Tally};
+
+#[global_allocator]
+static ALLOCATOR: Tally = Tally::system();
+
+const WARM_UP: usize = 1_000;
+const REQUESTS: usize = 1_000;
+
+const REQUEST_FIELDS: [(&str, &str); 10] = [
+    ("user-agent", "alula-bench/1.0"),
+    ("accept", "application/json, text/plain, */*"),
+    ("accept-encoding", "gzip, deflate, br"),
+    ("accept-language", "en-US,en;q=0.5"),
+    ("cache-control", "no-cache"),
+    ("cookie", "session=7f3c9a1e5b2d4860a9c1; theme=dark"),
+    ("referer", "http://example.com/products"),
+    ("x-request-id", "3f1c8a6e9b0d4725"),
+    ("x-trace", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"),
+    ("x-client", "bench"),
+];
+
+const RESPONSE_FIELDS: [(&str, &str); 9] = [
+    ("content-type", "application/json"),
+    ("date", "Fri, 20 Nov 2026 12:00:00 GMT"),
+    ("server", "fixed"),
+    ("cache-control", "public, max-age=3600"),
+    ("etag", "\"5f3c9a1e-400\""),
+    ("last-modified", "Mon, 16 Nov 2026 08:30:00 GMT"),
+    ("vary", "accept-encoding"),
+    ("x-content-type-options", "nosniff"),
+    ("x-request-id", "3f1c8a6e9b0d4725"),
+];
+
+static CONTENT: [u8; 102_400] = [b'c'; 102_400];
+
+/// What one run does, so many times in all.
+#[derive(Clone, Copy, Debug)]
+struct Work {
+    in_flight: usize,
+    octets: usize,
+    post: bool,
+    prepared: bool,
+}
+
+#[test]
+fn a_request_allocates_nothing_on_either_side() {
+    assert!(alula_tally::is_installed());
+    let port = serve();
+    let url = format!("http://127.0.0.1:{port}/");
+    let mut failures = Vec::new();
+    on_a_thread(Side::CLIENT, async move {
+        let client = Client::new().unwrap();
+        for work in all_work() {
+            run(&client, &url, work, WARM_UP).await;
+            let (one, two) = (
+                measure(&client, &url, work, REQUESTS).await,
+                measure(&client, &url, work, 2 * REQUESTS).await,
+            );
+            let more =
+                [two[0] - one[0], two[1] - one[1], two[2] - one[2]].map(|counts: Counts| counts.allocations);
+            println!(
+                "{work:?}: client {}, server {}, process {} per {REQUESTS} requests",
+                more[0], more[1], more[2]
+            );
+            if more != [0, 0, 0] {
+                failures.push((work, more));
+            }
+        }
+        assert!(failures.is_empty(), "{failures:?}");
+    });
+}
+
+fn all_work() -> impl Iterator<Item = Work> {
+    [1, 100].into_iter().flat_map(|in_flight| {
+        [false, true].into_iter().flat_map(move |prepared| {
+            [(0, false), (1_024, false), (102_400, false), (102_400, true)]
+                .into_iter()
+                .map(move |(octets, post)| Work { in_flight, octets, post, prepared })
+        })
+    })
+}
+
+async fn measure(client: &Client, url: &str, work: Work, requests: usize) -> [Counts; 3] {
+    let counts =
+        || [alula_tally::side(Side::CLIENT), alula_tally::side(Side::SERVER), alula_tally::process()];
+    let before = counts();
+    run(client, url, work, requests).await;
+    let after = counts();
+    [after[0] - before[0], after[1] - before[1], after[2] - before[2]]
+}
+
+/// Sends `requests` in all, so many at a time.
+async fn run(client: &Client, url: &str, work: Work, requests: usize) {
+    let callers: Vec<_> = (0..work.in_flight)
+        .map(|_| {
+            let (client, url) = (client.clone(), format!("{url}{}", if work.post { 0 } else { work.octets }));
+            tokio::spawn(async move {
+                let prepared = prepare(&client, &url, work.post);
+                for _ in 0..requests / work.in_flight {
+                    request(&client, &url, &prepared, work).await.unwrap();
+                }
+            })
+        })
+        .collect();
+    for caller in callers {
+        caller.await.unwrap();
+    }
+}
+
+fn prepare(client: &Client, url: &str, post: bool) -> Prepared {
+    let mut prepare = client.prepare(if post { Method::Post } else { Method::Get }, url).unwrap();
+    for (name, value) in REQUEST_FIELDS {
+        prepare = prepare.field(name, value.as_bytes()).unwrap();
+    }
+    prepare.build()
+}
+
+async fn request(client: &Client, url: &str, prepared: &Prepared, work: Work) -> Result<(), Error> {
+    let mut call = match (work.prepared, work.post) {
+        (true, _) => client.call(prepared),
+        (false, true) => client.post(url),
+        (false, false) => client.get(url),
+    };
+    if !work.prepared {
+        for (name, value) in REQUEST_FIELDS {
+            call = call.field(name, value);
+        }
+    }
+    let response =
+        if work.post { call.send_body(&CONTENT[..work.octets]).await? } else { call.send().await? };
+    check(response, if work.post { 0 } else { work.octets }).await
+}
+
+async fn check(mut response: Response, octets: usize) -> Result<(), Error> {
+    assert_eq!(response.status(), Status::OK);
+    assert_eq!(response.fields().len(), 10);
+    let received = response.body().copy_to(&mut tokio::io::sink()).await?;
+    assert_eq!(received, octets as u64);
+    Ok(())
+}
+
+/// Starts the server on a thread of its own.
+fn serve() -> u16 {
+    let (tell, port) = mpsc::channel();
+    thread::spawn(move || {
+        on_a_thread(Side::SERVER, async move {
+            let server = Server::bind("127.0.0.1:0").await.unwrap();
+            tell.send(server.address().unwrap().port()).unwrap();
+            server.serve(answer).await.unwrap();
+        });
+    });
+    port.recv().unwrap()
+}
+
+async fn answer(mut exchange: Exchange) -> Result<Sent, Error> {
+    let octets: usize = exchange.request().path()[1..].parse().unwrap_or(0);
+    while exchange.body().chunk().await?.is_some() {}
+    let mut reply = exchange.respond(Status::OK);
+    for (name, value) in RESPONSE_FIELDS {
+        reply = reply.field(name, value);
+    }
+    reply.send(&CONTENT[..octets]).await
+}
+
+fn on_a_thread(side: Side, work: impl Future<Output = ()>) {
+    alula_tally::set_side(side);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(work);
+}

@@ -1,0 +1,131 @@
+//! How a client is made.
+
+use std::{sync::Arc, time::Duration};
+
+use alula_fields::Limits;
+use alula_net::{
+    FrameObserver,
+    h2::{Config, FrameSummary},
+};
+
+#[cfg(feature = "tls")]
+use crate::trust::Trust;
+use crate::{Client, Error};
+
+/// Settings of a [`Client`]; every one has a default that is safe to use.
+#[derive(Clone)]
+pub struct ClientBuilder {
+    pub(crate) settings: Settings,
+}
+
+/// What every connection and call of a client is given.
+#[derive(Clone)]
+pub(crate) struct Settings {
+    pub(crate) connect_deadline: Duration,
+    pub(crate) head_deadline: Option<Duration>,
+    pub(crate) deadline: Option<Duration>,
+    pub(crate) prior_knowledge: bool,
+    pub(crate) config: Config,
+    pub(crate) observer: Option<FrameObserver>,
+    #[cfg(feature = "tls")]
+    pub(crate) trust: Trust,
+}
+
+impl Default for ClientBuilder {
+    fn default() -> Self {
+        Self {
+            settings: Settings {
+                connect_deadline: Duration::from_secs(10),
+                head_deadline: None,
+                deadline: None,
+                prior_knowledge: true,
+                config: Config::default(),
+                observer: None,
+                #[cfg(feature = "tls")]
+                trust: Trust::default(),
+            },
+        }
+    }
+}
+
+impl ClientBuilder {
+    /// How long opening a connection may take, TLS included; 10 seconds unless set.
+    #[must_use]
+    pub fn connect_deadline(mut self, after: Duration) -> Self {
+        self.settings.connect_deadline = after;
+        self
+    }
+
+    /// How long a call may wait for the head of its response; without bound unless set.
+    #[must_use]
+    pub fn head_deadline(mut self, after: Duration) -> Self {
+        self.settings.head_deadline = Some(after);
+        self
+    }
+
+    /// How long a call may take from its start to the end of its content; without bound unless set.
+    #[must_use]
+    pub fn deadline(mut self, after: Duration) -> Self {
+        self.settings.deadline = Some(after);
+        self
+    }
+
+    /// Sends a PING after this long without a frame from the peer, and gives up on the connection when it is not
+    /// answered within `answer_within`. Off unless set.
+    #[must_use]
+    pub fn keep_alive(mut self, after: Duration, answer_within: Duration) -> Self {
+        self.settings.config.keep_alive = Some(after);
+        self.settings.config.ping_timeout = answer_within;
+        self
+    }
+
+    /// Whether `http://` origins are spoken to in HTTP/2 at once (RFC 9113 §3.3); they are unless switched off, and
+    /// then such calls are refused.
+    #[must_use]
+    pub fn http2_prior_knowledge(mut self, on: bool) -> Self {
+        self.settings.prior_knowledge = on;
+        self
+    }
+
+    /// What a peer may make this client hold or do.
+    #[must_use]
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.settings.config.limits = limits;
+        self
+    }
+
+    /// Tells `observer` of every frame that comes or goes; costs memory and time.
+    #[must_use]
+    pub fn on_frame(mut self, observer: impl Fn(&FrameSummary) + Send + Sync + 'static) -> Self {
+        self.settings.config.trace = true;
+        self.settings.observer = Some(Arc::new(observer));
+        self
+    }
+
+    /// The client.
+    ///
+    /// # Errors
+    /// The platform has no trusted roots and none were added.
+    pub fn build(self) -> Result<Client, Error> {
+        Client::with(self.settings)
+    }
+}
+
+#[cfg(feature = "tls")]
+impl ClientBuilder {
+    /// Trusts these certificates (PEM) beside the platform's.
+    ///
+    /// # Errors
+    /// The text holds no certificate, or one that cannot be read.
+    pub fn add_roots_pem(mut self, pem: &[u8]) -> Result<Self, Error> {
+        self.settings.trust.add_pem(pem)?;
+        Ok(self)
+    }
+
+    /// Trusts any certificate: what is sent can be read and changed by anyone on the way. For tests only.
+    #[must_use]
+    pub fn trust_anything(mut self) -> Self {
+        self.settings.trust.trust_anything();
+        self
+    }
+}

@@ -1,0 +1,322 @@
+//! One request on its way: built step by step, then sent.
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use alula_fields::{Head, IntoName, KnownName};
+use alula_net::{BodyWriter, Cause, Conn, Error, Phase, Retry, Stream, h2::RequestHead};
+
+use crate::{
+    Client, Hole, Prepared, Response, client::Path, decimal::Decimal, origin::Origin, prepared::Holes,
+};
+
+/// How often a request that the peer cannot have acted on is sent again by itself.
+const TRIES_MAX: u32 = 3;
+
+/// A request being built. The first mistake made on the way is kept and reported when it is sent.
+#[must_use = "a call does nothing until it is sent"]
+pub struct Call<'a> {
+    client: &'a Client,
+    request: Result<Request<'a>, Error>,
+    deadline: Option<Duration>,
+}
+
+enum Request<'a> {
+    Plain(Plain<'a>),
+    Prepared(&'a Prepared, Holes<'a>, Option<u64>),
+}
+
+struct Plain<'a> {
+    origin: Arc<Origin>,
+    method: &'a str,
+    path: Path<'a>,
+    /// Lent by the client once there is a field.
+    head: Option<Head>,
+}
+
+impl<'a> Call<'a> {
+    pub(crate) fn plain(client: &'a Client, origin: Arc<Origin>, method: &'a str, path: Path<'a>) -> Self {
+        let plain = Plain { origin, method, path, head: None };
+        Self { client, request: Ok(Request::Plain(plain)), deadline: client.settings().deadline }
+    }
+
+    pub(crate) fn prepared(client: &'a Client, prepared: &'a Prepared) -> Self {
+        let request = Request::Prepared(prepared, Holes::default(), None);
+        Self { client, request: Ok(request), deadline: client.settings().deadline }
+    }
+
+    pub(crate) fn failed(client: &'a Client, error: Error) -> Self {
+        Self { client, request: Err(error), deadline: None }
+    }
+
+    /// Asks for another path (and query) of the same origin.
+    pub fn path(mut self, path: &'a str) -> Self {
+        match &mut self.request {
+            Ok(Request::Plain(plain)) => plain.path = Path::Given(path),
+            Ok(Request::Prepared(_, holes, _)) => holes.path = Some(path),
+            Err(_) => {}
+        }
+        self
+    }
+
+    /// Fills a hole of a prepared request.
+    pub fn set(mut self, hole: Hole, value: &'a [u8]) -> Self {
+        match &mut self.request {
+            Ok(Request::Prepared(_, holes, _)) => holes.values[usize::from(hole.0)] = Some(value),
+            Ok(Request::Plain(_)) => {
+                self.request = Err(Error::usage("only a prepared request has holes"));
+            }
+            Err(_) => {}
+        }
+        self
+    }
+
+    /// Adds a field. A prepared request takes none: its fields are in the plan.
+    pub fn field<'n>(mut self, name: impl IntoName<'n>, value: impl AsRef<[u8]>) -> Self {
+        let client = self.client;
+        let added = match &mut self.request {
+            Ok(Request::Plain(plain)) => {
+                let head = plain.head.get_or_insert_with(|| client.lend_head());
+                head.fields.append(name, value).map_err(Error::from)
+            }
+            Ok(Request::Prepared(..)) => {
+                Err(Error::usage("a prepared request takes no further fields: make a hole"))
+            }
+            Err(_) => Ok(()),
+        };
+        if let Err(error) = added {
+            self.request = Err(error);
+        }
+        self
+    }
+
+    /// How long the call may take in all, to the last octet of the response.
+    pub fn deadline(mut self, after: Duration) -> Self {
+        self.deadline = Some(after);
+        self
+    }
+
+    /// Sends the request without content and waits for the head of the response.
+    ///
+    /// Dropping the future cancels the request (RST_STREAM). Allocates nothing once warm.
+    ///
+    /// # Errors
+    /// What is wrong with the request; why no connection could be opened; how the stream ended. A request that the
+    /// peer cannot have acted on has been sent again, up to three times, before.
+    pub async fn send(self) -> Result<Response, Error> {
+        self.send_all(None).await
+    }
+
+    /// Sends the request with this content and waits for the head of the response. The stated length goes along.
+    ///
+    /// Dropping the future cancels the request. Allocates nothing once warm.
+    ///
+    /// # Errors
+    /// As [`Self::send`].
+    pub async fn send_body(self, content: &[u8]) -> Result<Response, Error> {
+        self.send_all(Some(content)).await
+    }
+
+    /// Sends the head of the request; its content follows through the writer, the response may come before that ends.
+    ///
+    /// # Errors
+    /// As [`Self::send`].
+    pub async fn open(mut self) -> Result<(BodyWriter, PendingResponse), Error> {
+        let (stream, _) = self.start(None, false, Instant::now()).await?;
+        let (receive, send) = stream.split();
+        Ok((BodyWriter::new(send), PendingResponse { stream: receive }))
+    }
+
+    async fn send_all(mut self, content: Option<&[u8]>) -> Result<Response, Error> {
+        let started = Instant::now();
+        let mut tries = 0;
+        loop {
+            tries += 1;
+            match self.attempt(content, started).await {
+                Err(error) if tries < TRIES_MAX && may_retry(&error) => {}
+                result => return result,
+            }
+        }
+    }
+
+    async fn attempt(&mut self, content: Option<&[u8]>, started: Instant) -> Result<Response, Error> {
+        let empty = content.is_none_or(<[u8]>::is_empty);
+        let (mut stream, _conn) = self.start(content.map(<[u8]>::len), empty, started).await?;
+        if let Some(content) = content.filter(|_| !empty) {
+            send_content(&stream, content).await?;
+        }
+        let received = stream.head().await?;
+        stream.sent_all();
+        Ok(Response::new(stream, received))
+    }
+
+    /// Opens a stream with the head of the request.
+    async fn start(
+        &mut self,
+        length: Option<usize>,
+        end: bool,
+        started: Instant,
+    ) -> Result<(Stream, Arc<Conn>), Error> {
+        let settings = self.client.settings();
+        let client = self.client;
+        let request = self.request.as_mut().map_err(|error| error.clone())?;
+        request.state_length(client, length)?;
+        let origin = request.origin();
+        let conn = within(self.deadline, started, origin.conn()).await?;
+        let mut lent = client.lend_head();
+        let opening = conn.open(|machine, out| match request {
+            Request::Plain(plain) => plain.send(machine, end, out),
+            Request::Prepared(prepared, holes, length) => {
+                let plan = &prepared.request;
+                lent.clear();
+                lent.fields.extend_from(&plan.fields);
+                for (name, value) in plan.holes.iter().zip(holes.values) {
+                    if let Some(value) = value {
+                        let _ = lent.fields.append(name.as_str(), value);
+                    }
+                }
+                if let Some(length) = *length {
+                    let _ = lent.fields.append(KnownName::CONTENT_LENGTH, Decimal::of(length).as_bytes());
+                }
+                let head = RequestHead {
+                    method: &plan.method,
+                    scheme: prepared.origin.scheme,
+                    authority: &prepared.origin.authority,
+                    path: holes.path.unwrap_or(&plan.path),
+                    protocol: None,
+                    fields: &lent.fields,
+                };
+                machine.send_request(&head, end, out)
+            }
+        });
+        let stream = match within(self.deadline, started, opening).await {
+            Ok(stream) => stream,
+            Err(error) => {
+                client.give_head(lent);
+                if matches!(error.cause(), Cause::Closed | Cause::GoAway(_)) || !conn.is_open() {
+                    self.request.as_ref().map_err(|error| error.clone())?.origin().forget(&conn);
+                }
+                return Err(error);
+            }
+        };
+        client.give_head(lent);
+        if let Some(after) = self.deadline {
+            stream.set_deadline(after.saturating_sub(started.elapsed()), false);
+        } else if let Some(after) = settings.head_deadline {
+            stream.set_deadline(after, true);
+        }
+        Ok((stream, conn))
+    }
+}
+
+impl Drop for Call<'_> {
+    fn drop(&mut self) {
+        if let Ok(Request::Plain(Plain { head: Some(head), .. })) = &mut self.request {
+            self.client.give_head(std::mem::take(head));
+        }
+    }
+}
+
+impl Request<'_> {
+    fn origin(&self) -> &Arc<Origin> {
+        match self {
+            Self::Plain(plain) => &plain.origin,
+            Self::Prepared(prepared, ..) => &prepared.origin,
+        }
+    }
+
+    /// Says how long the content is (RFC 9110 §8.6), unless the caller did.
+    fn state_length(&mut self, client: &Client, length: Option<usize>) -> Result<(), Error> {
+        let Some(length) = length else { return Ok(()) };
+        match self {
+            Self::Plain(plain) => {
+                let head = plain.head.get_or_insert_with(|| client.lend_head());
+                if !head.fields.contains(KnownName::CONTENT_LENGTH) {
+                    head.fields.append(KnownName::CONTENT_LENGTH, Decimal::of(length as u64).as_bytes())?;
+                }
+                Ok(())
+            }
+            Self::Prepared(_, _, stated) => {
+                *stated = Some(length as u64);
+                Ok(())
+            }
+        }
+    }
+}
+
+impl Plain<'_> {
+    fn send(
+        &self,
+        machine: &mut alula_net::h2::Connection,
+        end: bool,
+        out: &mut alula_fields::OutBuf,
+    ) -> Result<alula_net::h2::StreamKey, alula_net::h2::SendError> {
+        let none = alula_fields::FieldSection::new();
+        let head = RequestHead {
+            method: self.method,
+            scheme: self.origin.scheme,
+            authority: &self.origin.authority,
+            path: self.path.as_str(),
+            protocol: None,
+            fields: self.head.as_ref().map_or(&none, |head| &head.fields),
+        };
+        machine.send_request(&head, end, out)
+    }
+}
+
+/// Sends the whole content. A response that comes before its end is no failure: the rest is not needed then.
+async fn send_content(stream: &Stream, content: &[u8]) -> Result<(), Error> {
+    match stream.write(content, true, &mut 0).await {
+        Err(error) if matches!(error.cause(), Cause::Reset(code) if *code == alula_net::h2::ErrorCode::NO_ERROR) => {
+            Ok(())
+        }
+        result => result,
+    }
+}
+
+async fn within<T>(
+    deadline: Option<Duration>,
+    started: Instant,
+    work: impl Future<Output = Result<T, Error>>,
+) -> Result<T, Error> {
+    let Some(deadline) = deadline else { return work.await };
+    match tokio::time::timeout(deadline.saturating_sub(started.elapsed()), work).await {
+        Ok(result) => result,
+        Err(_) => Err(Error::new(Phase::Connect, Cause::Deadline, Retry::Safe)),
+    }
+}
+
+fn may_retry(error: &Error) -> bool {
+    error.retry() == Retry::Safe && !matches!(error.phase(), Phase::Connect | Phase::Handshake | Phase::Build)
+}
+
+/// A response that has not come yet, to a request whose content may still be on its way.
+pub struct PendingResponse {
+    stream: Stream,
+}
+
+impl PendingResponse {
+    /// Waits for the head of the response. Dropping the future cancels the request.
+    ///
+    /// # Errors
+    /// How the stream ended.
+    pub async fn response(self) -> Result<Response, Error> {
+        let received = self.stream.head().await?;
+        Ok(Response::new(self.stream, received))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alula_net::Body;
+
+    #[test]
+    fn what_a_task_may_hold_is_send() {
+        const fn is_send<T: Send>() {}
+        is_send::<Body>();
+        is_send::<super::PendingResponse>();
+        is_send::<super::Response>();
+    }
+}

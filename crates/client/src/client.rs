@@ -1,0 +1,185 @@
+//! The client: its origins and its spare heads.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use alula_fields::{Head, Method};
+use alula_net::Error;
+
+use crate::{
+    builder::{ClientBuilder, Settings},
+    call::Call,
+    location::{Location, path_within},
+    origin::{Origin, Tls},
+    prepared::{Prepare, Prepared},
+};
+
+/// Heads kept for the next calls.
+const SPARES_MAX: usize = 256;
+/// What a spare head may keep of its memory.
+const SPARE_HEAD_OCTETS: usize = 4 * 1024;
+
+/// An HTTP client. Cloning it is cheap; clones share connections.
+///
+/// Dropping the last clone closes the connections once their calls have ended. A connection belongs to the runtime
+/// on which its first call was sent.
+#[derive(Clone)]
+pub struct Client {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    settings: Settings,
+    tls: Tls,
+    origins: Mutex<Vec<Arc<Origin>>>,
+    spares: Mutex<Vec<Head>>,
+}
+
+impl Client {
+    /// A client with the default settings.
+    ///
+    /// # Errors
+    /// The platform has no trusted roots.
+    pub fn new() -> Result<Self, Error> {
+        Self::builder().build()
+    }
+
+    /// A client to be given settings.
+    pub fn builder() -> ClientBuilder {
+        ClientBuilder::default()
+    }
+
+    pub(crate) fn with(settings: Settings) -> Result<Self, Error> {
+        #[cfg(feature = "tls")]
+        let tls = Arc::new(settings.trust.config()?);
+        #[cfg(not(feature = "tls"))]
+        let tls = ();
+        let inner = Inner { settings, tls, origins: Mutex::default(), spares: Mutex::default() };
+        Ok(Self { inner: Arc::new(inner) })
+    }
+
+    /// GET this URL (RFC 9110 §9.3.1).
+    ///
+    /// Allocates nothing once warm when the URL begins with an origin used before, written the same way.
+    pub fn get<'a>(&'a self, url: &'a str) -> Call<'a> {
+        self.request("GET", url)
+    }
+
+    /// HEAD this URL (RFC 9110 §9.3.2).
+    pub fn head<'a>(&'a self, url: &'a str) -> Call<'a> {
+        self.request("HEAD", url)
+    }
+
+    /// POST to this URL (RFC 9110 §9.3.3).
+    pub fn post<'a>(&'a self, url: &'a str) -> Call<'a> {
+        self.request("POST", url)
+    }
+
+    /// PUT to this URL (RFC 9110 §9.3.4).
+    pub fn put<'a>(&'a self, url: &'a str) -> Call<'a> {
+        self.request("PUT", url)
+    }
+
+    /// DELETE this URL (RFC 9110 §9.3.5).
+    pub fn delete<'a>(&'a self, url: &'a str) -> Call<'a> {
+        self.request("DELETE", url)
+    }
+
+    /// Any method on this URL; it is sent as it is spelled. A method that is no token is reported by `send`.
+    pub fn request<'a>(&'a self, method: &'a str, url: &'a str) -> Call<'a> {
+        match self.locate(url) {
+            Ok((origin, path)) => Call::plain(self, origin, method, path),
+            Err(error) => Call::failed(self, error),
+        }
+    }
+
+    /// A request to be checked and planned once, then sent often.
+    ///
+    /// # Errors
+    /// The URL cannot be used.
+    pub fn prepare(&self, method: Method<'_>, url: &str) -> Result<Prepare, Error> {
+        let (origin, path) = self.locate(url)?;
+        Ok(Prepare::new(origin, method, path.as_str()))
+    }
+
+    /// Sends a prepared request. Allocates nothing once warm.
+    pub fn call<'a>(&'a self, prepared: &'a Prepared) -> Call<'a> {
+        Call::prepared(self, prepared)
+    }
+
+    fn locate<'u>(&self, url: &'u str) -> Result<(Arc<Origin>, Path<'u>), Error> {
+        for origin in self.origins().iter() {
+            if let Some(path) = path_within(&origin.prefix, url) {
+                return Ok((origin.clone(), Path::Given(path)));
+            }
+        }
+        let location = Location::parse(url)?;
+        self.check(&location)?;
+        let origin = self.origin(&location);
+        Ok((origin, Path::Parsed(location.path)))
+    }
+
+    fn check(&self, location: &Location) -> Result<(), Error> {
+        if location.scheme == "http" && !self.inner.settings.prior_knowledge {
+            return Err(Error::usage(
+                "http:// needs HTTP/2 with prior knowledge (RFC 9113 §3.3), which is switched off",
+            ));
+        }
+        if location.scheme == "https" && cfg!(not(feature = "tls")) {
+            return Err(Error::usage("https:// needs the feature tls"));
+        }
+        Ok(())
+    }
+
+    fn origin(&self, location: &Location) -> Arc<Origin> {
+        let mut origins = self.origins();
+        let same = |origin: &&Arc<Origin>| {
+            origin.scheme == location.scheme && origin.authority == location.authority
+        };
+        if let Some(origin) = origins.iter().find(same) {
+            return origin.clone();
+        }
+        let origin = Arc::new(Origin::new(location, &self.inner.settings, self.inner.tls.clone()));
+        origins.push(origin.clone());
+        origin
+    }
+
+    fn origins(&self) -> MutexGuard<'_, Vec<Arc<Origin>>> {
+        self.inner.origins.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn settings(&self) -> &Settings {
+        &self.inner.settings
+    }
+
+    pub(crate) fn lend_head(&self) -> Head {
+        self.spares().pop().unwrap_or_default()
+    }
+
+    pub(crate) fn give_head(&self, mut head: Head) {
+        head.clear();
+        head.trim(SPARE_HEAD_OCTETS);
+        let mut spares = self.spares();
+        if spares.len() < SPARES_MAX {
+            spares.push(head);
+        }
+    }
+
+    fn spares(&self) -> MutexGuard<'_, Vec<Head>> {
+        self.inner.spares.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The path of a call: a part of the URL given, or of the URL as it was normalised.
+pub(crate) enum Path<'u> {
+    Given(&'u str),
+    Parsed(String),
+}
+
+impl Path<'_> {
+    pub(crate) fn as_str(&self) -> &str {
+        match self {
+            Self::Given(path) => path,
+            Self::Parsed(path) => path,
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! Where a URL points: its origin, and the path asked for.
+//!
+//! A URL that begins as an origin seen before, and whose rest is a plain path, is split without parsing; any other
+//! is parsed and normalised by the `url` crate.
+
+use url::Url;
+
+use crate::Error;
+
+/// The parts of a URL that a request needs.
+pub(crate) struct Location {
+    /// `https` or `http`.
+    pub(crate) scheme: &'static str,
+    /// Host name or address, IPv6 without brackets.
+    pub(crate) host: String,
+    pub(crate) port: u16,
+    /// As it goes on the wire: the default port left out (RFC 9110 §4.2).
+    pub(crate) authority: String,
+    /// Path and query.
+    pub(crate) path: String,
+}
+
+impl Location {
+    pub(crate) fn parse(text: &str) -> Result<Self, Error> {
+        let url = Url::parse(text).map_err(|_| Error::usage("the URL cannot be parsed (RFC 3986 §3)"))?;
+        let scheme = match url.scheme() {
+            "https" => "https",
+            "http" => "http",
+            _ => return Err(Error::usage("the URL is neither http nor https (RFC 9110 §4.2)")),
+        };
+        if !url.username().is_empty() || url.password().is_some() {
+            return Err(Error::usage("the URL holds user information (RFC 9110 §4.2.4)"));
+        }
+        let (Some(host), Some(port)) = (url.host_str(), url.port_or_known_default()) else {
+            return Err(Error::usage("the URL has no host (RFC 9110 §4.2.1)"));
+        };
+        let authority = match url.port() {
+            Some(port) => format!("{host}:{port}"),
+            None => host.to_owned(),
+        };
+        let mut path = url.path().to_owned();
+        if let Some(query) = url.query() {
+            path.push('?');
+            path.push_str(query);
+        }
+        let host = host.trim_start_matches('[').trim_end_matches(']').to_owned();
+        Ok(Self { scheme, host, port, authority, path })
+    }
+}
+
+/// Splits a URL that starts as this origin is written, when the rest is a path that needs no normalising.
+pub(crate) fn path_within<'u>(origin: &str, url: &'u str) -> Option<&'u str> {
+    let rest = url.strip_prefix(origin)?;
+    if rest.is_empty() {
+        return Some("/");
+    }
+    let plain = rest.starts_with('/') && rest.bytes().all(is_plain) && !rest.contains("/.");
+    plain.then_some(rest)
+}
+
+/// Octets that stand in a path or query as they are; the machine checks the same again.
+const fn is_plain(octet: u8) -> bool {
+    matches!(octet, b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9')
+        || matches!(
+            octet,
+            b'-' | b'.'
+                | b'_'
+                | b'~'
+                | b'/'
+                | b'?'
+                | b'='
+                | b'&'
+                | b'+'
+                | b','
+                | b';'
+                | b':'
+                | b'@'
+                | b'!'
+                | b'$'
+                | b'('
+                | b')'
+                | b'*'
+                | b'%'
+        )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Location, path_within};
+
+    #[test]
+    fn leaves_the_default_port_out() {
+        let location = Location::parse("HTTPS://Example.COM:443/a?b#c").unwrap();
+        assert_eq!((location.scheme, location.port), ("https", 443));
+        assert_eq!(
+            (&*location.authority, &*location.host, &*location.path),
+            ("example.com", "example.com", "/a?b")
+        );
+        let location = Location::parse("http://[::1]:8080").unwrap();
+        assert_eq!((&*location.authority, &*location.host, &*location.path), ("[::1]:8080", "::1", "/"));
+    }
+
+    #[test]
+    fn refuses_what_is_no_origin() {
+        for url in ["", "/path", "ftp://a/", "http://", "http://user@host/", "http://a:99999/"] {
+            assert!(Location::parse(url).is_err(), "{url}");
+        }
+    }
+
+    #[test]
+    fn splits_a_known_origin_only_before_a_plain_path() {
+        let origin = "http://example.com";
+        assert_eq!(path_within(origin, "http://example.com/a?b=1"), Some("/a?b=1"));
+        assert_eq!(path_within(origin, "http://example.com"), Some("/"));
+        for url in [
+            "http://example.com.evil/",
+            "http://example.com:80/",
+            "http://example.com/a b",
+            "http://example.com/#x",
+            "http://example.com/../a",
+            "http://example.org/",
+        ] {
+            assert_eq!(path_within(origin, url), None, "{url}");
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! The answer to a call.
+
+use alula_fields::{FieldSection, Head, Status};
+use alula_net::{Body, Received, Stream};
+
+/// A response: its head is here, its content arrives as it is asked for.
+///
+/// Dropping it before its content was read resets the stream.
+pub struct Response {
+    head: Head,
+    body: Body,
+}
+
+impl Response {
+    pub(crate) fn new(stream: Stream, received: Received) -> Self {
+        Self { head: received.head, body: Body::new(stream, received.ended) }
+    }
+
+    /// The status (RFC 9110 §15).
+    pub fn status(&self) -> Status {
+        self.head.status().unwrap_or(Status::OK)
+    }
+
+    /// The fields, in the order of arrival.
+    pub fn fields(&self) -> &FieldSection {
+        &self.head.fields
+    }
+
+    /// The content.
+    pub fn body(&mut self) -> &mut Body {
+        &mut self.body
+    }
+}
+
+impl Drop for Response {
+    fn drop(&mut self) {
+        self.body.give_with(std::mem::take(&mut self.head));
+    }
+}

@@ -1,0 +1,132 @@
+//! The content of a message being received.
+
+use std::{future::poll_fn, io};
+
+use alula_fields::{FieldSection, Head};
+use tokio::io::{AsyncWrite, AsyncWriteExt as _};
+
+use crate::{error::Error, stream::Stream};
+
+/// The content of a message, as it arrives.
+///
+/// What is not asked for stays with the peer: its window is given back as chunks are. Dropping a body that is not
+/// whole resets the stream.
+pub struct Body {
+    stream: Option<Stream>,
+    chunk: Vec<u8>,
+    at: usize,
+    ended: bool,
+    trailers: Option<Head>,
+}
+
+impl Body {
+    /// The content that this stream receives; `ended` says that there is none.
+    pub fn new(stream: Stream, ended: bool) -> Self {
+        Self { stream: Some(stream), chunk: Vec::new(), at: 0, ended, trailers: None }
+    }
+
+    /// The next octets, or nothing once the content is whole. The previous chunk is given back.
+    ///
+    /// Dropping the future loses nothing. Allocates nothing once warm.
+    ///
+    /// # Errors
+    /// The stream was reset, the connection broke or a deadline passed before the content was whole.
+    pub async fn chunk(&mut self) -> Result<Option<&[u8]>, Error> {
+        if self.at < self.chunk.len() {
+            let from = std::mem::replace(&mut self.at, self.chunk.len());
+            return Ok(Some(&self.chunk[from..]));
+        }
+        if self.fill().await? {
+            self.at = self.chunk.len();
+            return Ok(Some(&self.chunk));
+        }
+        Ok(None)
+    }
+
+    /// Reads into `out`; 0 once the content is whole or when `out` is empty.
+    ///
+    /// Dropping the future loses nothing. Allocates nothing once warm.
+    ///
+    /// # Errors
+    /// As [`Self::chunk`].
+    pub async fn read(&mut self, out: &mut [u8]) -> Result<usize, Error> {
+        if out.is_empty() || (self.at == self.chunk.len() && !self.fill().await?) {
+            return Ok(0);
+        }
+        let left = &self.chunk[self.at..];
+        let taken = left.len().min(out.len());
+        out[..taken].copy_from_slice(&left[..taken]);
+        self.at += taken;
+        Ok(taken)
+    }
+
+    /// Writes the rest of the content to `sink`, without a copy of its own; returns the octets written.
+    ///
+    /// Dropping the future may lose what was handed to the sink in part.
+    ///
+    /// # Errors
+    /// As [`Self::chunk`], or what the sink answers.
+    pub async fn copy_to(&mut self, sink: &mut (impl AsyncWrite + Unpin + ?Sized)) -> Result<u64, Error> {
+        let mut octets = 0;
+        while let Some(chunk) = self.chunk().await? {
+            octets += chunk.len() as u64;
+            sink.write_all(chunk).await.map_err(|e: io::Error| Error::sink(&e))?;
+        }
+        sink.flush().await.map_err(|e: io::Error| Error::sink(&e))?;
+        Ok(octets)
+    }
+
+    /// The trailers (RFC 9110 §6.5), after what is left of the content was read and dropped.
+    ///
+    /// # Errors
+    /// As [`Self::chunk`].
+    pub async fn trailers(&mut self) -> Result<Option<&FieldSection>, Error> {
+        while self.chunk().await?.is_some() {}
+        if self.trailers.is_none() {
+            self.trailers = self.stream.as_ref().and_then(Stream::take_trailers);
+        }
+        Ok(self.trailers.as_ref().map(|head| &head.fields))
+    }
+
+    /// Whether nothing more will come.
+    pub fn is_ended(&self) -> bool {
+        self.ended && self.at == self.chunk.len()
+    }
+
+    /// The stream this content arrives on.
+    pub fn stream(&self) -> Option<&Stream> {
+        self.stream.as_ref()
+    }
+
+    /// Swaps the next chunk in. False when there is none.
+    async fn fill(&mut self) -> Result<bool, Error> {
+        let Some(stream) = self.stream.as_ref().filter(|_| !self.ended) else {
+            return Ok(false);
+        };
+        self.at = 0;
+        let chunk = &mut self.chunk;
+        let more = poll_fn(|cx| stream.poll_content(chunk, cx)).await?;
+        self.ended = !more;
+        Ok(more)
+    }
+
+    /// Gives the memory of the body and of this head back, under one lock; nothing more can be read.
+    pub fn give_with(&mut self, head: Head) {
+        self.give_all(Some(head));
+    }
+
+    fn give_all(&mut self, head: Option<Head>) {
+        if let Some(mut stream) = self.stream.take() {
+            if let Some(trailers) = self.trailers.take() {
+                stream.give_head(trailers);
+            }
+            stream.drop_with(head, std::mem::take(&mut self.chunk));
+        }
+    }
+}
+
+impl Drop for Body {
+    fn drop(&mut self) {
+        self.give_all(None);
+    }
+}

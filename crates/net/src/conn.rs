@@ -1,0 +1,472 @@
+//! One HTTP/2 connection over a socket: its lock, its turns, and who takes them.
+//!
+//! A *turn* writes what waits, reads once, feeds the machine and notes whom to wake. On a client the callers
+//! take the turns themselves: whoever was polled last and still waits reads for all (the *reader*). It leaves a
+//! waker with the reactor; when it has its answer it wakes another waiting caller to read on. The standby task
+//! (`standby.rs`) reads whenever no caller does. On a server the connection's task takes every turn (`owner.rs`).
+//!
+//! Rule 1: the lock is held for memory work only; system calls happen and wakers wake after it is released.
+//! Rule 2: who reads takes `read_half` out, so there is no second reader; `writing` keeps a second writer out.
+//! Rule 3: a handle registers its waker before it takes a turn, so nothing that happens meanwhile is lost.
+
+use std::{
+    io,
+    net::SocketAddr,
+    pin::Pin,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    task::{Context, Poll},
+    time::Instant,
+};
+
+use alula_fields::{Head, OutBuf, Time};
+use alula_h2::{Connection, FrameSummary, SendError, StreamKey};
+use socket2::SockRef;
+use tokio::{
+    io::AsyncRead as _,
+    net::{
+        TcpStream,
+        tcp::{OwnedReadHalf, OwnedWriteHalf},
+    },
+};
+
+use crate::{
+    error::{Error, Phase, Retry},
+    shared::{OUTPUT_SOFT_LIMIT, Reader, Shared},
+    slot::{Side, Sides, SlotKey},
+    stream::Stream,
+};
+
+/// Octets asked of the socket at once.
+const READ_STEP: usize = 64 * 1024;
+
+/// A connection; handles of its streams share it.
+pub struct Conn {
+    io: OwnedWriteHalf,
+    peer: SocketAddr,
+    started: Instant,
+    observer: Option<FrameObserver>,
+    shared: Mutex<Shared>,
+}
+
+/// Is told of every frame that comes or goes, for those who want to watch.
+pub type FrameObserver = Arc<dyn Fn(&FrameSummary) + Send + Sync>;
+
+pub(crate) type Guard<'a> = MutexGuard<'a, Shared>;
+
+impl Conn {
+    pub(crate) fn new(io: TcpStream, machine: Connection) -> io::Result<Self> {
+        io.set_nodelay(true)?;
+        let peer = io.peer_addr()?;
+        let (read_half, io) = io.into_split();
+        let shared = Mutex::new(Shared::new(machine, read_half));
+        Ok(Self { io, peer, started: Instant::now(), observer: None, shared })
+    }
+
+    #[cfg(feature = "tls")]
+    pub(crate) fn with_tls(self, tls: crate::tls::Tls) -> Self {
+        self.lock().tls = Some(Box::new(tls));
+        self
+    }
+
+    pub(crate) fn observed_by(self, observer: Option<FrameObserver>) -> Self {
+        Self { observer, ..self }
+    }
+
+    /// The peer's address.
+    pub fn peer(&self) -> SocketAddr {
+        self.peer
+    }
+
+    /// Whether a new stream may be opened: the connection lives and the peer has not said that it goes away.
+    pub fn is_open(&self) -> bool {
+        let shared = self.lock();
+        shared.ended.is_none() && !shared.closing
+    }
+
+    /// Opens no more streams; ends the connection when the last one ends.
+    pub fn close(&self) {
+        let mut shared = self.lock();
+        shared.closing = true;
+        shared.wake_task();
+        self.unlock_and_wake(shared);
+    }
+
+    /// Opens a stream as `send` says, waiting in order of arrival while the peer allows no more.
+    ///
+    /// Dropping the future before it is ready opens nothing. Allocates nothing once warm.
+    pub fn open<'a, F>(self: &'a Arc<Self>, send: F) -> Open<'a, F>
+    where
+        F: FnMut(&mut Connection, &mut OutBuf) -> Result<StreamKey, SendError>,
+    {
+        Open { conn: self, send, ticket: None }
+    }
+
+    pub(crate) fn lock(&self) -> Guard<'_> {
+        self.shared.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn time(&self) -> Time {
+        Time::from_nanos(self.started.elapsed().as_nanos() as u64)
+    }
+
+    /// Releases the lock and wakes whom the work under it found.
+    pub(crate) fn unlock_and_wake<'a>(&'a self, mut shared: Guard<'a>) {
+        if let Some(observer) = &self.observer {
+            shared = self.tell(observer, shared);
+        }
+        if shared.wake.is_empty() {
+            return;
+        }
+        let mut wake = std::mem::take(&mut shared.wake);
+        drop(shared);
+        wake.drain(..).for_each(std::task::Waker::wake);
+        let mut shared = self.lock();
+        if shared.wake.capacity() == 0 {
+            shared.wake = wake;
+        }
+    }
+
+    #[cold]
+    fn tell<'a>(&'a self, observer: &FrameObserver, mut shared: Guard<'a>) -> Guard<'a> {
+        let frames: Vec<FrameSummary> = std::iter::from_fn(|| shared.machine.poll_trace()).collect();
+        drop(shared);
+        frames.iter().for_each(|frame| observer(frame));
+        self.lock()
+    }
+
+    fn wake_and_lock<'a>(&'a self, shared: Guard<'a>) -> Guard<'a> {
+        if shared.wake.is_empty() && self.observer.is_none() {
+            return shared;
+        }
+        self.unlock_and_wake(shared);
+        self.lock()
+    }
+
+    /// Waits on a slot until `check` has an answer, reading for everybody where that is this side's part.
+    pub(crate) fn poll_wait<T>(
+        &self,
+        at: SlotKey,
+        side: Side,
+        cx: &mut Context<'_>,
+        mut check: impl FnMut(&mut Shared) -> Option<T>,
+    ) -> Poll<T> {
+        let me = Reader::Caller(at.index, side);
+        let mut shared = self.lock();
+        if shared.slot(at).is_some_and(|slot| slot.arrive(side)) {
+            shared.woken -= 1;
+        }
+        loop {
+            if let Some(value) = check(&mut shared) {
+                self.leave(shared, me);
+                return Poll::Ready(value);
+            }
+            if let Some(slot) = shared.slot(at) {
+                slot.wait(side, cx.waker());
+            }
+            if !shared.machine.is_client() {
+                shared.wake_task();
+                self.unlock_and_wake(shared);
+                return Poll::Pending;
+            }
+            if shared.in_turn() || self.lets_others_run(&mut shared, me, cx) {
+                self.unlock_and_wake(shared);
+                return Poll::Pending;
+            }
+            if shared.reader == Reader::Task {
+                shared.wake_task();
+            }
+            shared.reader = me;
+            let progress;
+            (shared, progress) = self.turn(shared, cx, me);
+            if !progress {
+                self.unlock_and_wake(shared);
+                return Poll::Pending;
+            }
+        }
+    }
+
+    /// Callers that were woken are about to run and may have something to send: the first that comes to wait
+    /// runs again after them and writes once for all.
+    fn lets_others_run(&self, shared: &mut Guard<'_>, me: Reader, cx: &mut Context<'_>) -> bool {
+        if shared.woken == 0 || shared.yielding == Some(me) {
+            shared.yielding = None;
+            return false;
+        }
+        if shared.yielding.is_none() {
+            shared.yielding = Some(me);
+            shared.wake.push(cx.waker().clone());
+        }
+        true
+    }
+
+    /// A caller has what it waited for: what it wrote goes out, and another one reads on.
+    fn leave<'a>(&'a self, mut shared: Guard<'a>, me: Reader) {
+        if shared.yielding == Some(me) {
+            shared.yielding = None;
+        }
+        if shared.reader == me && shared.machine.is_client() {
+            shared.hand_over();
+        }
+        if let Reader::Caller(_, Side::Write) = me {
+            shared = self.push_out(shared);
+        }
+        self.unlock_and_wake(shared);
+    }
+
+    /// Makes sure that what was written leaves: at once on a client, with the owner's turn on a server.
+    pub(crate) fn push_out<'a>(&'a self, mut shared: Guard<'a>) -> Guard<'a> {
+        if !shared.machine.is_client() {
+            shared.wake_task();
+            return shared;
+        }
+        self.flush(shared)
+    }
+
+    /// Gives handles of a stream back.
+    pub(crate) fn release(&self, at: SlotKey, sides: Sides, mut head: Option<Head>, content: Vec<u8>) {
+        let mut shared = self.lock();
+        shared.release(at, sides);
+        if let Some(head) = head.take() {
+            shared.give_head(head);
+        }
+        shared.give_content(content);
+        if shared.yielding.is_some_and(|who| who.is_of(at.index, sides)) {
+            shared.yielding = None;
+        }
+        if shared.reader.is_of(at.index, sides) && shared.machine.is_client() {
+            shared.hand_over();
+        }
+        if shared.machine.wants_write() || shared.closing {
+            shared.wake_task();
+        }
+        self.unlock_and_wake(shared);
+    }
+
+    /// One turn: write, read once, feed. True when there was something to feed or the connection ended.
+    pub(crate) fn turn<'a>(
+        &'a self,
+        mut shared: Guard<'a>,
+        cx: &mut Context<'_>,
+        me: Reader,
+    ) -> (Guard<'a>, bool) {
+        shared.turns += 1;
+        shared = self.flush(shared);
+        if shared.ended.is_some() {
+            return (shared, true);
+        }
+        let Some(mut half) = shared.read_half.take() else { return (shared, false) };
+        let mut input = std::mem::take(&mut shared.input);
+        drop(shared);
+        let read = poll_read(&mut half, input.space(READ_STEP), cx);
+        if let Poll::Ready(Ok(octets)) = read {
+            input.filled(octets);
+        }
+        shared = self.lock();
+        shared.read_half = Some(half);
+        shared.input = input;
+        match read {
+            Poll::Pending => return (self.flush(shared), false),
+            Poll::Ready(Ok(0)) => shared.end(Error::closed()),
+            Poll::Ready(Ok(_)) => {
+                shared.now = self.time();
+                shared.arrive(me);
+                shared.feed();
+            }
+            Poll::Ready(Err(error)) => shared.end(Error::io(Phase::Content, &error)),
+        }
+        (self.wake_and_lock(shared), true)
+    }
+
+    /// Writes what waits, until there is nothing more or the socket takes no more.
+    pub(crate) fn flush<'a>(&'a self, mut shared: Guard<'a>) -> Guard<'a> {
+        loop {
+            if shared.writing || shared.blocked || !shared.stage() {
+                return shared;
+            }
+            let mut pending = std::mem::take(&mut shared.pending);
+            shared.writing = true;
+            drop(shared);
+            let written = self.io.try_write(pending.unsent());
+            shared = self.lock();
+            shared.writing = false;
+            if let Ok(octets) = written {
+                pending.consume(octets);
+            }
+            shared.pending = pending;
+            match written {
+                Ok(_) => shared.output_drained(),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    shared.blocked = true;
+                    shared.wake_task();
+                }
+                Err(error) => shared.write_failed(&error),
+            }
+        }
+    }
+
+    /// The connection's task waits here for room in the socket, when the output is blocked.
+    pub(crate) fn poll_unblock(&self, cx: &mut Context<'_>) {
+        let mut shared = self.lock();
+        while shared.blocked {
+            drop(shared);
+            if self.io.as_ref().poll_write_ready(cx).is_pending() {
+                return;
+            }
+            shared = self.lock();
+            shared.blocked = false;
+            shared = self.flush(shared);
+        }
+        self.unlock_and_wake(shared);
+    }
+
+    /// Says to the peer that nothing more will come, after what was written: the end of TLS, then FIN.
+    pub(crate) fn say_goodbye<'a>(&'a self, mut shared: Guard<'a>) -> Guard<'a> {
+        #[cfg(feature = "tls")]
+        if let Some(tls) = &mut shared.tls {
+            tls.close();
+        }
+        shared = self.flush(shared);
+        // The peer may be gone already; there is nobody left to tell.
+        let _ = SockRef::from(self.io.as_ref()).shutdown(std::net::Shutdown::Write);
+        shared
+    }
+}
+
+/// Reads once. A short read tells tokio that the socket is empty, which spares the call that would find out.
+pub(crate) fn poll_read(
+    half: &mut OwnedReadHalf,
+    space: &mut [u8],
+    cx: &mut Context<'_>,
+) -> Poll<io::Result<usize>> {
+    let mut space = tokio::io::ReadBuf::new(space);
+    Pin::new(half).poll_read(cx, &mut space).map_ok(|()| space.filled().len())
+}
+
+impl Reader {
+    fn is_of(self, index: u32, sides: Sides) -> bool {
+        match self {
+            Self::Task => false,
+            Self::Caller(slot, Side::Read) => slot == index && sides.has(Sides::READ),
+            Self::Caller(slot, Side::Write) => slot == index && sides.has(Sides::WRITE),
+        }
+    }
+}
+
+impl Shared {
+    /// Moves what is to be written into `pending`. False when there is nothing.
+    fn stage(&mut self) -> bool {
+        self.machine.poll_transmit(self.now, &mut self.out);
+        #[cfg(feature = "tls")]
+        if let Some(tls) = &mut self.tls {
+            if let Err(error) = tls.encrypt(&mut self.out, &mut self.pending) {
+                self.end(error);
+            }
+            return !self.pending.is_empty();
+        }
+        if self.pending.is_empty() {
+            std::mem::swap(&mut self.pending, &mut self.out);
+        }
+        !self.pending.is_empty()
+    }
+
+    fn output_drained(&mut self) {
+        if self.pending.is_empty() && self.out.is_empty() && self.writers_wait {
+            self.writers_wait = false;
+            self.wake_writers();
+        }
+    }
+
+    /// What the peer sent before it closed is still worth reading: only the output is given up.
+    fn write_failed(&mut self, error: &io::Error) {
+        self.pending.clear();
+        self.out.clear();
+        self.end(Error::io(Phase::Send, error));
+    }
+
+    /// Whether a writer has to wait until the output has drained.
+    pub(crate) fn output_is_full(&mut self) -> bool {
+        let full = self.unsent() > OUTPUT_SOFT_LIMIT;
+        self.writers_wait |= full;
+        full
+    }
+
+    /// The reader leaves: another waiting caller reads on, or else the connection's task.
+    fn hand_over(&mut self) {
+        self.reader = Reader::Task;
+        let count = self.slots.len();
+        for step in 0..count {
+            let index = (self.last_reader + step + 1) % count;
+            for side in [Side::Read, Side::Write] {
+                if self.slots[index].is_waiting(side) {
+                    self.last_reader = index;
+                    self.wake_later(index as u32, side);
+                    self.reader = Reader::Caller(index as u32, side);
+                    return;
+                }
+            }
+        }
+    }
+
+    /// The reader itself needs no waking: it looks at its slot next.
+    fn arrive(&mut self, me: Reader) {
+        if let Reader::Caller(index, side) = me
+            && self.slots[index as usize].arrive(side)
+        {
+            self.woken -= 1;
+        }
+    }
+}
+
+/// A stream being opened.
+pub struct Open<'a, F> {
+    conn: &'a Arc<Conn>,
+    send: F,
+    ticket: Option<u64>,
+}
+
+impl<F> Unpin for Open<'_, F> {}
+
+impl<F> Future for Open<'_, F>
+where
+    F: FnMut(&mut Connection, &mut OutBuf) -> Result<StreamKey, SendError>,
+{
+    type Output = Result<Stream, Error>;
+
+    fn poll(mut self: std::pin::Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = &mut *self;
+        let mut guard = this.conn.lock();
+        let shared = &mut *guard;
+        if let Some(error) = &shared.ended {
+            let error = Error::new(Phase::Send, error.cause().clone(), Retry::Safe);
+            return Poll::Ready(Err(error));
+        }
+        if shared.may_open(this.ticket) {
+            match (this.send)(&mut shared.machine, &mut shared.out) {
+                Ok(stream) => {
+                    let at = shared.attach(stream);
+                    if let Some(ticket) = this.ticket.take() {
+                        shared.dequeue(ticket);
+                    }
+                    this.conn.unlock_and_wake(guard);
+                    return Poll::Ready(Ok(Stream::new(this.conn.clone(), at, Sides::BOTH)));
+                }
+                Err(SendError::StreamLimit) => {}
+                Err(error) => return Poll::Ready(Err(Error::refused(error))),
+            }
+        }
+        shared.enqueue(&mut this.ticket, cx.waker());
+        shared.wake_task();
+        this.conn.unlock_and_wake(guard);
+        Poll::Pending
+    }
+}
+
+impl<F> Drop for Open<'_, F> {
+    fn drop(&mut self) {
+        if let Some(ticket) = self.ticket {
+            let mut shared = self.conn.lock();
+            shared.dequeue(ticket);
+            self.conn.unlock_and_wake(shared);
+        }
+    }
+}

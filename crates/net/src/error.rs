@@ -1,0 +1,238 @@
+//! Why a request or a connection failed: the phase, who broke which rule, and whether sending again is safe.
+
+#[cfg(feature = "tls")]
+use std::sync::Arc;
+use std::{fmt, io};
+
+use alula_fields::FieldError;
+use alula_h2::{ConnectionError, ErrorCode, Origin, Reset, SendError, Violation};
+
+/// A failed request, response or connection.
+///
+/// Cloning allocates nothing. `Display` gives one sentence that names the phase, the rule and whether the
+/// request may be sent again.
+#[derive(Clone, Debug)]
+pub struct Error {
+    phase: Phase,
+    cause: Cause,
+    retry: Retry,
+}
+
+/// What was being done when it failed.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum Phase {
+    /// Checking what the caller asked for; nothing was sent.
+    Build,
+    /// Looking up the host and opening the connection.
+    Connect,
+    /// The TLS handshake.
+    Handshake,
+    /// Sending the head or the content of a message.
+    Send,
+    /// Waiting for the head of the message from the peer.
+    Head,
+    /// Reading the content of the message from the peer.
+    Content,
+}
+
+/// Whether the same request may be sent again without being carried out twice.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Retry {
+    /// The peer cannot have acted on the request.
+    Safe,
+    /// The peer may have acted on the request: send again only what is idempotent (RFC 9110 §9.2.2).
+    IfIdempotent,
+    /// Sending the same again would fail the same way.
+    Pointless,
+}
+
+/// What went wrong, and whose fault it was.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Cause {
+    /// The caller asked for something that cannot be sent; the text names the rule.
+    Usage(&'static str),
+    /// A field the caller gave is not valid.
+    Field(FieldError),
+    /// HTTP/2 does not allow what the caller asked for; nothing was sent.
+    Refused(SendError),
+    /// The operating system refused or the connection broke.
+    Io(io::ErrorKind, Option<i32>),
+    /// What the content was copied to failed; the connection is well.
+    Sink(io::ErrorKind, Option<i32>),
+    /// The TLS handshake or a TLS record failed.
+    #[cfg(feature = "tls")]
+    Tls(Arc<rustls::Error>),
+    /// The peer did not agree to HTTP/2 by ALPN.
+    Protocol,
+    /// The peer broke a rule of the protocol on this stream.
+    Peer(Violation),
+    /// The connection ended: the peer broke a rule, went away or stopped answering.
+    Connection(ConnectionError),
+    /// The peer reset the stream (RFC 9113 §6.4).
+    Reset(ErrorCode),
+    /// The peer is closing the connection (RFC 9113 §6.8).
+    GoAway(ErrorCode),
+    /// The peer closed the connection before the message was whole.
+    Closed,
+    /// A deadline passed.
+    Deadline,
+    /// The request was given up on this side.
+    Cancelled,
+}
+
+impl Error {
+    /// An error of this phase and cause.
+    pub const fn new(phase: Phase, cause: Cause, retry: Retry) -> Self {
+        Self { phase, cause, retry }
+    }
+
+    /// A mistake of the caller; nothing was sent.
+    pub const fn usage(rule: &'static str) -> Self {
+        Self::new(Phase::Build, Cause::Usage(rule), Retry::Pointless)
+    }
+
+    /// What was being done.
+    pub const fn phase(&self) -> Phase {
+        self.phase
+    }
+
+    /// What went wrong.
+    pub const fn cause(&self) -> &Cause {
+        &self.cause
+    }
+
+    /// Whether the request may be sent again.
+    pub const fn retry(&self) -> Retry {
+        self.retry
+    }
+
+    /// The same failure met in another phase.
+    #[must_use]
+    pub fn during(mut self, phase: Phase) -> Self {
+        self.phase = phase;
+        self
+    }
+
+    pub(crate) fn io(phase: Phase, error: &io::Error) -> Self {
+        let retry = if phase == Phase::Connect { Retry::Safe } else { Retry::IfIdempotent };
+        Self::new(phase, Cause::Io(error.kind(), error.raw_os_error()), retry)
+    }
+
+    pub(crate) fn connection(error: ConnectionError) -> Self {
+        Self::new(Phase::Head, Cause::Connection(error), Retry::IfIdempotent)
+    }
+
+    /// A stream that ended before its messages were whole.
+    pub(crate) fn reset(reset: &Reset) -> Self {
+        let cause = match reset.origin {
+            Origin::Peer => Cause::Reset(reset.code),
+            Origin::GoAway => Cause::GoAway(reset.code),
+            Origin::Us(violation) => Cause::Peer(violation),
+        };
+        let retry = if reset.unprocessed { Retry::Safe } else { Retry::IfIdempotent };
+        Self::new(Phase::Head, cause, retry)
+    }
+
+    /// A command that the machine refused; nothing was sent.
+    pub(crate) fn refused(error: SendError) -> Self {
+        let (phase, retry) = match error {
+            SendError::GoingAway | SendError::Closed | SendError::IdsExhausted => (Phase::Send, Retry::Safe),
+            _ => (Phase::Build, Retry::Pointless),
+        };
+        Self::new(phase, Cause::Refused(error), retry)
+    }
+
+    /// What content was copied to failed.
+    pub(crate) fn sink(error: &io::Error) -> Self {
+        Self::new(Phase::Content, Cause::Sink(error.kind(), error.raw_os_error()), Retry::IfIdempotent)
+    }
+
+    pub(crate) const fn closed() -> Self {
+        Self::new(Phase::Head, Cause::Closed, Retry::IfIdempotent)
+    }
+
+    pub(crate) const fn deadline() -> Self {
+        Self::new(Phase::Head, Cause::Deadline, Retry::IfIdempotent)
+    }
+}
+
+impl From<FieldError> for Error {
+    fn from(error: FieldError) -> Self {
+        Self::new(Phase::Build, Cause::Field(error), Retry::Pointless)
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}; {}", self.phase, self.cause, self.retry)
+    }
+}
+
+impl fmt::Display for Phase {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Build => "while checking the request",
+            Self::Connect => "while connecting",
+            Self::Handshake => "during the TLS handshake",
+            Self::Send => "while sending",
+            Self::Head => "while waiting for the head of the message",
+            Self::Content => "while reading the content",
+        })
+    }
+}
+
+impl fmt::Display for Retry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Safe => "sending it again is safe",
+            Self::IfIdempotent => "send it again only if it is idempotent (RFC 9110 §9.2.2)",
+            Self::Pointless => "sending it again would fail the same way",
+        })
+    }
+}
+
+impl fmt::Display for Cause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Usage(rule) => f.write_str(rule),
+            Self::Field(error) => error.fmt(f),
+            Self::Refused(error) => error.fmt(f),
+            Self::Io(kind, code) => write_io(f, *kind, *code),
+            Self::Sink(kind, code) => {
+                f.write_str("what the content is copied to failed: ")?;
+                write_io(f, *kind, *code)
+            }
+            #[cfg(feature = "tls")]
+            Self::Tls(error) => error.fmt(f),
+            Self::Protocol => f.write_str(
+                "the peer did not choose h2 by ALPN (RFC 7301 §3.2): it speaks HTTP/1.1 only, which Alula does not speak yet",
+            ),
+            Self::Peer(violation) => write!(f, "the peer broke a rule: {violation}"),
+            Self::Connection(error) => error.fmt(f),
+            Self::Reset(code) => write!(f, "the peer reset the stream with {code} (RFC 9113 §6.4)"),
+            Self::GoAway(code) => write!(f, "the peer closes the connection with {code} (RFC 9113 §6.8)"),
+            Self::Closed => f.write_str("the peer closed the connection before the message was whole"),
+            Self::Deadline => f.write_str("the deadline passed"),
+            Self::Cancelled => f.write_str("it was cancelled on this side"),
+        }
+    }
+}
+
+#[cfg(feature = "tls")]
+impl Error {
+    pub(crate) fn tls(phase: Phase, error: rustls::Error) -> Self {
+        let retry = if phase == Phase::Handshake { Retry::Pointless } else { Retry::IfIdempotent };
+        Self::new(phase, Cause::Tls(Arc::new(error)), retry)
+    }
+}
+
+fn write_io(f: &mut fmt::Formatter<'_>, kind: io::ErrorKind, code: Option<i32>) -> fmt::Result {
+    match code {
+        Some(code) => write!(f, "{kind} (os error {code})"),
+        None => write!(f, "{kind}"),
+    }
+}

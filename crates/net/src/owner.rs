@@ -1,0 +1,152 @@
+//! A server connection's own task takes every turn: read, feed, let the handlers run, write once.
+
+use std::{
+    sync::Arc,
+    task::{Context, Poll},
+};
+
+use alula_fields::Head;
+
+use crate::{
+    conn::{Conn, poll_read},
+    error::Error,
+    shared::{OUTPUT_SOFT_LIMIT, Reader},
+    slot::Sides,
+    stream::Stream,
+};
+
+/// Octets dropped at once.
+const DISCARD_STEP: usize = 4 * 1024;
+
+/// A request that has arrived.
+pub struct Incoming {
+    /// The stream it is answered on.
+    pub stream: Stream,
+    /// Its control data and field section.
+    pub head: Head,
+    /// It has no content.
+    pub ended: bool,
+}
+
+/// What a server's turn has come to.
+pub enum Turn {
+    /// Something was read; there may be more.
+    Progress,
+    /// Nothing more for now; the task is woken when there is.
+    Idle,
+    /// The connection has ended.
+    Ended(Error),
+}
+
+impl Conn {
+    /// Takes one turn: writes what waits, reads once, and hands over the requests that have arrived.
+    ///
+    /// Call [`Self::settle`] after the handlers ran, before this task sleeps.
+    pub fn turn_of_server(self: &Arc<Self>, into: &mut Vec<Incoming>, cx: &mut Context<'_>) -> Turn {
+        self.attend(cx);
+        self.poll_unblock(cx);
+        let mut shared = self.lock();
+        let mut progress = false;
+        if !shared.blocked || shared.unsent() <= OUTPUT_SOFT_LIMIT {
+            (shared, progress) = self.turn(shared, cx, Reader::Task);
+        }
+        into.extend(shared.accepted.drain(..).map(|accepted| Incoming {
+            stream: Stream::new(self.clone(), accepted.at, Sides::BOTH),
+            head: accepted.head,
+            ended: accepted.ended,
+        }));
+        let ended = shared.ended.clone();
+        self.unlock_and_wake(shared);
+        match ended {
+            Some(error) => Turn::Ended(error),
+            None if progress => Turn::Progress,
+            None => Turn::Idle,
+        }
+    }
+
+    fn attend(&self, cx: &mut Context<'_>) {
+        let mut shared = self.lock();
+        shared.task_runs = true;
+        match &mut shared.task {
+            Some(waker) => waker.clone_from(cx.waker()),
+            none => *none = Some(cx.waker().clone()),
+        }
+        let now = self.time();
+        shared.now = now;
+        if shared.next_deadline.is_some_and(|deadline| deadline <= now) {
+            shared.expire(now);
+        }
+        if shared.machine.poll_timeout().is_some_and(|timeout| timeout <= now) {
+            shared.machine.handle_timeout(now);
+            shared.take_notices();
+        }
+        self.unlock_and_wake(shared);
+    }
+
+    /// Writes what the handlers left; from here on the task is woken for whatever happens.
+    pub fn settle(&self, cx: &mut Context<'_>) {
+        let mut shared = self.flush(self.lock());
+        if shared.blocked {
+            drop(shared);
+            self.poll_unblock(cx);
+            shared = self.lock();
+        }
+        shared.task_runs = false;
+        self.unlock_and_wake(shared);
+    }
+
+    /// Says that no more requests are taken: first a warning, then the number of the last stream (RFC 9113 §6.8).
+    pub fn drain(&self) {
+        let mut shared = self.lock();
+        if !shared.closing {
+            shared.closing = true;
+            shared.machine.goaway(true);
+        }
+        shared.wake_task();
+        self.unlock_and_wake(shared);
+    }
+
+    /// When the task has to run again although nothing arrives.
+    pub fn next_timeout(&self) -> Option<std::time::Duration> {
+        let shared = self.lock();
+        let times = [shared.next_deadline, shared.machine.poll_timeout()];
+        times.into_iter().flatten().min().map(|at| at.saturating_since(shared.now))
+    }
+
+    /// Whether the connection drains and its last stream has ended.
+    pub fn is_drained(&self) -> bool {
+        let shared = self.lock();
+        shared.closing && shared.is_idle()
+    }
+}
+
+/// The end of a connection.
+impl Conn {
+    /// Says goodbye: a last GOAWAY if none was sent, the end of TLS, FIN.
+    pub fn finish(&self) {
+        let mut shared = self.lock();
+        shared.end(Error::cancelled());
+        shared = self.say_goodbye(shared);
+        self.unlock_and_wake(shared);
+    }
+
+    /// Reads and drops what the peer still sends. Ready when it has closed its side.
+    pub fn poll_discard(&self, cx: &mut Context<'_>) -> Poll<()> {
+        let mut shared = self.lock();
+        let Some(mut half) = shared.read_half.take() else { return Poll::Ready(()) };
+        let mut input = std::mem::take(&mut shared.input);
+        drop(shared);
+        let closed = loop {
+            let space = input.space(DISCARD_STEP);
+            match poll_read(&mut half, &mut space[..DISCARD_STEP], cx) {
+                Poll::Pending => break Poll::Pending,
+                Poll::Ready(Ok(octets)) if octets > 0 => {}
+                Poll::Ready(_) => break Poll::Ready(()),
+            }
+        };
+        let mut shared = self.lock();
+        shared.read_half = Some(half);
+        shared.input = input;
+        closed
+    }
+}

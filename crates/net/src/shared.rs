@@ -1,0 +1,527 @@
+//! The state of a connection that its lock protects: the machine, the slots of its streams, and the octets on
+//! their way in and out. Everything here is memory work; no system call, no user code, no waking.
+
+use std::{collections::VecDeque, task::Waker};
+
+use alula_fields::{Head, OutBuf, Time};
+use alula_h2::{Connection, ErrorCode, Event, Notice, StreamKey};
+use tokio::net::tcp::OwnedReadHalf;
+
+#[cfg(feature = "tls")]
+use crate::tls::Tls;
+use crate::{
+    error::Error,
+    read_buf::ReadBuf,
+    slot::{Side, Sides, Slot, SlotKey},
+};
+
+/// Output over this many octets makes writers wait and reading stop.
+pub(crate) const OUTPUT_SOFT_LIMIT: usize = 256 * 1024;
+/// Spare heads and content buffers kept for the next streams.
+const SPARES_MAX: usize = 256;
+/// What a spare head may keep of its memory.
+const SPARE_HEAD_OCTETS: usize = 4 * 1024;
+/// What all spare content buffers of a connection may hold together.
+const SPARE_CONTENT_OCTETS: usize = 4 * 1024 * 1024;
+
+/// A request that a server's peer has opened.
+pub(crate) struct Accepted {
+    pub(crate) at: SlotKey,
+    pub(crate) head: Head,
+    pub(crate) ended: bool,
+}
+
+/// Who reads the socket.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Reader {
+    /// The connection's own task: a server's owner, a client's standby.
+    Task,
+    /// A caller that waits on this slot.
+    Caller(u32, Side),
+}
+
+pub(crate) struct Shared {
+    pub(crate) machine: Connection,
+    #[cfg(feature = "tls")]
+    pub(crate) tls: Option<Box<Tls>>,
+    /// What the machine has written and nobody has taken yet.
+    pub(crate) out: OutBuf,
+    /// What is being written to the socket; it goes before `out`.
+    pub(crate) pending: OutBuf,
+    /// Somebody is in a write call with `pending` in hand.
+    pub(crate) writing: bool,
+    /// Writers wait for the output to drain.
+    pub(crate) writers_wait: bool,
+    /// The socket took no more; the connection's task waits for room.
+    pub(crate) blocked: bool,
+    /// The reading half of the socket, unless somebody reads.
+    pub(crate) read_half: Option<OwnedReadHalf>,
+    pub(crate) input: ReadBuf,
+    #[cfg(feature = "tls")]
+    pub(crate) plain: ReadBuf,
+    pub(crate) slots: Vec<Slot>,
+    free: Vec<u32>,
+    /// The slot of each of the machine's streams, by the stream's own slot.
+    by_stream: Vec<u32>,
+    pub(crate) accepted: Vec<Accepted>,
+    heads: Vec<Head>,
+    contents: Vec<Vec<u8>>,
+    contents_octets: usize,
+    /// Handles to wake once the lock is released.
+    pub(crate) wake: Vec<Waker>,
+    /// Callers that were woken and have not run since.
+    pub(crate) woken: usize,
+    pub(crate) reader: Reader,
+    /// Where the search for the next reader goes on.
+    pub(crate) last_reader: usize,
+    /// The caller that lets the woken ones run before it writes for all.
+    pub(crate) yielding: Option<Reader>,
+    /// The waker of the connection's own task.
+    pub(crate) task: Option<Waker>,
+    /// The connection's own task runs now and will look at everything before it sleeps.
+    pub(crate) task_runs: bool,
+    pub(crate) ended: Option<Error>,
+    /// No new streams; the connection ends when the last handle is gone.
+    pub(crate) closing: bool,
+    queue: VecDeque<(u64, Waker)>,
+    tickets: u64,
+    pub(crate) now: Time,
+    /// Turns taken so far: the standby task sees by it whether callers still drive.
+    pub(crate) turns: u64,
+    pub(crate) next_deadline: Option<Time>,
+}
+
+impl Shared {
+    pub(crate) fn new(machine: Connection, read_half: OwnedReadHalf) -> Self {
+        Self {
+            machine,
+            #[cfg(feature = "tls")]
+            tls: None,
+            out: OutBuf::new(),
+            pending: OutBuf::new(),
+            writing: false,
+            writers_wait: false,
+            blocked: false,
+            read_half: Some(read_half),
+            input: ReadBuf::default(),
+            #[cfg(feature = "tls")]
+            plain: ReadBuf::default(),
+            slots: Vec::new(),
+            free: Vec::new(),
+            by_stream: Vec::new(),
+            accepted: Vec::new(),
+            heads: Vec::new(),
+            contents: Vec::new(),
+            contents_octets: 0,
+            wake: Vec::new(),
+            woken: 0,
+            reader: Reader::Task,
+            last_reader: 0,
+            yielding: None,
+            task: None,
+            task_runs: false,
+            ended: None,
+            closing: false,
+            queue: VecDeque::new(),
+            tickets: 0,
+            now: Time::ZERO,
+            turns: 0,
+            next_deadline: None,
+        }
+    }
+
+    /// Somebody is reading.
+    pub(crate) fn in_turn(&self) -> bool {
+        self.read_half.is_none()
+    }
+
+    /// The slot, unless its stream is gone.
+    #[inline]
+    pub(crate) fn slot(&mut self, at: SlotKey) -> Option<&mut Slot> {
+        self.slots.get_mut(at.index as usize).filter(|slot| slot.generation == at.generation)
+    }
+
+    /// A slot for a stream of the machine.
+    pub(crate) fn attach(&mut self, stream: StreamKey) -> SlotKey {
+        let index = self.free.pop().unwrap_or_else(|| {
+            self.slots.push(Slot::default());
+            self.slots.len() as u32 - 1
+        });
+        let slot = &mut self.slots[index as usize];
+        slot.stream = Some(stream);
+        slot.held = Sides::BOTH;
+        let machine_slot = stream.slot();
+        if self.by_stream.len() <= machine_slot {
+            self.by_stream.resize(machine_slot + 1, u32::MAX);
+        }
+        self.by_stream[machine_slot] = index;
+        SlotKey { index, generation: slot.generation }
+    }
+
+    /// The slot that holds what this stream of the machine receives.
+    #[inline]
+    fn of_stream(&mut self, stream: StreamKey) -> Option<(u32, &mut Slot)> {
+        let index = *self.by_stream.get(stream.slot())?;
+        let slot = self.slots.get_mut(index as usize)?;
+        (slot.stream == Some(stream)).then_some((index, slot))
+    }
+
+    /// Lets go of sides of a stream. What is unfinished is reset; the last side gives the slot back.
+    pub(crate) fn release(&mut self, at: SlotKey, sides: Sides) {
+        let Some(slot) = self.slot(at) else { return };
+        let mut woken = 0;
+        if sides.has(Sides::READ) {
+            woken += usize::from(slot.arrive(Side::Read));
+        }
+        if sides.has(Sides::WRITE) {
+            woken += usize::from(slot.arrive(Side::Write));
+        }
+        let unread = if sides.has(Sides::READ) { slot.content.len() as u32 } else { 0 };
+        slot.held = slot.held.without(sides);
+        let (stream, held, ended, failed) = (slot.stream, slot.held, slot.ended, slot.failed.is_some());
+        self.woken -= woken;
+        if let Some(stream) = stream {
+            if unread > 0 {
+                let _ = self.machine.release_capacity(stream, unread);
+            }
+            if let Some(code) = self.reason_to_reset(stream, sides, held, ended || failed) {
+                self.machine.reset(stream, code);
+            }
+        }
+        if held == Sides::NONE {
+            self.recycle(at);
+        }
+    }
+
+    /// Why a stream must be reset of which these sides were let go, if it must.
+    fn reason_to_reset(&self, stream: StreamKey, gone: Sides, held: Sides, ended: bool) -> Option<ErrorCode> {
+        let sent = self.machine.has_sent_all(stream) != Some(false);
+        if gone.has(Sides::WRITE) && !sent {
+            return Some(ErrorCode::CANCEL);
+        }
+        if ended || held.has(Sides::READ) {
+            return None;
+        }
+        match !self.machine.is_client() {
+            // Whoever answers may do without the rest of the request: it is dropped as it comes, and once the answer
+            // is whole the peer is told that it need not send it (RFC 9113 §8.1).
+            true if held.has(Sides::WRITE) => None,
+            true => Some(ErrorCode::NO_ERROR),
+            false => Some(ErrorCode::CANCEL),
+        }
+    }
+
+    fn recycle(&mut self, at: SlotKey) {
+        let slot = &mut self.slots[at.index as usize];
+        if let (Some(stream), true) = (slot.stream, slot.failed.is_some()) {
+            self.machine.forget(stream);
+        }
+        let content = slot.recycle();
+        let heads = [slot.head.take(), slot.trailers.take()];
+        self.give_content(content);
+        heads.into_iter().flatten().for_each(|head| self.give_head(head));
+        self.free.push(at.index);
+        if self.ended.is_none() {
+            self.wake_queue();
+        }
+    }
+
+    /// A cleared head, a used one if there is any.
+    #[inline]
+    pub(crate) fn lend_head(&mut self) -> Head {
+        self.heads.pop().unwrap_or_default()
+    }
+
+    #[inline]
+    pub(crate) fn give_head(&mut self, mut head: Head) {
+        if self.heads.len() < SPARES_MAX {
+            head.clear();
+            head.trim(SPARE_HEAD_OCTETS);
+            self.heads.push(head);
+        }
+    }
+
+    pub(crate) fn give_content(&mut self, mut content: Vec<u8>) {
+        let octets = content.capacity();
+        if octets > 0 && self.contents_octets + octets <= SPARE_CONTENT_OCTETS {
+            content.clear();
+            self.contents_octets += octets;
+            self.contents.push(content);
+        }
+    }
+
+    /// Gives back the memory of an idle connection.
+    pub(crate) fn trim(&mut self) {
+        self.contents = Vec::new();
+        self.contents_octets = 0;
+        self.input.trim();
+        #[cfg(feature = "tls")]
+        self.plain.trim();
+        self.out.trim(0);
+        self.pending.trim(0);
+    }
+
+    /// Handles what the peer sent: decrypts it, feeds the machine, and notes whom to wake.
+    pub(crate) fn feed(&mut self) {
+        if let Err(error) = self.try_feed() {
+            self.end(error);
+        }
+        self.take_notices();
+    }
+
+    #[cfg(feature = "tls")]
+    fn try_feed(&mut self) -> Result<(), Error> {
+        let Some(tls) = &mut self.tls else {
+            return self.feed_input();
+        };
+        let closed = tls.decrypt(self.input.unread(), &mut self.plain)?;
+        self.input.consume(self.input.unread().len());
+        std::mem::swap(&mut self.input, &mut self.plain);
+        let fed = self.feed_input();
+        std::mem::swap(&mut self.input, &mut self.plain);
+        fed?;
+        if closed { Err(Error::closed()) } else { Ok(()) }
+    }
+
+    #[cfg(not(feature = "tls"))]
+    fn try_feed(&mut self) -> Result<(), Error> {
+        self.feed_input()
+    }
+
+    fn feed_input(&mut self) -> Result<(), Error> {
+        let mut input = std::mem::take(&mut self.input);
+        let result = loop {
+            match self.machine.receive(input.unread(), self.now) {
+                Ok(received) => {
+                    let (consumed, event) = (received.consumed, received.event);
+                    let idle = event.is_none();
+                    if let Some(event) = event {
+                        self.on_event(event);
+                    }
+                    input.consume(consumed);
+                    if idle && consumed == 0 {
+                        break Ok(());
+                    }
+                }
+                Err(error) => break Err(Error::connection(error)),
+            }
+        };
+        self.input = input;
+        result
+    }
+
+    fn on_event(&mut self, event: Event<'_>) {
+        match event {
+            Event::Head { stream, end } => self.on_head(stream, end),
+            Event::Data { stream, bytes, end } => self.on_data(stream, bytes, end),
+            Event::Trailers { stream } => self.on_trailers(stream),
+            // Interim responses announce what the caller does not wait for; settings concern the machine.
+            _ => {}
+        }
+    }
+
+    fn on_head(&mut self, stream: StreamKey, end: bool) {
+        let mut head = self.lend_head();
+        if self.machine.take_head(stream, &mut head).is_err() {
+            return;
+        }
+        if !self.machine.is_client() {
+            let at = self.attach(stream);
+            self.slots[at.index as usize].ended = end;
+            self.accepted.push(Accepted { at, head, ended: end });
+            return;
+        }
+        match self.of_stream(stream) {
+            Some((index, slot)) => {
+                slot.head = Some(head);
+                slot.ended = end;
+                self.wake_later(index, Side::Read);
+            }
+            None => self.give_head(head),
+        }
+    }
+
+    fn on_data(&mut self, stream: StreamKey, bytes: &[u8], end: bool) {
+        let mut spare = Vec::new();
+        match self.of_stream(stream) {
+            Some((index, slot)) if slot.held.has(Sides::READ) => {
+                std::mem::swap(&mut spare, &mut slot.content);
+                slot.ended |= end;
+                if spare.capacity() == 0 && !bytes.is_empty() {
+                    spare = self.lend_content();
+                }
+                spare.extend_from_slice(bytes);
+                self.slots[index as usize].content = spare;
+                self.wake_later(index, Side::Read);
+            }
+            _ => {
+                let _ = self.machine.release_capacity(stream, bytes.len() as u32);
+            }
+        }
+    }
+
+    fn lend_content(&mut self) -> Vec<u8> {
+        let content = self.contents.pop().unwrap_or_default();
+        self.contents_octets -= content.capacity();
+        content
+    }
+
+    fn on_trailers(&mut self, stream: StreamKey) {
+        let mut head = self.lend_head();
+        let taken = self.machine.take_trailers(stream, &mut head.fields);
+        match self.of_stream(stream) {
+            Some((index, slot)) if taken.is_ok() => {
+                slot.trailers = Some(head);
+                slot.ended = true;
+                self.wake_later(index, Side::Read);
+            }
+            _ => self.give_head(head),
+        }
+    }
+
+    pub(crate) fn take_notices(&mut self) {
+        while let Some(notice) = self.machine.poll_notice() {
+            self.on_notice(notice);
+        }
+    }
+
+    fn on_notice(&mut self, notice: Notice) {
+        match notice {
+            Notice::Writable { stream } => {
+                if let Some((index, _)) = self.of_stream(stream) {
+                    self.wake_later(index, Side::Write);
+                }
+            }
+            Notice::Reset { stream, reset } => self.fail(stream, Error::reset(&reset)),
+            Notice::StreamSlots => self.wake_queue(),
+            Notice::GoAway { .. } => {
+                self.closing = true;
+                self.wake_task();
+            }
+            Notice::Closed(error) => self.end(Error::connection(error)),
+            _ => {}
+        }
+    }
+
+    /// Ends one stream with an error for its handles; the machine keeps it until they are gone.
+    fn fail(&mut self, stream: StreamKey, error: Error) {
+        match self.of_stream(stream) {
+            Some((index, slot)) => {
+                slot.failed = Some(error);
+                self.wake_later(index, Side::Read);
+                self.wake_later(index, Side::Write);
+            }
+            None => self.machine.forget(stream),
+        }
+    }
+
+    /// Ends the connection: every stream that is not whole fails.
+    pub(crate) fn end(&mut self, error: Error) {
+        if self.ended.is_some() {
+            return;
+        }
+        for index in 0..self.slots.len() as u32 {
+            let slot = &mut self.slots[index as usize];
+            if slot.stream.is_some() && slot.failed.is_none() {
+                slot.failed = Some(error.clone());
+            }
+            self.wake_later(index, Side::Read);
+            self.wake_later(index, Side::Write);
+        }
+        self.ended = Some(error);
+        while let Some((_, waker)) = self.queue.pop_front() {
+            self.wake.push(waker);
+        }
+        self.wake_task();
+    }
+
+    pub(crate) fn wake_later(&mut self, index: u32, side: Side) {
+        if let Some(waker) = self.slots[index as usize].wake(side) {
+            self.woken += 1;
+            self.wake.push(waker);
+        }
+    }
+
+    /// Wakes every writer, after the output has drained.
+    pub(crate) fn wake_writers(&mut self) {
+        for index in 0..self.slots.len() as u32 {
+            self.wake_later(index, Side::Write);
+        }
+    }
+
+    pub(crate) fn wake_task(&mut self) {
+        if !self.task_runs
+            && let Some(waker) = self.task.take()
+        {
+            self.wake.push(waker);
+        }
+    }
+
+    /// Octets that wait for the socket.
+    #[inline]
+    pub(crate) fn unsent(&self) -> usize {
+        self.out.len() + self.pending.len()
+    }
+
+    /// A place in the queue of those who wait until the peer allows another stream.
+    pub(crate) fn enqueue(&mut self, ticket: &mut Option<u64>, waker: &Waker) {
+        match *ticket {
+            None => {
+                self.tickets += 1;
+                *ticket = Some(self.tickets);
+                self.queue.push_back((self.tickets, waker.clone()));
+            }
+            Some(number) => match self.queue.iter_mut().find(|(queued, _)| *queued == number) {
+                Some((_, old)) => old.clone_from(waker),
+                None => self.queue.push_front((number, waker.clone())),
+            },
+        }
+    }
+
+    /// Whether it is this caller's turn to open a stream: nobody came before.
+    #[inline]
+    pub(crate) fn may_open(&self, ticket: Option<u64>) -> bool {
+        match self.queue.front() {
+            None => true,
+            Some((first, _)) => ticket.is_some_and(|number| number <= *first),
+        }
+    }
+
+    pub(crate) fn dequeue(&mut self, ticket: u64) {
+        self.queue.retain(|(queued, _)| *queued != ticket);
+        self.wake_queue();
+    }
+
+    fn wake_queue(&mut self) {
+        if let Some((_, waker)) = self.queue.front() {
+            self.wake.push(waker.clone());
+        }
+    }
+
+    /// Fails every stream whose deadline has passed; the next deadline is noted.
+    pub(crate) fn expire(&mut self, now: Time) {
+        self.next_deadline = None;
+        for index in 0..self.slots.len() as u32 {
+            let slot = &mut self.slots[index as usize];
+            let (Some(stream), Some(deadline), None) = (slot.stream, slot.deadline, &slot.failed) else {
+                continue;
+            };
+            if deadline > now {
+                self.next_deadline = Some(self.next_deadline.map_or(deadline, |next| next.min(deadline)));
+                continue;
+            }
+            if slot.ended {
+                continue;
+            }
+            slot.failed = Some(Error::deadline());
+            self.machine.reset(stream, ErrorCode::CANCEL);
+            self.wake_later(index, Side::Read);
+            self.wake_later(index, Side::Write);
+        }
+    }
+
+    /// Whether any stream is held by a handle.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.free.len() == self.slots.len() && self.queue.is_empty()
+    }
+}

@@ -1,0 +1,234 @@
+//! A handle of one stream, or of one of its directions. Owned and `Send`; gives everything back when dropped.
+
+use std::{
+    future::poll_fn,
+    net::SocketAddr,
+    sync::Arc,
+    task::{Context, Poll},
+    time::Duration,
+};
+
+use alula_fields::{FieldSection, Head};
+use alula_h2::{Connection, SendError, StreamKey};
+
+use crate::{
+    conn::Conn,
+    error::{Cause, Error, Phase, Retry},
+    shared::Shared,
+    slot::{Side, Sides, SlotKey},
+};
+
+/// One stream of a connection, seen from one side.
+///
+/// Dropping it before its messages are whole resets the stream (RST_STREAM) and gives the windows back.
+pub struct Stream {
+    conn: Arc<Conn>,
+    at: SlotKey,
+    sides: Sides,
+}
+
+impl Stream {
+    pub(crate) fn new(conn: Arc<Conn>, at: SlotKey, sides: Sides) -> Self {
+        Self { conn, at, sides }
+    }
+
+    /// The peer's address.
+    pub fn peer(&self) -> SocketAddr {
+        self.conn.peer()
+    }
+
+    /// The two directions as handles of their own: what is received, what is sent.
+    #[must_use]
+    pub fn split(mut self) -> (Self, Self) {
+        debug_assert!(self.sides == Sides::BOTH);
+        self.sides = Sides::READ;
+        let send = Self { conn: self.conn.clone(), at: self.at, sides: Sides::WRITE };
+        (self, send)
+    }
+
+    /// Gives up the sending direction, whose message is whole. Allocates nothing.
+    pub fn sent_all(&mut self) {
+        self.sides = self.sides.without(Sides::WRITE);
+        self.conn.release(self.at, Sides::WRITE, None, Vec::new());
+    }
+
+    /// Fails the stream when `after` has passed: for the head only, or for the whole of what is received.
+    pub fn set_deadline(&self, after: Duration, head_only: bool) {
+        let now = self.conn.time();
+        let mut shared = self.conn.lock();
+        let deadline = now.saturating_add(after);
+        if let Some(slot) = shared.slot(self.at) {
+            slot.deadline = Some(deadline);
+            slot.deadline_for_head = head_only;
+        }
+        if shared.next_deadline.is_none_or(|next| deadline < next) {
+            shared.next_deadline = Some(deadline);
+            shared.wake_task();
+        }
+        self.conn.unlock_and_wake(shared);
+    }
+
+    /// Waits for the peer's head. Safe to drop and call again. Allocates nothing once warm.
+    pub async fn head(&self) -> Result<Received, Error> {
+        poll_fn(|cx| self.poll_head(cx)).await
+    }
+
+    fn poll_head(&self, cx: &mut Context<'_>) -> Poll<Result<Received, Error>> {
+        self.conn.poll_wait(self.at, Side::Read, cx, |shared| {
+            let slot = shared.slot(self.at)?;
+            if let Some(head) = slot.head.take() {
+                if slot.deadline_for_head {
+                    slot.deadline = None;
+                }
+                return Some(Ok(Received {
+                    head,
+                    ended: slot.ended && slot.trailers.is_none() && slot.content.is_empty(),
+                }));
+            }
+            slot.failed.as_ref().map(|error| Err(error.clone()))
+        })
+    }
+
+    /// Waits for content, swapping it into `chunk`; what `chunk` held is given back to the peer's window.
+    /// False when there is no more.
+    pub(crate) fn poll_content(
+        &self,
+        chunk: &mut Vec<u8>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Result<bool, Error>> {
+        let mut returned = chunk.len() as u32;
+        chunk.clear();
+        self.conn.poll_wait(self.at, Side::Read, cx, |shared| {
+            if returned > 0 {
+                shared.give_back(self.at, std::mem::take(&mut returned));
+            }
+            let slot = shared.slot(self.at)?;
+            if !slot.content.is_empty() {
+                std::mem::swap(&mut slot.content, chunk);
+                return Some(Ok(true));
+            }
+            if slot.ended {
+                return Some(Ok(false));
+            }
+            slot.failed.as_ref().map(|error| Err(error.clone().during(Phase::Content)))
+        })
+    }
+
+    /// The trailers, once the content has ended and if there are any.
+    pub(crate) fn take_trailers(&self) -> Option<Head> {
+        self.conn.lock().slot(self.at)?.trailers.take()
+    }
+
+    /// A cleared head to build a message in, a used one if there is any; give it back with [`Self::give_head`].
+    pub fn lend_head(&self) -> Head {
+        self.conn.lock().lend_head()
+    }
+
+    /// Gives a head back for the next message.
+    pub fn give_head(&self, head: Head) {
+        self.conn.lock().give_head(head);
+    }
+
+    /// Runs a command of the machine on this stream, at once. What it writes leaves with the next turn.
+    pub fn command<T>(
+        &self,
+        run: impl FnOnce(&mut Connection, StreamKey, &mut alula_fields::OutBuf) -> Result<T, SendError>,
+    ) -> Result<T, Error> {
+        let mut guard = self.conn.lock();
+        let shared = &mut *guard;
+        let slot = shared.slot(self.at).ok_or(Error::cancelled())?;
+        if let Some(error) = &slot.failed {
+            return Err(error.clone().during(Phase::Send));
+        }
+        let stream = slot.stream.ok_or(Error::cancelled())?;
+        let result = run(&mut shared.machine, stream, &mut shared.out).map_err(Error::refused);
+        shared.wake_task_of_server();
+        self.conn.unlock_and_wake(guard);
+        result
+    }
+
+    /// Sends content, waiting for the peer's windows and for room in the output. Dropping the future keeps what
+    /// was sent; `sent` says how much that was. Allocates nothing once warm.
+    pub async fn write(&self, data: &[u8], end: bool, sent: &mut usize) -> Result<(), Error> {
+        poll_fn(|cx| self.poll_write(data, end, sent, cx)).await
+    }
+
+    fn poll_write(
+        &self,
+        data: &[u8],
+        end: bool,
+        sent: &mut usize,
+        cx: &mut Context<'_>,
+    ) -> Poll<Result<(), Error>> {
+        self.conn.poll_wait(self.at, Side::Write, cx, |shared| shared.write(self.at, data, end, sent))
+    }
+
+    /// Ends the message with trailers (RFC 9110 §6.5).
+    pub fn write_trailers(&self, trailers: &FieldSection) -> Result<(), Error> {
+        self.command(|machine, stream, out| machine.send_trailers(stream, trailers, out))?;
+        let shared = self.conn.push_out(self.conn.lock());
+        self.conn.unlock_and_wake(shared);
+        Ok(())
+    }
+
+    pub(crate) fn drop_with(&mut self, head: Option<Head>, content: Vec<u8>) {
+        let sides = std::mem::replace(&mut self.sides, Sides::NONE);
+        self.conn.release(self.at, sides, head, content);
+    }
+}
+
+impl Drop for Stream {
+    fn drop(&mut self) {
+        if self.sides != Sides::NONE {
+            self.drop_with(None, Vec::new());
+        }
+    }
+}
+
+/// A head received, and whether the message ended with it.
+pub struct Received {
+    /// The control data and the field section; give it back with [`Stream::give_head`].
+    pub head: Head,
+    /// No content and no trailers follow.
+    pub ended: bool,
+}
+
+impl Error {
+    pub(crate) const fn cancelled() -> Self {
+        Self::new(Phase::Send, Cause::Cancelled, Retry::IfIdempotent)
+    }
+}
+
+impl Shared {
+    fn write(&mut self, at: SlotKey, data: &[u8], end: bool, sent: &mut usize) -> Option<Result<(), Error>> {
+        let slot = self.slot(at)?;
+        if let Some(error) = &slot.failed {
+            return Some(Err(error.clone().during(Phase::Send)));
+        }
+        let Some(stream) = slot.stream else { return Some(Err(Error::cancelled())) };
+        if slot.ended && self.machine.is_client() {
+            // The response is whole: nobody waits for the rest of the request.
+            return Some(Ok(()));
+        }
+        if self.output_is_full() {
+            return None;
+        }
+        match self.machine.send_data(stream, &data[*sent..], end, &mut self.out) {
+            Ok(taken) => *sent += taken,
+            Err(error) => return Some(Err(Error::refused(error))),
+        }
+        (*sent == data.len()).then_some(Ok(()))
+    }
+
+    fn give_back(&mut self, at: SlotKey, octets: u32) {
+        if let Some(stream) = self.slot(at).and_then(|slot| slot.stream) {
+            let _ = self.machine.release_capacity(stream, octets);
+        }
+    }
+
+    fn wake_task_of_server(&mut self) {
+        if !self.machine.is_client() {
+            self.wake_task();
+        }
+    }
+}

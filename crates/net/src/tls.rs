@@ -1,0 +1,91 @@
+//! TLS by rustls, as memory work: ciphertext in, plaintext out, and the reverse. No socket is touched here.
+
+use std::io::{self, Read, Write};
+
+use alula_fields::OutBuf;
+
+use crate::{
+    error::{Error, Phase},
+    read_buf::ReadBuf,
+};
+
+/// Octets of plaintext taken out of the session at once: one record and a little more.
+const PLAIN_STEP: usize = 17 * 1024;
+
+/// One TLS session.
+pub(crate) struct Tls {
+    session: rustls::Connection,
+}
+
+impl Tls {
+    pub(crate) fn new(session: rustls::Connection) -> Self {
+        Self { session }
+    }
+
+    /// Decrypts `wire`, appending what it says to `plain`. True when the peer has said that it ends.
+    pub(crate) fn decrypt(&mut self, mut wire: &[u8], plain: &mut ReadBuf) -> Result<bool, Error> {
+        loop {
+            let state = self.session.process_new_packets().map_err(|e| Error::tls(Phase::Content, e))?;
+            self.drain(state.plaintext_bytes_to_read(), plain)?;
+            if wire.is_empty() || state.peer_has_closed() {
+                return Ok(state.peer_has_closed());
+            }
+            self.session.read_tls(&mut wire).map_err(|e| Error::io(Phase::Content, &e))?;
+        }
+    }
+
+    fn drain(&mut self, mut octets: usize, plain: &mut ReadBuf) -> Result<(), Error> {
+        while octets > 0 {
+            let space = plain.space(octets.min(PLAIN_STEP));
+            let read = self.session.reader().read(space).map_err(|e| Error::io(Phase::Content, &e))?;
+            plain.filled(read);
+            octets -= read;
+        }
+        Ok(())
+    }
+
+    /// Encrypts all of `plain` and whatever the session itself wants to say, appending records to `wire`.
+    pub(crate) fn encrypt(&mut self, plain: &mut OutBuf, wire: &mut OutBuf) -> Result<(), Error> {
+        loop {
+            if !plain.is_empty() {
+                let taken = self.session.writer().write(plain.unsent());
+                plain.consume(taken.map_err(|e| Error::io(Phase::Send, &e))?);
+            }
+            while self.session.wants_write() {
+                self.session.write_tls(&mut Append(wire)).map_err(|e| Error::io(Phase::Send, &e))?;
+            }
+            if plain.is_empty() {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Says that we end (close_notify).
+    pub(crate) fn close(&mut self) {
+        self.session.send_close_notify();
+    }
+
+    /// The protocol agreed on by ALPN.
+    pub(crate) fn alpn(&self) -> Option<&[u8]> {
+        self.session.alpn_protocol()
+    }
+}
+
+/// Appends to an output buffer what is written to it.
+struct Append<'a>(&'a mut OutBuf);
+
+impl Write for Append<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.extend(bytes);
+        Ok(bytes.len())
+    }
+
+    fn write_vectored(&mut self, parts: &[io::IoSlice<'_>]) -> io::Result<usize> {
+        parts.iter().for_each(|part| self.0.extend(part));
+        Ok(parts.iter().map(|part| part.len()).sum())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,67 @@
+//! The content of a message being sent.
+
+use alula_fields::FieldSection;
+
+use crate::{error::Error, stream::Stream};
+
+/// Sends the content of a message piece by piece.
+///
+/// Dropping it before [`finish`](Self::finish) resets the stream, so that the peer never takes half a message for
+/// a whole one.
+pub struct BodyWriter {
+    stream: Stream,
+}
+
+/// Proof that a message was sent to its end.
+#[derive(Debug)]
+pub struct Sent(());
+
+impl BodyWriter {
+    /// Sends on this stream, whose head has been sent.
+    pub fn new(stream: Stream) -> Self {
+        Self { stream }
+    }
+
+    /// Sends `data`, waiting while the peer's windows or the output have no room.
+    ///
+    /// Dropping the future sends part of `data`, so drop the writer then as well. Allocates nothing once warm.
+    ///
+    /// # Errors
+    /// The stream was reset, the connection broke or a deadline passed.
+    pub async fn write(&mut self, data: &[u8]) -> Result<(), Error> {
+        self.stream.write(data, false, &mut 0).await
+    }
+
+    /// Ends the message.
+    ///
+    /// # Errors
+    /// As [`Self::write`].
+    pub async fn finish(self) -> Result<Sent, Error> {
+        self.finish_content(&[]).await
+    }
+
+    /// Sends `data` and ends the message with it.
+    ///
+    /// # Errors
+    /// As [`Self::write`].
+    pub async fn finish_content(self, data: &[u8]) -> Result<Sent, Error> {
+        self.stream.write(data, true, &mut 0).await?;
+        Ok(Sent(()))
+    }
+
+    /// Ends the message with trailers (RFC 9110 §6.5).
+    ///
+    /// # Errors
+    /// As [`Self::write`], and when a field may not stand in trailers.
+    pub async fn finish_with(self, trailers: &FieldSection) -> Result<Sent, Error> {
+        self.stream.write_trailers(trailers)?;
+        Ok(Sent(()))
+    }
+}
+
+impl Sent {
+    /// For messages whose last octet has been handed to the connection.
+    pub fn whole() -> Self {
+        Self(())
+    }
+}

@@ -1,0 +1,70 @@
+//! The certificate a server shows, and its key.
+
+use std::sync::Arc;
+
+use alula_net::Error;
+use rustls::{
+    ServerConfig,
+    crypto::aws_lc_rs,
+    pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject as _},
+};
+
+/// A certificate chain with its private key.
+#[derive(Clone)]
+pub struct Identity {
+    config: Arc<ServerConfig>,
+    certificate_pem: Option<Arc<str>>,
+}
+
+impl Identity {
+    /// From PEM texts: the chain, the server's own certificate first, and its key.
+    ///
+    /// # Errors
+    /// A text cannot be read, or the key is not the certificate's.
+    pub fn from_pem(certificates: &[u8], key: &[u8]) -> Result<Self, Error> {
+        let chain: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(certificates).collect();
+        let chain =
+            chain.map_err(|_| Error::usage("the PEM text holds a certificate that cannot be read"))?;
+        let key = PrivateKeyDer::from_pem_slice(key)
+            .map_err(|_| Error::usage("the PEM text holds no private key that can be read"))?;
+        Self::new(chain, key)
+    }
+
+    fn new(chain: Vec<CertificateDer<'static>>, key: PrivateKeyDer<'static>) -> Result<Self, Error> {
+        let mut config = ServerConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))
+            .with_safe_default_protocol_versions()
+            .map_err(|_| Error::usage("the TLS provider has no protocol version"))?
+            .with_no_client_auth()
+            .with_single_cert(chain, key)
+            .map_err(|_| Error::usage("the certificate and the key do not belong together"))?;
+        config.alpn_protocols = vec![b"h2".to_vec()];
+        Ok(Self { config: Arc::new(config), certificate_pem: None })
+    }
+
+    pub(crate) fn config(&self) -> Arc<ServerConfig> {
+        self.config.clone()
+    }
+}
+
+#[cfg(feature = "self-signed")]
+impl Identity {
+    /// A certificate for these names, made on the spot and signed by itself: for tests and debugging.
+    ///
+    /// # Errors
+    /// A name is not one that a certificate can hold.
+    pub fn self_signed(names: impl IntoIterator<Item = impl Into<String>>) -> Result<Self, Error> {
+        let names: Vec<String> = names.into_iter().map(Into::into).collect();
+        let made = rcgen::generate_simple_self_signed(names)
+            .map_err(|_| Error::usage("no certificate can be made for these names"))?;
+        let key = PrivateKeyDer::try_from(made.signing_key.serialize_der())
+            .map_err(|_| Error::usage("no certificate can be made for these names"))?;
+        let mut identity = Self::new(vec![made.cert.der().clone()], key)?;
+        identity.certificate_pem = Some(made.cert.pem().into());
+        Ok(identity)
+    }
+
+    /// The self-signed certificate as PEM, for clients to trust.
+    pub fn certificate_pem(&self) -> Option<&str> {
+        self.certificate_pem.as_deref()
+    }
+}

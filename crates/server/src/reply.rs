@@ -1,0 +1,151 @@
+//! The answer to a request: its head, then all of its content at once or piece by piece.
+
+use std::net::SocketAddr;
+
+use alula_fields::{FieldSection, Head, IntoName, KnownName, Method, Status};
+use alula_net::{Body, BodyWriter, Error, Sent, Stream, h2::ResponseHead};
+
+use crate::{date, decimal::Decimal, exchange::Request};
+
+/// The right to answer a request, apart from the request.
+///
+/// Dropping it unanswered answers 500.
+pub struct Responder {
+    stream: Option<Stream>,
+    /// The answer to HEAD has no content (RFC 9110 §9.3.2).
+    to_head: bool,
+}
+
+/// The head of an answer being built. The first mistake made on the way is kept and reported when it is sent.
+#[must_use = "a reply does nothing until it is sent"]
+pub struct Reply {
+    responder: Responder,
+    status: Status,
+    head: Head,
+    mistake: Option<Error>,
+    /// Held until the answer is sent: letting go of an unread request would reset the stream.
+    request: Option<(Request, Body)>,
+}
+
+impl Responder {
+    pub(crate) fn new(stream: Stream, request: &Request) -> Self {
+        Self { stream: Some(stream), to_head: Method::eq_ignore_case(request.method(), "HEAD") }
+    }
+
+    pub(crate) fn peer(&self) -> SocketAddr {
+        self.stream.as_ref().map_or(SocketAddr::from(([0, 0, 0, 0], 0)), Stream::peer)
+    }
+
+    /// Begins the answer.
+    pub fn respond(self, status: Status) -> Reply {
+        let head = self.stream.as_ref().map(Stream::lend_head).unwrap_or_default();
+        Reply { responder: self, status, head, mistake: None, request: None }
+    }
+
+    /// Sends an interim response (1xx, RFC 9110 §15.2) without fields; the answer is still to come.
+    ///
+    /// # Errors
+    /// The status is not 1xx, or 101, which HTTP/2 has no use for (RFC 9113 §8.6); or the stream is gone.
+    pub fn interim(&self, status: Status) -> Result<(), Error> {
+        if !(100..200).contains(&status.code()) || status.code() == 101 {
+            return Err(Error::usage("an interim response has a status of 1xx, but not 101 (RFC 9113 §8.6)"));
+        }
+        self.send_head(status, &FieldSection::new(), false)
+    }
+
+    fn send_head(&self, status: Status, fields: &FieldSection, end: bool) -> Result<(), Error> {
+        let Some(stream) = &self.stream else { return Err(Error::usage("the answer was sent")) };
+        let head = ResponseHead { status, fields };
+        stream.command(|machine, key, out| machine.send_response(key, &head, end, out))
+    }
+}
+
+impl Drop for Responder {
+    fn drop(&mut self) {
+        if self.stream.is_some() {
+            // When the stream is gone there is nobody left to tell.
+            let _ = self.send_head(Status::INTERNAL_SERVER_ERROR, &FieldSection::new(), true);
+        }
+    }
+}
+
+impl Reply {
+    pub(crate) fn keep(mut self, request: Request, body: Body) -> Self {
+        self.request = Some((request, body));
+        self
+    }
+
+    /// Adds a field.
+    pub fn field<'n>(mut self, name: impl IntoName<'n>, value: impl AsRef<[u8]>) -> Self {
+        if let Err(error) = self.head.fields.append(name, value) {
+            self.mistake.get_or_insert(error.into());
+        }
+        self
+    }
+
+    /// The fields so far, for what [`Self::field`] cannot do.
+    pub fn fields_mut(&mut self) -> &mut FieldSection {
+        &mut self.head.fields
+    }
+
+    /// The content of the request, for answers that depend on it or send it back.
+    pub fn body(&mut self) -> Option<&mut Body> {
+        self.request.as_mut().map(|(_, body)| body)
+    }
+
+    /// Sends the answer with this content, stating its length. An answer to HEAD states it and sends none; 204 and 304
+    /// have none.
+    ///
+    /// Dropping the future part-way resets the stream. Allocates nothing once warm.
+    ///
+    /// # Errors
+    /// A field was not valid, the stream was reset or the connection broke.
+    pub async fn send(mut self, content: &[u8]) -> Result<Sent, Error> {
+        let has_none = matches!(self.status.code(), 204 | 304);
+        if !has_none && !self.head.fields.contains(KnownName::CONTENT_LENGTH) {
+            self.head
+                .fields
+                .append(KnownName::CONTENT_LENGTH, Decimal::of(content.len() as u64).as_bytes())?;
+        }
+        let end = content.is_empty() || has_none || self.responder.to_head;
+        let mut stream = self.begin(end)?;
+        if !end {
+            stream.write(content, true, &mut 0).await?;
+        }
+        self.finish(&mut stream);
+        Ok(Sent::whole())
+    }
+
+    /// Sends the head; the content follows through the writer.
+    ///
+    /// # Errors
+    /// As [`Self::send`].
+    pub async fn stream(mut self) -> Result<BodyWriter, Error> {
+        let stream = self.begin(false)?;
+        self.give_back(&stream);
+        Ok(BodyWriter::new(stream))
+    }
+
+    fn begin(&mut self, end: bool) -> Result<Stream, Error> {
+        if let Some(mistake) = self.mistake.take() {
+            return Err(mistake);
+        }
+        if !self.head.fields.contains(KnownName::DATE) {
+            date::with_now(|date| self.head.fields.append(KnownName::DATE, date))?;
+        }
+        self.responder.send_head(self.status, &self.head.fields, end)?;
+        self.responder.stream.take().ok_or(Error::usage("the answer was sent"))
+    }
+
+    fn finish(&mut self, stream: &mut Stream) {
+        stream.sent_all();
+        self.give_back(stream);
+    }
+
+    fn give_back(&mut self, stream: &Stream) {
+        stream.give_head(std::mem::take(&mut self.head));
+        if let Some((request, mut body)) = self.request.take() {
+            body.give_with(request.into_head());
+        }
+    }
+}

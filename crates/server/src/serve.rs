@@ -1,0 +1,111 @@
+//! The task of one connection: takes requests, runs their handlers, writes once per turn.
+
+use std::{
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll, ready},
+    time::Duration,
+};
+
+use alula_net::{Conn, Incoming, Turn};
+use tokio::time::{Instant, Sleep, sleep};
+
+use crate::{Exchange, Handler, server::Draining, slots::Slots};
+
+/// How long the peer may take to close its side after the connection has ended.
+const LINGER: Duration = Duration::from_millis(500);
+
+pub(crate) struct Serve<H: Handler> {
+    conn: Arc<Conn>,
+    handler: Arc<H>,
+    slots: Slots<H::Future>,
+    incoming: Vec<Incoming>,
+    draining: Draining,
+    timer: Pin<Box<Sleep>>,
+    /// The connection has ended; what the peer still sends is read and dropped, so that it sees our FIN.
+    lingers: bool,
+}
+
+impl<H: Handler> Serve<H> {
+    pub(crate) fn new(conn: Arc<Conn>, handler: Arc<H>, draining: Draining) -> Self {
+        Self {
+            conn,
+            handler,
+            slots: Slots::new(),
+            incoming: Vec::new(),
+            draining,
+            timer: Box::pin(sleep(Duration::ZERO)),
+            lingers: false,
+        }
+    }
+
+    /// Turns and handlers, until there is nothing more to do. Ready when the connection has ended.
+    fn poll_turns(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        if self.draining.poll_begun(cx).is_ready() {
+            self.conn.drain();
+        }
+        loop {
+            let turn = self.conn.turn_of_server(&mut self.incoming, cx);
+            for incoming in self.incoming.drain(..) {
+                self.slots.start(self.handler.call(Exchange::new(incoming)));
+            }
+            self.slots.poll_ready();
+            match turn {
+                Turn::Progress => {}
+                Turn::Idle => return Poll::Pending,
+                Turn::Ended(_) => return Poll::Ready(()),
+            }
+        }
+    }
+
+    /// Sleeps no longer than the connection's next deadline.
+    fn poll_timer(&mut self, cx: &mut Context<'_>) {
+        if let Some(wait) = self.conn.next_timeout() {
+            let at = Instant::now() + wait;
+            if self.timer.deadline() != at {
+                self.timer.as_mut().reset(at);
+            }
+            if self.timer.as_mut().poll(cx).is_ready() {
+                cx.waker().wake_by_ref();
+            }
+        }
+    }
+
+    fn poll_linger(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        if self.timer.as_mut().poll(cx).is_ready() {
+            return Poll::Ready(());
+        }
+        self.conn.poll_discard(cx)
+    }
+}
+
+impl<H: Handler> Unpin for Serve<H> {}
+
+impl<H: Handler> Future for Serve<H> {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        let this = &mut *self;
+        if this.lingers {
+            return this.poll_linger(cx);
+        }
+        this.slots.begin_run(cx.waker());
+        loop {
+            let ended = this.poll_turns(cx);
+            this.conn.settle(cx);
+            if ended.is_ready() || (this.conn.is_drained() && this.slots.is_empty()) {
+                this.slots = Slots::new();
+                this.conn.finish();
+                this.lingers = true;
+                this.timer.as_mut().reset(Instant::now() + LINGER);
+                ready!(this.poll_linger(cx));
+                return Poll::Ready(());
+            }
+            if this.slots.end_run() {
+                this.poll_timer(cx);
+                return Poll::Pending;
+            }
+            this.slots.begin_run(cx.waker());
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! The listener: accepts connections, hands each to a task of its own, and stops gracefully.
+
+use std::{
+    io,
+    net::SocketAddr,
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll},
+    time::Duration,
+};
+
+use alula_fields::Limits;
+use alula_net::{Accept, Error, h2::Config};
+use tokio::{
+    net::{TcpListener, TcpStream, ToSocketAddrs},
+    sync::watch,
+    task::JoinSet,
+};
+
+#[cfg(feature = "tls")]
+use crate::Identity;
+use crate::{Handler, serve::Serve};
+
+/// How long the listener rests when the system has no more descriptors.
+const ACCEPT_BACKOFF: Duration = Duration::from_millis(50);
+
+/// Settings of a [`Server`]; every one has a default that is safe to use.
+#[derive(Clone, Default)]
+pub struct ServerBuilder {
+    config: Config,
+    #[cfg(feature = "tls")]
+    identity: Option<Identity>,
+}
+
+impl ServerBuilder {
+    /// Serves TLS with this identity beside clear text on the same port: a connection whose first octet is 0x16 is
+    /// TLS (RFC 8446 §5.1).
+    #[cfg(feature = "tls")]
+    #[must_use]
+    pub fn identity(mut self, identity: Identity) -> Self {
+        self.identity = Some(identity);
+        self
+    }
+
+    /// What a peer may make this server hold or do.
+    #[must_use]
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.config.limits = limits;
+        self
+    }
+
+    /// Listens; port 0 takes a free one.
+    ///
+    /// # Errors
+    /// The address is taken or not ours.
+    pub async fn bind(self, address: impl ToSocketAddrs) -> io::Result<Server> {
+        let listener = TcpListener::bind(address).await?;
+        let (stop, stopped) = watch::channel(false);
+        let limits = &self.config.limits;
+        let accept = Accept {
+            #[cfg(feature = "tls")]
+            tls: self.identity.as_ref().map(Identity::config),
+            deadline: limits.handshake_timeout,
+            config: self.config,
+        };
+        Ok(Server { listener, accept: Arc::new(accept), stop: Arc::new(stop), stopped })
+    }
+}
+
+/// A listening server. Nothing is accepted until [`Self::serve`] runs.
+pub struct Server {
+    listener: TcpListener,
+    accept: Arc<Accept>,
+    stop: Arc<watch::Sender<bool>>,
+    stopped: watch::Receiver<bool>,
+}
+
+/// Stops a server; see [`Server::stop_handle`].
+#[derive(Clone)]
+pub struct Stop(Arc<watch::Sender<bool>>);
+
+impl Stop {
+    /// Accepts no more; every connection says so to its peer (GOAWAY) and ends when its requests are answered.
+    pub fn stop(&self) {
+        self.0.send_replace(true);
+    }
+}
+
+impl Server {
+    /// A server to be given settings.
+    pub fn builder() -> ServerBuilder {
+        ServerBuilder::default()
+    }
+
+    /// Listens with the default settings, clear text only.
+    ///
+    /// # Errors
+    /// As [`ServerBuilder::bind`].
+    pub async fn bind(address: impl ToSocketAddrs) -> io::Result<Self> {
+        Self::builder().bind(address).await
+    }
+
+    /// The address listened on.
+    ///
+    /// # Errors
+    /// The system cannot tell.
+    pub fn address(&self) -> io::Result<SocketAddr> {
+        self.listener.local_addr()
+    }
+
+    /// What stops this server.
+    pub fn stop_handle(&self) -> Stop {
+        Stop(self.stop.clone())
+    }
+
+    /// Serves until stopped, then until the last connection has ended or `grace` has passed.
+    ///
+    /// Dropping the future ends the server and its connections at once.
+    ///
+    /// # Errors
+    /// The listener broke.
+    pub async fn serve_with_grace<H: Handler>(mut self, handler: H, grace: Duration) -> io::Result<()> {
+        let handler = Arc::new(handler);
+        let mut connections = JoinSet::new();
+        loop {
+            let socket = tokio::select! {
+                accepted = self.listener.accept() => accepted,
+                _ = self.stopped.wait_for(|stopped| *stopped) => break,
+            };
+            match socket {
+                Ok((socket, _)) => drop(connections.spawn(self.connection(socket, handler.clone()))),
+                Err(error) if is_fatal(&error) => return Err(error),
+                Err(_) => tokio::time::sleep(ACCEPT_BACKOFF).await,
+            }
+            while connections.try_join_next().is_some() {}
+        }
+        drop(self.listener);
+        let all_ended = async { while connections.join_next().await.is_some() {} };
+        // Connections that outlive the grace are aborted with the set that holds them.
+        let _ = tokio::time::timeout(grace, all_ended).await;
+        Ok(())
+    }
+
+    /// Serves until stopped, with 10 seconds of grace for the connections that are open then.
+    ///
+    /// # Errors
+    /// As [`Self::serve_with_grace`].
+    pub async fn serve<H: Handler>(self, handler: H) -> io::Result<()> {
+        self.serve_with_grace(handler, Duration::from_secs(10)).await
+    }
+
+    fn connection<H: Handler>(
+        &self,
+        socket: TcpStream,
+        handler: Arc<H>,
+    ) -> impl Future<Output = ()> + Send + use<H> {
+        let (accept, draining) = (self.accept.clone(), Draining::new(self.stopped.clone()));
+        async move {
+            // A peer that does not get through the handshake has been told why, where that is possible.
+            let conn: Result<_, Error> = accept.open(socket).await;
+            if let Ok(conn) = conn {
+                Serve::new(conn, handler, draining).await;
+            }
+        }
+    }
+}
+
+/// Whether the listener itself is broken, not one connection on its way.
+fn is_fatal(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::NotConnected)
+}
+
+/// Tells a connection's task that the server stops.
+pub(crate) struct Draining {
+    stopped: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
+}
+
+impl Draining {
+    fn new(mut stopped: watch::Receiver<bool>) -> Self {
+        Self {
+            stopped: Some(Box::pin(async move {
+                // A server that was dropped has stopped as well.
+                let _ = stopped.wait_for(|stopped| *stopped).await;
+            })),
+        }
+    }
+
+    /// Ready once, when the server stops.
+    pub(crate) fn poll_begun(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        let Some(stopped) = &mut self.stopped else { return Poll::Pending };
+        std::task::ready!(stopped.as_mut().poll(cx));
+        self.stopped = None;
+        Poll::Ready(())
+    }
+}
