@@ -1,8 +1,9 @@
 //! One origin (RFC 9110 §4.3.1) and the connection that is open to it.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use alula_net::{Conn, Connect, Error};
+use tokio::sync::watch;
 
 use crate::{builder::Settings, location::Location};
 
@@ -12,9 +13,15 @@ pub(crate) struct Origin {
     /// Scheme and authority as they begin a URL.
     pub(crate) prefix: String,
     connect: Connect,
-    conn: Mutex<Option<Arc<Conn>>>,
-    /// Held while a connection is being opened, so that others wait for it.
-    opening: tokio::sync::Mutex<()>,
+    state: Mutex<State>,
+}
+
+/// A connection is opened by a task of its own: a call that is dropped or not polled holds up nobody who waits for the
+/// same connection.
+enum State {
+    None,
+    Opening(watch::Receiver<Option<Result<Arc<Conn>, Error>>>),
+    Open(Arc<Conn>),
 }
 
 impl Origin {
@@ -33,48 +40,76 @@ impl Origin {
                 config: settings.config.clone(),
                 observer: settings.observer.clone(),
             },
-            conn: Mutex::new(None),
-            opening: tokio::sync::Mutex::new(()),
+            state: Mutex::new(State::None),
         }
     }
 
     /// The open connection, or a new one. Allocates nothing when there is one.
     pub(crate) async fn conn(&self) -> Result<Arc<Conn>, Error> {
-        if let Some(conn) = self.current() {
-            return Ok(conn);
-        }
-        let _opening = self.opening.lock().await;
-        if let Some(conn) = self.current() {
-            return Ok(conn);
-        }
-        let conn = self.connect.open().await?;
-        *self.slot() = Some(conn.clone());
-        Ok(conn)
+        let mut opening = match &mut *self.state() {
+            State::Open(conn) => return Ok(conn.clone()),
+            State::Opening(opening) => opening.clone(),
+            none => {
+                let opening = self.open();
+                *none = State::Opening(opening.clone());
+                opening
+            }
+        };
+        let opened = match opening.wait_for(Option::is_some).await {
+            Ok(opened) => opened.clone().expect("waited for"),
+            // The task died with its runtime.
+            Err(_) => Err(Error::cancelled()),
+        };
+        self.opened(&opening, &opened);
+        opened
     }
 
-    #[inline]
-    pub(crate) fn current(&self) -> Option<Arc<Conn>> {
-        self.slot().clone()
+    fn open(&self) -> watch::Receiver<Option<Result<Arc<Conn>, Error>>> {
+        let (tell, opening) = watch::channel(None);
+        let connect = self.connect.clone();
+        tokio::spawn(async move {
+            if let Err(unheard) = tell.send(Some(connect.open().await))
+                && let Some(Ok(conn)) = unheard.0
+            {
+                conn.close();
+            }
+        });
+        opening
+    }
+
+    /// The first who hears of the outcome notes it for those who come later.
+    fn opened(
+        &self,
+        opening: &watch::Receiver<Option<Result<Arc<Conn>, Error>>>,
+        opened: &Result<Arc<Conn>, Error>,
+    ) {
+        let mut state = self.state();
+        if matches!(&*state, State::Opening(current) if current.same_channel(opening)) {
+            *state = match opened {
+                Ok(conn) => State::Open(conn.clone()),
+                Err(_) => State::None,
+            };
+        }
     }
 
     /// Forgets a connection that takes no more streams.
     pub(crate) fn forget(&self, gone: &Arc<Conn>) {
-        let mut slot = self.slot();
-        if slot.as_ref().is_some_and(|conn| Arc::ptr_eq(conn, gone)) {
-            *slot = None;
+        let mut state = self.state();
+        if matches!(&*state, State::Open(conn) if Arc::ptr_eq(conn, gone)) {
+            *state = State::None;
         }
-        drop(slot);
+        drop(state);
         gone.close();
     }
 
-    fn slot(&self) -> std::sync::MutexGuard<'_, Option<Arc<Conn>>> {
-        self.conn.lock().unwrap_or_else(PoisonError::into_inner)
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Drop for Origin {
     fn drop(&mut self) {
-        if let Some(conn) = self.slot().take() {
+        if let State::Open(conn) = &*self.state() {
             conn.close();
         }
     }

@@ -28,7 +28,7 @@ pub use body::Body;
 pub use conn::{Conn, FrameObserver, Open};
 pub use connect::Connect;
 pub use error::{Cause, Error, Phase, Retry};
-pub use owner::{Incoming, Turn};
+pub use owner::{Incoming, StreamName, Turn};
 pub use stream::{Received, Stream};
 pub use writer::{BodyWriter, Sent};
 

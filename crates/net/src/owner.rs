@@ -11,7 +11,7 @@ use crate::{
     conn::{Conn, poll_read},
     error::Error,
     shared::{OUTPUT_SOFT_LIMIT, Reader},
-    slot::Sides,
+    slot::{Sides, SlotKey},
     stream::Stream,
 };
 
@@ -20,12 +20,25 @@ const DISCARD_STEP: usize = 4 * 1024;
 
 /// A request that has arrived.
 pub struct Incoming {
+    /// Names the stream when it is cancelled.
+    pub key: StreamName,
     /// The stream it is answered on.
     pub stream: Stream,
     /// Its control data and field section.
     pub head: Head,
     /// It has no content.
     pub ended: bool,
+}
+
+/// Names a stream of a connection for as long as a handle of it is held.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct StreamName(SlotKey);
+
+impl StreamName {
+    /// A small number, used again by later streams: an index for tables.
+    pub fn index(self) -> usize {
+        self.0.index as usize
+    }
 }
 
 /// What a server's turn has come to.
@@ -42,7 +55,14 @@ impl Conn {
     /// Takes one turn: writes what waits, reads once, and hands over the requests that have arrived.
     ///
     /// Call [`Self::settle`] after the handlers ran, before this task sleeps.
-    pub fn turn_of_server(self: &Arc<Self>, into: &mut Vec<Incoming>, cx: &mut Context<'_>) -> Turn {
+    ///
+    /// `cancelled` gets the streams that were reset: nobody waits for their answers.
+    pub fn turn_of_server(
+        self: &Arc<Self>,
+        into: &mut Vec<Incoming>,
+        cancelled: &mut Vec<StreamName>,
+        cx: &mut Context<'_>,
+    ) -> Turn {
         self.attend(cx);
         self.poll_unblock(cx);
         let mut shared = self.lock();
@@ -51,10 +71,12 @@ impl Conn {
             (shared, progress) = self.turn(shared, cx, Reader::Task);
         }
         into.extend(shared.accepted.drain(..).map(|accepted| Incoming {
+            key: StreamName(accepted.at),
             stream: Stream::new(self.clone(), accepted.at, Sides::BOTH),
             head: accepted.head,
             ended: accepted.ended,
         }));
+        cancelled.extend(shared.cancelled.drain(..).map(StreamName));
         let ended = shared.ended.clone();
         self.unlock_and_wake(shared);
         match ended {

@@ -64,6 +64,8 @@ pub(crate) struct Shared {
     /// The slot of each of the machine's streams, by the stream's own slot.
     by_stream: Vec<u32>,
     pub(crate) accepted: Vec<Accepted>,
+    /// Streams that were reset: on a server, nobody waits for their answers.
+    pub(crate) cancelled: Vec<SlotKey>,
     heads: Vec<Head>,
     contents: Vec<Vec<u8>>,
     contents_octets: usize,
@@ -110,6 +112,7 @@ impl Shared {
             free: Vec::new(),
             by_stream: Vec::new(),
             accepted: Vec::new(),
+            cancelled: Vec::new(),
             heads: Vec::new(),
             contents: Vec::new(),
             contents_octets: 0,
@@ -408,6 +411,10 @@ impl Shared {
         match self.of_stream(stream) {
             Some((index, slot)) => {
                 slot.failed = Some(error);
+                let generation = slot.generation;
+                if !self.machine.is_client() {
+                    self.cancelled.push(SlotKey { index, generation });
+                }
                 self.wake_later(index, Side::Read);
                 self.wake_later(index, Side::Write);
             }

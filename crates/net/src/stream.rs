@@ -194,7 +194,8 @@ pub struct Received {
 }
 
 impl Error {
-    pub(crate) const fn cancelled() -> Self {
+    /// The work was given up on this side.
+    pub const fn cancelled() -> Self {
         Self::new(Phase::Send, Cause::Cancelled, Retry::IfIdempotent)
     }
 }

@@ -18,7 +18,7 @@ pub struct Exchange {
 
 impl Exchange {
     pub(crate) fn new(incoming: Incoming) -> Self {
-        let Incoming { stream, head, ended } = incoming;
+        let Incoming { stream, head, ended, .. } = incoming;
         let (receive, send) = stream.split();
         let request = Request { head };
         let responder = Responder::new(send, &request);

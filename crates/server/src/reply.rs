@@ -50,7 +50,10 @@ impl Responder {
         if !(100..200).contains(&status.code()) || status.code() == 101 {
             return Err(Error::usage("an interim response has a status of 1xx, but not 101 (RFC 9113 §8.6)"));
         }
-        self.send_head(status, &FieldSection::new(), false)
+        let Some(stream) = &self.stream else { return Err(Error::usage("the answer was sent")) };
+        let fields = FieldSection::new();
+        let head = ResponseHead { status, fields: &fields };
+        stream.command(|machine, key, out| machine.send_interim(key, &head, out))
     }
 
     fn send_head(&self, status: Status, fields: &FieldSection, end: bool) -> Result<(), Error> {

@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use alula_net::{Conn, Incoming, Turn};
+use alula_net::{Conn, Incoming, StreamName, Turn};
 use tokio::time::{Instant, Sleep, sleep};
 
 use crate::{Exchange, Handler, server::Draining, slots::Slots};
@@ -20,6 +20,7 @@ pub(crate) struct Serve<H: Handler> {
     handler: Arc<H>,
     slots: Slots<H::Future>,
     incoming: Vec<Incoming>,
+    cancelled: Vec<StreamName>,
     draining: Draining,
     timer: Pin<Box<Sleep>>,
     /// The connection has ended; what the peer still sends is read and dropped, so that it sees our FIN.
@@ -33,6 +34,7 @@ impl<H: Handler> Serve<H> {
             handler,
             slots: Slots::new(),
             incoming: Vec::new(),
+            cancelled: Vec::new(),
             draining,
             timer: Box::pin(sleep(Duration::ZERO)),
             lingers: false,
@@ -45,9 +47,11 @@ impl<H: Handler> Serve<H> {
             self.conn.drain();
         }
         loop {
-            let turn = self.conn.turn_of_server(&mut self.incoming, cx);
+            let turn = self.conn.turn_of_server(&mut self.incoming, &mut self.cancelled, cx);
+            self.cancelled.drain(..).for_each(|stream| self.slots.cancel(stream));
             for incoming in self.incoming.drain(..) {
-                self.slots.start(self.handler.call(Exchange::new(incoming)));
+                let stream = incoming.key;
+                self.slots.start(stream, self.handler.call(Exchange::new(incoming)));
             }
             self.slots.poll_ready();
             match turn {

@@ -13,18 +13,23 @@ use std::{
     task::{Context, Poll, Wake, Waker},
 };
 
+use alula_net::StreamName;
+
 /// Slots whose readiness one word tells.
 const GROUP: usize = 64;
 
 pub(crate) struct Slots<F> {
     slots: Vec<Slot<F>>,
     free: Vec<usize>,
+    /// The slot that last answered a stream, by the stream's index.
+    by_stream: Vec<usize>,
     groups: Vec<Arc<Group>>,
     task: Arc<Task>,
 }
 
 struct Slot<F> {
     future: Pin<Box<Option<F>>>,
+    stream: Option<StreamName>,
     waker: Waker,
 }
 
@@ -48,7 +53,13 @@ struct SlotWaker {
 impl<F: Future> Slots<F> {
     pub(crate) fn new() -> Self {
         let task = Task { waker: Mutex::new(None), runs: AtomicBool::new(false) };
-        Self { slots: Vec::new(), free: Vec::new(), groups: Vec::new(), task: Arc::new(task) }
+        Self {
+            slots: Vec::new(),
+            free: Vec::new(),
+            by_stream: Vec::new(),
+            groups: Vec::new(),
+            task: Arc::new(task),
+        }
     }
 
     /// From here to [`Self::end_run`] wakes set bits only.
@@ -71,11 +82,24 @@ impl<F: Future> Slots<F> {
         self.free.len() == self.slots.len()
     }
 
-    /// Starts a future and polls it once.
-    pub(crate) fn start(&mut self, future: F) {
+    /// Starts the future that answers a stream and polls it once.
+    pub(crate) fn start(&mut self, stream: StreamName, future: F) {
         let index = self.free.pop().unwrap_or_else(|| self.add());
+        if self.by_stream.len() <= stream.index() {
+            self.by_stream.resize(stream.index() + 1, 0);
+        }
+        self.by_stream[stream.index()] = index;
+        self.slots[index].stream = Some(stream);
         self.slots[index].future.set(Some(future));
         self.poll(index);
+    }
+
+    /// Drops the future that answers this stream, if it still runs.
+    pub(crate) fn cancel(&mut self, stream: StreamName) {
+        let index = self.by_stream.get(stream.index()).copied();
+        if let Some(index) = index.filter(|&index| self.slots[index].stream == Some(stream)) {
+            self.end(index);
+        }
     }
 
     /// Polls every future that was woken, until none is.
@@ -96,7 +120,7 @@ impl<F: Future> Slots<F> {
             self.groups.push(Arc::new(Group { ready: AtomicU64::new(0), task: self.task.clone() }));
         }
         let waker = SlotWaker { group: self.groups[index / GROUP].clone(), bit: 1 << (index % GROUP) };
-        self.slots.push(Slot { future: Box::pin(None), waker: Waker::from(Arc::new(waker)) });
+        self.slots.push(Slot { future: Box::pin(None), stream: None, waker: Waker::from(Arc::new(waker)) });
         self.free.reserve(self.slots.len());
         index
     }
@@ -107,9 +131,16 @@ impl<F: Future> Slots<F> {
         let Some(future) = slot.future.as_mut().as_pin_mut() else { return };
         let mut cx = Context::from_waker(&slot.waker);
         if !matches!(catch_unwind(AssertUnwindSafe(|| future.poll(&mut cx))), Ok(Poll::Pending)) {
-            slot.future.set(None);
-            self.free.push(index);
+            self.end(index);
         }
+    }
+
+    fn end(&mut self, index: usize) {
+        let slot = &mut self.slots[index];
+        slot.stream = None;
+        // What a destructor panics about is no reason to end the connection.
+        let _ = catch_unwind(AssertUnwindSafe(|| slot.future.set(None)));
+        self.free.push(index);
     }
 }
 
