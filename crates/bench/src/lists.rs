@@ -1,0 +1,109 @@
+//! The exact lists of fields that all figures are about, and the texts of the Huffman workloads.
+//!
+//! The peers in `figures/peers.txt` were measured with the same lists, so changing a letter here makes a new workload.
+
+/// A name and a value.
+pub(crate) type Pair = (&'static str, &'static str);
+
+/// A browser's request, 471 octets of names and values: HPACK cases a to e.
+pub(crate) const BROWSER: [Pair; 12] = [
+    (":method", "GET"),
+    (":scheme", "https"),
+    (":authority", "www.example.com"),
+    (":path", "/products/catalog?page=1&sort=price"),
+    ("user-agent", "Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0"),
+    ("accept", "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8"),
+    ("accept-encoding", "gzip, deflate, br, zstd"),
+    ("accept-language", "en-US,en;q=0.5"),
+    ("cookie", "session=7f3c9a1e5b2d4860a9c1; theme=dark; consent=1"),
+    ("referer", "https://www.example.com/products"),
+    ("cache-control", "max-age=0"),
+    ("x-request-id", "3f1c8a6e9b0d4725"),
+];
+
+/// Where in [`BROWSER`] the path is.
+pub(crate) const PATH: usize = 3;
+
+/// Where in [`BROWSER`] the request id is.
+pub(crate) const REQUEST_ID: usize = 11;
+
+/// How many lists case b goes through.
+pub(crate) const VISITS: usize = 1024;
+
+/// Path and request id of list `number` of case b.
+pub(crate) fn visit(number: usize) -> [String; 2] {
+    let id = (number as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    [format!("/products/item-{number:08x}?ref=nav"), format!("{id:016x}")]
+}
+
+/// The fields of a created request.
+pub(crate) const CREATED: [Pair; 8] = [
+    ("user-agent", "alula-bench/1.0"),
+    ("accept", "application/json, text/plain, */*"),
+    ("accept-encoding", "gzip, deflate, br"),
+    ("accept-language", "en-US,en;q=0.5"),
+    ("cache-control", "no-cache"),
+    ("cookie", "session=7f3c9a1e5b2d4860a9c1; theme=dark"),
+    ("referer", "http://example.com/products"),
+    ("x-request-id", "3f1c8a6e9b0d4725"),
+];
+
+/// The smallest request there is, and one field.
+pub(crate) const LOCALHOST: [Pair; 5] =
+    [(":method", "GET"), (":path", "/"), (":scheme", "https"), (":authority", "localhost"), ("foo", "bar")];
+
+/// A push notification.
+pub(crate) const PUSH: [Pair; 10] = [
+    (":method", "POST"),
+    (":path", "/3/device/00fc13adff785122b4ad28809a3e8082045c3e7c1a9f8f58e2f57a30bad76c95"),
+    (":scheme", "https"),
+    (":authority", "api.push.apple.com"),
+    ("content-type", "application/json"),
+    ("apns-topic", "com.example.MyApp"),
+    ("apns-push-type", "alert"),
+    ("apns-priority", "10"),
+    ("apns-expiration", "0"),
+    ("authorization", "bearer eyJhbGciOiJFUzI1NiIsInR5cCI6IkpXVCJ9.eyJpc3MiOiJBQkNERTEyMzQ1Iiwi"),
+];
+
+/// The path of push notification `number`, to a device of its own.
+pub(crate) fn device(number: usize) -> String {
+    let [a, b, c, d] = [1, 2, 3, 4].map(|salt| (number as u64 + salt).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    format!("/3/device/{a:016x}{b:016x}{c:016x}{d:016x}")
+}
+
+/// 245 octets with CR, LF and a tab.
+pub(crate) const ENGLISH: &str = "The little wing that sits on the thumb of a bird keeps the air from tearing off \
+    when it flies slowly;\r\n\tso a falcon can climb, stall and land on a branch without a fall. Pilots put the same \
+    thing on the front of a wing and call it a slat, truly.";
+
+/// 149 octets, nearly all of them of three-octet characters.
+pub(crate) const JAPANESE: &str =
+    "小翼羽は鳥の親指に生える短い羽根で、ゆっくり飛ぶ時に翼から空気が剥がれるのを防ぐ。飛行機にもある。ok";
+
+/// A text, doubled until it has at least 128 KiB.
+pub(crate) fn doubled(text: &str) -> String {
+    let mut doubled = text.to_owned();
+    while doubled.len() < 128 * 1024 {
+        doubled = doubled.repeat(2);
+    }
+    doubled
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn octets(pairs: &[Pair]) -> usize {
+        pairs.iter().map(|(name, value)| name.len() + value.len()).sum()
+    }
+
+    #[test]
+    fn the_lists_are_as_long_as_they_are_said_to_be() {
+        assert_eq!(octets(&BROWSER), 471);
+        assert_eq!(BROWSER[PATH].0, ":path");
+        assert_eq!(BROWSER[REQUEST_ID].0, "x-request-id");
+        assert_eq!((ENGLISH.len(), doubled(ENGLISH).len()), (245, 250_880));
+        assert_eq!((JAPANESE.len(), doubled(JAPANESE).len()), (149, 152_576));
+    }
+}
