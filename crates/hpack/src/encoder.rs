@@ -38,8 +38,8 @@ pub struct Encoder {
     config: EncoderConfig,
     /// What `Indexing::Auto` stands for.
     auto: Treatment,
-    /// Whether `Indexing::Auto` allows indexes at all.
-    is_quick: bool,
+    /// Below this, an [`Indexing`] allows an index.
+    quick_below: u8,
     /// The maximum size the peer knows of.
     signalled: u32,
     /// The smallest maximum size since the peer was told one.
@@ -83,7 +83,7 @@ impl Encoder {
         Self {
             config,
             auto: Treatment::auto(config.policy),
-            is_quick: config.policy != Policy::Never,
+            quick_below: if config.policy == Policy::Never { 0 } else { Indexing::Without as u8 },
             signalled: TABLE_BYTES_INITIAL,
             smallest: size_max,
             table: Table::new(size_max),
@@ -133,11 +133,14 @@ impl Encoder {
         let mut fields = fields.into_iter();
         loop {
             // Fields found at once take an octet each, written to room that is asked for once.
-            let spare = out.spare(QUICK_OCTETS);
+            let spare = &mut out.spare(QUICK_OCTETS)[..QUICK_OCTETS];
             let mut at = 0;
             let next = fields.by_ref().find(|field| {
-                let (Some(octet), Some(place)) = (self.quick(field), spare.get_mut(at)) else { return true };
-                *place = octet;
+                let octet = self.quick(field);
+                if octet == 0 || at >= QUICK_OCTETS {
+                    return true;
+                }
+                spare[at] = octet;
                 at += 1;
                 false
             });
@@ -189,18 +192,29 @@ impl Encoder {
     }
 
     /// The field in one octet, for most of the fields that are in a table.
-    #[inline]
-    fn quick(&self, field: &Field<'_>) -> Option<u8> {
-        let name = field.known?;
-        if !self.is_quick || !matches!(field.indexing, Indexing::Auto | Indexing::Index) {
-            return None;
+    #[inline(always)]
+    fn quick(&self, field: &Field<'_>) -> u8 {
+        if field.indexing as u8 >= self.quick_below {
+            return 0;
         }
         // A pair of the static table never becomes an entry, so the order of these two does not matter.
-        if let Some(index) = static_table::quick(name, field.value) {
-            return Some(INDEXED | index);
+        if let Some(places) = self.lookup.quick(&self.table, field.known, field.value) {
+            return (FIRST_ENTRY + places) as u8;
         }
-        let places = self.lookup.quick(&self.table, name, field.value)?;
-        (places < QUICK_PLACES).then_some((FIRST_ENTRY + places) as u8)
+        match field.known.and_then(|name| static_table::quick(name, field.value)) {
+            Some(index) => INDEXED | index,
+            None => 0,
+        }
+    }
+
+    /// Appends one field.
+    fn quick_or_field(&mut self, field: &Field<'_>, out: &mut OutBuf) {
+        match self.quick(field) {
+            0 => {
+                self.field(field, out);
+            }
+            octet => out.push(octet),
+        }
     }
 
     /// Appends one field and says what has become of it.
@@ -454,8 +468,6 @@ const COOKIE_BYTES_MIN: usize = 20;
 
 /// Room for the indexes of a usual block.
 const QUICK_OCTETS: usize = 64;
-/// An index of one octet reaches so many entries.
-const QUICK_PLACES: u32 = 0x7f - static_table::LAST - 1;
 /// The index of the newest entry, as an octet.
 const FIRST_ENTRY: u32 = INDEXED as u32 + static_table::LAST + 1;
 
@@ -476,12 +488,7 @@ impl Block<'_> {
     /// Appends a field.
     #[inline]
     pub fn field(&mut self, field: Field<'_>) {
-        match self.encoder.quick(&field) {
-            Some(octet) => self.out.push(octet),
-            None => {
-                self.encoder.field(&field, self.out);
-            }
-        }
+        self.encoder.quick_or_field(&field, self.out);
     }
 
     /// Appends a field with a known name; the encoder's policy decides.

@@ -60,6 +60,7 @@ mod lookup;
 mod memo;
 mod plan;
 mod prepared;
+mod same;
 mod seen;
 mod static_table;
 mod string;

@@ -11,6 +11,7 @@ use alula_fields::KnownName;
 
 use crate::encoder::is_secret;
 use crate::hash;
+use crate::same::{self, same};
 use crate::table::Table;
 
 /// How to find entries of one table.
@@ -39,12 +40,14 @@ struct Link {
 }
 
 /// An entry with a known name, and where in the ring its value is.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 struct Latest {
     id: u32,
     at: u32,
-    /// Of the value.
+    /// Of the value; of a secret or long one a length that no value has.
     len: u32,
+    /// So that a record is found by a shift.
+    _unused: u32,
 }
 
 /// The hashes of a field.
@@ -79,8 +82,7 @@ pub(crate) enum Found {
 
 impl Lookup {
     pub(crate) const fn new() -> Self {
-        const NOTHING: Latest = Latest { id: 0, at: 0, len: 0 };
-        Self { latest: [NOTHING; NAMES], heads: Vec::new(), links: Vec::new(), ring_len: 0 }
+        Self { latest: [Latest::NOTHING; NAMES], heads: Vec::new(), links: Vec::new(), ring_len: 0 }
     }
 
     /// The newest entry with a known name.
@@ -89,14 +91,15 @@ impl Lookup {
         alive(table, self.latest[usize::from(name.id()) % NAMES].id).filter(|&id| table.has_name(id, name))
     }
 
-    /// The places behind the newest entry at which the newest with this name is, if that has the value and is no secret.
-    #[inline]
-    pub(crate) fn quick(&self, table: &Table, name: KnownName, value: &[u8]) -> Option<u32> {
-        let latest = &self.latest[usize::from(name.id()) % NAMES];
+    /// The places behind the newest entry at which the newest with this name is, if that has the value, is no secret and is
+    /// compared quickly. A name that is not known is never found.
+    #[inline(always)]
+    pub(crate) fn quick(&self, table: &Table, name: Option<KnownName>, value: &[u8]) -> Option<u32> {
+        let latest = &self.latest[name.map_or(0, |name| usize::from(name.id())) % NAMES];
         let places = (table.next_id() as u32).wrapping_sub(latest.id).wrapping_sub(1);
-        let is_it = places < table.len()
-            && latest.len as usize == value.len()
-            && table.octets(latest.at as usize, value.len()) == Some(value);
+        let is_it = latest.len as usize == value.len()
+            && places < table.near()
+            && table.octets(latest.at as usize, value.len()).is_some_and(|own| same(own, value));
         is_it.then_some(places)
     }
 
@@ -157,7 +160,7 @@ impl Lookup {
     pub(crate) fn follow(&mut self, table: &Table) {
         let old = core::mem::replace(&mut self.links, vec![Link::default(); table.slots()]);
         self.heads = vec![0; table.slots() * 2 * HEADS_PER_SLOT];
-        self.latest = [Latest::default(); NAMES];
+        self.latest = [Latest::NOTHING; NAMES];
         self.ring_len = table.ring_len();
         for id in table.oldest_id()..table.next_id() {
             if let Some(link) = old.get(id as usize & old.len().wrapping_sub(1)) {
@@ -216,11 +219,14 @@ impl Lookup {
 }
 
 impl Latest {
-    /// A secret is not found quickly: its length says that it has no value.
+    /// What stands for names that have no entry, and in the place of what is no name.
+    const NOTHING: Self = Self { id: 0, at: 0, len: u32::MAX, _unused: 0 };
+
     fn of(table: &Table, id: u64, name: KnownName) -> Self {
         let (at, value) = table.value_of_known(id);
-        let len = if is_secret(name, value) { u32::MAX } else { value.len() as u32 };
-        Self { id: id as u32, at: at as u32, len }
+        let is_slow = value.len() > same::LEN_MAX || is_secret(name, value);
+        let len = if is_slow { u32::MAX } else { value.len() as u32 };
+        Self { id: id as u32, at: at as u32, len, _unused: 0 }
     }
 }
 

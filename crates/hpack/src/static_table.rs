@@ -103,15 +103,17 @@ const TABLE: [Row; LAST as usize] = [
 /// The index of the commonest pairs of name and value.
 #[inline]
 pub(crate) fn quick(name: KnownName, value: &[u8]) -> Option<u8> {
-    Some(match (name, value) {
-        (KnownName::PSEUDO_METHOD, b"GET") => 2,
-        (KnownName::PSEUDO_METHOD, b"POST") => 3,
-        (KnownName::PSEUDO_PATH, b"/") => 4,
-        (KnownName::PSEUDO_SCHEME, b"http") => 6,
-        (KnownName::PSEUDO_SCHEME, b"https") => 7,
-        (KnownName::PSEUDO_STATUS, b"200") => 8,
-        _ => return None,
-    })
+    // A chain, not a table of jumps: there are few, and the first are the commonest.
+    let (index, is_it) = if name == KnownName::PSEUDO_METHOD {
+        if value.len() == 4 { (3, value == b"POST") } else { (2, value == b"GET") }
+    } else if name == KnownName::PSEUDO_PATH {
+        (4, value == b"/")
+    } else if name == KnownName::PSEUDO_SCHEME {
+        if value.len() == 4 { (6, value == b"http") } else { (7, value == b"https") }
+    } else {
+        (8, name == KnownName::PSEUDO_STATUS && value == b"200")
+    };
+    is_it.then_some(index)
 }
 
 /// Where the static table has a name: rows `first .. first + count`; a count of zero says that it has not.

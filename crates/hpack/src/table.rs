@@ -14,6 +14,7 @@ use alloc::vec::Vec;
 use alula_fields::KnownName;
 
 use crate::class::Class;
+use crate::static_table;
 
 /// What an entry counts beside its octets (RFC 7541 §4.1).
 pub(crate) const ENTRY_OVERHEAD: usize = 32;
@@ -27,6 +28,7 @@ pub(crate) struct Table {
     /// The id the next entry gets.
     next: u64,
     len: u32,
+    near: u32,
     /// Where in the ring the next entry goes if there is room.
     end: u32,
     /// Octets of live entries in the ring.
@@ -64,6 +66,7 @@ impl Table {
             slots: Vec::new(),
             next: 1,
             len: 0,
+            near: 0,
             end: 0,
             stored: 0,
             size: 0,
@@ -154,6 +157,12 @@ impl Table {
     #[inline]
     pub(crate) fn len(&self) -> u32 {
         self.len
+    }
+
+    /// How many entries have an index of one octet.
+    #[inline]
+    pub(crate) fn near(&self) -> u32 {
+        self.near
     }
 
     /// The sum of the sizes of all entries (RFC 7541 §4.1).
@@ -275,7 +284,7 @@ impl Table {
     }
 
     fn clear(&mut self) {
-        (self.len, self.end, self.stored, self.size) = (0, 0, 0, 0);
+        (self.len, self.near, self.end, self.stored, self.size) = (0, 0, 0, 0, 0);
     }
 
     /// Evicts until `more` fits.
@@ -288,6 +297,7 @@ impl Table {
             self.size -= name_len + slot.value_len + ENTRY_OVERHEAD as u32;
             self.stored -= stored;
             self.len -= 1;
+            self.near = self.len.min(NEAR_MAX);
         }
     }
 
@@ -314,6 +324,7 @@ impl Table {
         self.slots[place] = slot;
         self.next += 1;
         self.len += 1;
+        self.near = self.len.min(NEAR_MAX);
     }
 
     #[cold]
@@ -349,6 +360,8 @@ impl Table {
     }
 }
 
+/// Index 127 and those above take more than one octet (RFC 7541 §5.1, §6.1).
+const NEAR_MAX: u32 = 126 - static_table::LAST;
 const RING_MIN: usize = 512;
 const SLOTS_MIN: usize = 16;
 
