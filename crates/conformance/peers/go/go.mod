@@ -1,0 +1,3 @@
+module alula/conformance
+
+go 1.24

@@ -1,0 +1,55 @@
+//! Peers that die, stall or babble, at every point of a connection, as a client ([`requests`]) or a server ([`answers`]).
+
+pub mod answers;
+pub mod requests;
+mod server;
+
+use std::io::{self, Read, Write};
+
+pub use server::HostileServer;
+
+/// A connection, in clear text or inside TLS.
+pub trait Wire: Read + Write + Send {}
+
+impl<T: Read + Write + Send> Wire for T {}
+
+/// What a hostile peer does once it has come to its point.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Ending {
+    /// It closes the connection.
+    Dies,
+    /// It neither sends nor closes.
+    Stalls,
+    /// It sends what no protocol says, until the other side closes.
+    Babbles,
+}
+
+impl Ending {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Dies, Self::Stalls, Self::Babbles];
+}
+
+/// Sends octets that are no frame header of any length in force, wherever a frame begins among them.
+///
+/// # Errors
+/// When the other side has closed by then.
+pub fn babble(wire: &mut (impl Wire + ?Sized)) -> io::Result<()> {
+    // Longer than what any half-sent frame here lacks: the rest is read as a frame of 16 MiB.
+    wire.write_all(&[0xff; 4096])?;
+    wire.flush()
+}
+
+/// Reads and forgets until the other side has closed, or broken, the connection; whether it did within the socket's
+/// read timeout.
+pub fn closes(wire: &mut (impl Wire + ?Sized)) -> bool {
+    use io::ErrorKind::{Interrupted, TimedOut, WouldBlock};
+    let mut scratch = [0; 16 * 1024];
+    loop {
+        match wire.read(&mut scratch) {
+            Ok(0) => return true,
+            Ok(_) => {}
+            Err(error) if error.kind() == Interrupted => {}
+            Err(error) => return !matches!(error.kind(), WouldBlock | TimedOut),
+        }
+    }
+}

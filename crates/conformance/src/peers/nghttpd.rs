@@ -1,0 +1,36 @@
+//! nghttpd, of the nghttp2 project: one process for clear text, one for TLS.
+
+use std::process::Command;
+
+use super::Origin;
+use crate::certificates::Certificates;
+use crate::ports;
+use crate::program::Program;
+use crate::site::Site;
+
+/// Serves the site.
+///
+/// # Panics
+/// When nghttpd is not there or does not listen.
+#[must_use]
+pub fn start(site: &Site, certificates: &Certificates) -> Origin {
+    let (clear, tls) = (ports::free(), ports::free());
+    let mut plain = command(site);
+    plain.arg("--no-tls").arg(clear.to_string());
+    let mut secure = command(site);
+    secure.arg(tls.to_string()).arg(certificates.key()).arg(certificates.certificate());
+    let programs = vec![listening(&mut plain, clear), listening(&mut secure, tls)];
+    Origin { name: "nghttpd", clear, tls, _programs: programs }
+}
+
+fn command(site: &Site) -> Command {
+    let mut command = Command::new("nghttpd");
+    command.args(["--address", "127.0.0.1", "--htdocs"]).arg(site.folder().path());
+    command
+}
+
+fn listening(command: &mut Command, port: u16) -> Program {
+    let mut program = Program::start(command);
+    program.wait_for_port(port);
+    program
+}
