@@ -14,8 +14,8 @@ use crate::error::DecodeError;
 use crate::huffman;
 use crate::integer;
 use crate::literal::{Cut, Form, Literal, Name, Span};
-use crate::static_table::{LAST, ROWS};
-use crate::table::Table;
+use crate::static_table::{LAST, ROWS, Row};
+use crate::table::{Entry, Table};
 use crate::view::TableView;
 use crate::visitor::{Decoded, Visitor};
 
@@ -212,7 +212,7 @@ impl Decoder {
         while let Some((&first, after)) = rest.split_first() {
             // Short indexes are most of what comes.
             if first > 0x80 && first < 0xff {
-                self.indexed(u32::from(first & 0x7f), visitor)?;
+                self.short_index(first & 0x7f, visitor)?;
                 rest = after;
                 continue;
             }
@@ -233,7 +233,7 @@ impl Decoder {
     ) -> Result<Result<usize, Cut>, DecodeError> {
         let Some(form) = Form::of(input[0]) else {
             return match integer::decode(input, 0, 7)? {
-                Some((index, len)) => self.indexed(index, visitor).map(|()| Ok(len)),
+                Some((index, len)) => self.index(index, visitor).map(|()| Ok(len)),
                 None => Ok(Err(Cut::in_integer(input))),
             };
         };
@@ -246,23 +246,30 @@ impl Decoder {
         }
     }
 
-    /// Visits the field with this index in both tables.
-    #[inline]
-    fn indexed<V: Visitor + ?Sized>(&mut self, index: u32, visitor: &mut V) -> Result<(), DecodeError> {
+    /// Visits the field with an index of one octet, which is neither 0 nor 127.
+    #[inline(always)]
+    fn short_index<V: Visitor + ?Sized>(&self, index: u8, visitor: &mut V) -> Result<(), DecodeError> {
+        let index = u32::from(index);
         if index <= LAST {
-            if index == 0 {
-                return Err(DecodeError::INDEX_ZERO);
-            }
-            let row = &ROWS[index as usize];
-            let (name, value) = (row.name.as_str().as_bytes(), row.value.as_bytes());
-            visitor.field(Decoded { name, known: Some(row.name), value, never: false, class: row.class });
+            visitor.field(from_row(&ROWS[index as usize]));
             return Ok(());
         }
         let id = self.table.id_behind(index - LAST - 1).ok_or(DecodeError::INDEX_BEYOND)?;
-        let entry = self.table.entry(id);
-        let (name, value) = (entry.name, entry.value);
-        visitor.field(Decoded { name, known: entry.known, value, never: false, class: entry.class });
+        visitor.field(from_entry(self.table.entry(id)));
         Ok(())
+    }
+
+    /// Visits the field with an index of any length.
+    fn index<V: Visitor + ?Sized>(&self, index: u32, visitor: &mut V) -> Result<(), DecodeError> {
+        match index {
+            0 => Err(DecodeError::INDEX_ZERO),
+            1..0x7f => self.short_index(index as u8, visitor),
+            _ => {
+                let id = self.table.id_behind(index - LAST - 1).ok_or(DecodeError::INDEX_BEYOND)?;
+                visitor.field(from_entry(self.table.entry(id)));
+                Ok(())
+            }
+        }
     }
 
     /// Visits a literal that is all there, and makes it an entry if it wants to be one.
@@ -400,6 +407,20 @@ impl Decoder {
     fn tail_error(&self) -> DecodeError {
         Cut::of(&self.tail, self.limits.string_bytes).error
     }
+}
+
+/// A field of the static table.
+#[inline(always)]
+fn from_row(row: &'static Row) -> Decoded<'static> {
+    let (name, value) = (row.name.as_str().as_bytes(), row.value.as_bytes());
+    Decoded { name, known: Some(row.name), value, never: false, class: row.class }
+}
+
+/// A field of the dynamic table.
+#[inline(always)]
+fn from_entry(entry: Entry<'_>) -> Decoded<'_> {
+    let Entry { name, known, value, class } = entry;
+    Decoded { name, known, value, never: false, class }
 }
 
 /// More size updates than this in one block say nothing.

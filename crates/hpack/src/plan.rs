@@ -2,7 +2,7 @@
 //!
 //! A plan says for each part what to write: an index, a literal made before, or a field that is new each time. Indexes of the
 //! dynamic table are kept as ids of entries; a plan holds as long as none of them has been evicted. A hole that inserts may
-//! evict, so the oldest entry named after it is looked at again.
+//! evict: then the entries named after it are looked at again.
 
 use alloc::vec::Vec;
 
@@ -10,7 +10,6 @@ use alula_fields::OutBuf;
 
 use crate::encoder::{Encoder, Written};
 use crate::field::{Field, Indexing};
-use crate::lookup::alive;
 use crate::prepared::PreparedBlock;
 use crate::{Huffman, integer, static_table};
 
@@ -36,19 +35,67 @@ pub(crate) struct Plan {
 
 const NONE: u64 = u64::MAX;
 
-/// What to write for one part.
+/// What to write for one part: an octet that is a sum, or one of the [`Kind`]s.
+///
+/// The octet of an entry is the sum of the next id and a number that stays the same; that of a static index is the number alone.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum Op {
-    /// This octet: an index of the static table.
-    Octet(u8),
-    /// The index of the entry with this id, shortened.
-    Entry(u32),
+struct Op {
+    /// All ones for an entry, else zero.
+    mask: u32,
+    add: u32,
+}
+
+/// A part that is not an octet: the `add` of its [`Op`], above all octets.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Kind {
     /// The literal of the part.
     Literal,
     /// The part as a field that is encoded now.
     Field,
-    /// The same; afterwards this entry must be alive if any is named after it.
-    Hole { oldest_after: Option<u32> },
+    /// A field that is an entry with an index of more than one octet.
+    FarEntry,
+    /// The same as `Field`, but the value is given; afterwards what is named later must be looked at.
+    Hole,
+}
+
+impl Op {
+    const LITERAL: Self = Self::other(Kind::Literal);
+    const FIELD: Self = Self::other(Kind::Field);
+    const HOLE: Self = Self::other(Kind::Hole);
+
+    /// An octet no index of one octet is: from here on it is something else.
+    const OTHER: u32 = 0xff;
+
+    const fn octet(octet: u8) -> Self {
+        Self { mask: 0, add: octet as u32 }
+    }
+
+    const fn entry(id: u64) -> Self {
+        Self { mask: u32::MAX, add: (0x80 + static_table::LAST).wrapping_sub(id as u32) }
+    }
+
+    const fn other(kind: Kind) -> Self {
+        Self { mask: 0, add: Self::OTHER + kind as u32 }
+    }
+
+    #[inline(always)]
+    const fn sum(self, next: u32) -> u32 {
+        (next & self.mask).wrapping_add(self.add)
+    }
+
+    const fn kind(self) -> Kind {
+        match self {
+            Self::LITERAL => Kind::Literal,
+            Self::FIELD => Kind::Field,
+            Self::HOLE => Kind::Hole,
+            _ => Kind::FarEntry,
+        }
+    }
+
+    /// How far behind the next id the entry is.
+    const fn back(self, next: u32) -> Option<u32> {
+        if self.mask == 0 { None } else { Some(self.sum(next).wrapping_sub(0x80 + static_table::LAST)) }
+    }
 }
 
 impl Encoder {
@@ -64,92 +111,108 @@ impl Encoder {
         assert!(holes.len() == prepared.holes(), "a prepared block needs a value for each of its holes");
         self.write_size_updates(out);
         let place = self.plans.place_of(prepared.id());
-        let mut plan = core::mem::replace(&mut self.plans.plans[place], Plan::NEW);
-        let written = self.walk(&plan, prepared, holes, out);
+        let written = self.walk(place, prepared, holes, out);
         if written < prepared.parts().len() {
-            self.write_and_plan(&mut plan, written, prepared, holes, out);
+            self.write_and_plan(place, written, prepared, holes, out);
         }
-        self.plans.plans[place] = plan;
     }
 
     /// Writes parts as the plan says while it holds, and says how many that were.
-    fn walk(&mut self, plan: &Plan, prepared: &PreparedBlock, holes: &[&[u8]], out: &mut OutBuf) -> usize {
-        if plan.oldest < self.table.oldest_id() {
+    #[inline]
+    fn walk(&mut self, place: usize, prepared: &PreparedBlock, holes: &[&[u8]], out: &mut OutBuf) -> usize {
+        if self.plans.plans[place].oldest < self.table.oldest_id() {
             return 0;
         }
         let mut part = 0;
         loop {
-            part = self.walk_to_hole(plan, part, prepared, out);
-            let Some(op) = plan.ops.get(part) else { return part };
-            self.write(part, prepared, holes, out);
-            part += 1;
-            if let Op::Hole { oldest_after: Some(id) } = *op
-                && alive(&self.table, id).is_none()
-            {
+            part = self.walk_octets(place, part, prepared.fixed_len_max(), out);
+            if part == self.plans.plans[place].ops.len() {
                 return part;
             }
+            if !self.walk_other(place, part, prepared, holes, out) {
+                return part + 1;
+            }
+            part += 1;
         }
     }
 
-    /// Writes what needs no look at a table, and says at which part that ends.
+    /// Writes parts that are octets, and says at which part that ends.
     #[inline]
-    fn walk_to_hole(
-        &self,
-        plan: &Plan,
-        mut part: usize,
-        prepared: &PreparedBlock,
-        out: &mut OutBuf,
-    ) -> usize {
-        let spare = out.spare(prepared.fixed_len_max());
-        // The index of an entry is what is between this and its id.
-        let base = (self.table.next_id() as u32).wrapping_add(static_table::LAST);
-        let mut at = 0;
-        for op in &plan.ops[part..] {
-            match *op {
-                Op::Octet(octet) => {
-                    spare[at] = octet;
-                    at += 1;
-                }
-                Op::Entry(id) => {
-                    let index = base.wrapping_sub(id);
-                    at += integer::encode(index, 7, 0x80, &mut spare[at..]);
-                }
-                Op::Literal => {
-                    let literal = prepared.literal(&prepared.parts()[part]);
-                    spare[at..at + literal.len()].copy_from_slice(literal);
-                    at += literal.len();
-                }
-                Op::Field | Op::Hole { .. } => break,
+    fn walk_octets(&self, place: usize, first: usize, room: usize, out: &mut OutBuf) -> usize {
+        let next = self.table.next_id() as u32;
+        let ops = self.plans.plans[place].ops.get(first..).unwrap_or_default();
+        let mut octets = 0;
+        for (op, place) in ops.iter().zip(out.spare(room)) {
+            let sum = op.sum(next);
+            if sum >= Op::OTHER {
+                break;
             }
-            part += 1;
+            *place = sum as u8;
+            octets += 1;
         }
-        out.commit(at);
-        part
+        out.commit(octets);
+        first + octets
+    }
+
+    /// Writes a part that is no octet, and says whether the plan still holds for those after it.
+    fn walk_other(
+        &mut self,
+        place: usize,
+        part: usize,
+        prepared: &PreparedBlock,
+        holes: &[&[u8]],
+        out: &mut OutBuf,
+    ) -> bool {
+        let op = self.plans.plans[place].ops[part];
+        match op.kind() {
+            Kind::Literal => out.extend(prepared.literal(&prepared.parts()[part])),
+            Kind::FarEntry => {
+                let index = op.sum(self.table.next_id() as u32).wrapping_sub(0x80);
+                let len = integer::encode(index, 7, 0x80, out.spare(integer::LEN_MAX));
+                out.commit(len);
+            }
+            Kind::Field | Kind::Hole => {
+                let oldest = self.table.oldest_id();
+                self.write(part, prepared, holes, out);
+                return self.table.oldest_id() == oldest || self.holds_after(place, part);
+            }
+        }
+        true
+    }
+
+    /// Whether all entries named after this part are alive.
+    fn holds_after(&self, place: usize, part: usize) -> bool {
+        let next = self.table.next_id() as u32;
+        let mut after = self.plans.plans[place].ops[part + 1..].iter();
+        after.all(|op| op.back(next).is_none_or(|back| back <= self.table.len()))
     }
 
     /// Writes the parts from `first` on as any fields, and remembers what has become of them.
     #[cold]
     fn write_and_plan(
         &mut self,
-        plan: &mut Plan,
+        place: usize,
         first: usize,
         prepared: &PreparedBlock,
         holes: &[&[u8]],
         out: &mut OutBuf,
     ) {
-        plan.id = prepared.id();
-        plan.ops.truncate(first);
+        let mut ops = core::mem::take(&mut self.plans.plans[place].ops);
+        ops.truncate(first);
         for (part, prepared_part) in prepared.parts().iter().enumerate().skip(first) {
             let op = match self.write(part, prepared, holes, out) {
-                _ if prepared_part.hole.is_some() => Op::Hole { oldest_after: None },
-                Written::Static(index) => Op::Octet(0x80 | index),
-                Written::Entry(id) => Op::Entry(id as u32),
-                Written::Literal if self.huffman() == Huffman::Shorter => Op::Literal,
-                Written::Literal => Op::Field,
+                _ if prepared_part.hole.is_some() => Op::HOLE,
+                Written::Static(index) => Op::octet(0x80 | index),
+                Written::Entry(id) => Op::entry(id),
+                Written::Literal if self.huffman() == Huffman::Shorter => Op::LITERAL,
+                Written::Literal => Op::FIELD,
             };
-            plan.ops.push(op);
+            ops.push(op);
         }
-        plan.find_oldest(self.table.next_id());
+        let next = self.table.next_id();
+        let furthest = ops.iter().filter_map(|op| op.back(next as u32)).max();
+        let oldest = furthest.map_or(NONE, |back| next - u64::from(back));
+        self.plans.plans[place] = Plan { id: prepared.id(), ops, oldest };
     }
 
     /// Writes one part as any field.
@@ -167,22 +230,6 @@ impl Encoder {
 
 impl Plan {
     const NEW: Self = Self { id: 0, ops: Vec::new(), oldest: NONE };
-
-    /// Finds the oldest entry named, in all and after each hole. No id named is as large as `next`.
-    fn find_oldest(&mut self, next: u64) {
-        let mut oldest = NONE;
-        for op in self.ops.iter_mut().rev() {
-            match op {
-                Op::Entry(id) => {
-                    let back = (next as u32).wrapping_sub(*id);
-                    oldest = oldest.min(next - u64::from(back));
-                }
-                Op::Hole { oldest_after } => *oldest_after = (oldest != NONE).then_some(oldest as u32),
-                Op::Octet(_) | Op::Literal | Op::Field => {}
-            }
-        }
-        self.oldest = oldest;
-    }
 }
 
 impl Plans {
@@ -235,6 +282,6 @@ mod tests {
 
     #[test]
     fn an_op_is_small() {
-        assert!(size_of::<Op>() <= 12);
+        assert_eq!(size_of::<Op>(), 8);
     }
 }
