@@ -53,13 +53,20 @@ impl Entry {
     /// The length of the name, wherever it is kept.
     #[inline]
     pub(crate) fn len_of_name(&self) -> usize {
-        self.known.map_or(self.name_len as usize, |name| name.as_str().len())
+        self.known.map_or(self.name_len as usize, KnownName::len)
     }
 
-    /// What the field counts towards the size of the list (RFC 9113 §6.5.2).
+    /// The octets of the name that are not in the arena, less those of the arena that are neither name nor value.
+    ///
+    /// Wraps below zero for a kept spelling of an unknown name; sums of it come out right.
     #[inline]
-    pub(crate) fn list_size(&self) -> usize {
-        self.len_of_name() + self.value_len as usize + 32
+    pub(crate) fn outside(&self) -> usize {
+        let outside = self.known.map_or(0, KnownName::len);
+        if self.flags.contains(FieldFlags::SPELLED) {
+            outside.wrapping_sub(self.len_of_name())
+        } else {
+            outside
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! The head of a message: control data and fields (RFC 9110 §6.2, §6.3).
 
-use alloc::string::String;
+use alloc::vec::Vec;
 use core::fmt;
 
 use crate::error::FieldErrorKind;
@@ -27,7 +27,7 @@ use crate::{Authority, FieldError, FieldSection, KnownName, Method, Scheme, Stat
 pub struct Head {
     /// The fields.
     pub fields: FieldSection,
-    control: String,
+    control: Vec<u8>,
     spans: [Span; PARTS],
     status: Option<Status>,
 }
@@ -40,10 +40,11 @@ struct Span {
     is_set: bool,
 }
 
-const METHOD: usize = 0;
-const SCHEME: usize = 1;
-const AUTHORITY: usize = 2;
-const PATH: usize = 3;
+// In the order of the known names, so that the part of a pseudo-field is its id less one.
+const AUTHORITY: usize = 0;
+const METHOD: usize = 1;
+const PATH: usize = 2;
+const SCHEME: usize = 3;
 const PROTOCOL: usize = 4;
 const PARTS: usize = 5;
 
@@ -51,7 +52,7 @@ impl Head {
     /// A head with nothing in it; allocates nothing.
     pub const fn new() -> Self {
         const UNSET: Span = Span { start: 0, len: 0, is_set: false };
-        Self { fields: FieldSection::new(), control: String::new(), spans: [UNSET; PARTS], status: None }
+        Self { fields: FieldSection::new(), control: Vec::new(), spans: [UNSET; PARTS], status: None }
     }
 
     /// Removes control data and fields and keeps the memory.
@@ -78,15 +79,26 @@ impl Head {
     }
 
     /// The method of a request.
+    ///
+    /// This and the others that answer with text cost a check of it, some instructions per octet, but for the usual
+    /// methods and schemes; [`pseudo`](Self::pseudo) costs nothing.
     #[inline]
     pub fn method(&self) -> Option<&str> {
-        self.part(METHOD)
+        match self.octets(METHOD)? {
+            b"GET" => Some("GET"),
+            b"POST" => Some("POST"),
+            other => core::str::from_utf8(other).ok(),
+        }
     }
 
     /// The scheme of a request.
     #[inline]
     pub fn scheme(&self) -> Option<&str> {
-        self.part(SCHEME)
+        match self.octets(SCHEME)? {
+            b"https" => Some("https"),
+            b"http" => Some("http"),
+            other => core::str::from_utf8(other).ok(),
+        }
     }
 
     /// The authority of a request: host, and port unless it is the scheme's.
@@ -119,7 +131,7 @@ impl Head {
     /// When it is no token; nothing is changed then, here and below.
     pub fn set_method(&mut self, method: &str) -> Result<(), FieldError> {
         Method::parse(method)?;
-        self.put(METHOD, method);
+        self.put(METHOD, method.as_bytes());
         Ok(())
     }
 
@@ -129,7 +141,7 @@ impl Head {
     /// When it is none (RFC 3986 §3.1).
     pub fn set_scheme(&mut self, scheme: &str) -> Result<(), FieldError> {
         Scheme::parse(scheme)?;
-        self.put(SCHEME, scheme);
+        self.put(SCHEME, scheme.as_bytes());
         Ok(())
     }
 
@@ -139,7 +151,7 @@ impl Head {
     /// When it is not host, or host and port.
     pub fn set_authority(&mut self, authority: &str) -> Result<(), FieldError> {
         Authority::parse(authority)?;
-        self.put(AUTHORITY, authority);
+        self.put(AUTHORITY, authority.as_bytes());
         Ok(())
     }
 
@@ -152,7 +164,7 @@ impl Head {
         if !octets::is_path(octets) || !(octets.starts_with(b"/") || octets == b"*") {
             return Err(FieldError::outside(FieldErrorKind::Target, octets, octets, octets::PATH));
         }
-        self.put(PATH, path);
+        self.put(PATH, octets);
         Ok(())
     }
 
@@ -165,7 +177,7 @@ impl Head {
         if !octets::is_token(octets) {
             return Err(FieldError::outside(FieldErrorKind::Protocol, octets, octets, octets::TOKEN));
         }
-        self.put(PROTOCOL, protocol);
+        self.put(PROTOCOL, octets);
         Ok(())
     }
 
@@ -178,16 +190,22 @@ impl Head {
 
 /// The paths of decoders, which have checked the values already.
 impl Head {
-    /// Sets the control data that this pseudo-field carries. What is no pseudo-field, no ASCII or no status is ignored:
-    /// the caller has refused it before.
+    /// Sets the control data that this pseudo-field carries. What is no pseudo-field or no status is ignored: the caller
+    /// has refused it before.
     #[inline]
     pub fn put_pseudo(&mut self, name: KnownName, value: &[u8]) {
         debug_assert!(name.is_pseudo() && value.is_ascii());
         if name == KnownName::PSEUDO_STATUS {
             self.status = Status::parse(value).ok().or(self.status);
-        } else if let (Some(part), Ok(value)) = (part_of(name), core::str::from_utf8(value)) {
+        } else if let Some(part) = part_of(name) {
             self.put(part, value);
         }
+    }
+
+    /// The octets of the control data that this pseudo-field carries; `None` for `:status`, which is kept as a number.
+    #[inline]
+    pub fn pseudo(&self, name: KnownName) -> Option<&[u8]> {
+        self.octets(part_of(name)?)
     }
 
     /// Whether the control data of this pseudo-field is there.
@@ -199,22 +217,23 @@ impl Head {
         }
     }
 
-    #[inline]
     fn part(&self, part: usize) -> Option<&str> {
-        let span = self.spans[part];
-        if !span.is_set {
-            return None;
-        }
-        self.control.get(span.start as usize..)?.get(..span.len as usize)
+        core::str::from_utf8(self.octets(part)?).ok()
     }
 
     #[inline]
-    fn put(&mut self, part: usize, text: &str) {
+    fn octets(&self, part: usize) -> Option<&[u8]> {
+        let Span { start, len, is_set } = self.spans[part];
+        if is_set { Some(&self.control[start as usize..][..len as usize]) } else { None }
+    }
+
+    #[inline]
+    fn put(&mut self, part: usize, text: &[u8]) {
         if self.spans[part].is_set {
             self.unset(part);
         }
         let start = self.control.len() as u32;
-        self.control.push_str(text);
+        self.control.extend_from_slice(text);
         self.spans[part] = Span { start, len: text.len() as u32, is_set: true };
     }
 
@@ -222,7 +241,7 @@ impl Head {
     #[cold]
     fn unset(&mut self, part: usize) {
         let Span { start, len, .. } = core::mem::take(&mut self.spans[part]);
-        self.control.replace_range(start as usize..(start + len) as usize, "");
+        self.control.drain(start as usize..(start + len) as usize);
         for span in self.spans.iter_mut().filter(|span| span.start >= start + len) {
             span.start -= len;
         }
@@ -232,10 +251,10 @@ impl Head {
 #[inline]
 fn part_of(name: KnownName) -> Option<usize> {
     Some(match name {
-        KnownName::PSEUDO_METHOD => METHOD,
-        KnownName::PSEUDO_SCHEME => SCHEME,
         KnownName::PSEUDO_AUTHORITY => AUTHORITY,
+        KnownName::PSEUDO_METHOD => METHOD,
         KnownName::PSEUDO_PATH => PATH,
+        KnownName::PSEUDO_SCHEME => SCHEME,
         KnownName::PSEUDO_PROTOCOL => PROTOCOL,
         _ => return None,
     })
@@ -245,8 +264,8 @@ impl fmt::Debug for Head {
     /// Control data that is there, then the fields. The path is shown.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut head = f.debug_struct("Head");
-        let parts = ["method", "scheme", "authority", "path", "protocol"];
-        for (part, name) in parts.into_iter().enumerate() {
+        let parts = [(METHOD, "method"), (SCHEME, "scheme"), (AUTHORITY, "authority"), (PATH, "path")];
+        for (part, name) in parts.into_iter().chain([(PROTOCOL, "protocol")]) {
             if let Some(text) = self.part(part) {
                 head.field(name, &text);
             }

@@ -177,16 +177,6 @@ pub(crate) mod sealed {
         Text(&'a str),
     }
 
-    impl<'a> Given<'a> {
-        /// The octets as they were given.
-        pub fn octets(self) -> &'a [u8] {
-            match self {
-                Self::Known(name) => name.as_str().as_bytes(),
-                Self::Text(name) => name.as_bytes(),
-            }
-        }
-    }
-
     pub trait Name<'a> {
         fn given(self) -> Given<'a>;
     }

@@ -1,7 +1,8 @@
 //! What single octets may be part of: one table of classes, and checks of whole strings built on it.
 //!
 //! The checks look at eight octets a step: a word is loaded, and each class is a few additions in which no octet can
-//! carry into its neighbour. Octets the fast test does not know are looked up in [`CLASS`].
+//! carry into its neighbour. That answers for nearly every string; one in which it finds anything unusual is looked up in
+//! [`CLASS`], octet by octet.
 
 use crate::word::{self, HIGH, each};
 
@@ -55,10 +56,8 @@ pub static CLASS: [u8; 256] = {
 /// ```
 #[inline]
 pub fn is_token(octets: &[u8]) -> bool {
-    !octets.is_empty()
-        && word::all(octets, each(b'a'), |word| {
-            is_plain(word | (word & each(0x40)) >> 1) || has_class(word, TOKEN)
-        })
+    let is_plain = word::gather(octets, b'a', |word| unplain(word | (word & each(0x40)) >> 1)) & HIGH == 0;
+    !octets.is_empty() && (is_plain || all_in(octets, TOKEN))
 }
 
 /// Whether these octets are a token without upper-case letters, as HTTP/2 wants names (RFC 9113 §8.2.1).
@@ -71,7 +70,8 @@ pub fn is_token(octets: &[u8]) -> bool {
 /// ```
 #[inline]
 pub fn is_lower_token(octets: &[u8]) -> bool {
-    !octets.is_empty() && word::all(octets, each(b'a'), |word| is_plain(word) || has_class(word, LOWER_TOKEN))
+    let is_plain = word::gather(octets, b'a', unplain) & HIGH == 0;
+    !octets.is_empty() && (is_plain || all_in(octets, LOWER_TOKEN))
 }
 
 /// Whether these octets may be a field value: no control but tab; none at all is fine (RFC 9110 §5.5).
@@ -86,10 +86,8 @@ pub fn is_lower_token(octets: &[u8]) -> bool {
 /// ```
 #[inline]
 pub fn is_field_value(octets: &[u8]) -> bool {
-    word::all(octets, each(b' '), |word| {
-        let controls = controls(word);
-        controls == 0 || controls & !tabs(word) == 0
-    })
+    // Tabs are controls as well, but rare.
+    word::gather(octets, b' ', controls) & HIGH == 0 || all_in(octets, FIELD_VALUE)
 }
 
 /// Whether these octets may be the path and query of a request: visible ASCII, no `#`; none at all is fine.
@@ -97,10 +95,9 @@ pub fn is_field_value(octets: &[u8]) -> bool {
 /// See [`PATH`] for what is accepted beyond RFC 3986, and why.
 #[inline]
 pub fn is_path(octets: &[u8]) -> bool {
-    word::all(octets, each(b'/'), |word| {
-        let outside = word | controls(word) | word::zeros(word ^ each(b' ')) | word::zeros(word ^ each(b'#'));
-        outside & HIGH == 0
-    })
+    let outside =
+        |word| word | controls(word) | word::zeros(word ^ each(b' ')) | word::zeros(word ^ each(b'#'));
+    word::gather(octets, b'/', outside) & HIGH == 0
 }
 
 /// Whether a field value neither starts nor ends with a space or a tab, as HTTP/2 asks (RFC 9113 §8.2.1).
@@ -129,7 +126,6 @@ pub const fn trim(mut octets: &[u8]) -> &[u8] {
 }
 
 /// Whether every octet has all of the `wanted` classes; true for no octets at all.
-#[inline]
 pub fn all_in(octets: &[u8], wanted: u8) -> bool {
     octets.iter().all(|&octet| CLASS[octet as usize] & wanted == wanted)
 }
@@ -144,33 +140,22 @@ const fn is_blank(octet: u8) -> bool {
     matches!(octet, b' ' | b'\t')
 }
 
-/// Whether all eight octets are lower-case letters, digits or `-`, which nearly every name is made of.
+/// The high bit of each octet that is no lower-case letter, digit or `-`, which nearly every name is made of.
 #[inline]
-const fn is_plain(word: u64) -> bool {
+const fn unplain(word: u64) -> u64 {
     let low = word & !HIGH;
     // Adding 0x80 − n sets an octet's high bit exactly when its low seven bits are n or more.
     let letter = (low + each(0x80 - b'a')) & !(low + each(0x80 - b'z' - 1));
     let digit = (low + each(0x80 - b'0')) & !(low + each(0x80 - b'9' - 1));
     let dash = word::zeros(low ^ each(b'-'));
-    (letter | digit | dash) & !word & HIGH == HIGH
+    !(letter | digit | dash) | word
 }
 
-/// The high bit of each octet that is a control: below space, or DEL.
+/// The high bit of each octet that is a control: below space, or DEL. The other bits mean nothing.
 #[inline]
 const fn controls(word: u64) -> u64 {
     let low = word & !HIGH;
-    (!(low + each(0x80 - b' ')) | (low + each(1))) & !word & HIGH
-}
-
-/// The high bit of each octet that is a tab.
-#[inline]
-const fn tabs(word: u64) -> u64 {
-    word::zeros((word & !HIGH) ^ each(b'\t')) & !word
-}
-
-#[cold]
-fn has_class(word: u64, wanted: u8) -> bool {
-    all_in(&word.to_le_bytes(), wanted)
+    (!(low + each(0x80 - b' ')) | (low + each(1))) & !word
 }
 
 const fn class(octet: u8) -> u8 {

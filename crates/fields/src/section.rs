@@ -10,7 +10,7 @@ use core::fmt;
 
 use crate::field::Entry;
 use crate::name::sealed::Given;
-use crate::{Field, FieldError, FieldFlags, IntoName, KnownName, octets};
+use crate::{Field, FieldError, FieldFlags, IntoName, KnownName, octets, word};
 
 /// An ordered list of fields: names folded and checked once, values as octets, known names as numbers.
 ///
@@ -37,7 +37,8 @@ use crate::{Field, FieldError, FieldFlags, IntoName, KnownName, octets};
 pub struct FieldSection {
     arena: Vec<u8>,
     entries: Vec<Entry>,
-    list_size: usize,
+    /// The sum over [`Entry::outside`], which together with the length of the arena gives the octets.
+    outside: usize,
 }
 
 /// What a section may keep when it is given back to be used again; [`FieldSection::trim`] with this is the habit.
@@ -50,26 +51,29 @@ impl FieldSection {
     /// A section without fields; allocates nothing.
     #[inline]
     pub const fn new() -> Self {
-        Self { arena: Vec::new(), entries: Vec::new(), list_size: 0 }
+        Self { arena: Vec::new(), entries: Vec::new(), outside: 0 }
     }
 
     /// A section with room for so many fields, and for so many octets of values and unknown names.
     pub fn with_capacity(fields: usize, bytes: usize) -> Self {
-        Self { arena: Vec::with_capacity(bytes), entries: Vec::with_capacity(fields), list_size: 0 }
+        Self { arena: Vec::with_capacity(bytes), entries: Vec::with_capacity(fields), outside: 0 }
     }
 
     /// Removes every field and keeps the memory.
     #[inline]
     pub fn clear(&mut self) {
-        self.truncate(0);
+        self.arena.clear();
+        self.entries.clear();
+        self.outside = 0;
     }
 
     /// Removes the fields after the first `fields`, and keeps the memory.
     pub fn truncate(&mut self, fields: usize) {
         let Some(first) = self.entries.get(fields) else { return };
         self.arena.truncate(first.start as usize);
-        let removed: usize = self.entries.drain(fields..).map(|entry| entry.list_size()).sum();
-        self.list_size -= removed;
+        for entry in self.entries.drain(fields..) {
+            self.outside = self.outside.wrapping_sub(entry.outside());
+        }
     }
 
     /// Gives memory back when more than `bytes_max` is held, down to about that much or to what the fields need.
@@ -104,16 +108,16 @@ impl FieldSection {
         self.entries.is_empty()
     }
 
-    /// The sum over all fields of name, value and 32 octets (RFC 9113 §6.5.2); kept up to date, so it costs nothing.
+    /// The sum over all fields of name, value and 32 octets (RFC 9113 §6.5.2); no loop, a few additions.
     #[inline]
     pub fn list_size(&self) -> usize {
-        self.list_size
+        self.octets() + 32 * self.len()
     }
 
     /// The octets of all names and values together, which is what HTTP/1 would send of them.
     #[inline]
     pub fn octets(&self) -> usize {
-        self.list_size - 32 * self.len()
+        self.arena.len().wrapping_add(self.outside)
     }
 
     /// The fields in order of arrival.
@@ -208,6 +212,7 @@ impl FieldSection {
         use crate::name::sealed::Name;
         self.store(name.given(), value.as_ref(), FieldFlags::NONE)?;
         self.arena.extend_from_slice(name.as_bytes());
+        self.outside = self.outside.wrapping_sub(name.len());
         if let Some(entry) = self.entries.last_mut() {
             entry.flags = entry.flags.with(FieldFlags::SPELLED);
         }
@@ -220,10 +225,14 @@ impl FieldSection {
     /// As [`append`](Self::append); the old fields are still there then.
     pub fn set<'n>(&mut self, name: impl IntoName<'n>, value: impl AsRef<[u8]>) -> Result<(), FieldError> {
         let (name, value) = (name.given(), value.as_ref());
-        self.check(name, value)?;
-        self.remove_given(name);
-        self.push(name, value, FieldFlags::NONE);
-        Ok(())
+        let is_accepted = match name {
+            Given::Known(name) => self.accepts_known(name, value),
+            Given::Text(name) => self.accepts_text(name.as_bytes(), value),
+        };
+        if is_accepted {
+            self.remove_given(name);
+        }
+        self.store(name, value, FieldFlags::NONE)
     }
 
     /// Removes every field of this name and says how many there were; what follows moves up.
@@ -237,7 +246,7 @@ impl FieldSection {
         for index in 0..before {
             let entry = self.entries[index];
             if !keep(Field { entry, arena: &self.arena }) {
-                self.list_size -= entry.list_size();
+                self.outside = self.outside.wrapping_sub(entry.outside());
                 continue;
             }
             let start = entry.start as usize;
@@ -263,7 +272,7 @@ impl FieldSection {
         self.arena.extend_from_slice(&other.arena);
         let shifted = other.entries.iter().map(|entry| Entry { start: entry.start + shift as u32, ..*entry });
         self.entries.extend(shifted);
-        self.list_size += other.list_size;
+        self.outside = self.outside.wrapping_add(other.outside);
     }
 
     /// Takes every name the other section has from there: own fields of these names go, the other's come at the end.
@@ -302,8 +311,15 @@ impl FieldSection {
     pub fn push_known(&mut self, name: KnownName, value: &[u8], flags: FieldFlags) {
         debug_assert!(!name.is_pseudo() && octets::is_field_value(value));
         let start = self.arena.len() as u32;
+        self.entries.push(Entry {
+            start,
+            name_len: 0,
+            value_len: value.len() as u32,
+            known: Some(name),
+            flags,
+        });
+        self.outside = self.outside.wrapping_add(name.len());
         self.arena.extend_from_slice(value);
-        self.enter(Entry { start, name_len: 0, value_len: value.len() as u32, known: Some(name), flags });
     }
 
     /// Adds a field with a name that is not known but a token in lower case, and a value that
@@ -314,60 +330,65 @@ impl FieldSection {
     pub fn push_valid(&mut self, lower_name: &[u8], value: &[u8], flags: FieldFlags) {
         debug_assert!(octets::is_lower_token(lower_name) && KnownName::lookup(lower_name).is_none());
         debug_assert!(octets::is_field_value(value));
+        let (name_len, value_len) = (lower_name.len() as u32, value.len() as u32);
         let start = self.arena.len() as u32;
+        self.entries.push(Entry { start, name_len, value_len, known: None, flags });
         self.arena.extend_from_slice(lower_name);
         self.arena.extend_from_slice(value);
-        let (name_len, value_len) = (lower_name.len() as u32, value.len() as u32);
-        self.enter(Entry { start, name_len, value_len, known: None, flags });
-    }
-
-    #[inline]
-    fn enter(&mut self, entry: Entry) {
-        self.list_size += entry.list_size();
-        self.entries.push(entry);
     }
 }
 
+/// Checking and storing, apart for known names and text so that arguments stay in registers.
 impl FieldSection {
     #[inline]
     fn store(&mut self, name: Given<'_>, value: &[u8], flags: FieldFlags) -> Result<(), FieldError> {
-        self.check(name, value)?;
-        self.push(name, value, flags);
+        match name {
+            Given::Known(name) => self.store_known(name, value, flags),
+            Given::Text(name) => self.store_text(name.as_bytes(), value, flags),
+        }
+    }
+
+    fn store_known(&mut self, name: KnownName, value: &[u8], flags: FieldFlags) -> Result<(), FieldError> {
+        if !self.accepts_known(name, value) {
+            return Err(refusal(name.as_str().as_bytes(), value));
+        }
+        self.push_known(name, value, flags);
         Ok(())
     }
 
-    fn check(&self, name: Given<'_>, value: &[u8]) -> Result<(), FieldError> {
-        let is_name = match name {
-            Given::Known(name) => !name.is_pseudo(),
-            Given::Text(name) => octets::is_token(name.as_bytes()),
-        };
-        if !is_name {
-            return Err(FieldError::name(name.octets()));
+    fn store_text(&mut self, name: &[u8], value: &[u8], flags: FieldFlags) -> Result<(), FieldError> {
+        if !self.accepts_text(name, value) {
+            return Err(refusal(name, value));
         }
-        if !octets::is_field_value(value) {
-            return Err(FieldError::value(name.octets(), value));
-        }
-        self.fits(name.octets(), value.len())
+        self.push_text(name, value, flags);
+        Ok(())
     }
 
-    /// Spans are 32 bits wide; twice the name leaves room for a spelling.
-    fn fits(&self, name: &[u8], len: usize) -> Result<(), FieldError> {
-        let end = (self.arena.len() as u64).saturating_add(len as u64).saturating_add(2 * name.len() as u64);
-        if end < u32::MAX as u64 { Ok(()) } else { Err(FieldError::too_large(name)) }
+    #[inline]
+    fn accepts_known(&self, name: KnownName, value: &[u8]) -> bool {
+        !name.is_pseudo() && octets::is_field_value(value) && self.fits(0, value.len())
     }
 
-    /// Stores what has been checked.
-    fn push(&mut self, name: Given<'_>, value: &[u8], flags: FieldFlags) {
-        let name = match name {
-            Given::Known(name) => return self.push_known(name, value, flags),
-            Given::Text(name) => name.as_bytes(),
-        };
-        let start = self.arena.len();
+    #[inline]
+    fn accepts_text(&self, name: &[u8], value: &[u8]) -> bool {
+        octets::is_token(name) && octets::is_field_value(value) && self.fits(name.len(), value.len())
+    }
+
+    /// Spans are 32 bits wide; twice the longest known name, or the name, leaves room for a spelling.
+    #[inline]
+    fn fits(&self, name: usize, value: usize) -> bool {
+        let end = self.arena.len() as u64 + value as u64 + 2 * name as u64;
+        end < u32::MAX as u64 - 2 * u8::MAX as u64
+    }
+
+    /// Stores a checked name that is not known, in lower case.
+    #[inline]
+    fn push_text(&mut self, name: &[u8], value: &[u8], flags: FieldFlags) {
+        let (start, name_len, value_len) = (self.arena.len(), name.len() as u32, value.len() as u32);
+        self.entries.push(Entry { start: start as u32, name_len, value_len, known: None, flags });
         self.arena.extend_from_slice(name);
-        self.arena[start..].make_ascii_lowercase();
+        word::make_lower(&mut self.arena[start..]);
         self.arena.extend_from_slice(value);
-        let (name_len, value_len) = (name.len() as u32, value.len() as u32);
-        self.enter(Entry { start: start as u32, name_len, value_len, known: None, flags });
     }
 
     fn remove_given(&mut self, name: Given<'_>) -> usize {
@@ -381,7 +402,7 @@ impl FieldSection {
 impl PartialEq for FieldSection {
     /// The same names and values in the same order; neither spelling nor sensitivity counts.
     fn eq(&self, other: &Self) -> bool {
-        self.list_size == other.list_size && self.iter().eq(other.iter())
+        self.len() == other.len() && self.octets() == other.octets() && self.iter().eq(other.iter())
     }
 }
 
@@ -436,6 +457,16 @@ impl core::iter::FusedIterator for Fields<'_> {}
 impl fmt::Debug for Fields<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self.clone()).finish()
+    }
+}
+
+/// Why a field was refused, found out once it has been.
+#[cold]
+fn refusal(name: &[u8], value: &[u8]) -> FieldError {
+    match (octets::is_token(name), octets::is_field_value(value)) {
+        (false, _) => FieldError::name(name),
+        (true, false) => FieldError::value(name, value),
+        (true, true) => FieldError::too_large(name),
     }
 }
 

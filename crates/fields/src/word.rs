@@ -23,6 +23,22 @@ pub(crate) const fn to_lower(word: u64) -> u64 {
     word | upper >> 2
 }
 
+/// Folds A–Z to a–z in place.
+#[inline]
+pub(crate) fn make_lower(octets: &mut [u8]) {
+    let fold = |chunk: &mut [u8; 8]| *chunk = to_lower(u64::from_le_bytes(*chunk)).to_le_bytes();
+    let len = octets.len();
+    if len < 8 {
+        return octets.make_ascii_lowercase();
+    }
+    if len > 16 {
+        octets[8..len - 1].as_chunks_mut().0.iter_mut().for_each(fold);
+    }
+    // Folding what is folded changes nothing, so the ends may overlap.
+    octets.first_chunk_mut().map(fold);
+    octets.last_chunk_mut().map(fold);
+}
+
 /// The last eight octets.
 #[inline]
 pub(crate) fn tail(octets: &[u8]) -> Option<u64> {
@@ -37,7 +53,7 @@ pub(crate) fn head(octets: &[u8]) -> Option<u64> {
 
 /// Up to seven octets in a word; with the length known, different octets give different words.
 ///
-/// Four to seven: the first four and the last four. One to three: first, middle and last. Unused octets are zero.
+/// Four to seven: the first four and the last four. One to three: first, middle and last. Unused octets are spaces.
 #[inline]
 pub(crate) const fn short(octets: &[u8]) -> u64 {
     match (octets.first_chunk::<4>(), octets.last_chunk::<4>(), octets) {
@@ -45,21 +61,29 @@ pub(crate) const fn short(octets: &[u8]) -> u64 {
             u32::from_le_bytes(*first) as u64 | (u32::from_le_bytes(*last) as u64) << 32
         }
         (_, _, [first, .., last]) => {
-            *first as u64 | (octets[octets.len() / 2] as u64) << 8 | (*last as u64) << 16
+            let middle = octets[octets.len() / 2];
+            *first as u64 | (middle as u64) << 8 | (*last as u64) << 16 | each(b' ') << 24
         }
-        (_, _, [only]) => *only as u64 * 0x01_01_01,
-        _ => 0,
+        (_, _, [only]) => (*only as u64 * 0x01_01_01) | each(b' ') << 24,
+        _ => each(b' '),
     }
 }
 
-/// Whether `test` holds for words that cover all octets; octets may be seen twice, and `filler` fills short words.
+/// The sum, by `|`, of what `marks` says of words that cover all octets; none are left out, some may be seen twice.
+///
+/// A word of less than eight octets is filled up with `filler`, which must have the bit of a space.
 #[inline]
-pub(crate) fn all(octets: &[u8], filler: u64, test: impl Fn(u64) -> bool) -> bool {
-    let Some(tail) = tail(octets) else {
-        let unused = if octets.len() >= 4 { 64 } else { octets.len().min(1) * 24 };
-        return test(short(octets) | filler.unbounded_shl(unused as u32));
+pub(crate) fn gather(octets: &[u8], filler: u8, marks: impl Fn(u64) -> u64) -> u64 {
+    let (Some(head), Some(tail)) = (head(octets), tail(octets)) else {
+        let unused = if octets.len() >= 4 { 64 } else { octets.len().min(1) as u32 * 24 };
+        return marks(short(octets) | each(filler).unbounded_shl(unused));
     };
-    octets.as_chunks().0.iter().all(|chunk| test(u64::from_le_bytes(*chunk))) && test(tail)
+    let ends = marks(head) | marks(tail);
+    if octets.len() <= 16 {
+        return ends;
+    }
+    let middle = octets[8..octets.len() - 1].as_chunks().0;
+    middle.iter().fold(ends, |all, chunk| all | marks(u64::from_le_bytes(*chunk)))
 }
 
 #[cfg(test)]
@@ -68,12 +92,26 @@ mod tests {
 
     #[test]
     fn short_strings_are_told_apart() {
-        assert_eq!(short(b""), 0);
-        assert_eq!(short(b"a"), 0x616161);
-        assert_eq!(short(b"ab"), 0x626261);
-        assert_eq!(short(b"abc"), 0x636261);
+        assert_eq!(short(b"").to_le_bytes(), *b"        ");
+        assert_eq!(short(b"a").to_le_bytes(), *b"aaa     ");
+        assert_eq!(short(b"ab").to_le_bytes(), *b"abb     ");
+        assert_eq!(short(b"abc").to_le_bytes(), *b"abc     ");
         assert_eq!(short(b"abcd").to_le_bytes(), *b"abcdabcd");
         assert_eq!(short(b"abcdefg").to_le_bytes(), *b"abcddefg");
+    }
+
+    #[test]
+    fn every_octet_is_gathered() {
+        for len in 1..40 {
+            for at in 0..len {
+                let mut octets = alloc::vec![b'a'; len];
+                octets[at] = 0xff;
+                assert_ne!(gather(&octets, b'a', |word| word & HIGH), 0, "{at} of {len}");
+                octets[at] = b'a';
+                assert_eq!(gather(&octets, b'a', |word| word ^ each(b'a')), 0);
+            }
+        }
+        assert_eq!(gather(b"", b'a', |word| word), each(b'a'));
     }
 
     #[test]
@@ -83,6 +121,11 @@ mod tests {
             let mut folded = word.to_le_bytes();
             folded.make_ascii_lowercase();
             assert_eq!(to_lower(word).to_le_bytes(), folded, "{octet:#x}");
+            for len in 0..40 {
+                let mut octets = alloc::vec![octet; len];
+                make_lower(&mut octets);
+                assert_eq!(octets, alloc::vec![octet.to_ascii_lowercase(); len]);
+            }
         }
     }
 }

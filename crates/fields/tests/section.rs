@@ -19,7 +19,7 @@ fn order_of_arrival_is_kept_and_names_are_folded() {
     assert_eq!(section.get(KnownName::ACCEPT), Some(&b"2"[..]));
     assert_eq!((section.get("x-B"), section.get("x-c"), section.get("x b")), (Some(&b"1"[..]), None, None));
     assert!(section.contains(FieldName::Other("X-A")) && !section.contains(KnownName::AGE));
-    assert_eq!(section.iter().rev().next().unwrap().name(), FieldName::Other("x-b"));
+    assert_eq!(section.iter().next_back().unwrap().name(), FieldName::Other("x-b"));
     assert_eq!(section.at(1).unwrap().known(), Some(KnownName::ACCEPT));
     assert!(section.at(5).is_none());
 }
@@ -106,7 +106,7 @@ fn values_may_have_everything_but_controls() {
         assert_eq!(section.append("x", [b'a', octet]).is_err(), refused, "{octet:#x}");
     }
     assert_eq!(section.len(), 256 - 32);
-    assert_eq!(section.iter().last().unwrap().text(), None);
+    assert_eq!(section.iter().next_back().unwrap().text(), None);
 }
 
 #[test]
