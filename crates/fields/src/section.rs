@@ -484,3 +484,22 @@ fn is_loosely(name: &[u8], wanted: &[u8]) -> bool {
     let fold = |&octet: &u8| if octet == b'_' { b'-' } else { octet.to_ascii_lowercase() };
     name.len() == wanted.len() && name.iter().map(fold).eq(wanted.iter().map(fold))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spans_have_to_fit() {
+        let mut section = FieldSection::new();
+        section.append("x-a", "1").unwrap();
+        assert!(section.fits(1 << 20, 1 << 31) && section.fits(0, (1 << 32) - 1024));
+        assert!(
+            !section.fits(0, u32::MAX as usize)
+                && !section.fits(1 << 31, 0)
+                && !section.fits(1 << 30, 1 << 31)
+        );
+        let message = alloc::format!("{}", refusal(b"x-a", b"1"));
+        assert_eq!(message, r#"field "x-a" does not fit: a section holds less than 4 GiB"#);
+    }
+}
