@@ -1,0 +1,163 @@
+//! The demo's client: so many requests in flight on one connection, each sent again as soon as it is answered.
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use alula::{Client, Error, Method, Prepared};
+use alula_tally::Side;
+use tokio::{task::JoinSet, time::sleep};
+
+use super::{
+    Transport, exchange,
+    figures::{Figures, Wire},
+    meter::Meter,
+    relay::Relay,
+    server::DemoServer,
+};
+use crate::exit::{Exit, Failure};
+
+/// Requests after which buffers have met their largest loads.
+const WARM_REQUESTS: u64 = 2_000;
+/// Figures are never taken from less than this.
+const WINDOW_MIN: Duration = Duration::from_millis(100);
+/// The part of a run after which figures are taken, if all is warm.
+const WARM_PART: f64 = 0.35;
+/// A server that has not answered the warming requests by then has a problem.
+const WARM_MAX: Duration = Duration::from_secs(30);
+/// Requests for counting the octets on the wire.
+const WIRE_REQUESTS: usize = 1_000;
+
+/// One run.
+pub(super) struct Load {
+    pub(super) server: DemoServer,
+    pub(super) transport: Transport,
+    pub(super) in_flight: usize,
+    pub(super) share: Duration,
+}
+
+/// A client with its request, to be shared by those who send it.
+struct Sender {
+    client: Client,
+    request: Prepared,
+}
+
+impl Load {
+    /// Runs on the calling thread, which is the client's from then on.
+    pub(super) fn run(&self, meter: &Arc<Meter>) -> Result<Figures, Failure> {
+        alula_tally::set_side(Side::CLIENT);
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let runtime = runtime.map_err(|error| Failure::local("the runtime", &error))?;
+        runtime.block_on(async {
+            let began = Instant::now();
+            let wire = self.count_wire().await?;
+            let sender = self.sender(&self.server.address.to_string())?;
+            let mut senders = JoinSet::new();
+            for _ in 0..self.in_flight {
+                senders.spawn(keep_sending(sender.clone(), meter.clone()));
+            }
+            tokio::select! {
+                biased;
+                ended = senders.join_next() => Err(why_ended(ended)),
+                figures = self.take_figures(meter, began, wire) => figures,
+            }
+        })
+    }
+
+    async fn take_figures(&self, meter: &Meter, began: Instant, wire: Wire) -> Result<Figures, Failure> {
+        let warm_at = self.share.mul_f64(WARM_PART);
+        sleep(warm_at.saturating_sub(began.elapsed())).await;
+        while meter.requests() < WARM_REQUESTS {
+            if began.elapsed() > WARM_MAX {
+                return Err(Failure::new(Exit::Timeout, "the demo's server is too slow to be measured"));
+            }
+            sleep(Duration::from_millis(5)).await;
+        }
+        meter.begin(wire);
+        sleep(self.share.saturating_sub(began.elapsed()).max(WINDOW_MIN)).await;
+        let figures = meter.so_far();
+        meter.stop();
+        figures.ok_or_else(|| Failure::new(Exit::Local, "no figures were taken"))
+    }
+
+    /// A client of its own, and the request, checked and planned.
+    fn sender(&self, authority: &str) -> Result<Arc<Sender>, Error> {
+        let mut builder = Client::builder();
+        builder = match self.transport {
+            Transport::Tls => builder.add_roots_pem(self.server.certificate.as_bytes())?,
+            // In clear text nobody is to be trusted, and the platform's roots need not be read.
+            Transport::Clear => builder.trust_anything(),
+        };
+        let client = builder.build()?;
+        let url = format!("{}://{authority}{}", self.transport.scheme(), exchange::PATH);
+        let mut request = client.prepare(Method::Get, &url)?;
+        for (name, value) in exchange::REQUEST {
+            request = request.field(name, value.as_bytes())?;
+        }
+        Ok(Arc::new(Sender { request: request.build(), client }))
+    }
+
+    /// Sends some requests through a relay that counts.
+    async fn count_wire(&self) -> Result<Wire, Failure> {
+        let relay = Relay::start(self.server.address).await;
+        let relay = relay.map_err(|error| Failure::local("listening on loopback", &error))?;
+        let authority = relay.address.to_string();
+        let sender = self.sender(&authority)?;
+        let each = WIRE_REQUESTS.div_ceil(self.in_flight);
+        self.send_each(&sender, each).await?;
+        let before = relay.octets();
+        self.send_each(&sender, each).await?;
+        let after = relay.octets();
+        let requests = (each * self.in_flight) as f64;
+        Ok(Wire {
+            sent: (after.sent - before.sent) as f64 / requests,
+            received: (after.received - before.received) as f64 / requests,
+            fields_sent: exchange::request_octets(self.transport.scheme(), &authority),
+            fields_received: exchange::response_octets(),
+        })
+    }
+
+    async fn send_each(&self, sender: &Arc<Sender>, requests: usize) -> Result<(), Failure> {
+        let mut senders = JoinSet::new();
+        for _ in 0..self.in_flight {
+            let sender = sender.clone();
+            senders.spawn(async move {
+                for _ in 0..requests {
+                    sender.send().await?;
+                }
+                Ok::<_, Error>(())
+            });
+        }
+        while let Some(ended) = senders.join_next().await {
+            ended.map_err(|panic| Failure::new(Exit::Local, panic))??;
+        }
+        Ok(())
+    }
+}
+
+impl Sender {
+    /// One request, its response read to the end.
+    async fn send(&self) -> Result<(), Error> {
+        let mut response = self.client.call(&self.request).send().await?;
+        while response.body().chunk().await?.is_some() {}
+        Ok(())
+    }
+}
+
+async fn keep_sending(sender: Arc<Sender>, meter: Arc<Meter>) -> Result<(), Error> {
+    while !meter.is_stopped() {
+        let began = Instant::now();
+        sender.send().await?;
+        meter.record(began.elapsed());
+    }
+    Ok(())
+}
+
+fn why_ended(ended: Option<Result<Result<(), Error>, tokio::task::JoinError>>) -> Failure {
+    match ended {
+        Some(Ok(Err(error))) => error.into(),
+        Some(Err(panic)) => Failure::new(Exit::Local, panic),
+        None | Some(Ok(Ok(()))) => Failure::new(Exit::Local, "the demo's client ended early"),
+    }
+}

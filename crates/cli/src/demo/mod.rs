@@ -1,0 +1,97 @@
+//! `alula demo`: a server and a client in one process, and what a request costs them.
+//!
+//! The server has one thread for the whole demo, the client a new one per run, and the main thread shows how they do.
+//! What the display does while figures are taken allocates nothing, so that the count of the whole process is honest.
+
+mod exchange;
+mod figures;
+mod load;
+mod meter;
+mod relay;
+mod server;
+mod show;
+
+use std::{sync::Arc, thread, time::Duration};
+
+use crate::{args::DemoArgs, exit::Outcome};
+use figures::Figures;
+use load::Load;
+use meter::Meter;
+use server::DemoServer;
+use show::Show;
+
+/// How often the display is drawn again.
+const REDRAW: Duration = Duration::from_millis(200);
+/// Requests in flight, one run each.
+const IN_FLIGHT: [usize; 3] = [1, 10, 100];
+
+/// Clear text, or TLS with a certificate made for the demo.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Transport {
+    Clear,
+    Tls,
+}
+
+impl Transport {
+    const ALL: [Self; 2] = [Self::Clear, Self::Tls];
+
+    const fn scheme(self) -> &'static str {
+        match self {
+            Self::Clear => "http",
+            Self::Tls => "https",
+        }
+    }
+
+    /// As the JSON names it.
+    const fn key(self) -> &'static str {
+        match self {
+            Self::Clear => "clear",
+            Self::Tls => "tls",
+        }
+    }
+
+    const fn in_words(self) -> &'static str {
+        match self {
+            Self::Clear => "clear text",
+            Self::Tls => "TLS",
+        }
+    }
+}
+
+/// One run and what came out of it.
+struct Run {
+    transport: Transport,
+    in_flight: usize,
+    figures: Figures,
+}
+
+/// Runs all six and shows them.
+pub(crate) fn run(args: &DemoArgs) -> Outcome {
+    let share = Duration::from_secs_f64(args.seconds / (IN_FLIGHT.len() * Transport::ALL.len()) as f64);
+    let server = DemoServer::start()?;
+    let mut show = Show::new(args.json)?;
+    let mut runs = Vec::new();
+    for transport in Transport::ALL {
+        for in_flight in IN_FLIGHT {
+            let figures = run_one(&Load { server: server.clone(), transport, in_flight, share }, &mut show)?;
+            runs.push(Run { transport, in_flight, figures });
+        }
+    }
+    server.stop();
+    show.end(&runs)
+}
+
+fn run_one(load: &Load, show: &mut Show) -> Result<Figures, crate::exit::Failure> {
+    let meter = Arc::new(Meter::new());
+    show.begin(load.transport, load.in_flight)?;
+    let figures = thread::scope(|scope| {
+        let client = scope.spawn(|| load.run(&meter));
+        while !client.is_finished() {
+            show.draw(load.transport, load.in_flight, &meter.so_far());
+            thread::park_timeout(REDRAW);
+        }
+        client.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    })?;
+    show.finish(load.transport, load.in_flight, &figures)?;
+    Ok(figures)
+}

@@ -1,0 +1,215 @@
+//! How the demo looks: a table that fills row by row, the row being measured drawn again and again on a terminal.
+//!
+//! Rule: [`Show::draw`] allocates nothing, since the process it is part of is being counted.
+
+use std::{
+    fmt::Write as _,
+    io::{self, IsTerminal as _, Write as _},
+};
+
+use super::{Run, Transport, figures};
+use crate::exit::{Failure, Outcome};
+use figures::Figures;
+
+/// Enough for any row, so that it need not grow.
+const ROW_OCTETS: usize = 512;
+
+/// Where figures are shown.
+pub(super) struct Show {
+    json: bool,
+    is_live: bool,
+    line: String,
+}
+
+impl Show {
+    /// Says what is about to happen.
+    pub(super) fn new(json: bool) -> Result<Self, Failure> {
+        let is_live = !json && io::stdout().is_terminal();
+        let show = Self { json, is_live, line: String::with_capacity(ROW_OCTETS) };
+        if !json {
+            show.print(INTRODUCTION)?;
+            if cfg!(debug_assertions) {
+                show.print(DEBUG_BUILD)?;
+            }
+            show.print(HEADINGS)?;
+        }
+        Ok(show)
+    }
+
+    /// A run begins.
+    pub(super) fn begin(&mut self, transport: Transport, in_flight: usize) -> Outcome {
+        if transport == Transport::Tls && in_flight == super::IN_FLIGHT[0] && !self.json {
+            self.print("\n")?;
+        }
+        self.draw(transport, in_flight, &None);
+        Ok(())
+    }
+
+    /// Draws the row of a run that goes on, on a terminal. One that has gone away is noticed when the row is whole.
+    pub(super) fn draw(&mut self, transport: Transport, in_flight: usize, figures: &Option<Figures>) {
+        if self.is_live {
+            self.line.clear();
+            self.line.push('\r');
+            write_row(&mut self.line, transport, in_flight, figures.as_ref());
+            self.line.push_str("\x1b[K");
+            let _ = self.print(&self.line);
+        }
+    }
+
+    /// A run has ended: its row stays.
+    pub(super) fn finish(&mut self, transport: Transport, in_flight: usize, figures: &Figures) -> Outcome {
+        if self.json {
+            return Ok(());
+        }
+        self.draw(transport, in_flight, &Some(*figures));
+        self.line.clear();
+        if !self.is_live {
+            write_row(&mut self.line, transport, in_flight, Some(figures));
+        }
+        self.line.push('\n');
+        self.print(&self.line)
+    }
+
+    /// All runs have ended.
+    pub(super) fn end(&mut self, runs: &[Run]) -> Outcome {
+        if self.json {
+            return self.print(&format!("{:#}\n", figures::json(runs)));
+        }
+        self.print(&conclusion(runs))?;
+        self.print(&next_commands())
+    }
+
+    fn print(&self, text: &str) -> Outcome {
+        let mut stdout = io::stdout().lock();
+        let written = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
+        written.map_err(|error| Failure::local("stdout", &error))
+    }
+}
+
+const INTRODUCTION: &str = "\
+A server and a client in one process, one thread each, over loopback. A prepared GET with 10 fields is
+answered by 200 with 10 fields, over and over, on one connection.
+
+";
+
+const DEBUG_BUILD: &str = "This is a debug build; `cargo run --release -- demo` is many times as fast.\n\n";
+
+const HEADINGS: &str = "\
+                                    latency in µs    allocations per request    octets per request
+            in flight  requests/s     p50     p99    client   server  process      sent  received
+";
+
+/// Writes one row; figures that are not there yet are dots. Allocates nothing while the string has room.
+fn write_row(line: &mut String, transport: Transport, in_flight: usize, figures: Option<&Figures>) {
+    let _ = write!(line, "{:<12}{in_flight:>9}", transport.in_words());
+    let Some(figures) = figures else {
+        line.push_str("  warming up");
+        return;
+    };
+    line.push_str("  ");
+    write_grouped(line, figures.requests_per_second as u64, 10);
+    let _ = write!(line, "{:>8.0}{:>8.0}  ", figures.p50_us, figures.p99_us);
+    write_allocations(line, figures.client_allocations, 8);
+    write_allocations(line, figures.server_allocations, 9);
+    write_allocations(line, figures.process_allocations, 9);
+    let _ = write!(line, "{:>10.1}{:>10.1}", figures.wire.sent, figures.wire.received);
+}
+
+/// A zero is written only for none at all.
+fn write_allocations(line: &mut String, allocations: f64, width: usize) {
+    let _ = match allocations {
+        0.0 => write!(line, "{:>width$}", 0),
+        _ if allocations < 0.01 => write!(line, "{:>width$}", "<0.01"),
+        _ => write!(line, "{allocations:>width$.2}"),
+    };
+}
+
+/// A number with a thin gap between thousands.
+fn write_grouped(line: &mut String, number: u64, width: usize) {
+    let digits = number.checked_ilog10().unwrap_or(0) as usize + 1;
+    for _ in digits + (digits - 1) / 3..width {
+        line.push(' ');
+    }
+    for place in (0..digits as u32).rev() {
+        let digit = (number / 10_u64.pow(place) % 10) as u8;
+        line.push(char::from(b'0' + digit));
+        if place > 0 && place % 3 == 0 {
+            line.push(',');
+        }
+    }
+}
+
+fn conclusion(runs: &[Run]) -> String {
+    let Some(Run { figures, .. }) = runs.first() else { return String::new() };
+    let wire = &figures.wire;
+    format!(
+        "\nWithout compression the names and values alone would be {} octets sent and {} received. What TLS allocates\n\
+         is rustls; what Alula allocates, once warm, is the zeros above.\n",
+        wire.fields_sent, wire.fields_received
+    )
+}
+
+/// What to try next, with the program's name as it was called.
+fn next_commands() -> String {
+    let program = std::env::args().next().unwrap_or_else(|| "alula".to_owned());
+    format!(
+        "\nNext:\n\
+         \x20 {program} echo --listen 127.0.0.1:8080 --self-signed\n\
+         \x20 {program} get -v --http2-prior-knowledge http://127.0.0.1:8080/hello\n\
+         \x20 {program} post -k -i -d 'some text' https://127.0.0.1:8080/\n\
+         \x20 {program} help\n"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{
+        super::figures::{Figures, Wire},
+        *,
+    };
+
+    const FIGURES: Figures = Figures {
+        requests_per_second: 1_234_567.8,
+        p50_us: 21.4,
+        p99_us: 99.6,
+        client_allocations: 0.0,
+        server_allocations: 0.001,
+        process_allocations: 12.345,
+        wire: Wire { sent: 24.0, received: 20.04, fields_sent: 400, fields_received: 300 },
+    };
+
+    #[test]
+    fn a_row_stands_under_its_headings() {
+        let mut row = String::new();
+        write_row(&mut row, Transport::Clear, 10, Some(&FIGURES));
+        assert_eq!(
+            row,
+            "clear text         10   1,234,567      21     100         0    <0.01    12.35      24.0      20.0"
+        );
+        let headings = HEADINGS.lines().last().unwrap();
+        for (heading, value) in
+            [("in flight", "10"), ("requests/s", "567"), ("p50", "21"), ("received", "20.0")]
+        {
+            let end = |line: &str, word: &str| line.find(word).unwrap() + word.len();
+            assert_eq!(end(headings, heading), end(&row, value), "{heading}");
+        }
+    }
+
+    #[test]
+    fn drawing_a_row_allocates_nothing() {
+        let mut line = String::with_capacity(ROW_OCTETS);
+        let ((), counts) = alula_tally::counted(|| write_row(&mut line, Transport::Tls, 100, Some(&FIGURES)));
+        assert_eq!(counts.allocations, 0);
+    }
+
+    #[test]
+    fn thousands_are_grouped() {
+        for (number, text) in
+            [(0, "         0"), (999, "       999"), (1000, "     1,000"), (12345678901, "12,345,678,901")]
+        {
+            let mut line = String::new();
+            write_grouped(&mut line, number, 10);
+            assert_eq!(line, text);
+        }
+    }
+}

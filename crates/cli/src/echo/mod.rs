@@ -1,0 +1,198 @@
+//! `alula echo`: a debugging server. What it answers costs no allocation once it is warm: contents, descriptions and
+//! whatever is copied on the way lie in buffers that are lent and given back.
+
+mod describe;
+mod scratch;
+
+use std::{
+    fmt, fs,
+    io::{self, Write as _},
+    net::SocketAddr,
+    path::Path,
+    sync::Arc,
+};
+
+use alula::{Error, Exchange, Identity, KnownName, Method, Sent, Server, Status, Stop};
+use tokio::signal;
+
+use crate::{
+    args::EchoArgs,
+    exit::{Exit, Failure, Outcome},
+};
+use scratch::{Pool, Scratch};
+
+/// What a target can be asked (RFC 9110 §10.2.1): anything but a tunnel, and TRACE, which would show credentials.
+const ALLOW: &str = "GET, HEAD, POST, PUT, DELETE, PATCH, OPTIONS";
+
+/// Serves until it is told to stop.
+pub(crate) fn run(args: &EchoArgs) -> Outcome {
+    let identity = identity(args)?;
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| Failure::local("the runtime", &error))?;
+    let outcome = runtime.block_on(serve(args, identity));
+    runtime.shutdown_background();
+    outcome
+}
+
+fn identity(args: &EchoArgs) -> Result<Option<Identity>, Failure> {
+    if let (Some(cert), Some(key)) = (&args.cert, &args.key) {
+        return Ok(Some(Identity::from_pem(&read(cert)?, &read(key)?)?));
+    }
+    if !args.self_signed {
+        return Ok(None);
+    }
+    Ok(Some(Identity::self_signed(["localhost".to_owned(), args.listen.ip().to_string()])?))
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, Failure> {
+    fs::read(path).map_err(|error| Failure::local(path.display(), &error))
+}
+
+async fn serve(args: &EchoArgs, identity: Option<Identity>) -> Outcome {
+    let has_tls = identity.is_some();
+    let mut builder = Server::builder();
+    if let Some(identity) = identity {
+        builder = builder.identity(identity);
+    }
+    let cannot_listen =
+        |error| Failure::new(Exit::Local, format_args!("cannot listen on {}: {error}", args.listen));
+    let server = builder.bind(args.listen).await.map_err(cannot_listen)?;
+    let address = server.address().map_err(cannot_listen)?;
+    let stop = server.stop_handle();
+    tokio::spawn(async move { stop_when_told(&stop).await });
+    announce(address, has_tls).map_err(|error| Failure::local("stdout", &error))?;
+    let echo = Echo { pool: Arc::new(Pool::default()), body_max: args.max_body };
+    let served = server.serve(move |exchange| echo.clone().answer(exchange)).await;
+    served.map_err(|error| Failure::local("the listener", &error))
+}
+
+fn announce(address: SocketAddr, has_tls: bool) -> io::Result<()> {
+    let mut stdout = io::stdout().lock();
+    writeln!(stdout, "listening on http://{address}")?;
+    if has_tls {
+        writeln!(stdout, "listening on https://{address}")?;
+    }
+    stdout.flush()
+}
+
+/// The first signal lets open requests end, the second ends the program.
+async fn stop_when_told(stop: &Stop) {
+    told_to_stop().await;
+    stop.stop();
+    told_to_stop().await;
+    std::process::exit(Exit::Local as i32);
+}
+
+#[cfg(unix)]
+async fn told_to_stop() {
+    match signal::unix::signal(signal::unix::SignalKind::terminate()) {
+        Ok(mut terminated) => tokio::select! {
+            _ = signal::ctrl_c() => {}
+            _ = terminated.recv() => {}
+        },
+        Err(_) => drop(signal::ctrl_c().await),
+    }
+}
+
+#[cfg(not(unix))]
+async fn told_to_stop() {
+    drop(signal::ctrl_c().await);
+}
+
+/// What answers requests; clones share the buffers.
+#[derive(Clone)]
+struct Echo {
+    pool: Arc<Pool>,
+    body_max: usize,
+}
+
+impl Echo {
+    async fn answer(self, exchange: Exchange) -> Result<Sent, Error> {
+        let mut scratch = self.pool.lend();
+        let sent = self.answer_with(exchange, &mut scratch).await;
+        self.pool.give(scratch);
+        sent
+    }
+
+    async fn answer_with(&self, mut exchange: Exchange, scratch: &mut Scratch) -> Result<Sent, Error> {
+        match refusal(&exchange) {
+            Some(Status::METHOD_NOT_ALLOWED) => {
+                let reply = exchange.respond(Status::METHOD_NOT_ALLOWED).field(KnownName::ALLOW, ALLOW);
+                return reply.send(&[]).await;
+            }
+            Some(status) => return exchange.respond(status).send(&[]).await,
+            None => {}
+        }
+        if !self.read(&mut exchange, &mut scratch.content).await? {
+            return self.refuse_content(exchange, scratch).await;
+        }
+        if scratch.content.is_empty() {
+            describe(exchange, scratch).await
+        } else {
+            send_back(exchange, scratch).await
+        }
+    }
+
+    /// Reads the content to its end. False when it is more than is taken; then not all of it was read.
+    async fn read(&self, exchange: &mut Exchange, content: &mut Vec<u8>) -> Result<bool, Error> {
+        if stated_length(exchange).is_some_and(|length| length > self.body_max as u64) {
+            return Ok(false);
+        }
+        let body = exchange.body();
+        while let Some(chunk) = body.chunk().await? {
+            if content.len() + chunk.len() > self.body_max {
+                return Ok(false);
+            }
+            content.extend_from_slice(chunk);
+        }
+        Ok(true)
+    }
+
+    async fn refuse_content(&self, exchange: Exchange, scratch: &mut Scratch) -> Result<Sent, Error> {
+        scratch.content.clear();
+        write(
+            &mut scratch.content,
+            format_args!("more than {} octets of content; see --max-body\n", self.body_max),
+        );
+        let reply = exchange.respond(Status::CONTENT_TOO_LARGE).field(KnownName::CONTENT_TYPE, "text/plain");
+        reply.send(&scratch.content).await
+    }
+}
+
+/// The status of a request that has no answer here.
+fn refusal(exchange: &Exchange) -> Option<Status> {
+    let request = exchange.request();
+    match Method::parse(request.method()) {
+        Ok(Method::Connect | Method::Trace) => Some(Status::METHOD_NOT_ALLOWED),
+        Ok(Method::Options) => None,
+        // Only OPTIONS is about the server as a whole (RFC 9110 §7.1).
+        _ => (request.path() == "*").then_some(Status::BAD_REQUEST),
+    }
+}
+
+fn stated_length(exchange: &Exchange) -> Option<u64> {
+    let digits = exchange.request().fields().get(KnownName::CONTENT_LENGTH)?;
+    std::str::from_utf8(digits).ok()?.parse().ok()
+}
+
+async fn send_back(exchange: Exchange, scratch: &mut Scratch) -> Result<Sent, Error> {
+    let content_type = exchange.request().fields().get(KnownName::CONTENT_TYPE);
+    scratch.content_type.extend_from_slice(content_type.unwrap_or(b"application/octet-stream"));
+    let reply = exchange.respond(Status::OK).field(KnownName::CONTENT_TYPE, &scratch.content_type);
+    reply.send(&scratch.content).await
+}
+
+async fn describe(exchange: Exchange, scratch: &mut Scratch) -> Result<Sent, Error> {
+    describe::describe(exchange.request(), exchange.peer(), &mut scratch.content);
+    let is_options = exchange.request().method() == "OPTIONS";
+    let mut reply = exchange.respond(Status::OK).field(KnownName::CONTENT_TYPE, "application/json");
+    if is_options {
+        reply = reply.field(KnownName::ALLOW, ALLOW);
+    }
+    reply.send(&scratch.content).await
+}
+
+/// Appends text; a `Vec` takes all there is.
+fn write(out: &mut Vec<u8>, text: fmt::Arguments<'_>) {
+    let _ = out.write_fmt(text);
+}

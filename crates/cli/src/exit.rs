@@ -1,0 +1,145 @@
+//! How the program ends: one table of exit codes, and which failure has which.
+
+use std::{
+    fmt,
+    io::{self, Write as _},
+    process::ExitCode,
+};
+
+use alula::{Cause, Error, Phase, h2::ConnectionError};
+
+/// What a subcommand answers.
+pub(crate) type Outcome = Result<(), Failure>;
+
+/// An exit code.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[repr(u8)]
+pub(crate) enum Exit {
+    Whole = 0,
+    Local = 1,
+    Usage = 2,
+    Connect = 3,
+    Tls = 4,
+    Protocol = 5,
+    Timeout = 6,
+    CutOff = 7,
+    Differs = 8,
+}
+
+/// Every code with its meaning; the help prints it.
+const TABLE: [(Exit, &str); 9] = [
+    (Exit::Whole, "the whole response is here, whatever its status: 404 and 500 are answers too"),
+    (Exit::Local, "a file, stdin or stdout could not be read or written"),
+    (Exit::Usage, "the arguments, or a request that must not be sent"),
+    (Exit::Connect, "the host is unknown, nobody listens, or it cannot be reached"),
+    (Exit::Tls, "the TLS handshake failed, or the certificate is not trusted"),
+    (Exit::Protocol, "the peer broke a rule, reset the request, or does not speak HTTP/2 (or HPACK)"),
+    (Exit::Timeout, "a deadline passed"),
+    (Exit::CutOff, "the connection ended before the response was whole"),
+    (Exit::Differs, "the headers given in a story are not what its wire says"),
+];
+
+/// The table as the help shows it.
+pub(crate) fn table() -> String {
+    let rows = TABLE.map(|(exit, meaning)| format!("  {}  {meaning}\n", exit as u8));
+    format!("Exit codes:\n{}", rows.concat())
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit as u8)
+    }
+}
+
+/// A failure: its exit code, and the sentence for stderr unless it is to be quiet.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    exit: Exit,
+    sentence: Option<String>,
+}
+
+impl Failure {
+    pub(crate) fn new(exit: Exit, sentence: impl fmt::Display) -> Self {
+        Self { exit, sentence: Some(sentence.to_string()) }
+    }
+
+    pub(crate) fn usage(sentence: impl fmt::Display) -> Self {
+        Self::new(Exit::Usage, sentence)
+    }
+
+    /// A failure to read or write `what`. A reader of ours that has gone is not worth a word.
+    pub(crate) fn local(what: impl fmt::Display, error: &io::Error) -> Self {
+        if error.kind() == io::ErrorKind::BrokenPipe {
+            return Self { exit: Exit::Local, sentence: None };
+        }
+        Self::new(Exit::Local, format_args!("{what}: {error}"))
+    }
+
+    /// Says the sentence and gives the code.
+    pub(crate) fn report(self) -> ExitCode {
+        if let Some(sentence) = self.sentence {
+            // Without stderr there is still the code.
+            let _ = writeln!(anstream::stderr(), "alula: {sentence}");
+        }
+        self.exit.into()
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self::new(exit_of(&error), &error)
+    }
+}
+
+fn exit_of(error: &Error) -> Exit {
+    match (error.phase(), error.cause()) {
+        (_, Cause::Deadline | Cause::Connection(ConnectionError::TimedOut(_))) => Exit::Timeout,
+        (_, Cause::Tls(_)) => Exit::Tls,
+        (_, Cause::Protocol) => Exit::Protocol,
+        (Phase::Build, _) => Exit::Usage,
+        (Phase::Connect, _) => Exit::Connect,
+        (Phase::Handshake, _) => Exit::Tls,
+        (_, Cause::Closed | Cause::Io(..)) => Exit::CutOff,
+        _ => Exit::Protocol,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alula::{Retry, h2::ErrorCode};
+
+    use super::*;
+
+    #[test]
+    fn each_code_has_one_row_in_order() {
+        let codes = TABLE.map(|(exit, _)| exit as u8);
+        assert_eq!(codes, [0, 1, 2, 3, 4, 5, 6, 7, 8]);
+        assert!(table().contains("  7  the connection ended before"));
+    }
+
+    #[test]
+    fn failures_have_the_code_of_their_phase_and_cause() {
+        let io = || Cause::Io(io::ErrorKind::ConnectionReset, None);
+        for (phase, cause, exit) in [
+            (Phase::Build, Cause::Usage("a rule"), Exit::Usage),
+            (Phase::Connect, io(), Exit::Connect),
+            (Phase::Connect, Cause::Deadline, Exit::Timeout),
+            (Phase::Handshake, io(), Exit::Tls),
+            (Phase::Handshake, Cause::Protocol, Exit::Protocol),
+            (Phase::Head, Cause::Reset(ErrorCode::CANCEL), Exit::Protocol),
+            (Phase::Head, Cause::GoAway(ErrorCode::NO_ERROR), Exit::Protocol),
+            (Phase::Content, Cause::Closed, Exit::CutOff),
+            (Phase::Content, io(), Exit::CutOff),
+            (Phase::Content, Cause::Deadline, Exit::Timeout),
+        ] {
+            let error = Error::new(phase, cause, Retry::Pointless);
+            assert_eq!(exit_of(&error), exit, "{error}");
+        }
+    }
+
+    #[test]
+    fn a_reader_that_has_gone_is_no_news() {
+        let failure = Failure::local("stdout", &io::ErrorKind::BrokenPipe.into());
+        assert!(failure.sentence.is_none() && failure.exit == Exit::Local);
+    }
+}

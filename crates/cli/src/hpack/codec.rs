@@ -1,0 +1,144 @@
+//! One encoder and one decoder, as the two ends of a connection's two directions have them.
+
+use alula::{
+    fields::OutBuf,
+    hpack::{
+        DecodeError, Decoded, Decoder, DecoderLimits, Encoder, EncoderConfig, Field, Huffman, Indexing,
+        Policy,
+    },
+};
+
+/// Names and values, any octets.
+pub(super) type Headers = Vec<(Vec<u8>, Vec<u8>)>;
+
+/// The largest table the encoder makes use of, whatever the peer allows.
+const ENCODER_TABLE_BYTES_MAX: u32 = 1024 * 1024;
+/// The longest string the decoder takes: what is decoded here came from the user.
+const STRING_BYTES_MAX: u32 = 64 * 1024 * 1024;
+/// What holds until somebody says otherwise (RFC 9113 §6.5.2).
+const TABLE_BYTES_INITIAL: u32 = 4096;
+
+/// One codec for both directions.
+pub(super) struct Codec {
+    encoder: Encoder,
+    config: EncoderConfig,
+    table_bytes: u32,
+    has_encoded: bool,
+    decoder: Decoder,
+    out: OutBuf,
+}
+
+impl Codec {
+    pub(super) fn new() -> Self {
+        let config = EncoderConfig { table_bytes_max: ENCODER_TABLE_BYTES_MAX, ..EncoderConfig::default() };
+        Self {
+            encoder: Encoder::new(config),
+            config,
+            table_bytes: TABLE_BYTES_INITIAL,
+            has_encoded: false,
+            decoder: Decoder::new(DecoderLimits {
+                string_bytes: STRING_BYTES_MAX,
+                ..DecoderLimits::default()
+            }),
+            out: OutBuf::new(),
+        }
+    }
+
+    /// The setting SETTINGS_HEADER_TABLE_SIZE is acknowledged, in both directions.
+    pub(super) fn limit(&mut self, table_bytes: u32) {
+        self.table_bytes = table_bytes;
+        self.encoder.set_peer_table_limit(table_bytes);
+        self.decoder.set_table_limit(table_bytes);
+    }
+
+    /// Encodes differently from now on. When something was encoded already, the table begins anew: the next block
+    /// says so by size updates to nothing and back (RFC 7541 §4.3).
+    pub(super) fn configure(&mut self, policy: Option<Policy>, huffman: Option<Huffman>) {
+        let policy = policy.unwrap_or(self.config.policy);
+        let config = EncoderConfig { policy, huffman: huffman.unwrap_or(self.config.huffman), ..self.config };
+        if config == self.config {
+            return;
+        }
+        self.config = config;
+        self.encoder = Encoder::new(config);
+        if self.has_encoded {
+            self.encoder.set_peer_table_limit(0);
+        }
+        self.encoder.set_peer_table_limit(self.table_bytes);
+    }
+
+    /// The block of these headers; `indexing` says for each, by its place and name, what may be done with it.
+    pub(super) fn encode(&mut self, headers: &Headers, indexing: impl Fn(usize, &[u8]) -> Indexing) -> &[u8] {
+        self.has_encoded = true;
+        self.out.clear();
+        let fields = headers.iter().enumerate();
+        let fields = fields.map(|(at, (name, value))| Field::new(name, value).with(indexing(at, name)));
+        self.encoder.encode(fields, &mut self.out);
+        self.out.unsent()
+    }
+
+    /// The headers of this block. After an error the decoder is as new: a connection would have ended.
+    pub(super) fn decode(&mut self, block: &[u8]) -> Result<Headers, DecodeError> {
+        let mut headers = Headers::new();
+        let mut visit = |field: Decoded<'_>| headers.push((field.name.to_vec(), field.value.to_vec()));
+        let decoded = self.decoder.decode(block, true, &mut visit);
+        if let Err(error) = decoded {
+            self.decoder.reset();
+            return Err(error);
+        }
+        Ok(headers)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn headers() -> Headers {
+        vec![(b"x-a".to_vec(), b"one".to_vec()), (b"authorization".to_vec(), b"two".to_vec())]
+    }
+
+    fn auto(_: usize, _: &[u8]) -> Indexing {
+        Indexing::Auto
+    }
+
+    #[test]
+    fn what_one_encodes_one_decodes_whatever_changes_on_the_way() {
+        let (mut from, mut to) = (Codec::new(), Codec::new());
+        let policies = [Policy::Always, Policy::Repeat, Policy::Static, Policy::Always, Policy::Never];
+        for (round, policy) in policies.into_iter().enumerate() {
+            for huffman in [Huffman::Never, Huffman::Shorter] {
+                for table_bytes in [4096, 100, 0, 70_000] {
+                    from.limit(table_bytes);
+                    to.limit(table_bytes);
+                    from.configure(Some(policy), Some(huffman));
+                    for _ in 0..3 {
+                        let block = from.encode(&headers(), auto).to_vec();
+                        assert_eq!(
+                            to.decode(&block),
+                            Ok(headers()),
+                            "{round} {policy:?} {huffman:?} {table_bytes}"
+                        );
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_setting_that_is_not_new_changes_nothing() {
+        let mut codec = Codec::new();
+        codec.configure(Some(Policy::Always), None);
+        let first = codec.encode(&headers(), auto).len();
+        codec.configure(Some(Policy::Always), None);
+        assert!(codec.encode(&headers(), auto).len() < first);
+    }
+
+    #[test]
+    fn after_an_error_the_decoder_is_as_new() {
+        let mut codec = Codec::new();
+        assert!(codec.decode(&[0x80]).is_err());
+        assert!(codec.decode(&[0x40, 1, b'a']).is_err());
+        assert_eq!(codec.decode(&[0x82]), Ok(vec![(b":method".to_vec(), b"GET".to_vec())]));
+    }
+}

@@ -1,0 +1,31 @@
+//! Octets as hexadecimal digits.
+
+/// Two lower-case digits per octet.
+pub(super) fn encode(octets: &[u8]) -> String {
+    let digit = |nibble: u8| char::from_digit(u32::from(nibble), 16).unwrap_or('0');
+    octets.iter().flat_map(|octet| [digit(octet >> 4), digit(octet & 15)]).collect()
+}
+
+/// The octets; nothing when there is another character, or an odd number of them.
+pub(super) fn decode(text: &str) -> Option<Vec<u8>> {
+    let digits: Option<Vec<u8>> = text.chars().map(|digit| Some(digit.to_digit(16)? as u8)).collect();
+    let (pairs, []) = digits.as_deref()?.as_chunks::<2>() else { return None };
+    Some(pairs.iter().map(|[high, low]| high << 4 | low).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn octets_and_digits_are_the_same() {
+        let octets: Vec<u8> = (0..=255).collect();
+        assert_eq!(decode(&encode(&octets)), Some(octets));
+        assert_eq!(encode(&[0x00, 0xab, 0xff]), "00abff");
+        assert_eq!(decode("ABcd"), Some(vec![0xab, 0xcd]));
+        assert_eq!(decode(""), Some(vec![]));
+        for wrong in ["a", "abc", "zz", "a b", "ä"] {
+            assert_eq!(decode(wrong), None, "{wrong}");
+        }
+    }
+}
