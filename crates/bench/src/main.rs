@@ -25,7 +25,7 @@ const USAGE: &str = "\
 Usage: alula-bench <COMMAND>
 
 Commands:
-  list                 One line per workload: name, units, what one unit is
+  list                 One line per workload: name, units, what can be counted, what one unit is
   run WORKLOAD UNITS   A warm-up, then so many units
   count WORKLOAD UNITS Prints the allocations and the octets allocated per unit, once warm
 ";
@@ -48,7 +48,9 @@ fn main() -> ExitCode {
 
 fn list() {
     for workload in workload::all() {
-        println!("{}\t{}\t{}", workload.name, workload.units, workload.what);
+        let Workload { name, units, what, has_instructions, .. } = workload;
+        let counted = if *has_instructions { "instructions" } else { "allocations" };
+        println!("{name}\t{units}\t{counted}\t{what}");
     }
 }
 

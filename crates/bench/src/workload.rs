@@ -10,6 +10,8 @@ pub(crate) struct Workload {
     pub(crate) what: &'static str,
     /// How many units give a figure that repeats.
     pub(crate) units: u64,
+    /// Whether its instructions are of interest.
+    pub(crate) has_instructions: bool,
     /// Sets it up.
     pub(crate) prepare: fn() -> Run,
 }
@@ -24,7 +26,12 @@ impl Workload {
         what: &'static str,
         prepare: fn() -> Run,
     ) -> Self {
-        Self { name, what, units, prepare }
+        Self { name, what, units, has_instructions: true, prepare }
+    }
+
+    /// The same, only for counting allocations.
+    pub(crate) const fn without_instructions(self) -> Self {
+        Self { has_instructions: false, ..self }
     }
 }
 

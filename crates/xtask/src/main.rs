@@ -5,6 +5,7 @@
 
 mod api;
 mod command;
+mod costs;
 mod peers;
 mod report;
 mod stages;
@@ -22,6 +23,9 @@ Commands:
   test [--no-peers]   Install what is missing, then run all stages: what CI runs
                       --no-peers: install nothing, skip the tests against other programs
   api [--write]       Compare the public API with docs/api/alula.txt, or write it there
+  costs [--check | --write [PREFIX] | --profile WORKLOAD]
+                      Count instructions and allocations, and print the table; or compare with the recorded
+                      figures; or record them, and the table of docs/performance.md; or say where they go
 ";
 
 fn main() -> ExitCode {
@@ -42,6 +46,7 @@ fn dispatch(args: &[&str]) -> Result<ExitCode> {
         ["test", "--no-peers"] => Ok(stages::test(false)),
         ["api"] => api::check(),
         ["api", "--write"] => api::write(),
+        ["costs", rest @ ..] => costs::command(rest),
         [] | ["help" | "-h" | "--help"] => {
             print!("{USAGE}");
             Ok(ExitCode::SUCCESS)

@@ -8,7 +8,7 @@ use anyhow::Result;
 use crate::command::{cargo, run, run_tests};
 use crate::report::Report;
 use crate::tally::Tally;
-use crate::{peers, tools};
+use crate::{costs, peers, tools};
 
 /// Runs everything; `with_peers` says whether other programs may be installed and tested against.
 pub(crate) fn test(with_peers: bool) -> ExitCode {
@@ -20,6 +20,9 @@ pub(crate) fn test(with_peers: bool) -> ExitCode {
     report.stage("clippy", |_| clippy());
     report.stage("tests", tests);
     report.stage("conformance", |tally| conformance(with_peers, tally));
+    if with_peers {
+        report.stage("costs", |_| costs::check());
+    }
     report.stage("docs", |_| docs());
     report.stage("features", |_| features());
     report.stage("licences", |_| licences());

@@ -1,0 +1,105 @@
+//! `cargo xtask costs`: what every workload of `crates/bench` costs, against the figures that are checked in.
+//!
+//! Instructions are counted by callgrind and allocations by the counting allocator, both as what 2N units cost less what N
+//! cost, divided by N: so start, set-up and warm-up drop out. The figures of each target are in `crates/bench/figures`;
+//! `--write` records new ones and puts the table of `docs/performance.md` in order.
+
+mod compare;
+mod figures;
+mod measure;
+mod peers;
+mod profile;
+mod table;
+
+use std::process::ExitCode;
+
+use alula_tidy::repository_root;
+use anyhow::{Context, Result, bail, ensure};
+
+use figures::{Figures, Tools};
+use measure::Bench;
+use peers::Peers;
+
+/// What stands behind `cargo xtask costs`.
+pub(crate) fn command(args: &[&str]) -> Result<ExitCode> {
+    match args {
+        [] => show(),
+        ["--check"] => check().map(|()| ExitCode::SUCCESS),
+        ["--write"] => write(""),
+        ["--write", prefix] => write(prefix),
+        ["--profile", workload] => profile(workload),
+        other => bail!("`costs {}` is not a command", other.join(" ")),
+    }
+}
+
+/// Prints the table of fresh figures.
+fn show() -> Result<ExitCode> {
+    let bench = Bench::build()?;
+    let figures = bench.measure_all()?;
+    print!("{}", table::markdown(&bench.list()?, &figures, &Peers::load()?));
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Compares fresh figures with the recorded ones.
+///
+/// # Errors
+/// When a figure is worse than allowed, or a recorded one is not in the table of the document.
+pub(crate) fn check() -> Result<()> {
+    let bench = Bench::build()?;
+    let Some(recorded) = Figures::load()? else {
+        println!("no figures for {}: `cargo xtask costs --write` records them", figures::target());
+        return Ok(());
+    };
+    ensure!(
+        is_fresh(&bench, &recorded)?,
+        "docs/performance.md is not what `cargo xtask costs --write` writes"
+    );
+    let now = bench.measure_all()?;
+    let tolerance = compare::Tolerance::between(&recorded.tools, &now.tools);
+    println!("{tolerance}");
+    let worse = compare::compare(&recorded, &now, tolerance);
+    for line in &worse {
+        println!("{line}");
+    }
+    ensure!(worse.is_empty(), "{} of {} workloads cost something else", worse.len(), now.rows.len());
+    println!("{} workloads cost what they cost before", now.rows.len());
+    Ok(())
+}
+
+/// Records fresh figures, in full or of the workloads whose names begin so, and brings the table up to date.
+fn write(prefix: &str) -> Result<ExitCode> {
+    let bench = Bench::build()?;
+    let mut figures = Figures::load()?.unwrap_or_default();
+    ensure!(
+        prefix.is_empty() || figures.tools == Tools::here()?,
+        "the figures are of other tools: record all of them"
+    );
+    let names = bench.list()?;
+    let fresh = bench.measure(|name| name.starts_with(prefix))?;
+    figures.update(fresh, &names.iter().map(|workload| workload.name.as_str()).collect::<Vec<_>>());
+    figures.save()?;
+    let document = table::document();
+    let text = table::replaced(&read(&document)?, &names, &figures, &Peers::load()?)?;
+    std::fs::write(&document, text)?;
+    println!("wrote {} and {}", figures::file().display(), document.display());
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Where the instructions of one workload go, by function.
+fn profile(workload: &str) -> Result<ExitCode> {
+    print!("{}", profile::of(&Bench::build()?, workload)?);
+    Ok(ExitCode::SUCCESS)
+}
+
+fn is_fresh(bench: &Bench, recorded: &Figures) -> Result<bool> {
+    let text = read(&table::document())?;
+    Ok(table::replaced(&text, &bench.list()?, recorded, &Peers::load()?)? == text)
+}
+
+fn read(file: &std::path::Path) -> Result<String> {
+    std::fs::read_to_string(file).with_context(|| file.display().to_string())
+}
+
+fn figures_folder() -> std::path::PathBuf {
+    repository_root().join("crates/bench/figures")
+}

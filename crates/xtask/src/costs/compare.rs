@@ -1,0 +1,100 @@
+//! Fresh figures against recorded ones: allocations equal, instructions no more than a little above.
+
+use std::fmt;
+
+use super::figures::{Figures, Row, Tools, short};
+
+/// How many more instructions are let pass, and why.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Tolerance {
+    factor: f64,
+    same_tools: bool,
+}
+
+impl Tolerance {
+    /// 3 % with the tools of the record; 10 % with others, which no two versions of a compiler keep to by themselves.
+    pub(crate) fn between(recorded: &Tools, now: &Tools) -> Self {
+        let same_tools = recorded == now;
+        Self { factor: if same_tools { 1.03 } else { 1.10 }, same_tools }
+    }
+}
+
+impl fmt::Display for Tolerance {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.same_tools {
+            true => write!(f, "same compiler and C library as recorded: 3 % more instructions are too many"),
+            false => {
+                write!(f, "another compiler or C library than recorded: 10 % more instructions are too many")
+            }
+        }
+    }
+}
+
+/// One line for each workload that costs something else than it may.
+pub(crate) fn compare(recorded: &Figures, now: &Figures, tolerance: Tolerance) -> Vec<String> {
+    let mut lines = Vec::new();
+    for row in &now.rows {
+        match recorded.get(&row.name) {
+            None => lines.push(format!("{}: nothing is recorded", row.name)),
+            Some(before) => lines.extend(differences(before, row, tolerance)),
+        }
+    }
+    let gone = recorded.rows.iter().filter(|row| now.get(&row.name).is_none());
+    lines.extend(gone.map(|row| format!("{}: recorded, but no workload", row.name)));
+    lines
+}
+
+fn differences(before: &Row, now: &Row, tolerance: Tolerance) -> Vec<String> {
+    let mut lines = Vec::new();
+    let name = &now.name;
+    if let (Some(before), Some(now)) = (before.instructions, now.instructions)
+        && now > before * tolerance.factor
+    {
+        let percent = (now / before - 1.0) * 100.0;
+        lines.push(format!("{name}: {now:.1} instructions, {before:.1} recorded (+{percent:.1} %)"));
+    }
+    // Fewer are to be recorded, or the next step back would go unseen.
+    let (allocations, recorded) = (short(now.allocations), short(before.allocations));
+    if allocations != recorded {
+        lines.push(format!("{name}: {allocations} allocations, {recorded} recorded"));
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::figures::tests::row;
+    use super::*;
+
+    fn lines(before: Row, now: Row, compiler: &str) -> Vec<String> {
+        let tools = |compiler: &str| Tools { compiler: compiler.into(), libc: "one".into() };
+        let recorded = Figures { tools: tools("one"), rows: vec![before] };
+        let now = Figures { tools: tools(compiler), rows: vec![now] };
+        compare(&recorded, &now, Tolerance::between(&recorded.tools, &now.tools))
+    }
+
+    #[test]
+    fn more_instructions_than_tolerated_are_found() {
+        assert_eq!(lines(row("a", 1000.0, 0.0), row("a", 1030.0, 0.0), "one"), [""; 0]);
+        assert_eq!(lines(row("a", 1000.0, 0.0), row("a", 900.0, 0.0), "one"), [""; 0]);
+        let found = ["a: 1031.0 instructions, 1000.0 recorded (+3.1 %)"];
+        assert_eq!(lines(row("a", 1000.0, 0.0), row("a", 1031.0, 0.0), "one"), found);
+        assert_eq!(lines(row("a", 1000.0, 0.0), row("a", 1099.0, 0.0), "two"), [""; 0]);
+        assert_eq!(lines(row("a", 1000.0, 0.0), row("a", 1101.0, 0.0), "two").len(), 1);
+    }
+
+    #[test]
+    fn any_other_number_of_allocations_is_found() {
+        assert_eq!(lines(row("a", 1.0, 0.0), row("a", 1.0, 1.0), "two"), ["a: 1 allocations, 0 recorded"]);
+        assert_eq!(
+            lines(row("a", 1.0, 0.07), row("a", 1.0, 0.06), "one"),
+            ["a: 0.06 allocations, 0.07 recorded"]
+        );
+    }
+
+    #[test]
+    fn workloads_that_came_or_went_are_found() {
+        let found = ["b: nothing is recorded", "a: recorded, but no workload"];
+        assert_eq!(lines(row("a", 1.0, 0.0), row("b", 1.0, 0.0), "one"), found);
+    }
+}
