@@ -138,6 +138,8 @@ pub enum SendError {
     Setting,
     /// A ping of ours is still unanswered.
     PingPending,
+    /// Not as many values as a prepared request has holes, or a hole for the path that is not the first.
+    Holes,
 }
 
 impl fmt::Display for SendError {
@@ -163,6 +165,7 @@ impl fmt::Display for SendError {
             Self::Status => "the status cannot be used here",
             Self::Setting => "the value is not allowed for this setting",
             Self::PingPending => "a ping is still unanswered",
+            Self::Holes => "the holes of the prepared request and the values given do not match",
         };
         f.write_str(text)
     }

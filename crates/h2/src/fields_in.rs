@@ -78,6 +78,17 @@ impl FieldCheck {
         }
     }
 
+    #[inline]
+    pub(crate) const fn section(&self) -> Section {
+        self.section
+    }
+
+    /// Whether the section may be remembered whole: all of it was kept, as it came.
+    #[inline]
+    pub(crate) const fn is_plain(&self) -> bool {
+        self.violation.is_none() && !self.is_too_large && self.crumbs <= 1
+    }
+
     /// Whether the section is above a limit, and not kept.
     #[inline]
     pub(crate) const fn is_too_large(&self) -> bool {

@@ -7,7 +7,7 @@
 use alloc::vec::Vec;
 
 use alula_fields::{Head, Time};
-use alula_hpack::DecodeError;
+use alula_hpack::{DecodeError, Memo};
 
 use super::receive::{Phase, Step};
 use super::{Connection, FAR_TOO_LARGE};
@@ -18,6 +18,7 @@ use crate::event::Event;
 use crate::fields_in::{Collect, FieldCheck, RequestFacts, Section, SectionLimits, join_cookies};
 use crate::frame::{FrameHeader, MAX_31, flag};
 use crate::half::{Incoming, Receiving};
+use crate::known_head::KnownHead;
 use crate::streams::StreamKey;
 use crate::violation::Violation;
 
@@ -28,9 +29,12 @@ pub(super) struct Block {
     end_stream: bool,
     target: Target,
     continuations: u32,
+    /// Nothing of the block has gone to the decoder yet.
+    is_fresh: bool,
     check: FieldCheck,
     head: Head,
     cookies: Vec<u8>,
+    memo: Memo<KnownHead>,
 }
 
 /// What a block is for.
@@ -53,9 +57,11 @@ impl Block {
             end_stream: false,
             target: Target::Nothing(None),
             continuations: 0,
+            is_fresh: true,
             check: FieldCheck::new(Section::Discarded),
             head: Head::new(),
             cookies: Vec::new(),
+            memo: Memo::new(),
         }
     }
 
@@ -65,8 +71,9 @@ impl Block {
         self.is_open.then_some(self.stream)
     }
 
-    pub(super) fn memory_bytes(&self) -> usize {
-        self.head.capacity_bytes() + self.cookies.capacity()
+    pub(super) fn memory_bytes(&mut self) -> usize {
+        let known: usize = self.memo.kept_mut().map(|known| known.memory_bytes()).sum();
+        self.head.capacity_bytes() + self.cookies.capacity() + known
     }
 }
 
@@ -133,6 +140,7 @@ impl Connection {
         block.end_stream = header.has(flag::END_STREAM);
         block.target = target;
         block.continuations = 0;
+        block.is_fresh = true;
         block.check = FieldCheck::new(match target {
             Target::Request => Section::Request,
             Target::Response(_) => Section::Response,
@@ -176,7 +184,13 @@ impl Connection {
         }
         *rest = after;
         let left = left - octets.len() as u32;
-        self.decode(octets, is_last && left == 0)?;
+        let is_end = is_last && left == 0;
+        if is_end && self.block.is_fresh {
+            self.decode_whole(octets)?;
+        } else {
+            self.block.is_fresh = false;
+            self.decode(octets, is_end)?;
+        }
         if left > 0 {
             self.phase = Phase::Fragment { left, padding, is_last };
             return Ok(Step::Starved);
@@ -189,13 +203,39 @@ impl Connection {
         self.finish_block(now)
     }
 
+    /// Decodes a block that is here in one piece, or finds it among those that are known.
     #[inline]
-    fn decode(&mut self, octets: &[u8], end: bool) -> Result<(), ConnectionError> {
-        let limits = SectionLimits {
-            bytes: self.limits.field_section_bytes as usize,
+    fn decode_whole(&mut self, octets: &[u8]) -> Result<(), ConnectionError> {
+        let block = &mut self.block;
+        let bytes_max = self.local.newest().field_section_bytes_max.unwrap_or(u32::MAX) as usize;
+        if let Some(known) = block.memo.get(&self.decoder, octets)
+            && known.size() <= bytes_max
+            && known.give(&mut block.check, &mut block.head)
+        {
+            self.counters.memo_hits = self.counters.memo_hits.wrapping_add(1);
+            return Ok(());
+        }
+        self.decode(octets, true)?;
+        let Block { check, head, memo, .. } = &mut self.block;
+        if check.is_plain() && matches!(check.section(), Section::Request | Section::Response) {
+            memo.put(&self.decoder, octets, |known| known.keep(check, head));
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn section_limits(&self) -> SectionLimits {
+        let bytes = self.local.newest().field_section_bytes_max.unwrap_or(self.limits.field_section_bytes);
+        SectionLimits {
+            bytes: bytes as usize,
             fields: self.limits.fields,
             cookie_crumbs: self.limits.cookie_crumbs,
-        };
+        }
+    }
+
+    #[inline]
+    fn decode(&mut self, octets: &[u8], end: bool) -> Result<(), ConnectionError> {
+        let limits = self.section_limits();
         let Block { check, head, cookies, .. } = &mut self.block;
         let mut collect = Collect { check, head, cookies, authority: &mut self.authority, limits };
         let decoded = self.decoder.decode(octets, end, &mut collect);
@@ -260,7 +300,7 @@ impl Connection {
             self.closed.push(id, Closed::ResetByUs);
             return Ok(Target::Nothing(None));
         }
-        let limit = self.limits.streams;
+        let limit = self.local.newest().streams_max.unwrap_or(self.limits.streams);
         if self.open + self.reset_held >= limit || self.streams.held() >= 2 * limit as usize {
             return self.refuse_new(now);
         }

@@ -105,8 +105,31 @@ impl Connection {
             self.glitch(1, now)?;
             return Ok(self.skip_next(padding));
         }
+        if !end {
+            self.pay_frame_cost(length, now)?;
+        }
         self.phase = Phase::Data { stream, left: length, padding, end };
         Ok(Step::More)
+    }
+
+    /// A frame costs, and earns its content; a peer that sends frames with next to nothing in them runs dry, unless the
+    /// application takes what they bring, as those do that stream small messages. Running dry is a glitch.
+    #[inline]
+    fn pay_frame_cost(&mut self, length: u32, now: Time) -> Result<(), ConnectionError> {
+        self.earn_frame_cost(length);
+        match self.frame_budget.checked_sub(self.limits.frame_cost_bytes) {
+            Some(left) => self.frame_budget = left,
+            None => {
+                self.frame_budget = self.limits.frame_budget_bytes;
+                self.glitch(1, now)?;
+            }
+        }
+        Ok(())
+    }
+
+    #[inline]
+    pub(super) fn earn_frame_cost(&mut self, octets: u32) {
+        self.frame_budget = self.frame_budget.saturating_add(octets).min(self.limits.frame_budget_bytes);
     }
 
     /// Content as far as it is here; the piece that ends it ends the frame's half of the stream, too.

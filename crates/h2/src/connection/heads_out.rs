@@ -13,6 +13,7 @@ use crate::event::{RequestHead, ResponseHead};
 use crate::fields_out::{self, HeadFacts};
 use crate::frame::{FrameHeader, FrameKind, HEADER_BYTES, flag};
 use crate::half::{Outgoing, Sending};
+use crate::prepared::Prepared;
 use crate::stream::Stream;
 use crate::streams::StreamKey;
 use crate::violation::Violation;
@@ -42,6 +43,33 @@ impl Connection {
         write_request(&mut block, head);
         write_fields(&mut block, head.fields);
         block.finish();
+        self.close_block(mark, self.next_id - 2, end, out);
+        Ok(stream)
+    }
+
+    /// Opens a stream with a prepared request; `values` are for its holes, in order. Allocates nothing once the connection has
+    /// sent it before.
+    ///
+    /// # Errors
+    /// As [`send_request`](Self::send_request), also when a value may not be in its hole.
+    pub fn send_prepared(
+        &mut self,
+        prepared: &Prepared,
+        values: &[&[u8]],
+        end: bool,
+        out: &mut OutBuf,
+    ) -> Result<StreamKey, SendError> {
+        self.check_open()?;
+        let facts = prepared.check(values)?;
+        if prepared.is_extended_connect() && !self.peer.connect_protocol {
+            return Err(SendError::ConnectProtocolNotEnabled);
+        }
+        self.check_size(facts.size)?;
+        let content = content_out(facts.content_length, end)?;
+        let stream = self.begin_sending(&facts, content, end);
+        self.flush(out);
+        let mark = open_frame(out);
+        self.encoder.emit(prepared.block(), values, out);
         self.close_block(mark, self.next_id - 2, end, out);
         Ok(stream)
     }

@@ -309,3 +309,23 @@ impl Connection {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Config, RequestHead};
+    use alula_fields::{FieldSection, OutBuf};
+
+    #[test]
+    fn identifiers_run_out() {
+        let fields = FieldSection::new();
+        let (scheme, authority, path) = ("https", "a.example", "/");
+        let head = RequestHead { method: "GET", scheme, authority, path, protocol: None, fields: &fields };
+        let (mut client, mut out) = (Connection::client(Config::default()), OutBuf::new());
+        client.next_id = MAX_31;
+        let last = client.send_request(&head, true, &mut out).unwrap();
+        assert_eq!(client.stream_id(last), Some(MAX_31));
+        assert_eq!(client.send_request(&head, true, &mut out), Err(SendError::IdsExhausted));
+        assert_eq!(client.available_slots(), 0);
+    }
+}

@@ -136,6 +136,8 @@ pub struct Connection {
     bucket: TokenBucket,
     /// How many WINDOW_UPDATE frames the peer may send before they count as glitches.
     updates_allowed: u32,
+    /// What the overhead of DATA frames may still cost before it counts as a glitch, in octets.
+    frame_budget: u32,
     ping: Option<[u8; 8]>,
     timers: Timers,
     counters: Counters,
@@ -207,6 +209,7 @@ impl Connection {
             notices: Notices::default(),
             bucket: TokenBucket::new(limits.glitch_burst, limits.glitch_rate),
             updates_allowed: UPDATES_PER_DATA,
+            frame_budget: limits.frame_budget_bytes,
             ping: None,
             timers: Timers::new(&config),
             counters: Counters::default(),
@@ -270,6 +273,7 @@ impl Connection {
         let released = entry.window_in.release(bytes);
         self.update_stream_window(stream);
         self.credit_connection(released);
+        self.earn_frame_cost(self.limits.frame_cost_bytes);
         self.free_if_done(stream);
         Ok(())
     }
@@ -373,8 +377,8 @@ impl Connection {
         self.trace.poll()
     }
 
-    /// Octets of memory held outside the struct itself.
-    pub fn memory_bytes(&self) -> usize {
+    /// Octets of memory held outside the struct itself; its cost grows with the streams.
+    pub fn memory_bytes(&mut self) -> usize {
         let streams: usize = self
             .streams
             .iter()

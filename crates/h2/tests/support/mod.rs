@@ -1,6 +1,8 @@
 //! A client and a server that talk to each other on simulated time, and small helpers for frames.
 #![allow(dead_code, unreachable_pub)]
 
+pub mod wire;
+
 use alula_fields::{FieldSection, Head, OutBuf, Status, Time};
 use alula_h2::{
     Config, Connection, ConnectionError, Event, Notice, RequestHead, ResponseHead, SendError, StreamKey,
@@ -212,7 +214,6 @@ impl std::fmt::Debug for Origin {
             alula_h2::Origin::Peer => f.write_str("peer"),
             alula_h2::Origin::GoAway => f.write_str("goaway"),
             alula_h2::Origin::Us(rule) => write!(f, "us: {rule}"),
-            other => write!(f, "{other:?}"),
         }
     }
 }

@@ -1,0 +1,212 @@
+//! Requests that are sent again and again: checked and coded once.
+
+use alloc::vec::Vec;
+
+use alula_fields::{FieldSection, KnownName, octets};
+use alula_hpack::{Field, Indexing, Part, PreparedBlock};
+
+use crate::content;
+use crate::error::SendError;
+use crate::event::RequestHead;
+use crate::fields_in::IS_SPECIAL;
+use crate::fields_out::{self, HeadFacts};
+use crate::violation::Violation;
+
+/// A request, checked and coded as far as that can be done without knowing the connection, with holes for what changes.
+///
+/// It belongs to no connection: any number of them, on any thread, may send it with
+/// [`Connection::send_prepared`](crate::Connection::send_prepared), and each remembers which entries of its compression table
+/// the fields are. Making one allocates; sending it does not.
+///
+/// ```
+/// use alula_fields::{FieldSection, OutBuf};
+/// use alula_h2::{Config, Connection, Hole, Prepared, RequestHead};
+///
+/// let mut fields = FieldSection::new();
+/// fields.append("accept", "*/*")?;
+/// let head = RequestHead {
+///     method: "GET",
+///     scheme: "https",
+///     authority: "a.example",
+///     path: "/",
+///     protocol: None,
+///     fields: &fields,
+/// };
+/// let prepared = Prepared::new(&head, &[Hole::Path, Hole::Field("x-request-id")])?;
+///
+/// let (mut client, mut out) = (Connection::client(Config::default()), OutBuf::new());
+/// client.send_prepared(&prepared, &[b"/first", b"17"], true, &mut out)?;
+/// client.send_prepared(&prepared, &[b"/second", b"18"], true, &mut out)?;
+/// assert!(client.send_prepared(&prepared, &[b"no path", b"19"], true, &mut out).is_err());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Prepared {
+    block: PreparedBlock,
+    facts: HeadFacts,
+    is_extended: bool,
+    is_options: bool,
+    is_http: bool,
+    holes: Vec<HoleRule>,
+}
+
+/// What is given each time a prepared request is sent.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Hole<'a> {
+    /// Path and query, in place of those of the head; only as the first hole.
+    Path,
+    /// The value of a field, which comes after the fields of the head. Any case; neither `host` nor `te`, nor a field that
+    /// is about the connection.
+    Field(&'a str),
+}
+
+/// What a value must keep to.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum HoleRule {
+    Path,
+    ContentLength,
+    Value,
+}
+
+impl Prepared {
+    /// Checks and codes a request; values for the holes are given in this order each time. The path of the head is only
+    /// checked if there is a hole for it.
+    ///
+    /// # Errors
+    /// When it could not be sent over any connection. The number of a refused field counts the head's fields first, then the
+    /// holes.
+    pub fn new(head: &RequestHead<'_>, holes: &[Hole<'_>]) -> Result<Self, SendError> {
+        let facts = fields_out::request(head, &mut Vec::new())?;
+        if holes.iter().skip(1).any(|hole| *hole == Hole::Path) {
+            return Err(SendError::Holes);
+        }
+        let rules = holes.iter().enumerate().map(|(at, hole)| rule_of(hole, head, head.fields.len() + at));
+        let rules = rules.collect::<Result<Vec<_>, _>>()?;
+        let block = block(head, holes)?;
+        Ok(Self {
+            facts: HeadFacts { size: block.list_size(), ..facts },
+            block,
+            is_extended: head.protocol.is_some(),
+            is_options: head.method == "OPTIONS",
+            is_http: matches!(head.scheme, "https" | "http"),
+            holes: rules,
+        })
+    }
+
+    /// How many values are to be given.
+    pub fn holes(&self) -> usize {
+        self.holes.len()
+    }
+
+    pub(crate) fn block(&self) -> &PreparedBlock {
+        &self.block
+    }
+
+    pub(crate) fn is_extended_connect(&self) -> bool {
+        self.is_extended
+    }
+
+    /// Checks the values for the holes, and says what the request is with them.
+    #[inline]
+    pub(crate) fn check(&self, values: &[&[u8]]) -> Result<HeadFacts, SendError> {
+        if values.len() != self.holes.len() {
+            return Err(SendError::Holes);
+        }
+        let mut facts = self.facts;
+        for (at, (rule, value)) in self.holes.iter().zip(values).enumerate() {
+            facts.size += value.len();
+            match rule {
+                HoleRule::Path if self.is_path(value) => {}
+                HoleRule::Path => return Err(SendError::Control(Violation::PATH_INVALID)),
+                HoleRule::Value if is_value(value) => {}
+                HoleRule::Value => return Err(SendError::Field { at, rule: Violation::VALUE_INVALID }),
+                HoleRule::ContentLength => {
+                    let rule = Violation::CONTENT_LENGTH_INVALID;
+                    let length = content::parse(value).ok_or(SendError::Field { at, rule })?;
+                    facts.content_length = Some(length).filter(|_| !facts.is_connect);
+                }
+            }
+        }
+        Ok(facts)
+    }
+
+    #[inline]
+    fn is_path(&self, value: &[u8]) -> bool {
+        let has_form = match value {
+            [b'/', ..] => true,
+            b"*" => self.is_options,
+            [] => false,
+            _ => !self.is_http,
+        };
+        has_form && octets::is_path(value)
+    }
+}
+
+#[inline]
+fn is_value(value: &[u8]) -> bool {
+    octets::is_trimmed(value) && octets::is_field_value(value)
+}
+
+fn rule_of(hole: &Hole<'_>, head: &RequestHead<'_>, at: usize) -> Result<HoleRule, SendError> {
+    let refuse = |rule| Err(SendError::Field { at, rule });
+    let name = match hole {
+        Hole::Path if fields_out::is_plain_connect(head) => {
+            return Err(SendError::Control(Violation::CONNECT_PSEUDO));
+        }
+        Hole::Path => return Ok(HoleRule::Path),
+        Hole::Field(name) => name.as_bytes(),
+    };
+    match KnownName::lookup_folded(name) {
+        Some(KnownName::CONTENT_LENGTH) if head.fields.contains(KnownName::CONTENT_LENGTH) => {
+            refuse(Violation::CONTENT_LENGTH_INVALID)
+        }
+        Some(KnownName::CONTENT_LENGTH) => Ok(HoleRule::ContentLength),
+        Some(KnownName::COOKIE) => Ok(HoleRule::Value),
+        Some(name) if name.is_pseudo() => refuse(Violation::NAME_INVALID),
+        Some(name) if IS_SPECIAL[usize::from(name.id())] => refuse(Violation::CONNECTION_SPECIFIC),
+        Some(_) => Ok(HoleRule::Value),
+        None if octets::is_token(name) => Ok(HoleRule::Value),
+        None => refuse(Violation::NAME_INVALID),
+    }
+}
+
+/// Codes the parts in their order on the wire: pseudo-fields, the path among them, then fields, then holes for fields.
+fn block(head: &RequestHead<'_>, holes: &[Hole<'_>]) -> Result<PreparedBlock, SendError> {
+    let mut names = FieldSection::new();
+    for hole in holes {
+        if let Hole::Field(name) = hole {
+            names.append(*name, "").map_err(|_| SendError::Control(Violation::NAME_INVALID))?;
+        }
+    }
+    let pseudo = pseudo(head, holes.first() == Some(&Hole::Path));
+    let fields = head.fields.iter().map(|field| {
+        let indexing = if field.is_sensitive() { Indexing::Never } else { Indexing::Auto };
+        Part::Field(Field { name: field.name_bytes(), known: field.known(), value: field.value(), indexing })
+    });
+    let holes = names.iter().map(|field| hole(field.name_bytes()));
+    PreparedBlock::new(pseudo.chain(fields).chain(holes))
+        .map_err(|error| SendError::Field { at: error.part, rule: Violation::VALUE_INVALID })
+}
+
+fn pseudo<'a>(head: &RequestHead<'a>, has_path_hole: bool) -> impl Iterator<Item = Part<'a>> {
+    let has_target = !fields_out::is_plain_connect(head);
+    let known = |name, value: &'a str, is_there: bool| {
+        is_there.then(|| Part::Field(Field::known(name, value.as_bytes())))
+    };
+    let path = match has_path_hole {
+        true => Some(hole(b":path")),
+        false => known(KnownName::PSEUDO_PATH, head.path, has_target),
+    };
+    let parts = [
+        known(KnownName::PSEUDO_METHOD, head.method, true),
+        known(KnownName::PSEUDO_PROTOCOL, head.protocol.unwrap_or_default(), head.protocol.is_some()),
+        known(KnownName::PSEUDO_SCHEME, head.scheme, has_target),
+        known(KnownName::PSEUDO_AUTHORITY, head.authority, !head.authority.is_empty()),
+        path,
+    ];
+    parts.into_iter().flatten()
+}
+
+fn hole(name: &[u8]) -> Part<'_> {
+    Part::Hole { name, indexing: Indexing::Auto }
+}
