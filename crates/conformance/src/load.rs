@@ -1,5 +1,6 @@
 //! h2load against a server, and what it says about its requests.
 
+use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
@@ -7,13 +8,15 @@ use crate::outcome;
 
 /// So much load.
 #[derive(Clone, Copy, Debug)]
-pub struct Load {
+pub struct Load<'a> {
     /// Requests in all.
     pub requests: u32,
     /// Connections at the same time.
     pub connections: u32,
     /// Requests in flight on each connection.
     pub streams: u32,
+    /// A file whose octets each request carries; GET without it.
+    pub body: Option<&'a Path>,
 }
 
 /// `requests: 20000 total, 20000 started, 20000 done, 20000 succeeded, 0 failed, 0 errored, 0 timeout`.
@@ -32,19 +35,37 @@ pub struct Counts {
 /// # Panics
 /// When h2load fails, prints no counts or takes more than two minutes.
 #[must_use]
-pub fn run(load: Load, url: &str) -> Counts {
+pub fn run(load: Load<'_>, url: &str) -> Counts {
+    run_watched(load, url, |_| ())
+}
+
+/// As [`run`]; `at` is called with the percentage each time another tenth of the requests is done.
+///
+/// # Panics
+/// As [`run`].
+#[must_use]
+pub fn run_watched(load: Load<'_>, url: &str, mut at: impl FnMut(u32) + Send) -> Counts {
     let mut command = Command::new("h2load");
     for (name, value) in [("-n", load.requests), ("-c", load.connections), ("-m", load.streams)] {
         command.arg(name).arg(value.to_string());
     }
-    let outcome = outcome::run(command.arg(url), Duration::from_secs(120)).expect_success();
+    if let Some(body) = load.body {
+        command.arg("-d").arg(body);
+    }
+    let on_line = |line: &str| progress(line).map_or((), &mut at);
+    let outcome = outcome::run_watched(command.arg(url), Duration::from_secs(120), on_line).expect_success();
     Counts::read(&outcome.text()).unwrap_or_else(|| panic!("h2load printed no counts:\n{outcome}"))
+}
+
+/// `progress: 20% done`.
+fn progress(line: &str) -> Option<u32> {
+    line.strip_prefix("progress: ")?.strip_suffix("% done")?.parse().ok()
 }
 
 impl Counts {
     /// Every request of this load, answered.
     #[must_use]
-    pub const fn all_succeeded(load: Load) -> Self {
+    pub const fn all_succeeded(load: Load<'_>) -> Self {
         Self { total: load.requests, succeeded: load.requests, failed: 0 }
     }
 
@@ -61,6 +82,12 @@ impl Counts {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn reads_the_progress() {
+        assert_eq!(progress("progress: 20% done"), Some(20));
+        assert_eq!(progress("finished in 1.00s"), None);
+    }
 
     #[test]
     fn reads_the_counts() {

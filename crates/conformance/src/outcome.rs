@@ -1,9 +1,9 @@
 //! A program that runs to its end within a stated time: exit code, output, and what was asked of it.
 
 use std::fmt;
-use std::io::{Read, Write};
-use std::process::{Child, Command, Stdio};
-use std::thread::{self, JoinHandle};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::thread::{self, ScopedJoinHandle};
 use std::time::{Duration, Instant};
 
 use crate::poll;
@@ -27,8 +27,7 @@ pub struct Outcome {
 /// When it cannot be started or has not ended within `limit`; it is killed then, and its output shown.
 #[must_use]
 pub fn run(command: &mut Command, limit: Duration) -> Outcome {
-    command.stdin(Stdio::null());
-    finish(command, limit, |_| None)
+    finish(command, &[], limit, |_| ())
 }
 
 /// As [`run`], with these octets as its standard input.
@@ -37,13 +36,16 @@ pub fn run(command: &mut Command, limit: Duration) -> Outcome {
 /// As [`run`].
 #[must_use]
 pub fn run_with_input(command: &mut Command, input: &[u8], limit: Duration) -> Outcome {
-    let input = input.to_vec();
-    command.stdin(Stdio::piped());
-    finish(command, limit, |child| {
-        let mut stdin = child.stdin.take()?;
-        // A program that does not want all of it closes the pipe.
-        Some(thread::spawn(move || drop(stdin.write_all(&input))))
-    })
+    finish(command, input, limit, |_| ())
+}
+
+/// As [`run`]; each line of its standard output is shown to `on_line` when it comes.
+///
+/// # Panics
+/// As [`run`].
+#[must_use]
+pub fn run_watched(command: &mut Command, limit: Duration, on_line: impl FnMut(&str) + Send) -> Outcome {
+    finish(command, &[], limit, on_line)
 }
 
 impl Outcome {
@@ -81,41 +83,53 @@ pub fn describe(command: &Command) -> String {
     words.map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")
 }
 
-fn finish(
-    command: &mut Command,
-    limit: Duration,
-    feed: impl FnOnce(&mut Child) -> Option<JoinHandle<()>>,
-) -> Outcome {
+fn finish(command: &mut Command, input: &[u8], limit: Duration, on_line: impl FnMut(&str) + Send) -> Outcome {
     let description = describe(command);
     let start = Instant::now();
-    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child =
         command.spawn().unwrap_or_else(|error| panic!("`{description}` cannot be started: {error}"));
-    let feeder = feed(&mut child);
-    let stdout = collect(child.stdout.take().expect("it is piped"));
-    let stderr = collect(child.stderr.take().expect("it is piped"));
+    let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+    let (status, stdout, stderr) = thread::scope(|scope| {
+        // A program that does not want all of it closes the pipe.
+        scope.spawn(|| stdin.map(|mut pipe| drop(pipe.write_all(input))));
+        let stdout = scope.spawn(|| collect(stdout.expect("it is piped"), on_line));
+        let stderr = scope.spawn(|| collect(stderr.expect("it is piped"), |_| ()));
+        let status = wait(&mut child, limit);
+        let text = |thread: ScopedJoinHandle<'_, Vec<u8>>| thread.join().expect("reading does not panic");
+        (status, text(stdout), text(stderr))
+    });
+    let outcome = Outcome {
+        command: description,
+        code: status.and_then(|status| status.code()),
+        stdout,
+        stderr: String::from_utf8_lossy(&stderr).into_owned(),
+        time: start.elapsed(),
+    };
+    assert!(status.is_some(), "it did not end within {limit:?} and was killed:\n{outcome}");
+    outcome
+}
+
+/// Waits for the end, and brings it about when it does not come in time.
+fn wait(child: &mut Child, limit: Duration) -> Option<ExitStatus> {
     let status = poll::within(limit, || child.try_wait().expect("a child can be waited for"));
     if status.is_none() {
         child.kill().expect("a child can be killed");
         child.wait().expect("a child can be waited for");
     }
-    let time = start.elapsed();
-    feeder.map(|feeder| feeder.join().expect("writing does not panic"));
-    let stdout = stdout.join().expect("reading does not panic");
-    let stderr = String::from_utf8_lossy(&stderr.join().expect("reading does not panic")).into_owned();
-    let code = status.and_then(|status| status.code());
-    let outcome = Outcome { command: description, code, stdout, stderr, time };
-    assert!(status.is_some(), "it did not end within {limit:?} and was killed:\n{outcome}");
-    outcome
+    status
 }
 
-fn collect(mut from: impl Read + Send + 'static) -> JoinHandle<Vec<u8>> {
-    thread::spawn(move || {
-        let mut all = Vec::new();
-        // What came before a broken pipe is what there is to show.
-        let _ = from.read_to_end(&mut all);
-        all
-    })
+/// All there is until the pipe closes or breaks.
+fn collect(from: impl Read, mut on_line: impl FnMut(&str)) -> Vec<u8> {
+    let (mut from, mut all) = (BufReader::new(from), Vec::new());
+    loop {
+        let start = all.len();
+        if from.read_until(b'\n', &mut all).unwrap_or(0) == 0 {
+            return all;
+        }
+        on_line(String::from_utf8_lossy(&all[start..]).trim_end());
+    }
 }
 
 /// Enough for a person to see what went wrong.

@@ -5,7 +5,7 @@ use alula_conformance::certificates::Certificates;
 use alula_conformance::environment;
 use alula_conformance::load::{self, Counts, Load};
 
-const LOAD: Load = Load { requests: 20_000, connections: 8, streams: 32 };
+const LOAD: Load<'_> = Load { requests: 20_000, connections: 8, streams: 32, body: None };
 
 #[test]
 fn no_request_fails() {

@@ -1,16 +1,19 @@
 //! A malloc counter preloaded into `alula echo` agrees that a warm request allocates nothing.
 //!
-//! The counter sees every call of every thread, whoever makes it. Two loads differ in their requests only, so that what
-//! connections and threads cost falls out of the difference.
+//! The counter sees every call of every thread, whoever makes it. What connections cost falls out, since all of them are
+//! there from the first tenth of the load to the last.
 
 use alula_conformance::alula::{Echo, Reach};
 use alula_conformance::certificates::Certificates;
 use alula_conformance::environment;
+use alula_conformance::folder::Folder;
 use alula_conformance::load::{self, Counts, Load};
 use alula_conformance::malloc::MallocCounter;
+use alula_conformance::site::octets;
 
-const FEW: u32 = 2_000;
-const MANY: u32 = 12_000;
+/// A buffer that meets its largest load so far still grows: so the first load or two may show a few calls, but one
+/// call per request would show in each.
+const TRIES: usize = 3;
 
 #[test]
 fn a_warm_request_allocates_nothing() {
@@ -21,16 +24,31 @@ fn a_warm_request_allocates_nothing() {
     let echo = Echo::start_with(&Certificates::new(), |command| counter.watch(command));
     assert!(counter.calls() > 0, "the counter is not loaded");
 
-    for (connections, streams) in [(1, 1), (8, 32)] {
-        let calls = |requests| {
-            let before = counter.calls();
-            let load = Load { requests, connections, streams };
-            assert_eq!(load::run(load, &echo.url(&Reach::Clear, "")), Counts::all_succeeded(load));
-            counter.calls() - before
-        };
-        let warming = calls(MANY);
-        let (few, many) = (calls(FEW), calls(MANY));
-        println!("{connections} x {streams}: {warming} calls warming up, {few} for {FEW}, {many} for {MANY}");
-        assert_eq!(many, few, "{connections} connections, {streams} streams each");
-    }
+    let folder = Folder::new();
+    let body = folder.write("body", octets(2, 1024));
+    let load = Load { requests: 100_000, connections: 8, streams: 32, body: None };
+    allocates_nothing(&counter, &echo, load);
+    allocates_nothing(&counter, &echo, Load { body: Some(&body), ..load });
+    allocates_nothing(&counter, &echo, Load { requests: 20_000, connections: 1, streams: 1, body: None });
+}
+
+fn allocates_nothing(counter: &MallocCounter, echo: &Echo, load: Load<'_>) {
+    let calls: Vec<u64> = (0..TRIES).map(|_| calls_within(counter, echo, load)).collect();
+    println!("{load:?}: {calls:?} calls from the second tenth of the requests to the ninth");
+    assert!(
+        calls.contains(&0),
+        "{load:?}: {calls:?} calls from the second tenth of the requests to the ninth"
+    );
+}
+
+/// Calls from the second tenth of the load to the ninth.
+fn calls_within(counter: &MallocCounter, echo: &Echo, load: Load<'_>) -> u64 {
+    let (mut early, mut late) = (None, None);
+    let counts = load::run_watched(load, &echo.url(&Reach::Clear, ""), |percent| match percent {
+        20 => early = Some(counter.calls()),
+        90 => late = Some(counter.calls()),
+        _ => {}
+    });
+    assert_eq!(counts, Counts::all_succeeded(load));
+    late.zip(early).map(|(late, early)| late - early).expect("h2load says how far it is")
 }
