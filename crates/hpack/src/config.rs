@@ -9,8 +9,9 @@ pub enum Policy {
     Static,
     /// Every field that is not there already and fits.
     Always,
-    /// A field whose name and value were seen before among the last of them: values that never come back, such as ids and
-    /// dates, push nothing useful out. This is the best choice when nothing is known about the fields.
+    /// A field whose name and value were seen before among the last of them, or whose name was if no table has it. Values that
+    /// never come back, such as ids and dates, push nothing useful out. The best choice when nothing is known about the
+    /// fields.
     #[default]
     Repeat,
     /// None; every field is a literal that is never indexed on the way either.

@@ -272,7 +272,7 @@ impl Encoder {
             0 => latest.map_or(0, |id| self.index_of(id)),
             first => u32::from(first),
         };
-        if !self.enters(name_octets, value, treatment, hashes) {
+        if !self.enters(name_octets, value, treatment, hashes, index) {
             self.literal(WITHOUT, index, name_octets, value, out);
             return Written::Literal;
         }
@@ -294,7 +294,7 @@ impl Encoder {
             Found::Name(id) => self.index_of(id),
             Found::Nothing => 0,
         };
-        if !self.enters(name, value, treatment, hashes) {
+        if !self.enters(name, value, treatment, hashes, index) {
             self.literal(WITHOUT, index, name, value, out);
             return Written::Literal;
         }
@@ -352,14 +352,24 @@ impl Encoder {
         out.commit(at);
     }
 
-    /// Whether a field that is in no table shall become an entry.
-    fn enters(&mut self, name: &[u8], value: &[u8], treatment: Treatment, hashes: Hashes) -> bool {
-        let wanted = match treatment {
+    /// Whether a field that is in no table, its name at this index or at none, shall become an entry.
+    fn enters(
+        &mut self,
+        name: &[u8],
+        value: &[u8],
+        treatment: Treatment,
+        hashes: Hashes,
+        index: u32,
+    ) -> bool {
+        if name.len() + value.len() + ENTRY_OVERHEAD > self.table.size_max() as usize {
+            return false;
+        }
+        match treatment {
             Treatment::Enter => true,
-            Treatment::Repeat => self.seen.again(hashes.pair),
+            // A name that comes again and is in no table costs more than most values.
+            Treatment::Repeat => self.seen.again(hashes.pair) || (index == 0 && self.seen.again(hashes.name)),
             _ => false,
-        };
-        wanted && name.len() + value.len() + ENTRY_OVERHEAD <= self.table.size_max() as usize
+        }
     }
 
     #[inline]

@@ -54,13 +54,14 @@ struct Latest {
 #[derive(Clone, Copy)]
 pub(crate) struct Hashes {
     pub(crate) pair: u32,
-    name: u32,
+    pub(crate) name: u32,
 }
 
 impl Hashes {
     #[inline]
     pub(crate) fn of_known(name: KnownName, value: &[u8]) -> Self {
-        Self { pair: hash::fold(hash::hash(u64::from(name.id()) << 32, value)), name: 0 }
+        let seed = u64::from(name.id()) << 32;
+        Self { pair: hash::fold(hash::hash(seed, value)), name: hash::fold(seed) }
     }
 
     #[inline]

@@ -1,21 +1,25 @@
 //! From Huffman code to octets.
 //!
-//! A step looks at the next [`STEP`] bits and finds one or two octets in a table, with the classes both belong to. Code
-//! words longer than that are rare octets; they are found by their length, which works because the code is
-//! canonical. So the cost is linear in the length of the code, whatever it holds.
+//! A step looks at the next [`STEP`] bits and finds one or two octets in a table, with the classes both belong to. Four steps
+//! make a round: one word is loaded at the bit where the code has got to, one word is written, and one sum over what the
+//! steps found says how far both go. Code words longer than a step are rare octets; they stop a round, and are found by their
+//! length, which works because the code is canonical. So the cost is linear in the length of the code, whatever it holds.
 
-use super::codes::{LEN_MAX, LEN_MIN, TABLE};
+use super::codes::{CODES, LEN_MAX, LEN_MIN, TABLE};
 use crate::class::Octets;
 use crate::error::DecodeError;
 
 /// Bits a step looks at: any two of the 36 commonest octets fit into twelve, and the table into half of an L1 cache.
 const STEP: u32 = 12;
 
+/// Bits a round may take; a word loaded at any bit has at least 57.
+const ROUND: usize = 4 * STEP as usize;
+
 /// More octets than this never come of `coded` octets of code; the decoder needs this much room.
 #[inline]
 pub(crate) const fn decoded_len_max(coded: usize) -> usize {
-    // One octet takes five bits at least; a step may write one octet beyond the last.
-    coded * 8 / LEN_MIN as usize + 2
+    // One octet takes five bits at least; a round writes eight octets, however few are meant.
+    coded * 8 / LEN_MIN as usize + 8
 }
 
 /// Decodes `coded` to the start of `out`; says how many octets came out and which classes all of them are in.
@@ -23,182 +27,176 @@ pub(crate) const fn decoded_len_max(coded: usize) -> usize {
 /// `out` has room for [`decoded_len_max`].
 #[inline]
 pub(crate) fn decode(coded: &[u8], out: &mut [u8]) -> Result<(usize, Octets), DecodeError> {
-    let mut bits = Bits { window: 0, held: 0 };
-    let (mut rest, mut at, mut all) = (coded, 0, u32::MAX);
-    while let Some((word, _)) = rest.split_first_chunk::<8>() {
-        rest = &rest[bits.refill(u64::from_be_bytes(*word))..];
-        // At least 56 bits are held: four steps.
+    let end = coded.len() * 8;
+    let (mut bit, mut at, mut all) = (0, 0, u32::MAX);
+    while bit + ROUND <= end {
+        let mut word = word_at(coded, bit);
+        let (mut octets, mut sum, mut last) = (0, 0, 0);
         for _ in 0..4 {
-            let step = STEPS[bits.index()];
-            if step.bits() == 0 {
-                break;
-            }
-            bits.drop(step.bits());
-            out[at..at + 2].copy_from_slice(&step.octets());
-            at += step.count();
+            // A code word that is too long for a step is found again by those after it, and counts nothing.
+            let step = STEPS[(word >> (64 - STEP)) as usize];
+            word <<= step.bits() & 63;
+            octets |= step.octets() << (sum & 63);
+            sum = step.0.wrapping_add(sum);
             all &= step.0;
+            last = step.0;
         }
-        if STEPS[bits.index()].bits() == 0 && bits.held >= u32::from(LEN_MAX) {
-            let octet = bits.long()?;
+        out[at..at + 8].copy_from_slice(&octets.to_le_bytes());
+        at += Step(sum).count();
+        bit += Step(sum).bits() as usize;
+        if Step(last).bits() == 0 {
+            let (octet, len) = long(!inverted_at(coded, bit), end - bit)?;
             out[at] = octet;
             at += 1;
+            bit += len;
             all &= Octets::of(octet).to_step();
         }
     }
-    let (at, tail) = decode_tail(bits, rest, out, at)?;
+    let (at, tail) = decode_tail(inverted_at(coded, bit), end - bit, out, at)?;
     Ok((at, Octets::from_step(all & tail)))
 }
 
-/// The last octets of a string: where a step must not take the padding for an octet.
+/// The last bits of a string, fewer than a round takes: where a step must not take the padding for an octet.
+///
+/// The bits are inverted, so that what is shifted in behind them is padding.
+#[inline]
 fn decode_tail(
-    mut bits: Bits,
-    mut rest: &[u8],
+    mut inverted: u64,
+    mut left: usize,
     out: &mut [u8],
     mut at: usize,
 ) -> Result<(usize, u32), DecodeError> {
     let mut all = u32::MAX;
     loop {
-        while bits.held <= 56
-            && let Some((&octet, after)) = rest.split_first()
-        {
-            bits.window |= u64::from(octet) << (56 - bits.held);
-            bits.held += 8;
-            rest = after;
-        }
-        let (step, padded) = bits.step_before_padding();
-        if step.bits() != 0 && step.bits() <= bits.held {
-            bits.drop(step.bits());
-            out[at..at + 2].copy_from_slice(&step.octets());
+        let step = STEPS[(!inverted >> (64 - STEP)) as usize];
+        let mut len = step.bits() as usize;
+        if len != 0 && len <= left {
+            out[at..at + 2].copy_from_slice(&(step.octets() as u16).to_le_bytes());
             at += step.count();
             all &= step.0;
-            continue;
-        }
-        let octet = if step.bits() != 0 && step.first_bits() <= bits.held {
-            bits.drop(step.first_bits());
-            step.octets()[0]
-        } else if bits.held < 8 && padded == u64::MAX {
-            return Ok((at, all));
         } else {
-            bits.long()?
-        };
-        out[at] = octet;
-        at += 1;
-        all &= Octets::of(octet).to_step();
-    }
-}
-
-/// Bits read but not decoded: the `held` highest of `window`. Those below are zero or what follows in the code.
-struct Bits {
-    window: u64,
-    held: u32,
-}
-
-impl Bits {
-    /// Takes as many whole octets of `word` as there is room for and says how many.
-    #[inline(always)]
-    fn refill(&mut self, word: u64) -> usize {
-        self.window |= word >> self.held;
-        let taken = (63 - self.held) / 8;
-        self.held += taken * 8;
-        taken as usize
-    }
-
-    #[inline(always)]
-    fn drop(&mut self, bits: u32) {
-        self.window <<= bits;
-        self.held -= bits;
-    }
-
-    #[inline(always)]
-    fn index(&self) -> usize {
-        (self.window >> (64 - STEP)) as usize
-    }
-
-    /// The step for the bits held, as if ones without end followed them; and these bits.
-    fn step_before_padding(&self) -> (Step, u64) {
-        let padded = self.padded();
-        (STEPS[(padded >> (64 - STEP)) as usize], padded)
-    }
-
-    fn padded(&self) -> u64 {
-        self.window | u64::MAX.checked_shr(self.held).unwrap_or(0)
-    }
-
-    /// An octet whose code word is longer than a step.
-    #[cold]
-    fn long(&mut self) -> Result<u8, DecodeError> {
-        let padded = self.padded();
-        let mut len = LEN_MIN as usize;
-        while len <= LEN_MAX as usize {
-            let word = (padded >> (64 - len)) as u32;
-            let row = LENGTHS[len];
-            if word.wrapping_sub(row.first) < u32::from(row.count) {
-                break;
+            if left < 8 && inverted == 0 {
+                return Ok((at, all));
             }
-            len += 1;
+            let octet;
+            (octet, len) = one(step, !inverted, left)?;
+            out[at] = octet;
+            at += 1;
+            all &= Octets::of(octet).to_step();
         }
-        let row = LENGTHS[len];
-        if len as u32 > self.held {
-            return Err(self.bad_padding());
-        }
-        let word = (padded >> (64 - len)) as u32;
-        let symbol = BY_LENGTH[usize::from(row.offset) + (word - row.first) as usize];
-        self.drop(len as u32);
-        u8::try_from(symbol).map_err(|_| DecodeError::HUFFMAN_EOS)
+        inverted <<= len;
+        left -= len;
     }
+}
 
-    /// What is wrong with bits that are neither an octet nor padding.
-    fn bad_padding(&self) -> DecodeError {
-        if self.padded() == u64::MAX {
-            DecodeError::HUFFMAN_LONG_PADDING
-        } else {
-            DecodeError::HUFFMAN_PADDING
+/// The first octet of a step that found more than there is, or an octet too long for a step; and its length in bits.
+#[cold]
+fn one(step: Step, word: u64, left: usize) -> Result<(u8, usize), DecodeError> {
+    let octet = step.octets() as u8;
+    let len = usize::from(CODES[usize::from(octet)].len);
+    if step.bits() != 0 && len <= left { Ok((octet, len)) } else { long(word, left) }
+}
+
+/// An octet whose code word is longer than a step, of which only `left` bits may be there; and its length in bits.
+#[cold]
+fn long(word: u64, left: usize) -> Result<(u8, usize), DecodeError> {
+    let mut len = LEN_MIN as usize;
+    let symbol = loop {
+        let row = LENGTHS[len];
+        let number = ((word >> (64 - len)) as u32).wrapping_sub(row.first);
+        // All words of the longest length are code words, so this ends.
+        if number < u32::from(row.count) {
+            break BY_LENGTH[usize::from(row.offset) + number as usize];
+        }
+        len += 1;
+    };
+    match u8::try_from(symbol) {
+        Ok(octet) if len <= left => Ok((octet, len)),
+        Err(_) if len <= left => Err(DecodeError::HUFFMAN_EOS),
+        _ if word == u64::MAX => Err(DecodeError::HUFFMAN_LONG_PADDING),
+        _ => Err(DecodeError::HUFFMAN_PADDING),
+    }
+}
+
+/// The 57 or more bits from this one on; a round takes no more, nor does a code word.
+#[inline(always)]
+fn word_at(coded: &[u8], bit: usize) -> u64 {
+    octets_at(coded, bit / 8) << (bit % 8)
+}
+
+/// The same bits inverted, as if ones without end followed the code.
+#[inline(always)]
+fn inverted_at(coded: &[u8], bit: usize) -> u64 {
+    !octets_at(coded, bit / 8) << (bit % 8)
+}
+
+/// The eight octets from this one on, as if ones followed.
+#[inline(always)]
+fn octets_at(coded: &[u8], at: usize) -> u64 {
+    match coded.get(at..).and_then(|rest| rest.first_chunk::<8>()) {
+        Some(word) => u64::from_be_bytes(*word),
+        None => last_word(coded, at),
+    }
+}
+
+/// The word that begins less than eight octets before the end.
+#[inline]
+fn last_word(coded: &[u8], at: usize) -> u64 {
+    match coded.last_chunk::<8>() {
+        Some(last) => {
+            let missing = (at + 8 - coded.len()) as u32 * 8;
+            !(!u64::from_be_bytes(*last)).checked_shl(missing).unwrap_or(0)
+        }
+        None => {
+            let mut word = [0xff; 8];
+            for (place, &octet) in word.iter_mut().zip(&coded[at..]) {
+                *place = octet;
+            }
+            u64::from_be_bytes(word)
         }
     }
 }
 
-/// What one step finds: bits 0–7 the first octet, 8–15 the second or zero, 16–19 the bits of all octets found (zero: the
-/// code word is longer than a step), 20–23 the bits of the first octet, 24–25 the number of octets, 26–27 the classes of all.
+/// What one step finds: bits 0–7 eight times the number of octets, 8–13 their length in bits, 14–15 the classes of all, 16–31
+/// the octets, the first lowest. Zero: the code word is longer than a step.
+///
+/// The lowest fourteen bits of four of them can be added up: 8 octets and 48 bits are the most.
 #[derive(Clone, Copy)]
 struct Step(u32);
 
 impl Step {
-    const LONG: Self = Self(0);
+    const LONG: Self = Self(CLASSES);
 
     const fn one(octet: u8, len: u8) -> Self {
-        let classes = Octets::of(octet).to_step();
-        Self(octet as u32 | (len as u32) << 16 | (len as u32) << 20 | 1 << 24 | (classes & CLASSES))
+        let classes = Octets::of(octet).to_step() & CLASSES;
+        Self(8 | (len as u32) << 8 | classes | (octet as u32) << 16)
     }
 
     /// This octet and then that one.
     const fn two(self, second: Self) -> Self {
         let bits = self.bits() + second.bits();
-        let classes = self.0 & second.0 & CLASSES;
-        Self((self.0 & 0xff) | (second.0 & 0xff) << 8 | bits << 16 | self.bits() << 20 | 2 << 24 | classes)
+        let octets = (self.octets() | second.octets() << 8) as u32;
+        Self(16 | bits << 8 | self.0 & second.0 & CLASSES | octets << 16)
     }
 
     #[inline(always)]
-    const fn octets(self) -> [u8; 2] {
-        (self.0 as u16).to_le_bytes()
+    const fn octets(self) -> u64 {
+        (self.0 >> 16) as u64
     }
 
     #[inline(always)]
     const fn bits(self) -> u32 {
-        self.0 >> 16 & 15
-    }
-
-    const fn first_bits(self) -> u32 {
-        self.0 >> 20 & 15
+        self.0 >> 8 & 63
     }
 
     #[inline(always)]
     const fn count(self) -> usize {
-        (self.0 >> 24 & 3) as usize
+        (self.0 as u8 >> 3) as usize
     }
 }
 
+const CLASS_SHIFT: u32 = 14;
 const CLASSES: u32 = 3 << CLASS_SHIFT;
-const CLASS_SHIFT: u32 = 26;
 
 impl Octets {
     /// The classes where a step has them; all other bits are ones, so that sets of classes can be intersected by `&`.

@@ -1,6 +1,8 @@
 //! From octets to Huffman code.
 
+#[cfg(test)]
 use super::codes::CODES;
+use super::codes::TABLE;
 
 /// For tests: how many octets `plain` takes in Huffman code.
 #[cfg(test)]
@@ -14,23 +16,95 @@ pub(crate) fn encoded_len(plain: &[u8]) -> usize {
 /// in one pass.
 #[inline]
 pub(crate) fn encode(plain: &[u8], out: &mut [u8]) -> Option<usize> {
-    // The lowest `held` bits of `bits` are not written yet; there are fewer than 32 between two symbols.
-    let (mut bits, mut held, mut at) = (0u64, 0u32, 0);
-    for &octet in plain {
-        let code = CODES[usize::from(octet)];
-        bits = bits << code.len | u64::from(code.bits);
-        held += u32::from(code.len);
-        if held >= 32 {
-            held -= 32;
-            out.get_mut(at..at + 4)?.copy_from_slice(&((bits >> held) as u32).to_be_bytes());
-            at += 4;
+    let mut bits = Bits { word: 0, held: 0 };
+    let len = out.len();
+    let mut rest = out;
+    let (fours, last) = plain.as_chunks::<4>();
+    for octets in fours {
+        // Four code words mostly fit into the word together, and are written at most once.
+        let codes = octets.map(|octet| WORDS[usize::from(octet)]);
+        let [a, b, c, d] = codes;
+        let (front, back) = (a.len + b.len, c.len + d.len);
+        if front + back <= 32 {
+            let ends = [a.bits << (b.len & 31) | b.bits, c.bits << (d.len & 31) | d.bits];
+            bits.push(u64::from(ends[0]) << (back & 63) | u64::from(ends[1]), front + back);
+            rest = bits.flush(rest)?;
+        } else {
+            rest = encode_each(octets, &mut bits, rest)?;
         }
     }
-    // The last octet is filled up with ones, the first bits of the end-of-string symbol (RFC 7541 §5.2).
-    let last = ((bits << 32 | 0xffff_ffff) >> held) as u32;
-    let rest = held.div_ceil(8) as usize;
-    out.get_mut(at..at + rest)?.copy_from_slice(&last.to_be_bytes()[..rest]);
-    Some(at + rest)
+    rest = encode_each(last, &mut bits, rest)?;
+    Some(len - rest.len() + bits.finish(rest)?)
+}
+
+/// Writes symbol by symbol; returns what is left of `out`.
+fn encode_each<'o>(plain: &[u8], bits: &mut Bits, mut out: &'o mut [u8]) -> Option<&'o mut [u8]> {
+    for &octet in plain {
+        let code = WORDS[usize::from(octet)];
+        bits.push(u64::from(code.bits), code.len);
+        out = bits.flush(out)?;
+    }
+    Some(out)
+}
+
+/// Bits that are not written yet: the `held` lowest of `word`, fewer than 32 between two symbols.
+struct Bits {
+    word: u64,
+    held: u32,
+}
+
+impl Bits {
+    /// Adds bits, at most 32.
+    #[inline(always)]
+    fn push(&mut self, bits: u64, len: u32) {
+        self.word = self.word << (len & 63) | bits;
+        self.held += len;
+    }
+
+    /// Writes 32 bits if there are as many; returns what is left of `out`.
+    #[inline(always)]
+    fn flush<'o>(&mut self, out: &'o mut [u8]) -> Option<&'o mut [u8]> {
+        if self.held < 32 {
+            return Some(out);
+        }
+        self.held -= 32;
+        let (place, rest) = out.split_first_chunk_mut::<4>()?;
+        *place = ((self.word >> (self.held & 63)) as u32).to_be_bytes();
+        Some(rest)
+    }
+
+    /// Writes the last bits and says how many octets they took.
+    #[inline(always)]
+    fn finish(self, out: &mut [u8]) -> Option<usize> {
+        // The last octet is filled up with ones, the first bits of the end-of-string symbol (RFC 7541 §5.2).
+        let last = ((self.word << 32 | 0xffff_ffff) >> (self.held & 63)) as u32;
+        let count = self.held.div_ceil(8) as usize;
+        match out.first_chunk_mut::<4>() {
+            Some(place) => *place = last.to_be_bytes(),
+            None => {
+                let place = out.get_mut(..count)?;
+                place.iter_mut().zip(last.to_be_bytes()).for_each(|(place, octet)| *place = octet);
+            }
+        }
+        Some(count)
+    }
+}
+
+/// The code words of the octets, in the form that is quickest to load.
+static WORDS: [Word; 256] = {
+    let mut words = [Word { bits: 0, len: 0 }; 256];
+    let mut octet = 0;
+    while octet < 256 {
+        words[octet] = Word { bits: TABLE[octet].bits, len: TABLE[octet].len as u32 };
+        octet += 1;
+    }
+    words
+};
+
+#[derive(Clone, Copy)]
+struct Word {
+    bits: u32,
+    len: u32,
 }
 
 #[cfg(test)]
