@@ -97,14 +97,14 @@ impl<'a> Collect<'a> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn count(&mut self, field: &Decoded<'_>) -> Result<(), Refusal> {
         self.left.bytes = self.left.bytes.checked_sub(field.list_size()).ok_or(Refusal::Bytes)?;
         self.left.fields = self.left.fields.checked_sub(1).ok_or(Refusal::Fields)?;
         Ok(())
     }
 
-    #[inline]
+    #[inline(always)]
     fn store(&mut self, field: &Decoded<'_>) -> Result<(), Refusal> {
         self.count(field)?;
         if !field.class.field_ok() {
@@ -123,7 +123,7 @@ impl<'a> Collect<'a> {
     }
 
     /// Stores a pseudo-field, or says what is wrong.
-    #[inline]
+    #[inline(never)]
     fn store_other(&mut self, field: &Decoded<'_>) -> Result<(), Refusal> {
         match (field.known, &mut self.target) {
             _ if !field.class.name_ok() && !field.class.name_pseudo() => Err(Refusal::Name),
@@ -134,7 +134,6 @@ impl<'a> Collect<'a> {
     }
 }
 
-#[inline]
 fn store_pseudo(head: &mut Head, name: KnownName, value: &[u8]) -> Result<(), Refusal> {
     if head.has_pseudo(name) || !head.fields.is_empty() {
         return Err(Refusal::Pseudo);
@@ -147,7 +146,7 @@ fn store_pseudo(head: &mut Head, name: KnownName, value: &[u8]) -> Result<(), Re
 }
 
 impl Visitor for Collect<'_> {
-    #[inline]
+    #[inline(always)]
     fn field(&mut self, field: Decoded<'_>) {
         if self.refusal.is_none() {
             self.refusal = self.store(&field).err();

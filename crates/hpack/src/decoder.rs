@@ -212,7 +212,7 @@ impl Decoder {
         while let Some((&first, after)) = rest.split_first() {
             // Short indexes are most of what comes.
             if first > 0x80 && first < 0xff {
-                self.short_index(first & 0x7f, visitor)?;
+                visitor.field(self.short_index(first & 0x7f)?);
                 rest = after;
                 continue;
             }
@@ -246,27 +246,28 @@ impl Decoder {
         }
     }
 
-    /// Visits the field with an index of one octet, which is neither 0 nor 127.
+    /// The field with an index of one octet, which is neither 0 nor 127.
     #[inline(always)]
-    fn short_index<V: Visitor + ?Sized>(&self, index: u8, visitor: &mut V) -> Result<(), DecodeError> {
+    fn short_index(&self, index: u8) -> Result<Decoded<'_>, DecodeError> {
         let index = u32::from(index);
         if index <= LAST {
-            visitor.field(from_row(&ROWS[index as usize]));
-            return Ok(());
+            return Ok(from_row(&ROWS[index as usize]));
         }
         let id = self.table.id_behind(index - LAST - 1).ok_or(DecodeError::INDEX_BEYOND)?;
-        visitor.field(from_entry(self.table.entry(id)));
-        Ok(())
+        Ok(from_entry(self.table.entry(id)))
     }
 
     /// Visits the field with an index of any length.
     fn index<V: Visitor + ?Sized>(&self, index: u32, visitor: &mut V) -> Result<(), DecodeError> {
         match index {
             0 => Err(DecodeError::INDEX_ZERO),
-            1..0x7f => self.short_index(index as u8, visitor),
+            1..0x7f => {
+                visit(visitor, self.short_index(index as u8)?);
+                Ok(())
+            }
             _ => {
                 let id = self.table.id_behind(index - LAST - 1).ok_or(DecodeError::INDEX_BEYOND)?;
-                visitor.field(from_entry(self.table.entry(id)));
+                visit(visitor, from_entry(self.table.entry(id)));
                 Ok(())
             }
         }
@@ -296,7 +297,7 @@ impl Decoder {
                 let id = self.table.id_behind(index - LAST - 1).ok_or(DecodeError::INDEX_BEYOND)?;
                 let entry = self.table.entry(id);
                 let class = entry.class.and_value(value, octets);
-                visitor.field(Decoded { name: entry.name, known: entry.known, value, never, class });
+                visit(visitor, Decoded { name: entry.name, known: entry.known, value, never, class });
                 if form == Form::Incremental {
                     self.table.insert_named_by(id, value, class);
                 }
@@ -304,7 +305,7 @@ impl Decoder {
             }
         };
         let class = class.and_value(value, octets);
-        visitor.field(Decoded { name, known, value, never, class });
+        visit(visitor, Decoded { name, known, value, never, class });
         if form == Form::Incremental {
             self.table.insert(name, known, value, class);
         }
@@ -407,6 +408,12 @@ impl Decoder {
     fn tail_error(&self) -> DecodeError {
         Cut::of(&self.tail, self.limits.string_bytes).error
     }
+}
+
+/// Visits a field where a call more does not matter, so that the visitor is inlined in one place only.
+#[inline(never)]
+fn visit<V: Visitor + ?Sized>(visitor: &mut V, field: Decoded<'_>) {
+    visitor.field(field);
 }
 
 /// A field of the static table.
