@@ -153,7 +153,7 @@ impl Encoder {
     /// Gives back memory that the entries there are do not need; for connections that are idle.
     pub fn trim(&mut self) {
         self.table.trim();
-        self.lookup.follow(&self.table);
+        self.lookup.follow(&self.table, self.table.next_id());
         self.plans.trim();
     }
 

@@ -146,7 +146,7 @@ impl Lookup {
     /// Takes in the newest entry of the table.
     pub(crate) fn add(&mut self, table: &Table, known: Option<KnownName>, hashes: Hashes) {
         if self.links.len() != table.slots() || self.ring_len != table.ring_len() {
-            self.follow(table);
+            self.follow(table, table.next_id() - 1);
         }
         self.put(table, table.next_id() - 1, known, hashes.pair, hashes.name);
     }
@@ -156,14 +156,14 @@ impl Lookup {
         self.heads.capacity() * size_of::<u32>() + self.links.capacity() * size_of::<Link>()
     }
 
-    /// Follows the table to other rings; all entries but the newest are known.
+    /// Follows the table to other rings with the entries below this id, which are known.
     #[cold]
-    pub(crate) fn follow(&mut self, table: &Table) {
+    pub(crate) fn follow(&mut self, table: &Table, end: u64) {
         let old = core::mem::replace(&mut self.links, vec![Link::default(); table.slots()]);
         self.heads = vec![0; table.slots() * 2 * HEADS_PER_SLOT];
         self.latest = [Latest::NOTHING; NAMES];
         self.ring_len = table.ring_len();
-        for id in table.oldest_id()..table.next_id() {
+        for id in table.oldest_id()..end {
             if let Some(link) = old.get(id as usize & old.len().wrapping_sub(1)) {
                 self.put(table, id, table.entry(id).known, link.pair, link.name);
             }
