@@ -19,6 +19,15 @@ impl Certificates {
     /// When no key can be made.
     #[must_use]
     pub fn new() -> Self {
+        Self::of(&["localhost", "127.0.0.1"])
+    }
+
+    /// As [`new`](Self::new), for these names.
+    ///
+    /// # Panics
+    /// As [`new`](Self::new), and when a name is not valid.
+    #[must_use]
+    pub fn of(names: &[&str]) -> Self {
         let authority_key = KeyPair::generate().expect("a key can be made");
         let authority = authority();
         let certificate = authority.self_signed(&authority_key).expect("a certificate can be signed");
@@ -27,7 +36,7 @@ impl Certificates {
 
         let key = KeyPair::generate().expect("a key can be made");
         let issuer = Issuer::new(authority, authority_key);
-        let certificate = leaf().signed_by(&key, &issuer).expect("a certificate can be signed");
+        let certificate = leaf(names).signed_by(&key, &issuer).expect("a certificate can be signed");
         folder.write("cert.pem", certificate.pem());
         folder.write("key.pem", key.serialize_pem());
         Self { folder }
@@ -65,7 +74,7 @@ fn authority() -> CertificateParams {
     params
 }
 
-fn leaf() -> CertificateParams {
-    let names = ["localhost".to_owned(), "127.0.0.1".to_owned()];
+fn leaf(names: &[&str]) -> CertificateParams {
+    let names: Vec<String> = names.iter().copied().map(String::from).collect();
     CertificateParams::new(names).expect("the names are valid")
 }

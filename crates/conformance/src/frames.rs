@@ -115,6 +115,12 @@ pub fn request_block(method: &str) -> Vec<u8> {
     pseudo.concat()
 }
 
+/// The field block of a request for a tunnel: a method, an authority and nothing else (RFC 9113 §8.5).
+#[must_use]
+pub fn connect_block() -> Vec<u8> {
+    [literal(2, "CONNECT"), literal(1, "localhost:80")].concat()
+}
+
 /// The field block of a response with this status and nothing else.
 #[must_use]
 pub fn response_block(status: &str) -> Vec<u8> {

@@ -4,14 +4,11 @@ pub mod answers;
 pub mod requests;
 mod server;
 
-use std::io::{self, Read, Write};
+use std::io;
 
 pub use server::HostileServer;
 
-/// A connection, in clear text or inside TLS.
-pub trait Wire: Read + Write + Send {}
-
-impl<T: Read + Write + Send> Wire for T {}
+use crate::wire::Wire;
 
 /// What a hostile peer does once it has come to its point.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -33,23 +30,8 @@ impl Ending {
 ///
 /// # Errors
 /// When the other side has closed by then.
-pub fn babble(wire: &mut (impl Wire + ?Sized)) -> io::Result<()> {
+pub fn babble(wire: &mut dyn Wire) -> io::Result<()> {
     // Longer than what any half-sent frame here lacks: the rest is read as a frame of 16 MiB.
     wire.write_all(&[0xff; 4096])?;
     wire.flush()
-}
-
-/// Reads and forgets until the other side has closed, or broken, the connection; whether it did within the socket's
-/// read timeout.
-pub fn closes(wire: &mut (impl Wire + ?Sized)) -> bool {
-    use io::ErrorKind::{Interrupted, TimedOut, WouldBlock};
-    let mut scratch = [0; 16 * 1024];
-    loop {
-        match wire.read(&mut scratch) {
-            Ok(0) => return true,
-            Ok(_) => {}
-            Err(error) if error.kind() == Interrupted => {}
-            Err(error) => return !matches!(error.kind(), WouldBlock | TimedOut),
-        }
-    }
 }

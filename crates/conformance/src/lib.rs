@@ -22,3 +22,4 @@ pub mod program;
 pub mod site;
 pub mod suite;
 pub mod tls;
+pub mod wire;

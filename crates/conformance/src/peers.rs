@@ -1,5 +1,6 @@
-//! Servers that other people wrote, on free ports of loopback.
+//! Programs that other people wrote: servers on free ports of loopback, and a client.
 
+pub mod curl;
 pub mod golang;
 pub mod nghttpd;
 pub mod nginx;

@@ -1,6 +1,6 @@
 //! TLS for the tests' own clients and servers, which speak raw frames inside.
 
-use std::io;
+use std::io::{self, Write};
 use std::net::TcpStream;
 use std::sync::Arc;
 
@@ -33,6 +33,29 @@ pub fn client(socket: TcpStream) -> io::Result<StreamOwned<ClientConnection, Tcp
     let name = ServerName::try_from("localhost").map_err(io::Error::other)?;
     let connection = ClientConnection::new(Arc::new(config), name).map_err(io::Error::other)?;
     Ok(StreamOwned::new(connection, socket))
+}
+
+/// Shakes hands so that the client's last flight and these octets leave in one write, as a fast network would bring them.
+///
+/// # Errors
+/// When the handshake fails.
+pub fn client_in_one_write(
+    socket: TcpStream,
+    first: &[u8],
+) -> io::Result<StreamOwned<ClientConnection, TcpStream>> {
+    let StreamOwned { mut conn, mut sock } = client(socket)?;
+    conn.write_tls(&mut sock)?;
+    while conn.is_handshaking() {
+        conn.read_tls(&mut sock)?;
+        conn.process_new_packets().map_err(io::Error::other)?;
+    }
+    conn.writer().write_all(first)?;
+    let mut flight = Vec::new();
+    while conn.wants_write() {
+        conn.write_tls(&mut flight)?;
+    }
+    sock.write_all(&flight)?;
+    Ok(StreamOwned::new(conn, sock))
 }
 
 /// What a server needs for [`server`]: its certificate, and `h2` by ALPN.

@@ -2,8 +2,9 @@
 
 use std::io;
 
-use super::{Ending, Wire, babble, closes};
+use super::{Ending, babble};
 use crate::frames::{self, flag, kind};
+use crate::wire::{self, Wire};
 
 /// The point after which the server no longer behaves.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -93,14 +94,18 @@ pub fn play(point: Point, ending: Ending, wire: &mut dyn Wire) -> io::Result<()>
 /// # Errors
 /// When the client closes before.
 pub fn read_request(wire: &mut dyn Wire) -> io::Result<()> {
+    read_preface(wire)?;
+    let head = wire::read_until(wire, |frame| frame.kind == kind::HEADERS)?;
+    head.map(drop).ok_or(io::ErrorKind::UnexpectedEof.into())
+}
+
+/// Reads what a client sends before its first frame.
+///
+/// # Errors
+/// When the client closes before.
+pub fn read_preface(wire: &mut dyn Wire) -> io::Result<()> {
     let mut preface = [0; frames::PREFACE.len()];
-    wire.read_exact(&mut preface)?;
-    while let Some(frame) = frames::read(wire)? {
-        if frame.kind == kind::HEADERS {
-            return Ok(());
-        }
-    }
-    Err(io::ErrorKind::UnexpectedEof.into())
+    wire.read_exact(&mut preface)
 }
 
 fn finish(ending: Ending, wire: &mut dyn Wire) -> io::Result<()> {
@@ -108,7 +113,7 @@ fn finish(ending: Ending, wire: &mut dyn Wire) -> io::Result<()> {
         babble(wire)?;
     }
     if ending != Ending::Dies {
-        closes(wire);
+        wire::closes(wire);
     }
     Ok(())
 }

@@ -2,8 +2,8 @@
 
 use std::io;
 
-use super::Wire;
 use crate::frames::{self, PREFACE, flag, kind};
+use crate::wire::{self, Wire};
 
 /// The point after which the client no longer behaves.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -102,7 +102,7 @@ pub fn play(point: Point, wire: &mut dyn Wire) -> io::Result<()> {
     wire.write_all(&point.octets())?;
     wire.flush()?;
     if point == Point::Answer {
-        while frames::read(wire)?.ok_or(io::ErrorKind::UnexpectedEof)?.kind != kind::HEADERS {}
+        wire::read_until(wire, |frame| frame.kind == kind::HEADERS)?.ok_or(io::ErrorKind::UnexpectedEof)?;
     }
     Ok(())
 }

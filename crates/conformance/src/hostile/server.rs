@@ -5,14 +5,10 @@ use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
 
-use super::Wire;
 use crate::certificates::Certificates;
 use crate::tls;
-
-/// How long a connection's thread waits for the client at most.
-const PATIENCE: Duration = Duration::from_secs(20);
+use crate::wire::{self, Wire};
 
 /// A server of the test's own; it stops listening when the value goes away.
 pub struct HostileServer {
@@ -83,7 +79,7 @@ where
         let treat = Arc::clone(treat);
         thread::spawn(move || {
             let closing = socket.try_clone();
-            socket.set_read_timeout(Some(PATIENCE)).expect("the duration is not zero");
+            wire::prepare(&socket).expect("the socket takes its options");
             // A client that has had enough closes first, which is an error here and a success there.
             let _ = treat(socket);
             drop(closing.map(|socket| socket.shutdown(Shutdown::Both)));
