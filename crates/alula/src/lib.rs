@@ -48,3 +48,8 @@ pub use alula_server::{Exchange, Handler, Reply, Request, Responder, Server, Ser
 pub use alula_client::{Body, BodyWriter, Cause, Error, Phase, Retry, Sent};
 #[cfg(all(feature = "server", not(feature = "client")))]
 pub use alula_server::{Body, BodyWriter, Cause, Error, Phase, Retry, Sent};
+
+/// The examples of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

@@ -3,7 +3,7 @@
 //! Each side has a thread and a current-thread runtime of its own. A run of N requests is repeated with 2N; what the
 //! second made more is what N requests cost. The ten fields each way are a browser's and an application server's.
 
-use std::{future::Future, sync::mpsc, thread};
+use std::{future::Future, sync::mpsc, thread, time::Duration};
 
 use alula::{Client, Error, Exchange, Method, Prepared, Response, Sent, Server, Status};
 use alula_tally::{Counts, Side, Tally};
@@ -11,7 +11,7 @@ use alula_tally::{Counts, Side, Tally};
 #[global_allocator]
 static ALLOCATOR: Tally = Tally::system();
 
-const WARM_UP: usize = 1_000;
+const WARM_UP: usize = 4_000;
 const REQUESTS: usize = 1_000;
 
 const REQUEST_FIELDS: [(&str, &str); 10] = [
@@ -111,7 +111,10 @@ async fn run(client: &Client, url: &str, work: Work, requests: usize) {
         })
         .collect();
     for caller in callers {
-        caller.await.unwrap();
+        tokio::time::timeout(Duration::from_secs(60), caller)
+            .await
+            .expect("no caller is left waiting")
+            .unwrap();
     }
 }
 

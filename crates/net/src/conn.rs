@@ -109,6 +109,10 @@ impl Conn {
         Time::from_nanos(self.started.elapsed().as_nanos() as u64)
     }
 
+    pub(crate) fn instant(&self, time: Time) -> Instant {
+        self.started + std::time::Duration::from_nanos(time.as_nanos())
+    }
+
     /// Releases the lock and wakes whom the work under it found.
     pub(crate) fn unlock_and_wake<'a>(&'a self, mut shared: Guard<'a>) {
         if let Some(observer) = &self.observer {
@@ -201,12 +205,7 @@ impl Conn {
 
     /// A caller has what it waited for: what it wrote goes out, and another one reads on.
     fn leave<'a>(&'a self, mut shared: Guard<'a>, me: Reader) {
-        if shared.yielding == Some(me) {
-            shared.yielding = None;
-        }
-        if shared.reader == me && shared.machine.is_client() {
-            shared.hand_over();
-        }
+        shared.give_way(|who| who == me);
         if let Reader::Caller(_, Side::Write) = me {
             shared = self.push_out(shared);
         }
@@ -225,17 +224,14 @@ impl Conn {
     /// Gives handles of a stream back.
     pub(crate) fn release(&self, at: SlotKey, sides: Sides, mut head: Option<Head>, content: Vec<u8>) {
         let mut shared = self.lock();
+        shared.give_back(at, content.len() as u32);
         shared.release(at, sides);
         if let Some(head) = head.take() {
             shared.give_head(head);
         }
         shared.give_content(content);
-        if shared.yielding.is_some_and(|who| who.is_of(at.index, sides)) {
-            shared.yielding = None;
-        }
-        if shared.reader.is_of(at.index, sides) && shared.machine.is_client() {
-            shared.hand_over();
-        }
+        shared.take_notices();
+        shared.give_way(|who| who.is_of(at.index, sides));
         if shared.machine.wants_write() || shared.closing {
             shared.wake_task();
         }
@@ -390,8 +386,26 @@ impl Shared {
         full
     }
 
-    /// The reader leaves: another waiting caller reads on, or else the connection's task.
+    /// A caller leaves. When the others count on it, to read or to write for all, another waiting caller takes its part,
+    /// or else the connection's task does.
+    fn give_way(&mut self, leaves: impl Fn(Reader) -> bool) {
+        if !self.machine.is_client() {
+            return;
+        }
+        let yielded = self.yielding.is_some_and(&leaves);
+        if yielded {
+            self.yielding = None;
+        }
+        if yielded || leaves(self.reader) {
+            self.hand_over();
+        }
+    }
+
     fn hand_over(&mut self) {
+        if self.reader == Reader::Task {
+            // The task sleeps as the reader and has to look in again from now on.
+            self.wake_task();
+        }
         self.reader = Reader::Task;
         let count = self.slots.len();
         for step in 0..count {

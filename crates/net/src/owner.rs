@@ -3,20 +3,24 @@
 use std::{
     sync::Arc,
     task::{Context, Poll},
+    time::{Duration, Instant},
 };
 
-use alula_fields::Head;
+use alula_fields::{Head, Time};
 
 use crate::{
     conn::{Conn, poll_read},
     error::Error,
-    shared::{OUTPUT_SOFT_LIMIT, Reader},
+    shared::{OUTPUT_SOFT_LIMIT, Reader, Shared},
     slot::{Sides, SlotKey},
     stream::Stream,
 };
 
 /// Octets dropped at once.
 const DISCARD_STEP: usize = 4 * 1024;
+
+/// How long nothing may happen before a connection gives memory back.
+const IDLE_AFTER: Duration = Duration::from_secs(1);
 
 /// A request that has arrived.
 pub struct Incoming {
@@ -70,6 +74,7 @@ impl Conn {
         if !shared.blocked || shared.unsent() <= OUTPUT_SOFT_LIMIT {
             (shared, progress) = self.turn(shared, cx, Reader::Task);
         }
+        shared.note_requests();
         into.extend(shared.accepted.drain(..).map(|accepted| Incoming {
             key: StreamName(accepted.at),
             stream: Stream::new(self.clone(), accepted.at, Sides::BOTH),
@@ -102,6 +107,7 @@ impl Conn {
             shared.machine.handle_timeout(now);
             shared.take_notices();
         }
+        shared.look_for_idleness(now);
         self.unlock_and_wake(shared);
     }
 
@@ -129,16 +135,39 @@ impl Conn {
     }
 
     /// When the task has to run again although nothing arrives.
-    pub fn next_timeout(&self) -> Option<std::time::Duration> {
+    pub fn next_timeout(&self) -> Option<Instant> {
         let shared = self.lock();
-        let times = [shared.next_deadline, shared.machine.poll_timeout()];
-        times.into_iter().flatten().min().map(|at| at.saturating_since(shared.now))
+        let times = [shared.next_deadline, shared.machine.poll_timeout(), shared.look_for_idleness_at];
+        times.into_iter().flatten().min().map(|at| self.instant(at))
     }
 
     /// Whether the connection drains and its last stream has ended.
     pub fn is_drained(&self) -> bool {
         let shared = self.lock();
-        shared.closing && shared.is_idle()
+        shared.machine.is_closed() && shared.is_idle()
+    }
+}
+
+impl Shared {
+    /// Gives memory back when no request has come for a while; asked about at most once in that while.
+    fn look_for_idleness(&mut self, now: Time) {
+        if self.look_for_idleness_at.is_none_or(|at| now < at) {
+            return;
+        }
+        if self.is_idle() && self.requests == self.requests_seen {
+            self.trim();
+            self.look_for_idleness_at = None;
+        } else {
+            self.requests_seen = self.requests;
+            self.look_for_idleness_at = Some(now.saturating_add(IDLE_AFTER));
+        }
+    }
+
+    fn note_requests(&mut self) {
+        self.requests += self.accepted.len() as u64;
+        if self.look_for_idleness_at.is_none() && !self.accepted.is_empty() {
+            self.look_for_idleness_at = Some(self.now.saturating_add(IDLE_AFTER));
+        }
     }
 }
 

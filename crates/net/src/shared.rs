@@ -21,8 +21,14 @@ pub(crate) const OUTPUT_SOFT_LIMIT: usize = 256 * 1024;
 const SPARES_MAX: usize = 256;
 /// What a spare head may keep of its memory.
 const SPARE_HEAD_OCTETS: usize = 4 * 1024;
-/// What all spare content buffers of a connection may hold together.
-const SPARE_CONTENT_OCTETS: usize = 4 * 1024 * 1024;
+/// What all spare content buffers of a connection may hold together, until it idles: more than its window may fill.
+const SPARE_CONTENT_OCTETS: usize = 64 * 1024 * 1024;
+/// The least that a content buffer holds; larger ones are powers of two, so that they soon fit whatever comes.
+const CONTENT_OCTETS_MIN: usize = 4 * 1024;
+/// A frame of that size or more is taken for the first of several: its buffer gets room for eight.
+const CONTENT_LARGE_FRAME: usize = 4 * 1024;
+/// But no more room than this.
+const CONTENT_FORESIGHT_MAX: usize = 128 * 1024;
 
 /// A request that a server's peer has opened.
 pub(crate) struct Accepted {
@@ -67,7 +73,8 @@ pub(crate) struct Shared {
     /// Streams that were reset: on a server, nobody waits for their answers.
     pub(crate) cancelled: Vec<SlotKey>,
     heads: Vec<Head>,
-    contents: Vec<Vec<u8>>,
+    /// Taken in turn, so that all of them get to know the largest content soon.
+    contents: VecDeque<Vec<u8>>,
     contents_octets: usize,
     /// Handles to wake once the lock is released.
     pub(crate) wake: Vec<Waker>,
@@ -90,6 +97,10 @@ pub(crate) struct Shared {
     pub(crate) now: Time,
     /// Turns taken so far: the standby task sees by it whether callers still drive.
     pub(crate) turns: u64,
+    /// Requests that have come to a server, and those that had when it last looked whether it is idle.
+    pub(crate) requests: u64,
+    pub(crate) requests_seen: u64,
+    pub(crate) look_for_idleness_at: Option<Time>,
     pub(crate) next_deadline: Option<Time>,
 }
 
@@ -114,7 +125,7 @@ impl Shared {
             accepted: Vec::new(),
             cancelled: Vec::new(),
             heads: Vec::new(),
-            contents: Vec::new(),
+            contents: VecDeque::new(),
             contents_octets: 0,
             wake: Vec::new(),
             woken: 0,
@@ -129,6 +140,9 @@ impl Shared {
             tickets: 0,
             now: Time::ZERO,
             turns: 0,
+            requests: 0,
+            requests_seen: 0,
+            look_for_idleness_at: None,
             next_deadline: None,
         }
     }
@@ -249,13 +263,13 @@ impl Shared {
         if octets > 0 && self.contents_octets + octets <= SPARE_CONTENT_OCTETS {
             content.clear();
             self.contents_octets += octets;
-            self.contents.push(content);
+            self.contents.push_back(content);
         }
     }
 
     /// Gives back the memory of an idle connection.
     pub(crate) fn trim(&mut self) {
-        self.contents = Vec::new();
+        self.contents = VecDeque::new();
         self.contents_octets = 0;
         self.input.trim();
         #[cfg(feature = "tls")]
@@ -353,7 +367,7 @@ impl Shared {
                 if spare.capacity() == 0 && !bytes.is_empty() {
                     spare = self.lend_content();
                 }
-                spare.extend_from_slice(bytes);
+                append(&mut spare, bytes);
                 self.slots[index as usize].content = spare;
                 self.wake_later(index, Side::Read);
             }
@@ -364,7 +378,7 @@ impl Shared {
     }
 
     fn lend_content(&mut self) -> Vec<u8> {
-        let content = self.contents.pop().unwrap_or_default();
+        let content = self.contents.pop_front().unwrap_or_default();
         self.contents_octets -= content.capacity();
         content
     }
@@ -531,4 +545,15 @@ impl Shared {
     pub(crate) fn is_idle(&self) -> bool {
         self.free.len() == self.slots.len() && self.queue.is_empty()
     }
+}
+
+fn append(content: &mut Vec<u8>, bytes: &[u8]) {
+    let needed = content.len() + bytes.len();
+    if needed > content.capacity() {
+        let foreseen = if bytes.len() < CONTENT_LARGE_FRAME { 0 } else { bytes.len() * 8 };
+        let wanted = needed.max(foreseen.min(CONTENT_FORESIGHT_MAX)).max(CONTENT_OCTETS_MIN);
+        let capacity = wanted.next_power_of_two();
+        content.reserve_exact(capacity - content.len());
+    }
+    content.extend_from_slice(bytes);
 }

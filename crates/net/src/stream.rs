@@ -99,9 +99,7 @@ impl Stream {
         let mut returned = chunk.len() as u32;
         chunk.clear();
         self.conn.poll_wait(self.at, Side::Read, cx, |shared| {
-            if returned > 0 {
-                shared.give_back(self.at, std::mem::take(&mut returned));
-            }
+            shared.give_back(self.at, std::mem::take(&mut returned));
             let slot = shared.slot(self.at)?;
             if !slot.content.is_empty() {
                 std::mem::swap(&mut slot.content, chunk);
@@ -221,8 +219,11 @@ impl Shared {
         (*sent == data.len()).then_some(Ok(()))
     }
 
-    fn give_back(&mut self, at: SlotKey, octets: u32) {
-        if let Some(stream) = self.slot(at).and_then(|slot| slot.stream) {
+    /// Gives octets that were taken out back to the peer's windows.
+    pub(crate) fn give_back(&mut self, at: SlotKey, octets: u32) {
+        if octets > 0
+            && let Some(stream) = self.slot(at).and_then(|slot| slot.stream)
+        {
             let _ = self.machine.release_capacity(stream, octets);
         }
     }

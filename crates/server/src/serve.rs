@@ -62,16 +62,14 @@ impl<H: Handler> Serve<H> {
         }
     }
 
-    /// Sleeps no longer than the connection's next deadline.
+    /// Sleeps no longer than to the connection's next timeout. The timer moves only when it must fire earlier, or has.
     fn poll_timer(&mut self, cx: &mut Context<'_>) {
-        if let Some(wait) = self.conn.next_timeout() {
-            let at = Instant::now() + wait;
-            if self.timer.deadline() != at {
-                self.timer.as_mut().reset(at);
-            }
-            if self.timer.as_mut().poll(cx).is_ready() {
-                cx.waker().wake_by_ref();
-            }
+        let Some(at) = self.conn.next_timeout().map(Instant::from_std) else { return };
+        if self.timer.is_elapsed() || at < self.timer.deadline() {
+            self.timer.as_mut().reset(at);
+        }
+        if self.timer.as_mut().poll(cx).is_ready() {
+            cx.waker().wake_by_ref();
         }
     }
 
