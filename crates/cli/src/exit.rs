@@ -7,6 +7,7 @@ use std::{
 };
 
 use alula::{Cause, Error, Phase, h2::ConnectionError};
+use rustls::AlertDescription;
 
 /// What a subcommand answers.
 pub(crate) type Outcome = Result<(), Failure>;
@@ -87,8 +88,20 @@ impl Failure {
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
+        let error = if is_refused_by_alpn(&error) {
+            Error::new(error.phase(), Cause::Protocol, error.retry())
+        } else {
+            error
+        };
         Self::new(exit_of(&error), &error)
     }
+}
+
+/// Whether the server has no protocol in common with us and says so by an alert (RFC 7301 §3.2): the same thing as a
+/// server that chooses none, which ends as [`Cause::Protocol`].
+fn is_refused_by_alpn(error: &Error) -> bool {
+    let Cause::Tls(error) = error.cause() else { return false };
+    matches!(**error, rustls::Error::AlertReceived(AlertDescription::NoApplicationProtocol))
 }
 
 fn exit_of(error: &Error) -> Exit {

@@ -31,7 +31,7 @@ impl Show {
             if cfg!(debug_assertions) {
                 show.print(DEBUG_BUILD)?;
             }
-            show.print(HEADINGS)?;
+            show.print_styled(HEADINGS)?;
         }
         Ok(show)
     }
@@ -76,7 +76,14 @@ impl Show {
             return self.print(&format!("{:#}\n", figures::json(runs)));
         }
         self.print(&conclusion(runs))?;
-        self.print(&next_commands())
+        self.print_styled(&next_commands())
+    }
+
+    /// Prints text with styles in it, which are dropped where they mean nothing.
+    fn print_styled(&self, text: &str) -> Outcome {
+        let mut stdout = anstream::stdout().lock();
+        let written = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
+        written.map_err(|error| Failure::local("stdout", &error))
     }
 
     fn print(&self, text: &str) -> Outcome {
@@ -94,10 +101,12 @@ answered by 200 with 10 fields, over and over, on one connection.
 
 const DEBUG_BUILD: &str = "This is a debug build; `cargo run --release -- demo` is many times as fast.\n\n";
 
-const HEADINGS: &str = "\
-                                    latency in µs    allocations per request    octets per request
-            in flight  requests/s     p50     p99    client   server  process      sent  received
-";
+const HEADINGS: &str = concat!(
+    "\x1b[1m",
+    "                                    latency in µs    allocations per request    octets per request\n",
+    "            in flight  requests/s     p50     p99    client   server  process      sent  received\n",
+    "\x1b[0m",
+);
 
 /// Writes one row; figures that are not there yet are dots. Allocates nothing while the string has room.
 fn write_row(line: &mut String, transport: Transport, in_flight: usize, figures: Option<&Figures>) {
@@ -142,18 +151,22 @@ fn write_grouped(line: &mut String, number: u64, width: usize) {
 fn conclusion(runs: &[Run]) -> String {
     let Some(Run { figures, .. }) = runs.first() else { return String::new() };
     let wire = &figures.wire;
-    format!(
-        "\nWithout compression the names and values alone would be {} octets sent and {} received. What TLS allocates\n\
-         is rustls; what Alula allocates, once warm, is the zeros above.\n",
+    let mut text = format!(
+        "\nThe names and values alone are {} octets sent and {} received; the rest is compression (RFC 7541).\n",
         wire.fields_sent, wire.fields_received
-    )
+    );
+    let mut clear = runs.iter().filter(|run| run.transport == Transport::Clear);
+    if clear.all(|run| run.figures.process_allocations == 0.0) {
+        text.push_str("What is allocated under TLS is allocated by rustls; Alula itself allocates nothing once it is warm.\n");
+    }
+    text
 }
 
 /// What to try next, with the program's name as it was called.
 fn next_commands() -> String {
     let program = std::env::args().next().unwrap_or_else(|| "alula".to_owned());
     format!(
-        "\nNext:\n\
+        "\n\x1b[1mNext:\x1b[0m\n\
          \x20 {program} echo --listen 127.0.0.1:8080 --self-signed\n\
          \x20 {program} get -v --http2-prior-knowledge http://127.0.0.1:8080/hello\n\
          \x20 {program} post -k -i -d 'some text' https://127.0.0.1:8080/\n\
@@ -186,7 +199,7 @@ mod tests {
             row,
             "clear text         10   1,234,567      21     100         0    <0.01    12.35      24.0      20.0"
         );
-        let headings = HEADINGS.lines().last().unwrap();
+        let headings = HEADINGS.lines().nth(1).unwrap();
         for (heading, value) in
             [("in flight", "10"), ("requests/s", "567"), ("p50", "21"), ("received", "20.0")]
         {

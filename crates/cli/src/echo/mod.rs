@@ -196,3 +196,6 @@ async fn describe(exchange: Exchange, scratch: &mut Scratch) -> Result<Sent, Err
 fn write(out: &mut Vec<u8>, text: fmt::Arguments<'_>) {
     let _ = out.write_fmt(text);
 }
+
+#[cfg(test)]
+mod tests;

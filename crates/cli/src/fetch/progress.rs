@@ -6,20 +6,21 @@ use std::{
 };
 
 use alula::{KnownName, Response};
-use indicatif::{ProgressBar, ProgressFinish, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressFinish, ProgressStyle};
 
 use crate::args::FetchArgs;
 
 /// What takes less time needs no bar.
 const LONG: Duration = Duration::from_millis(500);
 
-/// Shows how far the content is, once it takes long; clears the line when dropped.
-pub(crate) struct Progress {
-    /// Nothing when nobody looks.
-    since: Option<Instant>,
-    length: Option<u64>,
-    received: u64,
-    bar: Option<ProgressBar>,
+/// Shows how far the content is, once it takes long; clears the line when dropped. Nothing when nobody looks.
+pub(crate) struct Progress(Option<Bar>);
+
+struct Bar {
+    bar: ProgressBar,
+    since: Instant,
+    /// It counts from the start, so that its rates are right, and is drawn later.
+    is_drawn: bool,
 }
 
 impl Progress {
@@ -28,21 +29,21 @@ impl Progress {
         let is_seen = stderr().is_terminal() && !content_is_shown && !args.verbose;
         let length = response.fields().get(KnownName::CONTENT_LENGTH);
         let length = length.and_then(|digits| std::str::from_utf8(digits).ok()?.parse().ok());
-        Self { since: is_seen.then(Instant::now), length, received: 0, bar: None }
+        Self(is_seen.then(|| Bar { bar: bar(length), since: Instant::now(), is_drawn: false }))
     }
 
     /// So much more has come.
     pub(crate) fn add(&mut self, octets: usize) {
-        self.received += octets as u64;
-        if let Some(since) = self.since
-            && (self.bar.is_some() || since.elapsed() >= LONG)
-        {
-            self.bar.get_or_insert_with(|| bar(self.length, since)).set_position(self.received);
+        let Some(Bar { bar, since, is_drawn }) = &mut self.0 else { return };
+        if !*is_drawn && since.elapsed() >= LONG {
+            bar.set_draw_target(ProgressDrawTarget::stderr());
+            *is_drawn = true;
         }
+        bar.inc(octets as u64);
     }
 }
 
-fn bar(length: Option<u64>, since: Instant) -> ProgressBar {
+fn bar(length: Option<u64>) -> ProgressBar {
     let template = match length {
         Some(_) => {
             "{bar:30} {percent:>3} %  {binary_bytes} of {binary_total_bytes}  {binary_bytes_per_sec}  {eta}"
@@ -50,8 +51,8 @@ fn bar(length: Option<u64>, since: Instant) -> ProgressBar {
         None => "{spinner} {binary_bytes}  {binary_bytes_per_sec}",
     };
     let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
-    let bar = length.map_or_else(ProgressBar::no_length, ProgressBar::new);
-    bar.with_style(style).with_elapsed(since.elapsed()).with_finish(ProgressFinish::AndClear)
+    let bar = ProgressBar::with_draw_target(length, ProgressDrawTarget::hidden());
+    bar.with_style(style).with_finish(ProgressFinish::AndClear)
 }
 
 #[cfg(test)]
@@ -59,22 +60,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn both_templates_can_be_parsed() {
+    fn the_bar_counts_but_is_not_drawn_before_it_takes_long() {
         for length in [Some(10), None] {
-            let bar = bar(length, Instant::now());
-            bar.set_position(5);
-            assert_eq!(bar.position(), 5);
+            let mut progress =
+                Progress(Some(Bar { bar: bar(length), since: Instant::now(), is_drawn: false }));
+            progress.add(4);
+            progress.add(5);
+            let Some(Bar { bar, is_drawn, .. }) = &progress.0 else { unreachable!() };
+            assert_eq!((bar.position(), bar.length(), *is_drawn), (9, length, false));
         }
-        assert!(ProgressStyle::with_template("{bar:30} {percent:>3} %").is_ok());
-    }
-
-    #[test]
-    fn nothing_is_shown_before_it_takes_long() {
-        let mut progress = Progress { since: Some(Instant::now()), length: Some(9), received: 0, bar: None };
-        progress.add(9);
-        assert!(progress.bar.is_none());
-        let mut unseen = Progress { since: None, length: Some(9), received: 0, bar: None };
-        unseen.add(9);
-        assert!(unseen.bar.is_none());
     }
 }

@@ -1,0 +1,64 @@
+//! The echo answers without allocating, counted on the server's thread.
+
+use std::{sync::mpsc, thread};
+
+use alula::Client;
+use alula_tally::Side;
+
+use super::*;
+
+const WARM: usize = 300;
+const COUNTED: usize = 500;
+
+/// An echo on a thread of its own, labelled as the server's; its address and what stops it.
+fn start() -> (SocketAddr, Stop) {
+    let (started, server) = mpsc::channel();
+    thread::spawn(move || {
+        alula_tally::set_side(Side::SERVER);
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let server = Server::bind("127.0.0.1:0").await.unwrap();
+            started.send((server.address().unwrap(), server.stop_handle())).unwrap();
+            let echo = Echo { pool: Arc::new(Pool::default()), body_max: 1024 * 1024 };
+            server.serve(move |exchange| echo.clone().answer(exchange)).await.unwrap();
+        });
+    });
+    server.recv().unwrap()
+}
+
+async fn ask(client: &Client, url: &str, content: &[u8]) {
+    let mut response = match content {
+        [] => client.get(url).field("x-odd", "a\"b\\c \u{e9}").send().await.unwrap(),
+        _ => client.post(url).field("content-type", "text/x-odd").send_body(content).await.unwrap(),
+    };
+    assert_eq!(response.status(), Status::OK);
+    let mut octets = 0;
+    while let Some(chunk) = response.body().chunk().await.unwrap() {
+        octets += chunk.len();
+    }
+    assert!(octets == content.len() || content.is_empty() && octets > 100, "{octets}");
+}
+
+#[test]
+fn answers_allocate_nothing_once_warm() {
+    assert!(alula_tally::is_installed());
+    let (address, stop) = start();
+    let url = format!("http://{address}/some/path");
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let client = Client::builder().trust_anything().build().unwrap();
+        for octets in [0, 1024, 100 * 1024] {
+            let content = vec![b'x'; octets];
+            for _ in 0..WARM {
+                ask(&client, &url, &content).await;
+            }
+            let before = alula_tally::side(Side::SERVER);
+            for _ in 0..COUNTED {
+                ask(&client, &url, &content).await;
+            }
+            let counts = alula_tally::side(Side::SERVER) - before;
+            assert_eq!(counts.allocations, 0, "{COUNTED} requests with {octets} octets of content");
+        }
+    });
+    stop.stop();
+}

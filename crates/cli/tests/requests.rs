@@ -1,0 +1,215 @@
+//! `alula get`, `post`, `put`, `delete` and `head` against `alula echo`, in clear text and over TLS.
+#![forbid(unsafe_code)]
+
+mod support;
+
+use std::{io::Write as _, process::Stdio};
+
+use serde_json::{Value, json};
+use support::{Echo, Folder, alula, noise, read_some, run, run_with, wait};
+
+fn described(stdout: &[u8]) -> Value {
+    serde_json::from_slice(stdout)
+        .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(stdout)))
+}
+
+#[test]
+fn a_request_without_content_is_described() {
+    let echo = Echo::start(&[]);
+    let args =
+        ["-H", "X-Odd:  a\"b\\c é ", "-H", "accept: text/html", "-H", "x-odd: again", "-H", "x-empty:"];
+    let about = described(&echo.ask("get", "/some/path?with=query", &args).expect(0).stdout);
+    assert_eq!(about["version"], "HTTP/2");
+    assert_eq!(about["method"], "GET");
+    assert_eq!(about["target"], "/some/path?with=query");
+    assert_eq!(about["scheme"], "http");
+    assert_eq!(format!("http://{}", about["authority"].as_str().unwrap()), echo.http);
+    assert!(about["peer"].as_str().unwrap().starts_with("127.0.0.1:"));
+    // The octets of é, one character each.
+    let fields = json!([
+        ["user-agent", concat!("alula/", env!("CARGO_PKG_VERSION"))],
+        ["x-odd", "a\"b\\c \u{c3}\u{a9}"],
+        ["accept", "text/html"],
+        ["x-odd", "again"],
+        ["x-empty", ""],
+    ]);
+    assert_eq!(about["fields"], fields);
+}
+
+#[test]
+fn each_method_is_itself() {
+    let echo = Echo::start(&[]);
+    for (method, name) in [("get", "GET"), ("post", "POST"), ("put", "PUT"), ("delete", "DELETE")] {
+        let about = described(&echo.ask(method, "/", &[]).expect(0).stdout);
+        assert_eq!(about["method"], name);
+        let states_length = about["fields"].as_array().unwrap().contains(&json!(["content-length", "0"]));
+        assert_eq!(states_length, ["POST", "PUT"].contains(&name), "RFC 9110 §8.6: {about}");
+    }
+}
+
+#[test]
+fn head_prints_the_head_and_include_both() {
+    let echo = Echo::start(&[]);
+    let head = echo.ask("head", "/", &[]).expect(0);
+    let lines: Vec<&str> = head.text().lines().collect();
+    assert_eq!(lines[..2], ["HTTP/2 200 OK", "content-type: application/json"]);
+    assert!(lines[2].starts_with("content-length: ") && lines[2] != "content-length: 0", "{}", lines[2]);
+    assert!(head.text().ends_with("\n\n"), "the head only: {}", head.text());
+
+    let both = echo.ask("post", "/", &["-i", "-H", "content-type: text/x-odd", "-d", "one\n\ntwo"]).expect(0);
+    let (head, content) = both.text().split_once("\n\n").unwrap();
+    assert!(head.starts_with("HTTP/2 200 OK\ncontent-type: text/x-odd\ncontent-length: 8\n"), "{head}");
+    assert_eq!(content, "one\n\ntwo");
+}
+
+#[test]
+fn content_comes_back_from_a_text_a_file_and_stdin() {
+    let (echo, folder) = (Echo::start(&[]), Folder::new("content"));
+    let octets = noise(3 * 1024 * 1024 + 7);
+    let file = format!("@{}", folder.write("data", &octets));
+    for method in ["post", "put", "delete"] {
+        assert_eq!(echo.ask(method, "/", &["-d", "a text"]).expect(0).text(), "a text");
+    }
+    assert!(
+        echo.ask("put", "/", &["--data", &file]).expect(0).stdout == octets,
+        "the file's octets come back"
+    );
+    let url = format!("{}/", echo.http);
+    let args = ["post", "--http2-prior-knowledge", &url, "-d", "@-", "-H", "content-type: x/y", "-i"];
+    let ended = run_with(&args, &octets).expect(0);
+    assert!(
+        ended.stdout.ends_with(&octets) && ended.stdout.starts_with(b"HTTP/2 200 OK\ncontent-type: x/y\n")
+    );
+    let empty = folder.write("empty", "");
+    let about = described(&echo.ask("post", "/", &["-d", &format!("@{empty}")]).expect(0).stdout);
+    assert!(about["fields"].as_array().unwrap().contains(&json!(["content-length", "0"])), "{about}");
+}
+
+#[test]
+fn content_goes_to_a_file_that_is_made_when_the_response_begins() {
+    let (echo, folder) = (Echo::start(&[]), Folder::new("output"));
+    let octets = noise(1024 * 1024);
+    let file = format!("@{}", folder.write("data", &octets));
+    let out = folder.path("out");
+    let ended = echo.ask("post", "/", &["-d", &file, "-o", &out]).expect(0);
+    assert!(ended.stdout.is_empty() && ended.stderr.is_empty());
+    assert!(folder.read("out") == octets);
+    echo.ask("head", "/", &["-o", &out]).expect(0);
+    assert!(folder.read("out").starts_with(b"HTTP/2 200 OK\n"), "made anew");
+    assert!(!echo.ask("get", "/", &["-o", "-"]).expect(0).stdout.is_empty());
+
+    let never = folder.path("never");
+    run(&["get", "--http2-prior-knowledge", "http://127.0.0.1:1/", "-o", &never]).expect(3);
+    assert!(!std::path::Path::new(&never).exists());
+}
+
+#[test]
+fn over_tls_an_untrusted_certificate_is_refused_unless_told_otherwise() {
+    let echo = Echo::start(&["--self-signed"]);
+    let url = format!("{}/x", echo.https.as_deref().unwrap());
+    let refused = run(&["get", &url]).expect(4);
+    assert!(refused.stderr.contains("during the TLS handshake"), "{}", refused.stderr);
+    assert!(refused.stdout.is_empty());
+    let about = described(&run(&["get", "-k", &url]).expect(0).stdout);
+    assert_eq!((&about["scheme"], &about["target"]), (&json!("https"), &json!("/x")));
+    // Clear text lives on the same port.
+    echo.ask("get", "/", &[]).expect(0);
+}
+
+#[test]
+fn over_tls_a_certificate_from_a_file_is_trusted() {
+    let folder = Folder::new("tls");
+    let made = rcgen::generate_simple_self_signed(["localhost".to_owned(), "127.0.0.1".to_owned()]).unwrap();
+    let cert = folder.write("cert.pem", made.cert.pem());
+    let key = folder.write("key.pem", made.signing_key.serialize_pem());
+    let echo = Echo::start(&["--cert", &cert, "--key", &key]);
+    let octets = noise(1024 * 1024 + 1);
+    let file = format!("@{}", folder.write("data", &octets));
+    let url = echo.https.as_deref().unwrap();
+    let ended = run(&["post", "--cacert", &cert, "-d", &file, url]).expect(0);
+    assert!(ended.stdout == octets);
+    run(&["get", "--cacert", &cert, &url.replace("127.0.0.1", "localhost")]).expect(0);
+    run(&["get", "--cacert", &key, url]).expect(2);
+    run(&["get", "--cacert", "/no such file", url]).expect(1);
+}
+
+#[test]
+fn verbose_shows_each_frame_in_both_directions_on_one_line() {
+    let echo = Echo::start(&[]);
+    let ended = echo.ask("post", "/", &["-v", "-d", "four"]).expect(0);
+    assert_eq!(ended.text(), "four", "stdout holds the content alone");
+    let lines: Vec<&str> = ended.stderr.lines().collect();
+    assert!(lines.iter().all(|line| line.starts_with("send ") || line.starts_with("recv ")), "{lines:#?}");
+    for frame in [
+        "send SETTINGS stream=0",
+        "send HEADERS stream=1",
+        "send DATA stream=1 length=4 END_STREAM",
+        "recv SETTINGS stream=0",
+        "recv HEADERS stream=1",
+        "recv DATA stream=1 length=4 END_STREAM",
+    ] {
+        assert!(lines.iter().any(|line| line.starts_with(frame)), "{frame}: {lines:#?}");
+    }
+    assert_eq!(echo.ask("get", "/", &[]).expect(0).stderr, "");
+}
+
+#[test]
+fn any_status_is_a_whole_response() {
+    let echo = Echo::start(&["--max-body", "10"]);
+    let stated = echo.ask("post", "/", &["-i", "-d", "eleven octe"]).expect(0);
+    assert!(stated.text().starts_with("HTTP/2 413 "), "{}", stated.text());
+    let url = format!("{}/", echo.http);
+    let args = ["post", "--http2-prior-knowledge", "-i", &url, "-d", "@-"];
+    let found_out = run_with(&args, &noise(1024 * 1024)).expect(0);
+    assert!(found_out.text().starts_with("HTTP/2 413 "), "{}", found_out.text());
+    assert_eq!(echo.ask("post", "/", &["-d", "ten octets"]).expect(0).text(), "ten octets");
+}
+
+#[test]
+fn a_reader_that_has_gone_ends_it_quietly() {
+    let (echo, folder) = (Echo::start(&[]), Folder::new("reader"));
+    let file = format!("@{}", folder.write("data", noise(8 * 1024 * 1024)));
+    let mut child = alula(&["post", "--http2-prior-knowledge", "--max-time", "50", &echo.http, "-d", &file])
+        .spawn()
+        .unwrap();
+    read_some(&mut child, 10);
+    drop(child.stdout.take());
+    let ended = wait(child).expect(1);
+    assert_eq!(ended.stderr, "");
+}
+
+#[test]
+fn content_is_written_as_it_comes() {
+    let echo = Echo::start(&[]);
+    // What a pipe holds goes out while the pipe is still open; the echo answers once it has ended.
+    let args = ["post", "--http2-prior-knowledge", "--max-time", "50", &echo.http, "-v", "-d", "@-"];
+    let mut child = alula(&args).stdin(Stdio::piped()).spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    stdin.write_all(b"first").unwrap();
+    let mut stderr = std::io::BufReader::new(child.stderr.take().unwrap());
+    let mut line = String::new();
+    while !line.starts_with("send DATA stream=1 length=5") {
+        line.clear();
+        let read = std::io::BufRead::read_line(&mut stderr, &mut line).unwrap();
+        assert!(read > 0, "the first octets leave before the last are there");
+    }
+    stdin.write_all(b" last").unwrap();
+    drop(stdin);
+    let rest = std::thread::spawn(move || drop(std::io::copy(&mut stderr, &mut std::io::sink())));
+    assert_eq!(wait(child).expect(0).text(), "first last");
+    rest.join().unwrap();
+}
+
+#[cfg(unix)]
+#[test]
+fn echo_ends_when_told_to() {
+    use std::process::Command;
+    for signal in ["-TERM", "-INT"] {
+        let mut echo = Echo::start(&[]);
+        echo.ask("get", "/", &[]).expect(0);
+        let told = Command::new("kill").args([signal, &echo.child.id().to_string()]).status();
+        assert!(told.is_ok_and(|status| status.success()));
+        let child = std::mem::replace(&mut echo.child, alula(&["--version"]).spawn().unwrap());
+        wait(child).expect(0);
+    }
+}

@@ -1,0 +1,165 @@
+//! The built program, run with bounded waits.
+#![allow(dead_code, reason = "each test binary uses a part of it")]
+
+use std::{
+    fs,
+    io::{BufRead as _, BufReader, Read as _, Write as _},
+    path::PathBuf,
+    process::{Child, Command, Output, Stdio},
+    sync::mpsc,
+    thread,
+    time::Duration,
+};
+
+/// Longer than anything here takes on a busy machine.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A command of the program, without input.
+pub(crate) fn alula(args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_alula"));
+    command.args(args).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+/// How it ended: exit code, stdout, stderr.
+#[derive(Debug)]
+pub(crate) struct Ended {
+    pub(crate) code: Option<i32>,
+    pub(crate) stdout: Vec<u8>,
+    pub(crate) stderr: String,
+}
+
+impl Ended {
+    #[track_caller]
+    pub(crate) fn expect(self, code: i32) -> Self {
+        assert_eq!(self.code, Some(code), "stderr: {}", self.stderr);
+        self
+    }
+
+    pub(crate) fn text(&self) -> &str {
+        std::str::from_utf8(&self.stdout).expect("stdout is text")
+    }
+}
+
+/// Runs it to its end.
+pub(crate) fn run(args: &[&str]) -> Ended {
+    wait(alula(args).spawn().expect("the program starts"))
+}
+
+/// Runs it to its end with this input.
+pub(crate) fn run_with(args: &[&str], input: &[u8]) -> Ended {
+    let mut child = alula(args).stdin(Stdio::piped()).spawn().expect("the program starts");
+    let mut stdin = child.stdin.take().expect("stdin is piped");
+    let input = input.to_vec();
+    // A program that ends before it has read everything is judged by how it ends.
+    thread::spawn(move || drop(stdin.write_all(&input)));
+    wait(child)
+}
+
+/// Waits for its end, but not for ever.
+pub(crate) fn wait(child: Child) -> Ended {
+    let id = child.id();
+    let (ended, output) = mpsc::channel();
+    thread::spawn(move || drop(ended.send(child.wait_with_output())));
+    let Ok(output) = output.recv_timeout(PATIENCE) else {
+        let _ = Command::new("kill").arg(id.to_string()).status();
+        panic!("the program does not end");
+    };
+    let Output { status, stdout, stderr } = output.expect("the program can be waited for");
+    Ended { code: status.code(), stdout, stderr: String::from_utf8_lossy(&stderr).into_owned() }
+}
+
+/// A running `alula echo`, ended when dropped.
+pub(crate) struct Echo {
+    pub(crate) child: Child,
+    /// `http://127.0.0.1:PORT`.
+    pub(crate) http: String,
+    /// `https://127.0.0.1:PORT`, when there is TLS.
+    pub(crate) https: Option<String>,
+}
+
+impl Echo {
+    pub(crate) fn start(args: &[&str]) -> Self {
+        let mut child =
+            alula(&["echo", "--listen", "127.0.0.1:0"]).args(args).spawn().expect("the program starts");
+        let has_tls = args.iter().any(|arg| ["--self-signed", "--cert"].contains(arg));
+        let mut lines = BufReader::new(child.stdout.take().expect("stdout is piped")).lines();
+        let (send, receive) = mpsc::channel();
+        thread::spawn(move || {
+            lines.by_ref().take(1 + usize::from(has_tls)).for_each(|line| drop(send.send(line)))
+        });
+        let origin = || -> String {
+            let line = receive.recv_timeout(PATIENCE).expect("a line in time").expect("a line");
+            line.strip_prefix("listening on ").unwrap_or_else(|| panic!("{line}")).to_owned()
+        };
+        let http = origin();
+        assert!(http.starts_with("http://127.0.0.1:"), "{http}");
+        Self { http, https: has_tls.then(origin), child }
+    }
+
+    /// Asks it in clear text.
+    pub(crate) fn ask(&self, method: &str, path: &str, args: &[&str]) -> Ended {
+        let url = format!("{}{path}", self.http);
+        let mut all = vec![method, "--http2-prior-knowledge", "--max-time", "50", &url];
+        all.extend_from_slice(args);
+        run(&all)
+    }
+}
+
+impl Drop for Echo {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A folder of one test, removed when dropped.
+pub(crate) struct Folder(PathBuf);
+
+impl Folder {
+    pub(crate) fn new(test: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("alula-cli-{test}-{}", std::process::id()));
+        fs::create_dir_all(&path).expect("a folder for the test");
+        Self(path)
+    }
+
+    /// The path of a file in it.
+    pub(crate) fn path(&self, name: &str) -> String {
+        self.0.join(name).to_str().expect("a path that is text").to_owned()
+    }
+
+    /// Writes a file and gives its path.
+    pub(crate) fn write(&self, name: &str, octets: impl AsRef<[u8]>) -> String {
+        fs::write(self.0.join(name), octets).expect("a file of the test");
+        self.path(name)
+    }
+
+    pub(crate) fn read(&self, name: &str) -> Vec<u8> {
+        fs::read(self.0.join(name)).expect("a file of the test")
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Octets without a pattern a codec or a window could hide behind.
+pub(crate) fn noise(octets: usize) -> Vec<u8> {
+    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    let words = std::iter::repeat_with(|| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state.to_le_bytes()
+    });
+    words.flatten().take(octets).collect()
+}
+
+/// Reads what is there until `octets` have come.
+pub(crate) fn read_some(child: &mut Child, octets: usize) -> Vec<u8> {
+    let mut some = vec![0; octets];
+    child.stdout.as_mut().expect("stdout is piped").read_exact(&mut some).expect("that much output");
+    some
+}
