@@ -2,7 +2,8 @@
 //! written.
 //!
 //! Names are tokens in lower case and values are free of controls by construction of a
-//! [`FieldSection`](alula_fields::FieldSection); what HTTP/2 asks beyond that is checked here.
+//! [`FieldSection`](alula_fields::FieldSection); what HTTP/2 asks beyond that is checked here, but for white space around
+//! values: it is no part of a value (RFC 9110 §5.5) and is left out when values are written.
 
 use alloc::vec::Vec;
 
@@ -109,14 +110,14 @@ fn fields(
 ) -> Result<Option<u64>, SendError> {
     let mut content_length = None;
     for (at, field) in fields.iter().enumerate() {
-        let verdict = match field.known() {
-            _ if !octets::is_trimmed(field.value()) => Err(Violation::VALUE_INVALID),
-            Some(name) if IS_SPECIAL[usize::from(name.id())] => {
-                special(name, field.value(), section, request, &mut content_length)
-            }
-            _ => continue,
-        };
-        verdict.map_err(|rule| SendError::Field { at, rule })?;
+        if let Some(name) = field.known()
+            && IS_SPECIAL[usize::from(name.id())]
+            && name != KnownName::COOKIE
+        {
+            let value = octets::trim(field.value());
+            special(name, value, section, request, &mut content_length)
+                .map_err(|rule| SendError::Field { at, rule })?;
+        }
     }
     Ok(content_length)
 }
@@ -130,7 +131,6 @@ fn special(
 ) -> Result<(), Violation> {
     let is_trailers = section == Section::Trailers;
     match name {
-        KnownName::COOKIE => Ok(()),
         KnownName::CONTENT_LENGTH if is_trailers => Ok(()),
         KnownName::CONTENT_LENGTH => {
             let length = content::parse(value).ok_or(Violation::CONTENT_LENGTH_INVALID)?;

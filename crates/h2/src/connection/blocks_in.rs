@@ -83,13 +83,15 @@ impl Connection {
     pub(super) fn headers_header(
         &mut self,
         header: FrameHeader,
+        rest: &mut &[u8],
         now: Time,
     ) -> Result<Step<'static>, ConnectionError> {
         if header.stream == 0 {
             return Err(Violation::HEADERS_ON_CONNECTION.into());
         }
         if !header.has(flag::PADDED | flag::PRIORITY) {
-            return self.begin_block(header, header.length, 0, None, now);
+            self.begin_block(header, header.length, 0, None, now)?;
+            return self.fragment(header.length, 0, header.has(flag::END_HEADERS), rest, now);
         }
         if header.length < prefix_len(header) {
             return Err(Violation::FRAME_TOO_SHORT.into());
@@ -115,7 +117,8 @@ impl Connection {
         let left = header.length - prefix_len(header);
         let fragment = left.checked_sub(padding).ok_or(Violation::PADDING_TOO_LONG)?;
         let depends_on = priority.map(|octets| u32::from_be_bytes(octets) & MAX_31);
-        self.begin_block(header, fragment, padding, depends_on, now)
+        self.begin_block(header, fragment, padding, depends_on, now)?;
+        Ok(Step::More)
     }
 
     #[inline]
@@ -126,7 +129,7 @@ impl Connection {
         padding: u32,
         depends_on: Option<u32>,
         now: Time,
-    ) -> Result<Step<'static>, ConnectionError> {
+    ) -> Result<(), ConnectionError> {
         let mut target = self.target(header, now)?;
         if let Some(depends_on) = depends_on {
             self.counters.priorities_ignored = self.counters.priorities_ignored.wrapping_add(1);
@@ -147,9 +150,8 @@ impl Connection {
             Target::Trailers(_) => Section::Trailers,
             Target::Nothing(_) => Section::Discarded,
         });
-        block.head.clear();
         self.phase = Phase::Fragment { left: fragment, padding, is_last: header.has(flag::END_HEADERS) };
-        Ok(Step::More)
+        Ok(())
     }
 
     pub(super) fn continuation_header(
@@ -188,7 +190,6 @@ impl Connection {
         if is_end && self.block.is_fresh {
             self.decode_whole(octets)?;
         } else {
-            self.block.is_fresh = false;
             self.decode(octets, is_end)?;
         }
         if left > 0 {
@@ -236,7 +237,10 @@ impl Connection {
     #[inline]
     fn decode(&mut self, octets: &[u8], end: bool) -> Result<(), ConnectionError> {
         let limits = self.section_limits();
-        let Block { check, head, cookies, .. } = &mut self.block;
+        let Block { check, head, cookies, is_fresh, .. } = &mut self.block;
+        if core::mem::take(is_fresh) {
+            head.clear();
+        }
         let mut collect = Collect { check, head, cookies, authority: &mut self.authority, limits };
         let decoded = self.decoder.decode(octets, end, &mut collect);
         if self.block.check.size > limits.bytes.saturating_mul(FAR_TOO_LARGE as usize) {

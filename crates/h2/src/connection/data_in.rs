@@ -18,16 +18,21 @@ use crate::window::WindowExceeded;
 
 impl Connection {
     #[inline]
-    pub(super) fn data_header(
+    pub(super) fn data_header<'i>(
         &mut self,
         header: FrameHeader,
+        rest: &mut &'i [u8],
         now: Time,
-    ) -> Result<Step<'static>, ConnectionError> {
+    ) -> Result<Step<'i>, ConnectionError> {
         if header.stream == 0 {
             return Err(Violation::DATA_ON_CONNECTION.into());
         }
         if !header.has(flag::PADDED) {
-            return self.data_frame(header, None, now);
+            self.data_frame(header, None, now)?;
+            return match self.phase {
+                Phase::Data { stream, left, padding, end } => Ok(self.data(stream, left, padding, end, rest)),
+                _ => Ok(Step::More),
+            };
         }
         if header.length == 0 {
             return Err(Violation::FRAME_TOO_SHORT.into());

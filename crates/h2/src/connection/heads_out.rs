@@ -3,7 +3,7 @@
 //! Everything is checked first. Then the block is encoded in place behind room for a frame header; a block longer than the
 //! peer's frames is cut where it lies (RFC 9113 §4.3).
 
-use alula_fields::{FieldSection, KnownName, OutBuf};
+use alula_fields::{FieldSection, KnownName, OutBuf, octets};
 use alula_hpack::{Block, Field, Indexing};
 
 use super::Connection;
@@ -243,7 +243,7 @@ impl Connection {
         let last = length.div_ceil(max) - 1;
         out.spare(last * HEADER_BYTES);
         out.commit(last * HEADER_BYTES);
-        let octets = out.since_mut(mark);
+        let frames = out.since_mut(mark);
         let header = |piece: usize| FrameHeader {
             length: max.min(length - piece * max) as u32,
             kind: if piece == 0 { FrameKind::HEADERS } else { FrameKind::CONTINUATION },
@@ -255,8 +255,8 @@ impl Connection {
             let header = header(piece);
             let from = HEADER_BYTES + piece * max;
             let to = piece * (HEADER_BYTES + max);
-            octets.copy_within(from..from + header.length as usize, to + HEADER_BYTES);
-            octets[to..to + HEADER_BYTES].copy_from_slice(&header.octets());
+            frames.copy_within(from..from + header.length as usize, to + HEADER_BYTES);
+            frames[to..to + HEADER_BYTES].copy_from_slice(&header.octets());
         }
         for piece in 0..=last {
             self.sent(header(piece), &[]);
@@ -292,7 +292,25 @@ fn write_request(block: &mut Block<'_>, head: &RequestHead<'_>) {
 #[inline]
 fn write_fields(block: &mut Block<'_>, fields: &FieldSection) {
     for field in fields.iter() {
-        let indexing = if field.is_sensitive() { Indexing::Never } else { Indexing::Auto };
-        block.field(Field { name: field.name_bytes(), known: field.known(), value: field.value(), indexing });
+        let value = match field.value() {
+            value if has_blank_ends(value) => octets::trim(value),
+            value => value,
+        };
+        match field.known() {
+            Some(name) if !field.is_sensitive() => block.known(name, value),
+            known => {
+                let indexing = if field.is_sensitive() { Indexing::Never } else { Indexing::Auto };
+                block.field(Field { name: field.name_bytes(), known, value, indexing });
+            }
+        }
+    }
+}
+
+/// Values have no controls but tab, so an end is blank exactly if it is not above a space.
+#[inline]
+fn has_blank_ends(value: &[u8]) -> bool {
+    match (value.first(), value.last()) {
+        (Some(first), Some(last)) => *first.min(last) <= b' ',
+        _ => false,
     }
 }

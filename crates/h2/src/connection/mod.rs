@@ -362,6 +362,11 @@ impl Connection {
         self.local.acknowledged()
     }
 
+    /// Our settings that were sent last, acknowledged or not: what [`update_settings`](Self::update_settings) starts from.
+    pub fn sent_settings(&self) -> &Settings {
+        self.local.newest()
+    }
+
     /// The first octets of what the peer's last GOAWAY said in words; empty if there was none.
     pub fn goaway_debug(&self) -> &[u8] {
         &self.goaway_debug

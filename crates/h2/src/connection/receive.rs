@@ -76,8 +76,9 @@ impl Connection {
     #[inline]
     fn step<'i>(&mut self, rest: &mut &'i [u8], now: Time) -> Result<Step<'i>, ConnectionError> {
         match self.phase {
+            Phase::Header if rest.is_empty() => Ok(Step::Starved),
             Phase::Header => match self.hold.gather::<HEADER_BYTES>(rest) {
-                Some(octets) => self.frame(FrameHeader::parse(&octets), now),
+                Some(octets) => self.frame(FrameHeader::parse(&octets), rest, now),
                 None => Ok(Step::Starved),
             },
             Phase::Fragment { left, padding, is_last } => self.fragment(left, padding, is_last, rest, now),
@@ -97,7 +98,12 @@ impl Connection {
 
     /// Sends each frame to where it is understood, if it may come now.
     #[inline]
-    fn frame(&mut self, header: FrameHeader, now: Time) -> Result<Step<'static>, ConnectionError> {
+    fn frame<'i>(
+        &mut self,
+        header: FrameHeader,
+        rest: &mut &'i [u8],
+        now: Time,
+    ) -> Result<Step<'i>, ConnectionError> {
         self.timers.heard = now;
         self.counters.frame_in(header.kind);
         let is_small = matches!(
@@ -109,8 +115,8 @@ impl Connection {
         }
         self.check_place(header)?;
         match header.kind {
-            FrameKind::HEADERS => self.headers_header(header, now),
-            FrameKind::DATA => self.data_header(header, now),
+            FrameKind::HEADERS => self.headers_header(header, rest, now),
+            FrameKind::DATA => self.data_header(header, rest, now),
             FrameKind::CONTINUATION => self.continuation_header(header),
             FrameKind::PUSH_PROMISE => Err(Violation::PUSH_PROMISE.into()),
             FrameKind::SETTINGS => self.settings_header(header, now),
