@@ -122,6 +122,9 @@ fn a_server_that_dies_before_its_answer_is_code_7() {
     let url = peer(|mut socket| {
         greet(&mut socket);
         await_request(&mut socket);
+        // A FIN, and not the RST of a socket closed with something unread.
+        socket.shutdown(std::net::Shutdown::Write).unwrap();
+        linger(&mut socket);
     });
     let ended = run(&["get", "--http2-prior-knowledge", "--max-time", "50", &url]).expect(7);
     assert!(ended.stderr.starts_with("alula: while waiting for the head"), "{}", ended.stderr);
@@ -129,7 +132,8 @@ fn a_server_that_dies_before_its_answer_is_code_7() {
 
 #[test]
 fn a_peer_that_breaks_a_rule_is_code_5_and_the_rule_is_named() {
-    let cases: [(fn(&mut TcpStream), &str); 6] = [
+    type Case = (fn(&mut TcpStream), &'static str);
+    let cases: [Case; 6] = [
         // RST_STREAM with INTERNAL_ERROR; REFUSED_STREAM would be tried again.
         (|socket| socket.write_all(&frame(3, 0, 1, &[0, 0, 0, 2])).unwrap(), "INTERNAL_ERROR"),
         // HEADERS with a name in upper case.
@@ -141,10 +145,7 @@ fn a_peer_that_breaks_a_rule_is_code_5_and_the_rule_is_named() {
         // Content that does not add up.
         (|socket| socket.write_all(&frame(1, 5, 1, b"\x88\x0f\x0d\x013")).unwrap(), "content-length"),
         // GOAWAY that leaves the request out, for ever.
-        (
-            |socket| socket.write_all(&frame(7, 0, 0, &[0, 0, 0, 0, 0, 0, 0, 11])).unwrap(),
-            "ENHANCE_YOUR_CALM",
-        ),
+        (|socket| socket.write_all(&frame(7, 0, 0, &[0, 0, 0, 0, 0, 0, 0, 11])).unwrap(), "RFC 9113 §6.8"),
     ];
     for (breach, words) in cases {
         let url = peer(move |mut socket| {
