@@ -2,6 +2,11 @@
 //!
 //! `cargo run -p alula-h2 --example get -- 127.0.0.1:8080 /path` prints the response over clear text, and one line per frame
 //! on the standard error output.
+#![allow(
+    clippy::disallowed_types,
+    clippy::disallowed_methods,
+    reason = "a program has what the machine does without"
+)]
 
 use std::io::{Error, Read, Write};
 use std::net::TcpStream;

@@ -3,8 +3,13 @@
 //! It reads each request to its end, then sends its content back, or a greeting. Run it with
 //! `cargo run -p alula-h2 --example serve -- 127.0.0.1:8080` and talk to it with any client that speaks HTTP/2 over clear
 //! text, such as `curl --http2-prior-knowledge http://127.0.0.1:8080/`.
+#![allow(
+    clippy::disallowed_types,
+    clippy::disallowed_methods,
+    reason = "a program has what the machine does without"
+)]
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::time::{Duration, Instant};
@@ -29,7 +34,7 @@ struct Server {
     out: OutBuf,
     start: Instant,
     /// What is left to send on each stream; `None` until the request has ended.
-    answers: HashMap<StreamKey, Answer>,
+    answers: BTreeMap<StreamKey, Answer>,
 }
 
 #[derive(Default)]
@@ -45,7 +50,7 @@ impl Server {
             machine: Connection::server(Config::default()),
             out: OutBuf::new(),
             start: Instant::now(),
-            answers: HashMap::new(),
+            answers: BTreeMap::new(),
         }
     }
 

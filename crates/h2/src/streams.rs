@@ -10,7 +10,7 @@ use crate::id_table::IdTable;
 use crate::stream::Stream;
 
 /// Names a stream for as long as its slot is kept. Eight octets; keys of freed slots are told apart and find nothing.
-#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct StreamKey {
     slot: u32,
     generation: u32,

@@ -3,7 +3,7 @@
 
 mod support;
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use alula_fields::{FieldSection, Head, Limits, OutBuf, Status, Time};
 use alula_h2::{
@@ -26,11 +26,11 @@ struct Flow {
 struct Side {
     machine: Connection,
     out: OutBuf,
-    flows: HashMap<StreamKey, Flow>,
+    flows: BTreeMap<StreamKey, Flow>,
     /// Octets received on streams whose other half has ended, by identifier.
-    received: HashMap<u32, usize>,
+    received: BTreeMap<u32, usize>,
     /// Octets sent on streams whose half here has ended, by identifier.
-    sent: HashMap<u32, usize>,
+    sent: BTreeMap<u32, usize>,
 }
 
 /// The octet at a place of a stream's content: different for each stream.
@@ -40,8 +40,8 @@ fn octet(id: u32, at: usize) -> u8 {
 
 impl Side {
     fn new(machine: Connection) -> Self {
-        let (received, sent) = (HashMap::new(), HashMap::new());
-        Self { machine, out: OutBuf::new(), flows: HashMap::new(), received, sent }
+        let (received, sent) = (BTreeMap::new(), BTreeMap::new());
+        Self { machine, out: OutBuf::new(), flows: BTreeMap::new(), received, sent }
     }
 
     fn any(&self, rng: &mut Rng) -> Option<StreamKey> {

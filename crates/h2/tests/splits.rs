@@ -38,7 +38,7 @@ fn conversation() -> (Vec<u8>, Vec<u8>) {
         pair.server.respond(first, 200, &[("x-own", "value")], false).unwrap();
         assert_eq!(pair.server.data_out(first, &[b'd'; 500], false), Ok(500));
         pair.server.trailers_out(first, &[("x-sum", "1")]).unwrap();
-        pair.server.respond(second, 200, &[("x-long", &"long ".repeat(40).trim_end())], false).unwrap();
+        pair.server.respond(second, 200, &[("x-long", "long ".repeat(40).trim_end())], false).unwrap();
         carry(&mut pair);
         if round == 1 {
             pair.client.machine.forget(put);

@@ -295,7 +295,7 @@ impl Connection {
 
     #[inline]
     fn target_of_new(&mut self, id: u32, now: Time) -> Result<Target, ConnectionError> {
-        if id % 2 == 0 {
+        if id.is_multiple_of(2) {
             return Err(Violation::EVEN_STREAM_ID.into());
         }
         self.highest_id = id;

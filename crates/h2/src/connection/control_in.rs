@@ -31,7 +31,7 @@ impl Connection {
                 _ => Err(Violation::SETTINGS_ACK_LENGTH.into()),
             };
         }
-        if header.length % ENTRY_BYTES as u32 != 0 {
+        if !header.length.is_multiple_of(ENTRY_BYTES as u32) {
             return Err(Violation::SETTINGS_LENGTH.into());
         }
         if header.length > self.limits.settings_entries * ENTRY_BYTES as u32 {

@@ -233,7 +233,7 @@ impl Connection {
     fn refuse(&mut self, id: u32, rule: Violation) -> Result<(), ConnectionError> {
         if self.is_idle(id) {
             // RST_STREAM must not be sent on an idle stream, so the stream is used up by it.
-            if self.is_client || id % 2 == 0 {
+            if self.is_client || id.is_multiple_of(2) {
                 return Err(ConnectionError::Peer(Violation { scope: Scope::Connection, ..rule }));
             }
             self.highest_id = id;
@@ -245,7 +245,7 @@ impl Connection {
     /// Whether a stream has never been opened (RFC 9113 §5.1).
     #[inline]
     pub(super) fn is_idle(&self, id: u32) -> bool {
-        id % 2 == 0 || if self.is_client { id >= self.next_id } else { id > self.highest_id }
+        id.is_multiple_of(2) || if self.is_client { id >= self.next_id } else { id > self.highest_id }
     }
 
     /// Takes tokens for behaviour that is legal but useless; without any left the peer is told to calm down.
