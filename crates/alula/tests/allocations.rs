@@ -11,7 +11,7 @@ use alula_tally::{Counts, Side, Tally};
 #[global_allocator]
 static ALLOCATOR: Tally = Tally::system();
 
-const WARM_UP: usize = 4_000;
+const WARM_UP: usize = 10_000;
 const REQUESTS: usize = 1_000;
 
 const REQUEST_FIELDS: [(&str, &str); 10] = [

@@ -13,6 +13,7 @@ mod connect;
 mod error;
 #[cfg(feature = "tls")]
 mod handshake;
+mod idle;
 mod owner;
 mod read_buf;
 mod shared;

@@ -3,24 +3,21 @@
 use std::{
     sync::Arc,
     task::{Context, Poll},
-    time::{Duration, Instant},
+    time::Instant,
 };
 
-use alula_fields::{Head, Time};
+use alula_fields::Head;
 
 use crate::{
     conn::{Conn, poll_read},
     error::Error,
-    shared::{OUTPUT_SOFT_LIMIT, Reader, Shared},
+    shared::{OUTPUT_SOFT_LIMIT, Reader},
     slot::{Sides, SlotKey},
     stream::Stream,
 };
 
 /// Octets dropped at once.
 const DISCARD_STEP: usize = 4 * 1024;
-
-/// How long nothing may happen before a connection gives memory back.
-const IDLE_AFTER: Duration = Duration::from_secs(1);
 
 /// A request that has arrived.
 pub struct Incoming {
@@ -74,7 +71,6 @@ impl Conn {
         if !shared.blocked || shared.unsent() <= OUTPUT_SOFT_LIMIT {
             (shared, progress) = self.turn(shared, cx, Reader::Task);
         }
-        shared.note_requests();
         into.extend(shared.accepted.drain(..).map(|accepted| Incoming {
             key: StreamName(accepted.at),
             stream: Stream::new(self.clone(), accepted.at, Sides::BOTH),
@@ -137,7 +133,7 @@ impl Conn {
     /// When the task has to run again although nothing arrives.
     pub fn next_timeout(&self) -> Option<Instant> {
         let shared = self.lock();
-        let times = [shared.next_deadline, shared.machine.poll_timeout(), shared.look_for_idleness_at];
+        let times = [shared.next_deadline, shared.machine.poll_timeout(), shared.idleness.look_at()];
         times.into_iter().flatten().min().map(|at| self.instant(at))
     }
 
@@ -145,29 +141,6 @@ impl Conn {
     pub fn is_drained(&self) -> bool {
         let shared = self.lock();
         shared.machine.is_closed() && shared.is_idle()
-    }
-}
-
-impl Shared {
-    /// Gives memory back when no request has come for a while; asked about at most once in that while.
-    fn look_for_idleness(&mut self, now: Time) {
-        if self.look_for_idleness_at.is_none_or(|at| now < at) {
-            return;
-        }
-        if self.is_idle() && self.requests == self.requests_seen {
-            self.trim();
-            self.look_for_idleness_at = None;
-        } else {
-            self.requests_seen = self.requests;
-            self.look_for_idleness_at = Some(now.saturating_add(IDLE_AFTER));
-        }
-    }
-
-    fn note_requests(&mut self) {
-        self.requests += self.accepted.len() as u64;
-        if self.look_for_idleness_at.is_none() && !self.accepted.is_empty() {
-            self.look_for_idleness_at = Some(self.now.saturating_add(IDLE_AFTER));
-        }
     }
 }
 

@@ -11,6 +11,7 @@ use tokio::net::tcp::OwnedReadHalf;
 use crate::tls::Tls;
 use crate::{
     error::Error,
+    idle::Idleness,
     read_buf::ReadBuf,
     slot::{Side, Sides, Slot, SlotKey},
 };
@@ -97,10 +98,7 @@ pub(crate) struct Shared {
     pub(crate) now: Time,
     /// Turns taken so far: the standby task sees by it whether callers still drive.
     pub(crate) turns: u64,
-    /// Requests that have come to a server, and those that had when it last looked whether it is idle.
-    pub(crate) requests: u64,
-    pub(crate) requests_seen: u64,
-    pub(crate) look_for_idleness_at: Option<Time>,
+    pub(crate) idleness: Idleness,
     pub(crate) next_deadline: Option<Time>,
 }
 
@@ -140,9 +138,7 @@ impl Shared {
             tickets: 0,
             now: Time::ZERO,
             turns: 0,
-            requests: 0,
-            requests_seen: 0,
-            look_for_idleness_at: None,
+            idleness: Idleness::default(),
             next_deadline: None,
         }
     }
@@ -160,6 +156,7 @@ impl Shared {
 
     /// A slot for a stream of the machine.
     pub(crate) fn attach(&mut self, stream: StreamKey) -> SlotKey {
+        self.note_stream();
         let index = self.free.pop().unwrap_or_else(|| {
             self.slots.push(Slot::default());
             self.slots.len() as u32 - 1

@@ -74,6 +74,7 @@ impl Future for Standby {
             conn.unlock_and_wake(shared);
             return Poll::Ready(());
         }
+        shared.look_for_idleness(now);
         let wait = shared.standby_wait(now);
         conn.unlock_and_wake(shared);
         this.timer.as_mut().reset(Instant::now() + wait);
@@ -94,9 +95,6 @@ fn read_on<'a>(conn: &'a Conn, mut shared: Guard<'a>, cx: &mut Context<'_>) -> G
         let progress;
         (shared, progress) = conn.turn(shared, cx, Reader::Task);
         if !progress || shared.ended.is_some() {
-            if shared.is_idle() {
-                shared.trim();
-            }
             return shared;
         }
     }
@@ -107,7 +105,7 @@ impl crate::shared::Shared {
     fn standby_wait(&self, now: Time) -> Duration {
         let far = Duration::from_secs(3600);
         let tick = if self.reader == Reader::Task && !self.in_turn() { far } else { TICK };
-        [self.next_deadline, self.machine.poll_timeout()]
+        [self.next_deadline, self.machine.poll_timeout(), self.idleness.look_at()]
             .into_iter()
             .flatten()
             .map(|at| at.saturating_since(now))
