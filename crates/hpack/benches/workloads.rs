@@ -31,7 +31,7 @@ const WORKLOADS: [Workload; 22] = [
     ("enc-small-index", |times| encode_small(Indexing::Index, times)),
     ("enc-small-without", |times| encode_small(Indexing::Without, times)),
     ("enc-push", |times| encode_same(Policy::Always, &lists::fields(&lists::PUSH, Indexing::Index), times)),
-    ("dec-e-visit", |times| decode_same(times, |decoder, block| decode_visiting(decoder, block))),
+    ("dec-e-visit", |times| decode_same(times, decode_visiting)),
     ("dec-e-collect", decode_same_collecting),
     ("dec-e-memo", decode_same_memo),
     ("dec-b-visit", |times| decode_changing(Policy::Repeat, times)),

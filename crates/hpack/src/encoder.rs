@@ -5,6 +5,7 @@
 
 use alula_fields::{KnownName, OutBuf};
 
+use crate::block::Block;
 use crate::class::Class;
 use crate::config::{EncoderConfig, Huffman, Policy, TABLE_BYTES_INITIAL};
 use crate::field::{Field, Indexing};
@@ -13,6 +14,7 @@ use crate::plan::Plans;
 use crate::seen::Seen;
 use crate::static_table::{self, Place};
 use crate::table::{ENTRY_OVERHEAD, Table};
+use crate::treatment::{Treatment, WITHOUT, is_secret};
 use crate::view::TableView;
 use crate::{integer, string};
 
@@ -48,21 +50,6 @@ pub struct Encoder {
     lookup: Lookup,
     seen: Seen,
     pub(crate) plans: Plans,
-}
-
-/// What to do with a field.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum Treatment {
-    /// An index if there is one, else a literal.
-    Refer,
-    /// The same, but an entry if it was seen before.
-    Repeat,
-    /// An index if there is one, else an entry.
-    Enter,
-    /// A literal.
-    Without,
-    /// A literal for ever.
-    Never,
 }
 
 /// What a field has become.
@@ -208,7 +195,7 @@ impl Encoder {
     }
 
     /// Appends one field.
-    fn quick_or_field(&mut self, field: &Field<'_>, out: &mut OutBuf) {
+    pub(crate) fn quick_or_field(&mut self, field: &Field<'_>, out: &mut OutBuf) {
         match self.quick(field) {
             0 => {
                 self.field(field, out);
@@ -244,10 +231,10 @@ impl Encoder {
             out.push(INDEXED | index);
             return Written::Static(index);
         }
-        if let Some(id) = self.lookup.latest(&self.table, name) {
-            if self.table.is_known(id, name, value) {
-                return self.index(id, out);
-            }
+        if let Some(id) = self.lookup.latest(&self.table, name)
+            && self.table.is_known(id, name, value)
+        {
+            return self.index(id, out);
         }
         self.known_not_latest(name, value, treatment, out)
     }
@@ -447,35 +434,6 @@ impl Encoder {
     }
 }
 
-impl Treatment {
-    const fn auto(policy: Policy) -> Self {
-        match policy {
-            Policy::Static => Self::Refer,
-            Policy::Always => Self::Enter,
-            Policy::Repeat => Self::Repeat,
-            Policy::Never => Self::Never,
-        }
-    }
-
-    const fn pattern(self) -> u8 {
-        if matches!(self, Self::Never) { NEVER } else { WITHOUT }
-    }
-}
-
-/// Whether a value could be guessed octet by octet if it shared a table with an attacker's (RFC 7541 §7.1): credentials, and
-/// cookies so short that their length protects nothing. The same rule is in nghttp2 and Go.
-#[inline]
-pub(crate) fn is_secret(name: KnownName, value: &[u8]) -> bool {
-    match name {
-        KnownName::AUTHORIZATION | KnownName::PROXY_AUTHORIZATION => true,
-        KnownName::COOKIE => value.len() < COOKIE_BYTES_MIN,
-        _ => false,
-    }
-}
-
-/// RFC 7541 §7.1.3 speaks of values of low entropy; twenty octets are what nghttp2 and Go draw the line at.
-const COOKIE_BYTES_MIN: usize = 20;
-
 /// Room for the indexes of a usual block.
 const QUICK_OCTETS: usize = 64;
 /// The index of the newest entry, as an octet.
@@ -484,30 +442,3 @@ const FIRST_ENTRY: u32 = INDEXED as u32 + static_table::LAST + 1;
 const INDEXED: u8 = 0x80;
 const INCREMENTAL: u8 = 0x40;
 const SIZE_UPDATE: u8 = 0x20;
-pub(crate) const NEVER: u8 = 0x10;
-const WITHOUT: u8 = 0;
-
-/// A block in the making; see [`Encoder::block`]. Dropping it ends the block as [`finish`](Self::finish) does.
-#[derive(Debug)]
-pub struct Block<'e> {
-    encoder: &'e mut Encoder,
-    out: &'e mut OutBuf,
-}
-
-impl Block<'_> {
-    /// Appends a field.
-    #[inline]
-    pub fn field(&mut self, field: Field<'_>) {
-        self.encoder.quick_or_field(&field, self.out);
-    }
-
-    /// Appends a field with a known name; the encoder's policy decides.
-    #[inline]
-    pub fn known(&mut self, name: KnownName, value: &[u8]) {
-        self.field(Field::known(name, value));
-    }
-
-    /// Ends the block.
-    #[inline]
-    pub fn finish(self) {}
-}

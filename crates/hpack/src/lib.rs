@@ -45,6 +45,7 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+mod block;
 mod class;
 mod collect;
 mod config;
@@ -65,14 +66,16 @@ mod seen;
 mod static_table;
 mod string;
 mod table;
+mod treatment;
 mod view;
 mod visitor;
 
+pub use block::Block;
 pub use class::Class;
 pub use collect::{Collect, ListLimits, Refusal};
 pub use config::{EncoderConfig, Huffman, Policy};
 pub use decoder::{Decoder, DecoderLimits};
-pub use encoder::{Block, Encoder};
+pub use encoder::Encoder;
 pub use error::DecodeError;
 pub use field::{Field, Indexing};
 pub use memo::Memo;

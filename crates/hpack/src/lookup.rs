@@ -9,10 +9,10 @@ use alloc::vec::Vec;
 
 use alula_fields::KnownName;
 
-use crate::encoder::is_secret;
 use crate::hash;
 use crate::same::{self, same};
 use crate::table::Table;
+use crate::treatment::is_secret;
 
 /// How to find entries of one table.
 #[derive(Debug)]

@@ -10,9 +10,9 @@ use alula_fields::KnownName;
 
 use crate::class::Class;
 use crate::config::Huffman;
-use crate::encoder::{NEVER, is_secret};
 use crate::field::{Field, Indexing};
 use crate::static_table::Place;
+use crate::treatment::{NEVER, is_secret};
 use crate::{integer, string};
 
 /// A list of fields with holes, checked and coded as far as that can be done without knowing the connection.
@@ -159,7 +159,8 @@ impl PreparedBlock {
 
     fn check(&self, name: &[u8], known: Option<KnownName>, value: &[u8]) -> Result<(), PrepareError> {
         let (part, class) = (self.parts.len(), Class::of(name, value));
-        if !class.name_ok() && !(class.name_pseudo() && known.is_some()) {
+        let is_name = class.name_ok() || (class.name_pseudo() && known.is_some());
+        if !is_name {
             return Err(PrepareError { part, is_name: true });
         }
         if !class.value_ok() || !class.value_trimmed() {

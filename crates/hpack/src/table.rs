@@ -42,7 +42,8 @@ pub(crate) struct Table {
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Slot {
-    at: u32,
+    /// Where the value is; a name that is not known is before it.
+    value_at: u32,
     name_len: u32,
     value_len: u32,
     known: Option<KnownName>,
@@ -114,7 +115,7 @@ impl Table {
         head.copy_from_slice(stored_name);
         tail[..value.len()].copy_from_slice(value);
         let slot = Slot {
-            at: at as u32,
+            value_at: (at + stored_name.len()) as u32,
             name_len: stored_name.len() as u32,
             value_len: value.len() as u32,
             known,
@@ -215,7 +216,7 @@ impl Table {
 
     /// Where in the ring the value of an entry with a known name is, and the value.
     pub(crate) fn value_of_known(&self, id: u64) -> (usize, &[u8]) {
-        (self.slot(id).at as usize, self.entry(id).value)
+        (self.slot(id).value_at as usize, self.entry(id).value)
     }
 
     /// Octets of memory held.
@@ -233,13 +234,12 @@ impl Table {
     #[inline]
     pub(crate) fn entry(&self, id: u64) -> Entry<'_> {
         let slot = self.slot(id);
-        let at = slot.at as usize;
-        let value = at + slot.name_len as usize;
+        let value_at = slot.value_at as usize;
         let name = match slot.known {
             Some(known) => known.as_str().as_bytes(),
-            None => &self.ring[at..value],
+            None => &self.ring[value_at - slot.name_len as usize..value_at],
         };
-        let value = &self.ring[value..][..slot.value_len as usize];
+        let value = &self.ring[value_at..value_at + slot.value_len as usize];
         Entry { name, known: slot.known, value, class: slot.class }
     }
 
@@ -255,7 +255,7 @@ impl Table {
         let slot = self.slot(id);
         slot.value_len as usize == value.len()
             && slot.known == Some(name)
-            && &self.ring[slot.at as usize..][..slot.value_len as usize] == value
+            && &self.ring[slot.value_at as usize..][..slot.value_len as usize] == value
     }
 
     /// Panics if the bookkeeping is inconsistent, and says how.
@@ -266,7 +266,7 @@ impl Table {
             let (slot, entry) = (self.slot(id), self.entry(id));
             size += entry.name.len() + entry.value.len() + ENTRY_OVERHEAD;
             stored += slot.name_len + slot.value_len;
-            spans.push((slot.at, slot.at + slot.name_len + slot.value_len));
+            spans.push((slot.value_at - slot.name_len, slot.value_at + slot.value_len));
         }
         assert!(size == self.size as usize, "size {} is not the sum of the entries, {size}", self.size);
         assert!(stored == self.stored, "{} octets stored, not {stored}", self.stored);
@@ -342,8 +342,9 @@ impl Table {
             let place = id as usize & (self.slots.len() - 1);
             let slot = &mut self.slots[place];
             let octets = (slot.name_len + slot.value_len) as usize;
-            self.ring[end..end + octets].copy_from_slice(&old[slot.at as usize..][..octets]);
-            slot.at = end as u32;
+            let start = (slot.value_at - slot.name_len) as usize;
+            self.ring[end..end + octets].copy_from_slice(&old[start..start + octets]);
+            slot.value_at = end as u32 + slot.name_len;
             end += octets;
         }
         self.end = end as u32;
@@ -386,7 +387,7 @@ mod tests {
                     1 => (b"", None),
                     _ => (b"cookie", Some(KnownName::COOKIE)),
                 };
-                if dice % 5 == 0 && table.len() > 0 {
+                if dice.is_multiple_of(5) && table.len() > 0 {
                     let places = dice as u32 / 5 % table.len();
                     let id = table.id_behind(places).unwrap();
                     let name = table.entry(id).name.to_vec();
@@ -396,10 +397,10 @@ mod tests {
                     table.insert(name, known, &value, Class::default());
                     model.push_front((name.to_vec(), value));
                 }
-                if dice % 61 == 0 {
+                if dice.is_multiple_of(61) {
                     table.trim();
                 }
-                if dice % 47 == 0 {
+                if dice.is_multiple_of(47) {
                     table.set_size_max(size_max / 2);
                     shorten(&mut model, size_max / 2);
                     table.set_size_max(size_max);

@@ -1,0 +1,56 @@
+//! What the encoder does with a field: the policy and what the field itself asks for.
+
+use alula_fields::KnownName;
+
+use crate::config::Policy;
+
+/// What to do with a field.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Treatment {
+    /// An index if there is one, else a literal.
+    Refer,
+    /// The same, but an entry if it was seen before.
+    Repeat,
+    /// An index if there is one, else an entry.
+    Enter,
+    /// A literal.
+    Without,
+    /// A literal for ever.
+    Never,
+}
+
+impl Treatment {
+    /// What is done with a field that asks for nothing.
+    pub(crate) const fn auto(policy: Policy) -> Self {
+        match policy {
+            Policy::Static => Self::Refer,
+            Policy::Always => Self::Enter,
+            Policy::Repeat => Self::Repeat,
+            Policy::Never => Self::Never,
+        }
+    }
+
+    /// The first bits of a literal that is no entry.
+    pub(crate) const fn pattern(self) -> u8 {
+        if matches!(self, Self::Never) { NEVER } else { WITHOUT }
+    }
+}
+
+/// Whether a value could be guessed octet by octet if it shared a table with an attacker's (RFC 7541 §7.1): credentials, and
+/// cookies so short that their length protects nothing. The same rule is in nghttp2 and Go.
+#[inline]
+pub(crate) fn is_secret(name: KnownName, value: &[u8]) -> bool {
+    match name {
+        KnownName::AUTHORIZATION | KnownName::PROXY_AUTHORIZATION => true,
+        KnownName::COOKIE => value.len() < COOKIE_BYTES_MIN,
+        _ => false,
+    }
+}
+
+/// RFC 7541 §7.1.3 speaks of values of low entropy; twenty octets are what nghttp2 and Go draw the line at.
+const COOKIE_BYTES_MIN: usize = 20;
+
+/// The first bits of a literal that is never to be indexed (RFC 7541 §6.2.3).
+pub(crate) const NEVER: u8 = 0x10;
+/// The first bits of a literal that is no entry (RFC 7541 §6.2.2).
+pub(crate) const WITHOUT: u8 = 0;
