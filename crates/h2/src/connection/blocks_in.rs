@@ -6,7 +6,7 @@
 
 use alloc::vec::Vec;
 
-use alula_fields::{Head, Time};
+use alula_fields::{Head, SECTION_KEPT_BYTES_MAX, Time};
 use alula_hpack::{DecodeError, Memo};
 
 use super::receive::{Phase, Step};
@@ -69,6 +69,13 @@ impl Block {
     #[inline]
     pub(super) fn unfinished(&self) -> Option<u32> {
         self.is_open.then_some(self.stream)
+    }
+
+    /// Forgets known blocks and gives their memory back.
+    pub(super) fn trim(&mut self) {
+        self.memo = Memo::new();
+        self.head.trim(SECTION_KEPT_BYTES_MAX);
+        self.cookies = Vec::new();
     }
 
     pub(super) fn memory_bytes(&mut self) -> usize {

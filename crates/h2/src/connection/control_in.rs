@@ -58,12 +58,12 @@ impl Connection {
         }
         self.phase = Phase::Header;
         self.timers.settings_here();
-        if !core::mem::replace(&mut self.has_settings, true) {
-            self.offer_slots();
-        }
         self.queue_ack(&SETTINGS_ACK)?;
-        if self.open == 0 {
+        if core::mem::replace(&mut self.has_settings, true) {
+            // Each may move the windows of all streams; nobody has a reason to send many.
             self.glitch(1, now)?;
+        } else {
+            self.offer_slots();
         }
         Ok(Step::Event(Event::Settings))
     }

@@ -33,9 +33,7 @@ impl Connection {
             self.write_data(id, &data[..taken], end && is_all, out);
         }
         self.charge_sent(stream, taken as u32, end && is_all)?;
-        if !is_all {
-            self.block_on_window(stream);
-        }
+        self.wait_for_window(stream, !is_all);
         Ok(taken)
     }
 
@@ -59,12 +57,12 @@ impl Connection {
         Ok(())
     }
 
-    /// The stream waits for its own window, or in the queue for the connection's.
-    #[cold]
-    fn block_on_window(&mut self, stream: StreamKey) {
+    /// A stream that could not send all waits for its own window, or in the queue for the connection's.
+    #[inline]
+    fn wait_for_window(&mut self, stream: StreamKey, waits: bool) {
         let Some(entry) = self.streams.get_mut(stream) else { return };
-        entry.is_blocked = true;
-        if entry.window_out.available() > 0 {
+        entry.is_blocked = waits;
+        if waits && entry.window_out.available() > 0 {
             self.streams.enqueue(Queue::Writable, stream);
         }
     }

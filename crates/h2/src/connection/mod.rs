@@ -199,7 +199,7 @@ impl Connection {
             window_in: ReceiveWindow::new(WINDOW_INITIAL),
             window_out: SendWindow::new(WINDOW_INITIAL),
             streams: Streams::new(),
-            closed: ClosedIds::new(limits.streams as usize * 2),
+            closed: ClosedIds::new((limits.streams as usize).saturating_mul(2).min(CLOSED_IDS_MAX)),
             open: 0,
             reset_held: 0,
             next_id: 1,
@@ -236,28 +236,35 @@ impl Connection {
 /// What has arrived and is to be taken.
 impl Connection {
     /// Swaps the head of a stream, announced by [`Event::Head`](crate::Event::Head) or
-    /// [`Event::Interim`](crate::Event::Interim), with `into`, whose memory is used again. Allocates nothing.
+    /// [`Event::Interim`](crate::Event::Interim), with `into`, whose memory is used again. Allocates nothing. Without a head to
+    /// take, `into` is cleared.
     ///
     /// # Errors
     /// When the stream is gone.
     #[inline]
     pub fn take_head(&mut self, stream: StreamKey, into: &mut Head) -> Result<(), UnknownStream> {
         let entry = self.streams.get_mut(stream).ok_or(UnknownStream)?;
+        if !core::mem::replace(&mut entry.has_head, false) {
+            into.clear();
+            return Ok(());
+        }
         core::mem::swap(&mut entry.head, into);
-        entry.has_head = false;
         self.free_if_done(stream);
         Ok(())
     }
 
     /// Swaps the trailers of a stream, announced by [`Event::Trailers`](crate::Event::Trailers), with `into`, whose memory is
-    /// used again. Allocates nothing.
+    /// used again. Allocates nothing. Without trailers to take, `into` is cleared.
     ///
     /// # Errors
     /// When the stream is gone.
     pub fn take_trailers(&mut self, stream: StreamKey, into: &mut FieldSection) -> Result<(), UnknownStream> {
         let entry = self.streams.get_mut(stream).ok_or(UnknownStream)?;
+        if !core::mem::replace(&mut entry.has_trailers, false) {
+            into.clear();
+            return Ok(());
+        }
         core::mem::swap(&mut entry.trailers, into);
-        entry.has_trailers = false;
         self.free_if_done(stream);
         Ok(())
     }
@@ -276,6 +283,18 @@ impl Connection {
         self.earn_frame_cost(self.limits.frame_cost_bytes);
         self.free_if_done(stream);
         Ok(())
+    }
+}
+
+/// Memory.
+impl Connection {
+    /// Gives memory back that an idle connection does not need: buffers, unused parts of tables, what known
+    /// blocks hold.
+    pub fn trim(&mut self) {
+        self.pending.trim(PENDING_KEPT_BYTES_MAX);
+        self.block.trim();
+        self.encoder.trim();
+        self.decoder.trim();
     }
 }
 
@@ -417,6 +436,12 @@ impl Connection {
         }
     }
 }
+
+/// What the queue of control frames keeps; a usual turn has less than a hundred octets of them.
+const PENDING_KEPT_BYTES_MAX: usize = 256;
+
+/// How many closed streams are remembered at most: what may still be on its way for streams that we reset at once.
+const CLOSED_IDS_MAX: usize = 1024;
 
 /// WINDOW_UPDATE frames a peer may send for each DATA frame of ours, on top of those in the bucket: one for the stream, one
 /// for the connection, and some for peers that split them.

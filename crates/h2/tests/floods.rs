@@ -1,0 +1,183 @@
+//! One test per attack: legal or half-legal frames in numbers that nobody has a reason for. Each ends the connection with
+//! ENHANCE_YOUR_CALM after as many as the limit says, and not before; without the limit it would go on.
+
+mod support;
+
+use alula_fields::{Limits, Time};
+use alula_h2::{Config, ConnectionError, ErrorCode};
+use support::wire::*;
+use support::{End, frame};
+
+const SECOND: u64 = 1_000_000_000;
+
+/// Tokens that come back no faster than nothing, and as many at first as asked for.
+fn burst(glitch_burst: u32) -> Limits {
+    Limits { glitch_burst, glitch_rate: 0, ..Limits::default() }
+}
+
+fn server_of(limits: Limits) -> End {
+    server_with(Config { limits, ..Config::default() })
+}
+
+/// Sends what `flood` makes until the connection ends, at most so often; says how often that was.
+fn until_calm(end: &mut End, times_max: usize, mut flood: impl FnMut(usize) -> Vec<u8>) -> usize {
+    for time in 0..times_max {
+        end.receive(&flood(time));
+        end.transmit();
+        if let Some(error) = end.error {
+            assert_eq!(error.code(), ErrorCode::ENHANCE_YOUR_CALM, "{error}");
+            return time;
+        }
+    }
+    times_max
+}
+
+/// Checks that a flood ends after `allowed` of it, and that it goes on when the bucket is large.
+fn check(allowed: usize, flood: impl Fn(usize) -> Vec<u8>) {
+    let prepare = |limits: Limits| {
+        let mut end = server_of(limits);
+        end.receive(&headers(0, 1, &request("POST", &[])));
+        end
+    };
+    assert_eq!(until_calm(&mut prepare(burst(20)), 1000, &flood), allowed);
+    assert_eq!(until_calm(&mut prepare(burst(1_000_000)), 1000, &flood), 1000);
+}
+
+fn new_stream(time: usize) -> u32 {
+    2 * time as u32 + 3
+}
+
+#[test]
+fn rapid_reset() {
+    check(20, |time| {
+        [headers(END, new_stream(time), &get()), u32_frame(RST_STREAM, new_stream(time), 8)].concat()
+    });
+}
+
+#[test]
+fn made_you_reset() {
+    // After ten WINDOW_UPDATEs each costs a token of its own.
+    check(15, |time| {
+        [headers(END, new_stream(time), &get()), u32_frame(WINDOW_UPDATE, new_stream(time), 0)].concat()
+    });
+    check(20, |time| [headers(END, new_stream(time), &get()), data(END, new_stream(time), b"x")].concat());
+    check(20, |time| headers(END, new_stream(time), &request("GET", &[("content-length", "1")])));
+    check(20, |time| frame(PRIORITY, 0, new_stream(time), &new_stream(time).to_be_bytes()));
+}
+
+#[test]
+fn malformed_requests() {
+    check(20, |time| headers(END, new_stream(time), &request("GET", &[("X", "y")])));
+}
+
+#[test]
+fn ping_flood() {
+    let mut idle = server_of(burst(20));
+    assert_eq!(until_calm(&mut idle, 1000, |_| frame(PING, 0, 0, &[0; 8])), 20);
+    // While streams are open pings are answered, as long as the answers are read.
+    let mut busy = server_of(burst(20));
+    busy.receive(&headers(0, 1, &request("POST", &[])));
+    assert_eq!(until_calm(&mut busy, 1000, |_| frame(PING, 0, 0, &[0; 8])), 1000);
+    busy.receive(&frame(PING, 0, 0, &[0; 8]).repeat(64));
+    assert_eq!(busy.error, None);
+    busy.receive(&frame(PING, 0, 0, &[0; 8]));
+    assert_eq!(busy.error.unwrap().code(), ErrorCode::ENHANCE_YOUR_CALM, "65 answers wait");
+}
+
+#[test]
+fn settings_flood() {
+    check(20, |time| setting(4, time as u32));
+}
+
+#[test]
+fn acknowledgments_of_nothing() {
+    check(20, |_| frame(SETTINGS, ACK, 0, &[]));
+    check(20, |_| frame(PING, ACK, 0, &[0; 8]));
+}
+
+#[test]
+fn empty_data_flood() {
+    check(20, |_| data(0, 1, b""));
+    check(20, |_| padded(0, 1, DATA, 200, b"", 200));
+}
+
+#[test]
+fn tiny_data_flood() {
+    // What nobody takes runs dry: 256 octets of cost for one of content, from a budget of 25 600.
+    let mut slow = server_of(burst(0));
+    slow.receive(&headers(0, 1, &request("POST", &[])));
+    slow.consumes = false;
+    assert_eq!(until_calm(&mut slow, 1000, |_| data(0, 1, b"x")), 100);
+    // What the application takes as it comes is a stream of small messages.
+    let mut live = server_of(burst(0));
+    live.receive(&headers(0, 1, &request("POST", &[])));
+    assert_eq!(until_calm(&mut live, 1000, |_| data(0, 1, b"x")), 1000);
+}
+
+#[test]
+fn priority_flood() {
+    check(20, |time| frame(PRIORITY, 0, new_stream(time), &[0; 5]));
+}
+
+#[test]
+fn window_update_flood() {
+    // Ten are on the house, and ten more for each DATA frame of ours.
+    check(30, |_| u32_frame(WINDOW_UPDATE, 1, 1));
+}
+
+#[test]
+fn unknown_frame_flood() {
+    check(20, |time| frame(0xb + (time % 200) as u8, 0, 1, b"anything"));
+}
+
+#[test]
+fn stream_flood() {
+    let mut server = server_of(Limits { streams: 10, ..burst(20) });
+    let count = until_calm(&mut server, 1000, |time| headers(END, 2 * time as u32 + 1, &get()));
+    // Ten are taken; each refusal then costs two: one for the reset, one since the limit is known.
+    assert_eq!(count, 10 + 10);
+    assert_eq!(server.machine.counters().refused, 11);
+}
+
+#[test]
+fn tokens_come_back_with_time_and_with_good_requests() {
+    let limits = Limits { glitch_burst: 10, glitch_rate: 5, ..Limits::default() };
+    let mut server = server_of(limits);
+    assert_eq!(until_calm(&mut server, 10, |_| frame(0x20, 0, 0, &[])), 10);
+    server.set_now(Time::from_nanos(SECOND));
+    assert_eq!(until_calm(&mut server, 5, |_| frame(0x20, 0, 0, &[])), 5);
+    server.receive(&headers(END, 1, &get()));
+    server.respond(server.streams[0], 204, &[], true).unwrap();
+    assert_eq!(until_calm(&mut server, 10, |_| frame(0x20, 0, 0, &[])), 1);
+}
+
+#[test]
+fn interim_responses_and_continuations() {
+    // Their rows are in `messages` and `rules`; here is that the limits are what stops them.
+    let limits = Limits { interim_responses: 100, continuation_frames: 100, ..Limits::default() };
+    let mut client = End::new(alula_h2::Connection::client(Config { limits, ..Config::default() }));
+    client.request("GET", "/", true).unwrap();
+    client.transmit();
+    client.receive(&frame(SETTINGS, 0, 0, &[]));
+    client.receive(&headers(0, 1, &response("103", &[])).repeat(100));
+    let mut block = frame(HEADERS, END, 1, &response("200", &[]));
+    block.extend(frame(CONTINUATION, 0, 1, &self::block(&[("x", "y")])).repeat(99));
+    block.extend(frame(CONTINUATION, END_HEADERS, 1, &[]));
+    client.receive(&block);
+    assert_eq!(client.error, None);
+    assert_eq!(client.take_log().len(), 102);
+}
+
+#[test]
+fn a_flood_of_late_frames_costs_the_sender_only() {
+    // DATA that was on its way when we gave the stream up is not held against the peer, and its window comes back.
+    let mut server = server_of(burst(0));
+    server.receive(&headers(0, 1, &request("POST", &[])));
+    server.machine.reset(server.streams[0], ErrorCode::CANCEL);
+    for _ in 0..200 {
+        server.receive(&data(0, 1, &[0; 16_384]));
+        server.transmit();
+    }
+    assert_eq!(server.error, None::<ConnectionError>);
+    assert_eq!(server.machine.counters().late_frames, 200);
+}
