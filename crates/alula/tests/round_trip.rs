@@ -238,14 +238,16 @@ async fn a_prepared_request_is_sent_with_what_changes() {
         let mut prepare =
             client.prepare(Method::Get, &server.url("/hello")).unwrap().field("accept", b"*/*").unwrap();
         let id = prepare.hole("x-request-id").unwrap();
-        let prepared = prepare.build();
+        let prepared = prepare.build().unwrap();
         for number in 0..20 {
             let value = format!("{number:016x}");
             let response = client.call(&prepared).set(id, value.as_bytes()).send().await.unwrap();
             assert_eq!(content(response).await.unwrap(), b"Hello, World!");
-            let response = client.call(&prepared).path("/big?5").send().await.unwrap();
+            let response = client.call(&prepared).path("/big?5").set(id, b"x").send().await.unwrap();
             assert_eq!(content(response).await.unwrap().len(), 5);
         }
+        let error = client.call(&prepared).send().await.err().unwrap();
+        assert_eq!(error.retry(), Retry::Pointless, "a hole that is not filled: {error}");
     })
     .await;
 }

@@ -9,7 +9,7 @@ use alula_fields::{Head, IntoName, KnownName};
 use alula_net::{BodyWriter, Cause, Conn, Error, Phase, Retry, Stream, h2::RequestHead};
 
 use crate::{
-    Client, Hole, Prepared, Response, client::Path, decimal::Decimal, origin::Origin, prepared::Holes,
+    Client, Hole, Prepared, Response, client::Path, decimal::Decimal, origin::Origin, prepared::Given,
 };
 
 /// How often a request that the peer cannot have acted on is sent again by itself.
@@ -25,7 +25,7 @@ pub struct Call<'a> {
 
 enum Request<'a> {
     Plain(Plain<'a>),
-    Prepared(&'a Prepared, Holes<'a>, Option<u64>),
+    Prepared(&'a Prepared, Given<'a>),
 }
 
 struct Plain<'a> {
@@ -43,7 +43,7 @@ impl<'a> Call<'a> {
     }
 
     pub(crate) fn prepared(client: &'a Client, prepared: &'a Prepared) -> Self {
-        let request = Request::Prepared(prepared, Holes::default(), None);
+        let request = Request::Prepared(prepared, Given::default());
         Self { client, request: Ok(request), deadline: client.settings().deadline }
     }
 
@@ -55,7 +55,7 @@ impl<'a> Call<'a> {
     pub fn path(mut self, path: &'a str) -> Self {
         match &mut self.request {
             Ok(Request::Plain(plain)) => plain.path = Path::Given(path),
-            Ok(Request::Prepared(_, holes, _)) => holes.path = Some(path),
+            Ok(Request::Prepared(_, given)) => given.path(path),
             Err(_) => {}
         }
         self
@@ -64,7 +64,7 @@ impl<'a> Call<'a> {
     /// Fills a hole of a prepared request.
     pub fn set(mut self, hole: Hole, value: &'a [u8]) -> Self {
         match &mut self.request {
-            Ok(Request::Prepared(_, holes, _)) => holes.values[usize::from(hole.0)] = Some(value),
+            Ok(Request::Prepared(_, given)) => given.set(hole, value),
             Ok(Request::Plain(_)) => {
                 self.request = Err(Error::usage("only a prepared request has holes"));
             }
@@ -165,43 +165,19 @@ impl<'a> Call<'a> {
         request.state_length(client, length)?;
         let origin = request.origin();
         let conn = within(self.deadline, started, origin.conn()).await?;
-        let mut lent = client.lend_head();
         let opening = conn.open(|machine, out| match request {
             Request::Plain(plain) => plain.send(machine, end, out),
-            Request::Prepared(prepared, holes, length) => {
-                let plan = &prepared.request;
-                lent.clear();
-                lent.fields.extend_from(&plan.fields);
-                for (name, value) in plan.holes.iter().zip(holes.values) {
-                    if let Some(value) = value {
-                        let _ = lent.fields.append(name.as_str(), value);
-                    }
-                }
-                if let Some(length) = *length {
-                    let _ = lent.fields.append(KnownName::CONTENT_LENGTH, Decimal::of(length).as_bytes());
-                }
-                let head = RequestHead {
-                    method: &plan.method,
-                    scheme: prepared.origin.scheme,
-                    authority: &prepared.origin.authority,
-                    path: holes.path.unwrap_or(&plan.path),
-                    protocol: None,
-                    fields: &lent.fields,
-                };
-                machine.send_request(&head, end, out)
-            }
+            Request::Prepared(prepared, given) => prepared.send(given, machine, end, out),
         });
         let stream = match within(self.deadline, started, opening).await {
             Ok(stream) => stream,
             Err(error) => {
-                client.give_head(lent);
                 if matches!(error.cause(), Cause::Closed | Cause::GoAway(_)) || !conn.is_open() {
                     self.request.as_ref().map_err(|error| error.clone())?.origin().forget(&conn);
                 }
                 return Err(error);
             }
         };
-        client.give_head(lent);
         if let Some(after) = self.deadline {
             stream.set_deadline(after.saturating_sub(started.elapsed()), false);
         } else if let Some(after) = settings.head_deadline {
@@ -238,8 +214,8 @@ impl Request<'_> {
                 }
                 Ok(())
             }
-            Self::Prepared(_, _, stated) => {
-                *stated = Some(length as u64);
+            Self::Prepared(_, given) => {
+                given.length(length as u64);
                 Ok(())
             }
         }

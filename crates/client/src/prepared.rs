@@ -2,34 +2,25 @@
 
 use std::sync::Arc;
 
-use alula_fields::{FieldSection, Method};
-use alula_net::Error;
+use alula_fields::{FieldSection, Method, OutBuf};
+use alula_net::{
+    Cause, Error, Phase, Retry,
+    h2::{self, Connection, RequestHead, SendError, StreamKey},
+};
 
-use crate::origin::Origin;
+use crate::{decimal::Decimal, origin::Origin};
+
+/// Holes that one prepared request may have.
+const HOLES_MAX: usize = 8;
 
 /// A prepared request being made.
 pub struct Prepare {
     origin: Arc<Origin>,
-    request: Plan,
+    method: String,
+    path: String,
+    fields: FieldSection,
+    holes: Vec<String>,
 }
-
-#[derive(Clone)]
-pub(crate) struct Plan {
-    pub(crate) method: String,
-    pub(crate) path: String,
-    pub(crate) fields: FieldSection,
-    pub(crate) holes: Vec<String>,
-}
-
-/// The values of one call.
-#[derive(Clone, Copy, Default)]
-pub(crate) struct Holes<'a> {
-    pub(crate) path: Option<&'a str>,
-    pub(crate) values: [Option<&'a [u8]>; HOLES_MAX],
-}
-
-/// Holes of one prepared request.
-const HOLES_MAX: usize = 8;
 
 /// A request that was checked, normalised and planned once. Sending it costs its changes only.
 ///
@@ -37,22 +28,32 @@ const HOLES_MAX: usize = 8;
 #[derive(Clone)]
 pub struct Prepared {
     pub(crate) origin: Arc<Origin>,
-    pub(crate) request: Arc<Plan>,
+    plan: Arc<Plan>,
 }
 
 /// A value of a prepared request that is given with each call; see [`Call::set`](crate::Call::set).
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Hole(pub(crate) u8);
+pub struct Hole(usize);
+
+/// The request in each form in which it may be sent.
+struct Plan {
+    /// By whether the path is given with the call, then by whether a length is stated.
+    forms: [[h2::Prepared; 2]; 2],
+    holes: usize,
+}
+
+/// What is given with one call.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Given<'a> {
+    path: Option<&'a str>,
+    values: [Option<&'a [u8]>; HOLES_MAX],
+    length: Option<u64>,
+}
 
 impl Prepare {
     pub(crate) fn new(origin: Arc<Origin>, method: Method<'_>, path: &str) -> Self {
-        let request = Plan {
-            method: method.as_str().to_owned(),
-            path: path.to_owned(),
-            fields: FieldSection::new(),
-            holes: Vec::new(),
-        };
-        Self { origin, request }
+        let (method, path) = (method.as_str().to_owned(), path.to_owned());
+        Self { origin, method, path, fields: FieldSection::new(), holes: Vec::new() }
     }
 
     /// Adds a field that is the same in every call.
@@ -60,24 +61,88 @@ impl Prepare {
     /// # Errors
     /// The name or the value is not valid; nothing is added then.
     pub fn field(mut self, name: &str, value: &[u8]) -> Result<Self, Error> {
-        self.request.fields.append(name, value)?;
+        self.fields.append(name, value)?;
         Ok(self)
     }
 
-    /// Adds a field whose value is given with each call; a call that leaves it out does not send the field.
+    /// Adds a field whose value is given with each call; these fields come after all others.
     ///
     /// # Errors
-    /// The name is not valid, or there are too many holes.
+    /// There are eight holes already.
     pub fn hole(&mut self, name: &str) -> Result<Hole, Error> {
-        if self.request.holes.len() == HOLES_MAX {
+        if self.holes.len() == HOLES_MAX {
             return Err(Error::usage("a prepared request has eight holes at the most"));
         }
-        self.request.holes.push(name.to_owned());
-        Ok(Hole(self.request.holes.len() as u8 - 1))
+        self.holes.push(name.to_owned());
+        Ok(Hole(self.holes.len() - 1))
     }
 
     /// The request, ready to be sent.
-    pub fn build(self) -> Prepared {
-        Prepared { origin: self.origin, request: Arc::new(self.request) }
+    ///
+    /// # Errors
+    /// A field cannot be sent over HTTP/2, or a hole's name is not valid.
+    pub fn build(self) -> Result<Prepared, Error> {
+        let form = |path, length| self.form(path, length).map_err(refused);
+        let forms = [[form(false, false)?, form(false, true)?], [form(true, false)?, form(true, true)?]];
+        let plan = Plan { forms, holes: self.holes.len() };
+        Ok(Prepared { origin: self.origin, plan: Arc::new(plan) })
     }
+
+    fn form(&self, path: bool, length: bool) -> Result<h2::Prepared, SendError> {
+        let head = RequestHead {
+            method: &self.method,
+            scheme: self.origin.scheme,
+            authority: &self.origin.authority,
+            path: &self.path,
+            protocol: None,
+            fields: &self.fields,
+        };
+        let mut holes = Vec::new();
+        holes.extend(path.then_some(h2::Hole::Path));
+        holes.extend(self.holes.iter().map(|name| h2::Hole::Field(name)));
+        holes.extend(length.then_some(h2::Hole::Field("content-length")));
+        h2::Prepared::new(&head, &holes)
+    }
+}
+
+impl Prepared {
+    pub(crate) fn send(
+        &self,
+        given: &Given<'_>,
+        machine: &mut Connection,
+        end: bool,
+        out: &mut OutBuf,
+    ) -> Result<StreamKey, SendError> {
+        let form = &self.plan.forms[usize::from(given.path.is_some())][usize::from(given.length.is_some())];
+        let length = given.length.map(Decimal::of);
+        let mut values: [&[u8]; HOLES_MAX + 2] = [&[]; HOLES_MAX + 2];
+        let mut count = 0;
+        let path = given.path.map(str::as_bytes);
+        let fields = given.values[..self.plan.holes].iter().copied();
+        for value in
+            path.into_iter().map(Some).chain(fields).chain(length.as_ref().map(|it| Some(it.as_bytes())))
+        {
+            values[count] = value.ok_or(SendError::Holes)?;
+            count += 1;
+        }
+        machine.send_prepared(form, &values[..count], end, out)
+    }
+}
+
+impl<'a> Given<'a> {
+    pub(crate) fn path(&mut self, path: &'a str) {
+        self.path = Some(path);
+    }
+
+    pub(crate) fn set(&mut self, hole: Hole, value: &'a [u8]) {
+        self.values[hole.0] = Some(value);
+    }
+
+    pub(crate) fn length(&mut self, length: u64) {
+        self.length = Some(length);
+    }
+}
+
+fn refused(error: SendError) -> Error {
+    Error::new(Phase::Build, Cause::Refused(error), Retry::Pointless)
 }

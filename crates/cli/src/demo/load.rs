@@ -95,7 +95,7 @@ impl Load {
         for (name, value) in exchange::REQUEST {
             request = request.field(name, value.as_bytes())?;
         }
-        Ok(Arc::new(Sender { request: request.build(), client }))
+        Ok(Arc::new(Sender { request: request.build()?, client }))
     }
 
     /// Sends some requests through a relay that counts.

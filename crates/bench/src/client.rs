@@ -1,0 +1,76 @@
+//! One request through the whole client, in clear text, one at a time on one connection.
+
+use alula::{Client, Method, Prepared, Response};
+use tokio::runtime::Runtime;
+
+use crate::lists::REQUEST;
+use crate::peer::Peer;
+use crate::workload::{Run, Workload};
+
+/// All of them.
+pub(crate) const WORKLOADS: &[Workload] = &[
+    Workload::new("client-0", 400, "GET with 10 fields, 200 with 10, no content", || plain("0")),
+    Workload::new("client-0-prepared", 400, "the same, prepared", || prepared("0")),
+    Workload::new("client-1k", 400, "the same, 1 KiB of content", || plain("1024")),
+    Workload::new("client-1k-prepared", 400, "the same, prepared", || prepared("1024")),
+    Workload::new("client-100k", 100, "the same, 100 KiB of content", || plain("102400")).reported(),
+    Workload::new("client-100k-prepared", 100, "the same, prepared", || prepared("102400")).reported(),
+];
+
+fn plain(content: &str) -> Run {
+    let (runtime, client, peer, url) = set_up(content);
+    Box::new(move |requests| {
+        let _peer = &peer;
+        runtime.block_on(async {
+            for _ in 0..requests {
+                let mut call = client.get(&url);
+                for (name, value) in REQUEST {
+                    call = call.field(name, value);
+                }
+                read(call.send().await.expect("an answer")).await;
+            }
+        });
+    })
+}
+
+fn prepared(content: &str) -> Run {
+    let (runtime, client, peer, url) = set_up(content);
+    let prepared = prepare(&client, &url);
+    Box::new(move |requests| {
+        let _peer = &peer;
+        runtime.block_on(async {
+            for _ in 0..requests {
+                read(client.call(&prepared).send().await.expect("an answer")).await;
+            }
+        });
+    })
+}
+
+fn prepare(client: &Client, url: &str) -> Prepared {
+    let mut prepare = client.prepare(Method::Get, url).expect("a valid URL");
+    for (name, value) in REQUEST {
+        prepare = prepare.field(name, value.as_bytes()).expect("a valid field");
+    }
+    prepare.build().expect("the fields may be sent")
+}
+
+/// Reads content to its end and lets it go.
+pub(crate) async fn read(mut response: Response) {
+    assert_eq!(response.status(), alula::Status::OK);
+    while let Some(chunk) = response.body().chunk().await.expect("whole content") {
+        std::hint::black_box(chunk);
+    }
+}
+
+fn set_up(content: &str) -> (Runtime, Client, Peer, String) {
+    let mut peer = Peer::start(&["answers", content]);
+    let url = format!("http://127.0.0.1:{}/static/app", peer.line());
+    // Without this the platform's roots are read, which takes longer than everything else.
+    let client = Client::builder().trust_anything().build().expect("a client");
+    (one_thread(), client, peer, url)
+}
+
+/// A runtime on the calling thread.
+pub(crate) fn one_thread() -> Runtime {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime")
+}
