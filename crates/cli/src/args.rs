@@ -1,6 +1,6 @@
 //! Every command and every flag, described once: parsing, help and errors come from here.
 
-use std::{net::SocketAddr, path::PathBuf, time::Duration};
+use std::{path::PathBuf, time::Duration};
 
 use clap::{Args as ClapArgs, Parser, Subcommand};
 
@@ -23,6 +23,11 @@ Examples:
   alula post -d @photo.jpg -H 'content-type: image/jpeg' https://example.com/photos
   alula get -v -o page.html https://example.com/      each frame on stderr, the page in a file";
 
+const ECHO_EXAMPLES: &str = "\
+Examples:
+  alula echo --listen 127.0.0.1:8080
+  alula echo --listen localhost:0 --self-signed     a free port, clear text and TLS on it";
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Fetch a resource.
@@ -41,11 +46,23 @@ pub(crate) enum Command {
     #[command(after_long_help = exit::table())]
     Head(FetchArgs),
     /// Run a debugging server that sends back what it gets.
+    ///
+    /// Each request is read to its end, then answered with 200. Content is sent back with its content-type; a request
+    /// without content is described as JSON: version, method, target, fields in order, peer. CONNECT and TRACE are
+    /// answered with 405. SIGINT or SIGTERM lets open requests end; a second one does not.
+    #[command(after_help = ECHO_EXAMPLES)]
     Echo(EchoArgs),
     /// Encode and decode header blocks (RFC 7541).
     #[command(subcommand)]
     Hpack(HpackCommand),
     /// Run a server and a client in one process and show what a request costs.
+    ///
+    /// The two have a thread each and talk over loopback: a prepared GET with 10 fields, answered by 200 with 10
+    /// fields, at 1, 10 and 100 in flight, in clear text and over TLS.
+    ///
+    /// Allocations are calls to the allocator while warm, per request: on the client's thread, on the server's thread,
+    /// and in the whole process, the display included. Octets on the wire are counted by a relay between the two in a
+    /// short run of their own.
     Demo(DemoArgs),
 }
 
@@ -105,18 +122,11 @@ pub(crate) struct ContentArgs {
     pub(crate) data: Option<String>,
 }
 
-/// Each request is read to its end, then answered with 200. Content is sent back with its content-type; a request
-/// without content is described as JSON: version, method, target, fields in order, peer. CONNECT and TRACE are
-/// answered with 405. SIGINT or SIGTERM lets open requests end; a second one does not.
 #[derive(ClapArgs, Debug)]
-#[command(after_long_help = "\
-Examples:
-  alula echo --listen 127.0.0.1:8080
-  alula echo --listen 127.0.0.1:0 --self-signed     a free port, clear text and TLS on it")]
 pub(crate) struct EchoArgs {
-    /// The address to listen on; port 0 takes a free one. The address is printed.
+    /// The address or host to listen on, with a port; port 0 takes a free one. The address is printed.
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8080")]
-    pub(crate) listen: SocketAddr,
+    pub(crate) listen: String,
 
     /// Serve TLS as well, on the same port, with this certificate chain (PEM).
     #[arg(long, value_name = "PEM", requires = "key", conflicts_with = "self_signed")]
@@ -126,7 +136,7 @@ pub(crate) struct EchoArgs {
     #[arg(long, value_name = "PEM", requires = "cert")]
     pub(crate) key: Option<PathBuf>,
 
-    /// Serve TLS as well, on the same port, with a certificate made now for localhost and the address listened on.
+    /// Serve TLS as well, on the same port, with a certificate made now for the host listened on.
     #[arg(long)]
     pub(crate) self_signed: bool,
 
@@ -155,12 +165,6 @@ pub(crate) struct StoryArgs {
     pub(crate) files: Vec<PathBuf>,
 }
 
-/// A server and a client, each on a thread of its own, talk over loopback: a prepared GET with 10 fields, answered by
-/// 200 with 10 fields, at 1, 10 and 100 in flight, in clear text and over TLS.
-///
-/// Allocations are calls to the allocator while warm, per request: on the client's thread, on the server's thread, and
-/// in the whole process, the display included. Octets on the wire are counted by a relay between the two in a short
-/// run of their own.
 #[derive(ClapArgs, Debug)]
 pub(crate) struct DemoArgs {
     /// How long the six runs take together, about.

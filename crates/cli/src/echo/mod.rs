@@ -41,7 +41,13 @@ fn identity(args: &EchoArgs) -> Result<Option<Identity>, Failure> {
     if !args.self_signed {
         return Ok(None);
     }
-    Ok(Some(Identity::self_signed(["localhost".to_owned(), args.listen.ip().to_string()])?))
+    Ok(Some(Identity::self_signed(["localhost", "127.0.0.1", "::1", host(&args.listen)])?))
+}
+
+/// The host of `HOST:PORT`, an IPv6 address without its brackets.
+fn host(listen: &str) -> &str {
+    let host = listen.rsplit_once(':').map_or(listen, |(host, _)| host);
+    host.trim_start_matches('[').trim_end_matches(']')
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, Failure> {
@@ -54,16 +60,20 @@ async fn serve(args: &EchoArgs, identity: Option<Identity>) -> Outcome {
     if let Some(identity) = identity {
         builder = builder.identity(identity);
     }
-    let cannot_listen =
-        |error| Failure::new(Exit::Local, format_args!("cannot listen on {}: {error}", args.listen));
-    let server = builder.bind(args.listen).await.map_err(cannot_listen)?;
-    let address = server.address().map_err(cannot_listen)?;
+    let failed = |error| cannot_listen(&args.listen, &error);
+    let server = builder.bind(&args.listen).await.map_err(failed)?;
+    let address = server.address().map_err(failed)?;
     let stop = server.stop_handle();
     tokio::spawn(async move { stop_when_told(&stop).await });
     announce(address, has_tls).map_err(|error| Failure::local("stdout", &error))?;
     let echo = Echo { pool: Arc::new(Pool::default()), body_max: args.max_body };
     let served = server.serve(move |exchange| echo.clone().answer(exchange)).await;
     served.map_err(|error| Failure::local("the listener", &error))
+}
+
+fn cannot_listen(listen: &str, error: &io::Error) -> Failure {
+    let exit = if error.kind() == io::ErrorKind::InvalidInput { Exit::Usage } else { Exit::Local };
+    Failure::new(exit, format_args!("cannot listen on {listen}: {error}"))
 }
 
 fn announce(address: SocketAddr, has_tls: bool) -> io::Result<()> {
