@@ -1,5 +1,7 @@
 //! The client: its origins and its spare heads.
 
+#[cfg(feature = "tls")]
+use std::sync::OnceLock;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use alula_fields::{Head, Method};
@@ -29,16 +31,17 @@ pub struct Client {
 
 struct Inner {
     settings: Settings,
-    tls: Tls,
+    #[cfg(feature = "tls")]
+    tls: OnceLock<Arc<rustls::ClientConfig>>,
     origins: Mutex<Vec<Arc<Origin>>>,
     spares: Mutex<Vec<Head>>,
 }
 
 impl Client {
-    /// A client with the default settings.
+    /// A client with the default settings. The platform's roots are read when the first `https://` URL is called.
     ///
     /// # Errors
-    /// The platform has no trusted roots.
+    /// None at present.
     pub fn new() -> Result<Self, Error> {
         Self::builder().build()
     }
@@ -48,13 +51,15 @@ impl Client {
         ClientBuilder::default()
     }
 
-    pub(crate) fn with(settings: Settings) -> Result<Self, Error> {
-        #[cfg(feature = "tls")]
-        let tls = Arc::new(settings.trust.config()?);
-        #[cfg(not(feature = "tls"))]
-        let tls = ();
-        let inner = Inner { settings, tls, origins: Mutex::default(), spares: Mutex::default() };
-        Ok(Self { inner: Arc::new(inner) })
+    pub(crate) fn with(settings: Settings) -> Self {
+        let inner = Inner {
+            settings,
+            #[cfg(feature = "tls")]
+            tls: OnceLock::new(),
+            origins: Mutex::default(),
+            spares: Mutex::default(),
+        };
+        Self { inner: Arc::new(inner) }
     }
 
     /// GET this URL (RFC 9110 §9.3.1).
@@ -114,7 +119,7 @@ impl Client {
         }
         let location = Location::parse(url)?;
         self.check(&location)?;
-        let origin = self.origin(&location);
+        let origin = self.origin(&location)?;
         Ok((origin, Path::Parsed(location.path)))
     }
 
@@ -130,17 +135,36 @@ impl Client {
         Ok(())
     }
 
-    fn origin(&self, location: &Location) -> Arc<Origin> {
+    fn origin(&self, location: &Location) -> Result<Arc<Origin>, Error> {
+        let tls = self.tls(location)?;
         let mut origins = self.origins();
         let same = |origin: &&Arc<Origin>| {
             origin.scheme == location.scheme && origin.authority == location.authority
         };
         if let Some(origin) = origins.iter().find(same) {
-            return origin.clone();
+            return Ok(origin.clone());
         }
-        let origin = Arc::new(Origin::new(location, &self.inner.settings, self.inner.tls.clone()));
+        let origin = Arc::new(Origin::new(location, &self.inner.settings, tls));
         origins.push(origin.clone());
-        origin
+        Ok(origin)
+    }
+
+    /// What connections to this origin are secured with, if they are.
+    #[cfg(feature = "tls")]
+    fn tls(&self, location: &Location) -> Result<Option<Tls>, Error> {
+        if location.scheme != "https" {
+            return Ok(None);
+        }
+        if let Some(tls) = self.inner.tls.get() {
+            return Ok(Some(tls.clone()));
+        }
+        let made = Arc::new(self.inner.settings.trust.config()?);
+        Ok(Some(self.inner.tls.get_or_init(|| made).clone()))
+    }
+
+    #[cfg(not(feature = "tls"))]
+    fn tls(&self, _: &Location) -> Result<Option<Tls>, Error> {
+        Ok(None)
     }
 
     fn origins(&self) -> MutexGuard<'_, Vec<Arc<Origin>>> {

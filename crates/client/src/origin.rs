@@ -25,8 +25,9 @@ enum State {
 }
 
 impl Origin {
-    pub(crate) fn new(location: &Location, settings: &Settings, tls: Tls) -> Self {
-        let _ = &tls;
+    pub(crate) fn new(location: &Location, settings: &Settings, tls: Option<Tls>) -> Self {
+        #[cfg(not(feature = "tls"))]
+        let _ = tls;
         Self {
             scheme: location.scheme,
             authority: location.authority.clone(),
@@ -35,7 +36,7 @@ impl Origin {
                 host: location.host.clone(),
                 port: location.port,
                 #[cfg(feature = "tls")]
-                tls: (location.scheme == "https").then(|| tls.clone()),
+                tls,
                 deadline: settings.connect_deadline,
                 config: settings.config.clone(),
                 observer: settings.observer.clone(),
