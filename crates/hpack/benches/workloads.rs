@@ -17,7 +17,7 @@ use alula_hpack::{
 /// A workload: how it is called, and what runs it so many times and says how many octets the last block had.
 type Workload = (&'static str, fn(usize) -> usize);
 
-const WORKLOADS: [Workload; 22] = [
+const WORKLOADS: [Workload; 26] = [
     ("enc-e", |times| encode_same(Policy::Always, &lists::front_page(), times)),
     ("enc-e-repeat", |times| encode_same(Policy::Repeat, &lists::front_page(), times)),
     ("enc-e-static", |times| encode_same(Policy::Static, &lists::front_page(), times)),
@@ -39,7 +39,11 @@ const WORKLOADS: [Workload; 22] = [
     ("dec-b-collect", decode_changing_collecting),
     ("dec-small-evicting", decode_small),
     ("dec-c3-reset", decode_c3),
-    ("dec-huffman-64k", decode_long),
+    ("dec-huffman-64k", |times| decode_long(64_400, usize::MAX, times)),
+    ("dec-huffman-32k", |times| decode_long(32_200, usize::MAX, times)),
+    ("dec-octets-64k", |times| decode_long(64_400, 1, times)),
+    ("dec-octets-32k", |times| decode_long(32_200, 1, times)),
+    ("dec-rare-16k", decode_rare),
 ];
 
 fn main() {
@@ -284,13 +288,34 @@ fn decode_c3(times: usize) -> usize {
     blocks.iter().map(|block| block.len()).sum()
 }
 
-fn decode_long(times: usize) -> usize {
-    let value: Vec<u8> = b"The quick brown fox; jumps over\tthe lazy dog? ".repeat(1400);
+/// A value of so many octets, decoded in pieces of so many: the cost must grow with the first only. Per hundred.
+fn decode_long(len: usize, piece: usize, times: usize) -> usize {
+    let value = b"The quick brown fox; jumps over\tthe lazy dog? ".repeat(len / 46);
     let mut out = OutBuf::new();
     encoder(Policy::Static).encode([Field::new(b"f", &value)], &mut out);
+    decode_pieces(out.unsent(), piece, times / 100)
+}
+
+/// The octets with the longest code words: the worst that can come. Per hundred.
+fn decode_rare(times: usize) -> usize {
+    let value = b"\r\n\x16\x01\xff\x80".repeat(64_400 / 6);
+    let config =
+        EncoderConfig { huffman: Huffman::Always, policy: Policy::Static, ..EncoderConfig::default() };
+    let mut out = OutBuf::new();
+    Encoder::new(config).encode([Field::new(b"f", &value[..16_000])], &mut out);
+    decode_pieces(out.unsent(), usize::MAX, times / 100)
+}
+
+fn decode_pieces(block: &[u8], piece: usize, times: usize) -> usize {
     let mut decoder = Decoder::new(DecoderLimits::default());
-    for _ in 0..times / 100 {
-        decode_visiting(&mut decoder, out.unsent());
+    let mut octets = 0;
+    let mut visit = |field: Decoded<'_>| octets += field.value.len();
+    for _ in 0..times {
+        for piece in block.chunks(piece) {
+            decoder.decode(black_box(piece), false, &mut visit).unwrap();
+        }
+        decoder.decode(b"", true, &mut visit).unwrap();
     }
-    out.len()
+    black_box(octets);
+    block.len()
 }

@@ -205,7 +205,6 @@ impl Encoder {
     }
 
     /// Appends one field and says what has become of it.
-    #[inline]
     pub(crate) fn field(&mut self, field: &Field<'_>, out: &mut OutBuf) -> Written {
         match field.known.or_else(|| KnownName::lookup(field.name)) {
             Some(name) => self.known(name, field.value, field.indexing, out),
@@ -214,14 +213,7 @@ impl Encoder {
     }
 
     /// Appends a field with a known name.
-    #[inline]
-    pub(crate) fn known(
-        &mut self,
-        name: KnownName,
-        value: &[u8],
-        indexing: Indexing,
-        out: &mut OutBuf,
-    ) -> Written {
+    fn known(&mut self, name: KnownName, value: &[u8], indexing: Indexing, out: &mut OutBuf) -> Written {
         let treatment = self.treatment_of_known(name, value, indexing);
         if matches!(treatment, Treatment::Without | Treatment::Never) {
             return self.literal_known(name, value, treatment, out);

@@ -19,7 +19,7 @@ fn pairs(case: &Case, key: &str) -> Pairs {
     case.all(key)
         .map(|line| {
             let colon = 1 + line[1..].find(": ").expect("a name and a value");
-            (line[..colon].as_bytes().to_vec(), line[colon + 2..].as_bytes().to_vec())
+            (line.as_bytes()[..colon].to_vec(), line.as_bytes()[colon + 2..].to_vec())
         })
         .collect()
 }
