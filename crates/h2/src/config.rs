@@ -21,7 +21,8 @@ use crate::settings::{FRAME_BYTES_MAX, FRAME_BYTES_MIN, Settings};
 pub struct Config {
     /// What the peer may make us hold or do.
     pub limits: Limits,
-    /// How fields are compressed.
+    /// How fields are compressed; the table is as large as this, the limits' `encoder_table_bytes` and the peer allow. By
+    /// default the limit decides.
     pub encoder: EncoderConfig,
     /// Whether a server takes extended CONNECT (RFC 8441); without effect on a client.
     pub connect_protocol: bool,
@@ -39,7 +40,7 @@ impl Default for Config {
     fn default() -> Self {
         Self {
             limits: Limits::default(),
-            encoder: EncoderConfig::default(),
+            encoder: EncoderConfig { table_bytes_max: u32::MAX, ..EncoderConfig::default() },
             connect_protocol: false,
             keep_alive: None,
             ping_timeout: Duration::from_secs(20),
@@ -50,6 +51,11 @@ impl Default for Config {
 }
 
 impl Config {
+    pub(crate) fn encoder(&self) -> EncoderConfig {
+        let table_bytes_max = self.encoder.table_bytes_max.min(self.limits.encoder_table_bytes);
+        EncoderConfig { table_bytes_max, ..self.encoder }
+    }
+
     /// What we tell the peer first; limits beyond what SETTINGS can say are cut to that.
     pub(crate) fn settings(&self, client: bool) -> Settings {
         Settings {

@@ -7,7 +7,6 @@ use alula_h2::{
     Config, ConnectionError, ErrorCode, Hole, Prepared, RequestHead, ResponseHead, SendError, Settings,
     Violation,
 };
-use alula_hpack::EncoderConfig;
 use support::{Pair, fields};
 
 const SECOND: u64 = 1_000_000_000;
@@ -276,9 +275,8 @@ fn windows_grow_on_request() {
 
 #[test]
 fn larger_tables_are_used_only_after_the_acknowledgment_is_on_its_way() {
-    let encoder = EncoderConfig { table_bytes_max: 65_536, ..EncoderConfig::default() };
-    let limits = Limits { table_bytes: 65_536, ..Limits::default() };
-    let config = Config { encoder, limits, ..Config::default() };
+    let limits = Limits { table_bytes: 65_536, encoder_table_bytes: 65_536, ..Limits::default() };
+    let config = Config { limits, ..Config::default() };
     let mut pair = Pair::with(config.clone(), config);
     for round in 0..50 {
         let long = format!("{round}-").repeat(300);

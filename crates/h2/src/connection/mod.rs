@@ -190,7 +190,7 @@ impl Connection {
             block: Block::new(),
             decoder: Decoder::new(decoder_limits(&limits)),
             authority: Vec::new(),
-            encoder: Encoder::new(config.encoder),
+            encoder: Encoder::new(config.encoder()),
             pending: OutBuf::new(),
             acks: 0,
             local: LocalSettings::new(),
