@@ -44,12 +44,17 @@ pub(crate) fn decode(coded: &[u8], out: &mut [u8]) -> Result<(usize, Octets), De
         out[at..at + 8].copy_from_slice(&octets.to_le_bytes());
         at += Step(sum).count();
         bit += Step(sum).bits() as usize;
-        if Step(last).bits() == 0 {
+        // Rare octets rarely come alone.
+        while Step(last).bits() == 0 {
             let (octet, len) = long(!inverted_at(coded, bit), end - bit)?;
             out[at] = octet;
             at += 1;
             bit += len;
             all &= Octets::of(octet).to_step();
+            if bit + ROUND > end {
+                break;
+            }
+            last = STEPS[(word_at(coded, bit) >> (64 - STEP)) as usize].0;
         }
     }
     let (at, tail) = decode_tail(inverted_at(coded, bit), end - bit, out, at)?;
@@ -92,30 +97,33 @@ fn decode_tail(
 /// The first octet of a step that found more than there is, or an octet too long for a step; and its length in bits.
 #[cold]
 fn one(step: Step, word: u64, left: usize) -> Result<(u8, usize), DecodeError> {
+    if step.bits() == 0 {
+        return long(word, left);
+    }
     let octet = step.octets() as u8;
     let len = usize::from(CODES[usize::from(octet)].len);
-    if step.bits() != 0 && len <= left { Ok((octet, len)) } else { long(word, left) }
+    if len <= left { Ok((octet, len)) } else { Err(bad_padding(word)) }
 }
 
 /// An octet whose code word is longer than a step, of which only `left` bits may be there; and its length in bits.
-#[cold]
 fn long(word: u64, left: usize) -> Result<(u8, usize), DecodeError> {
-    let mut len = LEN_MIN as usize;
-    let symbol = loop {
-        let row = LENGTHS[len];
-        let number = ((word >> (64 - len)) as u32).wrapping_sub(row.first);
-        // All words of the longest length are code words, so this ends.
-        if number < u32::from(row.count) {
-            break BY_LENGTH[usize::from(row.offset) + number as usize];
-        }
+    let mut len = STEP as usize + 1;
+    // No word is above the end of the longest ones, so this ends.
+    while word >> 32 >= LENGTHS[len].end {
         len += 1;
-    };
-    match u8::try_from(symbol) {
-        Ok(octet) if len <= left => Ok((octet, len)),
-        Err(_) if len <= left => Err(DecodeError::HUFFMAN_EOS),
-        _ if word == u64::MAX => Err(DecodeError::HUFFMAN_LONG_PADDING),
-        _ => Err(DecodeError::HUFFMAN_PADDING),
     }
+    if len > left {
+        return Err(bad_padding(word));
+    }
+    let number = (word >> (64 - len)) as usize - LENGTHS[len].first as usize;
+    let symbol = BY_LENGTH[LENGTHS[len].offset as usize + number];
+    u8::try_from(symbol).map(|octet| (octet, len)).map_err(|_| DecodeError::HUFFMAN_EOS)
+}
+
+/// What is wrong with bits before the padding that are no octet.
+#[cold]
+fn bad_padding(word: u64) -> DecodeError {
+    if word == u64::MAX { DecodeError::HUFFMAN_LONG_PADDING } else { DecodeError::HUFFMAN_PADDING }
 }
 
 /// The 57 or more bits from this one on; a round takes no more, nor does a code word.
@@ -237,32 +245,35 @@ static STEPS: [Step; 1 << STEP] = {
     steps
 };
 
-/// The code words of one length: the first, how many there are, and where they begin in [`BY_LENGTH`].
+/// The code words of one length: the first, where they begin in [`BY_LENGTH`], and what is above all of them and shorter
+/// ones, as the first of 32 bits.
 #[derive(Clone, Copy)]
 struct Length {
+    end: u64,
     first: u32,
-    count: u16,
-    offset: u16,
+    offset: u32,
 }
 
 const BY_LENGTH_AND_LENGTHS: ([u16; 257], [Length; LEN_MAX as usize + 1]) = {
     let mut symbols = [0; 257];
-    let mut lengths = [Length { first: 0, count: 0, offset: 0 }; LEN_MAX as usize + 1];
+    let mut lengths = [Length { end: 0, first: 0, offset: 0 }; LEN_MAX as usize + 1];
     let (mut len, mut filled) = (LEN_MIN, 0);
+    // The first code word of each length follows from the words before it: the code is canonical.
+    let mut next = 0;
     while len <= LEN_MAX {
-        lengths[len as usize].offset = filled as u16;
+        let length = &mut lengths[len as usize];
+        (length.first, length.offset) = (next, filled as u32);
         let mut symbol = 0;
         while symbol < TABLE.len() {
             if TABLE[symbol].len == len {
-                if lengths[len as usize].count == 0 {
-                    lengths[len as usize].first = TABLE[symbol].bits;
-                }
-                lengths[len as usize].count += 1;
                 symbols[filled] = symbol as u16;
                 filled += 1;
+                next += 1;
             }
             symbol += 1;
         }
+        length.end = (next as u64) << (32 - len);
+        next <<= 1;
         len += 1;
     }
     (symbols, lengths)
