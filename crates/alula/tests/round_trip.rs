@@ -63,6 +63,7 @@ async fn answer(exchange: Exchange) -> Result<Sent, Error> {
         "/trailers" => trailers(exchange).await,
         "/interim" => interim(exchange).await,
         "/never" => std::future::pending().await,
+        "/large-head" => exchange.respond(Status::OK).field("x-large", vec![b'x'; 20_000]).send(b"").await,
         "/panic" => panic!("a handler that panics"),
         "/drop" => Err(Error::usage("a handler that gives up")),
         "/half" => half(exchange).await,
@@ -287,6 +288,24 @@ async fn a_mistake_of_the_caller_is_reported_when_sent() {
     assert_eq!(error.retry(), Retry::Pointless, "{error}");
     let error = client.get("http://127.0.0.1:1/").send().await.err().unwrap();
     assert_eq!(error.retry(), Retry::Safe, "{error}");
+}
+
+#[tokio::test]
+async fn heads_that_are_too_large_end_one_stream_only() {
+    both(async |server| {
+        let client = server.client();
+        let url = server.url("/hello");
+        let response = client.get(&url).field("x-large", vec![b'x'; 15_000]).send().await.unwrap();
+        assert_eq!(response.status(), Status::OK);
+        let large = client.get(&url).field("x-large", vec![b'x'; 20_000]).send().await;
+        let error = large.err().expect("the client knows the server's limit");
+        assert_eq!(error.retry(), Retry::Pointless, "{error}");
+        let response = client.get(&server.url("/large-head")).send().await.unwrap();
+        assert_eq!(response.status(), Status::INTERNAL_SERVER_ERROR, "the server knows the client's limit");
+        let response = client.get(&url).send().await.unwrap();
+        assert_eq!(content(response).await.unwrap().len(), 13, "the connection lives on");
+    })
+    .await;
 }
 
 /// A future that was polled once and is then held without being polled must not hold up others: it may be the one

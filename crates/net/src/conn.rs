@@ -64,7 +64,11 @@ impl Conn {
 
     #[cfg(feature = "tls")]
     pub(crate) fn with_tls(self, tls: crate::tls::Tls) -> Self {
-        self.lock().tls = Some(Box::new(tls));
+        let mut shared = self.lock();
+        shared.tls = Some(Box::new(tls));
+        // The peer's first octets may have come with the end of the handshake.
+        shared.feed();
+        drop(shared);
         self
     }
 

@@ -3,8 +3,8 @@
 
 use std::{collections::VecDeque, task::Waker};
 
-use alula_fields::{Head, OutBuf, Time};
-use alula_h2::{Connection, ErrorCode, Event, Notice, StreamKey};
+use alula_fields::{FieldSection, Head, OutBuf, Status, Time};
+use alula_h2::{Connection, ErrorCode, Event, Notice, ResponseHead, StreamKey};
 use tokio::net::tcp::OwnedReadHalf;
 
 #[cfg(feature = "tls")]
@@ -329,6 +329,7 @@ impl Shared {
             Event::Head { stream, end } => self.on_head(stream, end),
             Event::Data { stream, bytes, end } => self.on_data(stream, bytes, end),
             Event::Trailers { stream } => self.on_trailers(stream),
+            Event::HeadTooLarge { stream, .. } => self.on_head_too_large(stream),
             // Interim responses announce what the caller does not wait for; settings concern the machine.
             _ => {}
         }
@@ -353,6 +354,15 @@ impl Shared {
             }
             None => self.give_head(head),
         }
+    }
+
+    /// A request with more fields than we take is answered 431 (RFC 6585 §5) and not looked at any more.
+    fn on_head_too_large(&mut self, stream: StreamKey) {
+        let fields = FieldSection::new();
+        let head = ResponseHead { status: Status::REQUEST_HEADER_FIELDS_TOO_LARGE, fields: &fields };
+        // A stream that is gone already needs no answer.
+        let _ = self.machine.send_response(stream, &head, true, &mut self.out);
+        self.machine.forget(stream);
     }
 
     fn on_data(&mut self, stream: StreamKey, bytes: &[u8], end: bool) {
