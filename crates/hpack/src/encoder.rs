@@ -206,6 +206,7 @@ impl Encoder {
 
     /// Appends one field and says what has become of it.
     pub(crate) fn field(&mut self, field: &Field<'_>, out: &mut OutBuf) -> Written {
+        debug_assert!(field.known.is_none_or(|name| name.as_str().as_bytes() == field.name));
         match field.known.or_else(|| KnownName::lookup(field.name)) {
             Some(name) => self.known(name, field.value, field.indexing, out),
             None => self.other(field.name, field.value, field.indexing, out),
