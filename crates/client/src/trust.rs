@@ -3,10 +3,15 @@
 use std::sync::Arc;
 
 use rustls::{
-    ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme,
-    client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier},
+    CertificateError, ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme,
+    client::{
+        WebPkiServerVerifier,
+        danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier},
+        verify_server_name,
+    },
     crypto::{CryptoProvider, aws_lc_rs, verify_tls12_signature, verify_tls13_signature},
     pki_types::{CertificateDer, ServerName, UnixTime, pem::PemObject as _},
+    server::ParsedCertificate,
 };
 
 use crate::Error;
@@ -42,16 +47,19 @@ impl Trust {
         let builder = ClientConfig::builder_with_provider(provider.clone())
             .with_safe_default_protocol_versions()
             .map_err(|_| Error::usage("the TLS provider has no protocol version"))?;
-        let mut config = if self.anything {
-            builder
-                .dangerous()
-                .with_custom_certificate_verifier(Arc::new(Anything(provider)))
-                .with_no_client_auth()
-        } else {
-            builder.with_root_certificates(self.roots()?).with_no_client_auth()
+        let verifier: Arc<dyn ServerCertVerifier> = match self.anything {
+            true => Arc::new(Anything(provider)),
+            false => Arc::new(self.rooted(provider)?),
         };
+        let mut config = builder.dangerous().with_custom_certificate_verifier(verifier).with_no_client_auth();
         config.alpn_protocols = vec![b"h2".to_vec()];
         Ok(config)
+    }
+
+    fn rooted(&self, provider: Arc<CryptoProvider>) -> Result<Rooted, Error> {
+        let verifier = WebPkiServerVerifier::builder_with_provider(Arc::new(self.roots()?), provider).build();
+        let verifier = verifier.map_err(|_| Error::usage("the trusted roots cannot be used"))?;
+        Ok(Rooted { verifier, added: self.added.clone() })
     }
 
     fn roots(&self) -> Result<RootCertStore, Error> {
@@ -66,6 +74,64 @@ impl Trust {
         }
         Ok(roots)
     }
+}
+
+/// Trusts what leads to a root. A root that was added by hand is trusted as well when a server shows the root itself, for
+/// the names it holds: self-signed certificates are usually marked as authorities, and no chain leads from such a
+/// certificate to itself.
+#[derive(Debug)]
+struct Rooted {
+    verifier: Arc<WebPkiServerVerifier>,
+    added: Vec<CertificateDer<'static>>,
+}
+
+impl ServerCertVerifier for Rooted {
+    fn verify_server_cert(
+        &self,
+        end_entity: &CertificateDer<'_>,
+        intermediates: &[CertificateDer<'_>],
+        server_name: &ServerName<'_>,
+        ocsp: &[u8],
+        now: UnixTime,
+    ) -> Result<ServerCertVerified, rustls::Error> {
+        match self.verifier.verify_server_cert(end_entity, intermediates, server_name, ocsp, now) {
+            Err(error)
+                if is_authority_itself(&error) && self.added.iter().any(|added| added == end_entity) =>
+            {
+                verify_server_name(&ParsedCertificate::try_from(end_entity)?, server_name)?;
+                Ok(ServerCertVerified::assertion())
+            }
+            result => result,
+        }
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        self.verifier.verify_tls12_signature(message, certificate, signed)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        self.verifier.verify_tls13_signature(message, certificate, signed)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.verifier.supported_verify_schemes()
+    }
+}
+
+/// Whether the server showed an authority's certificate as its own. rustls hands the cause on as text only.
+fn is_authority_itself(error: &rustls::Error) -> bool {
+    let rustls::Error::InvalidCertificate(CertificateError::Other(other)) = error else { return false };
+    other.0.to_string().contains("CaUsedAsEndEntity")
 }
 
 /// Trusts any certificate; signatures are still checked.

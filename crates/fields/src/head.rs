@@ -64,6 +64,16 @@ impl Head {
         self.status = None;
     }
 
+    /// Makes this head equal to another one, in the memory it has: three copies of octets.
+    #[inline]
+    pub fn copy_from(&mut self, other: &Self) {
+        self.fields.copy_from(&other.fields);
+        self.control.clear();
+        self.control.extend_from_slice(&other.control);
+        self.spans = other.spans;
+        self.status = other.status;
+    }
+
     /// Gives memory back when the fields, or the control data, hold more than `bytes_max`.
     pub fn trim(&mut self, bytes_max: usize) {
         self.fields.trim(bytes_max);

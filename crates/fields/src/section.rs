@@ -67,6 +67,16 @@ impl FieldSection {
         self.outside = 0;
     }
 
+    /// Makes this section equal to another one, in the memory it has: two copies of octets.
+    #[inline]
+    pub fn copy_from(&mut self, other: &Self) {
+        self.arena.clear();
+        self.arena.extend_from_slice(&other.arena);
+        self.entries.clear();
+        self.entries.extend_from_slice(&other.entries);
+        self.outside = other.outside;
+    }
+
     /// Removes the fields after the first `fields`, and keeps the memory.
     pub fn truncate(&mut self, fields: usize) {
         let Some(first) = self.entries.get(fields) else { return };

@@ -510,7 +510,7 @@ fn going_away_at_once_leaves_later_requests_unprocessed() {
     pair.client.receive(&down);
     pair.server.receive(&up);
     let log = pair.client.take_log();
-    assert_eq!(log, ["reset REFUSED_STREAM by goaway unprocessed", "GoAway { last: 1, code: NO_ERROR }"]);
+    assert_eq!(log, ["reset NO_ERROR by goaway unprocessed", "GoAway { last: 1, code: NO_ERROR }"]);
     assert_eq!(pair.server.streams.len(), 1, "the second request is ignored");
     assert_eq!(pair.client.machine.in_flight(), 1);
 }

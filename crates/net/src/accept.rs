@@ -60,7 +60,7 @@ impl Accept {
             rustls::ServerConnection::new(config.clone()).map_err(|e| Error::tls(Phase::Handshake, e))?;
         let tls = crate::handshake::shake_hands(&mut socket, session.into()).await?;
         if tls.alpn() != Some(b"h2") {
-            return Err(Error::new(Phase::Handshake, Cause::Protocol, Retry::Pointless));
+            return Err(Error::not_h2());
         }
         Ok(self.plain(socket)?.with_tls(tls))
     }

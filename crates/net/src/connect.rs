@@ -70,7 +70,7 @@ impl Connect {
             .map_err(|e| Error::tls(Phase::Handshake, e))?;
         let tls = crate::handshake::shake_hands(&mut socket, session.into()).await?;
         if tls.alpn() != Some(b"h2") {
-            return Err(Error::new(Phase::Handshake, Cause::Protocol, Retry::Pointless));
+            return Err(Error::not_h2());
         }
         Ok(plain(socket, self.machine())?.with_tls(tls))
     }

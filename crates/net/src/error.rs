@@ -224,6 +224,10 @@ impl fmt::Display for Cause {
 
 #[cfg(feature = "tls")]
 impl Error {
+    pub(crate) const fn not_h2() -> Self {
+        Self::new(Phase::Handshake, Cause::Protocol, Retry::Pointless)
+    }
+
     pub(crate) fn tls(phase: Phase, error: rustls::Error) -> Self {
         let retry = if phase == Phase::Handshake { Retry::Pointless } else { Retry::IfIdempotent };
         Self::new(phase, Cause::Tls(Arc::new(error)), retry)

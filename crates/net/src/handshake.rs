@@ -45,9 +45,18 @@ pub(crate) async fn shake_hands(
 fn take(session: &mut rustls::Connection, mut wire: &[u8]) -> Result<(), Error> {
     while !wire.is_empty() {
         session.read_tls(&mut wire).map_err(|e| failed(&e))?;
-        session.process_new_packets().map_err(|e| Error::tls(Phase::Handshake, e))?;
+        session.process_new_packets().map_err(refused)?;
     }
     Ok(())
+}
+
+/// A peer with which we share no protocol says so with an alert of its own (RFC 7301 §3.2).
+fn refused(error: rustls::Error) -> Error {
+    match error {
+        rustls::Error::AlertReceived(rustls::AlertDescription::NoApplicationProtocol)
+        | rustls::Error::NoApplicationProtocol => Error::not_h2(),
+        error => Error::tls(Phase::Handshake, error),
+    }
 }
 
 async fn send(socket: &mut TcpStream, session: &mut rustls::Connection) -> Result<(), Error> {

@@ -85,7 +85,7 @@ impl Stream {
                     ended: slot.ended && slot.trailers.is_none() && slot.content.is_empty(),
                 }));
             }
-            slot.failed.as_ref().map(|error| Err(error.clone()))
+            slot.failed.as_ref().map(|error| Err(error.clone().during(Phase::Head)))
         })
     }
 

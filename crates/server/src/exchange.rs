@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 
 use alula_fields::{FieldSection, Head, Status};
-use alula_net::{Body, Incoming, Stream};
+use alula_net::{Body, Error, Incoming, Stream};
 
 use crate::reply::{Reply, Responder};
 
@@ -38,6 +38,14 @@ impl Exchange {
     /// The content of the request.
     pub fn body(&mut self) -> &mut Body {
         &mut self.body
+    }
+
+    /// Sends an interim response (1xx, RFC 9110 §15.2) without fields; the answer is still to come.
+    ///
+    /// # Errors
+    /// As [`Responder::interim`].
+    pub fn interim(&self, status: Status) -> Result<(), Error> {
+        self.responder.interim(status)
     }
 
     /// Begins the answer. What was not read of the request's content is given up when the answer has been sent.

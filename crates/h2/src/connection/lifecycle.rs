@@ -299,10 +299,10 @@ impl Connection {
 
     /// Resets the requests that the peer's GOAWAY says it has not acted on.
     pub(super) fn reset_above(&mut self, last: u32) {
+        let code = self.going.peer.map_or(ErrorCode::NO_ERROR, |(_, code)| code);
         for slot in 0..self.streams.slots() {
             let Some(stream) = self.streams.key_at(slot) else { continue };
             if self.streams.get(stream).is_some_and(|entry| !entry.is_closed && entry.id > last) {
-                let code = ErrorCode::REFUSED_STREAM;
                 let reset = Reset { code, origin: Origin::GoAway, unprocessed: true };
                 self.reset_held_stream(stream, reset, Closed::ResetByUs);
             }
