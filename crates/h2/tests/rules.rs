@@ -485,7 +485,7 @@ fn push_ping_and_going_away() {
                 "GOAWAY before our request",
                 vec![Ask("GET"), In(frame(GOAWAY, 0, 0, &[0; 8]))],
                 "",
-                "reset REFUSED_STREAM by goaway unprocessed",
+                "reset NO_ERROR by goaway unprocessed",
             ),
         ],
     );
