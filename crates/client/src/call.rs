@@ -19,11 +19,15 @@ const TRIES_MAX: u32 = 3;
 #[must_use = "a call does nothing until it is sent"]
 pub struct Call<'a> {
     client: &'a Client,
-    request: Result<Request<'a>, Error>,
+    request: Request<'a>,
+    /// The first mistake made on the way; boxed, since there is none as a rule and calls are moved about.
+    mistake: Option<Box<Error>>,
     deadline: Option<Duration>,
 }
 
 enum Request<'a> {
+    /// There is none, because of a mistake.
+    None,
     Plain(Plain<'a>),
     Prepared(&'a Prepared, Given<'a>),
 }
@@ -33,66 +37,81 @@ struct Plain<'a> {
     method: &'a str,
     path: Path<'a>,
     /// Lent by the client once there is a field.
-    head: Option<Head>,
+    head: Option<Box<Head>>,
 }
 
 impl<'a> Call<'a> {
     pub(crate) fn plain(client: &'a Client, origin: Arc<Origin>, method: &'a str, path: Path<'a>) -> Self {
-        let plain = Plain { origin, method, path, head: None };
-        Self { client, request: Ok(Request::Plain(plain)), deadline: client.settings().deadline }
+        Self::new(client, Request::Plain(Plain { origin, method, path, head: None }))
     }
 
     pub(crate) fn prepared(client: &'a Client, prepared: &'a Prepared) -> Self {
-        let request = Request::Prepared(prepared, Given::default());
-        Self { client, request: Ok(request), deadline: client.settings().deadline }
+        Self::new(client, Request::Prepared(prepared, Given::default()))
     }
 
     pub(crate) fn failed(client: &'a Client, error: Error) -> Self {
-        Self { client, request: Err(error), deadline: None }
+        let mut call = Self::new(client, Request::None);
+        call.note(error);
+        call
+    }
+
+    fn new(client: &'a Client, request: Request<'a>) -> Self {
+        Self { client, request, mistake: None, deadline: client.settings().deadline }
     }
 
     /// Asks for another path (and query) of the same origin.
+    #[inline]
     pub fn path(mut self, path: &'a str) -> Self {
         match &mut self.request {
-            Ok(Request::Plain(plain)) => plain.path = Path::Given(path),
-            Ok(Request::Prepared(_, given)) => given.path(path),
-            Err(_) => {}
+            Request::Plain(plain) => plain.path = Path::Given(path),
+            Request::Prepared(_, given) => given.path(path),
+            Request::None => {}
         }
         self
     }
 
     /// Fills a hole of a prepared request.
+    #[inline]
     pub fn set(mut self, hole: Hole, value: &'a [u8]) -> Self {
         match &mut self.request {
-            Ok(Request::Prepared(_, given)) => given.set(hole, value),
-            Ok(Request::Plain(_)) => {
-                self.request = Err(Error::usage("only a prepared request has holes"));
-            }
-            Err(_) => {}
+            Request::Prepared(_, given) => given.set(hole, value),
+            Request::Plain(_) => self.note(Error::usage("only a prepared request has holes")),
+            Request::None => {}
         }
         self
     }
 
     /// Adds a field. A prepared request takes none: its fields are in the plan.
+    #[inline]
     pub fn field<'n>(mut self, name: impl IntoName<'n>, value: impl AsRef<[u8]>) -> Self {
-        let client = self.client;
-        let added = match &mut self.request {
-            Ok(Request::Plain(plain)) => {
-                let head = plain.head.get_or_insert_with(|| client.lend_head());
-                head.fields.append(name, value).map_err(Error::from)
-            }
-            Ok(Request::Prepared(..)) => {
-                Err(Error::usage("a prepared request takes no further fields: make a hole"))
-            }
-            Err(_) => Ok(()),
-        };
-        if let Err(error) = added {
-            self.request = Err(error);
-        }
+        self.add(name, value);
         self
     }
 
+    fn add<'n>(&mut self, name: impl IntoName<'n>, value: impl AsRef<[u8]>) {
+        let client = self.client;
+        let added = match &mut self.request {
+            Request::Plain(plain) => {
+                let head = plain.head.get_or_insert_with(|| client.lend_head());
+                head.fields.append(name, value).map_err(Error::from)
+            }
+            Request::Prepared(..) => {
+                Err(Error::usage("a prepared request takes no further fields: make a hole"))
+            }
+            Request::None => Ok(()),
+        };
+        if let Err(error) = added {
+            self.note(error);
+        }
+    }
+
+    #[cold]
+    fn note(&mut self, mistake: Error) {
+        self.mistake.get_or_insert_with(|| Box::new(mistake));
+    }
+
     /// How long the call may take in all, to the last octet of the response.
+    #[inline]
     pub fn deadline(mut self, after: Duration) -> Self {
         self.deadline = Some(after);
         self
@@ -161,19 +180,23 @@ impl<'a> Call<'a> {
     ) -> Result<(Stream, Arc<Conn>), Error> {
         let settings = self.client.settings();
         let client = self.client;
-        let request = self.request.as_mut().map_err(|error| error.clone())?;
+        if let Some(mistake) = self.mistake.take() {
+            return Err(*mistake);
+        }
+        let request = &mut self.request;
         request.state_length(client, length)?;
-        let origin = request.origin();
+        let origin = request.origin()?.clone();
         let conn = within(self.deadline, started, origin.conn()).await?;
         let opening = conn.open(|machine, out| match request {
             Request::Plain(plain) => plain.send(machine, end, out),
             Request::Prepared(prepared, given) => prepared.send(given, machine, end, out),
+            Request::None => Err(alula_net::h2::SendError::Closed),
         });
         let stream = match within(self.deadline, started, opening).await {
             Ok(stream) => stream,
             Err(error) => {
                 if matches!(error.cause(), Cause::Closed | Cause::GoAway(_)) || !conn.is_open() {
-                    self.request.as_ref().map_err(|error| error.clone())?.origin().forget(&conn);
+                    origin.forget(&conn);
                 }
                 return Err(error);
             }
@@ -189,17 +212,20 @@ impl<'a> Call<'a> {
 
 impl Drop for Call<'_> {
     fn drop(&mut self) {
-        if let Ok(Request::Plain(Plain { head: Some(head), .. })) = &mut self.request {
-            self.client.give_head(std::mem::take(head));
+        if let Request::Plain(plain) = &mut self.request
+            && let Some(head) = plain.head.take()
+        {
+            self.client.give_head(head);
         }
     }
 }
 
 impl Request<'_> {
-    fn origin(&self) -> &Arc<Origin> {
+    fn origin(&self) -> Result<&Arc<Origin>, Error> {
         match self {
-            Self::Plain(plain) => &plain.origin,
-            Self::Prepared(prepared, ..) => &prepared.origin,
+            Self::Plain(plain) => Ok(&plain.origin),
+            Self::Prepared(prepared, ..) => Ok(&prepared.origin),
+            Self::None => Err(Error::usage("there is no request")),
         }
     }
 
@@ -218,6 +244,7 @@ impl Request<'_> {
                 given.length(length as u64);
                 Ok(())
             }
+            Self::None => Ok(()),
         }
     }
 }

@@ -34,7 +34,8 @@ struct Inner {
     #[cfg(feature = "tls")]
     tls: OnceLock<Arc<rustls::ClientConfig>>,
     origins: Mutex<Vec<Arc<Origin>>>,
-    spares: Mutex<Vec<Head>>,
+    #[expect(clippy::vec_box, reason = "they are handed on from hand to hand")]
+    spares: Mutex<Vec<Box<Head>>>,
 }
 
 impl Client {
@@ -175,11 +176,11 @@ impl Client {
         &self.inner.settings
     }
 
-    pub(crate) fn lend_head(&self) -> Head {
+    pub(crate) fn lend_head(&self) -> Box<Head> {
         self.spares().pop().unwrap_or_default()
     }
 
-    pub(crate) fn give_head(&self, mut head: Head) {
+    pub(crate) fn give_head(&self, mut head: Box<Head>) {
         head.clear();
         head.trim(SPARE_HEAD_OCTETS);
         let mut spares = self.spares();
@@ -188,7 +189,8 @@ impl Client {
         }
     }
 
-    fn spares(&self) -> MutexGuard<'_, Vec<Head>> {
+    #[expect(clippy::vec_box)]
+    fn spares(&self) -> MutexGuard<'_, Vec<Box<Head>>> {
         self.inner.spares.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -16,7 +16,7 @@ pub struct Body {
     chunk: Vec<u8>,
     at: usize,
     ended: bool,
-    trailers: Option<Head>,
+    trailers: Option<Box<Head>>,
 }
 
 impl Body {
@@ -111,11 +111,11 @@ impl Body {
     }
 
     /// Gives the memory of the body and of this head back, under one lock; nothing more can be read.
-    pub fn give_with(&mut self, head: Head) {
-        self.give_all(Some(head));
+    pub fn give_with(&mut self, head: Option<Box<Head>>) {
+        self.give_all(head);
     }
 
-    fn give_all(&mut self, head: Option<Head>) {
+    fn give_all(&mut self, head: Option<Box<Head>>) {
         if let Some(mut stream) = self.stream.take() {
             if let Some(trailers) = self.trailers.take() {
                 stream.give_head(trailers);

@@ -226,11 +226,11 @@ impl Conn {
     }
 
     /// Gives handles of a stream back.
-    pub(crate) fn release(&self, at: SlotKey, sides: Sides, mut head: Option<Head>, content: Vec<u8>) {
+    pub(crate) fn release(&self, at: SlotKey, sides: Sides, head: Option<Box<Head>>, content: Vec<u8>) {
         let mut shared = self.lock();
         shared.give_back(at, content.len() as u32);
         shared.release(at, sides);
-        if let Some(head) = head.take() {
+        if let Some(head) = head {
             shared.give_head(head);
         }
         shared.give_content(content);

@@ -26,7 +26,7 @@ pub struct Incoming {
     /// The stream it is answered on.
     pub stream: Stream,
     /// Its control data and field section.
-    pub head: Head,
+    pub head: Box<Head>,
     /// It has no content.
     pub ended: bool,
 }

@@ -34,7 +34,7 @@ const CONTENT_FORESIGHT_MAX: usize = 128 * 1024;
 /// A request that a server's peer has opened.
 pub(crate) struct Accepted {
     pub(crate) at: SlotKey,
-    pub(crate) head: Head,
+    pub(crate) head: Box<Head>,
     pub(crate) ended: bool,
 }
 
@@ -73,7 +73,9 @@ pub(crate) struct Shared {
     pub(crate) accepted: Vec<Accepted>,
     /// Streams that were reset: on a server, nobody waits for their answers.
     pub(crate) cancelled: Vec<SlotKey>,
-    heads: Vec<Head>,
+    /// Boxed, because they are handed on from hand to hand.
+    #[expect(clippy::vec_box)]
+    heads: Vec<Box<Head>>,
     /// Taken in turn, so that all of them get to know the largest content soon.
     contents: VecDeque<Vec<u8>>,
     contents_octets: usize,
@@ -242,12 +244,12 @@ impl Shared {
 
     /// A cleared head, a used one if there is any.
     #[inline]
-    pub(crate) fn lend_head(&mut self) -> Head {
+    pub(crate) fn lend_head(&mut self) -> Box<Head> {
         self.heads.pop().unwrap_or_default()
     }
 
     #[inline]
-    pub(crate) fn give_head(&mut self, mut head: Head) {
+    pub(crate) fn give_head(&mut self, mut head: Box<Head>) {
         if self.heads.len() < SPARES_MAX {
             head.clear();
             head.trim(SPARE_HEAD_OCTETS);

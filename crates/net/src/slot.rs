@@ -52,11 +52,11 @@ pub(crate) struct Slot {
     /// The handles that are still held.
     pub(crate) held: Sides,
     /// The peer's final head, until it is taken.
-    pub(crate) head: Option<Head>,
+    pub(crate) head: Option<Box<Head>>,
     /// The peer has ended its side; what it sent is in `content` and `trailers`.
     pub(crate) ended: bool,
     pub(crate) content: Vec<u8>,
-    pub(crate) trailers: Option<Head>,
+    pub(crate) trailers: Option<Box<Head>>,
     pub(crate) failed: Option<Error>,
     pub(crate) deadline: Option<Time>,
     /// The deadline holds for the head only.

@@ -22,7 +22,7 @@ use crate::{
 };
 
 /// How long nobody may take a turn before this task does.
-const TICK: Duration = Duration::from_millis(10);
+const TICK: Duration = Duration::from_millis(50);
 
 pub(crate) struct Standby {
     conn: Arc<Conn>,

@@ -113,17 +113,17 @@ impl Stream {
     }
 
     /// The trailers, once the content has ended and if there are any.
-    pub(crate) fn take_trailers(&self) -> Option<Head> {
+    pub(crate) fn take_trailers(&self) -> Option<Box<Head>> {
         self.conn.lock().slot(self.at)?.trailers.take()
     }
 
     /// A cleared head to build a message in, a used one if there is any; give it back with [`Self::give_head`].
-    pub fn lend_head(&self) -> Head {
+    pub fn lend_head(&self) -> Box<Head> {
         self.conn.lock().lend_head()
     }
 
     /// Gives a head back for the next message.
-    pub fn give_head(&self, head: Head) {
+    pub fn give_head(&self, head: Box<Head>) {
         self.conn.lock().give_head(head);
     }
 
@@ -169,7 +169,7 @@ impl Stream {
         Ok(())
     }
 
-    pub(crate) fn drop_with(&mut self, head: Option<Head>, content: Vec<u8>) {
+    pub(crate) fn drop_with(&mut self, head: Option<Box<Head>>, content: Vec<u8>) {
         let sides = std::mem::replace(&mut self.sides, Sides::NONE);
         self.conn.release(self.at, sides, head, content);
     }
@@ -186,7 +186,7 @@ impl Drop for Stream {
 /// A head received, and whether the message ended with it.
 pub struct Received {
     /// The control data and the field section; give it back with [`Stream::give_head`].
-    pub head: Head,
+    pub head: Box<Head>,
     /// No content and no trailers follow.
     pub ended: bool,
 }

@@ -62,7 +62,7 @@ impl Exchange {
 
 /// The head of a request.
 pub struct Request {
-    head: Head,
+    head: Box<Head>,
 }
 
 impl Request {
@@ -96,7 +96,7 @@ impl Request {
         &self.head.fields
     }
 
-    pub(crate) fn into_head(self) -> Head {
+    pub(crate) fn into_head(self) -> Box<Head> {
         self.head
     }
 }

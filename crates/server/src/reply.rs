@@ -21,8 +21,9 @@ pub struct Responder {
 pub struct Reply {
     responder: Responder,
     status: Status,
-    head: Head,
-    mistake: Option<Error>,
+    /// There until it is given back.
+    head: Option<Box<Head>>,
+    mistake: Option<Box<Error>>,
     /// Held until the answer is sent: letting go of an unread request would reset the stream.
     request: Option<(Request, Body)>,
 }
@@ -38,7 +39,7 @@ impl Responder {
 
     /// Begins the answer.
     pub fn respond(self, status: Status) -> Reply {
-        let head = self.stream.as_ref().map(Stream::lend_head).unwrap_or_default();
+        let head = self.stream.as_ref().map(Stream::lend_head);
         Reply { responder: self, status, head, mistake: None, request: None }
     }
 
@@ -79,16 +80,21 @@ impl Reply {
     }
 
     /// Adds a field.
+    #[inline]
     pub fn field<'n>(mut self, name: impl IntoName<'n>, value: impl AsRef<[u8]>) -> Self {
-        if let Err(error) = self.head.fields.append(name, value) {
-            self.mistake.get_or_insert(error.into());
-        }
+        self.add(name, value);
         self
+    }
+
+    fn add<'n>(&mut self, name: impl IntoName<'n>, value: impl AsRef<[u8]>) {
+        if let Err(error) = self.fields_mut().append(name, value) {
+            self.mistake.get_or_insert_with(|| Box::new(error.into()));
+        }
     }
 
     /// The fields so far, for what [`Self::field`] cannot do.
     pub fn fields_mut(&mut self) -> &mut FieldSection {
-        &mut self.head.fields
+        &mut self.head.get_or_insert_default().fields
     }
 
     /// The content of the request, for answers that depend on it or send it back.
@@ -105,17 +111,17 @@ impl Reply {
     /// A field was not valid, the stream was reset or the connection broke.
     pub async fn send(mut self, content: &[u8]) -> Result<Sent, Error> {
         let has_none = matches!(self.status.code(), 204 | 304);
-        if !has_none && !self.head.fields.contains(KnownName::CONTENT_LENGTH) {
-            self.head
-                .fields
-                .append(KnownName::CONTENT_LENGTH, Decimal::of(content.len() as u64).as_bytes())?;
+        if !has_none && !self.fields_mut().contains(KnownName::CONTENT_LENGTH) {
+            let length = Decimal::of(content.len() as u64);
+            self.fields_mut().append(KnownName::CONTENT_LENGTH, length.as_bytes())?;
         }
         let end = content.is_empty() || has_none || self.responder.to_head;
         let mut stream = self.begin(end)?;
         if !end {
             stream.write(content, true, &mut 0).await?;
         }
-        self.finish(&mut stream);
+        stream.sent_all();
+        self.give_back(&stream);
         Ok(Sent::whole())
     }
 
@@ -131,24 +137,23 @@ impl Reply {
 
     fn begin(&mut self, end: bool) -> Result<Stream, Error> {
         if let Some(mistake) = self.mistake.take() {
-            return Err(mistake);
+            return Err(*mistake);
         }
-        if !self.head.fields.contains(KnownName::DATE) {
-            date::with_now(|date| self.head.fields.append(KnownName::DATE, date))?;
+        let fields = self.fields_mut();
+        if !fields.contains(KnownName::DATE) {
+            date::with_now(|date| fields.append(KnownName::DATE, date))?;
         }
-        self.responder.send_head(self.status, &self.head.fields, end)?;
+        let fields = &self.head.get_or_insert_default().fields;
+        self.responder.send_head(self.status, fields, end)?;
         self.responder.stream.take().ok_or(Error::usage("the answer was sent"))
     }
 
-    fn finish(&mut self, stream: &mut Stream) {
-        stream.sent_all();
-        self.give_back(stream);
-    }
-
     fn give_back(&mut self, stream: &Stream) {
-        stream.give_head(std::mem::take(&mut self.head));
+        if let Some(head) = self.head.take() {
+            stream.give_head(head);
+        }
         if let Some((request, mut body)) = self.request.take() {
-            body.give_with(request.into_head());
+            body.give_with(Some(request.into_head()));
         }
     }
 }
