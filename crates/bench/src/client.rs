@@ -5,7 +5,7 @@ use tokio::runtime::Runtime;
 
 use crate::lists::REQUEST;
 use crate::peer::Peer;
-use crate::workload::{Run, Workload};
+use crate::workload::{Run, Use, Workload};
 
 /// All of them.
 pub(crate) const WORKLOADS: &[Workload] = &[
@@ -13,8 +13,10 @@ pub(crate) const WORKLOADS: &[Workload] = &[
     Workload::new("client-0-prepared", 400, "the same, prepared", || prepared("0")),
     Workload::new("client-1k", 400, "the same, 1 KiB of content", || plain("1024")),
     Workload::new("client-1k-prepared", 400, "the same, prepared", || prepared("1024")),
-    Workload::new("client-100k", 100, "the same, 100 KiB of content", || plain("102400")).reported(),
-    Workload::new("client-100k-prepared", 100, "the same, prepared", || prepared("102400")).reported(),
+    Workload::new("client-100k", 100, "the same, 100 KiB of content", || plain("102400"))
+        .counted(Use::Told, Use::Held),
+    Workload::new("client-100k-prepared", 100, "the same, prepared", || prepared("102400"))
+        .counted(Use::Told, Use::Held),
 ];
 
 fn plain(content: &str) -> Run {

@@ -3,7 +3,7 @@
 use std::hint::black_box;
 
 use alula_fields::{FieldSection, Head, IntoName, KnownName, OutBuf, Status, Time};
-use alula_h2::{Config, Connection, Event, RequestHead};
+use alula_h2::{Config, Connection, Event, Prepared, RequestHead};
 
 use crate::lists::CREATED;
 use crate::workload::{Run, Workload};
@@ -14,6 +14,7 @@ pub(crate) const WORKLOADS: &[Workload] = &[
         created(CREATED)
     }),
     Workload::new("created-known", 2000, "the same, fields by constants", || created(known())),
+    Workload::new("created-prepared", 2000, "the same, prepared", prepared),
 ];
 
 /// The names as constants.
@@ -34,6 +35,24 @@ fn created<N: IntoName<'static> + Copy + 'static>(pairs: [(N, &'static str); 8])
             connection.answer();
         }
     })
+}
+
+fn prepared() -> Run {
+    let mut connection = Established::new();
+    let mut fields = FieldSection::new();
+    fields.extend_pairs(CREATED).expect("valid fields");
+    let prepared = Prepared::new(&head(&fields), &[]).expect("a valid request");
+    Box::new(move |count| {
+        for _ in 0..count {
+            connection.request_prepared(black_box(&prepared));
+            connection.answer();
+        }
+    })
+}
+
+fn head(fields: &FieldSection) -> RequestHead<'_> {
+    let (method, scheme, authority, path) = black_box(("GET", "http", "example.com", "/static/app"));
+    RequestHead { method, scheme, authority, path, protocol: None, fields }
 }
 
 /// A client's machine, and a peer that answers 204.
@@ -61,10 +80,15 @@ impl Established {
 
     #[inline(always)]
     fn request(&mut self, fields: &FieldSection) {
-        let (method, scheme, authority, path) = black_box(("GET", "http", "example.com", "/static/app"));
-        let head = RequestHead { method, scheme, authority, path, protocol: None, fields };
         self.out.clear();
-        self.client.send_request(&head, true, &mut self.out).expect("the machine takes a request");
+        self.client.send_request(&head(fields), true, &mut self.out).expect("the machine takes a request");
+        black_box(self.out.unsent());
+    }
+
+    #[inline(always)]
+    fn request_prepared(&mut self, prepared: &Prepared) {
+        self.out.clear();
+        self.client.send_prepared(prepared, &[], true, &mut self.out).expect("the machine takes a request");
         black_box(self.out.unsent());
     }
 

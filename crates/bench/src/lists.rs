@@ -48,6 +48,64 @@ pub(crate) const CREATED: [Pair; 8] = [
     ("x-request-id", "3f1c8a6e9b0d4725"),
 ];
 
+/// The fields of a client's request.
+pub(crate) const REQUEST: [Pair; 10] = [
+    CREATED[0],
+    CREATED[1],
+    CREATED[2],
+    CREATED[3],
+    CREATED[4],
+    CREATED[5],
+    CREATED[6],
+    CREATED[7],
+    ("x-trace", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"),
+    ("x-client", "bench"),
+];
+
+/// The fields of the fixed server's answer, behind `:status` and `content-length`.
+pub(crate) const RESPONSE: [Pair; 9] = [
+    ("content-type", "application/json"),
+    ("date", "Fri, 20 Nov 2026 12:00:00 GMT"),
+    ("server", "fixed"),
+    ("cache-control", "public, max-age=3600"),
+    ("etag", "\"5f3c9a1e-400\""),
+    ("last-modified", "Mon, 16 Nov 2026 08:30:00 GMT"),
+    ("vary", "accept-encoding"),
+    ("x-content-type-options", "nosniff"),
+    ("x-request-id", "3f1c8a6e9b0d4725"),
+];
+
+/// The fields of a public home page, behind `:status` and `content-length`.
+pub(crate) const PAGE: [Pair; 24] = [
+    ("content-type", "text/html; charset=utf-8"),
+    ("date", "Fri, 20 Nov 2026 12:00:00 GMT"),
+    ("server", "fixed"),
+    ("cache-control", "private, max-age=0"),
+    ("expires", "-1"),
+    ("etag", "W/\"2bf20-19a9d3c\""),
+    ("last-modified", "Mon, 16 Nov 2026 08:30:00 GMT"),
+    ("vary", "Accept-Encoding"),
+    ("accept-ranges", "none"),
+    ("age", "0"),
+    ("via", "2 edge-17"),
+    ("alt-svc", "h3=\":443\"; ma=86400"),
+    ("strict-transport-security", "max-age=31536000"),
+    (
+        "content-security-policy",
+        "object-src 'none'; base-uri 'self'; script-src 'nonce-4f1d' 'strict-dynamic'",
+    ),
+    ("x-content-type-options", "nosniff"),
+    ("x-frame-options", "SAMEORIGIN"),
+    ("x-xss-protection", "0"),
+    ("referrer-policy", "strict-origin-when-cross-origin"),
+    ("permissions-policy", "unload=()"),
+    ("cross-origin-opener-policy", "same-origin-allow-popups"),
+    ("access-control-allow-origin", "*"),
+    ("x-cache", "HIT"),
+    ("x-served-by", "cache-edge-17"),
+    ("x-request-id", "3f1c8a6e9b0d4725"),
+];
+
 /// The smallest request there is, and one field.
 pub(crate) const LOCALHOST: [Pair; 5] =
     [(":method", "GET"), (":path", "/"), (":scheme", "https"), (":authority", "localhost"), ("foo", "bar")];

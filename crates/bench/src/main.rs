@@ -4,18 +4,27 @@
 //! `run` does a warm-up and N units; what is counted outside at N and at 2N differs by N units. `count` counts itself.
 #![forbid(unsafe_code)]
 
+mod answers;
+mod client;
 mod created;
 mod decode;
+mod driver;
 mod encode;
 mod fields;
+mod frames;
 mod lists;
 mod part_g;
+mod peer;
+mod records;
+mod server;
+mod tls;
 mod workload;
 
 use std::process::ExitCode;
 
 use alula_tally::{Counts, Tally, process};
 
+use crate::answers::Answers;
 use crate::workload::{Run, Workload};
 
 #[global_allocator]
@@ -25,32 +34,51 @@ const USAGE: &str = "\
 Usage: alula-bench <COMMAND>
 
 Commands:
-  list                 One line per workload: name, units, what can be counted, what one unit is
+  list                 One line per workload: name, units, use of instructions, of allocations, what one unit is
   run WORKLOAD UNITS   A warm-up, then so many units
   count WORKLOAD UNITS Prints the allocations and the octets allocated per unit, once warm
+  peer ...             The other side of a connection; started by the workloads that have one
 ";
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
-    let done = match args[..] {
-        ["list"] => Some(list()),
-        ["run", name, units] => started(name, units).map(|(mut run, units)| run(units)),
-        ["count", name, units] => started(name, units).map(|(run, units)| count(run, units)),
-        _ => None,
-    };
-    if done.is_none() {
-        eprint!("{USAGE}");
-        return ExitCode::FAILURE;
+    match dispatch(&args) {
+        Some(()) => ExitCode::SUCCESS,
+        None => {
+            eprint!("{USAGE}");
+            ExitCode::FAILURE
+        }
     }
-    ExitCode::SUCCESS
+}
+
+/// None: the arguments are not understood.
+fn dispatch(args: &[&str]) -> Option<()> {
+    match args {
+        ["list"] => list(),
+        ["run", name, units] => {
+            let (mut run, units) = started(name, units)?;
+            run(units);
+        }
+        ["count", name, units] => {
+            let (run, units) = started(name, units)?;
+            count(run, units);
+        }
+        ["peer", "answers", answers @ ..] => Answers::parse(answers)?.serve(),
+        ["peer", "driver", port, control, in_flight] => {
+            let (port, control) = (port.parse().ok()?, control.parse().ok()?);
+            driver::drive(port, control, in_flight.parse().ok()?).expect("the server is there");
+        }
+        _ => return None,
+    }
+    Some(())
 }
 
 fn list() {
     for workload in workload::all() {
-        let Workload { name, units, what, has_instructions, .. } = workload;
-        let counted = if *has_instructions { "instructions" } else { "allocations" };
-        println!("{name}\t{units}\t{counted}\t{what}");
+        let Workload { name, units, what, counted, .. } = workload;
+        let (instructions, allocations) = (counted.instructions.name(), counted.allocations.name());
+        println!("{name}\t{units}\t{instructions}\t{allocations}\t{what}");
     }
 }
 

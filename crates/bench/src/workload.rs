@@ -1,6 +1,6 @@
 //! What a workload is, and the list of all.
 
-use crate::{created, decode, encode, fields, part_g};
+use crate::{client, created, decode, encode, fields, part_g, server, tls};
 
 /// Something that is done N times, to learn what once costs.
 pub(crate) struct Workload {
@@ -10,14 +10,43 @@ pub(crate) struct Workload {
     pub(crate) what: &'static str,
     /// How many units give a figure that repeats.
     pub(crate) units: u64,
-    /// Whether its instructions are of interest.
-    pub(crate) has_instructions: bool,
+    /// What is done with its figures.
+    pub(crate) counted: Counted,
     /// Sets it up.
     pub(crate) prepare: fn() -> Run,
 }
 
 /// A workload that is set up: does so many units.
 pub(crate) type Run = Box<dyn FnMut(u64)>;
+
+/// What is done with the figures of a workload.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct Counted {
+    pub(crate) instructions: Use,
+    pub(crate) allocations: Use,
+}
+
+/// What is done with a figure.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Use {
+    /// It is held to what is recorded.
+    Held,
+    /// It is told: it depends on how the system cuts a stream of octets, or on one `memcpy` or another.
+    Told,
+    /// It means nothing: most of the instructions of TLS are a cipher's.
+    Nothing,
+}
+
+impl Use {
+    /// In the list.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Held => "held",
+            Self::Told => "told",
+            Self::Nothing => "-",
+        }
+    }
+}
 
 impl Workload {
     pub(crate) const fn new(
@@ -26,19 +55,28 @@ impl Workload {
         what: &'static str,
         prepare: fn() -> Run,
     ) -> Self {
-        Self { name, what, units, has_instructions: true, prepare }
+        let counted = Counted { instructions: Use::Held, allocations: Use::Held };
+        Self { name, what, units, counted, prepare }
     }
 
-    /// The same, only for counting allocations.
-    pub(crate) const fn without_instructions(self) -> Self {
-        Self { has_instructions: false, ..self }
+    /// The same, with other use made of what is counted.
+    pub(crate) const fn counted(self, instructions: Use, allocations: Use) -> Self {
+        Self { counted: Counted { instructions, allocations }, ..self }
     }
 }
 
 /// Every workload, in the order of the table.
 pub(crate) fn all() -> impl Iterator<Item = &'static Workload> {
-    let groups: [&[Workload]; 5] =
-        [encode::WORKLOADS, decode::WORKLOADS, part_g::WORKLOADS, created::WORKLOADS, fields::WORKLOADS];
+    let groups: [&[Workload]; 8] = [
+        encode::WORKLOADS,
+        decode::WORKLOADS,
+        fields::WORKLOADS,
+        created::WORKLOADS,
+        client::WORKLOADS,
+        server::WORKLOADS,
+        tls::WORKLOADS,
+        part_g::WORKLOADS,
+    ];
     groups.into_iter().flatten()
 }
 
@@ -47,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_unique_and_every_workload_runs() {
+    fn names_are_unique() {
         let mut names = Vec::new();
         for workload in all() {
             assert!(!names.contains(&workload.name), "{} is there twice", workload.name);

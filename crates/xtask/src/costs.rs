@@ -57,7 +57,7 @@ pub(crate) fn check() -> Result<()> {
     let now = bench.measure_all()?;
     let tolerance = compare::Tolerance::between(&recorded.tools, &now.tools);
     println!("{tolerance}");
-    let worse = compare::compare(&recorded, &now, tolerance);
+    let worse = compare::compare(&bench.list()?, &recorded, &now, tolerance);
     for line in &worse {
         println!("{line}");
     }

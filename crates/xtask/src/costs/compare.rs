@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::figures::{Figures, Row, Tools, short};
+use super::measure::{Use, Workload};
 
 /// How many more instructions are let pass, and why.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -31,23 +32,29 @@ impl fmt::Display for Tolerance {
 }
 
 /// One line for each workload that costs something else than it may.
-pub(crate) fn compare(recorded: &Figures, now: &Figures, tolerance: Tolerance) -> Vec<String> {
+pub(crate) fn compare(
+    workloads: &[Workload],
+    recorded: &Figures,
+    now: &Figures,
+    tolerance: Tolerance,
+) -> Vec<String> {
     let mut lines = Vec::new();
-    for row in &now.rows {
-        match recorded.get(&row.name) {
-            None => lines.push(format!("{}: nothing is recorded", row.name)),
-            Some(before) => lines.extend(differences(before, row, tolerance)),
+    for workload in workloads {
+        match (recorded.get(&workload.name), now.get(&workload.name)) {
+            (Some(before), Some(now)) => lines.extend(differences(workload, before, now, tolerance)),
+            (None, _) => lines.push(format!("{}: nothing is recorded", workload.name)),
+            (_, None) => lines.push(format!("{}: not measured", workload.name)),
         }
     }
-    let gone = recorded.rows.iter().filter(|row| now.get(&row.name).is_none());
+    let gone = recorded.rows.iter().filter(|row| workloads.iter().all(|workload| workload.name != row.name));
     lines.extend(gone.map(|row| format!("{}: recorded, but no workload", row.name)));
     lines
 }
 
-fn differences(before: &Row, now: &Row, tolerance: Tolerance) -> Vec<String> {
-    let mut lines = Vec::new();
-    let name = &now.name;
-    if let (Some(before), Some(now)) = (before.instructions, now.instructions)
+fn differences(workload: &Workload, before: &Row, now: &Row, tolerance: Tolerance) -> Vec<String> {
+    let (mut lines, name) = (Vec::new(), &workload.name);
+    if workload.instructions == Use::Held
+        && let (Some(before), Some(now)) = (before.instructions, now.instructions)
         && now > before * tolerance.factor
     {
         let percent = (now / before - 1.0) * 100.0;
@@ -55,7 +62,7 @@ fn differences(before: &Row, now: &Row, tolerance: Tolerance) -> Vec<String> {
     }
     // Fewer are to be recorded, or the next step back would go unseen.
     let (allocations, recorded) = (short(now.allocations), short(before.allocations));
-    if allocations != recorded {
+    if workload.allocations == Use::Held && allocations != recorded {
         lines.push(format!("{name}: {allocations} allocations, {recorded} recorded"));
     }
     lines
@@ -66,11 +73,20 @@ mod tests {
     use super::super::figures::tests::row;
     use super::*;
 
+    fn workload(name: &str, instructions: Use) -> Workload {
+        Workload { name: name.into(), units: 1, instructions, allocations: Use::Held, what: String::new() }
+    }
+
     fn lines(before: Row, now: Row, compiler: &str) -> Vec<String> {
+        lines_with(&workload(&now.name, Use::Held), before, now, compiler)
+    }
+
+    fn lines_with(workload: &Workload, before: Row, now: Row, compiler: &str) -> Vec<String> {
         let tools = |compiler: &str| Tools { compiler: compiler.into(), libc: "one".into() };
         let recorded = Figures { tools: tools("one"), rows: vec![before] };
         let now = Figures { tools: tools(compiler), rows: vec![now] };
-        compare(&recorded, &now, Tolerance::between(&recorded.tools, &now.tools))
+        let tolerance = Tolerance::between(&recorded.tools, &now.tools);
+        compare(std::slice::from_ref(workload), &recorded, &now, tolerance)
     }
 
     #[test]
@@ -90,6 +106,13 @@ mod tests {
             lines(row("a", 1.0, 0.07), row("a", 1.0, 0.06), "one"),
             ["a: 0.06 allocations, 0.07 recorded"]
         );
+    }
+
+    #[test]
+    fn figures_that_are_only_told_may_differ() {
+        let (before, now) = (row("a", 1000.0, 0.0), row("a", 2000.0, 1.0));
+        let found = ["a: 1 allocations, 0 recorded"];
+        assert_eq!(lines_with(&workload("a", Use::Told), before, now, "one"), found);
     }
 
     #[test]

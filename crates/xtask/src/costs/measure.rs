@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Mutex;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 
 use super::figures::{Figures, Row, Tools};
 use crate::command::{cargo, find_program, run};
@@ -23,8 +23,19 @@ pub(crate) struct Bench {
 pub(crate) struct Workload {
     pub(crate) name: String,
     pub(crate) units: u64,
-    pub(crate) has_instructions: bool,
+    pub(crate) instructions: Use,
+    pub(crate) allocations: Use,
     pub(crate) what: String,
+}
+
+/// What is done with a figure.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Use {
+    /// It is held to what is recorded.
+    Held,
+    /// It is told, since it varies by itself.
+    Told,
+    Nothing,
 }
 
 impl Bench {
@@ -70,8 +81,8 @@ impl Bench {
         let Workload { name, units, .. } = workload;
         let counts = self.says(&["count", name, &units.to_string()])?;
         let (allocations, octets) = counts.trim().split_once(' ').context("two counts are wanted")?;
-        let instructions =
-            workload.has_instructions.then(|| self.instructions_per_unit(workload)).transpose()?;
+        let has_instructions = workload.instructions != Use::Nothing;
+        let instructions = has_instructions.then(|| self.instructions_per_unit(workload)).transpose()?;
         Ok(Row {
             name: name.clone(),
             instructions,
@@ -126,11 +137,27 @@ impl Bench {
 impl Workload {
     fn parse(line: &str) -> Result<Self> {
         let columns: Vec<&str> = line.split('\t').collect();
-        let [name, units, counted, what] = columns[..] else {
-            anyhow::bail!("four columns are wanted: {line}")
+        let [name, units, instructions, allocations, what] = columns[..] else {
+            bail!("five columns are wanted: {line}");
         };
-        let has_instructions = counted == "instructions";
-        Ok(Self { name: name.into(), units: units.parse()?, has_instructions, what: what.into() })
+        Ok(Self {
+            name: name.into(),
+            units: units.parse()?,
+            instructions: Use::parse(instructions)?,
+            allocations: Use::parse(allocations)?,
+            what: what.into(),
+        })
+    }
+}
+
+impl Use {
+    fn parse(text: &str) -> Result<Self> {
+        Ok(match text {
+            "held" => Self::Held,
+            "told" => Self::Told,
+            "-" => Self::Nothing,
+            other => bail!("{other} is no use of a figure"),
+        })
     }
 }
 

@@ -1,4 +1,6 @@
 //! Where the instructions of a unit go: two profiles of callgrind, subtracted function by function.
+//!
+//! Below each function are the files of the code that was inlined into it, and who called it with what cost in all.
 
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -7,79 +9,104 @@ use anyhow::{Context, Result};
 
 use super::measure::Bench;
 
-/// Instructions by function and by the file of the code that was inlined into it.
-type Profile = HashMap<(String, String), i64>;
+/// Instructions of functions.
+#[derive(Default)]
+struct Profile {
+    /// Of a function itself, by the file its code comes from.
+    own: HashMap<(String, String), i64>,
+    /// Of a function with all it calls, by its caller.
+    called: HashMap<(String, String), i64>,
+}
 
-/// One line per function with at least a hundredth of the unit, and below it the files its code comes from.
+/// One line per function with at least a hundredth of the unit.
 pub(crate) fn of(bench: &Bench, workload: &str) -> Result<String> {
     let workload = bench.list()?.into_iter().find(|own| own.name == workload).context("no such workload")?;
     let file = std::env::temp_dir().join(format!("alula-profile-{}", std::process::id()));
-    let mut profile = Profile::new();
+    let mut profile = Profile::default();
     for (units, sign) in [(2 * workload.units, 1), (workload.units, -1)] {
         bench.callgrind(&workload.name, units, &file)?;
-        add(&mut profile, &std::fs::read_to_string(&file)?, sign);
+        profile.add(&std::fs::read_to_string(&file)?, sign);
     }
     std::fs::remove_file(&file)?;
-    Ok(print(&profile, workload.units as f64))
+    Ok(profile.print(workload.units as f64))
 }
 
-/// Adds what a profile says of each function itself, without what it calls.
-fn add(profile: &mut Profile, text: &str, sign: i64) {
-    let mut names: HashMap<(char, &str), &str> = HashMap::new();
-    let (mut function, mut file) = ("", "");
-    let mut is_call = false;
-    for line in text.lines() {
-        if let Some((key, value)) = line.split_once('=') {
-            let name = |names: &mut HashMap<_, _>, kind| named(names, kind, value);
-            match key {
-                "fn" => function = name(&mut names, 'n'),
-                "fl" | "fi" | "fe" => file = name(&mut names, 'l'),
-                // Others may name a function or a file for the first time.
-                "cfn" => drop(name(&mut names, 'n')),
-                "cfi" | "cfl" => drop(name(&mut names, 'l')),
-                "calls" => is_call = true,
-                _ => {}
+impl Profile {
+    /// Adds what callgrind has written.
+    fn add(&mut self, text: &str, sign: i64) {
+        let mut names = Names::default();
+        let (mut function, mut file, mut callee) = ("", "", None);
+        for line in text.lines() {
+            match line.split_once('=') {
+                Some(("fn", value)) => function = names.resolve('n', value),
+                Some(("fl" | "fi" | "fe", value)) => file = names.resolve('l', value),
+                Some(("cfn", value)) => callee = Some(names.resolve('n', value)),
+                // It may be the first to name a file.
+                Some(("cfi" | "cfl", value)) => _ = names.resolve('l', value),
+                Some(_) => {}
+                None => {
+                    let Some(cost) = cost(line) else { continue };
+                    // The line behind a call is what was called.
+                    let (map, other) = match callee.take() {
+                        Some(callee) => (&mut self.called, (callee, function)),
+                        None => (&mut self.own, (function, file)),
+                    };
+                    *map.entry((other.0.to_owned(), other.1.to_owned())).or_default() += sign * cost;
+                }
             }
-        } else if line.starts_with(|c: char| c.is_ascii_digit() || "+-*".contains(c)) {
-            let cost = line.split(' ').nth(1).and_then(|cost| cost.parse::<i64>().ok());
-            // The line behind a call is what was called.
-            if let Some(cost) = cost.filter(|_| !is_call) {
-                *profile.entry((function.to_owned(), file.to_owned())).or_default() += sign * cost;
+        }
+    }
+
+    fn print(&self, units: f64) -> String {
+        let total = self.own.values().sum::<i64>() as f64;
+        let is_much = |cost: i64| cost as f64 >= total / 100.0;
+        let mut functions: HashMap<&str, i64> = HashMap::new();
+        for ((function, _), cost) in &self.own {
+            *functions.entry(function).or_default() += cost;
+        }
+        let mut text = format!("{:>10.1}  all\n", total / units);
+        for (function, cost) in sorted(functions).filter(|(_, cost)| is_much(*cost)) {
+            writeln!(text, "{:>10.1}  {function}", cost as f64 / units).expect("a String takes any text");
+            for (map, word) in [(&self.own, "in"), (&self.called, "from")] {
+                let of_function = map.iter().filter(|((name, _), _)| name == function);
+                let parts: HashMap<&str, i64> =
+                    of_function.map(|((_, other), cost)| (&**other, *cost)).collect();
+                for (other, cost) in sorted(parts).filter(|(_, cost)| is_much(*cost)) {
+                    writeln!(text, "{:>18.1}  {word} {other}", cost as f64 / units).expect("as above");
+                }
             }
-            is_call = false;
+        }
+        text
+    }
+}
+
+/// `10 5`: the line and the cost; the line may be relative.
+fn cost(line: &str) -> Option<i64> {
+    let is_cost = line.starts_with(|c: char| c.is_ascii_digit() || "+-*".contains(c));
+    line.split(' ').nth(1).filter(|_| is_cost)?.parse().ok()
+}
+
+/// What numbers stand for: `(12) name` gives number 12 a name, `(12)` is that name again.
+#[derive(Default)]
+struct Names<'t>(HashMap<(char, &'t str), &'t str>);
+
+impl<'t> Names<'t> {
+    fn resolve(&mut self, kind: char, value: &'t str) -> &'t str {
+        match value.split_once(' ') {
+            Some((number, name)) => {
+                self.0.insert((kind, number), name);
+                name
+            }
+            None => self.0.get(&(kind, value)).copied().unwrap_or("?"),
         }
     }
 }
 
-/// `(12) name` gives number 12 a name, `(12)` is that name again.
-fn named<'t>(names: &mut HashMap<(char, &'t str), &'t str>, kind: char, value: &'t str) -> &'t str {
-    let (number, name) = value.split_once(' ').unwrap_or((value, ""));
-    if name.is_empty() {
-        names.get(&(kind, number)).copied().unwrap_or("?")
-    } else {
-        names.entry((kind, number)).or_insert(name)
-    }
-}
-
-fn print(profile: &Profile, units: f64) -> String {
-    let mut functions: HashMap<&str, Vec<(f64, &str)>> = HashMap::new();
-    for ((function, file), cost) in profile {
-        functions.entry(function).or_default().push((*cost as f64 / units, file));
-    }
-    let sum = |files: &[(f64, &str)]| files.iter().map(|(cost, _)| cost).sum::<f64>();
-    let total: f64 = functions.values().map(|files| sum(files)).sum();
-    let mut functions: Vec<_> =
-        functions.into_iter().map(|(function, files)| (sum(&files), function, files)).collect();
-    functions.sort_by(|a, b| b.0.total_cmp(&a.0));
-    let mut text = format!("{total:>10.1}  all\n");
-    for (cost, function, mut files) in functions.into_iter().filter(|(cost, ..)| *cost >= total / 100.0) {
-        writeln!(text, "{cost:>10.1}  {function}").expect("a String takes any text");
-        files.sort_by(|a, b| b.0.total_cmp(&a.0));
-        for (cost, file) in files.into_iter().filter(|(cost, _)| *cost >= total / 100.0) {
-            writeln!(text, "{cost:>16.1}  {file}").expect("as above");
-        }
-    }
-    text
+/// The largest first.
+fn sorted(costs: HashMap<&str, i64>) -> impl Iterator<Item = (&str, i64)> {
+    let mut costs: Vec<_> = costs.into_iter().collect();
+    costs.sort_by_key(|(name, cost)| (-cost, *name));
+    costs.into_iter()
 }
 
 #[cfg(test)]
@@ -88,14 +115,19 @@ mod tests {
 
     #[test]
     fn costs_of_calls_are_not_the_callers() {
-        let text = "fl=(1) a.rs\nfn=(1) one\n10 5\ncfi=(2) b.rs\ncfn=(2) two\ncalls=1 7\n11 100\n+1 3\nfi=(2)\n4 2\n\nfn=(2)\n9 100\n";
-        let mut profile = Profile::new();
-        add(&mut profile, text, 1);
-        let cost = |function: &str, file: &str| profile.get(&(function.into(), file.into())).copied();
-        assert_eq!(
-            (cost("one", "a.rs"), cost("one", "b.rs"), cost("two", "b.rs")),
-            (Some(8), Some(2), Some(100))
-        );
-        assert_eq!(print(&profile, 10.0).lines().next(), Some("      11.0  all"));
+        let text = "fl=(1) a.rs\nfn=(1) one\n10 5\ncfi=(2) b.rs\ncfn=(2) two\ncalls=1 7\n11 100\n+1 3\nfi=(2)\n4 2\n\n\
+            fn=(2)\n9 100\n";
+        let mut profile = Profile::default();
+        profile.add(text, 1);
+        let lines = [
+            "      11.0  all",
+            "      10.0  two",
+            "              10.0  in b.rs",
+            "              10.0  from one",
+            "       1.0  one",
+            "               0.8  in a.rs",
+            "               0.2  in b.rs",
+        ];
+        assert_eq!(profile.print(10.0).lines().collect::<Vec<_>>(), lines);
     }
 }

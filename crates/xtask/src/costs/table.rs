@@ -7,7 +7,7 @@ use alula_tidy::repository_root;
 use anyhow::{Context, Result};
 
 use super::figures::{Figures, Row, short};
-use super::measure::Workload;
+use super::measure::{Use, Workload};
 use super::peers::{Compared, Peer, Peers};
 
 const BEGIN: &str = "<!-- costs: written by `cargo xtask costs --write` -->\n";
@@ -49,8 +49,8 @@ pub(crate) fn markdown(workloads: &[Workload], figures: &Figures, peers: &Peers)
             "| `{}` | {} | {} | {} | {} | {} | {} | {} |",
             workload.name,
             workload.what,
-            row.instructions.map_or("–".into(), thousands),
-            allocations(row),
+            row.instructions.map_or("–".into(), |own| about(workload.instructions) + &thousands(own)),
+            about(workload.allocations) + &allocations(row),
             best.map_or("–".into(), |peer| against(peer, row)),
             hyper.map_or("–".into(), |peer| against(peer, row)),
             goal.map_or("–".into(), |goal| format!("{}, 0 allocations", thousands(goal))),
@@ -61,10 +61,15 @@ pub(crate) fn markdown(workloads: &[Workload], figures: &Figures, peers: &Peers)
     text
 }
 
+/// What stands before a figure that varies by itself.
+fn about(figure: Use) -> String {
+    if figure == Use::Told { "≈ ".into() } else { String::new() }
+}
+
 fn allocations(row: &Row) -> String {
     match row.allocations {
         0.0 => "0".into(),
-        allocations => format!("{} ({} octets)", short(allocations), short(row.octets)),
+        allocations => format!("{} ({} octets)", short(allocations), thousands(row.octets)),
     }
 }
 
@@ -127,8 +132,9 @@ mod tests {
 
     #[test]
     fn a_table_is_replaced_by_itself() {
+        let (instructions, allocations) = (Use::Held, Use::Held);
         let workload =
-            Workload { name: "encode-e".into(), units: 1, has_instructions: true, what: "one".into() };
+            Workload { name: "encode-e".into(), units: 1, instructions, allocations, what: "one".into() };
         let figures = Figures { rows: vec![row("encode-e", 500.0, 0.0)], ..Figures::default() };
         let peers = Peers::load().unwrap();
         let text = format!("before\n{BEGIN}old\n{END}after\n");

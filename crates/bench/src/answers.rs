@@ -1,0 +1,182 @@
+//! The fixed server: answers every request on a connection with the same fields and so many octets, one write each.
+
+use std::io::{self, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::Arc;
+
+use alula_hpack::{Encoder, EncoderConfig, Policy};
+use rustls::pki_types::PrivatePkcs8KeyDer;
+use rustls::{ServerConfig, ServerConnection, StreamOwned};
+
+use crate::decode::block;
+use crate::encode::fields;
+use crate::frames::{
+    ACK, DATA, END_HEADERS, END_STREAM, Frame, HEADERS, Input, PAYLOAD_MAX, PING, SETTINGS, WINDOW_UPDATE,
+    push,
+};
+use crate::lists::{PAGE, Pair, RESPONSE};
+use crate::peer;
+use crate::records::Counting;
+
+/// Which answer, and how.
+#[derive(Clone, Copy)]
+pub(crate) struct Answers {
+    pub(crate) fields: &'static [Pair],
+    pub(crate) content: usize,
+    pub(crate) with_tls: bool,
+}
+
+impl Answers {
+    /// From the arguments `[tls] [page] OCTETS` of a peer.
+    pub(crate) fn parse(args: &[&str]) -> Option<Self> {
+        let (content, options) = args.split_last()?;
+        let with_tls = options.contains(&"tls");
+        let fields = if options.contains(&"page") { &PAGE[..] } else { &RESPONSE[..] };
+        Some(Self { fields, content: content.parse().ok()?, with_tls })
+    }
+
+    /// Prints the port and serves until the standard input ends.
+    pub(crate) fn serve(self) {
+        peer::end_with_input();
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        println!("{}", listener.local_addr().expect("it is bound").port());
+        let tls = self.with_tls.then(|| Arc::new(tls_config()));
+        for socket in listener.incoming() {
+            let (socket, tls) = (socket.expect("accepted"), tls.clone());
+            std::thread::spawn(move || self.serve_one(socket, tls));
+        }
+    }
+
+    fn serve_one(self, socket: TcpStream, tls: Option<Arc<ServerConfig>>) -> io::Result<()> {
+        socket.set_nodelay(true)?;
+        match tls {
+            None => Connection::new(socket, self).run(),
+            Some(config) => {
+                let tls = ServerConnection::new(config).map_err(io::Error::other)?;
+                Connection::new(StreamOwned::new(tls, Counting::new(socket)), self).run()
+            }
+        }
+    }
+}
+
+/// A certificate made on the spot, for whoever trusts anything.
+fn tls_config() -> ServerConfig {
+    let certified = rcgen::generate_simple_self_signed(["localhost".to_owned()]).expect("a certificate");
+    let key = PrivatePkcs8KeyDer::from(certified.signing_key.serialize_der());
+    let chain = vec![certified.cert.der().clone()];
+    let mut config = ServerConfig::builder()
+        .with_no_client_auth()
+        .with_single_cert(chain, key.into())
+        .expect("a valid pair");
+    config.alpn_protocols = vec![b"h2".to_vec()];
+    config
+}
+
+struct Connection<S> {
+    socket: S,
+    input: Input,
+    out: Vec<u8>,
+    content: Vec<u8>,
+    /// The block of the first answer, which fills the table, and the one of all others.
+    blocks: [Vec<u8>; 2],
+    answered: usize,
+    /// What may be sent on the connection, and on a new stream.
+    window: i64,
+    stream_window: i64,
+}
+
+impl<S: Read + Write> Connection<S> {
+    fn new(socket: S, answers: Answers) -> Self {
+        let length = answers.content.to_string().leak();
+        let mut list = vec![(":status", "200"), ("content-length", &*length)];
+        list.extend_from_slice(answers.fields);
+        let mut encoder = Encoder::new(EncoderConfig { policy: Policy::Always, ..EncoderConfig::default() });
+        let blocks = [(); 2].map(|()| block(&mut encoder, fields(&list)));
+        assert_eq!(blocks[1].len(), list.len(), "all are in the table");
+        let content = vec![b'a'; answers.content];
+        let (input, out) = (Input::new(), Vec::new());
+        Self { socket, input, out, content, blocks, answered: 0, window: 65_535, stream_window: 65_535 }
+    }
+
+    fn run(mut self) -> io::Result<()> {
+        self.input.skip_preface(&mut self.socket)?;
+        push(&mut self.out, SETTINGS, 0, 0, &[]);
+        loop {
+            while let Some(stream) = self.next_request() {
+                self.answer(stream)?;
+            }
+            self.flush()?;
+            if !self.input.read(&mut self.socket)? {
+                return Ok(());
+            }
+        }
+    }
+
+    /// The stream of the next request that is there.
+    fn next_request(&mut self) -> Option<u32> {
+        while let Some(frame) = self.input.frame() {
+            if frame.kind == HEADERS {
+                assert!(frame.flags & END_HEADERS != 0 && frame.ends_stream(), "requests are one frame");
+                return Some(frame.stream);
+            }
+            match frame {
+                Frame { kind: SETTINGS, flags: 0, .. } => {
+                    self.stream_window = frame.setting(4).map_or(self.stream_window, i64::from);
+                    push(&mut self.out, SETTINGS, ACK, 0, &[]);
+                }
+                Frame { kind: WINDOW_UPDATE, stream: 0, .. } => self.window += i64::from(frame.number(0)),
+                Frame { kind: PING, flags: 0, .. } => push(&mut self.out, PING, ACK, 0, frame.payload),
+                _ => {}
+            }
+        }
+        None
+    }
+
+    fn answer(&mut self, stream: u32) -> io::Result<()> {
+        let block = &self.blocks[self.answered.min(1)];
+        self.answered += 1;
+        let end = if self.content.is_empty() { END_STREAM } else { 0 };
+        push(&mut self.out, HEADERS, END_HEADERS | end, stream, block);
+        let (mut sent, mut window) = (0, self.stream_window);
+        while sent < self.content.len() {
+            let most = (self.content.len() - sent).min(PAYLOAD_MAX) as i64;
+            let now = most.min(window).min(self.window);
+            if now == 0 {
+                window += self.wait_for_window(stream)?;
+                continue;
+            }
+            (window, self.window) = (window - now, self.window - now);
+            let next = sent + now as usize;
+            let end = if next == self.content.len() { END_STREAM } else { 0 };
+            push(&mut self.out, DATA, end, stream, &self.content[sent..next]);
+            sent = next;
+        }
+        self.flush()
+    }
+
+    /// Sends what is ready and waits for frames, of which no request is one: says what the stream's window got.
+    fn wait_for_window(&mut self, stream: u32) -> io::Result<i64> {
+        self.flush()?;
+        if !self.input.read(&mut self.socket)? {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        let mut got = 0;
+        while let Some(frame) = self.input.frame() {
+            match frame {
+                Frame { kind: WINDOW_UPDATE, stream: 0, .. } => self.window += i64::from(frame.number(0)),
+                Frame { kind: WINDOW_UPDATE, stream: own, .. } if own == stream => {
+                    got += i64::from(frame.number(0))
+                }
+                Frame { kind: HEADERS, .. } => return Err(io::Error::other("one request at a time")),
+                _ => {}
+            }
+        }
+        Ok(got)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.socket.write_all(&self.out)?;
+        self.out.clear();
+        self.socket.flush()
+    }
+}

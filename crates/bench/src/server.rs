@@ -1,0 +1,46 @@
+//! One request through the whole server, in clear text, on one connection.
+
+use alula::{Exchange, Server, Status};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+
+use crate::client::one_thread;
+use crate::peer::Peer;
+use crate::workload::{Run, Workload};
+
+/// All of them.
+pub(crate) const WORKLOADS: &[Workload] = &[
+    Workload::new("server-m1", 400, "answer a GET with 13 octets, 1 in flight", || serve(1)),
+    Workload::new("server-m32", 3200, "answer a GET with 13 octets, 32 in flight", || serve(32)),
+];
+
+fn serve(in_flight: u64) -> Run {
+    let runtime = one_thread();
+    let (mut control, peer) = runtime.block_on(start(in_flight));
+    Box::new(move |requests| {
+        let _peer = &peer;
+        runtime.block_on(async {
+            control.write_u64(requests).await.expect("the driver listens");
+            control.read_u8().await.expect("all answers came");
+        });
+    })
+}
+
+/// Serves in a task, and has a driver connected to it.
+async fn start(in_flight: u64) -> (TcpStream, Peer) {
+    let server = Server::bind("127.0.0.1:0").await.expect("a port");
+    let port = server.address().expect("it is bound").port().to_string();
+    let control = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let control_port = control.local_addr().expect("it is bound").port().to_string();
+    let hello = |exchange: Exchange| {
+        exchange
+            .respond(Status::OK)
+            .field(alula::KnownName::CONTENT_TYPE, "text/plain")
+            .send(b"Hello, World!")
+    };
+    tokio::spawn(server.serve(hello));
+    let peer = Peer::start(&["driver", &port, &control_port, &in_flight.to_string()]);
+    let (control, _) = control.accept().await.expect("the driver connects");
+    control.set_nodelay(true).expect("a TCP socket");
+    (control, peer)
+}
