@@ -127,6 +127,30 @@ fn what_comes_with_the_end_of_the_handshake_is_read() {
 }
 
 #[test]
+fn a_bad_preface_ends_cleanly_and_in_http2() {
+    let certificates = Certificates::new();
+    let echo = Echo::start(&certificates);
+    let wrong = [
+        &b"GET / HTTP/1.1\r\nhost: localhost\r\n\r\n"[..],
+        b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\r",
+        &[b'x'; 4096],
+    ];
+    for reach in [Reach::Clear, Reach::Tls(&certificates)] {
+        for preface in wrong {
+            let mut wire = wire::connect(echo.port(), &reach).expect("it accepts");
+            wire.write_all(preface).expect("it reads");
+            // An answer in HTTP/1.1 would be a frame of megabytes that ends early, and a reset an error.
+            let end = wire::read_until(&mut *wire, |frame| frame.kind == kind::HEADERS);
+            assert!(
+                matches!(end, Ok(None)),
+                "{reach:?}: {:?} ends in {end:?}",
+                preface.escape_ascii().to_string()
+            );
+        }
+    }
+}
+
+#[test]
 fn alula_describes_itself_without_any_peer() {
     let certificates = Certificates::new();
     let echo = Echo::start(&certificates);

@@ -63,6 +63,20 @@ fn writes_to_a_file(origin: &Origin, reach: &Reach<'_>) {
 }
 
 #[test]
+fn go_serves_small_things() {
+    with_go(|go, reach| {
+        for file in [Site::SMALL, Site::EMPTY] {
+            let outcome = fetch("get", &go.url(reach, file), reach, &[]).expect_success();
+            assert_same(&outcome.stdout, &Site::content(file), go.name);
+        }
+        answers_404_as_a_whole_response(go, reach);
+        let (head, rest) = split(&fetch("head", &go.url(reach, Site::SMALL), reach, &[]).expect_success());
+        assert!(head.starts_with("HTTP/2 200 OK\n"), "{head}");
+        assert_eq!(rest, "");
+    });
+}
+
+#[test]
 fn go_streams_both_ways() {
     with_go(|go, reach| {
         let big = fetch("get", &go.url(reach, "big?n=10485760"), reach, &[]).expect_success();
