@@ -10,28 +10,37 @@ use crate::workload::{Run, Workload};
 
 /// All of them.
 pub(crate) const WORKLOADS: &[Workload] = &[
+    Workload::new("created-alone", 2000, "make and write a request with 8 fields", || {
+        created(CREATED, write_plain)
+    })
+    .within("write_plain"),
+    Workload::new("created-alone-known", 2000, "the same, fields by constants", || {
+        created(known(), write_known)
+    })
+    .within("write_known"),
+    Workload::new("created-alone-prepared", 2000, "the same, prepared", prepared).within("write_prepared"),
     Workload::new("created", 2000, "make and write a request with 8 fields, and take its 204", || {
-        created(CREATED)
+        created(CREATED, write_plain)
     }),
-    Workload::new("created-known", 2000, "the same, fields by constants", || created(known())),
+    Workload::new("created-known", 2000, "the same, fields by constants", || created(known(), write_known)),
     Workload::new("created-prepared", 2000, "the same, prepared", prepared),
 ];
 
+/// Name and value by text, or the name by a constant.
+type Texts = [(&'static str, &'static str); 8];
+type Constants = [(KnownName, &'static str); 8];
+
 /// The names as constants.
-fn known() -> [(KnownName, &'static str); 8] {
+fn known() -> Constants {
     CREATED.map(|(name, value)| (KnownName::lookup(name.as_bytes()).expect("a known name"), value))
 }
 
-fn created<N: IntoName<'static> + Copy + 'static>(pairs: [(N, &'static str); 8]) -> Run {
+fn created<P: 'static>(pairs: P, write: fn(&mut Established, &mut FieldSection, &P)) -> Run {
     let mut connection = Established::new();
     let mut fields = FieldSection::new();
     Box::new(move |count| {
         for _ in 0..count {
-            fields.clear();
-            for (name, value) in *black_box(&pairs) {
-                fields.append(name, value).expect("a valid field");
-            }
-            connection.request(&fields);
+            write(&mut connection, &mut fields, black_box(&pairs));
             connection.answer();
         }
     })
@@ -44,10 +53,44 @@ fn prepared() -> Run {
     let prepared = Prepared::new(&head(&fields), &[]).expect("a valid request");
     Box::new(move |count| {
         for _ in 0..count {
-            connection.request_prepared(black_box(&prepared));
+            write_prepared(&mut connection, black_box(&prepared));
             connection.answer();
         }
     })
+}
+
+#[inline(never)]
+fn write_plain(connection: &mut Established, fields: &mut FieldSection, pairs: &Texts) {
+    write(connection, fields, pairs);
+}
+
+#[inline(never)]
+fn write_known(connection: &mut Established, fields: &mut FieldSection, pairs: &Constants) {
+    write(connection, fields, pairs);
+}
+
+#[inline(always)]
+fn write<N: IntoName<'static> + Copy>(
+    connection: &mut Established,
+    fields: &mut FieldSection,
+    pairs: &[(N, &'static str); 8],
+) {
+    fields.clear();
+    for (name, value) in *pairs {
+        fields.append(name, value).expect("a valid field");
+    }
+    connection.out.clear();
+    let sent = connection.client.send_request(&head(fields), true, &mut connection.out);
+    sent.expect("the machine takes a request");
+    black_box(connection.out.unsent());
+}
+
+#[inline(never)]
+fn write_prepared(connection: &mut Established, prepared: &Prepared) {
+    connection.out.clear();
+    let sent = connection.client.send_prepared(prepared, &[], true, &mut connection.out);
+    sent.expect("the machine takes a request");
+    black_box(connection.out.unsent());
 }
 
 fn head(fields: &FieldSection) -> RequestHead<'_> {
@@ -76,20 +119,6 @@ impl Established {
         }
         client.poll_transmit(Time::ZERO, &mut out);
         Self { client, out, head: Head::new(), answer: [0, 0, 1, 1, 5, 0, 0, 0, 0, 0x89], stream: 1 }
-    }
-
-    #[inline(always)]
-    fn request(&mut self, fields: &FieldSection) {
-        self.out.clear();
-        self.client.send_request(&head(fields), true, &mut self.out).expect("the machine takes a request");
-        black_box(self.out.unsent());
-    }
-
-    #[inline(always)]
-    fn request_prepared(&mut self, prepared: &Prepared) {
-        self.out.clear();
-        self.client.send_prepared(prepared, &[], true, &mut self.out).expect("the machine takes a request");
-        black_box(self.out.unsent());
     }
 
     #[inline(always)]

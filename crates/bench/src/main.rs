@@ -34,7 +34,8 @@ const USAGE: &str = "\
 Usage: alula-bench <COMMAND>
 
 Commands:
-  list                 One line per workload: name, units, use of instructions, of allocations, what one unit is
+  list                 One line per workload: name, units, use of instructions, of allocations, function that counts,
+                       what one unit is
   run WORKLOAD UNITS   A warm-up, then so many units
   count WORKLOAD UNITS Prints the allocations and the octets allocated per unit, once warm
   peer ...             The other side of a connection; started by the workloads that have one
@@ -76,9 +77,9 @@ fn dispatch(args: &[&str]) -> Option<()> {
 
 fn list() {
     for workload in workload::all() {
-        let Workload { name, units, what, counted, .. } = workload;
+        let Workload { name, units, what, counted, within, .. } = workload;
         let (instructions, allocations) = (counted.instructions.name(), counted.allocations.name());
-        println!("{name}\t{units}\t{instructions}\t{allocations}\t{what}");
+        println!("{name}\t{units}\t{instructions}\t{allocations}\t{within}\t{what}");
     }
 }
 

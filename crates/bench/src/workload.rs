@@ -12,6 +12,8 @@ pub(crate) struct Workload {
     pub(crate) units: u64,
     /// What is done with its figures.
     pub(crate) counted: Counted,
+    /// The function whose instructions count, with all it calls; empty is the whole program.
+    pub(crate) within: &'static str,
     /// Sets it up.
     pub(crate) prepare: fn() -> Run,
 }
@@ -56,7 +58,12 @@ impl Workload {
         prepare: fn() -> Run,
     ) -> Self {
         let counted = Counted { instructions: Use::Held, allocations: Use::Held };
-        Self { name, what, units, counted, prepare }
+        Self { name, what, units, counted, within: "", prepare }
+    }
+
+    /// The same, but only the instructions of this function count. It must not be inlined.
+    pub(crate) const fn within(self, function: &'static str) -> Self {
+        Self { within: function, ..self }
     }
 
     /// The same, with other use made of what is counted.

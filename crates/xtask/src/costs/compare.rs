@@ -74,7 +74,14 @@ mod tests {
     use super::*;
 
     fn workload(name: &str, instructions: Use) -> Workload {
-        Workload { name: name.into(), units: 1, instructions, allocations: Use::Held, what: String::new() }
+        Workload {
+            name: name.into(),
+            units: 1,
+            instructions,
+            allocations: Use::Held,
+            within: String::new(),
+            what: String::new(),
+        }
     }
 
     fn lines(before: Row, now: Row, compiler: &str) -> Vec<String> {

@@ -25,6 +25,8 @@ pub(crate) struct Workload {
     pub(crate) units: u64,
     pub(crate) instructions: Use,
     pub(crate) allocations: Use,
+    /// The function whose instructions count, with all it calls; empty is the whole program.
+    pub(crate) within: String,
     pub(crate) what: String,
 }
 
@@ -92,20 +94,20 @@ impl Bench {
     }
 
     fn instructions_per_unit(&self, workload: &Workload) -> Result<f64> {
-        let once = self.instructions(&workload.name, workload.units)?;
-        let twice = self.instructions(&workload.name, 2 * workload.units)?;
+        let once = self.instructions(workload, workload.units)?;
+        let twice = self.instructions(workload, 2 * workload.units)?;
         Ok((twice as f64 - once as f64) / workload.units as f64)
     }
 
-    fn instructions(&self, name: &str, units: u64) -> Result<u64> {
-        let said = self.callgrind(name, units, Path::new("/dev/null"))?;
+    fn instructions(&self, workload: &Workload, units: u64) -> Result<u64> {
+        let said = self.callgrind(workload, units, Path::new("/dev/null"))?;
         let collected = said.lines().find_map(|line| line.split_once("Collected : "));
         let (_, count) = collected.with_context(|| format!("callgrind counted nothing:\n{said}"))?;
         Ok(count.trim().parse()?)
     }
 
     /// Runs a workload under callgrind, in an empty environment at unchanging addresses; returns what callgrind says.
-    pub(crate) fn callgrind(&self, name: &str, units: u64, profile: &Path) -> Result<String> {
+    pub(crate) fn callgrind(&self, workload: &Workload, units: u64, profile: &Path) -> Result<String> {
         let mut command = match &self.setarch {
             Some(setarch) => Command::new(setarch),
             None => Command::new(&self.valgrind),
@@ -114,7 +116,10 @@ impl Bench {
             command.arg("--addr-no-randomize").arg(&self.valgrind);
         }
         command.arg("--tool=callgrind").arg(format!("--callgrind-out-file={}", profile.display()));
-        command.arg(&self.program).args(["run", name, &units.to_string()]);
+        if !workload.within.is_empty() {
+            command.arg(format!("--toggle-collect=*::{}", workload.within));
+        }
+        command.arg(&self.program).args(["run", &workload.name, &units.to_string()]);
         let output = command.env_clear().stdin(Stdio::null()).output()?;
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         ensure!(output.status.success(), "callgrind ended with {}:\n{said}", output.status);
@@ -137,14 +142,15 @@ impl Bench {
 impl Workload {
     fn parse(line: &str) -> Result<Self> {
         let columns: Vec<&str> = line.split('\t').collect();
-        let [name, units, instructions, allocations, what] = columns[..] else {
-            bail!("five columns are wanted: {line}");
+        let [name, units, instructions, allocations, within, what] = columns[..] else {
+            bail!("six columns are wanted: {line}");
         };
         Ok(Self {
             name: name.into(),
             units: units.parse()?,
             instructions: Use::parse(instructions)?,
             allocations: Use::parse(allocations)?,
+            within: within.into(),
             what: what.into(),
         })
     }

@@ -24,7 +24,7 @@ pub(crate) fn of(bench: &Bench, workload: &str) -> Result<String> {
     let file = std::env::temp_dir().join(format!("alula-profile-{}", std::process::id()));
     let mut profile = Profile::default();
     for (units, sign) in [(2 * workload.units, 1), (workload.units, -1)] {
-        bench.callgrind(&workload.name, units, &file)?;
+        bench.callgrind(&workload, units, &file)?;
         profile.add(&std::fs::read_to_string(&file)?, sign);
     }
     std::fs::remove_file(&file)?;

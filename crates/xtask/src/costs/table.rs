@@ -133,8 +133,14 @@ mod tests {
     #[test]
     fn a_table_is_replaced_by_itself() {
         let (instructions, allocations) = (Use::Held, Use::Held);
-        let workload =
-            Workload { name: "encode-e".into(), units: 1, instructions, allocations, what: "one".into() };
+        let workload = Workload {
+            name: "encode-e".into(),
+            units: 1,
+            instructions,
+            allocations,
+            within: String::new(),
+            what: "one".into(),
+        };
         let figures = Figures { rows: vec![row("encode-e", 500.0, 0.0)], ..Figures::default() };
         let peers = Peers::load().unwrap();
         let text = format!("before\n{BEGIN}old\n{END}after\n");
