@@ -299,7 +299,7 @@ impl Conn {
                     shared.blocked = true;
                     shared.wake_task();
                 }
-                Err(error) => shared.write_failed(&error),
+                Err(_) => shared.write_failed(),
             }
         }
     }
@@ -356,6 +356,11 @@ impl Shared {
     /// Moves what is to be written into `pending`. False when there is nothing.
     fn stage(&mut self) -> bool {
         self.machine.poll_transmit(self.now, &mut self.out);
+        if self.output_is_lost {
+            self.out.clear();
+            self.pending.clear();
+            return false;
+        }
         #[cfg(feature = "tls")]
         if let Some(tls) = &mut self.tls {
             if let Err(error) = tls.encrypt(&mut self.out, &mut self.pending) {
@@ -376,11 +381,10 @@ impl Shared {
         }
     }
 
-    /// What the peer sent before it closed is still worth reading: only the output is given up.
-    fn write_failed(&mut self, error: &io::Error) {
-        self.pending.clear();
-        self.out.clear();
-        self.end(Error::io(Phase::Send, error));
+    /// What the peer sent before it closed is still worth reading, and reading will tell that it closed: only the output
+    /// is given up.
+    fn write_failed(&mut self) {
+        self.output_is_lost = true;
     }
 
     /// Whether a writer has to wait until the output has drained.

@@ -64,6 +64,8 @@ pub(crate) struct Shared {
     /// The reading half of the socket, unless somebody reads.
     pub(crate) read_half: Option<OwnedReadHalf>,
     pub(crate) input: ReadBuf,
+    /// The socket takes no more octets, ever.
+    pub(crate) output_is_lost: bool,
     #[cfg(feature = "tls")]
     pub(crate) plain: ReadBuf,
     pub(crate) slots: Vec<Slot>,
@@ -117,6 +119,7 @@ impl Shared {
             blocked: false,
             read_half: Some(read_half),
             input: ReadBuf::default(),
+            output_is_lost: false,
             #[cfg(feature = "tls")]
             plain: ReadBuf::default(),
             slots: Vec::new(),
