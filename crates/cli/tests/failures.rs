@@ -215,6 +215,8 @@ fn peer(talk: impl Fn(TcpStream) + Send + Sync + 'static) -> String {
         for socket in listener.incoming() {
             let (socket, talk) = (socket.unwrap(), talk.clone());
             socket.set_read_timeout(Some(PATIENCE)).unwrap();
+            // A small write that waits for an acknowledgment would be lost when the socket is dropped.
+            socket.set_nodelay(true).unwrap();
             thread::spawn(move || talk(socket));
         }
     });
