@@ -78,6 +78,8 @@ fn write(prefix: &str) -> Result<ExitCode> {
     let fresh = bench.measure(|name| name.starts_with(prefix))?;
     figures.update(fresh, &names.iter().map(|workload| workload.name.as_str()).collect::<Vec<_>>());
     figures.save()?;
+    // The table is of the figures as they were rounded.
+    let figures = Figures::load()?.unwrap_or_default();
     let document = table::document();
     let text = table::replaced(&read(&document)?, &names, &figures, &Peers::load()?)?;
     std::fs::write(&document, text)?;
