@@ -304,6 +304,28 @@ impl Conn {
         }
     }
 
+    /// The connection's task begins to run: its waker is noted, and what is due by now is done.
+    pub(crate) fn keep_time(&self, runs_all: bool, cx: &mut Context<'_>) -> Time {
+        let now = self.time();
+        let mut shared = self.lock();
+        shared.task_runs = runs_all;
+        match &mut shared.task {
+            Some(waker) => waker.clone_from(cx.waker()),
+            none => *none = Some(cx.waker().clone()),
+        }
+        shared.now = now;
+        if shared.next_deadline.is_some_and(|deadline| deadline <= now) {
+            shared.expire(now);
+        }
+        if shared.machine.poll_timeout().is_some_and(|timeout| timeout <= now) {
+            shared.machine.handle_timeout(now);
+            shared.take_notices();
+        }
+        shared.look_for_idleness(now);
+        self.unlock_and_wake(shared);
+        now
+    }
+
     /// The connection's task waits here for room in the socket, when the output is blocked.
     pub(crate) fn poll_unblock(&self, cx: &mut Context<'_>) {
         let mut shared = self.lock();

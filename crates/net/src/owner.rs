@@ -64,7 +64,7 @@ impl Conn {
         cancelled: &mut Vec<StreamName>,
         cx: &mut Context<'_>,
     ) -> Turn {
-        self.attend(cx);
+        self.keep_time(true, cx);
         self.poll_unblock(cx);
         let mut shared = self.lock();
         let mut progress = false;
@@ -85,26 +85,6 @@ impl Conn {
             None if progress => Turn::Progress,
             None => Turn::Idle,
         }
-    }
-
-    fn attend(&self, cx: &mut Context<'_>) {
-        let mut shared = self.lock();
-        shared.task_runs = true;
-        match &mut shared.task {
-            Some(waker) => waker.clone_from(cx.waker()),
-            none => *none = Some(cx.waker().clone()),
-        }
-        let now = self.time();
-        shared.now = now;
-        if shared.next_deadline.is_some_and(|deadline| deadline <= now) {
-            shared.expire(now);
-        }
-        if shared.machine.poll_timeout().is_some_and(|timeout| timeout <= now) {
-            shared.machine.handle_timeout(now);
-            shared.take_notices();
-        }
-        shared.look_for_idleness(now);
-        self.unlock_and_wake(shared);
     }
 
     /// Writes what the handlers left; from here on the task is woken for whatever happens.

@@ -24,15 +24,60 @@ use crate::{
 /// How long nobody may take a turn before this task does.
 const TICK: Duration = Duration::from_millis(50);
 
+/// How long a connection that we close is still read, so that what the peer sends with its last answer is answered too:
+/// a PING met by a closed socket looks like a failure there.
+const LINGER: Duration = Duration::from_millis(20);
+
 pub(crate) struct Standby {
     conn: Arc<Conn>,
     timer: Pin<Box<Sleep>>,
     turns: u64,
+    /// Until when a connection that we close is still read.
+    leaves_at: Option<Instant>,
 }
 
 impl Standby {
     pub(crate) fn new(conn: Arc<Conn>) -> Self {
-        Self { conn, timer: Box::pin(sleep_until(Instant::now() + TICK)), turns: 0 }
+        Self { conn, timer: Box::pin(sleep_until(Instant::now() + TICK)), turns: 0, leaves_at: None }
+    }
+
+    /// Reads on if nobody else does, else only writes what is left over.
+    fn look_in<'a>(&mut self, conn: &'a Conn, cx: &mut Context<'_>) -> Guard<'a> {
+        let ticked = self.timer.as_mut().poll(cx).is_ready();
+        let mut shared = conn.lock();
+        if shared.reader == Reader::Task || (ticked && shared.turns == self.turns) {
+            shared = read_on(conn, shared, cx);
+        } else {
+            shared = conn.flush(shared);
+        }
+        if ticked {
+            self.turns = shared.turns;
+        }
+        shared
+    }
+
+    /// Ends a connection that nobody uses any more, in two steps: GOAWAY, and a little later the end.
+    fn leave<'a>(&mut self, conn: &'a Conn, mut shared: Guard<'a>, cx: &mut Context<'_>) -> Guard<'a> {
+        match self.leaves_at {
+            _ if !shared.closing || !shared.is_idle() || shared.ended.is_some() => {}
+            None => {
+                self.leaves_at = Some(Instant::now() + LINGER);
+                shared.machine.goaway(false);
+                shared = read_on(conn, shared, cx);
+            }
+            Some(at) if at <= Instant::now() => shared.end(Error::cancelled()),
+            Some(_) => {}
+        }
+        shared
+    }
+
+    /// Sleeps until there is something to look after.
+    fn sleep(&mut self, wait: Duration, cx: &mut Context<'_>) {
+        let at = Instant::now() + wait;
+        self.timer.as_mut().reset(self.leaves_at.map_or(at, |leaves_at| leaves_at.min(at)));
+        if self.timer.as_mut().poll(cx).is_ready() {
+            cx.waker().wake_by_ref();
+        }
     }
 }
 
@@ -41,46 +86,19 @@ impl Future for Standby {
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         let this = &mut *self;
-        let conn = &*this.conn;
-        let mut shared = conn.lock();
-        shared.task = Some(cx.waker().clone());
-        let now = conn.time();
-        shared.now = now;
-        if shared.next_deadline.is_some_and(|deadline| deadline <= now) {
-            shared.expire(now);
-        }
-        if shared.machine.poll_timeout().is_some_and(|timeout| timeout <= now) {
-            shared.machine.handle_timeout(now);
-            shared.take_notices();
-        }
-        conn.unlock_and_wake(shared);
+        let conn = &*this.conn.clone();
+        let now = conn.keep_time(false, cx);
         conn.poll_unblock(cx);
-        let ticked = this.timer.as_mut().poll(cx).is_ready();
-        let mut shared = conn.lock();
-        if shared.reader == Reader::Task || (ticked && shared.turns == this.turns) {
-            shared = read_on(conn, shared, cx);
-        } else {
-            shared = conn.flush(shared);
-        }
-        if ticked {
-            this.turns = shared.turns;
-        }
-        if shared.closing && shared.is_idle() && shared.ended.is_none() {
-            shared.machine.goaway(false);
-            shared.end(Error::cancelled());
-        }
+        let shared = this.look_in(conn, cx);
+        let shared = this.leave(conn, shared, cx);
         if shared.ended.is_some() {
-            shared = conn.say_goodbye(shared);
+            let shared = conn.say_goodbye(shared);
             conn.unlock_and_wake(shared);
             return Poll::Ready(());
         }
-        shared.look_for_idleness(now);
         let wait = shared.standby_wait(now);
         conn.unlock_and_wake(shared);
-        this.timer.as_mut().reset(Instant::now() + wait);
-        if this.timer.as_mut().poll(cx).is_ready() {
-            cx.waker().wake_by_ref();
-        }
+        this.sleep(wait, cx);
         Poll::Pending
     }
 }

@@ -8,7 +8,7 @@ mod output;
 mod progress;
 mod upload;
 
-use std::pin::pin;
+use std::{pin::pin, time::Duration};
 
 use alula::{Call, Client, Limits, Response};
 
@@ -22,8 +22,9 @@ use upload::Upload;
 
 /// What the peer may send ahead on the one stream there is: 64 MiB/s over a path of 32 ms.
 const WINDOW_OCTETS: u32 = 2 * 1024 * 1024;
-/// Rounds of the runtime after the exchange, for the last frames of the connection to leave.
+/// How often, and how long apart, the runtime is asked after the exchange whether the connection has taken its leave.
 const LAST_ROUNDS: usize = 16;
+const LAST_ROUND: Duration = Duration::from_millis(2);
 
 /// Runs one request. `content` is there for methods that take some.
 pub(crate) fn run(method: &str, args: &FetchArgs, content: Option<&ContentArgs>) -> Outcome {
@@ -36,7 +37,10 @@ pub(crate) fn run(method: &str, args: &FetchArgs, content: Option<&ContentArgs>)
         let outcome = exchange(method, args, upload, &client).await;
         drop(client);
         for _ in 0..LAST_ROUNDS {
-            tokio::task::yield_now().await;
+            if tokio::runtime::Handle::current().metrics().num_alive_tasks() == 0 {
+                break;
+            }
+            tokio::time::sleep(LAST_ROUND).await;
         }
         outcome
     });
