@@ -22,9 +22,9 @@ use crate::workload::{Run, Use, Workload};
 
 /// All of them.
 pub(crate) const WORKLOADS: &[Workload] = &[
-    Workload::new("tls-180k", 200, "GET over TLS, 180 KB copied to nowhere", || Calls::new(PAGE).run())
+    Workload::new("tls-180k", 1000, "GET over TLS, 180 KB copied to nowhere", || Calls::new(PAGE).run())
         .counted(Use::Nothing, Use::Told),
-    Workload::new("tls-180k-rustls", 200, "a bare rustls loop, as many records as long", || bare(PAGE))
+    Workload::new("tls-180k-rustls", 1000, "a bare rustls loop, as many records as long", || bare(PAGE))
         .counted(Use::Nothing, Use::Told),
     Workload::new("tls-2b", 1000, "GET over TLS, 2 octets copied to nowhere", || Calls::new("2").run())
         .counted(Use::Nothing, Use::Held),
