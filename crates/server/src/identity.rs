@@ -13,6 +13,7 @@ use rustls::{
 #[derive(Clone)]
 pub struct Identity {
     config: Arc<ServerConfig>,
+    #[cfg(feature = "self-signed")]
     certificate_pem: Option<Arc<str>>,
 }
 
@@ -38,7 +39,11 @@ impl Identity {
             .with_single_cert(chain, key)
             .map_err(|_| Error::usage("the certificate and the key do not belong together"))?;
         config.alpn_protocols = vec![b"h2".to_vec()];
-        Ok(Self { config: Arc::new(config), certificate_pem: None })
+        Ok(Self {
+            config: Arc::new(config),
+            #[cfg(feature = "self-signed")]
+            certificate_pem: None,
+        })
     }
 
     pub(crate) fn config(&self) -> Arc<ServerConfig> {
