@@ -5,12 +5,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use alula_fields::{Head, IntoName, KnownName};
+use alula_fields::{Decimal, Head, IntoName, KnownName};
 use alula_net::{BodyWriter, Cause, Conn, Error, Phase, Retry, Stream, h2::RequestHead};
 
-use crate::{
-    Client, Hole, Prepared, Response, client::Path, decimal::Decimal, origin::Origin, prepared::Given,
-};
+use crate::{Client, Hole, Prepared, Response, client::Path, origin::Origin, prepared::Given};
 
 /// How often a request that the peer cannot have acted on is sent again by itself.
 const TRIES_MAX: u32 = 3;
@@ -145,7 +143,7 @@ impl<'a> Call<'a> {
     pub async fn open(mut self) -> Result<(BodyWriter, PendingResponse), Error> {
         let (stream, _) = self.start(None, false, Instant::now()).await?;
         let (receive, send) = stream.split();
-        Ok((BodyWriter::new(send), PendingResponse { stream: receive }))
+        Ok((send.into_writer(), PendingResponse { stream: receive }))
     }
 
     async fn send_all(mut self, content: Option<&[u8]>) -> Result<Response, Error> {

@@ -8,7 +8,6 @@
 mod builder;
 mod call;
 mod client;
-mod decimal;
 mod location;
 mod origin;
 mod prepared;

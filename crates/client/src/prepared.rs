@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use alula_fields::{FieldSection, Method, OutBuf};
+use alula_fields::{Decimal, FieldSection, Method, OutBuf};
 use alula_net::{
     Cause, Error, Phase, Retry,
     h2::{self, Connection, RequestHead, SendError, StreamKey},
 };
 
-use crate::{decimal::Decimal, origin::Origin};
+use crate::origin::Origin;
 
 /// Holes that one prepared request may have.
 const HOLES_MAX: usize = 8;

@@ -16,7 +16,7 @@ pub struct Response {
 
 impl Response {
     pub(crate) fn new(stream: Stream, received: Received) -> Self {
-        Self { head: Some(received.head), body: Body::new(stream, received.ended) }
+        Self { head: Some(received.head), body: stream.into_body(received.ended) }
     }
 
     /// The status (RFC 9110 §15).
@@ -37,6 +37,6 @@ impl Response {
 
 impl Drop for Response {
     fn drop(&mut self) {
-        self.body.give_with(self.head.take());
+        Stream::give_body(&mut self.body, self.head.take());
     }
 }

@@ -20,8 +20,7 @@ pub struct Body {
 }
 
 impl Body {
-    /// The content that this stream receives; `ended` says that there is none.
-    pub fn new(stream: Stream, ended: bool) -> Self {
+    pub(crate) fn new(stream: Stream, ended: bool) -> Self {
         Self { stream: Some(stream), chunk: Vec::new(), at: 0, ended, trailers: None }
     }
 
@@ -93,11 +92,6 @@ impl Body {
         self.ended && self.at == self.chunk.len()
     }
 
-    /// The stream this content arrives on.
-    pub fn stream(&self) -> Option<&Stream> {
-        self.stream.as_ref()
-    }
-
     /// Swaps the next chunk in. False when there is none.
     async fn fill(&mut self) -> Result<bool, Error> {
         let Some(stream) = self.stream.as_ref().filter(|_| !self.ended) else {
@@ -110,12 +104,7 @@ impl Body {
         Ok(more)
     }
 
-    /// Gives the memory of the body and of this head back, under one lock; nothing more can be read.
-    pub fn give_with(&mut self, head: Option<Box<Head>>) {
-        self.give_all(head);
-    }
-
-    fn give_all(&mut self, head: Option<Box<Head>>) {
+    pub(crate) fn give_all(&mut self, head: Option<Box<Head>>) {
         if let Some(mut stream) = self.stream.take() {
             if let Some(trailers) = self.trailers.take() {
                 stream.give_head(trailers);

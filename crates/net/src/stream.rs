@@ -12,10 +12,12 @@ use alula_fields::{FieldSection, Head};
 use alula_h2::{Connection, SendError, StreamKey};
 
 use crate::{
+    body::Body,
     conn::Conn,
     error::{Cause, Error, Phase, Retry},
     shared::Shared,
     slot::{Side, Sides, SlotKey},
+    writer::{BodyWriter, Sent},
 };
 
 /// One stream of a connection, seen from one side.
@@ -46,10 +48,21 @@ impl Stream {
         (self, send)
     }
 
+    /// The content that this stream receives; `ended` says that there is none.
+    pub fn into_body(self, ended: bool) -> Body {
+        Body::new(self, ended)
+    }
+
+    /// What sends content on this stream, whose head has been sent.
+    pub fn into_writer(self) -> BodyWriter {
+        BodyWriter::new(self)
+    }
+
     /// Gives up the sending direction, whose message is whole. Allocates nothing.
-    pub fn sent_all(&mut self) {
+    pub fn sent_all(&mut self) -> Sent {
         self.sides = self.sides.without(Sides::WRITE);
         self.conn.release(self.at, Sides::WRITE, None, Vec::new());
+        Sent::whole()
     }
 
     /// Fails the stream when `after` has passed: for the head only, or for the whole of what is received.
@@ -120,6 +133,11 @@ impl Stream {
     /// A cleared head to build a message in, a used one if there is any; give it back with [`Self::give_head`].
     pub fn lend_head(&self) -> Box<Head> {
         self.conn.lock().lend_head()
+    }
+
+    /// Gives the memory of a body and of a head back, under one lock; nothing more can be read.
+    pub fn give_body(body: &mut Body, head: Option<Box<Head>>) {
+        body.give_all(head);
     }
 
     /// Gives a head back for the next message.

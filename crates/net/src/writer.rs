@@ -17,8 +17,7 @@ pub struct BodyWriter {
 pub struct Sent(());
 
 impl BodyWriter {
-    /// Sends on this stream, whose head has been sent.
-    pub fn new(stream: Stream) -> Self {
+    pub(crate) fn new(stream: Stream) -> Self {
         Self { stream }
     }
 
@@ -46,7 +45,7 @@ impl BodyWriter {
     /// As [`Self::write`].
     pub async fn finish_content(self, data: &[u8]) -> Result<Sent, Error> {
         self.stream.write(data, true, &mut 0).await?;
-        Ok(Sent(()))
+        Ok(Sent::whole())
     }
 
     /// Ends the message with trailers (RFC 9110 §6.5).
@@ -55,13 +54,12 @@ impl BodyWriter {
     /// As [`Self::write`], and when a field may not stand in trailers.
     pub async fn finish_with(self, trailers: &FieldSection) -> Result<Sent, Error> {
         self.stream.write_trailers(trailers)?;
-        Ok(Sent(()))
+        Ok(Sent::whole())
     }
 }
 
 impl Sent {
-    /// For messages whose last octet has been handed to the connection.
-    pub fn whole() -> Self {
+    pub(crate) const fn whole() -> Self {
         Self(())
     }
 }

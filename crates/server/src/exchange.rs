@@ -22,7 +22,7 @@ impl Exchange {
         let (receive, send) = stream.split();
         let request = Request { head };
         let responder = Responder::new(send, &request);
-        Self { request, body: Body::new(receive, ended), responder }
+        Self { request, body: receive.into_body(ended), responder }
     }
 
     /// The request.

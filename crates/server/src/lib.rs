@@ -6,7 +6,6 @@
 #![forbid(unsafe_code)]
 
 mod date;
-mod decimal;
 mod exchange;
 mod handler;
 #[cfg(feature = "tls")]

@@ -2,10 +2,10 @@
 
 use std::net::SocketAddr;
 
-use alula_fields::{FieldSection, Head, IntoName, KnownName, Method, Status};
+use alula_fields::{Decimal, FieldSection, Head, IntoName, KnownName, Method, Status};
 use alula_net::{Body, BodyWriter, Error, Sent, Stream, h2::ResponseHead};
 
-use crate::{date, decimal::Decimal, exchange::Request};
+use crate::{date, exchange::Request};
 
 /// The right to answer a request, apart from the request.
 ///
@@ -120,9 +120,9 @@ impl Reply {
         if !end {
             stream.write(content, true, &mut 0).await?;
         }
-        stream.sent_all();
+        let sent = stream.sent_all();
         self.give_back(&stream);
-        Ok(Sent::whole())
+        Ok(sent)
     }
 
     /// Sends the head; the content follows through the writer.
@@ -132,7 +132,7 @@ impl Reply {
     pub async fn stream(mut self) -> Result<BodyWriter, Error> {
         let stream = self.begin(false)?;
         self.give_back(&stream);
-        Ok(BodyWriter::new(stream))
+        Ok(stream.into_writer())
     }
 
     fn begin(&mut self, end: bool) -> Result<Stream, Error> {
@@ -153,7 +153,7 @@ impl Reply {
             stream.give_head(head);
         }
         if let Some((request, mut body)) = self.request.take() {
-            body.give_with(Some(request.into_head()));
+            Stream::give_body(&mut body, Some(request.into_head()));
         }
     }
 }

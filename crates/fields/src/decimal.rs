@@ -1,13 +1,19 @@
 //! Numbers as decimal text, without the heap.
 
-/// The decimal digits of a number.
-pub(crate) struct Decimal {
+/// The decimal digits of a number, as `content-length` has them (RFC 9110 §8.6). Allocates nothing.
+///
+/// ```
+/// assert_eq!(alula_fields::Decimal::of(1024).as_bytes(), b"1024");
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Decimal {
     digits: [u8; 20],
     start: usize,
 }
 
 impl Decimal {
-    pub(crate) fn of(mut number: u64) -> Self {
+    /// The digits of this number, without leading zeros.
+    pub fn of(mut number: u64) -> Self {
         let mut decimal = Self { digits: [0; 20], start: 20 };
         loop {
             decimal.start -= 1;
@@ -19,7 +25,9 @@ impl Decimal {
         }
     }
 
-    pub(crate) fn as_bytes(&self) -> &[u8] {
+    /// The digits as ASCII.
+    #[inline]
+    pub fn as_bytes(&self) -> &[u8] {
         &self.digits[self.start..]
     }
 }
@@ -27,6 +35,7 @@ impl Decimal {
 #[cfg(test)]
 mod tests {
     use super::Decimal;
+    use alloc::string::ToString;
 
     #[test]
     fn writes_what_the_standard_library_writes() {
