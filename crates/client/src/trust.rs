@@ -95,9 +95,10 @@ impl ServerCertVerifier for Rooted {
         now: UnixTime,
     ) -> Result<ServerCertVerified, rustls::Error> {
         match self.verifier.verify_server_cert(end_entity, intermediates, server_name, ocsp, now) {
-            Err(error)
-                if is_authority_itself(&error) && self.added.iter().any(|added| added == end_entity) =>
-            {
+            Err(error) if is_authority_itself(&error) => {
+                if !self.added.iter().any(|added| added == end_entity) {
+                    return Err(CertificateError::UnknownIssuer.into());
+                }
                 verify_server_name(&ParsedCertificate::try_from(end_entity)?, server_name)?;
                 Ok(ServerCertVerified::assertion())
             }
