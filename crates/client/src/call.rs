@@ -6,7 +6,7 @@ use std::{
 };
 
 use alula_fields::{Decimal, Head, IntoName, KnownName};
-use alula_net::{BodyWriter, Cause, Conn, Error, Phase, Retry, Stream, h2::RequestHead};
+use alula_net::{BodyWriter, Cause, Error, Phase, Retry, Stream, h2::RequestHead};
 
 use crate::{Client, Hole, Prepared, Response, client::Path, origin::Origin, prepared::Given};
 
@@ -128,6 +128,9 @@ impl<'a> Call<'a> {
 
     /// Sends the request with this content and waits for the head of the response. The stated length goes along.
     ///
+    /// All of the content goes out before the response is handed over. A server that sends back more than a window while
+    /// it still reads waits for its reader, and this call for the server: use [`Self::open`] with such a server.
+    ///
     /// Dropping the future cancels the request. Allocates nothing once warm.
     ///
     /// # Errors
@@ -141,7 +144,7 @@ impl<'a> Call<'a> {
     /// # Errors
     /// As [`Self::send`].
     pub async fn open(mut self) -> Result<(BodyWriter, PendingResponse), Error> {
-        let (stream, _) = self.start(None, false, Instant::now()).await?;
+        let stream = self.start(None, false, Instant::now()).await?;
         let (receive, send) = stream.split();
         Ok((send.into_writer(), PendingResponse { stream: receive }))
     }
@@ -160,7 +163,7 @@ impl<'a> Call<'a> {
 
     async fn attempt(&mut self, content: Option<&[u8]>, started: Instant) -> Result<Response, Error> {
         let empty = content.is_none_or(<[u8]>::is_empty);
-        let (mut stream, _conn) = self.start(content.map(<[u8]>::len), empty, started).await?;
+        let mut stream = self.start(content.map(<[u8]>::len), empty, started).await?;
         if let Some(content) = content.filter(|_| !empty) {
             send_content(&stream, content).await?;
         }
@@ -170,12 +173,7 @@ impl<'a> Call<'a> {
     }
 
     /// Opens a stream with the head of the request.
-    async fn start(
-        &mut self,
-        length: Option<usize>,
-        end: bool,
-        started: Instant,
-    ) -> Result<(Stream, Arc<Conn>), Error> {
+    async fn start(&mut self, length: Option<usize>, end: bool, started: Instant) -> Result<Stream, Error> {
         let settings = self.client.settings();
         let client = self.client;
         if let Some(mistake) = self.mistake.take() {
@@ -193,7 +191,7 @@ impl<'a> Call<'a> {
         let stream = match within(self.deadline, started, opening).await {
             Ok(stream) => stream,
             Err(error) => {
-                if matches!(error.cause(), Cause::Closed | Cause::GoAway(_)) || !conn.is_open() {
+                if may_retry(&error) || !conn.is_open() {
                     origin.forget(&conn);
                 }
                 return Err(error);
@@ -204,7 +202,7 @@ impl<'a> Call<'a> {
         } else if let Some(after) = settings.head_deadline {
             stream.set_deadline(after, true);
         }
-        Ok((stream, conn))
+        Ok(stream)
     }
 }
 
