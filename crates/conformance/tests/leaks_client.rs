@@ -32,7 +32,7 @@ fn servers_leave_nothing_behind() {
     let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("a runtime");
     // The first calls make what the runtime keeps.
     calls(&runtime, &certificates, &authority, 1, 1);
-    let before = Holdings::of(&runtime);
+    let before = Holdings::at_rest(&runtime);
     calls(&runtime, &certificates, &authority, ROUNDS_CLEAR, ROUNDS_TLS);
     let mut now = before;
     let same = poll::within(Duration::from_secs(20), || {
@@ -53,6 +53,18 @@ impl Holdings {
     fn of(runtime: &Runtime) -> Self {
         let descriptors = process::held(std::process::id()).descriptors;
         Self { descriptors, tasks: runtime.metrics().num_alive_tasks() }
+    }
+
+    /// What is held once the last connections have taken their leave: no task, and the same many times in a row.
+    fn at_rest(runtime: &Runtime) -> Self {
+        let (mut last, mut times) = (Self::of(runtime), 0);
+        let rest = poll::within(Duration::from_secs(20), || {
+            let now = Self::of(runtime);
+            times = if now == last && now.tasks == 0 { times + 1 } else { 0 };
+            last = now;
+            (times == 50).then_some(now)
+        });
+        rest.expect("what the first calls began ends")
     }
 }
 
