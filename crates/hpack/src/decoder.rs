@@ -15,7 +15,7 @@ use crate::huffman;
 use crate::integer;
 use crate::literal::{Cut, Form, Literal, Name, Span};
 use crate::static_table::{LAST, ROWS, Row};
-use crate::table::{Entry, Table};
+use crate::table::{Entries, Entry, Table};
 use crate::view::TableView;
 use crate::visitor::{Decoded, Visitor};
 
@@ -206,22 +206,35 @@ impl Decoder {
     #[inline]
     fn fields<'f, V: Visitor + ?Sized>(
         &mut self,
-        mut rest: &'f [u8],
+        fragment: &'f [u8],
         visitor: &mut V,
     ) -> Result<Option<(&'f [u8], Cut)>, DecodeError> {
-        while let Some((&first, after)) = rest.split_first() {
-            // Short indexes are most of what comes.
-            if first > 0x80 && first < 0xff {
-                visitor.field(self.short_index(first & 0x7f)?);
-                rest = after;
-                continue;
-            }
+        let mut rest = self.short_indexes(fragment, visitor)?;
+        while !rest.is_empty() {
             match self.field(rest, visitor)? {
-                Ok(len) => rest = &rest[len..],
+                Ok(len) => rest = self.short_indexes(&rest[len..], visitor)?,
                 Err(cut) => return Ok(Some((rest, cut))),
             }
         }
         Ok(None)
+    }
+
+    /// Visits fields as long as each is an index of one octet, which is most of what comes, and returns what follows.
+    #[inline(always)]
+    fn short_indexes<'f, V: Visitor + ?Sized>(
+        &self,
+        fragment: &'f [u8],
+        visitor: &mut V,
+    ) -> Result<&'f [u8], DecodeError> {
+        let entries = self.table.entries();
+        let mut rest = fragment;
+        while let Some((&first, after)) = rest.split_first()
+            && is_short_index(first)
+        {
+            visitor.field(short_index(entries, first & 0x7f)?);
+            rest = after;
+        }
+        Ok(rest)
     }
 
     /// Decodes one field, which is not a short index, and says how long it was, or how it is cut.
@@ -246,23 +259,12 @@ impl Decoder {
         }
     }
 
-    /// The field with an index of one octet, which is neither 0 nor 127.
-    #[inline(always)]
-    fn short_index(&self, index: u8) -> Result<Decoded<'_>, DecodeError> {
-        let index = u32::from(index);
-        if index <= LAST {
-            return Ok(from_row(&ROWS[index as usize]));
-        }
-        let id = self.table.id_behind(index - LAST - 1).ok_or(DecodeError::INDEX_BEYOND)?;
-        Ok(from_entry(self.table.entry(id)))
-    }
-
     /// Visits the field with an index of any length.
     fn index<V: Visitor + ?Sized>(&self, index: u32, visitor: &mut V) -> Result<(), DecodeError> {
         match index {
             0 => Err(DecodeError::INDEX_ZERO),
             1..0x7f => {
-                visit(visitor, self.short_index(index as u8)?);
+                visit(visitor, short_index(self.table.entries(), index as u8)?);
                 Ok(())
             }
             _ => {
@@ -414,6 +416,22 @@ impl Decoder {
 #[inline(never)]
 fn visit<V: Visitor + ?Sized>(visitor: &mut V, field: Decoded<'_>) {
     visitor.field(field);
+}
+
+/// Whether a field begins so that is an index, neither 0 nor longer than this octet.
+#[inline(always)]
+const fn is_short_index(first: u8) -> bool {
+    first > 0x80 && first < 0xff
+}
+
+/// The field with an index of one octet, which is neither 0 nor 127.
+#[inline(always)]
+fn short_index(entries: Entries<'_>, index: u8) -> Result<Decoded<'_>, DecodeError> {
+    let index = u32::from(index);
+    if index <= LAST {
+        return Ok(from_row(&ROWS[index as usize]));
+    }
+    entries.behind(index - LAST - 1).map(from_entry).ok_or(DecodeError::INDEX_BEYOND)
 }
 
 /// A field of the static table.

@@ -59,6 +59,39 @@ pub(crate) struct Entry<'a> {
     pub(crate) class: Class,
 }
 
+/// All entries, for many look-ups while none comes or goes.
+#[derive(Clone, Copy)]
+pub(crate) struct Entries<'a> {
+    ring: &'a [u8],
+    slots: &'a [Slot],
+    newest: usize,
+    len: u32,
+}
+
+impl<'a> Entries<'a> {
+    /// The entry this many places behind the newest, if there are that many.
+    #[inline(always)]
+    pub(crate) fn behind(self, places: u32) -> Option<Entry<'a>> {
+        if places >= self.len {
+            return None;
+        }
+        let id = self.newest.wrapping_sub(places as usize);
+        Some(entry(self.ring, &self.slots[id & self.slots.len().wrapping_sub(1)]))
+    }
+}
+
+/// The entry in a slot.
+#[inline(always)]
+fn entry<'a>(ring: &'a [u8], slot: &Slot) -> Entry<'a> {
+    let value_at = slot.value_at as usize;
+    let name = match slot.known {
+        Some(known) => known.as_str().as_bytes(),
+        None => &ring[value_at - slot.name_len as usize..value_at],
+    };
+    let value = &ring[value_at..value_at + slot.value_len as usize];
+    Entry { name, known: slot.known, value, class: slot.class }
+}
+
 impl Table {
     /// An empty table; nothing is allocated before the first entry.
     pub(crate) const fn new(size_max: u32) -> Self {
@@ -230,17 +263,21 @@ impl Table {
         if places < self.len { Some(self.next - 1 - u64::from(places)) } else { None }
     }
 
+    /// All entries.
+    #[inline(always)]
+    pub(crate) fn entries(&self) -> Entries<'_> {
+        Entries {
+            ring: &self.ring,
+            slots: &self.slots,
+            newest: (self.next as usize).wrapping_sub(1),
+            len: self.len,
+        }
+    }
+
     /// The entry with this id, which is there.
     #[inline]
     pub(crate) fn entry(&self, id: u64) -> Entry<'_> {
-        let slot = self.slot(id);
-        let value_at = slot.value_at as usize;
-        let name = match slot.known {
-            Some(known) => known.as_str().as_bytes(),
-            None => &self.ring[value_at - slot.name_len as usize..value_at],
-        };
-        let value = &self.ring[value_at..value_at + slot.value_len as usize];
-        Entry { name, known: slot.known, value, class: slot.class }
+        entry(&self.ring, self.slot(id))
     }
 
     /// Whether the entry with this id, which is there, has this known name.
