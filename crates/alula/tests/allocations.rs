@@ -7,6 +7,7 @@ use std::{future::Future, sync::mpsc, thread, time::Duration};
 
 use alula::{Client, Error, Exchange, Method, Prepared, Response, Sent, Server, Status};
 use alula_tally::{Counts, Side, Tally};
+use alula_testkit::lists;
 
 #[global_allocator]
 static ALLOCATOR: Tally = Tally::system();
@@ -16,31 +17,6 @@ const REQUESTS: usize = 1_000;
 /// With a hundred large bodies under way, more may meet at once than ever before, and one buffer more is made. That is
 /// seen once and not again, while what a request costs is seen each time.
 const ATTEMPTS: usize = 5;
-
-const REQUEST_FIELDS: [(&str, &str); 10] = [
-    ("user-agent", "alula-bench/1.0"),
-    ("accept", "application/json, text/plain, */*"),
-    ("accept-encoding", "gzip, deflate, br"),
-    ("accept-language", "en-US,en;q=0.5"),
-    ("cache-control", "no-cache"),
-    ("cookie", "session=7f3c9a1e5b2d4860a9c1; theme=dark"),
-    ("referer", "http://example.com/products"),
-    ("x-request-id", "3f1c8a6e9b0d4725"),
-    ("x-trace", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"),
-    ("x-client", "bench"),
-];
-
-const RESPONSE_FIELDS: [(&str, &str); 9] = [
-    ("content-type", "application/json"),
-    ("date", "Fri, 20 Nov 2026 12:00:00 GMT"),
-    ("server", "fixed"),
-    ("cache-control", "public, max-age=3600"),
-    ("etag", "\"5f3c9a1e-400\""),
-    ("last-modified", "Mon, 16 Nov 2026 08:30:00 GMT"),
-    ("vary", "accept-encoding"),
-    ("x-content-type-options", "nosniff"),
-    ("x-request-id", "3f1c8a6e9b0d4725"),
-];
 
 static CONTENT: [u8; 102_400] = [b'c'; 102_400];
 
@@ -130,7 +106,7 @@ async fn run(client: &Client, url: &str, work: Work, requests: usize) {
 
 fn prepare(client: &Client, url: &str, post: bool) -> Prepared {
     let mut prepare = client.prepare(if post { Method::Post } else { Method::Get }, url).unwrap();
-    for (name, value) in REQUEST_FIELDS {
+    for (name, value) in lists::REQUEST {
         prepare = prepare.field(name, value.as_bytes()).unwrap();
     }
     prepare.build().unwrap()
@@ -143,7 +119,7 @@ async fn request(client: &Client, url: &str, prepared: &Prepared, work: Work) ->
         (false, false) => client.get(url),
     };
     if !work.prepared {
-        for (name, value) in REQUEST_FIELDS {
+        for (name, value) in lists::REQUEST {
             call = call.field(name, value);
         }
     }
@@ -177,7 +153,7 @@ async fn answer(mut exchange: Exchange) -> Result<Sent, Error> {
     let octets: usize = exchange.request().path()[1..].parse().unwrap_or(0);
     while exchange.body().chunk().await?.is_some() {}
     let mut reply = exchange.respond(Status::OK);
-    for (name, value) in RESPONSE_FIELDS {
+    for (name, value) in lists::RESPONSE {
         reply = reply.field(name, value);
     }
     reply.send(&CONTENT[..octets]).await

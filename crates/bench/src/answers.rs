@@ -5,6 +5,7 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
 
 use alula_hpack::{Encoder, EncoderConfig, Policy};
+use alula_testkit::lists::{PAGE, Pair, RESPONSE};
 use rustls::pki_types::PrivatePkcs8KeyDer;
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
@@ -14,7 +15,6 @@ use crate::frames::{
     ACK, DATA, END_HEADERS, END_STREAM, Frame, HEADERS, Input, PAYLOAD_MAX, PING, SETTINGS, WINDOW_UPDATE,
     push,
 };
-use crate::lists::{PAGE, Pair, RESPONSE};
 use crate::peer;
 use crate::records::Counting;
 

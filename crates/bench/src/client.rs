@@ -1,9 +1,9 @@
 //! One request through the whole client, in clear text, one at a time on one connection.
 
 use alula::{Client, Method, Prepared, Response};
+use alula_testkit::lists::REQUEST;
 use tokio::runtime::Runtime;
 
-use crate::lists::REQUEST;
 use crate::peer::Peer;
 use crate::workload::{Run, Use, Workload};
 

@@ -4,8 +4,8 @@ use std::hint::black_box;
 
 use alula_fields::{FieldSection, Head, IntoName, KnownName, OutBuf, Status, Time};
 use alula_h2::{Config, Connection, Event, Prepared, RequestHead};
+use alula_testkit::lists::CREATED;
 
-use crate::lists::CREATED;
 use crate::workload::{Run, Workload};
 
 /// All of them.

@@ -8,9 +8,9 @@ use alula_fields::{Head, Limits, OutBuf};
 use alula_hpack::{
     Collect, Decoded, Decoder, DecoderLimits, Encoder, EncoderConfig, Field, Indexing, Memo, Policy,
 };
+use alula_testkit::lists::{BROWSER, PATH};
 
 use crate::encode::{List, front_page, same, visits};
-use crate::lists::{BROWSER, PATH};
 use crate::workload::{Run, Workload};
 
 /// All of them.

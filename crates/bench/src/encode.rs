@@ -4,8 +4,8 @@ use std::hint::black_box;
 
 use alula_fields::OutBuf;
 use alula_hpack::{Encoder, EncoderConfig, Field, Indexing, Part, PreparedBlock};
+use alula_testkit::lists::{self, BROWSER, PATH, Pair, REQUEST_ID};
 
-use crate::lists::{self, BROWSER, PATH, Pair, REQUEST_ID};
 use crate::workload::{Run, Workload};
 
 /// All of them; encoders have the default settings.

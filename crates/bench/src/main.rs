@@ -12,7 +12,6 @@ mod driver;
 mod encode;
 mod fields;
 mod frames;
-mod lists;
 mod part_g;
 mod peer;
 mod records;

@@ -6,10 +6,10 @@ use std::hint::black_box;
 
 use alula_fields::{Head, Limits, OutBuf};
 use alula_hpack::{Decoder, DecoderLimits, Encoder, EncoderConfig, Field, Huffman, Indexing};
+use alula_testkit::lists::{ENGLISH, JAPANESE, LOCALHOST, PUSH, VISITS, device, doubled};
 
 use crate::decode::{block, collect, visit};
 use crate::encode::{List, encode_all, fields};
-use crate::lists::{ENGLISH, JAPANESE, LOCALHOST, PUSH, VISITS, device, doubled};
 use crate::workload::{Run, Workload};
 
 /// All of them.

@@ -2,7 +2,8 @@
 //!
 //! A plan says for each part what to write: an index, a literal made before, or a field that is new each time. Indexes of the
 //! dynamic table are kept as ids of entries; a plan holds as long as none of them has been evicted. A hole that inserts may
-//! evict: then the entries named after it are looked at again.
+//! evict: then the entries named after it are looked at again. A block that was nothing but indexes is kept as it was
+//! written, and is the same as long as the table gets no entry.
 
 use alloc::vec::Vec;
 
@@ -16,13 +17,13 @@ use crate::{Huffman, integer, static_table};
 /// The plans of one encoder: a few, found by the id of the prepared block.
 #[derive(Debug)]
 pub(crate) struct Plans {
-    plans: [Plan; COUNT],
+    plans: Vec<Plan>,
     /// The next to give way.
     oldest: usize,
 }
 
 /// A client rarely has more prepared requests in use at one origin.
-const COUNT: usize = 8;
+const COUNT_MAX: usize = 8;
 
 #[derive(Debug)]
 pub(crate) struct Plan {
@@ -31,6 +32,9 @@ pub(crate) struct Plan {
     ops: Vec<Op>,
     /// The oldest entry named, or [`NONE`].
     oldest: u64,
+    /// The last block, if it was nothing but indexes, and the changes of the table until then, or [`NONE`].
+    indexes: Vec<u8>,
+    indexes_at: u64,
 }
 
 const NONE: u64 = u64::MAX;
@@ -111,36 +115,43 @@ impl Encoder {
         assert!(holes.len() == prepared.holes(), "a prepared block needs a value for each of its holes");
         self.write_size_updates(out);
         let place = self.plans.place_of(prepared.id());
-        let written = self.walk(place, prepared, holes, out);
+        let plan = &mut self.plans.plans[place];
+        if plan.indexes_at == self.table.changes() {
+            return out.extend(&plan.indexes);
+        }
+        let holds = plan.oldest >= self.table.oldest_id();
+        // Out of the plan while it is walked, as fields are encoded meanwhile.
+        let ops = core::mem::take(&mut plan.ops);
+        let (mark, written) = (out.end(), if holds { self.walk(&ops, prepared, holes, out) } else { 0 });
         if written < prepared.parts().len() {
-            self.write_and_plan(place, written, prepared, holes, out);
+            return self.write_and_plan(place, ops, written, prepared, holes, out);
+        }
+        let plan = &mut self.plans.plans[place];
+        plan.ops = ops;
+        // No literal takes but one octet.
+        if out.end() - mark == written && holes.is_empty() {
+            plan.keep(out.since(mark), self.table.changes());
         }
     }
 
     /// Writes parts as the plan says while it holds, and says how many that were.
     #[inline]
-    fn walk(&mut self, place: usize, prepared: &PreparedBlock, holes: &[&[u8]], out: &mut OutBuf) -> usize {
-        if self.plans.plans[place].oldest < self.table.oldest_id() {
-            return 0;
-        }
+    fn walk(&mut self, ops: &[Op], prepared: &PreparedBlock, holes: &[&[u8]], out: &mut OutBuf) -> usize {
         let mut part = 0;
         loop {
-            part = self.walk_octets(place, part, prepared.fixed_len_max(), out);
-            if part == self.plans.plans[place].ops.len() {
+            part += self.walk_octets(&ops[part..], prepared.fixed_len_max(), out);
+            let Some(&op) = ops.get(part) else { return part };
+            part += 1;
+            if !self.walk_other(op, part - 1, prepared, holes, out) && !self.hold(&ops[part..]) {
                 return part;
             }
-            if !self.walk_other(place, part, prepared, holes, out) {
-                return part + 1;
-            }
-            part += 1;
         }
     }
 
-    /// Writes parts that are octets, and says at which part that ends.
+    /// Writes parts that are octets, and says how many that were.
     #[inline]
-    fn walk_octets(&self, place: usize, first: usize, room: usize, out: &mut OutBuf) -> usize {
+    fn walk_octets(&self, ops: &[Op], room: usize, out: &mut OutBuf) -> usize {
         let next = self.table.next_id() as u32;
-        let ops = self.plans.plans[place].ops.get(first..).unwrap_or_default();
         let mut octets = 0;
         for (op, place) in ops.iter().zip(out.spare(room)) {
             let sum = op.sum(next);
@@ -151,19 +162,18 @@ impl Encoder {
             octets += 1;
         }
         out.commit(octets);
-        first + octets
+        octets
     }
 
-    /// Writes a part that is no octet, and says whether the plan still holds for those after it.
+    /// Writes a part that is no octet, and says whether the entries that were there still are.
     fn walk_other(
         &mut self,
-        place: usize,
+        op: Op,
         part: usize,
         prepared: &PreparedBlock,
         holes: &[&[u8]],
         out: &mut OutBuf,
     ) -> bool {
-        let op = self.plans.plans[place].ops[part];
         match op.kind() {
             Kind::Literal => out.extend(prepared.literal(&prepared.parts()[part])),
             Kind::FarEntry => {
@@ -174,17 +184,16 @@ impl Encoder {
             Kind::Field | Kind::Hole => {
                 let oldest = self.table.oldest_id();
                 self.write(part, prepared, holes, out);
-                return self.table.oldest_id() == oldest || self.holds_after(place, part);
+                return self.table.oldest_id() == oldest;
             }
         }
         true
     }
 
-    /// Whether all entries named after this part are alive.
-    fn holds_after(&self, place: usize, part: usize) -> bool {
+    /// Whether all entries these name are alive.
+    fn hold(&self, ops: &[Op]) -> bool {
         let next = self.table.next_id() as u32;
-        let mut after = self.plans.plans[place].ops[part + 1..].iter();
-        after.all(|op| op.back(next).is_none_or(|back| back <= self.table.len()))
+        ops.iter().all(|op| op.back(next).is_none_or(|back| back <= self.table.len()))
     }
 
     /// Writes the parts from `first` on as any fields, and remembers what has become of them.
@@ -192,12 +201,12 @@ impl Encoder {
     fn write_and_plan(
         &mut self,
         place: usize,
+        mut ops: Vec<Op>,
         first: usize,
         prepared: &PreparedBlock,
         holes: &[&[u8]],
         out: &mut OutBuf,
     ) {
-        let mut ops = core::mem::take(&mut self.plans.plans[place].ops);
         ops.truncate(first);
         for (part, prepared_part) in prepared.parts().iter().enumerate().skip(first) {
             let op = match self.write(part, prepared, holes, out) {
@@ -212,7 +221,8 @@ impl Encoder {
         let next = self.table.next_id();
         let furthest = ops.iter().filter_map(|op| op.back(next as u32)).max();
         let oldest = furthest.map_or(NONE, |back| next - u64::from(back));
-        self.plans.plans[place] = Plan { id: prepared.id(), ops, oldest };
+        let plan = &mut self.plans.plans[place];
+        (plan.id, plan.ops, plan.oldest) = (prepared.id(), ops, oldest);
     }
 
     /// Writes one part as any field.
@@ -229,21 +239,33 @@ impl Encoder {
 }
 
 impl Plan {
-    const NEW: Self = Self { id: 0, ops: Vec::new(), oldest: NONE };
+    const NEW: Self = Self { id: 0, ops: Vec::new(), oldest: NONE, indexes: Vec::new(), indexes_at: NONE };
+
+    fn memory_bytes(&self) -> usize {
+        self.ops.capacity() * size_of::<Op>() + self.indexes.capacity()
+    }
+
+    fn clear(&mut self) {
+        (self.id, self.oldest, self.indexes_at) = (0, NONE, NONE);
+        self.ops.clear();
+    }
+
+    /// Keeps a block of nothing but indexes.
+    fn keep(&mut self, indexes: &[u8], changes: u64) {
+        self.indexes.clear();
+        self.indexes.extend_from_slice(indexes);
+        self.indexes_at = changes;
+    }
 }
 
 impl Plans {
     pub(crate) const fn new() -> Self {
-        Self { plans: [const { Plan::NEW }; COUNT], oldest: 0 }
+        Self { plans: Vec::new(), oldest: 0 }
     }
 
     /// Drops every plan; ids of entries may mean something else from now on.
     pub(crate) fn forget(&mut self) {
-        for plan in &mut self.plans {
-            plan.id = 0;
-            plan.ops.clear();
-            plan.oldest = NONE;
-        }
+        self.plans.iter_mut().for_each(Plan::clear);
     }
 
     /// Drops every plan and its memory.
@@ -253,7 +275,8 @@ impl Plans {
 
     /// Octets of memory held outside the struct itself.
     pub(crate) fn memory_bytes(&self) -> usize {
-        self.plans.iter().map(|plan| plan.ops.capacity() * size_of::<Op>()).sum()
+        let own = self.plans.capacity() * size_of::<Plan>();
+        own + self.plans.iter().map(Plan::memory_bytes).sum::<usize>()
     }
 
     /// Where the plan for this prepared block is, or shall be: then it is empty.
@@ -267,11 +290,13 @@ impl Plans {
 
     #[cold]
     fn make_place(&mut self) -> usize {
+        if self.plans.len() < COUNT_MAX {
+            self.plans.push(Plan::NEW);
+            return self.plans.len() - 1;
+        }
         let place = self.oldest;
-        self.oldest = (self.oldest + 1) % COUNT;
-        let plan = &mut self.plans[place];
-        plan.ops.clear();
-        plan.oldest = NONE;
+        self.oldest = (self.oldest + 1) % COUNT_MAX;
+        self.plans[place].clear();
         place
     }
 }

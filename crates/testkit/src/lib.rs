@@ -1,10 +1,12 @@
-//! What the tests of every layer share: allocation counts, byte splitters, hexadecimal, random numbers and vectors.
+//! What the tests of every layer share: allocation counts, byte splitters, lists of fields, hexadecimal, random numbers
+//! and vectors.
 //!
-//! Only octets and closures go in and out, so that the unit tests of any crate can use it. Not published.
+//! Only octets, texts and closures go in and out, so that the unit tests of any crate can use it. Not published.
 #![forbid(unsafe_code)]
 
 mod allocations;
 pub mod hex;
+pub mod lists;
 mod rng;
 mod splits;
 mod vectors;

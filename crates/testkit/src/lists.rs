@@ -1,12 +1,12 @@
 //! The exact lists of fields that all figures are about, and the texts of the Huffman workloads.
 //!
-//! The peers in `figures/peers.txt` were measured with the same lists, so changing a letter here makes a new workload.
+//! The peers in `crates/bench/figures/peers.txt` were measured with the same lists, so changing a letter here makes a new workload.
 
 /// A name and a value.
-pub(crate) type Pair = (&'static str, &'static str);
+pub type Pair = (&'static str, &'static str);
 
 /// A browser's request, 471 octets of names and values: HPACK cases a to e.
-pub(crate) const BROWSER: [Pair; 12] = [
+pub const BROWSER: [Pair; 12] = [
     (":method", "GET"),
     (":scheme", "https"),
     (":authority", "www.example.com"),
@@ -22,22 +22,22 @@ pub(crate) const BROWSER: [Pair; 12] = [
 ];
 
 /// Where in [`BROWSER`] the path is.
-pub(crate) const PATH: usize = 3;
+pub const PATH: usize = 3;
 
 /// Where in [`BROWSER`] the request id is.
-pub(crate) const REQUEST_ID: usize = 11;
+pub const REQUEST_ID: usize = 11;
 
 /// How many lists case b goes through.
-pub(crate) const VISITS: usize = 1024;
+pub const VISITS: usize = 1024;
 
 /// Path and request id of list `number` of case b.
-pub(crate) fn visit(number: usize) -> [String; 2] {
+pub fn visit(number: usize) -> [String; 2] {
     let id = (number as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     [format!("/products/item-{number:08x}?ref=nav"), format!("{id:016x}")]
 }
 
 /// The fields of a created request.
-pub(crate) const CREATED: [Pair; 8] = [
+pub const CREATED: [Pair; 8] = [
     ("user-agent", "alula-bench/1.0"),
     ("accept", "application/json, text/plain, */*"),
     ("accept-encoding", "gzip, deflate, br"),
@@ -49,7 +49,7 @@ pub(crate) const CREATED: [Pair; 8] = [
 ];
 
 /// The fields of a client's request.
-pub(crate) const REQUEST: [Pair; 10] = [
+pub const REQUEST: [Pair; 10] = [
     CREATED[0],
     CREATED[1],
     CREATED[2],
@@ -63,7 +63,7 @@ pub(crate) const REQUEST: [Pair; 10] = [
 ];
 
 /// The fields of the fixed server's answer, behind `:status` and `content-length`.
-pub(crate) const RESPONSE: [Pair; 9] = [
+pub const RESPONSE: [Pair; 9] = [
     ("content-type", "application/json"),
     ("date", "Fri, 20 Nov 2026 12:00:00 GMT"),
     ("server", "fixed"),
@@ -76,7 +76,7 @@ pub(crate) const RESPONSE: [Pair; 9] = [
 ];
 
 /// The fields of a public home page, behind `:status` and `content-length`.
-pub(crate) const PAGE: [Pair; 24] = [
+pub const PAGE: [Pair; 24] = [
     ("content-type", "text/html; charset=utf-8"),
     ("date", "Fri, 20 Nov 2026 12:00:00 GMT"),
     ("server", "fixed"),
@@ -107,11 +107,11 @@ pub(crate) const PAGE: [Pair; 24] = [
 ];
 
 /// The smallest request there is, and one field.
-pub(crate) const LOCALHOST: [Pair; 5] =
+pub const LOCALHOST: [Pair; 5] =
     [(":method", "GET"), (":path", "/"), (":scheme", "https"), (":authority", "localhost"), ("foo", "bar")];
 
 /// A push notification.
-pub(crate) const PUSH: [Pair; 10] = [
+pub const PUSH: [Pair; 10] = [
     (":method", "POST"),
     (":path", "/3/device/00fc13adff785122b4ad28809a3e8082045c3e7c1a9f8f58e2f57a30bad76c95"),
     (":scheme", "https"),
@@ -125,22 +125,22 @@ pub(crate) const PUSH: [Pair; 10] = [
 ];
 
 /// The path of push notification `number`, to a device of its own.
-pub(crate) fn device(number: usize) -> String {
+pub fn device(number: usize) -> String {
     let [a, b, c, d] = [1, 2, 3, 4].map(|salt| (number as u64 + salt).wrapping_mul(0x9e37_79b9_7f4a_7c15));
     format!("/3/device/{a:016x}{b:016x}{c:016x}{d:016x}")
 }
 
 /// 245 octets with CR, LF and a tab.
-pub(crate) const ENGLISH: &str = "The little wing that sits on the thumb of a bird keeps the air from tearing off \
+pub const ENGLISH: &str = "The little wing that sits on the thumb of a bird keeps the air from tearing off \
     when it flies slowly;\r\n\tso a falcon can climb, stall and land on a branch without a fall. Pilots put the same \
     thing on the front of a wing and call it a slat, truly.";
 
 /// 149 octets, nearly all of them of three-octet characters.
-pub(crate) const JAPANESE: &str =
+pub const JAPANESE: &str =
     "小翼羽は鳥の親指に生える短い羽根で、ゆっくり飛ぶ時に翼から空気が剥がれるのを防ぐ。飛行機にもある。ok";
 
 /// A text, doubled until it has at least 128 KiB.
-pub(crate) fn doubled(text: &str) -> String {
+pub fn doubled(text: &str) -> String {
     let mut doubled = text.to_owned();
     while doubled.len() < 128 * 1024 {
         doubled = doubled.repeat(2);
