@@ -36,6 +36,7 @@ pub(crate) struct FieldCheck {
     section: Section,
     /// The pseudo-fields that are there.
     pseudo: u8,
+    target: TargetFacts,
     /// A field has come, so no pseudo-field may.
     has_fields: bool,
     has_host: bool,
@@ -55,6 +56,27 @@ pub(crate) struct RequestFacts {
     pub(crate) is_connect: bool,
 }
 
+/// What the verdict on a request needs of its pseudo-fields, noted as they come.
+#[derive(Clone, Copy, Debug)]
+struct TargetFacts {
+    method: RequestFacts,
+    is_options: bool,
+    /// The scheme is `http` or `https`, whose paths begin with a slash (RFC 9113 §8.3.1).
+    is_http: bool,
+    has_slash: bool,
+    is_asterisk: bool,
+}
+
+impl TargetFacts {
+    const NONE: Self = Self {
+        method: RequestFacts { is_head: false, is_connect: false },
+        is_options: false,
+        is_http: false,
+        has_slash: false,
+        is_asterisk: false,
+    };
+}
+
 const METHOD: u8 = 1;
 const SCHEME: u8 = 2;
 const AUTHORITY: u8 = 4;
@@ -67,6 +89,7 @@ impl FieldCheck {
         Self {
             section,
             pseudo: 0,
+            target: TargetFacts::NONE,
             has_fields: false,
             has_host: false,
             is_too_large: false,
@@ -103,12 +126,11 @@ impl FieldCheck {
 
     /// The verdict on a whole request.
     #[inline]
-    pub(crate) fn request(&self, head: &Head, connect_protocol: bool) -> Result<RequestFacts, Violation> {
+    pub(crate) fn request(&self, connect_protocol: bool) -> Result<RequestFacts, Violation> {
         if let Some(violation) = self.violation {
             return Err(violation);
         }
-        let method = head.method().unwrap_or_default();
-        let facts = RequestFacts { is_head: method == "HEAD", is_connect: method == "CONNECT" };
+        let TargetFacts { method: facts, is_options, is_http, has_slash, is_asterisk } = self.target;
         if facts.is_connect || self.pseudo & PROTOCOL != 0 {
             self.connect(facts, connect_protocol)?;
             if self.pseudo & PROTOCOL == 0 {
@@ -119,12 +141,15 @@ impl FieldCheck {
         if self.pseudo & NEEDED != NEEDED {
             return Err(Violation::PSEUDO_MISSING);
         }
-        match head.path().unwrap_or_default().as_bytes() {
-            [b'/', ..] => Ok(facts),
-            b"*" if method == "OPTIONS" => Ok(facts),
-            [_, ..] if !is_http(head.scheme().unwrap_or_default()) => Ok(facts),
-            _ => Err(Violation::PATH_INVALID),
+        match has_slash || !is_http || (is_asterisk && is_options) {
+            true => Ok(facts),
+            false => Err(Violation::PATH_INVALID),
         }
+    }
+
+    /// The method as far as it is known, for a request of which not all was kept.
+    pub(crate) const fn method_facts(&self) -> RequestFacts {
+        self.target.method
     }
 
     fn connect(&self, facts: RequestFacts, enabled: bool) -> Result<(), Violation> {
@@ -151,10 +176,6 @@ impl FieldCheck {
             None => Err(Violation::STATUS_INVALID),
         }
     }
-}
-
-fn is_http(scheme: &str) -> bool {
-    matches!(Scheme::parse(scheme), Ok(Scheme::Http | Scheme::Https))
 }
 
 /// Puts the fields of a block into a head while it checks them.
@@ -253,14 +274,42 @@ impl Collect<'_> {
     #[inline]
     fn check_pseudo(&mut self, bit: u8, value: &[u8]) -> Result<(), Violation> {
         let (is_valid, rule) = match bit {
-            METHOD => (octets::is_token(value), Violation::METHOD_INVALID),
-            SCHEME => (is_scheme(value), Violation::SCHEME_INVALID),
+            METHOD => (self.is_method(value), Violation::METHOD_INVALID),
+            SCHEME => (self.is_scheme(value), Violation::SCHEME_INVALID),
             AUTHORITY => (self.is_authority(value), Violation::AUTHORITY_INVALID),
-            PATH => (octets::is_path(value) && !value.is_empty(), Violation::PATH_INVALID),
+            PATH => (self.is_path(value), Violation::PATH_INVALID),
             PROTOCOL => (octets::is_token(value), Violation::PROTOCOL_UNEXPECTED),
             _ => (Status::parse(value).is_ok(), Violation::STATUS_INVALID),
         };
         if is_valid { Ok(()) } else { Err(rule) }
+    }
+
+    #[inline]
+    fn is_method(&mut self, value: &[u8]) -> bool {
+        let target = &mut self.check.target;
+        target.method = RequestFacts { is_head: value == b"HEAD", is_connect: value == b"CONNECT" };
+        target.is_options = value == b"OPTIONS";
+        octets::is_token(value)
+    }
+
+    #[inline]
+    fn is_scheme(&mut self, value: &[u8]) -> bool {
+        let scheme = match value {
+            b"https" => Some(Scheme::Https),
+            b"http" => Some(Scheme::Http),
+            other => core::str::from_utf8(other).ok().and_then(|text| Scheme::parse(text).ok()),
+        };
+        self.check.target.is_http = matches!(scheme, Some(Scheme::Http | Scheme::Https));
+        scheme.is_some()
+    }
+
+    /// Whether it suits method and scheme, which may come behind it, is seen in the end.
+    #[inline]
+    fn is_path(&mut self, value: &[u8]) -> bool {
+        let target = &mut self.check.target;
+        target.has_slash = value.starts_with(b"/");
+        target.is_asterisk = value == b"*";
+        octets::is_path(value) && !value.is_empty()
     }
 
     #[inline]
@@ -367,13 +416,6 @@ fn pseudo_of(name: KnownName) -> Option<(Section, u8)> {
         KnownName::PSEUDO_STATUS => (Section::Response, STATUS),
         _ => return None,
     })
-}
-
-#[inline]
-fn is_scheme(value: &[u8]) -> bool {
-    value == b"https"
-        || value == b"http"
-        || core::str::from_utf8(value).is_ok_and(|text| Scheme::parse(text).is_ok())
 }
 
 fn authority(value: &[u8]) -> Option<Authority<'_>> {

@@ -1,109 +1,104 @@
-//! From stream identifiers to slots: open addressing in one array, at least twice as long as there are streams.
+//! From stream identifiers to slots: chains through the slots, as many as there may be streams, or more.
 //!
-//! Identifiers of a connection go up by two, so `id / 2` modulo the length gives neighbours neighbouring places, and a
-//! stream that lives long costs those that meet it one step. There are no tombstones: removing moves followers up.
+//! Identifiers of a connection go up by two, so `id / 2` modulo the number of chains gives those that are open at the same
+//! time chains of their own; a stream that lives long shares its chain with one other now and then. Taking a slot out of its
+//! chain never touches another chain.
 
 use alloc::vec;
 use alloc::vec::Vec;
 
+/// The end of a chain: no slot has this number.
+const NOBODY: u32 = u32::MAX;
+
+/// What a slot is in its chain.
 #[derive(Clone, Copy)]
-struct Entry {
-    /// Zero is free: stream 0 is the connection.
+struct Link {
     id: u32,
-    slot: u32,
+    after: u32,
 }
 
-const FREE: Entry = Entry { id: 0, slot: 0 };
+const UNLINKED: Link = Link { id: 0, after: NOBODY };
 
 #[derive(Clone)]
 pub(crate) struct IdTable {
-    entries: Vec<Entry>,
-    len: usize,
+    /// The first slot of each chain; a power of two of them.
+    firsts: Vec<u32>,
+    /// By slot.
+    links: Vec<Link>,
 }
 
 impl IdTable {
-    /// A table for so many streams; one allocation.
-    pub(crate) fn with_room_for(streams: usize) -> Self {
-        Self { entries: vec![FREE; (streams * 2).next_power_of_two().max(16)], len: 0 }
+    /// A table without slots; one allocation.
+    pub(crate) fn new() -> Self {
+        Self { firsts: vec![NOBODY; CHAINS_MIN], links: Vec::new() }
     }
 
-    /// Makes room for so many streams in all; nothing happens if there is.
-    pub(crate) fn reserve(&mut self, streams: usize) {
-        if streams * 2 <= self.entries.len() {
+    /// Makes room for so many slots in all; nothing happens if there is.
+    pub(crate) fn reserve(&mut self, slots: usize) {
+        if slots <= self.links.len() {
             return;
         }
-        let old = core::mem::replace(self, Self::with_room_for(streams * 2));
-        for entry in old.entries.iter().filter(|entry| entry.id != 0) {
-            self.insert(entry.id, entry.slot);
+        self.links.resize(slots, UNLINKED);
+        if slots > self.firsts.len() {
+            self.spread(slots.next_power_of_two() * 2);
+        }
+    }
+
+    /// Begins so many chains anew.
+    fn spread(&mut self, chains: usize) {
+        let old = core::mem::replace(&mut self.firsts, vec![NOBODY; chains]);
+        for mut slot in old {
+            while let Some(&link) = self.links.get(slot as usize) {
+                self.insert(link.id, slot);
+                slot = link.after;
+            }
         }
     }
 
     #[inline]
     pub(crate) fn find(&self, id: u32) -> Option<u32> {
-        let mut at = self.home(id);
-        loop {
-            let entry = self.entries[at];
-            if entry.id == id && id != 0 {
-                return Some(entry.slot);
+        let mut slot = self.firsts[self.chain(id)];
+        while let Some(link) = self.links.get(slot as usize) {
+            if link.id == id {
+                return Some(slot);
             }
-            if entry.id == 0 {
-                return None;
-            }
-            at = self.after(at);
+            slot = link.after;
         }
+        None
     }
 
-    /// Enters an identifier that is not there; the caller has made room.
+    /// Enters an identifier that is not there for a slot that has none; the caller has made room.
     #[inline]
     pub(crate) fn insert(&mut self, id: u32, slot: u32) {
-        debug_assert!(id != 0 && self.find(id).is_none() && self.len * 2 < self.entries.len());
-        let mut at = self.home(id);
-        while self.entries[at].id != 0 {
-            at = self.after(at);
+        let chain = self.chain(id);
+        let after = core::mem::replace(&mut self.firsts[chain], slot);
+        self.links[slot as usize] = Link { id, after };
+    }
+
+    /// Takes a slot out that was entered with this identifier; nothing happens if it was taken out before.
+    #[inline]
+    pub(crate) fn remove(&mut self, id: u32, slot: u32) {
+        let chain = self.chain(id);
+        let (mut before, mut at) = (NOBODY, self.firsts[chain]);
+        while at != slot {
+            let Some(link) = self.links.get(at as usize) else { return };
+            (before, at) = (at, link.after);
         }
-        self.entries[at] = Entry { id, slot };
-        self.len += 1;
-    }
-
-    #[inline]
-    pub(crate) fn remove(&mut self, id: u32) {
-        let mut hole = self.home(id);
-        while self.entries[hole].id != id {
-            if self.entries[hole].id == 0 {
-                return;
-            }
-            hole = self.after(hole);
+        let after = self.links[slot as usize].after;
+        match self.links.get_mut(before as usize) {
+            Some(link) => link.after = after,
+            None => self.firsts[chain] = after,
         }
-        self.len -= 1;
-        let mut at = self.after(hole);
-        while self.entries[at].id != 0 {
-            // An entry may move up to the hole if its home is not between the two.
-            let mask = self.mask();
-            let from_home = at.wrapping_sub(self.home(self.entries[at].id)) & mask;
-            if from_home >= at.wrapping_sub(hole) & mask {
-                self.entries[hole] = self.entries[at];
-                hole = at;
-            }
-            at = self.after(at);
-        }
-        self.entries[hole] = FREE;
     }
 
     #[inline]
-    fn mask(&self) -> usize {
-        self.entries.len() - 1
-    }
-
-    #[inline]
-    fn home(&self, id: u32) -> usize {
-        (id >> 1) as usize & self.mask()
-    }
-
-    #[inline]
-    fn after(&self, at: usize) -> usize {
-        (at + 1) & self.mask()
+    fn chain(&self, id: u32) -> usize {
+        (id >> 1) as usize & (self.firsts.len() - 1)
     }
 }
+
+/// Enough for a connection with few streams.
+const CHAINS_MIN: usize = 16;
 
 #[cfg(test)]
 mod tests {
@@ -112,8 +107,8 @@ mod tests {
 
     #[test]
     fn agrees_with_a_map_whatever_the_order() {
-        let mut table = IdTable::with_room_for(8);
-        let mut map = BTreeMap::new();
+        let (mut table, mut map) = (IdTable::new(), BTreeMap::new());
+        let mut free: Vec<u32> = (0..97).rev().collect();
         let mut random = 0x2545_f491_4f6c_dd1d_u64;
         for step in 0..20_000 {
             random ^= random << 13;
@@ -121,15 +116,18 @@ mod tests {
             random ^= random << 17;
             let id = (random % 97) as u32 * 2 + 1;
             match map.remove(&id) {
-                Some(_) => table.remove(id),
+                Some(slot) => {
+                    table.remove(id, slot);
+                    table.remove(id, slot);
+                    free.push(slot);
+                }
                 None => {
-                    map.insert(id, step);
-                    table.reserve(map.len());
-                    table.insert(id, step);
+                    let slot = free.pop().unwrap();
+                    map.insert(id, slot);
+                    table.reserve(slot as usize + 1);
+                    table.insert(id, slot);
                 }
             }
-            table.remove(1_000_001);
-            assert_eq!(table.len, map.len());
             for id in (0..200).map(|half| half * 2 + 1) {
                 assert_eq!(table.find(id), map.get(&id).copied(), "step {step}, id {id}");
             }
@@ -137,7 +135,22 @@ mod tests {
     }
 
     #[test]
+    fn identifiers_far_apart_share_a_chain_and_are_told_apart() {
+        let mut table = IdTable::new();
+        table.reserve(3);
+        let ids = [1, 1 + 2 * CHAINS_MIN as u32, 1 + 4 * CHAINS_MIN as u32];
+        ids.iter().zip(0..).for_each(|(id, slot)| table.insert(*id, slot));
+        table.remove(ids[1], 1);
+        assert_eq!(ids.map(|id| table.find(id)), [Some(0), None, Some(2)]);
+        table.remove(ids[2], 2);
+        assert_eq!(ids.map(|id| table.find(id)), [Some(0), None, None]);
+    }
+
+    #[test]
     fn stream_0_is_never_found() {
-        assert_eq!(IdTable::with_room_for(1).find(0), None);
+        let mut table = IdTable::new();
+        assert_eq!(table.find(0), None);
+        table.reserve(1);
+        assert_eq!(table.find(0), None);
     }
 }

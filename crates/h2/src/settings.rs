@@ -162,12 +162,15 @@ impl SettingsFrame {
 #[derive(Clone, Debug)]
 pub(crate) struct LocalSettings {
     acknowledged: Settings,
+    /// The last of those that wait, or those in force: asked for with every request.
+    newest: Settings,
     pending: VecDeque<Settings>,
 }
 
 impl LocalSettings {
     pub(crate) fn new() -> Self {
-        Self { acknowledged: Settings::default(), pending: VecDeque::new() }
+        let settings = Settings::default();
+        Self { acknowledged: settings, newest: settings, pending: VecDeque::new() }
     }
 
     /// What the peer is known to follow.
@@ -177,11 +180,13 @@ impl LocalSettings {
     }
 
     /// What was sent last.
-    pub(crate) fn newest(&self) -> &Settings {
-        self.pending.back().unwrap_or(&self.acknowledged)
+    #[inline]
+    pub(crate) const fn newest(&self) -> &Settings {
+        &self.newest
     }
 
     pub(crate) fn sent(&mut self, settings: Settings) {
+        self.newest = settings;
         self.pending.push_back(settings);
     }
 

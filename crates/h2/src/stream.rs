@@ -1,5 +1,7 @@
 //! What the machine knows of one stream.
 
+use alloc::boxed::Box;
+
 use alula_fields::{FieldSection, Head, SECTION_KEPT_BYTES_MAX};
 
 use crate::content::Content;
@@ -38,12 +40,13 @@ pub(crate) struct Stream {
     pub(crate) content_out: Content,
     /// How it was reset, if it was.
     pub(crate) reset: Reset,
-    pub(crate) head: Head,
+    /// In a box, so that the head of a block changes places with it for a few instructions.
+    pub(crate) head: Box<Head>,
     pub(crate) trailers: FieldSection,
 }
 
 impl Stream {
-    pub(crate) const fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             id: 0,
             receiving: Receiving::Idle,
@@ -62,7 +65,7 @@ impl Stream {
             content_in: Content::UNSTATED,
             content_out: Content::UNSTATED,
             reset: Reset { code: ErrorCode::NO_ERROR, origin: Origin::Peer, unprocessed: false },
-            head: Head::new(),
+            head: Box::default(),
             trailers: FieldSection::new(),
         }
     }

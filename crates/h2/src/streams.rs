@@ -79,7 +79,7 @@ pub(crate) struct Streams {
 impl Streams {
     pub(crate) fn new() -> Self {
         let ends = Ends { first: NOBODY, last: NOBODY };
-        Self { slots: Vec::new(), free: Vec::new(), ids: IdTable::with_room_for(0), queues: [ends; QUEUES] }
+        Self { slots: Vec::new(), free: Vec::new(), ids: IdTable::new(), queues: [ends; QUEUES] }
     }
 
     /// How many slots are in use, closed streams that the application still holds included.
@@ -116,13 +116,15 @@ impl Streams {
         slot
     }
 
-    /// The stream is closed: frames do not find it any more.
+    /// The stream is closed: frames do not find it any more. Gives it to note so.
     #[inline]
-    pub(crate) fn close(&mut self, key: StreamKey) {
-        if let Some(stream) = self.get(key) {
-            let id = stream.id;
-            self.ids.remove(id);
+    pub(crate) fn close(&mut self, key: StreamKey) -> Option<&mut Stream> {
+        let entry = self.slots.get_mut(key.slot as usize)?;
+        if entry.generation != key.generation {
+            return None;
         }
+        self.ids.remove(entry.stream.id, key.slot);
+        Some(&mut entry.stream)
     }
 
     /// Gives the slot back; the key finds nothing from now on. The stream must be closed.
@@ -147,13 +149,13 @@ impl Streams {
     #[inline]
     pub(crate) fn get(&self, key: StreamKey) -> Option<&Stream> {
         let entry = self.slots.get(key.slot as usize)?;
-        (entry.used && entry.generation == key.generation).then_some(&entry.stream)
+        (entry.generation == key.generation).then_some(&entry.stream)
     }
 
     #[inline]
     pub(crate) fn get_mut(&mut self, key: StreamKey) -> Option<&mut Stream> {
         let entry = self.slots.get_mut(key.slot as usize)?;
-        (entry.used && entry.generation == key.generation).then_some(&mut entry.stream)
+        (entry.generation == key.generation).then_some(&mut entry.stream)
     }
 
     /// All streams whose slots are in use; for what concerns all of them, never for one request.

@@ -4,6 +4,7 @@
 //! they are for, since the table must see them all; the verdict is given when the block is whole. Only then is a stream
 //! opened and the head swapped into it.
 
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use alula_fields::{Head, SECTION_KEPT_BYTES_MAX, Time};
@@ -32,7 +33,7 @@ pub(super) struct Block {
     /// Nothing of the block has gone to the decoder yet.
     is_fresh: bool,
     check: FieldCheck,
-    head: Head,
+    head: Box<Head>,
     cookies: Vec<u8>,
     memo: Memo<KnownHead>,
 }
@@ -59,7 +60,7 @@ impl Block {
             continuations: 0,
             is_fresh: true,
             check: FieldCheck::new(Section::Discarded),
-            head: Head::new(),
+            head: Box::default(),
             cookies: Vec::new(),
             memo: Memo::new(),
         }
@@ -379,7 +380,7 @@ impl Connection {
             return self.large_request_in(id, end);
         }
         join_cookies(check, head, cookies);
-        let facts = check.request(head, self.local.newest().connect_protocol)?;
+        let facts = check.request(self.local.newest().connect_protocol)?;
         let content = Content::stated(check.content_length.filter(|_| !facts.is_connect));
         let content = content.check(0, end).map_err(|_| Violation::CONTENT_LENGTH_MISMATCH)?;
         let stream = self.begin_request(id, end, facts);
@@ -408,7 +409,7 @@ impl Connection {
         if let Some(rule) = self.block.check.violation() {
             return Err(rule);
         }
-        let facts = RequestFacts { is_head: self.block.head.method() == Some("HEAD"), is_connect: false };
+        let facts = RequestFacts { is_connect: false, ..self.block.check.method_facts() };
         let stream = self.begin_request(id, end, facts);
         Ok(Some(Event::HeadTooLarge { stream, end }))
     }

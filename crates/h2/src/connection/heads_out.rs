@@ -39,10 +39,8 @@ impl Connection {
         let stream = self.begin_sending(&facts, content, end);
         self.flush(out);
         let mark = open_frame(out);
-        let mut block = self.encoder.block(out);
-        write_request(&mut block, head);
-        write_fields(&mut block, head.fields);
-        block.finish();
+        write_pseudo(&mut self.encoder.block(out), head);
+        self.encoder.encode(section(head.fields), out);
         self.close_block(mark, self.next_id - 2, end, out);
         Ok(stream)
     }
@@ -147,9 +145,7 @@ impl Connection {
         let id = entry.id;
         self.flush(out);
         let mark = open_frame(out);
-        let mut block = self.encoder.block(out);
-        write_fields(&mut block, trailers);
-        block.finish();
+        self.encoder.encode(section(trailers), out);
         self.close_block(mark, id, true, out);
         self.close_if_ended(stream);
         Ok(())
@@ -212,10 +208,9 @@ impl Connection {
     fn write_response(&mut self, id: u32, head: &ResponseHead<'_>, end: bool, out: &mut OutBuf) {
         self.flush(out);
         let mark = open_frame(out);
-        let mut block = self.encoder.block(out);
-        block.known(KnownName::PSEUDO_STATUS, &head.status.digits());
-        write_fields(&mut block, head.fields);
-        block.finish();
+        let digits = head.status.digits();
+        self.encoder.block(out).known(KnownName::PSEUDO_STATUS, &digits);
+        self.encoder.encode(section(head.fields), out);
         self.close_block(mark, id, end, out);
     }
 
@@ -272,38 +267,36 @@ pub(super) fn open_frame(out: &mut OutBuf) -> usize {
     mark
 }
 
+/// Writes the pseudo-fields of a request.
 #[inline]
-fn write_request(block: &mut Block<'_>, head: &RequestHead<'_>) {
+fn write_pseudo(block: &mut Block<'_>, head: &RequestHead<'_>) {
+    let has_target = !fields_out::is_plain_connect(head);
     block.known(KnownName::PSEUDO_METHOD, head.method.as_bytes());
     if let Some(protocol) = head.protocol {
         block.known(KnownName::PSEUDO_PROTOCOL, protocol.as_bytes());
     }
-    if !fields_out::is_plain_connect(head) {
+    if has_target {
         block.known(KnownName::PSEUDO_SCHEME, head.scheme.as_bytes());
     }
     if !head.authority.is_empty() {
         block.known(KnownName::PSEUDO_AUTHORITY, head.authority.as_bytes());
     }
-    if !fields_out::is_plain_connect(head) {
+    if has_target {
         block.known(KnownName::PSEUDO_PATH, head.path.as_bytes());
     }
 }
 
+/// The fields of a section, as they go: values without the white space around them.
 #[inline]
-fn write_fields(block: &mut Block<'_>, fields: &FieldSection) {
-    for field in fields.iter() {
+fn section(fields: &FieldSection) -> impl Iterator<Item = Field<'_>> {
+    fields.iter().map(|field| {
         let value = match field.value() {
             value if has_blank_ends(value) => octets::trim(value),
             value => value,
         };
-        match field.known() {
-            Some(name) if !field.is_sensitive() => block.known(name, value),
-            known => {
-                let indexing = if field.is_sensitive() { Indexing::Never } else { Indexing::Auto };
-                block.field(Field { name: field.name_bytes(), known, value, indexing });
-            }
-        }
-    }
+        let indexing = if field.is_sensitive() { Indexing::Never } else { Indexing::Auto };
+        Field { name: field.name_bytes(), known: field.known(), value, indexing }
+    })
 }
 
 /// Values have no controls but tab, so an end is blank exactly if it is not above a space.

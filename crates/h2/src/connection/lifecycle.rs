@@ -191,8 +191,7 @@ impl Connection {
 
     #[inline]
     fn close_stream(&mut self, stream: StreamKey, how: Closed) {
-        self.streams.close(stream);
-        let Some(entry) = self.streams.get_mut(stream) else { return };
+        let Some(entry) = self.streams.close(stream) else { return };
         entry.is_closed = true;
         self.closed.push(entry.id, how);
         self.open -= 1;

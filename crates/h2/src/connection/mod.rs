@@ -248,7 +248,7 @@ impl Connection {
             into.clear();
             return Ok(());
         }
-        core::mem::swap(&mut entry.head, into);
+        core::mem::swap(&mut *entry.head, into);
         self.free_if_done(stream);
         Ok(())
     }
@@ -406,7 +406,7 @@ impl Connection {
         let streams: usize = self
             .streams
             .iter()
-            .map(|entry| entry.head.capacity_bytes() + entry.trailers.capacity_bytes())
+            .map(|entry| size_of::<Head>() + entry.head.capacity_bytes() + entry.trailers.capacity_bytes())
             .sum();
         streams
             + self.streams.slots() * size_of::<Stream>()
