@@ -224,12 +224,13 @@ impl Encoder {
             out.push(INDEXED | index);
             return Written::Static(index);
         }
-        if let Some(id) = self.lookup.latest(&self.table, name)
+        let latest = self.lookup.latest(&self.table, name);
+        if let Some(id) = latest
             && self.table.is_known(id, name, value)
         {
             return self.index(id, out);
         }
-        self.known_not_latest(name, value, treatment, out)
+        self.known_not_latest(name, value, treatment, latest, out)
     }
 
     /// The same where neither the static table nor the newest entry with the name has the value.
@@ -238,10 +239,10 @@ impl Encoder {
         name: KnownName,
         value: &[u8],
         treatment: Treatment,
+        latest: Option<u64>,
         out: &mut OutBuf,
     ) -> Written {
         let hashes = Hashes::of_known(name, value);
-        let latest = self.lookup.latest(&self.table, name);
         if latest.is_some_and(|id| self.lookup.has_older(&self.table, id))
             && let Some(id) = self.lookup.pair_of_known(&self.table, hashes, name, value)
         {

@@ -226,15 +226,19 @@ impl Encoder {
     }
 
     /// Writes one part as any field.
+    #[inline]
     fn write(&mut self, part: usize, prepared: &PreparedBlock, holes: &[&[u8]], out: &mut OutBuf) -> Written {
         let part = &prepared.parts()[part];
-        let mut field = prepared.field(part);
-        match part.hole {
-            Some(hole) => field.value = holes[hole as usize],
-            None if self.enters_prepared(&field) => field = Field { indexing: Indexing::Index, ..field },
-            None => {}
-        }
+        let field = match part.hole {
+            Some(hole) => prepared.field_with(part, holes[hole as usize]),
+            None => self.to_enter(prepared.field(part)),
+        };
         self.field(&field, out)
+    }
+
+    /// A field that is prepared will come again: it becomes an entry at once if it may.
+    fn to_enter<'a>(&self, field: Field<'a>) -> Field<'a> {
+        if self.enters_prepared(&field) { field.with(Indexing::Index) } else { field }
     }
 }
 

@@ -124,10 +124,14 @@ impl PreparedBlock {
         self.fixed_len_max
     }
 
-    /// The field of a part; that of a hole has no value.
-    pub(crate) fn field<'a>(&'a self, part: &'a PreparedPart) -> Field<'a> {
-        let (name, value) = (&self.octets[part.name.clone()], &self.octets[part.value.clone()]);
-        Field { name, known: part.known, value, indexing: part.indexing }
+    /// The field of a part that is no hole.
+    pub(crate) fn field<'a>(&'a self, part: &PreparedPart) -> Field<'a> {
+        self.field_with(part, &self.octets[part.value.clone()])
+    }
+
+    /// The field of a hole with this value.
+    pub(crate) fn field_with<'a>(&'a self, part: &PreparedPart, value: &'a [u8]) -> Field<'a> {
+        Field { name: &self.octets[part.name.clone()], known: part.known, value, indexing: part.indexing }
     }
 
     pub(crate) fn literal<'a>(&'a self, part: &PreparedPart) -> &'a [u8] {
