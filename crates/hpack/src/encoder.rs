@@ -70,7 +70,7 @@ impl Encoder {
         Self {
             config,
             auto: Treatment::auto(config.policy),
-            quick_below: if config.policy == Policy::Never { 0 } else { Indexing::Without as u8 },
+            quick_below: quick_below(config.policy),
             signalled: TABLE_BYTES_INITIAL,
             smallest: size_max,
             table: Table::new(size_max),
@@ -86,6 +86,38 @@ impl Encoder {
         self.table.reset(size_max);
         (self.signalled, self.smallest) = (TABLE_BYTES_INITIAL, size_max);
         self.seen.reset();
+        self.plans.forget();
+    }
+
+    /// Goes on with another policy from the next block on.
+    ///
+    /// With [`Policy::Static`] what the table holds is never referred to again, so that blocks do not depend on each other;
+    /// the peer keeps it, and that does no harm.
+    ///
+    /// ```
+    /// use alula_fields::OutBuf;
+    /// use alula_hpack::{Encoder, EncoderConfig, Field, Policy};
+    ///
+    /// let mut encoder = Encoder::new(EncoderConfig { policy: Policy::Always, ..EncoderConfig::default() });
+    /// let mut out = OutBuf::new();
+    /// encoder.encode([Field::new(b"x-tag", b"a")], &mut out);
+    /// encoder.set_policy(Policy::Never);
+    /// out.clear();
+    /// encoder.encode([Field::new(b"x-tag", b"a")], &mut out);
+    /// assert_eq!(out.unsent(), b"\x1f\x2f\x01a");
+    /// ```
+    pub fn set_policy(&mut self, policy: Policy) {
+        self.config.policy = policy;
+        (self.auto, self.quick_below) = (Treatment::auto(policy), quick_below(policy));
+        if policy == Policy::Static {
+            self.table.reset(self.table.size_max());
+        }
+        self.plans.forget();
+    }
+
+    /// Goes on coding strings in another way.
+    pub fn set_huffman(&mut self, huffman: Huffman) {
+        self.config.huffman = huffman;
         self.plans.forget();
     }
 
@@ -426,6 +458,11 @@ impl Encoder {
             _ => config.table_bytes_max.min(TABLE_BYTES_INITIAL),
         }
     }
+}
+
+/// Below this, an [`Indexing`] allows an index.
+const fn quick_below(policy: Policy) -> u8 {
+    if matches!(policy, Policy::Never) { 0 } else { Indexing::Without as u8 }
 }
 
 /// Room for the indexes of a usual block.

@@ -171,6 +171,37 @@ fn all_policies_codings_and_sizes_come_back() {
 }
 
 #[test]
+fn policy_and_coding_may_change_between_blocks() {
+    for seed in 0..200 {
+        let mut rng = Rng::new(seed);
+        let mut encoder = Encoder::new(EncoderConfig::default());
+        let mut decoder = Decoder::new(DecoderLimits::default());
+        let mut out = OutBuf::new();
+        for _ in 0..60 {
+            let (policy, huffman) = (*rng.pick(&POLICIES), *rng.pick(&CODINGS));
+            encoder.set_policy(policy);
+            encoder.set_huffman(huffman);
+            let fields = random_fields(&mut rng);
+            out.clear();
+            encoder.encode(borrowed(&fields), &mut out);
+            encoder.check_invariants();
+            let expected = fields.iter().map(|field| {
+                let (name, value, _) = field;
+                (name.clone(), value.clone(), is_never(policy, field))
+            });
+            assert_eq!(decode(&mut decoder, out.unsent()), expected.collect::<Vec<_>>(), "seed {seed}");
+            if policy == Policy::Static {
+                // A decoder that has seen nothing else understands it as well.
+                assert_eq!(
+                    decode(&mut Decoder::new(DecoderLimits::default()), out.unsent()).len(),
+                    fields.len()
+                );
+            }
+        }
+    }
+}
+
+#[test]
 fn random_blocks_mean_the_same_at_every_split() {
     for seed in 0..25 {
         let mut rng = Rng::new(seed);
