@@ -423,7 +423,12 @@ fn authority(value: &[u8]) -> Option<Authority<'_>> {
 }
 
 /// By id: the fields that [`Collect::special`] is for.
-pub(crate) static IS_SPECIAL: [bool; 256] = {
+pub(crate) static IS_SPECIAL: [bool; 256] = by_id(true);
+
+/// By id: the fields that HTTP/2 has rules for, whoever sends them; 0 is none.
+pub(crate) static HAS_RULES: [bool; 256] = by_id(false);
+
+const fn by_id(has_cookie: bool) -> [bool; 256] {
     let mut table = [false; 256];
     let mut id = 1;
     while id <= u8::MAX as usize {
@@ -432,11 +437,9 @@ pub(crate) static IS_SPECIAL: [bool; 256] = {
         }
         id += 1;
     }
-    let own = [KnownName::TE, KnownName::CONTENT_LENGTH, KnownName::COOKIE, KnownName::HOST];
-    let mut at = 0;
-    while at < own.len() {
-        table[own[at].id() as usize] = true;
-        at += 1;
-    }
+    table[KnownName::TE.id() as usize] = true;
+    table[KnownName::CONTENT_LENGTH.id() as usize] = true;
+    table[KnownName::HOST.id() as usize] = true;
+    table[KnownName::COOKIE.id() as usize] = has_cookie;
     table
-};
+}

@@ -12,7 +12,7 @@ use alula_fields::{Authority, FieldSection, KnownName, Scheme, Status, octets};
 use crate::content;
 use crate::error::SendError;
 use crate::event::{RequestHead, ResponseHead};
-use crate::fields_in::{IS_SPECIAL, Section};
+use crate::fields_in::{HAS_RULES, Section};
 use crate::violation::Violation;
 
 /// What the machine needs to know of a head it is to send.
@@ -110,9 +110,9 @@ fn fields(
 ) -> Result<Option<u64>, SendError> {
     let mut content_length = None;
     for (at, field) in fields.iter().enumerate() {
-        if let Some(name) = field.known()
-            && IS_SPECIAL[usize::from(name.id())]
-            && name != KnownName::COOKIE
+        // For most this look into the table is all.
+        if HAS_RULES[field.known().map_or(0, |name| usize::from(name.id()))]
+            && let Some(name) = field.known()
         {
             let value = octets::trim(field.value());
             special(name, value, section, request, &mut content_length)

@@ -93,6 +93,19 @@ impl Stream {
     /// Gives back what an unusually large message has left in the buffers.
     #[inline]
     pub(crate) fn recycle(&mut self) {
+        if self.memory_bytes() > SECTION_KEPT_BYTES_MAX {
+            self.shrink();
+        }
+    }
+
+    /// What head and trailers hold.
+    #[inline]
+    pub(crate) fn memory_bytes(&self) -> usize {
+        self.head.capacity_bytes() + self.trailers.capacity_bytes()
+    }
+
+    #[cold]
+    fn shrink(&mut self) {
         self.head.trim(SECTION_KEPT_BYTES_MAX);
         self.trailers.trim(SECTION_KEPT_BYTES_MAX);
     }

@@ -27,13 +27,26 @@ impl Connection {
         entry.sending.on(Outgoing::Data { end_stream: end })?;
         entry.content_out.check(data.len() as u64, end).map_err(|_| SendError::ContentLength)?;
         let taken = data.len().min(self.capacity(entry) as usize);
-        let (id, is_all) = (entry.id, taken == data.len());
-        if taken > 0 || (end && is_all) {
+        let is_all = taken == data.len();
+        let end = end && is_all;
+        let sending = entry.sending.on(Outgoing::Data { end_stream: end })?;
+        let content = entry.content_out.check(taken as u64, end).map_err(|_| SendError::ContentLength)?;
+
+        let entry = self.streams.get_mut(stream).ok_or(SendError::UnknownStream)?;
+        (entry.sending, entry.content_out, entry.is_blocked) = (sending, content, !is_all);
+        entry.window_out.take(taken as u32);
+        self.window_out.take(taken as u32);
+        let (id, waits_for_connection) = (entry.id, !is_all && entry.window_out.available() > 0);
+        if taken > 0 || end {
             self.flush(out);
-            self.write_data(id, &data[..taken], end && is_all, out);
+            self.write_data(id, &data[..taken], end, out);
         }
-        self.charge_sent(stream, taken as u32, end && is_all)?;
-        self.wait_for_window(stream, !is_all);
+        if waits_for_connection {
+            self.streams.enqueue(Queue::Writable, stream);
+        }
+        if end {
+            self.close_if_ended(stream);
+        }
         Ok(taken)
     }
 
@@ -41,30 +54,6 @@ impl Connection {
     #[inline]
     pub(super) fn capacity(&self, entry: &Stream) -> u32 {
         entry.window_out.available().min(self.window_out.available())
-    }
-
-    #[inline]
-    fn charge_sent(&mut self, stream: StreamKey, taken: u32, end: bool) -> Result<(), SendError> {
-        let entry = self.streams.get_mut(stream).ok_or(SendError::UnknownStream)?;
-        entry.window_out.take(taken);
-        self.window_out.take(taken);
-        entry.content_out =
-            entry.content_out.check(u64::from(taken), end).map_err(|_| SendError::ContentLength)?;
-        entry.sending = entry.sending.on(Outgoing::Data { end_stream: end })?;
-        if end {
-            self.close_if_ended(stream);
-        }
-        Ok(())
-    }
-
-    /// A stream that could not send all waits for its own window, or in the queue for the connection's.
-    #[inline]
-    fn wait_for_window(&mut self, stream: StreamKey, waits: bool) {
-        let Some(entry) = self.streams.get_mut(stream) else { return };
-        entry.is_blocked = waits;
-        if waits && entry.window_out.available() > 0 {
-            self.streams.enqueue(Queue::Writable, stream);
-        }
     }
 
     #[inline]

@@ -403,11 +403,7 @@ impl Connection {
 
     /// Octets of memory held outside the struct itself; its cost grows with the streams.
     pub fn memory_bytes(&mut self) -> usize {
-        let streams: usize = self
-            .streams
-            .iter()
-            .map(|entry| size_of::<Head>() + entry.head.capacity_bytes() + entry.trailers.capacity_bytes())
-            .sum();
+        let streams: usize = self.streams.iter().map(|entry| size_of::<Head>() + entry.memory_bytes()).sum();
         streams
             + self.streams.slots() * size_of::<Stream>()
             + self.pending.capacity()

@@ -55,10 +55,19 @@ impl Connection {
     ///
     /// # Allocation
     /// None once slots, heads and tables are warm.
+    #[inline]
     pub fn receive<'i>(&mut self, input: &'i [u8], now: Time) -> Result<Received<'i>, ConnectionError> {
         if let Some(error) = self.error {
             return Err(error);
         }
+        // Every phase that is left behind waits for input, so there is nothing to do without; drivers ask to be sure.
+        if input.is_empty() {
+            return Ok(Received { consumed: 0, event: None });
+        }
+        self.receive_some(input, now)
+    }
+
+    fn receive_some<'i>(&mut self, input: &'i [u8], now: Time) -> Result<Received<'i>, ConnectionError> {
         self.timers.start(now);
         let mut rest = input;
         loop {
@@ -81,6 +90,15 @@ impl Connection {
                 Some(octets) => self.frame(FrameHeader::parse(&octets), rest, now),
                 None => Ok(Step::Starved),
             },
+            _ => self.go_on(rest, now),
+        }
+    }
+
+    /// Goes on in the middle of a frame; apart, so that frames that are here whole need not make room for it.
+    #[inline(never)]
+    fn go_on<'i>(&mut self, rest: &mut &'i [u8], now: Time) -> Result<Step<'i>, ConnectionError> {
+        match self.phase {
+            Phase::Header => Ok(Step::More),
             Phase::Fragment { left, padding, is_last } => self.fragment(left, padding, is_last, rest, now),
             Phase::Data { stream, left, padding, end } => Ok(self.data(stream, left, padding, end, rest)),
             Phase::Skip { left } => Ok(self.skip(left, rest)),
