@@ -12,7 +12,7 @@ pub trait Handler: Send + Sync + 'static {
     /// The work of one request.
     type Future: Future<Output = Result<Sent, Error>> + Send + 'static;
 
-    /// Begins to answer a request.
+    /// Begins to answer a request. A panic here is answered like one of the future.
     fn call(&self, exchange: Exchange) -> Self::Future;
 }
 

@@ -51,7 +51,7 @@ impl<H: Handler> Serve<H> {
             self.cancelled.drain(..).for_each(|stream| self.slots.cancel(stream));
             for incoming in self.incoming.drain(..) {
                 let stream = incoming.key;
-                self.slots.start(stream, self.handler.call(Exchange::new(incoming)));
+                self.slots.start(stream, || self.handler.call(Exchange::new(incoming)));
             }
             self.slots.poll_ready();
             match turn {

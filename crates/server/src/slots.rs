@@ -82,16 +82,25 @@ impl<F: Future> Slots<F> {
         self.free.len() == self.slots.len()
     }
 
-    /// Starts the future that answers a stream and polls it once.
-    pub(crate) fn start(&mut self, stream: StreamName, future: F) {
+    /// Begins to answer a stream and polls the future once. A panic on the way is the end of that future only.
+    pub(crate) fn start(&mut self, stream: StreamName, begin: impl FnOnce() -> F) {
+        let index = self.take(stream);
+        let slot = &mut self.slots[index];
+        match catch_unwind(AssertUnwindSafe(|| slot.future.set(Some(begin())))) {
+            Ok(()) => self.poll(index),
+            Err(_) => self.end(index),
+        }
+    }
+
+    /// A slot for what answers this stream.
+    fn take(&mut self, stream: StreamName) -> usize {
         let index = self.free.pop().unwrap_or_else(|| self.add());
         if self.by_stream.len() <= stream.index() {
             self.by_stream.resize(stream.index() + 1, 0);
         }
         self.by_stream[stream.index()] = index;
         self.slots[index].stream = Some(stream);
-        self.slots[index].future.set(Some(future));
-        self.poll(index);
+        index
     }
 
     /// Drops the future that answers this stream, if it still runs.
