@@ -14,10 +14,14 @@ pub mod kind {
     pub const DATA: u8 = 0;
     /// A field block's beginning.
     pub const HEADERS: u8 = 1;
+    /// An older order of streams, ignored.
+    pub const PRIORITY: u8 = 2;
     /// The end of a stream, early.
     pub const RST_STREAM: u8 = 3;
     /// Parameters, and their acknowledgement.
     pub const SETTINGS: u8 = 4;
+    /// A response nobody asked for.
+    pub const PUSH_PROMISE: u8 = 5;
     /// A liveness check.
     pub const PING: u8 = 6;
     /// The end of a connection.
@@ -113,6 +117,22 @@ pub fn request_block(method: &str) -> Vec<u8> {
     const PATH_ROOT: u8 = 0x84;
     let pseudo = [literal(2, method), vec![SCHEME_HTTP, PATH_ROOT], literal(1, "localhost")];
     pseudo.concat()
+}
+
+/// The field block of a request for this path at `localhost`.
+#[must_use]
+pub fn path_block(method: &str, path: &str) -> Vec<u8> {
+    [literal(2, method), vec![0x86], literal(4, path), literal(1, "localhost")].concat()
+}
+
+/// A field with any name, of fewer than 127 octets as its value, never entered into a table (RFC 7541 §6.2.2).
+#[must_use]
+pub fn field(name: &str, value: &str) -> Vec<u8> {
+    let string = |text: &str| {
+        let length = u8::try_from(text.len()).ok().filter(|length| *length < 127);
+        [&[length.expect("a string of a test is short")], text.as_bytes()].concat()
+    };
+    [vec![0], string(name), string(value)].concat()
 }
 
 /// The field block of a request for a tunnel: a method, an authority and nothing else (RFC 9113 §8.5).

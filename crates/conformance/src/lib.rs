@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 pub mod alula;
+pub mod attack;
 pub mod certificates;
 pub mod environment;
 pub mod folder;
