@@ -122,7 +122,7 @@ impl<'a> Call<'a> {
     /// # Errors
     /// What is wrong with the request; why no connection could be opened; how the stream ended. A request that the
     /// peer cannot have acted on has been sent again, up to three times, before.
-    pub async fn send(self) -> Result<Response, Error> {
+    pub async fn send(mut self) -> Result<Response, Error> {
         self.send_all(None).await
     }
 
@@ -135,7 +135,7 @@ impl<'a> Call<'a> {
     ///
     /// # Errors
     /// As [`Self::send`].
-    pub async fn send_body(self, content: &[u8]) -> Result<Response, Error> {
+    pub async fn send_body(mut self, content: &[u8]) -> Result<Response, Error> {
         self.send_all(Some(content)).await
     }
 
@@ -144,36 +144,48 @@ impl<'a> Call<'a> {
     /// # Errors
     /// As [`Self::send`].
     pub async fn open(mut self) -> Result<(BodyWriter, PendingResponse), Error> {
-        let stream = self.start(None, false, Instant::now()).await?;
+        let stream = self.start(None, false, self.ends_at()).await?;
         let (receive, send) = stream.split();
         Ok((send.into_writer(), PendingResponse { stream: receive }))
     }
 
-    async fn send_all(mut self, content: Option<&[u8]>) -> Result<Response, Error> {
-        let started = Instant::now();
+    async fn send_all(&mut self, content: Option<&[u8]>) -> Result<Response, Error> {
+        let ends_at = self.ends_at();
         let mut tries = 0;
         loop {
             tries += 1;
-            match self.attempt(content, started).await {
+            match self.attempt(content, ends_at).await {
                 Err(error) if tries < TRIES_MAX && may_retry(&error) => {}
                 result => return result,
             }
         }
     }
 
-    async fn attempt(&mut self, content: Option<&[u8]>, started: Instant) -> Result<Response, Error> {
+    /// When the call must have ended; the clock is read only where it must.
+    fn ends_at(&self) -> Option<Instant> {
+        self.deadline.and_then(|after| Instant::now().checked_add(after))
+    }
+
+    async fn attempt(&mut self, content: Option<&[u8]>, ends_at: Option<Instant>) -> Result<Response, Error> {
         let empty = content.is_none_or(<[u8]>::is_empty);
-        let mut stream = self.start(content.map(<[u8]>::len), empty, started).await?;
+        let mut stream = self.start(content.map(<[u8]>::len), empty, ends_at).await?;
         if let Some(content) = content.filter(|_| !empty) {
             send_content(&stream, content).await?;
         }
         let received = stream.head().await?;
-        stream.sent_all();
+        if !empty {
+            stream.sent_all();
+        }
         Ok(Response::new(stream, received))
     }
 
     /// Opens a stream with the head of the request.
-    async fn start(&mut self, length: Option<usize>, end: bool, started: Instant) -> Result<Stream, Error> {
+    async fn start(
+        &mut self,
+        length: Option<usize>,
+        end: bool,
+        ends_at: Option<Instant>,
+    ) -> Result<Stream, Error> {
         let settings = self.client.settings();
         let client = self.client;
         if let Some(mistake) = self.mistake.take() {
@@ -182,13 +194,13 @@ impl<'a> Call<'a> {
         let request = &mut self.request;
         request.state_length(client, length)?;
         let origin = request.origin()?.clone();
-        let conn = within(self.deadline, started, origin.conn()).await?;
+        let conn = within(ends_at, origin.conn()).await?;
         let opening = conn.open(|machine, out| match request {
             Request::Plain(plain) => plain.send(machine, end, out),
             Request::Prepared(prepared, given) => prepared.send(given, machine, end, out),
             Request::None => Err(alula_net::h2::SendError::Closed),
         });
-        let stream = match within(self.deadline, started, opening).await {
+        let stream = match within(ends_at, opening).await {
             Ok(stream) => stream,
             Err(error) => {
                 if may_retry(&error) || !conn.is_open() {
@@ -197,8 +209,8 @@ impl<'a> Call<'a> {
                 return Err(error);
             }
         };
-        if let Some(after) = self.deadline {
-            stream.set_deadline(after.saturating_sub(started.elapsed()), false);
+        if let Some(ends_at) = ends_at {
+            stream.set_deadline(ends_at.saturating_duration_since(Instant::now()), false);
         } else if let Some(after) = settings.head_deadline {
             stream.set_deadline(after, true);
         }
@@ -276,12 +288,11 @@ async fn send_content(stream: &Stream, content: &[u8]) -> Result<(), Error> {
 }
 
 async fn within<T>(
-    deadline: Option<Duration>,
-    started: Instant,
+    ends_at: Option<Instant>,
     work: impl Future<Output = Result<T, Error>>,
 ) -> Result<T, Error> {
-    let Some(deadline) = deadline else { return work.await };
-    match tokio::time::timeout(deadline.saturating_sub(started.elapsed()), work).await {
+    let Some(ends_at) = ends_at else { return work.await };
+    match tokio::time::timeout_at(ends_at.into(), work).await {
         Ok(result) => result,
         Err(_) => Err(Error::new(Phase::Connect, Cause::Deadline, Retry::Safe)),
     }

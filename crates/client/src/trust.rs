@@ -9,7 +9,9 @@ use rustls::{
         danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier},
         verify_server_name,
     },
-    crypto::{CryptoProvider, aws_lc_rs, verify_tls12_signature, verify_tls13_signature},
+    crypto::{
+        CryptoProvider, WebPkiSupportedAlgorithms, aws_lc_rs, verify_tls12_signature, verify_tls13_signature,
+    },
     pki_types::{CertificateDer, ServerName, UnixTime, pem::PemObject as _},
     server::ParsedCertificate,
 };
@@ -44,14 +46,15 @@ impl Trust {
     /// A TLS configuration that offers `h2` by ALPN.
     pub(crate) fn config(&self) -> Result<ClientConfig, Error> {
         let provider = Arc::new(aws_lc_rs::default_provider());
-        let builder = ClientConfig::builder_with_provider(provider.clone())
+        let verifier = Verifier {
+            algorithms: provider.signature_verification_algorithms,
+            rooted: if self.anything { None } else { Some(self.rooted(provider.clone())?) },
+        };
+        let builder = ClientConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()
             .map_err(|_| Error::usage("the TLS provider has no protocol version"))?;
-        let verifier: Arc<dyn ServerCertVerifier> = match self.anything {
-            true => Arc::new(Anything(provider)),
-            false => Arc::new(self.rooted(provider)?),
-        };
-        let mut config = builder.dangerous().with_custom_certificate_verifier(verifier).with_no_client_auth();
+        let builder = builder.dangerous().with_custom_certificate_verifier(Arc::new(verifier));
+        let mut config = builder.with_no_client_auth();
         config.alpn_protocols = vec![b"h2".to_vec()];
         Ok(config)
     }
@@ -76,16 +79,15 @@ impl Trust {
     }
 }
 
-/// Trusts what leads to a root. A root that was added by hand is trusted as well when a server shows the root itself, for
-/// the names it holds: self-signed certificates are usually marked as authorities, and no chain leads from such a
-/// certificate to itself.
+/// Checks signatures, and certificates where they have to lead to a root.
 #[derive(Debug)]
-struct Rooted {
-    verifier: Arc<WebPkiServerVerifier>,
-    added: Vec<CertificateDer<'static>>,
+struct Verifier {
+    algorithms: WebPkiSupportedAlgorithms,
+    /// None trusts any certificate.
+    rooted: Option<Rooted>,
 }
 
-impl ServerCertVerifier for Rooted {
+impl ServerCertVerifier for Verifier {
     fn verify_server_cert(
         &self,
         end_entity: &CertificateDer<'_>,
@@ -94,9 +96,12 @@ impl ServerCertVerifier for Rooted {
         ocsp: &[u8],
         now: UnixTime,
     ) -> Result<ServerCertVerified, rustls::Error> {
-        match self.verifier.verify_server_cert(end_entity, intermediates, server_name, ocsp, now) {
+        let Some(Rooted { verifier, added }) = &self.rooted else {
+            return Ok(ServerCertVerified::assertion());
+        };
+        match verifier.verify_server_cert(end_entity, intermediates, server_name, ocsp, now) {
             Err(error) if is_authority_itself(&error) => {
-                if !self.added.iter().any(|added| added == end_entity) {
+                if !added.contains(end_entity) {
                     return Err(CertificateError::UnknownIssuer.into());
                 }
                 verify_server_name(&ParsedCertificate::try_from(end_entity)?, server_name)?;
@@ -112,7 +117,7 @@ impl ServerCertVerifier for Rooted {
         certificate: &CertificateDer<'_>,
         signed: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        self.verifier.verify_tls12_signature(message, certificate, signed)
+        verify_tls12_signature(message, certificate, signed, &self.algorithms)
     }
 
     fn verify_tls13_signature(
@@ -121,55 +126,25 @@ impl ServerCertVerifier for Rooted {
         certificate: &CertificateDer<'_>,
         signed: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        self.verifier.verify_tls13_signature(message, certificate, signed)
+        verify_tls13_signature(message, certificate, signed, &self.algorithms)
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.verifier.supported_verify_schemes()
+        self.algorithms.supported_schemes()
     }
+}
+
+/// What a certificate has to lead to. A root that was added by hand is trusted as well when a server shows the root itself,
+/// for the names it holds: self-signed certificates are usually marked as authorities, and no chain leads from such a
+/// certificate to itself.
+#[derive(Debug)]
+struct Rooted {
+    verifier: Arc<WebPkiServerVerifier>,
+    added: Vec<CertificateDer<'static>>,
 }
 
 /// Whether the server showed an authority's certificate as its own. rustls hands the cause on as text only.
 fn is_authority_itself(error: &rustls::Error) -> bool {
     let rustls::Error::InvalidCertificate(CertificateError::Other(other)) = error else { return false };
     other.0.to_string().contains("CaUsedAsEndEntity")
-}
-
-/// Trusts any certificate; signatures are still checked.
-#[derive(Debug)]
-struct Anything(Arc<CryptoProvider>);
-
-impl ServerCertVerifier for Anything {
-    fn verify_server_cert(
-        &self,
-        _end_entity: &CertificateDer<'_>,
-        _intermediates: &[CertificateDer<'_>],
-        _server_name: &ServerName<'_>,
-        _ocsp: &[u8],
-        _now: UnixTime,
-    ) -> Result<ServerCertVerified, rustls::Error> {
-        Ok(ServerCertVerified::assertion())
-    }
-
-    fn verify_tls12_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signed: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        verify_tls12_signature(message, certificate, signed, &self.0.signature_verification_algorithms)
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signed: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        verify_tls13_signature(message, certificate, signed, &self.0.signature_verification_algorithms)
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.0.signature_verification_algorithms.supported_schemes()
-    }
 }

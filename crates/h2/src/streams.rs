@@ -198,6 +198,12 @@ impl Streams {
         Some(StreamKey { slot, generation: entry.generation })
     }
 
+    /// Whether no stream waits in any queue.
+    #[inline]
+    pub(crate) fn nobody_waits(&self) -> bool {
+        self.queues.iter().all(|ends| ends.first == NOBODY)
+    }
+
     /// Takes the stream that waits longest out of a queue.
     pub(crate) fn dequeue(&mut self, queue: Queue) -> Option<StreamKey> {
         let key = self.first(queue)?;

@@ -181,3 +181,15 @@ fn a_flood_of_late_frames_costs_the_sender_only() {
     assert_eq!(server.error, None::<ConnectionError>);
     assert_eq!(server.machine.counters().late_frames, 200);
 }
+
+#[test]
+fn a_flood_of_late_frames_with_next_to_nothing_runs_dry() {
+    for late in [data(0, 1, b"x"), data(0, 1, b""), headers(END, 1, &block(&[("x", "y")]))] {
+        let mut server = server_of(burst(0));
+        server.receive(&headers(0, 1, &request("POST", &[])));
+        server.machine.reset(server.streams[0], ErrorCode::CANCEL);
+        let count = until_calm(&mut server, 1000, |_| late.clone());
+        // 256 octets of cost for at most one of content, from a budget of 25 600.
+        assert_eq!(count, 100, "{late:?}");
+    }
+}

@@ -2,10 +2,10 @@
 
 mod support;
 
-use alula_fields::{FieldSection, Limits, OutBuf, Status};
+use alula_fields::{FieldSection, Head, Limits, OutBuf, Status, Time};
 use alula_h2::{
-    Config, ConnectionError, ErrorCode, Hole, Prepared, RequestHead, ResponseHead, SendError, Settings,
-    Violation,
+    Config, ConnectionError, ErrorCode, Event, Hole, Prepared, RequestHead, ResponseHead, SendError,
+    Settings, Violation,
 };
 use support::{Pair, fields};
 
@@ -36,6 +36,25 @@ fn a_request_is_answered() {
     );
     assert_eq!((pair.client.machine.in_flight(), pair.server.machine.in_flight()), (0, 0));
     assert_eq!(pair.server.data_out(stream, b"more", true), Err(SendError::UnknownStream));
+}
+
+#[test]
+fn heads_are_exchanged_in_their_boxes() {
+    let mut pair = Pair::ready();
+    pair.client.request("GET", "/a", true).unwrap();
+    let octets = pair.client.transmit();
+    let received = pair.server.machine.receive(&octets, Time::ZERO).unwrap();
+    let Some(Event::Head { stream, end: true }) = received.event else { panic!("a head is expected") };
+    let mut head = Box::new(Head::new());
+    head.set_path("/before").unwrap();
+    let before: *const Head = &*head;
+    pair.server.machine.take_boxed_head(stream, &mut head).unwrap();
+    assert_eq!((head.method(), head.path()), (Some("GET"), Some("/a")));
+    assert!(!std::ptr::eq(before, &*head), "another box came back");
+    pair.server.machine.take_boxed_head(stream, &mut head).unwrap();
+    assert_eq!((head.method(), head.path()), (None, None), "it is taken once");
+    pair.server.machine.forget(stream);
+    assert!(pair.server.machine.take_boxed_head(stream, &mut head).is_err());
 }
 
 #[test]

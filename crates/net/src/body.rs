@@ -104,18 +104,25 @@ impl Body {
         Ok(more)
     }
 
-    pub(crate) fn give_all(&mut self, head: Option<Box<Head>>) {
+    /// Takes over what `other`, a handle of the same stream, holds.
+    pub(crate) fn join(&mut self, other: Stream) {
+        if let Some(stream) = &mut self.stream {
+            stream.join(other);
+        }
+    }
+
+    pub(crate) fn give_all(&mut self, heads: [Option<Box<Head>>; 2]) {
         if let Some(mut stream) = self.stream.take() {
             if let Some(trailers) = self.trailers.take() {
                 stream.give_head(trailers);
             }
-            stream.drop_with(head, std::mem::take(&mut self.chunk));
+            stream.drop_with(heads, std::mem::take(&mut self.chunk));
         }
     }
 }
 
 impl Drop for Body {
     fn drop(&mut self) {
-        self.give_all(None);
+        self.give_all([None, None]);
     }
 }

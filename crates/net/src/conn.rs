@@ -14,7 +14,7 @@ use std::{
     net::SocketAddr,
     pin::Pin,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
-    task::{Context, Poll},
+    task::{Context, Poll, Waker},
     time::Instant,
 };
 
@@ -30,10 +30,10 @@ use tokio::{
 };
 
 use crate::{
-    error::{Error, Phase, Retry},
+    error::{Error, Phase},
+    open::Open,
     shared::{OUTPUT_SOFT_LIMIT, Reader, Shared},
     slot::{Side, Sides, SlotKey},
-    stream::Stream,
 };
 
 /// Octets asked of the socket at once.
@@ -102,7 +102,7 @@ impl Conn {
     where
         F: FnMut(&mut Connection, &mut OutBuf) -> Result<StreamKey, SendError>,
     {
-        Open { conn: self, send, ticket: None }
+        Open::new(self, send)
     }
 
     pub(crate) fn lock(&self) -> Guard<'_> {
@@ -113,8 +113,9 @@ impl Conn {
         Time::from_nanos(self.started.elapsed().as_nanos() as u64)
     }
 
-    pub(crate) fn instant(&self, time: Time) -> Instant {
-        self.started + std::time::Duration::from_nanos(time.as_nanos())
+    /// The instant at which this connection's time begins.
+    pub(crate) fn started(&self) -> Instant {
+        self.started
     }
 
     /// Releases the lock and wakes whom the work under it found.
@@ -127,7 +128,7 @@ impl Conn {
         }
         let mut wake = std::mem::take(&mut shared.wake);
         drop(shared);
-        wake.drain(..).for_each(std::task::Waker::wake);
+        wake.drain(..).for_each(Waker::wake);
         let mut shared = self.lock();
         if shared.wake.capacity() == 0 {
             shared.wake = wake;
@@ -225,14 +226,12 @@ impl Conn {
         self.flush(shared)
     }
 
-    /// Gives handles of a stream back.
-    pub(crate) fn release(&self, at: SlotKey, sides: Sides, head: Option<Box<Head>>, content: Vec<u8>) {
+    /// Gives handles of a stream back, and the memory that its user had.
+    pub(crate) fn release(&self, at: SlotKey, sides: Sides, heads: [Option<Box<Head>>; 2], content: Vec<u8>) {
         let mut shared = self.lock();
         shared.give_back(at, content.len() as u32);
         shared.release(at, sides);
-        if let Some(head) = head {
-            shared.give_head(head);
-        }
+        heads.into_iter().flatten().for_each(|head| shared.give_head(head));
         shared.give_content(content);
         shared.take_notices();
         shared.give_way(|who| who.is_of(at.index, sides));
@@ -278,7 +277,12 @@ impl Conn {
     }
 
     /// Writes what waits, until there is nothing more or the socket takes no more.
-    pub(crate) fn flush<'a>(&'a self, mut shared: Guard<'a>) -> Guard<'a> {
+    #[inline]
+    pub(crate) fn flush<'a>(&'a self, shared: Guard<'a>) -> Guard<'a> {
+        if shared.may_have_output() { self.write_all(shared) } else { shared }
+    }
+
+    fn write_all<'a>(&'a self, mut shared: Guard<'a>) -> Guard<'a> {
         loop {
             if shared.writing || shared.blocked || !shared.stage() {
                 return shared;
@@ -302,28 +306,6 @@ impl Conn {
                 Err(_) => shared.write_failed(),
             }
         }
-    }
-
-    /// The connection's task begins to run: its waker is noted, and what is due by now is done.
-    pub(crate) fn keep_time(&self, runs_all: bool, cx: &mut Context<'_>) -> Time {
-        let now = self.time();
-        let mut shared = self.lock();
-        shared.task_runs = runs_all;
-        match &mut shared.task {
-            Some(waker) => waker.clone_from(cx.waker()),
-            none => *none = Some(cx.waker().clone()),
-        }
-        shared.now = now;
-        if shared.next_deadline.is_some_and(|deadline| deadline <= now) {
-            shared.expire(now);
-        }
-        if shared.machine.poll_timeout().is_some_and(|timeout| timeout <= now) {
-            shared.machine.handle_timeout(now);
-            shared.take_notices();
-        }
-        shared.look_for_idleness(now);
-        self.unlock_and_wake(shared);
-        now
     }
 
     /// The connection's task waits here for room in the socket, when the output is blocked.
@@ -367,7 +349,7 @@ pub(crate) fn poll_read(
 impl Reader {
     fn is_of(self, index: u32, sides: Sides) -> bool {
         match self {
-            Self::Task => false,
+            Self::Task | Self::Nobody => false,
             Self::Caller(slot, Side::Read) => slot == index && sides.has(Sides::READ),
             Self::Caller(slot, Side::Write) => slot == index && sides.has(Sides::WRITE),
         }
@@ -375,6 +357,16 @@ impl Reader {
 }
 
 impl Shared {
+    /// False when there is certainly nothing to write: most turns only read. What TLS has to say is not looked into.
+    #[inline]
+    fn may_have_output(&self) -> bool {
+        #[cfg(feature = "tls")]
+        if self.tls.is_some() {
+            return true;
+        }
+        self.unsent() > 0 || self.machine.wants_write()
+    }
+
     /// Moves what is to be written into `pending`. False when there is nothing.
     fn stage(&mut self) -> bool {
         self.machine.poll_transmit(self.now, &mut self.out);
@@ -394,6 +386,27 @@ impl Shared {
             std::mem::swap(&mut self.pending, &mut self.out);
         }
         !self.pending.is_empty()
+    }
+
+    /// The connection's task begins to run: it is to be woken by this waker from now on.
+    pub(crate) fn task_begins(&mut self, waker: &Waker) {
+        match &mut self.task {
+            Some(old) => old.clone_from(waker),
+            none => *none = Some(waker.clone()),
+        }
+    }
+
+    /// Does what is due by now: deadlines, the machine's timeouts, giving back what an idle connection does not need.
+    pub(crate) fn keep_time(&mut self) {
+        let now = self.now;
+        if self.next_deadline.is_some_and(|deadline| deadline <= now) {
+            self.expire(now);
+        }
+        if self.machine.poll_timeout().is_some_and(|timeout| timeout <= now) {
+            self.machine.handle_timeout(now);
+            self.take_notices();
+        }
+        self.look_for_idleness(now);
     }
 
     fn output_drained(&mut self) {
@@ -436,7 +449,7 @@ impl Shared {
             // The task sleeps as the reader and has to look in again from now on.
             self.wake_task();
         }
-        self.reader = Reader::Task;
+        self.reader = Reader::Nobody;
         let count = self.slots.len();
         for step in 0..count {
             let index = (self.last_reader + step + 1) % count;
@@ -457,60 +470,6 @@ impl Shared {
             && self.slots[index as usize].arrive(side)
         {
             self.woken -= 1;
-        }
-    }
-}
-
-/// A stream being opened.
-pub struct Open<'a, F> {
-    conn: &'a Arc<Conn>,
-    send: F,
-    ticket: Option<u64>,
-}
-
-impl<F> Unpin for Open<'_, F> {}
-
-impl<F> Future for Open<'_, F>
-where
-    F: FnMut(&mut Connection, &mut OutBuf) -> Result<StreamKey, SendError>,
-{
-    type Output = Result<Stream, Error>;
-
-    fn poll(mut self: std::pin::Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let this = &mut *self;
-        let mut guard = this.conn.lock();
-        let shared = &mut *guard;
-        if let Some(error) = &shared.ended {
-            let error = Error::new(Phase::Send, error.cause().clone(), Retry::Safe);
-            return Poll::Ready(Err(error));
-        }
-        if shared.may_open(this.ticket) {
-            match (this.send)(&mut shared.machine, &mut shared.out) {
-                Ok(stream) => {
-                    let at = shared.attach(stream);
-                    if let Some(ticket) = this.ticket.take() {
-                        shared.dequeue(ticket);
-                    }
-                    this.conn.unlock_and_wake(guard);
-                    return Poll::Ready(Ok(Stream::new(this.conn.clone(), at, Sides::BOTH)));
-                }
-                Err(SendError::StreamLimit) => {}
-                Err(error) => return Poll::Ready(Err(Error::refused(error))),
-            }
-        }
-        shared.enqueue(&mut this.ticket, cx.waker());
-        shared.wake_task();
-        this.conn.unlock_and_wake(guard);
-        Poll::Pending
-    }
-}
-
-impl<F> Drop for Open<'_, F> {
-    fn drop(&mut self) {
-        if let Some(ticket) = self.ticket {
-            let mut shared = self.conn.lock();
-            shared.dequeue(ticket);
-            self.conn.unlock_and_wake(shared);
         }
     }
 }

@@ -14,6 +14,7 @@ mod error;
 #[cfg(feature = "tls")]
 mod handshake;
 mod idle;
+mod open;
 mod owner;
 mod read_buf;
 mod shared;
@@ -26,10 +27,11 @@ mod writer;
 
 pub use accept::Accept;
 pub use body::Body;
-pub use conn::{Conn, FrameObserver, Open};
+pub use conn::{Conn, FrameObserver};
 pub use connect::Connect;
 pub use error::{Cause, Error, Phase, Retry};
-pub use owner::{Incoming, StreamName, Turn};
+pub use open::Open;
+pub use owner::{Incoming, Rest, StreamName, Turn};
 pub use stream::{Received, Stream};
 pub use writer::{BodyWriter, Sent};
 

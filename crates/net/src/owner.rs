@@ -3,15 +3,15 @@
 use std::{
     sync::Arc,
     task::{Context, Poll},
-    time::Instant,
+    time::{Duration, Instant},
 };
 
-use alula_fields::Head;
+use alula_fields::{Head, Time};
 
 use crate::{
     conn::{Conn, poll_read},
     error::Error,
-    shared::{OUTPUT_SOFT_LIMIT, Reader},
+    shared::{OUTPUT_SOFT_LIMIT, Reader, Shared},
     slot::{Sides, SlotKey},
     stream::Stream,
 };
@@ -52,6 +52,14 @@ pub enum Turn {
     Ended(Error),
 }
 
+/// How a server's connection goes to sleep.
+pub struct Rest {
+    /// When the task has to run again although nothing arrives.
+    pub wakes_at: Option<Time>,
+    /// The connection drains and its last stream has ended.
+    pub is_drained: bool,
+}
+
 impl Conn {
     /// Takes one turn: writes what waits, reads once, and hands over the requests that have arrived.
     ///
@@ -64,12 +72,27 @@ impl Conn {
         cancelled: &mut Vec<StreamName>,
         cx: &mut Context<'_>,
     ) -> Turn {
-        self.keep_time(true, cx);
-        self.poll_unblock(cx);
         let mut shared = self.lock();
+        let begins = !shared.task_runs;
+        if begins {
+            shared.task_runs = true;
+            shared.task_begins(cx.waker());
+        }
+        if shared.blocked {
+            drop(shared);
+            self.poll_unblock(cx);
+            shared = self.lock();
+        }
         let mut progress = false;
         if !shared.blocked || shared.unsent() <= OUTPUT_SOFT_LIMIT {
             (shared, progress) = self.turn(shared, cx, Reader::Task);
+        }
+        if begins {
+            // Reading has told the time. A run that begins without was caused by a handler or by the timer.
+            if !progress {
+                shared.now = self.time();
+            }
+            shared.keep_time();
         }
         into.extend(shared.accepted.drain(..).map(|accepted| Incoming {
             key: StreamName(accepted.at),
@@ -88,7 +111,7 @@ impl Conn {
     }
 
     /// Writes what the handlers left; from here on the task is woken for whatever happens.
-    pub fn settle(&self, cx: &mut Context<'_>) {
+    pub fn settle(&self, cx: &mut Context<'_>) -> Rest {
         let mut shared = self.flush(self.lock());
         if shared.blocked {
             drop(shared);
@@ -96,7 +119,9 @@ impl Conn {
             shared = self.lock();
         }
         shared.task_runs = false;
+        let rest = shared.rest();
         self.unlock_and_wake(shared);
+        rest
     }
 
     /// Says that no more requests are taken: first a warning, then the number of the last stream (RFC 9113 §6.8).
@@ -110,17 +135,19 @@ impl Conn {
         self.unlock_and_wake(shared);
     }
 
-    /// When the task has to run again although nothing arrives.
-    pub fn next_timeout(&self) -> Option<Instant> {
-        let shared = self.lock();
-        let times = [shared.next_deadline, shared.machine.poll_timeout(), shared.idleness.look_at()];
-        times.into_iter().flatten().min().map(|at| self.instant(at))
+    /// The instant of a time of this connection.
+    pub fn instant(&self, time: Time) -> Instant {
+        self.started() + Duration::from_nanos(time.as_nanos())
     }
+}
 
-    /// Whether the connection drains and its last stream has ended.
-    pub fn is_drained(&self) -> bool {
-        let shared = self.lock();
-        shared.machine.is_closed() && shared.is_idle()
+impl Shared {
+    fn rest(&self) -> Rest {
+        let times = [self.next_deadline, self.machine.poll_timeout(), self.idleness.look_at()];
+        Rest {
+            wakes_at: times.into_iter().flatten().min(),
+            is_drained: self.machine.is_closed() && self.is_idle(),
+        }
     }
 }
 

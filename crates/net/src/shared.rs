@@ -41,8 +41,10 @@ pub(crate) struct Accepted {
 /// Who reads the socket.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Reader {
-    /// The connection's own task: a server's owner, a client's standby.
+    /// The connection's own task: a server's owner, a client's standby, which then sleeps without a tick.
     Task,
+    /// Nobody: a client's last caller has left and its standby task has not looked in since.
+    Nobody,
     /// A caller that waits on this slot.
     Caller(u32, Side),
 }

@@ -31,6 +31,10 @@ impl Sides {
         self.0 & side.0 != 0
     }
 
+    pub(crate) const fn with(self, side: Self) -> Self {
+        Self(self.0 | side.0)
+    }
+
     pub(crate) const fn without(self, side: Self) -> Self {
         Self(self.0 & !side.0)
     }

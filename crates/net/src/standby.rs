@@ -45,7 +45,8 @@ impl Standby {
     fn look_in<'a>(&mut self, conn: &'a Conn, cx: &mut Context<'_>) -> Guard<'a> {
         let ticked = self.timer.as_mut().poll(cx).is_ready();
         let mut shared = conn.lock();
-        if shared.reader == Reader::Task || (ticked && shared.turns == self.turns) {
+        let nobody_reads = !matches!(shared.reader, Reader::Caller(..));
+        if nobody_reads || (ticked && shared.turns == self.turns) {
             shared = read_on(conn, shared, cx);
         } else {
             shared = conn.flush(shared);
@@ -87,7 +88,7 @@ impl Future for Standby {
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         let this = &mut *self;
         let conn = &*this.conn.clone();
-        let now = conn.keep_time(false, cx);
+        let now = begin_run(conn, cx);
         conn.poll_unblock(cx);
         let shared = this.look_in(conn, cx);
         let shared = this.leave(conn, shared, cx);
@@ -101,6 +102,17 @@ impl Future for Standby {
         this.sleep(wait, cx);
         Poll::Pending
     }
+}
+
+/// Does what is due by now, which it returns.
+fn begin_run(conn: &Conn, cx: &mut Context<'_>) -> Time {
+    let now = conn.time();
+    let mut shared = conn.lock();
+    shared.task_begins(cx.waker());
+    shared.now = now;
+    shared.keep_time();
+    conn.unlock_and_wake(shared);
+    now
 }
 
 /// Reads as the connection's task until nothing is left, leaving its waker with the reactor.

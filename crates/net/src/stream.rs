@@ -5,7 +5,7 @@ use std::{
     net::SocketAddr,
     sync::Arc,
     task::{Context, Poll},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use alula_fields::{FieldSection, Head};
@@ -61,7 +61,7 @@ impl Stream {
     /// Gives up the sending direction, whose message is whole. Allocates nothing.
     pub fn sent_all(&mut self) -> Sent {
         self.sides = self.sides.without(Sides::WRITE);
-        self.conn.release(self.at, Sides::WRITE, None, Vec::new());
+        self.conn.release(self.at, Sides::WRITE, [None, None], Vec::new());
         Sent::whole()
     }
 
@@ -137,7 +137,32 @@ impl Stream {
 
     /// Gives the memory of a body and of a head back, under one lock; nothing more can be read.
     pub fn give_body(body: &mut Body, head: Option<Box<Head>>) {
-        body.give_all(head);
+        body.give_all([head, None]);
+    }
+
+    /// Gives back the sending direction, whose message is whole, and under the same lock the content that was received
+    /// and the heads of both messages.
+    pub fn finish(mut self, received: Option<&mut Body>, heads: [Option<Box<Head>>; 2]) -> Sent {
+        match received {
+            Some(body) => {
+                body.join(self);
+                body.give_all(heads);
+            }
+            None => self.drop_with(heads, Vec::new()),
+        }
+        Sent::whole()
+    }
+
+    /// Makes this handle hold what `other`, a handle of the same stream, holds.
+    pub(crate) fn join(&mut self, mut other: Self) {
+        debug_assert!(self.at == other.at);
+        self.sides = self.sides.with(std::mem::replace(&mut other.sides, Sides::NONE));
+    }
+
+    /// The present; within a run of a server's task the time at which the run began, which reads no clock.
+    pub fn now(&self) -> Instant {
+        let shared = self.conn.lock();
+        if shared.task_runs { self.conn.instant(shared.now) } else { Instant::now() }
     }
 
     /// Gives a head back for the next message.
@@ -187,16 +212,16 @@ impl Stream {
         Ok(())
     }
 
-    pub(crate) fn drop_with(&mut self, head: Option<Box<Head>>, content: Vec<u8>) {
+    pub(crate) fn drop_with(&mut self, heads: [Option<Box<Head>>; 2], content: Vec<u8>) {
         let sides = std::mem::replace(&mut self.sides, Sides::NONE);
-        self.conn.release(self.at, sides, head, content);
+        self.conn.release(self.at, sides, heads, content);
     }
 }
 
 impl Drop for Stream {
     fn drop(&mut self) {
         if self.sides != Sides::NONE {
-            self.drop_with(None, Vec::new());
+            self.drop_with([None, None], Vec::new());
         }
     }
 }

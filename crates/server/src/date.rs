@@ -2,7 +2,7 @@
 
 use std::{
     cell::Cell,
-    time::{SystemTime, UNIX_EPOCH},
+    time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
 
 const DAYS: [&[u8; 3]; 7] = [b"Thu", b"Fri", b"Sat", b"Sun", b"Mon", b"Tue", b"Wed"];
@@ -13,20 +13,26 @@ const MONTHS: [&[u8; 3]; 12] =
 type Text = [u8; 29];
 
 thread_local! {
-    static LAST: Cell<(u64, Text)> = const { Cell::new((u64::MAX, [0; 29])) };
+    /// The last date, and until when it is the present one.
+    static LAST: Cell<Option<(Instant, Text)>> = const { Cell::new(None) };
 }
 
-/// Lends the present date. Allocates nothing.
-pub(crate) fn with_now<T>(use_it: impl FnOnce(&[u8]) -> T) -> T {
-    let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_secs());
-    LAST.with(|last| {
-        let (mut at, mut text) = last.get();
-        if at != seconds {
-            (at, text) = (seconds, render(seconds));
-            last.set((at, text));
-        }
-        use_it(&text)
-    })
+/// Lends the date of an instant that is the present, or was a moment ago. The system's clock is read once a second.
+/// Allocates nothing.
+pub(crate) fn with<T>(now: Instant, use_it: impl FnOnce(&[u8]) -> T) -> T {
+    let (_, text) = LAST.get().filter(|(until, _)| now < *until).unwrap_or_else(|| {
+        let fresh = read(now);
+        LAST.set(Some(fresh));
+        fresh
+    });
+    use_it(&text)
+}
+
+/// The present date, and when the next second begins.
+fn read(now: Instant) -> (Instant, Text) {
+    let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let left = Duration::from_secs(1) - Duration::from_nanos(since_epoch.subsec_nanos().into());
+    (now + left, render(since_epoch.as_secs()))
 }
 
 fn render(seconds: u64) -> Text {
@@ -64,7 +70,9 @@ fn civil(days: u64) -> (u64, u64, u64) {
 
 #[cfg(test)]
 mod tests {
-    use super::{render, with_now};
+    use std::time::{Duration, Instant};
+
+    use super::{render, with};
 
     #[test]
     fn writes_known_dates() {
@@ -80,9 +88,15 @@ mod tests {
     }
 
     #[test]
-    fn lends_the_same_text_twice() {
-        let first = with_now(<[u8]>::to_vec);
+    fn lends_the_same_text_for_a_second_at_the_most() {
+        let now = Instant::now();
+        let first = with(now, <[u8]>::to_vec);
         assert_eq!(first.len(), 29);
         assert!(first.ends_with(b" GMT"));
+        assert_eq!(with(now, <[u8]>::to_vec), first);
+        let (until, _) = super::LAST.get().unwrap();
+        assert!(until > now && until <= now + Duration::from_secs(1));
+        with(until, |_| ());
+        assert!(super::LAST.get().unwrap().0 > until);
     }
 }

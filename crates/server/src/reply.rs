@@ -116,13 +116,16 @@ impl Reply {
             self.fields_mut().append(KnownName::CONTENT_LENGTH, length.as_bytes())?;
         }
         let end = content.is_empty() || has_none || self.responder.to_head;
-        let mut stream = self.begin(end)?;
+        let stream = self.begin(end)?;
         if !end {
             stream.write(content, true, &mut 0).await?;
         }
-        let sent = stream.sent_all();
-        self.give_back(&stream);
-        Ok(sent)
+        Ok(match self.request.take() {
+            Some((request, mut body)) => {
+                stream.finish(Some(&mut body), [Some(request.into_head()), self.head.take()])
+            }
+            None => stream.finish(None, [self.head.take(), None]),
+        })
     }
 
     /// Sends the head; the content follows through the writer.
@@ -139,11 +142,12 @@ impl Reply {
         if let Some(mistake) = self.mistake.take() {
             return Err(*mistake);
         }
-        let fields = self.fields_mut();
-        if !fields.contains(KnownName::DATE) {
-            date::with_now(|date| fields.append(KnownName::DATE, date))?;
+        let fields = &mut self.head.get_or_insert_default().fields;
+        if !fields.contains(KnownName::DATE)
+            && let Some(stream) = &self.responder.stream
+        {
+            date::with(stream.now(), |date| fields.append(KnownName::DATE, date))?;
         }
-        let fields = &self.head.get_or_insert_default().fields;
         self.responder.send_head(self.status, fields, end)?;
         self.responder.stream.take().ok_or(Error::usage("the answer was sent"))
     }

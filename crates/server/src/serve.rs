@@ -7,6 +7,7 @@ use std::{
     time::Duration,
 };
 
+use alula_fields::Time;
 use alula_net::{Conn, Incoming, StreamName, Turn};
 use tokio::time::{Instant, Sleep, sleep};
 
@@ -23,6 +24,8 @@ pub(crate) struct Serve<H: Handler> {
     cancelled: Vec<StreamName>,
     draining: Draining,
     timer: Pin<Box<Sleep>>,
+    /// When the timer fires, or did.
+    timer_at: Time,
     /// The connection has ended; what the peer still sends is read and dropped, so that it sees our FIN.
     lingers: bool,
 }
@@ -37,6 +40,7 @@ impl<H: Handler> Serve<H> {
             cancelled: Vec::new(),
             draining,
             timer: Box::pin(sleep(Duration::ZERO)),
+            timer_at: Time::FAR,
             lingers: false,
         }
     }
@@ -62,12 +66,12 @@ impl<H: Handler> Serve<H> {
         }
     }
 
-    /// Sleeps no longer than to the connection's next timeout. The timer moves only when it must fire earlier, or has.
-    fn poll_timer(&mut self, cx: &mut Context<'_>) {
-        let Some(at) = self.conn.next_timeout().map(Instant::from_std) else { return };
-        if self.timer.is_elapsed() || at < self.timer.deadline() {
-            self.timer.as_mut().reset(at);
-        }
+    /// Sleeps no longer than to this time of the connection. The timer moves only when it must fire earlier, or has; else
+    /// it knows this task already, which is always the same.
+    fn set_timer(&mut self, wakes_at: Option<Time>, cx: &mut Context<'_>) {
+        let Some(at) = wakes_at.filter(|&at| self.timer.is_elapsed() || at < self.timer_at) else { return };
+        self.timer_at = at;
+        self.timer.as_mut().reset(self.conn.instant(at).into());
         if self.timer.as_mut().poll(cx).is_ready() {
             cx.waker().wake_by_ref();
         }
@@ -94,8 +98,8 @@ impl<H: Handler> Future for Serve<H> {
         this.slots.begin_run(cx.waker());
         loop {
             let ended = this.poll_turns(cx);
-            this.conn.settle(cx);
-            if ended.is_ready() || (this.conn.is_drained() && this.slots.is_empty()) {
+            let rest = this.conn.settle(cx);
+            if ended.is_ready() || (rest.is_drained && this.slots.is_empty()) {
                 this.slots = Slots::new();
                 this.conn.finish();
                 this.lingers = true;
@@ -104,7 +108,7 @@ impl<H: Handler> Future for Serve<H> {
                 return Poll::Ready(());
             }
             if this.slots.end_run() {
-                this.poll_timer(cx);
+                this.set_timer(rest.wakes_at, cx);
                 return Poll::Pending;
             }
             this.slots.begin_run(cx.waker());

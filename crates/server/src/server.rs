@@ -172,22 +172,29 @@ fn is_fatal(error: &io::Error) -> bool {
 
 /// Tells a connection's task that the server stops.
 pub(crate) struct Draining {
+    watch: watch::Receiver<bool>,
     stopped: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
+    /// The task will be woken: until the value changes there is nothing to ask for.
+    is_registered: bool,
 }
 
 impl Draining {
-    fn new(mut stopped: watch::Receiver<bool>) -> Self {
-        Self {
-            stopped: Some(Box::pin(async move {
-                // A server that was dropped has stopped as well.
-                let _ = stopped.wait_for(|stopped| *stopped).await;
-            })),
-        }
+    fn new(watch: watch::Receiver<bool>) -> Self {
+        let mut stopped = watch.clone();
+        let stopped = async move {
+            // A server that was dropped has stopped as well.
+            let _ = stopped.wait_for(|stopped| *stopped).await;
+        };
+        Self { watch, stopped: Some(Box::pin(stopped)), is_registered: false }
     }
 
-    /// Ready once, when the server stops.
+    /// Ready once, when the server stops. To be polled by one task only.
     pub(crate) fn poll_begun(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        if self.is_registered && matches!(self.watch.has_changed(), Ok(false)) {
+            return Poll::Pending;
+        }
         let Some(stopped) = &mut self.stopped else { return Poll::Pending };
+        self.is_registered = true;
         std::task::ready!(stopped.as_mut().poll(cx));
         self.stopped = None;
         Poll::Ready(())

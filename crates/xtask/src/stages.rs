@@ -33,10 +33,10 @@ fn clippy() -> Result<()> {
     run(&mut cargo(["clippy", "--workspace", "--all-targets", "--all-features", "--", "-D", "warnings"]))
 }
 
-/// Everything that needs no other program; benchmarks are only compiled, by clippy.
+/// Everything that needs no other program; every workload of `crates/bench` runs for one unit.
 fn tests(tally: &mut Tally) -> Result<()> {
     let mut tests = cargo(["test", "--workspace", "--all-features", "--no-fail-fast"]);
-    run_tests(tests.args(["--exclude", "alula-conformance", "--exclude", "alula-bench"]), tally)
+    run_tests(tests.args(["--exclude", "alula-conformance"]), tally)
 }
 
 /// Whole programs against each other and against peers: with the release build, as users run it.

@@ -21,9 +21,7 @@ const TABLE_BYTES_INITIAL: u32 = 4096;
 /// One codec for both directions.
 pub(super) struct Codec {
     encoder: Encoder,
-    config: EncoderConfig,
     table_bytes: u32,
-    has_encoded: bool,
     decoder: Decoder,
     out: OutBuf,
 }
@@ -33,9 +31,7 @@ impl Codec {
         let config = EncoderConfig { table_bytes_max: ENCODER_TABLE_BYTES_MAX, ..EncoderConfig::default() };
         Self {
             encoder: Encoder::new(config),
-            config,
             table_bytes: TABLE_BYTES_INITIAL,
-            has_encoded: false,
             decoder: Decoder::new(DecoderLimits {
                 string_bytes: STRING_BYTES_MAX,
                 ..DecoderLimits::default()
@@ -51,25 +47,20 @@ impl Codec {
         self.decoder.set_table_limit(table_bytes);
     }
 
-    /// Encodes differently from now on. When something was encoded already, the table begins anew: the next block
-    /// says so by size updates to nothing and back (RFC 7541 §4.3).
+    /// Encodes differently from now on.
     pub(super) fn configure(&mut self, policy: Option<Policy>, huffman: Option<Huffman>) {
-        let policy = policy.unwrap_or(self.config.policy);
-        let config = EncoderConfig { policy, huffman: huffman.unwrap_or(self.config.huffman), ..self.config };
-        if config == self.config {
-            return;
+        if let Some(policy) = policy {
+            self.encoder.set_policy(policy);
+            // While the table was of no use, no room was taken that the peer gave.
+            self.encoder.set_peer_table_limit(self.table_bytes);
         }
-        self.config = config;
-        self.encoder = Encoder::new(config);
-        if self.has_encoded {
-            self.encoder.set_peer_table_limit(0);
+        if let Some(huffman) = huffman {
+            self.encoder.set_huffman(huffman);
         }
-        self.encoder.set_peer_table_limit(self.table_bytes);
     }
 
     /// The block of these headers; `indexing` says for each, by its place and name, what may be done with it.
     pub(super) fn encode(&mut self, headers: &Headers, indexing: impl Fn(usize, &[u8]) -> Indexing) -> &[u8] {
-        self.has_encoded = true;
         self.out.clear();
         let fields = headers.iter().enumerate();
         let fields = fields.map(|(at, (name, value))| Field::new(name, value).with(indexing(at, name)));
@@ -126,12 +117,17 @@ mod tests {
     }
 
     #[test]
-    fn a_setting_that_is_not_new_changes_nothing() {
-        let mut codec = Codec::new();
+    fn the_table_outlives_every_change_but_that_to_static() {
+        let (mut codec, header) = (Codec::new(), vec![(b"x-a".to_vec(), b"one".to_vec())]);
         codec.configure(Some(Policy::Always), None);
-        let first = codec.encode(&headers(), auto).len();
+        let entered = codec.encode(&header, auto).to_vec();
+        for (policy, huffman) in [(Policy::Always, Huffman::Never), (Policy::Repeat, Huffman::Shorter)] {
+            codec.configure(Some(policy), Some(huffman));
+            assert_eq!(codec.encode(&header, auto), b"\xbe");
+        }
+        codec.configure(Some(Policy::Static), None);
         codec.configure(Some(Policy::Always), None);
-        assert!(codec.encode(&headers(), auto).len() < first);
+        assert_eq!(codec.encode(&header, auto), entered);
     }
 
     #[test]

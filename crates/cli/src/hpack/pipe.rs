@@ -31,9 +31,9 @@ pub(crate) const ABOUT: &str = r#"Drive one codec by JSON lines: one command a l
             "never"                    enter no field of this list, and nobody on the way may either
   "sensitive": [name or place, …]      fields that nobody may enter, by name or by place from 0
 
-When huffman or a policy that stays is changed between blocks, the table begins anew. A string is a sequence of octets:
-the characters U+0000 to U+00FF (Latin-1). What goes wrong is answered with {"error":"…"} and the process lives on; after
-an error in a block the decoder is as new."#;
+The table outlives a change of huffman and policy, but nothing that was entered before "static" is referred to after it. A
+string is a sequence of octets: the characters U+0000 to U+00FF (Latin-1). What goes wrong is answered with {"error":"…"}
+and the process lives on; after an error in a block the decoder is as new."#;
 
 /// Answers until stdin ends.
 pub(crate) fn run() -> Outcome {

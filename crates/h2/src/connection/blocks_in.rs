@@ -138,21 +138,20 @@ impl Connection {
         depends_on: Option<u32>,
         now: Time,
     ) -> Result<(), ConnectionError> {
-        let mut target = self.target(header, now)?;
+        self.aim(header, now)?;
         if let Some(depends_on) = depends_on {
             self.counters.priorities_ignored = self.counters.priorities_ignored.wrapping_add(1);
             if depends_on == header.stream {
-                target = Target::Nothing(Some(Violation::SELF_DEPENDENCY));
+                self.block.target = Target::Nothing(Some(Violation::SELF_DEPENDENCY));
             }
         }
         let block = &mut self.block;
         block.is_open = true;
         block.stream = header.stream;
         block.end_stream = header.has(flag::END_STREAM);
-        block.target = target;
         block.continuations = 0;
         block.is_fresh = true;
-        block.check = FieldCheck::new(match target {
+        block.check = FieldCheck::new(match block.target {
             Target::Request => Section::Request,
             Target::Response(_) => Section::Response,
             Target::Trailers(_) => Section::Trailers,
@@ -276,15 +275,14 @@ fn prefix_len(header: FrameHeader) -> u32 {
 /// What a block is for (RFC 9113 §5.1).
 impl Connection {
     #[inline]
-    fn target(&mut self, header: FrameHeader, now: Time) -> Result<Target, ConnectionError> {
+    fn aim(&mut self, header: FrameHeader, now: Time) -> Result<(), ConnectionError> {
         let id = header.stream;
-        if let Some(stream) = self.streams.find(id) {
-            return Ok(self.target_of(stream, header));
-        }
-        if !self.is_client && id > self.highest_id {
-            return self.target_of_new(id, now);
-        }
-        self.target_of_closed(id)
+        self.block.target = match self.streams.find(id) {
+            Some(stream) => self.target_of(stream, header),
+            None if !self.is_client && id > self.highest_id => self.target_of_new(id, now)?,
+            None => self.target_of_closed(id)?,
+        };
+        Ok(())
     }
 
     #[inline]
@@ -359,7 +357,7 @@ impl Connection {
             Target::Trailers(stream) => self.trailers_in(stream, end),
             Target::Nothing(Some(rule)) => Err(rule),
             Target::Nothing(None) => {
-                self.counters.late_frames = self.counters.late_frames.wrapping_add(1);
+                self.late_frame(0, now)?;
                 Ok(None)
             }
         };

@@ -64,7 +64,10 @@ impl Connection {
             Ok(stream) => self.take_data(stream, length, padding, end, now),
             Err(rule) => {
                 self.credit_connection(length);
-                self.data_breach(header.stream, rule, now)?;
+                match rule {
+                    Some(rule) => self.breach(header.stream, rule, now)?,
+                    None => self.late_frame(length, now)?,
+                }
                 Ok(self.skip_next(length + padding))
             }
         }
@@ -185,14 +188,11 @@ impl Connection {
         }
     }
 
+    /// A frame that was on its way when we gave its stream up. It is ignored, but it costs what other frames do: no peer
+    /// has much on its way that is next to nothing.
     #[cold]
-    fn data_breach(&mut self, id: u32, rule: Option<Violation>, now: Time) -> Result<(), ConnectionError> {
-        match rule {
-            Some(rule) => self.breach(id, rule, now),
-            None => {
-                self.counters.late_frames = self.counters.late_frames.wrapping_add(1);
-                Ok(())
-            }
-        }
+    pub(super) fn late_frame(&mut self, length: u32, now: Time) -> Result<(), ConnectionError> {
+        self.counters.late_frames = self.counters.late_frames.wrapping_add(1);
+        self.pay_frame_cost(length, now)
     }
 }

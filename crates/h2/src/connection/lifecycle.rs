@@ -71,6 +71,13 @@ impl Connection {
     /// What has happened beside the events, oldest first for each kind. Cheap when there is nothing.
     #[inline]
     pub fn poll_notice(&mut self) -> Option<Notice> {
+        if self.streams.nobody_waits() && !self.notices.is_any() {
+            return None;
+        }
+        self.next_notice()
+    }
+
+    fn next_notice(&mut self) -> Option<Notice> {
         if let Some(stream) = self.streams.first(Queue::Reset) {
             return Some(self.reset_notice(stream));
         }

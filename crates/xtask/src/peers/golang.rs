@@ -15,8 +15,8 @@ const PROGRAMS: [&str; 2] =
 pub(crate) fn require() -> Result<()> {
     let version = answer(Command::new("go").arg("version"));
     let version = version.context(
-        "Go (1.21 or later) is a prerequisite of the conformance tests, which build h2spec, and `go` is not on \
-         PATH: install it, or run `cargo xtask test --no-peers`",
+        "Go (1.24 or later) is a prerequisite of the conformance tests, which build h2spec and a peer, and `go` is not \
+         on PATH: install it, or run `cargo xtask test --no-peers`",
     )?;
     println!("{}", version.trim());
     Ok(())
