@@ -1,21 +1,29 @@
-//! Attacks on a server of this process over real sockets: what the attacker gets, what the server holds meanwhile, and
-//! how a well-behaved client fares beside it.
+//! Attacks on a server or a client of this process over real sockets: what the attacker gets, what the attacked holds
+//! meanwhile, and how others fare beside it: a well-behaved client of that server, or a request of that client to another.
 //!
 //! An attack is played twice. With the limits as they are by default it must end as its row says; with the one limit that
 //! answers it lifted it must not, or the row would prove nothing.
 
+mod answer;
 mod attacker;
 mod bystander;
+mod on_client;
 mod report;
 mod victim;
+mod watch;
 
-pub use attacker::{Answer, Attacker};
+pub use answer::Answer;
+pub use attacker::Attacker;
+pub use on_client::AttackOnClient;
 pub use report::Report;
 pub use victim::Victim;
 
 use ::alula::Limits;
+use alula_tally::Side;
 
-/// One row of the table of attacks.
+use watch::Watch;
+
+/// One row of the table of attacks on a server.
 pub struct Attack {
     /// Its name, the same as in `docs/limits.md`.
     pub row: &'static str,
@@ -40,26 +48,21 @@ impl Attack {
         let mut limits = Limits::default();
         (self.scene)(&mut limits);
         let report = self.play(limits.clone());
-        println!("{}", report.line(self.row));
-        assert_eq!(report.answer, self.answer, "{}", self.row);
-        assert!(report.memory_peak <= self.memory_max, "{}: {} octets held", self.row, report.memory_peak);
-        assert!(report.bystander.served > 0 && report.bystander.failed == 0, "{}: {report:?}", self.row);
+        report.check(self.row, self.answer, self.memory_max);
         if let Some(lift) = self.lift {
             lift(&mut limits);
-            let lifted = self.play(limits);
-            assert_ne!(lifted.answer, self.answer, "{}: it is not this limit that answers", self.row);
+            self.play(limits).check_lifted(self.row, self.answer);
         }
     }
 
     fn play(&self, limits: Limits) -> Report {
         let victim = Victim::start(limits);
         let bystander = bystander::Bystander::start(victim.port());
-        let before = victim.held();
-        let watch = victim.watch();
+        let watch = Watch::on(Side::SERVER);
         let mut attacker = Attacker::connect(victim.port());
         (self.play)(&mut attacker);
         let answer = attacker.answer();
-        let memory_peak = watch.peak() - before;
+        let memory_peak = watch.peak();
         Report { answer, memory_peak, bystander: bystander.stop() }
     }
 }

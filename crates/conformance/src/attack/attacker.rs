@@ -1,12 +1,12 @@
-//! A client that speaks raw frames and reads, or does not read, what it gets.
+//! A client or server that speaks raw frames and reads, or does not read, what it gets.
 
-use std::fmt;
 use std::io::{Read, Write};
-use std::net::{Ipv4Addr, Shutdown, TcpStream};
-use std::sync::{Arc, Condvar, Mutex};
+use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::thread;
 use std::time::Duration;
 
+use super::answer::Answer;
 use crate::frames::{self, Frame, PREFACE, flag, kind};
 
 /// How long an answer may take after the attack was played.
@@ -15,29 +15,12 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// What the last PING of an attack carries.
 const STILL_THERE: [u8; 8] = *b"are you?";
 
-/// A hostile client with one connection.
+/// A hostile client, or server, with one connection.
 pub struct Attacker {
     socket: TcpStream,
     got: Arc<Got>,
     next_stream: u32,
     gone: bool,
-}
-
-/// What an attacker gets.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Answer {
-    /// The connection goes on: a PING is answered.
-    Served,
-    /// The connection goes on, and the first stream of the attack was reset with this code.
-    Reset(u32),
-    /// The connection goes on, and the first stream of the attack was answered with this status.
-    Status(u16),
-    /// GOAWAY with this code, and the end.
-    GoAway(u32),
-    /// The end of the connection without GOAWAY.
-    Closed,
-    /// Nothing at all, for as long as one waits.
-    Silence,
 }
 
 impl Attacker {
@@ -59,7 +42,26 @@ impl Attacker {
     /// As [`connect`](Self::connect).
     #[must_use]
     pub fn silent(port: u16) -> Self {
-        let socket = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).expect("the server accepts");
+        Self::over(TcpStream::connect((Ipv4Addr::LOCALHOST, port)).expect("the server accepts"))
+    }
+
+    /// Accepts a client, introduces itself as a server and waits for the first request, on stream 1.
+    ///
+    /// # Panics
+    /// When no client comes, or its preface is none.
+    #[must_use]
+    pub fn accept(listener: TcpListener) -> Self {
+        let (mut socket, _) = listener.accept().expect("a client comes");
+        // One connection is all it gets.
+        drop(listener);
+        socket.read_exact(&mut [0; PREFACE.len()]).expect("a client has a preface");
+        let mut attacker = Self::over(socket);
+        attacker.send(&[frames::settings(&[]), frames::settings_ack()].concat());
+        drop(attacker.got.wait_for(|state| state.is_asked));
+        attacker
+    }
+
+    fn over(socket: TcpStream) -> Self {
         socket.set_nodelay(true).expect("a socket takes its options");
         socket.set_write_timeout(Some(PATIENCE)).expect("a socket takes its options");
         let got = Arc::new(Got::default());
@@ -127,6 +129,7 @@ struct Got {
 #[derive(Default)]
 struct State {
     is_stopped: bool,
+    is_asked: bool,
     first: Option<Answer>,
     goaway: Option<u32>,
     is_served: bool,
@@ -151,7 +154,10 @@ impl Got {
                 let code = frame.payload.first_chunk().map(|code| u32::from_be_bytes(*code));
                 state.first = state.first.or(code.map(Answer::Reset));
             }
-            kind::HEADERS => state.first = state.first.or(status(&frame.payload).map(Answer::Status)),
+            kind::HEADERS => {
+                state.is_asked = true;
+                state.first = state.first.or(status(&frame.payload).map(Answer::Status));
+            }
             kind::PING => state.is_served |= frame.flags & flag::ACK != 0 && frame.payload == STILL_THERE,
             _ => {}
         });
@@ -174,11 +180,15 @@ impl Got {
         self.state.lock().expect("nobody panics here").has_ended
     }
 
-    fn answer(&self) -> Answer {
+    /// Waits until this is so, or long enough.
+    fn wait_for(&self, what: impl Fn(&State) -> bool) -> MutexGuard<'_, State> {
         let state = self.state.lock().expect("nobody panics here");
-        let is_open = |state: &mut State| !state.has_ended && !state.is_served;
-        let (state, _) =
-            self.changed.wait_timeout_while(state, PATIENCE, is_open).expect("nobody panics here");
+        let waited = self.changed.wait_timeout_while(state, PATIENCE, |state| !what(state));
+        waited.expect("nobody panics here").0
+    }
+
+    fn answer(&self) -> Answer {
+        let state = self.wait_for(|state| state.has_ended || state.is_served);
         match (state.goaway, state.has_ended, state.is_served) {
             (Some(code), ..) => Answer::GoAway(code),
             (None, true, _) => Answer::Closed,
@@ -211,40 +221,6 @@ fn status(block: &[u8]) -> Option<u16> {
         [0x08 | 0x48, 3, a, b, c, ..] => std::str::from_utf8(&[a, b, c]).ok()?.parse().ok(),
         _ => None,
     }
-}
-
-impl fmt::Display for Answer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Served => f.write_str("served"),
-            Self::Reset(code) => write!(f, "RST_STREAM {}", name(*code)),
-            Self::Status(status) => write!(f, "{status}"),
-            Self::GoAway(code) => write!(f, "GOAWAY {}", name(*code)),
-            Self::Closed => f.write_str("closed"),
-            Self::Silence => f.write_str("nothing"),
-        }
-    }
-}
-
-/// The name of an error code (RFC 9113 §7).
-fn name(code: u32) -> String {
-    const NAMES: [&str; 14] = [
-        "NO_ERROR",
-        "PROTOCOL_ERROR",
-        "INTERNAL_ERROR",
-        "FLOW_CONTROL_ERROR",
-        "SETTINGS_TIMEOUT",
-        "STREAM_CLOSED",
-        "FRAME_SIZE_ERROR",
-        "REFUSED_STREAM",
-        "CANCEL",
-        "COMPRESSION_ERROR",
-        "CONNECT_ERROR",
-        "ENHANCE_YOUR_CALM",
-        "INADEQUATE_SECURITY",
-        "HTTP_1_1_REQUIRED",
-    ];
-    NAMES.get(code as usize).map_or_else(|| format!("code {code}"), |name| (*name).to_owned())
 }
 
 #[cfg(test)]

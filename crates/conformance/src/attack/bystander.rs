@@ -62,9 +62,7 @@ async fn behave(port: u16, stop: &AtomicBool, begun: impl FnOnce()) -> Bystood {
         last = stop.load(Ordering::Acquire);
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
-    times.sort_unstable();
-    let p99 = times.get(times.len() * 99 / 100).or(times.last()).copied().unwrap_or(PATIENCE);
-    Bystood { served: times.len(), failed, p99 }
+    Bystood::of(times, failed)
 }
 
 async fn served(client: &Client, url: &str) -> Result<(), ::alula::Error> {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::attacker::Answer;
+use super::answer::Answer;
 
 /// One attack, played once.
 #[derive(Debug)]
@@ -26,7 +26,29 @@ pub struct Bystood {
     pub p99: Duration,
 }
 
+impl Bystood {
+    /// From the times of requests that were answered, and the number of others.
+    pub(super) fn of(mut times: Vec<Duration>, failed: usize) -> Self {
+        times.sort_unstable();
+        let p99 = times.get(times.len() * 99 / 100).or(times.last()).copied().unwrap_or(Duration::MAX);
+        Self { served: times.len(), failed, p99 }
+    }
+}
+
 impl Report {
+    /// Prints the line of the table, and says what is wrong with it.
+    pub(super) fn check(&self, row: &str, answer: Answer, memory_max: i64) {
+        println!("{}", self.line(row));
+        assert_eq!(self.answer, answer, "{row}");
+        assert!(self.memory_peak <= memory_max, "{row}: {} octets held", self.memory_peak);
+        assert!(self.bystander.served > 0 && self.bystander.failed == 0, "{row}: {self:?}");
+    }
+
+    /// Without the limit the attack must not end as with it.
+    pub(super) fn check_lifted(&self, row: &str, answer: Answer) {
+        assert_ne!(self.answer, answer, "{row}: it is not this limit that answers");
+    }
+
     /// The line of the table: row, answer, peak memory, the bystander's p99.
     #[must_use]
     pub fn line(&self, row: &str) -> String {

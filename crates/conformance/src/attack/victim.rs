@@ -1,16 +1,11 @@
 //! A server of this process on a thread of its own, whose memory is counted.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::mpsc;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use ::alula::{Error, Exchange, Limits, Sent, Server, Status, Stop};
-use alula_tally::{Side, set_side, side};
-
-/// How often one looks at what is held.
-const LOOK: Duration = Duration::from_micros(200);
+use alula_tally::{Side, set_side};
 
 /// How long connections may take to end when the server is stopped.
 const GRACE: Duration = Duration::from_millis(100);
@@ -50,23 +45,6 @@ impl Victim {
     pub fn port(&self) -> u16 {
         self.port
     }
-
-    /// The octets its thread holds now.
-    #[must_use]
-    pub fn held(&self) -> i64 {
-        side(Side::SERVER).bytes_live()
-    }
-
-    /// Looks at what is held again and again.
-    #[must_use]
-    pub fn watch(&self) -> Watch {
-        let watch = Arc::new(Watched { peak: AtomicI64::new(self.held()), ended: AtomicBool::new(false) });
-        thread::spawn({
-            let watch = Arc::clone(&watch);
-            move || watch.run()
-        });
-        Watch(watch)
-    }
 }
 
 impl Drop for Victim {
@@ -75,43 +53,6 @@ impl Drop for Victim {
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }
-    }
-}
-
-/// The most that was held since it began.
-pub struct Watch(Arc<Watched>);
-
-struct Watched {
-    peak: AtomicI64,
-    ended: AtomicBool,
-}
-
-impl Watch {
-    /// The most octets that were held at once.
-    #[must_use]
-    pub fn peak(&self) -> i64 {
-        self.0.look()
-    }
-}
-
-impl Watched {
-    fn look(&self) -> i64 {
-        let held = side(Side::SERVER).bytes_live();
-        self.peak.fetch_max(held, Ordering::Relaxed).max(held)
-    }
-
-    #[allow(clippy::disallowed_methods, reason = "what another thread holds is seen by looking again")]
-    fn run(&self) {
-        while !self.ended.load(Ordering::Relaxed) {
-            self.look();
-            thread::sleep(LOOK);
-        }
-    }
-}
-
-impl Drop for Watch {
-    fn drop(&mut self) {
-        self.0.ended.store(true, Ordering::Relaxed);
     }
 }
 

@@ -1,0 +1,106 @@
+//! Attacks by a server on a client that asked it for something.
+
+use std::net::{Ipv4Addr, TcpListener};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use ::alula::{Client, Error, Limits};
+use alula_tally::{Side, set_side};
+
+use super::answer::Answer;
+use super::attacker::Attacker;
+use super::report::{Bystood, Report};
+use super::victim::Victim;
+use super::watch::Watch;
+
+/// How long a request may take; an attack that lasts as long has succeeded.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// How long the requests to the other server are apart.
+const PAUSE: Duration = Duration::from_millis(1);
+
+/// One row of the table of attacks on a client.
+pub struct AttackOnClient {
+    /// Its name, the same as in `docs/limits.md`.
+    pub row: &'static str,
+    /// Takes the limit away that answers the attack; `None` where it is a rule of the protocol that does.
+    pub lift: Option<fn(&mut Limits)>,
+    /// What the server sends once it has read a request on stream 1.
+    pub play: fn(&mut Attacker),
+    /// What the server gets.
+    pub answer: Answer,
+    /// What the caller is told, among other things; nothing when the request succeeds.
+    pub error: Option<&'static str>,
+    /// The octets the client may hold for it, at any time.
+    pub memory_max: i64,
+}
+
+impl AttackOnClient {
+    /// Plays the attack both ways, prints its line of the table and says what is wrong.
+    ///
+    /// # Panics
+    /// When server or caller are not told what they must be, the client holds too much, or other requests wait.
+    pub fn check(&self) {
+        let mut limits = Limits::default();
+        let (report, outcome) = self.play(limits.clone());
+        report.check(self.row, self.answer, self.memory_max);
+        match (self.error, outcome) {
+            (None, Ok(())) => {}
+            (Some(part), Err(error)) if error.to_string().contains(part) => {}
+            (expected, outcome) => panic!("{}: {outcome:?} instead of {expected:?}", self.row),
+        }
+        if let Some(lift) = self.lift {
+            lift(&mut limits);
+            self.play(limits).0.check_lifted(self.row, self.answer);
+        }
+    }
+
+    fn play(&self, limits: Limits) -> (Report, Result<(), Error>) {
+        let well = Victim::start(Limits::default());
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port can be had");
+        let hostile = listener.local_addr().expect("a listener has an address").port();
+        let watch = Watch::on(Side::CLIENT);
+        let asking = thread::spawn({
+            let well = well.port();
+            move || ask(limits, hostile, well)
+        });
+        let mut attacker = Attacker::accept(listener);
+        (self.play)(&mut attacker);
+        let answer = attacker.answer();
+        let memory_peak = watch.peak();
+        drop(attacker);
+        let (outcome, bystander) = asking.join().expect("it only asks and counts");
+        (Report { answer, memory_peak, bystander }, outcome)
+    }
+}
+
+/// One request to the hostile server, others to the one that is well, by one client on one thread.
+fn ask(limits: Limits, hostile: u16, well: u16) -> (Result<(), Error>, Bystood) {
+    set_side(Side::CLIENT);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    runtime.expect("a runtime can be made").block_on(async {
+        let client = Client::builder().http2_prior_knowledge(true).limits(limits).deadline(PATIENCE);
+        let client = client.build().expect("a client");
+        let attacked = whole(&client, hostile);
+        tokio::pin!(attacked);
+        let (mut times, mut failed, mut outcome) = (Vec::new(), 0, None);
+        while outcome.is_none() {
+            tokio::select! {
+                ended = &mut attacked => outcome = Some(ended),
+                () = tokio::time::sleep(PAUSE) => {}
+            }
+            let start = Instant::now();
+            match whole(&client, well).await {
+                Ok(()) => times.push(start.elapsed()),
+                Err(_) => failed += 1,
+            }
+        }
+        (outcome.expect("it ended the loop"), Bystood::of(times, failed))
+    })
+}
+
+async fn whole(client: &Client, port: u16) -> Result<(), Error> {
+    let url = format!("http://127.0.0.1:{port}/small");
+    let mut response = client.get(&url).send().await?;
+    while response.body().chunk().await?.is_some() {}
+    Ok(())
+}
