@@ -1,0 +1,46 @@
+//! What fuzzing tries: one function for each target, which takes any octets and panics when something is wrong.
+//!
+//! The functions know no fuzzer. `fuzz/` gives them to libFuzzer, and the tests of this crate run them over `corpus/` and
+//! over mutations of it, so that `cargo test` on any toolchain catches what fuzzing has caught once.
+//!
+//! Rule 1: a body is a function of its octets alone: no clock, no random numbers, no file.
+//! Rule 2: what a body expects it works out in a way that is simpler than the code under test, and slower for it.
+//! Rule 3: octets are decisions in the order of their use, and zeroes follow the last one (see `input`), so that a part of
+//! an input that fuzzing has found means the same in another input.
+#![forbid(unsafe_code)]
+
+mod authority;
+mod control_data;
+mod field_name;
+mod field_section;
+mod field_value;
+mod frames;
+mod h2_client;
+mod h2_operations;
+mod h2_pair;
+mod h2_server;
+mod head;
+mod hpack_decode;
+mod hpack_round_trip;
+mod huffman;
+mod input;
+mod listener;
+mod naive_hpack;
+mod naive_huffman;
+mod side;
+mod target;
+
+pub use authority::authority;
+pub use control_data::control_data;
+pub use field_name::field_name;
+pub use field_section::field_section;
+pub use field_value::field_value;
+pub use h2_client::h2_client;
+pub use h2_operations::h2_operations;
+pub use h2_pair::h2_pair;
+pub use h2_server::h2_server;
+pub use head::head;
+pub use hpack_decode::hpack_decode;
+pub use hpack_round_trip::hpack_round_trip;
+pub use huffman::huffman;
+pub use target::target;

@@ -1,0 +1,197 @@
+//! One end of a connection between two machines, and what its driver knows of each stream.
+
+use std::collections::BTreeMap;
+
+use alula_fields::{FieldSection, Head, OutBuf, Time};
+use alula_h2::{Connection, Event, Notice, StreamKey};
+
+use crate::input::Input;
+
+/// What a driver knows of one stream.
+#[derive(Default)]
+pub(crate) struct Flow {
+    pub(crate) id: u32,
+    pub(crate) has_head_sent: bool,
+    to_send: usize,
+    has_ended: bool,
+    received: usize,
+    unreleased: usize,
+    /// It was reset, and is still to be let go of.
+    pub(crate) is_over: bool,
+}
+
+impl Flow {
+    /// A request that was sent.
+    pub(crate) fn asked(id: u32) -> Self {
+        Self { id, has_head_sent: true, ..Self::default() }
+    }
+}
+
+pub(crate) struct Side {
+    pub(crate) machine: Connection,
+    pub(crate) out: OutBuf,
+    pub(crate) flows: BTreeMap<StreamKey, Flow>,
+    /// Octets received on streams whose other half has ended, by identifier.
+    pub(crate) received: BTreeMap<u32, usize>,
+    /// Octets sent on streams whose half here has ended, by identifier.
+    pub(crate) sent: BTreeMap<u32, usize>,
+    /// Whether the peer may have been made to say anything: then it may break every rule, and content may be any.
+    pub(crate) is_damaged: bool,
+    trailers: FieldSection,
+}
+
+/// The octet at a place of a stream's content: different for each stream.
+fn octet(id: u32, at: usize) -> u8 {
+    (id as usize * 7 + at) as u8
+}
+
+impl Side {
+    pub(crate) fn new(machine: Connection) -> Self {
+        let mut trailers = FieldSection::new();
+        trailers.append("x-sum", "1").expect("a good field");
+        Self {
+            machine,
+            out: OutBuf::new(),
+            flows: BTreeMap::new(),
+            received: BTreeMap::new(),
+            sent: BTreeMap::new(),
+            is_damaged: false,
+            trailers,
+        }
+    }
+
+    /// A stream that is known, by the order of identifiers.
+    pub(crate) fn any(&self, input: &mut Input<'_>) -> Option<StreamKey> {
+        let mut keys: Vec<StreamKey> = self.flows.keys().copied().collect();
+        keys.sort_by_key(|key| self.flows[key].id);
+        let choice = input.below(keys.len());
+        keys.get(choice).copied()
+    }
+
+    pub(crate) fn receive(&mut self, mut octets: &[u8], now: Time) {
+        while let Ok(received) = self.machine.receive(octets, now) {
+            octets = &octets[received.consumed..];
+            let Some(event) = received.event else { break };
+            self.event(event);
+        }
+        assert!(octets.is_empty() || self.machine.error().is_some());
+        self.notices();
+    }
+
+    fn event(&mut self, event: Event<'_>) {
+        match event {
+            Event::Head { stream, end } => self.head(stream, end),
+            Event::HeadTooLarge { stream, .. } => {
+                assert!(self.is_damaged, "small heads only");
+                self.machine.forget(stream);
+            }
+            Event::Data { stream, bytes, end } => {
+                let flow = self.flows.get_mut(&stream).expect("a stream that is not known has no content");
+                let expected = (0..bytes.len()).map(|at| octet(flow.id, flow.received + at));
+                assert!(self.is_damaged || expected.eq(bytes.iter().copied()), "stream {}", flow.id);
+                flow.received += bytes.len();
+                flow.unreleased += bytes.len();
+                self.end_if(stream, end);
+            }
+            Event::Trailers { stream } => {
+                let mut trailers = FieldSection::new();
+                self.machine.take_trailers(stream, &mut trailers).expect("trailers were announced");
+                assert!(self.is_damaged || trailers == self.trailers);
+                self.end_if(stream, true);
+            }
+            Event::Interim { stream } => {
+                self.machine.take_head(stream, &mut Head::new()).expect("a head was announced");
+            }
+            _ => {}
+        }
+    }
+
+    fn head(&mut self, stream: StreamKey, end: bool) {
+        let id = self.machine.stream_id(stream);
+        let mut head = Head::new();
+        self.machine.take_head(stream, &mut head).expect("a head was announced");
+        let flow = self.flows.entry(stream).or_default();
+        flow.id = id.unwrap_or(flow.id);
+        if !self.is_damaged && !self.machine.is_client() {
+            assert_eq!(head.path(), Some(&*format!("/{}", flow.id)), "each stream has its own head");
+        }
+        self.end_if(stream, end);
+    }
+
+    fn end_if(&mut self, stream: StreamKey, end: bool) {
+        if end {
+            let flow = &self.flows[&stream];
+            self.received.insert(flow.id, flow.received);
+            self.drop_if_over(stream);
+        }
+    }
+
+    /// A stream that has ended both ways, and of which everything was given back, is gone.
+    fn drop_if_over(&mut self, stream: StreamKey) {
+        if self.machine.stream_id(stream).is_none() {
+            self.flows.remove(&stream);
+        }
+    }
+
+    pub(crate) fn notices(&mut self) {
+        while let Some(notice) = self.machine.poll_notice() {
+            match notice {
+                Notice::Reset { stream, .. } => {
+                    self.flows.get_mut(&stream).expect("only known streams are reset").is_over = true;
+                }
+                Notice::Writable { stream } => assert!(self.machine.send_capacity(stream) > 0),
+                Notice::Closed(error) => assert!(self.is_damaged, "{error}"),
+                _ => {}
+            }
+        }
+    }
+
+    pub(crate) fn release(&mut self, stream: StreamKey, octets: usize) {
+        let Some(flow) = self.flows.get_mut(&stream) else { return };
+        let octets = octets.min(flow.unreleased);
+        flow.unreleased -= octets;
+        self.machine.release_capacity(stream, octets as u32).expect("a stream that is known");
+        self.drop_if_over(stream);
+    }
+
+    pub(crate) fn send(&mut self, stream: StreamKey, len: usize, end: bool) {
+        let Some(flow) = self.flows.get_mut(&stream) else { return };
+        let data: Vec<u8> = (0..len).map(|at| octet(flow.id, flow.to_send + at)).collect();
+        let (before, capacity) = (self.out.len(), self.machine.send_capacity(stream));
+        let sent = self.machine.send_data(stream, &data, end, &mut self.out);
+        let may_send = flow.has_head_sent && !flow.has_ended && !flow.is_over;
+        assert!(self.is_damaged || sent.is_ok() == may_send, "{sent:?}");
+        let Ok(taken) = sent else { return assert_eq!(self.out.len(), before) };
+        assert_eq!(taken, len.min(capacity));
+        flow.to_send += taken;
+        if end && taken == len {
+            self.end_here(stream);
+        }
+    }
+
+    pub(crate) fn send_trailers(&mut self, stream: StreamKey) {
+        if self.machine.send_trailers(stream, &self.trailers, &mut self.out).is_ok() {
+            self.end_here(stream);
+        }
+    }
+
+    fn end_here(&mut self, stream: StreamKey) {
+        if let Some(flow) = self.flows.get_mut(&stream) {
+            flow.has_ended = true;
+            self.sent.insert(flow.id, flow.to_send);
+        }
+        self.drop_if_over(stream);
+    }
+
+    pub(crate) fn give_up(&mut self, stream: StreamKey) {
+        self.machine.forget(stream);
+        self.flows.remove(&stream);
+    }
+
+    /// Lets go of streams that were reset, as somebody must.
+    pub(crate) fn tidy(&mut self) {
+        let over: Vec<StreamKey> =
+            self.flows.iter().filter(|(_, flow)| flow.is_over).map(|(key, _)| *key).collect();
+        over.into_iter().for_each(|stream| self.give_up(stream));
+    }
+}

@@ -1,0 +1,44 @@
+//! Every body over its corpus and over thousands of mutations of it: what fuzzing has found once stays found.
+//!
+//! When one fails it prints the octets. A finding of the fuzzer becomes a regression when its file lies in `corpus/`.
+
+mod support;
+
+/// A test for each target: its name, and how many mutations are tried. All together take some seconds.
+macro_rules! trials {
+    ($($target:ident: $mutations:literal,)*) => {
+        $(
+            #[test]
+            fn $target() {
+                support::run(stringify!($target), alula_trials::$target, $mutations);
+            }
+        )*
+
+        /// No folder of the corpus is without a target.
+        #[test]
+        fn every_folder_belongs_to_a_target() {
+            let folders = support::corpus().read_dir().expect("corpus/");
+            let mut names: Vec<String> =
+                folders.map(|entry| entry.expect("a folder").file_name().to_string_lossy().into()).collect();
+            names.sort();
+            assert_eq!(names, [$(stringify!($target)),*]);
+        }
+    };
+}
+
+trials! {
+    authority: 5000,
+    control_data: 5000,
+    field_name: 2000,
+    field_section: 2000,
+    field_value: 500,
+    h2_client: 500,
+    h2_operations: 1000,
+    h2_pair: 1000,
+    h2_server: 500,
+    head: 3000,
+    hpack_decode: 1000,
+    hpack_round_trip: 1000,
+    huffman: 1000,
+    target: 5000,
+}
