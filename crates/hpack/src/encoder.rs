@@ -411,8 +411,11 @@ impl Encoder {
             && !field.known.is_some_and(|name| is_secret(name, field.value))
     }
 
-    pub(crate) fn huffman(&self) -> Huffman {
-        self.config.huffman
+    /// Whether this encoder writes the literal of a prepared field just as it was coded beforehand: in the shorter form, and
+    /// never to be indexed only if the field asks for that.
+    pub(crate) fn writes_as_prepared(&self, field: &Field<'_>) -> bool {
+        let is_never = self.treatment(field.indexing) == Treatment::Never;
+        self.config.huffman == Huffman::Shorter && is_never == (field.indexing == Indexing::Never)
     }
 
     fn find(&self, name: &[u8], value: &[u8], hashes: Hashes) -> Found {

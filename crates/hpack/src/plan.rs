@@ -12,7 +12,7 @@ use alula_fields::OutBuf;
 use crate::encoder::{Encoder, Written};
 use crate::field::{Field, Indexing};
 use crate::prepared::PreparedBlock;
-use crate::{Huffman, integer, static_table};
+use crate::{integer, static_table};
 
 /// The plans of one encoder: a few, found by the id of the prepared block.
 #[derive(Debug)]
@@ -213,7 +213,7 @@ impl Encoder {
                 _ if prepared_part.hole.is_some() => Op::HOLE,
                 Written::Static(index) => Op::octet(0x80 | index),
                 Written::Entry(id) => Op::entry(id),
-                Written::Literal if self.huffman() == Huffman::Shorter => Op::LITERAL,
+                Written::Literal if self.writes_as_prepared(&prepared.field(prepared_part)) => Op::LITERAL,
                 Written::Literal => Op::FIELD,
             };
             ops.push(op);

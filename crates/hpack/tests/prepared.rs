@@ -139,6 +139,24 @@ fn a_prepared_field_becomes_an_entry_at_once_and_a_secret_never() {
     assert_eq!(blocks.next().unwrap(), later);
 }
 
+/// The second time literals came from the prepared octets, which nobody had told of the policy, and so were open to
+/// entries on the way.
+#[test]
+fn with_the_policy_never_every_time_is_like_the_first() {
+    let parts = [Part::Field(Field::new(b":method", b"GET")), Part::Field(Field::new(b"x-a", b"1"))];
+    let prepared = PreparedBlock::new(parts).unwrap();
+    let mut encoder = Encoder::new(EncoderConfig { policy: Policy::Never, ..EncoderConfig::default() });
+    let mut decoder = Decoder::new(DecoderLimits::default());
+    for _ in 0..3 {
+        let mut out = OutBuf::new();
+        encoder.emit(&prepared, &[], &mut out);
+        let mut count = 0;
+        let mut visit = |field: Decoded<'_>| count += u32::from(field.never);
+        decoder.decode(out.unsent(), true, &mut visit).unwrap();
+        assert_eq!(count, 2);
+    }
+}
+
 #[test]
 fn an_entry_with_a_long_index_is_reached() {
     let mut encoder = Encoder::new(EncoderConfig { policy: Policy::Always, ..EncoderConfig::default() });
