@@ -117,6 +117,8 @@ impl fmt::Display for Target<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Origin(path) => f.write_str(path),
+            // `*` is no part of the URI, and would be one of the host.
+            Self::Absolute { scheme, authority, path: "*" } => write!(f, "{scheme}://{authority}"),
             Self::Absolute { scheme, authority, path } => write!(f, "{scheme}://{authority}{path}"),
             Self::Authority(authority) => write!(f, "{authority}"),
             Self::Asterisk => f.write_str("*"),
@@ -154,6 +156,7 @@ mod tests {
         assert_eq!(tunnel.authority().unwrap().bare_host(), "::1");
         assert_eq!(tunnel.to_string(), "[::1]:443");
         assert_eq!(Target::parse(Method::Get, "HTTP://a:1/b").unwrap().to_string(), "http://a:1/b");
+        assert_eq!(Target::parse(Method::Options, "http://a").unwrap().to_string(), "http://a");
     }
 
     #[test]
