@@ -29,6 +29,7 @@ struct World {
     up: Vec<u8>,
     down: Vec<u8>,
     now: Time,
+    requests: u32,
     prepared: Prepared,
 }
 
@@ -42,6 +43,7 @@ impl World {
             up: Vec::new(),
             down: Vec::new(),
             now: Time::ZERO,
+            requests: 0,
             prepared: prepared.expect("a good request"),
         }
     }
@@ -85,7 +87,7 @@ impl World {
     fn request(&mut self, input: &mut Input<'_>) {
         let (choice, side) = (input.octet(), &mut self.client);
         let round = input.octet() % 16;
-        let id = 2 * side.machine.counters().frames_out[1] + 1;
+        let id = 2 * self.requests + 1;
         let path = format!("/{id}");
         let before = (side.machine.in_flight(), side.out.len());
         let sent = if choice & 1 == 0 {
@@ -100,6 +102,7 @@ impl World {
             Ok(stream) => {
                 let own = side.machine.stream_id(stream);
                 assert_eq!(own, Some(id), "no identifier is lost or used twice");
+                self.requests += 1;
                 side.flows.insert(stream, Flow::asked(id));
             }
             Err(_) => assert_eq!((side.machine.in_flight(), side.out.len()), before),

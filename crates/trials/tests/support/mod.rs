@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 use alula_testkit::{Rng, hex};
 
 /// Where the seeds and regressions of all targets lie.
-pub fn corpus() -> PathBuf {
+pub(crate) fn corpus() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus")
 }
 
 /// Runs a body over its corpus and over so many mutations of it, the same ones every time.
-pub fn run(target: &str, body: fn(&[u8]), mutations: usize) {
+pub(crate) fn run(target: &str, body: fn(&[u8]), mutations: usize) {
     let seeds = seeds(target);
     seeds.iter().for_each(|(name, octets)| run_one(name, body, octets));
     let mut rng = Rng::new(target.len() as u64);
