@@ -54,7 +54,7 @@ impl World {
             0 | 1 => self.request(input),
             2 | 3 => self.respond(input),
             4..=6 => {
-                let (len, end) = (usize::from(input.octet()).pow(2), input.octet() < 64);
+                let (len, end) = (usize::from(input.octet()) * 64, input.octet() < 64);
                 self.on_any(input, |side, stream| side.send(stream, len, end));
             }
             7 | 8 => {

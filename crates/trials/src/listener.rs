@@ -6,7 +6,8 @@
 
 use alula_fields::{FieldSection, Head, Limits, OutBuf, Status, Time};
 use alula_h2::{
-    Config, Connection, ConnectionError, Counters, Event, Notice, RequestHead, ResponseHead, StreamKey,
+    Config, Connection, ConnectionError, Counters, Event, Notice, RequestHead, ResponseHead, SendError,
+    StreamKey,
 };
 use alula_testkit::Pieces;
 
@@ -30,6 +31,7 @@ pub(crate) struct Listener {
     data: Option<(StreamKey, Vec<u8>)>,
     heads: usize,
     limits: Limits,
+    has_small_limits: bool,
     is_eager: bool,
 }
 
@@ -65,7 +67,17 @@ impl Listener {
         let config = Config { limits: limits.clone(), connect_protocol: true, ..Config::default() };
         let machine = if is_client { Connection::client(config) } else { Connection::server(config) };
         let (events, notices) = (Vec::new(), Vec::new());
-        Self { machine, out: OutBuf::new(), events, notices, data: None, heads: 0, limits, is_eager }
+        Self {
+            machine,
+            out: OutBuf::new(),
+            events,
+            notices,
+            data: None,
+            heads: 0,
+            limits,
+            has_small_limits,
+            is_eager,
+        }
     }
 
     /// Sends requests of all kinds, for a server that answers whatever the input says.
@@ -75,7 +87,8 @@ impl Listener {
             let (scheme, authority, path) = ("https", "a.example:8443", "/");
             let head = RequestHead { method, scheme, authority, path, protocol: None, fields: &fields };
             let stream = self.machine.send_request(&head, end, &mut self.out).expect("a good request");
-            if method == "PUT" {
+            // A window that is used up costs the trial as much as all of the rest.
+            if method == "PUT" && !self.has_small_limits {
                 let sent = self.machine.send_data(stream, &[b'u'; 70_000], true, &mut self.out);
                 assert_eq!(sent, Ok(65_535), "what the window is at first");
             }
@@ -167,7 +180,8 @@ impl Listener {
         let fields = FieldSection::new();
         let head = ResponseHead { status: Status::OK, fields: &fields };
         let sent = self.machine.send_response(stream, &head, false, &mut self.out);
-        assert_eq!(sent, Ok(()), "a request can be answered");
+        let is_too_large = matches!(sent, Err(SendError::FieldsTooLarge { .. }));
+        assert!(sent.is_ok() || is_too_large, "a request can be answered: {sent:?}");
         // A response to HEAD has no content.
         let _ = self.machine.send_data(stream, b"answer", true, &mut self.out);
     }

@@ -6,6 +6,7 @@
 mod api;
 mod command;
 mod costs;
+mod fuzz;
 mod peers;
 mod report;
 mod stages;
@@ -26,6 +27,8 @@ Commands:
   costs [--check | --write [PREFIX] | --profile WORKLOAD]
                       Count instructions and allocations, and print the table; or compare with the recorded
                       figures; or record them, and the table of docs/performance.md; or say where they go
+  fuzz [TARGET] [--minutes N]
+                      Run every target of fuzz/, or one, for N minutes each (1 by default), with a nightly toolchain
 ";
 
 fn main() -> ExitCode {
@@ -47,6 +50,7 @@ fn dispatch(args: &[&str]) -> Result<ExitCode> {
         ["api"] => api::check(),
         ["api", "--write"] => api::write(),
         ["costs", rest @ ..] => costs::command(rest),
+        ["fuzz", rest @ ..] => fuzz::command(rest),
         [] | ["help" | "-h" | "--help"] => {
             print!("{USAGE}");
             Ok(ExitCode::SUCCESS)
