@@ -59,6 +59,11 @@ fn manifests_take_their_rules_from_the_workspace() {
 }
 
 #[test]
+fn every_parser_has_a_fuzz_target() {
+    assert_none(&alula_tidy::check_parsers(&sources()));
+}
+
+#[test]
 fn documents_name_commands_that_exist() {
     assert_none(&alula_tidy::check_commands(&sources()));
 }

@@ -1,0 +1,174 @@
+//! Every parser has a fuzz target: a table of what takes octets or text from elsewhere, and which target tries it.
+//!
+//! A new one that is not in the table is found by its name, so that nobody has to remember it.
+
+use crate::Source;
+
+/// One entry point of a parser.
+#[derive(Clone, Copy, Debug)]
+struct Parser {
+    /// The file it is in, below `crates/`.
+    file: &'static str,
+    function: &'static str,
+    /// The target that tries it.
+    target: &'static str,
+}
+
+const fn parser(file: &'static str, function: &'static str, target: &'static str) -> Parser {
+    Parser { file, function, target }
+}
+
+const PARSERS: &[Parser] = &[
+    parser("fields/src/authority.rs", "parse", "authority"),
+    parser("fields/src/decimal.rs", "of", "control_data"),
+    parser("fields/src/head.rs", "set_path", "head"),
+    parser("fields/src/head.rs", "set_protocol", "head"),
+    parser("fields/src/known.rs", "lookup", "field_name"),
+    parser("fields/src/known.rs", "lookup_folded", "field_name"),
+    parser("fields/src/known_value.rs", "lookup", "field_value"),
+    parser("fields/src/method.rs", "parse", "control_data"),
+    parser("fields/src/method.rs", "parse_folded", "control_data"),
+    parser("fields/src/octets.rs", "is_field_value", "field_value"),
+    parser("fields/src/octets.rs", "is_token", "field_name"),
+    parser("fields/src/scheme.rs", "parse", "control_data"),
+    parser("fields/src/section.rs", "append", "field_section"),
+    parser("fields/src/status.rs", "parse", "control_data"),
+    parser("fields/src/target.rs", "parse", "target"),
+    parser("h2/src/connection/output.rs", "handle_timeout", "h2_operations"),
+    parser("h2/src/connection/receive.rs", "receive", "h2_client"),
+    parser("h2/src/connection/receive.rs", "receive", "h2_pair"),
+    parser("h2/src/connection/receive.rs", "receive", "h2_server"),
+    parser("hpack/src/decoder.rs", "decode", "hpack_decode"),
+    parser("hpack/src/encoder.rs", "encode", "hpack_round_trip"),
+    parser("hpack/src/huffman/decode.rs", "decode", "huffman"),
+];
+
+/// The crates that parse, and how the functions that do are named.
+const CRATES: [&str; 3] = ["fields", "h2", "hpack"];
+const NAMES: [&str; 4] = ["decode", "lookup", "parse", "receive"];
+
+/// Parsers without a target, targets that are not whole, and rows of the table that are about nothing.
+#[must_use]
+pub fn check_parsers(sources: &[Source]) -> Vec<String> {
+    let mut found = unknown_parsers(sources);
+    for parser in PARSERS {
+        let text = text_of(sources, &format!("crates/{}", parser.file));
+        if !functions(text).any(|function| function == parser.function) {
+            found.push(format!("crates/{}: no function {}", parser.file, parser.function));
+        }
+        found.extend(incomplete_target(sources, parser.target));
+    }
+    found.extend(idle_targets(sources));
+    found
+}
+
+/// Public functions that are named as parsers are, and stand in no row.
+fn unknown_parsers(sources: &[Source]) -> Vec<String> {
+    let mut found = Vec::new();
+    for source in sources.iter().filter(|source| is_parsing(&source.path)) {
+        let file = &source.path["crates/".len()..];
+        for function in public_functions(&source.text).filter(|function| is_parser(function)) {
+            let is_known = PARSERS.iter().any(|known| known.file == file && known.function == function);
+            if !is_known {
+                found.push(format!(
+                    "{}: {function} has no fuzz target in crates/tidy/src/parsers.rs",
+                    source.path
+                ));
+            }
+        }
+    }
+    found
+}
+
+fn is_parsing(path: &str) -> bool {
+    CRATES.iter().any(|name| path.starts_with(&format!("crates/{name}/src/")))
+}
+
+fn is_parser(function: &str) -> bool {
+    NAMES.iter().any(|name| function == *name || function.starts_with(&format!("{name}_")))
+}
+
+/// What a target lacks: its body, the file that gives it to the fuzzer, or its place in the manifest.
+fn incomplete_target(sources: &[Source], target: &str) -> Vec<String> {
+    let parts = [
+        (format!("crates/trials/src/{target}.rs"), format!("pub fn {target}(data: &[u8])")),
+        (format!("fuzz/fuzz_targets/{target}.rs"), format!("alula_trials::{target}(data)")),
+        ("fuzz/Cargo.toml".into(), format!("\nname = \"{target}\"\n")),
+    ];
+    let absent = parts.into_iter().filter(|(path, part)| !text_of(sources, path).contains(part));
+    absent.map(|(path, part)| format!("{path}: lacks {:?}", part.trim())).collect()
+}
+
+/// Targets that no row names.
+fn idle_targets(sources: &[Source]) -> Vec<String> {
+    let targets = sources.iter().filter_map(|source| source.path.strip_prefix("fuzz/fuzz_targets/"));
+    let idle = targets.filter(|file| !PARSERS.iter().any(|known| format!("{}.rs", known.target) == *file));
+    idle.map(|file| format!("fuzz/fuzz_targets/{file}: tries no parser of crates/tidy/src/parsers.rs"))
+        .collect()
+}
+
+fn text_of<'a>(sources: &'a [Source], path: &str) -> &'a str {
+    sources.iter().find(|source| source.path == path).map_or("", |source| &source.text)
+}
+
+/// The names of all functions.
+fn functions(text: &str) -> impl Iterator<Item = &str> {
+    text.split("fn ").skip(1).map(name)
+}
+
+/// The names of those that others can call.
+fn public_functions(text: &str) -> impl Iterator<Item = &str> {
+    let lines = text.lines().map(str::trim_start);
+    lines
+        .filter_map(|line| line.strip_prefix("pub fn ").or_else(|| line.strip_prefix("pub const fn ")))
+        .map(name)
+}
+
+fn name(rest: &str) -> &str {
+    rest.split(|letter: char| !letter.is_alphanumeric() && letter != '_').next().unwrap_or("")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn source(path: &str, text: &str) -> Source {
+        Source { path: path.into(), text: text.into() }
+    }
+
+    #[test]
+    fn a_parser_without_a_target_is_found() {
+        let text = "impl Cookie {\n    pub fn parse_all<'a>(text: &str) {}\n    pub fn len() {}\n    fn parse() {}\n}";
+        assert_eq!(
+            unknown_parsers(&[
+                source("crates/fields/src/cookie.rs", text),
+                source("crates/cli/src/a.rs", text)
+            ]),
+            ["crates/fields/src/cookie.rs: parse_all has no fuzz target in crates/tidy/src/parsers.rs"]
+        );
+        assert_eq!(unknown_parsers(&[source("crates/fields/src/status.rs", "pub fn parse(")]), [""; 0]);
+    }
+
+    #[test]
+    fn a_target_that_is_not_whole_is_found() {
+        let mut sources = vec![
+            source("crates/trials/src/head.rs", "pub fn head(data: &[u8]) {}"),
+            source("fuzz/fuzz_targets/head.rs", "fuzz_target!(|data: &[u8]| alula_trials::head(data));"),
+            source("fuzz/Cargo.toml", "[[bin]]\nname = \"head\"\n"),
+        ];
+        assert_eq!(incomplete_target(&sources, "head"), [""; 0]);
+        assert_eq!(incomplete_target(&sources, "tail").len(), 3);
+        sources.remove(1);
+        assert_eq!(
+            incomplete_target(&sources, "head"),
+            ["fuzz/fuzz_targets/head.rs: lacks \"alula_trials::head(data)\""]
+        );
+    }
+
+    #[test]
+    fn a_target_for_nothing_is_found() {
+        let idle =
+            idle_targets(&[source("fuzz/fuzz_targets/tail.rs", ""), source("fuzz/fuzz_targets/head.rs", "")]);
+        assert_eq!(idle, ["fuzz/fuzz_targets/tail.rs: tries no parser of crates/tidy/src/parsers.rs"]);
+    }
+}
