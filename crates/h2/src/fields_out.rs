@@ -114,7 +114,7 @@ fn fields(
         if HAS_RULES[field.known().map_or(0, |name| usize::from(name.id()))]
             && let Some(name) = field.known()
         {
-            let value = octets::trim(field.value());
+            let value = trimmed(field.value());
             special(name, value, section, request, &mut content_length)
                 .map_err(|rule| SendError::Field { at, rule })?;
         }
@@ -154,6 +154,15 @@ fn special(
 fn host(value: &[u8]) -> Result<(), Violation> {
     let is_valid = core::str::from_utf8(value).is_ok_and(|text| Authority::parse(text).is_ok());
     if is_valid { Ok(()) } else { Err(Violation::AUTHORITY_INVALID) }
+}
+
+/// A value as it goes. It has no controls but tab, so an end is blank exactly if it is not above a space; few are.
+#[inline]
+pub(crate) fn trimmed(value: &[u8]) -> &[u8] {
+    match (value.first(), value.last()) {
+        (Some(first), Some(last)) if *first.min(last) <= b' ' => octets::trim(value),
+        _ => value,
+    }
 }
 
 #[inline]

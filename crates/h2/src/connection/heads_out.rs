@@ -3,7 +3,7 @@
 //! Everything is checked first. Then the block is encoded in place behind room for a frame header; a block longer than the
 //! peer's frames is cut where it lies (RFC 9113 §4.3).
 
-use alula_fields::{FieldSection, KnownName, OutBuf, octets};
+use alula_fields::{FieldSection, KnownName, OutBuf};
 use alula_hpack::{Block, Field, Indexing};
 
 use super::Connection;
@@ -99,7 +99,9 @@ impl Connection {
         entry.sending = next;
         let id = entry.id;
         self.write_response(id, head, end, out);
-        self.close_if_ended(stream);
+        if end {
+            self.close_if_ended(stream);
+        }
         Ok(())
     }
 
@@ -290,20 +292,8 @@ fn write_pseudo(block: &mut Block<'_>, head: &RequestHead<'_>) {
 #[inline]
 fn section(fields: &FieldSection) -> impl Iterator<Item = Field<'_>> {
     fields.iter().map(|field| {
-        let value = match field.value() {
-            value if has_blank_ends(value) => octets::trim(value),
-            value => value,
-        };
+        let value = fields_out::trimmed(field.value());
         let indexing = if field.is_sensitive() { Indexing::Never } else { Indexing::Auto };
         Field { name: field.name_bytes(), known: field.known(), value, indexing }
     })
-}
-
-/// Values have no controls but tab, so an end is blank exactly if it is not above a space.
-#[inline]
-fn has_blank_ends(value: &[u8]) -> bool {
-    match (value.first(), value.last()) {
-        (Some(first), Some(last)) => *first.min(last) <= b' ',
-        _ => false,
-    }
 }
