@@ -177,14 +177,16 @@ impl Conn {
                 self.unlock_and_wake(shared);
                 return Poll::Pending;
             }
-            if shared.in_turn() || self.lets_others_run(&mut shared, me, cx) {
+            if shared.in_turn() {
+                // Whoever reads writes as well: nobody has to wait for this caller to do it.
+                shared.yielding.take_if(|yielding| *yielding == me);
                 self.unlock_and_wake(shared);
                 return Poll::Pending;
             }
-            if shared.reader == Reader::Task {
-                shared.wake_task();
+            if self.lets_others_run(&mut shared, me, cx) {
+                self.unlock_and_wake(shared);
+                return Poll::Pending;
             }
-            shared.reader = me;
             let progress;
             (shared, progress) = self.turn(shared, cx, me);
             if !progress {
@@ -253,7 +255,7 @@ impl Conn {
         if shared.ended.is_some() {
             return (shared, true);
         }
-        let Some(mut half) = shared.read_half.take() else { return (shared, false) };
+        let Some(mut half) = shared.begin_to_read(me) else { return (shared, false) };
         let mut input = std::mem::take(&mut shared.input);
         drop(shared);
         let read = poll_read(&mut half, input.space(READ_STEP), cx);
@@ -435,13 +437,23 @@ impl Shared {
         if !self.machine.is_client() {
             return;
         }
-        let yielded = self.yielding.is_some_and(&leaves);
-        if yielded {
-            self.yielding = None;
-        }
-        if yielded || leaves(self.reader) {
+        // Callers that came meanwhile count on the one that yielded, but not while somebody is in a turn: that one goes
+        // on reading, and has to stay the reader so that it is noticed when it leaves.
+        let yielded = self.yielding.take_if(|yielding| leaves(*yielding)).is_some();
+        if leaves(self.reader) || (yielded && !self.in_turn()) {
             self.hand_over();
         }
+    }
+
+    /// Takes the reading half out, unless somebody else has it. Whoever has it leaves its waker with the reactor, in place of
+    /// another's: from here on it is the reader.
+    fn begin_to_read(&mut self, me: Reader) -> Option<OwnedReadHalf> {
+        let half = self.read_half.take()?;
+        if self.reader == Reader::Task && me != Reader::Task {
+            self.wake_task();
+        }
+        self.reader = me;
+        Some(half)
     }
 
     fn hand_over(&mut self) {

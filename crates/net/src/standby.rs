@@ -115,16 +115,15 @@ fn begin_run(conn: &Conn, cx: &mut Context<'_>) -> Time {
     now
 }
 
-/// Reads as the connection's task until nothing is left, leaving its waker with the reactor.
+/// Reads as the connection's task until nothing is left, leaving its waker with the reactor, or until a caller reads.
 fn read_on<'a>(conn: &'a Conn, mut shared: Guard<'a>, cx: &mut Context<'_>) -> Guard<'a> {
     if shared.in_turn() {
         return shared;
     }
-    shared.reader = Reader::Task;
     loop {
         let progress;
         (shared, progress) = conn.turn(shared, cx, Reader::Task);
-        if !progress || shared.ended.is_some() {
+        if !progress || shared.ended.is_some() || shared.reader != Reader::Task {
             return shared;
         }
     }
