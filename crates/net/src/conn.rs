@@ -119,12 +119,16 @@ impl Conn {
     }
 
     /// Releases the lock and wakes whom the work under it found.
-    pub(crate) fn unlock_and_wake<'a>(&'a self, mut shared: Guard<'a>) {
+    #[inline]
+    pub(crate) fn unlock_and_wake<'a>(&'a self, shared: Guard<'a>) {
+        if !shared.wake.is_empty() || self.observer.is_some() {
+            self.wake_all(shared);
+        }
+    }
+
+    fn wake_all<'a>(&'a self, mut shared: Guard<'a>) {
         if let Some(observer) = &self.observer {
             shared = self.tell(observer, shared);
-        }
-        if shared.wake.is_empty() {
-            return;
         }
         let mut wake = std::mem::take(&mut shared.wake);
         drop(shared);
