@@ -15,9 +15,9 @@ use alula_net::{
 use tokio::{net::TcpListener, task};
 
 const CALLERS: usize = 10;
-const CALLS: usize = 5_000;
+const CALLS: usize = 8_000;
 /// One in so many calls is given up.
-const GIVEN_UP: usize = 3;
+const GIVEN_UP: usize = 10;
 /// A hand-over that is lost lasts two ticks of 50 ms, until the standby task takes over; then all callers are late.
 const LATE: Duration = Duration::from_millis(90);
 /// A busy machine stops them all now and then as well.
@@ -55,7 +55,7 @@ async fn call_often(conn: Arc<Conn>) -> usize {
         tokio::select! {
             biased;
             () = call(&conn) => late += usize::from(began.elapsed() > LATE),
-            () = task::yield_now(), if number % GIVEN_UP == 1 => {}
+            () = task::yield_now(), if number % GIVEN_UP == 5 => {}
         }
     }
     late
