@@ -39,6 +39,9 @@ use crate::{
 /// Octets asked of the socket at once.
 const READ_STEP: usize = 64 * 1024;
 
+/// Handles woken between two locks.
+const WAKES: usize = 8;
+
 /// A connection; handles of its streams share it.
 pub struct Conn {
     io: OwnedWriteHalf,
@@ -130,12 +133,18 @@ impl Conn {
         if let Some(observer) = &self.observer {
             shared = self.tell(observer, shared);
         }
-        let mut wake = std::mem::take(&mut shared.wake);
-        drop(shared);
-        wake.drain(..).for_each(Waker::wake);
-        let mut shared = self.lock();
-        if shared.wake.capacity() == 0 {
-            shared.wake = wake;
+        loop {
+            // By few at a time, so that the list stays where it is and nobody allocates another one.
+            let few = shared.wake.len().min(WAKES);
+            let mut wake = [const { None }; WAKES];
+            wake.iter_mut().zip(shared.wake.drain(..few)).for_each(|(place, waker)| *place = Some(waker));
+            let are_more = !shared.wake.is_empty();
+            drop(shared);
+            wake.into_iter().flatten().for_each(Waker::wake);
+            if !are_more {
+                return;
+            }
+            shared = self.lock();
         }
     }
 
