@@ -57,7 +57,7 @@ pub(crate) const WORKLOADS: &[Workload] = &[
 ];
 
 /// More than are decoded after the first, as each is only right once after all before it.
-const BLOCKS: usize = 4096;
+const BLOCKS: usize = 8192;
 
 /// Blocks to decode in a row; after the last the first come again, which a decoder that goes on would read wrongly.
 pub(crate) struct Blocks {

@@ -96,8 +96,9 @@ fn warm_up(workload: &Workload) -> u64 {
     workload.units / 4 + 2
 }
 
-/// What 2N units allocate less what N do, by N; the first N also settle what a warm-up has left.
+/// What 2N units allocate less what N do, by N, after as many that settle what a warm-up has left.
 fn count(mut run: Run, units: u64) {
+    run(units);
     let once = counted(|| run(units));
     let twice = counted(|| run(2 * units));
     let per_unit = |twice: u64, once: u64| (twice as f64 - once as f64) / units as f64;

@@ -70,8 +70,10 @@ impl ClientBuilder {
         self
     }
 
-    /// Sends a PING after this long without a frame from the peer, and gives up on the connection when it is not
-    /// answered within `answer_within`. Off unless set.
+    /// Sends a PING after this long without a frame from the peer while calls are under way, and gives up on the
+    /// connection when it is not answered within `answer_within`. Off unless set.
+    ///
+    /// A connection without calls is left in peace; when it turns out to be dead, the next call opens another.
     #[must_use]
     pub fn keep_alive(mut self, after: Duration, answer_within: Duration) -> Self {
         self.settings.config.keep_alive = Some(after);

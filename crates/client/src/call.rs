@@ -1,6 +1,7 @@
 //! One request on its way: built step by step, then sent.
 
 use std::{
+    pin::pin,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -194,13 +195,13 @@ impl<'a> Call<'a> {
         let request = &mut self.request;
         request.state_length(client, length)?;
         let origin = request.origin()?.clone();
-        let conn = within(ends_at, origin.conn()).await?;
+        let conn = within(ends_at, pin!(origin.conn())).await?;
         let opening = conn.open(|machine, out| match request {
             Request::Plain(plain) => plain.send(machine, end, out),
             Request::Prepared(prepared, given) => prepared.send(given, machine, end, out),
             Request::None => Err(alula_net::h2::SendError::Closed),
         });
-        let stream = match within(ends_at, opening).await {
+        let stream = match within(ends_at, pin!(opening)).await {
             Ok(stream) => stream,
             Err(error) => {
                 if may_retry(&error) || !conn.is_open() {

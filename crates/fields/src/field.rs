@@ -30,7 +30,7 @@ impl FieldFlags {
 }
 
 /// Where a field is in the arena: the name if it is not known, then the value, then the spelling if one is kept.
-#[derive(Copy, Clone)]
+#[derive(Copy, Clone, Eq, PartialEq)]
 pub(crate) struct Entry {
     pub(crate) start: u32,
     pub(crate) name_len: u32,

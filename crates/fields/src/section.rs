@@ -156,6 +156,12 @@ impl FieldSection {
         self.iter().filter(move |field| is_named(field, name)).map(|field| field.value())
     }
 
+    /// Whether the other section has the very same fields: names, values, spellings and marks, in the same order.
+    #[inline]
+    pub fn is_copy_of(&self, other: &Self) -> bool {
+        self.arena == other.arena && self.entries == other.entries
+    }
+
     /// Whether there is a field of this name.
     #[inline]
     pub fn contains<'n>(&self, name: impl IntoName<'n>) -> bool {

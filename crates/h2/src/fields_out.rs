@@ -13,6 +13,7 @@ use crate::content;
 use crate::error::SendError;
 use crate::event::{RequestHead, ResponseHead};
 use crate::fields_in::{HAS_RULES, Section};
+use crate::repeated::Known;
 use crate::violation::Violation;
 
 /// What the machine needs to know of a head it is to send.
@@ -25,9 +26,13 @@ pub(crate) struct HeadFacts {
     pub(crate) size: usize,
 }
 
-/// Checks a request. `known_authority` is the last authority found good, which is nearly always the next one, too.
+/// Checks a request, its fields only if they are not `known` to be good. `known_authority` is the last authority found good, which is nearly always the next one, too.
 #[inline]
-pub(crate) fn request(head: &RequestHead<'_>, known_authority: &mut Vec<u8>) -> Result<HeadFacts, SendError> {
+pub(crate) fn request(
+    head: &RequestHead<'_>,
+    known: Option<Known>,
+    known_authority: &mut Vec<u8>,
+) -> Result<HeadFacts, SendError> {
     let is_connect = head.method == "CONNECT";
     if head.method != "GET" && !octets::is_token(head.method.as_bytes()) {
         return Err(SendError::Control(Violation::METHOD_INVALID));
@@ -44,7 +49,10 @@ pub(crate) fn request(head: &RequestHead<'_>, known_authority: &mut Vec<u8>) -> 
         size += pseudo_size(KnownName::PSEUDO_SCHEME, head.scheme)
             + pseudo_size(KnownName::PSEUDO_PATH, head.path);
     }
-    let content_length = fields(head.fields, Section::Request, Some(head))?;
+    let content_length = match known {
+        Some(known) => known.content_length,
+        None => fields(head.fields, Section::Request, Some(head))?,
+    };
     if !head.authority.is_empty() {
         authority(head.authority, known_authority)?;
         size += pseudo_size(KnownName::PSEUDO_AUTHORITY, head.authority);
@@ -54,13 +62,20 @@ pub(crate) fn request(head: &RequestHead<'_>, known_authority: &mut Vec<u8>) -> 
     Ok(HeadFacts { is_head, is_connect, content_length: content_length.filter(|_| !is_connect), size })
 }
 
-/// Checks a response, final or interim.
+/// Checks a response, final or interim, its fields only if they are not `known` to be good.
 #[inline]
-pub(crate) fn response(head: &ResponseHead<'_>, is_interim: bool) -> Result<HeadFacts, SendError> {
+pub(crate) fn response(
+    head: &ResponseHead<'_>,
+    is_interim: bool,
+    known: Option<Known>,
+) -> Result<HeadFacts, SendError> {
     if head.status.is_informational() != is_interim || head.status == Status::SWITCHING_PROTOCOLS {
         return Err(SendError::Status);
     }
-    let content_length = fields(head.fields, Section::Response, None)?;
+    let content_length = match known {
+        Some(known) => known.content_length,
+        None => fields(head.fields, Section::Response, None)?,
+    };
     const STATUS_BYTES: usize = ":status".len() + "200".len() + 32;
     let size = STATUS_BYTES + head.fields.list_size();
     Ok(HeadFacts { is_head: false, is_connect: false, content_length, size })
@@ -114,7 +129,7 @@ fn fields(
         if HAS_RULES[field.known().map_or(0, |name| usize::from(name.id()))]
             && let Some(name) = field.known()
         {
-            let value = octets::trim(field.value());
+            let value = trimmed(field.value());
             special(name, value, section, request, &mut content_length)
                 .map_err(|rule| SendError::Field { at, rule })?;
         }
@@ -154,6 +169,15 @@ fn special(
 fn host(value: &[u8]) -> Result<(), Violation> {
     let is_valid = core::str::from_utf8(value).is_ok_and(|text| Authority::parse(text).is_ok());
     if is_valid { Ok(()) } else { Err(Violation::AUTHORITY_INVALID) }
+}
+
+/// A value as it goes. It has no controls but tab, so an end is blank exactly if it is not above a space; few are.
+#[inline]
+pub(crate) fn trimmed(value: &[u8]) -> &[u8] {
+    match (value.first(), value.last()) {
+        (Some(first), Some(last)) if *first.min(last) <= b' ' => octets::trim(value),
+        _ => value,
+    }
 }
 
 #[inline]

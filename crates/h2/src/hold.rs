@@ -11,14 +11,24 @@ impl Hold {
     /// Takes `N` octets from what is held and the input, or puts all of the input aside.
     #[inline]
     pub(crate) fn gather<const N: usize>(&mut self, rest: &mut &[u8]) -> Option<[u8; N]> {
+        self.read(rest, |octets| *octets)
+    }
+
+    /// As [`gather`](Self::gather), and reads them where they lie.
+    #[inline]
+    pub(crate) fn read<const N: usize, T>(
+        &mut self,
+        rest: &mut &[u8],
+        parse: impl FnOnce(&[u8; N]) -> T,
+    ) -> Option<T> {
         const { assert!(N <= 9) };
         if self.len == 0
             && let Some((octets, after)) = rest.split_first_chunk()
         {
             *rest = after;
-            return Some(*octets);
+            return Some(parse(octets));
         }
-        self.gather_pieces(rest)
+        self.gather_pieces(rest).as_ref().map(parse)
     }
 
     #[cold]

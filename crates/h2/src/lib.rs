@@ -27,6 +27,7 @@ mod hold;
 mod id_table;
 mod known_head;
 mod prepared;
+mod repeated;
 mod settings;
 mod stream;
 mod streams;

@@ -76,7 +76,7 @@ impl Prepared {
     /// When it could not be sent over any connection. The number of a refused field counts the head's fields first, then the
     /// holes.
     pub fn new(head: &RequestHead<'_>, holes: &[Hole<'_>]) -> Result<Self, SendError> {
-        let facts = fields_out::request(head, &mut Vec::new())?;
+        let facts = fields_out::request(head, None, &mut Vec::new())?;
         if holes.iter().skip(1).any(|hole| *hole == Hole::Path) {
             return Err(SendError::Holes);
         }

@@ -113,8 +113,8 @@ fn encode_prepared_changing(policy: Policy, times: usize) -> usize {
     let mut out = OutBuf::with_capacity(1024);
     for time in 0..times {
         out.clear();
-        let (path, id) = &visits[time % visits.len()];
-        encoder.emit(black_box(&prepared), &[path, id], &mut out);
+        let [path, id] = &visits[time % visits.len()];
+        encoder.emit(black_box(&prepared), &[path.as_bytes(), id.as_bytes()], &mut out);
         black_box(out.unsent());
     }
     out.len()
@@ -136,7 +136,7 @@ fn encode_reset(every: usize, times: usize) -> usize {
 }
 
 fn encode_small(indexing: Indexing, times: usize) -> usize {
-    let fields = lists::fields(&lists::SMALL, indexing);
+    let fields = lists::fields(&lists::LOCALHOST, indexing);
     let mut encoder = Encoder::new(EncoderConfig { huffman: Huffman::Always, ..EncoderConfig::default() });
     let mut out = OutBuf::with_capacity(1024);
     for _ in 0..times {
@@ -264,7 +264,7 @@ fn decode_small(times: usize) -> usize {
     let mut out = OutBuf::new();
     let config =
         EncoderConfig { policy: Policy::Always, huffman: Huffman::Always, ..EncoderConfig::default() };
-    Encoder::new(config).encode(lists::fields(&lists::SMALL, Indexing::Auto), &mut out);
+    Encoder::new(config).encode(lists::fields(&lists::LOCALHOST, Indexing::Auto), &mut out);
     let mut decoder = Decoder::new(DecoderLimits::default());
     for _ in 0..times {
         decode_visiting(&mut decoder, out.unsent());

@@ -176,6 +176,13 @@ impl Encoder {
         self.plans.trim();
     }
 
+    /// Goes up whenever an index may mean something else: as long as it stays, a block of nothing but indexes means what it
+    /// did.
+    #[inline]
+    pub fn epoch(&self) -> u64 {
+        self.table.changes()
+    }
+
     /// The dynamic table, for tests and debugging.
     pub fn table(&self) -> TableView<'_> {
         TableView::new(&self.table)

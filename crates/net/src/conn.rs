@@ -39,6 +39,9 @@ use crate::{
 /// Octets asked of the socket at once.
 const READ_STEP: usize = 64 * 1024;
 
+/// Handles woken between two locks.
+const WAKES: usize = 8;
+
 /// A connection; handles of its streams share it.
 pub struct Conn {
     io: OwnedWriteHalf,
@@ -119,19 +122,29 @@ impl Conn {
     }
 
     /// Releases the lock and wakes whom the work under it found.
-    pub(crate) fn unlock_and_wake<'a>(&'a self, mut shared: Guard<'a>) {
+    #[inline]
+    pub(crate) fn unlock_and_wake<'a>(&'a self, shared: Guard<'a>) {
+        if !shared.wake.is_empty() || self.observer.is_some() {
+            self.wake_all(shared);
+        }
+    }
+
+    fn wake_all<'a>(&'a self, mut shared: Guard<'a>) {
         if let Some(observer) = &self.observer {
             shared = self.tell(observer, shared);
         }
-        if shared.wake.is_empty() {
-            return;
-        }
-        let mut wake = std::mem::take(&mut shared.wake);
-        drop(shared);
-        wake.drain(..).for_each(Waker::wake);
-        let mut shared = self.lock();
-        if shared.wake.capacity() == 0 {
-            shared.wake = wake;
+        loop {
+            // By few at a time, so that the list stays where it is and nobody allocates another one.
+            let few = shared.wake.len().min(WAKES);
+            let mut wake = [const { None }; WAKES];
+            wake.iter_mut().zip(shared.wake.drain(..few)).for_each(|(place, waker)| *place = Some(waker));
+            let are_more = !shared.wake.is_empty();
+            drop(shared);
+            wake.into_iter().flatten().for_each(Waker::wake);
+            if !are_more {
+                return;
+            }
+            shared = self.lock();
         }
     }
 
@@ -177,14 +190,16 @@ impl Conn {
                 self.unlock_and_wake(shared);
                 return Poll::Pending;
             }
-            if shared.in_turn() || self.lets_others_run(&mut shared, me, cx) {
+            if shared.in_turn() {
+                // Whoever reads writes as well: nobody has to wait for this caller to do it.
+                shared.yielding.take_if(|yielding| *yielding == me);
                 self.unlock_and_wake(shared);
                 return Poll::Pending;
             }
-            if shared.reader == Reader::Task {
-                shared.wake_task();
+            if self.lets_others_run(&mut shared, me, cx) {
+                self.unlock_and_wake(shared);
+                return Poll::Pending;
             }
-            shared.reader = me;
             let progress;
             (shared, progress) = self.turn(shared, cx, me);
             if !progress {
@@ -253,7 +268,7 @@ impl Conn {
         if shared.ended.is_some() {
             return (shared, true);
         }
-        let Some(mut half) = shared.read_half.take() else { return (shared, false) };
+        let Some(mut half) = shared.begin_to_read(me) else { return (shared, false) };
         let mut input = std::mem::take(&mut shared.input);
         drop(shared);
         let read = poll_read(&mut half, input.space(READ_STEP), cx);
@@ -435,13 +450,23 @@ impl Shared {
         if !self.machine.is_client() {
             return;
         }
-        let yielded = self.yielding.is_some_and(&leaves);
-        if yielded {
-            self.yielding = None;
-        }
-        if yielded || leaves(self.reader) {
+        // Callers that came meanwhile count on the one that yielded, but not while somebody is in a turn: that one goes
+        // on reading, and has to stay the reader so that it is noticed when it leaves.
+        let yielded = self.yielding.take_if(|yielding| leaves(*yielding)).is_some();
+        if leaves(self.reader) || (yielded && !self.in_turn()) {
             self.hand_over();
         }
+    }
+
+    /// Takes the reading half out, unless somebody else has it. Whoever has it leaves its waker with the reactor, in place of
+    /// another's: from here on it is the reader.
+    fn begin_to_read(&mut self, me: Reader) -> Option<OwnedReadHalf> {
+        let half = self.read_half.take()?;
+        if self.reader == Reader::Task && me != Reader::Task {
+            self.wake_task();
+        }
+        self.reader = me;
+        Some(half)
     }
 
     fn hand_over(&mut self) {

@@ -43,19 +43,20 @@ impl StreamName {
 }
 
 /// What a server's turn has come to.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Turn {
     /// Something was read; there may be more.
     Progress,
     /// Nothing more for now; the task is woken when there is.
     Idle,
     /// The connection has ended.
-    Ended(Error),
+    Ended,
 }
 
 /// How a server's connection goes to sleep.
 pub struct Rest {
-    /// When the task has to run again although nothing arrives.
-    pub wakes_at: Option<Time>,
+    /// When the task has to run again although nothing arrives; [`Time::FAR`] is never.
+    pub wakes_at: Time,
     /// The connection drains and its last stream has ended.
     pub is_drained: bool,
 }
@@ -94,20 +95,23 @@ impl Conn {
             }
             shared.keep_time();
         }
-        into.extend(shared.accepted.drain(..).map(|accepted| Incoming {
-            key: StreamName(accepted.at),
-            stream: Stream::new(self.clone(), accepted.at, Sides::BOTH),
-            head: accepted.head,
-            ended: accepted.ended,
-        }));
-        cancelled.extend(shared.cancelled.drain(..).map(StreamName));
-        let ended = shared.ended.clone();
-        self.unlock_and_wake(shared);
-        match ended {
-            Some(error) => Turn::Ended(error),
-            None if progress => Turn::Progress,
-            None => Turn::Idle,
+        let turn = match progress {
+            _ if shared.ended.is_some() => Turn::Ended,
+            true => Turn::Progress,
+            false => Turn::Idle,
+        };
+        // Every other turn only finds the socket empty.
+        if !shared.accepted.is_empty() || !shared.cancelled.is_empty() {
+            into.extend(shared.accepted.drain(..).map(|accepted| Incoming {
+                key: StreamName(accepted.at),
+                stream: Stream::new(self.clone(), accepted.at, Sides::BOTH),
+                head: accepted.head,
+                ended: accepted.ended,
+            }));
+            cancelled.extend(shared.cancelled.drain(..).map(StreamName));
         }
+        self.unlock_and_wake(shared);
+        turn
     }
 
     /// Writes what the handlers left; from here on the task is woken for whatever happens.
@@ -143,9 +147,10 @@ impl Conn {
 
 impl Shared {
     fn rest(&self) -> Rest {
-        let times = [self.next_deadline, self.machine.poll_timeout(), self.idleness.look_at()];
+        let or_never = |at: Option<Time>| at.unwrap_or(Time::FAR);
+        let due = or_never(self.next_deadline).min(or_never(self.machine.poll_timeout()));
         Rest {
-            wakes_at: times.into_iter().flatten().min(),
+            wakes_at: due.min(or_never(self.idleness.look_at())),
             is_drained: self.machine.is_closed() && self.is_idle(),
         }
     }

@@ -344,7 +344,7 @@ impl Shared {
 
     fn on_head(&mut self, stream: StreamKey, end: bool) {
         let mut head = self.lend_head();
-        if self.machine.take_head(stream, &mut head).is_err() {
+        if self.machine.take_boxed_head(stream, &mut head).is_err() {
             return;
         }
         if !self.machine.is_client() {

@@ -1,9 +1,10 @@
 //! A client connection's own task. It reads when no caller does, answers PING, SETTINGS and GOAWAY on an idle
 //! connection, waits for room in a full socket, and keeps the deadlines.
 //!
-//! While callers take turns it only looks in once a [`TICK`]; when nobody has taken a turn since, it takes over as
-//! the reader, so a caller that is never polled again holds nobody up. A caller that comes later takes the reading
-//! back and wakes this task to look in again.
+//! While callers take turns it only looks in once a [`TICK`]; when the last of them has left, or nobody has taken a turn
+//! since, it takes over as the reader and sleeps without a tick. So a caller that is never polled again holds nobody up,
+//! and calls that follow each other closely do not wake this task. A caller that comes later takes the reading back and
+//! wakes this task to look in again.
 
 use std::{
     pin::Pin,
@@ -115,16 +116,15 @@ fn begin_run(conn: &Conn, cx: &mut Context<'_>) -> Time {
     now
 }
 
-/// Reads as the connection's task until nothing is left, leaving its waker with the reactor.
+/// Reads as the connection's task until nothing is left, leaving its waker with the reactor, or until a caller reads.
 fn read_on<'a>(conn: &'a Conn, mut shared: Guard<'a>, cx: &mut Context<'_>) -> Guard<'a> {
     if shared.in_turn() {
         return shared;
     }
-    shared.reader = Reader::Task;
     loop {
         let progress;
         (shared, progress) = conn.turn(shared, cx, Reader::Task);
-        if !progress || shared.ended.is_some() {
+        if !progress || shared.ended.is_some() || shared.reader != Reader::Task {
             return shared;
         }
     }

@@ -61,15 +61,17 @@ impl<H: Handler> Serve<H> {
             match turn {
                 Turn::Progress => {}
                 Turn::Idle => return Poll::Pending,
-                Turn::Ended(_) => return Poll::Ready(()),
+                Turn::Ended => return Poll::Ready(()),
             }
         }
     }
 
     /// Sleeps no longer than to this time of the connection. The timer moves only when it must fire earlier, or has; else
     /// it knows this task already, which is always the same.
-    fn set_timer(&mut self, wakes_at: Option<Time>, cx: &mut Context<'_>) {
-        let Some(at) = wakes_at.filter(|&at| self.timer.is_elapsed() || at < self.timer_at) else { return };
+    fn set_timer(&mut self, at: Time, cx: &mut Context<'_>) {
+        if at == Time::FAR || (at >= self.timer_at && !self.timer.is_elapsed()) {
+            return;
+        }
         self.timer_at = at;
         self.timer.as_mut().reset(self.conn.instant(at).into());
         if self.timer.as_mut().poll(cx).is_ready() {

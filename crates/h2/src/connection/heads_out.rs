@@ -3,17 +3,19 @@
 //! Everything is checked first. Then the block is encoded in place behind room for a frame header; a block longer than the
 //! peer's frames is cut where it lies (RFC 9113 §4.3).
 
-use alula_fields::{FieldSection, KnownName, OutBuf, octets};
+use alula_fields::{FieldSection, KnownName, OutBuf};
 use alula_hpack::{Block, Field, Indexing};
 
 use super::Connection;
 use crate::content::Content;
 use crate::error::SendError;
 use crate::event::{RequestHead, ResponseHead};
+use crate::fields_in::Section;
 use crate::fields_out::{self, HeadFacts};
 use crate::frame::{FrameHeader, FrameKind, HEADER_BYTES, flag};
 use crate::half::{Outgoing, Sending};
 use crate::prepared::Prepared;
+use crate::repeated::Known;
 use crate::stream::Stream;
 use crate::streams::StreamKey;
 use crate::violation::Violation;
@@ -30,7 +32,8 @@ impl Connection {
         out: &mut OutBuf,
     ) -> Result<StreamKey, SendError> {
         self.check_open()?;
-        let facts = fields_out::request(head, &mut self.authority)?;
+        let known = self.repeated.find(head.fields, Section::Request);
+        let facts = fields_out::request(head, known, &mut self.authority)?;
         if head.protocol.is_some() && !self.peer.connect_protocol {
             return Err(SendError::ConnectProtocolNotEnabled);
         }
@@ -40,7 +43,7 @@ impl Connection {
         self.flush(out);
         let mark = open_frame(out);
         write_pseudo(&mut self.encoder.block(out), head);
-        self.encoder.encode(section(head.fields), out);
+        self.write_fields(head.fields, Section::Request, known, &facts, out);
         self.close_block(mark, self.next_id - 2, end, out);
         Ok(stream)
     }
@@ -84,7 +87,8 @@ impl Connection {
         out: &mut OutBuf,
     ) -> Result<(), SendError> {
         let next = self.check_answer(stream)?.sending.on(Outgoing::Head { end_stream: end })?;
-        let facts = fields_out::response(head, false)?;
+        let known = self.repeated.find(head.fields, Section::Response);
+        let facts = fields_out::response(head, false, known)?;
         self.check_size(facts.size)?;
         let entry = self.streams.get_mut(stream).ok_or(SendError::UnknownStream)?;
         let is_tunnel = entry.is_connect && head.status.is_success();
@@ -98,8 +102,10 @@ impl Connection {
         entry.is_tunnel = is_tunnel;
         entry.sending = next;
         let id = entry.id;
-        self.write_response(id, head, end, out);
-        self.close_if_ended(stream);
+        self.write_response(id, head, known, &facts, end, out);
+        if end {
+            self.close_if_ended(stream);
+        }
         Ok(())
     }
 
@@ -116,9 +122,9 @@ impl Connection {
         let entry = self.check_answer(stream)?;
         entry.sending.on(Outgoing::Interim)?;
         let id = entry.id;
-        let facts = fields_out::response(head, true)?;
+        let facts = fields_out::response(head, true, None)?;
         self.check_size(facts.size)?;
-        self.write_response(id, head, false, out);
+        self.write_response(id, head, None, &facts, false, out);
         Ok(())
     }
 
@@ -205,13 +211,46 @@ impl Connection {
     }
 
     #[inline]
-    fn write_response(&mut self, id: u32, head: &ResponseHead<'_>, end: bool, out: &mut OutBuf) {
+    fn write_response(
+        &mut self,
+        id: u32,
+        head: &ResponseHead<'_>,
+        known: Option<Known>,
+        facts: &HeadFacts,
+        end: bool,
+        out: &mut OutBuf,
+    ) {
         self.flush(out);
         let mark = open_frame(out);
         let digits = head.status.digits();
         self.encoder.block(out).known(KnownName::PSEUDO_STATUS, &digits);
-        self.encoder.encode(section(head.fields), out);
+        self.write_fields(head.fields, Section::Response, known, facts, out);
         self.close_block(mark, id, end, out);
+    }
+
+    /// Writes the fields behind the pseudo-fields, as they were written the last time if they are the same.
+    #[inline]
+    fn write_fields(
+        &mut self,
+        fields: &FieldSection,
+        kind: Section,
+        known: Option<Known>,
+        facts: &HeadFacts,
+        out: &mut OutBuf,
+    ) {
+        let epoch = self.encoder.epoch();
+        if known.is_some()
+            && let Some(block) = self.repeated.block(epoch)
+        {
+            return out.extend(block);
+        }
+        let mark = out.end();
+        self.encoder.encode(section(fields), out);
+        // The length a request has is not told of CONNECT.
+        if self.encoder.epoch() == epoch && !facts.is_connect {
+            let known = Known { content_length: facts.content_length };
+            self.repeated.keep(fields, kind, known, out.since(mark), epoch);
+        }
     }
 
     /// Writes the header of the frame whose block has been written, or of all the frames it takes.
@@ -290,20 +329,8 @@ fn write_pseudo(block: &mut Block<'_>, head: &RequestHead<'_>) {
 #[inline]
 fn section(fields: &FieldSection) -> impl Iterator<Item = Field<'_>> {
     fields.iter().map(|field| {
-        let value = match field.value() {
-            value if has_blank_ends(value) => octets::trim(value),
-            value => value,
-        };
+        let value = fields_out::trimmed(field.value());
         let indexing = if field.is_sensitive() { Indexing::Never } else { Indexing::Auto };
         Field { name: field.name_bytes(), known: field.known(), value, indexing }
     })
-}
-
-/// Values have no controls but tab, so an end is blank exactly if it is not above a space.
-#[inline]
-fn has_blank_ends(value: &[u8]) -> bool {
-    match (value.first(), value.last()) {
-        (Some(first), Some(last)) => *first.min(last) <= b' ',
-        _ => false,
-    }
 }

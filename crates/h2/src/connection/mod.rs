@@ -33,6 +33,7 @@ use crate::error::{ConnectionError, UnknownStream};
 use crate::error_code::ErrorCode;
 use crate::frame::MAGIC;
 use crate::hold::Hold;
+use crate::repeated::Repeated;
 use crate::settings::{LocalSettings, Settings, WINDOW_INITIAL};
 use crate::stream::Stream;
 use crate::streams::{StreamKey, Streams};
@@ -105,6 +106,7 @@ pub struct Connection {
 
     // Output.
     encoder: Encoder,
+    repeated: Repeated,
     /// Control frames that wait for `poll_transmit`.
     pending: OutBuf,
     /// How many of them are acknowledgments.
@@ -199,6 +201,7 @@ impl Connection {
             decoder: Decoder::new(decoder_limits(&limits)),
             authority: Vec::new(),
             encoder: Encoder::new(config.encoder()),
+            repeated: Repeated::new(),
             pending: OutBuf::new(),
             acks: 0,
             local: LocalSettings::new(),
@@ -319,6 +322,7 @@ impl Connection {
         self.pending.trim(PENDING_KEPT_BYTES_MAX);
         self.block.trim();
         self.encoder.trim();
+        self.repeated.trim();
         self.decoder.trim();
     }
 }
@@ -434,6 +438,7 @@ impl Connection {
             + self.pending.capacity()
             + self.block.memory_bytes()
             + self.encoder.memory_bytes()
+            + self.repeated.memory_bytes()
             + self.decoder.memory_bytes()
     }
 

@@ -8,7 +8,7 @@ use alula_fields::Time;
 use super::Connection;
 use crate::error::ConnectionError;
 use crate::event::{Event, Received};
-use crate::frame::{FrameHeader, FrameKind, HEADER_BYTES, MAGIC, flag};
+use crate::frame::{FrameHeader, FrameKind, MAGIC, flag};
 use crate::streams::StreamKey;
 use crate::violation::Violation;
 
@@ -86,8 +86,8 @@ impl Connection {
     fn step<'i>(&mut self, rest: &mut &'i [u8], now: Time) -> Result<Step<'i>, ConnectionError> {
         match self.phase {
             Phase::Header if rest.is_empty() => Ok(Step::Starved),
-            Phase::Header => match self.hold.gather::<HEADER_BYTES>(rest) {
-                Some(octets) => self.frame(FrameHeader::parse(&octets), rest, now),
+            Phase::Header => match self.hold.read(rest, FrameHeader::parse) {
+                Some(header) => self.frame(header, rest, now),
                 None => Ok(Step::Starved),
             },
             _ => self.go_on(rest, now),
