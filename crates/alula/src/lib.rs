@@ -45,9 +45,9 @@ pub use alula_server::Identity;
 pub use alula_server::{Exchange, Handler, Reply, Request, Responder, Server, ServerBuilder, Stop};
 
 #[cfg(feature = "client")]
-pub use alula_client::{Body, BodyWriter, Cause, Error, Phase, Retry, Sent};
+pub use alula_client::{Body, BodyWriter, Cause, Error, Ledger, Overrun, Phase, Retry, Sent};
 #[cfg(all(feature = "server", not(feature = "client")))]
-pub use alula_server::{Body, BodyWriter, Cause, Error, Phase, Retry, Sent};
+pub use alula_server::{Body, BodyWriter, Cause, Error, Ledger, Overrun, Phase, Retry, Sent};
 
 /// The examples of the README.
 #[cfg(doctest)]

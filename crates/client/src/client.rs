@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use alula_fields::{Head, Method};
-use alula_net::Error;
+use alula_net::{Error, Ledger};
 
 use crate::{
     builder::{ClientBuilder, Settings},
@@ -31,6 +31,7 @@ pub struct Client {
 
 struct Inner {
     settings: Settings,
+    ledger: Arc<Ledger>,
     #[cfg(feature = "tls")]
     tls: OnceLock<Arc<rustls::ClientConfig>>,
     origins: Mutex<Vec<Arc<Origin>>>,
@@ -54,6 +55,7 @@ impl Client {
 
     pub(crate) fn with(settings: Settings) -> Self {
         let inner = Inner {
+            ledger: Arc::new(Ledger::new(&settings.config.limits)),
             settings,
             #[cfg(feature = "tls")]
             tls: OnceLock::new(),
@@ -61,6 +63,11 @@ impl Client {
             spares: Mutex::default(),
         };
         Self { inner: Arc::new(inner) }
+    }
+
+    /// Memory held and rules broken by peers, over all connections of this client.
+    pub fn ledger(&self) -> Arc<Ledger> {
+        self.inner.ledger.clone()
     }
 
     /// GET this URL (RFC 9110 §9.3.1).
@@ -145,7 +152,7 @@ impl Client {
         if let Some(origin) = origins.iter().find(same) {
             return Ok(origin.clone());
         }
-        let origin = Arc::new(Origin::new(location, &self.inner.settings, tls));
+        let origin = Arc::new(Origin::new(location, &self.inner.settings, self.ledger(), tls));
         origins.push(origin.clone());
         Ok(origin)
     }

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use alula_net::{Conn, Connect, Error};
+use alula_net::{Conn, Connect, Error, Ledger};
 use tokio::sync::watch;
 
 use crate::{builder::Settings, location::Location};
@@ -25,7 +25,12 @@ enum State {
 }
 
 impl Origin {
-    pub(crate) fn new(location: &Location, settings: &Settings, tls: Option<Tls>) -> Self {
+    pub(crate) fn new(
+        location: &Location,
+        settings: &Settings,
+        ledger: Arc<Ledger>,
+        tls: Option<Tls>,
+    ) -> Self {
         #[cfg(not(feature = "tls"))]
         let _ = tls;
         Self {
@@ -39,6 +44,7 @@ impl Origin {
                 tls,
                 deadline: settings.connect_deadline,
                 config: settings.config.clone(),
+                ledger,
                 observer: settings.observer.clone(),
             },
             state: Mutex::new(State::None),

@@ -8,6 +8,7 @@ mod answer;
 mod attacker;
 mod bystander;
 mod on_client;
+mod page;
 mod report;
 mod victim;
 mod watch;
@@ -15,10 +16,13 @@ mod watch;
 pub use answer::Answer;
 pub use attacker::Attacker;
 pub use on_client::AttackOnClient;
+pub use page::{Row, rows};
 pub use report::Report;
 pub use victim::Victim;
 
-use ::alula::Limits;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use ::alula::{Ledger, Limits};
 use alula_tally::Side;
 
 use watch::Watch;
@@ -45,24 +49,37 @@ impl Attack {
     /// # Panics
     /// When the server does not answer as it must, holds too much, or lets the well-behaved client wait.
     pub fn check(&self) {
+        let _turn = one_at_a_time();
+        let row = Row::checked(self.row, self.answer, self.lift.is_some());
         let mut limits = Limits::default();
         (self.scene)(&mut limits);
-        let report = self.play(limits.clone());
+        let (report, ledger) = self.play(limits.clone(), false);
         report.check(self.row, self.answer, self.memory_max);
+        row.check_counted(&ledger);
         if let Some(lift) = self.lift {
             lift(&mut limits);
-            self.play(limits).check_lifted(self.row, self.answer);
+            self.play(limits, true).0.check_lifted(self.row, self.answer);
         }
     }
 
-    fn play(&self, limits: Limits) -> Report {
+    fn play(&self, limits: Limits, is_lifted: bool) -> (Report, Arc<Ledger>) {
         let victim = Victim::start(limits);
         let bystander = bystander::Bystander::start(victim.port());
         let watch = Watch::on(Side::SERVER);
         let mut attacker = Attacker::connect(victim.port());
+        if is_lifted {
+            attacker.lose_patience();
+        }
         (self.play)(&mut attacker);
         let answer = attacker.answer();
         let memory_peak = watch.peak();
-        Report { answer, memory_peak, bystander: bystander.stop() }
+        (Report { answer, memory_peak, bystander: bystander.stop() }, victim.ledger())
     }
+}
+
+/// What a side of this process holds is counted, so attacks on it take turns.
+fn one_at_a_time() -> MutexGuard<'static, ()> {
+    static TURN: Mutex<()> = Mutex::new(());
+    // One that failed has said so; the next is not to blame.
+    TURN.lock().unwrap_or_else(PoisonError::into_inner)
 }

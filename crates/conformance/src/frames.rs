@@ -125,14 +125,24 @@ pub fn path_block(method: &str, path: &str) -> Vec<u8> {
     [literal(2, method), vec![0x86], literal(4, path), literal(1, "localhost")].concat()
 }
 
-/// A field with any name, of fewer than 127 octets as its value, never entered into a table (RFC 7541 §6.2.2).
+/// A field with any name, not entered into a table (RFC 7541 §6.2.2).
 #[must_use]
 pub fn field(name: &str, value: &str) -> Vec<u8> {
-    let string = |text: &str| {
-        let length = u8::try_from(text.len()).ok().filter(|length| *length < 127);
-        [&[length.expect("a string of a test is short")], text.as_bytes()].concat()
-    };
+    let string = |text: &str| [&length(text.len()), text.as_bytes()].concat();
     [vec![0], string(name), string(value)].concat()
+}
+
+/// The length of a string that is not in Huffman code, below 16,511 (RFC 7541 §5.1, §5.2).
+fn length(octets: usize) -> Vec<u8> {
+    const PREFIX: usize = 0x7f;
+    match octets.checked_sub(PREFIX) {
+        None => vec![octets as u8],
+        Some(rest @ 0..0x80) => vec![PREFIX as u8, rest as u8],
+        Some(rest) => {
+            assert!(rest < 0x4000, "a string of a test is no longer");
+            vec![PREFIX as u8, 0x80 | (rest & 0x7f) as u8, (rest >> 7) as u8]
+        }
+    }
 }
 
 /// The field block of a request for a tunnel: a method, an authority and nothing else (RFC 9113 §8.5).

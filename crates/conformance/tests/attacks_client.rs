@@ -11,6 +11,7 @@ use alula_tally::Tally;
 #[global_allocator]
 static ALLOCATOR: Tally = Tally::system();
 
+const NO_ERROR: u32 = 0;
 const PROTOCOL_ERROR: u32 = 1;
 const FLOW_CONTROL_ERROR: u32 = 3;
 const FRAME_SIZE_ERROR: u32 = 6;
@@ -221,15 +222,22 @@ fn frames_too_long() {
 fn goaway() {
     rule(
         "client: GOAWAY that leaves the request out",
-        Answer::Served,
+        Answer::GoAway(NO_ERROR),
         "sending it again is safe",
         |attacker| {
             attacker.send(&frames::goaway(0, 0));
+            attacker.wait();
         },
     );
-    rule("client: GOAWAY, and the request is lost", Answer::Served, "only if it is idempotent", |attacker| {
-        attacker.send(&frames::goaway(1, 2));
-    });
+    rule(
+        "client: GOAWAY, and the request is lost",
+        Answer::GoAway(NO_ERROR),
+        "only if it is idempotent",
+        |attacker| {
+            attacker.send(&frames::goaway(1, 2));
+            attacker.wait();
+        },
+    );
 }
 
 #[test]

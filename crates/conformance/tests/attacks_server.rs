@@ -3,6 +3,8 @@
 //! Run with `--nocapture --test-threads 1` the tests print the table: row, what the attacker got, the most memory the
 //! server held for it, and what 99 of 100 requests of a well-behaved client beside it were faster than.
 
+use std::time::Duration;
+
 use alula::Limits;
 use alula_conformance::attack::{Answer, Attack, Attacker};
 use alula_conformance::frames::{self, flag, kind};
@@ -11,6 +13,7 @@ use alula_tally::Tally;
 #[global_allocator]
 static ALLOCATOR: Tally = Tally::system();
 
+const NO_ERROR: u32 = 0;
 const PROTOCOL_ERROR: u32 = 1;
 const FLOW_CONTROL_ERROR: u32 = 3;
 const STREAM_CLOSED: u32 = 5;
@@ -434,4 +437,198 @@ fn smuggling() {
         let stream = attacker.stream();
         attacker.send(&frames::headers(stream, &frames::path_block("GET /", "/small"), true));
     });
+}
+
+/// Long enough to be no limit.
+const NEVER: Duration = Duration::from_secs(3600);
+/// Short enough to be waited for.
+const SOON: Duration = Duration::from_millis(500);
+
+#[test]
+fn half_open_preface() {
+    Attack {
+        row: "a connection that says nothing",
+        scene: |limits| limits.handshake_timeout = SOON,
+        lift: Some(|limits| limits.handshake_timeout = NEVER),
+        play: |attacker| {
+            attacker.fall_silent();
+            attacker.wait();
+        },
+        answer: Answer::GoAway(NO_ERROR),
+        memory_max: MEMORY_MAX,
+    }
+    .check();
+}
+
+#[test]
+fn handshake_flood() {
+    Attack {
+        row: "handshake flood",
+        scene: |limits| limits.handshakes = 32,
+        lift: Some(|limits| limits.handshakes = u32::MAX),
+        play: |attacker| {
+            attacker.fall_silent();
+            attacker.with_silent_others(40);
+            attacker.wait();
+        },
+        answer: Answer::Closed,
+        memory_max: 40 * MEMORY_MAX,
+    }
+    .check();
+}
+
+#[test]
+fn slow_head() {
+    Attack {
+        row: "a head that does not end",
+        scene: |limits| limits.head_timeout = SOON,
+        lift: Some(|limits| limits.head_timeout = NEVER),
+        play: |attacker| {
+            let stream = attacker.stream();
+            attacker.send(&frames::frame(kind::HEADERS, 0, stream, &frames::path_block("GET", "/small")));
+            attacker.wait();
+            attacker.send(&frames::frame(kind::CONTINUATION, flag::END_HEADERS, stream, &[]));
+        },
+        answer: Answer::GoAway(CALM),
+        memory_max: MEMORY_MAX,
+    }
+    .check();
+    Attack {
+        row: "a frame that does not end",
+        scene: |limits| limits.head_timeout = SOON,
+        lift: Some(|limits| limits.head_timeout = NEVER),
+        play: |attacker| {
+            let ping = frames::frame(kind::PING, 0, 0, &[0; 8]);
+            attacker.send(&ping[..12]);
+            attacker.wait();
+            attacker.send(&ping[12..]);
+        },
+        answer: Answer::GoAway(CALM),
+        memory_max: MEMORY_MAX,
+    }
+    .check();
+}
+
+/// Content of stated length that stays away.
+fn slow_post(attacker: &mut Attacker, path: &str) {
+    let stream = attacker.stream();
+    let block = [frames::path_block("POST", path), frames::content_length(1000)].concat();
+    attacker.send(&[frames::headers(stream, &block, false), frames::data(stream, b"x", false)].concat());
+    attacker.wait();
+}
+
+#[test]
+fn data_dribble() {
+    Attack {
+        row: "content that dribbles in",
+        scene: |limits| (limits.body_rate_grace, limits.stall_timeout) = (SOON, NEVER),
+        lift: Some(|limits| limits.body_rate_min = 0),
+        play: |attacker| slow_post(attacker, "/echo"),
+        answer: Answer::Reset(CALM),
+        memory_max: MEMORY_MAX,
+    }
+    .check();
+    Attack {
+        row: "content that stays away",
+        scene: |limits| (limits.body_rate_min, limits.stall_timeout) = (0, SOON),
+        lift: Some(|limits| limits.stall_timeout = NEVER),
+        play: |attacker| slow_post(attacker, "/echo"),
+        answer: Answer::Reset(CALM),
+        memory_max: MEMORY_MAX,
+    }
+    .check();
+}
+
+#[test]
+fn a_route_may_be_patient() {
+    Attack {
+        row: "content that dribbles in, where that is allowed",
+        scene: |limits| (limits.body_rate_grace, limits.stall_timeout) = (SOON, SOON),
+        lift: None,
+        play: |attacker| slow_post(attacker, "/patient"),
+        answer: Answer::Served,
+        memory_max: MEMORY_MAX,
+    }
+    .check();
+}
+
+#[test]
+fn window_stall() {
+    Attack {
+        row: "a window that stays shut",
+        scene: |limits| (limits.body_rate_grace, limits.stall_timeout) = (SOON, NEVER),
+        lift: Some(|limits| limits.body_rate_min = 0),
+        play: |attacker| {
+            let stream = attacker.stream();
+            attacker.send(&request(stream, "/large"));
+            attacker.wait();
+        },
+        answer: Answer::Reset(CALM),
+        memory_max: MEMORY_MAX,
+    }
+    .check();
+}
+
+#[test]
+fn slow_read() {
+    Attack {
+        row: "a socket that is not read",
+        scene: |limits| (limits.body_rate_grace, limits.stall_timeout) = (SOON, NEVER),
+        lift: Some(|limits| limits.body_rate_min = 0),
+        play: |attacker| {
+            let stream = attacker.stream();
+            attacker.stop_reading();
+            attacker.send(&word(kind::WINDOW_UPDATE, 0, 0x7000_0000));
+            attacker.send(&request(stream, "/large"));
+            attacker.send(&word(kind::WINDOW_UPDATE, stream, 0x7000_0000));
+            attacker.wait();
+        },
+        answer: Answer::Closed,
+        memory_max: 2 * MEMORY_MAX,
+    }
+    .check();
+}
+
+/// A request with a field section as large as it may be, to be held for long.
+fn large_request(stream: u32) -> Vec<u8> {
+    let value = "v".repeat(3900);
+    let fields = frames::field("a", &value).repeat(4);
+    frames::headers(stream, &[frames::path_block("GET", "/never"), fields].concat(), true)
+}
+
+fn hold_streams(attacker: &mut Attacker) {
+    attacker.flood(400, |attacker| large_request(attacker.stream()));
+}
+
+#[test]
+fn memory_of_a_connection() {
+    Attack {
+        row: "HTTP/2 bomb: many streams that hold what they may",
+        scene: |limits| limits.streams = 1000,
+        lift: Some(|limits| limits.connection_memory_bytes = u64::MAX),
+        play: hold_streams,
+        answer: Answer::GoAway(CALM),
+        memory_max: 5 * 1024 * 1024,
+    }
+    .check();
+}
+
+#[test]
+fn memory_of_all_connections() {
+    Attack {
+        row: "HTTP/2 bomb: many connections that do",
+        scene: |limits| (limits.streams, limits.process_memory_bytes) = (1000, 8 * 1024 * 1024),
+        lift: Some(|limits| limits.process_memory_bytes = u64::MAX),
+        play: |attacker| {
+            attacker.with_others(3, |other| {
+                other.flood(100, |other| large_request(other.stream()));
+                assert_eq!(other.answer(), Answer::Served);
+            });
+            // Fewer than one connection may hold.
+            attacker.flood(200, |attacker| large_request(attacker.stream()));
+        },
+        answer: Answer::GoAway(CALM),
+        memory_max: 9 * 1024 * 1024,
+    }
+    .check();
 }

@@ -67,21 +67,30 @@ pub struct Limits {
     pub frame_cost_bytes: u32,
     /// The output that may wait for the peer before reading from it stops; default 64 KiB.
     pub output_soft_bytes: u32,
-    /// The real memory of one connection, buffers included; default 2 MiB.
+    /// The real memory of one connection, buffers included, beside twice its window: what the window lets in may be held
+    /// by who reads it while as much comes again; default 2 MiB.
+    ///
+    /// A hundred requests with the largest heads, and their buffers.
     pub connection_memory_bytes: u64,
-    /// The real memory of all connections of the process; default 1 GiB.
+    /// The real memory of all connections of a server, or of a client; default 1 GiB. No connection is taken, and none may
+    /// grow, when it is used up.
     pub process_memory_bytes: u64,
+    /// The connections whose peers have not introduced themselves yet; default 512. The one that has waited longest makes
+    /// room for another: who means well is through in a moment.
+    pub handshakes: u32,
     /// How long the TLS handshake and the preface may take together; default 10 s.
     pub handshake_timeout: Duration,
-    /// How long a head may take from its first octet on; default 10 s.
+    /// How long a head, or a frame other than DATA, may take from its first octet on; default 10 s.
     pub head_timeout: Duration,
     /// How long a peer may leave our output untouched while it waits; default 30 s.
+    ///
+    /// A client applies it to the socket alone; how long a request may take is for its caller to say.
     pub stall_timeout: Duration,
-    /// The least rate of a body, both ways, in octets per second, after the grace; default 240, zero is off.
+    /// The least rate of a body that a server asks for, both ways, in octets per second; default 240, zero is off.
     ///
     /// Applied only while octets of a stated length are awaited or ours wait for the peer: long polls must live.
     pub body_rate_min: u32,
-    /// How long a body may be slower than that at its start; default 5 s.
+    /// Over how long that rate is measured, and so how long a body may be slower; default 5 s.
     pub body_rate_grace: Duration,
 }
 
@@ -109,6 +118,7 @@ impl Default for Limits {
             output_soft_bytes: 64 * 1024,
             connection_memory_bytes: 2 * 1024 * 1024,
             process_memory_bytes: 1024 * 1024 * 1024,
+            handshakes: 512,
             handshake_timeout: Duration::from_secs(10),
             head_timeout: Duration::from_secs(10),
             stall_timeout: Duration::from_secs(30),

@@ -40,6 +40,8 @@ pub enum Awaited {
     Preface,
     /// The acknowledgment of our SETTINGS.
     SettingsAck,
+    /// The rest of a field block, or of a frame other than DATA, that it had begun.
+    Head,
     /// The answer to a keep-alive PING.
     Pong,
 }
@@ -52,6 +54,7 @@ impl ConnectionError {
             Self::Compression { .. } => ErrorCode::COMPRESSION_ERROR,
             Self::GoAway { code, .. } | Self::Local { code } => *code,
             Self::TimedOut(Awaited::SettingsAck) => ErrorCode::SETTINGS_TIMEOUT,
+            Self::TimedOut(Awaited::Head) => ErrorCode::ENHANCE_YOUR_CALM,
             Self::TimedOut(Awaited::Preface | Awaited::Pong) => ErrorCode::NO_ERROR,
         }
     }
@@ -72,6 +75,9 @@ impl fmt::Display for ConnectionError {
             Self::TimedOut(Awaited::Preface) => f.write_str("the peer did not send its settings in time"),
             Self::TimedOut(Awaited::SettingsAck) => {
                 f.write_str("the peer did not acknowledge our settings in time")
+            }
+            Self::TimedOut(Awaited::Head) => {
+                f.write_str("the peer did not end in time what it had begun to say")
             }
             Self::TimedOut(Awaited::Pong) => f.write_str("the peer did not answer a ping in time"),
             Self::Local { code } => write!(f, "we closed the connection with {code}"),

@@ -95,6 +95,8 @@ pub enum Notice {
         /// Why; see [`goaway_debug`](crate::Connection::goaway_debug) for what else it said.
         code: ErrorCode,
     },
+    /// The peer broke a rule that brought down no more than a stream, which need not be one we know of: for those who count.
+    Breach(Violation),
     /// The connection has ended by an error or a timeout; all its streams have ended with it.
     Closed(ConnectionError),
 }

@@ -8,6 +8,11 @@ pub(crate) struct Hold {
 }
 
 impl Hold {
+    #[inline]
+    pub(crate) const fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
     /// Takes `N` octets from what is held and the input, or puts all of the input aside.
     #[inline]
     pub(crate) fn gather<const N: usize>(&mut self, rest: &mut &[u8]) -> Option<[u8; N]> {

@@ -1,6 +1,6 @@
 //! Taking a connection: TLS where its first octet says so, then HTTP/2.
 
-use std::{sync::Arc, time::Duration};
+use std::{sync::Arc, time::Instant};
 
 use alula_h2::{Config, Connection};
 use tokio::net::TcpStream;
@@ -8,6 +8,9 @@ use tokio::net::TcpStream;
 use crate::{
     conn::Conn,
     error::{Cause, Error, Phase, Retry},
+    ledger::Ledger,
+    memory::CONNECTION_OCTETS,
+    overrun::Overrun,
 };
 
 /// The first octet of a TLS connection: the content type of a handshake record (RFC 8446 §5.1).
@@ -20,41 +23,61 @@ pub struct Accept {
     /// TLS with this configuration, beside clear text on the same port.
     #[cfg(feature = "tls")]
     pub tls: Option<Arc<rustls::ServerConfig>>,
-    /// How long the peer may take for the first octet and the handshake.
-    pub deadline: Duration,
-    /// What the HTTP/2 machine is given.
+    /// Whether clear text is taken beside TLS.
+    #[cfg(feature = "tls")]
+    pub clear_text: bool,
+    /// What the HTTP/2 machine is given; its `handshake_timeout` is for the first octet, TLS and the preface together.
     pub config: Config,
+    /// What all connections of this server keep together.
+    pub ledger: Arc<Ledger>,
 }
 
 impl Accept {
     /// Makes a connection of an accepted socket; its owner then calls [`Conn::turn_of_server`].
     ///
     /// # Errors
-    /// TLS failed, the peer did not offer `h2` by ALPN, it was too slow, or the connection broke.
+    /// TLS failed, the peer did not offer `h2` by ALPN, it was too slow, the connection broke, clear text is not taken, or
+    /// connections hold all the memory they may.
     pub async fn open(&self, socket: TcpStream) -> Result<Arc<Conn>, Error> {
-        match tokio::time::timeout(self.deadline, self.secure(socket)).await {
+        let opened = self.open_in_time(socket).await;
+        if let Err(error) = &opened {
+            self.ledger.note_error(error);
+        }
+        opened
+    }
+
+    async fn open_in_time(&self, socket: TcpStream) -> Result<Arc<Conn>, Error> {
+        if !self.ledger.has_room(CONNECTION_OCTETS) {
+            return Err(refused(Overrun::PROCESS_MEMORY));
+        }
+        let begun = Instant::now();
+        match tokio::time::timeout(self.config.limits.handshake_timeout, self.secure(socket, begun)).await {
             Ok(result) => result.map(Arc::new),
-            Err(_) => Err(Error::new(Phase::Handshake, Cause::Deadline, Retry::Safe)),
+            Err(_) => Err(refused(Overrun::HANDSHAKE_LATE)),
         }
     }
 
-    fn plain(&self, socket: TcpStream) -> Result<Conn, Error> {
-        let machine = Connection::server(self.config.clone());
-        Conn::new(socket, machine).map_err(|e| Error::io(Phase::Handshake, &e))
+    /// The machine's part of the time is what is left of it.
+    fn plain(&self, socket: TcpStream, begun: Instant) -> Result<Conn, Error> {
+        let mut config = self.config.clone();
+        config.limits.handshake_timeout = config.limits.handshake_timeout.saturating_sub(begun.elapsed());
+        Conn::new(socket, Connection::server(config), &self.ledger)
+            .map_err(|e| Error::io(Phase::Handshake, &e))
     }
 
     #[cfg(not(feature = "tls"))]
-    async fn secure(&self, socket: TcpStream) -> Result<Conn, Error> {
-        self.plain(socket)
+    async fn secure(&self, socket: TcpStream, begun: Instant) -> Result<Conn, Error> {
+        self.plain(socket, begun)
     }
 
     #[cfg(feature = "tls")]
-    async fn secure(&self, mut socket: TcpStream) -> Result<Conn, Error> {
-        let Some(config) = &self.tls else { return self.plain(socket) };
+    async fn secure(&self, mut socket: TcpStream, begun: Instant) -> Result<Conn, Error> {
+        let Some(config) = &self.tls else { return self.plain(socket, begun) };
         let mut first = [0];
         let peeked = socket.peek(&mut first).await.map_err(|e| Error::io(Phase::Handshake, &e))?;
         if peeked == 0 || first[0] != TLS_HANDSHAKE {
-            return self.plain(socket);
+            let clear_text = self.clear_text.then(|| self.plain(socket, begun));
+            return clear_text.unwrap_or(Err(refused(Overrun::CLEAR_TEXT)));
         }
         let session =
             rustls::ServerConnection::new(config.clone()).map_err(|e| Error::tls(Phase::Handshake, e))?;
@@ -62,6 +85,11 @@ impl Accept {
         if tls.alpn() != Some(b"h2") {
             return Err(Error::not_h2());
         }
-        Ok(self.plain(socket)?.with_tls(tls))
+        Ok(self.plain(socket, begun)?.with_tls(tls))
     }
+}
+
+/// Nothing was received yet.
+const fn refused(overrun: Overrun) -> Error {
+    Error::new(Phase::Handshake, Cause::Overrun(overrun), Retry::Safe)
 }

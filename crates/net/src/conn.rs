@@ -31,6 +31,7 @@ use tokio::{
 
 use crate::{
     error::{Error, Phase},
+    ledger::Ledger,
     open::Open,
     shared::{OUTPUT_SOFT_LIMIT, Reader, Shared},
     slot::{Side, Sides, SlotKey},
@@ -57,11 +58,11 @@ pub type FrameObserver = Arc<dyn Fn(&FrameSummary) + Send + Sync>;
 pub(crate) type Guard<'a> = MutexGuard<'a, Shared>;
 
 impl Conn {
-    pub(crate) fn new(io: TcpStream, machine: Connection) -> io::Result<Self> {
+    pub(crate) fn new(io: TcpStream, machine: Connection, ledger: &Arc<Ledger>) -> io::Result<Self> {
         io.set_nodelay(true)?;
         let peer = io.peer_addr()?;
         let (read_half, io) = io.into_split();
-        let shared = Mutex::new(Shared::new(machine, read_half));
+        let shared = Mutex::new(Shared::new(machine, read_half, ledger.clone()));
         Ok(Self { io, peer, started: Instant::now(), observer: None, shared })
     }
 
@@ -310,12 +311,14 @@ impl Conn {
             shared.writing = false;
             if let Ok(octets) = written {
                 pending.consume(octets);
+                shared.written += octets as u64;
             }
             shared.pending = pending;
             match written {
                 Ok(_) => shared.output_drained(),
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                     shared.blocked = true;
+                    shared.look_soon();
                     shared.wake_task();
                 }
                 Err(_) => shared.write_failed(),
@@ -421,7 +424,7 @@ impl Shared {
             self.machine.handle_timeout(now);
             self.take_notices();
         }
-        self.look_for_idleness(now);
+        self.look_around(now);
     }
 
     fn output_drained(&mut self) {

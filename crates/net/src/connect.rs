@@ -1,6 +1,6 @@
 //! Opening a connection: TCP, TLS where asked for, then HTTP/2 with its standby task.
 
-use std::{io, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 use alula_h2::{Config, Connection};
 use tokio::net::TcpStream;
@@ -8,6 +8,7 @@ use tokio::net::TcpStream;
 use crate::{
     conn::{Conn, FrameObserver},
     error::{Cause, Error, Phase, Retry},
+    ledger::Ledger,
     standby::Standby,
 };
 
@@ -25,6 +26,8 @@ pub struct Connect {
     pub deadline: Duration,
     /// What the HTTP/2 machine is given.
     pub config: Config,
+    /// What all connections of this client keep together.
+    pub ledger: Arc<Ledger>,
     /// Who is told of every frame; needs `config.trace`.
     pub observer: Option<FrameObserver>,
 }
@@ -50,19 +53,20 @@ impl Connect {
         Ok(conn)
     }
 
-    fn machine(&self) -> Connection {
-        Connection::client(self.config.clone())
+    fn plain(&self, socket: TcpStream) -> Result<Conn, Error> {
+        let machine = Connection::client(self.config.clone());
+        Conn::new(socket, machine, &self.ledger).map_err(|e| Error::io(Phase::Connect, &e))
     }
 
     #[cfg(not(feature = "tls"))]
     async fn secure(&self, socket: TcpStream) -> Result<Conn, Error> {
-        plain(socket, self.machine())
+        self.plain(socket)
     }
 
     #[cfg(feature = "tls")]
     async fn secure(&self, mut socket: TcpStream) -> Result<Conn, Error> {
         let Some(config) = &self.tls else {
-            return plain(socket, self.machine());
+            return self.plain(socket);
         };
         let name = rustls::pki_types::ServerName::try_from(self.host.clone())
             .map_err(|_| Error::usage("the host is neither a DNS name nor an IP address (RFC 6066 §3)"))?;
@@ -72,10 +76,6 @@ impl Connect {
         if tls.alpn() != Some(b"h2") {
             return Err(Error::not_h2());
         }
-        Ok(plain(socket, self.machine())?.with_tls(tls))
+        Ok(self.plain(socket)?.with_tls(tls))
     }
-}
-
-fn plain(socket: TcpStream, machine: Connection) -> Result<Conn, Error> {
-    Conn::new(socket, machine).map_err(|e: io::Error| Error::io(Phase::Connect, &e))
 }

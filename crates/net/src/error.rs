@@ -7,6 +7,8 @@ use std::{fmt, io};
 use alula_fields::FieldError;
 use alula_h2::{ConnectionError, ErrorCode, Origin, Reset, SendError, Violation};
 
+use crate::overrun::Overrun;
+
 /// A failed request, response or connection.
 ///
 /// Cloning allocates nothing. `Display` gives one sentence that names the phase, the rule and whether the
@@ -76,6 +78,8 @@ pub enum Cause {
     GoAway(ErrorCode),
     /// The peer closed the connection before the message was whole.
     Closed,
+    /// The peer was slower than it may be, or made us hold more than we do.
+    Overrun(Overrun),
     /// A deadline passed.
     Deadline,
     /// The request was given up on this side.
@@ -216,6 +220,7 @@ impl fmt::Display for Cause {
             Self::Reset(code) => write!(f, "the peer reset the stream with {code} (RFC 9113 §6.4)"),
             Self::GoAway(code) => write!(f, "the peer closes the connection with {code} (RFC 9113 §6.8)"),
             Self::Closed => f.write_str("the peer closed the connection before the message was whole"),
+            Self::Overrun(overrun) => overrun.fmt(f),
             Self::Deadline => f.write_str("the deadline passed"),
             Self::Cancelled => f.write_str("it was cancelled on this side"),
         }

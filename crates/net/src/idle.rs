@@ -1,8 +1,9 @@
-//! When a connection is idle and gives its memory back.
+//! What a connection looks after now and then: whether its peer is too slow (`pace.rs`), and whether it is idle and gives its
+//! memory back.
 //!
-//! Rule: a busy connection pays one comparison per run of its task for this. The task looks once in [`IDLE_AFTER`]; when
+//! Rule: a busy connection pays one comparison per run of its task for this. The task looks once in [`LOOK_AFTER`]; when
 //! no stream was opened since it last looked and none is held, the spare buffers go, and it looks no more until the next
-//! stream.
+//! stream, unless the socket is full.
 
 use std::time::Duration;
 
@@ -10,8 +11,9 @@ use alula_fields::Time;
 
 use crate::shared::Shared;
 
-/// How long no stream may be opened before a connection gives memory back.
-const IDLE_AFTER: Duration = Duration::from_secs(1);
+/// How long between two looks, and so how long no stream may be opened before a connection gives memory back; less where
+/// peers have less time than this to be slow in.
+pub(crate) const LOOK_AFTER: Duration = Duration::from_secs(1);
 
 /// What is remembered to tell an idle connection from a busy one.
 #[derive(Default)]
@@ -34,22 +36,29 @@ impl Shared {
     /// Notes that a stream was opened.
     pub(crate) fn note_stream(&mut self) {
         self.idleness.opened += 1;
+        self.look_soon();
+    }
+
+    /// There is something to look after.
+    #[inline]
+    pub(crate) fn look_soon(&mut self) {
         if self.idleness.look_at.is_none() {
-            self.idleness.look_at = Some(self.now.saturating_add(IDLE_AFTER));
+            self.idleness.look_at = Some(self.now.saturating_add(self.least.look_after()));
         }
     }
 
-    /// Gives memory back when nothing has happened for a while.
-    pub(crate) fn look_for_idleness(&mut self, now: Time) {
+    /// Looks whether the peer is too slow, and gives memory back when nothing has happened for a while.
+    pub(crate) fn look_around(&mut self, now: Time) {
         if self.idleness.look_at.is_none_or(|at| now < at) {
             return;
         }
-        if self.is_idle() && self.idleness.opened == self.idleness.seen {
+        self.look_for_slow_peer(now);
+        if self.is_idle() && self.idleness.opened == self.idleness.seen && !self.blocked {
             self.trim();
             self.idleness.look_at = None;
         } else {
             self.idleness.seen = self.idleness.opened;
-            self.idleness.look_at = Some(now.saturating_add(IDLE_AFTER));
+            self.idleness.look_at = Some(now.saturating_add(self.least.look_after()));
         }
     }
 }

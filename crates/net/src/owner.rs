@@ -128,6 +128,11 @@ impl Conn {
         rest
     }
 
+    /// Whether the peer's preface is here (RFC 9113 §3.4).
+    pub fn is_introduced(&self) -> bool {
+        self.lock().machine.has_peer_settings()
+    }
+
     /// Says that no more requests are taken: first a warning, then the number of the last stream (RFC 9113 §6.8).
     pub fn drain(&self) {
         let mut shared = self.lock();

@@ -38,6 +38,12 @@ impl ReadBuf {
         debug_assert!(self.start <= self.end);
     }
 
+    /// The octets it holds, filled or not.
+    #[inline]
+    pub(crate) fn capacity(&self) -> usize {
+        self.bytes.capacity()
+    }
+
     pub(crate) fn trim(&mut self) {
         if self.start == self.end {
             *self = Self::default();

@@ -1,10 +1,10 @@
 //! The state of a connection that its lock protects: the machine, the slots of its streams, and the octets on
 //! their way in and out. Everything here is memory work; no system call, no user code, no waking.
 
-use std::{collections::VecDeque, task::Waker};
+use std::{collections::VecDeque, sync::Arc, task::Waker};
 
 use alula_fields::{FieldSection, Head, OutBuf, Status, Time};
-use alula_h2::{Connection, ErrorCode, Event, Notice, ResponseHead, StreamKey};
+use alula_h2::{Connection, ErrorCode, Event, Notice, ResponseHead, StreamKey, Violation};
 use tokio::net::tcp::OwnedReadHalf;
 
 #[cfg(feature = "tls")]
@@ -12,6 +12,9 @@ use crate::tls::Tls;
 use crate::{
     error::Error,
     idle::Idleness,
+    ledger::Ledger,
+    memory::Held,
+    pace::{Least, Pace},
     read_buf::ReadBuf,
     slot::{Side, Sides, Slot, SlotKey},
 };
@@ -105,11 +108,20 @@ pub(crate) struct Shared {
     /// Turns taken so far: the standby task sees by it whether callers still drive.
     pub(crate) turns: u64,
     pub(crate) idleness: Idleness,
+    /// What all connections of this server or client keep together.
+    pub(crate) ledger: Arc<Ledger>,
+    pub(crate) held: Held,
+    pub(crate) least: Least,
+    /// Whether the peer takes what the socket holds.
+    pub(crate) pace: Pace,
+    /// Octets the socket has taken.
+    pub(crate) written: u64,
     pub(crate) next_deadline: Option<Time>,
 }
 
 impl Shared {
-    pub(crate) fn new(machine: Connection, read_half: OwnedReadHalf) -> Self {
+    pub(crate) fn new(machine: Connection, read_half: OwnedReadHalf, ledger: Arc<Ledger>) -> Self {
+        let (held, least) = (Held::new(machine.limits(), &ledger), Least::new(machine.limits()));
         Self {
             machine,
             #[cfg(feature = "tls")]
@@ -146,6 +158,11 @@ impl Shared {
             now: Time::ZERO,
             turns: 0,
             idleness: Idleness::default(),
+            ledger,
+            held,
+            least,
+            pace: Pace::default(),
+            written: 0,
             next_deadline: None,
         }
     }
@@ -239,6 +256,10 @@ impl Shared {
         }
         let content = slot.recycle();
         let heads = [slot.head.take(), slot.trailers.take()];
+        let head_octets = std::mem::take(&mut slot.head_octets);
+        if head_octets > 0 {
+            self.held.head_went(head_octets);
+        }
         self.give_content(content);
         heads.into_iter().flatten().for_each(|head| self.give_head(head));
         self.free.push(at.index);
@@ -264,22 +285,30 @@ impl Shared {
 
     pub(crate) fn give_content(&mut self, mut content: Vec<u8>) {
         let octets = content.capacity();
-        if octets > 0 && self.contents_octets + octets <= SPARE_CONTENT_OCTETS {
+        if octets > 0 && self.contents_octets + octets <= SPARE_CONTENT_OCTETS && !self.held.is_tight() {
             content.clear();
             self.contents_octets += octets;
             self.contents.push_back(content);
+        } else {
+            self.held.content_went(octets);
         }
     }
 
     /// Gives back the memory of an idle connection.
     pub(crate) fn trim(&mut self) {
-        self.contents = VecDeque::new();
-        self.contents_octets = 0;
+        self.drop_spares();
         self.input.trim();
         #[cfg(feature = "tls")]
         self.plain.trim();
         self.out.trim(0);
         self.pending.trim(0);
+        self.settle_memory();
+    }
+
+    /// Gives back the content buffers that wait for the next streams.
+    pub(crate) fn drop_spares(&mut self) {
+        self.contents = VecDeque::new();
+        self.held.content_went(std::mem::take(&mut self.contents_octets));
     }
 
     /// Handles what the peer sent: decrypts it, feeds the machine, and notes whom to wake.
@@ -288,6 +317,7 @@ impl Shared {
             self.end(error);
         }
         self.take_notices();
+        self.settle_memory();
     }
 
     #[cfg(feature = "tls")]
@@ -349,7 +379,9 @@ impl Shared {
         }
         if !self.machine.is_client() {
             let at = self.attach(stream);
-            self.slots[at.index as usize].ended = end;
+            let slot = &mut self.slots[at.index as usize];
+            slot.ended = end;
+            slot.head_octets = self.held.head_came(&head);
             self.accepted.push(Accepted { at, head, ended: end });
             return;
         }
@@ -367,6 +399,7 @@ impl Shared {
     fn on_head_too_large(&mut self, stream: StreamKey) {
         let fields = FieldSection::new();
         let head = ResponseHead { status: Status::REQUEST_HEADER_FIELDS_TOO_LARGE, fields: &fields };
+        self.ledger.note_violation(Violation::FIELDS_TOO_LARGE);
         // A stream that is gone already needs no answer.
         let _ = self.machine.send_response(stream, &head, true, &mut self.out);
         self.machine.forget(stream);
@@ -381,8 +414,11 @@ impl Shared {
                 if spare.capacity() == 0 && !bytes.is_empty() {
                     spare = self.lend_content();
                 }
-                append(&mut spare, bytes);
-                self.slots[index as usize].content = spare;
+                let grown = append(&mut spare, bytes, self.held.is_tight());
+                self.held.content_grew(grown);
+                let slot = &mut self.slots[index as usize];
+                slot.content = spare;
+                slot.received += bytes.len() as u64;
                 self.wake_later(index, Side::Read);
             }
             _ => {
@@ -429,6 +465,7 @@ impl Shared {
                 self.closing = true;
                 self.wake_task();
             }
+            Notice::Breach(violation) => self.ledger.note_violation(violation),
             Notice::Closed(error) => self.end(Error::connection(error)),
             _ => {}
         }
@@ -463,6 +500,7 @@ impl Shared {
             self.wake_later(index, Side::Read);
             self.wake_later(index, Side::Write);
         }
+        self.ledger.note_error(&error);
         self.ended = Some(error);
         while let Some((_, waker)) = self.queue.pop_front() {
             self.wake.push(waker);
@@ -561,13 +599,17 @@ impl Shared {
     }
 }
 
-fn append(content: &mut Vec<u8>, bytes: &[u8]) {
+/// Appends, with room for more of the same unless memory is tight; says by how much the capacity grew.
+#[inline]
+fn append(content: &mut Vec<u8>, bytes: &[u8], is_tight: bool) -> usize {
+    let before = content.capacity();
     let needed = content.len() + bytes.len();
-    if needed > content.capacity() {
-        let foreseen = if bytes.len() < CONTENT_LARGE_FRAME { 0 } else { bytes.len() * 8 };
+    if needed > before {
+        let foreseen = if is_tight || bytes.len() < CONTENT_LARGE_FRAME { 0 } else { bytes.len() * 8 };
         let wanted = needed.max(foreseen.min(CONTENT_FORESIGHT_MAX)).max(CONTENT_OCTETS_MIN);
         let capacity = wanted.next_power_of_two();
         content.reserve_exact(capacity - content.len());
     }
     content.extend_from_slice(bytes);
+    content.capacity() - before
 }

@@ -8,7 +8,7 @@ use std::task::Waker;
 use alula_fields::{Head, Time};
 use alula_h2::StreamKey;
 
-use crate::error::Error;
+use crate::{error::Error, pace::Pace};
 
 /// Names a slot; the generation tells a stale name from a fresh one.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -62,6 +62,15 @@ pub(crate) struct Slot {
     pub(crate) content: Vec<u8>,
     pub(crate) trailers: Option<Box<Head>>,
     pub(crate) failed: Option<Error>,
+    /// The octets of content that came and went since the slot exists, over all its streams.
+    pub(crate) received: u64,
+    pub(crate) sent: u64,
+    /// Whether the peer keeps up, by side.
+    pub(crate) paces: [Pace; 2],
+    /// Nobody minds if it does not.
+    pub(crate) may_be_slow: bool,
+    /// What was charged for the head of the request.
+    pub(crate) head_octets: u32,
     pub(crate) deadline: Option<Time>,
     /// The deadline holds for the head only.
     pub(crate) deadline_for_head: bool,
@@ -134,6 +143,7 @@ impl Slot {
         self.ended = false;
         self.failed = None;
         self.deadline = None;
+        self.may_be_slow = false;
         self.content.clear();
         std::mem::take(&mut self.content)
     }

@@ -81,6 +81,13 @@ impl Stream {
         self.conn.unlock_and_wake(shared);
     }
 
+    /// Lets the peer of this stream be as slow as it likes, both ways.
+    pub fn allow_slow_peer(&self) {
+        if let Some(slot) = self.conn.lock().slot(self.at) {
+            slot.may_be_slow = true;
+        }
+    }
+
     /// Waits for the peer's head. Safe to drop and call again. Allocates nothing once warm.
     pub async fn head(&self) -> Result<Received, Error> {
         poll_fn(|cx| self.poll_head(cx)).await
@@ -113,9 +120,12 @@ impl Stream {
         chunk.clear();
         self.conn.poll_wait(self.at, Side::Read, cx, |shared| {
             shared.give_back(self.at, std::mem::take(&mut returned));
+            let is_tight = shared.held.is_tight();
             let slot = shared.slot(self.at)?;
             if !slot.content.is_empty() {
                 std::mem::swap(&mut slot.content, chunk);
+                let octets = if is_tight { std::mem::take(&mut slot.content).capacity() } else { 0 };
+                shared.held.content_went(octets);
                 return Some(Ok(true));
             }
             if slot.ended {
@@ -256,7 +266,10 @@ impl Shared {
             return None;
         }
         match self.machine.send_data(stream, &data[*sent..], end, &mut self.out) {
-            Ok(taken) => *sent += taken,
+            Ok(taken) => {
+                *sent += taken;
+                self.slots[at.index as usize].sent += taken as u64;
+            }
             Err(error) => return Some(Err(Error::refused(error))),
         }
         (*sent == data.len()).then_some(Ok(()))

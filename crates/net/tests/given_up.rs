@@ -9,7 +9,7 @@ use std::{
 
 use alula_fields::{FieldSection, Limits, Status};
 use alula_net::{
-    Accept, Conn, Connect, Turn,
+    Accept, Conn, Connect, Ledger, Turn,
     h2::{Config, RequestHead, ResponseHead},
 };
 use tokio::{net::TcpListener, task};
@@ -34,6 +34,7 @@ async fn calls_that_are_given_up_hold_nobody_up() {
         #[cfg(feature = "tls")]
         tls: None,
         deadline: Limits::default().handshake_timeout,
+        ledger: Arc::new(Ledger::new(&Limits::default())),
         config: Config::default(),
         observer: None,
     };
@@ -82,8 +83,10 @@ async fn answer_all(listener: TcpListener) {
     let accept = Accept {
         #[cfg(feature = "tls")]
         tls: None,
-        deadline: Limits::default().handshake_timeout,
+        #[cfg(feature = "tls")]
+        clear_text: true,
         config: Config::default(),
+        ledger: Arc::new(Ledger::new(&Limits::default())),
     };
     let conn = accept.open(socket).await.unwrap();
     let (mut incoming, mut cancelled) = (Vec::new(), Vec::new());

@@ -35,6 +35,12 @@ impl Exchange {
         self.responder.peer()
     }
 
+    /// Lets the peer of this exchange be as slow as it likes: for uploads and downloads that wait for people, where
+    /// `Limits::body_rate_min` and `Limits::stall_timeout` would end them.
+    pub fn allow_slow_peer(&self) {
+        self.responder.allow_slow_peer();
+    }
+
     /// The content of the request.
     pub fn body(&mut self) -> &mut Body {
         &mut self.body

@@ -10,12 +10,13 @@ mod exchange;
 mod handler;
 #[cfg(feature = "tls")]
 mod identity;
+mod lobby;
 mod reply;
 mod serve;
 mod server;
 mod slots;
 
-pub use alula_net::{Body, BodyWriter, Cause, Error, Phase, Retry, Sent};
+pub use alula_net::{Body, BodyWriter, Cause, Error, Ledger, Overrun, Phase, Retry, Sent};
 pub use exchange::{Exchange, Request};
 pub use handler::Handler;
 #[cfg(feature = "tls")]

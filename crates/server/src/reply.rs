@@ -37,6 +37,12 @@ impl Responder {
         self.stream.as_ref().map_or(SocketAddr::from(([0, 0, 0, 0], 0)), Stream::peer)
     }
 
+    pub(crate) fn allow_slow_peer(&self) {
+        if let Some(stream) = &self.stream {
+            stream.allow_slow_peer();
+        }
+    }
+
     /// Begins the answer.
     pub fn respond(self, status: Status) -> Reply {
         let head = self.stream.as_ref().map(Stream::lend_head);

@@ -11,7 +11,7 @@ use alula_fields::Time;
 use alula_net::{Conn, Incoming, StreamName, Turn};
 use tokio::time::{Instant, Sleep, sleep};
 
-use crate::{Exchange, Handler, server::Draining, slots::Slots};
+use crate::{Exchange, Handler, lobby::Guest, server::Draining, slots::Slots};
 
 /// How long the peer may take to close its side after the connection has ended.
 const LINGER: Duration = Duration::from_millis(500);
@@ -23,6 +23,8 @@ pub(crate) struct Serve<H: Handler> {
     incoming: Vec<Incoming>,
     cancelled: Vec<StreamName>,
     draining: Draining,
+    /// The peer has not introduced itself yet.
+    guest: Option<Guest>,
     timer: Pin<Box<Sleep>>,
     /// When the timer fires, or did.
     timer_at: Time,
@@ -31,7 +33,7 @@ pub(crate) struct Serve<H: Handler> {
 }
 
 impl<H: Handler> Serve<H> {
-    pub(crate) fn new(conn: Arc<Conn>, handler: Arc<H>, draining: Draining) -> Self {
+    pub(crate) fn new(conn: Arc<Conn>, handler: Arc<H>, draining: Draining, guest: Guest) -> Self {
         Self {
             conn,
             handler,
@@ -39,6 +41,7 @@ impl<H: Handler> Serve<H> {
             incoming: Vec::new(),
             cancelled: Vec::new(),
             draining,
+            guest: Some(guest),
             timer: Box::pin(sleep(Duration::ZERO)),
             timer_at: Time::FAR,
             lingers: false,
@@ -49,6 +52,9 @@ impl<H: Handler> Serve<H> {
     fn poll_turns(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         if self.draining.poll_begun(cx).is_ready() {
             self.conn.drain();
+        }
+        if self.poll_guest(cx).is_ready() {
+            return Poll::Ready(());
         }
         loop {
             let turn = self.conn.turn_of_server(&mut self.incoming, &mut self.cancelled, cx);
@@ -63,6 +69,18 @@ impl<H: Handler> Serve<H> {
                 Turn::Idle => return Poll::Pending,
                 Turn::Ended => return Poll::Ready(()),
             }
+        }
+    }
+
+    /// Ready when the peer has not introduced itself, and has to make room for another.
+    fn poll_guest(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        match &mut self.guest {
+            None => Poll::Pending,
+            Some(_) if self.conn.is_introduced() => {
+                self.guest = None;
+                Poll::Pending
+            }
+            Some(guest) => guest.poll_sent_away(cx),
         }
     }
 

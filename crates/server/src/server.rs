@@ -10,7 +10,7 @@ use std::{
 };
 
 use alula_fields::Limits;
-use alula_net::{Accept, Error, h2::Config};
+use alula_net::{Accept, Ledger, h2::Config};
 use tokio::{
     net::{TcpListener, TcpStream, ToSocketAddrs},
     sync::watch,
@@ -19,17 +19,31 @@ use tokio::{
 
 #[cfg(feature = "tls")]
 use crate::Identity;
-use crate::{Handler, serve::Serve};
+use crate::{Handler, lobby::Lobby, serve::Serve};
 
 /// How long the listener rests when the system has no more descriptors.
 const ACCEPT_BACKOFF: Duration = Duration::from_millis(50);
 
 /// Settings of a [`Server`]; every one has a default that is safe to use.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub struct ServerBuilder {
     config: Config,
     #[cfg(feature = "tls")]
     identity: Option<Identity>,
+    #[cfg(feature = "tls")]
+    clear_text: bool,
+}
+
+impl Default for ServerBuilder {
+    fn default() -> Self {
+        Self {
+            config: Config::default(),
+            #[cfg(feature = "tls")]
+            identity: None,
+            #[cfg(feature = "tls")]
+            clear_text: true,
+        }
+    }
 }
 
 impl ServerBuilder {
@@ -39,6 +53,14 @@ impl ServerBuilder {
     #[must_use]
     pub fn identity(mut self, identity: Identity) -> Self {
         self.identity = Some(identity);
+        self
+    }
+
+    /// Whether a server with an [`identity`](Self::identity) also takes clear text; it does unless this is `false`.
+    #[cfg(feature = "tls")]
+    #[must_use]
+    pub fn clear_text(mut self, is_taken: bool) -> Self {
+        self.clear_text = is_taken;
         self
     }
 
@@ -56,14 +78,17 @@ impl ServerBuilder {
     pub async fn bind(self, address: impl ToSocketAddrs) -> io::Result<Server> {
         let listener = TcpListener::bind(address).await?;
         let (stop, stopped) = watch::channel(false);
-        let limits = &self.config.limits;
+        let ledger = Arc::new(Ledger::new(&self.config.limits));
+        let lobby = Lobby::new(self.config.limits.handshakes, ledger.clone());
         let accept = Accept {
             #[cfg(feature = "tls")]
             tls: self.identity.as_ref().map(Identity::config),
-            deadline: limits.handshake_timeout,
+            #[cfg(feature = "tls")]
+            clear_text: self.clear_text,
             config: self.config,
+            ledger,
         };
-        Ok(Server { listener, accept: Arc::new(accept), stop: Arc::new(stop), stopped })
+        Ok(Server { listener, accept: Arc::new(accept), lobby, stop: Arc::new(stop), stopped })
     }
 }
 
@@ -71,6 +96,7 @@ impl ServerBuilder {
 pub struct Server {
     listener: TcpListener,
     accept: Arc<Accept>,
+    lobby: Arc<Lobby>,
     stop: Arc<watch::Sender<bool>>,
     stopped: watch::Receiver<bool>,
 }
@@ -106,6 +132,11 @@ impl Server {
     /// The system cannot tell.
     pub fn address(&self) -> io::Result<SocketAddr> {
         self.listener.local_addr()
+    }
+
+    /// Memory held and rules broken, over all connections of this server.
+    pub fn ledger(&self) -> Arc<Ledger> {
+        self.accept.ledger.clone()
     }
 
     /// What stops this server.
@@ -155,11 +186,12 @@ impl Server {
         handler: Arc<H>,
     ) -> impl Future<Output = ()> + Send + use<H> {
         let (accept, draining) = (self.accept.clone(), Draining::new(self.stopped.clone()));
+        let mut guest = self.lobby.enter();
         async move {
             // A peer that does not get through the handshake has been told why, where that is possible.
-            let conn: Result<_, Error> = accept.open(socket).await;
-            if let Ok(conn) = conn {
-                Serve::new(conn, handler, draining).await;
+            let opened = guest.unless_sent_away(accept.open(socket)).await;
+            if let Some(Ok(conn)) = opened {
+                Serve::new(conn, handler, draining, guest).await;
             }
         }
     }

@@ -12,6 +12,9 @@ use crate::frames::{self, Frame, PREFACE, flag, kind};
 /// How long an answer may take after the attack was played.
 const PATIENCE: Duration = Duration::from_secs(5);
 
+/// How long nothing may come, for it to be taken for nothing.
+const PATIENCE_LOST: Duration = Duration::from_millis(1500);
+
 /// What the last PING of an attack carries.
 const STILL_THERE: [u8; 8] = *b"are you?";
 
@@ -21,6 +24,9 @@ pub struct Attacker {
     got: Arc<Got>,
     next_stream: u32,
     gone: bool,
+    /// Its other connections.
+    others: Vec<Self>,
+    patience: Duration,
 }
 
 impl Attacker {
@@ -57,7 +63,7 @@ impl Attacker {
         socket.read_exact(&mut [0; PREFACE.len()]).expect("a client has a preface");
         let mut attacker = Self::over(socket);
         attacker.send(&[frames::settings(&[]), frames::settings_ack()].concat());
-        drop(attacker.got.wait_for(|state| state.is_asked));
+        drop(attacker.got.wait_for(PATIENCE, |state| state.is_asked));
         attacker
     }
 
@@ -69,7 +75,54 @@ impl Attacker {
             let (got, socket) = (Arc::clone(&got), socket.try_clone().expect("a descriptor can be had"));
             move || got.read(socket)
         });
-        Self { socket, got, next_stream: 1, gone: false }
+        Self { socket, got, next_stream: 1, gone: false, others: Vec::new(), patience: PATIENCE }
+    }
+
+    /// Expects nothing any more: [`wait`](Self::wait) waits no longer than for what would have come by now.
+    pub(super) fn lose_patience(&mut self) {
+        self.patience = PATIENCE_LOST;
+    }
+
+    /// So many more connections to the same server, gone through as the attack itself.
+    ///
+    /// # Panics
+    /// As [`connect`](Self::connect).
+    pub fn with_others(&mut self, count: usize, mut play: impl FnMut(&mut Self)) {
+        let port = self.socket.peer_addr().expect("a connected socket has a peer").port();
+        for _ in 0..count {
+            let mut other = Self::connect(port);
+            play(&mut other);
+            self.others.push(other);
+        }
+    }
+
+    /// Lets this connection go, and becomes one that says nothing.
+    ///
+    /// # Panics
+    /// As [`connect`](Self::connect).
+    pub fn fall_silent(&mut self) {
+        let port = self.socket.peer_addr().expect("a connected socket has a peer").port();
+        let patience = self.patience;
+        *self = Self::silent(port);
+        self.patience = patience;
+    }
+
+    /// So many more connections that say nothing.
+    ///
+    /// # Panics
+    /// As [`connect`](Self::connect).
+    pub fn with_silent_others(&mut self, count: usize) {
+        let port = self.socket.peer_addr().expect("a connected socket has a peer").port();
+        self.others.extend((0..count).map(|_| Self::silent(port)));
+    }
+
+    /// Waits until the server has done something about it, or long enough.
+    pub fn wait(&self) {
+        drop(self.got.wait_for(self.patience, |state| {
+            state.has_ended
+                || state.goaway.is_some()
+                || state.first.is_some_and(|first| first != Answer::Status(200))
+        }));
     }
 
     /// A stream that was not used yet.
@@ -152,7 +205,9 @@ impl Got {
             }
             kind::RST_STREAM => {
                 let code = frame.payload.first_chunk().map(|code| u32::from_be_bytes(*code));
-                state.first = state.first.or(code.map(Answer::Reset));
+                // An answer that was begun, and broken off.
+                state.first =
+                    state.first.filter(|first| *first != Answer::Status(200)).or(code.map(Answer::Reset));
             }
             kind::HEADERS => {
                 state.is_asked = true;
@@ -181,14 +236,14 @@ impl Got {
     }
 
     /// Waits until this is so, or long enough.
-    fn wait_for(&self, what: impl Fn(&State) -> bool) -> MutexGuard<'_, State> {
+    fn wait_for(&self, patience: Duration, what: impl Fn(&State) -> bool) -> MutexGuard<'_, State> {
         let state = self.state.lock().expect("nobody panics here");
-        let waited = self.changed.wait_timeout_while(state, PATIENCE, |state| !what(state));
+        let waited = self.changed.wait_timeout_while(state, patience, |state| !what(state));
         waited.expect("nobody panics here").0
     }
 
     fn answer(&self) -> Answer {
-        let state = self.wait_for(|state| state.has_ended || state.is_served);
+        let state = self.wait_for(PATIENCE, |state| state.has_ended || state.is_served);
         match (state.goaway, state.has_ended, state.is_served) {
             (Some(code), ..) => Answer::GoAway(code),
             (None, true, _) => Answer::Closed,

@@ -1,14 +1,17 @@
 //! Attacks by a server on a client that asked it for something.
 
 use std::net::{Ipv4Addr, TcpListener};
+use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use ::alula::{Client, Error, Limits};
+use ::alula::{Client, Error, Ledger, Limits};
 use alula_tally::{Side, set_side};
 
 use super::answer::Answer;
 use super::attacker::Attacker;
+use super::one_at_a_time;
+use super::page::Row;
 use super::report::{Bystood, Report};
 use super::victim::Victim;
 use super::watch::Watch;
@@ -40,9 +43,12 @@ impl AttackOnClient {
     /// # Panics
     /// When server or caller are not told what they must be, the client holds too much, or other requests wait.
     pub fn check(&self) {
+        let _turn = one_at_a_time();
+        let row = Row::checked(self.row, self.answer, self.lift.is_some());
         let mut limits = Limits::default();
-        let (report, outcome) = self.play(limits.clone());
+        let (report, outcome, ledger) = self.play(limits.clone());
         report.check(self.row, self.answer, self.memory_max);
+        row.check_counted(&ledger);
         match (self.error, outcome) {
             (None, Ok(())) => {}
             (Some(part), Err(error)) if error.to_string().contains(part) => {}
@@ -54,7 +60,7 @@ impl AttackOnClient {
         }
     }
 
-    fn play(&self, limits: Limits) -> (Report, Result<(), Error>) {
+    fn play(&self, limits: Limits) -> (Report, Result<(), Error>, Arc<Ledger>) {
         let well = Victim::start(Limits::default());
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port can be had");
         let hostile = listener.local_addr().expect("a listener has an address").port();
@@ -68,13 +74,13 @@ impl AttackOnClient {
         let answer = attacker.answer();
         let memory_peak = watch.peak();
         drop(attacker);
-        let (outcome, bystander) = asking.join().expect("it only asks and counts");
-        (Report { answer, memory_peak, bystander }, outcome)
+        let (outcome, bystander, ledger) = asking.join().expect("it only asks and counts");
+        (Report { answer, memory_peak, bystander }, outcome, ledger)
     }
 }
 
 /// One request to the hostile server, others to the one that is well, by one client on one thread.
-fn ask(limits: Limits, hostile: u16, well: u16) -> (Result<(), Error>, Bystood) {
+fn ask(limits: Limits, hostile: u16, well: u16) -> (Result<(), Error>, Bystood, Arc<Ledger>) {
     set_side(Side::CLIENT);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     runtime.expect("a runtime can be made").block_on(async {
@@ -94,7 +100,7 @@ fn ask(limits: Limits, hostile: u16, well: u16) -> (Result<(), Error>, Bystood) 
                 Err(_) => failed += 1,
             }
         }
-        (outcome.expect("it ended the loop"), Bystood::of(times, failed))
+        (outcome.expect("it ended the loop"), Bystood::of(times, failed), client.ledger())
     })
 }
 

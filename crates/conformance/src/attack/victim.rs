@@ -1,20 +1,21 @@
 //! A server of this process on a thread of its own, whose memory is counted.
 
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use ::alula::{Error, Exchange, Limits, Sent, Server, Status, Stop};
+use ::alula::{Error, Exchange, Ledger, Limits, Sent, Server, Status, Stop};
 use alula_tally::{Side, set_side};
 
 /// How long connections may take to end when the server is stopped.
 const GRACE: Duration = Duration::from_millis(100);
 
-/// A server under attack. It answers `/small` with 13 octets, `/large` with 64 MiB, `/echo` with the content it gets,
-/// `/never` not at all, and anything else with 404.
+/// A server under attack. It answers `/small` with 13 octets, `/large` with 64 MiB, `/echo` with the content it gets, `/patient`
+/// with 204 once it has the content, however slowly it comes, `/never` not at all, and anything else with 404.
 pub struct Victim {
     port: u16,
     stop: Stop,
+    ledger: Arc<Ledger>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -32,12 +33,18 @@ impl Victim {
             runtime.expect("a runtime can be made").block_on(async {
                 let server = Server::builder().limits(limits).bind("127.0.0.1:0").await.expect("a free port");
                 let port = server.address().expect("a listener has an address").port();
-                started.send((port, server.stop_handle())).expect("the test waits for it");
+                started.send((port, server.stop_handle(), server.ledger())).expect("the test waits for it");
                 server.serve_with_grace(answer, GRACE).await.expect("the listener stays whole");
             });
         });
-        let (port, stop) = has_started.recv().expect("it starts");
-        Self { port, stop, thread: Some(thread) }
+        let (port, stop, ledger) = has_started.recv().expect("it starts");
+        Self { port, stop, ledger, thread: Some(thread) }
+    }
+
+    /// What it has counted.
+    #[must_use]
+    pub fn ledger(&self) -> Arc<Ledger> {
+        self.ledger.clone()
     }
 
     /// Its port.
@@ -61,6 +68,7 @@ async fn answer(exchange: Exchange) -> Result<Sent, Error> {
         "/small" => exchange.respond(Status::OK).send(b"Hello, World!").await,
         "/large" => large(exchange).await,
         "/echo" => echo(exchange).await,
+        "/patient" => patient(exchange).await,
         "/never" => std::future::pending().await,
         _ => exchange.respond(Status::NOT_FOUND).send(b"").await,
     }
@@ -72,6 +80,12 @@ async fn large(exchange: Exchange) -> Result<Sent, Error> {
         writer.write(&[b'x'; 16 * 1024]).await?;
     }
     writer.finish().await
+}
+
+async fn patient(mut exchange: Exchange) -> Result<Sent, Error> {
+    exchange.allow_slow_peer();
+    while exchange.body().chunk().await?.is_some() {}
+    exchange.respond(Status::NO_CONTENT).send(b"").await
 }
 
 async fn echo(exchange: Exchange) -> Result<Sent, Error> {

@@ -114,6 +114,9 @@ impl Connection {
         if core::mem::take(&mut self.notices.goaway) {
             return self.going.peer.map(|(last, code)| Notice::GoAway { last, code });
         }
+        if let Some(rule) = self.notices.breaches.pop() {
+            return Some(Notice::Breach(rule));
+        }
         if core::mem::take(&mut self.notices.closed) {
             return self.error.map(Notice::Closed);
         }
@@ -232,6 +235,7 @@ impl Connection {
         }
         self.queue(&rst_stream(id, rule.code));
         self.counters.stream_errors = self.counters.stream_errors.wrapping_add(1);
+        self.notices.breaches.push(rule);
         self.glitch(1, now)
     }
 

@@ -38,6 +38,7 @@ use crate::settings::{LocalSettings, Settings, WINDOW_INITIAL};
 use crate::stream::Stream;
 use crate::streams::{StreamKey, Streams};
 use crate::trace::{FrameSummary, Trace};
+use crate::violation::Violation;
 use crate::window::{ReceiveWindow, SendWindow};
 
 use self::blocks_in::Block;
@@ -159,19 +160,21 @@ struct Going {
 }
 
 /// The notices about the connection that nobody has asked for yet.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Debug, Default)]
 struct Notices {
     goaway: bool,
     slots: bool,
     /// A request was refused for want of a slot.
     wants_slot: bool,
     closed: bool,
+    /// As many as the bucket of glitches lets pass between two calls.
+    breaches: Vec<Violation>,
 }
 
 impl Notices {
     #[inline]
-    const fn is_any(self) -> bool {
-        self.goaway | self.slots | self.closed
+    fn is_any(&self) -> bool {
+        self.goaway | self.slots | self.closed | !self.breaches.is_empty()
     }
 }
 
@@ -350,6 +353,15 @@ impl Connection {
         self.streams.get(stream).map_or(0, |entry| self.capacity(entry) as usize)
     }
 
+    /// Whether the peer has announced content of this stream that it has not sent (RFC 9110 §8.6), and our windows let it.
+    pub fn is_content_awaited(&self, stream: StreamKey) -> bool {
+        // Credit of up to half a window is kept back, so a window that is half free is surely open to the peer.
+        let is_open = |window: ReceiveWindow| window.held() <= window.size() / 2;
+        self.streams.get(stream).is_some_and(|entry| {
+            entry.content_in.is_awaited() && is_open(entry.window_in) && is_open(self.window_in)
+        })
+    }
+
     /// How many octets of DATA of a stream were received and not given back yet. Zero when the stream is gone.
     pub fn unreleased(&self, stream: StreamKey) -> u32 {
         self.streams.get(stream).map_or(0, |entry| entry.window_in.held())
@@ -418,6 +430,11 @@ impl Connection {
     /// The first octets of what the peer's last GOAWAY said in words; empty if there was none.
     pub fn goaway_debug(&self) -> &[u8] {
         &self.goaway_debug
+    }
+
+    /// What the peer may make this side hold or do.
+    pub fn limits(&self) -> &Limits {
+        &self.limits
     }
 
     /// What the connection has seen.

@@ -17,6 +17,7 @@ use crate::violation::Violation;
 pub(super) struct Timers {
     is_started: bool,
     handshake_timeout: Duration,
+    head_timeout: Duration,
     settings_timeout: Duration,
     ping_timeout: Duration,
     keep_alive: Option<Duration>,
@@ -24,6 +25,8 @@ pub(super) struct Timers {
     handshake: Time,
     /// Our SETTINGS must be acknowledged.
     settings: Time,
+    /// What the peer has begun to say must be said.
+    head: Time,
     /// When a frame came last.
     pub(super) heard: Time,
     /// A keep-alive PING is out since then, and must be answered or followed by other frames until `pong`.
@@ -38,11 +41,13 @@ impl Timers {
         Self {
             is_started: false,
             handshake_timeout: config.limits.handshake_timeout,
+            head_timeout: config.limits.head_timeout,
             settings_timeout: config.settings_timeout,
             ping_timeout: config.ping_timeout,
             keep_alive: config.keep_alive,
             handshake: Time::FAR,
             settings: Time::FAR,
+            head: Time::FAR,
             heard: Time::ZERO,
             pinged: Time::ZERO,
             pong: Time::FAR,
@@ -66,6 +71,22 @@ impl Timers {
 
     pub(super) fn settings_acknowledged(&mut self, awaits_more: bool, now: Time) {
         self.settings = if awaits_more { now.saturating_add(self.settings_timeout) } else { Time::FAR };
+    }
+
+    /// What came before is whole: a peer is not slow because reads happen to end within its frames.
+    #[inline]
+    pub(super) fn head_begins(&mut self) {
+        self.head = Time::FAR;
+    }
+
+    /// Input has ended within a field block or a frame other than DATA, or not.
+    #[inline]
+    pub(super) fn head_pauses(&mut self, is_begun: bool, now: Time) {
+        if !is_begun {
+            self.head = Time::FAR;
+        } else if self.head == Time::FAR {
+            self.head = now.saturating_add(self.head_timeout);
+        }
     }
 
     pub(super) fn pong_here(&mut self) {
@@ -112,6 +133,7 @@ impl Connection {
         let due = timers
             .handshake
             .min(timers.settings)
+            .min(timers.head)
             .min(timers.pong)
             .min(timers.grace)
             .min(self.keep_alive_due());
@@ -127,6 +149,7 @@ impl Connection {
         let awaited = match now {
             _ if now >= self.timers.handshake => Some(Awaited::Preface),
             _ if now >= self.timers.settings => Some(Awaited::SettingsAck),
+            _ if now >= self.timers.head => Some(Awaited::Head),
             _ if now >= self.timers.pong && self.timers.heard <= self.timers.pinged => Some(Awaited::Pong),
             _ => None,
         };

@@ -73,12 +73,25 @@ impl Connection {
         loop {
             match self.step(&mut rest, now) {
                 Ok(Step::More) => {}
-                Ok(Step::Starved) => return Ok(Received { consumed: input.len() - rest.len(), event: None }),
+                Ok(Step::Starved) => {
+                    self.timers.head_pauses(self.is_in_head(), now);
+                    return Ok(Received { consumed: input.len() - rest.len(), event: None });
+                }
                 Ok(Step::Event(event)) => {
                     return Ok(Received { consumed: input.len() - rest.len(), event: Some(event) });
                 }
                 Err(error) => return Err(self.fail(error)),
             }
+        }
+    }
+
+    /// Whether the peer has begun a field block, or a frame other than DATA, and not ended it. DATA may take its time.
+    #[inline]
+    fn is_in_head(&self) -> bool {
+        match self.phase {
+            Phase::Header => !self.hold.is_empty() || self.block.unfinished().is_some(),
+            Phase::Magic { .. } | Phase::Data { .. } | Phase::Skip { .. } => false,
+            _ => true,
         }
     }
 
@@ -132,6 +145,9 @@ impl Connection {
             self.trace.record(false, header, &[]);
         }
         self.check_place(header)?;
+        if self.block.unfinished().is_none() {
+            self.timers.head_begins();
+        }
         match header.kind {
             FrameKind::HEADERS => self.headers_header(header, rest, now),
             FrameKind::DATA => self.data_header(header, rest, now),

@@ -1,0 +1,24 @@
+//! The page about the limits names no attack that is not played.
+
+use alula_conformance::attack::rows;
+
+const PLAYED: [&str; 2] = [include_str!("attacks_server.rs"), include_str!("attacks_client.rs")];
+
+#[test]
+fn every_row_is_played() {
+    let rows = rows();
+    assert!(rows.len() >= 70, "{} rows are left", rows.len());
+    for row in rows {
+        let name = format!("{:?}", row.attack);
+        assert!(PLAYED.iter().any(|source| source.contains(&name)), "docs/limits.md: nothing plays {name}");
+    }
+}
+
+#[test]
+fn every_limit_is_one() {
+    let limits = format!("{:?}", alula::Limits::default());
+    for row in rows() {
+        let Some(limit) = row.limit else { continue };
+        assert!(limits.contains(&format!("{limit}: ")), "docs/limits.md: Limits has no {limit}");
+    }
+}

@@ -1,0 +1,143 @@
+//! What all connections of a server, or of a client, keep together: how much memory they hold, and how often peers broke
+//! which rule or ran into which limit.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, Ordering::Relaxed},
+};
+
+use alula_fields::{Limits, MemoryBudget};
+use alula_h2::{Awaited, ConnectionError, Violation};
+
+use crate::{
+    error::{Cause, Error},
+    overrun::Overrun,
+};
+
+/// The name of what the machine calls an error of compression: its rules have no names of their own.
+const COMPRESSION: &str = "COMPRESSION";
+const PREFACE_LATE: &str = "PREFACE_LATE";
+const SETTINGS_ACK_LATE: &str = "SETTINGS_ACK_LATE";
+const HEAD_LATE: &str = "HEAD_LATE";
+const PONG_LATE: &str = "PONG_LATE";
+
+const OTHERS: [&str; 5] = [COMPRESSION, PREFACE_LATE, SETTINGS_ACK_LATE, HEAD_LATE, PONG_LATE];
+const COUNTS: usize = Violation::ALL.len() + Overrun::ALL.len() + OTHERS.len();
+
+/// Memory held and rules broken, over all connections of a server or a client; for metrics.
+///
+/// Reading is a few loads; nothing here is counted but what goes wrong, so a peer that behaves costs nothing.
+#[derive(Debug)]
+pub struct Ledger {
+    pub(crate) memory: Arc<MemoryBudget>,
+    memory_max: u64,
+    counts: [AtomicU64; COUNTS],
+}
+
+impl Ledger {
+    /// An empty one. Allocates.
+    pub fn new(limits: &Limits) -> Self {
+        Self {
+            memory: Arc::new(MemoryBudget::new(limits.process_memory_bytes)),
+            memory_max: limits.process_memory_bytes,
+            counts: [const { AtomicU64::new(0) }; COUNTS],
+        }
+    }
+
+    /// The octets that all connections hold, buffers included.
+    pub fn memory_held(&self) -> u64 {
+        self.memory.held()
+    }
+
+    /// How often this happened: the name of a rule ([`Violation::ALL`]), of a limit ([`Overrun::ALL`]), or of another end, as
+    /// [`Self::counts`] lists them. Zero for a name that is none of them. Allocates nothing.
+    pub fn count(&self, name: &str) -> u64 {
+        names()
+            .zip(&self.counts)
+            .find(|(known, _)| *known == name)
+            .map_or(0, |(_, count)| count.load(Relaxed))
+    }
+
+    /// Every name with its count, zeros included. Allocates nothing.
+    pub fn counts(&self) -> impl Iterator<Item = (&'static str, u64)> {
+        names().zip(self.counts.iter().map(|count| count.load(Relaxed)))
+    }
+
+    /// Notes that something happened once more.
+    #[cold]
+    pub(crate) fn note(&self, name: &str) {
+        if let Some((_, count)) = names().zip(&self.counts).find(|(known, _)| *known == name) {
+            count.fetch_add(1, Relaxed);
+        }
+    }
+
+    /// Notes a limit that a peer ran into before there was a connection.
+    pub fn note_overrun(&self, overrun: Overrun) {
+        self.note(overrun.name);
+    }
+
+    #[cold]
+    pub(crate) fn note_violation(&self, violation: Violation) {
+        let name = Violation::ALL.iter().find(|(_, known)| known.rule == violation.rule);
+        self.note(name.map_or("", |(name, _)| name));
+    }
+
+    /// Notes why a connection or a stream has ended, if it was the peer's doing.
+    #[cold]
+    pub(crate) fn note_error(&self, error: &Error) {
+        match error.cause() {
+            Cause::Overrun(overrun) => self.note(overrun.name),
+            Cause::Peer(violation) | Cause::Connection(ConnectionError::Peer(violation)) => {
+                self.note_violation(*violation);
+            }
+            Cause::Connection(ConnectionError::Compression { .. }) => self.note(COMPRESSION),
+            Cause::Connection(ConnectionError::TimedOut(awaited)) => self.note(name_of(*awaited)),
+            _ => {}
+        }
+    }
+
+    /// Whether so many octets more could be held now.
+    pub(crate) fn has_room(&self, octets: u64) -> bool {
+        self.memory.held().saturating_add(octets) <= self.memory_max
+    }
+}
+
+const fn name_of(awaited: Awaited) -> &'static str {
+    match awaited {
+        Awaited::Preface => PREFACE_LATE,
+        Awaited::SettingsAck => SETTINGS_ACK_LATE,
+        Awaited::Head => HEAD_LATE,
+        Awaited::Pong => PONG_LATE,
+    }
+}
+
+fn names() -> impl Iterator<Item = &'static str> {
+    let violations = Violation::ALL.iter().map(|(name, _)| *name);
+    violations.chain(Overrun::ALL.iter().map(|overrun| overrun.name)).chain(OTHERS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_is_one_of_its_own() {
+        let mut all: Vec<&str> = names().collect();
+        assert_eq!(all.len(), COUNTS);
+        all.sort_unstable();
+        all.dedup();
+        assert_eq!(all.len(), COUNTS);
+    }
+
+    #[test]
+    fn what_is_noted_is_counted() {
+        let ledger = Ledger::new(&Limits::default());
+        ledger.note_violation(Violation::TOO_MANY_GLITCHES);
+        ledger.note_error(&Error::connection(ConnectionError::Peer(Violation::TOO_MANY_GLITCHES)));
+        ledger.note_error(&Error::connection(ConnectionError::TimedOut(Awaited::Head)));
+        ledger.note_error(&Error::closed());
+        assert_eq!((ledger.count("TOO_MANY_GLITCHES"), ledger.count("HEAD_LATE")), (2, 1));
+        assert_eq!(ledger.counts().map(|(_, count)| count).sum::<u64>(), 3);
+        assert_eq!(ledger.count("no such name"), 0);
+    }
+}

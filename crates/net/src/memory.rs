@@ -1,0 +1,115 @@
+//! The memory a connection holds, charged to its account: capacities, not lengths.
+//!
+//! Rule 1: a warm connection pays one sum and one comparison per read. What grows does so rarely, and says so (`moved`).
+//! Rule 2: before a connection is ended for what it holds, it gives back what it only keeps for later.
+
+use alula_fields::{Head, Limits, MemoryAccount};
+
+use crate::{ledger::Ledger, overrun::Overrun, shared::Shared, slot::Slot};
+
+/// Heads that are no larger than this are charged with their slot.
+const HEAD_OCTETS: usize = 1024;
+
+/// What a new connection holds at least: to be there before one is accepted.
+pub(crate) const CONNECTION_OCTETS: u64 = 64 * 1024;
+
+/// The memory of one connection.
+pub(crate) struct Held {
+    account: MemoryAccount,
+    bytes_max: u64,
+    /// Content buffers, in slots, in users' hands and spare.
+    contents: usize,
+    /// What large heads hold beyond what is charged with their slots.
+    heads: usize,
+    /// The buffers of input and output when they were looked at last.
+    buffers: usize,
+    /// Something else than the buffers has changed since.
+    moved: bool,
+}
+
+impl Held {
+    pub(crate) fn new(limits: &Limits, ledger: &Ledger) -> Self {
+        // What the windows let in may be held twice: by who reads, and by what comes meanwhile.
+        let bytes_max =
+            limits.connection_memory_bytes.saturating_add(2 * u64::from(limits.connection_window));
+        let account = MemoryAccount::within(&ledger.memory, bytes_max);
+        Self { account, bytes_max, contents: 0, heads: 0, buffers: 0, moved: true }
+    }
+
+    /// So much more room for content.
+    pub(crate) fn content_grew(&mut self, octets: usize) {
+        self.contents += octets;
+        self.moved |= octets > 0;
+    }
+
+    /// A content buffer is gone.
+    pub(crate) fn content_went(&mut self, octets: usize) {
+        self.contents = self.contents.saturating_sub(octets);
+        self.moved |= octets > 0;
+    }
+
+    /// Charges a head that a slot is about to hold; says how much is to be given back with the slot.
+    #[inline]
+    pub(crate) fn head_came(&mut self, head: &Head) -> u32 {
+        let octets = head.capacity_bytes();
+        if octets <= HEAD_OCTETS {
+            return 0;
+        }
+        self.heads += octets;
+        self.moved = true;
+        octets as u32
+    }
+
+    pub(crate) fn head_went(&mut self, octets: u32) {
+        self.heads -= octets as usize;
+        self.moved = true;
+    }
+
+    /// Whether half of what the connection may hold is held: no time for buffers that are larger than they must be.
+    pub(crate) fn is_tight(&self) -> bool {
+        self.account.held() > self.bytes_max / 2
+    }
+}
+
+impl Shared {
+    /// Charges what is held now; ends the connection when that is too much.
+    #[inline]
+    pub(crate) fn settle_memory(&mut self) {
+        let buffers = self.buffers();
+        if self.held.moved || buffers != self.held.buffers {
+            self.held.buffers = buffers;
+            self.settle_moved();
+        }
+    }
+
+    #[cold]
+    fn settle_moved(&mut self) {
+        self.held.moved = false;
+        if self.charge().is_ok() || self.ended.is_some() {
+            return;
+        }
+        self.drop_spares();
+        if let Err(overrun) = self.charge() {
+            self.give_up(overrun);
+        }
+    }
+
+    fn charge(&mut self) -> Result<(), Overrun> {
+        let slots = self.slots.len() * (size_of::<Slot>() + HEAD_OCTETS);
+        let held =
+            self.held.contents + self.held.heads + self.held.buffers + slots + self.machine.memory_bytes();
+        let before = self.held.account.held();
+        self.held.account.resize(before, held as u64).map_err(|over| match over.of_process {
+            true => Overrun::PROCESS_MEMORY,
+            false => Overrun::CONNECTION_MEMORY,
+        })
+    }
+
+    fn buffers(&self) -> usize {
+        #[cfg(feature = "tls")]
+        let plain = self.plain.capacity();
+        #[cfg(not(feature = "tls"))]
+        let plain = 0;
+        self.out.capacity() + self.pending.capacity() + self.input.capacity() + plain
+    }
+}

@@ -1,0 +1,47 @@
+//! The limits that are kept here and not by the machine: how slow a peer may be, and how much it may make us hold.
+//!
+//! Rule: a limit is a row of this table, so that it has a name to be counted by.
+
+use std::fmt;
+
+/// A limit that a peer has run into; its field in [`Limits`](alula_fields::Limits) is named at the end of its text.
+///
+/// `Copy` and free of allocation: it is built on hostile paths.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Overrun {
+    /// What [`Ledger::count`](crate::Ledger::count) knows it by.
+    pub name: &'static str,
+    /// The limit in words.
+    pub limit: &'static str,
+}
+
+impl fmt::Display for Overrun {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.limit)
+    }
+}
+
+macro_rules! overruns {
+    ($($name:ident: $limit:literal;)*) => {
+        /// One constant per limit; each one's text is its documentation.
+        impl Overrun {
+            $(
+                #[doc = concat!($limit, ".")]
+                pub const $name: Self = Self { name: stringify!($name), limit: $limit };
+            )*
+
+            /// Every limit, in the order of the table.
+            pub const ALL: &'static [Self] = &[$(Self::$name),*];
+        }
+    };
+}
+
+overruns! {
+    SLOW_CONTENT: "the peer sends or takes content more slowly than it may (Limits::body_rate_min)";
+    STALLED: "the peer has taken nothing of what waits for it for too long (Limits::stall_timeout)";
+    CONNECTION_MEMORY: "the connection holds more memory than one may (Limits::connection_memory_bytes)";
+    PROCESS_MEMORY: "all connections together hold more memory than they may (Limits::process_memory_bytes)";
+    HANDSHAKE_LATE: "the peer has not introduced itself in time (Limits::handshake_timeout)";
+    HANDSHAKES: "more peers than may have not introduced themselves yet (Limits::handshakes)";
+    CLEAR_TEXT: "the peer does not speak TLS, and nothing else is served (ServerBuilder::clear_text)";
+}

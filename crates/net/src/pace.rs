@@ -1,0 +1,202 @@
+//! Whether a peer keeps up with what it owes: content it has announced, and room for content of ours.
+//!
+//! Rule 1: a busy connection pays two sums for this. Its task looks now and then (`idle.rs`) while streams are held or the
+//! socket is full.
+//! Rule 2: only the peer's delay counts: content of stated length that our windows let it send, and octets of ours that wait
+//! for its windows or its socket. Whatever else takes long, it is not the peer's fault.
+//! Rule 3: a client judges its own requests by the deadlines of its callers; it only ends connections whose socket is stuck.
+
+use std::time::Duration;
+
+use alula_fields::{Limits, Time};
+use alula_h2::ErrorCode;
+
+use crate::{
+    error::{Cause, Error, Phase, Retry},
+    idle::LOOK_AFTER,
+    overrun::Overrun,
+    shared::Shared,
+    slot::{Side, Sides, SlotKey},
+};
+
+/// The least that is asked of a peer.
+#[derive(Clone, Copy)]
+pub(crate) struct Least {
+    /// Octets per second; zero asks for none.
+    rate: u64,
+    grace: Duration,
+    stall: Duration,
+}
+
+impl Least {
+    pub(crate) fn new(limits: &Limits) -> Self {
+        Self {
+            rate: u64::from(limits.body_rate_min),
+            grace: limits.body_rate_grace,
+            stall: limits.stall_timeout,
+        }
+    }
+
+    /// How often to look: a few times within what a peer has of time.
+    pub(crate) fn look_after(&self) -> Duration {
+        LOOK_AFTER.min(self.grace / 4).min(self.stall / 4).max(LOOK_AFTER / 100)
+    }
+
+    const fn without_rate(self) -> Self {
+        Self { rate: 0, ..self }
+    }
+}
+
+/// Since when a peer owes something, and how far it had come then.
+#[derive(Clone, Copy)]
+pub(crate) struct Pace {
+    since: Time,
+    octets: u64,
+    /// The use of the slot that this is about.
+    generation: u32,
+}
+
+impl Default for Pace {
+    fn default() -> Self {
+        Self { since: Time::FAR, octets: 0, generation: 0 }
+    }
+}
+
+impl Pace {
+    /// Looks how far the peer has come; says what limit it has run into.
+    fn look(&mut self, generation: u32, octets: u64, now: Time, least: Least) -> Option<Overrun> {
+        if self.since == Time::FAR || self.generation != generation {
+            *self = Self { since: now, octets, generation };
+            return None;
+        }
+        let (moved, took) = (octets - self.octets, now.saturating_since(self.since));
+        if moved == 0 && took >= least.stall {
+            return Some(Overrun::STALLED);
+        }
+        if took < least.grace {
+            return None;
+        }
+        if u128::from(moved) * 1000 < u128::from(least.rate) * took.as_millis() {
+            return Some(Overrun::SLOW_CONTENT);
+        }
+        if moved > 0 {
+            (self.since, self.octets) = (now, octets);
+        }
+        None
+    }
+
+    fn rest(&mut self) {
+        self.since = Time::FAR;
+    }
+}
+
+impl Shared {
+    /// Fails streams whose peer is too slow, or ends the connection.
+    pub(crate) fn look_for_slow_peer(&mut self, now: Time) {
+        if self.blocked && self.unsent() > 0 {
+            let least = if self.machine.is_client() { self.least.without_rate() } else { self.least };
+            if let Some(overrun) = self.pace.look(0, self.written, now, least) {
+                self.give_up(overrun);
+                return;
+            }
+        } else {
+            self.pace.rest();
+        }
+        if !self.machine.is_client() {
+            for index in 0..self.slots.len() {
+                self.look_at_stream(index, now);
+            }
+        }
+    }
+
+    fn look_at_stream(&mut self, index: usize, now: Time) {
+        let slot = &mut self.slots[index];
+        let Some(stream) = slot.stream.filter(|_| slot.failed.is_none() && !slot.may_be_slow) else { return };
+        let owes_content =
+            slot.held.has(Sides::READ) && !slot.ended && self.machine.is_content_awaited(stream);
+        let owes_room = slot.is_waiting(Side::Write) && self.machine.send_capacity(stream) == 0;
+        let generation = slot.generation;
+        let mut overrun = None;
+        for (owes, octets, side) in
+            [(owes_content, slot.received, Side::Read), (owes_room, slot.sent, Side::Write)]
+        {
+            let pace = &mut slot.paces[side as usize];
+            if owes {
+                overrun = overrun.or(pace.look(generation, octets, now, self.least));
+            } else {
+                pace.rest();
+            }
+        }
+        if let Some(overrun) = overrun {
+            self.fail_slow(SlotKey { index: index as u32, generation }, overrun);
+        }
+    }
+
+    fn fail_slow(&mut self, at: SlotKey, overrun: Overrun) {
+        let Some(slot) = self.slot(at) else { return };
+        let Some(stream) = slot.stream else { return };
+        let error = Error::overrun(overrun);
+        slot.failed = Some(error.clone());
+        self.ledger.note_error(&error);
+        self.machine.reset(stream, ErrorCode::ENHANCE_YOUR_CALM);
+        self.cancelled.push(at);
+        self.wake_later(at.index, Side::Read);
+        self.wake_later(at.index, Side::Write);
+    }
+
+    /// Ends the connection because of a limit: the peer is told to be calm.
+    #[cold]
+    pub(crate) fn give_up(&mut self, overrun: Overrun) {
+        self.machine.close(ErrorCode::ENHANCE_YOUR_CALM);
+        self.end(Error::overrun(overrun));
+    }
+}
+
+impl Error {
+    /// The peer ran into a limit.
+    pub const fn overrun(overrun: Overrun) -> Self {
+        Self::new(Phase::Content, Cause::Overrun(overrun), Retry::IfIdempotent)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LEAST: Least = Least { rate: 240, grace: Duration::from_secs(5), stall: Duration::from_secs(30) };
+
+    fn at(seconds: u64) -> Time {
+        Time::ZERO.saturating_add(Duration::from_secs(seconds))
+    }
+
+    /// What comes of a peer that has moved so much by so many seconds.
+    fn judge(least: Least, progress: &[(u64, u64)]) -> Option<Overrun> {
+        let mut pace = Pace::default();
+        progress.iter().find_map(|(seconds, octets)| pace.look(0, *octets, at(*seconds), least))
+    }
+
+    #[test]
+    fn a_slow_peer_has_its_grace() {
+        assert_eq!(judge(LEAST, &[(0, 0), (4, 0)]), None);
+        assert_eq!(judge(LEAST, &[(0, 0), (5, 1199)]), Some(Overrun::SLOW_CONTENT));
+        assert_eq!(judge(LEAST, &[(0, 0), (5, 1200), (9, 1200)]), None);
+        assert_eq!(judge(LEAST, &[(0, 0), (5, 1200), (10, 2399)]), Some(Overrun::SLOW_CONTENT));
+    }
+
+    #[test]
+    fn without_a_rate_something_must_move() {
+        let least = LEAST.without_rate();
+        assert_eq!(judge(least, &[(0, 0), (29, 0)]), None);
+        assert_eq!(judge(least, &[(0, 0), (29, 0), (30, 0)]), Some(Overrun::STALLED));
+        assert_eq!(judge(least, &[(0, 0), (29, 1), (58, 1)]), None);
+        assert_eq!(judge(least, &[(0, 0), (29, 1), (59, 1)]), Some(Overrun::STALLED));
+    }
+
+    #[test]
+    fn a_slot_used_again_begins_anew() {
+        let mut pace = Pace::default();
+        assert_eq!(pace.look(1, 0, at(0), LEAST), None);
+        assert_eq!(pace.look(2, 0, at(60), LEAST), None);
+        assert_eq!(pace.look(2, 0, at(65), LEAST), Some(Overrun::SLOW_CONTENT));
+    }
+}
