@@ -405,3 +405,17 @@ fn handles_can_be_sent_to_other_threads() {
     is_send::<Response>();
     is_send::<Exchange>();
 }
+
+#[tokio::test]
+async fn clear_text_can_be_switched_off() {
+    let identity = Identity::self_signed(["localhost"]).unwrap();
+    let pem = identity.certificate_pem().unwrap().to_owned();
+    let server = Server::builder().identity(identity).clear_text(false).bind("127.0.0.1:0").await.unwrap();
+    let (port, ledger, stop) = (server.address().unwrap().port(), server.ledger(), server.stop_handle());
+    tokio::spawn(server.serve(answer));
+    let client = Client::builder().add_roots_pem(pem.as_bytes()).unwrap().build().unwrap();
+    assert!(client.get(&format!("http://localhost:{port}/hello")).send().await.is_err());
+    assert!(client.get(&format!("https://localhost:{port}/hello")).send().await.is_ok());
+    assert!(ledger.count("CLEAR_TEXT") > 0);
+    stop.stop();
+}

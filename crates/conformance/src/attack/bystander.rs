@@ -55,7 +55,9 @@ async fn behave(port: u16, stop: &AtomicBool, begun: impl FnOnce()) -> Bystood {
             Ok(()) => times.push(start.elapsed()),
             Err(_) => failed += 1,
         }
-        begun.take().map(|begun| begun());
+        if let Some(begun) = begun.take() {
+            begun();
+        }
         if last {
             break;
         }

@@ -75,7 +75,7 @@ impl Timers {
 
     /// What came before is whole: a peer is not slow because reads happen to end within its frames.
     #[inline]
-    pub(super) fn head_begins(&mut self) {
+    pub(super) fn head_ends(&mut self) {
         self.head = Time::FAR;
     }
 

@@ -78,6 +78,9 @@ impl Connection {
                     return Ok(Received { consumed: input.len() - rest.len(), event: None });
                 }
                 Ok(Step::Event(event)) => {
+                    if !self.is_in_head() {
+                        self.timers.head_ends();
+                    }
                     return Ok(Received { consumed: input.len() - rest.len(), event: Some(event) });
                 }
                 Err(error) => return Err(self.fail(error)),
@@ -146,7 +149,7 @@ impl Connection {
         }
         self.check_place(header)?;
         if self.block.unfinished().is_none() {
-            self.timers.head_begins();
+            self.timers.head_ends();
         }
         match header.kind {
             FrameKind::HEADERS => self.headers_header(header, rest, now),

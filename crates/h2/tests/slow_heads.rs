@@ -1,0 +1,47 @@
+//! A head that was begun must be ended in time, and nothing else is taken for one.
+
+mod support;
+
+use alula_h2::ErrorCode;
+use support::Pair;
+
+const SECOND: u64 = 1_000_000_000;
+
+#[test]
+fn what_was_begun_must_be_ended_in_time() {
+    let head = support::frame(1, 4, 1, &support::wire::get());
+    let (block, end) = (support::frame(1, 1, 1, &support::wire::get()), support::frame(9, 4, 1, &[]));
+    for (begun, rest) in [(&head[..5], &head[5..]), (&head[..12], &head[12..]), (&block[..], &end[..])] {
+        let mut pair = Pair::ready();
+        pair.settle();
+        pair.server.receive(begun);
+        let due = pair.server.machine.poll_timeout().unwrap();
+        assert_eq!(due.as_nanos(), pair.now.as_nanos() + 10 * SECOND);
+        pair.server.receive(rest);
+        assert_eq!(pair.server.machine.poll_timeout(), None, "it came in time");
+        assert_eq!(pair.server.streams.len(), 1);
+    }
+    let mut pair = Pair::ready();
+    pair.settle();
+    pair.server.receive(&block);
+    let due = pair.server.machine.poll_timeout().unwrap();
+    pair.server.machine.handle_timeout(due);
+    assert_eq!(pair.server.machine.error().unwrap().code(), ErrorCode::ENHANCE_YOUR_CALM);
+}
+
+#[test]
+fn reads_that_end_within_frames_are_not_slow() {
+    let mut pair = Pair::ready();
+    pair.settle();
+    let heads: Vec<Vec<u8>> =
+        (0..30).map(|number| support::frame(1, 5, 2 * number + 1, &support::wire::get())).collect();
+    let octets = heads.concat();
+    let step = heads[0].len();
+    // Always in the middle of a head, for half a minute.
+    pair.server.receive(&octets[..step / 2]);
+    for at in 0..29 {
+        pair.pass(SECOND);
+        assert_eq!(pair.server.machine.error(), None, "after {at} seconds");
+        pair.server.receive(&octets[step / 2 + at * step..step / 2 + (at + 1) * step]);
+    }
+}
