@@ -25,8 +25,6 @@ pub(crate) const OUTPUT_SOFT_LIMIT: usize = 256 * 1024;
 const SPARES_MAX: usize = 256;
 /// What a spare head may keep of its memory.
 const SPARE_HEAD_OCTETS: usize = 4 * 1024;
-/// What all spare content buffers of a connection may hold together, until it idles: more than its window may fill.
-const SPARE_CONTENT_OCTETS: usize = 64 * 1024 * 1024;
 /// The least that a content buffer holds; larger ones are powers of two, so that they soon fit whatever comes.
 const CONTENT_OCTETS_MIN: usize = 4 * 1024;
 /// A frame of that size or more is taken for the first of several: its buffer gets room for eight.
@@ -285,7 +283,7 @@ impl Shared {
 
     pub(crate) fn give_content(&mut self, mut content: Vec<u8>) {
         let octets = content.capacity();
-        if octets > 0 && self.contents_octets + octets <= SPARE_CONTENT_OCTETS && !self.held.is_tight() {
+        if octets > 0 && !self.held.is_tight() {
             content.clear();
             self.contents_octets += octets;
             self.contents.push_back(content);

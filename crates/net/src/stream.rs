@@ -109,8 +109,8 @@ impl Stream {
         })
     }
 
-    /// Waits for content, swapping it into `chunk`; what `chunk` held is given back to the peer's window.
-    /// False when there is no more.
+    /// Waits for content and puts it into `chunk`; what `chunk` held is given back to the peer's window, and its memory to the
+    /// connection. False when there is no more.
     pub(crate) fn poll_content(
         &self,
         chunk: &mut Vec<u8>,
@@ -120,12 +120,13 @@ impl Stream {
         chunk.clear();
         self.conn.poll_wait(self.at, Side::Read, cx, |shared| {
             shared.give_back(self.at, std::mem::take(&mut returned));
-            let is_tight = shared.held.is_tight();
+            if chunk.capacity() > 0 {
+                // Whoever waits holds no memory.
+                shared.give_content(std::mem::take(chunk));
+            }
             let slot = shared.slot(self.at)?;
             if !slot.content.is_empty() {
-                std::mem::swap(&mut slot.content, chunk);
-                let octets = if is_tight { std::mem::take(&mut slot.content).capacity() } else { 0 };
-                shared.held.content_went(octets);
+                *chunk = std::mem::take(&mut slot.content);
                 return Some(Ok(true));
             }
             if slot.ended {
