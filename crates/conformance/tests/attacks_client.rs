@@ -226,7 +226,7 @@ fn goaway() {
         "sending it again is safe",
         |attacker| {
             attacker.send(&frames::goaway(0, 0));
-            attacker.wait();
+            attacker.wait_for_the_end();
         },
     );
     rule(
@@ -235,7 +235,7 @@ fn goaway() {
         "only if it is idempotent",
         |attacker| {
             attacker.send(&frames::goaway(1, 2));
-            attacker.wait();
+            attacker.wait_for_the_end();
         },
     );
 }

@@ -25,25 +25,13 @@ use crate::{Handler, lobby::Lobby, serve::Serve};
 const ACCEPT_BACKOFF: Duration = Duration::from_millis(50);
 
 /// Settings of a [`Server`]; every one has a default that is safe to use.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub struct ServerBuilder {
     config: Config,
     #[cfg(feature = "tls")]
     identity: Option<Identity>,
     #[cfg(feature = "tls")]
-    clear_text: bool,
-}
-
-impl Default for ServerBuilder {
-    fn default() -> Self {
-        Self {
-            config: Config::default(),
-            #[cfg(feature = "tls")]
-            identity: None,
-            #[cfg(feature = "tls")]
-            clear_text: true,
-        }
-    }
+    tls_only: bool,
 }
 
 impl ServerBuilder {
@@ -60,7 +48,7 @@ impl ServerBuilder {
     #[cfg(feature = "tls")]
     #[must_use]
     pub fn clear_text(mut self, is_taken: bool) -> Self {
-        self.clear_text = is_taken;
+        self.tls_only = !is_taken;
         self
     }
 
@@ -84,7 +72,7 @@ impl ServerBuilder {
             #[cfg(feature = "tls")]
             tls: self.identity.as_ref().map(Identity::config),
             #[cfg(feature = "tls")]
-            clear_text: self.clear_text,
+            clear_text: !self.tls_only,
             config: self.config,
             ledger,
         };

@@ -125,6 +125,11 @@ impl Attacker {
         }));
     }
 
+    /// Waits until the connection has ended, or long enough.
+    pub fn wait_for_the_end(&self) {
+        drop(self.got.wait_for(self.patience, |state| state.has_ended));
+    }
+
     /// A stream that was not used yet.
     pub fn stream(&mut self) -> u32 {
         self.next_stream += 2;

@@ -2,6 +2,7 @@
 
 use std::net::{Ipv4Addr, TcpListener};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -65,22 +66,30 @@ impl AttackOnClient {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port can be had");
         let hostile = listener.local_addr().expect("a listener has an address").port();
         let watch = Watch::on(Side::CLIENT);
+        let is_over = Arc::new(AtomicBool::new(false));
         let asking = thread::spawn({
-            let well = well.port();
-            move || ask(limits, hostile, well)
+            let (well, is_over) = (well.port(), is_over.clone());
+            move || ask(limits, hostile, well, &is_over)
         });
         let mut attacker = Attacker::accept(listener);
         (self.play)(&mut attacker);
         let answer = attacker.answer();
         let memory_peak = watch.peak();
+        is_over.store(true, Ordering::Release);
         drop(attacker);
         let (outcome, bystander, ledger) = asking.join().expect("it only asks and counts");
         (Report { answer, memory_peak, bystander }, outcome, ledger)
     }
 }
 
-/// One request to the hostile server, others to the one that is well, by one client on one thread.
-fn ask(limits: Limits, hostile: u16, well: u16) -> (Result<(), Error>, Bystood, Arc<Ledger>) {
+/// One request to the hostile server, others to the one that is well, by one client on one thread, which lives until the attack
+/// is over: a client that goes away closes its connections.
+fn ask(
+    limits: Limits,
+    hostile: u16,
+    well: u16,
+    is_over: &AtomicBool,
+) -> (Result<(), Error>, Bystood, Arc<Ledger>) {
     set_side(Side::CLIENT);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     runtime.expect("a runtime can be made").block_on(async {
@@ -89,9 +98,9 @@ fn ask(limits: Limits, hostile: u16, well: u16) -> (Result<(), Error>, Bystood, 
         let attacked = whole(&client, hostile);
         tokio::pin!(attacked);
         let (mut times, mut failed, mut outcome) = (Vec::new(), 0, None);
-        while outcome.is_none() {
+        while outcome.is_none() || !is_over.load(Ordering::Acquire) {
             tokio::select! {
-                ended = &mut attacked => outcome = Some(ended),
+                ended = &mut attacked, if outcome.is_none() => outcome = Some(ended),
                 () = tokio::time::sleep(PAUSE) => {}
             }
             let start = Instant::now();
