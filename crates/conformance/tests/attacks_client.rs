@@ -4,19 +4,13 @@
 //! client held for it, and what 99 of 100 requests of the same client to another server were faster than.
 
 use alula::Limits;
+use alula::h2::ErrorCode;
 use alula_conformance::attack::{Answer, AttackOnClient, Attacker};
 use alula_conformance::frames::{self, flag, kind};
 use alula_tally::Tally;
 
 #[global_allocator]
 static ALLOCATOR: Tally = Tally::system();
-
-const NO_ERROR: u32 = 0;
-const PROTOCOL_ERROR: u32 = 1;
-const FLOW_CONTROL_ERROR: u32 = 3;
-const FRAME_SIZE_ERROR: u32 = 6;
-const COMPRESSION_ERROR: u32 = 9;
-const CALM: u32 = 11;
 
 /// What a connection under attack may hold, buffers included: a quarter of what `Limits` allows.
 const MEMORY_MAX: i64 = 512 * 1024;
@@ -41,7 +35,7 @@ fn glitches(row: &'static str, play: Play) {
         limits.glitch_burst = u32::MAX;
         limits.queued_acks = u32::MAX;
     }
-    check(row, Some(lift), Answer::GoAway(CALM), Some("the peer"), play);
+    check(row, Some(lift), Answer::GoAway(ErrorCode::ENHANCE_YOUR_CALM), Some("the peer"), play);
 }
 
 /// What a rule of the protocol answers, whatever the limits are.
@@ -66,7 +60,7 @@ fn continuation_flood() {
     check(
         "client: CONTINUATION flood",
         Some(|limits| limits.continuation_frames = u32::MAX),
-        Answer::GoAway(CALM),
+        Answer::GoAway(ErrorCode::ENHANCE_YOUR_CALM),
         Some("CONTINUATION"),
         |attacker| {
             attacker.send(&frames::frame(kind::HEADERS, flag::END_STREAM, 1, &frames::response_block("200")));
@@ -87,7 +81,7 @@ fn hpack_bomb() {
     check(
         "client: HPACK bomb",
         Some(|limits| limits.field_section_bytes = 1024 * 1024),
-        Answer::Reset(CALM),
+        Answer::Reset(ErrorCode::ENHANCE_YOUR_CALM),
         Some("field section"),
         |attacker| {
             attacker.send(&bomb(5));
@@ -96,7 +90,7 @@ fn hpack_bomb() {
     check(
         "client: HPACK bomb of four times the limit",
         Some(|limits| limits.field_section_bytes = 8 * 1024 * 1024),
-        Answer::GoAway(CALM),
+        Answer::GoAway(ErrorCode::ENHANCE_YOUR_CALM),
         Some("field section"),
         |attacker| {
             attacker.send(&bomb(1000));
@@ -109,7 +103,7 @@ fn tiny_fields() {
     check(
         "client: many tiny fields",
         Some(|limits| limits.fields = 10_000),
-        Answer::Reset(CALM),
+        Answer::Reset(ErrorCode::ENHANCE_YOUR_CALM),
         Some("field section"),
         |attacker| {
             attacker.send(&head("200", &frames::field("a", "").repeat(150), true));
@@ -121,7 +115,7 @@ fn tiny_fields() {
 fn hpack_integers() {
     rule(
         "client: an HPACK integer without end",
-        Answer::GoAway(COMPRESSION_ERROR),
+        Answer::GoAway(ErrorCode::COMPRESSION_ERROR),
         "RFC 7541 §5.1",
         |attacker| {
             attacker.send(&frames::headers(1, &[&[0xff][..], &[0x80; 20]].concat(), true));
@@ -134,18 +128,38 @@ fn settings_out_of_range() {
     const MAX_FRAME_SIZE: u16 = 5;
     const INITIAL_WINDOW_SIZE: u16 = 4;
     const ENABLE_PUSH: u16 = 2;
-    rule("client: MAX_FRAME_SIZE of 0", Answer::GoAway(PROTOCOL_ERROR), "MAX_FRAME_SIZE", |attacker| {
-        attacker.send(&frames::settings(&[(MAX_FRAME_SIZE, 0)]));
-    });
-    rule("client: MAX_FRAME_SIZE of 2^24", Answer::GoAway(PROTOCOL_ERROR), "MAX_FRAME_SIZE", |attacker| {
-        attacker.send(&frames::settings(&[(MAX_FRAME_SIZE, 1 << 24)]));
-    });
-    rule("client: a window of 2^31", Answer::GoAway(FLOW_CONTROL_ERROR), "INITIAL_WINDOW_SIZE", |attacker| {
-        attacker.send(&frames::settings(&[(INITIAL_WINDOW_SIZE, 1 << 31)]));
-    });
-    rule("client: a server that enables push", Answer::GoAway(PROTOCOL_ERROR), "ENABLE_PUSH", |attacker| {
-        attacker.send(&frames::settings(&[(ENABLE_PUSH, 1)]));
-    });
+    rule(
+        "client: MAX_FRAME_SIZE of 0",
+        Answer::GoAway(ErrorCode::PROTOCOL_ERROR),
+        "MAX_FRAME_SIZE",
+        |attacker| {
+            attacker.send(&frames::settings(&[(MAX_FRAME_SIZE, 0)]));
+        },
+    );
+    rule(
+        "client: MAX_FRAME_SIZE of 2^24",
+        Answer::GoAway(ErrorCode::PROTOCOL_ERROR),
+        "MAX_FRAME_SIZE",
+        |attacker| {
+            attacker.send(&frames::settings(&[(MAX_FRAME_SIZE, 1 << 24)]));
+        },
+    );
+    rule(
+        "client: a window of 2^31",
+        Answer::GoAway(ErrorCode::FLOW_CONTROL_ERROR),
+        "INITIAL_WINDOW_SIZE",
+        |attacker| {
+            attacker.send(&frames::settings(&[(INITIAL_WINDOW_SIZE, 1 << 31)]));
+        },
+    );
+    rule(
+        "client: a server that enables push",
+        Answer::GoAway(ErrorCode::PROTOCOL_ERROR),
+        "ENABLE_PUSH",
+        |attacker| {
+            attacker.send(&frames::settings(&[(ENABLE_PUSH, 1)]));
+        },
+    );
 }
 
 #[test]
@@ -154,7 +168,7 @@ fn settings_flood() {
     check(
         "client: SETTINGS with many entries",
         Some(|limits| limits.settings_entries = 1000),
-        Answer::GoAway(CALM),
+        Answer::GoAway(ErrorCode::ENHANCE_YOUR_CALM),
         Some("SETTINGS"),
         |attacker| {
             attacker.send(&frames::settings(&[(0x99, 1); 33]));
@@ -180,9 +194,14 @@ fn priority_churn() {
 #[test]
 fn window_updates() {
     glitches("client: WINDOW_UPDATE flood", |attacker| flood(attacker, &word(kind::WINDOW_UPDATE, 0, 1)));
-    rule("client: WINDOW_UPDATE overflow", Answer::GoAway(FLOW_CONTROL_ERROR), "window", |attacker| {
-        attacker.send(&word(kind::WINDOW_UPDATE, 0, 0x7fff_ffff));
-    });
+    rule(
+        "client: WINDOW_UPDATE overflow",
+        Answer::GoAway(ErrorCode::FLOW_CONTROL_ERROR),
+        "window",
+        |attacker| {
+            attacker.send(&word(kind::WINDOW_UPDATE, 0, 0x7fff_ffff));
+        },
+    );
 }
 
 #[test]
@@ -194,7 +213,7 @@ fn unknown_frames() {
 
 #[test]
 fn push_promise() {
-    rule("client: PUSH_PROMISE", Answer::GoAway(PROTOCOL_ERROR), "PUSH_PROMISE", |attacker| {
+    rule("client: PUSH_PROMISE", Answer::GoAway(ErrorCode::PROTOCOL_ERROR), "PUSH_PROMISE", |attacker| {
         let promise = [&[0, 0, 0, 2][..], &frames::path_block("GET", "/pushed")].concat();
         attacker.send(&frames::frame(kind::PUSH_PROMISE, flag::END_HEADERS, 1, &promise));
     });
@@ -205,7 +224,7 @@ fn interim_responses() {
     check(
         "client: interim responses without end",
         Some(|limits| limits.interim_responses = u32::MAX),
-        Answer::Reset(CALM),
+        Answer::Reset(ErrorCode::ENHANCE_YOUR_CALM),
         Some("interim"),
         |attacker| attacker.flood(100, |_| head("103", &[], false)),
     );
@@ -213,16 +232,21 @@ fn interim_responses() {
 
 #[test]
 fn frames_too_long() {
-    rule("client: a frame longer than announced", Answer::GoAway(FRAME_SIZE_ERROR), "§4.2", |attacker| {
-        attacker.send(&frames::data(1, &[0; 16_385], false));
-    });
+    rule(
+        "client: a frame longer than announced",
+        Answer::GoAway(ErrorCode::FRAME_SIZE_ERROR),
+        "§4.2",
+        |attacker| {
+            attacker.send(&frames::data(1, &[0; 16_385], false));
+        },
+    );
 }
 
 #[test]
 fn goaway() {
     rule(
         "client: GOAWAY that leaves the request out",
-        Answer::GoAway(NO_ERROR),
+        Answer::GoAway(ErrorCode::NO_ERROR),
         "sending it again is safe",
         |attacker| {
             attacker.send(&frames::goaway(0, 0));
@@ -231,7 +255,7 @@ fn goaway() {
     );
     rule(
         "client: GOAWAY, and the request is lost",
-        Answer::GoAway(NO_ERROR),
+        Answer::GoAway(ErrorCode::NO_ERROR),
         "only if it is idempotent",
         |attacker| {
             attacker.send(&frames::goaway(1, 2));
@@ -244,7 +268,7 @@ fn goaway() {
 fn content_that_is_cut() {
     rule(
         "client: content shorter than stated",
-        Answer::Reset(PROTOCOL_ERROR),
+        Answer::Reset(ErrorCode::PROTOCOL_ERROR),
         "content-length",
         |attacker| {
             attacker.send(&head("200", &frames::content_length(10), false));
@@ -255,7 +279,12 @@ fn content_that_is_cut() {
         attacker.send(&head("200", &[], false));
         attacker.send(&[frames::data(1, b"some", false), frames::reset(1, 0)].concat());
     });
-    rule("client: interim field sections with DATA", Answer::Reset(PROTOCOL_ERROR), "§8.1", |attacker| {
-        attacker.send(&frames::data(1, b"before any head", true));
-    });
+    rule(
+        "client: interim field sections with DATA",
+        Answer::Reset(ErrorCode::PROTOCOL_ERROR),
+        "§8.1",
+        |attacker| {
+            attacker.send(&frames::data(1, b"before any head", true));
+        },
+    );
 }

@@ -6,21 +6,13 @@
 use std::time::Duration;
 
 use alula::Limits;
+use alula::h2::ErrorCode;
 use alula_conformance::attack::{Answer, Attack, Attacker};
 use alula_conformance::frames::{self, flag, kind};
 use alula_tally::Tally;
 
 #[global_allocator]
 static ALLOCATOR: Tally = Tally::system();
-
-const NO_ERROR: u32 = 0;
-const PROTOCOL_ERROR: u32 = 1;
-const FLOW_CONTROL_ERROR: u32 = 3;
-const STREAM_CLOSED: u32 = 5;
-const FRAME_SIZE_ERROR: u32 = 6;
-const REFUSED_STREAM: u32 = 7;
-const COMPRESSION_ERROR: u32 = 9;
-const CALM: u32 = 11;
 
 /// What a connection under attack may hold, buffers included: a quarter of what `Limits` allows.
 const MEMORY_MAX: i64 = 512 * 1024;
@@ -50,7 +42,15 @@ fn word(kind: u8, stream: u32, value: u32) -> Vec<u8> {
 /// A flood of one thing, answered with ENHANCE_YOUR_CALM by the bucket of glitches.
 fn glitches(row: &'static str, play: fn(&mut Attacker)) {
     let (scene, lift) = (as_is, Some(no_glitches as fn(&mut Limits)));
-    Attack { row, scene, lift, play, answer: Answer::GoAway(CALM), memory_max: MEMORY_MAX }.check();
+    Attack {
+        row,
+        scene,
+        lift,
+        play,
+        answer: Answer::GoAway(ErrorCode::ENHANCE_YOUR_CALM),
+        memory_max: MEMORY_MAX,
+    }
+    .check();
 }
 
 /// What a rule of the protocol answers, whatever the limits are.
@@ -126,7 +126,7 @@ fn stream_flood() {
                 attacker.send(&request(stream, "/never"));
             }
         },
-        answer: Answer::Reset(REFUSED_STREAM),
+        answer: Answer::Reset(ErrorCode::REFUSED_STREAM),
         memory_max: MEMORY_MAX,
     }
     .check();
@@ -145,7 +145,7 @@ fn continuation_flood() {
             attacker.flood(20, |_| frames::frame(kind::CONTINUATION, 0, stream, &frames::field("a", "b")));
             attacker.send(&frames::frame(kind::CONTINUATION, flag::END_HEADERS, stream, &[]));
         },
-        answer: Answer::GoAway(CALM),
+        answer: Answer::GoAway(ErrorCode::ENHANCE_YOUR_CALM),
         memory_max: MEMORY_MAX,
     }
     .check();
@@ -153,7 +153,7 @@ fn continuation_flood() {
 
 #[test]
 fn empty_continuation_flood() {
-    rule("empty CONTINUATION", Answer::GoAway(CALM), |attacker| {
+    rule("empty CONTINUATION", Answer::GoAway(ErrorCode::ENHANCE_YOUR_CALM), |attacker| {
         let stream = attacker.stream();
         let start = frames::path_block("GET", "/small");
         attacker.send(&frames::frame(kind::HEADERS, flag::END_STREAM, stream, &start));
@@ -191,7 +191,7 @@ fn hpack_bomb() {
             let stream = attacker.stream();
             attacker.send(&frames::headers(stream, &bomb(1000), true));
         },
-        answer: Answer::GoAway(CALM),
+        answer: Answer::GoAway(ErrorCode::ENHANCE_YOUR_CALM),
         memory_max: MEMORY_MAX,
     }
     .check();
@@ -234,28 +234,32 @@ fn cookie_crumbs() {
 
 #[test]
 fn hpack_integers_and_huffman_code() {
-    rule("an HPACK integer without end", Answer::GoAway(COMPRESSION_ERROR), |attacker| {
+    rule("an HPACK integer without end", Answer::GoAway(ErrorCode::COMPRESSION_ERROR), |attacker| {
         let stream = attacker.stream();
         attacker.send(&frames::headers(stream, &[&[0xff][..], &[0x80; 20]].concat(), true));
     });
-    rule("an index beyond the table", Answer::GoAway(COMPRESSION_ERROR), |attacker| {
+    rule("an index beyond the table", Answer::GoAway(ErrorCode::COMPRESSION_ERROR), |attacker| {
         let stream = attacker.stream();
         attacker.send(&frames::headers(stream, &[0xfe], true));
     });
-    rule("Huffman padding of more than seven bits", Answer::GoAway(COMPRESSION_ERROR), |attacker| {
-        let stream = attacker.stream();
-        attacker.send(&frames::headers(stream, &[0x44, 0x82, 0xff, 0xff], true));
-    });
+    rule(
+        "Huffman padding of more than seven bits",
+        Answer::GoAway(ErrorCode::COMPRESSION_ERROR),
+        |attacker| {
+            let stream = attacker.stream();
+            attacker.send(&frames::headers(stream, &[0x44, 0x82, 0xff, 0xff], true));
+        },
+    );
 }
 
 #[test]
 fn table_size_updates() {
-    rule("three table size updates in a block", Answer::GoAway(COMPRESSION_ERROR), |attacker| {
+    rule("three table size updates in a block", Answer::GoAway(ErrorCode::COMPRESSION_ERROR), |attacker| {
         let stream = attacker.stream();
         let block = [&[0x20, 0x21, 0x22][..], &frames::path_block("GET", "/small")].concat();
         attacker.send(&frames::headers(stream, &block, true));
     });
-    rule("a table size update behind a field", Answer::GoAway(COMPRESSION_ERROR), |attacker| {
+    rule("a table size update behind a field", Answer::GoAway(ErrorCode::COMPRESSION_ERROR), |attacker| {
         let stream = attacker.stream();
         attacker.send(&frames::headers(
             stream,
@@ -284,7 +288,7 @@ fn unread_acknowledgements() {
             attacker.stop_reading();
             attacker.flood(200, |_| frames::frame(kind::PING, 0, 0, &[0; 8]).repeat(1000));
         },
-        answer: Answer::GoAway(CALM),
+        answer: Answer::GoAway(ErrorCode::ENHANCE_YOUR_CALM),
         memory_max: MEMORY_MAX,
     }
     .check();
@@ -302,7 +306,7 @@ fn settings_flood() {
         play: |attacker| {
             attacker.send(&frames::settings(&[(0x99, 1); 33]));
         },
-        answer: Answer::GoAway(CALM),
+        answer: Answer::GoAway(ErrorCode::ENHANCE_YOUR_CALM),
         memory_max: MEMORY_MAX,
     }
     .check();
@@ -328,7 +332,7 @@ fn tiny_data() {
             attacker.send(&upload(stream));
             attacker.flood(MANY / 10, |_| frames::data(stream, b"x", false).repeat(100));
         },
-        answer: Answer::GoAway(CALM),
+        answer: Answer::GoAway(ErrorCode::ENHANCE_YOUR_CALM),
         memory_max: MEMORY_MAX,
     }
     .check();
@@ -336,7 +340,7 @@ fn tiny_data() {
 
 #[test]
 fn names_of_no_octets() {
-    rule("a name of no octets", Answer::Reset(PROTOCOL_ERROR), |attacker| {
+    rule("a name of no octets", Answer::Reset(ErrorCode::PROTOCOL_ERROR), |attacker| {
         let stream = attacker.stream();
         let block = [frames::path_block("GET", "/small"), frames::field("", "x")].concat();
         attacker.send(&frames::headers(stream, &block, true));
@@ -358,10 +362,14 @@ fn window_updates() {
         attacker.send(&upload(stream));
         attacker.flood(MANY, |_| word(kind::WINDOW_UPDATE, 0, 1));
     });
-    rule("WINDOW_UPDATE overflow of the connection", Answer::GoAway(FLOW_CONTROL_ERROR), |attacker| {
-        attacker.send(&word(kind::WINDOW_UPDATE, 0, 0x7fff_ffff));
-    });
-    rule("WINDOW_UPDATE overflow of a stream", Answer::Reset(FLOW_CONTROL_ERROR), |attacker| {
+    rule(
+        "WINDOW_UPDATE overflow of the connection",
+        Answer::GoAway(ErrorCode::FLOW_CONTROL_ERROR),
+        |attacker| {
+            attacker.send(&word(kind::WINDOW_UPDATE, 0, 0x7fff_ffff));
+        },
+    );
+    rule("WINDOW_UPDATE overflow of a stream", Answer::Reset(ErrorCode::FLOW_CONTROL_ERROR), |attacker| {
         let stream = attacker.stream();
         attacker.send(&upload(stream));
         attacker.send(&word(kind::WINDOW_UPDATE, stream, 0x7fff_ffff));
@@ -381,24 +389,28 @@ fn unknown_frames() {
 
 #[test]
 fn frames_in_the_wrong_state() {
-    rule("HEADERS on a stream that its client has reset", Answer::Reset(STREAM_CLOSED), |attacker| {
-        let stream = attacker.stream();
-        attacker.send(&request(stream, "/never"));
-        attacker.send(&frames::reset(stream, 8));
-        attacker.send(&request(stream, "/never"));
-    });
-    rule("HEADERS on a stream that was passed over", Answer::GoAway(PROTOCOL_ERROR), |attacker| {
+    rule(
+        "HEADERS on a stream that its client has reset",
+        Answer::Reset(ErrorCode::STREAM_CLOSED),
+        |attacker| {
+            let stream = attacker.stream();
+            attacker.send(&request(stream, "/never"));
+            attacker.send(&frames::reset(stream, 8));
+            attacker.send(&request(stream, "/never"));
+        },
+    );
+    rule("HEADERS on a stream that was passed over", Answer::GoAway(ErrorCode::PROTOCOL_ERROR), |attacker| {
         let (first, second) = (attacker.stream(), attacker.stream());
         attacker.send(&request(second, "/never"));
         attacker.send(&request(first, "/never"));
     });
-    rule("DATA on a stream never opened", Answer::GoAway(PROTOCOL_ERROR), |attacker| {
+    rule("DATA on a stream never opened", Answer::GoAway(ErrorCode::PROTOCOL_ERROR), |attacker| {
         attacker.send(&frames::data(101, b"x", false));
     });
-    rule("a frame longer than announced", Answer::GoAway(FRAME_SIZE_ERROR), |attacker| {
+    rule("a frame longer than announced", Answer::GoAway(ErrorCode::FRAME_SIZE_ERROR), |attacker| {
         attacker.send(&frames::frame(kind::DATA, 0, 1, &[0; 16_385]));
     });
-    rule("PUSH_PROMISE of a client", Answer::GoAway(PROTOCOL_ERROR), |attacker| {
+    rule("PUSH_PROMISE of a client", Answer::GoAway(ErrorCode::PROTOCOL_ERROR), |attacker| {
         attacker.send(&frames::frame(kind::PUSH_PROMISE, flag::END_HEADERS, 1, &[0, 0, 0, 2]));
     });
 }
@@ -406,7 +418,7 @@ fn frames_in_the_wrong_state() {
 #[test]
 fn smuggling() {
     fn malformed(row: &'static str, play: fn(&mut Attacker)) {
-        rule(row, Answer::Reset(PROTOCOL_ERROR), play);
+        rule(row, Answer::Reset(ErrorCode::PROTOCOL_ERROR), play);
     }
     fn with(attacker: &mut Attacker, fields: &[u8]) {
         let stream = attacker.stream();
@@ -454,7 +466,7 @@ fn half_open_preface() {
             attacker.fall_silent();
             attacker.wait();
         },
-        answer: Answer::GoAway(NO_ERROR),
+        answer: Answer::GoAway(ErrorCode::NO_ERROR),
         memory_max: MEMORY_MAX,
     }
     .check();
@@ -489,7 +501,7 @@ fn slow_head() {
             attacker.wait();
             attacker.send(&frames::frame(kind::CONTINUATION, flag::END_HEADERS, stream, &[]));
         },
-        answer: Answer::GoAway(CALM),
+        answer: Answer::GoAway(ErrorCode::ENHANCE_YOUR_CALM),
         memory_max: MEMORY_MAX,
     }
     .check();
@@ -503,7 +515,7 @@ fn slow_head() {
             attacker.wait();
             attacker.send(&ping[12..]);
         },
-        answer: Answer::GoAway(CALM),
+        answer: Answer::GoAway(ErrorCode::ENHANCE_YOUR_CALM),
         memory_max: MEMORY_MAX,
     }
     .check();
@@ -524,7 +536,7 @@ fn data_dribble() {
         scene: |limits| (limits.body_rate_grace, limits.stall_timeout) = (SOON, NEVER),
         lift: Some(|limits| limits.body_rate_min = 0),
         play: |attacker| slow_post(attacker, "/echo"),
-        answer: Answer::Reset(CALM),
+        answer: Answer::Reset(ErrorCode::ENHANCE_YOUR_CALM),
         memory_max: MEMORY_MAX,
     }
     .check();
@@ -533,7 +545,7 @@ fn data_dribble() {
         scene: |limits| (limits.body_rate_min, limits.stall_timeout) = (0, SOON),
         lift: Some(|limits| limits.stall_timeout = NEVER),
         play: |attacker| slow_post(attacker, "/echo"),
-        answer: Answer::Reset(CALM),
+        answer: Answer::Reset(ErrorCode::ENHANCE_YOUR_CALM),
         memory_max: MEMORY_MAX,
     }
     .check();
@@ -563,7 +575,7 @@ fn window_stall() {
             attacker.send(&request(stream, "/large"));
             attacker.wait();
         },
-        answer: Answer::Reset(CALM),
+        answer: Answer::Reset(ErrorCode::ENHANCE_YOUR_CALM),
         memory_max: MEMORY_MAX,
     }
     .check();
@@ -607,7 +619,7 @@ fn memory_of_a_connection() {
         scene: |limits| limits.streams = 1000,
         lift: Some(|limits| limits.connection_memory_bytes = u64::MAX),
         play: hold_streams,
-        answer: Answer::GoAway(CALM),
+        answer: Answer::GoAway(ErrorCode::ENHANCE_YOUR_CALM),
         memory_max: 5 * 1024 * 1024,
     }
     .check();
@@ -627,7 +639,7 @@ fn memory_of_all_connections() {
             // Fewer than one connection may hold.
             attacker.flood(200, |attacker| large_request(attacker.stream()));
         },
-        answer: Answer::GoAway(CALM),
+        answer: Answer::GoAway(ErrorCode::ENHANCE_YOUR_CALM),
         memory_max: 9 * 1024 * 1024,
     }
     .check();

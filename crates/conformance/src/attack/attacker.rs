@@ -6,6 +6,8 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::thread;
 use std::time::Duration;
 
+use ::alula::h2::ErrorCode;
+
 use super::answer::Answer;
 use crate::frames::{self, Frame, PREFACE, flag, kind};
 
@@ -189,7 +191,7 @@ struct State {
     is_stopped: bool,
     is_asked: bool,
     first: Option<Answer>,
-    goaway: Option<u32>,
+    goaway: Option<ErrorCode>,
     is_served: bool,
     has_ended: bool,
 }
@@ -206,10 +208,10 @@ impl Got {
         self.change(|state| match frame.kind {
             kind::GOAWAY => {
                 let code = frame.payload.get(4..8).and_then(|code| code.try_into().ok());
-                state.goaway = state.goaway.or(code.map(u32::from_be_bytes));
+                state.goaway = state.goaway.or(code.map(|code| ErrorCode(u32::from_be_bytes(code))));
             }
             kind::RST_STREAM => {
-                let code = frame.payload.first_chunk().map(|code| u32::from_be_bytes(*code));
+                let code = frame.payload.first_chunk().map(|code| ErrorCode(u32::from_be_bytes(*code)));
                 // An answer that was begun, and broken off.
                 state.first =
                     state.first.filter(|first| *first != Answer::Status(200)).or(code.map(Answer::Reset));

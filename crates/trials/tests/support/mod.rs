@@ -10,7 +10,7 @@ pub(crate) fn corpus() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus")
 }
 
-/// Runs a body over its corpus and over so many mutations of it, the same ones every time.
+/// Runs a body over its corpus, over so many mutations of it, and over noise for a tenth as often; the same every time.
 pub(crate) fn run(target: &str, body: fn(&[u8]), mutations: usize) {
     let seeds = seeds(target);
     seeds.iter().for_each(|(name, octets)| run_one(name, body, octets));
@@ -19,6 +19,10 @@ pub(crate) fn run(target: &str, body: fn(&[u8]), mutations: usize) {
         let (name, seed) = rng.pick(&seeds).clone();
         let octets = mutate(seed, &seeds, &mut rng);
         run_one(&format!("mutation {number} of {name}"), body, &octets);
+    }
+    for number in 0..mutations / 10 {
+        let octets: Vec<u8> = (0..rng.below(1500)).map(|_| rng.octet()).collect();
+        run_one(&format!("noise {number}"), body, &octets);
     }
 }
 
