@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 mod api;
+mod browser;
 mod command;
 mod costs;
 mod peers;
@@ -26,6 +27,8 @@ Commands:
   costs [--check | --write [PREFIX] | --profile WORKLOAD]
                       Count instructions and allocations, and print the table; or compare with the recorded
                       figures; or record them, and the table of docs/performance.md; or say where they go
+  browser             Install Chromium if it is missing, load a page with 50 images from `alula serve` in it,
+                      hold what it saw against what was served, and leave target/browser.png
 ";
 
 fn main() -> ExitCode {
@@ -46,6 +49,7 @@ fn dispatch(args: &[&str]) -> Result<ExitCode> {
         ["test", "--no-peers"] => Ok(stages::test(false)),
         ["api"] => api::check(),
         ["api", "--write"] => api::write(),
+        ["browser"] => browser::command(),
         ["costs", rest @ ..] => costs::command(rest),
         [] | ["help" | "-h" | "--help"] => {
             print!("{USAGE}");
