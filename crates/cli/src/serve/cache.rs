@@ -62,7 +62,7 @@ impl Cache {
 
     /// Whether an entry can be believed without looking at its file.
     pub(super) fn is_fresh(&self, entry: &Entry) -> bool {
-        entry.age(self.epoch.elapsed()) < self.fresh_for
+        entry.age(self.epoch.elapsed()).is_some_and(|age| age < self.fresh_for)
     }
 
     /// The present on the clock of entries.

@@ -27,6 +27,9 @@ pub(super) const HELD_OCTETS_MAX: u64 = 64 * 1024;
 /// How often a file is read again that changes while it is read.
 const READS_MAX: usize = 3;
 
+/// Stands for a time at which an entry was checked, when it must not be believed.
+const DISTRUSTED: u64 = u64::MAX;
+
 /// A file, ready to be sent.
 pub(super) struct Entry {
     /// Where it is.
@@ -122,9 +125,15 @@ impl Entry {
         self.is_settled && self.stamp == *stamp
     }
 
-    /// How long ago it was last looked at.
-    pub(super) fn age(&self, clock: Duration) -> Duration {
-        clock.saturating_sub(Duration::from_nanos(self.checked.load(Ordering::Acquire)))
+    /// How long ago it was last looked at; `None` when it is known not to be as it was.
+    pub(super) fn age(&self, clock: Duration) -> Option<Duration> {
+        let checked = self.checked.load(Ordering::Acquire);
+        (checked != DISTRUSTED).then(|| clock.saturating_sub(Duration::from_nanos(checked)))
+    }
+
+    /// Its file turned out not to be as it was: whoever wants it next looks again.
+    pub(super) fn distrust(&self) {
+        self.checked.store(DISTRUSTED, Ordering::Release);
     }
 
     /// It was looked at, and is as it was.

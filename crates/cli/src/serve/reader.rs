@@ -11,14 +11,15 @@ use tokio::task::JoinHandle;
 use super::{
     Site,
     buffers::{BUFFER_OCTETS, Buffer},
+    entry::Entry,
     stamp::Stamp,
 };
 
 /// Reads a part from its beginning to its end.
 pub(super) struct Reader<'a> {
     site: &'a Site,
+    entry: &'a Entry,
     file: &'a Arc<File>,
-    stamp: Stamp,
     /// What is still to be read, what is being read left out.
     rest: Range<u64>,
     ahead: Option<JoinHandle<io::Result<Buffer>>>,
@@ -27,9 +28,9 @@ pub(super) struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// Begins to read this part of a file, which had this stamp when it was opened.
-    pub(super) fn new(site: &'a Site, file: &'a Arc<File>, stamp: Stamp, part: Range<u64>) -> Self {
-        let mut reader = Self { site, file, stamp, rest: part, ahead: None, last: None };
+    /// Begins to read this part of the open file of this entry.
+    pub(super) fn new(site: &'a Site, entry: &'a Entry, file: &'a Arc<File>, part: Range<u64>) -> Self {
+        let mut reader = Self { site, entry, file, rest: part, ahead: None, last: None };
         reader.read_ahead();
         reader
     }
@@ -41,7 +42,10 @@ impl<'a> Reader<'a> {
     pub(super) async fn next(&mut self) -> Result<Option<(&[u8], bool)>, Error> {
         let Some(ahead) = self.ahead.take() else { return Ok(None) };
         let read = ahead.await.unwrap_or_else(|panic| Err(io::Error::other(panic)));
-        let buffer = read.map_err(|error| cannot_read(&error))?;
+        let buffer = read.map_err(|error| {
+            self.entry.distrust();
+            cannot_read(&error)
+        })?;
         self.read_ahead();
         let last = self.last.replace(buffer);
         last.into_iter().for_each(|buffer| self.site.buffers.give(buffer));
@@ -57,7 +61,7 @@ impl<'a> Reader<'a> {
         let (file, at) = (Arc::clone(self.file), self.rest.start);
         let mut buffer = self.site.buffers.lend();
         self.rest.start += octets;
-        let stamp = self.rest.is_empty().then_some(self.stamp);
+        let stamp = self.rest.is_empty().then_some(self.entry.stamp);
         self.ahead = Some(tokio::task::spawn_blocking(move || {
             read_exact_at(&file, buffer.first(octets as usize), at)?;
             stamp.map_or(Ok(()), |stamp| check(&file, &stamp))?;

@@ -174,7 +174,7 @@ async fn part(
         }
         Content::Open(file) => file,
     };
-    let mut reader = Reader::new(site, file, entry.stamp, range);
+    let mut reader = Reader::new(site, entry, file, range);
     let mut writer = reply.stream().await?;
     while let Some((octets, is_last)) = reader.next().await? {
         record.add(octets.len() as u64);
@@ -201,7 +201,7 @@ async fn write(
         }
         Content::Open(file) => file,
     };
-    let mut reader = Reader::new(site, file, entry.stamp, range.clone());
+    let mut reader = Reader::new(site, entry, file, range.clone());
     while let Some((octets, _)) = reader.next().await? {
         record.add(octets.len() as u64);
         writer.write(octets).await?;
