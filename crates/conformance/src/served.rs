@@ -3,6 +3,7 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::Duration;
 
 use alula::{Client, FieldSection};
@@ -50,9 +51,25 @@ impl Served {
     /// When it does not say where it listens.
     #[must_use]
     pub fn start(folder: &Path, certificates: &Certificates, options: &[&str]) -> Self {
+        Self::start_with(folder, certificates, options, |_| ())
+    }
+
+    /// As [`start`](Self::start), after a last change of the command.
+    ///
+    /// # Panics
+    /// As [`start`](Self::start).
+    #[must_use]
+    pub fn start_with(
+        folder: &Path,
+        certificates: &Certificates,
+        options: &[&str],
+        change: impl FnOnce(&mut Command),
+    ) -> Self {
         let mut serve = command(["serve", "--listen", "127.0.0.1:0", "--cert"]);
         serve.arg(certificates.certificate()).arg("--key").arg(certificates.key());
-        let mut program = Program::start(serve.args(options).arg(folder));
+        serve.args(options).arg(folder);
+        change(&mut serve);
+        let mut program = Program::start(&mut serve);
         let port = program.wait_for_line("says where it listens", listening_port);
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
         let client = Client::builder().trust_anything().build().expect("a client can be made");

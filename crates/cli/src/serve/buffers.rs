@@ -2,11 +2,12 @@
 
 use std::sync::{Mutex, PoisonError};
 
-/// Octets that are read at once: enough that changing threads for it does not show.
-pub(super) const BUFFER_OCTETS: usize = 128 * 1024;
+/// Octets that are read at once: enough that changing threads for it hardly shows, and not more than a peer is given for
+/// each stream that it opens and leaves alone.
+pub(super) const BUFFER_OCTETS: usize = 64 * 1024;
 
 /// Buffers that are kept; who needs more at once has them made.
-const SPARES_MAX: usize = 32;
+const SPARES_MAX: usize = 64;
 
 /// A buffer and how much of it was read.
 pub(super) struct Buffer {

@@ -7,15 +7,20 @@ use std::{
     fmt::{self, Write as _},
     io::{self, Write},
     mem,
-    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
-    thread::{self, JoinHandle},
-    time::{Instant, SystemTime},
+    sync::{
+        Arc, Condvar, Mutex, MutexGuard, PoisonError,
+        mpsc::{self, Receiver},
+    },
+    thread,
+    time::{Duration, Instant, SystemTime},
 };
 
 use alula::{Exchange, Status};
 
 /// Octets that wait for being written.
 const WAITING_OCTETS_MAX: usize = 1024 * 1024;
+/// How long the last lines may take.
+const LAST_LINES_MAX: Duration = Duration::from_secs(2);
 /// Buffers for lines that are kept.
 const SPARES_MAX: usize = 256;
 
@@ -36,7 +41,8 @@ struct State {
 /// Writes the lines; when it is dropped, those that are left.
 pub(super) struct LogWriter {
     log: Arc<Log>,
-    thread: Option<JoinHandle<()>>,
+    /// Disconnected when the last line is written.
+    ended: Receiver<()>,
 }
 
 /// What there is to say about one request. A request that is given up is written down when this is dropped.
@@ -57,8 +63,12 @@ impl Log {
     pub(super) fn to(mut out: impl Write + Send + 'static) -> (Arc<Self>, LogWriter) {
         let log = Arc::new(Self { state: Mutex::default(), is_ready: Condvar::new() });
         let written = Arc::clone(&log);
-        let thread = thread::spawn(move || written.write_all(&mut out));
-        (Arc::clone(&log), LogWriter { log, thread: Some(thread) })
+        let (ends, ended) = mpsc::channel::<()>();
+        thread::spawn(move || {
+            written.write_all(&mut out);
+            drop(ends);
+        });
+        (Arc::clone(&log), LogWriter { log, ended })
     }
 
     /// Begins the line of a request.
@@ -122,9 +132,8 @@ impl Drop for LogWriter {
     fn drop(&mut self) {
         self.log.state().is_closed = true;
         self.log.is_ready.notify_one();
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
-        }
+        // Whoever reads the log and has stopped to do so does not keep the program from ending.
+        let _ = self.ended.recv_timeout(LAST_LINES_MAX);
     }
 }
 
@@ -198,8 +207,6 @@ impl fmt::Display for Quoted<'_> {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
 
     /// What was written, for a test to look at.

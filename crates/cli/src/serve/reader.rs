@@ -1,12 +1,12 @@
-//! Reads part of a large file by threads that may block, one buffer ahead of who sends it.
+//! Reads part of a large file by threads that may block, a buffer at a time.
 //!
-//! Never more than two buffers are held for a request: nothing is read while the last two are still to be sent.
+//! A request holds one buffer, and nothing is read while that is still to be sent: a peer that takes its time makes us
+//! keep no more than that for each of its streams. Reading ahead is the system's business, which does it anyway.
 
 use std::{io, ops::Range, sync::Arc};
 
 use alula::{Cause, Error, Phase, Retry};
 use cap_std::fs::{File, FileExt as _};
-use tokio::task::JoinHandle;
 
 use super::{
     Site,
@@ -20,19 +20,16 @@ pub(super) struct Reader<'a> {
     site: &'a Site,
     entry: &'a Entry,
     file: &'a Arc<File>,
-    /// What is still to be read, what is being read left out.
+    /// What is still to be read.
     rest: Range<u64>,
-    ahead: Option<JoinHandle<io::Result<Buffer>>>,
-    /// What was handed out last.
-    last: Option<Buffer>,
+    /// What was handed out last, unless it is being filled again.
+    buffer: Option<Buffer>,
 }
 
 impl<'a> Reader<'a> {
     /// Begins to read this part of the open file of this entry.
     pub(super) fn new(site: &'a Site, entry: &'a Entry, file: &'a Arc<File>, part: Range<u64>) -> Self {
-        let mut reader = Self { site, entry, file, rest: part, ahead: None, last: None };
-        reader.read_ahead();
-        reader
+        Self { site, entry, file, rest: part, buffer: None }
     }
 
     /// The next octets, and whether they are the last; `None` after those.
@@ -40,39 +37,38 @@ impl<'a> Reader<'a> {
     /// # Errors
     /// The file ends before the part does, was changed otherwise than at its end, or cannot be read.
     pub(super) async fn next(&mut self) -> Result<Option<(&[u8], bool)>, Error> {
-        let Some(ahead) = self.ahead.take() else { return Ok(None) };
-        let read = ahead.await.unwrap_or_else(|panic| Err(io::Error::other(panic)));
-        let buffer = read.map_err(|error| {
-            self.entry.distrust();
-            cannot_read(&error)
-        })?;
-        self.read_ahead();
-        let last = self.last.replace(buffer);
-        last.into_iter().for_each(|buffer| self.site.buffers.give(buffer));
-        let is_last = self.ahead.is_none();
-        Ok(self.last.as_ref().map(|buffer| (buffer.read(), is_last)))
-    }
-
-    fn read_ahead(&mut self) {
         let octets = (self.rest.end - self.rest.start).min(BUFFER_OCTETS as u64);
         if octets == 0 {
-            return;
+            return Ok(None);
         }
-        let (file, at) = (Arc::clone(self.file), self.rest.start);
-        let mut buffer = self.site.buffers.lend();
+        let at = self.rest.start;
         self.rest.start += octets;
-        let stamp = self.rest.is_empty().then_some(self.entry.stamp);
-        self.ahead = Some(tokio::task::spawn_blocking(move || {
-            read_exact_at(&file, buffer.first(octets as usize), at)?;
-            stamp.map_or(Ok(()), |stamp| check(&file, &stamp))?;
-            Ok(buffer)
-        }));
+        let is_last = self.rest.is_empty();
+        let buffer =
+            self.read(at, octets as usize, is_last).await.map_err(|error| self.cannot_read(&error))?;
+        Ok(Some((self.buffer.insert(buffer).read(), is_last)))
+    }
+
+    async fn read(&mut self, at: u64, octets: usize, is_last: bool) -> io::Result<Buffer> {
+        let (file, stamp) = (Arc::clone(self.file), self.entry.stamp);
+        let mut buffer = self.buffer.take().unwrap_or_else(|| self.site.buffers.lend());
+        let read = tokio::task::spawn_blocking(move || {
+            read_exact_at(&file, buffer.first(octets), at)?;
+            if is_last { check(&file, &stamp).map(|()| buffer) } else { Ok(buffer) }
+        });
+        read.await.unwrap_or_else(|panic| Err(io::Error::other(panic)))
+    }
+
+    /// The answer cannot be what its head says, and the entry is not what the file is.
+    fn cannot_read(&self, error: &io::Error) -> Error {
+        self.entry.distrust();
+        Error::new(Phase::Send, Cause::Io(error.kind(), error.raw_os_error()), Retry::Pointless)
     }
 }
 
 impl Drop for Reader<'_> {
     fn drop(&mut self) {
-        self.last.take().into_iter().for_each(|buffer| self.site.buffers.give(buffer));
+        self.buffer.take().into_iter().for_each(|buffer| self.site.buffers.give(buffer));
     }
 }
 
@@ -99,8 +95,4 @@ fn read_exact_at(file: &File, mut octets: &mut [u8], mut at: u64) -> io::Result<
 fn check(file: &File, stamp: &Stamp) -> io::Result<()> {
     let is_kept = stamp.is_kept_by(&Stamp::of(file)?);
     if is_kept { Ok(()) } else { Err(io::Error::other("the file was changed while it was sent")) }
-}
-
-fn cannot_read(error: &io::Error) -> Error {
-    Error::new(Phase::Send, Cause::Io(error.kind(), error.raw_os_error()), Retry::Pointless)
 }

@@ -4,7 +4,9 @@ use std::{
     fs,
     net::SocketAddr,
     path::PathBuf,
+    pin::pin,
     sync::mpsc,
+    task::{Context, Poll, Waker},
     thread,
     time::{Duration, SystemTime},
 };
@@ -44,14 +46,12 @@ fn site(files: &Files, fresh_for: Duration, log: Option<Arc<Log>>) -> Arc<Site> 
 }
 
 /// Serves the site on a thread of its own, labelled as the server's; its address and what stops it.
-///
-/// The runtime has no thread for blocking work but one, which is held up as long as `blocked` is.
 fn start(site: Arc<Site>) -> (SocketAddr, Stop) {
     let (started, server) = mpsc::channel();
     thread::spawn(move || {
         alula_tally::set_side(Side::SERVER);
         let mut runtime = tokio::runtime::Builder::new_current_thread();
-        runtime.enable_all().max_blocking_threads(1).build().unwrap().block_on(async {
+        runtime.enable_all().build().unwrap().block_on(async {
             let server = Server::bind("127.0.0.1:0").await.unwrap();
             started.send((server.address().unwrap(), server.stop_handle())).unwrap();
             server.serve(move |exchange| answer(Arc::clone(&site), exchange)).await.unwrap();
@@ -111,19 +111,14 @@ fn held_files_are_sent_without_allocating() {
 const HELD_OCTETS: usize = entry::HELD_OCTETS_MAX as usize;
 
 #[test]
-fn held_files_need_no_blocking_thread() {
-    let files = Files::new("threads", &[1024]);
+fn held_files_are_there_at_once() {
+    let files = Files::new("once", &[1024]);
     let site = site(&files, Duration::from_secs(3600), None);
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().max_blocking_threads(1).build();
-    runtime.unwrap().block_on(async {
-        assert!(matches!(site.look_up("/1024").await, Found::File(_)));
-        // The only blocking thread waits for us, so whoever needs it would wait as well.
-        let (release, held_up) = mpsc::channel::<()>();
-        let waiting = tokio::task::spawn_blocking(move || held_up.recv());
-        assert!(site.held("/1024").await.is_some());
-        release.send(()).unwrap();
-        waiting.await.unwrap().unwrap();
-    });
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    assert!(matches!(runtime.block_on(site.look_up("/1024")), Found::File(_)));
+    // Outside any runtime nothing can be left to another thread, and nobody would wake us.
+    let held = pin!(site.held("/1024")).poll(&mut Context::from_waker(Waker::noop()));
+    assert!(matches!(held, Poll::Ready(Some(_))));
 }
 
 #[test]
