@@ -76,6 +76,12 @@ impl Served {
         Self { program, port, runtime: runtime.expect("a runtime can be made"), client }
     }
 
+    /// Its process id.
+    #[must_use]
+    pub fn id(&self) -> u32 {
+        self.program.id()
+    }
+
     /// Its port.
     #[must_use]
     pub fn port(&self) -> u16 {

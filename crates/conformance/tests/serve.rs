@@ -8,13 +8,13 @@ use std::time::{Duration, SystemTime};
 
 use alula_conformance::alula::{self, Reach};
 use alula_conformance::certificates::Certificates;
-use alula_conformance::environment;
 use alula_conformance::folder::Folder;
 use alula_conformance::frames::kind;
 use alula_conformance::load::{self, Counts, Load};
 use alula_conformance::peers::curl;
 use alula_conformance::served::{Answer, End, Place, Served, read_to_end};
 use alula_conformance::site::{BIG_BYTES, Site, assert_same, octets};
+use alula_conformance::{environment, poll, process};
 
 #[test]
 fn curl_gets_every_octet() {
@@ -327,6 +327,31 @@ fn a_file_that_is_held_and_changes_is_read_again() {
     assert_eq!(again.field("etag"), first.field("etag"));
     fs::remove_file(place.site().join("small.txt")).expect("it was there");
     let _ = served.get_until("small.txt", "goes away", |answer| answer.status == 404);
+}
+
+#[test]
+fn what_is_given_up_leaves_nothing_open() {
+    let place = Place::new();
+    let names: Vec<_> = (0..20).map(|number| format!("big-{number}.bin")).collect();
+    names.iter().for_each(|name| place.write(&format!("site/{name}"), octets(9, 1_000_000)));
+    let served = place.serve(&[]);
+    names.iter().for_each(|name| assert_eq!(served.get(name).status, 200));
+    let before = process::held(served.id()).descriptors;
+    // Each is held already, so what is more from now on is connections, or has leaked.
+    for name in names.iter().cycle().take(200) {
+        let (head, wire) = served.raw(&format!("/{name}"));
+        assert_eq!(head.kind, kind::HEADERS);
+        drop(wire);
+    }
+    let is_back = || Some(process::held(served.id()).descriptors).filter(|now| *now <= before);
+    let after = poll::within(Duration::from_secs(10), is_back);
+    assert!(after.is_some(), "{before} descriptors before, {:?} after", process::held(served.id()));
+    for name in names {
+        fs::remove_file(place.site().join(&name)).expect("it was there");
+        let _ = served.get_until(&name, "goes away", |answer| answer.status == 404);
+    }
+    let without = process::held(served.id()).descriptors;
+    assert_eq!(without, before - 20, "files that are gone are let go");
 }
 
 #[test]

@@ -18,6 +18,7 @@ use super::{
     conditions::Validators,
     folder::Folder,
     media_type,
+    open_files::{OpenFile, OpenFiles},
     stamp::{Etag, Stamp},
 };
 
@@ -56,19 +57,19 @@ pub(super) enum Content {
     /// All of it.
     Held(Box<[u8]>),
     /// An open file.
-    Open(Arc<File>),
+    Open(Arc<OpenFile>),
 }
 
 impl Entry {
     /// Reads or opens a file. May block.
     ///
     /// # Errors
-    /// As [`Folder::open_file`].
-    pub(super) fn load(folder: &Folder, path: PathBuf) -> io::Result<Self> {
+    /// As [`Folder::open_file`], and when too many large files are open.
+    pub(super) fn load(folder: &Folder, open_files: &OpenFiles, path: PathBuf) -> io::Result<Self> {
         let file = folder.open_file(&path)?;
         let now = SystemTime::now();
         let stamp = Stamp::of(&file)?;
-        let (content, stamp) = read(file, stamp)?;
+        let (content, stamp) = read(file, stamp, open_files)?;
         let is_settled = stamp.is_settled(now);
         let etag = match &content {
             Content::Held(octets) => Etag::of_content(octets),
@@ -145,16 +146,16 @@ impl Entry {
 
 /// Reads a file if it is small. One that changes meanwhile is read again, and in the end taken as it was read: nothing
 /// is made of its stamp then, since it is not settled.
-fn read(file: File, mut stamp: Stamp) -> io::Result<(Content, Stamp)> {
+fn read(file: File, mut stamp: Stamp, open_files: &OpenFiles) -> io::Result<(Content, Stamp)> {
     if stamp.length > HELD_OCTETS_MAX {
-        return Ok((Content::Open(Arc::new(file)), stamp));
+        return Ok((Content::Open(open_files.hold(file)?), stamp));
     }
     let mut octets = Vec::new();
     for _ in 0..READS_MAX {
         octets = read_at_most(&file, HELD_OCTETS_MAX + 1)?;
         let after = Stamp::of(&file)?;
         if octets.len() as u64 > HELD_OCTETS_MAX {
-            return Ok((Content::Open(Arc::new(file)), after));
+            return Ok((Content::Open(open_files.hold(file)?), after));
         }
         if after == stamp {
             break;

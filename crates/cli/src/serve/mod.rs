@@ -11,6 +11,7 @@ mod entry;
 mod folder;
 mod log;
 mod media_type;
+mod open_files;
 mod page;
 mod range;
 mod reader;
@@ -32,6 +33,7 @@ use cache::Cache;
 use entry::Entry;
 use folder::{Folder, Kind};
 use log::{Log, Record};
+use open_files::OpenFiles;
 use target::Target;
 
 /// What a target can be asked (RFC 9110 §10.2.1).
@@ -56,6 +58,7 @@ struct Site {
     folder: Folder,
     has_listing: bool,
     cache: Cache,
+    open_files: OpenFiles,
     buffers: Buffers,
     log: Option<Arc<Log>>,
 }
@@ -82,7 +85,8 @@ async fn answer(site: Arc<Site>, exchange: Exchange) -> Result<Sent, Error> {
 
 impl Site {
     fn new(folder: Folder, has_listing: bool, fresh_for: Duration, log: Option<Arc<Log>>) -> Self {
-        Self { folder, has_listing, cache: Cache::new(fresh_for), buffers: Buffers::default(), log }
+        let (cache, buffers) = (Cache::new(fresh_for), Buffers::default());
+        Self { folder, has_listing, cache, open_files: OpenFiles::default(), buffers, log }
     }
 
     async fn respond(self: &Arc<Self>, exchange: Exchange, record: &mut Record) -> Result<Sent, Error> {
@@ -110,17 +114,15 @@ impl Site {
             return Some(entry);
         }
         let gate = entry.gate.lock().await;
-        // Whoever held the gate may have looked already.
-        let entry_now = self.cache.find(path)?;
-        if self.cache.is_fresh(&entry_now) {
-            return Some(entry_now);
+        // Whoever held the gate has looked already, or has let the entry go.
+        let entry =
+            self.cache.find(path).filter(|held| Arc::ptr_eq(held, &entry) || self.cache.is_fresh(held))?;
+        if self.cache.is_fresh(&entry) || self.look_again(&entry).await {
+            return Some(entry);
         }
-        let is_good = self.look_again(&entry).await;
         drop(gate);
-        if !is_good {
-            self.cache.remove(path, &entry);
-        }
-        is_good.then_some(entry)
+        self.cache.remove(path, &entry);
+        None
     }
 
     /// Whether the file is what it was when this was made of it.
@@ -159,7 +161,7 @@ impl Site {
     /// The file, held from now on.
     fn load(&self, path: &str, target: &Target) -> io::Result<Found> {
         let clock = self.cache.clock();
-        let entry = Arc::new(Entry::load(&self.folder, target.path.clone())?);
+        let entry = Arc::new(Entry::load(&self.folder, &self.open_files, target.path.clone())?);
         entry.set_checked(clock);
         self.cache.insert(path, &entry);
         Ok(Found::File(entry))
@@ -182,7 +184,7 @@ impl Site {
 fn absent(error: &io::Error) -> Found {
     Found::Nothing(match error.kind() {
         _ if is_out_of_descriptors(error) => Status::SERVICE_UNAVAILABLE,
-        io::ErrorKind::OutOfMemory => Status::SERVICE_UNAVAILABLE,
+        io::ErrorKind::QuotaExceeded | io::ErrorKind::OutOfMemory => Status::SERVICE_UNAVAILABLE,
         _ => Status::NOT_FOUND,
     })
 }

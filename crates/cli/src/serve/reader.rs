@@ -12,6 +12,7 @@ use super::{
     Site,
     buffers::{BUFFER_OCTETS, Buffer},
     entry::Entry,
+    open_files::OpenFile,
     stamp::Stamp,
 };
 
@@ -19,7 +20,7 @@ use super::{
 pub(super) struct Reader<'a> {
     site: &'a Site,
     entry: &'a Entry,
-    file: &'a Arc<File>,
+    file: &'a Arc<OpenFile>,
     /// What is still to be read.
     rest: Range<u64>,
     /// What was handed out last, unless it is being filled again.
@@ -28,7 +29,7 @@ pub(super) struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     /// Begins to read this part of the open file of this entry.
-    pub(super) fn new(site: &'a Site, entry: &'a Entry, file: &'a Arc<File>, part: Range<u64>) -> Self {
+    pub(super) fn new(site: &'a Site, entry: &'a Entry, file: &'a Arc<OpenFile>, part: Range<u64>) -> Self {
         Self { site, entry, file, rest: part, buffer: None }
     }
 

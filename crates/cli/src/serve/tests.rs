@@ -145,7 +145,9 @@ fn a_file_that_changed_is_not_believed_and_one_that_did_not_is() {
 fn what_is_held_is_bounded_in_number_and_octets() {
     let files = Files::new("bounds", &[1, HELD_OCTETS, HELD_OCTETS + 1]);
     let site = site(&files, Duration::from_secs(3600), None);
-    let load = |length: usize| Arc::new(Entry::load(&site.folder, length.to_string().into()).unwrap());
+    let load = |length: usize| {
+        Arc::new(Entry::load(&site.folder, &site.open_files, length.to_string().into()).unwrap())
+    };
     for (length, most) in [(1, 16_384), (HELD_OCTETS, 1024), (HELD_OCTETS + 1, 128)] {
         let entry = load(length);
         let cache = Cache::new(Duration::ZERO);
@@ -156,4 +158,17 @@ fn what_is_held_is_bounded_in_number_and_octets() {
         let held = (0..2 * most).filter(|number| cache.find(&format!("/{number}")).is_some()).count();
         assert!(held <= most && held > most / 2, "{held} of {most} files of {length} octets are held");
     }
+}
+
+#[test]
+fn open_files_are_bounded_whoever_holds_them() {
+    let files = Files::new("open", &[1024, HELD_OCTETS + 1]);
+    let site = site(&files, Duration::from_secs(3600), None);
+    let load = |length: usize| Entry::load(&site.folder, &site.open_files, length.to_string().into());
+    // As answers would that nobody reads.
+    let mut sending: Vec<_> = (0..open_files::OPEN_MAX).map(|_| load(HELD_OCTETS + 1).unwrap()).collect();
+    assert!(matches!(site.look("/65537"), Found::Nothing(Status::SERVICE_UNAVAILABLE)));
+    assert!(matches!(site.look("/1024"), Found::File(_)), "small files have their place elsewhere");
+    sending.pop();
+    assert!(matches!(site.look("/65537"), Found::File(_)));
 }
