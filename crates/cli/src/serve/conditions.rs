@@ -56,8 +56,15 @@ fn has_changed(fields: &FieldSection, now: Validators<'_>) -> bool {
     }
 }
 
-/// Step 5: whether `Range` counts: `If-Range` is not there or names the present state, strongly (RFC 9110 §13.1.5).
-pub(super) fn is_range_due(fields: &FieldSection, now: Validators<'_>) -> bool {
+/// Step 5: what `Range` says, if it counts. Several of it are as none.
+pub(super) fn due_range<'f>(fields: &'f FieldSection, now: Validators<'_>) -> Option<&'f [u8]> {
+    let mut given = fields.get_all(KnownName::RANGE);
+    let (range, None) = (given.next()?, given.next()) else { return None };
+    is_range_due(fields, now).then_some(range)
+}
+
+/// `If-Range` is not there, or names the present state, strongly (RFC 9110 §13.1.5).
+fn is_range_due(fields: &FieldSection, now: Validators<'_>) -> bool {
     let mut given = fields.get_all(KnownName::IF_RANGE);
     let (Some(value), None) = (given.next(), given.next()) else {
         return !fields.contains(KnownName::IF_RANGE);
@@ -264,6 +271,14 @@ mod tests {
         }
         let weak_date = Validators { is_date_strong: false, ..file(STRONG) };
         assert!(!is_range_due(&section(&[("if-range", SAME)]), weak_date), "RFC 9110 §8.8.2.2");
+    }
+
+    #[test]
+    fn several_range_fields_are_as_none() {
+        let range = ("range", "bytes=0-0");
+        assert_eq!(due_range(&section(&[range]), file(STRONG)), Some(&b"bytes=0-0"[..]));
+        assert_eq!(due_range(&section(&[range, range]), file(STRONG)), None);
+        assert_eq!(due_range(&section(&[range, ("if-range", "\"b\"")]), file(STRONG)), None);
     }
 
     #[test]

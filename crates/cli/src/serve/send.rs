@@ -2,7 +2,7 @@
 
 use std::{io::Write as _, ops::Range, sync::Arc};
 
-use alula::{BodyWriter, Error, Exchange, FieldSection, KnownName, Reply, Sent, Status};
+use alula::{BodyWriter, Error, Exchange, KnownName, Reply, Sent, Status};
 
 use super::{
     ALLOW, Site,
@@ -69,8 +69,7 @@ pub(super) async fn file(
     }
     // Ranges are for GET only (RFC 9110 §14.2).
     let is_head = is_head(&exchange);
-    let range = fields.get(KnownName::RANGE).filter(|_| !is_head);
-    let range = range.filter(|_| conditions::is_range_due(fields, validators));
+    let range = conditions::due_range(fields, validators).filter(|_| !is_head);
     match range.map_or(Wanted::Whole, |range| range::wanted(range, entry.length())) {
         Wanted::Whole if is_head => head(exchange, entry, record).await,
         Wanted::Whole => {
@@ -212,7 +211,7 @@ async fn write(
 /// An answer with the fields of the file, which were written when it was read.
 fn described(exchange: Exchange, status: Status, entry: &Entry) -> Reply {
     let mut reply = exchange.respond(status);
-    FieldSection::copy_from(reply.fields_mut(), &entry.fields);
+    reply.fields_mut().copy_from(&entry.fields);
     reply
 }
 
