@@ -21,7 +21,7 @@ mod target;
 
 use std::{io, sync::Arc, time::Duration};
 
-use alula::{Error, Exchange, Sent, Status};
+use alula::{Error, Exchange, Request, Sent, Status};
 
 use crate::{
     args::ServeArgs,
@@ -76,9 +76,18 @@ enum Found {
 }
 
 /// Answers one request, and has it written down.
+///
+/// What is held and fresh is sent from here. All else has a box of its own, so that no other request carries the room for
+/// it about.
 async fn answer(site: Arc<Site>, exchange: Exchange) -> Result<Sent, Error> {
     let mut record = site.log.as_ref().map_or_else(Record::none, |log| log.begin(&exchange));
-    let sent = site.respond(exchange, &mut record).await;
+    let sent = match site.fresh(exchange.request()) {
+        Some(entry) => match send::at_once(exchange, &entry, &mut record) {
+            Ok((reply, content)) => reply.send(content).await,
+            Err(exchange) => Box::pin(send::by_parts(&site, exchange, &entry, &mut record)).await,
+        },
+        None => Box::pin(site.respond(exchange, &mut record)).await,
+    };
     record.end(sent.is_ok());
     sent
 }
@@ -89,6 +98,14 @@ impl Site {
         Self { folder, has_listing, cache, open_files: OpenFiles::default(), buffers, log }
     }
 
+    /// What is held of a file that is asked for, if it was looked at lately.
+    fn fresh(&self, request: &Request) -> Option<Arc<Entry>> {
+        if !matches!(request.method(), "GET" | "HEAD") {
+            return None;
+        }
+        self.cache.find(target::without_query(request.path())).filter(|entry| self.cache.is_fresh(entry))
+    }
+
     async fn respond(self: &Arc<Self>, exchange: Exchange, record: &mut Record) -> Result<Sent, Error> {
         match exchange.request().method() {
             "GET" | "HEAD" => {}
@@ -96,10 +113,11 @@ impl Site {
             _ => return send::not_allowed(exchange, record).await,
         }
         let path = target::without_query(exchange.request().path());
-        if let Some(entry) = self.held(path).await {
-            return send::file(self, exchange, &entry, record).await;
-        }
-        match self.look_up(path).await {
+        let found = match self.held(path).await {
+            Some(entry) => Found::File(entry),
+            None => self.look_up(path).await,
+        };
+        match found {
             Found::File(entry) => send::file(self, exchange, &entry, record).await,
             Found::Page(page) => send::page(exchange, &page, record).await,
             Found::Elsewhere => send::redirect(exchange, record).await,
@@ -107,21 +125,17 @@ impl Site {
         }
     }
 
-    /// What is held of the path, if it is known to be as it was lately. Allocates nothing when it is.
+    /// What is held of the path, if it is as it was. Of several who ask at once, one looks and the others wait.
     async fn held(self: &Arc<Self>, path: &str) -> Option<Arc<Entry>> {
         let entry = self.cache.find(path)?;
-        if self.cache.is_fresh(&entry) {
-            return Some(entry);
-        }
         let gate = entry.gate.lock().await;
         // Whoever held the gate has looked already, or has let the entry go.
-        let entry =
-            self.cache.find(path).filter(|held| Arc::ptr_eq(held, &entry) || self.cache.is_fresh(held))?;
-        if self.cache.is_fresh(&entry) || self.look_again(&entry).await {
-            return Some(entry);
+        let held = self.cache.find(path)?;
+        if self.cache.is_fresh(&held) || self.look_again(&held).await {
+            return Some(held);
         }
         drop(gate);
-        self.cache.remove(path, &entry);
+        self.cache.remove(path, &held);
         None
     }
 

@@ -6,7 +6,7 @@ use alula::{BodyWriter, Error, Exchange, KnownName, Reply, Sent, Status};
 
 use super::{
     ALLOW, Site,
-    conditions::{self, Verdict},
+    conditions::{self, Validators, Verdict},
     entry::{Content, Entry},
     log::Record,
     range::{self, Wanted},
@@ -45,33 +45,63 @@ pub(super) async fn redirect(exchange: Exchange, record: &mut Record) -> Result<
 
 /// A page that was made now. It has no validators, so conditions can only be about there being one.
 pub(super) async fn page(exchange: Exchange, page: &[u8], record: &mut Record) -> Result<Sent, Error> {
-    let verdict = conditions::evaluate(exchange.request().fields(), conditions::Validators::default());
-    if verdict != Verdict::Proceed {
-        return refuse(exchange, verdict, None, record).await;
+    match conditions::evaluate(exchange.request().fields(), Validators::default()) {
+        Verdict::Proceed => {}
+        Verdict::NotModified => return not_modified(exchange, None, record).send(&[]).await,
+        Verdict::Failed => return nothing(exchange, Status::PRECONDITION_FAILED, record).await,
     }
     record.set(Status::OK, if is_head(&exchange) { 0 } else { page.len() as u64 });
     exchange.respond(Status::OK).field(KnownName::CONTENT_TYPE, HTML).send(page).await
 }
 
-/// A file, or the parts of it that are wanted, if the conditions say so. Allocates nothing for a whole file that is held
-/// in memory.
+/// A file, or the parts of it that are wanted, if the conditions say so.
 pub(super) async fn file(
     site: &Arc<Site>,
     exchange: Exchange,
     entry: &Entry,
     record: &mut Record,
 ) -> Result<Sent, Error> {
-    let fields = exchange.request().fields();
-    let validators = entry.validators();
-    let verdict = conditions::evaluate(fields, validators);
-    if verdict != Verdict::Proceed {
-        return refuse(exchange, verdict, validators.etag, record).await;
+    match at_once(exchange, entry, record) {
+        Ok((reply, content)) => reply.send(content).await,
+        Err(exchange) => by_parts(site, exchange, entry, record).await,
     }
-    // Ranges are for GET only (RFC 9110 §14.2).
-    let is_head = is_head(&exchange);
-    let range = conditions::due_range(fields, validators).filter(|_| !is_head);
+}
+
+/// The answer and its content, if that is all of a held file, or none; else the exchange comes back. Allocates nothing.
+pub(super) fn at_once<'e>(
+    exchange: Exchange,
+    entry: &'e Entry,
+    record: &mut Record,
+) -> Result<(Reply, &'e [u8]), Exchange> {
+    let fields = exchange.request().fields();
+    let (status, content) = match (conditions::evaluate(fields, entry.validators()), &entry.content) {
+        (Verdict::NotModified, _) => {
+            let reply = not_modified(exchange, entry.validators().etag, record);
+            return Ok((reply, &[]));
+        }
+        (Verdict::Proceed, _) if is_head(&exchange) => (Status::OK, &[][..]),
+        (Verdict::Proceed, Content::Held(octets)) if !fields.contains(KnownName::RANGE) => {
+            (Status::OK, &octets[..])
+        }
+        _ => return Err(exchange),
+    };
+    record.set(status, content.len() as u64);
+    Ok((described(exchange, status, entry), content))
+}
+
+/// What [`at_once`] has no answer for: a large file, parts of any, and 412.
+pub(super) async fn by_parts(
+    site: &Arc<Site>,
+    exchange: Exchange,
+    entry: &Entry,
+    record: &mut Record,
+) -> Result<Sent, Error> {
+    let (fields, validators) = (exchange.request().fields(), entry.validators());
+    if conditions::evaluate(fields, validators) == Verdict::Failed {
+        return nothing(exchange, Status::PRECONDITION_FAILED, record).await;
+    }
+    let range = conditions::due_range(fields, validators);
     match range.map_or(Wanted::Whole, |range| range::wanted(range, entry.length())) {
-        Wanted::Whole if is_head => head(exchange, entry, record).await,
         Wanted::Whole => {
             let reply = described(exchange, Status::OK, entry);
             part(site, reply, entry, 0..entry.length(), record.of(Status::OK)).await
@@ -82,22 +112,14 @@ pub(super) async fn file(
     }
 }
 
-/// 304 or 412. What was not modified is named by its etag, and by nothing that the client has already (RFC 9110 §15.4.5).
-async fn refuse(
-    exchange: Exchange,
-    verdict: Verdict,
-    etag: Option<&str>,
-    record: &mut Record,
-) -> Result<Sent, Error> {
-    if verdict == Verdict::Failed {
-        return nothing(exchange, Status::PRECONDITION_FAILED, record).await;
-    }
+/// 304: what the client has is named by its etag, and by nothing that it has already (RFC 9110 §15.4.5).
+fn not_modified(exchange: Exchange, etag: Option<&str>, record: &mut Record) -> Reply {
     record.set(Status::NOT_MODIFIED, 0);
-    let mut reply = exchange.respond(Status::NOT_MODIFIED);
-    if let Some(etag) = etag {
-        reply = reply.field(KnownName::ETAG, etag);
+    let reply = exchange.respond(Status::NOT_MODIFIED);
+    match etag {
+        Some(etag) => reply.field(KnownName::ETAG, etag),
+        None => reply,
     }
-    reply.send(&[]).await
 }
 
 /// 416 with the length there is (RFC 9110 §15.5.17).
@@ -106,12 +128,6 @@ async fn unsatisfiable(exchange: Exchange, entry: &Entry, record: &mut Record) -
     let reply = exchange.respond(status);
     let reply = reply.field(KnownName::CONTENT_RANGE, format!("bytes */{}", entry.length()));
     say(reply, status, false, record).await
-}
-
-/// The fields of a whole file, and no content.
-async fn head(exchange: Exchange, entry: &Entry, record: &mut Record) -> Result<Sent, Error> {
-    record.set(Status::OK, 0);
-    described(exchange, Status::OK, entry).send(&[]).await
 }
 
 /// One part (RFC 9110 §15.3.7.1).
@@ -157,7 +173,7 @@ async fn many(
     writer.finish_content(close.as_bytes()).await
 }
 
-/// Sends one part of a file as the content of an answer, and ends it.
+/// Sends one part of a file as the content of an answer.
 async fn part(
     site: &Arc<Site>,
     reply: Reply,
@@ -165,15 +181,18 @@ async fn part(
     range: Range<u64>,
     record: &mut Record,
 ) -> Result<Sent, Error> {
-    let file = match &entry.content {
+    match &entry.content {
         Content::Held(octets) => {
             let octets = &octets[range.start as usize..range.end as usize];
             record.add(octets.len() as u64);
-            return reply.send(octets).await;
+            reply.send(octets).await
         }
-        Content::Open(file) => file,
-    };
-    let mut reader = Reader::new(site, entry, file, range);
+        Content::Open(file) => stream(Reader::new(site, entry, file, range), reply, record).await,
+    }
+}
+
+/// Sends what is read as the content of an answer, and ends it with the last of it.
+async fn stream(mut reader: Reader<'_>, reply: Reply, record: &mut Record) -> Result<Sent, Error> {
     let mut writer = reply.stream().await?;
     while let Some((octets, is_last)) = reader.next().await? {
         record.add(octets.len() as u64);
