@@ -115,14 +115,6 @@ pub fn request_block(method: &str) -> Vec<u8> {
     pseudo.concat()
 }
 
-/// The field block of a GET request for this path, whatever octets it has, at `localhost`.
-#[must_use]
-pub fn get_block(path: &str) -> Vec<u8> {
-    const METHOD_GET: u8 = 0x82;
-    const SCHEME_HTTP: u8 = 0x86;
-    [vec![METHOD_GET, SCHEME_HTTP], literal(4, path), literal(1, "localhost")].concat()
-}
-
 /// The field block of a request for a tunnel: a method, an authority and nothing else (RFC 9113 §8.5).
 #[must_use]
 pub fn connect_block() -> Vec<u8> {

@@ -23,12 +23,12 @@ Usage: cargo xtask <COMMAND>
 Commands:
   test [--no-peers]   Install what is missing, then run all stages: what CI runs
                       --no-peers: install nothing, skip the tests against other programs
+  browser             Install Chromium if it is missing, load a page with 50 images from `alula serve` in it,
+                      hold what it saw against what was served, and leave target/browser.png
   api [--write]       Compare the public API with docs/api/alula.txt, or write it there
   costs [--check | --write [PREFIX] | --profile WORKLOAD]
                       Count instructions and allocations, and print the table; or compare with the recorded
                       figures; or record them, and the table of docs/performance.md; or say where they go
-  browser             Install Chromium if it is missing, load a page with 50 images from `alula serve` in it,
-                      hold what it saw against what was served, and leave target/browser.png
 ";
 
 fn main() -> ExitCode {
