@@ -19,6 +19,7 @@ const EXAMPLES: &str = "\
 Examples:
   alula demo                                          what it costs, live, in twelve seconds
   alula echo --listen 127.0.0.1:8080                  a server that says what it was asked
+  alula serve . --self-signed                         the files of this folder, for a browser
   alula get --http2-prior-knowledge http://127.0.0.1:8080/hello
   alula post -d @photo.jpg -H 'content-type: image/jpeg' https://example.com/photos
   alula get -v -o page.html https://example.com/      each frame on stderr, the page in a file";
@@ -27,6 +28,12 @@ const ECHO_EXAMPLES: &str = "\
 Examples:
   alula echo --listen 127.0.0.1:8080
   alula echo --listen localhost:0 --self-signed     a free port, clear text and TLS on it";
+
+const SERVE_EXAMPLES: &str = "\
+Examples:
+  alula serve .                                      http://127.0.0.1:8080/, for clients that know it is HTTP/2
+  alula serve site --self-signed --log               https://127.0.0.1:8080/, for browsers, with a log on stderr
+  alula serve site --listen 0.0.0.0:443 --cert chain.pem --key key.pem --no-listing";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -52,6 +59,22 @@ pub(crate) enum Command {
     /// answered with 405. SIGINT or SIGTERM lets open requests end; a second one does not.
     #[command(after_help = ECHO_EXAMPLES)]
     Echo(EchoArgs),
+    /// Serve the files of a folder.
+    ///
+    /// GET and HEAD, with ranges (also several at once) and conditional requests; OPTIONS says so, and anything else is
+    /// answered with 405. The media type follows from the name; text is said to be UTF-8. A folder is answered with
+    /// its index.html or with a list of what is in it.
+    ///
+    /// Links within the folder are followed; those that are absolute or lead out of it, fifos, devices and names that
+    /// begin with a dot are answered with 404.
+    ///
+    /// Files up to 64 KiB are held in memory and larger ones open, within 64 MiB and 128 files; what is held is looked at
+    /// again once a second. The etag of a small file is made of its content, that of a larger one of its inode, size and
+    /// times; it is weak while the file was changed less than three seconds ago.
+    ///
+    /// SIGINT or SIGTERM lets open requests end; a second one does not.
+    #[command(after_help = SERVE_EXAMPLES)]
+    Serve(ServeArgs),
     /// Encode and decode header blocks (RFC 7541).
     #[command(subcommand)]
     Hpack(HpackCommand),
@@ -122,8 +145,9 @@ pub(crate) struct ContentArgs {
     pub(crate) data: Option<String>,
 }
 
+/// Where a server listens, and who it is.
 #[derive(ClapArgs, Debug)]
-pub(crate) struct EchoArgs {
+pub(crate) struct ListenArgs {
     /// The address or host to listen on, with a port; port 0 takes a free one. The address is printed.
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8080")]
     pub(crate) listen: String,
@@ -139,10 +163,38 @@ pub(crate) struct EchoArgs {
     /// Serve TLS as well, on the same port, with a certificate made now for the host listened on.
     #[arg(long)]
     pub(crate) self_signed: bool,
+}
+
+#[derive(ClapArgs, Debug)]
+pub(crate) struct EchoArgs {
+    #[command(flatten)]
+    pub(crate) listen: ListenArgs,
 
     /// Answer 413 to a request with more content than this many octets: it is held in memory until it is whole.
     #[arg(long, value_name = "OCTETS", default_value_t = 64 * 1024 * 1024)]
     pub(crate) max_body: usize,
+}
+
+#[derive(ClapArgs, Debug)]
+pub(crate) struct ServeArgs {
+    /// The folder to serve. Nothing outside it can be had, whatever links in it say.
+    #[arg(value_name = "DIR")]
+    pub(crate) folder: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) listen: ListenArgs,
+
+    /// Answer 404 for a folder without index.html instead of listing what is in it.
+    #[arg(long)]
+    pub(crate) no_listing: bool,
+
+    /// Serve and list names that begin with a dot too.
+    #[arg(long)]
+    pub(crate) dot_files: bool,
+
+    /// Write one line per request on stderr: peer, time, request, status, octets of content, seconds.
+    #[arg(long)]
+    pub(crate) log: bool,
 }
 
 #[derive(Debug, Subcommand)]

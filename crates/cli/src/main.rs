@@ -11,6 +11,8 @@ mod exit;
 mod fetch;
 mod hpack;
 mod json;
+mod listening;
+mod serve;
 
 use std::process::ExitCode;
 
@@ -37,6 +39,7 @@ fn run(command: Command) -> Outcome {
         Command::Put(args) => fetch::run("PUT", &args.fetch, Some(&args.content)),
         Command::Delete(args) => fetch::run("DELETE", &args.fetch, Some(&args.content)),
         Command::Echo(args) => echo::run(&args),
+        Command::Serve(args) => serve::run(&args),
         Command::Hpack(HpackCommand::Pipe) => hpack::pipe::run(),
         Command::Hpack(HpackCommand::Encode(args)) => hpack::story::encode(&args.files),
         Command::Hpack(HpackCommand::Decode(args)) => hpack::story::decode(&args.files),

@@ -117,7 +117,7 @@ impl Echo {
 }
 
 /// `listening on http://127.0.0.1:8080`, whatever else the line says.
-fn listening_port(line: &str) -> Option<u16> {
+pub(crate) fn listening_port(line: &str) -> Option<u16> {
     let address = line.split_once("listening on http")?.1;
     let port = address.trim_start_matches('s').strip_prefix("://127.0.0.1:")?;
     port.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()

@@ -20,6 +20,7 @@ pub mod poll;
 pub mod ports;
 pub mod process;
 pub mod program;
+pub mod served;
 pub mod site;
 pub mod suite;
 pub mod tls;

@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 mod api;
+mod browser;
 mod command;
 mod costs;
 mod fuzz;
@@ -23,6 +24,8 @@ Usage: cargo xtask <COMMAND>
 Commands:
   test [--no-peers]   Install what is missing, then run all stages: what CI runs
                       --no-peers: install nothing, skip the tests against other programs
+  browser             Install Chromium if it is missing, load a page with 50 images from `alula serve` in it,
+                      hold what it saw against what was served, and leave target/browser.png
   api [--write]       Compare the public API with docs/api/alula.txt, or write it there
   costs [--check | --write [PREFIX] | --profile WORKLOAD]
                       Count instructions and allocations, and print the table; or compare with the recorded
@@ -49,6 +52,7 @@ fn dispatch(args: &[&str]) -> Result<ExitCode> {
         ["test", "--no-peers"] => Ok(stages::test(false)),
         ["api"] => api::check(),
         ["api", "--write"] => api::write(),
+        ["browser"] => browser::command(),
         ["costs", rest @ ..] => costs::command(rest),
         ["fuzz", rest @ ..] => fuzz::command(rest),
         [] | ["help" | "-h" | "--help"] => {

@@ -20,5 +20,7 @@ pub(crate) fn install() -> Result<()> {
     python::install()
 }
 
+/// What `cargo xtask browser` needs beside them; it is large, so only that command installs it.
+pub(crate) use debian::install_browser;
 /// The interpreter that has the `hpack` package, where [`install`] made one.
 pub(crate) use python::interpreter;

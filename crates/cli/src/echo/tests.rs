@@ -1,8 +1,8 @@
 //! The echo answers without allocating, counted on the server's thread.
 
-use std::{sync::mpsc, thread};
+use std::{net::SocketAddr, sync::mpsc, thread};
 
-use alula::Client;
+use alula::{Client, Server, Stop};
 use alula_tally::Side;
 
 use super::*;

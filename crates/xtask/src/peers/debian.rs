@@ -23,6 +23,9 @@ const PEERS: &[Peer] = &[
     peer("cc", "gcc", "builds the malloc counter"),
 ];
 
+/// A peer that only `cargo xtask browser` needs.
+const BROWSER: Peer = peer("chromium", "chromium", "a browser that loads a page from our server");
+
 const fn peer(program: &'static str, package: &'static str, purpose: &'static str) -> Peer {
     Peer { program, package, purpose }
 }
@@ -48,6 +51,19 @@ pub(crate) fn install() -> Result<()> {
     install_packages(&packages)?;
     let absent = missing.iter().find(|peer| find_program(peer.program).is_none());
     ensure!(absent.is_none(), "{} is still missing", absent.map_or("", |peer| peer.program));
+    Ok(())
+}
+
+/// Installs Chromium if it is not on `PATH`.
+pub(crate) fn install_browser() -> Result<()> {
+    let Peer { program, package, purpose } = BROWSER;
+    if find_program(program).is_some() {
+        println!("{program}: there");
+        return Ok(());
+    }
+    println!("missing: {program} ({purpose}); will install the Debian package {package}");
+    install_packages(&[package])?;
+    ensure!(find_program(program).is_some(), "{program} is still missing");
     Ok(())
 }
 

@@ -1,0 +1,82 @@
+//! The files that were asked for lately, by the paths they were asked for by.
+//!
+//! What is held is bounded by one number: a file in memory weighs its octets and what it takes to describe it, an open one
+//! as much as [`OPEN_WEIGHT`] says. The least asked for go first.
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use quick_cache::{OptionsBuilder, Weighter, sync::Cache as Map};
+
+use super::entry::{Content, Entry};
+
+/// Octets of everything held.
+const WEIGHT_MAX: u64 = 64 * 1024 * 1024;
+/// Of an open file, so that 128 are: a process may have 1024 descriptors where nobody said otherwise.
+const OPEN_WEIGHT: u64 = 512 * 1024;
+/// Of any file, beside its content: path, fields and bookkeeping; so 16384 are held at the most.
+const ENTRY_WEIGHT: u64 = 4 * 1024;
+/// Parts with a lock each.
+const SHARDS: usize = 4;
+
+/// Entries by request path, and a clock.
+pub(super) struct Cache {
+    map: Map<String, Arc<Entry>, Weight>,
+    epoch: Instant,
+    fresh_for: Duration,
+}
+
+#[derive(Clone)]
+struct Weight;
+
+impl Weighter<String, Arc<Entry>> for Weight {
+    fn weight(&self, path: &String, entry: &Arc<Entry>) -> u64 {
+        let content = match &entry.content {
+            Content::Held(octets) => octets.len() as u64,
+            Content::Open(_) => OPEN_WEIGHT,
+        };
+        // A path may be spelled in many ways, and long ones.
+        ENTRY_WEIGHT + content + 2 * path.len() as u64
+    }
+}
+
+impl Cache {
+    /// An empty one, in which an entry is believed for so long.
+    pub(super) fn new(fresh_for: Duration) -> Self {
+        let options = OptionsBuilder::new()
+            .shards(SHARDS)
+            .estimated_items_capacity((WEIGHT_MAX / ENTRY_WEIGHT) as usize)
+            .weight_capacity(WEIGHT_MAX)
+            .build()
+            .expect("both capacities are set");
+        let map = Map::with_options(options, Weight, Default::default(), Default::default());
+        Self { map, epoch: Instant::now(), fresh_for }
+    }
+
+    /// What is held of this path, fresh or not. Allocates nothing.
+    pub(super) fn find(&self, path: &str) -> Option<Arc<Entry>> {
+        self.map.get(path)
+    }
+
+    /// Whether an entry can be believed without looking at its file.
+    pub(super) fn is_fresh(&self, entry: &Entry) -> bool {
+        entry.age(self.epoch.elapsed()).is_some_and(|age| age < self.fresh_for)
+    }
+
+    /// The present on the clock of entries.
+    pub(super) fn clock(&self) -> Duration {
+        self.epoch.elapsed()
+    }
+
+    /// Holds what was loaded just now, if there is room for it.
+    pub(super) fn insert(&self, path: &str, entry: &Arc<Entry>) {
+        self.map.insert(path.to_owned(), Arc::clone(entry));
+    }
+
+    /// Lets this entry go, if it is still the one that is held.
+    pub(super) fn remove(&self, path: &str, entry: &Arc<Entry>) {
+        self.map.remove_if(path, |held| Arc::ptr_eq(held, entry));
+    }
+}

@@ -1,0 +1,49 @@
+//! How many large files are open at once, whoever holds them: the cache, or answers that are being sent.
+//!
+//! A peer can ask for many files and read none of them. What it can make us open is bounded, so that connections and small
+//! files still find descriptors.
+
+use std::{io, ops::Deref, sync::Arc};
+
+use cap_std::fs::File;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+/// Half of what a process may have where nobody said otherwise.
+pub(super) const OPEN_MAX: usize = 512;
+
+/// The open files.
+pub(super) struct OpenFiles {
+    places: Arc<Semaphore>,
+}
+
+/// An open file that is counted.
+pub(super) struct OpenFile {
+    file: File,
+    _place: OwnedSemaphorePermit,
+}
+
+impl Default for OpenFiles {
+    fn default() -> Self {
+        Self { places: Arc::new(Semaphore::new(OPEN_MAX)) }
+    }
+}
+
+impl OpenFiles {
+    /// Counts a file as long as it is held.
+    ///
+    /// # Errors
+    /// [`OPEN_MAX`] are open already.
+    pub(super) fn hold(&self, file: File) -> io::Result<Arc<OpenFile>> {
+        let place = Arc::clone(&self.places).try_acquire_owned();
+        let place = place.map_err(|_| io::ErrorKind::QuotaExceeded)?;
+        Ok(Arc::new(OpenFile { file, _place: place }))
+    }
+}
+
+impl Deref for OpenFile {
+    type Target = File;
+
+    fn deref(&self) -> &File {
+        &self.file
+    }
+}

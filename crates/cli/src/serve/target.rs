@@ -1,0 +1,169 @@
+//! From the path of a request to a path within the folder, or to nothing.
+//!
+//! Rule: no segment that comes out of here is empty, `.`, `..` or hidden, or holds a separator or a NUL, whatever was
+//! encoded how. That links do not lead out either is the care of `folder.rs`.
+
+use std::path::PathBuf;
+
+use percent_encoding::percent_decode;
+
+/// What a request names.
+#[derive(Debug, Eq, PartialEq)]
+pub(super) struct Target {
+    /// From the folder; empty for the folder itself.
+    pub(super) path: PathBuf,
+    /// The path ends in a slash: it can be a folder only.
+    pub(super) is_folder: bool,
+}
+
+impl Target {
+    /// Reads the path of a request, without its query; `None` when nothing here can have that name.
+    pub(super) fn parse(path: &str, dot_files: bool) -> Option<Self> {
+        let path = path.strip_prefix('/')?;
+        let is_folder = path.is_empty() || path.ends_with('/');
+        let mut found = PathBuf::new();
+        if let Some(names) = (!path.is_empty()).then(|| path.strip_suffix('/').unwrap_or(path)) {
+            for segment in names.split('/') {
+                found.push(name(segment, dot_files)?);
+            }
+        }
+        Some(Self { path: found, is_folder })
+    }
+}
+
+/// Whether something in a folder can be asked for by this name.
+pub(super) fn is_fit(name: &[u8], dot_files: bool) -> bool {
+    let is_special = matches!(name, b"" | b"." | b"..");
+    let is_hidden = !dot_files && name.starts_with(b".");
+    !is_special && !is_hidden && !name.iter().any(|octet| is_refused(*octet))
+}
+
+/// The path before the query.
+pub(super) fn without_query(path: &str) -> &str {
+    path.split_once('?').map_or(path, |(path, _)| path)
+}
+
+/// The name that a segment stands for. What is no escape is refused, not guessed at.
+fn name(segment: &str, dot_files: bool) -> Option<PathBuf> {
+    let octets = segment.as_bytes();
+    let is_escape =
+        |rest: &[u8]| matches!(rest, [a, b, ..] if a.is_ascii_hexdigit() && b.is_ascii_hexdigit());
+    if !octets.split(|octet| *octet == b'%').skip(1).all(is_escape) {
+        return None;
+    }
+    let name: Vec<u8> = percent_decode(octets).collect();
+    is_fit(&name, dot_files).then_some(())?;
+    from_octets(name)
+}
+
+/// What no name may hold: separators of any system, NUL, and what means a drive or a stream where it means anything.
+const fn is_refused(octet: u8) -> bool {
+    matches!(octet, b'/' | b'\\' | 0) || (cfg!(windows) && octet == b':')
+}
+
+#[cfg(unix)]
+fn from_octets(name: Vec<u8>) -> Option<PathBuf> {
+    use std::os::unix::ffi::OsStringExt as _;
+    Some(std::ffi::OsString::from_vec(name).into())
+}
+
+#[cfg(not(unix))]
+fn from_octets(name: Vec<u8>) -> Option<PathBuf> {
+    String::from_utf8(name).ok().map(PathBuf::from)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Component;
+
+    use super::*;
+
+    #[test]
+    fn names_are_decoded_once() {
+        for (path, found, is_folder) in [
+            ("/", "", true),
+            ("/a", "a", false),
+            ("/a/", "a", true),
+            ("/a/b.txt", "a/b.txt", false),
+            ("/a%20b", "a b", false),
+            ("/%41%e2%82%ac", "A\u{20ac}", false),
+            ("/a%2520b", "a%20b", false),
+            ("/%252e%252e", "%2e%2e", false),
+            ("/...", "...", false),
+            ("/a..b", "a..b", false),
+            ("/a+b;c=d", "a+b;c=d", false),
+        ] {
+            let target = if path == "/..." { Target::parse(path, true) } else { Target::parse(path, false) };
+            assert_eq!(target, Some(Target { path: found.into(), is_folder }), "{path}");
+        }
+    }
+
+    #[test]
+    fn what_could_lead_elsewhere_is_nothing() {
+        for path in [
+            "",
+            "*",
+            "a",
+            "//",
+            "//a",
+            "/a//b",
+            "/a//",
+            "/.",
+            "/..",
+            "/../",
+            "/a/..",
+            "/a/../b",
+            "/a/./b",
+            "/%2e",
+            "/%2e%2e",
+            "/%2E%2E/",
+            "/.%2e",
+            "/%2e.",
+            "/a%2fb",
+            "/a%2Fb",
+            "/..%2f",
+            "/%2f",
+            "/%5c",
+            "/a%5cb",
+            "/..%5c..",
+            "/a\\b",
+            "/%00",
+            "/a%00",
+            "/a%00.txt",
+            "/%",
+            "/%2",
+            "/%zz",
+            "/a%",
+            "/a%2/b",
+            "/%2%65",
+        ] {
+            for dot_files in [false, true] {
+                assert_eq!(Target::parse(path, dot_files), None, "{path}");
+            }
+        }
+    }
+
+    #[test]
+    fn names_with_a_dot_are_hidden_unless_wanted() {
+        for path in ["/.a", "/.git/config", "/a/.b/", "/%2ea", "/..."] {
+            assert_eq!(Target::parse(path, false), None, "{path}");
+            assert!(Target::parse(path, true).is_some(), "{path}");
+        }
+    }
+
+    #[test]
+    fn every_short_path_stays_within() {
+        const PIECES: [&str; 12] = ["/", "..", ".", "%2e", "%2F", "%5C", "\\", "%00", "a", "%", "%25", "2e"];
+        let mut paths = vec![String::from("/")];
+        for _ in 0..4 {
+            let longer = paths.iter().flat_map(|path| PIECES.map(|piece| format!("{path}{piece}")));
+            paths = longer.collect();
+            for target in paths.iter().filter_map(|path| Target::parse(path, true)) {
+                assert!(
+                    target.path.components().all(|part| matches!(part, Component::Normal(_))),
+                    "{target:?}"
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! A small file that is held is sent without allocating and without leaving the thread, counted on the server's thread.
+
+use std::{
+    fs,
+    net::SocketAddr,
+    path::PathBuf,
+    sync::mpsc,
+    thread,
+    time::{Duration, SystemTime},
+};
+
+use alula::{Client, Server, Stop};
+use alula_tally::Side;
+
+use super::*;
+
+/// Requests of one round; rounds without an allocation that are wanted one after the other, and among how many.
+const ROUND: usize = 200;
+const ROUNDS_QUIET: usize = 4;
+const ROUNDS_MAX: usize = 30;
+
+/// A folder with files of these lengths, gone with the value; each file is named for its length.
+struct Files(PathBuf);
+
+impl Files {
+    fn new(name: &str, lengths: &[usize]) -> Self {
+        let path = std::env::temp_dir().join(format!("alula-serve-{}-{name}", std::process::id()));
+        fs::create_dir_all(&path).unwrap();
+        for length in lengths {
+            fs::write(path.join(length.to_string()), vec![b'x'; *length]).unwrap();
+        }
+        Self(path)
+    }
+}
+
+impl Drop for Files {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn site(files: &Files, fresh_for: Duration, log: Option<Arc<Log>>) -> Arc<Site> {
+    Arc::new(Site::new(Folder::open(&files.0, false).unwrap(), true, fresh_for, log))
+}
+
+/// Serves the site on a thread of its own, labelled as the server's; its address and what stops it.
+fn start(site: Arc<Site>) -> (SocketAddr, Stop) {
+    let (started, server) = mpsc::channel();
+    thread::spawn(move || {
+        alula_tally::set_side(Side::SERVER);
+        let mut runtime = tokio::runtime::Builder::new_current_thread();
+        runtime.enable_all().build().unwrap().block_on(async {
+            let server = Server::bind("127.0.0.1:0").await.unwrap();
+            started.send((server.address().unwrap(), server.stop_handle())).unwrap();
+            server.serve(move |exchange| answer(Arc::clone(&site), exchange)).await.unwrap();
+        });
+    });
+    server.recv().unwrap()
+}
+
+/// Asks for a file by GET, by HEAD, and by GET if it is another than it is.
+async fn ask(client: &Client, url: &str, length: usize) {
+    for (method, condition, status, length) in [
+        ("GET", "\"other\"", Status::OK, length),
+        ("HEAD", "\"other\"", Status::OK, 0),
+        ("GET", "*", Status::NOT_MODIFIED, 0),
+    ] {
+        let call = client.request(method, url).field("accept", "*/*").field("if-none-match", condition);
+        let mut response = call.send().await.unwrap();
+        assert_eq!(response.status(), status);
+        let mut octets = 0;
+        while let Some(chunk) = response.body().chunk().await.unwrap() {
+            octets += chunk.len();
+        }
+        assert_eq!(octets, length);
+    }
+}
+
+/// Asks in rounds until some in a row have not allocated on the server's side.
+async fn becomes_quiet(client: &Client, url: &str, length: usize) {
+    // Buffers may still meet a new largest load after the first rounds, but soon no more.
+    let mut quiet = 0;
+    for round in 0.. {
+        assert!(round < ROUNDS_MAX, "{url} still allocates after {ROUNDS_MAX} rounds");
+        let before = alula_tally::side(Side::SERVER);
+        for _ in 0..ROUND {
+            ask(client, url, length).await;
+        }
+        let counts = alula_tally::side(Side::SERVER) - before;
+        quiet = if counts.allocations == 0 { quiet + 1 } else { 0 };
+        if quiet == ROUNDS_QUIET {
+            break;
+        }
+    }
+}
+
+#[test]
+fn held_files_are_sent_without_allocating() {
+    assert!(alula_tally::is_installed());
+    let lengths = [0, 26, 1024, HELD_OCTETS];
+    let files = Files::new("held", &lengths);
+    let (log, _writer) = Log::to(std::io::sink());
+    for log in [None, Some(log)] {
+        // Nothing has to be looked at again during the test.
+        let (address, stop) = start(site(&files, Duration::from_secs(3600), log));
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let client = Client::builder().trust_anything().build().unwrap();
+            for length in lengths {
+                becomes_quiet(&client, &format!("http://{address}/{length}"), length).await;
+            }
+        });
+        stop.stop();
+    }
+}
+
+const HELD_OCTETS: usize = entry::HELD_OCTETS_MAX as usize;
+
+#[test]
+fn a_file_that_changed_is_not_believed_and_one_that_did_not_is() {
+    let files = Files::new("changed", &[1024, 100_000]);
+    let site = site(&files, Duration::ZERO, None);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        for name in ["1024", "100000"] {
+            let path = format!("/{name}");
+            let Found::File(new) = site.look_up(&path).await else { panic!("{path} is there") };
+            assert!(!new.is_good_for(&new.stamp), "what was written just now may be written again unnoticed");
+            let settled = SystemTime::now() + Duration::from_secs(10);
+            assert!(new.stamp.is_settled(settled));
+            assert!(site.held(&path).await.is_none(), "so it is read again");
+            fs::remove_file(files.0.join(name)).unwrap();
+            assert!(site.held(&path).await.is_none());
+            assert!(matches!(site.look_up(&path).await, Found::Nothing(Status::NOT_FOUND)));
+        }
+    });
+}
+
+#[test]
+fn what_is_held_is_bounded_in_number_and_octets() {
+    let files = Files::new("bounds", &[1, HELD_OCTETS, HELD_OCTETS + 1]);
+    let site = site(&files, Duration::from_secs(3600), None);
+    let load = |length: usize| {
+        Arc::new(Entry::load(&site.folder, &site.open_files, length.to_string().into()).unwrap())
+    };
+    for (length, most) in [(1, 16_384), (HELD_OCTETS, 1024), (HELD_OCTETS + 1, 128)] {
+        let entry = load(length);
+        let cache = Cache::new(Duration::ZERO);
+        for number in 0..2 * most {
+            cache.insert(&format!("/{number}"), &entry);
+        }
+        // The parts of the cache are not used evenly, but none holds more than its share.
+        let held = (0..2 * most).filter(|number| cache.find(&format!("/{number}")).is_some()).count();
+        assert!(held <= most && held > most / 2, "{held} of {most} files of {length} octets are held");
+    }
+}
+
+#[test]
+fn open_files_are_bounded_whoever_holds_them() {
+    let files = Files::new("open", &[1024, HELD_OCTETS + 1]);
+    let site = site(&files, Duration::from_secs(3600), None);
+    let load = |length: usize| Entry::load(&site.folder, &site.open_files, length.to_string().into());
+    // As answers would that nobody reads.
+    let mut sending: Vec<_> = (0..open_files::OPEN_MAX).map(|_| load(HELD_OCTETS + 1).unwrap()).collect();
+    assert!(matches!(site.look("/65537"), Found::Nothing(Status::SERVICE_UNAVAILABLE)));
+    assert!(matches!(site.look("/1024"), Found::File(_)), "small files have their place elsewhere");
+    sending.pop();
+    assert!(matches!(site.look("/65537"), Found::File(_)));
+}
