@@ -146,7 +146,7 @@ impl Served {
     #[must_use]
     pub fn raw(&self, path: &str) -> (Frame, Box<dyn Wire>) {
         let mut wire = wire::connect(self.port, &Reach::Clear).expect("it accepts");
-        let get = frames::headers(1, &get_block(path), true);
+        let get = frames::headers(1, &frames::path_block("GET", path), true);
         let hello = [frames::PREFACE, &frames::settings(&[]), &frames::settings_ack(), &get].concat();
         wire.write_all(&hello).expect("it reads");
         let first = wire::read_until(&mut *wire, |frame| frame.stream == 1).expect("whole frames");
@@ -166,15 +166,6 @@ impl Served {
     pub fn wait_for_line(&mut self, line: impl Fn(&str) -> bool) -> String {
         self.program.wait_for_line("logs a request", |found| line(found).then(|| found.to_owned()))
     }
-}
-
-/// The field block of a GET request for this path, whatever octets it has, at `localhost`: literals that enter no table
-/// (RFC 7541 §6.2.2).
-fn get_block(path: &str) -> Vec<u8> {
-    let length =
-        u8::try_from(path.len()).ok().filter(|length| *length < 127).expect("a path of a test is short");
-    // `:method: GET` and `:scheme: http` are in the static table, as are the names `:path` and `:authority`.
-    [&[0x82, 0x86, 4, length], path.as_bytes(), b"\x01\x09localhost"].concat()
 }
 
 /// Gives all the credit there is, and reads content up to its end.
