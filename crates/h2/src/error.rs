@@ -130,7 +130,8 @@ pub enum SendError {
         /// The rule.
         rule: Violation,
     },
-    /// DATA would be more, or end with less, than `content-length` says.
+    /// DATA would be more, or end with less, than `content-length` says; or it is stated where there is no content: in 1xx
+    /// and 204 (RFC 9110 §8.6).
     ContentLength,
     /// A status that cannot be used here: 1xx as a final response, another as an interim one, or 101 (RFC 9113 §8.6).
     Status,

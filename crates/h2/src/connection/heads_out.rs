@@ -95,6 +95,8 @@ impl Connection {
         let content = match head.status.code() {
             _ if is_tunnel => Content::UNSTATED,
             _ if entry.is_head_request => Content::NONE,
+            // There is nothing whose length could be stated (RFC 9110 §8.6).
+            204 if facts.content_length.is_some() => return Err(SendError::ContentLength),
             204 | 304 => Content::NONE,
             _ => content_out(facts.content_length, end)?,
         };
@@ -123,6 +125,9 @@ impl Connection {
         entry.sending.on(Outgoing::Interim)?;
         let id = entry.id;
         let facts = fields_out::response(head, true, None)?;
+        if facts.content_length.is_some() {
+            return Err(SendError::ContentLength);
+        }
         self.check_size(facts.size)?;
         self.write_response(id, head, None, &facts, false, out);
         Ok(())
