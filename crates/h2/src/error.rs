@@ -112,8 +112,11 @@ pub enum SendError {
     HeadAlreadySent,
     /// A request from a server, or a response from a client.
     WrongRole,
-    /// The peer has not enabled extended CONNECT (RFC 8441 §3), or its SETTINGS are not here yet.
+    /// The peer's SETTINGS say that it does not take extended CONNECT (RFC 8441 §3).
     ConnectProtocolNotEnabled,
+    /// Whether the peer takes extended CONNECT is not known before its SETTINGS are here; `Notice::StreamSlots` says when to
+    /// try again.
+    AwaitsSettings,
     /// The field section is larger than the peer's SETTINGS_MAX_HEADER_LIST_SIZE.
     FieldsTooLarge {
         /// The sum of name + value + 32 over all fields, pseudo-fields included.
@@ -157,6 +160,7 @@ impl fmt::Display for SendError {
             Self::HeadAlreadySent => "the head of the message has been sent",
             Self::WrongRole => "clients send requests, servers send responses",
             Self::ConnectProtocolNotEnabled => "the peer has not enabled extended CONNECT",
+            Self::AwaitsSettings => "the peer's settings, which decide, are not here yet",
             Self::FieldsTooLarge { size, limit } => {
                 return write!(f, "the fields need {size} octets, the peer allows {limit}");
             }

@@ -49,6 +49,16 @@ impl ServerBuilder {
         self
     }
 
+    /// Whether clients may ask for tunnels with extended CONNECT (RFC 8441), such as WebSockets; they may not unless it is
+    /// switched on. The handler finds what is asked for with [`Request::protocol`](crate::Request::protocol), and answers
+    /// with a status of 2xx that it [streams](crate::Reply::stream), after a [split](crate::Exchange::split): from then on
+    /// body and writer are the two directions of the tunnel.
+    #[must_use]
+    pub fn extended_connect(mut self, on: bool) -> Self {
+        self.config.connect_protocol = on;
+        self
+    }
+
     /// Listens; port 0 takes a free one.
     ///
     /// # Errors
