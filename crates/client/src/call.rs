@@ -340,6 +340,14 @@ pub struct PendingResponse {
 }
 
 impl PendingResponse {
+    /// Tells the server that the response is wanted sooner or later than was said; see [`Response::reprioritise`].
+    ///
+    /// # Errors
+    /// The urgency is above 7, or the stream is gone.
+    pub fn reprioritise(&self, priority: alula_net::h2::Priority) -> Result<(), Error> {
+        self.stream.reprioritise(priority)
+    }
+
     /// Waits for the head of the response. Dropping the future cancels the request.
     ///
     /// # Errors

@@ -25,11 +25,21 @@ use crate::{Handler, serve::Serve};
 const ACCEPT_BACKOFF: Duration = Duration::from_millis(50);
 
 /// Settings of a [`Server`]; every one has a default that is safe to use.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub struct ServerBuilder {
     config: Config,
     #[cfg(feature = "tls")]
     identity: Option<Identity>,
+}
+
+impl Default for ServerBuilder {
+    fn default() -> Self {
+        Self {
+            config: Config { schedule: true, ..Config::default() },
+            #[cfg(feature = "tls")]
+            identity: None,
+        }
+    }
 }
 
 impl ServerBuilder {

@@ -381,7 +381,9 @@ impl Connection {
         let facts = check.request(self.local.newest().connect_protocol)?;
         let content = Content::stated(check.content_length.filter(|_| !facts.is_connect));
         let content = content.check(0, end).map_err(|_| Violation::CONTENT_LENGTH_MISMATCH)?;
+        let priority = check.priority;
         let stream = self.begin_request(id, end, facts);
+        self.set_first_priority(stream, id, priority);
         if let Some(entry) = self.streams.get_mut(stream) {
             entry.content_in = content;
             entry.has_head = true;

@@ -2,7 +2,8 @@
 //!
 //! How the files share the work: `receive` turns octets into frames; `blocks_in`, `data_in` and `control_in` say what the
 //! frames mean; `heads_out` and `data_out` send; `lifecycle` opens, closes and resets streams and ends the connection;
-//! `output` hands out control frames and keeps time. Rules of more than one file:
+//! `output` hands out control frames and keeps time; `priority_in` notes what is urgent and `turns` says who may send then.
+//! Rules of more than one file:
 //!
 //! Rule 1: a stream is counted (`open`) from its HEADERS until both halves have ended or it is reset, whoever still holds
 //! it; every change of the count is in `lifecycle`.
@@ -18,7 +19,9 @@ mod data_out;
 mod heads_out;
 mod lifecycle;
 mod output;
+mod priority_in;
 mod receive;
+mod turns;
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -42,7 +45,9 @@ use crate::window::{ReceiveWindow, SendWindow};
 
 use self::blocks_in::Block;
 use self::output::Timers;
+use self::priority_in::PriorityUpdates;
 use self::receive::Phase;
+use self::turns::Turns;
 
 /// One HTTP/2 connection without sockets or clocks (RFC 9113). A driver, after every call that changes it:
 ///
@@ -133,6 +138,9 @@ pub struct Connection {
     /// The highest identifier the peer has used (server).
     highest_id: u32,
 
+    turns: Turns,
+    updates: PriorityUpdates,
+
     going: Going,
     goaway_debug: Vec<u8>,
     notices: Notices,
@@ -215,6 +223,8 @@ impl Connection {
             reset_held: 0,
             next_id: 1,
             highest_id: 0,
+            turns: Turns::new(config.schedule && !is_client),
+            updates: PriorityUpdates::default(),
             going: Going::default(),
             goaway_debug: Vec::new(),
             notices: Notices::default(),
@@ -347,7 +357,7 @@ impl Connection {
     /// How many octets of DATA can be sent on a stream now: what both windows allow. Zero when the stream is gone.
     #[inline]
     pub fn send_capacity(&self, stream: StreamKey) -> usize {
-        self.streams.get(stream).map_or(0, |entry| self.capacity(entry) as usize)
+        self.streams.get(stream).map_or(0, |entry| self.capacity(stream, entry) as usize)
     }
 
     /// How many octets of DATA of a stream were received and not given back yet. Zero when the stream is gone.
@@ -440,6 +450,8 @@ impl Connection {
             + self.encoder.memory_bytes()
             + self.repeated.memory_bytes()
             + self.decoder.memory_bytes()
+            + self.updates.memory_bytes()
+            + self.turns.memory_bytes()
     }
 
     /// Checks the bookkeeping, for tests; its cost grows with the streams.
@@ -453,6 +465,7 @@ impl Connection {
         assert_eq!(reset, self.reset_held as usize, "streams that were reset and are held");
         let held: u64 = self.streams.iter().map(|entry| u64::from(entry.window_in.held())).sum();
         assert_eq!(held, u64::from(self.window_in.held()), "octets held by streams and by the connection");
+        self.turns.check_invariants();
         self.window_in.check_invariants();
         for entry in self.streams.iter().filter(|entry| !entry.is_closed) {
             assert!(!entry.has_ended(), "stream {} has ended and is open", entry.id);

@@ -6,6 +6,7 @@
 mod compression;
 mod flow;
 mod frames;
+mod priorities;
 mod requests;
 mod responses;
 mod settings;
@@ -26,5 +27,6 @@ fn every_stimulus_is_answered_as_the_rfc_says() {
     tables.extend(requests::tables());
     tables.extend(responses::tables());
     tables.extend(compression::tables());
+    tables.extend(priorities::tables());
     table::run_all(tables);
 }
