@@ -11,6 +11,7 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+mod bandwidth;
 mod closed_ids;
 mod config;
 mod connection;

@@ -2,6 +2,7 @@
 
 use alula_fields::Time;
 
+use super::growth::MEASURE;
 use super::output::{GRACE, KEEP_ALIVE};
 use super::receive::{Phase, Step};
 use super::{Connection, UPDATES_PER_DATA};
@@ -236,6 +237,7 @@ impl Connection {
                 self.ping = None;
                 return Ok(Step::Event(Event::Pong { payload }));
             }
+            MEASURE if self.measured(now) => {}
             KEEP_ALIVE => self.timers.pong_here(),
             GRACE if self.going.is_announced => self.finish_grace(),
             _ => self.glitch(1, now)?,

@@ -2,7 +2,7 @@
 //!
 //! How the files share the work: `receive` turns octets into frames; `blocks_in`, `data_in` and `control_in` say what the
 //! frames mean; `heads_out` and `data_out` send; `lifecycle` opens, closes and resets streams and ends the connection;
-//! `output` hands out control frames and keeps time; `priority_in` notes what is urgent and `turns` says who may send then.
+//! `output` hands out control frames and keeps time; `growth` makes receive windows larger; `priority_in` notes what is urgent and `turns` says who may send then.
 //! Rules of more than one file:
 //!
 //! Rule 1: a stream is counted (`open`) from its HEADERS until both halves have ended or it is reset, whoever still holds
@@ -16,6 +16,7 @@ mod blocks_in;
 mod control_in;
 mod data_in;
 mod data_out;
+mod growth;
 mod heads_out;
 mod lifecycle;
 mod output;
@@ -44,6 +45,7 @@ use crate::trace::{FrameSummary, Trace};
 use crate::window::{ReceiveWindow, SendWindow};
 
 use self::blocks_in::Block;
+use self::growth::Growth;
 use self::output::Timers;
 use self::priority_in::PriorityUpdates;
 use self::receive::Phase;
@@ -125,6 +127,7 @@ pub struct Connection {
     has_settings: bool,
     window_in: ReceiveWindow,
     window_out: SendWindow,
+    growth: Growth,
 
     // Streams.
     streams: Streams,
@@ -217,6 +220,7 @@ impl Connection {
             has_settings: false,
             window_in: ReceiveWindow::new(WINDOW_INITIAL),
             window_out: SendWindow::new(WINDOW_INITIAL),
+            growth: Growth::new(&limits),
             streams: Streams::new(),
             closed: ClosedIds::new((limits.streams as usize).saturating_mul(2).min(CLOSED_IDS_MAX)),
             open: 0,
