@@ -7,7 +7,9 @@ use crate::error_code::ErrorCode;
 use crate::frame::{FrameHeader, FrameKind, flag};
 use crate::priority::Priority;
 
-/// A frame that came or went. Its `Display` is one line.
+/// A frame that came or went. Its `Display` is one line: the direction, the kind, the stream, the length of the payload, the
+/// names of the flags that are set and mean something, and what a small frame says. Kinds that nobody has defined have lines,
+/// too: `recv UNKNOWN(0x16) stream=3 length=9`.
 ///
 /// ```
 /// use alula_h2::{Config, Connection};
@@ -55,6 +57,8 @@ pub enum Detail {
 /// The frames nobody has asked for yet: the latest 1024.
 pub(crate) struct Trace {
     enabled: bool,
+    /// A small frame whose payload is not here yet.
+    begun: Option<FrameHeader>,
     frames: VecDeque<FrameSummary>,
 }
 
@@ -62,13 +66,28 @@ const KEPT_MAX: usize = 1024;
 
 impl Trace {
     pub(crate) const fn new(enabled: bool) -> Self {
-        Self { enabled, frames: VecDeque::new() }
+        Self { enabled, begun: None, frames: VecDeque::new() }
     }
 
     #[inline]
     pub(crate) fn record(&mut self, sent: bool, header: FrameHeader, payload: &[u8]) {
         if self.enabled {
             self.keep(sent, header, payload);
+        }
+    }
+
+    /// Notes a frame that came and is recorded once its payload is here, or was found to be wrong.
+    #[inline]
+    pub(crate) fn begin(&mut self, header: FrameHeader) {
+        if self.enabled {
+            self.begun = Some(header);
+        }
+    }
+
+    /// The frame that has begun, if any, is wrong and nobody reads on: it is recorded as far as it is known.
+    pub(crate) fn break_off(&mut self) {
+        if let Some(header) = self.begun {
+            self.keep_with(false, header, Detail::None);
         }
     }
 
@@ -89,6 +108,9 @@ impl Trace {
     }
 
     fn keep_with(&mut self, sent: bool, header: FrameHeader, detail: Detail) {
+        if !sent {
+            self.begun = None;
+        }
         if self.frames.len() == KEPT_MAX {
             self.frames.pop_front();
         }

@@ -276,6 +276,7 @@ impl Connection {
     /// Ends the connection by an error: GOAWAY says which rule was broken.
     #[cold]
     pub(super) fn fail(&mut self, error: ConnectionError) -> ConnectionError {
+        self.trace.break_off();
         let rule = match &error {
             ConnectionError::Peer(violation) => violation.rule,
             ConnectionError::Compression { rule } => rule,

@@ -439,7 +439,12 @@ impl Connection {
         &self.counters
     }
 
-    /// The oldest frame nobody has asked for, if `Config::trace` is set; the latest 1024 are kept.
+    /// The oldest frame nobody has asked for, if [`Config::trace`] is set; the latest 1024 are kept.
+    ///
+    /// There is one for every frame in both directions, in the order in which frames came and were written: also for those of
+    /// unknown kind, for those that are ignored, and for one that ends the connection, which comes before the GOAWAY that
+    /// answers it. One that came is told of when its header is here; RST_STREAM, PING, GOAWAY, WINDOW_UPDATE and
+    /// PRIORITY_UPDATE, of which there is more to tell, when all of it is. The client's magic is no frame.
     pub fn poll_trace(&mut self) -> Option<FrameSummary> {
         self.trace.poll()
     }

@@ -135,8 +135,9 @@ impl Connection {
                 | FrameKind::WINDOW_UPDATE
                 | FrameKind::PRIORITY_UPDATE
         );
-        if !is_small {
-            self.trace.record(false, header, &[]);
+        match is_small {
+            true => self.trace.begin(header),
+            false => self.trace.record(false, header, &[]),
         }
         self.check_place(header)?;
         match header.kind {
