@@ -4,6 +4,7 @@ mod support;
 
 use alula_fields::{Limits, Time};
 use alula_h2::{Config, Connection, Notice, Priority, SendError, StreamKey};
+use alula_testkit::Rng;
 use support::wire::{END, HEADERS, MAGIC, priority_update, request, u32_frame};
 use support::{End, Pair, frame, frames};
 
@@ -259,4 +260,39 @@ fn a_flood_of_updates_ends_the_connection() {
         server.receive(&priority_update(7, "u=2"));
     }
     assert!(server.error.unwrap().to_string().contains("too many useless"));
+}
+
+/// Whatever is asked for, and whoever does not come when it is told: everything is sent in the end.
+#[test]
+fn everybody_has_a_turn_in_the_end() {
+    for seed in 0..200 {
+        let mut rng = Rng::new(seed);
+        let values: Vec<Option<&str>> = (0..1 + rng.below(12))
+            .map(|_| *rng.pick(&[None, Some("i"), Some("u=0"), Some("u=0, i"), Some("u=6"), Some("u=6, i")]))
+            .collect();
+        let mut scene = Scene::new(&values, 0);
+        scene.left.iter_mut().for_each(|left| *left = 1 + rng.below(200_000));
+        (0..scene.left.len()).for_each(|at| scene.send(at));
+        let mut turns = 0;
+        while scene.left.iter().any(|left| *left > 0) {
+            turns += 1;
+            assert!(turns < 10_000, "seed {seed}: {:?} are left of {values:?}", scene.left);
+            let update = u32_frame(WINDOW_UPDATE, 0, 1 + rng.below(60_000) as u32);
+            scene.server.machine.receive(&update, Time::ZERO).unwrap();
+            scene.server.machine.give_room(rng.below(60_000) as u32);
+            let mut late = Vec::new();
+            while let Some(Notice::Writable { stream }) = scene.server.machine.poll_notice() {
+                let at = scene.streams.iter().position(|other| *other == stream).unwrap();
+                match rng.below(5) {
+                    0 => late.push(at),
+                    1 if scene.server.machine.await_room(stream) => {}
+                    _ => scene.send(at),
+                }
+            }
+            scene.server.machine.end_turn();
+            late.into_iter().for_each(|at| scene.send(at));
+            scene.server.machine.check_invariants();
+            scene.server.transmit();
+        }
+    }
 }

@@ -8,61 +8,74 @@ use super::table::{Case, Rows, Step};
 
 /// What stream 1 goes through, and the answers to each of [`kinds`] in turn. `-` is none; an error of the stream is told
 /// with RST_STREAM, one of the connection with GOAWAY and the last stream.
-type State = (&'static str, fn() -> Vec<Step>, [&'static str; 11]);
+type State = (&'static str, fn() -> Vec<Step>, [&'static str; 12]);
 
 const PE: &str = "GOAWAY 0 PROTOCOL_ERROR";
 const PE1: &str = "GOAWAY 1 PROTOCOL_ERROR";
 const CLOSED: &str = "RST_STREAM 1 STREAM_CLOSED";
 
 const SERVER: [State; 7] = [
-    ("idle", Vec::new, [PE, "-", "-", PE, PE, PE, PE, PE, PE, PE, "-"]),
-    ("open", open, ["-", "-", "-", "-", PE1, PE1, PE1, PE1, "-", PE1, "-"]),
-    ("half-closed (local)", answered_early, ["-", "-", "-", "-", PE1, PE1, PE1, PE1, "-", PE1, "-"]),
-    ("half-closed (remote)", asked, [CLOSED, CLOSED, "-", "-", PE1, PE1, PE1, PE1, "-", PE1, "-"]),
+    ("idle", Vec::new, [PE, "-", "-", PE, PE, PE, PE, PE, PE, PE, "-", "-"]),
+    ("open", open, ["-", "-", "-", "-", PE1, PE1, PE1, PE1, "-", PE1, "-", "-"]),
+    ("half-closed (local)", answered_early, ["-", "-", "-", "-", PE1, PE1, PE1, PE1, "-", PE1, "-", "-"]),
+    ("half-closed (remote)", asked, [CLOSED, CLOSED, "-", "-", PE1, PE1, PE1, PE1, "-", PE1, "-", "-"]),
     (
         "closed by END_STREAM",
         answered,
-        ["GOAWAY 1 STREAM_CLOSED", "GOAWAY 1 STREAM_CLOSED", "-", "-", PE1, PE1, PE1, PE1, "-", PE1, "-"],
+        [
+            "GOAWAY 1 STREAM_CLOSED",
+            "GOAWAY 1 STREAM_CLOSED",
+            "-",
+            "-",
+            PE1,
+            PE1,
+            PE1,
+            PE1,
+            "-",
+            PE1,
+            "-",
+            "-",
+        ],
     ),
     (
         "closed by the peer's RST_STREAM",
         reset_by_peer,
-        [CLOSED, CLOSED, "-", "-", PE1, PE1, PE1, PE1, "-", PE1, "-"],
+        [CLOSED, CLOSED, "-", "-", PE1, PE1, PE1, PE1, "-", PE1, "-", "-"],
     ),
-    ("closed by our RST_STREAM", reset_by_us, ["-", "-", "-", "-", PE1, PE1, PE1, PE1, "-", PE1, "-"]),
+    ("closed by our RST_STREAM", reset_by_us, ["-", "-", "-", "-", PE1, PE1, PE1, PE1, "-", PE1, "-", "-"]),
 ];
 
 const CLIENT: [State; 7] = [
-    ("idle", Vec::new, [PE, PE, "-", PE, PE, PE, PE, PE, PE, PE, "-"]),
+    ("idle", Vec::new, [PE, PE, "-", PE, PE, PE, PE, PE, PE, PE, "-", PE]),
     (
         "open",
         || vec![Ask("POST")],
-        ["RST_STREAM 1 PROTOCOL_ERROR", "-", "-", "-", PE, PE, PE, PE, "-", PE, "-"],
+        ["RST_STREAM 1 PROTOCOL_ERROR", "-", "-", "-", PE, PE, PE, PE, "-", PE, "-", PE],
     ),
     (
         "half-closed (local)",
         || vec![Ask("GET")],
-        ["RST_STREAM 1 PROTOCOL_ERROR", "-", "-", "-", PE, PE, PE, PE, "-", PE, "-"],
+        ["RST_STREAM 1 PROTOCOL_ERROR", "-", "-", "-", PE, PE, PE, PE, "-", PE, "-", PE],
     ),
     (
         "half-closed (remote)",
         || vec![Ask("POST"), response_in()],
-        [CLOSED, CLOSED, "-", "-", PE, PE, PE, PE, "-", PE, "-"],
+        [CLOSED, CLOSED, "-", "-", PE, PE, PE, PE, "-", PE, "-", PE],
     ),
     (
         "closed by END_STREAM",
         || vec![Ask("GET"), response_in()],
-        ["GOAWAY 0 STREAM_CLOSED", "GOAWAY 0 STREAM_CLOSED", "-", "-", PE, PE, PE, PE, "-", PE, "-"],
+        ["GOAWAY 0 STREAM_CLOSED", "GOAWAY 0 STREAM_CLOSED", "-", "-", PE, PE, PE, PE, "-", PE, "-", PE],
     ),
     (
         "closed by the peer's RST_STREAM",
         || vec![Ask("POST"), In(u32_frame(RST_STREAM, 1, 8))],
-        [CLOSED, CLOSED, "-", "-", PE, PE, PE, PE, "-", PE, "-"],
+        [CLOSED, CLOSED, "-", "-", PE, PE, PE, PE, "-", PE, "-", PE],
     ),
     (
         "closed by our RST_STREAM",
         || vec![Ask("POST"), GiveUp],
-        ["-", "-", "-", "-", PE, PE, PE, PE, "-", PE, "-"],
+        ["-", "-", "-", "-", PE, PE, PE, PE, "-", PE, "-", PE],
     ),
 ];
 
@@ -96,7 +109,7 @@ fn response_in() -> Step {
 
 /// One frame of each kind on stream 1. HEADERS are what may come: a request on an idle stream of a server, else trailers;
 /// a response on a client.
-fn kinds(is_client: bool, is_idle: bool) -> [(&'static str, Vec<u8>); 11] {
+fn kinds(is_client: bool, is_idle: bool) -> [(&'static str, Vec<u8>); 12] {
     let fields = match (is_client, is_idle) {
         (true, _) => response("200", &[]),
         (false, true) => get(),
@@ -114,6 +127,7 @@ fn kinds(is_client: bool, is_idle: bool) -> [(&'static str, Vec<u8>); 11] {
         ("WINDOW_UPDATE", u32_frame(WINDOW_UPDATE, 1, 1)),
         ("CONTINUATION", frame(CONTINUATION, END_HEADERS, 1, &fields)),
         ("a frame of unknown kind", frame(0xee, 0xff, 1, b"whatever")),
+        ("PRIORITY_UPDATE", priority_update(1, "u=1")),
     ]
 }
 
@@ -127,6 +141,7 @@ fn section(kind: &str, told: &str, state: &str) -> &'static str {
         "CONTINUATION" => "9113 §6.10",
         "a frame of unknown kind" => "9113 §4.1",
         "PRIORITY" => "9113 §5.3.2",
+        "PRIORITY_UPDATE" => "9218 §7.1",
         "DATA" if told.ends_with(" PROTOCOL_ERROR") && state != "idle" => "9113 §8.1",
         _ => "9113 §5.1",
     }
