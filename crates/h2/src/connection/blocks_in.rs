@@ -381,13 +381,14 @@ impl Connection {
         let facts = check.request(self.local.newest().connect_protocol)?;
         let content = Content::stated(check.content_length.filter(|_| !facts.is_connect));
         let content = content.check(0, end).map_err(|_| Violation::CONTENT_LENGTH_MISMATCH)?;
-        let priority = check.priority;
         let stream = self.begin_request(id, end, facts);
-        self.set_first_priority(stream, id, priority);
         if let Some(entry) = self.streams.get_mut(stream) {
             entry.content_in = content;
             entry.has_head = true;
             core::mem::swap(&mut entry.head, &mut self.block.head);
+        }
+        if self.block.check.priority.is_some() || self.updates.are_foretold() {
+            self.set_first_priority(stream, id, self.block.check.priority);
         }
         Ok(Some(Event::Head { stream, end }))
     }

@@ -155,15 +155,9 @@ impl Connection {
     }
 
     /// A stream opens: what was said of it before goes before what its request says (RFC 9218 §7).
-    #[inline]
-    pub(super) fn set_first_priority(&mut self, stream: StreamKey, id: u32, said: Option<Priority>) {
-        if said.is_some() || !self.updates.foretold.is_empty() {
-            self.choose_priority(stream, id, said);
-        }
-    }
-
     #[cold]
-    fn choose_priority(&mut self, stream: StreamKey, id: u32, said: Option<Priority>) {
+    #[inline(never)]
+    pub(super) fn set_first_priority(&mut self, stream: StreamKey, id: u32, said: Option<Priority>) {
         let foretold = self.updates.foretold.iter().find(|(other, _)| *other == id).map(|(_, known)| *known);
         // Those below are not idle any more (RFC 9113 §5.1.1).
         self.updates.foretold.retain(|(other, _)| *other > id);
@@ -181,6 +175,12 @@ impl Connection {
 }
 
 impl PriorityUpdates {
+    /// Whether something was said of streams that are idle.
+    #[inline]
+    pub(super) fn are_foretold(&self) -> bool {
+        !self.foretold.is_empty()
+    }
+
     pub(super) fn memory_bytes(&self) -> usize {
         self.value.capacity() + self.foretold.capacity() * size_of::<(u32, Priority)>()
     }
