@@ -35,13 +35,15 @@ struct Plain<'a> {
     origin: Arc<Origin>,
     method: &'a str,
     path: Path<'a>,
+    /// The protocol of an extended CONNECT.
+    protocol: Option<&'a str>,
     /// Lent by the client once there is a field.
     head: Option<Box<Head>>,
 }
 
 impl<'a> Call<'a> {
     pub(crate) fn plain(client: &'a Client, origin: Arc<Origin>, method: &'a str, path: Path<'a>) -> Self {
-        Self::new(client, Request::Plain(Plain { origin, method, path, head: None }))
+        Self::new(client, Request::Plain(Plain { origin, method, path, protocol: None, head: None }))
     }
 
     pub(crate) fn prepared(client: &'a Client, prepared: &'a Prepared) -> Self {
@@ -64,6 +66,35 @@ impl<'a> Call<'a> {
         match &mut self.request {
             Request::Plain(plain) => plain.path = Path::Given(path),
             Request::Prepared(_, given) => given.path(path),
+            Request::None => {}
+        }
+        self
+    }
+
+    /// Makes a CONNECT an extended one, for this protocol (RFC 8441 §4): [`open`](Self::open) it, and once the response is 2xx
+    /// the writer and the body are the two directions of a tunnel. Either side ends its own direction; a tunnel that is dropped
+    /// is reset.
+    ///
+    /// Sending it fails when the method is not CONNECT, and when the server has not said that it takes extended CONNECT; its
+    /// SETTINGS are waited for.
+    ///
+    /// ```no_run
+    /// # async fn main_() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let client = alula_client::Client::new()?;
+    /// let call = client.request("CONNECT", "https://example.com/chat").protocol("websocket");
+    /// let (mut up, pending) = call.open().await?;
+    /// let mut response = pending.response().await?;
+    /// if response.status().is_success() {
+    ///     up.write(b"octets of the protocol").await?;
+    ///     let _answer = response.body().chunk().await?;
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn protocol(mut self, protocol: &'a str) -> Self {
+        match &mut self.request {
+            Request::Plain(plain) => plain.protocol = Some(protocol),
+            Request::Prepared(..) => self.note(Error::usage("a prepared request takes no protocol")),
             Request::None => {}
         }
         self
@@ -271,7 +302,7 @@ impl Plain<'_> {
             scheme: self.origin.scheme,
             authority: &self.origin.authority,
             path: self.path.as_str(),
-            protocol: None,
+            protocol: self.protocol,
             fields: self.head.as_ref().map_or(&none, |head| &head.fields),
         };
         machine.send_request(&head, end, out)
@@ -309,6 +340,14 @@ pub struct PendingResponse {
 }
 
 impl PendingResponse {
+    /// Tells the server that the response is wanted sooner or later than was said; see [`Response::reprioritise`].
+    ///
+    /// # Errors
+    /// The urgency is above 7, or the stream is gone.
+    pub fn reprioritise(&self, priority: alula_net::h2::Priority) -> Result<(), Error> {
+        self.stream.reprioritise(priority)
+    }
+
     /// Waits for the head of the response. Dropping the future cancels the request.
     ///
     /// # Errors

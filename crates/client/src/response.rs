@@ -1,7 +1,7 @@
 //! The answer to a call.
 
 use alula_fields::{FieldSection, Head, Status};
-use alula_net::{Body, Received, Stream};
+use alula_net::{Body, Error, Received, Stream, h2::Priority};
 
 static NO_FIELDS: FieldSection = FieldSection::new();
 
@@ -27,6 +27,15 @@ impl Response {
     /// The fields, in the order of arrival.
     pub fn fields(&self) -> &FieldSection {
         self.head.as_ref().map_or(&NO_FIELDS, |head| &head.fields)
+    }
+
+    /// Tells the server that what is still to come is wanted sooner or later than was said (RFC 9218 §6). A request says its
+    /// own priority with the field `priority`.
+    ///
+    /// # Errors
+    /// The urgency is above 7, or the stream is gone.
+    pub fn reprioritise(&self, priority: Priority) -> Result<(), Error> {
+        self.body.reprioritise(priority)
     }
 
     /// The content.

@@ -30,6 +30,8 @@ pub mod kind {
     pub const WINDOW_UPDATE: u8 = 8;
     /// The rest of a field block.
     pub const CONTINUATION: u8 = 9;
+    /// Another priority (RFC 9218 §7.1).
+    pub const PRIORITY_UPDATE: u8 = 0x10;
 }
 
 /// Frame flags (RFC 9113 §6).

@@ -356,6 +356,24 @@ fn priority_churn() {
 }
 
 #[test]
+fn priority_updates() {
+    glitches("PRIORITY_UPDATE churn", |attacker| {
+        let stream = attacker.stream();
+        attacker.send(&upload(stream));
+        let update = [&stream.to_be_bytes()[..], b"u=1"].concat();
+        attacker.flood(MANY, |_| frames::frame(kind::PRIORITY_UPDATE, 0, 0, &update));
+    });
+    glitches("PRIORITY_UPDATE for streams to come", |attacker| {
+        let mut next = 0;
+        attacker.flood(MANY, |_| {
+            next = (next + 2) % 200;
+            let update = [&u32::to_be_bytes(next + 1)[..], b"u=1"].concat();
+            frames::frame(kind::PRIORITY_UPDATE, 0, 0, &update)
+        });
+    });
+}
+
+#[test]
 fn window_updates() {
     glitches("WINDOW_UPDATE flood", |attacker| {
         let stream = attacker.stream();

@@ -35,8 +35,20 @@ pub struct Limits {
     ///
     /// Over a path of 20 ms that is 13 MB/s per stream.
     pub stream_window: u32,
+    /// How far that may grow while a peer fills it in one round trip and the reader keeps up; default 1 MiB.
+    ///
+    /// As large as all streams may have together, so that one of them alone can use it: growing takes no more memory than a
+    /// connection may hold anyway. Where paths are long and fast, raise it together with
+    /// [`connection_window_max`](Self::connection_window_max): a gigabit per second over 100 ms needs 12 MiB. Windows never
+    /// become smaller; a value below the initial window switches growing off.
+    pub stream_window_max: u32,
     /// The octets a peer may send on all streams ahead of consumption; default 1 MiB.
     pub connection_window: u32,
+    /// How far that may grow, likewise; default 1 MiB, which is not at all.
+    ///
+    /// This is what a peer can make us hold when readers stop: what a connection may hold stands beside twice of it
+    /// ([`connection_memory_bytes`](Self::connection_memory_bytes)).
+    pub connection_window_max: u32,
     /// The payload of one frame, announced as SETTINGS_MAX_FRAME_SIZE; default 16 KiB, the smallest allowed.
     pub frame_bytes: u32,
     /// The HPACK table of our decoder, announced as SETTINGS_HEADER_TABLE_SIZE; default 4 KiB.
@@ -67,8 +79,8 @@ pub struct Limits {
     pub frame_cost_bytes: u32,
     /// The output that may wait for the peer before reading from it stops; default 64 KiB.
     pub output_soft_bytes: u32,
-    /// The real memory of one connection, buffers included, beside twice its window: what the window lets in may be held
-    /// by who reads it while as much comes again; default 2 MiB.
+    /// The real memory of one connection, buffers included, beside twice its window, as far as that may grow: what the
+    /// window lets in may be held by who reads it while as much comes again; default 2 MiB.
     ///
     /// A hundred requests with the largest heads, and their buffers.
     pub connection_memory_bytes: u64,
@@ -104,7 +116,9 @@ impl Default for Limits {
             continuation_frames: 8,
             streams: 100,
             stream_window: 256 * 1024,
+            stream_window_max: 1024 * 1024,
             connection_window: 1024 * 1024,
+            connection_window_max: 1024 * 1024,
             frame_bytes: 16 * 1024,
             table_bytes: 4 * 1024,
             encoder_table_bytes: 4 * 1024,

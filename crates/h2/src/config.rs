@@ -26,6 +26,9 @@ pub struct Config {
     pub encoder: EncoderConfig,
     /// Whether a server takes extended CONNECT (RFC 8441); without effect on a client.
     pub connect_protocol: bool,
+    /// Whether a server sends DATA in the order of priorities (RFC 9218 §10); without effect on a client. Its driver has to say
+    /// when a turn [ends](crate::Connection::end_turn).
+    pub schedule: bool,
     /// How long the peer may be silent, while streams are open, before it is pinged; `None` is never.
     pub keep_alive: Option<Duration>,
     /// How long the peer may take to answer a ping of ours; default 20 s.
@@ -42,6 +45,7 @@ impl Default for Config {
             limits: Limits::default(),
             encoder: EncoderConfig { table_bytes_max: u32::MAX, ..EncoderConfig::default() },
             connect_protocol: false,
+            schedule: false,
             keep_alive: None,
             ping_timeout: Duration::from_secs(20),
             settings_timeout: Duration::from_secs(30),
@@ -66,6 +70,7 @@ impl Config {
             frame_bytes_max: self.limits.frame_bytes.clamp(FRAME_BYTES_MIN, FRAME_BYTES_MAX),
             field_section_bytes_max: Some(self.limits.field_section_bytes),
             connect_protocol: !client && self.connect_protocol,
+            no_rfc7540_priorities: !client,
         }
     }
 }

@@ -6,10 +6,10 @@ use crate::frame::FrameKind;
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Counters {
-    /// Frames received, by kind; the last one counts unknown kinds.
+    /// Frames received, by kind; the last one counts the kinds that RFC 9113 does not define.
     pub frames_in: [u32; FrameKind::KNOWN + 1],
-    /// Frames sent, by kind.
-    pub frames_out: [u32; FrameKind::KNOWN],
+    /// Frames sent, by kind, likewise.
+    pub frames_out: [u32; FrameKind::KNOWN + 1],
     /// PRIORITY frames, and priorities in HEADERS, that were ignored.
     pub priorities_ignored: u32,
     /// Frames for closed streams that were ignored.
@@ -39,7 +39,10 @@ impl Counters {
 
     #[inline]
     pub(crate) fn frame_out(&mut self, kind: FrameKind) {
-        let count = &mut self.frames_out[usize::from(kind.0)];
+        let count = match self.frames_out.get_mut(usize::from(kind.0)) {
+            Some(count) => count,
+            None => &mut self.frames_out[FrameKind::KNOWN],
+        };
         *count = count.wrapping_add(1);
     }
 }

@@ -118,8 +118,11 @@ pub enum SendError {
     HeadAlreadySent,
     /// A request from a server, or a response from a client.
     WrongRole,
-    /// The peer has not enabled extended CONNECT (RFC 8441 §3), or its SETTINGS are not here yet.
+    /// The peer's SETTINGS say that it does not take extended CONNECT (RFC 8441 §3).
     ConnectProtocolNotEnabled,
+    /// Whether the peer takes extended CONNECT is not known before its SETTINGS are here; `Notice::StreamSlots` says when to
+    /// try again.
+    AwaitsSettings,
     /// The field section is larger than the peer's SETTINGS_MAX_HEADER_LIST_SIZE.
     FieldsTooLarge {
         /// The sum of name + value + 32 over all fields, pseudo-fields included.
@@ -136,7 +139,8 @@ pub enum SendError {
         /// The rule.
         rule: Violation,
     },
-    /// DATA would be more, or end with less, than `content-length` says.
+    /// DATA would be more, or end with less, than `content-length` says; or it is stated where there is no content: in 1xx
+    /// and 204 (RFC 9110 §8.6).
     ContentLength,
     /// A status that cannot be used here: 1xx as a final response, another as an interim one, or 101 (RFC 9113 §8.6).
     Status,
@@ -162,6 +166,7 @@ impl fmt::Display for SendError {
             Self::HeadAlreadySent => "the head of the message has been sent",
             Self::WrongRole => "clients send requests, servers send responses",
             Self::ConnectProtocolNotEnabled => "the peer has not enabled extended CONNECT",
+            Self::AwaitsSettings => "the peer's settings, which decide, are not here yet",
             Self::FieldsTooLarge { size, limit } => {
                 return write!(f, "the fields need {size} octets, the peer allows {limit}");
             }

@@ -86,7 +86,8 @@ pub enum Notice {
         /// The stream.
         stream: StreamKey,
     },
-    /// A request was refused with `SendError::StreamLimit`, and now there is room for at least one.
+    /// A request was refused with `SendError::StreamLimit`, and now there is room for at least one; or with
+    /// `SendError::AwaitsSettings`, and now they are here.
     StreamSlots,
     /// The peer goes away. Requests above `last` were reset with `unprocessed`, and new ones are refused.
     GoAway {

@@ -10,6 +10,7 @@ use alula_fields::{Authority, FieldFlags, Head, KnownName, Scheme, Status, octet
 use alula_hpack::{Decoded, Visitor};
 
 use crate::content;
+use crate::priority::Priority;
 use crate::violation::Violation;
 
 /// What a block is the field section of.
@@ -47,6 +48,8 @@ pub(crate) struct FieldCheck {
     fields: u32,
     crumbs: u32,
     pub(crate) content_length: Option<u64>,
+    /// What the field `priority` says, if there is one that can be read.
+    pub(crate) priority: Option<Priority>,
 }
 
 /// What the machine needs to know of a request.
@@ -98,6 +101,7 @@ impl FieldCheck {
             fields: 0,
             crumbs: 0,
             content_length: None,
+            priority: None,
         }
     }
 
@@ -336,7 +340,13 @@ impl Collect<'_> {
                 Ok(())
             }
             (KnownName::TE, Section::Request) => Err(Violation::TE_INVALID),
-            (KnownName::CONTENT_LENGTH | KnownName::COOKIE | KnownName::HOST, _) => {
+            (KnownName::PRIORITY, Section::Request) => {
+                // One that cannot be read says nothing (RFC 9651 §4.2); of several the last one counts.
+                self.check.priority = Priority::parse(field.value).or(self.check.priority);
+                self.push(Some(name), field);
+                Ok(())
+            }
+            (KnownName::CONTENT_LENGTH | KnownName::COOKIE | KnownName::HOST | KnownName::PRIORITY, _) => {
                 self.push(Some(name), field);
                 Ok(())
             }
@@ -428,7 +438,7 @@ pub(crate) static IS_SPECIAL: [bool; 256] = by_id(true);
 /// By id: the fields that HTTP/2 has rules for, whoever sends them; 0 is none.
 pub(crate) static HAS_RULES: [bool; 256] = by_id(false);
 
-const fn by_id(has_cookie: bool) -> [bool; 256] {
+const fn by_id(comes: bool) -> [bool; 256] {
     let mut table = [false; 256];
     let mut id = 1;
     while id <= u8::MAX as usize {
@@ -440,6 +450,7 @@ const fn by_id(has_cookie: bool) -> [bool; 256] {
     table[KnownName::TE.id() as usize] = true;
     table[KnownName::CONTENT_LENGTH.id() as usize] = true;
     table[KnownName::HOST.id() as usize] = true;
-    table[KnownName::COOKIE.id() as usize] = has_cookie;
+    table[KnownName::COOKIE.id() as usize] = comes;
+    table[KnownName::PRIORITY.id() as usize] = comes;
     table
 }

@@ -40,13 +40,19 @@ impl FrameKind {
     pub const WINDOW_UPDATE: Self = Self(0x8);
     /// More of a field section (RFC 9113 §6.10).
     pub const CONTINUATION: Self = Self(0x9);
+    /// Says how soon a response is wanted (RFC 9218 §7.1).
+    pub const PRIORITY_UPDATE: Self = Self(0x10);
 
     /// How many kinds RFC 9113 defines; their numbers are below this.
     pub const KNOWN: usize = 10;
 
-    /// The name in RFC 9113, or `None` for a kind it does not define.
+    /// The name in RFC 9113 or RFC 9218, or `None` for a kind they do not define.
     pub const fn name(self) -> Option<&'static str> {
-        if (self.0 as usize) < Self::KNOWN { Some(NAMES[self.0 as usize]) } else { None }
+        match self {
+            Self::PRIORITY_UPDATE => Some("PRIORITY_UPDATE"),
+            Self(kind) if (kind as usize) < Self::KNOWN => Some(NAMES[kind as usize]),
+            _ => None,
+        }
     }
 }
 

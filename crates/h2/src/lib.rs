@@ -1,4 +1,4 @@
-//! HTTP/2 (RFC 9113, RFC 8441) as a machine without sockets or clocks: octets in, events out; commands in, octets out.
+//! HTTP/2 (RFC 9113, RFC 8441, RFC 9218) as a machine without sockets or clocks: octets in, events out; commands in, octets out.
 //!
 //! [`Connection`] is one machine for both roles. It can be held as a plain value, without a runtime, which makes it fit for
 //! tests, simulations, and drivers of all kinds. Who wants to fetch something uses the crate `alula` instead.
@@ -11,11 +11,13 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+mod bandwidth;
 mod closed_ids;
 mod config;
 mod connection;
 mod content;
 mod counters;
+mod dictionary;
 mod error;
 mod error_code;
 mod event;
@@ -27,6 +29,7 @@ mod hold;
 mod id_table;
 mod known_head;
 mod prepared;
+mod priority;
 mod repeated;
 mod settings;
 mod stream;
@@ -43,6 +46,7 @@ pub use error_code::ErrorCode;
 pub use event::{Event, Notice, Origin, Received, RequestHead, Reset, ResponseHead};
 pub use frame::FrameKind;
 pub use prepared::{Hole, Prepared};
+pub use priority::Priority;
 pub use settings::Settings;
 pub use streams::StreamKey;
 pub use trace::{Detail, FrameSummary};

@@ -1,4 +1,4 @@
-//! SETTINGS (RFC 9113 §6.5, RFC 8441 §3): the values of each side and their rules.
+//! SETTINGS (RFC 9113 §6.5, RFC 8441 §3, RFC 9218 §2.1): the values of each side and their rules.
 //!
 //! Rule 1: the peer's values hold as soon as they are read; ours hold once they are acknowledged.
 //! Rule 2: every value is checked here, for both directions.
@@ -20,6 +20,7 @@ impl SettingId {
     pub(crate) const MAX_FRAME_SIZE: Self = Self(0x5);
     pub(crate) const MAX_HEADER_LIST_SIZE: Self = Self(0x6);
     pub(crate) const ENABLE_CONNECT_PROTOCOL: Self = Self(0x8);
+    pub(crate) const NO_RFC7540_PRIORITIES: Self = Self(0x9);
 }
 
 /// The smallest and the initial value of SETTINGS_MAX_FRAME_SIZE (RFC 9113 §6.5.2).
@@ -54,6 +55,9 @@ pub struct Settings {
     pub field_section_bytes_max: Option<u32>,
     /// SETTINGS_ENABLE_CONNECT_PROTOCOL: whether this side, a server, takes extended CONNECT (RFC 8441 §3).
     pub connect_protocol: bool,
+    /// SETTINGS_NO_RFC7540_PRIORITIES: whether this side does without the priorities of RFC 7540 (RFC 9218 §2.1). Our servers
+    /// do; it cannot be changed later.
+    pub no_rfc7540_priorities: bool,
 }
 
 impl Default for Settings {
@@ -66,6 +70,7 @@ impl Default for Settings {
             frame_bytes_max: FRAME_BYTES_MIN,
             field_section_bytes_max: None,
             connect_protocol: false,
+            no_rfc7540_priorities: false,
         }
     }
 }
@@ -88,6 +93,8 @@ impl Settings {
                 }
                 self.connect_protocol = value == 1;
             }
+            SettingId::NO_RFC7540_PRIORITIES if value > 1 => return Err(Violation::SETTING_PRIORITIES),
+            SettingId::NO_RFC7540_PRIORITIES => self.no_rfc7540_priorities = value == 1,
             _ => {}
         }
         Ok(())
@@ -99,6 +106,7 @@ impl Settings {
             && self.stream_window <= MAX_31
             && !self.push
             && (self.connect_protocol || !before.connect_protocol)
+            && self.no_rfc7540_priorities == before.no_rfc7540_priorities
             && (self.streams_max.is_some() || before.streams_max.is_none())
             && (self.field_section_bytes_max.is_some() || before.field_section_bytes_max.is_none())
     }
@@ -126,6 +134,8 @@ impl Settings {
         if !client {
             let enabled = self.connect_protocol.into();
             entry(SettingId::ENABLE_CONNECT_PROTOCOL, enabled, before.connect_protocol.into());
+            let without = self.no_rfc7540_priorities.into();
+            entry(SettingId::NO_RFC7540_PRIORITIES, without, before.no_rfc7540_priorities.into());
         }
         frame.finish()
     }
@@ -138,7 +148,7 @@ pub(crate) struct SettingsFrame {
 }
 
 impl SettingsFrame {
-    const BYTES_MAX: usize = 9 + 7 * ENTRY_BYTES;
+    const BYTES_MAX: usize = 9 + 8 * ENTRY_BYTES;
 
     fn push(&mut self, id: SettingId, value: u32) {
         self.octets[self.len..self.len + 2].copy_from_slice(&id.0.to_be_bytes());
@@ -227,6 +237,7 @@ mod tests {
             (5, FRAME_BYTES_MIN - 1, false, Violation::SETTING_FRAME_SIZE),
             (5, FRAME_BYTES_MAX + 1, false, Violation::SETTING_FRAME_SIZE),
             (8, 2, true, Violation::SETTING_CONNECT),
+            (9, 2, false, Violation::SETTING_PRIORITIES),
         ] {
             let mut settings = Settings::default();
             assert_eq!(settings.set(SettingId(id), value, from_server), Err(rule), "{id} {value}");
@@ -248,7 +259,7 @@ mod tests {
     #[test]
     fn unknown_settings_change_nothing() {
         let mut settings = Settings::default();
-        for id in [0, 7, 9, 0x0a0a, 0xffff] {
+        for id in [0, 7, 10, 0x0a0a, 0xffff] {
             assert_eq!(settings.set(SettingId(id), u32::MAX, true), Ok(()));
         }
         assert_eq!(settings, Settings::default());

@@ -8,6 +8,7 @@ use crate::content::Content;
 use crate::error_code::ErrorCode;
 use crate::event::{Origin, Reset};
 use crate::half::{Receiving, Sending};
+use crate::priority::Priority;
 use crate::settings::WINDOW_INITIAL;
 use crate::window::{ReceiveWindow, SendWindow};
 
@@ -31,6 +32,8 @@ pub(crate) struct Stream {
     pub(crate) is_connect: bool,
     /// CONNECT was answered with success: DATA is the tunnel's (RFC 9113 §8.5).
     pub(crate) is_tunnel: bool,
+    /// What the client has said about how soon it wants the response.
+    pub(crate) priority: Option<Priority>,
     /// How many interim responses have come.
     pub(crate) interim: u32,
     pub(crate) window_in: ReceiveWindow,
@@ -59,6 +62,7 @@ impl Stream {
             is_head_request: false,
             is_connect: false,
             is_tunnel: false,
+            priority: None,
             interim: 0,
             window_in: ReceiveWindow::new(WINDOW_INITIAL),
             window_out: SendWindow::new(WINDOW_INITIAL),
@@ -83,6 +87,7 @@ impl Stream {
         self.is_head_request = false;
         self.is_connect = false;
         self.is_tunnel = false;
+        self.priority = None;
         self.interim = 0;
         self.window_in = ReceiveWindow::new(window_in);
         self.window_out = SendWindow::new(window_out);

@@ -211,6 +211,19 @@ impl Streams {
         Some(key)
     }
 
+    /// The streams in a queue, the one that waits longest first.
+    pub(crate) fn waiting(&self, queue: Queue) -> impl Iterator<Item = StreamKey> {
+        let at = queue as usize;
+        let link = move |slot: u32| self.slots.get(slot as usize).map(|entry| (slot, entry));
+        core::iter::successors(link(self.queues[at].first), move |(_, entry)| link(entry.links[at].after))
+            .map(|(slot, entry)| StreamKey { slot, generation: entry.generation })
+    }
+
+    /// Takes a stream out of a queue, wherever it stands.
+    pub(crate) fn leave(&mut self, queue: Queue, key: StreamKey) {
+        self.unlink(queue, key);
+    }
+
     #[inline]
     fn unlink(&mut self, queue: Queue, key: StreamKey) {
         let at = queue as usize;

@@ -5,8 +5,11 @@ use core::fmt;
 
 use crate::error_code::ErrorCode;
 use crate::frame::{FrameHeader, FrameKind, flag};
+use crate::priority::Priority;
 
-/// A frame that came or went. Its `Display` is one line.
+/// A frame that came or went. Its `Display` is one line: the direction, the kind, the stream, the length of the payload, the
+/// names of the flags that are set and mean something, and what a small frame says. Kinds that nobody has defined have lines,
+/// too: `recv UNKNOWN(0x16) stream=3 length=9`.
 ///
 /// ```
 /// use alula_h2::{Config, Connection};
@@ -47,11 +50,15 @@ pub enum Detail {
     Ping([u8; 8]),
     /// GOAWAY: the last stream, and why.
     GoAway(u32, ErrorCode),
+    /// PRIORITY_UPDATE: the stream, and its priority.
+    Priority(u32, Priority),
 }
 
 /// The frames nobody has asked for yet: the latest 1024.
 pub(crate) struct Trace {
     enabled: bool,
+    /// A small frame whose payload is not here yet.
+    begun: Option<FrameHeader>,
     frames: VecDeque<FrameSummary>,
 }
 
@@ -59,7 +66,7 @@ const KEPT_MAX: usize = 1024;
 
 impl Trace {
     pub(crate) const fn new(enabled: bool) -> Self {
-        Self { enabled, frames: VecDeque::new() }
+        Self { enabled, begun: None, frames: VecDeque::new() }
     }
 
     #[inline]
@@ -69,24 +76,46 @@ impl Trace {
         }
     }
 
+    /// Notes a frame that came and is recorded once its payload is here, or was found to be wrong.
+    #[inline]
+    pub(crate) fn begin(&mut self, header: FrameHeader) {
+        if self.enabled {
+            self.begun = Some(header);
+        }
+    }
+
+    /// The frame that has begun, if any, is wrong and nobody reads on: it is recorded as far as it is known.
+    pub(crate) fn break_off(&mut self) {
+        if let Some(header) = self.begun {
+            self.keep_with(false, header, Detail::None);
+        }
+    }
+
+    /// As [`record`](Self::record), where the payload was read elsewhere.
+    pub(crate) fn record_with(&mut self, sent: bool, header: FrameHeader, detail: impl FnOnce() -> Detail) {
+        if self.enabled {
+            self.keep_with(sent, header, detail());
+        }
+    }
+
     pub(crate) fn poll(&mut self) -> Option<FrameSummary> {
         self.frames.pop_front()
     }
 
     #[cold]
     fn keep(&mut self, sent: bool, header: FrameHeader, payload: &[u8]) {
+        self.keep_with(sent, header, detail(header.kind, payload));
+    }
+
+    fn keep_with(&mut self, sent: bool, header: FrameHeader, detail: Detail) {
+        if !sent {
+            self.begun = None;
+        }
         if self.frames.len() == KEPT_MAX {
             self.frames.pop_front();
         }
         let FrameHeader { length, kind, flags, stream } = header;
-        self.frames.push_back(FrameSummary {
-            sent,
-            kind,
-            flags,
-            stream,
-            length,
-            detail: detail(kind, payload),
-        });
+        self.frames.push_back(FrameSummary { sent, kind, flags, stream, length, detail });
     }
 }
 
@@ -97,6 +126,9 @@ fn detail(kind: FrameKind, payload: &[u8]) -> Detail {
         FrameKind::WINDOW_UPDATE => word(0).map(Detail::Increment),
         FrameKind::PING => payload.first_chunk().copied().map(Detail::Ping),
         FrameKind::GOAWAY => word(0).zip(word(4)).map(|(last, code)| Detail::GoAway(last, ErrorCode(code))),
+        FrameKind::PRIORITY_UPDATE => word(0)
+            .zip(payload.get(4..).and_then(Priority::parse))
+            .map(|(stream, priority)| Detail::Priority(stream, priority)),
         _ => None,
     }
     .unwrap_or(Detail::None)
@@ -117,6 +149,7 @@ impl fmt::Display for FrameSummary {
             Detail::Increment(octets) => write!(f, " increment={octets}"),
             Detail::Ping(payload) => write!(f, " payload={:016x}", u64::from_be_bytes(payload)),
             Detail::GoAway(last, code) => write!(f, " last={last} code={code}"),
+            Detail::Priority(stream, priority) => write!(f, " prioritized={stream} priority={priority}"),
         }
     }
 }
@@ -149,13 +182,15 @@ mod tests {
         trace.record(false, header(FrameKind::WINDOW_UPDATE, 0, 0, 4), &[0, 0, 1, 0]);
         trace.record(false, header(FrameKind::GOAWAY, 0, 0, 8), &[0, 0, 0, 7, 0, 0, 0, 11]);
         trace.record(false, header(FrameKind::PING, 1, 0, 8), b"\0\0\0\0\0\0\0\x07");
-        trace.record(false, header(FrameKind(0x10), 0xff, 3, 9), &[]);
+        trace.record(true, header(FrameKind::PRIORITY_UPDATE, 0, 0, 10), b"\0\0\0\x03u=1, i");
+        trace.record(false, header(FrameKind(0x16), 0xff, 3, 9), &[]);
         for line in [
             "send HEADERS stream=1 length=40 END_STREAM END_HEADERS",
             "recv WINDOW_UPDATE stream=0 length=4 increment=256",
             "recv GOAWAY stream=0 length=8 last=7 code=ENHANCE_YOUR_CALM",
             "recv PING stream=0 length=8 ACK payload=0000000000000007",
-            "recv UNKNOWN(0x10) stream=3 length=9",
+            "send PRIORITY_UPDATE stream=0 length=10 prioritized=3 priority=u=1, i",
+            "recv UNKNOWN(0x16) stream=3 length=9",
         ] {
             assert_eq!(trace.poll().unwrap().to_string(), line);
         }

@@ -98,6 +98,11 @@ violations! {
     PUSH_PROMISE: connection PROTOCOL_ERROR "PUSH_PROMISE although push is disabled (RFC 9113 §6.6)";
     PRIORITY_LENGTH: stream FRAME_SIZE_ERROR "PRIORITY is not 5 octets long (RFC 9113 §6.3)";
     SELF_DEPENDENCY: stream PROTOCOL_ERROR "a stream depends on itself (RFC 7540 §5.3.1)";
+    PRIORITY_UPDATE_TO_CLIENT: connection PROTOCOL_ERROR "PRIORITY_UPDATE from a server (RFC 9218 §7.1)";
+    PRIORITY_UPDATE_ON_STREAM: connection PROTOCOL_ERROR "PRIORITY_UPDATE on a stream other than 0 (RFC 9218 §7.1)";
+    PRIORITY_UPDATE_LENGTH: connection FRAME_SIZE_ERROR "PRIORITY_UPDATE is shorter than 4 octets (RFC 9218 §7.1)";
+    PRIORITY_UPDATE_OF_NOTHING: connection PROTOCOL_ERROR "PRIORITY_UPDATE for stream 0 or for one that was never promised (RFC 9218 §7.1)";
+    PRIORITY_UPDATES_TOO_MANY: connection PROTOCOL_ERROR "PRIORITY_UPDATE for more streams than SETTINGS_MAX_CONCURRENT_STREAMS allows (RFC 9218 §7.1)";
     RST_STREAM_LENGTH: connection FRAME_SIZE_ERROR "RST_STREAM is not 4 octets long (RFC 9113 §6.4)";
 
     // Settings, ping, going away.
@@ -107,6 +112,7 @@ violations! {
     SETTING_WINDOW: connection FLOW_CONTROL_ERROR "SETTINGS_INITIAL_WINDOW_SIZE is above 2^31-1 (RFC 9113 §6.5.2)";
     SETTING_FRAME_SIZE: connection PROTOCOL_ERROR "SETTINGS_MAX_FRAME_SIZE is out of range (RFC 9113 §6.5.2)";
     SETTING_CONNECT: connection PROTOCOL_ERROR "SETTINGS_ENABLE_CONNECT_PROTOCOL is neither 0 nor 1, or went back to 0 (RFC 8441 §3)";
+    SETTING_PRIORITIES: connection PROTOCOL_ERROR "SETTINGS_NO_RFC7540_PRIORITIES is neither 0 nor 1, or was changed (RFC 9218 §2.1)";
     SETTINGS_TOO_MANY: connection ENHANCE_YOUR_CALM "a SETTINGS frame has too many entries (RFC 9113 §10.5)";
     PING_LENGTH: connection FRAME_SIZE_ERROR "PING is not 8 octets long (RFC 9113 §6.7)";
     GOAWAY_LENGTH: connection FRAME_SIZE_ERROR "GOAWAY is shorter than 8 octets (RFC 9113 §6.8)";
@@ -175,7 +181,7 @@ mod tests {
             let (text, section) = rule.rsplit_once(" (RFC ").unwrap_or_else(|| panic!("{name}: {rule}"));
             assert!(text.len() > 10, "{name}");
             let (number, section) = section.split_once(" §").unwrap_or_else(|| panic!("{name}: {rule}"));
-            assert!(["9113", "7540", "8441", "9110"].contains(&number), "{name}: {rule}");
+            assert!(["9113", "7540", "8441", "9218", "9110"].contains(&number), "{name}: {rule}");
             assert!(section.ends_with(')'), "{name}: {rule}");
         }
     }

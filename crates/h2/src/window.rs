@@ -4,9 +4,9 @@
 //! Rule 2: nothing here knows whether we are the client or the server, or which stream it is.
 //!
 //! A receive window moves in three steps. DATA moves octets from `available` to `held` when it arrives; the application
-//! moves them from `held` to `owed` when it has consumed them; `update` announces what is owed once that is half of the
-//! window, and makes it `available` again. So `available + held + owed` is always the size of the window. Octets of
-//! padding skip the middle step.
+//! moves them from `held` to `owed` when it has consumed them; `update` announces what is owed once that is worth a frame:
+//! half of the window, or a quarter of a mebibyte of a large one, so that the peer need not wait for it. That makes it
+//! `available` again. So `available + held + owed` is always the size of the window. Octets of padding skip the middle step.
 
 use crate::frame::MAX_31;
 use crate::violation::Violation;
@@ -55,6 +55,9 @@ impl SendWindow {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct WindowOverflow;
 
+/// Octets of DATA that a WINDOW_UPDATE of thirteen is not too much for, however large the window.
+const WORTH_A_FRAME_MAX: u32 = 256 * 1024;
+
 /// How much the peer may send, and what becomes of what it has sent.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct ReceiveWindow {
@@ -99,13 +102,20 @@ impl ReceiveWindow {
     /// The increment of a WINDOW_UPDATE that is worth sending now.
     #[inline]
     pub(crate) fn update(&mut self) -> Option<u32> {
-        if self.owed == 0 || self.owed < self.size.div_ceil(2) {
+        if !self.is_update_due() {
             return None;
         }
         let increment = self.owed;
         self.owed = 0;
         self.available += i64::from(increment);
         Some(increment)
+    }
+
+    /// Whether half of the window is owed, or as much as is worth a frame in any case. No window is above 2^31-1, so doubling
+    /// overflows nothing.
+    #[inline]
+    const fn is_update_due(self) -> bool {
+        (self.owed >= WORTH_A_FRAME_MAX || 2 * self.owed >= self.size) && self.owed > 0
     }
 
     /// Makes the window larger by what is announced at once; an error, and unchanged, above 2^31-1.
@@ -128,6 +138,11 @@ impl ReceiveWindow {
         self.held
     }
 
+    /// What the peer may still send.
+    pub(crate) const fn available(self) -> i64 {
+        self.available
+    }
+
     pub(crate) const fn size(self) -> u32 {
         self.size
     }
@@ -136,7 +151,7 @@ impl ReceiveWindow {
     pub(crate) fn check_invariants(self) {
         let sum = self.available + i64::from(self.held) + i64::from(self.owed);
         assert_eq!(sum, i64::from(self.size), "{self:?}");
-        assert!(self.owed == 0 || self.owed < self.size.div_ceil(2), "an update is overdue: {self:?}");
+        assert!(!self.is_update_due(), "an update is overdue: {self:?}");
     }
 }
 

@@ -127,7 +127,7 @@ fn window_update_flood() {
 
 #[test]
 fn unknown_frame_flood() {
-    check(20, |time| frame(0xb + (time % 200) as u8, 0, 1, b"anything"));
+    check(20, |time| frame(0x11 + (time % 200) as u8, 0, 1, b"anything"));
 }
 
 #[test]

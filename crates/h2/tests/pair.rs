@@ -485,12 +485,18 @@ fn extended_connect_waits_for_leave() {
         fields: &none,
     };
     let early = pair.client.machine.send_request(&head, false, &mut pair.client.out);
-    assert_eq!(early, Err(SendError::ConnectProtocolNotEnabled));
-    pair.settle();
+    assert_eq!(early, Err(SendError::AwaitsSettings));
+    pair.drive();
+    assert!(pair.client.take_log().contains(&"StreamSlots".to_owned()));
+    pair.server.take_log();
     assert!(pair.client.machine.peer_settings().connect_protocol);
     pair.client.machine.send_request(&head, false, &mut pair.client.out).unwrap();
     pair.drive();
     assert_eq!(pair.server.take_log(), ["head CONNECT websocket https a.example /chat"]);
+
+    let mut pair = Pair::ready();
+    let refused = pair.client.machine.send_request(&head, false, &mut pair.client.out);
+    assert_eq!(refused, Err(SendError::ConnectProtocolNotEnabled));
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use alula_fields::{FieldSection, Head, Limits, OutBuf, Status, Time};
 use alula_h2::{
-    Config, Connection, Event, Notice, RequestHead, ResponseHead, SendError, Settings, StreamKey,
+    Config, Connection, Event, Notice, Priority, RequestHead, ResponseHead, SendError, Settings, StreamKey,
 };
 use alula_testkit::Rng;
 
@@ -175,6 +175,7 @@ struct World {
     up: Vec<u8>,
     down: Vec<u8>,
     requests: usize,
+    says_priorities: bool,
 }
 
 impl World {
@@ -188,7 +189,7 @@ impl World {
             queued_acks: 10_000,
             ..Limits::default()
         };
-        let config = Config { limits, ..Config::default() };
+        let config = Config { limits, schedule: true, ..Config::default() };
         Self {
             rng: Rng::new(seed),
             client: Side::new(Connection::client(config.clone())),
@@ -196,11 +197,12 @@ impl World {
             up: Vec::new(),
             down: Vec::new(),
             requests: 0,
+            says_priorities: seed % 2 == 1,
         }
     }
 
     fn step(&mut self) {
-        match self.rng.below(14) {
+        match self.rng.below(16) {
             0 | 1 => self.request(),
             2 | 3 => self.respond(),
             4..=6 => self.on_any(|side, rng, stream| side.send(rng, stream)),
@@ -208,6 +210,8 @@ impl World {
             9 => self.on_any(|side, _, stream| side.trailers(stream)),
             10 if self.rng.one_in(4) => self.on_any(|side, _, stream| side.give_up(stream)),
             11 if self.rng.one_in(10) => self.settings(),
+            12 => self.reprioritise(),
+            13 => self.end_turn(),
             _ => self.carry(),
         }
         self.client.machine.check_invariants();
@@ -215,7 +219,10 @@ impl World {
     }
 
     fn request(&mut self) {
-        let fields = support::fields(&[("x-own", "value"), ("x-round", &self.requests.to_string())]);
+        let mut fields = support::fields(&[("x-own", "value"), ("x-round", &self.requests.to_string())]);
+        if self.says_priorities && self.rng.one_in(2) {
+            fields.append("priority", *self.rng.pick(&["u=0", "u=2, i", "i", "u=7"])).unwrap();
+        }
         let (scheme, authority, path) = ("https", "a.example", "/");
         let head = RequestHead { method: "POST", scheme, authority, path, protocol: None, fields: &fields };
         let before = (self.client.machine.in_flight(), self.client.out.len());
@@ -250,6 +257,28 @@ impl World {
             act(side, &mut self.rng, stream);
             side.notices();
         }
+    }
+
+    fn reprioritise(&mut self) {
+        let priority = Priority { urgency: self.rng.below(8) as u8, incremental: self.rng.one_in(2) };
+        if let Some(stream) = self.client.any(&mut self.rng).filter(|_| self.says_priorities) {
+            let _ = self.client.machine.reprioritise(stream, priority);
+        }
+    }
+
+    /// A driver that has no room, or has some again, and whose streams have had their chance.
+    fn end_turn(&mut self) {
+        let side = &mut self.server;
+        if self.rng.one_in(3)
+            && let Some(stream) = side.any(&mut self.rng)
+            && side.flows[&stream].has_head_sent
+            && !side.flows[&stream].has_ended
+        {
+            side.machine.await_room(stream);
+        }
+        side.machine.give_room(self.rng.below(100_000) as u32);
+        side.machine.end_turn();
+        side.notices();
     }
 
     fn settings(&mut self) {
@@ -342,7 +371,8 @@ fn random_octets_never_panic_and_never_leave_a_machine_open_for_ever() {
         // Frames that are well-formed as such, with anything in them.
         for _ in 0..rng.below(60) {
             let len = if rng.one_in(3) { *rng.pick(&[0, 4, 5, 6, 8, 12]) } else { rng.below(40) };
-            let (kind, flags, stream) = (rng.below(11) as u8, rng.octet(), rng.below(9) as u32);
+            let kind = if rng.one_in(9) { support::wire::PRIORITY_UPDATE } else { rng.below(11) as u8 };
+            let (flags, stream) = (rng.octet(), rng.below(9) as u32);
             let payload = match kind {
                 1 | 9 if rng.one_in(2) => support::wire::get(),
                 _ => rng.octets(len),

@@ -87,6 +87,14 @@ impl Body {
         Ok(self.trailers.as_ref().map(|head| &head.fields))
     }
 
+    /// Tells the server another priority for what is still to come (RFC 9218 §6).
+    ///
+    /// # Errors
+    /// This is no response, the urgency is above 7, or the stream is gone.
+    pub fn reprioritise(&self, priority: alula_h2::Priority) -> Result<(), Error> {
+        self.stream.as_ref().map_or(Ok(()), |stream| stream.reprioritise(priority))
+    }
+
     /// Whether nothing more will come.
     pub fn is_ended(&self) -> bool {
         self.ended && self.at == self.chunk.len()

@@ -428,9 +428,15 @@ impl Shared {
     }
 
     fn output_drained(&mut self) {
-        if self.pending.is_empty() && self.out.is_empty() && self.writers_wait {
-            self.writers_wait = false;
+        if !self.pending.is_empty() || !self.out.is_empty() {
+            return;
+        }
+        if std::mem::take(&mut self.writers_wait) {
             self.wake_writers();
+        }
+        if self.machine.awaits_room() {
+            self.machine.give_room(OUTPUT_SOFT_LIMIT as u32);
+            self.take_notices();
         }
     }
 
@@ -441,10 +447,8 @@ impl Shared {
     }
 
     /// Whether a writer has to wait until the output has drained.
-    pub(crate) fn output_is_full(&mut self) -> bool {
-        let full = self.unsent() > OUTPUT_SOFT_LIMIT;
-        self.writers_wait |= full;
-        full
+    pub(crate) fn output_is_full(&self) -> bool {
+        self.unsent() > OUTPUT_SOFT_LIMIT
     }
 
     /// A caller leaves. When the others count on it, to read or to write for all, another waiting caller takes its part,

@@ -30,8 +30,8 @@ pub(crate) struct Held {
 impl Held {
     pub(crate) fn new(limits: &Limits, ledger: &Ledger) -> Self {
         // What the windows let in may be held twice: by who reads, and by what comes meanwhile.
-        let bytes_max =
-            limits.connection_memory_bytes.saturating_add(2 * u64::from(limits.connection_window));
+        let window = limits.connection_window.max(limits.connection_window_max);
+        let bytes_max = limits.connection_memory_bytes.saturating_add(2 * u64::from(window));
         let account = MemoryAccount::within(&ledger.memory, bytes_max);
         Self { account, bytes_max, contents: 0, heads: 0, buffers: 0, moved: true }
     }

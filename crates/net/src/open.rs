@@ -55,7 +55,7 @@ where
                     this.conn.unlock_and_wake(guard);
                     return Poll::Ready(Ok(Stream::new(this.conn.clone(), at, Sides::BOTH)));
                 }
-                Err(SendError::StreamLimit) => {}
+                Err(SendError::StreamLimit | SendError::AwaitsSettings) => {}
                 Err(error) => return Poll::Ready(Err(Error::refused(error))),
             }
         }

@@ -116,7 +116,11 @@ impl Conn {
 
     /// Writes what the handlers left; from here on the task is woken for whatever happens.
     pub fn settle(&self, cx: &mut Context<'_>) -> Rest {
-        let mut shared = self.flush(self.lock());
+        let mut shared = self.lock();
+        // Everybody who was told to go on has run.
+        shared.machine.end_turn();
+        shared.take_notices();
+        shared = self.flush(shared);
         if shared.blocked {
             drop(shared);
             self.poll_unblock(cx);

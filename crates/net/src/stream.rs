@@ -9,7 +9,7 @@ use std::{
 };
 
 use alula_fields::{FieldSection, Head};
-use alula_h2::{Connection, SendError, StreamKey};
+use alula_h2::{Connection, Priority, SendError, StreamKey};
 
 use crate::{
     body::Body,
@@ -86,6 +86,17 @@ impl Stream {
         if let Some(slot) = self.conn.lock().slot(self.at) {
             slot.may_be_slow = true;
         }
+    }
+
+    /// Tells the server another priority for the response that is awaited or arrives (RFC 9218 §6).
+    ///
+    /// # Errors
+    /// The urgency is above 7, or the stream is gone.
+    pub fn reprioritise(&self, priority: Priority) -> Result<(), Error> {
+        self.command(|machine, stream, _| machine.reprioritise(stream, priority))?;
+        let shared = self.conn.push_out(self.conn.lock());
+        self.conn.unlock_and_wake(shared);
+        Ok(())
     }
 
     /// Waits for the peer's head. Safe to drop and call again. Allocates nothing once warm.
@@ -264,6 +275,8 @@ impl Shared {
             return Some(Ok(()));
         }
         if self.output_is_full() {
+            // A machine that schedules tells who may go on; else all are woken.
+            self.writers_wait |= !self.machine.await_room(stream);
             return None;
         }
         match self.machine.send_data(stream, &data[*sent..], end, &mut self.out) {

@@ -25,13 +25,25 @@ use crate::{Handler, lobby::Lobby, serve::Serve};
 const ACCEPT_BACKOFF: Duration = Duration::from_millis(50);
 
 /// Settings of a [`Server`]; every one has a default that is safe to use.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub struct ServerBuilder {
     config: Config,
     #[cfg(feature = "tls")]
     identity: Option<Identity>,
     #[cfg(feature = "tls")]
     tls_only: bool,
+}
+
+impl Default for ServerBuilder {
+    fn default() -> Self {
+        Self {
+            config: Config { schedule: true, ..Config::default() },
+            #[cfg(feature = "tls")]
+            identity: None,
+            #[cfg(feature = "tls")]
+            tls_only: false,
+        }
+    }
 }
 
 impl ServerBuilder {
@@ -56,6 +68,16 @@ impl ServerBuilder {
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> Self {
         self.config.limits = limits;
+        self
+    }
+
+    /// Whether clients may ask for tunnels with extended CONNECT (RFC 8441), such as WebSockets; they may not unless it is
+    /// switched on. The handler finds what is asked for with [`Request::protocol`](crate::Request::protocol), and answers
+    /// with a status of 2xx that it [streams](crate::Reply::stream), after a [split](crate::Exchange::split): from then on
+    /// body and writer are the two directions of the tunnel.
+    #[must_use]
+    pub fn extended_connect(mut self, on: bool) -> Self {
+        self.config.connect_protocol = on;
         self
     }
 

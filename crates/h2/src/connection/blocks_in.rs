@@ -387,6 +387,9 @@ impl Connection {
             entry.has_head = true;
             core::mem::swap(&mut entry.head, &mut self.block.head);
         }
+        if self.block.check.priority.is_some() || self.updates.are_foretold() {
+            self.set_first_priority(stream, id, self.block.check.priority);
+        }
         Ok(Some(Event::Head { stream, end }))
     }
 

@@ -2,6 +2,7 @@
 
 use alula_fields::Time;
 
+use super::growth::MEASURE;
 use super::output::{GRACE, KEEP_ALIVE};
 use super::receive::{Phase, Step};
 use super::{Connection, UPDATES_PER_DATA};
@@ -71,6 +72,9 @@ impl Connection {
     fn setting(&mut self, id: SettingId, value: u32) -> Result<(), ConnectionError> {
         let before = self.peer;
         self.peer.set(id, value, self.is_client)?;
+        if self.has_settings && self.peer.no_rfc7540_priorities != before.no_rfc7540_priorities {
+            return Err(Violation::SETTING_PRIORITIES.into());
+        }
         match id {
             SettingId::HEADER_TABLE_SIZE => self.encoder.set_peer_table_limit(value),
             SettingId::INITIAL_WINDOW_SIZE => self.shift_send_windows(&before)?,
@@ -170,7 +174,7 @@ impl Connection {
             FrameKind::PRIORITY => {
                 let Some([a, b, c, d, _]) = self.hold.gather::<5>(rest) else { return Ok(Step::Starved) };
                 self.phase = Phase::Header;
-                self.priority(header.stream, u32::from_be_bytes([a, b, c, d]) & MAX_31, now)
+                self.priority_in(header.stream, u32::from_be_bytes([a, b, c, d]) & MAX_31, now)
             }
             FrameKind::PING | FrameKind::GOAWAY => {
                 let Some(payload) = self.hold.gather::<8>(rest) else { return Ok(Step::Starved) };
@@ -183,6 +187,9 @@ impl Connection {
             }
             _ => {
                 let Some(payload) = self.hold.gather::<4>(rest) else { return Ok(Step::Starved) };
+                if header.kind == FrameKind::PRIORITY_UPDATE {
+                    return self.priority_update_stream(header, u32::from_be_bytes(payload));
+                }
                 self.trace.record(false, header, &payload);
                 self.phase = Phase::Header;
                 let value = u32::from_be_bytes(payload);
@@ -196,7 +203,7 @@ impl Connection {
     }
 
     /// Advice nobody follows any more (RFC 9113 §5.3.2), but for the one rule a test suite still has.
-    pub(super) fn priority(
+    pub(super) fn priority_in(
         &mut self,
         id: u32,
         depends_on: u32,
@@ -230,6 +237,7 @@ impl Connection {
                 self.ping = None;
                 return Ok(Step::Event(Event::Pong { payload }));
             }
+            MEASURE if self.measured(now) => {}
             KEEP_ALIVE => self.timers.pong_here(),
             GRACE if self.going.is_announced => self.finish_grace(),
             _ => self.glitch(1, now)?,

@@ -7,7 +7,7 @@ use crate::error::SendError;
 use crate::frame::{FrameHeader, FrameKind, HEADER_BYTES, flag};
 use crate::half::Outgoing;
 use crate::stream::Stream;
-use crate::streams::{Queue, StreamKey};
+use crate::streams::StreamKey;
 
 impl Connection {
     /// Sends content, as much of it as the windows allow, and says how many octets that was. When it was less than all,
@@ -26,7 +26,7 @@ impl Connection {
         let entry = self.check_stream(stream)?;
         entry.sending.on(Outgoing::Data { end_stream: end })?;
         entry.content_out.check(data.len() as u64, end).map_err(|_| SendError::ContentLength)?;
-        let taken = data.len().min(self.capacity(entry) as usize);
+        let taken = data.len().min(self.capacity(stream, entry) as usize);
         let is_all = taken == data.len();
         let end = end && is_all;
         let sending = entry.sending.on(Outgoing::Data { end_stream: end })?;
@@ -41,8 +41,8 @@ impl Connection {
             self.flush(out);
             self.write_data(id, &data[..taken], end, out);
         }
-        if waits_for_connection {
-            self.streams.enqueue(Queue::Writable, stream);
+        if waits_for_connection || self.turns.is_on {
+            self.wait_in_line(stream, taken as u32, waits_for_connection);
         }
         if end {
             self.close_if_ended(stream);
@@ -50,13 +50,14 @@ impl Connection {
         Ok(taken)
     }
 
-    /// What both windows allow.
+    /// What both windows allow, without what others were promised.
     #[inline]
-    pub(super) fn capacity(&self, entry: &Stream) -> u32 {
-        entry.window_out.available().min(self.window_out.available())
+    pub(super) fn capacity(&self, stream: StreamKey, entry: &Stream) -> u32 {
+        let shared = if self.turns.is_on { self.share(stream, entry) } else { self.window_out.available() };
+        entry.window_out.available().min(shared)
     }
 
-    #[inline]
+    #[inline(always)]
     fn write_data(&mut self, id: u32, data: &[u8], end: bool, out: &mut OutBuf) {
         let max = self.peer.frame_bytes_max as usize;
         let mut left = data;

@@ -34,8 +34,8 @@ impl Connection {
         self.check_open()?;
         let known = self.repeated.find(head.fields, Section::Request);
         let facts = fields_out::request(head, known, &mut self.authority)?;
-        if head.protocol.is_some() && !self.peer.connect_protocol {
-            return Err(SendError::ConnectProtocolNotEnabled);
+        if head.protocol.is_some() {
+            self.check_connect_protocol()?;
         }
         self.check_size(facts.size)?;
         let content = content_out(facts.content_length, end)?;
@@ -62,8 +62,8 @@ impl Connection {
     ) -> Result<StreamKey, SendError> {
         self.check_open()?;
         let facts = prepared.check(values)?;
-        if prepared.is_extended_connect() && !self.peer.connect_protocol {
-            return Err(SendError::ConnectProtocolNotEnabled);
+        if prepared.is_extended_connect() {
+            self.check_connect_protocol()?;
         }
         self.check_size(facts.size)?;
         let content = content_out(facts.content_length, end)?;
@@ -95,6 +95,8 @@ impl Connection {
         let content = match head.status.code() {
             _ if is_tunnel => Content::UNSTATED,
             _ if entry.is_head_request => Content::NONE,
+            // There is nothing whose length could be stated (RFC 9110 §8.6).
+            204 if facts.content_length.is_some() => return Err(SendError::ContentLength),
             204 | 304 => Content::NONE,
             _ => content_out(facts.content_length, end)?,
         };
@@ -123,6 +125,9 @@ impl Connection {
         entry.sending.on(Outgoing::Interim)?;
         let id = entry.id;
         let facts = fields_out::response(head, true, None)?;
+        if facts.content_length.is_some() {
+            return Err(SendError::ContentLength);
+        }
         self.check_size(facts.size)?;
         self.write_response(id, head, None, &facts, false, out);
         Ok(())
@@ -176,6 +181,19 @@ impl Connection {
             return Err(SendError::WrongRole);
         }
         self.check_stream(stream)
+    }
+
+    /// `:protocol` may only be sent to a peer that has said that it takes it (RFC 8441 §3).
+    #[cold]
+    fn check_connect_protocol(&mut self) -> Result<(), SendError> {
+        match (self.has_settings, self.peer.connect_protocol) {
+            (_, true) => Ok(()),
+            (true, false) => Err(SendError::ConnectProtocolNotEnabled),
+            (false, false) => {
+                self.notices.wants_slot = true;
+                Err(SendError::AwaitsSettings)
+            }
+        }
     }
 
     /// The peer's SETTINGS_MAX_HEADER_LIST_SIZE (RFC 9113 §10.5.1).

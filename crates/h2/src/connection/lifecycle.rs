@@ -81,7 +81,7 @@ impl Connection {
         if let Some(stream) = self.streams.first(Queue::Reset) {
             return Some(self.reset_notice(stream));
         }
-        if self.window_out.available() > 0
+        if self.has_turns()
             && let Some(notice) = self.writable_notice()
         {
             return Some(notice);
@@ -96,6 +96,9 @@ impl Connection {
     }
 
     fn writable_notice(&mut self) -> Option<Notice> {
+        if self.turns.is_on {
+            return self.next_turn();
+        }
         while let Some(stream) = self.streams.dequeue(Queue::Writable) {
             let Some(entry) = self.streams.get_mut(stream) else { continue };
             // The stream's own window may have closed since; then its WINDOW_UPDATE brings it here again.
@@ -205,6 +208,9 @@ impl Connection {
         entry.is_closed = true;
         self.closed.push(entry.id, how);
         self.open -= 1;
+        if self.turns.granted > 0 {
+            self.end_grant(stream);
+        }
         if self.notices.wants_slot && self.open < self.stream_limit() {
             self.notices.wants_slot = false;
             self.notices.slots = true;
@@ -274,6 +280,7 @@ impl Connection {
     /// Ends the connection by an error: GOAWAY says which rule was broken.
     #[cold]
     pub(super) fn fail(&mut self, error: ConnectionError) -> ConnectionError {
+        self.trace.break_off();
         let rule = match &error {
             ConnectionError::Peer(violation) => violation.rule,
             ConnectionError::Compression { rule } => rule,

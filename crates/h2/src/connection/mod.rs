@@ -2,7 +2,8 @@
 //!
 //! How the files share the work: `receive` turns octets into frames; `blocks_in`, `data_in` and `control_in` say what the
 //! frames mean; `heads_out` and `data_out` send; `lifecycle` opens, closes and resets streams and ends the connection;
-//! `output` hands out control frames and keeps time. Rules of more than one file:
+//! `output` hands out control frames and keeps time; `growth` makes receive windows larger; `priority_in` notes what is urgent and `turns` says who may send then.
+//! Rules of more than one file:
 //!
 //! Rule 1: a stream is counted (`open`) from its HEADERS until both halves have ended or it is reset, whoever still holds
 //! it; every change of the count is in `lifecycle`.
@@ -15,10 +16,13 @@ mod blocks_in;
 mod control_in;
 mod data_in;
 mod data_out;
+mod growth;
 mod heads_out;
 mod lifecycle;
 mod output;
+mod priority_in;
 mod receive;
+mod turns;
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -42,8 +46,11 @@ use crate::violation::Violation;
 use crate::window::{ReceiveWindow, SendWindow};
 
 use self::blocks_in::Block;
+use self::growth::Growth;
 use self::output::Timers;
+use self::priority_in::PriorityUpdates;
 use self::receive::Phase;
+use self::turns::Turns;
 
 /// One HTTP/2 connection without sockets or clocks (RFC 9113). A driver, after every call that changes it:
 ///
@@ -121,6 +128,7 @@ pub struct Connection {
     has_settings: bool,
     window_in: ReceiveWindow,
     window_out: SendWindow,
+    growth: Growth,
 
     // Streams.
     streams: Streams,
@@ -133,6 +141,9 @@ pub struct Connection {
     next_id: u32,
     /// The highest identifier the peer has used (server).
     highest_id: u32,
+
+    turns: Turns,
+    updates: PriorityUpdates,
 
     going: Going,
     goaway_debug: Vec<u8>,
@@ -212,12 +223,15 @@ impl Connection {
             has_settings: false,
             window_in: ReceiveWindow::new(WINDOW_INITIAL),
             window_out: SendWindow::new(WINDOW_INITIAL),
+            growth: Growth::new(&limits),
             streams: Streams::new(),
             closed: ClosedIds::new((limits.streams as usize).saturating_mul(2).min(CLOSED_IDS_MAX)),
             open: 0,
             reset_held: 0,
             next_id: 1,
             highest_id: 0,
+            turns: Turns::new(config.schedule && !is_client),
+            updates: PriorityUpdates::default(),
             going: Going::default(),
             goaway_debug: Vec::new(),
             notices: Notices::default(),
@@ -350,7 +364,7 @@ impl Connection {
     /// How many octets of DATA can be sent on a stream now: what both windows allow. Zero when the stream is gone.
     #[inline]
     pub fn send_capacity(&self, stream: StreamKey) -> usize {
-        self.streams.get(stream).map_or(0, |entry| self.capacity(entry) as usize)
+        self.streams.get(stream).map_or(0, |entry| self.capacity(stream, entry) as usize)
     }
 
     /// Whether the peer has announced content of this stream that it has not sent (RFC 9110 §8.6), and our windows let it.
@@ -442,7 +456,12 @@ impl Connection {
         &self.counters
     }
 
-    /// The oldest frame nobody has asked for, if `Config::trace` is set; the latest 1024 are kept.
+    /// The oldest frame nobody has asked for, if [`Config::trace`] is set; the latest 1024 are kept.
+    ///
+    /// There is one for every frame in both directions, in the order in which frames came and were written: also for those of
+    /// unknown kind, for those that are ignored, and for one that ends the connection, which comes before the GOAWAY that
+    /// answers it. One that came is told of when its header is here; RST_STREAM, PING, GOAWAY, WINDOW_UPDATE and
+    /// PRIORITY_UPDATE, of which there is more to tell, when all of it is. The client's magic is no frame.
     pub fn poll_trace(&mut self) -> Option<FrameSummary> {
         self.trace.poll()
     }
@@ -457,6 +476,8 @@ impl Connection {
             + self.encoder.memory_bytes()
             + self.repeated.memory_bytes()
             + self.decoder.memory_bytes()
+            + self.updates.memory_bytes()
+            + self.turns.memory_bytes()
     }
 
     /// Checks the bookkeeping, for tests; its cost grows with the streams.
@@ -470,6 +491,7 @@ impl Connection {
         assert_eq!(reset, self.reset_held as usize, "streams that were reset and are held");
         let held: u64 = self.streams.iter().map(|entry| u64::from(entry.window_in.held())).sum();
         assert_eq!(held, u64::from(self.window_in.held()), "octets held by streams and by the connection");
+        self.turns.check_invariants();
         self.window_in.check_invariants();
         for entry in self.streams.iter().filter(|entry| !entry.is_closed) {
             assert!(!entry.has_ended(), "stream {} has ended and is open", entry.id);

@@ -112,6 +112,7 @@ impl Connection {
         if self.going.is_announced && self.going.last_sent.is_none() && self.timers.grace == Time::FAR {
             self.timers.grace = now.saturating_add(self.timers.ping_timeout);
         }
+        self.measure_if_due(now);
         let before = out.len();
         self.flush(out);
         out.len() - before
@@ -295,6 +296,7 @@ impl Connection {
 
     pub(super) fn queue_window_update(&mut self, id: u32, increment: u32) {
         self.queue(&window_update(id, increment));
+        self.note_announced(id, increment);
     }
 
     pub(super) fn queue_grace_ping(&mut self) {
@@ -315,6 +317,7 @@ impl Connection {
         self.window_in.release(octets);
         if let Some(increment) = self.window_in.update() {
             self.queue_window_update(0, increment);
+            self.occasion_to_measure(None, increment);
         }
     }
 
@@ -328,6 +331,7 @@ impl Connection {
         let id = entry.id;
         if let Some(increment) = entry.window_in.update() {
             self.queue_window_update(id, increment);
+            self.occasion_to_measure(Some(stream), increment);
         }
     }
 }

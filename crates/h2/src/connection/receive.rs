@@ -33,6 +33,8 @@ pub(super) enum Phase {
     DataPrefix(FrameHeader),
     /// In the content of DATA.
     Data { stream: StreamKey, left: u32, padding: u32, end: bool },
+    /// In the value of PRIORITY_UPDATE.
+    PriorityValue { header: FrameHeader, left: u32 },
     /// In octets nobody wants.
     Skip { left: u32 },
 }
@@ -125,6 +127,7 @@ impl Connection {
                 Some([padding]) => self.data_frame(header, Some(padding), now),
                 None => Ok(Step::Starved),
             },
+            Phase::PriorityValue { header, left } => self.priority_value(header, left, rest, now),
             Phase::GoAwayDebug { left } => Ok(self.goaway_words(left, rest)),
             Phase::Magic { matched } => self.magic(matched, rest),
         }
@@ -142,10 +145,15 @@ impl Connection {
         self.counters.frame_in(header.kind);
         let is_small = matches!(
             header.kind,
-            FrameKind::RST_STREAM | FrameKind::PING | FrameKind::GOAWAY | FrameKind::WINDOW_UPDATE
+            FrameKind::RST_STREAM
+                | FrameKind::PING
+                | FrameKind::GOAWAY
+                | FrameKind::WINDOW_UPDATE
+                | FrameKind::PRIORITY_UPDATE
         );
-        if !is_small {
-            self.trace.record(false, header, &[]);
+        match is_small {
+            true => self.trace.begin(header),
+            false => self.trace.record(false, header, &[]),
         }
         self.check_place(header)?;
         if self.block.unfinished().is_none() {
@@ -162,6 +170,7 @@ impl Connection {
             | FrameKind::PING
             | FrameKind::GOAWAY
             | FrameKind::WINDOW_UPDATE => self.small_header(header, now),
+            FrameKind::PRIORITY_UPDATE => self.priority_update_header(header),
             _ => {
                 self.glitch(1, now)?;
                 Ok(self.skip_next(header.length))

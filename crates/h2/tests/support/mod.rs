@@ -1,7 +1,6 @@
 //! A client and a server that talk to each other on simulated time, and small helpers for frames.
 #![allow(dead_code, unreachable_pub)]
 
-pub mod steps;
 pub mod wire;
 
 use alula_fields::{FieldSection, Head, OutBuf, Status, Time};

@@ -16,6 +16,7 @@ pub const PING: u8 = 6;
 pub const GOAWAY: u8 = 7;
 pub const WINDOW_UPDATE: u8 = 8;
 pub const CONTINUATION: u8 = 9;
+pub const PRIORITY_UPDATE: u8 = 16;
 
 pub const END: u8 = 0x1;
 pub const ACK: u8 = 0x1;
@@ -67,6 +68,11 @@ pub fn u32_frame(kind: u8, stream: u32, value: u32) -> Vec<u8> {
 
 pub fn setting(id: u16, value: u32) -> Vec<u8> {
     frame(SETTINGS, 0, 0, &[&id.to_be_bytes()[..], &value.to_be_bytes()].concat())
+}
+
+/// PRIORITY_UPDATE for a stream.
+pub fn priority_update(id: u32, value: &str) -> Vec<u8> {
+    frame(PRIORITY_UPDATE, 0, 0, &[&id.to_be_bytes()[..], value.as_bytes()].concat())
 }
 
 /// A string that is no pseudo-field and no table entry's.

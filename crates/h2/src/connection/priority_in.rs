@@ -1,0 +1,187 @@
+//! PRIORITY_UPDATE (RFC 9218 §7.1), and what is remembered of it until its stream opens.
+
+use alloc::vec::Vec;
+
+use alula_fields::Time;
+
+use super::Connection;
+use super::receive::{Phase, Step};
+use crate::error::{ConnectionError, SendError};
+use crate::frame::{FrameHeader, FrameKind, HEADER_BYTES, MAX_31};
+use crate::priority::{Priority, URGENCY_MAX};
+use crate::streams::StreamKey;
+use crate::trace::Detail;
+use crate::violation::Violation;
+
+/// The frame that is being received, and the priorities of streams that are still idle: one each, and no more than the peer
+/// may open.
+#[derive(Debug, Default)]
+pub(super) struct PriorityUpdates {
+    stream: u32,
+    value: Vec<u8>,
+    foretold: Vec<(u32, Priority)>,
+}
+
+/// Longer values are not read: those of today have up to six octets.
+const VALUE_BYTES_MAX: u32 = 128;
+
+impl Connection {
+    /// Tells the server another priority for a response that was asked for (RFC 9218 §6). A request says its own with the
+    /// field `priority`. Nothing is sent once the response is whole.
+    ///
+    /// # Errors
+    /// On a server; with an urgency above 7; when the stream or the connection is gone.
+    pub fn reprioritise(&mut self, stream: StreamKey, priority: Priority) -> Result<(), SendError> {
+        if !self.is_client {
+            return Err(SendError::WrongRole);
+        }
+        if priority.urgency > URGENCY_MAX {
+            return Err(SendError::Setting);
+        }
+        let entry = self.check_stream(stream)?;
+        if entry.is_closed || entry.receiving == crate::half::Receiving::Ended {
+            return Ok(());
+        }
+        let id = entry.id;
+        self.queue_priority_update(id, priority);
+        Ok(())
+    }
+
+    fn queue_priority_update(&mut self, id: u32, priority: Priority) {
+        const VALUE: &[u8; 6] = b"u=0, i";
+        let mut payload = [0; 4 + VALUE.len()];
+        payload[..4].copy_from_slice(&id.to_be_bytes());
+        payload[4..].copy_from_slice(VALUE);
+        payload[6] = b'0' + priority.urgency;
+        let length = if priority.incremental { payload.len() } else { 4 + b"u=0".len() };
+        let kind = FrameKind::PRIORITY_UPDATE;
+        let header = FrameHeader { length: length as u32, kind, flags: 0, stream: 0 };
+        let mut frame = [0; HEADER_BYTES + 4 + VALUE.len()];
+        frame[..HEADER_BYTES].copy_from_slice(&header.octets());
+        frame[HEADER_BYTES..].copy_from_slice(&payload);
+        self.queue(&frame[..HEADER_BYTES + length]);
+    }
+
+    #[cold]
+    pub(super) fn priority_update_header(
+        &mut self,
+        header: FrameHeader,
+    ) -> Result<Step<'static>, ConnectionError> {
+        if self.is_client {
+            return Err(Violation::PRIORITY_UPDATE_TO_CLIENT.into());
+        }
+        if header.stream != 0 {
+            return Err(Violation::PRIORITY_UPDATE_ON_STREAM.into());
+        }
+        if header.length < 4 {
+            return Err(Violation::PRIORITY_UPDATE_LENGTH.into());
+        }
+        self.phase = Phase::Small(header);
+        Ok(Step::More)
+    }
+
+    /// The stream it is about is known.
+    #[cold]
+    pub(super) fn priority_update_stream(
+        &mut self,
+        header: FrameHeader,
+        id: u32,
+    ) -> Result<Step<'static>, ConnectionError> {
+        let id = id & MAX_31;
+        // Streams of ours have even identifiers, and there are none.
+        if id == 0 || id.is_multiple_of(2) {
+            return Err(Violation::PRIORITY_UPDATE_OF_NOTHING.into());
+        }
+        self.updates.stream = id;
+        self.updates.value.clear();
+        self.phase = Phase::PriorityValue { header, left: header.length - 4 };
+        Ok(Step::More)
+    }
+
+    #[cold]
+    pub(super) fn priority_value(
+        &mut self,
+        header: FrameHeader,
+        left: u32,
+        rest: &mut &[u8],
+        now: Time,
+    ) -> Result<Step<'static>, ConnectionError> {
+        let (octets, after) = rest.split_at(rest.len().min(left as usize));
+        *rest = after;
+        if header.length <= VALUE_BYTES_MAX + 4 {
+            self.updates.value.extend_from_slice(octets);
+        }
+        let left = left - octets.len() as u32;
+        if left > 0 {
+            self.phase = Phase::PriorityValue { header, left };
+            return Ok(Step::Starved);
+        }
+        self.phase = Phase::Header;
+        let is_kept = header.length <= VALUE_BYTES_MAX + 4;
+        let priority = Priority::parse(&self.updates.value).filter(|_| is_kept);
+        let id = self.updates.stream;
+        self.trace.record_with(false, header, || {
+            priority.map_or(Detail::None, |priority| Detail::Priority(id, priority))
+        });
+        match priority {
+            Some(priority) => self.priority_update_in(id, priority, now)?,
+            None => self.glitch(1, now)?,
+        }
+        Ok(Step::More)
+    }
+
+    /// The first for an idle stream is free, as browsers send them; the others cost, whatever they are for.
+    fn priority_update_in(&mut self, id: u32, priority: Priority, now: Time) -> Result<(), ConnectionError> {
+        if !self.is_idle(id) {
+            if let Some(stream) = self.streams.find(id) {
+                self.set_priority(stream, priority);
+            }
+            return self.glitch(1, now);
+        }
+        if let Some((_, known)) = self.updates.foretold.iter_mut().find(|(other, _)| *other == id) {
+            *known = priority;
+            return self.glitch(1, now);
+        }
+        let limit = self.local.newest().streams_max.unwrap_or(self.limits.streams);
+        if self.open as usize + self.updates.foretold.len() < limit as usize {
+            self.updates.foretold.push((id, priority));
+            return Ok(());
+        }
+        // A client that has not seen our SETTINGS yet cannot know.
+        match self.local.await_ack() {
+            true => self.glitch(1, now),
+            false => Err(Violation::PRIORITY_UPDATES_TOO_MANY.into()),
+        }
+    }
+
+    /// A stream opens: what was said of it before goes before what its request says (RFC 9218 §7).
+    #[cold]
+    #[inline(never)]
+    pub(super) fn set_first_priority(&mut self, stream: StreamKey, id: u32, said: Option<Priority>) {
+        let foretold = self.updates.foretold.iter().find(|(other, _)| *other == id).map(|(_, known)| *known);
+        // Those below are not idle any more (RFC 9113 §5.1.1).
+        self.updates.foretold.retain(|(other, _)| *other > id);
+        if let Some(priority) = foretold.or(said) {
+            self.set_priority(stream, priority);
+        }
+    }
+
+    fn set_priority(&mut self, stream: StreamKey, priority: Priority) {
+        if let Some(entry) = self.streams.get_mut(stream) {
+            entry.priority = Some(priority);
+            self.turns.is_on = self.turns.schedules;
+        }
+    }
+}
+
+impl PriorityUpdates {
+    /// Whether something was said of streams that are idle.
+    #[inline]
+    pub(super) fn are_foretold(&self) -> bool {
+        !self.foretold.is_empty()
+    }
+
+    pub(super) fn memory_bytes(&self) -> usize {
+        self.value.capacity() + self.foretold.capacity() * size_of::<(u32, Priority)>()
+    }
+}
