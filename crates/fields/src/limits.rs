@@ -63,7 +63,7 @@ pub struct Limits {
     pub glitch_burst: u32,
     /// How much of it comes back per second; default 33.
     pub glitch_rate: u32,
-    /// The entries of one SETTINGS frame; default 32. There are seven settings.
+    /// The entries of one SETTINGS frame; default 32. There are eight settings that we know.
     pub settings_entries: u32,
     /// The acknowledgements of SETTINGS and PING that wait to be written; default 64. A peer that asks and does not read
     /// would grow them for ever.

@@ -138,7 +138,7 @@ impl ReceiveWindow {
         self.held
     }
 
-    /// What the peer may still send.
+    /// What the peer may still send; negative after we made the window smaller.
     pub(crate) const fn available(self) -> i64 {
         self.available
     }

@@ -296,3 +296,35 @@ fn everybody_has_a_turn_in_the_end() {
         }
     }
 }
+
+/// Blocks that come again are known whole, with what they say about priorities.
+#[test]
+fn a_request_that_comes_again_has_its_priority_again() {
+    let mut pair = Pair::with(Config::default(), Config { schedule: true, ..Config::default() });
+    pair.settle();
+    for _ in 0..10 {
+        pair.client.request_with("GET", "/", &[("priority", "u=2, i")], true).unwrap();
+        pair.drive();
+        let accepted = pair.accepted();
+        assert_eq!(pair.server.machine.priority(accepted), Priority::parse(b"u=2, i"));
+        pair.server.respond(accepted, 204, &[], true).unwrap();
+        pair.drive();
+    }
+    assert!(pair.server.machine.counters().memo_hits > 0);
+}
+
+/// What is kept is bounded by the streams a client may open, and goes when a stream above opens.
+#[test]
+fn what_was_said_of_streams_that_are_passed_over_is_forgotten() {
+    let limits = Limits { streams: 2, ..Limits::default() };
+    let mut server = support::wire::server_with(Config { limits, ..Config::default() });
+    for id in (1..200).step_by(4) {
+        server.receive(&[priority_update(id, "u=1"), priority_update(id + 2, "u=2")].concat());
+        server.receive(&frame(HEADERS, END | 4, id + 2, &request("GET", &[])));
+        let stream = *server.streams.last().unwrap();
+        assert_eq!(server.machine.priority(stream).map(|it| it.urgency), Some(2), "stream {id}");
+        server.respond(stream, 200, &[], true).unwrap();
+        server.transmit();
+    }
+    assert_eq!(server.error, None);
+}

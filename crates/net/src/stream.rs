@@ -9,7 +9,7 @@ use std::{
 };
 
 use alula_fields::{FieldSection, Head};
-use alula_h2::{Connection, Priority, SendError, StreamKey};
+use alula_h2::{Connection, SendError, StreamKey};
 
 use crate::{
     body::Body,
@@ -86,17 +86,6 @@ impl Stream {
         if let Some(slot) = self.conn.lock().slot(self.at) {
             slot.may_be_slow = true;
         }
-    }
-
-    /// Tells the server another priority for the response that is awaited or arrives (RFC 9218 §6).
-    ///
-    /// # Errors
-    /// The urgency is above 7, or the stream is gone.
-    pub fn reprioritise(&self, priority: Priority) -> Result<(), Error> {
-        self.command(|machine, stream, _| machine.reprioritise(stream, priority))?;
-        let shared = self.conn.push_out(self.conn.lock());
-        self.conn.unlock_and_wake(shared);
-        Ok(())
     }
 
     /// Waits for the peer's head. Safe to drop and call again. Allocates nothing once warm.
@@ -229,6 +218,17 @@ impl Stream {
     /// Ends the message with trailers (RFC 9110 §6.5).
     pub fn write_trailers(&self, trailers: &FieldSection) -> Result<(), Error> {
         self.command(|machine, stream, out| machine.send_trailers(stream, trailers, out))?;
+        let shared = self.conn.push_out(self.conn.lock());
+        self.conn.unlock_and_wake(shared);
+        Ok(())
+    }
+
+    /// Tells the server another priority for the response that is awaited or arrives (RFC 9218 §6).
+    ///
+    /// # Errors
+    /// The urgency is above 7, or the stream is gone.
+    pub fn reprioritise(&self, priority: alula_h2::Priority) -> Result<(), Error> {
+        self.command(|machine, stream, _| machine.reprioritise(stream, priority))?;
         let shared = self.conn.push_out(self.conn.lock());
         self.conn.unlock_and_wake(shared);
         Ok(())

@@ -58,6 +58,9 @@ use self::turns::Turns;
 /// 2. writes what [`poll_transmit`](Self::poll_transmit) appends, and closes once [`is_closed`](Self::is_closed);
 /// 3. sleeps until [`poll_timeout`](Self::poll_timeout), then calls [`handle_timeout`](Self::handle_timeout).
 ///
+/// One that has asked a server to [schedule](crate::Config::schedule) also says when a [turn](Self::end_turn) ends, and may
+/// say when its output has no [room](Self::await_room).
+///
 /// A stream's key is good until the stream is over *and* everything was taken: heads, trailers, and DATA given back with
 /// [`release_capacity`](Self::release_capacity). Two duties follow. Who loses interest in a stream calls
 /// [`reset`](Self::reset) or [`forget`](Self::forget), which give the key up at once. And after [`Notice::Reset`] one of the
