@@ -6,6 +6,7 @@
 mod api;
 mod command;
 mod costs;
+mod interop;
 mod peers;
 mod report;
 mod stages;
@@ -26,6 +27,7 @@ Commands:
   costs [--check | --write [PREFIX] | --profile WORKLOAD]
                       Count instructions and allocations, and print the table; or compare with the recorded
                       figures; or record them, and the table of docs/performance.md; or say where they go
+  interop [--write]   Print the interop matrix, or write it to docs/interop.md
 ";
 
 fn main() -> ExitCode {
@@ -47,6 +49,8 @@ fn dispatch(args: &[&str]) -> Result<ExitCode> {
         ["api"] => api::check(),
         ["api", "--write"] => api::write(),
         ["costs", rest @ ..] => costs::command(rest),
+        ["interop"] => interop::print(),
+        ["interop", "--write"] => interop::write(),
         [] | ["help" | "-h" | "--help"] => {
             print!("{USAGE}");
             Ok(ExitCode::SUCCESS)
