@@ -42,11 +42,20 @@ impl OwnServer {
     /// When it cannot listen.
     #[must_use]
     pub fn start(certificates: &Certificates) -> Self {
+        Self::with_limits(certificates, Limits { field_section_bytes: 64 * 1024, ..Limits::default() })
+    }
+
+    /// As [`start`](Self::start), with these limits.
+    ///
+    /// # Panics
+    /// As [`start`](Self::start).
+    #[must_use]
+    pub fn with_limits(certificates: &Certificates, limits: Limits) -> Self {
         let read = |path| std::fs::read(path).expect("our own file");
         let identity = Identity::from_pem(&read(certificates.certificate()), &read(certificates.key()));
         let shared = Arc::new(Shared {
             identity: identity.expect("our own certificate"),
-            limits: Limits { field_section_bytes: 64 * 1024, ..Limits::default() },
+            limits,
             released: Notify::new(),
             connections: Mutex::default(),
             requests: AtomicUsize::new(0),
@@ -163,12 +172,15 @@ impl Handling {
     }
 
     async fn big(&self, exchange: Exchange, length: usize) -> Result<Sent, Error> {
-        let content = routes::alphabet(length);
         // A handler whose stream is reset is dropped where it waits.
         let mut whole = Whole { given_up: &self.shared.given_up, sent: false };
         let mut writer = ok(exchange).field(KnownName::CONTENT_LENGTH, length.to_string()).stream().await?;
-        for part in content.chunks(10_000) {
+        let block = routes::alphabet(26 * 1024);
+        let mut left = length;
+        while left > 0 {
+            let part = &block[..block.len().min(left)];
             writer.write(part).await?;
+            left -= part.len();
         }
         whole.sent = true;
         writer.finish().await

@@ -33,6 +33,8 @@ pub const LAST: &str = "the last answer\n";
 pub const RELEASED: &str = "released\n";
 /// How long the generated content is.
 pub const BIG_BYTES: usize = 10 * 1024 * 1024;
+/// What a client gives up: more than the windows of any client and the buffers of the system hold.
+pub const ENDLESS_BYTES: usize = 100 * 1024 * 1024;
 /// How much is uploaded.
 pub const UPLOAD_BYTES: usize = 5 * 1024 * 1024;
 /// Fields of a large section, each way.

@@ -1,11 +1,13 @@
 //! What clients do with our server: one function for each check, for clients that can be told what to do.
 
+use alula::Limits;
+
 use super::matrix::Way;
 use super::own_server::OwnServer;
-use super::routes::{self, HALF, HELD, HINTED, LAST, RELEASED, SMALL, TRAILED, TRAILERS};
+use super::routes::{self, ENDLESS_BYTES, HALF, HELD, HINTED, LAST, RELEASED, SMALL, TRAILED, TRAILERS};
 use crate::certificates::Certificates;
 use crate::peers::driven::{Ask, Driven, Takes, Told};
-use crate::site::{BIG_BYTES, Site, assert_same};
+use crate::site::{Site, assert_same};
 
 /// How many requests are many.
 pub const MANY: usize = 2000;
@@ -29,7 +31,10 @@ impl<D: Driven> Pair<D> {
     /// Starts both.
     #[must_use]
     pub fn start(at: &Serving, way: Way) -> Self {
-        let server = OwnServer::start(&at.certificates);
+        Self::with(OwnServer::start(&at.certificates), at, way)
+    }
+
+    fn with(server: OwnServer, at: &Serving, way: Way) -> Self {
         let client = D::start(&server.base(way), &way.reach(&at.certificates));
         Self { server, client }
     }
@@ -127,8 +132,8 @@ pub fn server_resets<D: Driven>(at: &Serving, way: Way) {
 /// The client's reset in the middle of a long content.
 pub fn client_resets<D: Driven>(at: &Serving, way: Way) {
     let mut pair = Pair::<D>::start(at, way);
-    let told = pair.client.ask(&Ask { takes: Takes::Beginning, ..get(&format!("big?n={BIG_BYTES}")) });
-    assert!(told.content.len() < BIG_BYTES, "all of it at once");
+    let told = pair.client.ask(&Ask { takes: Takes::Beginning, ..get(&format!("big?n={ENDLESS_BYTES}")) });
+    assert!(told.content.len() < ENDLESS_BYTES, "all of it at once");
     pair.server.wait_for_giving_up();
     let _ = pair.expect(Site::SMALL, SMALL);
     assert_eq!(pair.server.connections(), 1, "the connection went on");
@@ -158,10 +163,23 @@ pub fn goaway_that_loses<D: Driven>(at: &Serving, way: Way) {
     assert_eq!(pair.server.connections(), 2, "the next request went on a new connection");
 }
 
-/// Fields that take CONTINUATION, to us.
+/// Fields that take CONTINUATION, to us: taken by larger limits, refused by the default ones.
 pub fn large_request<D: Driven>(at: &Serving, way: Way) {
-    let told = Pair::<D>::start(at, way).whole(&Ask { fields: routes::large_fields(), ..get("fields") });
+    let ask = Ask { fields: routes::large_fields(), ..get("fields") };
+    let told = Pair::<D>::start(at, way).whole(&ask);
     assert_eq!(String::from_utf8_lossy(&told.content), routes::large_fields_received());
+
+    let strict = OwnServer::with_limits(&at.certificates, Limits::default());
+    let mut refusing = Pair::<D>::with(strict, at, way);
+    let _ = refusing.expect(Site::SMALL, SMALL);
+    let told = refusing.client.ask(&ask);
+    // A client that reads our SETTINGS need not try.
+    assert!(
+        told.status == 431 || told.error.contains("advertised limit"),
+        "40 KB are more than 16 KiB: {told:?}"
+    );
+    let _ = refusing.expect(Site::SMALL, SMALL);
+    assert_eq!((refusing.server.requests(), refusing.server.connections()), (2, 1), "the connection went on");
 }
 
 /// Fields that take CONTINUATION, from us.

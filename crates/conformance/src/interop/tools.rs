@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use super::matrix::{Cell, Cells, Row, Way};
 use super::own_server::OwnServer;
-use super::routes::{self, HALF, HINTED, LAST, SMALL, TRAILED, TRAILERS};
+use super::routes::{self, ENDLESS_BYTES, HALF, HINTED, LAST, SMALL, TRAILED, TRAILERS};
 use super::serving::{MANY, Serving};
 use crate::folder::Folder;
 use crate::load::{self, Counts, Load};
 use crate::outcome::{self, Outcome};
 use crate::peers::curl;
-use crate::site::{BIG_BYTES, Site, assert_same};
+use crate::site::{Site, assert_same};
 
 /// curl.
 pub const CURL: Row<Serving> = Row {
@@ -80,7 +80,7 @@ pub const CURL: Row<Serving> = Row {
         client_resets: Cell::OverTls(
             |at, way| {
                 let server = OwnServer::start(&at.certificates);
-                let big = server.url(way, &format!("big?n={BIG_BYTES}"));
+                let big = server.url(way, &format!("big?n={ENDLESS_BYTES}"));
                 let more = ["--max-filesize", "1000", &big];
                 let outcome = by_curl(at, &server, way, Site::SMALL, &more);
                 assert_eq!(outcome.text(), SMALL, "{outcome}");
@@ -304,8 +304,15 @@ pub const H2LOAD: Row<Serving> = Row {
             "it counts them as failed, 100 on one connection",
         ),
         client_resets: Cell::NotOffered("it gives nothing up but the whole connection"),
-        goaway: Cell::NotOffered(
-            "it counts what it has not asked for yet as failed and opens no other connection",
+        goaway: Cell::Checked(
+            |at, way| {
+                let server = OwnServer::start(&at.certificates);
+                let two = Load { requests: 2, connections: 1, streams: 1, body: None };
+                let counts = load::run(two, &server.url(way, "goaway"));
+                assert_eq!(counts, Counts { total: 2, succeeded: 1, failed: 1 });
+                assert_eq!((server.requests(), server.connections()), (1, 1));
+            },
+            "the request in flight is whole; it counts the next one as failed and opens no other connection",
         ),
         large_request: Cell::Checked(
             |at, way| {

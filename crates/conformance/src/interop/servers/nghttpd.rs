@@ -7,8 +7,6 @@ use crate::interop::routes::{self, SMALL, TRAILERS};
 use crate::peers::nghttpd;
 use crate::site::Site;
 
-const NEVER_RESETS: &str = "it resets streams for mistakes of the client only";
-
 /// Its row.
 pub const NGHTTPD: Row<Served> = Row {
     peer: "nghttpd",
@@ -27,7 +25,7 @@ pub const NGHTTPD: Row<Served> = Row {
             |at, way| fetching::goes_on(at, way, "echo"),
             "one response of 100, to `expect: 100-continue`, instead of two of 103",
         ),
-        server_resets: Cell::NotOffered(NEVER_RESETS),
+        server_resets: Cell::NotOffered("it never breaks a content off"),
         client_resets: Cell::Checked(|at, way| fetching::client_resets(at, way, Site::BIG), ""),
         goaway: Cell::NotOffered("it sends GOAWAY together with the end of the connection only"),
         large_request: Cell::Checked(
