@@ -39,7 +39,7 @@ pub fn tool(name: &str) -> PathBuf {
     path
 }
 
-/// The Python interpreter that can import `hpack` (`ALULA_PYTHON`), where there is one.
+/// The Python interpreter that can import `hpack` and `httpx` (`ALULA_PYTHON`), where there is one.
 #[must_use]
 pub fn python() -> Option<PathBuf> {
     let path = std::env::var_os("ALULA_PYTHON").map(PathBuf::from);

@@ -12,6 +12,7 @@ pub mod environment;
 pub mod folder;
 pub mod frames;
 pub mod hostile;
+pub mod interop;
 pub mod load;
 pub mod malloc;
 pub mod outcome;

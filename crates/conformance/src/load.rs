@@ -36,7 +36,18 @@ pub struct Counts {
 /// When h2load fails, prints no counts or takes more than two minutes.
 #[must_use]
 pub fn run(load: Load<'_>, url: &str) -> Counts {
-    run_watched(load, url, |_| ())
+    run_command(command(load, url), |_| ())
+}
+
+/// As [`run`], with more options.
+///
+/// # Panics
+/// As [`run`].
+#[must_use]
+pub fn run_with(load: Load<'_>, url: &str, options: &[String]) -> Counts {
+    let mut command = command(load, url);
+    command.args(options);
+    run_command(command, |_| ())
 }
 
 /// As [`run`]; `at` is called with the percentage each time another tenth of the requests is done.
@@ -44,7 +55,11 @@ pub fn run(load: Load<'_>, url: &str) -> Counts {
 /// # Panics
 /// As [`run`].
 #[must_use]
-pub fn run_watched(load: Load<'_>, url: &str, mut at: impl FnMut(u32) + Send) -> Counts {
+pub fn run_watched(load: Load<'_>, url: &str, at: impl FnMut(u32) + Send) -> Counts {
+    run_command(command(load, url), at)
+}
+
+fn command(load: Load<'_>, url: &str) -> Command {
     let mut command = Command::new("h2load");
     for (name, value) in [("-n", load.requests), ("-c", load.connections), ("-m", load.streams)] {
         command.arg(name).arg(value.to_string());
@@ -52,8 +67,13 @@ pub fn run_watched(load: Load<'_>, url: &str, mut at: impl FnMut(u32) + Send) ->
     if let Some(body) = load.body {
         command.arg("-d").arg(body);
     }
+    command.arg(url);
+    command
+}
+
+fn run_command(mut command: Command, mut at: impl FnMut(u32) + Send) -> Counts {
     let on_line = |line: &str| progress(line).map_or((), &mut at);
-    let outcome = outcome::run_watched(command.arg(url), Duration::from_secs(120), on_line).expect_success();
+    let outcome = outcome::run_watched(&mut command, Duration::from_secs(120), on_line).expect_success();
     Counts::read(&outcome.text()).unwrap_or_else(|| panic!("h2load printed no counts:\n{outcome}"))
 }
 

@@ -2,6 +2,9 @@
 
 use std::net::TcpListener;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use crate::poll;
 
 /// Below the ports that the system gives to outgoing connections, so that none of those takes one between our
 /// looking and the program's listening.
@@ -31,4 +34,13 @@ pub fn free_row(length: u16) -> u16 {
         }
     }
     panic!("no {length} consecutive ports are free");
+}
+
+/// Waits until nobody listens on the port any more.
+///
+/// # Panics
+/// When somebody still does after 10 seconds.
+pub fn wait_until_free(port: u16) {
+    let bind = || TcpListener::bind(("127.0.0.1", port)).ok();
+    assert!(poll::within(Duration::from_secs(10), bind).is_some(), "port {port} is not given up");
 }

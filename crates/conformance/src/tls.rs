@@ -9,8 +9,8 @@ use rustls::crypto::{CryptoProvider, aws_lc_rs};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
 use rustls::{
-    ClientConfig, ClientConnection, DigitallySignedStruct, ServerConfig, ServerConnection, SignatureScheme,
-    StreamOwned,
+    ClientConfig, ClientConnection, DigitallySignedStruct, RootCertStore, ServerConfig, ServerConnection,
+    SignatureScheme, StreamOwned,
 };
 
 use crate::certificates::Certificates;
@@ -72,6 +72,24 @@ pub fn server_config(certificates: &Certificates) -> Arc<ServerConfig> {
         .with_no_client_auth()
         .with_single_cert(vec![certificate], key)
         .expect("our own certificate");
+    config.alpn_protocols = vec![b"h2".to_vec()];
+    Arc::new(config)
+}
+
+/// What a client needs that trusts this authority, and asks for `h2` by ALPN.
+///
+/// # Panics
+/// When the file cannot be read.
+#[must_use]
+pub fn client_config(certificates: &Certificates) -> Arc<ClientConfig> {
+    let mut roots = RootCertStore::empty();
+    let authority = CertificateDer::from_pem_file(certificates.authority()).expect("our own file");
+    roots.add(authority).expect("our own certificate");
+    let mut config = ClientConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))
+        .with_safe_default_protocol_versions()
+        .expect("the provider has the default versions")
+        .with_root_certificates(roots)
+        .with_no_client_auth();
     config.alpn_protocols = vec![b"h2".to_vec()];
     Arc::new(config)
 }

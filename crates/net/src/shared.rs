@@ -233,7 +233,12 @@ impl Shared {
     fn reason_to_reset(&self, stream: StreamKey, gone: Sides, held: Sides, ended: bool) -> Option<ErrorCode> {
         let sent = self.machine.has_sent_all(stream) != Some(false);
         if gone.has(Sides::WRITE) && !sent {
-            return Some(ErrorCode::CANCEL);
+            // There are clients that take a response for whole that ends in CANCEL: Node's, for one.
+            return Some(if self.machine.is_client() {
+                ErrorCode::CANCEL
+            } else {
+                ErrorCode::INTERNAL_ERROR
+            });
         }
         if ended || held.has(Sides::READ) {
             return None;

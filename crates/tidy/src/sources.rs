@@ -15,7 +15,7 @@ pub struct Source {
     pub text: String,
 }
 
-const ENDINGS: [&str; 6] = ["rs", "md", "toml", "sh", "py", "go"];
+const ENDINGS: [&str; 7] = ["rs", "md", "toml", "sh", "py", "go", "js"];
 
 /// Folders whose files nobody writes by hand, wherever they are.
 const NOT_OURS: [&str; 5] = [".git", "target", "testdata", "corpus", "regressions"];

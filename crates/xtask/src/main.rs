@@ -8,6 +8,7 @@ mod browser;
 mod command;
 mod costs;
 mod fuzz;
+mod interop;
 mod peers;
 mod report;
 mod stages;
@@ -32,6 +33,7 @@ Commands:
                       figures; or record them, and the table of docs/performance.md; or say where they go
   fuzz [TARGET] [--minutes N]
                       Run every target of fuzz/, or one, for N minutes each (1 by default), with a nightly toolchain
+  interop [--write]   Print the interop matrix, or write it to docs/interop.md
 ";
 
 fn main() -> ExitCode {
@@ -55,6 +57,8 @@ fn dispatch(args: &[&str]) -> Result<ExitCode> {
         ["browser"] => browser::command(),
         ["costs", rest @ ..] => costs::command(rest),
         ["fuzz", rest @ ..] => fuzz::command(rest),
+        ["interop"] => interop::print(),
+        ["interop", "--write"] => interop::write(),
         [] | ["help" | "-h" | "--help"] => {
             print!("{USAGE}");
             Ok(ExitCode::SUCCESS)

@@ -1,11 +1,11 @@
-//! A Go program with what the static servers do not have: see `peers/go/main.go`.
+//! A Go program on net/http: a server with what the static servers do not have, and a client. See `peers/go/main.go`.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use super::Origin;
+use super::{Origin, announced};
 use crate::certificates::Certificates;
 use crate::outcome;
 use crate::program::Program;
@@ -17,7 +17,7 @@ use crate::program::Program;
 #[must_use]
 pub fn start(certificates: &Certificates) -> Origin {
     let (program, clear, tls) = listening(certificates, "h2");
-    Origin { name: "Go", clear, tls, _programs: vec![program] }
+    Origin::of("Go", clear, tls, vec![program])
 }
 
 /// As [`start`], but a server that speaks HTTP/1.1 only, on both ports.
@@ -27,17 +27,21 @@ pub fn start(certificates: &Certificates) -> Origin {
 #[must_use]
 pub fn start_http1_only(certificates: &Certificates) -> Origin {
     let (program, clear, tls) = listening(certificates, "http/1.1");
-    Origin { name: "Go without HTTP/2", clear, tls, _programs: vec![program] }
+    Origin::of("Go without HTTP/2", clear, tls, vec![program])
 }
 
 fn listening(certificates: &Certificates, protocol: &str) -> (Program, u16, u16) {
     let mut command = Command::new(program());
-    command.arg(certificates.certificate()).arg(certificates.key()).arg(protocol);
-    let mut program = Program::start(&mut command);
-    let port = |name| move |line: &str| line.strip_prefix(name)?.parse().ok();
-    let clear = program.wait_for_line("names its clear text port", port("clear "));
-    let tls = program.wait_for_line("names its TLS port", port("tls "));
-    (program, clear, tls)
+    command.arg("server").arg(certificates.certificate()).arg(certificates.key()).arg(protocol);
+    announced(&mut command)
+}
+
+/// The client, to be told what to ask for line by line.
+#[must_use]
+pub fn client() -> Command {
+    let mut command = Command::new(program());
+    command.arg("client");
+    command
 }
 
 /// Builds it once per process, into the folder above the test's own program; quick when it is fresh.
@@ -47,7 +51,7 @@ fn program() -> &'static Path {
         let test = std::env::current_exe().expect("a test knows its path");
         let folder = test.ancestors().nth(2).expect("a test lies in a target folder").join("peers");
         std::fs::create_dir_all(&folder).expect("a folder can be made");
-        let program = folder.join("go-server");
+        let program = folder.join("go-peer");
         let mut build = Command::new("go");
         build.arg("build").arg("-o").arg(&program).arg(".");
         build.current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/peers/go"));

@@ -14,18 +14,27 @@ use crate::site::Site;
 /// When nghttpd is not there or does not listen.
 #[must_use]
 pub fn start(site: &Site, certificates: &Certificates) -> Origin {
-    let (clear, tls) = (ports::free(), ports::free());
-    let mut plain = command(site);
-    plain.arg("--no-tls").arg(clear.to_string());
-    let mut secure = command(site);
-    secure.arg(tls.to_string()).arg(certificates.key()).arg(certificates.certificate());
-    let programs = vec![listening(&mut plain, clear), listening(&mut secure, tls)];
-    Origin { name: "nghttpd", clear, tls, _programs: programs }
+    start_with(site, certificates, Vec::new())
 }
 
-fn command(site: &Site) -> Command {
+/// As [`start`], with more options.
+///
+/// # Panics
+/// As [`start`].
+#[must_use]
+pub fn start_with(site: &Site, certificates: &Certificates, options: Vec<String>) -> Origin {
+    let (clear, tls) = (ports::free(), ports::free());
+    let mut plain = command(site, &options);
+    plain.arg("--no-tls").arg(clear.to_string());
+    let mut secure = command(site, &options);
+    secure.arg(tls.to_string()).arg(certificates.key()).arg(certificates.certificate());
+    let programs = vec![listening(&mut plain, clear), listening(&mut secure, tls)];
+    Origin::of("nghttpd", clear, tls, programs)
+}
+
+fn command(site: &Site, options: &[String]) -> Command {
     let mut command = Command::new("nghttpd");
-    command.args(["--address", "127.0.0.1", "--htdocs"]).arg(site.folder().path());
+    command.args(["--address", "127.0.0.1", "--htdocs"]).arg(site.folder().path()).args(options);
     command
 }
 

@@ -15,11 +15,20 @@ use crate::site::Site;
 /// When nginx is not there or does not listen.
 #[must_use]
 pub fn start(site: &Site, certificates: &Certificates) -> Origin {
+    start_with(site, certificates, "")
+}
+
+/// As [`start`], with more directives for the server.
+///
+/// # Panics
+/// As [`start`].
+#[must_use]
+pub fn start_with(site: &Site, certificates: &Certificates, directives: &str) -> Origin {
     let (clear, tls) = (ports::free(), ports::free());
     let prefix = site.folder().join(".nginx");
     std::fs::create_dir_all(&prefix).expect("a folder can be made");
     let configuration = prefix.join("nginx.conf");
-    let text = text(site.folder().path(), certificates, clear, tls);
+    let text = text(site.folder().path(), certificates, clear, tls, directives);
     std::fs::write(&configuration, text).expect("a file can be written");
 
     let mut command = Command::new(program());
@@ -27,7 +36,7 @@ pub fn start(site: &Site, certificates: &Certificates) -> Origin {
     let mut program = Program::start(&mut command);
     program.wait_for_port(clear);
     program.wait_for_port(tls);
-    Origin { name: "nginx", clear, tls, _programs: vec![program] }
+    Origin::of("nginx", clear, tls, vec![program])
 }
 
 /// Debian keeps it where an ordinary user's `PATH` does not look.
@@ -36,7 +45,7 @@ fn program() -> &'static str {
     if Path::new(DEBIAN).is_file() { DEBIAN } else { "nginx" }
 }
 
-fn text(root: &Path, certificates: &Certificates, clear: u16, tls: u16) -> String {
+fn text(root: &Path, certificates: &Certificates, clear: u16, tls: u16, directives: &str) -> String {
     let (certificate, key) = (certificates.certificate(), certificates.key());
     format!(
         "daemon off;
@@ -57,6 +66,7 @@ fn text(root: &Path, certificates: &Certificates, clear: u16, tls: u16) -> Strin
                 ssl_certificate {certificate};
                 ssl_certificate_key {key};
                 root {root};
+                {directives}
             }}
         }}",
         certificate = certificate.display(),

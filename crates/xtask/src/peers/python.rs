@@ -1,44 +1,50 @@
-//! Python's `hpack`, a second opinion about header compression, where Python is there.
+//! Python's packages: `hpack`, a second opinion about header compression, and `httpx`, a client of our server.
 
 use std::path::PathBuf;
 use std::process::Command;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 
 use crate::command::{answer, run};
 use crate::tools;
 
-const HPACK: &str = "hpack==4.1.0";
+/// All of them, those that others need included, so that a test meets the same code tomorrow.
+const PACKAGES: [&str; 10] = [
+    "anyio==4.12.0",
+    "certifi==2025.11.12",
+    "h11==0.16.0",
+    "h2==4.3.0",
+    "hpack==4.1.0",
+    "httpcore==1.0.9",
+    "httpx==0.28.1",
+    "hyperframe==6.1.0",
+    "idna==3.11",
+    "typing_extensions==4.15.0",
+];
 
-/// Makes a virtual environment in `target/tools/py` that has `hpack`; does nothing where there is no Python.
+/// Makes a virtual environment in `target/tools/py` that has them.
 pub(crate) fn install() -> Result<()> {
-    if !is_there() {
-        println!("Python: not here, so its hpack package is not compared with");
-        return Ok(());
-    }
     if interpreter().is_some() {
-        println!("Python: {HPACK} is there");
+        println!("Python: httpx and hpack are there");
         return Ok(());
     }
-    println!("Python: will install {HPACK} into {}", folder().display());
+    println!("Python: will install {} into {}", PACKAGES.join(", "), folder().display());
     run(Command::new("python3").args(["-m", "venv"]).arg(folder())).context("no virtual environment")?;
     let mut pip = Command::new(program());
-    pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", HPACK]);
-    run(&mut pip).context("hpack could not be installed")
+    pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]).args(PACKAGES);
+    run(&mut pip).context("Python's packages could not be installed")?;
+    ensure!(interpreter().is_some(), "Python's packages were installed and cannot be imported");
+    Ok(())
 }
 
-/// The interpreter that can import `hpack`.
+/// The interpreter that can import them.
 pub(crate) fn interpreter() -> Option<PathBuf> {
-    answer(Command::new(program()).args(["-c", "import hpack"])).map(|_| program())
+    answer(Command::new(program()).args(["-c", "import hpack, h2, httpx"])).map(|_| program())
 }
 
-/// Debian ships Python without what `venv` needs.
+/// Debian ships Python without what `venv` needs, and what is to be installed with Python has it neither.
 pub(crate) fn needs_venv_package() -> bool {
-    is_there() && answer(Command::new("python3").args(["-c", "import ensurepip"])).is_none()
-}
-
-fn is_there() -> bool {
-    answer(Command::new("python3").arg("--version")).is_some()
+    answer(Command::new("python3").args(["-c", "import ensurepip"])).is_none()
 }
 
 fn folder() -> PathBuf {
