@@ -21,7 +21,11 @@ fn rst_stream(code: u8) -> [u8; 13] {
     [0, 0, 4, 3, 0, 0, 0, 0, 1, 0, 0, 0, code]
 }
 
-/// Answers the first request with these frames, and gives what the client reads, or its error.
+fn goaway(code: u8) -> [u8; 17] {
+    [0, 0, 8, 7, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, code]
+}
+
+/// Answers the first request with these frames, and gives what the client reads, or its error. The server has sent all.
 async fn read(content: &[u8], frames: &[&[u8]]) -> Result<Vec<u8>, Error> {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/", listener.local_addr().unwrap());
@@ -37,6 +41,7 @@ async fn read(content: &[u8], frames: &[&[u8]]) -> Result<Vec<u8>, Error> {
             socket.read_exact(&mut vec![0; length]).await.unwrap();
         }
         socket.write_all(&frames.concat()).await.unwrap();
+        socket.shutdown().await.unwrap();
         socket
     };
     let client = Client::new().unwrap();
@@ -58,6 +63,17 @@ async fn a_body_cut_by_any_code_is_an_error() {
         let error = read(b"", &[&HEAD, &data(0), &rst_stream(code.0 as u8)]).await.unwrap_err();
         assert!(matches!(error.cause(), Cause::Reset(told) if *told == code), "{code}: {error}");
     }
+}
+
+#[tokio::test]
+async fn who_closes_after_goaway_has_said_why() {
+    for frames in [&[&goaway(1)[..]][..], &[&HEAD, &data(0), &goaway(1)]] {
+        let error = read(b"", frames).await.unwrap_err();
+        let told = matches!(error.cause(), Cause::GoAway(ErrorCode::PROTOCOL_ERROR));
+        assert!(told, "{error}");
+    }
+    let error = read(b"", &[&goaway(0)]).await.unwrap_err();
+    assert!(matches!(error.cause(), Cause::Closed), "{error}");
 }
 
 #[tokio::test]

@@ -139,6 +139,11 @@ impl Error {
         Self::new(Phase::Head, cause, retry)
     }
 
+    /// The peer went away because something was wrong, and did not answer what it had taken.
+    pub(crate) const fn farewell(code: ErrorCode) -> Self {
+        Self::new(Phase::Head, Cause::GoAway(code), Retry::IfIdempotent)
+    }
+
     /// A command that the machine refused; nothing was sent.
     pub(crate) fn refused(error: SendError) -> Self {
         let (phase, retry) = match error {

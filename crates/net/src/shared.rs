@@ -10,7 +10,7 @@ use tokio::net::tcp::OwnedReadHalf;
 #[cfg(feature = "tls")]
 use crate::tls::Tls;
 use crate::{
-    error::Error,
+    error::{Cause, Error},
     idle::Idleness,
     ledger::Ledger,
     memory::Held,
@@ -98,6 +98,8 @@ pub(crate) struct Shared {
     /// The connection's own task runs now and will look at everything before it sleeps.
     pub(crate) task_runs: bool,
     pub(crate) ended: Option<Error>,
+    /// What the peer said was wrong when it went away, if it said so.
+    farewell: Option<ErrorCode>,
     /// No new streams; the connection ends when the last handle is gone.
     pub(crate) closing: bool,
     queue: VecDeque<(u64, Waker)>,
@@ -150,6 +152,7 @@ impl Shared {
             task: None,
             task_runs: false,
             ended: None,
+            farewell: None,
             closing: false,
             queue: VecDeque::new(),
             tickets: 0,
@@ -317,6 +320,7 @@ impl Shared {
     /// Handles what the peer sent: decrypts it, feeds the machine, and notes whom to wake.
     pub(crate) fn feed(&mut self) {
         if let Err(error) = self.try_feed() {
+            self.take_notices();
             self.end(error);
         }
         self.take_notices();
@@ -464,7 +468,8 @@ impl Shared {
             }
             Notice::Reset { stream, reset } => self.fail(stream, Error::reset(&reset)),
             Notice::StreamSlots => self.wake_queue(),
-            Notice::GoAway { .. } => {
+            Notice::GoAway { code, .. } => {
+                self.farewell = (code != ErrorCode::NO_ERROR).then_some(code);
                 self.closing = true;
                 self.wake_task();
             }
@@ -495,6 +500,11 @@ impl Shared {
         if self.ended.is_some() {
             return;
         }
+        let error = match (self.farewell, error.cause()) {
+            // What the peer said before it closed, or the connection broke, says more than that.
+            (Some(code), Cause::Closed | Cause::Io(..)) => Error::farewell(code),
+            _ => error,
+        };
         for index in 0..self.slots.len() as u32 {
             let slot = &mut self.slots[index as usize];
             if slot.stream.is_some() && slot.failed.is_none() {
