@@ -2,13 +2,12 @@
 
 use std::{sync::Arc, time::Duration};
 
-use alula_h2::{Config, Connection};
-use tokio::net::TcpStream;
-
 use crate::{
     conn::Conn,
     error::{Cause, Error, Phase, Retry},
+    transport::Socket,
 };
+use alula_h2::{Config, Connection};
 
 /// The first octet of a TLS connection: the content type of a handshake record (RFC 8446 §5.1).
 #[cfg(feature = "tls")]
@@ -31,25 +30,25 @@ impl Accept {
     ///
     /// # Errors
     /// TLS failed, the peer did not offer `h2` by ALPN, it was too slow, or the connection broke.
-    pub async fn open(&self, socket: TcpStream) -> Result<Arc<Conn>, Error> {
-        match tokio::time::timeout(self.deadline, self.secure(socket)).await {
-            Ok(result) => result.map(Arc::new),
+    pub async fn open(&self, socket: impl Into<Socket>) -> Result<Arc<Conn>, Error> {
+        match tokio::time::timeout(self.deadline, self.secure(socket.into())).await {
+            Ok(result) => result.map(Conn::into_shared),
             Err(_) => Err(Error::new(Phase::Handshake, Cause::Deadline, Retry::Safe)),
         }
     }
 
-    fn plain(&self, socket: TcpStream) -> Result<Conn, Error> {
+    fn plain(&self, socket: Socket) -> Result<Conn, Error> {
         let machine = Connection::server(self.config.clone());
         Conn::new(socket, machine).map_err(|e| Error::io(Phase::Handshake, &e))
     }
 
     #[cfg(not(feature = "tls"))]
-    async fn secure(&self, socket: TcpStream) -> Result<Conn, Error> {
+    async fn secure(&self, socket: Socket) -> Result<Conn, Error> {
         self.plain(socket)
     }
 
     #[cfg(feature = "tls")]
-    async fn secure(&self, mut socket: TcpStream) -> Result<Conn, Error> {
+    async fn secure(&self, mut socket: Socket) -> Result<Conn, Error> {
         let Some(config) = &self.tls else { return self.plain(socket) };
         let mut first = [0];
         let peeked = socket.peek(&mut first).await.map_err(|e| Error::io(Phase::Handshake, &e))?;

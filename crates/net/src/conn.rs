@@ -15,25 +15,18 @@ use std::{
     pin::Pin,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     task::{Context, Poll, Waker},
-    time::Instant,
 };
 
 use alula_fields::{Head, OutBuf, Time};
 use alula_h2::{Connection, FrameSummary, SendError, StreamKey};
-use socket2::SockRef;
-use tokio::{
-    io::AsyncRead as _,
-    net::{
-        TcpStream,
-        tcp::{OwnedReadHalf, OwnedWriteHalf},
-    },
-};
+use tokio::{io::AsyncRead as _, time::Instant};
 
 use crate::{
     error::{Error, Phase},
     open::Open,
     shared::{OUTPUT_SOFT_LIMIT, Reader, Shared},
     slot::{Side, Sides, SlotKey},
+    transport::{ReadHalf, Socket, WriteHalf, split},
 };
 
 /// Octets asked of the socket at once.
@@ -44,7 +37,7 @@ const WAKES: usize = 8;
 
 /// A connection; handles of its streams share it.
 pub struct Conn {
-    io: OwnedWriteHalf,
+    io: WriteHalf,
     peer: SocketAddr,
     started: Instant,
     observer: Option<FrameObserver>,
@@ -57,12 +50,20 @@ pub type FrameObserver = Arc<dyn Fn(&FrameSummary) + Send + Sync>;
 pub(crate) type Guard<'a> = MutexGuard<'a, Shared>;
 
 impl Conn {
-    pub(crate) fn new(io: TcpStream, machine: Connection) -> io::Result<Self> {
+    pub(crate) fn new(io: Socket, machine: Connection) -> io::Result<Self> {
         io.set_nodelay(true)?;
         let peer = io.peer_addr()?;
-        let (read_half, io) = io.into_split();
+        let (read_half, io) = split(io);
         let shared = Mutex::new(Shared::new(machine, read_half));
         Ok(Self { io, peer, started: Instant::now(), observer: None, shared })
+    }
+
+    /// The connection as its handles and its task share it.
+    pub(crate) fn into_shared(self) -> Arc<Self> {
+        let conn = Arc::new(self);
+        #[cfg(feature = "simulation")]
+        conn.io.is_used_by(Arc::downgrade(&conn));
+        conn
     }
 
     #[cfg(feature = "tls")]
@@ -175,7 +176,7 @@ impl Conn {
         let me = Reader::Caller(at.index, side);
         let mut shared = self.lock();
         if shared.slot(at).is_some_and(|slot| slot.arrive(side)) {
-            shared.woken -= 1;
+            shared.count_arrived(1);
         }
         loop {
             if let Some(value) = check(&mut shared) {
@@ -210,9 +211,13 @@ impl Conn {
     }
 
     /// Callers that were woken are about to run and may have something to send: the first that comes to wait
-    /// runs again after them and writes once for all.
+    /// runs again after them and writes once for all. Who has not run by then is not waited for again: a task may do
+    /// something else, and one that polls two callers in turns would let them go first for ever.
     fn lets_others_run(&self, shared: &mut Guard<'_>, me: Reader, cx: &mut Context<'_>) -> bool {
-        if shared.woken == 0 || shared.yielding == Some(me) {
+        if shared.yielding == Some(me) {
+            shared.late = shared.woken;
+        }
+        if shared.woken == shared.late {
             shared.yielding = None;
             return false;
         }
@@ -328,7 +333,7 @@ impl Conn {
         let mut shared = self.lock();
         while shared.blocked {
             drop(shared);
-            if self.io.as_ref().poll_write_ready(cx).is_pending() {
+            if self.io.poll_write_ready(cx).is_pending() {
                 return;
             }
             shared = self.lock();
@@ -346,14 +351,14 @@ impl Conn {
         }
         shared = self.flush(shared);
         // The peer may be gone already; there is nobody left to tell.
-        let _ = SockRef::from(self.io.as_ref()).shutdown(std::net::Shutdown::Write);
+        let _ = self.io.shut();
         shared
     }
 }
 
 /// Reads once. A short read tells tokio that the socket is empty, which spares the call that would find out.
 pub(crate) fn poll_read(
-    half: &mut OwnedReadHalf,
+    half: &mut ReadHalf,
     space: &mut [u8],
     cx: &mut Context<'_>,
 ) -> Poll<io::Result<usize>> {
@@ -460,7 +465,7 @@ impl Shared {
 
     /// Takes the reading half out, unless somebody else has it. Whoever has it leaves its waker with the reactor, in place of
     /// another's: from here on it is the reader.
-    fn begin_to_read(&mut self, me: Reader) -> Option<OwnedReadHalf> {
+    fn begin_to_read(&mut self, me: Reader) -> Option<ReadHalf> {
         let half = self.read_half.take()?;
         if self.reader == Reader::Task && me != Reader::Task {
             self.wake_task();
@@ -494,7 +499,7 @@ impl Shared {
         if let Reader::Caller(index, side) = me
             && self.slots[index as usize].arrive(side)
         {
-            self.woken -= 1;
+            self.count_arrived(1);
         }
     }
 }

@@ -3,12 +3,12 @@
 use std::{io, sync::Arc, time::Duration};
 
 use alula_h2::{Config, Connection};
-use tokio::net::TcpStream;
 
 use crate::{
     conn::{Conn, FrameObserver},
     error::{Cause, Error, Phase, Retry},
     standby::Standby,
+    transport::Socket,
 };
 
 /// Where to connect to, and how.
@@ -42,10 +42,10 @@ impl Connect {
     }
 
     async fn try_open(&self) -> Result<Arc<Conn>, Error> {
-        let socket = TcpStream::connect((self.host.as_str(), self.port)).await;
+        let socket = Socket::connect((self.host.as_str(), self.port)).await;
         let socket = socket.map_err(|e| Error::io(Phase::Connect, &e))?;
         let conn = self.secure(socket).await?;
-        let conn = Arc::new(conn.observed_by(self.observer.clone()));
+        let conn = conn.observed_by(self.observer.clone()).into_shared();
         tokio::spawn(Standby::new(conn.clone()));
         Ok(conn)
     }
@@ -55,12 +55,12 @@ impl Connect {
     }
 
     #[cfg(not(feature = "tls"))]
-    async fn secure(&self, socket: TcpStream) -> Result<Conn, Error> {
+    async fn secure(&self, socket: Socket) -> Result<Conn, Error> {
         plain(socket, self.machine())
     }
 
     #[cfg(feature = "tls")]
-    async fn secure(&self, mut socket: TcpStream) -> Result<Conn, Error> {
+    async fn secure(&self, mut socket: Socket) -> Result<Conn, Error> {
         let Some(config) = &self.tls else {
             return plain(socket, self.machine());
         };
@@ -76,6 +76,6 @@ impl Connect {
     }
 }
 
-fn plain(socket: TcpStream, machine: Connection) -> Result<Conn, Error> {
+fn plain(socket: Socket, machine: Connection) -> Result<Conn, Error> {
     Conn::new(socket, machine).map_err(|e: io::Error| Error::io(Phase::Connect, &e))
 }

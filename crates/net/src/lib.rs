@@ -18,11 +18,14 @@ mod open;
 mod owner;
 mod read_buf;
 mod shared;
+#[cfg(feature = "simulation")]
+pub mod simulation;
 mod slot;
 mod standby;
 mod stream;
 #[cfg(feature = "tls")]
 mod tls;
+mod transport;
 mod writer;
 
 pub use accept::Accept;
@@ -33,6 +36,7 @@ pub use error::{Cause, Error, Phase, Retry};
 pub use open::Open;
 pub use owner::{Incoming, Rest, StreamName, Turn};
 pub use stream::{Received, Stream};
+pub use transport::{Listener, Socket};
 pub use writer::{BodyWriter, Sent};
 
 pub use alula_h2 as h2;

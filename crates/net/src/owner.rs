@@ -3,10 +3,11 @@
 use std::{
     sync::Arc,
     task::{Context, Poll},
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use alula_fields::{Head, Time};
+use tokio::time::Instant;
 
 use crate::{
     conn::{Conn, poll_read},
@@ -57,7 +58,7 @@ pub enum Turn {
 pub struct Rest {
     /// When the task has to run again although nothing arrives; [`Time::FAR`] is never.
     pub wakes_at: Time,
-    /// The connection drains and its last stream has ended.
+    /// The connection drains, its last stream has ended, and all of the output is with the socket.
     pub is_drained: bool,
 }
 
@@ -151,7 +152,8 @@ impl Shared {
         let due = or_never(self.next_deadline).min(or_never(self.machine.poll_timeout()));
         Rest {
             wakes_at: due.min(or_never(self.idleness.look_at())),
-            is_drained: self.machine.is_closed() && self.is_idle(),
+            // What the socket had no room for is still to go out: an answer is not whole without.
+            is_drained: self.machine.is_closed() && self.is_idle() && self.unsent() == 0,
         }
     }
 }

@@ -5,7 +5,6 @@ use std::{collections::VecDeque, task::Waker};
 
 use alula_fields::{FieldSection, Head, OutBuf, Status, Time};
 use alula_h2::{Connection, ErrorCode, Event, Notice, ResponseHead, StreamKey};
-use tokio::net::tcp::OwnedReadHalf;
 
 #[cfg(feature = "tls")]
 use crate::tls::Tls;
@@ -14,6 +13,7 @@ use crate::{
     idle::Idleness,
     read_buf::ReadBuf,
     slot::{Side, Sides, Slot, SlotKey},
+    transport::ReadHalf,
 };
 
 /// Output over this many octets makes writers wait and reading stop.
@@ -64,7 +64,7 @@ pub(crate) struct Shared {
     /// The socket took no more; the connection's task waits for room.
     pub(crate) blocked: bool,
     /// The reading half of the socket, unless somebody reads.
-    pub(crate) read_half: Option<OwnedReadHalf>,
+    pub(crate) read_half: Option<ReadHalf>,
     pub(crate) input: ReadBuf,
     /// The socket takes no more octets, ever.
     pub(crate) output_is_lost: bool,
@@ -87,6 +87,8 @@ pub(crate) struct Shared {
     pub(crate) wake: Vec<Waker>,
     /// Callers that were woken and have not run since.
     pub(crate) woken: usize,
+    /// How many of them had their chance: somebody let them go first, and they did not come.
+    pub(crate) late: usize,
     pub(crate) reader: Reader,
     /// Where the search for the next reader goes on.
     pub(crate) last_reader: usize,
@@ -109,7 +111,7 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    pub(crate) fn new(machine: Connection, read_half: OwnedReadHalf) -> Self {
+    pub(crate) fn new(machine: Connection, read_half: ReadHalf) -> Self {
         Self {
             machine,
             #[cfg(feature = "tls")]
@@ -134,6 +136,7 @@ impl Shared {
             contents_octets: 0,
             wake: Vec::new(),
             woken: 0,
+            late: 0,
             reader: Reader::Task,
             last_reader: 0,
             yielding: None,
@@ -200,7 +203,7 @@ impl Shared {
         let unread = if sides.has(Sides::READ) { slot.content.len() as u32 } else { 0 };
         slot.held = slot.held.without(sides);
         let (stream, held, ended, failed) = (slot.stream, slot.held, slot.ended, slot.failed.is_some());
-        self.woken -= woken;
+        self.count_arrived(woken);
         if let Some(stream) = stream {
             if unread > 0 {
                 let _ = self.machine.release_capacity(stream, unread);
@@ -212,6 +215,12 @@ impl Shared {
         if held == Sides::NONE {
             self.recycle(at);
         }
+    }
+
+    /// So many of those who were woken have run, or are gone.
+    pub(crate) fn count_arrived(&mut self, callers: usize) {
+        self.woken -= callers;
+        self.late = self.late.min(self.woken);
     }
 
     /// Why a stream must be reset of which these sides were let go, if it must.

@@ -5,11 +5,12 @@ use std::{
     net::SocketAddr,
     sync::Arc,
     task::{Context, Poll},
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use alula_fields::{FieldSection, Head};
 use alula_h2::{Connection, SendError, StreamKey};
+use tokio::time::Instant;
 
 use crate::{
     body::Body,

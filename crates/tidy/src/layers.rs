@@ -59,7 +59,7 @@ pub const LAYERS: &[Layer] = &[
     layer("5", &["cli", "store", "python"], Own::Only(&["alula", "tally"]), Outside::AsNeeded),
     layer("side", &["testkit"], Own::Only(&["tally"]), Outside::AsNeeded),
     layer("side", &["tidy"], Own::Only(&[]), Outside::AsNeeded),
-    layer("side", &["conformance", "bench", "xtask"], Own::Anything, Outside::AsNeeded),
+    layer("side", &["conformance", "bench", "simulation", "xtask"], Own::Anything, Outside::AsNeeded),
 ];
 
 const fn layer(name: &'static str, crates: &'static [&'static str], may_use: Own, outside: Outside) -> Layer {

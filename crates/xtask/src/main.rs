@@ -8,6 +8,7 @@ mod command;
 mod costs;
 mod peers;
 mod report;
+mod soak;
 mod stages;
 mod tally;
 mod tools;
@@ -26,6 +27,9 @@ Commands:
   costs [--check | --write [PREFIX] | --profile WORKLOAD]
                       Count instructions and allocations, and print the table; or compare with the recorded
                       figures; or record them, and the table of docs/performance.md; or say where they go
+  soak [--requests N] Millions of requests over loopback: answers right, memory and descriptors flat
+  soak --simulation [--runs N] [--seed N] [--trace]
+                      Runs on simulated time over a faulty network, each decided by its seed
 ";
 
 fn main() -> ExitCode {
@@ -47,6 +51,7 @@ fn dispatch(args: &[&str]) -> Result<ExitCode> {
         ["api"] => api::check(),
         ["api", "--write"] => api::write(),
         ["costs", rest @ ..] => costs::command(rest),
+        ["soak", rest @ ..] => soak::command(rest),
         [] | ["help" | "-h" | "--help"] => {
             print!("{USAGE}");
             Ok(ExitCode::SUCCESS)
