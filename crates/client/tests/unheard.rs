@@ -8,11 +8,17 @@ use std::{
 };
 
 use alula_client::Client;
-use tokio::{io::AsyncReadExt as _, net::TcpListener, time::timeout};
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    net::TcpListener,
+    time::timeout,
+};
 
 /// No test takes that long.
 const FOREVER: Duration = Duration::from_secs(20);
 const PREFACE: usize = 24;
+const SETTINGS: u8 = 4;
+const ACK: u8 = 1;
 
 #[test]
 fn a_connection_that_nobody_heard_of_is_closed() {
@@ -29,6 +35,8 @@ async fn give_up() {
     }
     let (mut socket, _) = listener.accept().await.unwrap();
     timeout(FOREVER, socket.read_exact(&mut [0; PREFACE])).await.expect("the connection is opened").unwrap();
+    // A peer that says nothing would be given up in time.
+    socket.write_all(&[0, 0, 0, SETTINGS, 0, 0, 0, 0, 0, 0, 0, 0, SETTINGS, ACK, 0, 0, 0, 0]).await.unwrap();
     drop(client);
     let mut rest = Vec::new();
     timeout(FOREVER, socket.read_to_end(&mut rest)).await.expect("the connection is closed").unwrap();

@@ -4,15 +4,18 @@
 use std::{
     io::{Read, Write},
     net::{SocketAddr, TcpStream},
+    sync::{Arc, mpsc},
 };
 
 use alula_fields::Status;
-use alula_server::{Exchange, Server, Stop};
+use alula_server::{Exchange, Server};
+use tokio::sync::Notify;
 
 const DATA: u8 = 0;
 const HEADERS: u8 = 1;
 const SETTINGS: u8 = 4;
 const PING: u8 = 6;
+const GOAWAY: u8 = 7;
 const WINDOW_UPDATE: u8 = 8;
 const ACK: u8 = 1;
 /// SETTINGS_INITIAL_WINDOW_SIZE at its most.
@@ -25,32 +28,53 @@ fn the_last_answer_is_whole() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let server = runtime.block_on(Server::bind("127.0.0.1:0")).unwrap();
     let (address, stop) = (server.address().unwrap(), server.stop_handle());
-    let client = std::thread::spawn(move || receive(address, &stop));
+    let (tell, has_begun) = mpsc::channel();
+    let may_answer = Arc::new(Notify::new());
+    let let_answer = may_answer.clone();
+    let client = std::thread::spawn(move || {
+        let mut socket = ask(address);
+        has_begun.recv().unwrap();
+        stop.stop();
+        receive(&mut socket, &let_answer)
+    });
     runtime
-        .block_on(server.serve(|exchange: Exchange| async move {
-            let content = vec![b'c'; OCTETS];
-            exchange.respond(Status::OK).send(&content).await
+        .block_on(server.serve(move |exchange: Exchange| {
+            tell.send(()).unwrap();
+            let may_answer = may_answer.clone();
+            async move {
+                may_answer.notified().await;
+                exchange.respond(Status::OK).send(&vec![b'c'; OCTETS]).await
+            }
         }))
         .unwrap();
     drop(runtime);
     assert_eq!(client.join().unwrap(), OCTETS);
 }
 
-/// The octets of content received from a server that is stopped as soon as it has begun to answer.
-fn receive(address: SocketAddr, stop: &Stop) -> usize {
+fn ask(address: SocketAddr) -> TcpStream {
     let mut socket = TcpStream::connect(address).unwrap();
     socket.write_all(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n").unwrap();
     write_frame(&mut socket, SETTINGS, 0, 0, &LARGEST_STREAM_WINDOW);
     write_frame(&mut socket, WINDOW_UPDATE, 0, 0, &[0x7f, 0, 0, 0]);
     // GET, http and / as the static table (RFC 7541 Appendix A) has them, with the ends of the head and of the stream.
     write_frame(&mut socket, HEADERS, 0x5, 1, &[0x82, 0x86, 0x84]);
-    let mut octets = 0;
-    while let Some((kind, payload)) = read_frame(&mut socket) {
+    socket
+}
+
+/// The octets of content received. The answer is let go once the server has said which request is the last.
+fn receive(socket: &mut TcpStream, let_answer: &Notify) -> usize {
+    let (mut octets, mut farewells) = (0, 0);
+    while let Some((kind, payload)) = read_frame(socket) {
         match kind {
             DATA => octets += payload.len(),
-            HEADERS => stop.stop(),
             // Only after the answer to this a server says which request is the last (RFC 9113 §6.8).
-            PING => write_frame(&mut socket, PING, ACK, 0, &payload),
+            PING => write_frame(socket, PING, ACK, 0, &payload),
+            GOAWAY => {
+                farewells += 1;
+                if farewells == 2 {
+                    let_answer.notify_one();
+                }
+            }
             _ => {}
         }
     }
