@@ -11,6 +11,7 @@ mod body;
 mod conn;
 mod connect;
 mod error;
+mod hand_over;
 #[cfg(feature = "tls")]
 mod handshake;
 mod idle;

@@ -12,7 +12,8 @@ use tokio::time::Instant;
 use crate::{
     conn::{Conn, poll_read},
     error::Error,
-    shared::{OUTPUT_SOFT_LIMIT, Reader, Shared},
+    hand_over::Reader,
+    shared::{OUTPUT_SOFT_LIMIT, Shared},
     slot::{Sides, SlotKey},
     stream::Stream,
 };
@@ -75,10 +76,10 @@ impl Conn {
         cx: &mut Context<'_>,
     ) -> Turn {
         let mut shared = self.lock();
-        let begins = !shared.task_runs;
+        let begins = !shared.hand_over.task_runs();
         if begins {
-            shared.task_runs = true;
-            shared.task_begins(cx.waker());
+            shared.hand_over.set_task_runs(true);
+            shared.hand_over.task_begins(cx.waker());
         }
         if shared.blocked {
             drop(shared);
@@ -123,7 +124,7 @@ impl Conn {
             self.poll_unblock(cx);
             shared = self.lock();
         }
-        shared.task_runs = false;
+        shared.hand_over.set_task_runs(false);
         let rest = shared.rest();
         self.unlock_and_wake(shared);
         rest
@@ -171,7 +172,7 @@ impl Conn {
     /// Reads and drops what the peer still sends. Ready when it has closed its side.
     pub fn poll_discard(&self, cx: &mut Context<'_>) -> Poll<()> {
         let mut shared = self.lock();
-        let Some(mut half) = shared.read_half.take() else { return Poll::Ready(()) };
+        let Some(mut half) = shared.hand_over.take_half() else { return Poll::Ready(()) };
         let mut input = std::mem::take(&mut shared.input);
         drop(shared);
         let closed = loop {
@@ -183,7 +184,7 @@ impl Conn {
             }
         };
         let mut shared = self.lock();
-        shared.read_half = Some(half);
+        shared.hand_over.end_to_read(half);
         shared.input = input;
         closed
     }

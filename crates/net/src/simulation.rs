@@ -18,7 +18,7 @@ use tokio::{
     net::{TcpListener, TcpStream, ToSocketAddrs, lookup_host, tcp::OwnedReadHalf},
 };
 
-use crate::{conn::Conn, shared::Reader, transport::tcp};
+use crate::{conn::Conn, transport::tcp};
 
 /// Where connections are opened and taken.
 pub trait Network: Send + Sync {
@@ -118,8 +118,8 @@ impl Conn {
             may_receive: shared.machine.receive_window(),
             streams: shared.machine.in_flight(),
             is_used: !shared.is_idle(),
-            woken: shared.woken,
-            task_reads: shared.reader == Reader::Task && !shared.in_turn(),
+            woken: shared.hand_over.woken(),
+            task_reads: shared.hand_over.task_reads(),
             unsent: shared.unsent(),
         }
     }

@@ -16,8 +16,9 @@ use crate::{
     body::Body,
     conn::Conn,
     error::{Cause, Error, Phase, Retry},
+    hand_over::Side,
     shared::Shared,
-    slot::{Side, Sides, SlotKey},
+    slot::{Sides, SlotKey},
     writer::{BodyWriter, Sent},
 };
 
@@ -163,7 +164,7 @@ impl Stream {
     /// The present; within a run of a server's task the time at which the run began, which reads no clock.
     pub fn now(&self) -> Instant {
         let shared = self.conn.lock();
-        if shared.task_runs { self.conn.instant(shared.now) } else { Instant::now() }
+        if shared.hand_over.task_runs() { self.conn.instant(shared.now) } else { Instant::now() }
     }
 
     /// Gives a head back for the next message.

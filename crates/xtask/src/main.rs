@@ -6,6 +6,7 @@
 mod api;
 mod command;
 mod costs;
+mod loom;
 mod peers;
 mod report;
 mod soak;
@@ -27,6 +28,7 @@ Commands:
   costs [--check | --write [PREFIX] | --profile WORKLOAD]
                       Count instructions and allocations, and print the table; or compare with the recorded
                       figures; or record them, and the table of docs/performance.md; or say where they go
+  loom                Try the hand-over of a connection between threads in every order up to a bound
   soak [--requests N] Millions of requests over loopback: answers right, memory and descriptors flat
   soak --simulation [--runs N] [--seed N] [--trace]
                       Runs on simulated time over a faulty network, each decided by its seed
@@ -51,6 +53,7 @@ fn dispatch(args: &[&str]) -> Result<ExitCode> {
         ["api"] => api::check(),
         ["api", "--write"] => api::write(),
         ["costs", rest @ ..] => costs::command(rest),
+        ["loom"] => loom::command(),
         ["soak", rest @ ..] => soak::command(rest),
         [] | ["help" | "-h" | "--help"] => {
             print!("{USAGE}");
