@@ -19,7 +19,10 @@ use alula::{Client, Error, Exchange, Limits, Response, Sent, Server, Status};
 use alula_simulation::content::{Expected, OCTETS_MAX, content};
 use alula_tally::Tally;
 use alula_testkit::Rng;
-use tokio::time::{interval, sleep, timeout};
+use tokio::{
+    task::yield_now,
+    time::{interval, sleep, timeout},
+};
 
 #[global_allocator]
 static ALLOCATOR: Tally = Tally::system();
@@ -30,6 +33,8 @@ const IN_FLIGHT: u64 = 100;
 const CLIENTS: usize = 4;
 /// One call in so many is given up.
 const GIVEN_UP: usize = 100;
+/// After at most so many rounds of the runtime.
+const PATIENCE_MAX: usize = 5;
 /// One call in so many reads late.
 const LATE: usize = 100;
 /// How long it waits.
@@ -139,22 +144,34 @@ async fn call_often(client: Client, url: Arc<str>, counts: Arc<Counts>, caller: 
         let octets = octets(&mut rng);
         let url = format!("{url}{number}/{octets}");
         let (gives_up, is_late) = (rng.one_in(GIVEN_UP), rng.one_in(LATE));
-        let after = Duration::from_micros(rng.below(2_000) as u64);
+        let patience = if gives_up { rng.below(PATIENCE_MAX) } else { usize::MAX };
         let call = call(&client, &url, &counts, number, octets, is_late);
-        let limit = if gives_up { after } else { FOREVER };
-        match timeout(limit, call).await {
+        let outcome = tokio::select! {
+            biased;
+            outcome = timeout(FOREVER, call) => outcome,
+            () = let_others_run(patience), if gives_up => {
+                counts.given_up.fetch_add(1, Relaxed);
+                continue;
+            }
+        };
+        match outcome {
             Ok(Ok(true)) => _ = counts.answered.fetch_add(1, Relaxed),
             Ok(Ok(false)) => _ = counts.wrong.fetch_add(1, Relaxed),
             Ok(Err(error)) => {
                 counts.failed.fetch_add(1, Relaxed);
                 eprintln!("request {number}: {error}");
             }
-            Err(_) if gives_up => _ = counts.given_up.fetch_add(1, Relaxed),
             Err(_) => {
                 counts.failed.fetch_add(1, Relaxed);
                 eprintln!("request {number} was not answered within {FOREVER:?}");
             }
         }
+    }
+}
+
+async fn let_others_run(times: usize) {
+    for _ in 0..times {
+        yield_now().await;
     }
 }
 
