@@ -11,6 +11,7 @@ use std::{
     pin::Pin,
     sync::{Arc, Weak},
     task::{Context, Poll, ready},
+    thread::LocalKey,
 };
 
 use tokio::{
@@ -70,17 +71,20 @@ pub trait Link: Send + Sync {
     fn is_used_by(&self, conn: Weak<Conn>);
 }
 
-thread_local! {
-    static NETWORK: RefCell<Option<Arc<dyn Network>>> = const { RefCell::new(None) };
-}
-
 /// Makes this thread use this network from now on, or TCP again.
 pub fn install(network: Option<Arc<dyn Network>>) {
-    NETWORK.replace(network);
+    of_thread().replace(network);
 }
 
 fn network() -> Option<Arc<dyn Network>> {
-    NETWORK.with_borrow(Clone::clone)
+    of_thread().with_borrow(Clone::clone)
+}
+
+fn of_thread() -> &'static LocalKey<RefCell<Option<Arc<dyn Network>>>> {
+    thread_local! {
+        static NETWORK: RefCell<Option<Arc<dyn Network>>> = const { RefCell::new(None) };
+    }
+    &NETWORK
 }
 
 /// What a connection without calls is like, for tests.

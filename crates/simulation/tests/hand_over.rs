@@ -243,7 +243,7 @@ fn check(conducts: &'static [Conduct]) {
     });
     let orders = ORDERS.load(Relaxed) - before;
     println!("{conducts:?}: {orders} interleavings, {PREEMPTIONS} preemptions at most");
-    assert!(orders > 100, "threads meet in more orders than that");
+    assert!(orders > 10, "threads meet in more orders than that");
 }
 
 /// One after the other: the counter is of all.

@@ -42,6 +42,8 @@ struct State {
     ways: [Way; 2],
     /// Something has befallen it.
     is_hurt: bool,
+    /// The server has taken it.
+    is_taken: bool,
     /// Nothing arrives earlier.
     holds_until: Instant,
 }
@@ -80,14 +82,29 @@ pub(super) enum Delivery {
 
 impl Cable {
     pub(super) fn new(client: u32, number: u32, weather: Weather, rng: Rng, log: Arc<Log>) -> Self {
-        let state =
-            State { rng, ways: [Way::new(), Way::new()], is_hurt: false, holds_until: Instant::now() };
+        let state = State {
+            rng,
+            ways: [Way::new(), Way::new()],
+            is_hurt: false,
+            is_taken: false,
+            holds_until: Instant::now(),
+        };
         let (state, users) = (Mutex::new(state), Mutex::default());
         Self { client, number, weather, log, state, users }
     }
 
     pub(super) fn is_hurt(&self) -> bool {
         lock(&self.state).is_hurt
+    }
+
+    /// False while it waits in the listener's queue, and for good when the listener went first.
+    pub(super) fn is_taken(&self) -> bool {
+        lock(&self.state).is_taken
+    }
+
+    /// Whether octets are under way.
+    pub(super) fn is_carrying(&self) -> bool {
+        lock(&self.state).ways.iter().any(|way| way.used > 0)
     }
 
     fn note(&self, way: usize, what: &'static str, amount: u64) {
@@ -332,6 +349,7 @@ impl Link for End {
 
     fn is_used_by(&self, conn: Weak<Conn>) {
         lock(&self.cable.users)[self.side] = conn;
+        lock(&self.cable.state).is_taken |= self.side == 1;
     }
 }
 

@@ -171,7 +171,10 @@ impl Party {
             Cause::Reset(ErrorCode::REFUSED_STREAM) => is_safe,
             Cause::Reset(_) if script.answer == Answer::Half => true,
             _ if self.world.wires.has_hurt(self.index) => true,
-            _ => has_stopped && (is_safe || self.world.setting.has_blows),
+            _ => {
+                let was_not_taken = self.world.wires.was_not_taken(self.index);
+                has_stopped && (is_safe || was_not_taken || self.world.setting.has_blows)
+            }
         }
     }
 }

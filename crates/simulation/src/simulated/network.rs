@@ -70,6 +70,13 @@ impl Wires {
         lines.was_refused || lines.cables.iter().any(|cable| cable.is_hurt())
     }
 
+    /// Whether a connection of this client was not taken, as happens to those in the queue of a listener that closes.
+    pub(super) fn was_not_taken(&self, client: u32) -> bool {
+        lock(&self.clients)
+            .get(&client)
+            .is_some_and(|lines| lines.cables.iter().any(|cable| !cable.is_taken()))
+    }
+
     pub(super) fn cables(&self) -> Vec<Arc<Cable>> {
         lock(&self.clients).values().flat_map(|lines| lines.cables.iter().cloned()).collect()
     }

@@ -208,10 +208,11 @@ async fn start_server(world: &Arc<World>, index: usize) -> io::Result<(JoinHandl
     Ok((serving, stop))
 }
 
-/// Whether octets still wait for room on this connection, which is slow.
+/// Whether octets are still under way on this connection, or wait for room: it is slow.
 fn is_sending(cable: &Cable) -> bool {
-    let users = lock(&cable.users).clone();
-    !cable.is_hurt() && users.into_iter().filter_map(|user| user.upgrade()).any(|user| user.rest().unsent > 0)
+    let users = lock(&cable.users).clone().map(|user| user.upgrade());
+    let [Some(client), Some(server)] = users else { return false };
+    !cable.is_hurt() && (cable.is_carrying() || client.rest().unsent > 0 || server.rest().unsent > 0)
 }
 
 /// Whether this connection is open at both ends, which then have to agree.
