@@ -1,13 +1,10 @@
 //! One request on its way: built step by step, then sent.
 
-use std::{
-    pin::pin,
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::{pin::pin, sync::Arc, time::Duration};
 
 use alula_fields::{Decimal, Head, IntoName, KnownName};
 use alula_net::{BodyWriter, Cause, Error, Phase, Retry, Stream, h2::RequestHead};
+use tokio::time::Instant;
 
 use crate::{Client, Hole, Prepared, Response, client::Path, origin::Origin, prepared::Given};
 
@@ -324,7 +321,7 @@ async fn within<T>(
     work: impl Future<Output = Result<T, Error>>,
 ) -> Result<T, Error> {
     let Some(ends_at) = ends_at else { return work.await };
-    match tokio::time::timeout_at(ends_at.into(), work).await {
+    match tokio::time::timeout_at(ends_at, work).await {
         Ok(result) => result,
         Err(_) => Err(Error::new(Phase::Connect, Cause::Deadline, Retry::Safe)),
     }

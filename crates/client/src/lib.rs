@@ -9,6 +9,7 @@ mod builder;
 mod call;
 mod client;
 mod location;
+mod opening;
 mod origin;
 mod prepared;
 mod response;

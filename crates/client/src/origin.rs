@@ -3,9 +3,12 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use alula_net::{Conn, Connect, Error, Ledger};
-use tokio::sync::watch;
 
-use crate::{builder::Settings, location::Location};
+use crate::{
+    builder::Settings,
+    location::Location,
+    opening::{Opening, Outcome},
+};
 
 pub(crate) struct Origin {
     pub(crate) scheme: &'static str,
@@ -20,7 +23,7 @@ pub(crate) struct Origin {
 /// same connection.
 enum State {
     None,
-    Opening(watch::Receiver<Option<Result<Arc<Conn>, Error>>>),
+    Opening(Arc<Opening>),
     Open(Arc<Conn>),
 }
 
@@ -53,45 +56,24 @@ impl Origin {
 
     /// The open connection, or a new one. Allocates nothing when there is one.
     pub(crate) async fn conn(&self) -> Result<Arc<Conn>, Error> {
-        let mut opening = match &mut *self.state() {
+        let opening = match &mut *self.state() {
             State::Open(conn) => return Ok(conn.clone()),
             State::Opening(opening) => opening.clone(),
             none => {
-                let opening = self.open();
+                let opening = Opening::begin(self.connect.clone());
                 *none = State::Opening(opening.clone());
                 opening
             }
         };
-        let opened = match opening.wait_for(Option::is_some).await {
-            Ok(opened) => opened.clone().expect("waited for"),
-            // The task died with its runtime.
-            Err(_) => Err(Error::cancelled()),
-        };
+        let opened = opening.outcome().await;
         self.opened(&opening, &opened);
         opened
     }
 
-    fn open(&self) -> watch::Receiver<Option<Result<Arc<Conn>, Error>>> {
-        let (tell, opening) = watch::channel(None);
-        let connect = self.connect.clone();
-        tokio::spawn(async move {
-            if let Err(unheard) = tell.send(Some(connect.open().await))
-                && let Some(Ok(conn)) = unheard.0
-            {
-                conn.close();
-            }
-        });
-        opening
-    }
-
     /// The first who hears of the outcome notes it for those who come later.
-    fn opened(
-        &self,
-        opening: &watch::Receiver<Option<Result<Arc<Conn>, Error>>>,
-        opened: &Result<Arc<Conn>, Error>,
-    ) {
+    fn opened(&self, opening: &Arc<Opening>, opened: &Outcome) {
         let mut state = self.state();
-        if matches!(&*state, State::Opening(current) if current.same_channel(opening)) {
+        if matches!(&*state, State::Opening(current) if Arc::ptr_eq(current, opening)) {
             *state = match opened {
                 Ok(conn) => State::Open(conn.clone()),
                 Err(_) => State::None,
@@ -116,8 +98,10 @@ impl Origin {
 
 impl Drop for Origin {
     fn drop(&mut self) {
-        if let State::Open(conn) = &*self.state() {
-            conn.close();
+        match &*self.state() {
+            State::None => {}
+            State::Opening(opening) => opening.close(),
+            State::Open(conn) => conn.close(),
         }
     }
 }

@@ -27,6 +27,11 @@ impl SendWindow {
         if self.0 > 0 { self.0 as u32 } else { 0 }
     }
 
+    /// What is left of it; negative after the peer made it smaller.
+    pub(crate) const fn octets(self) -> i64 {
+        self.0
+    }
+
     /// Takes octets that are being sent; at most what is available.
     #[inline]
     pub(crate) fn take(&mut self, octets: u32) {
@@ -81,7 +86,8 @@ impl ReceiveWindow {
     #[inline]
     pub(crate) fn receive(&mut self, octets: u32, consumed: u32) -> Result<(), WindowExceeded> {
         debug_assert!(consumed <= octets);
-        if i64::from(octets) > self.available {
+        // A frame without octets may come whatever the window is, be it negative (RFC 9113 §6.9).
+        if i64::from(octets) > self.available.max(0) {
             return Err(WindowExceeded);
         }
         self.available -= i64::from(octets);
@@ -223,6 +229,8 @@ mod tests {
         assert_eq!(window.receive(80, 0), Ok(()));
         window.resize(100, 50);
         assert_eq!(window.receive(1, 0), Err(WindowExceeded), "the window is negative now");
+        // A client that had sent its content before it heard of a smaller window was reset for its empty last frame.
+        assert_eq!(window.receive(0, 0), Ok(()), "an empty frame needs no window, not even one of nothing");
         assert_eq!(window.release(80), 80);
         assert_eq!(window.update(), Some(80));
         assert_eq!(window, ReceiveWindow::new(50));

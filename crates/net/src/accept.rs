@@ -1,9 +1,9 @@
 //! Taking a connection: TLS where its first octet says so, then HTTP/2.
 
-use std::{sync::Arc, time::Instant};
+use std::sync::Arc;
 
 use alula_h2::{Config, Connection};
-use tokio::net::TcpStream;
+use tokio::time::Instant;
 
 use crate::{
     conn::Conn,
@@ -11,6 +11,7 @@ use crate::{
     ledger::Ledger,
     memory::CONNECTION_OCTETS,
     overrun::Overrun,
+    transport::Socket,
 };
 
 /// The first octet of a TLS connection: the content type of a handshake record (RFC 8446 §5.1).
@@ -38,27 +39,27 @@ impl Accept {
     /// # Errors
     /// TLS failed, the peer did not offer `h2` by ALPN, it was too slow, the connection broke, clear text is not taken, or
     /// connections hold all the memory they may.
-    pub async fn open(&self, socket: TcpStream) -> Result<Arc<Conn>, Error> {
-        let opened = self.open_in_time(socket).await;
+    pub async fn open(&self, socket: impl Into<Socket>) -> Result<Arc<Conn>, Error> {
+        let opened = self.open_in_time(socket.into()).await;
         if let Err(error) = &opened {
             self.ledger.note_error(error);
         }
         opened
     }
 
-    async fn open_in_time(&self, socket: TcpStream) -> Result<Arc<Conn>, Error> {
+    async fn open_in_time(&self, socket: Socket) -> Result<Arc<Conn>, Error> {
         if !self.ledger.has_room(CONNECTION_OCTETS) {
             return Err(refused(Overrun::PROCESS_MEMORY));
         }
         let begun = Instant::now();
         match tokio::time::timeout(self.config.limits.handshake_timeout, self.secure(socket, begun)).await {
-            Ok(result) => result.map(Arc::new),
+            Ok(result) => result.map(Conn::into_shared),
             Err(_) => Err(refused(Overrun::HANDSHAKE_LATE)),
         }
     }
 
     /// The machine's part of the time is what is left of it.
-    fn plain(&self, socket: TcpStream, begun: Instant) -> Result<Conn, Error> {
+    fn plain(&self, socket: Socket, begun: Instant) -> Result<Conn, Error> {
         let mut config = self.config.clone();
         config.limits.handshake_timeout = config.limits.handshake_timeout.saturating_sub(begun.elapsed());
         Conn::new(socket, Connection::server(config), &self.ledger)
@@ -66,12 +67,12 @@ impl Accept {
     }
 
     #[cfg(not(feature = "tls"))]
-    async fn secure(&self, socket: TcpStream, begun: Instant) -> Result<Conn, Error> {
+    async fn secure(&self, socket: Socket, begun: Instant) -> Result<Conn, Error> {
         self.plain(socket, begun)
     }
 
     #[cfg(feature = "tls")]
-    async fn secure(&self, mut socket: TcpStream, begun: Instant) -> Result<Conn, Error> {
+    async fn secure(&self, mut socket: Socket, begun: Instant) -> Result<Conn, Error> {
         let Some(config) = &self.tls else { return self.plain(socket, begun) };
         let mut first = [0];
         let peeked = socket.peek(&mut first).await.map_err(|e| Error::io(Phase::Handshake, &e))?;

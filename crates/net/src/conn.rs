@@ -2,11 +2,11 @@
 //!
 //! A *turn* writes what waits, reads once, feeds the machine and notes whom to wake. On a client the callers
 //! take the turns themselves: whoever was polled last and still waits reads for all (the *reader*). It leaves a
-//! waker with the reactor; when it has its answer it wakes another waiting caller to read on. The standby task
-//! (`standby.rs`) reads whenever no caller does. On a server the connection's task takes every turn (`owner.rs`).
+//! waker with the reactor; when it has its answer it wakes another waiting caller to read on (`hand_over.rs`). The standby
+//! task (`standby.rs`) reads whenever no caller does. On a server the connection's task takes every turn (`owner.rs`).
 //!
 //! Rule 1: the lock is held for memory work only; system calls happen and wakers wake after it is released.
-//! Rule 2: who reads takes `read_half` out, so there is no second reader; `writing` keeps a second writer out.
+//! Rule 2: who reads takes the reading half out, so there is no second reader; `writing` keeps a second writer out.
 //! Rule 3: a handle registers its waker before it takes a turn, so nothing that happens meanwhile is lost.
 
 use std::{
@@ -15,26 +15,20 @@ use std::{
     pin::Pin,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     task::{Context, Poll, Waker},
-    time::Instant,
 };
 
 use alula_fields::{Head, OutBuf, Time};
 use alula_h2::{Connection, FrameSummary, SendError, StreamKey};
-use socket2::SockRef;
-use tokio::{
-    io::AsyncRead as _,
-    net::{
-        TcpStream,
-        tcp::{OwnedReadHalf, OwnedWriteHalf},
-    },
-};
+use tokio::{io::AsyncRead as _, time::Instant};
 
 use crate::{
     error::{Error, Phase},
+    hand_over::{Part, Reader, Side},
     ledger::Ledger,
     open::Open,
-    shared::{OUTPUT_SOFT_LIMIT, Reader, Shared},
-    slot::{Side, Sides, SlotKey},
+    shared::{OUTPUT_SOFT_LIMIT, Shared},
+    slot::{Sides, SlotKey},
+    transport::{ReadHalf, Socket, WriteHalf, split},
 };
 
 /// Octets asked of the socket at once.
@@ -45,7 +39,7 @@ const WAKES: usize = 8;
 
 /// A connection; handles of its streams share it.
 pub struct Conn {
-    io: OwnedWriteHalf,
+    io: WriteHalf,
     peer: SocketAddr,
     started: Instant,
     observer: Option<FrameObserver>,
@@ -58,12 +52,20 @@ pub type FrameObserver = Arc<dyn Fn(&FrameSummary) + Send + Sync>;
 pub(crate) type Guard<'a> = MutexGuard<'a, Shared>;
 
 impl Conn {
-    pub(crate) fn new(io: TcpStream, machine: Connection, ledger: &Arc<Ledger>) -> io::Result<Self> {
+    pub(crate) fn new(io: Socket, machine: Connection, ledger: &Arc<Ledger>) -> io::Result<Self> {
         io.set_nodelay(true)?;
         let peer = io.peer_addr()?;
-        let (read_half, io) = io.into_split();
+        let (read_half, io) = split(io);
         let shared = Mutex::new(Shared::new(machine, read_half, ledger.clone()));
         Ok(Self { io, peer, started: Instant::now(), observer: None, shared })
+    }
+
+    /// The connection as its handles and its task share it.
+    pub(crate) fn into_shared(self) -> Arc<Self> {
+        let conn = Arc::new(self);
+        #[cfg(feature = "simulation")]
+        conn.io.is_used_by(Arc::downgrade(&conn));
+        conn
     }
 
     #[cfg(feature = "tls")]
@@ -176,7 +178,7 @@ impl Conn {
         let me = Reader::Caller(at.index, side);
         let mut shared = self.lock();
         if shared.slot(at).is_some_and(|slot| slot.arrive(side)) {
-            shared.woken -= 1;
+            shared.hand_over.count_arrived(1);
         }
         loop {
             if let Some(value) = check(&mut shared) {
@@ -184,20 +186,14 @@ impl Conn {
                 return Poll::Ready(value);
             }
             if let Some(slot) = shared.slot(at) {
-                slot.wait(side, cx.waker());
+                slot.waits[side as usize].begin(cx.waker());
             }
             if !shared.machine.is_client() {
                 shared.wake_task();
                 self.unlock_and_wake(shared);
                 return Poll::Pending;
             }
-            if shared.in_turn() {
-                // Whoever reads writes as well: nobody has to wait for this caller to do it.
-                shared.yielding.take_if(|yielding| *yielding == me);
-                self.unlock_and_wake(shared);
-                return Poll::Pending;
-            }
-            if self.lets_others_run(&mut shared, me, cx) {
+            if shared.part(me, cx.waker()) == Part::Rests {
                 self.unlock_and_wake(shared);
                 return Poll::Pending;
             }
@@ -208,20 +204,6 @@ impl Conn {
                 return Poll::Pending;
             }
         }
-    }
-
-    /// Callers that were woken are about to run and may have something to send: the first that comes to wait
-    /// runs again after them and writes once for all.
-    fn lets_others_run(&self, shared: &mut Guard<'_>, me: Reader, cx: &mut Context<'_>) -> bool {
-        if shared.woken == 0 || shared.yielding == Some(me) {
-            shared.yielding = None;
-            return false;
-        }
-        if shared.yielding.is_none() {
-            shared.yielding = Some(me);
-            shared.wake.push(cx.waker().clone());
-        }
-        true
     }
 
     /// A caller has what it waited for: what it wrote goes out, and another one reads on.
@@ -264,12 +246,15 @@ impl Conn {
         cx: &mut Context<'_>,
         me: Reader,
     ) -> (Guard<'a>, bool) {
-        shared.turns += 1;
+        shared.hand_over.count_turn();
         shared = self.flush(shared);
         if shared.ended.is_some() {
             return (shared, true);
         }
-        let Some(mut half) = shared.begin_to_read(me) else { return (shared, false) };
+        let locked = &mut *shared;
+        let Some(mut half) = locked.hand_over.begin_to_read(me, &mut locked.wake) else {
+            return (shared, false);
+        };
         let mut input = std::mem::take(&mut shared.input);
         drop(shared);
         let read = poll_read(&mut half, input.space(READ_STEP), cx);
@@ -277,15 +262,16 @@ impl Conn {
             input.filled(octets);
         }
         shared = self.lock();
-        shared.read_half = Some(half);
+        shared.hand_over.end_to_read(half);
         shared.input = input;
         match read {
             Poll::Pending => return (self.flush(shared), false),
             Poll::Ready(Ok(0)) => shared.end(Error::closed()),
             Poll::Ready(Ok(_)) => {
                 shared.now = self.time();
-                shared.arrive(me);
-                shared.feed();
+                let locked = &mut *shared;
+                locked.hand_over.arrive(me, &mut locked.slots);
+                locked.feed();
             }
             Poll::Ready(Err(error)) => shared.end(Error::io(Phase::Content, &error)),
         }
@@ -331,7 +317,7 @@ impl Conn {
         let mut shared = self.lock();
         while shared.blocked {
             drop(shared);
-            if self.io.as_ref().poll_write_ready(cx).is_pending() {
+            if self.io.poll_write_ready(cx).is_pending() {
                 return;
             }
             shared = self.lock();
@@ -349,14 +335,14 @@ impl Conn {
         }
         shared = self.flush(shared);
         // The peer may be gone already; there is nobody left to tell.
-        let _ = SockRef::from(self.io.as_ref()).shutdown(std::net::Shutdown::Write);
+        let _ = self.io.shut();
         shared
     }
 }
 
 /// Reads once. A short read tells tokio that the socket is empty, which spares the call that would find out.
 pub(crate) fn poll_read(
-    half: &mut OwnedReadHalf,
+    half: &mut ReadHalf,
     space: &mut [u8],
     cx: &mut Context<'_>,
 ) -> Poll<io::Result<usize>> {
@@ -406,14 +392,6 @@ impl Shared {
         !self.pending.is_empty()
     }
 
-    /// The connection's task begins to run: it is to be woken by this waker from now on.
-    pub(crate) fn task_begins(&mut self, waker: &Waker) {
-        match &mut self.task {
-            Some(old) => old.clone_from(waker),
-            none => *none = Some(waker.clone()),
-        }
-    }
-
     /// Does what is due by now: deadlines, the machine's timeouts, giving back what an idle connection does not need.
     pub(crate) fn keep_time(&mut self) {
         let now = self.now;
@@ -451,57 +429,15 @@ impl Shared {
         self.unsent() > OUTPUT_SOFT_LIMIT
     }
 
-    /// A caller leaves. When the others count on it, to read or to write for all, another waiting caller takes its part,
-    /// or else the connection's task does.
+    /// What a caller does that has noted that it waits.
+    fn part(&mut self, me: Reader, waker: &Waker) -> Part {
+        self.hand_over.part(me, waker, &mut self.wake)
+    }
+
+    /// A caller leaves, on a client.
     fn give_way(&mut self, leaves: impl Fn(Reader) -> bool) {
-        if !self.machine.is_client() {
-            return;
-        }
-        // Callers that came meanwhile count on the one that yielded, but not while somebody is in a turn: that one goes
-        // on reading, and has to stay the reader so that it is noticed when it leaves.
-        let yielded = self.yielding.take_if(|yielding| leaves(*yielding)).is_some();
-        if leaves(self.reader) || (yielded && !self.in_turn()) {
-            self.hand_over();
-        }
-    }
-
-    /// Takes the reading half out, unless somebody else has it. Whoever has it leaves its waker with the reactor, in place of
-    /// another's: from here on it is the reader.
-    fn begin_to_read(&mut self, me: Reader) -> Option<OwnedReadHalf> {
-        let half = self.read_half.take()?;
-        if self.reader == Reader::Task && me != Reader::Task {
-            self.wake_task();
-        }
-        self.reader = me;
-        Some(half)
-    }
-
-    fn hand_over(&mut self) {
-        if self.reader == Reader::Task {
-            // The task sleeps as the reader and has to look in again from now on.
-            self.wake_task();
-        }
-        self.reader = Reader::Nobody;
-        let count = self.slots.len();
-        for step in 0..count {
-            let index = (self.last_reader + step + 1) % count;
-            for side in [Side::Read, Side::Write] {
-                if self.slots[index].is_waiting(side) {
-                    self.last_reader = index;
-                    self.wake_later(index as u32, side);
-                    self.reader = Reader::Caller(index as u32, side);
-                    return;
-                }
-            }
-        }
-    }
-
-    /// The reader itself needs no waking: it looks at its slot next.
-    fn arrive(&mut self, me: Reader) {
-        if let Reader::Caller(index, side) = me
-            && self.slots[index as usize].arrive(side)
-        {
-            self.woken -= 1;
+        if self.machine.is_client() {
+            self.hand_over.give_way(leaves, &mut self.slots, &mut self.wake);
         }
     }
 }

@@ -3,13 +3,13 @@
 use std::{sync::Arc, time::Duration};
 
 use alula_h2::{Config, Connection};
-use tokio::net::TcpStream;
 
 use crate::{
     conn::{Conn, FrameObserver},
     error::{Cause, Error, Phase, Retry},
     ledger::Ledger,
     standby::Standby,
+    transport::Socket,
 };
 
 /// Where to connect to, and how.
@@ -45,26 +45,26 @@ impl Connect {
     }
 
     async fn try_open(&self) -> Result<Arc<Conn>, Error> {
-        let socket = TcpStream::connect((self.host.as_str(), self.port)).await;
+        let socket = Socket::connect((self.host.as_str(), self.port)).await;
         let socket = socket.map_err(|e| Error::io(Phase::Connect, &e))?;
         let conn = self.secure(socket).await?;
-        let conn = Arc::new(conn.observed_by(self.observer.clone()));
+        let conn = conn.observed_by(self.observer.clone()).into_shared();
         tokio::spawn(Standby::new(conn.clone()));
         Ok(conn)
     }
 
-    fn plain(&self, socket: TcpStream) -> Result<Conn, Error> {
+    fn plain(&self, socket: Socket) -> Result<Conn, Error> {
         let machine = Connection::client(self.config.clone());
         Conn::new(socket, machine, &self.ledger).map_err(|e| Error::io(Phase::Connect, &e))
     }
 
     #[cfg(not(feature = "tls"))]
-    async fn secure(&self, socket: TcpStream) -> Result<Conn, Error> {
+    async fn secure(&self, socket: Socket) -> Result<Conn, Error> {
         self.plain(socket)
     }
 
     #[cfg(feature = "tls")]
-    async fn secure(&self, mut socket: TcpStream) -> Result<Conn, Error> {
+    async fn secure(&self, mut socket: Socket) -> Result<Conn, Error> {
         let Some(config) = &self.tls else {
             return self.plain(socket);
         };

@@ -2,14 +2,12 @@
 
 use std::io;
 
-use tokio::{
-    io::{AsyncReadExt as _, AsyncWriteExt as _},
-    net::TcpStream,
-};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 use crate::{
     error::{Error, Phase},
     tls::Tls,
+    transport::Socket,
 };
 
 /// Octets asked of the socket at once.
@@ -19,10 +17,7 @@ const READ_STEP: usize = 16 * 1024;
 ///
 /// # Errors
 /// The peer's certificate is not trusted, the two have nothing in common, or the connection broke.
-pub(crate) async fn shake_hands(
-    socket: &mut TcpStream,
-    mut session: rustls::Connection,
-) -> Result<Tls, Error> {
+pub(crate) async fn shake_hands(socket: &mut Socket, mut session: rustls::Connection) -> Result<Tls, Error> {
     let mut wire = vec![0; READ_STEP];
     while session.is_handshaking() {
         send(socket, &mut session).await?;
@@ -59,7 +54,7 @@ fn refused(error: rustls::Error) -> Error {
     }
 }
 
-async fn send(socket: &mut TcpStream, session: &mut rustls::Connection) -> Result<(), Error> {
+async fn send(socket: &mut Socket, session: &mut rustls::Connection) -> Result<(), Error> {
     let mut wire = Vec::new();
     while session.wants_write() {
         session.write_tls(&mut wire).map_err(|e| failed(&e))?;

@@ -11,6 +11,7 @@ mod body;
 mod conn;
 mod connect;
 mod error;
+mod hand_over;
 #[cfg(feature = "tls")]
 mod handshake;
 mod idle;
@@ -22,11 +23,14 @@ mod owner;
 mod pace;
 mod read_buf;
 mod shared;
+#[cfg(feature = "simulation")]
+pub mod simulation;
 mod slot;
 mod standby;
 mod stream;
 #[cfg(feature = "tls")]
 mod tls;
+mod transport;
 mod writer;
 
 pub use accept::Accept;
@@ -39,6 +43,7 @@ pub use open::Open;
 pub use overrun::Overrun;
 pub use owner::{Incoming, Rest, StreamName, Turn};
 pub use stream::{Received, Stream};
+pub use transport::{Listener, Socket};
 pub use writer::{BodyWriter, Sent};
 
 pub use alula_h2 as h2;

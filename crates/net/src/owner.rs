@@ -3,15 +3,17 @@
 use std::{
     sync::Arc,
     task::{Context, Poll},
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use alula_fields::{Head, Time};
+use tokio::time::Instant;
 
 use crate::{
     conn::{Conn, poll_read},
     error::Error,
-    shared::{OUTPUT_SOFT_LIMIT, Reader, Shared},
+    hand_over::Reader,
+    shared::{OUTPUT_SOFT_LIMIT, Shared},
     slot::{Sides, SlotKey},
     stream::Stream,
 };
@@ -57,7 +59,7 @@ pub enum Turn {
 pub struct Rest {
     /// When the task has to run again although nothing arrives; [`Time::FAR`] is never.
     pub wakes_at: Time,
-    /// The connection drains and its last stream has ended.
+    /// The connection drains, its last stream has ended, and all of the output is with the socket.
     pub is_drained: bool,
 }
 
@@ -74,10 +76,10 @@ impl Conn {
         cx: &mut Context<'_>,
     ) -> Turn {
         let mut shared = self.lock();
-        let begins = !shared.task_runs;
+        let begins = !shared.hand_over.task_runs();
         if begins {
-            shared.task_runs = true;
-            shared.task_begins(cx.waker());
+            shared.hand_over.set_task_runs(true);
+            shared.hand_over.task_begins(cx.waker());
         }
         if shared.blocked {
             drop(shared);
@@ -126,7 +128,7 @@ impl Conn {
             self.poll_unblock(cx);
             shared = self.lock();
         }
-        shared.task_runs = false;
+        shared.hand_over.set_task_runs(false);
         let rest = shared.rest();
         self.unlock_and_wake(shared);
         rest
@@ -160,7 +162,8 @@ impl Shared {
         let due = or_never(self.next_deadline).min(or_never(self.machine.poll_timeout()));
         Rest {
             wakes_at: due.min(or_never(self.idleness.look_at())),
-            is_drained: self.machine.is_closed() && self.is_idle(),
+            // What the socket had no room for is still to go out: an answer is not whole without.
+            is_drained: self.machine.is_closed() && self.is_idle() && self.unsent() == 0,
         }
     }
 }
@@ -178,7 +181,7 @@ impl Conn {
     /// Reads and drops what the peer still sends. Ready when it has closed its side.
     pub fn poll_discard(&self, cx: &mut Context<'_>) -> Poll<()> {
         let mut shared = self.lock();
-        let Some(mut half) = shared.read_half.take() else { return Poll::Ready(()) };
+        let Some(mut half) = shared.hand_over.take_half() else { return Poll::Ready(()) };
         let mut input = std::mem::take(&mut shared.input);
         drop(shared);
         let closed = loop {
@@ -190,7 +193,7 @@ impl Conn {
             }
         };
         let mut shared = self.lock();
-        shared.read_half = Some(half);
+        shared.hand_over.end_to_read(half);
         shared.input = input;
         closed
     }

@@ -13,10 +13,11 @@ use alula_h2::ErrorCode;
 
 use crate::{
     error::{Cause, Error, Phase, Retry},
+    hand_over::Side,
     idle::LOOK_AFTER,
     overrun::Overrun,
     shared::Shared,
-    slot::{Side, Sides, SlotKey},
+    slot::{Sides, SlotKey},
 };
 
 /// The least that is asked of a peer.
@@ -114,7 +115,8 @@ impl Shared {
         let Some(stream) = slot.stream.filter(|_| slot.failed.is_none() && !slot.may_be_slow) else { return };
         let owes_content =
             slot.held.has(Sides::READ) && !slot.ended && self.machine.is_content_awaited(stream);
-        let owes_room = slot.is_waiting(Side::Write) && self.machine.send_capacity(stream) == 0;
+        let owes_room =
+            slot.waits[Side::Write as usize].is_waiting() && self.machine.send_capacity(stream) == 0;
         let generation = slot.generation;
         let mut overrun = None;
         for (owes, octets, side) in

@@ -5,18 +5,19 @@ use std::{collections::VecDeque, sync::Arc, task::Waker};
 
 use alula_fields::{FieldSection, Head, OutBuf, Status, Time};
 use alula_h2::{Connection, ErrorCode, Event, Notice, ResponseHead, StreamKey, Violation};
-use tokio::net::tcp::OwnedReadHalf;
 
 #[cfg(feature = "tls")]
 use crate::tls::Tls;
 use crate::{
     error::{Cause, Error},
+    hand_over::{HandOver, Side},
     idle::Idleness,
     ledger::Ledger,
     memory::Held,
     pace::{Least, Pace},
     read_buf::ReadBuf,
-    slot::{Side, Sides, Slot, SlotKey},
+    slot::{Sides, Slot, SlotKey},
+    transport::ReadHalf,
 };
 
 /// Output over this many octets makes writers wait and reading stop.
@@ -39,17 +40,6 @@ pub(crate) struct Accepted {
     pub(crate) ended: bool,
 }
 
-/// Who reads the socket.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Reader {
-    /// The connection's own task: a server's owner, a client's standby, which then sleeps without a tick.
-    Task,
-    /// Nobody: a client's last caller has left and its standby task has not looked in since.
-    Nobody,
-    /// A caller that waits on this slot.
-    Caller(u32, Side),
-}
-
 pub(crate) struct Shared {
     pub(crate) machine: Connection,
     #[cfg(feature = "tls")]
@@ -64,8 +54,8 @@ pub(crate) struct Shared {
     pub(crate) writers_wait: bool,
     /// The socket took no more; the connection's task waits for room.
     pub(crate) blocked: bool,
-    /// The reading half of the socket, unless somebody reads.
-    pub(crate) read_half: Option<OwnedReadHalf>,
+    /// The reading half of the socket, and who has it.
+    pub(crate) hand_over: HandOver<ReadHalf>,
     pub(crate) input: ReadBuf,
     /// The socket takes no more octets, ever.
     pub(crate) output_is_lost: bool,
@@ -86,17 +76,6 @@ pub(crate) struct Shared {
     contents_octets: usize,
     /// Handles to wake once the lock is released.
     pub(crate) wake: Vec<Waker>,
-    /// Callers that were woken and have not run since.
-    pub(crate) woken: usize,
-    pub(crate) reader: Reader,
-    /// Where the search for the next reader goes on.
-    pub(crate) last_reader: usize,
-    /// The caller that lets the woken ones run before it writes for all.
-    pub(crate) yielding: Option<Reader>,
-    /// The waker of the connection's own task.
-    pub(crate) task: Option<Waker>,
-    /// The connection's own task runs now and will look at everything before it sleeps.
-    pub(crate) task_runs: bool,
     pub(crate) ended: Option<Error>,
     /// What the peer said was wrong when it went away, if it said so.
     farewell: Option<ErrorCode>,
@@ -105,8 +84,6 @@ pub(crate) struct Shared {
     queue: VecDeque<(u64, Waker)>,
     tickets: u64,
     pub(crate) now: Time,
-    /// Turns taken so far: the standby task sees by it whether callers still drive.
-    pub(crate) turns: u64,
     pub(crate) idleness: Idleness,
     /// What all connections of this server or client keep together.
     pub(crate) ledger: Arc<Ledger>,
@@ -120,7 +97,7 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    pub(crate) fn new(machine: Connection, read_half: OwnedReadHalf, ledger: Arc<Ledger>) -> Self {
+    pub(crate) fn new(machine: Connection, read_half: ReadHalf, ledger: Arc<Ledger>) -> Self {
         let (held, least) = (Held::new(machine.limits(), &ledger), Least::new(machine.limits()));
         Self {
             machine,
@@ -131,7 +108,7 @@ impl Shared {
             writing: false,
             writers_wait: false,
             blocked: false,
-            read_half: Some(read_half),
+            hand_over: HandOver::new(read_half),
             input: ReadBuf::default(),
             output_is_lost: false,
             #[cfg(feature = "tls")]
@@ -145,19 +122,12 @@ impl Shared {
             contents: VecDeque::new(),
             contents_octets: 0,
             wake: Vec::new(),
-            woken: 0,
-            reader: Reader::Task,
-            last_reader: 0,
-            yielding: None,
-            task: None,
-            task_runs: false,
             ended: None,
             farewell: None,
             closing: false,
             queue: VecDeque::new(),
             tickets: 0,
             now: Time::ZERO,
-            turns: 0,
             idleness: Idleness::default(),
             ledger,
             held,
@@ -170,7 +140,7 @@ impl Shared {
 
     /// Somebody is reading.
     pub(crate) fn in_turn(&self) -> bool {
-        self.read_half.is_none()
+        self.hand_over.in_turn()
     }
 
     /// The slot, unless its stream is gone.
@@ -218,7 +188,7 @@ impl Shared {
         let unread = if sides.has(Sides::READ) { slot.content.len() as u32 } else { 0 };
         slot.held = slot.held.without(sides);
         let (stream, held, ended, failed) = (slot.stream, slot.held, slot.ended, slot.failed.is_some());
-        self.woken -= woken;
+        self.hand_over.count_arrived(woken);
         if let Some(stream) = stream {
             if unread > 0 {
                 let _ = self.machine.release_capacity(stream, unread);
@@ -522,10 +492,8 @@ impl Shared {
     }
 
     pub(crate) fn wake_later(&mut self, index: u32, side: Side) {
-        if let Some(waker) = self.slots[index as usize].wake(side) {
-            self.woken += 1;
-            self.wake.push(waker);
-        }
+        let wait = &mut self.slots[index as usize].waits[side as usize];
+        self.hand_over.wake_caller(wait, &mut self.wake);
     }
 
     /// Wakes every writer, after the output has drained.
@@ -536,11 +504,7 @@ impl Shared {
     }
 
     pub(crate) fn wake_task(&mut self) {
-        if !self.task_runs
-            && let Some(waker) = self.task.take()
-        {
-            self.wake.push(waker);
-        }
+        self.hand_over.wake_task(&mut self.wake);
     }
 
     /// Octets that wait for the socket.

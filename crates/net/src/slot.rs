@@ -3,12 +3,14 @@
 //! A slot is lent to the handles of a stream and used again when the last of them is dropped. The machine may
 //! forget its stream earlier; the slot then still holds what was received.
 
-use std::task::Waker;
-
 use alula_fields::{Head, Time};
 use alula_h2::StreamKey;
 
-use crate::{error::Error, pace::Pace};
+use crate::{
+    error::Error,
+    hand_over::{Side, Wait, Waits},
+    pace::Pace,
+};
 
 /// Names a slot; the generation tells a stale name from a fresh one.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -40,15 +42,6 @@ impl Sides {
     }
 }
 
-/// What a handle waits for.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Side {
-    /// A head, content or trailers.
-    Read,
-    /// Room to send.
-    Write,
-}
-
 #[derive(Default)]
 pub(crate) struct Slot {
     pub(crate) generation: u32,
@@ -74,7 +67,7 @@ pub(crate) struct Slot {
     pub(crate) deadline: Option<Time>,
     /// The deadline holds for the head only.
     pub(crate) deadline_for_head: bool,
-    waits: [Wait; 2],
+    pub(crate) waits: [Wait; 2],
 }
 
 impl Default for Sides {
@@ -83,56 +76,11 @@ impl Default for Sides {
     }
 }
 
-/// A handle's place to be woken.
-#[derive(Default)]
-struct Wait {
-    waker: Option<Waker>,
-    state: WaitState,
-}
-
-#[derive(Clone, Copy, Default, Eq, PartialEq)]
-enum WaitState {
-    #[default]
-    Away,
-    /// Waits to be woken.
-    Waiting,
-    /// Was woken and has not run since.
-    Woken,
-}
-
 impl Slot {
-    /// Notes that the handle waits.
-    #[inline]
-    pub(crate) fn wait(&mut self, side: Side, waker: &Waker) {
-        let wait = &mut self.waits[side as usize];
-        wait.state = WaitState::Waiting;
-        match &mut wait.waker {
-            Some(old) => old.clone_from(waker),
-            none => *none = Some(waker.clone()),
-        }
-    }
-
-    /// The waker of a handle that waits; it counts as woken from here on.
-    #[inline]
-    pub(crate) fn wake(&mut self, side: Side) -> Option<Waker> {
-        let wait = &mut self.waits[side as usize];
-        if wait.state != WaitState::Waiting {
-            return None;
-        }
-        wait.state = WaitState::Woken;
-        wait.waker.take()
-    }
-
-    #[inline]
-    pub(crate) fn is_waiting(&self, side: Side) -> bool {
-        self.waits[side as usize].state == WaitState::Waiting
-    }
-
     /// The handle runs: it no longer waits. True when it had been woken.
     #[inline]
     pub(crate) fn arrive(&mut self, side: Side) -> bool {
-        let wait = &mut self.waits[side as usize];
-        std::mem::take(&mut wait.state) == WaitState::Woken
+        self.waits[side as usize].end()
     }
 
     /// Makes the slot ready for another stream; the generation moves on.
@@ -146,5 +94,17 @@ impl Slot {
         self.may_be_slow = false;
         self.content.clear();
         std::mem::take(&mut self.content)
+    }
+}
+
+impl Waits for Vec<Slot> {
+    #[inline]
+    fn count(&self) -> usize {
+        self.len()
+    }
+
+    #[inline]
+    fn wait(&mut self, slot: usize, side: Side) -> &mut Wait {
+        &mut self[slot].waits[side as usize]
     }
 }

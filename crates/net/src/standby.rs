@@ -19,7 +19,7 @@ use tokio::time::{Instant, Sleep, sleep_until};
 use crate::{
     conn::{Conn, Guard},
     error::Error,
-    shared::Reader,
+    hand_over::Reader,
 };
 
 /// How long nobody may take a turn before this task does.
@@ -46,14 +46,13 @@ impl Standby {
     fn look_in<'a>(&mut self, conn: &'a Conn, cx: &mut Context<'_>) -> Guard<'a> {
         let ticked = self.timer.as_mut().poll(cx).is_ready();
         let mut shared = conn.lock();
-        let nobody_reads = !matches!(shared.reader, Reader::Caller(..));
-        if nobody_reads || (ticked && shared.turns == self.turns) {
+        if shared.hand_over.standby_reads(ticked.then_some(self.turns)) {
             shared = read_on(conn, shared, cx);
         } else {
             shared = conn.flush(shared);
         }
         if ticked {
-            self.turns = shared.turns;
+            self.turns = shared.hand_over.turns();
         }
         shared
     }
@@ -109,7 +108,7 @@ impl Future for Standby {
 fn begin_run(conn: &Conn, cx: &mut Context<'_>) -> Time {
     let now = conn.time();
     let mut shared = conn.lock();
-    shared.task_begins(cx.waker());
+    shared.hand_over.task_begins(cx.waker());
     shared.now = now;
     shared.keep_time();
     conn.unlock_and_wake(shared);
@@ -124,7 +123,7 @@ fn read_on<'a>(conn: &'a Conn, mut shared: Guard<'a>, cx: &mut Context<'_>) -> G
     loop {
         let progress;
         (shared, progress) = conn.turn(shared, cx, Reader::Task);
-        if !progress || shared.ended.is_some() || shared.reader != Reader::Task {
+        if !progress || shared.ended.is_some() || shared.hand_over.reader() != Reader::Task {
             return shared;
         }
     }
@@ -134,7 +133,7 @@ impl crate::shared::Shared {
     /// How long the standby task may sleep.
     fn standby_wait(&self, now: Time) -> Duration {
         let far = Duration::from_secs(3600);
-        let tick = if self.reader == Reader::Task && !self.in_turn() { far } else { TICK };
+        let tick = if self.hand_over.task_reads() { far } else { TICK };
         [self.next_deadline, self.machine.poll_timeout(), self.idleness.look_at()]
             .into_iter()
             .flatten()

@@ -5,18 +5,20 @@ use std::{
     net::SocketAddr,
     sync::Arc,
     task::{Context, Poll},
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use alula_fields::{FieldSection, Head};
 use alula_h2::{Connection, SendError, StreamKey};
+use tokio::time::Instant;
 
 use crate::{
     body::Body,
     conn::Conn,
     error::{Cause, Error, Phase, Retry},
+    hand_over::Side,
     shared::Shared,
-    slot::{Side, Sides, SlotKey},
+    slot::{Sides, SlotKey},
     writer::{BodyWriter, Sent},
 };
 
@@ -173,7 +175,7 @@ impl Stream {
     /// The present; within a run of a server's task the time at which the run began, which reads no clock.
     pub fn now(&self) -> Instant {
         let shared = self.conn.lock();
-        if shared.task_runs { self.conn.instant(shared.now) } else { Instant::now() }
+        if shared.hand_over.task_runs() { self.conn.instant(shared.now) } else { Instant::now() }
     }
 
     /// Gives a head back for the next message.

@@ -91,7 +91,7 @@ impl<H: Handler> Serve<H> {
             return;
         }
         self.timer_at = at;
-        self.timer.as_mut().reset(self.conn.instant(at).into());
+        self.timer.as_mut().reset(self.conn.instant(at));
         if self.timer.as_mut().poll(cx).is_ready() {
             cx.waker().wake_by_ref();
         }

@@ -10,12 +10,8 @@ use std::{
 };
 
 use alula_fields::Limits;
-use alula_net::{Accept, Ledger, h2::Config};
-use tokio::{
-    net::{TcpListener, TcpStream, ToSocketAddrs},
-    sync::watch,
-    task::JoinSet,
-};
+use alula_net::{Accept, Ledger, Listener, Socket, h2::Config};
+use tokio::{net::ToSocketAddrs, sync::watch, task::JoinSet};
 
 #[cfg(feature = "tls")]
 use crate::Identity;
@@ -86,7 +82,7 @@ impl ServerBuilder {
     /// # Errors
     /// The address is taken or not ours.
     pub async fn bind(self, address: impl ToSocketAddrs) -> io::Result<Server> {
-        let listener = TcpListener::bind(address).await?;
+        let listener = Listener::bind(address).await?;
         let (stop, stopped) = watch::channel(false);
         let ledger = Arc::new(Ledger::new(&self.config.limits));
         let lobby = Lobby::new(self.config.limits.handshakes, ledger.clone());
@@ -104,7 +100,7 @@ impl ServerBuilder {
 
 /// A listening server. Nothing is accepted until [`Self::serve`] runs.
 pub struct Server {
-    listener: TcpListener,
+    listener: Listener,
     accept: Arc<Accept>,
     lobby: Arc<Lobby>,
     stop: Arc<watch::Sender<bool>>,
@@ -165,8 +161,9 @@ impl Server {
         let mut connections = JoinSet::new();
         loop {
             let socket = tokio::select! {
-                accepted = self.listener.accept() => accepted,
+                biased;
                 _ = self.stopped.wait_for(|stopped| *stopped) => break,
+                accepted = self.listener.accept() => accepted,
             };
             match socket {
                 Ok((socket, _)) => drop(connections.spawn(self.connection(socket, handler.clone()))),
@@ -192,7 +189,7 @@ impl Server {
 
     fn connection<H: Handler>(
         &self,
-        socket: TcpStream,
+        socket: Socket,
         handler: Arc<H>,
     ) -> impl Future<Output = ()> + Send + use<H> {
         let (accept, draining) = (self.accept.clone(), Draining::new(self.stopped.clone()));

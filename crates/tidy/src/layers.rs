@@ -60,7 +60,7 @@ pub const LAYERS: &[Layer] = &[
     layer("side", &["testkit"], Own::Only(&["tally"]), Outside::AsNeeded),
     layer("side", &["trials"], Own::Only(&["fields", "hpack", "h2", "testkit"]), Outside::Only(&[])),
     layer("side", &["tidy"], Own::Only(&[]), Outside::AsNeeded),
-    layer("side", &["conformance", "bench", "xtask"], Own::Anything, Outside::AsNeeded),
+    layer("side", &["conformance", "bench", "simulation", "xtask"], Own::Anything, Outside::AsNeeded),
 ];
 
 const fn layer(name: &'static str, crates: &'static [&'static str], may_use: Own, outside: Outside) -> Layer {

@@ -9,8 +9,10 @@ mod command;
 mod costs;
 mod fuzz;
 mod interop;
+mod loom;
 mod peers;
 mod report;
+mod soak;
 mod stages;
 mod tally;
 mod tools;
@@ -34,6 +36,10 @@ Commands:
   fuzz [TARGET] [--minutes N]
                       Run every target of fuzz/, or one, for N minutes each (1 by default), with a nightly toolchain
   interop [--write]   Print the interop matrix, or write it to docs/interop.md
+  loom                Try the hand-over of a connection between threads in every order up to a bound
+  soak [--requests N] Millions of requests over loopback: answers right, memory and descriptors flat
+  soak --simulation [--runs N] [--seed N] [--trace]
+                      Runs on simulated time over a faulty network, each decided by its seed
 ";
 
 fn main() -> ExitCode {
@@ -59,6 +65,8 @@ fn dispatch(args: &[&str]) -> Result<ExitCode> {
         ["fuzz", rest @ ..] => fuzz::command(rest),
         ["interop"] => interop::print(),
         ["interop", "--write"] => interop::write(),
+        ["loom"] => loom::command(),
+        ["soak", rest @ ..] => soak::command(rest),
         [] | ["help" | "-h" | "--help"] => {
             print!("{USAGE}");
             Ok(ExitCode::SUCCESS)

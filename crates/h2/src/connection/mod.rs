@@ -384,6 +384,16 @@ impl Connection {
         self.streams.get(stream).map_or(0, |entry| entry.window_in.held())
     }
 
+    /// How many octets of DATA the connection's window lets us send; a stream's own window may allow less.
+    pub fn send_window(&self) -> i64 {
+        self.window_out.octets()
+    }
+
+    /// How many octets of DATA the connection's window lets the peer send, as far as we have told it.
+    pub fn receive_window(&self) -> i64 {
+        self.window_in.available()
+    }
+
     /// How many streams are open: neither ended by both sides nor reset.
     #[inline]
     pub fn in_flight(&self) -> usize {

@@ -1,0 +1,74 @@
+//! A connection being opened, by a task of its own, and those who wait for it.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+use alula_net::{Conn, Connect, Error};
+use tokio::sync::Notify;
+
+/// What came of it, once that is known. Everybody who waits hears of it, in the order in which they came.
+#[derive(Default)]
+pub(crate) struct Opening {
+    outcome: Mutex<Option<Outcome>>,
+    is_known: Notify,
+}
+
+pub(crate) type Outcome = Result<Arc<Conn>, Error>;
+
+impl Opening {
+    /// Begins to open a connection.
+    pub(crate) fn begin(connect: Connect) -> Arc<Self> {
+        let opening = Arc::<Self>::default();
+        let teller = Teller(Arc::downgrade(&opening));
+        tokio::spawn(async move { teller.tell(connect.open().await) });
+        opening
+    }
+
+    /// Waits for the outcome. Dropping the future changes nothing.
+    pub(crate) async fn outcome(&self) -> Outcome {
+        loop {
+            // It hears of what happens from here on, so that nothing is missed after the look.
+            let known = self.is_known.notified();
+            if let Some(outcome) = &*self.lock() {
+                return outcome.clone();
+            }
+            known.await;
+        }
+    }
+
+    /// Closes the connection, if it is open already: nobody will hear of it.
+    pub(crate) fn close(&self) {
+        if let Some(Ok(conn)) = &*self.lock() {
+            conn.close();
+        }
+    }
+
+    fn tell(&self, outcome: Outcome) {
+        self.lock().get_or_insert(outcome);
+        self.is_known.notify_waiters();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<Outcome>> {
+        self.outcome.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Tells the outcome, also when its task dies with its runtime.
+struct Teller(Weak<Opening>);
+
+impl Teller {
+    fn tell(&self, outcome: Outcome) {
+        match self.0.upgrade() {
+            Some(opening) => opening.tell(outcome),
+            // Nobody is left to hear of it.
+            None => outcome.into_iter().for_each(|conn| conn.close()),
+        }
+    }
+}
+
+impl Drop for Teller {
+    fn drop(&mut self) {
+        if let Some(opening) = self.0.upgrade() {
+            opening.tell(Err(Error::cancelled()));
+        }
+    }
+}

@@ -1,0 +1,43 @@
+//! A connection whose opening nobody waited for is closed with its client: it used to stay open for good when the last
+//! call that asked for it was given up before it was open.
+
+use std::{
+    pin::pin,
+    task::{Context, Poll, Waker},
+    time::Duration,
+};
+
+use alula_client::Client;
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    net::TcpListener,
+    time::timeout,
+};
+
+/// No test takes that long.
+const FOREVER: Duration = Duration::from_secs(20);
+const PREFACE: usize = 24;
+const SETTINGS: u8 = 4;
+const ACK: u8 = 1;
+
+#[test]
+fn a_connection_that_nobody_heard_of_is_closed() {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(give_up());
+}
+
+async fn give_up() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap());
+    let client = Client::new().unwrap();
+    {
+        let call = pin!(client.get(&url).send());
+        assert!(matches!(call.poll(&mut Context::from_waker(Waker::noop())), Poll::Pending));
+    }
+    let (mut socket, _) = listener.accept().await.unwrap();
+    timeout(FOREVER, socket.read_exact(&mut [0; PREFACE])).await.expect("the connection is opened").unwrap();
+    // A peer that says nothing would be given up in time.
+    socket.write_all(&[0, 0, 0, SETTINGS, 0, 0, 0, 0, 0, 0, 0, 0, SETTINGS, ACK, 0, 0, 0, 0]).await.unwrap();
+    drop(client);
+    let mut rest = Vec::new();
+    timeout(FOREVER, socket.read_to_end(&mut rest)).await.expect("the connection is closed").unwrap();
+}

@@ -1,0 +1,285 @@
+//! One run, from its seed to what is found in it.
+
+use std::{cell::Cell, io, sync::Arc};
+
+use alula::{Client, Server, Stop};
+use alula_net::simulation::install;
+use tokio::{
+    runtime::{Builder, Handle},
+    sync::Semaphore,
+    task::JoinHandle,
+    time::{Duration, Instant, sleep, timeout},
+};
+
+use super::{
+    answer::answer,
+    cable::Cable,
+    call::Party,
+    log::lock,
+    network::Exchange,
+    panics,
+    world::{Setting, World},
+};
+
+/// So long no run takes; simulated, as all durations here.
+const FOREVER: Duration = Duration::from_secs(4 * 3_600);
+/// How long everything may rest before the books are compared.
+const REST: Duration = Duration::from_secs(3);
+/// How often that is waited for, while content that nobody wants any more is still on its way over a slow line.
+const RESTS_MAX: usize = 1_000;
+/// So long nothing is heard until a client asks, if it does; and so long it waits for an answer, which may be queued behind
+/// content on a slow line.
+const ASKS_AFTER: Duration = Duration::from_secs(2);
+const ANSWERED_WITHIN: Duration = Duration::from_secs(600);
+/// How long tasks may take to end once nobody needs them.
+const TASKS_END: usize = 60;
+
+/// What came of a run.
+#[derive(Clone, Debug, Default)]
+pub struct Outcome {
+    /// What it was decided by.
+    pub seed: u64,
+    /// A number that tells its course from others: the same for every run of a seed.
+    pub course: u64,
+    /// Calls that were answered and found right.
+    pub answered: u64,
+    /// Calls that failed.
+    pub failed: u64,
+    /// Calls that were given up by their callers.
+    pub given_up: u64,
+    /// Octets of content that were compared.
+    pub octets: u64,
+    /// Connections that were opened.
+    pub connections: u64,
+    /// Connections that were cut or fell silent, and clients whose connection could not be opened.
+    pub blows: u64,
+    /// Connections that lived to the end, whose books were compared.
+    pub at_rest: u64,
+    /// How long it took on the simulated clock.
+    pub simulated: Duration,
+    /// What must not be; nothing, where all is well.
+    pub findings: Vec<String>,
+}
+
+thread_local! {
+    static IS_WARM: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Makes a run; `tells` prints what happens in it, and leaves memory unchecked, which printing takes as well.
+///
+/// # Panics
+/// When there is no runtime to be had.
+#[must_use]
+pub fn run(seed: u64, tells: bool) -> Outcome {
+    if !tells && !IS_WARM.replace(true) {
+        simulate(seed, false);
+    }
+    let panics = panics::count();
+    let before = alula_tally::thread();
+    let mut outcome = simulate(seed, tells);
+    let has_findings = !outcome.findings.is_empty();
+    let (counts, panics) = (alula_tally::thread() - before, panics::count() - panics);
+    if panics > 0 {
+        outcome.findings.push(format!("{panics} panics"));
+    }
+    let kept = counts.allocations as i64 - counts.deallocations as i64;
+    if !tells && !has_findings && (counts.bytes_live(), kept) != (0, 0) {
+        let octets = counts.bytes_live();
+        outcome.findings.push(format!("{octets} octets of memory in {kept} pieces are left"));
+    }
+    outcome
+}
+
+fn simulate(seed: u64, tells: bool) -> Outcome {
+    let runtime = Builder::new_current_thread().enable_time().start_paused(true).build();
+    let runtime = runtime.expect("a runtime of one thread");
+    let outcome = runtime.block_on(async {
+        let world = World::new(Setting::of(seed), tells);
+        install(Some(Arc::new(Exchange(world.wires.clone()))));
+        let post = tokio::spawn(world.wires.post.clone().deliver());
+        let began = Instant::now();
+        let at_rest = play(&world).await;
+        expect_nothing_left(&world).await;
+        post.abort();
+        sum_up(&world, at_rest, began.elapsed())
+    });
+    install(None);
+    outcome
+}
+
+/// Everything up to the end of clients and servers. Returns how many connections lived to the end.
+async fn play(world: &Arc<World>) -> u64 {
+    let over = Arc::new(Semaphore::new(0));
+    let hosts: Vec<_> = (0..world.setting.servers.len())
+        .map(|index| tokio::spawn(host(world.clone(), index, over.clone())))
+        .collect();
+    let parties = parties(world);
+    let callers: Vec<_> = parties.iter().flat_map(start_callers).collect();
+    all_end(world, "a caller", callers).await;
+    for _ in 0..RESTS_MAX {
+        sleep(REST).await;
+        if !world.wires.cables().iter().any(|cable| is_sending(cable)) {
+            break;
+        }
+    }
+    let at_rest = world.wires.cables().iter().filter(|cable| rests(world, cable)).count() as u64;
+    drop(parties);
+    over.close();
+    all_end(world, "a server", hosts).await;
+    check_calls(world);
+    at_rest
+}
+
+async fn all_end(world: &World, who: &str, tasks: Vec<JoinHandle<()>>) {
+    for task in tasks {
+        let abort = task.abort_handle();
+        if timeout(FOREVER, task).await.is_err() {
+            world.log.find(format!("{who} has not ended"));
+            abort.abort();
+        }
+    }
+}
+
+fn parties(world: &Arc<World>) -> Vec<Arc<Party>> {
+    let party = |(index, setting): (usize, &super::world::ClientSetting)| {
+        let mut builder = Client::builder().limits(setting.limits.clone());
+        if setting.asks {
+            builder = builder.keep_alive(ASKS_AFTER, ANSWERED_WITHIN);
+        }
+        let client = builder.build().expect("a client needs nothing");
+        Arc::new(Party { world: world.clone(), client, index: index as u32 })
+    };
+    world.setting.clients.iter().enumerate().map(party).collect()
+}
+
+fn start_callers(party: &Arc<Party>) -> Vec<JoinHandle<()>> {
+    let callers = party.world.setting.clients[party.index as usize].callers.iter().cloned();
+    let start = |numbers: std::ops::Range<u32>| {
+        let party = party.clone();
+        tokio::spawn(async move {
+            for number in numbers {
+                party.call(number).await;
+            }
+        })
+    };
+    callers.map(start).collect()
+}
+
+/// A server, and where the setting says so another in its place, until all is over.
+async fn host(world: Arc<World>, index: usize, over: Arc<Semaphore>) {
+    let (mut server, mut stop) = start_server(&world, index).await.expect("nobody else is there");
+    if let Some(after) = world.setting.stops[index]
+        && timeout(after, over.acquire()).await.is_err()
+    {
+        lock(&world.stopped)[index] = true;
+        stop.stop();
+        let next = loop {
+            match start_server(&world, index).await {
+                Ok(next) => break next,
+                Err(_) => sleep(Duration::from_millis(1)).await,
+            }
+        };
+        let before = server;
+        (server, stop) = next;
+        before.await.expect("a server does not panic");
+    }
+    // Nobody gives anything out: this ends when all is over.
+    let _ = over.acquire().await;
+    stop.stop();
+    server.await.expect("a server does not panic");
+}
+
+async fn start_server(world: &Arc<World>, index: usize) -> io::Result<(JoinHandle<()>, Stop)> {
+    let limits = world.setting.servers[index].clone();
+    let address = format!("10.0.0.1:{}", 1_000 + index);
+    let server = Server::builder().limits(limits).bind(address).await?;
+    let stop = server.stop_handle();
+    let grace = if world.setting.has_blows { Duration::from_secs(10) } else { FOREVER };
+    let world = world.clone();
+    let serving = tokio::spawn(async move {
+        let handler = {
+            let world = world.clone();
+            move |exchange| answer(world.clone(), exchange)
+        };
+        if let Err(error) = server.serve_with_grace(handler, grace).await {
+            world.log.find(format!("a server failed: {error}"));
+        }
+    });
+    Ok((serving, stop))
+}
+
+/// Whether octets are still under way on this connection, or wait for room: it is slow.
+fn is_sending(cable: &Cable) -> bool {
+    let users = lock(&cable.users).clone().map(|user| user.upgrade());
+    let [Some(client), Some(server)] = users else { return false };
+    !cable.is_hurt() && (cable.is_carrying() || client.rest().unsent > 0 || server.rest().unsent > 0)
+}
+
+/// Whether this connection is open at both ends, which then have to agree.
+fn rests(world: &World, cable: &Cable) -> bool {
+    let users = lock(&cable.users).clone().map(|user| user.upgrade());
+    let [Some(client), Some(server)] = users else { return false };
+    let (client, server) = (client.rest(), server.rest());
+    if cable.is_hurt() || client.has_ended || server.has_ended {
+        return false;
+    }
+    let agree = client.may_send == server.may_receive && server.may_send == client.may_receive;
+    let is_idle = |end: &alula_net::simulation::Rest| {
+        end.streams == 0 && !end.is_used && end.woken == 0 && end.unsent == 0
+    };
+    if !agree || !is_idle(&client) || !is_idle(&server) || !client.task_reads {
+        let number = cable.client;
+        world.log.find(format!("a connection of client {number} does not rest: {client:?}, {server:?}"));
+    }
+    true
+}
+
+/// No request is handled twice, and none that was said not to be.
+fn check_calls(world: &World) {
+    for (number, call) in &*lock(&world.calls) {
+        if call.handled > 1 {
+            world.log.find(format!("call {number} was handled {} times", call.handled));
+        }
+        if call.is_safe && call.handled > 0 {
+            world.log.find(format!("call {number} was handled and said to be safe to send again"));
+        }
+    }
+}
+
+/// The task that delivers is the only one left, and no connection is.
+async fn expect_nothing_left(world: &World) {
+    let tasks = || Handle::current().metrics().num_alive_tasks();
+    for _ in 0..TASKS_END {
+        if tasks() <= 1 {
+            break;
+        }
+        sleep(Duration::from_secs(1)).await;
+    }
+    if tasks() > 1 {
+        world.log.find(format!("{} tasks are left", tasks() - 1));
+    }
+    let users = world.wires.cables().into_iter().flat_map(|cable| lock(&cable.users).clone());
+    let left = users.filter(|user| user.strong_count() > 0).count();
+    if left > 0 {
+        world.log.find(format!("{left} connections are left"));
+    }
+}
+
+fn sum_up(world: &World, at_rest: u64, simulated: Duration) -> Outcome {
+    let tally = *lock(&world.tally);
+    let cables = world.wires.cables();
+    let hurt = cables.iter().filter(|cable| cable.is_hurt()).count();
+    Outcome {
+        seed: world.setting.seed,
+        course: world.log.course(),
+        answered: tally.answered,
+        failed: tally.failed,
+        given_up: tally.given_up,
+        octets: tally.octets,
+        connections: cables.len() as u64,
+        blows: (hurt + world.wires.refusals()) as u64,
+        at_rest,
+        simulated,
+        findings: world.log.take_findings(),
+    }
+}

@@ -1,0 +1,64 @@
+//! Many runs of the simulation: the same in every build. More of them: `cargo xtask soak --simulation`.
+#![cfg(feature = "simulated")]
+
+use std::{
+    sync::atomic::{AtomicU64, Ordering::Relaxed},
+    thread,
+};
+
+use alula_simulation::simulated::{Outcome, run};
+use alula_tally::Tally;
+
+#[global_allocator]
+static ALLOCATOR: Tally = Tally::system();
+
+const RUNS: u64 = 1_000;
+const THREADS: usize = 2;
+
+#[test]
+fn a_thousand_runs_find_nothing() {
+    assert!(alula_tally::is_installed());
+    let next = AtomicU64::new(1);
+    let work = || {
+        let mut outcomes = Vec::new();
+        loop {
+            match next.fetch_add(1, Relaxed) {
+                seed @ 1..=RUNS => outcomes.push(run(seed, false)),
+                _ => return outcomes,
+            }
+        }
+    };
+    let outcomes: Vec<Outcome> = thread::scope(|scope| {
+        let workers: Vec<_> = (0..THREADS).map(|_| scope.spawn(work)).collect();
+        workers.into_iter().flat_map(|worker| worker.join().expect("a thread that does not panic")).collect()
+    });
+    assert_eq!(outcomes.len() as u64, RUNS);
+    let failed: Vec<&Outcome> = outcomes.iter().filter(|outcome| !outcome.findings.is_empty()).collect();
+    for outcome in &failed {
+        println!("seed {}: {:#?}", outcome.seed, outcome.findings);
+        println!("  again: cargo xtask soak --simulation --seed {} --trace", outcome.seed);
+    }
+    assert!(failed.is_empty(), "{} of {RUNS} runs", failed.len());
+    // What is never tried cannot fail.
+    let sum = |what: fn(&Outcome) -> u64| outcomes.iter().map(what).sum::<u64>();
+    let tried: [fn(&Outcome) -> u64; 6] = [
+        |run| run.answered,
+        |run| run.failed,
+        |run| run.given_up,
+        |run| run.connections,
+        |run| run.blows,
+        |run| run.at_rest,
+    ];
+    for (what, least) in tried.into_iter().zip([10_000, 1_000, 1_000, 1_000, 500, 1_000]) {
+        assert!(sum(what) >= least, "{tried:?}", tried = tried.map(sum));
+    }
+}
+
+#[test]
+fn a_seed_decides_the_course() {
+    let course = |seed| run(seed, false).course;
+    for seed in 1..=50 {
+        assert_eq!(course(seed), course(seed), "seed {seed}");
+        assert_ne!(course(seed), course(seed + 1), "seed {seed}");
+    }
+}
