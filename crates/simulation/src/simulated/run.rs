@@ -208,11 +208,12 @@ async fn start_server(world: &Arc<World>, index: usize) -> io::Result<(JoinHandl
     Ok((serving, stop))
 }
 
-/// Whether octets are still under way on this connection, or wait for room: it is slow.
+/// Whether octets are still under way on this connection or wait for room, since it is slow, or a handler still thinks.
 fn is_sending(cable: &Cable) -> bool {
     let users = lock(&cable.users).clone().map(|user| user.upgrade());
     let [Some(client), Some(server)] = users else { return false };
-    !cable.is_hurt() && (cable.is_carrying() || client.rest().unsent > 0 || server.rest().unsent > 0)
+    let (client, server) = (client.rest(), server.rest());
+    !cable.is_hurt() && (cable.is_carrying() || client.unsent > 0 || server.unsent > 0 || server.is_used)
 }
 
 /// Whether this connection is open at both ends, which then have to agree.
