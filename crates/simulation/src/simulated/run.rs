@@ -1,6 +1,6 @@
 //! One run, from its seed to what is found in it.
 
-use std::{cell::Cell, io, sync::Arc};
+use std::{cell::Cell, io, panic::catch_unwind, sync::Arc};
 
 use alula::{Client, Server, Stop};
 use alula_net::simulation::install;
@@ -76,7 +76,14 @@ pub fn run(seed: u64, tells: bool) -> Outcome {
     }
     let panics = panics::count();
     let before = alula_tally::thread();
-    let mut outcome = simulate(seed, tells);
+    let mut outcome = catch_unwind(|| simulate(seed, tells)).unwrap_or_else(|_| {
+        install(None);
+        Outcome {
+            seed,
+            findings: vec!["the books of a connection do not agree".to_owned()],
+            ..Outcome::default()
+        }
+    });
     let has_findings = !outcome.findings.is_empty();
     let (counts, panics) = (alula_tally::thread() - before, panics::count() - panics);
     if panics > 0 {
