@@ -131,8 +131,11 @@ impl<'a> Cursor<'a> {
             let fraction = self.span(u8::is_ascii_digit)?;
             return (digits.len() <= 12 && fraction.len() <= 3).then_some(Member::Other);
         }
-        let value = digits.iter().fold(0i64, |sum, digit| sum.saturating_mul(10) + i64::from(digit - b'0'));
-        (digits.len() <= 15).then_some(Member::Integer(sign * value))
+        if digits.len() > 15 {
+            return None;
+        }
+        let value = digits.iter().fold(0i64, |sum, digit| 10 * sum + i64::from(digit - b'0'));
+        Some(Member::Integer(sign * value))
     }
 
     fn boolean(&mut self) -> Option<Member> {

@@ -119,7 +119,7 @@ impl Conn {
         Rest {
             has_ended: shared.ended.is_some(),
             may_send: shared.machine.send_window(),
-            may_receive: shared.machine.receive_window(),
+            may_receive: shared.machine.peers_window(),
             streams: shared.machine.in_flight(),
             is_used: !shared.is_idle(),
             woken: shared.hand_over.woken(),

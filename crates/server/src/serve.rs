@@ -58,11 +58,16 @@ impl<H: Handler> Serve<H> {
         }
         loop {
             let turn = self.conn.turn_of_server(&mut self.incoming, &mut self.cancelled, cx);
-            self.cancelled.drain(..).for_each(|stream| self.slots.cancel(stream));
+            self.cancelled.iter().for_each(|stream| self.slots.cancel(*stream));
             for incoming in self.incoming.drain(..) {
                 let stream = incoming.key;
+                if self.cancelled.contains(&stream) {
+                    // It was given up before it was looked at.
+                    continue;
+                }
                 self.slots.start(stream, || self.handler.call(Exchange::new(incoming)));
             }
+            self.cancelled.clear();
             self.slots.poll_ready();
             match turn {
                 Turn::Progress => {}

@@ -38,6 +38,8 @@ const PARSERS: &[Parser] = &[
     parser("h2/src/connection/receive.rs", "receive", "h2_client"),
     parser("h2/src/connection/receive.rs", "receive", "h2_pair"),
     parser("h2/src/connection/receive.rs", "receive", "h2_server"),
+    parser("h2/src/dictionary.rs", "parse", "priority"),
+    parser("h2/src/priority.rs", "parse", "priority"),
     parser("hpack/src/decoder.rs", "decode", "hpack_decode"),
     parser("hpack/src/encoder.rs", "encode", "hpack_round_trip"),
     parser("hpack/src/huffman/decode.rs", "decode", "huffman"),

@@ -27,6 +27,7 @@ mod input;
 mod listener;
 mod naive_hpack;
 mod naive_huffman;
+mod priority;
 mod side;
 mod target;
 
@@ -43,4 +44,5 @@ pub use head::head;
 pub use hpack_decode::hpack_decode;
 pub use hpack_round_trip::hpack_round_trip;
 pub use huffman::huffman;
+pub use priority::priority;
 pub use target::target;

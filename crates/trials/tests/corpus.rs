@@ -40,5 +40,6 @@ trials! {
     hpack_decode: 1000,
     hpack_round_trip: 1000,
     huffman: 1000,
+    priority: 5000,
     target: 5000,
 }

@@ -390,7 +390,7 @@ impl Connection {
     }
 
     /// How many octets of DATA the connection's window lets the peer send, as far as we have told it.
-    pub fn receive_window(&self) -> i64 {
+    pub fn peers_window(&self) -> i64 {
         self.window_in.available()
     }
 

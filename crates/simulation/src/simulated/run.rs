@@ -1,6 +1,6 @@
 //! One run, from its seed to what is found in it.
 
-use std::{cell::Cell, io, sync::Arc};
+use std::{cell::Cell, io, panic::catch_unwind, sync::Arc};
 
 use alula::{Client, Server, Stop};
 use alula_net::simulation::install;
@@ -76,7 +76,14 @@ pub fn run(seed: u64, tells: bool) -> Outcome {
     }
     let panics = panics::count();
     let before = alula_tally::thread();
-    let mut outcome = simulate(seed, tells);
+    let mut outcome = catch_unwind(|| simulate(seed, tells)).unwrap_or_else(|_| {
+        install(None);
+        Outcome {
+            seed,
+            findings: vec!["the books of a connection do not agree".to_owned()],
+            ..Outcome::default()
+        }
+    });
     let has_findings = !outcome.findings.is_empty();
     let (counts, panics) = (alula_tally::thread() - before, panics::count() - panics);
     if panics > 0 {
@@ -208,11 +215,12 @@ async fn start_server(world: &Arc<World>, index: usize) -> io::Result<(JoinHandl
     Ok((serving, stop))
 }
 
-/// Whether octets are still under way on this connection, or wait for room: it is slow.
+/// Whether octets are still under way on this connection or wait for room, since it is slow, or a handler still thinks.
 fn is_sending(cable: &Cable) -> bool {
     let users = lock(&cable.users).clone().map(|user| user.upgrade());
     let [Some(client), Some(server)] = users else { return false };
-    !cable.is_hurt() && (cable.is_carrying() || client.rest().unsent > 0 || server.rest().unsent > 0)
+    let (client, server) = (client.rest(), server.rest());
+    !cable.is_hurt() && (cable.is_carrying() || client.unsent > 0 || server.unsent > 0 || server.is_used)
 }
 
 /// Whether this connection is open at both ends, which then have to agree.
