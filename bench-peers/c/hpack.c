@@ -22,7 +22,8 @@ static void encode_all(void *state, uint64_t units)
     uint8_t out[2048];
     for (uint64_t unit = 0; unit < units; unit++, own->number++) {
         if (own->number % own->renew == 0) {
-            nghttp2_hd_deflate_del(own->deflater);
+            if (own->deflater != NULL)
+                nghttp2_hd_deflate_del(own->deflater);
             require(nghttp2_hd_deflate_new(&own->deflater, TABLE) == 0, "no deflater");
         }
         nghttp2_nv *list = own->fields + (own->number & (own->lists - 1)) * FIELDS;

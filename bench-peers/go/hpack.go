@@ -3,14 +3,16 @@ package main
 import (
 	"bytes"
 	"encoding/binary"
+	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"golang.org/x/net/http2"
 	"golang.org/x/net/http2/hpack"
 )
 
-const fieldsPerList = 12
+const fieldsPerList, pseudoFields = 12, 4
 
 func encode(lists, name string) func(int) {
 	file, renew := "fields-a", 0
@@ -67,18 +69,30 @@ func decode(lists, name string) func(int) {
 	}
 }
 
-// The framer alone, without an answer.
+// A request of net/http and the framer alone, without an answer.
 func created(lists string) func(int) {
-	fields := loadFields(lists, "created")
+	fields := loadFields(lists, "created")[pseudoFields:]
 	var block, out bytes.Buffer
 	encoder, framer := hpack.NewEncoder(&block), http2.NewFramer(&out, nil)
 	stream := uint32(1)
+	write := func(name, value string) { check(encoder.WriteField(hpack.HeaderField{Name: name, Value: value})) }
 	return func(units int) {
 		for range units {
 			block.Reset()
 			out.Reset()
+			request, err := http.NewRequest("GET", "http://example.com/static/app", nil)
+			check(err)
 			for _, field := range fields {
-				check(encoder.WriteField(hpack.HeaderField{Name: field.name, Value: field.value}))
+				request.Header.Set(field.name, field.value)
+			}
+			write(":authority", request.Host)
+			write(":method", request.Method)
+			write(":path", request.URL.RequestURI())
+			write(":scheme", request.URL.Scheme)
+			for name, values := range request.Header {
+				for _, value := range values {
+					write(strings.ToLower(name), value)
+				}
 			}
 			check(framer.WriteHeaders(http2.HeadersFrameParam{
 				StreamID: stream, BlockFragment: block.Bytes(), EndStream: true, EndHeaders: true,

@@ -18,10 +18,15 @@ use crate::measure::Run;
 pub(crate) type Codec = h2::Codec<Wire, Bytes>;
 
 /// Reads as the blocks come, each in a frame of its own, and swallows what is written.
-pub(crate) struct Wire(Option<Blocks>);
+#[derive(Default)]
+pub(crate) struct Wire {
+    blocks: Option<Blocks>,
+    /// Of the last frame, what the reader had no room for.
+    rest: Vec<u8>,
+}
 
 pub(crate) fn codec() -> Codec {
-    h2::Codec::new(Wire(None))
+    h2::Codec::new(Wire::default())
 }
 
 /// As hyper has a request: pseudo-fields, and a map that is cloned for each.
@@ -59,7 +64,10 @@ fn request(list: &[Pair]) -> (Uri, HeaderMap) {
 }
 
 pub(crate) fn decode(lists: &str, case: &str) -> Run {
-    let mut codec: Codec = h2::Codec::new(Wire(Some(Blocks::load(lists, case).map(framed))));
+    let mut codec: Codec = h2::Codec::new(Wire {
+        blocks: Some(Blocks::load(lists, case).map(framed)),
+        rest: Vec::with_capacity(1024),
+    });
     Box::new(move |blocks| {
         let mut context = Context::from_waker(Waker::noop());
         for _ in 0..blocks {
@@ -86,7 +94,13 @@ impl AsyncRead for Wire {
         _: &mut Context<'_>,
         buf: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        buf.put_slice(self.0.as_mut().expect("there are blocks to read").next());
+        let Self { blocks, rest } = &mut *self;
+        if rest.is_empty() {
+            rest.extend_from_slice(blocks.as_mut().expect("there are blocks to read").next());
+        }
+        let length = buf.remaining().min(rest.len());
+        buf.put_slice(&rest[..length]);
+        rest.drain(..length);
         Poll::Ready(Ok(()))
     }
 }

@@ -1,0 +1,192 @@
+//! Starting programs: on one core, or under what counts; and ending them, by their ids.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader, Write};
+use std::net::{TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+
+use crate::command::find_program;
+
+/// What a program is started under.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Under<'a> {
+    /// One core, the last, which all share that are timed.
+    OneCore,
+    /// callgrind.
+    Callgrind,
+    /// The malloc counter, which counts in the file of that path.
+    Counter { library: &'a Path, file: &'a Path },
+}
+
+/// How long a server may take to listen; callgrind needs some of it.
+const READY_MAX: Duration = Duration::from_secs(60);
+
+/// How long it may take to end.
+const END_MAX: Duration = Duration::from_secs(20);
+
+impl Under<'_> {
+    /// The command, in an empty environment.
+    pub(super) fn command(self, program: &Path, args: &[OsString]) -> Result<Command> {
+        let mut command = match self {
+            Self::OneCore => {
+                let cores = std::thread::available_parallelism()?.get();
+                let mut command = Command::new("taskset");
+                command.arg("--cpu-list").arg((cores - 1).to_string()).arg(program);
+                command.env_clear();
+                command
+            }
+            Self::Callgrind => {
+                let valgrind = find_program("valgrind").context("valgrind is not there")?;
+                let mut command = Command::new("setarch");
+                command
+                    .arg("--addr-no-randomize")
+                    .arg(valgrind)
+                    .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]);
+                command.arg(program).env_clear();
+                command
+            }
+            Self::Counter { library, file } => {
+                fs::write(file, [0; 8])?;
+                let mut command = Command::new(program);
+                command.env_clear().env("LD_PRELOAD", library).env("MALLOC_COUNT", file);
+                command
+            }
+        };
+        command.args(args);
+        Ok(command)
+    }
+}
+
+/// Calls that the counter has counted so far.
+pub(super) fn calls(file: &Path) -> Result<u64> {
+    let octets = fs::read(file)?.try_into().ok().context("the counter's file has eight octets")?;
+    Ok(u64::from_ne_bytes(octets))
+}
+
+/// What callgrind says it has counted.
+pub(super) fn collected(said: &str) -> Result<u64> {
+    let collected = said.lines().find_map(|line| line.split_once("Collected : "));
+    let (_, count) = collected.with_context(|| format!("callgrind counted nothing:\n{said}"))?;
+    Ok(count.trim().parse()?)
+}
+
+/// Runs a program to its end: what it prints to the standard output, and to the error output.
+pub(super) fn output(mut command: Command) -> Result<(String, String)> {
+    let described = format!("{command:?}");
+    let output = command.stdin(Stdio::null()).output().with_context(|| described.clone())?;
+    let [printed, said] =
+        [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
+    ensure!(output.status.success(), "{described} ended with {}:\n{printed}{said}", output.status);
+    Ok((printed, said))
+}
+
+/// A server. It is killed when the value goes away without [`Server::stop`].
+pub(super) struct Server {
+    child: Child,
+    input: Option<ChildStdin>,
+    output: BufReader<ChildStdout>,
+    described: String,
+    log: PathBuf,
+    pub(super) port: u16,
+}
+
+impl Server {
+    /// Starts it and waits until it listens: on the port it prints, unless it was told one. It says what else it says in the log.
+    pub(super) fn start(mut command: Command, port: Option<u16>, log: PathBuf) -> Result<Self> {
+        let described = format!("{command:?}");
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(File::create(&log)?);
+        let mut child = command.spawn().with_context(|| described.clone())?;
+        let input = child.stdin.take();
+        let output = BufReader::new(child.stdout.take().context("it is piped")?);
+        let mut server = Self { child, input, output, described, log, port: port.unwrap_or_default() };
+        match port {
+            Some(port) => server.wait_for(port)?,
+            None => server.port = server.line()?.parse().with_context(|| server.described.clone())?,
+        }
+        Ok(server)
+    }
+
+    /// The next line it prints.
+    fn line(&mut self) -> Result<String> {
+        let mut line = String::new();
+        self.output.read_line(&mut line)?;
+        ensure!(!line.is_empty(), "{} ended:\n{}", self.described, fs::read_to_string(&self.log)?);
+        Ok(line.trim_end().to_owned())
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "another program starts")]
+    fn wait_for(&mut self, port: u16) -> Result<()> {
+        let start = Instant::now();
+        while TcpStream::connect(("127.0.0.1", port)).is_err() {
+            let ended = self.child.try_wait()?.is_some();
+            ensure!(
+                !ended && start.elapsed() < READY_MAX,
+                "{} does not listen on port {port}:\n{}",
+                self.described,
+                fs::read_to_string(&self.log)?
+            );
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        Ok(())
+    }
+
+    /// Asks it for a number by an empty line: the allocations of the server in Go.
+    pub(super) fn ask(&mut self) -> Result<u64> {
+        self.input.as_mut().context("its input is open")?.write_all(b"\n")?;
+        Ok(self.line()?.parse()?)
+    }
+
+    /// Nanoseconds of user and system time of all its threads so far.
+    pub(super) fn cpu(&self) -> Result<f64> {
+        let mut nanos = 0.0;
+        for task in fs::read_dir(format!("/proc/{}/task", self.child.id()))? {
+            let told = fs::read_to_string(task?.path().join("schedstat"))?;
+            let first = told.split(' ').next().context("schedstat has three figures")?;
+            nanos += first.parse::<f64>()?;
+        }
+        Ok(nanos)
+    }
+
+    /// Ends it: by the end of its input, and by SIGTERM. Says what it had to say.
+    #[expect(clippy::disallowed_methods, reason = "another program ends")]
+    pub(super) fn stop(mut self, by_signal: bool) -> Result<String> {
+        drop(self.input.take());
+        if by_signal {
+            let id = self.child.id().to_string();
+            ensure!(Command::new("kill").arg(id).status()?.success(), "{} has ended", self.described);
+        }
+        let start = Instant::now();
+        while self.child.try_wait()?.is_none() && start.elapsed() < END_MAX {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        ensure!(self.child.try_wait()?.is_some(), "{} does not end", self.described);
+        Ok(fs::read_to_string(&self.log)?)
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A port that nobody listens on, below those that the system gives to outgoing connections.
+pub(super) fn free_port() -> Result<u16> {
+    let start = std::process::id() % 20_000;
+    let ports = (0..20_000).map(|offset| 10_000 + (start + offset) % 20_000);
+    let mut ports = ports.filter_map(|port| u16::try_from(port).ok());
+    let is_free = |port: &u16| TcpListener::bind(("127.0.0.1", *port)).is_ok();
+    ports.find(is_free).context("no port is free")
+}
+
+/// Arguments of one kind or another.
+pub(super) fn args<T: AsRef<OsStr>>(args: impl IntoIterator<Item = T>) -> Vec<OsString> {
+    args.into_iter().map(|arg| arg.as_ref().to_owned()).collect()
+}
