@@ -1,5 +1,6 @@
 //! Starting programs: on one core, or under what counts; and ending them, by their ids.
 
+use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Write};
@@ -141,15 +142,16 @@ impl Server {
         Ok(self.line()?.parse()?)
     }
 
-    /// Nanoseconds of user and system time of all its threads so far.
-    pub(super) fn cpu(&self) -> Result<f64> {
-        let mut nanos = 0.0;
+    /// Its threads and the nanoseconds of user and system time that each took so far.
+    pub(super) fn cpu(&self) -> Result<Threads> {
+        let mut threads = Threads::new();
         for task in fs::read_dir(format!("/proc/{}/task", self.child.id()))? {
-            let told = fs::read_to_string(task?.path().join("schedstat"))?;
+            let task = task?;
+            let told = fs::read_to_string(task.path().join("schedstat"))?;
             let first = told.split(' ').next().context("schedstat has three figures")?;
-            nanos += first.parse::<f64>()?;
+            threads.insert(task.file_name(), first.parse()?);
         }
-        Ok(nanos)
+        Ok(threads)
     }
 
     /// Ends it: by the end of its input, and by SIGTERM. Says what it had to say.
@@ -177,6 +179,19 @@ impl Drop for Server {
     }
 }
 
+/// Nanoseconds by thread.
+type Threads = BTreeMap<OsString, u64>;
+
+/// What the threads took between two looks.
+///
+/// # Errors
+/// When a thread ended meanwhile: it has taken the record of its time with it.
+pub(super) fn taken(before: &Threads, after: &Threads) -> Result<u64> {
+    let ended = before.keys().find(|thread| !after.contains_key(*thread));
+    ensure!(ended.is_none(), "a thread of the server ended");
+    Ok(after.values().sum::<u64>() - before.values().sum::<u64>())
+}
+
 /// A port that nobody listens on, below those that the system gives to outgoing connections.
 pub(super) fn free_port() -> Result<u16> {
     let start = std::process::id() % 20_000;
@@ -189,4 +204,26 @@ pub(super) fn free_port() -> Result<u16> {
 /// Arguments of one kind or another.
 pub(super) fn args<T: AsRef<OsStr>>(args: impl IntoIterator<Item = T>) -> Vec<OsString> {
     args.into_iter().map(|arg| arg.as_ref().to_owned()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn threads(nanos: &[(&str, u64)]) -> Threads {
+        nanos.iter().map(|(thread, nanos)| ((*thread).into(), *nanos)).collect()
+    }
+
+    #[test]
+    fn a_thread_may_begin_but_not_end() {
+        let (one, two) = (threads(&[("7", 100)]), threads(&[("7", 150), ("8", 25)]));
+        assert_eq!(taken(&one, &two).expect("one began"), 75);
+        taken(&two, &one).unwrap_err();
+    }
+
+    #[test]
+    fn what_callgrind_says_is_read() {
+        assert_eq!(collected("==7== \n==7== Collected : 1234\n").expect("a count"), 1234);
+        collected("==7== Process terminating").unwrap_err();
+    }
 }

@@ -11,7 +11,7 @@ use super::build::Programs;
 use super::contest::{By, Contest, Entry, Kind, Load};
 use super::floor;
 use super::options::Options;
-use super::program::{Server, Under, args, free_port, output};
+use super::program::{Server, Under, args, free_port, output, taken};
 use super::results::Results;
 use crate::command::{answer, find_program};
 
@@ -44,8 +44,9 @@ impl<'a> Servers<'a> {
                 let before = server.cpu()?;
                 let per_second =
                     drive(self.programs, entry, server.port, load, requests, Some(Under::OneCore))?;
+                let cpu = taken(&before, &server.cpu()?).with_context(|| entry.label.to_owned())?;
                 let figures = results.of(contest, entry);
-                figures.cpu.push((server.cpu()? - before) / requests as f64);
+                figures.cpu.push(cpu as f64 / requests as f64);
                 figures.wall.push(1e9 / per_second);
             }
         }
