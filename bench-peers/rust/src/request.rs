@@ -1,7 +1,7 @@
 //! Requests of the crate http: names and values by constants, as its users write them.
 
 use alula_testkit::lists::Pair;
-use http::{HeaderName, HeaderValue, Request, Uri};
+use http::{HeaderMap, HeaderName, HeaderValue, Request, Uri};
 
 /// The fields of each request.
 pub(crate) type Fields = Vec<(HeaderName, HeaderValue)>;
@@ -16,10 +16,11 @@ pub(crate) fn fields(list: &[Pair]) -> Fields {
 pub(crate) fn get<B>(uri: &Uri, fields: &Fields, body: B) -> Request<B> {
     let mut request = Request::new(body);
     *request.uri_mut() = uri.clone();
-    let map = request.headers_mut();
+    let mut map = HeaderMap::with_capacity(fields.len());
     for (name, value) in fields {
         map.append(name.clone(), value.clone());
     }
+    *request.headers_mut() = map;
     request
 }
 

@@ -124,6 +124,7 @@ fn all() -> Vec<Contest> {
     const ROW_OF_BLOCKS: Kind = Kind::Memory { timed: 4000, counted: 1000 };
     const CREATED: Kind = Kind::Memory { timed: 20_000, counted: 1000 };
     let client = |content| Kind::Client { timed: 4000, counted: 400, content };
+    let client_of_much = Kind::Client { timed: 1000, counted: 100, content: 102_400 };
     let server = |requests, connections, in_flight, counted| {
         Kind::Server(Load { requests, connections, in_flight, counted })
     };
@@ -205,6 +206,12 @@ fn all() -> Vec<Contest> {
             "Client: the same with 1 KiB of content",
             client(1024),
             clients("client-1k", "client-1k-prepared"),
+        ),
+        contest(
+            "client-100k",
+            "Client: the same with 100 KiB of content",
+            client_of_much,
+            clients("client-100k", "client-100k-prepared"),
         ),
         contest(
             "server-m1",

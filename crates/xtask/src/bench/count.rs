@@ -34,11 +34,11 @@ pub(super) fn allocations(
         for entry in &contest.entries {
             let mut server = servers::start(programs, entry, under)?;
             // A first load settles what a start has left.
-            let warm = servers::drive(programs, entry, server.port, load, load.counted, None);
+            let warm = servers::drive(programs, entry, server.port, load, load.counted);
             let count = |units| {
                 let mut now = || if entry.by == By::Go { server.ask() } else { calls(&file) };
                 let (before, port) = (now()?, server.port);
-                servers::drive(programs, entry, port, load, units, None)?;
+                servers::drive(programs, entry, port, load, units)?;
                 let mut now = || if entry.by == By::Go { server.ask() } else { calls(&file) };
                 Ok(now()? - before)
             };
@@ -72,7 +72,7 @@ pub(super) fn instructions(
         for entry in contest.entries.iter().filter(|entry| entry.by != By::Go) {
             let count = |units| {
                 let server = servers::start(programs, entry, Under::Callgrind)?;
-                servers::drive(programs, entry, server.port, load, units, None)?;
+                servers::drive(programs, entry, server.port, load, units)?;
                 collected(&servers::stop(entry, server)?)
             };
             let counted = per_unit(count, load.counted).with_context(|| entry.label.to_owned())?;

@@ -11,7 +11,7 @@ use crate::costs::peers::Peers;
 use crate::costs::profile;
 use crate::costs::table::thousands;
 
-/// How many lines of a profile say enough.
+/// How many functions of a profile say enough.
 const PROFILE_LINES: usize = 5;
 
 /// One goal of one entry.
@@ -79,8 +79,14 @@ fn in_instructions(
         false => format!("≤ {} instructions: {} above", thousands(most), thousands(own - most)),
     };
     let profile = if is_met { String::new() } else { profile::of(&programs.bench, workload)? };
-    let profile = profile.lines().take(PROFILE_LINES).map(|line| line.to_owned() + "\n").collect();
+    let functions = profile.lines().filter(|line| is_function(line)).take(PROFILE_LINES);
+    let profile = functions.map(|line| line.to_owned() + "\n").collect();
     Ok(Some(Goal { contest: contest.name, label: entry.label, workload, verdict, is_met, profile }))
+}
+
+/// Whether it is about a function, not a file it is in or a caller, which are indented.
+fn is_function(line: &str) -> bool {
+    line.get(..10).is_some_and(|figure| !figure.trim().is_empty())
 }
 
 fn in_time(contest: &Contest, entry: &Entry, results: &Results) -> Option<Goal> {
@@ -113,4 +119,15 @@ pub(super) fn profiles(goals: &[Goal]) -> String {
     unmet
         .map(|goal| format!("`{}`, {}:\n\n```text\n{}```\n\n", goal.workload, goal.verdict, goal.profile))
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn functions_are_told_from_files() {
+        assert!(is_function("     664.0  all") && is_function("  104529.0  h2::encode"));
+        assert!(!is_function("             133.0  in encoder.rs") && !is_function(""));
+    }
 }

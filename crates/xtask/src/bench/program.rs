@@ -13,10 +13,11 @@ use anyhow::{Context, Result, ensure};
 
 use crate::command::find_program;
 
-/// What a program is started under.
+/// What a program is started under. Always on one core, the last: all share it that are timed, and with the other side of its
+/// connection there, a program that is counted waits for it in every run alike.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Under<'a> {
-    /// One core, the last, which all share that are timed.
+    /// Nothing else.
     OneCore,
     /// callgrind.
     Callgrind,
@@ -31,36 +32,31 @@ const READY_MAX: Duration = Duration::from_secs(60);
 const END_MAX: Duration = Duration::from_secs(20);
 
 impl Under<'_> {
-    /// The command, in an empty environment.
+    /// The command, in an environment that is empty otherwise.
     pub(super) fn command(self, program: &Path, args: &[OsString]) -> Result<Command> {
-        let mut command = match self {
-            Self::OneCore => {
-                let cores = std::thread::available_parallelism()?.get();
-                let mut command = Command::new("taskset");
-                command.arg("--cpu-list").arg((cores - 1).to_string()).arg(program);
-                command.env_clear();
-                command
-            }
+        let mut command = Command::new("taskset");
+        let cores = std::thread::available_parallelism()?.get();
+        command.arg("--cpu-list").arg((cores - 1).to_string()).env_clear();
+        match self {
+            Self::OneCore => {}
             Self::Callgrind => {
                 let valgrind = find_program("valgrind").context("valgrind is not there")?;
-                let mut command = Command::new("setarch");
-                command
-                    .arg("--addr-no-randomize")
-                    .arg(valgrind)
-                    .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]);
-                command.arg(program).env_clear();
-                command
+                command.args(["setarch", "--addr-no-randomize"]).arg(valgrind);
+                command.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]);
             }
             Self::Counter { library, file } => {
                 fs::write(file, [0; 8])?;
-                let mut command = Command::new(program);
-                command.env_clear().env("LD_PRELOAD", library).env("MALLOC_COUNT", file);
-                command
+                command.args(["env", &assignment("LD_PRELOAD", library), &assignment("MALLOC_COUNT", file)]);
             }
-        };
+        }
+        command.arg(program);
         command.args(args);
         Ok(command)
     }
+}
+
+fn assignment(name: &str, value: &Path) -> String {
+    format!("{name}={}", value.display())
 }
 
 /// Calls that the counter has counted so far.

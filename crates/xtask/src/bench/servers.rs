@@ -40,10 +40,9 @@ impl<'a> Servers<'a> {
                 let running = self.running.iter().find(|(other, _)| other.label == entry.label);
                 let (_, server) = running.context("every server runs")?;
                 let requests = load.requests / options.divisor;
-                drive(self.programs, entry, server.port, load, requests / 10, Some(Under::OneCore))?;
+                drive(self.programs, entry, server.port, load, requests / 10)?;
                 let before = server.cpu()?;
-                let per_second =
-                    drive(self.programs, entry, server.port, load, requests, Some(Under::OneCore))?;
+                let per_second = drive(self.programs, entry, server.port, load, requests)?;
                 let cpu = taken(&before, &server.cpu()?).with_context(|| entry.label.to_owned())?;
                 let figures = results.of(contest, entry);
                 figures.cpu.push(cpu as f64 / requests as f64);
@@ -162,14 +161,7 @@ hosts:
 }
 
 /// Requests per second under so many requests.
-pub(super) fn drive(
-    programs: &Programs,
-    entry: &Entry,
-    port: u16,
-    load: Load,
-    requests: u64,
-    under: Option<Under<'_>>,
-) -> Result<f64> {
+pub(super) fn drive(programs: &Programs, entry: &Entry, port: u16, load: Load, requests: u64) -> Result<f64> {
     let Load { connections, in_flight, .. } = load;
     let batch = connections * in_flight;
     // Whole batches only.
@@ -184,13 +176,7 @@ pub(super) fn drive(
         let program = find_program("h2load").context("h2load is not there")?;
         (program, args(["-n", &requests_text, "-c", &c, "-m", &m, &url]))
     };
-    let mut command = match under {
-        Some(under) => under.command(&program, &all)?,
-        None => Command::new(&program),
-    };
-    if under.is_none() {
-        command.args(&all);
-    }
+    let command = Under::OneCore.command(&program, &all)?;
     let (printed, _) = output(command).with_context(|| entry.label.to_owned())?;
     let per_second = if entry.is_floor() { printed.trim().parse().ok() } else { h2load(&printed, requests) };
     per_second
