@@ -7,6 +7,8 @@ use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
@@ -28,6 +30,9 @@ pub(super) enum Under<'a> {
 /// How long a server may take to listen; callgrind needs some of it.
 const READY_MAX: Duration = Duration::from_secs(60);
 
+/// How long a program may run that ends by itself; callgrind takes half a minute at most.
+const RUN_MAX: Duration = Duration::from_secs(300);
+
 /// How long it may take to end.
 const END_MAX: Duration = Duration::from_secs(20);
 
@@ -35,7 +40,7 @@ impl Under<'_> {
     /// The command, in an environment that is empty otherwise.
     pub(super) fn command(self, program: &Path, args: &[OsString]) -> Result<Command> {
         let mut command = Command::new("taskset");
-        let cores = std::thread::available_parallelism()?.get();
+        let cores = thread::available_parallelism()?.get();
         command.arg("--cpu-list").arg((cores - 1).to_string()).env_clear();
         match self {
             Self::OneCore => {}
@@ -73,9 +78,21 @@ pub(super) fn collected(said: &str) -> Result<u64> {
 }
 
 /// Runs a program to its end: what it prints to the standard output, and to the error output.
+///
+/// # Errors
+/// When it fails, or has not ended after five minutes.
 pub(super) fn output(mut command: Command) -> Result<(String, String)> {
     let described = format!("{command:?}");
-    let output = command.stdin(Stdio::null()).output().with_context(|| described.clone())?;
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let child = command.spawn().with_context(|| described.clone())?;
+    let (id, (ended, end)) = (child.id().to_string(), mpsc::channel::<()>());
+    let watch = thread::spawn(move || match end.recv_timeout(RUN_MAX) {
+        Err(RecvTimeoutError::Timeout) => Command::new("kill").arg(id).status().map(drop),
+        _ => Ok(()),
+    });
+    let output = child.wait_with_output()?;
+    drop(ended);
+    watch.join().ok().context("nobody watched")??;
     let [printed, said] =
         [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
     ensure!(output.status.success(), "{described} ended with {}:\n{printed}{said}", output.status);
@@ -127,7 +144,7 @@ impl Server {
                 self.described,
                 fs::read_to_string(&self.log)?
             );
-            std::thread::sleep(Duration::from_millis(20));
+            thread::sleep(Duration::from_millis(20));
         }
         Ok(())
     }
@@ -160,7 +177,7 @@ impl Server {
         }
         let start = Instant::now();
         while self.child.try_wait()?.is_none() && start.elapsed() < END_MAX {
-            std::thread::sleep(Duration::from_millis(10));
+            thread::sleep(Duration::from_millis(10));
         }
         ensure!(self.child.try_wait()?.is_some(), "{} does not end", self.described);
         Ok(fs::read_to_string(&self.log)?)
