@@ -8,10 +8,13 @@ use super::spread::Spread;
 
 const WIDTH: f64 = 760.0;
 const LEFT: f64 = 170.0;
-const RIGHT: f64 = 110.0;
+const RIGHT: f64 = 150.0;
 const TOP: f64 = 56.0;
 const ROW: f64 = 24.0;
 const BAR: f64 = 14.0;
+
+/// A bar so many times as long as the middle one is cut.
+const CUT: f64 = 6.0;
 
 /// A bar.
 struct Row<'a> {
@@ -23,7 +26,7 @@ struct Row<'a> {
 pub(super) fn svg(contest: &Contest, results: &Results) -> String {
     let rows: Vec<Row<'_>> =
         contest.entries.iter().filter_map(|entry| row(contest, entry, results)).collect();
-    let most = rows.iter().map(|row| row.spread.median).fold(0.0, f64::max);
+    let most = most(&rows);
     let height = TOP + ROW * rows.len() as f64 + 12.0;
     let mut text = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" font-family=\"sans-serif\" \
@@ -34,10 +37,17 @@ pub(super) fn svg(contest: &Contest, results: &Results) -> String {
         unit(contest.kind)
     );
     for (place, row) in rows.iter().enumerate() {
-        push_row(&mut text, row, TOP + ROW * place as f64, (WIDTH - LEFT - RIGHT) / most);
+        push_row(&mut text, row, TOP + ROW * place as f64, most);
     }
     text.push_str("</svg>\n");
     text
+}
+
+/// What the full width stands for: the longest bar that is not out of all proportion to the others.
+fn most(rows: &[Row<'_>]) -> f64 {
+    let medians = || rows.iter().map(|row| row.spread.median);
+    let middle = Spread::of(medians()).map_or(1.0, |spread| spread.median);
+    medians().filter(|median| *median <= CUT * middle).fold(0.0, f64::max)
 }
 
 fn unit(kind: Kind) -> &'static str {
@@ -57,10 +67,12 @@ fn row<'a>(contest: &Contest, entry: &'a Entry, results: &Results) -> Option<Row
     Some(Row { entry, spread: spread? })
 }
 
-/// `scale` is the length of one unit. A line that would leave the picture ends at its edge.
-fn push_row(text: &mut String, row: &Row<'_>, top: f64, scale: f64) {
+/// A bar longer than the width is cut, and says so; so is a line, at the edge.
+fn push_row(text: &mut String, row: &Row<'_>, top: f64, width: f64) {
     let Spread { median, least, most } = row.spread;
-    let at = |figure: f64| (LEFT + figure * scale).min(WIDTH - 4.0);
+    let full = WIDTH - LEFT - RIGHT;
+    let at = |figure: f64| LEFT + full * (figure / width).min(1.08);
+    let (shown, mark) = if median > width { (width, " (cut)") } else { (median, "") };
     let (base, middle) = (top + BAR - 2.0, top + BAR / 2.0);
     let colour = match row.entry.peer {
         "alula" => "#2563a8",
@@ -72,13 +84,13 @@ fn push_row(text: &mut String, row: &Row<'_>, top: f64, scale: f64) {
         "<text x=\"{:.1}\" y=\"{base:.1}\" text-anchor=\"end\">{}</text>\n\
          <rect x=\"{LEFT}\" y=\"{top:.1}\" width=\"{:.1}\" height=\"{BAR}\" fill=\"{colour}\"/>\n\
          <path d=\"M{:.1} {middle:.1}H{:.1}\" stroke=\"#222\" stroke-width=\"1.5\"/>\n\
-         <text x=\"{:.1}\" y=\"{base:.1}\">{}</text>",
+         <text x=\"{:.1}\" y=\"{base:.1}\">{}{mark}</text>",
         LEFT - 8.0,
         row.entry.label,
-        median * scale,
+        full * shown / width,
         at(least),
         at(most),
-        (at(median).max(at(most)) + 6.0).min(WIDTH - 60.0),
+        at(shown).max(at(most)) + 6.0,
         short(median)
     )
     .expect("a String takes any text");
@@ -104,7 +116,9 @@ mod tests {
         }
         let svg = svg(contest, &results);
         assert_eq!(contest.entries[2].by, By::Nghttp2);
-        assert!(svg.contains("width=\"480.0\"") && svg.contains("width=\"240.0\""), "{svg}");
+        assert!(svg.contains("width=\"440.0\"") && svg.contains("width=\"220.0\""), "{svg}");
+        results.of(contest, &contest.entries[2]).wall = vec![2000.0];
+        assert!(self::svg(contest, &results).contains(">2000 (cut)</text>"));
         assert!(svg.contains(">nghttp2</text>") && svg.ends_with("</svg>\n"), "{svg}");
     }
 }

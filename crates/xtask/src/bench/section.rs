@@ -19,6 +19,10 @@ const END: &str = "<!-- end of bench -->\n";
 /// Where the plots are, from the document.
 const PLOTS: &str = "plots";
 
+/// What a profile is of, since a server's is not under h2load.
+const PROFILES: &str =
+    "Of the workload of that name, as `cargo xtask costs --profile` has it: the first functions of each.";
+
 /// All tables, and what is above its goal.
 pub(super) fn markdown(
     contests: &[Contest],
@@ -26,7 +30,8 @@ pub(super) fn markdown(
     goals: &[Goal],
     options: &Options,
 ) -> Result<String> {
-    let mut text = format!("{} rounds. {}\n\n", options.rounds, versions::sentence()?);
+    let quick = if options.divisor > 1 { ", of fewer units than a whole run has" } else { "" };
+    let mut text = format!("{} rounds{quick}. {}\n\n", options.rounds, versions::sentence()?);
     for contest in contests {
         let plot = format!("![{}]({PLOTS}/{}.svg)", contest.title, contest.name);
         let table = table::markdown(contest, results, goals);
@@ -34,7 +39,7 @@ pub(super) fn markdown(
     }
     let profiles = profiles(goals);
     if !profiles.is_empty() {
-        text += &format!("### Where the instructions above a goal go\n\n{profiles}");
+        text += &format!("### Where the instructions above a goal go\n\n{PROFILES}\n\n{profiles}");
     }
     Ok(text)
 }
