@@ -19,7 +19,7 @@ pub(super) struct Options {
 impl Options {
     pub(super) fn parse(args: &[&str]) -> Result<Self> {
         let mut options =
-            Self { only: None, rounds: 7, divisor: 1, counts_instructions: true, writes: args.is_empty() };
+            Self { only: None, rounds: 9, divisor: 1, counts_instructions: true, writes: args.is_empty() };
         let mut args = args.iter();
         while let Some(arg) = args.next() {
             match *arg {
