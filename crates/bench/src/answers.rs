@@ -154,24 +154,29 @@ impl<S: Read + Write> Connection<S> {
         self.flush()
     }
 
-    /// Sends what is ready and waits for frames, of which no request is one: says what the stream's window got.
+    /// Sends what is ready and looks for frames that give window, of which no request is one: says what the stream's got. They may
+    /// have come with the request already.
     fn wait_for_window(&mut self, stream: u32) -> io::Result<i64> {
         self.flush()?;
-        if !self.input.read(&mut self.socket)? {
-            return Err(io::ErrorKind::UnexpectedEof.into());
-        }
-        let mut got = 0;
-        while let Some(frame) = self.input.frame() {
-            match frame {
-                Frame { kind: WINDOW_UPDATE, stream: 0, .. } => self.window += i64::from(frame.number(0)),
-                Frame { kind: WINDOW_UPDATE, stream: own, .. } if own == stream => {
-                    got += i64::from(frame.number(0))
+        let (mut got, before) = (0, self.window);
+        loop {
+            while let Some(frame) = self.input.frame() {
+                match frame {
+                    Frame { kind: WINDOW_UPDATE, stream: 0, .. } => self.window += i64::from(frame.number(0)),
+                    Frame { kind: WINDOW_UPDATE, stream: own, .. } if own == stream => {
+                        got += i64::from(frame.number(0));
+                    }
+                    Frame { kind: HEADERS, .. } => return Err(io::Error::other("one request at a time")),
+                    _ => {}
                 }
-                Frame { kind: HEADERS, .. } => return Err(io::Error::other("one request at a time")),
-                _ => {}
+            }
+            if got > 0 || self.window > before {
+                return Ok(got);
+            }
+            if !self.input.read(&mut self.socket)? {
+                return Err(io::ErrorKind::UnexpectedEof.into());
             }
         }
-        Ok(got)
     }
 
     fn flush(&mut self) -> io::Result<()> {

@@ -57,7 +57,7 @@ pub(crate) const WORKLOADS: &[Workload] = &[
 ];
 
 /// More than are decoded after the first, as each is only right once after all before it.
-const BLOCKS: usize = 8192;
+pub(crate) const BLOCKS: usize = 8192;
 
 /// Blocks to decode in a row; after the last the first come again, which a decoder that goes on would read wrongly.
 pub(crate) struct Blocks {
@@ -69,12 +69,18 @@ pub(crate) struct Blocks {
 impl Blocks {
     /// The first `count` blocks that one encoder makes of these lists. Of one list, the second block stands for all that
     /// follow it unless there are more; else decoding begins anew.
-    fn of(lists: &[List], count: usize) -> Self {
+    pub(crate) fn of(lists: &[List], count: usize) -> Self {
         let policy = Policy::Always;
         let mut encoder = Encoder::new(EncoderConfig { policy, ..EncoderConfig::default() });
         let list = |number: usize| lists[number % lists.len()].iter().enumerate().map(without_path);
         let blocks = (0..count).map(|number| block(&mut encoder, list(number))).collect();
         Self { blocks, again_from: usize::from(count == 2) }
+    }
+
+    /// All of them, each behind its length in two octets.
+    pub(crate) fn behind_lengths(&self) -> Vec<u8> {
+        let length = |block: &Vec<u8>| u16::try_from(block.len()).expect("a short block").to_be_bytes();
+        self.blocks.iter().flat_map(|block| [&length(block)[..], block].concat()).collect()
     }
 
     fn after(&self, number: usize) -> usize {

@@ -10,12 +10,14 @@ mod created;
 mod decode;
 mod driver;
 mod encode;
+mod export;
 mod fields;
 mod frames;
 mod part_g;
 mod peer;
 mod records;
 mod server;
+mod timed;
 mod tls;
 mod workload;
 
@@ -37,6 +39,9 @@ Commands:
                        what one unit is
   run WORKLOAD UNITS   A warm-up, then so many units
   count WORKLOAD UNITS Prints the allocations and the octets allocated per unit, once warm
+  time WORKLOAD UNITS  Prints the nanoseconds of so many units, once warm, and those of the CPU
+  export FOLDER        Writes the lists of fields, and the blocks that are decoded, for peers in other languages
+  serve                Prints a port and answers GETs with 13 octets there, until the standard input ends
   peer ...             The other side of a connection; started by the workloads that have one
 ";
 
@@ -64,6 +69,12 @@ fn dispatch(args: &[&str]) -> Option<()> {
             let (run, units) = started(name, units)?;
             count(run, units);
         }
+        ["time", name, units] => {
+            let (run, units) = started(name, units)?;
+            timed::time(run, units);
+        }
+        ["export", folder] => export::export(folder.as_ref()).expect("the folder can be written to"),
+        ["serve"] => server::serve_alone(),
         ["peer", "answers", answers @ ..] => Answers::parse(answers)?.serve(),
         ["peer", "driver", port, control, in_flight] => {
             let (port, control) = (port.parse().ok()?, control.parse().ok()?);

@@ -1,11 +1,11 @@
 //! One request through the whole server, in clear text, on one connection.
 
-use alula::{Exchange, Server, Status};
+use alula::{Error, Exchange, KnownName, Sent, Server, Status};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
 use crate::client::one_thread;
-use crate::peer::Peer;
+use crate::peer::{Peer, end_with_input};
 use crate::workload::{Run, Workload};
 
 /// All of them.
@@ -26,21 +26,30 @@ fn serve(in_flight: u64) -> Run {
     })
 }
 
+/// Serves alone, for a load from elsewhere: prints the port and goes on until the standard input ends.
+pub(crate) fn serve_alone() {
+    end_with_input();
+    one_thread().block_on(async {
+        let server = Server::bind("127.0.0.1:0").await.expect("a port");
+        println!("{}", server.address().expect("it is bound").port());
+        server.serve(hello).await.expect("it serves");
+    });
+}
+
 /// Serves in a task, and has a driver connected to it.
 async fn start(in_flight: u64) -> (TcpStream, Peer) {
     let server = Server::bind("127.0.0.1:0").await.expect("a port");
     let port = server.address().expect("it is bound").port().to_string();
     let control = TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let control_port = control.local_addr().expect("it is bound").port().to_string();
-    let hello = |exchange: Exchange| {
-        exchange
-            .respond(Status::OK)
-            .field(alula::KnownName::CONTENT_TYPE, "text/plain")
-            .send(b"Hello, World!")
-    };
     tokio::spawn(server.serve(hello));
     let peer = Peer::start(&["driver", &port, &control_port, &in_flight.to_string()]);
     let (control, _) = control.accept().await.expect("the driver connects");
     control.set_nodelay(true).expect("a TCP socket");
     (control, peer)
+}
+
+async fn hello(exchange: Exchange) -> Result<Sent, Error> {
+    let reply = exchange.respond(Status::OK).field(KnownName::CONTENT_TYPE, "text/plain");
+    reply.send(b"Hello, World!").await
 }

@@ -3,6 +3,9 @@
  * LD_PRELOAD it; MALLOC_COUNT names a file of eight octets, which it maps and counts in (native byte order). What is
  * allocated before the file is mapped is not counted. Freeing is not counted either. glibc only.
  *
+ * A program that is linked with another allocator, as nghttpd is with jemalloc, gets glibc's: so freeing is here too, and what
+ * such an allocator has of C++'s operators.
+ *
  * Build: cc -O2 -fPIC -shared -o malloc_counter.so malloc_counter.c
  */
 #include <errno.h>
@@ -18,6 +21,7 @@ extern void *__libc_malloc(size_t);
 extern void *__libc_calloc(size_t, size_t);
 extern void *__libc_realloc(void *, size_t);
 extern void *__libc_memalign(size_t, size_t);
+extern void __libc_free(void *);
 
 static _Atomic uint64_t unmapped;
 static _Atomic uint64_t *calls = &unmapped;
@@ -77,4 +81,46 @@ int posix_memalign(void **out, size_t alignment, size_t size)
         return ENOMEM;
     *out = memory;
     return 0;
+}
+
+void free(void *memory)
+{
+    __libc_free(memory);
+}
+
+/* operator new(size_t), and the one for arrays. No program here goes on without memory. */
+void *_Znwm(size_t size)
+{
+    void *memory = malloc(size);
+    if (!memory)
+        abort();
+    return memory;
+}
+
+void *_Znam(size_t size)
+{
+    return _Znwm(size);
+}
+
+/* operator delete, and the one for arrays, both without and with the size. */
+void _ZdlPv(void *memory)
+{
+    __libc_free(memory);
+}
+
+void _ZdaPv(void *memory)
+{
+    __libc_free(memory);
+}
+
+void _ZdlPvm(void *memory, size_t size)
+{
+    (void)size;
+    __libc_free(memory);
+}
+
+void _ZdaPvm(void *memory, size_t size)
+{
+    (void)size;
+    __libc_free(memory);
 }

@@ -5,11 +5,11 @@
 //! `--write` records new ones and puts the table of `docs/performance.md` in order.
 
 mod compare;
-mod figures;
-mod measure;
-mod peers;
-mod profile;
-mod table;
+pub(crate) mod figures;
+pub(crate) mod measure;
+pub(crate) mod peers;
+pub(crate) mod profile;
+pub(crate) mod table;
 
 use std::process::ExitCode;
 

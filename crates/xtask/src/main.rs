@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 mod api;
+mod bench;
 mod browser;
 mod command;
 mod costs;
@@ -33,6 +34,9 @@ Commands:
   costs [--check | --write [PREFIX] | --profile WORKLOAD]
                       Count instructions and allocations, and print the table; or compare with the recorded
                       figures; or record them, and the table of docs/performance.md; or say where they go
+  bench [--only PEER] [--quick] [--no-instructions] [--write]
+                      Install and build other stacks, and compare Alula with them, or with one of them, in one run;
+                      the whole run writes docs/performance.md and its plots, any other when told to
   fuzz [TARGET] [--minutes N]
                       Run every target of fuzz/, or one, for N minutes each (1 by default), with a nightly toolchain
   interop [--write]   Print the interop matrix, or write it to docs/interop.md
@@ -62,6 +66,7 @@ fn dispatch(args: &[&str]) -> Result<ExitCode> {
         ["api", "--write"] => api::write(),
         ["browser"] => browser::command(),
         ["costs", rest @ ..] => costs::command(rest),
+        ["bench", rest @ ..] => bench::command(rest),
         ["fuzz", rest @ ..] => fuzz::command(rest),
         ["interop"] => interop::print(),
         ["interop", "--write"] => interop::write(),

@@ -20,6 +20,15 @@ pub(crate) fn install() -> Result<()> {
     python::install()
 }
 
+/// Installs what `cargo xtask bench` compares with and measures by, as far as it is not built.
+///
+/// # Errors
+/// When Go is absent, or an install fails.
+pub(crate) fn install_for_bench() -> Result<()> {
+    golang::require()?;
+    debian::install_for_bench()
+}
+
 /// What `cargo xtask browser` needs beside them; it is large, so only that command installs it.
 pub(crate) use debian::install_browser;
 /// The interpreter that has the `hpack` package, where [`install`] made one.

@@ -50,6 +50,11 @@ impl Bench {
         Ok(Self { program, valgrind, setarch: find_program("setarch") })
     }
 
+    /// Where it lies.
+    pub(crate) fn program(&self) -> &Path {
+        &self.program
+    }
+
     /// Every workload, in the order of the table.
     pub(crate) fn list(&self) -> Result<Vec<Workload>> {
         self.says(&["list"])?.lines().map(Workload::parse).collect()

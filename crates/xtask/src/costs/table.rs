@@ -98,7 +98,7 @@ fn verdict(compared: &Compared, row: &Row) -> String {
 }
 
 /// Rounded, in groups of three digits.
-fn thousands(figure: f64) -> String {
+pub(crate) fn thousands(figure: f64) -> String {
     let digits = format!("{figure:.0}");
     let mut text = String::new();
     for (index, digit) in digits.chars().enumerate() {

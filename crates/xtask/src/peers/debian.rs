@@ -1,5 +1,6 @@
 //! Peers and instruments from Debian's packages.
 
+use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, Result, bail, ensure};
@@ -33,9 +34,39 @@ const fn peer(program: &'static str, package: &'static str, purpose: &'static st
     Peer { program, package, purpose }
 }
 
+/// What `cargo xtask bench` needs besides.
+const FOR_BENCH: &[Peer] = &[
+    peer("h2o", "h2o", "a server to compare with"),
+    peer("taskset", "util-linux", "keeps what is compared on one core"),
+];
+
+/// The library that `cargo xtask bench` builds a client on.
+const NGHTTP2_HEADER: &str = "/usr/include/nghttp2/nghttp2.h";
+
+/// As [`install`], for `cargo xtask bench`.
+pub(crate) fn install_for_bench() -> Result<()> {
+    let more = if Path::new(NGHTTP2_HEADER).is_file() {
+        &[][..]
+    } else {
+        println!("missing: {NGHTTP2_HEADER}; will install the Debian package libnghttp2-dev");
+        &["libnghttp2-dev"]
+    };
+    install_missing(PEERS.iter().chain(FOR_BENCH), more)
+}
+
 /// Installs the packages of the programs that are not on `PATH`.
 pub(crate) fn install() -> Result<()> {
-    let missing: Vec<&Peer> = PEERS.iter().filter(|peer| find_program(peer.program).is_none()).collect();
+    let more = if super::python::needs_venv_package() {
+        println!("missing: Python's venv module; will install the Debian package python3-venv");
+        &["python3-venv"][..]
+    } else {
+        &[]
+    };
+    install_missing(PEERS, more)
+}
+
+fn install_missing(peers: impl IntoIterator<Item = &'static Peer>, more: &[&'static str]) -> Result<()> {
+    let missing: Vec<&Peer> = peers.into_iter().filter(|peer| find_program(peer.program).is_none()).collect();
     let mut packages: Vec<&str> = missing.iter().map(|peer| peer.package).collect();
     for peer in &missing {
         println!(
@@ -43,10 +74,7 @@ pub(crate) fn install() -> Result<()> {
             peer.program, peer.purpose, peer.package
         );
     }
-    if super::python::needs_venv_package() {
-        println!("missing: Python's venv module; will install the Debian package python3-venv");
-        packages.push("python3-venv");
-    }
+    packages.extend(more);
     if packages.is_empty() {
         println!("Debian packages: all there");
         return Ok(());

@@ -1,0 +1,111 @@
+/* A blocking client on nghttp2's session, one request at a time on one connection. */
+#include "measure.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum { WINDOW = 16 * 1024 * 1024 };
+
+struct connection {
+    nghttp2_session *session;
+    nghttp2_nv *fields;
+    size_t count;
+    int socket;
+    int closed, status_ok;
+};
+
+static int on_close(nghttp2_session *session, int32_t stream, uint32_t error, void *state)
+{
+    (void)session, (void)stream;
+    require(error == NGHTTP2_NO_ERROR, "a stream ended with an error");
+    ((struct connection *)state)->closed = 1;
+    return 0;
+}
+
+static int on_field(nghttp2_session *session, const nghttp2_frame *frame, const uint8_t *name, size_t name_length,
+                    const uint8_t *value, size_t value_length, uint8_t flags, void *state)
+{
+    (void)session, (void)frame, (void)flags;
+    if (name_length == 7 && memcmp(name, ":status", 7) == 0)
+        ((struct connection *)state)->status_ok = value_length == 3 && memcmp(value, "200", 3) == 0;
+    return 0;
+}
+
+static void flush(struct connection *own)
+{
+    const uint8_t *octets;
+    ssize_t length;
+    while ((length = nghttp2_session_mem_send(own->session, &octets)) > 0)
+        require(write(own->socket, octets, (size_t)length) == length, "the server takes no more");
+    require(length == 0, "nothing can be sent");
+}
+
+static void request_all(void *state, uint64_t units)
+{
+    struct connection *own = state;
+    static uint8_t input[65536];
+    for (uint64_t unit = 0; unit < units; unit++) {
+        own->closed = own->status_ok = 0;
+        require(nghttp2_submit_request(own->session, NULL, own->fields, own->count, NULL, NULL) > 0, "no request");
+        flush(own);
+        while (!own->closed) {
+            ssize_t length = read(own->socket, input, sizeof input);
+            require(length > 0, "the server went away");
+            require(nghttp2_session_mem_recv(own->session, input, (size_t)length) == length, "not valid frames");
+            flush(own);
+        }
+        require(own->status_ok, "not 200");
+    }
+}
+
+static int connected(uint16_t port)
+{
+    struct sockaddr_in address = { .sin_family = AF_INET, .sin_port = htons(port) };
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    int one = 1, made = socket(AF_INET, SOCK_STREAM, 0);
+    require(made >= 0, "no socket");
+    require(connect(made, (struct sockaddr *)&address, sizeof address) == 0, "the server does not listen");
+    require(setsockopt(made, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one) == 0, "no TCP_NODELAY");
+    return made;
+}
+
+/* The pseudo-fields in front of the fields of the file. */
+static void load_request(struct connection *own, const char *lists, uint16_t port)
+{
+    static char authority[32];
+    static nghttp2_nv all[32];
+    size_t count;
+    snprintf(authority, sizeof authority, "127.0.0.1:%u", port);
+    const char *pseudo[][2] = {
+        { ":method", "GET" }, { ":scheme", "http" }, { ":authority", authority }, { ":path", "/static/app" },
+    };
+    for (int at = 0; at < 4; at++) {
+        const char *name = pseudo[at][0], *value = pseudo[at][1];
+        all[at] = (nghttp2_nv){ (uint8_t *)name, (uint8_t *)value, strlen(name), strlen(value), 0 };
+    }
+    nghttp2_nv *fields = load_fields(lists, "request", &count);
+    require(count <= 28, "more fields than expected");
+    memcpy(all + 4, fields, count * sizeof *fields);
+    own->fields = all;
+    own->count = count + 4;
+}
+
+void client(const struct arguments *arguments)
+{
+    struct connection own = { .socket = connected(arguments->port) };
+    load_request(&own, arguments->lists, arguments->port);
+    nghttp2_session_callbacks *callbacks;
+    require(nghttp2_session_callbacks_new(&callbacks) == 0, "no callbacks");
+    nghttp2_session_callbacks_set_on_stream_close_callback(callbacks, on_close);
+    nghttp2_session_callbacks_set_on_header_callback(callbacks, on_field);
+    require(nghttp2_session_client_new(&own.session, callbacks, &own) == 0, "no session");
+    nghttp2_settings_entry window = { NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, WINDOW };
+    require(nghttp2_submit_settings(own.session, NGHTTP2_FLAG_NONE, &window, 1) == 0, "no settings");
+    require(nghttp2_session_set_local_window_size(own.session, NGHTTP2_FLAG_NONE, 0, WINDOW) == 0, "no window");
+    measured(request_all, &own, 102, arguments->units);
+}

@@ -1,0 +1,76 @@
+//! Other HTTP stacks in Rust at the work of `crates/bench`, one peer and one kind of work at a time.
+//!
+//! `cargo xtask bench` runs it. A unit of work is what a unit of the workload of that name is in `crates/bench`.
+#![forbid(unsafe_code)]
+
+mod client_curl;
+mod client_h2;
+mod client_hyper;
+mod client_reqwest;
+mod created;
+mod floor;
+mod hpack_fluke;
+mod hpack_h2;
+mod hpack_httlib;
+mod lists;
+mod measure;
+mod memory;
+mod request;
+mod servers;
+
+use std::process::ExitCode;
+
+use crate::measure::Run;
+
+const USAGE: &str = "\
+Usage: alula-bench-peers PEER WORK UNITS LISTS PORT   Prints nanoseconds, those of the CPU, and `-` for allocations
+       alula-bench-peers PEER serve                   Prints the port and serves until the standard input ends
+       alula-bench-peers floor ...                    Bare sockets: see floor.rs
+";
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    match dispatch(&args) {
+        Some(()) => ExitCode::SUCCESS,
+        None => {
+            eprint!("{USAGE}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// None: the arguments are not understood.
+fn dispatch(args: &[&str]) -> Option<()> {
+    match args {
+        ["floor", rest @ ..] => floor::dispatch(rest)?,
+        ["hyper", "serve"] => servers::hyper(),
+        ["axum", "serve"] => servers::axum(),
+        [peer, work, units, lists, port] => {
+            let run = prepared(peer, work, lists, port.parse().ok()?)?;
+            measure::measured(run, work, units.parse().ok()?);
+        }
+        _ => return None,
+    }
+    Some(())
+}
+
+fn prepared(peer: &str, work: &str, lists: &str, port: u16) -> Option<Run> {
+    let (kind, case) = work.split_once('-').unwrap_or((work, ""));
+    Some(match (peer, kind) {
+        ("h2", "encode") => hpack_h2::encode(case),
+        ("h2", "decode") => hpack_h2::decode(lists, case),
+        ("fluke-hpack", "encode") => hpack_fluke::encode(case),
+        ("fluke-hpack", "decode") => hpack_fluke::decode(lists, case),
+        ("httlib-hpack", "encode") => hpack_httlib::encode(case),
+        ("httlib-hpack", "decode") => hpack_httlib::decode(lists, case),
+        ("h2", "created") if case == "alone" => created::alone(),
+        ("h2", "created") => created::h2(),
+        ("hyper", "created") => created::hyper(),
+        ("h2", "client") => client_h2::run(port),
+        ("hyper", "client") => client_hyper::run(port),
+        ("reqwest", "client") => client_reqwest::run(port),
+        ("libcurl", "client") => client_curl::run(port),
+        _ => return None,
+    })
+}

@@ -1,0 +1,69 @@
+//! `cargo xtask bench`: Alula and other stacks at the same work, on the same machine, in one interleaved run.
+//!
+//! Rules: the lists of fields are those of `crates/testkit` for all; what is compared in time runs on one core, in turns; a peer
+//! that cannot be built or run is an error with its output, never a gap in a table.
+
+mod build;
+mod contest;
+mod count;
+mod floor;
+mod goals;
+mod loops;
+mod options;
+mod plot;
+mod program;
+mod results;
+mod section;
+mod servers;
+mod spread;
+mod table;
+mod versions;
+
+use std::process::ExitCode;
+use std::time::Instant;
+
+use anyhow::Result;
+
+use build::Programs;
+use contest::Contest;
+use loops::Loops;
+use options::Options;
+use results::Results;
+use servers::Servers;
+
+use crate::peers;
+
+/// What stands behind `cargo xtask bench`.
+pub(crate) fn command(args: &[&str]) -> Result<ExitCode> {
+    let options = Options::parse(args)?;
+    let start = Instant::now();
+    peers::install_for_bench()?;
+    let programs = Programs::build()?;
+    let contests = contest::chosen(&options)?;
+    let results = measure(&programs, &contests, &options)?;
+    let goals = goals::of(&programs, &contests, &results, &options)?;
+    println!("\n{}", section::markdown(&contests, &results, &goals, &options)?);
+    if options.writes {
+        section::write(&contests, &results, &goals, &options)?;
+    }
+    println!("{:.0} s in all", start.elapsed().as_secs_f64());
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Time first, all in turns; then what does not depend on time.
+fn measure(programs: &Programs, contests: &[Contest], options: &Options) -> Result<Results> {
+    let mut results = Results::default();
+    let loops = Loops::start(programs, contests)?;
+    let mut servers = Servers::start(programs, contests)?;
+    for round in 1..=options.rounds {
+        println!("round {round} of {}", options.rounds);
+        loops.round(options, &mut results)?;
+        servers.round(options, &mut results)?;
+    }
+    servers.stop()?;
+    count::allocations(programs, contests, &loops, &mut results)?;
+    if options.counts_instructions {
+        count::instructions(programs, contests, &loops, &mut results)?;
+    }
+    Ok(results)
+}

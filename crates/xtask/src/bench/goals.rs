@@ -1,0 +1,133 @@
+//! Alula's goals: met, or how far away, and where the instructions of the workload go.
+
+use anyhow::{Context, Result};
+
+use super::build::Programs;
+use super::contest::{By, Contest, Entry};
+use super::options::Options;
+use super::results::Results;
+use super::spread::Spread;
+use crate::costs::peers::Peers;
+use crate::costs::profile;
+use crate::costs::table::thousands;
+
+/// How many functions of a profile say enough.
+const PROFILE_LINES: usize = 5;
+
+/// One goal of one entry.
+#[derive(Debug)]
+pub(super) struct Goal {
+    contest: &'static str,
+    label: &'static str,
+    workload: &'static str,
+    verdict: String,
+    is_met: bool,
+    /// Of a goal in instructions that is not met.
+    profile: String,
+}
+
+/// CPU time at most, as a multiple of one floor's.
+struct Multiple {
+    contest: &'static str,
+    label: &'static str,
+    floor: &'static str,
+    most: f64,
+}
+
+const MULTIPLES: &[Multiple] = &[
+    Multiple { contest: "client-0", label: "Alula", floor: "tokio", most: 1.12 },
+    Multiple { contest: "client-0", label: "Alula, prepared", floor: "tokio", most: 1.12 },
+    Multiple { contest: "server-m32", label: "Alula", floor: "block", most: 4.0 },
+];
+
+/// All that this run has figures for.
+pub(super) fn of(
+    programs: &Programs,
+    contests: &[Contest],
+    results: &Results,
+    options: &Options,
+) -> Result<Vec<Goal>> {
+    let (peers, mut goals) = (Peers::load()?, Vec::new());
+    for contest in contests {
+        for entry in contest.entries.iter().filter(|entry| entry.by == By::Alula) {
+            if options.counts_instructions {
+                goals.extend(in_instructions(programs, contest, entry, results, &peers)?);
+            }
+            goals.extend(in_time(contest, entry, results));
+        }
+    }
+    Ok(goals)
+}
+
+/// A workload's goal stands beside the peers' figures that were recorded.
+fn in_instructions(
+    programs: &Programs,
+    contest: &Contest,
+    entry: &Entry,
+    results: &Results,
+    peers: &Peers,
+) -> Result<Option<Goal>> {
+    // A server's workload is called as its contest.
+    let workload = if entry.work == "serve" { contest.name } else { entry.work };
+    let Some(most) = peers.get(workload).and_then(|compared| compared.goal) else { return Ok(None) };
+    let figures = results.get(contest, entry);
+    let own = figures.instructions.with_context(|| format!("{workload} has no figure"))?;
+    let is_met = own <= most && figures.allocations.is_some_and(|allocations| allocations < 0.005);
+    let verdict = match own <= most {
+        true if is_met => format!("≤ {} instructions: met", thousands(most)),
+        true => format!("≤ {} instructions: met, but it allocates", thousands(most)),
+        false => format!("≤ {} instructions: {} above", thousands(most), thousands(own - most)),
+    };
+    let profile = if is_met { String::new() } else { profile::of(&programs.bench, workload)? };
+    let functions = profile.lines().filter(|line| is_function(line)).take(PROFILE_LINES);
+    let profile = functions.map(|line| line.to_owned() + "\n").collect();
+    Ok(Some(Goal { contest: contest.name, label: entry.label, workload, verdict, is_met, profile }))
+}
+
+/// Whether it is about a function, not a file it is in or a caller, which are indented.
+fn is_function(line: &str) -> bool {
+    line.get(..10).is_some_and(|figure| !figure.trim().is_empty())
+}
+
+fn in_time(contest: &Contest, entry: &Entry, results: &Results) -> Option<Goal> {
+    let is_own = |goal: &&Multiple| goal.contest == contest.name && goal.label == entry.label;
+    let Multiple { floor, most, .. } = MULTIPLES.iter().find(is_own)?;
+    let times = Spread::of_ratios(&results.get(contest, entry).cpu, &results.floor(contest, floor))?;
+    let name = if *floor == "tokio" { "tokio" } else { "blocking" };
+    let is_met = times.median <= *most;
+    let told = if is_met { format!("met, {:.2}", times.median) } else { format!("{:.2}", times.median) };
+    let verdict = format!("CPU ≤ {most} × the {name} floor: {told}");
+    Some(Goal {
+        contest: contest.name,
+        label: entry.label,
+        workload: entry.work,
+        verdict,
+        is_met,
+        profile: String::new(),
+    })
+}
+
+/// What stands in the entry's row.
+pub(super) fn in_row(goals: &[Goal], contest: &Contest, entry: &Entry) -> String {
+    let own = goals.iter().filter(|goal| goal.contest == contest.name && goal.label == entry.label);
+    own.map(|goal| &*goal.verdict).collect::<Vec<_>>().join("; ")
+}
+
+/// The profiles of what is above its goal.
+pub(super) fn profiles(goals: &[Goal]) -> String {
+    let unmet = goals.iter().filter(|goal| !goal.is_met && !goal.profile.is_empty());
+    unmet
+        .map(|goal| format!("`{}`, {}:\n\n```text\n{}```\n\n", goal.workload, goal.verdict, goal.profile))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn functions_are_told_from_files() {
+        assert!(is_function("     664.0  all") && is_function("  104529.0  h2::encode"));
+        assert!(!is_function("             133.0  in encoder.rs") && !is_function(""));
+    }
+}

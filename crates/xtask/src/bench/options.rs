@@ -1,0 +1,53 @@
+//! What is asked for on the command line.
+
+use anyhow::{Context, Result, bail};
+
+/// How much is measured.
+#[derive(Debug, PartialEq)]
+pub(super) struct Options {
+    /// Beside Alula and the floor; all of them unless one is named.
+    pub(super) only: Option<String>,
+    /// Each measures everything once.
+    pub(super) rounds: usize,
+    /// Timed units are divided by this.
+    pub(super) divisor: u64,
+    pub(super) counts_instructions: bool,
+    /// Whether documents are written: by a whole run, and by any other when it is told to.
+    pub(super) writes: bool,
+}
+
+impl Options {
+    pub(super) fn parse(args: &[&str]) -> Result<Self> {
+        let mut options =
+            Self { only: None, rounds: 9, divisor: 1, counts_instructions: true, writes: args.is_empty() };
+        let mut args = args.iter();
+        while let Some(arg) = args.next() {
+            match *arg {
+                "--only" => options.only = Some((*args.next().context("--only names a peer")?).to_owned()),
+                "--quick" => (options.rounds, options.divisor) = (3, 4),
+                "--no-instructions" => options.counts_instructions = false,
+                "--write" => options.writes = true,
+                other => bail!("`bench` has no option {other}"),
+            }
+        }
+        Ok(options)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_whole_run_writes_by_itself() {
+        let writes = |args: &[&str]| Options::parse(args).expect("valid options").writes;
+        assert!(writes(&[]) && writes(&["--quick", "--write"]));
+        assert!(!writes(&["--quick"]) && !writes(&["--only", "hyper"]));
+    }
+
+    #[test]
+    fn what_is_not_understood_is_refused() {
+        assert!(Options::parse(&["--only"]).is_err());
+        assert!(Options::parse(&["--slow"]).is_err());
+    }
+}

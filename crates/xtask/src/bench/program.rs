@@ -1,0 +1,242 @@
+//! Starting programs: on one core, or under what counts; and ending them, by their ids.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader, Write};
+use std::net::{TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+
+use crate::command::find_program;
+
+/// What a program is started under. Always on one core, the last: all share it that are timed, and with the other side of its
+/// connection there, a program that is counted waits for it in every run alike.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Under<'a> {
+    /// Nothing else.
+    OneCore,
+    /// callgrind.
+    Callgrind,
+    /// The malloc counter, which counts in the file of that path.
+    Counter { library: &'a Path, file: &'a Path },
+}
+
+/// How long a server may take to listen; callgrind needs some of it.
+const READY_MAX: Duration = Duration::from_secs(60);
+
+/// How long a program may run that ends by itself; callgrind takes half a minute at most.
+const RUN_MAX: Duration = Duration::from_secs(300);
+
+/// How long it may take to end.
+const END_MAX: Duration = Duration::from_secs(20);
+
+impl Under<'_> {
+    /// The command, in an environment that is empty otherwise.
+    pub(super) fn command(self, program: &Path, args: &[OsString]) -> Result<Command> {
+        let mut command = Command::new("taskset");
+        let cores = thread::available_parallelism()?.get();
+        command.arg("--cpu-list").arg((cores - 1).to_string()).env_clear();
+        match self {
+            Self::OneCore => {}
+            Self::Callgrind => {
+                let valgrind = find_program("valgrind").context("valgrind is not there")?;
+                command.args(["setarch", "--addr-no-randomize"]).arg(valgrind);
+                command.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]);
+            }
+            Self::Counter { library, file } => {
+                fs::write(file, [0; 8])?;
+                command.args(["env", &assignment("LD_PRELOAD", library), &assignment("MALLOC_COUNT", file)]);
+            }
+        }
+        command.arg(program);
+        command.args(args);
+        Ok(command)
+    }
+}
+
+fn assignment(name: &str, value: &Path) -> String {
+    format!("{name}={}", value.display())
+}
+
+/// Calls that the counter has counted so far.
+pub(super) fn calls(file: &Path) -> Result<u64> {
+    let octets = fs::read(file)?.try_into().ok().context("the counter's file has eight octets")?;
+    Ok(u64::from_ne_bytes(octets))
+}
+
+/// What callgrind says it has counted.
+pub(super) fn collected(said: &str) -> Result<u64> {
+    let collected = said.lines().find_map(|line| line.split_once("Collected : "));
+    let (_, count) = collected.with_context(|| format!("callgrind counted nothing:\n{said}"))?;
+    Ok(count.trim().parse()?)
+}
+
+/// Runs a program to its end: what it prints to the standard output, and to the error output.
+///
+/// # Errors
+/// When it fails, or has not ended after five minutes.
+pub(super) fn output(mut command: Command) -> Result<(String, String)> {
+    let described = format!("{command:?}");
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let child = command.spawn().with_context(|| described.clone())?;
+    let (id, (ended, end)) = (child.id().to_string(), mpsc::channel::<()>());
+    let watch = thread::spawn(move || match end.recv_timeout(RUN_MAX) {
+        Err(RecvTimeoutError::Timeout) => Command::new("kill").arg(id).status().map(drop),
+        _ => Ok(()),
+    });
+    let output = child.wait_with_output()?;
+    drop(ended);
+    watch.join().ok().context("nobody watched")??;
+    let [printed, said] =
+        [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
+    ensure!(output.status.success(), "{described} ended with {}:\n{printed}{said}", output.status);
+    Ok((printed, said))
+}
+
+/// A server. It is killed when the value goes away without [`Server::stop`].
+pub(super) struct Server {
+    child: Child,
+    input: Option<ChildStdin>,
+    output: BufReader<ChildStdout>,
+    described: String,
+    log: PathBuf,
+    pub(super) port: u16,
+}
+
+impl Server {
+    /// Starts it and waits until it listens: on the port it prints, unless it was told one. It says what else it says in the log.
+    pub(super) fn start(mut command: Command, port: Option<u16>, log: PathBuf) -> Result<Self> {
+        let described = format!("{command:?}");
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(File::create(&log)?);
+        let mut child = command.spawn().with_context(|| described.clone())?;
+        let input = child.stdin.take();
+        let output = BufReader::new(child.stdout.take().context("it is piped")?);
+        let mut server = Self { child, input, output, described, log, port: port.unwrap_or_default() };
+        match port {
+            Some(port) => server.wait_for(port)?,
+            None => server.port = server.line()?.parse().with_context(|| server.described.clone())?,
+        }
+        Ok(server)
+    }
+
+    /// The next line it prints.
+    fn line(&mut self) -> Result<String> {
+        let mut line = String::new();
+        self.output.read_line(&mut line)?;
+        ensure!(!line.is_empty(), "{} ended:\n{}", self.described, fs::read_to_string(&self.log)?);
+        Ok(line.trim_end().to_owned())
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "another program starts")]
+    fn wait_for(&mut self, port: u16) -> Result<()> {
+        let start = Instant::now();
+        while TcpStream::connect(("127.0.0.1", port)).is_err() {
+            let ended = self.child.try_wait()?.is_some();
+            ensure!(
+                !ended && start.elapsed() < READY_MAX,
+                "{} does not listen on port {port}:\n{}",
+                self.described,
+                fs::read_to_string(&self.log)?
+            );
+            thread::sleep(Duration::from_millis(20));
+        }
+        Ok(())
+    }
+
+    /// Asks it for a number by an empty line: the allocations of the server in Go.
+    pub(super) fn ask(&mut self) -> Result<u64> {
+        self.input.as_mut().context("its input is open")?.write_all(b"\n")?;
+        Ok(self.line()?.parse()?)
+    }
+
+    /// Its threads and the nanoseconds of user and system time that each took so far.
+    pub(super) fn cpu(&self) -> Result<Threads> {
+        let mut threads = Threads::new();
+        for task in fs::read_dir(format!("/proc/{}/task", self.child.id()))? {
+            let task = task?;
+            let told = fs::read_to_string(task.path().join("schedstat"))?;
+            let first = told.split(' ').next().context("schedstat has three figures")?;
+            threads.insert(task.file_name(), first.parse()?);
+        }
+        Ok(threads)
+    }
+
+    /// Ends it: by the end of its input, and by SIGTERM. Says what it had to say.
+    #[expect(clippy::disallowed_methods, reason = "another program ends")]
+    pub(super) fn stop(mut self, by_signal: bool) -> Result<String> {
+        drop(self.input.take());
+        if by_signal {
+            let id = self.child.id().to_string();
+            ensure!(Command::new("kill").arg(id).status()?.success(), "{} has ended", self.described);
+        }
+        let start = Instant::now();
+        while self.child.try_wait()?.is_none() && start.elapsed() < END_MAX {
+            thread::sleep(Duration::from_millis(10));
+        }
+        ensure!(self.child.try_wait()?.is_some(), "{} does not end", self.described);
+        Ok(fs::read_to_string(&self.log)?)
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Nanoseconds by thread.
+type Threads = BTreeMap<OsString, u64>;
+
+/// What the threads took between two looks.
+///
+/// # Errors
+/// When a thread ended meanwhile: it has taken the record of its time with it.
+pub(super) fn taken(before: &Threads, after: &Threads) -> Result<u64> {
+    let ended = before.keys().find(|thread| !after.contains_key(*thread));
+    ensure!(ended.is_none(), "a thread of the server ended");
+    Ok(after.values().sum::<u64>() - before.values().sum::<u64>())
+}
+
+/// A port that nobody listens on, below those that the system gives to outgoing connections.
+pub(super) fn free_port() -> Result<u16> {
+    let start = std::process::id() % 20_000;
+    let ports = (0..20_000).map(|offset| 10_000 + (start + offset) % 20_000);
+    let mut ports = ports.filter_map(|port| u16::try_from(port).ok());
+    let is_free = |port: &u16| TcpListener::bind(("127.0.0.1", *port)).is_ok();
+    ports.find(is_free).context("no port is free")
+}
+
+/// Arguments of one kind or another.
+pub(super) fn args<T: AsRef<OsStr>>(args: impl IntoIterator<Item = T>) -> Vec<OsString> {
+    args.into_iter().map(|arg| arg.as_ref().to_owned()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn threads(nanos: &[(&str, u64)]) -> Threads {
+        nanos.iter().map(|(thread, nanos)| ((*thread).into(), *nanos)).collect()
+    }
+
+    #[test]
+    fn a_thread_may_begin_but_not_end() {
+        let (one, two) = (threads(&[("7", 100)]), threads(&[("7", 150), ("8", 25)]));
+        assert_eq!(taken(&one, &two).expect("one began"), 75);
+        taken(&two, &one).unwrap_err();
+    }
+
+    #[test]
+    fn what_callgrind_says_is_read() {
+        assert_eq!(collected("==7== \n==7== Collected : 1234\n").expect("a count"), 1234);
+        collected("==7== Process terminating").unwrap_err();
+    }
+}

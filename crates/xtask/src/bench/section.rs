@@ -1,0 +1,93 @@
+//! The section of `docs/performance.md` that is about others, and its plots.
+
+use std::fs;
+use std::path::PathBuf;
+
+use alula_tidy::repository_root;
+use anyhow::{Context, Result};
+
+use super::contest::Contest;
+use super::goals::{Goal, profiles};
+use super::options::Options;
+use super::results::Results;
+use super::{plot, table, versions};
+use crate::costs::table::document;
+
+const BEGIN: &str = "<!-- bench: written by `cargo xtask bench` -->\n";
+const END: &str = "<!-- end of bench -->\n";
+
+/// Where the plots are, from the document.
+const PLOTS: &str = "plots";
+
+/// What a profile is of, since a server's is not under h2load.
+const PROFILES: &str =
+    "Of the workload of that name, as `cargo xtask costs --profile` has it: the first functions of each.";
+
+/// All tables, and what is above its goal.
+pub(super) fn markdown(
+    contests: &[Contest],
+    results: &Results,
+    goals: &[Goal],
+    options: &Options,
+) -> Result<String> {
+    let quick = if options.divisor > 1 { ", of fewer units than a whole run has" } else { "" };
+    let mut text = format!("{} rounds{quick}. {}\n\n", options.rounds, versions::sentence()?);
+    for contest in contests {
+        let plot = format!("![{}]({PLOTS}/{}.svg)", contest.title, contest.name);
+        let table = table::markdown(contest, results, goals);
+        text += &format!("### {}\n\n{plot}\n\n{table}\n", contest.title);
+    }
+    let profiles = profiles(goals);
+    if !profiles.is_empty() {
+        text += &format!("### Where the instructions above a goal go\n\n{PROFILES}\n\n{profiles}");
+    }
+    Ok(text)
+}
+
+/// Puts them into the document, and the plots beside it.
+pub(super) fn write(
+    contests: &[Contest],
+    results: &Results,
+    goals: &[Goal],
+    options: &Options,
+) -> Result<()> {
+    let folder = folder();
+    fs::create_dir_all(&folder)?;
+    for contest in contests {
+        fs::write(folder.join(format!("{}.svg", contest.name)), plot::svg(contest, results))?;
+    }
+    let document = document();
+    let old = fs::read_to_string(&document)?;
+    fs::write(&document, replaced(&old, &markdown(contests, results, goals, options)?)?)?;
+    println!("wrote {} and {}", document.display(), folder.display());
+    Ok(())
+}
+
+fn folder() -> PathBuf {
+    repository_root().join("docs").join(PLOTS)
+}
+
+fn replaced(text: &str, section: &str) -> Result<String> {
+    let (before, rest) = text.split_once(BEGIN).context("the mark before the section is not there")?;
+    let (_, after) = rest.split_once(END).context("the mark behind the section is not there")?;
+    Ok(format!("{before}{BEGIN}\n{section}{END}{after}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_between_the_marks_is_replaced() {
+        let text = format!("before\n{BEGIN}old\n{END}after\n");
+        let once = replaced(&text, "new\n").expect("both marks");
+        assert_eq!(once, format!("before\n{BEGIN}\nnew\n{END}after\n"));
+        assert_eq!(replaced(&once, "new\n").expect("both marks"), once);
+        replaced("nothing", "new").unwrap_err();
+    }
+
+    #[test]
+    fn the_document_has_the_marks() {
+        replaced(&fs::read_to_string(document()).expect("it is there"), "new").expect("both marks");
+    }
+}

@@ -1,0 +1,206 @@
+//! Servers under h2load, and the floor under its own driver.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+
+use anyhow::{Context, Result};
+
+use super::build::Programs;
+use super::contest::{By, Contest, Entry, Kind, Load};
+use super::floor;
+use super::options::Options;
+use super::program::{Server, Under, args, free_port, output, taken};
+use super::results::Results;
+use crate::command::{answer, find_program};
+
+/// All servers, each running and idle but when it is its turn.
+pub(super) struct Servers<'a> {
+    programs: &'a Programs,
+    contests: &'a [Contest],
+    running: Vec<(Entry, Server)>,
+}
+
+impl<'a> Servers<'a> {
+    pub(super) fn start(programs: &'a Programs, contests: &'a [Contest]) -> Result<Self> {
+        let mut running = Vec::new();
+        let first = contests.iter().find(|contest| matches!(contest.kind, Kind::Server(_)));
+        for entry in first.map_or(&[][..], |contest| &contest.entries) {
+            running.push((entry.clone(), start(programs, entry, Under::OneCore)?));
+        }
+        Ok(Self { programs, contests, running })
+    }
+
+    /// Loads everybody once in every way.
+    pub(super) fn round(&mut self, options: &Options, results: &mut Results) -> Result<()> {
+        for contest in self.contests {
+            let Kind::Server(load) = contest.kind else { continue };
+            for entry in &contest.entries {
+                let running = self.running.iter().find(|(other, _)| other.label == entry.label);
+                let (_, server) = running.context("every server runs")?;
+                let requests = load.requests / options.divisor;
+                drive(self.programs, entry, server.port, load, requests / 10)?;
+                let before = server.cpu()?;
+                let per_second = drive(self.programs, entry, server.port, load, requests)?;
+                let cpu = taken(&before, &server.cpu()?).with_context(|| entry.label.to_owned())?;
+                let figures = results.of(contest, entry);
+                figures.cpu.push(cpu as f64 / requests as f64);
+                figures.wall.push(1e9 / per_second);
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn stop(self) -> Result<()> {
+        for (entry, server) in self.running {
+            stop(&entry, server)?;
+        }
+        Ok(())
+    }
+}
+
+/// Starts a server under something.
+pub(super) fn start(programs: &Programs, entry: &Entry, under: Under<'_>) -> Result<Server> {
+    let (program, args, port) = command(programs, entry)?;
+    let log = programs.folder.join(format!("{}.log", entry.label.replace(' ', "-")));
+    let command = under.command(&program, &args)?;
+    Server::start(command, port, log).with_context(|| entry.label.to_owned())
+}
+
+/// Ends it; says what callgrind has said.
+pub(super) fn stop(entry: &Entry, server: Server) -> Result<String> {
+    server.stop(matches!(entry.by, By::Nghttpd | By::Nginx | By::H2o))
+}
+
+/// The program, its arguments, and the port unless it tells that itself.
+fn command(programs: &Programs, entry: &Entry) -> Result<(PathBuf, Vec<OsString>, Option<u16>)> {
+    let found = |name: &str| find_program(name).with_context(|| format!("{name} is not there"));
+    let port = free_port()?;
+    Ok(match entry.by {
+        By::Alula => (programs.bench.program().to_owned(), args(["serve"]), None),
+        By::Rust => (programs.rust.clone(), args([entry.peer, "serve"]), None),
+        By::Go => (programs.go.clone(), args(["serve"]), None),
+        By::Floor => {
+            let (up, down) = floor::octets(Kind::Memory { timed: 0, counted: 0 });
+            let (up, down) = (up.to_string(), down.to_string());
+            (programs.rust.clone(), args(["floor", entry.work, "serve", &up, &down]), None)
+        }
+        By::Nghttpd => {
+            let site = site(programs)?;
+            let mut all = args(["--no-tls", "--address", "127.0.0.1", "--htdocs"]);
+            all.extend([site.into_os_string(), port.to_string().into()]);
+            (found("nghttpd")?, all, Some(port))
+        }
+        By::Nginx => {
+            let configuration = programs.folder.join("nginx.conf");
+            fs::write(&configuration, nginx(port))?;
+            let mut all = args(["-e", "stderr", "-p"]);
+            all.extend([programs.folder.clone().into(), "-c".into(), configuration.into()]);
+            (found("nginx")?, all, Some(port))
+        }
+        By::H2o => {
+            let configuration = programs.folder.join("h2o.conf");
+            fs::write(&configuration, h2o(port, &site(programs)?)?)?;
+            (found("h2o")?, args([OsString::from("-c"), configuration.into()]), Some(port))
+        }
+        By::Nghttp2 => anyhow::bail!("nghttp2's library is no server"),
+    })
+}
+
+/// A folder with the file `hello`, for servers that have nothing else to answer with.
+fn site(programs: &Programs) -> Result<PathBuf> {
+    let site = programs.folder.join("site");
+    fs::create_dir_all(&site)?;
+    fs::write(site.join("hello"), "Hello, World!")?;
+    Ok(site)
+}
+
+/// One process, an answer from memory, and no log.
+fn nginx(port: u16) -> String {
+    format!(
+        "daemon off;
+master_process off;
+pid nginx.pid;
+error_log stderr;
+events {{ worker_connections 256; }}
+http {{
+    access_log off;
+    client_body_temp_path body;
+    proxy_temp_path proxy;
+    fastcgi_temp_path fastcgi;
+    uwsgi_temp_path uwsgi;
+    scgi_temp_path scgi;
+    keepalive_requests 1000000000;
+    server {{
+        listen 127.0.0.1:{port} http2;
+        location /hello {{ default_type text/plain; return 200 \"Hello, World!\"; }}
+    }}
+}}
+"
+    )
+}
+
+/// One thread; a file, which it keeps open.
+fn h2o(port: u16, site: &std::path::Path) -> Result<String> {
+    let user = answer(Command::new("id").arg("-un")).context("`id` says who we are")?;
+    let (user, site) = (user.trim(), site.display());
+    Ok(format!(
+        "user: {user}
+num-threads: 1
+listen:
+  host: 127.0.0.1
+  port: {port}
+hosts:
+  default:
+    paths:
+      /:
+        file.dir: {site}
+"
+    ))
+}
+
+/// Requests per second under so many requests.
+pub(super) fn drive(programs: &Programs, entry: &Entry, port: u16, load: Load, requests: u64) -> Result<f64> {
+    let Load { connections, in_flight, .. } = load;
+    let batch = connections * in_flight;
+    // Whole batches only.
+    let requests = requests.div_ceil(batch) * batch;
+    let [requests_text, c, m] = [requests, connections, in_flight].map(|number| number.to_string());
+    let (up, down) = floor::octets(Kind::Server(load));
+    let (program, all) = if entry.is_floor() {
+        let [up, down, port] = [up, down, port.into()].map(|number: u64| number.to_string());
+        (programs.rust.clone(), args(["floor", "drive", &requests_text, &c, &m, &up, &down, &port]))
+    } else {
+        let url = format!("http://127.0.0.1:{port}/hello");
+        let program = find_program("h2load").context("h2load is not there")?;
+        (program, args(["-n", &requests_text, "-c", &c, "-m", &m, &url]))
+    };
+    let command = Under::OneCore.command(&program, &all)?;
+    let (printed, _) = output(command).with_context(|| entry.label.to_owned())?;
+    let per_second = if entry.is_floor() { printed.trim().parse().ok() } else { h2load(&printed, requests) };
+    per_second
+        .with_context(|| format!("{} did not answer all of {requests} requests:\n{printed}", entry.label))
+}
+
+/// Requests per second, if so many were answered, and well.
+fn h2load(printed: &str, requests: u64) -> Option<f64> {
+    let succeeded = printed.contains(&format!(" {requests} succeeded, 0 failed, 0 errored"));
+    let line = printed.lines().find_map(|line| line.strip_prefix("finished in "))?;
+    let (_, rest) = line.split_once(", ")?;
+    rest.split_once(" req/s")?.0.parse().ok().filter(|_| succeeded)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_load_that_was_answered_counts() {
+        let printed = "finished in 1.50s, 2000.50 req/s, 1.1MB/s\n\
+            requests: 3000 total, 3000 started, 3000 done, 3000 succeeded, 0 failed, 0 errored, 0 timeout\n";
+        assert_eq!(h2load(printed, 3000), Some(2000.5));
+        assert_eq!(h2load(printed, 4000), None);
+        assert_eq!(h2load(&printed.replace("0 failed", "1 failed"), 3000), None);
+    }
+}

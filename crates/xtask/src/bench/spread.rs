@@ -1,0 +1,48 @@
+//! What some rounds say together.
+
+/// Median, least and most.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Spread {
+    pub(super) median: f64,
+    pub(super) least: f64,
+    pub(super) most: f64,
+}
+
+impl Spread {
+    /// None without values.
+    pub(super) fn of(values: impl IntoIterator<Item = f64>) -> Option<Self> {
+        let mut values: Vec<f64> = values.into_iter().collect();
+        values.sort_by(f64::total_cmp);
+        let (least, most) = (*values.first()?, *values.last()?);
+        let middle = values.len() / 2;
+        let median = if values.len() % 2 == 1 {
+            values[middle]
+        } else {
+            f64::midpoint(values[middle - 1], values[middle])
+        };
+        Some(Self { median, least, most })
+    }
+
+    /// Of what is divided round by round, since a slow moment of the machine slows both.
+    pub(super) fn of_ratios(values: &[f64], by: &[f64]) -> Option<Self> {
+        Self::of(values.iter().zip(by).filter(|(_, by)| **by > 0.0).map(|(value, by)| value / by))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_middle_is_between_two_where_there_are_two() {
+        assert_eq!(Spread::of([3.0, 1.0, 2.0]), Some(Spread { median: 2.0, least: 1.0, most: 3.0 }));
+        assert_eq!(Spread::of([4.0, 1.0]), Some(Spread { median: 2.5, least: 1.0, most: 4.0 }));
+        assert_eq!(Spread::of([]), None);
+    }
+
+    #[test]
+    fn rounds_are_compared_with_themselves() {
+        let ratios = Spread::of_ratios(&[2.0, 40.0, 6.0], &[1.0, 10.0, 2.0]);
+        assert_eq!(ratios, Some(Spread { median: 3.0, least: 2.0, most: 4.0 }));
+    }
+}
