@@ -229,7 +229,11 @@ impl Conn {
         let mut shared = self.lock();
         shared.give_back(at, content.len() as u32);
         shared.release(at, sides);
-        heads.into_iter().flatten().for_each(|head| shared.give_head(head));
+        for head in heads {
+            if let Some(head) = head {
+                shared.give_head(head);
+            }
+        }
         shared.give_content(content);
         shared.take_notices();
         shared.give_way(|who| who.is_of(at.index, sides));

@@ -259,9 +259,17 @@ impl Shared {
         }
     }
 
-    pub(crate) fn give_content(&mut self, mut content: Vec<u8>) {
+    /// Takes a content buffer back; as a rule there is none.
+    #[inline]
+    pub(crate) fn give_content(&mut self, content: Vec<u8>) {
+        if content.capacity() > 0 {
+            self.keep_content(content);
+        }
+    }
+
+    fn keep_content(&mut self, mut content: Vec<u8>) {
         let octets = content.capacity();
-        if octets > 0 && !self.held.is_tight() {
+        if !self.held.is_tight() {
             content.clear();
             self.contents_octets += octets;
             self.contents.push_back(content);
