@@ -229,10 +229,12 @@ impl Conn {
         let mut shared = self.lock();
         shared.give_back(at, content.len() as u32);
         shared.release(at, sides);
-        for head in heads {
-            if let Some(head) = head {
-                shared.give_head(head);
-            }
+        let [one, other] = heads;
+        if let Some(head) = one {
+            shared.give_head(head);
+        }
+        if let Some(head) = other {
+            shared.give_head(head);
         }
         shared.give_content(content);
         shared.take_notices();
