@@ -74,6 +74,7 @@ fn limits(rng: &mut Rng, is_small: bool) -> Limits {
         connection_window: *rng.pick(&[65_535, 100_000, 1_048_576]),
         // Callers and the network are slow on purpose here.
         body_rate_min: 0,
+        stall_timeout: Duration::from_secs(24 * 3600),
         ..Limits::default()
     }
 }
