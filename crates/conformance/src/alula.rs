@@ -23,6 +23,15 @@ pub enum Reach<'a> {
 }
 
 impl Reach<'_> {
+    /// The URL of a path at this port; `localhost` over TLS, since that is the certificates' name.
+    #[must_use]
+    pub fn url(&self, port: u16, path: &str) -> String {
+        match self {
+            Self::Clear => format!("http://127.0.0.1:{port}/{path}"),
+            Self::Tls(_) => format!("https://localhost:{port}/{path}"),
+        }
+    }
+
     /// The options of `alula get` for it.
     #[must_use]
     pub fn options(&self) -> Vec<PathBuf> {
@@ -101,13 +110,10 @@ impl Echo {
         self.port
     }
 
-    /// The URL of a path; `localhost` over TLS, since that is the certificate's name.
+    /// The URL of a path.
     #[must_use]
     pub fn url(&self, reach: &Reach<'_>, path: &str) -> String {
-        match reach {
-            Reach::Clear => format!("http://127.0.0.1:{}/{path}", self.port),
-            Reach::Tls(_) => format!("https://localhost:{}/{path}", self.port),
-        }
+        reach.url(self.port, path)
     }
 
     /// Whether it still runs.

@@ -58,10 +58,11 @@ impl Origin {
     /// The URL of a path.
     #[must_use]
     pub fn url(&self, reach: &Reach<'_>, path: &str) -> String {
-        match reach {
-            Reach::Clear => format!("http://127.0.0.1:{}/{path}", self.clear),
-            Reach::Tls(_) => format!("https://localhost:{}/{path}", self.tls),
-        }
+        let port = match reach {
+            Reach::Clear => self.clear,
+            Reach::Tls(_) => self.tls,
+        };
+        reach.url(port, path)
     }
 
     /// The two ways to reach it.

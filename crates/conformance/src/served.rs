@@ -88,13 +88,10 @@ impl Served {
         self.port
     }
 
-    /// The URL of a path; `localhost` over TLS, since that is the certificate's name.
+    /// The URL of a path.
     #[must_use]
     pub fn url(&self, reach: &Reach<'_>, path: &str) -> String {
-        match reach {
-            Reach::Clear => format!("http://127.0.0.1:{}/{path}", self.port),
-            Reach::Tls(_) => format!("https://localhost:{}/{path}", self.port),
-        }
+        reach.url(self.port, path)
     }
 
     /// Asks our own client, in clear text.

@@ -59,6 +59,11 @@ impl MemoryBudget {
         self.held.load(Relaxed)
     }
 
+    /// Whether so many octets more could be charged now.
+    pub fn has_room(&self, bytes: u64) -> bool {
+        self.held().checked_add(bytes).is_some_and(|held| held <= self.bytes_max)
+    }
+
     fn charge(&self, bytes: u64) -> Result<(), OverBudget> {
         let grown = |held: u64| held.checked_add(bytes).filter(|held| *held <= self.bytes_max);
         match self.held.fetch_update(Relaxed, Relaxed, grown) {
@@ -158,6 +163,7 @@ mod tests {
         let message = one.charge(21).unwrap_err().to_string();
         assert_eq!(message, "21 octets more would pass the 80 that one connection may hold");
         assert_eq!((one.held(), other.held(), budget.held()), (60, 0, 60));
+        assert!(budget.has_room(40) && !budget.has_room(41) && !budget.has_room(u64::MAX));
         one.charge(u64::MAX).unwrap_err();
         other.charge(40).unwrap();
         one.release(1000);

@@ -7,7 +7,7 @@ use tokio::time::Instant;
 
 use crate::{
     conn::Conn,
-    error::{Cause, Error, Phase, Retry},
+    error::{Error, Phase},
     ledger::Ledger,
     memory::CONNECTION_OCTETS,
     overrun::Overrun,
@@ -48,13 +48,13 @@ impl Accept {
     }
 
     async fn open_in_time(&self, socket: Socket) -> Result<Arc<Conn>, Error> {
-        if !self.ledger.has_room(CONNECTION_OCTETS) {
-            return Err(refused(Overrun::PROCESS_MEMORY));
+        if !self.ledger.memory.has_room(CONNECTION_OCTETS) {
+            return Err(Error::overrun(Phase::Handshake, Overrun::PROCESS_MEMORY));
         }
         let begun = Instant::now();
         match tokio::time::timeout(self.config.limits.handshake_timeout, self.secure(socket, begun)).await {
             Ok(result) => result.map(Conn::into_shared),
-            Err(_) => Err(refused(Overrun::HANDSHAKE_LATE)),
+            Err(_) => Err(Error::overrun(Phase::Handshake, Overrun::HANDSHAKE_LATE)),
         }
     }
 
@@ -78,7 +78,7 @@ impl Accept {
         let peeked = socket.peek(&mut first).await.map_err(|e| Error::io(Phase::Handshake, &e))?;
         if peeked == 0 || first[0] != TLS_HANDSHAKE {
             let clear_text = self.clear_text.then(|| self.plain(socket, begun));
-            return clear_text.unwrap_or(Err(refused(Overrun::CLEAR_TEXT)));
+            return clear_text.unwrap_or(Err(Error::overrun(Phase::Handshake, Overrun::CLEAR_TEXT)));
         }
         let session =
             rustls::ServerConnection::new(config.clone()).map_err(|e| Error::tls(Phase::Handshake, e))?;
@@ -88,9 +88,4 @@ impl Accept {
         }
         Ok(self.plain(socket, begun)?.with_tls(tls))
     }
-}
-
-/// Nothing was received yet.
-const fn refused(overrun: Overrun) -> Error {
-    Error::new(Phase::Handshake, Cause::Overrun(overrun), Retry::Safe)
 }

@@ -144,6 +144,12 @@ impl Error {
         Self::new(Phase::Head, Cause::GoAway(code), Retry::IfIdempotent)
     }
 
+    /// The peer ran into a limit; before there is a connection, nothing was received from it.
+    pub(crate) const fn overrun(phase: Phase, overrun: Overrun) -> Self {
+        let retry = if matches!(phase, Phase::Handshake) { Retry::Safe } else { Retry::IfIdempotent };
+        Self::new(phase, Cause::Overrun(overrun), retry)
+    }
+
     /// A command that the machine refused; nothing was sent.
     pub(crate) fn refused(error: SendError) -> Self {
         let (phase, retry) = match error {

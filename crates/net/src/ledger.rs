@@ -30,7 +30,6 @@ const COUNTS: usize = Violation::ALL.len() + Overrun::ALL.len() + OTHERS.len();
 #[derive(Debug)]
 pub struct Ledger {
     pub(crate) memory: Arc<MemoryBudget>,
-    memory_max: u64,
     counts: [AtomicU64; COUNTS],
 }
 
@@ -39,7 +38,6 @@ impl Ledger {
     pub fn new(limits: &Limits) -> Self {
         Self {
             memory: Arc::new(MemoryBudget::new(limits.process_memory_bytes)),
-            memory_max: limits.process_memory_bytes,
             counts: [const { AtomicU64::new(0) }; COUNTS],
         }
     }
@@ -52,10 +50,7 @@ impl Ledger {
     /// How often this happened: the name of a rule ([`Violation::ALL`]), of a limit ([`Overrun::ALL`]), or of another end, as
     /// [`Self::counts`] lists them. Zero for a name that is none of them. Allocates nothing.
     pub fn count(&self, name: &str) -> u64 {
-        names()
-            .zip(&self.counts)
-            .find(|(known, _)| *known == name)
-            .map_or(0, |(_, count)| count.load(Relaxed))
+        self.counter(name).map_or(0, |count| count.load(Relaxed))
     }
 
     /// Every name with its count, zeros included. Allocates nothing.
@@ -66,9 +61,13 @@ impl Ledger {
     /// Notes that something happened once more.
     #[cold]
     pub(crate) fn note(&self, name: &str) {
-        if let Some((_, count)) = names().zip(&self.counts).find(|(known, _)| *known == name) {
+        if let Some(count) = self.counter(name) {
             count.fetch_add(1, Relaxed);
         }
+    }
+
+    fn counter(&self, name: &str) -> Option<&AtomicU64> {
+        names().zip(&self.counts).find_map(|(known, count)| (known == name).then_some(count))
     }
 
     /// Notes a limit that a peer ran into before there was a connection.
@@ -78,8 +77,9 @@ impl Ledger {
 
     #[cold]
     pub(crate) fn note_violation(&self, violation: Violation) {
-        let name = Violation::ALL.iter().find(|(_, known)| known.rule == violation.rule);
-        self.note(name.map_or("", |(name, _)| name));
+        if let Some((name, _)) = Violation::ALL.iter().find(|(_, known)| known.rule == violation.rule) {
+            self.note(name);
+        }
     }
 
     /// Notes why a connection or a stream has ended, if it was the peer's doing.
@@ -94,11 +94,6 @@ impl Ledger {
             Cause::Connection(ConnectionError::TimedOut(awaited)) => self.note(name_of(*awaited)),
             _ => {}
         }
-    }
-
-    /// Whether so many octets more could be held now.
-    pub(crate) fn has_room(&self, octets: u64) -> bool {
-        self.memory.held().saturating_add(octets) <= self.memory_max
     }
 }
 

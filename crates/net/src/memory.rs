@@ -89,6 +89,7 @@ impl Shared {
             return;
         }
         self.drop_spares();
+        self.drop_spare_heads();
         if let Err(overrun) = self.charge() {
             self.give_up(overrun);
         }
@@ -96,8 +97,13 @@ impl Shared {
 
     fn charge(&mut self) -> Result<(), Overrun> {
         let slots = self.slots.len() * (size_of::<Slot>() + HEAD_OCTETS);
-        let held =
-            self.held.contents + self.held.heads + self.held.buffers + slots + self.machine.memory_bytes();
+        let kept = self.spare_heads_octets();
+        let held = self.held.contents
+            + self.held.heads
+            + self.held.buffers
+            + slots
+            + kept
+            + self.machine.memory_bytes();
         let before = self.held.account.held();
         self.held.account.resize(before, held as u64).map_err(|over| match over.of_process {
             true => Overrun::PROCESS_MEMORY,

@@ -12,7 +12,7 @@ use alula_fields::{Limits, Time};
 use alula_h2::ErrorCode;
 
 use crate::{
-    error::{Cause, Error, Phase, Retry},
+    error::{Error, Phase},
     hand_over::Side,
     idle::LOOK_AFTER,
     overrun::Overrun,
@@ -137,7 +137,7 @@ impl Shared {
     fn fail_slow(&mut self, at: SlotKey, overrun: Overrun) {
         let Some(slot) = self.slot(at) else { return };
         let Some(stream) = slot.stream else { return };
-        let error = Error::overrun(overrun);
+        let error = Error::overrun(Phase::Content, overrun);
         slot.failed = Some(error.clone());
         self.ledger.note_error(&error);
         self.machine.reset(stream, ErrorCode::ENHANCE_YOUR_CALM);
@@ -150,14 +150,7 @@ impl Shared {
     #[cold]
     pub(crate) fn give_up(&mut self, overrun: Overrun) {
         self.machine.close(ErrorCode::ENHANCE_YOUR_CALM);
-        self.end(Error::overrun(overrun));
-    }
-}
-
-impl Error {
-    /// The peer ran into a limit.
-    pub const fn overrun(overrun: Overrun) -> Self {
-        Self::new(Phase::Content, Cause::Overrun(overrun), Retry::IfIdempotent)
+        self.end(Error::overrun(Phase::Content, overrun));
     }
 }
 

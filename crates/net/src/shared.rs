@@ -259,6 +259,15 @@ impl Shared {
         }
     }
 
+    /// What the heads hold that wait for the next messages.
+    pub(crate) fn spare_heads_octets(&self) -> usize {
+        self.heads.iter().map(|head| size_of::<Head>() + head.capacity_bytes()).sum()
+    }
+
+    pub(crate) fn drop_spare_heads(&mut self) {
+        self.heads = Vec::new();
+    }
+
     /// Takes a content buffer back; as a rule there is none.
     #[inline]
     pub(crate) fn give_content(&mut self, content: Vec<u8>) {

@@ -38,6 +38,9 @@ fn naive(data: &[u8]) -> Option<Priority> {
         if key.is_empty() || !key.bytes().all(|octet| octet.is_ascii_lowercase()) {
             return None;
         }
+        if value.len() > 15 {
+            return None;
+        }
         let number = value.parse::<u8>().ok().filter(|_| value.bytes().all(|octet| octet.is_ascii_digit()));
         let truth = ["?0", "?1"].iter().position(|known| *known == value);
         if number.is_none() && truth.is_none() {
