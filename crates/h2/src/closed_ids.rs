@@ -22,6 +22,8 @@ pub(crate) enum Closed {
 pub(crate) struct ClosedIds {
     ring: Box<[Entry]>,
     next: usize,
+    /// The highest of those that had to make room.
+    forgotten: u32,
 }
 
 #[derive(Clone, Copy)]
@@ -34,13 +36,14 @@ impl ClosedIds {
     /// Remembers as many as a power of two above `streams`; one allocation.
     pub(crate) fn new(streams: usize) -> Self {
         let entry = Entry { id: 0, how: Closed::Ended };
-        Self { ring: vec![entry; streams.next_power_of_two().max(64)].into(), next: 0 }
+        Self { ring: vec![entry; streams.next_power_of_two().max(64)].into(), next: 0, forgotten: 0 }
     }
 
     #[inline]
     pub(crate) fn push(&mut self, id: u32, how: Closed) {
         let mask = self.ring.len() - 1;
-        self.ring[self.next & mask] = Entry { id, how };
+        let oldest = core::mem::replace(&mut self.ring[self.next & mask], Entry { id, how });
+        self.forgotten = self.forgotten.max(oldest.id);
         self.next = self.next.wrapping_add(1);
     }
 
@@ -51,6 +54,11 @@ impl ClosedIds {
             .map(|back| self.ring[self.next.wrapping_sub(back) & mask])
             .find(|entry| entry.id == id)
             .map(|entry| entry.how)
+    }
+
+    /// Whether a stream that [`find`](Self::find) does not find may have been open: it is not above all that are forgotten.
+    pub(crate) const fn may_have_forgotten(&self, id: u32) -> bool {
+        id <= self.forgotten
     }
 }
 
@@ -64,6 +72,9 @@ mod tests {
         for id in (1..=131).step_by(2) {
             closed.push(id, Closed::Ended);
         }
+        assert!(
+            closed.may_have_forgotten(1) && closed.may_have_forgotten(3) && !closed.may_have_forgotten(5)
+        );
         assert_eq!(closed.find(1), None);
         assert_eq!(closed.find(3), None);
         assert_eq!(closed.find(5), Some(Closed::Ended));

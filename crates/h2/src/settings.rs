@@ -195,6 +195,12 @@ impl LocalSettings {
         &self.newest
     }
 
+    /// How far the windows of streams may still rise above what the peer is known to follow.
+    pub(crate) fn window_rise(&self) -> u32 {
+        let highest = self.pending.iter().map(|settings| settings.stream_window).max().unwrap_or(0);
+        highest.saturating_sub(self.acknowledged.stream_window)
+    }
+
     pub(crate) fn sent(&mut self, settings: Settings) {
         self.newest = settings;
         self.pending.push_back(settings);

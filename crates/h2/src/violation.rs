@@ -93,6 +93,7 @@ violations! {
     FRAME_AFTER_END: stream STREAM_CLOSED "a frame after the one with END_STREAM (RFC 9113 §5.1)";
     FRAME_AFTER_RESET: stream STREAM_CLOSED "a frame on a stream the peer itself has reset (RFC 9113 §5.1)";
     FRAME_ON_CLOSED: connection STREAM_CLOSED "a frame on a stream that both sides have ended (RFC 9113 §5.1)";
+    HEADERS_ON_CLOSED: stream STREAM_CLOSED "HEADERS on a stream that closed long ago (RFC 9113 §5.1)";
     DATA_ON_CLOSED: stream STREAM_CLOSED "DATA on a stream that closed long ago (RFC 9113 §6.1)";
     TOO_MANY_STREAMS: stream REFUSED_STREAM "more streams than SETTINGS_MAX_CONCURRENT_STREAMS allows (RFC 9113 §5.1.2)";
     PUSH_PROMISE: connection PROTOCOL_ERROR "PUSH_PROMISE although push is disabled (RFC 9113 §6.6)";

@@ -132,11 +132,17 @@ impl ReceiveWindow {
         Ok(())
     }
 
-    /// Follows a change of our own SETTINGS_INITIAL_WINDOW_SIZE, once it is acknowledged.
+    /// Whether a change of our own SETTINGS_INITIAL_WINDOW_SIZE would leave the window within 2^31-1.
+    pub(crate) fn has_room(self, from: u32, to: u32) -> bool {
+        i64::from(self.size) + i64::from(to) - i64::from(from) <= i64::from(MAX_31)
+    }
+
+    /// Follows a change of our own SETTINGS_INITIAL_WINDOW_SIZE, once it is acknowledged; there is room for it.
     pub(crate) fn resize(&mut self, from: u32, to: u32) {
+        debug_assert!(self.has_room(from, to), "{self:?} from {from} to {to}");
         let delta = i64::from(to) - i64::from(from);
         self.available += delta;
-        self.size = (i64::from(self.size) + delta).clamp(0, i64::from(MAX_31)) as u32;
+        self.size = (i64::from(self.size) + delta) as u32;
     }
 
     #[inline]

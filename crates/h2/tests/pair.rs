@@ -293,6 +293,29 @@ fn windows_grow_on_request() {
 }
 
 #[test]
+fn windows_that_grow_and_settings_stay_below_the_maximum_together() {
+    const MAX: u32 = (1 << 31) - 1;
+    let mut pair = Pair::ready();
+    let up = pair.client.request("PUT", "/", false).unwrap();
+    pair.drive();
+    let (key, now) = (pair.accepted(), *pair.server.machine.local_settings());
+    let larger = |by| Settings { stream_window: now.stream_window + by, ..now };
+
+    pair.server.machine.grow_window(MAX).unwrap();
+    pair.server.machine.grow_stream_window(key, MAX - 100).unwrap();
+    assert_eq!(pair.server.machine.update_settings(larger(101)), Err(SendError::Setting));
+    pair.server.machine.update_settings(larger(90)).unwrap();
+    pair.server.machine.update_settings(larger(0)).unwrap();
+    assert_eq!(pair.server.machine.grow_stream_window(key, MAX - 89), Err(SendError::Setting));
+    pair.server.machine.grow_stream_window(key, MAX - 90).unwrap();
+    pair.drive();
+    assert_eq!(pair.client.machine.send_capacity(up), MAX as usize - 90);
+    pair.server.machine.grow_stream_window(key, MAX).unwrap();
+    pair.drive();
+    assert_eq!(pair.client.machine.send_capacity(up), MAX as usize);
+}
+
+#[test]
 fn larger_tables_are_used_only_after_the_acknowledgment_is_on_its_way() {
     let limits = Limits { table_bytes: 65_536, encoder_table_bytes: 65_536, ..Limits::default() };
     let config = Config { limits, ..Config::default() };

@@ -338,6 +338,9 @@ impl Connection {
             Some(Closed::ResetByPeer) => Ok(Target::Nothing(Some(Violation::FRAME_AFTER_RESET))),
             Some(Closed::Ended) => Err(Violation::FRAME_ON_CLOSED.into()),
             None if self.is_client => Ok(Target::Nothing(None)),
+            None if self.closed.may_have_forgotten(id) => {
+                Ok(Target::Nothing(Some(Violation::HEADERS_ON_CLOSED)))
+            }
             None => Err(Violation::STREAM_ID_NOT_NEW.into()),
         }
     }

@@ -189,17 +189,24 @@ impl Connection {
     /// Tells the peer other settings; they hold once it has acknowledged them. Push stays off.
     ///
     /// # Errors
-    /// When a value is out of range, or takes back what cannot be taken back, or the connection is closed.
+    /// When a value is out of range, or takes back what cannot be taken back, or makes the window of a stream that has grown
+    /// larger than 2^31-1, or the connection is closed.
     pub fn update_settings(&mut self, settings: Settings) -> Result<(), SendError> {
         if self.error.is_some() {
             return Err(SendError::Closed);
         }
         let settings = Settings { push: false, ..settings };
-        if !settings.may_follow(self.local.newest()) {
+        if !settings.may_follow(self.local.newest()) || !self.have_windows_room(settings.stream_window) {
             return Err(SendError::Setting);
         }
         self.queue_settings(settings);
         Ok(())
+    }
+
+    /// Whether the windows of all streams stay within 2^31-1 when they follow (RFC 9113 §6.9.2).
+    fn have_windows_room(&self, stream_window: u32) -> bool {
+        let from = self.local.acknowledged().stream_window;
+        self.streams.iter().all(|entry| entry.window_in.has_room(from, stream_window))
     }
 
     /// Makes the connection's receive window larger, at once; the same size changes nothing.
@@ -224,7 +231,8 @@ impl Connection {
     /// Makes one stream's receive window larger, at once; the same size changes nothing.
     ///
     /// # Errors
-    /// When the size is smaller than the window or above 2^31-1, or the stream is gone.
+    /// When the size is smaller than the window or above 2^31-1, also with what settings on their way add to it, or the stream
+    /// is gone.
     pub fn grow_stream_window(&mut self, stream: StreamKey, bytes: u32) -> Result<(), SendError> {
         let entry = self.streams.get_mut(stream).ok_or(SendError::UnknownStream)?;
         let increment = bytes.checked_sub(entry.window_in.size()).ok_or(SendError::Setting)?;
@@ -233,6 +241,9 @@ impl Connection {
             return Ok(());
         }
         let id = entry.id;
+        if bytes > MAX_31 - self.local.window_rise() {
+            return Err(SendError::Setting);
+        }
         entry.window_in.grow(increment).map_err(|_| SendError::Setting)?;
         self.queue_window_update(id, increment);
         Ok(())

@@ -82,6 +82,7 @@ fn limit() -> Vec<Row> {
     let ask = |id: u32| headers(END, id, &get());
     let both = vec![In(ask(1)), In(ask(3)), Answer];
     let open = headers(0, 1, &get());
+    let many_answered = |last| (1..=last).step_by(2).flat_map(|id| [In(ask(id)), Answer]).collect::<Vec<_>>();
     vec![
         ("a second one", "9113 §5.1.2", both, "RST_STREAM 3 REFUSED_STREAM", ""),
         ("a second one after the first", "9113 §5.1.2", vec![In(ask(1)), Answer, In(ask(3)), Answer], "", ""),
@@ -98,6 +99,20 @@ fn limit() -> Vec<Row> {
             vec![In([open, u32_frame(RST_STREAM, 1, 8)].concat()), In(ask(3)), Answer],
             "",
             "head GET",
+        ),
+        (
+            "trailers for one that closed long ago",
+            "9113 §5.1",
+            many_answered(131).into_iter().chain([In(headers(END, 1, &[]))]).collect(),
+            "RST_STREAM 1 STREAM_CLOSED",
+            "closed long ago",
+        ),
+        (
+            "DATA for one that closed long ago",
+            "9113 §6.1",
+            many_answered(131).into_iter().chain([In(data(END, 1, b"x"))]).collect(),
+            "RST_STREAM 1 STREAM_CLOSED",
+            "closed long ago",
         ),
     ]
 }

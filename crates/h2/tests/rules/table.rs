@@ -116,9 +116,9 @@ fn after(end: &mut End, case: &Case) -> &'static str {
         end.receive(&headers(END, id, &response("299", &[])));
         assert_eq!(end.take_log(), ["head 299 end"], "{}: no use any more", case.stimulus);
     } else {
-        end.receive(&headers(END, 101, &get()));
+        end.receive(&headers(END, 201, &get()));
         end.respond(*end.streams.last().unwrap(), 200, &[], true).unwrap();
-        assert_eq!(answers(&end.transmit()), ["HEADERS 101"], "{}: no use any more", case.stimulus);
+        assert_eq!(answers(&end.transmit()), ["HEADERS 201"], "{}: no use any more", case.stimulus);
     }
     "; another stream is answered"
 }

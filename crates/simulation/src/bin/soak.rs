@@ -31,8 +31,8 @@ static ALLOCATOR: Tally = Tally::system();
 const REQUESTS: u64 = 5_000_000;
 const IN_FLIGHT: u64 = 100;
 const CLIENTS: usize = 4;
-/// One call in so many is given up.
-const GIVEN_UP: usize = 100;
+/// One call in so many is to be given up; half of these are answered before.
+const GIVEN_UP: usize = 50;
 /// After at most so many rounds of the runtime.
 const PATIENCE_MAX: usize = 5;
 /// One call in so many reads late.
