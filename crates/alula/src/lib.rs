@@ -27,12 +27,13 @@
 //! # }
 //! ```
 //!
-//! It speaks HTTP/2, over TLS and in clear text with prior knowledge (RFC 9113 §3.3); HTTP/1.1 is not there yet.
-//! Who wants a connection without runtime or socket finds the machines in [`h2`] and [`hpack`].
+//! It speaks HTTP/1.1 and HTTP/2, over TLS as the two sides agree, in clear text HTTP/1.1 unless a client knows better.
+//! Who wants a connection without runtime or socket finds the machines in [`h1`], [`h2`] and [`hpack`].
 #![forbid(unsafe_code)]
 
 pub use alula_fields as fields;
 pub use alula_fields::{FieldError, FieldName, FieldSection, KnownName, Limits, Method, Status};
+pub use alula_h1 as h1;
 pub use alula_h2 as h2;
 pub use alula_hpack as hpack;
 
@@ -45,9 +46,13 @@ pub use alula_server::Identity;
 pub use alula_server::{Exchange, Handler, Reply, Request, Responder, Server, ServerBuilder, Stop};
 
 #[cfg(feature = "client")]
-pub use alula_client::{Body, BodyWriter, Cause, Error, Ledger, Overrun, Phase, Retry, Sent};
+pub use alula_client::{
+    Body, BodyWriter, Cause, Error, Ledger, Overrun, Phase, Refusal, Retry, Sent, Version,
+};
 #[cfg(all(feature = "server", not(feature = "client")))]
-pub use alula_server::{Body, BodyWriter, Cause, Error, Ledger, Overrun, Phase, Retry, Sent};
+pub use alula_server::{
+    Body, BodyWriter, Cause, Error, Ledger, Overrun, Phase, Refusal, Retry, Sent, Version,
+};
 
 /// The examples of the README.
 #[cfg(doctest)]

@@ -23,6 +23,7 @@ static CONTENT: [u8; 102_400] = [b'c'; 102_400];
 /// What one run does, so many times in all.
 #[derive(Clone, Copy, Debug)]
 struct Work {
+    http2: bool,
     in_flight: usize,
     octets: usize,
     post: bool,
@@ -36,13 +37,15 @@ fn a_request_allocates_nothing_on_either_side() {
     let url = format!("http://127.0.0.1:{port}/");
     let mut failures = Vec::new();
     on_a_thread(Side::CLIENT, async move {
-        let client = Client::new().unwrap();
+        let clients =
+            [true, false].map(|http2| Client::builder().http2_prior_knowledge(http2).build().unwrap());
         for work in all_work() {
-            run(&client, &url, work, WARM_UP).await;
-            let mut more = cost(&client, &url, work).await;
+            let client = &clients[usize::from(!work.http2)];
+            run(client, &url, work, WARM_UP).await;
+            let mut more = cost(client, &url, work).await;
             for _ in 1..ATTEMPTS {
                 if more != [0; 3] {
-                    more = cost(&client, &url, work).await;
+                    more = cost(client, &url, work).await;
                 }
             }
             println!(
@@ -58,11 +61,12 @@ fn a_request_allocates_nothing_on_either_side() {
 }
 
 fn all_work() -> impl Iterator<Item = Work> {
-    [1, 100].into_iter().flat_map(|in_flight| {
+    let versions = [(true, 1), (true, 100), (false, 1), (false, 100)];
+    versions.into_iter().flat_map(|(http2, in_flight)| {
         [false, true].into_iter().flat_map(move |prepared| {
             [(0, false), (1_024, false), (102_400, false), (102_400, true)]
                 .into_iter()
-                .map(move |(octets, post)| Work { in_flight, octets, post, prepared })
+                .map(move |(octets, post)| Work { http2, in_flight, octets, post, prepared })
         })
     })
 }

@@ -44,7 +44,7 @@ async fn read(content: &[u8], frames: &[&[u8]]) -> Result<Vec<u8>, Error> {
         socket.shutdown().await.unwrap();
         socket
     };
-    let client = Client::new().unwrap();
+    let client = Client::builder().http2_prior_knowledge(true).build().unwrap();
     let call = async {
         let mut response = client.post(&url).send_body(content).await?;
         let mut octets = Vec::new();

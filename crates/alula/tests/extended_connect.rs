@@ -2,7 +2,7 @@
 
 use std::{net::SocketAddr, time::Duration};
 
-use alula::{Cause, Client, Error, Exchange, Sent, Server, Status, Stop, h2};
+use alula::{Cause, Client, Error, Exchange, Refusal, Sent, Server, Status, Stop, h2};
 
 /// A server on a free port that is stopped when it is dropped.
 struct Running {
@@ -54,7 +54,7 @@ async fn within<T>(work: impl Future<Output = T>) -> T {
 #[tokio::test]
 async fn octets_go_both_ways_until_both_sides_have_ended() {
     let server = Running::start(true).await;
-    let client = Client::new().unwrap();
+    let client = Client::builder().http2_prior_knowledge(true).build().unwrap();
     within(async {
         let url = server.url("/chat?room=1");
         // The first call of the connection: the server's settings are waited for.
@@ -75,7 +75,7 @@ async fn octets_go_both_ways_until_both_sides_have_ended() {
 #[tokio::test]
 async fn a_tunnel_carries_more_than_its_windows() {
     let server = Running::start(true).await;
-    let client = Client::new().unwrap();
+    let client = Client::builder().http2_prior_knowledge(true).build().unwrap();
     within(async {
         let url = server.url("/");
         let (mut up, pending) = client.request("CONNECT", &url).protocol("echo").open().await.unwrap();
@@ -102,7 +102,7 @@ async fn a_tunnel_carries_more_than_its_windows() {
 #[tokio::test]
 async fn a_tunnel_can_be_refused_and_reset() {
     let server = Running::start(true).await;
-    let client = Client::new().unwrap();
+    let client = Client::builder().http2_prior_knowledge(true).build().unwrap();
     within(async {
         let url = server.url("/other");
         let (up, pending) = client.request("CONNECT", &url).protocol("other").open().await.unwrap();
@@ -122,12 +122,15 @@ async fn a_tunnel_can_be_refused_and_reset() {
 #[tokio::test]
 async fn a_server_that_has_not_offered_it_is_not_asked() {
     let server = Running::start(false).await;
-    let client = Client::new().unwrap();
+    let client = Client::builder().http2_prior_knowledge(true).build().unwrap();
     within(async {
         let url = server.url("/");
         let refused = client.request("CONNECT", &url).protocol("echo").open().await.err().unwrap();
         let cause = refused.cause();
-        assert!(matches!(cause, Cause::Refused(h2::SendError::ConnectProtocolNotEnabled)), "{refused}");
+        assert!(
+            matches!(cause, Cause::Refused(Refusal::Http2(h2::SendError::ConnectProtocolNotEnabled))),
+            "{refused}"
+        );
         let response = client.get(&url).send().await.unwrap();
         assert_eq!(response.status(), Status::NOT_IMPLEMENTED, "the connection is as good as before");
     })
@@ -137,8 +140,11 @@ async fn a_server_that_has_not_offered_it_is_not_asked() {
 #[tokio::test]
 async fn only_connect_has_a_protocol() {
     let server = Running::start(true).await;
-    let client = Client::new().unwrap();
+    let client = Client::builder().http2_prior_knowledge(true).build().unwrap();
     let url = server.url("/");
     let refused = within(client.get(&url).protocol("echo").open()).await.err().unwrap();
-    assert!(matches!(refused.cause(), Cause::Refused(h2::SendError::Control(_))), "{refused}");
+    assert!(
+        matches!(refused.cause(), Cause::Refused(Refusal::Http2(h2::SendError::Control(_)))),
+        "{refused}"
+    );
 }

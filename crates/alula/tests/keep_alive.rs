@@ -44,7 +44,7 @@ enum Seen {
 #[tokio::test]
 async fn a_call_waits_on_while_pings_are_answered() {
     let (address, mut seen) = serve([Conduct::AnswersAfter { pings: 3 }]).await;
-    let client = Client::builder().keep_alive(QUIET, FOREVER).build().unwrap();
+    let client = Client::builder().http2_prior_knowledge(true).keep_alive(QUIET, FOREVER).build().unwrap();
     get(&client, address).await.unwrap();
     get(&client, address).await.unwrap();
     assert_eq!(next(&mut seen).await, Seen::Connection);
@@ -56,7 +56,8 @@ async fn a_call_waits_on_while_pings_are_answered() {
 #[tokio::test]
 async fn calls_fail_when_a_ping_is_not_answered() {
     let (address, mut seen) = serve([Conduct::Silent, Conduct::AnswersAfter { pings: 0 }]).await;
-    let client = Client::builder().keep_alive(QUIET, ANSWER_WITHIN).build().unwrap();
+    let client =
+        Client::builder().http2_prior_knowledge(true).keep_alive(QUIET, ANSWER_WITHIN).build().unwrap();
     let calls = [(); 3].map(|()| {
         let client = client.clone();
         tokio::spawn(async move { get(&client, address).await })

@@ -30,7 +30,7 @@ impl Running {
     }
 
     fn client(&self) -> Client {
-        let mut builder = Client::builder();
+        let mut builder = Client::builder().http2_prior_knowledge(true);
         if let Some(pem) = &self.certificate {
             builder = builder.add_roots_pem(pem.as_bytes()).unwrap();
         }
@@ -275,7 +275,7 @@ async fn what_goes_wrong_is_told() {
 
 #[tokio::test]
 async fn a_mistake_of_the_caller_is_reported_when_sent() {
-    let client = Client::new().unwrap();
+    let client = Client::builder().http2_prior_knowledge(true).build().unwrap();
     for url in ["not a url", "ftp://localhost/", "http://user:pass@localhost/"] {
         let error = client.get(url).send().await.err().unwrap();
         assert_eq!(error.retry(), Retry::Pointless, "{error}");
@@ -363,7 +363,7 @@ async fn calls_beyond_the_peers_limit_wait_their_turn() {
         .unwrap();
     let (port, stop) = (server.address().unwrap().port(), server.stop_handle());
     let serving = tokio::spawn(server.serve(answer));
-    let client = Client::new().unwrap();
+    let client = Client::builder().http2_prior_knowledge(true).build().unwrap();
     let url = format!("http://127.0.0.1:{port}/big?200000");
     content(client.get(&url).send().await.unwrap()).await.unwrap();
     let calls: Vec<_> = (0..50)
@@ -413,7 +413,8 @@ async fn clear_text_can_be_switched_off() {
     let server = Server::builder().identity(identity).clear_text(false).bind("127.0.0.1:0").await.unwrap();
     let (port, ledger, stop) = (server.address().unwrap().port(), server.ledger(), server.stop_handle());
     tokio::spawn(server.serve(answer));
-    let client = Client::builder().add_roots_pem(pem.as_bytes()).unwrap().build().unwrap();
+    let client =
+        Client::builder().http2_prior_knowledge(true).add_roots_pem(pem.as_bytes()).unwrap().build().unwrap();
     assert!(client.get(&format!("http://localhost:{port}/hello")).send().await.is_err());
     assert!(client.get(&format!("https://localhost:{port}/hello")).send().await.is_ok());
     assert!(ledger.count("CLEAR_TEXT") > 0);

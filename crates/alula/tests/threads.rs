@@ -25,7 +25,7 @@ fn what_requests_allocate_on_two_threads() {
         let server = Server::bind("127.0.0.1:0").await.unwrap();
         let address = server.address().unwrap();
         tokio::spawn(server.serve(answer));
-        let client = Client::new().unwrap();
+        let client = Client::builder().http2_prior_knowledge(true).build().unwrap();
         for in_flight in [1, 100] {
             for octets in [0, CONTENT.len()] {
                 expect_none(&client, &format!("http://{address}/{octets}"), in_flight).await;

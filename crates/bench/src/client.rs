@@ -9,18 +9,31 @@ use crate::workload::{Run, Use, Workload};
 
 /// All of them.
 pub(crate) const WORKLOADS: &[Workload] = &[
-    Workload::new("client-0", 400, "GET with 10 fields, 200 with 10, no content", || plain("0")),
-    Workload::new("client-0-prepared", 400, "the same, prepared", || prepared("0")),
-    Workload::new("client-1k", 400, "the same, 1 KiB of content", || plain("1024")),
-    Workload::new("client-1k-prepared", 400, "the same, prepared", || prepared("1024")),
-    Workload::new("client-100k", 100, "the same, 100 KiB of content", || plain("102400"))
+    Workload::new("client-0", 400, "GET with 10 fields, 200 with 10, no content", || plain(Over::Http2, "0")),
+    Workload::new("client-0-prepared", 400, "the same, prepared", || prepared(Over::Http2, "0")),
+    Workload::new("client-1k", 400, "the same, 1 KiB of content", || plain(Over::Http2, "1024")),
+    Workload::new("client-1k-prepared", 400, "the same, prepared", || prepared(Over::Http2, "1024")),
+    Workload::new("client-100k", 100, "the same, 100 KiB of content", || plain(Over::Http2, "102400"))
         .counted(Use::Told, Use::Held),
-    Workload::new("client-100k-prepared", 100, "the same, prepared", || prepared("102400"))
+    Workload::new("client-100k-prepared", 100, "the same, prepared", || prepared(Over::Http2, "102400"))
         .counted(Use::Told, Use::Held),
+    Workload::new("client-h1-0", 400, "GET with 10 fields, 200 with 10, no content, over HTTP/1.1", || {
+        plain(Over::Http1, "0")
+    }),
+    Workload::new("client-h1-0-prepared", 400, "the same, prepared", || prepared(Over::Http1, "0")),
+    Workload::new("client-h1-1k", 400, "the same, 1 KiB of content", || plain(Over::Http1, "1024")),
+    Workload::new("client-h1-1k-prepared", 400, "the same, prepared", || prepared(Over::Http1, "1024")),
 ];
 
-fn plain(content: &str) -> Run {
-    let (runtime, client, peer, url) = set_up(content);
+/// Which version is spoken.
+#[derive(Clone, Copy, Eq, PartialEq)]
+enum Over {
+    Http1,
+    Http2,
+}
+
+fn plain(over: Over, content: &str) -> Run {
+    let (runtime, client, peer, url) = set_up(over, content);
     Box::new(move |requests| {
         let _peer = &peer;
         runtime.block_on(async {
@@ -35,8 +48,8 @@ fn plain(content: &str) -> Run {
     })
 }
 
-fn prepared(content: &str) -> Run {
-    let (runtime, client, peer, url) = set_up(content);
+fn prepared(over: Over, content: &str) -> Run {
+    let (runtime, client, peer, url) = set_up(over, content);
     let prepared = prepare(&client, &url);
     Box::new(move |requests| {
         let _peer = &peer;
@@ -64,11 +77,13 @@ pub(crate) async fn read(mut response: Response) {
     }
 }
 
-fn set_up(content: &str) -> (Runtime, Client, Peer, String) {
-    let mut peer = Peer::start(&["answers", content]);
+fn set_up(over: Over, content: &str) -> (Runtime, Client, Peer, String) {
+    let answers = if over == Over::Http1 { "http1-answers" } else { "answers" };
+    let mut peer = Peer::start(&[answers, content]);
     let url = format!("http://127.0.0.1:{}/static/app", peer.line());
     // Without this the platform's roots are read, which takes longer than everything else.
-    let client = Client::builder().trust_anything().build().expect("a client");
+    let client = Client::builder().http2_prior_knowledge(over == Over::Http2).trust_anything().build();
+    let client = client.expect("a client");
     (one_thread(), client, peer, url)
 }
 

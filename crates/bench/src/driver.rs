@@ -14,15 +14,24 @@ use crate::peer;
 /// octet answers that their answers are all here.
 pub(crate) fn drive(port: u16, control: u16, in_flight: u64) -> io::Result<()> {
     peer::end_with_input();
-    let mut control = TcpStream::connect(("127.0.0.1", control))?;
     let mut driver = Driver::connect(port)?;
+    obey(control, in_flight, |requests| driver.batch(requests))
+}
+
+/// Does what the control port says: makes so many requests in batches of so many.
+pub(crate) fn obey(
+    control: u16,
+    in_flight: u64,
+    mut batch: impl FnMut(u64) -> io::Result<()>,
+) -> io::Result<()> {
+    let mut control = TcpStream::connect(("127.0.0.1", control))?;
     let mut number = [0; 8];
     while control.read_exact(&mut number).is_ok() {
         let requests = u64::from_be_bytes(number);
         for _ in 0..requests / in_flight {
-            driver.batch(in_flight)?;
+            batch(in_flight)?;
         }
-        driver.batch(requests % in_flight)?;
+        batch(requests % in_flight)?;
         control.write_all(&[1])?;
     }
     Ok(())

@@ -13,6 +13,7 @@ mod encode;
 mod export;
 mod fields;
 mod frames;
+mod http1;
 mod part_g;
 mod peer;
 mod records;
@@ -79,6 +80,11 @@ fn dispatch(args: &[&str]) -> Option<()> {
         ["peer", "driver", port, control, in_flight] => {
             let (port, control) = (port.parse().ok()?, control.parse().ok()?);
             driver::drive(port, control, in_flight.parse().ok()?).expect("the server is there");
+        }
+        ["peer", "http1-answers", content] => http1::serve(content.parse().ok()?),
+        ["peer", "http1-driver", port, control, in_flight] => {
+            let (port, control) = (port.parse().ok()?, control.parse().ok()?);
+            http1::drive(port, control, in_flight.parse().ok()?).expect("the server is there");
         }
         _ => return None,
     }

@@ -10,13 +10,17 @@ use crate::workload::{Run, Workload};
 
 /// All of them.
 pub(crate) const WORKLOADS: &[Workload] = &[
-    Workload::new("server-m1", 400, "answer a GET with 13 octets, 1 in flight", || serve(1)),
-    Workload::new("server-m32", 3200, "answer a GET with 13 octets, 32 in flight", || serve(32)),
+    Workload::new("server-m1", 400, "answer a GET with 13 octets, 1 in flight", || serve("driver", 1)),
+    Workload::new("server-m32", 3200, "answer a GET with 13 octets, 32 in flight", || serve("driver", 32)),
+    Workload::new("server-h1-m1", 400, "the same over HTTP/1.1, 1 in flight", || serve("http1-driver", 1)),
+    Workload::new("server-h1-m32", 3200, "the same over HTTP/1.1, 32 sent at once", || {
+        serve("http1-driver", 32)
+    }),
 ];
 
-fn serve(in_flight: u64) -> Run {
+fn serve(driver: &'static str, in_flight: u64) -> Run {
     let runtime = one_thread();
-    let (mut control, peer) = runtime.block_on(start(in_flight));
+    let (mut control, peer) = runtime.block_on(start(driver, in_flight));
     Box::new(move |requests| {
         let _peer = &peer;
         runtime.block_on(async {
@@ -37,13 +41,13 @@ pub(crate) fn serve_alone() {
 }
 
 /// Serves in a task, and has a driver connected to it.
-async fn start(in_flight: u64) -> (TcpStream, Peer) {
+async fn start(driver: &str, in_flight: u64) -> (TcpStream, Peer) {
     let server = Server::bind("127.0.0.1:0").await.expect("a port");
     let port = server.address().expect("it is bound").port().to_string();
     let control = TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let control_port = control.local_addr().expect("it is bound").port().to_string();
     tokio::spawn(server.serve(hello));
-    let peer = Peer::start(&["driver", &port, &control_port, &in_flight.to_string()]);
+    let peer = Peer::start(&[driver, &port, &control_port, &in_flight.to_string()]);
     let (control, _) = control.accept().await.expect("the driver connects");
     control.set_nodelay(true).expect("a TCP socket");
     (control, peer)

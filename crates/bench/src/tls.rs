@@ -47,7 +47,8 @@ impl Calls {
     fn new(content: &str) -> Self {
         let mut peer = Peer::start(&["answers", "tls", "page", content]);
         let url = format!("https://localhost:{}/", peer.line());
-        let client = Client::builder().trust_anything().build().expect("a client");
+        let client =
+            Client::builder().http2_prior_knowledge(true).trust_anything().build().expect("a client");
         Self { runtime: one_thread(), client, url, peer }
     }
 

@@ -6,7 +6,7 @@ use clap::{Args as ClapArgs, Parser, Subcommand};
 
 use crate::exit;
 
-/// An HTTP/2 client, a debugging server and a codec on the command line, from a stack that allocates nothing per
+/// An HTTP client, a debugging server and a codec on the command line, from a stack that allocates nothing per
 /// request.
 #[derive(Debug, Parser)]
 #[command(name = "alula", version, arg_required_else_help = true, after_help = EXAMPLES)]
@@ -31,7 +31,7 @@ Examples:
 
 const SERVE_EXAMPLES: &str = "\
 Examples:
-  alula serve .                                      http://127.0.0.1:8080/, for clients that know it is HTTP/2
+  alula serve .                                      http://127.0.0.1:8080/
   alula serve site --self-signed --log               https://127.0.0.1:8080/, for browsers, with a log on stderr
   alula serve site --listen 0.0.0.0:443 --cert chain.pem --key key.pem --no-listing";
 
@@ -92,7 +92,7 @@ pub(crate) enum Command {
 /// What all requests share.
 #[derive(ClapArgs, Debug)]
 pub(crate) struct FetchArgs {
-    /// What to ask for; https://, or http:// with --http2-prior-knowledge.
+    /// What to ask for: https:// or http://.
     pub(crate) url: String,
 
     /// Send this field, as `name: value`; may be given often. `user-agent` and `accept` replace the ones sent by
@@ -108,7 +108,7 @@ pub(crate) struct FetchArgs {
     #[arg(short, long)]
     pub(crate) include: bool,
 
-    /// Print each frame, sent and received, as one line on stderr.
+    /// Print each frame, sent and received, as one line on stderr; over HTTP/1.1 the status and the fields of the response.
     #[arg(short, long)]
     pub(crate) verbose: bool,
 
@@ -124,7 +124,16 @@ pub(crate) struct FetchArgs {
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
     pub(crate) max_time: Option<Duration>,
 
-    /// Speak HTTP/2 in clear text without asking first (RFC 9113 §3.3), which http:// needs.
+    /// Speak HTTP/1.1 only.
+    #[arg(long = "http1.1", conflicts_with_all = ["http2", "http2_prior_knowledge"])]
+    pub(crate) http1_1: bool,
+
+    /// Speak HTTP/2 where the server agrees to it over TLS, else HTTP/1.1. This is what is done without the flag.
+    #[arg(long)]
+    pub(crate) http2: bool,
+
+    /// Speak HTTP/2 only: over TLS nothing else is offered, and in clear text it is spoken without asking first (RFC 9113
+    /// §3.3).
     #[arg(long)]
     pub(crate) http2_prior_knowledge: bool,
 }
@@ -163,6 +172,15 @@ pub(crate) struct ListenArgs {
     /// Serve TLS as well, on the same port, with a certificate made now for the host listened on.
     #[arg(long)]
     pub(crate) self_signed: bool,
+
+    /// Speak HTTP/1.1 only.
+    #[arg(long = "http1.1", conflicts_with = "http2")]
+    pub(crate) http1_1: bool,
+
+    /// Speak HTTP/2 only. Without either flag both are spoken: over TLS the client chooses, in clear text it begins in HTTP/2
+    /// or does not.
+    #[arg(long)]
+    pub(crate) http2: bool,
 }
 
 #[derive(ClapArgs, Debug)]

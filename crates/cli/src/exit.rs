@@ -34,7 +34,10 @@ const TABLE: [(Exit, &str); 9] = [
     (Exit::Usage, "the arguments, or a request that must not be sent"),
     (Exit::Connect, "the host is unknown, nobody listens, or it cannot be reached"),
     (Exit::Tls, "the TLS handshake failed, or the certificate is not trusted"),
-    (Exit::Protocol, "the peer broke a rule, reset the request, or does not speak HTTP/2 (or HPACK)"),
+    (
+        Exit::Protocol,
+        "the peer broke a rule, reset the request, or does not speak the version asked for (or HPACK)",
+    ),
     (Exit::Timeout, "a deadline passed"),
     (Exit::CutOff, "the connection ended before the response was whole"),
     (Exit::Differs, "the headers given in a story are not what its wire says"),
@@ -62,10 +65,6 @@ pub(crate) struct Failure {
 impl Failure {
     pub(crate) fn new(exit: Exit, sentence: impl fmt::Display) -> Self {
         Self { exit, sentence: Some(sentence.to_string()) }
-    }
-
-    pub(crate) fn usage(sentence: impl fmt::Display) -> Self {
-        Self::new(Exit::Usage, sentence)
     }
 
     /// A failure to read or write `what`. A reader of ours that has gone is not worth a word.

@@ -51,6 +51,12 @@ async fn serve(args: &ListenArgs, identity: Option<Identity>, handler: impl Hand
     if let Some(identity) = identity {
         builder = builder.identity(identity);
     }
+    if args.http1_1 {
+        builder = builder.http1_only();
+    }
+    if args.http2 {
+        builder = builder.http2_only();
+    }
     let failed = |error| cannot_listen(&args.listen, &error);
     let server = builder.bind(&args.listen).await.map_err(failed)?;
     let address = server.address().map_err(failed)?;

@@ -38,9 +38,11 @@ fn arguments_that_make_no_sense_are_code_2() {
 }
 
 #[test]
-fn clear_text_needs_the_flag_and_the_error_names_it() {
-    let ended = run(&["get", "HTTP://127.0.0.1:1/"]).expect(2);
-    assert!(ended.stderr.contains("--http2-prior-knowledge"), "{}", ended.stderr);
+fn a_server_that_is_not_there_is_code_3_in_either_version() {
+    for version in ["--http1.1", "--http2", "--http2-prior-knowledge"] {
+        let ended = run(&["get", version, "HTTP://127.0.0.1:1/"]).expect(3);
+        assert!(ended.stderr.starts_with("alula: while connecting: "), "{}", ended.stderr);
+    }
 }
 
 #[test]
@@ -181,10 +183,10 @@ fn a_peer_that_does_not_speak_tls_is_code_4() {
 }
 
 #[test]
-fn a_server_of_http_1_1_alone_is_code_5_and_the_error_names_alpn() {
+fn a_server_without_the_version_asked_for_is_code_5_and_the_error_names_alpn() {
     for protocols in [&[][..], &[&b"http/1.1"[..]]] {
         let url = peer_of_tls(protocols);
-        let ended = run(&["get", "-k", "--max-time", "50", &url]).expect(5);
+        let ended = run(&["get", "--http2-prior-knowledge", "-k", "--max-time", "50", &url]).expect(5);
         assert!(ended.stderr.contains("ALPN"), "{}", ended.stderr);
     }
 }

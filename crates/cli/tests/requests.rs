@@ -14,6 +14,32 @@ fn described(stdout: &[u8]) -> Value {
 }
 
 #[test]
+fn http_1_1_is_spoken_in_clear_text_and_where_it_is_asked_for() {
+    let echo = Echo::start(&["--self-signed"]);
+    let https = echo.http.replace("http:", "https:");
+    for (args, version) in [
+        (&["get", "-i", &*echo.http][..], "HTTP/1.1"),
+        (&["get", "-i", "--http1.1", "-k", &https], "HTTP/1.1"),
+        (&["get", "-i", "-k", &https], "HTTP/2"),
+        (&["get", "-i", "--http2-prior-knowledge", &echo.http], "HTTP/2"),
+    ] {
+        let ended = run(args).expect(0);
+        let text = ended.text();
+        assert!(text.starts_with(&format!("{version} 200 OK\n")), "{args:?}: {text}");
+        assert!(
+            text.contains(&format!("{{\"version\":\"{version}\",\"method\":\"GET\"")),
+            "{args:?}: {text}"
+        );
+    }
+    let shown = run(&["get", "-v", &echo.http]).expect(0);
+    assert!(
+        shown.stderr.starts_with("HTTP/1.1 200 OK\ncontent-type: application/json\n"),
+        "{}",
+        shown.stderr
+    );
+}
+
+#[test]
 fn a_request_without_content_is_described() {
     let echo = Echo::start(&[]);
     let args =

@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use alula_fields::Limits;
 use alula_net::{
-    FrameObserver,
+    FrameObserver, Speaks, h1,
     h2::{Config, FrameSummary},
 };
 
@@ -25,6 +25,9 @@ pub(crate) struct Settings {
     pub(crate) head_deadline: Option<Duration>,
     pub(crate) deadline: Option<Duration>,
     pub(crate) prior_knowledge: bool,
+    pub(crate) speaks: Speaks,
+    pub(crate) connections_max: usize,
+    pub(crate) http1: h1::Config,
     pub(crate) config: Config,
     pub(crate) observer: Option<FrameObserver>,
     #[cfg(feature = "tls")]
@@ -38,7 +41,10 @@ impl Default for ClientBuilder {
                 connect_deadline: Duration::from_secs(10),
                 head_deadline: None,
                 deadline: None,
-                prior_knowledge: true,
+                prior_knowledge: false,
+                speaks: Speaks::default(),
+                connections_max: 100,
+                http1: h1::Config::default(),
                 config: Config::default(),
                 observer: None,
                 #[cfg(feature = "tls")]
@@ -81,11 +87,36 @@ impl ClientBuilder {
         self
     }
 
-    /// Whether `http://` origins are spoken to in HTTP/2 at once (RFC 9113 §3.3); they are unless switched off, and
-    /// then such calls are refused.
+    /// Whether `http://` origins are spoken to in HTTP/2 at once (RFC 9113 §3.3); they are not unless switched on, but in
+    /// HTTP/1.1.
     #[must_use]
     pub fn http2_prior_knowledge(mut self, on: bool) -> Self {
         self.settings.prior_knowledge = on;
+        self
+    }
+
+    /// Speaks HTTP/1.1 only: over TLS nothing else is offered.
+    #[must_use]
+    pub fn http1_only(mut self) -> Self {
+        self.settings.speaks = Speaks::HTTP1;
+        self.settings.prior_knowledge = false;
+        self
+    }
+
+    /// Speaks HTTP/2 only: over TLS nothing else is offered, and in clear text it is
+    /// [prior knowledge](Self::http2_prior_knowledge).
+    #[must_use]
+    pub fn http2_only(mut self) -> Self {
+        self.settings.speaks = Speaks::HTTP2;
+        self.settings.prior_knowledge = true;
+        self
+    }
+
+    /// How many connections of HTTP/1.1 to one origin may be open, each of which takes one request at a time; 100 unless set,
+    /// and one at least. Calls beyond that wait in the order in which they came.
+    #[must_use]
+    pub fn connections_max(mut self, connections: usize) -> Self {
+        self.settings.connections_max = connections.max(1);
         self
     }
 

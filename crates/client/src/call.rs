@@ -2,14 +2,19 @@
 
 use std::{pin::pin, sync::Arc, time::Duration};
 
-use alula_fields::{Decimal, Head, IntoName, KnownName};
-use alula_net::{BodyWriter, Cause, Error, Phase, Retry, Stream, h2::RequestHead};
+use alula_fields::{
+    Decimal, FieldSection, Head, IntoName, KnownName, Method, OutBuf, RequestHead, StreamKey,
+};
+use alula_net::{BodyWriter, Cause, Error, Machine, Phase, Refusal, Retry, Stream, h1};
 use tokio::time::Instant;
 
 use crate::{Client, Hole, Prepared, Response, client::Path, origin::Origin, prepared::Given};
 
 /// How often a request that the peer cannot have acted on is sent again by itself.
 const TRIES_MAX: u32 = 3;
+
+/// How long content waits to be asked for. There are servers that never ask, and wait for it.
+const CONTINUE_WAIT: Duration = Duration::from_secs(1);
 
 /// A request being built. The first mistake made on the way is kept and reported when it is sent.
 #[must_use = "a call does nothing until it is sent"]
@@ -184,10 +189,18 @@ impl<'a> Call<'a> {
         loop {
             tries += 1;
             match self.attempt(content, ends_at).await {
-                Err(error) if tries < TRIES_MAX && may_retry(&error) => {}
+                Err(error) if tries < TRIES_MAX && self.may_try_again(&error) => {}
                 result => return result,
             }
         }
+    }
+
+    /// Whether the peer cannot have acted on the request; or is not likely to, since a connection that had been used before
+    /// ended without a word, and it would not matter (RFC 9112 §9.3.1).
+    fn may_try_again(&self, error: &Error) -> bool {
+        let is_unanswered =
+            matches!(error.cause(), Cause::Http1(h1::ConnectionError::Unanswered { is_reused: true }));
+        may_retry(error) || (is_unanswered && self.request.is_idempotent())
     }
 
     /// When the call must have ended; the clock is read only where it must.
@@ -198,11 +211,15 @@ impl<'a> Call<'a> {
     async fn attempt(&mut self, content: Option<&[u8]>, ends_at: Option<Instant>) -> Result<Response, Error> {
         let empty = content.is_none_or(<[u8]>::is_empty);
         let mut stream = self.start(content.map(<[u8]>::len), empty, ends_at).await?;
+        let mut is_sent = false;
         if let Some(content) = content.filter(|_| !empty) {
-            send_content(&stream, content).await?;
+            is_sent = !self.request.expects_continue() || goes_ahead(&stream).await?;
+            if is_sent {
+                send_content(&stream, content).await?;
+            }
         }
         let received = stream.head().await?;
-        if !empty {
+        if is_sent {
             stream.sent_all();
         }
         Ok(Response::new(stream, received))
@@ -227,13 +244,15 @@ impl<'a> Call<'a> {
         let opening = conn.open(|machine, out| match request {
             Request::Plain(plain) => plain.send(machine, end, out),
             Request::Prepared(prepared, given) => prepared.send(given, machine, end, out),
-            Request::None => Err(alula_net::h2::SendError::Closed),
+            Request::None => Err(h1::SendError::Closed.into()),
         });
         let stream = match within(ends_at, pin!(opening)).await {
             Ok(stream) => stream,
             Err(error) => {
                 if may_retry(&error) || !conn.is_open() {
                     origin.forget(&conn);
+                } else {
+                    conn.give_back();
                 }
                 return Err(error);
             }
@@ -266,6 +285,24 @@ impl Request<'_> {
         }
     }
 
+    /// Whether sending it twice is as good as sending it once (RFC 9110 §9.2.2).
+    fn is_idempotent(&self) -> bool {
+        match self {
+            Self::Plain(plain) => Method::parse(plain.method).is_ok_and(Method::is_idempotent),
+            Self::Prepared(prepared, _) => prepared.is_idempotent(),
+            Self::None => false,
+        }
+    }
+
+    /// Whether the content is to wait until the server asks for it (RFC 9110 §10.1.1).
+    fn expects_continue(&self) -> bool {
+        match self {
+            Self::Plain(plain) => plain.head.as_ref().is_some_and(|head| expects_continue(&head.fields)),
+            Self::Prepared(prepared, _) => prepared.expects_continue(),
+            Self::None => false,
+        }
+    }
+
     /// Says how long the content is (RFC 9110 §8.6), unless the caller did.
     fn state_length(&mut self, client: &Client, length: Option<usize>) -> Result<(), Error> {
         let Some(length) = length else { return Ok(()) };
@@ -287,13 +324,8 @@ impl Request<'_> {
 }
 
 impl Plain<'_> {
-    fn send(
-        &self,
-        machine: &mut alula_net::h2::Connection,
-        end: bool,
-        out: &mut alula_fields::OutBuf,
-    ) -> Result<alula_net::h2::StreamKey, alula_net::h2::SendError> {
-        let none = alula_fields::FieldSection::new();
+    fn send(&self, machine: &mut Machine, end: bool, out: &mut OutBuf) -> Result<StreamKey, Refusal> {
+        let none = FieldSection::new();
         let head = RequestHead {
             method: self.method,
             scheme: self.origin.scheme,
@@ -304,6 +336,16 @@ impl Plain<'_> {
         };
         machine.send_request(&head, end, out)
     }
+}
+
+/// Whether these fields ask a server to say whether it wants the content.
+pub(crate) fn expects_continue(fields: &FieldSection) -> bool {
+    fields.get(KnownName::EXPECT).is_some_and(|value| value.eq_ignore_ascii_case(b"100-continue"))
+}
+
+/// Waits until the server asks for the content, or has waited long enough; false when it has answered without.
+async fn goes_ahead(stream: &Stream) -> Result<bool, Error> {
+    tokio::time::timeout(CONTINUE_WAIT, stream.go_ahead()).await.unwrap_or(Ok(true))
 }
 
 /// Sends the whole content. A response that comes before its end is no failure: the rest is not needed then.

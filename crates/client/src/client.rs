@@ -126,17 +126,12 @@ impl Client {
             }
         }
         let location = Location::parse(url)?;
-        self.check(&location)?;
+        Self::check(&location)?;
         let origin = self.origin(&location)?;
         Ok((origin, Path::Parsed(location.path)))
     }
 
-    fn check(&self, location: &Location) -> Result<(), Error> {
-        if location.scheme == "http" && !self.inner.settings.prior_knowledge {
-            return Err(Error::usage(
-                "http:// needs HTTP/2 with prior knowledge (RFC 9113 §3.3), which is switched off",
-            ));
-        }
+    fn check(location: &Location) -> Result<(), Error> {
         if location.scheme == "https" && cfg!(not(feature = "tls")) {
             return Err(Error::usage("https:// needs the feature tls"));
         }
@@ -166,7 +161,7 @@ impl Client {
         if let Some(tls) = self.inner.tls.get() {
             return Ok(Some(tls.clone()));
         }
-        let made = Arc::new(self.inner.settings.trust.config()?);
+        let made = Arc::new(self.inner.settings.trust.config(self.inner.settings.speaks)?);
         Ok(Some(self.inner.tls.get_or_init(|| made).clone()))
     }
 

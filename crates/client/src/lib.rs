@@ -16,7 +16,7 @@ mod response;
 #[cfg(feature = "tls")]
 mod trust;
 
-pub use alula_net::{Body, BodyWriter, Cause, Error, Ledger, Overrun, Phase, Retry, Sent};
+pub use alula_net::{Body, BodyWriter, Cause, Error, Ledger, Overrun, Phase, Refusal, Retry, Sent, Version};
 pub use builder::ClientBuilder;
 pub use call::{Call, PendingResponse};
 pub use client::Client;

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-use alula_net::{Conn, Connect, Error};
+use alula_net::{Conn, Connect, Error, Vacancy};
 use tokio::sync::Notify;
 
 /// What came of it, once that is known. Everybody who waits hears of it, in the order in which they came.
@@ -15,12 +15,18 @@ pub(crate) struct Opening {
 pub(crate) type Outcome = Result<Arc<Conn>, Error>;
 
 impl Opening {
-    /// Begins to open a connection.
-    pub(crate) fn begin(connect: Connect) -> Arc<Self> {
+    /// Begins to open a connection. With `vacancy` it is one of an origin's that take one request at a time: it is added to
+    /// them, whether or not anybody waits for it.
+    pub(crate) fn begin(connect: Connect, vacancy: Option<Arc<Vacancy>>) -> Arc<Self> {
         let opening = Arc::<Self>::default();
-        let teller = Teller(Arc::downgrade(&opening));
+        let teller = Teller { opening: Arc::downgrade(&opening), vacancy };
         tokio::spawn(async move { teller.tell(connect.open().await) });
         opening
+    }
+
+    /// Whether the outcome is known.
+    pub(crate) fn is_over(&self) -> bool {
+        self.lock().is_some()
     }
 
     /// Waits for the outcome. Dropping the future changes nothing.
@@ -53,11 +59,22 @@ impl Opening {
 }
 
 /// Tells the outcome, also when its task dies with its runtime.
-struct Teller(Weak<Opening>);
+struct Teller {
+    opening: Weak<Opening>,
+    /// Until the outcome is known.
+    vacancy: Option<Arc<Vacancy>>,
+}
 
 impl Teller {
-    fn tell(&self, outcome: Outcome) {
-        match self.0.upgrade() {
+    fn tell(mut self, outcome: Outcome) {
+        if let Some(vacancy) = self.vacancy.take() {
+            match &outcome {
+                Ok(conn) => vacancy.add(conn),
+                Err(_) => vacancy.lose(),
+            }
+            return self.opening.upgrade().into_iter().for_each(|opening| opening.tell(outcome.clone()));
+        }
+        match self.opening.upgrade() {
             Some(opening) => opening.tell(outcome),
             // Nobody is left to hear of it.
             None => outcome.into_iter().for_each(|conn| conn.close()),
@@ -67,7 +84,10 @@ impl Teller {
 
 impl Drop for Teller {
     fn drop(&mut self) {
-        if let Some(opening) = self.0.upgrade() {
+        if let Some(vacancy) = self.vacancy.take() {
+            vacancy.lose();
+        }
+        if let Some(opening) = self.opening.upgrade() {
             opening.tell(Err(Error::cancelled()));
         }
     }

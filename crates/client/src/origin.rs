@@ -1,8 +1,14 @@
-//! One origin (RFC 9110 §4.3.1) and the connection that is open to it.
+//! One origin (RFC 9110 §4.3.1) and the connections that are open to it: one of HTTP/2 that all requests share, or as many
+//! of HTTP/1.1 as there are requests under way.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::{
+    future::poll_fn,
+    pin::pin,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    task::Poll,
+};
 
-use alula_net::{Conn, Connect, Error, Ledger};
+use alula_net::{Conn, Connect, Error, Ledger, Speaks, Ticket, Vacancy, Version};
 
 use crate::{
     builder::Settings,
@@ -16,15 +22,22 @@ pub(crate) struct Origin {
     /// Scheme and authority as they begin a URL.
     pub(crate) prefix: String,
     connect: Connect,
+    connections_max: usize,
     state: Mutex<State>,
+    vacancy: Arc<Vacancy>,
 }
 
 /// A connection is opened by a task of its own: a call that is dropped or not polled holds up nobody who waits for the
 /// same connection.
 enum State {
+    /// Nobody knows what the origin speaks.
     None,
+    /// The first connection will tell.
     Opening(Arc<Opening>),
-    Open(Arc<Conn>),
+    /// It speaks HTTP/2.
+    Shared(Arc<Conn>),
+    /// It speaks HTTP/1.1: `vacancy` has its connections.
+    Single,
 }
 
 impl Origin {
@@ -36,6 +49,7 @@ impl Origin {
     ) -> Self {
         #[cfg(not(feature = "tls"))]
         let _ = tls;
+        let in_clear = if settings.prior_knowledge { Speaks::HTTP2 } else { Speaks::HTTP1 };
         Self {
             scheme: location.scheme,
             authority: location.authority.clone(),
@@ -45,46 +59,95 @@ impl Origin {
                 port: location.port,
                 #[cfg(feature = "tls")]
                 tls,
+                speaks: if location.scheme == "https" { settings.speaks } else { in_clear },
                 deadline: settings.connect_deadline,
+                http1: settings.http1.clone(),
                 config: settings.config.clone(),
                 ledger,
                 observer: settings.observer.clone(),
             },
+            connections_max: settings.connections_max,
             state: Mutex::new(State::None),
+            vacancy: Arc::default(),
         }
     }
 
-    /// The open connection, or a new one. Allocates nothing when there is one.
+    /// A connection that takes a request, or will take it as soon as the peer allows one more. Allocates nothing when there
+    /// is one. One that is not used is to be [given back](Conn::give_back).
     pub(crate) async fn conn(&self) -> Result<Arc<Conn>, Error> {
-        let opening = match &mut *self.state() {
-            State::Open(conn) => return Ok(conn.clone()),
-            State::Opening(opening) => opening.clone(),
-            none => {
-                let opening = Opening::begin(self.connect.clone());
-                *none = State::Opening(opening.clone());
-                opening
-            }
-        };
-        let opened = opening.outcome().await;
-        self.opened(&opening, &opened);
-        opened
+        loop {
+            let opening = match &mut *self.state() {
+                State::Shared(conn) => return Ok(conn.clone()),
+                State::Single => None,
+                State::Opening(opening) => Some(opening.clone()),
+                none => {
+                    let opening = Opening::begin(self.connect.clone(), None);
+                    *none = State::Opening(opening.clone());
+                    Some(opening)
+                }
+            };
+            let Some(opening) = opening else { return self.single().await };
+            let opened = opening.outcome().await;
+            self.opened(&opening, &opened);
+            opened?;
+        }
     }
 
     /// The first who hears of the outcome notes it for those who come later.
     fn opened(&self, opening: &Arc<Opening>, opened: &Outcome) {
         let mut state = self.state();
-        if matches!(&*state, State::Opening(current) if Arc::ptr_eq(current, opening)) {
-            *state = match opened {
-                Ok(conn) => State::Open(conn.clone()),
-                Err(_) => State::None,
-            };
+        if !matches!(&*state, State::Opening(current) if Arc::ptr_eq(current, opening)) {
+            return;
         }
+        *state = match opened {
+            Ok(conn) if conn.version() == Version::Http1 => {
+                self.vacancy.begin_to_open(usize::MAX);
+                self.vacancy.add(conn);
+                State::Single
+            }
+            Ok(conn) => State::Shared(conn.clone()),
+            Err(_) => State::None,
+        };
+    }
+
+    /// A connection of its own for one request: a free one, or a new one if there may be more, or the next that is free.
+    async fn single(&self) -> Result<Arc<Conn>, Error> {
+        if let Some(conn) = self.vacancy.take() {
+            return Ok(conn);
+        }
+        let mut ticket = self.vacancy.ticket();
+        let mut opening: Option<Arc<Opening>> = None;
+        loop {
+            if opening.is_none() && self.vacancy.begin_to_open(self.connections_max) {
+                opening = Some(Opening::begin(self.connect.clone(), Some(self.vacancy.clone())));
+            }
+            if let Some(conn) = self.vacancy.take() {
+                return Ok(conn);
+            }
+            self.change(&mut ticket, opening.as_deref()).await?;
+            opening = opening.filter(|opening| !opening.is_over());
+        }
+    }
+
+    /// Waits until a connection may be free, or there may be room for one, or the one being opened is open.
+    async fn change(&self, ticket: &mut Ticket<'_>, opening: Option<&Opening>) -> Result<(), Error> {
+        let mut outcome = pin!(async {
+            match opening {
+                Some(opening) => opening.outcome().await.map(drop),
+                None => std::future::pending().await,
+            }
+        });
+        poll_fn(|cx| match self.vacancy.poll_change(ticket, cx) {
+            Poll::Ready(()) => Poll::Ready(Ok(())),
+            Poll::Pending => outcome.as_mut().poll(cx),
+        })
+        .await
     }
 
     /// Forgets a connection that takes no more streams.
     pub(crate) fn forget(&self, gone: &Arc<Conn>) {
         let mut state = self.state();
-        if matches!(&*state, State::Open(conn) if Arc::ptr_eq(conn, gone)) {
+        if matches!(&*state, State::Shared(conn) if Arc::ptr_eq(conn, gone)) {
             *state = State::None;
         }
         drop(state);
@@ -99,10 +162,11 @@ impl Origin {
 impl Drop for Origin {
     fn drop(&mut self) {
         match &*self.state() {
-            State::None => {}
+            State::None | State::Single => {}
             State::Opening(opening) => opening.close(),
-            State::Open(conn) => conn.close(),
+            State::Shared(conn) => conn.close(),
         }
+        self.vacancy.close();
     }
 }
 

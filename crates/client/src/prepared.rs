@@ -2,13 +2,10 @@
 
 use std::sync::Arc;
 
-use alula_fields::{Decimal, FieldSection, Method, OutBuf};
-use alula_net::{
-    Cause, Error, Phase, Retry,
-    h2::{self, Connection, RequestHead, SendError, StreamKey},
-};
+use alula_fields::{Decimal, FieldSection, Hole as Gap, Method, OutBuf, RequestHead, StreamKey};
+use alula_net::{self as net, Error, Machine, Refusal, h1};
 
-use crate::origin::Origin;
+use crate::{call::expects_continue, origin::Origin};
 
 /// Holes that one prepared request may have.
 const HOLES_MAX: usize = 8;
@@ -38,8 +35,10 @@ pub struct Hole(usize);
 /// The request in each form in which it may be sent.
 struct Plan {
     /// By whether the path is given with the call, then by whether a length is stated.
-    forms: [[h2::Prepared; 2]; 2],
+    forms: [[net::Prepared; 2]; 2],
     holes: usize,
+    is_idempotent: bool,
+    expects_continue: bool,
 }
 
 /// What is given with one call.
@@ -80,15 +79,20 @@ impl Prepare {
     /// The request, ready to be sent.
     ///
     /// # Errors
-    /// A field cannot be sent over HTTP/2, or a hole's name is not valid.
+    /// A field cannot be sent, or a hole's name is not valid.
     pub fn build(self) -> Result<Prepared, Error> {
-        let form = |path, length| self.form(path, length).map_err(refused);
+        let form = |path, length| self.form(path, length);
         let forms = [[form(false, false)?, form(false, true)?], [form(true, false)?, form(true, true)?]];
-        let plan = Plan { forms, holes: self.holes.len() };
+        let plan = Plan {
+            forms,
+            holes: self.holes.len(),
+            is_idempotent: Method::parse(&self.method).is_ok_and(Method::is_idempotent),
+            expects_continue: expects_continue(&self.fields),
+        };
         Ok(Prepared { origin: self.origin, plan: Arc::new(plan) })
     }
 
-    fn form(&self, path: bool, length: bool) -> Result<h2::Prepared, SendError> {
+    fn form(&self, path: bool, length: bool) -> Result<net::Prepared, Error> {
         let head = RequestHead {
             method: &self.method,
             scheme: self.origin.scheme,
@@ -98,21 +102,29 @@ impl Prepare {
             fields: &self.fields,
         };
         let mut holes = Vec::new();
-        holes.extend(path.then_some(h2::Hole::Path));
-        holes.extend(self.holes.iter().map(|name| h2::Hole::Field(name)));
-        holes.extend(length.then_some(h2::Hole::Field("content-length")));
-        h2::Prepared::new(&head, &holes)
+        holes.extend(path.then_some(Gap::Path));
+        holes.extend(self.holes.iter().map(|name| Gap::Field(name)));
+        holes.extend(length.then_some(Gap::Field("content-length")));
+        net::Prepared::new(&head, &holes)
     }
 }
 
 impl Prepared {
+    pub(crate) fn is_idempotent(&self) -> bool {
+        self.plan.is_idempotent
+    }
+
+    pub(crate) fn expects_continue(&self) -> bool {
+        self.plan.expects_continue
+    }
+
     pub(crate) fn send(
         &self,
         given: &Given<'_>,
-        machine: &mut Connection,
+        machine: &mut Machine,
         end: bool,
         out: &mut OutBuf,
-    ) -> Result<StreamKey, SendError> {
+    ) -> Result<StreamKey, Refusal> {
         let form = &self.plan.forms[usize::from(given.path.is_some())][usize::from(given.length.is_some())];
         let length = given.length.map(Decimal::of);
         let mut values: [&[u8]; HOLES_MAX + 2] = [&[]; HOLES_MAX + 2];
@@ -122,7 +134,7 @@ impl Prepared {
         for value in
             path.into_iter().map(Some).chain(fields).chain(length.as_ref().map(|it| Some(it.as_bytes())))
         {
-            values[count] = value.ok_or(SendError::Holes)?;
+            values[count] = value.ok_or(h1::SendError::Holes)?;
             count += 1;
         }
         machine.send_prepared(form, &values[..count], end, out)
@@ -141,8 +153,4 @@ impl<'a> Given<'a> {
     pub(crate) fn length(&mut self, length: u64) {
         self.length = Some(length);
     }
-}
-
-fn refused(error: SendError) -> Error {
-    Error::new(Phase::Build, Cause::Refused(error), Retry::Pointless)
 }

@@ -1,7 +1,7 @@
 //! The answer to a call.
 
 use alula_fields::{FieldSection, Head, Status};
-use alula_net::{Body, Error, Received, Stream, h2::Priority};
+use alula_net::{Body, Error, Received, Stream, Version, h2::Priority};
 
 static NO_FIELDS: FieldSection = FieldSection::new();
 
@@ -11,17 +11,23 @@ static NO_FIELDS: FieldSection = FieldSection::new();
 pub struct Response {
     /// There until it is given back.
     head: Option<Box<Head>>,
+    version: Version,
     body: Body,
 }
 
 impl Response {
     pub(crate) fn new(stream: Stream, received: Received) -> Self {
-        Self { head: Some(received.head), body: stream.into_body(received.ended) }
+        Self { head: Some(received.head), version: stream.version(), body: stream.into_body(received.ended) }
     }
 
     /// The status (RFC 9110 §15).
     pub fn status(&self) -> Status {
         self.head.as_ref().and_then(|head| head.status()).unwrap_or(Status::OK)
+    }
+
+    /// The version of HTTP it came by.
+    pub fn version(&self) -> Version {
+        self.version
     }
 
     /// The fields, in the order of arrival.

@@ -16,6 +16,8 @@ use rustls::{
     server::ParsedCertificate,
 };
 
+use alula_net::Speaks;
+
 use crate::Error;
 
 #[derive(Clone, Default)]
@@ -43,8 +45,8 @@ impl Trust {
         self.anything = true;
     }
 
-    /// A TLS configuration that offers `h2` by ALPN.
-    pub(crate) fn config(&self) -> Result<ClientConfig, Error> {
+    /// A TLS configuration that offers by ALPN what is spoken.
+    pub(crate) fn config(&self, speaks: Speaks) -> Result<ClientConfig, Error> {
         let provider = Arc::new(aws_lc_rs::default_provider());
         let verifier = Verifier {
             algorithms: provider.signature_verification_algorithms,
@@ -55,7 +57,7 @@ impl Trust {
             .map_err(|_| Error::usage("the TLS provider has no protocol version"))?;
         let builder = builder.dangerous().with_custom_certificate_verifier(Arc::new(verifier));
         let mut config = builder.with_no_client_auth();
-        config.alpn_protocols = vec![b"h2".to_vec()];
+        config.alpn_protocols = speaks.alpn();
         Ok(config)
     }
 

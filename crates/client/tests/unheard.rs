@@ -28,7 +28,7 @@ fn a_connection_that_nobody_heard_of_is_closed() {
 async fn give_up() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/", listener.local_addr().unwrap());
-    let client = Client::new().unwrap();
+    let client = Client::builder().http2_prior_knowledge(true).build().unwrap();
     {
         let call = pin!(client.get(&url).send());
         assert!(matches!(call.poll(&mut Context::from_waker(Waker::noop())), Poll::Pending));

@@ -7,6 +7,7 @@
 mod answer;
 mod attacker;
 mod bystander;
+mod http1;
 mod on_client;
 mod page;
 mod report;
@@ -15,6 +16,7 @@ mod watch;
 
 pub use answer::Answer;
 pub use attacker::Attacker;
+pub use http1::{AttackOverHttp1, Http1Attacker};
 pub use on_client::AttackOnClient;
 pub use page::{Row, rows};
 pub use report::Report;

@@ -72,7 +72,11 @@ impl Served {
         let mut program = Program::start(&mut serve);
         let port = program.wait_for_line("says where it listens", listening_port);
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
-        let client = Client::builder().trust_anything().build().expect("a client can be made");
+        let client = Client::builder()
+            .http2_prior_knowledge(true)
+            .trust_anything()
+            .build()
+            .expect("a client can be made");
         Self { program, port, runtime: runtime.expect("a runtime can be made"), client }
     }
 

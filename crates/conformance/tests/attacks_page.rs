@@ -2,7 +2,8 @@
 
 use alula_conformance::attack::rows;
 
-const PLAYED: [&str; 2] = [include_str!("attacks_server.rs"), include_str!("attacks_client.rs")];
+const PLAYED: [&str; 3] =
+    [include_str!("attacks_server.rs"), include_str!("attacks_client.rs"), include_str!("attacks_http1.rs")];
 
 #[test]
 fn every_row_is_played() {

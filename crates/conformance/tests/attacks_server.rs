@@ -478,11 +478,12 @@ const SOON: Duration = Duration::from_millis(500);
 #[test]
 fn half_open_preface() {
     Attack {
-        row: "a connection that says nothing",
+        row: "a preface that does not end",
         scene: |limits| limits.handshake_timeout = SOON,
         lift: Some(|limits| limits.handshake_timeout = NEVER),
         play: |attacker| {
             attacker.fall_silent();
+            attacker.send(b"PRI ");
             attacker.wait();
         },
         answer: Answer::GoAway(ErrorCode::NO_ERROR),
@@ -499,6 +500,8 @@ fn handshake_flood() {
         lift: Some(|limits| limits.handshakes = u32::MAX),
         play: |attacker| {
             attacker.fall_silent();
+            // What says nothing may be HTTP/1.1 as well.
+            attacker.send(b"PRI ");
             attacker.with_silent_others(40);
             attacker.wait();
         },

@@ -47,7 +47,7 @@ fn the_help_documents_every_code() {
 #[test]
 fn a_request_that_cannot_be_sent_is_a_mistake_of_the_user() {
     for arguments in [
-        &["get", "http://127.0.0.1:1/"][..],
+        &["get", "http://127.0.0.1:1/", "--http1.1", "--http2"][..],
         &["get", "ftp://127.0.0.1/"],
         &["get", "not a url"],
         &["get", "https://127.0.0.1:1/", "-H", "x y: z"],
@@ -95,7 +95,7 @@ fn a_certificate_of_another_host_is_refused() {
 }
 
 #[test]
-fn a_server_that_speaks_http1_only_is_named_by_alpn() {
+fn a_server_without_the_version_asked_for_is_named_by_alpn() {
     if environment::no_peers() {
         return;
     }
@@ -103,10 +103,11 @@ fn a_server_that_speaks_http1_only_is_named_by_alpn() {
     let named = ["TLS handshake", "ALPN", POINTLESS];
     let go = golang::start_http1_only(&certificates);
     let reach = Reach::Tls(&certificates);
-    ends(&fetch("get", &go.url(&reach, ""), &reach, &[]), exit::PROTOCOL, &named);
+    let only = ["--http2-prior-knowledge"];
+    ends(&fetch("get", &go.url(&reach, ""), &reach, &only), exit::PROTOCOL, &named);
     for options in [&["-alpn", "http/1.1"][..], &[]] {
         let (_server, url) = s_server(&certificates, options);
-        ends(&fetch("get", &url, &reach, &[]), exit::PROTOCOL, &named);
+        ends(&fetch("get", &url, &reach, &only), exit::PROTOCOL, &named);
     }
 }
 

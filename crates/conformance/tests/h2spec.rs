@@ -13,24 +13,28 @@ const CASES: u32 = 146;
 
 #[test]
 fn every_case_passes_in_clear_text() {
-    passes_every_case(&[]);
+    let all = Summary::all_passed(CASES);
+    passes(&["--http2"], &[], all);
+    // What begins like nothing known is a request of HTTP/1.1 that is none, and is answered so: 400, where a server of HTTP/2
+    // alone closes (RFC 9113 §3.4, RFC 9112 §3).
+    passes(&[], &[], Summary { passed: CASES - 1, failed: 1, ..all });
 }
 
 #[test]
 fn every_case_passes_over_tls() {
-    passes_every_case(&["--tls", "--insecure"]);
+    passes(&[], &["--tls", "--insecure"], Summary::all_passed(CASES));
 }
 
-fn passes_every_case(options: &[&str]) {
+fn passes(of_server: &[&str], options: &[&str], expected: Summary) {
     if environment::no_peers() {
         return;
     }
-    let mut echo = Echo::start(&Certificates::new());
+    let mut echo = Echo::start_with(&Certificates::new(), |echo| _ = echo.args(of_server));
     let mut h2spec = Command::new(environment::tool("h2spec"));
     h2spec.args(["--strict", "--host", "127.0.0.1", "--port", &echo.port().to_string()]).args(options);
     // A case waits two seconds at most; a server that answers needs a few seconds for all of them.
     let output = outcome::run(&mut h2spec, Duration::from_secs(120)).text();
     let summary = Summary::read(&output);
-    assert_eq!(summary, Some(Summary::all_passed(CASES)), "{}", suite::failures(&output));
+    assert_eq!(summary, Some(expected), "{}", suite::failures(&output));
     assert!(echo.is_running(), "the suite ended the server");
 }

@@ -56,7 +56,7 @@ fn an_answer_that_breaks_off_does_not_end_in_cancel() {
     let server = OwnServer::start(&Certificates::new());
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     let broken: Result<(), Error> = runtime.block_on(async {
-        let client = Client::new()?;
+        let client = Client::builder().http2_prior_knowledge(true).build()?;
         let mut response = client.get(&server.url(Way::Clear, "reset")).send().await?;
         while response.body().chunk().await?.is_some() {}
         Ok(())

@@ -81,7 +81,8 @@ fn calls(runtime: &Runtime, certificates: &Certificates, authority: &[u8], clear
             running.extend(servers.iter().map(|(kind, servers)| (*kind, runtime.spawn(call(servers)))));
         }
         if round < tls {
-            let client = Client::builder().add_roots_pem(authority).expect("our own file");
+            let client =
+                Client::builder().http2_prior_knowledge(true).add_roots_pem(authority).expect("our own file");
             let client = client.deadline(DEADLINE * 5).build().expect("a client");
             let call = |servers: &Servers| call(client.clone(), servers.tls_url());
             running.extend(servers.iter().map(|(kind, servers)| (*kind, runtime.spawn(call(servers)))));

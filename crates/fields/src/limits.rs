@@ -27,6 +27,21 @@ pub struct Limits {
     pub string_bytes: u32,
     /// The CONTINUATION frames after one HEADERS frame; default 8, as 16 KiB fit two frames of the smallest limit.
     pub continuation_frames: u32,
+    /// The octets of a head in HTTP/1.1, from the first of its start line to the last of its end; default 16 KiB, as much as
+    /// HTTP/2 takes. Beyond it a request is answered 431.
+    ///
+    /// RFC 9112 §3 asks for 8000 for the request line alone; common servers stop between 8 and 80 KiB. Trailers have the same
+    /// limit.
+    pub head_bytes: u32,
+    /// The octets of a target in HTTP/1.1; default 8 KiB. Beyond it a request is answered 414.
+    pub target_bytes: u32,
+    /// The octets of chunk extensions in one message of HTTP/1.1; default 1 KiB. Nobody uses them but to waste our time.
+    pub chunk_extension_bytes: u32,
+    /// The octets of content that nobody wants which are read to keep a connection of HTTP/1.1; default 64 KiB. With more to
+    /// come it is closed.
+    pub drain_bytes: u32,
+    /// How long a connection of HTTP/1.1 may wait for the next request; default 75 s, as the most common server has it.
+    pub idle_timeout: Duration,
     /// The streams the peer may have open, announced as SETTINGS_MAX_CONCURRENT_STREAMS; default 100.
     ///
     /// The least that RFC 9113 §6.5.2 recommends; a stream is counted until its handler has ended.
@@ -114,6 +129,11 @@ impl Default for Limits {
             cookie_crumbs: 50,
             string_bytes: 16 * 1024,
             continuation_frames: 8,
+            head_bytes: 16 * 1024,
+            target_bytes: 8 * 1024,
+            chunk_extension_bytes: 1024,
+            drain_bytes: 64 * 1024,
+            idle_timeout: Duration::from_secs(75),
             streams: 100,
             stream_window: 256 * 1024,
             stream_window_max: 1024 * 1024,

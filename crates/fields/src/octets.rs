@@ -125,6 +125,34 @@ pub const fn trim(mut octets: &[u8]) -> &[u8] {
     octets
 }
 
+/// Where the first octet is that is this one, which is below 0x80. Eight octets a step.
+///
+/// ```
+/// use alula_fields::octets::position;
+///
+/// assert_eq!(position(b"content-type: text/plain", b':'), Some(12));
+/// assert_eq!(position(b"content-type", b':'), None);
+/// ```
+#[inline]
+pub fn position(octets: &[u8], wanted: u8) -> Option<usize> {
+    debug_assert!(wanted.is_ascii());
+    word::first(octets, |word| word::zeros(word ^ each(wanted)) & !word, |octet| octet == wanted)
+}
+
+/// Where the first octet is that is no part of a field value: a control other than tab (RFC 9110 §5.5). Eight octets a step.
+///
+/// ```
+/// use alula_fields::octets::position_of_control;
+///
+/// assert_eq!(position_of_control(b"text/html;\tq=1\r\n"), Some(14));
+/// assert_eq!(position_of_control(b"text/html"), None);
+/// ```
+#[inline]
+pub fn position_of_control(octets: &[u8]) -> Option<usize> {
+    let controls = |word| controls(word) & !word::zeros(word ^ each(b'\t')) & HIGH;
+    word::first(octets, controls, |octet| CLASS[octet as usize] & FIELD_VALUE == 0)
+}
+
 /// Whether every octet has all of the `wanted` classes; true for no octets at all.
 pub fn all_in(octets: &[u8], wanted: u8) -> bool {
     octets.iter().all(|&octet| CLASS[octet as usize] & wanted == wanted)

@@ -227,11 +227,7 @@ impl FieldSection {
     pub fn append_spelled(&mut self, name: &str, value: impl AsRef<[u8]>) -> Result<(), FieldError> {
         use crate::name::sealed::Name;
         self.store(name.given(), value.as_ref(), FieldFlags::NONE)?;
-        self.arena.extend_from_slice(name.as_bytes());
-        self.outside = self.outside.wrapping_sub(name.len());
-        if let Some(entry) = self.entries.last_mut() {
-            entry.flags = entry.flags.with(FieldFlags::SPELLED);
-        }
+        self.spell(name.as_bytes());
         Ok(())
     }
 
@@ -351,6 +347,49 @@ impl FieldSection {
         self.entries.push(Entry { start, name_len, value_len, known: None, flags });
         self.arena.extend_from_slice(lower_name);
         self.arena.extend_from_slice(value);
+    }
+}
+
+/// The paths of HTTP/1 decoders, to whom names come in any case.
+impl FieldSection {
+    /// Adds a field with a name in any case that is not known but a token, and a value that [`octets::is_field_value`]
+    /// accepts; `is_spelled` keeps the name as it is spelled as well.
+    ///
+    /// The caller keeps the section below 4 GiB.
+    pub fn push_folding(&mut self, name: &[u8], value: &[u8], is_spelled: bool) {
+        debug_assert!(octets::is_token(name) && KnownName::lookup_folded(name).is_none());
+        debug_assert!(octets::is_field_value(value));
+        self.push_text(name, value, FieldFlags::NONE);
+        if is_spelled {
+            self.spell(name);
+        }
+    }
+
+    /// As [`push_known`](Self::push_known), and keeps the name as it is spelled: the known one in any case.
+    pub fn push_known_spelled(&mut self, name: KnownName, spelling: &[u8], value: &[u8]) {
+        debug_assert!(spelling.eq_ignore_ascii_case(name.as_str().as_bytes()));
+        self.push_known(name, value, FieldFlags::NONE);
+        self.spell(spelling);
+    }
+
+    /// Makes the last value longer, by octets that [`octets::is_field_value`] accepts; nothing when there is no field, or when
+    /// its spelling is kept.
+    pub fn extend_last(&mut self, more: &[u8]) {
+        debug_assert!(octets::is_field_value(more));
+        let last = self.entries.last_mut().filter(|entry| !entry.flags.contains(FieldFlags::SPELLED));
+        if let Some(entry) = last {
+            entry.value_len += more.len() as u32;
+            self.arena.extend_from_slice(more);
+        }
+    }
+
+    /// Keeps the spelling of the last name.
+    fn spell(&mut self, name: &[u8]) {
+        self.arena.extend_from_slice(name);
+        self.outside = self.outside.wrapping_sub(name.len());
+        if let Some(entry) = self.entries.last_mut() {
+            entry.flags = entry.flags.with(FieldFlags::SPELLED);
+        }
     }
 }
 

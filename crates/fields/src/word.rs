@@ -86,6 +86,21 @@ pub(crate) fn gather(octets: &[u8], filler: u8, marks: impl Fn(u64) -> u64) -> u
     middle.iter().fold(ends, |all, chunk| all | marks(u64::from_le_bytes(*chunk)))
 }
 
+/// Where the first octet is that `mark` sets the high bit of in its word, and `is` is true for; the two agree.
+///
+/// `mark` may be wrong about octets after the first that it marks, since a word is searched from its front.
+#[inline]
+pub(crate) fn first(octets: &[u8], mark: impl Fn(u64) -> u64, is: impl Fn(u8) -> bool) -> Option<usize> {
+    let (words, rest) = octets.as_chunks();
+    for (at, chunk) in words.iter().enumerate() {
+        let marks = mark(u64::from_le_bytes(*chunk));
+        if marks != 0 {
+            return Some(8 * at + marks.trailing_zeros() as usize / 8);
+        }
+    }
+    rest.iter().position(|octet| is(*octet)).map(|at| octets.len() - rest.len() + at)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -112,6 +127,25 @@ mod tests {
             }
         }
         assert_eq!(gather(b"", b'a', |word| word), each(b'a'));
+    }
+
+    #[test]
+    fn the_first_is_found_wherever_it_is() {
+        let mark = |word: u64| zeros(word ^ each(b':')) & !word;
+        for len in 0..40 {
+            for fill in [b'a', 0xba, 0x80, b';', b'9'] {
+                let mut octets = alloc::vec![fill; len];
+                assert_eq!(first(&octets, mark, |octet| octet == b':'), None, "{len} of {fill:#x}");
+                for at in (0..len).rev() {
+                    octets[at] = b':';
+                    assert_eq!(
+                        first(&octets, mark, |octet| octet == b':'),
+                        Some(at),
+                        "{at} of {len}, {fill:#x}"
+                    );
+                }
+            }
+        }
     }
 
     #[test]

@@ -1,10 +1,9 @@
 //! What the machine tells its driver.
 
-use alula_fields::{FieldSection, Status};
+use alula_fields::StreamKey;
 
 use crate::error::ConnectionError;
 use crate::error_code::ErrorCode;
-use crate::streams::StreamKey;
 use crate::violation::Violation;
 
 /// What [`Connection::receive`](crate::Connection::receive) made of the input.
@@ -122,30 +121,4 @@ pub enum Origin {
     GoAway,
     /// We, because the peer broke this rule.
     Us(Violation),
-}
-
-/// A request to send. The pseudo-fields are made from the control data and must not be among the fields.
-#[derive(Clone, Copy, Debug)]
-pub struct RequestHead<'a> {
-    /// Any token, as it is to be spelled.
-    pub method: &'a str,
-    /// `https` or `http` mostly; left out for CONNECT without protocol.
-    pub scheme: &'a str,
-    /// Host, and port unless it is the scheme's; may be empty if the request has a `host` field.
-    pub authority: &'a str,
-    /// Path and query, or `*` for OPTIONS; left out for CONNECT without protocol.
-    pub path: &'a str,
-    /// The protocol of an extended CONNECT (RFC 8441 §4).
-    pub protocol: Option<&'a str>,
-    /// The fields, in order.
-    pub fields: &'a FieldSection,
-}
-
-/// A response to send.
-#[derive(Clone, Copy, Debug)]
-pub struct ResponseHead<'a> {
-    /// The status.
-    pub status: Status,
-    /// The fields, in order.
-    pub fields: &'a FieldSection,
 }

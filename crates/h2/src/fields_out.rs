@@ -7,11 +7,10 @@
 
 use alloc::vec::Vec;
 
-use alula_fields::{Authority, FieldSection, KnownName, Scheme, Status, octets};
+use alula_fields::{Authority, FieldSection, KnownName, RequestHead, ResponseHead, Scheme, Status, octets};
 
 use crate::content;
 use crate::error::SendError;
-use crate::event::{RequestHead, ResponseHead};
 use crate::fields_in::{HAS_RULES, Section};
 use crate::repeated::Known;
 use crate::violation::Violation;

@@ -2,12 +2,11 @@
 
 use alloc::vec::Vec;
 
-use alula_fields::{FieldSection, KnownName, octets};
+use alula_fields::{FieldSection, Hole, KnownName, RequestHead, octets};
 use alula_hpack::{Field, Indexing, Part, PreparedBlock};
 
 use crate::content;
 use crate::error::SendError;
-use crate::event::RequestHead;
 use crate::fields_in::IS_SPECIAL;
 use crate::fields_out::{self, HeadFacts};
 use crate::violation::Violation;
@@ -48,16 +47,6 @@ pub struct Prepared {
     is_options: bool,
     is_http: bool,
     holes: Vec<HoleRule>,
-}
-
-/// What is given each time a prepared request is sent.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Hole<'a> {
-    /// Path and query, in place of those of the head; only as the first hole.
-    Path,
-    /// The value of a field, which comes after the fields of the head. Any case; neither `host` nor `te`, nor a field that
-    /// is about the connection.
-    Field(&'a str),
 }
 
 /// What a value must keep to.

@@ -6,34 +6,10 @@
 
 use alloc::vec::Vec;
 
+use alula_fields::StreamKey;
+
 use crate::id_table::IdTable;
 use crate::stream::Stream;
-
-/// Names a stream for as long as its slot is kept. Eight octets; keys of freed slots are told apart and find nothing.
-#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
-pub struct StreamKey {
-    slot: u32,
-    generation: u32,
-}
-
-impl StreamKey {
-    /// The slot's number, below the largest number of streams held at once: an index for tables beside the machine.
-    ///
-    /// ```
-    /// # use alula_h2::StreamKey;
-    /// fn table_entry(table: &mut Vec<Option<u64>>, stream: StreamKey) -> &mut Option<u64> {
-    ///     let at = stream.slot();
-    ///     if table.len() <= at {
-    ///         table.resize(at + 1, None);
-    ///     }
-    ///     &mut table[at]
-    /// }
-    /// ```
-    #[inline]
-    pub const fn slot(self) -> usize {
-        self.slot as usize
-    }
-}
 
 /// The queues a stream can wait in.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -99,7 +75,7 @@ impl Streams {
         let entry = &mut self.slots[slot as usize];
         entry.used = true;
         entry.stream.id = id;
-        StreamKey { slot, generation: entry.generation }
+        StreamKey::new(slot, entry.generation)
     }
 
     #[cold]
@@ -119,11 +95,11 @@ impl Streams {
     /// The stream is closed: frames do not find it any more. Gives it to note so.
     #[inline]
     pub(crate) fn close(&mut self, key: StreamKey) -> Option<&mut Stream> {
-        let entry = self.slots.get_mut(key.slot as usize)?;
-        if entry.generation != key.generation {
+        let entry = self.slots.get_mut(key.slot())?;
+        if entry.generation != key.generation() {
             return None;
         }
-        self.ids.remove(entry.stream.id, key.slot);
+        self.ids.remove(entry.stream.id, key.slot() as u32);
         Some(&mut entry.stream)
     }
 
@@ -132,30 +108,30 @@ impl Streams {
     pub(crate) fn free(&mut self, key: StreamKey) {
         self.unlink(Queue::Reset, key);
         self.unlink(Queue::Writable, key);
-        let entry = &mut self.slots[key.slot as usize];
-        debug_assert!(entry.used && entry.generation == key.generation);
+        let entry = &mut self.slots[key.slot()];
+        debug_assert!(entry.used && entry.generation == key.generation());
         entry.generation = entry.generation.wrapping_add(1);
         entry.used = false;
         entry.stream.recycle();
-        self.free.push(key.slot);
+        self.free.push(key.slot() as u32);
     }
 
     #[inline]
     pub(crate) fn find(&self, id: u32) -> Option<StreamKey> {
         let slot = self.ids.find(id)?;
-        Some(StreamKey { slot, generation: self.slots[slot as usize].generation })
+        Some(StreamKey::new(slot, self.slots[slot as usize].generation))
     }
 
     #[inline]
     pub(crate) fn get(&self, key: StreamKey) -> Option<&Stream> {
-        let entry = self.slots.get(key.slot as usize)?;
-        (entry.generation == key.generation).then_some(&entry.stream)
+        let entry = self.slots.get(key.slot())?;
+        (entry.generation == key.generation()).then_some(&entry.stream)
     }
 
     #[inline]
     pub(crate) fn get_mut(&mut self, key: StreamKey) -> Option<&mut Stream> {
-        let entry = self.slots.get_mut(key.slot as usize)?;
-        (entry.generation == key.generation).then_some(&mut entry.stream)
+        let entry = self.slots.get_mut(key.slot())?;
+        (entry.generation == key.generation()).then_some(&mut entry.stream)
     }
 
     /// All streams whose slots are in use; for what concerns all of them, never for one request.
@@ -166,7 +142,7 @@ impl Streams {
     /// The key of the slot with this number, if it is in use.
     pub(crate) fn key_at(&self, slot: usize) -> Option<StreamKey> {
         let entry = self.slots.get(slot)?;
-        entry.used.then_some(StreamKey { slot: slot as u32, generation: entry.generation })
+        entry.used.then_some(StreamKey::new(slot as u32, entry.generation))
     }
 
     pub(crate) fn slots(&self) -> usize {
@@ -178,16 +154,16 @@ impl Streams {
     /// Puts a stream at the end of a queue, unless it waits there.
     pub(crate) fn enqueue(&mut self, queue: Queue, key: StreamKey) {
         let at = queue as usize;
-        if self.slots[key.slot as usize].links[at].queued {
+        if self.slots[key.slot()].links[at].queued {
             return;
         }
         let last = self.queues[at].last;
-        self.slots[key.slot as usize].links[at] = Link { before: last, after: NOBODY, queued: true };
+        self.slots[key.slot()].links[at] = Link { before: last, after: NOBODY, queued: true };
         match self.slots.get_mut(last as usize) {
-            Some(entry) => entry.links[at].after = key.slot,
-            None => self.queues[at].first = key.slot,
+            Some(entry) => entry.links[at].after = key.slot() as u32,
+            None => self.queues[at].first = key.slot() as u32,
         }
-        self.queues[at].last = key.slot;
+        self.queues[at].last = key.slot() as u32;
     }
 
     /// The stream that waits longest in a queue; it stays there.
@@ -195,7 +171,7 @@ impl Streams {
     pub(crate) fn first(&self, queue: Queue) -> Option<StreamKey> {
         let slot = self.queues[queue as usize].first;
         let entry = self.slots.get(slot as usize)?;
-        Some(StreamKey { slot, generation: entry.generation })
+        Some(StreamKey::new(slot, entry.generation))
     }
 
     /// Whether no stream waits in any queue.
@@ -216,7 +192,7 @@ impl Streams {
         let at = queue as usize;
         let link = move |slot: u32| self.slots.get(slot as usize).map(|entry| (slot, entry));
         core::iter::successors(link(self.queues[at].first), move |(_, entry)| link(entry.links[at].after))
-            .map(|(slot, entry)| StreamKey { slot, generation: entry.generation })
+            .map(|(slot, entry)| StreamKey::new(slot, entry.generation))
     }
 
     /// Takes a stream out of a queue, wherever it stands.
@@ -227,7 +203,7 @@ impl Streams {
     #[inline]
     fn unlink(&mut self, queue: Queue, key: StreamKey) {
         let at = queue as usize;
-        let link = &mut self.slots[key.slot as usize].links[at];
+        let link = &mut self.slots[key.slot()].links[at];
         if link.queued {
             let Link { before, after, .. } = core::mem::replace(link, UNLINKED);
             self.join(at, before, after);

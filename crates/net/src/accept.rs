@@ -1,22 +1,28 @@
-//! Taking a connection: TLS where its first octet says so, then HTTP/2.
+//! Taking a connection: TLS where its first octet says so, then the version that was agreed on, or that the first octets are.
 
 use std::sync::Arc;
 
+use alula_h1 as h1;
 use alula_h2::{Config, Connection};
-use tokio::time::Instant;
+use tokio::{io::AsyncReadExt as _, time::Instant};
 
 use crate::{
     conn::Conn,
     error::{Error, Phase},
     ledger::Ledger,
+    machine::Machine,
     memory::CONNECTION_OCTETS,
     overrun::Overrun,
     transport::Socket,
+    version::{Speaks, Version},
 };
 
 /// The first octet of a TLS connection: the content type of a handshake record (RFC 8446 §5.1).
 #[cfg(feature = "tls")]
 const TLS_HANDSHAKE: u8 = 0x16;
+
+/// How HTTP/2 begins, and no request of HTTP/1.1 does.
+const PREFACE_BEGIN: [u8; 4] = *b"PRI ";
 
 /// How connections are taken.
 #[derive(Clone)]
@@ -27,7 +33,12 @@ pub struct Accept {
     /// Whether clear text is taken beside TLS.
     #[cfg(feature = "tls")]
     pub clear_text: bool,
-    /// What the HTTP/2 machine is given; its `handshake_timeout` is for the first octet, TLS and the preface together.
+    /// What is spoken. Over TLS the client chooses by ALPN, which the configuration offers; in clear text it begins in HTTP/2,
+    /// or does not.
+    pub speaks: Speaks,
+    /// What the HTTP/1.1 machine is given, but for limits.
+    pub http1: h1::Config,
+    /// What the HTTP/2 machine is given; its limits are both machines', and its `handshake_timeout` is for the first octet, TLS and the preface together.
     pub config: Config,
     /// What all connections of this server keep together.
     pub ledger: Arc<Ledger>,
@@ -37,7 +48,7 @@ impl Accept {
     /// Makes a connection of an accepted socket; its owner then calls [`Conn::turn_of_server`].
     ///
     /// # Errors
-    /// TLS failed, the peer did not offer `h2` by ALPN, it was too slow, the connection broke, clear text is not taken, or
+    /// TLS failed, the peer offered no version by ALPN that is spoken, it was too slow, the connection broke, clear text is not taken, or
     /// connections hold all the memory they may.
     pub async fn open(&self, socket: impl Into<Socket>) -> Result<Arc<Conn>, Error> {
         let opened = self.open_in_time(socket.into()).await;
@@ -59,33 +70,63 @@ impl Accept {
     }
 
     /// The machine's part of the time is what is left of it.
-    fn plain(&self, socket: Socket, begun: Instant) -> Result<Conn, Error> {
+    fn plain(
+        &self,
+        socket: Socket,
+        begun: Instant,
+        version: Version,
+        scheme: &'static str,
+    ) -> Result<Conn, Error> {
         let mut config = self.config.clone();
         config.limits.handshake_timeout = config.limits.handshake_timeout.saturating_sub(begun.elapsed());
-        Conn::new(socket, Connection::server(config), &self.ledger)
-            .map_err(|e| Error::io(Phase::Handshake, &e))
+        let machine: Machine = match version {
+            Version::Http1 => {
+                let config = h1::Config { limits: config.limits, scheme, ..self.http1.clone() };
+                h1::Connection::server(config).into()
+            }
+            Version::Http2 => Connection::server(config).into(),
+        };
+        Conn::new(socket, machine, &self.ledger).map_err(|e| Error::io(Phase::Handshake, &e))
+    }
+
+    /// A connection in clear text: HTTP/2 with prior knowledge begins with a method that HTTP/1.1 has not (RFC 9113 §3.4).
+    async fn clear(&self, mut socket: Socket, begun: Instant) -> Result<Conn, Error> {
+        if !(self.speaks.http1 && self.speaks.http2) {
+            let version = if self.speaks.http2 { Version::Http2 } else { Version::Http1 };
+            return self.plain(socket, begun, version, "http");
+        }
+        let mut first = [0; PREFACE_BEGIN.len()];
+        let mut here = 0;
+        while here < first.len() && PREFACE_BEGIN.starts_with(&first[..here]) {
+            match socket.read(&mut first[here..]).await.map_err(|e| Error::io(Phase::Handshake, &e))? {
+                0 => break,
+                octets => here += octets,
+            }
+        }
+        let version = if first == PREFACE_BEGIN { Version::Http2 } else { Version::Http1 };
+        Ok(self.plain(socket, begun, version, "http")?.with_input(&first[..here]))
     }
 
     #[cfg(not(feature = "tls"))]
     async fn secure(&self, socket: Socket, begun: Instant) -> Result<Conn, Error> {
-        self.plain(socket, begun)
+        self.clear(socket, begun).await
     }
 
     #[cfg(feature = "tls")]
     async fn secure(&self, mut socket: Socket, begun: Instant) -> Result<Conn, Error> {
-        let Some(config) = &self.tls else { return self.plain(socket, begun) };
+        let Some(config) = &self.tls else { return self.clear(socket, begun).await };
         let mut first = [0];
         let peeked = socket.peek(&mut first).await.map_err(|e| Error::io(Phase::Handshake, &e))?;
         if peeked == 0 || first[0] != TLS_HANDSHAKE {
-            let clear_text = self.clear_text.then(|| self.plain(socket, begun));
-            return clear_text.unwrap_or(Err(Error::overrun(Phase::Handshake, Overrun::CLEAR_TEXT)));
+            return match self.clear_text {
+                true => self.clear(socket, begun).await,
+                false => Err(Error::overrun(Phase::Handshake, Overrun::CLEAR_TEXT)),
+            };
         }
         let session =
             rustls::ServerConnection::new(config.clone()).map_err(|e| Error::tls(Phase::Handshake, e))?;
         let tls = crate::handshake::shake_hands(&mut socket, session.into()).await?;
-        if tls.alpn() != Some(b"h2") {
-            return Err(Error::not_h2());
-        }
-        Ok(self.plain(socket, begun)?.with_tls(tls))
+        let version = self.speaks.agreed(tls.alpn()).ok_or(Error::no_version())?;
+        Ok(self.plain(socket, begun, version, "https")?.with_tls(tls))
     }
 }

@@ -13,22 +13,25 @@ use std::{
     io,
     net::SocketAddr,
     pin::Pin,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
     task::{Context, Poll, Waker},
 };
 
-use alula_fields::{Head, OutBuf, Time};
-use alula_h2::{Connection, FrameSummary, SendError, StreamKey};
+use alula_fields::{Head, OutBuf, StreamKey, Time};
+use alula_h2::FrameSummary;
 use tokio::{io::AsyncRead as _, time::Instant};
 
 use crate::{
-    error::{Error, Phase},
+    error::{Error, Phase, Refusal},
     hand_over::{Part, Reader, Side},
     ledger::Ledger,
+    machine::Machine,
     open::Open,
     shared::{OUTPUT_SOFT_LIMIT, Shared},
     slot::{Sides, SlotKey},
     transport::{ReadHalf, Socket, WriteHalf, split},
+    vacancy::{News, Vacancy},
+    version::Version,
 };
 
 /// Octets asked of the socket at once.
@@ -41,6 +44,7 @@ const WAKES: usize = 8;
 pub struct Conn {
     io: WriteHalf,
     peer: SocketAddr,
+    version: Version,
     started: Instant,
     observer: Option<FrameObserver>,
     shared: Mutex<Shared>,
@@ -52,12 +56,14 @@ pub type FrameObserver = Arc<dyn Fn(&FrameSummary) + Send + Sync>;
 pub(crate) type Guard<'a> = MutexGuard<'a, Shared>;
 
 impl Conn {
-    pub(crate) fn new(io: Socket, machine: Connection, ledger: &Arc<Ledger>) -> io::Result<Self> {
+    pub(crate) fn new(io: Socket, machine: impl Into<Machine>, ledger: &Arc<Ledger>) -> io::Result<Self> {
         io.set_nodelay(true)?;
         let peer = io.peer_addr()?;
         let (read_half, io) = split(io);
+        let machine = machine.into();
+        let version = machine.version();
         let shared = Mutex::new(Shared::new(machine, read_half, ledger.clone()));
-        Ok(Self { io, peer, started: Instant::now(), observer: None, shared })
+        Ok(Self { io, peer, version, started: Instant::now(), observer: None, shared })
     }
 
     /// The connection as its handles and its task share it.
@@ -78,6 +84,16 @@ impl Conn {
         self
     }
 
+    /// With octets that were read already.
+    pub(crate) fn with_input(self, octets: &[u8]) -> Self {
+        let mut shared = self.lock();
+        shared.input.space(octets.len())[..octets.len()].copy_from_slice(octets);
+        shared.input.filled(octets.len());
+        shared.feed();
+        drop(shared);
+        self
+    }
+
     pub(crate) fn observed_by(self, observer: Option<FrameObserver>) -> Self {
         Self { observer, ..self }
     }
@@ -85,6 +101,31 @@ impl Conn {
     /// The peer's address.
     pub fn peer(&self) -> SocketAddr {
         self.peer
+    }
+
+    /// Makes it one of an origin's connections that take one request at a time.
+    pub(crate) fn belongs_to(self: &Arc<Self>, vacancy: Arc<Vacancy>) {
+        self.lock().vacancy = Some((vacancy, Arc::downgrade(self)));
+    }
+
+    /// What it speaks.
+    pub fn version(&self) -> Version {
+        self.version
+    }
+
+    /// Whether a request would be sent at once.
+    pub fn is_free(&self) -> bool {
+        let shared = self.lock();
+        shared.ended.is_none() && !shared.closing && !shared.is_gated && shared.machine.is_free()
+    }
+
+    /// Gives a connection back that was taken and not used.
+    pub fn give_back(&self) {
+        let mut shared = self.lock();
+        if shared.ended.is_none() && !shared.closing && shared.machine.is_free() {
+            shared.news = Some(News::Free);
+        }
+        self.unlock_and_wake(shared);
     }
 
     /// Whether a new stream may be opened: the connection lives and the peer has not said that it goes away.
@@ -106,7 +147,7 @@ impl Conn {
     /// Dropping the future before it is ready opens nothing. Allocates nothing once warm.
     pub fn open<'a, F>(self: &'a Arc<Self>, send: F) -> Open<'a, F>
     where
-        F: FnMut(&mut Connection, &mut OutBuf) -> Result<StreamKey, SendError>,
+        F: FnMut(&mut Machine, &mut OutBuf) -> Result<StreamKey, Refusal>,
     {
         Open::new(self, send)
     }
@@ -127,7 +168,7 @@ impl Conn {
     /// Releases the lock and wakes whom the work under it found.
     #[inline]
     pub(crate) fn unlock_and_wake<'a>(&'a self, shared: Guard<'a>) {
-        if !shared.wake.is_empty() || self.observer.is_some() {
+        if !shared.wake.is_empty() || self.observer.is_some() || shared.news.is_some() {
             self.wake_all(shared);
         }
     }
@@ -142,7 +183,11 @@ impl Conn {
             let mut wake = [const { None }; WAKES];
             wake.iter_mut().zip(shared.wake.drain(..few)).for_each(|(place, waker)| *place = Some(waker));
             let are_more = !shared.wake.is_empty();
+            let news = shared.take_news();
             drop(shared);
+            if let Some((vacancy, conn, news)) = news {
+                vacancy.hear(conn, news);
+            }
             wake.into_iter().flatten().for_each(Waker::wake);
             if !are_more {
                 return;
@@ -160,7 +205,7 @@ impl Conn {
     }
 
     fn wake_and_lock<'a>(&'a self, shared: Guard<'a>) -> Guard<'a> {
-        if shared.wake.is_empty() && self.observer.is_none() {
+        if shared.wake.is_empty() && self.observer.is_none() && shared.news.is_none() {
             return shared;
         }
         self.unlock_and_wake(shared);
@@ -253,10 +298,20 @@ impl Conn {
         me: Reader,
     ) -> (Guard<'a>, bool) {
         shared.hand_over.count_turn();
+        if shared.goes_on() {
+            // Answers to what came at once leave at once.
+            shared.feed();
+            return (self.wake_and_lock(shared), true);
+        }
         shared = self.flush(shared);
         if shared.ended.is_some() {
             return (shared, true);
         }
+        if !shared.wants_read() {
+            shared.is_read_stopped = true;
+            return (shared, false);
+        }
+        shared.is_read_stopped = false;
         let locked = &mut *shared;
         let Some(mut half) = locked.hand_over.begin_to_read(me, &mut locked.wake) else {
             return (shared, false);
@@ -272,14 +327,18 @@ impl Conn {
         shared.input = input;
         match read {
             Poll::Pending => return (self.flush(shared), false),
-            Poll::Ready(Ok(0)) => shared.end(Error::closed()),
+            Poll::Ready(Ok(0)) => {
+                shared.is_input_over = true;
+                shared.now = self.time();
+                shared.feed();
+            }
             Poll::Ready(Ok(_)) => {
                 shared.now = self.time();
                 let locked = &mut *shared;
                 locked.hand_over.arrive(me, &mut locked.slots);
                 locked.feed();
             }
-            Poll::Ready(Err(error)) => shared.end(Error::io(Phase::Content, &error)),
+            Poll::Ready(Err(error)) => shared.input_failed(Error::io(Phase::Content, &error)),
         }
         (self.wake_and_lock(shared), true)
     }
@@ -287,7 +346,23 @@ impl Conn {
     /// Writes what waits, until there is nothing more or the socket takes no more.
     #[inline]
     pub(crate) fn flush<'a>(&'a self, shared: Guard<'a>) -> Guard<'a> {
-        if shared.may_have_output() { self.write_all(shared) } else { shared }
+        let shared = if shared.may_have_output() { self.write_all(shared) } else { shared };
+        if shared.machine.wants_shutdown() { self.shut(shared) } else { shared }
+    }
+
+    /// Our direction of a tunnel has ended: nothing more will be written.
+    #[cold]
+    fn shut<'a>(&'a self, mut shared: Guard<'a>) -> Guard<'a> {
+        if shared.unsent() == 0 && !std::mem::replace(&mut shared.is_shut, true) {
+            #[cfg(feature = "tls")]
+            if let Some(tls) = &mut shared.tls {
+                tls.close();
+                shared = self.write_all(shared);
+            }
+            // The peer may be gone already; there is nobody left to tell.
+            let _ = self.io.shut();
+        }
+        shared
     }
 
     fn write_all<'a>(&'a self, mut shared: Guard<'a>) -> Guard<'a> {
@@ -341,7 +416,7 @@ impl Conn {
         }
         shared = self.flush(shared);
         // The peer may be gone already; there is nobody left to tell.
-        let _ = self.io.shut();
+        let _ = if shared.machine.is_cut_unseen() { self.io.abort() } else { self.io.shut() };
         shared
     }
 }
@@ -367,6 +442,14 @@ impl Reader {
 }
 
 impl Shared {
+    /// What the origin's other connections are to be told.
+    #[inline]
+    fn take_news(&mut self) -> Option<(Arc<Vacancy>, Weak<Conn>, News)> {
+        let news = self.news.take()?;
+        let (vacancy, conn) = self.vacancy.clone()?;
+        Some((vacancy, conn, news))
+    }
+
     /// False when there is certainly nothing to write: most turns only read. What TLS has to say is not looked into.
     #[inline]
     fn may_have_output(&self) -> bool {
@@ -418,8 +501,7 @@ impl Shared {
         if std::mem::take(&mut self.writers_wait) {
             self.wake_writers();
         }
-        if self.machine.awaits_room() {
-            self.machine.give_room(OUTPUT_SOFT_LIMIT as u32);
+        if self.machine.give_room(OUTPUT_SOFT_LIMIT as u32) {
             self.take_notices();
         }
     }

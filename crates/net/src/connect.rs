@@ -1,15 +1,18 @@
-//! Opening a connection: TCP, TLS where asked for, then HTTP/2 with its standby task.
+//! Opening a connection: TCP, TLS where asked for, then HTTP/1.1 or HTTP/2 with its standby task.
 
 use std::{sync::Arc, time::Duration};
 
+use alula_h1 as h1;
 use alula_h2::{Config, Connection};
 
 use crate::{
     conn::{Conn, FrameObserver},
     error::{Cause, Error, Phase, Retry},
     ledger::Ledger,
+    machine::Machine,
     standby::Standby,
     transport::Socket,
+    version::{Speaks, Version},
 };
 
 /// Where to connect to, and how.
@@ -19,12 +22,17 @@ pub struct Connect {
     pub host: String,
     /// The TCP port.
     pub port: u16,
-    /// TLS with this configuration; nothing for clear text with prior knowledge (RFC 9113 §3.3).
+    /// TLS with this configuration, which offers what `speaks` says by ALPN; nothing for clear text.
     #[cfg(feature = "tls")]
     pub tls: Option<Arc<rustls::ClientConfig>>,
     /// How long TCP and TLS may take together.
     pub deadline: Duration,
-    /// What the HTTP/2 machine is given.
+    /// What this side speaks. Over TLS the peer chooses; in clear text it is HTTP/1.1, unless only HTTP/2 is spoken: that is
+    /// prior knowledge (RFC 9113 §3.3).
+    pub speaks: Speaks,
+    /// What the HTTP/1.1 machine is given, but for limits.
+    pub http1: h1::Config,
+    /// What the HTTP/2 machine is given; its limits are both machines'.
     pub config: Config,
     /// What all connections of this client keep together.
     pub ledger: Arc<Ledger>,
@@ -36,7 +44,7 @@ impl Connect {
     /// Opens the connection and spawns its standby task on the current runtime.
     ///
     /// # Errors
-    /// The host is unknown, nobody listens, TLS failed, the peer did not choose `h2` by ALPN, or the deadline passed.
+    /// The host is unknown, nobody listens, TLS failed, the peer chose no version that is spoken, or the deadline passed.
     pub async fn open(&self) -> Result<Arc<Conn>, Error> {
         match tokio::time::timeout(self.deadline, self.try_open()).await {
             Ok(result) => result,
@@ -53,29 +61,38 @@ impl Connect {
         Ok(conn)
     }
 
-    fn plain(&self, socket: Socket) -> Result<Conn, Error> {
-        let machine = Connection::client(self.config.clone());
+    fn plain(&self, socket: Socket, version: Version) -> Result<Conn, Error> {
+        let machine: Machine = match version {
+            Version::Http1 => {
+                let limits = self.config.limits.clone();
+                h1::Connection::client(h1::Config { limits, ..self.http1.clone() }).into()
+            }
+            Version::Http2 => Connection::client(self.config.clone()).into(),
+        };
         Conn::new(socket, machine, &self.ledger).map_err(|e| Error::io(Phase::Connect, &e))
+    }
+
+    /// What is spoken in clear text.
+    fn unasked(&self) -> Version {
+        if self.speaks.http1 { Version::Http1 } else { Version::Http2 }
     }
 
     #[cfg(not(feature = "tls"))]
     async fn secure(&self, socket: Socket) -> Result<Conn, Error> {
-        self.plain(socket)
+        self.plain(socket, self.unasked())
     }
 
     #[cfg(feature = "tls")]
     async fn secure(&self, mut socket: Socket) -> Result<Conn, Error> {
         let Some(config) = &self.tls else {
-            return self.plain(socket);
+            return self.plain(socket, self.unasked());
         };
         let name = rustls::pki_types::ServerName::try_from(self.host.clone())
             .map_err(|_| Error::usage("the host is neither a DNS name nor an IP address (RFC 6066 §3)"))?;
         let session = rustls::ClientConnection::new(config.clone(), name)
             .map_err(|e| Error::tls(Phase::Handshake, e))?;
         let tls = crate::handshake::shake_hands(&mut socket, session.into()).await?;
-        if tls.alpn() != Some(b"h2") {
-            return Err(Error::not_h2());
-        }
-        Ok(self.plain(socket)?.with_tls(tls))
+        let version = self.speaks.agreed(tls.alpn()).ok_or(Error::no_version())?;
+        Ok(self.plain(socket, version)?.with_tls(tls))
     }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::{fmt, io};
 
 use alula_fields::FieldError;
+use alula_h1 as h1;
 use alula_h2::{ConnectionError, ErrorCode, Origin, Reset, SendError, Violation};
 
 use crate::overrun::Overrun;
@@ -57,8 +58,8 @@ pub enum Cause {
     Usage(&'static str),
     /// A field the caller gave is not valid.
     Field(FieldError),
-    /// HTTP/2 does not allow what the caller asked for; nothing was sent.
-    Refused(SendError),
+    /// HTTP does not allow what the caller asked for; nothing was sent.
+    Refused(Refusal),
     /// The operating system refused or the connection broke.
     Io(io::ErrorKind, Option<i32>),
     /// What the content was copied to failed; the connection is well.
@@ -66,12 +67,14 @@ pub enum Cause {
     /// The TLS handshake or a TLS record failed.
     #[cfg(feature = "tls")]
     Tls(Arc<rustls::Error>),
-    /// The peer did not agree to HTTP/2 by ALPN.
+    /// The peer did not agree by ALPN to a version of HTTP that this side speaks.
     Protocol,
     /// The peer broke a rule of the protocol on this stream.
     Peer(Violation),
     /// The connection ended: the peer broke a rule, went away or stopped answering.
     Connection(ConnectionError),
+    /// The same over HTTP/1.1.
+    Http1(h1::ConnectionError),
     /// The peer reset the stream (RFC 9113 §6.4).
     Reset(ErrorCode),
     /// The peer is closing the connection (RFC 9113 §6.8).
@@ -84,6 +87,15 @@ pub enum Cause {
     Deadline,
     /// The request was given up on this side.
     Cancelled,
+}
+
+/// Why a message cannot be sent over the version of HTTP that the connection has.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Refusal {
+    /// Over HTTP/1.1.
+    Http1(h1::SendError),
+    /// Over HTTP/2.
+    Http2(SendError),
 }
 
 impl Error {
@@ -151,12 +163,19 @@ impl Error {
     }
 
     /// A command that the machine refused; nothing was sent.
-    pub(crate) fn refused(error: SendError) -> Self {
-        let (phase, retry) = match error {
-            SendError::GoingAway | SendError::Closed | SendError::IdsExhausted => (Phase::Send, Retry::Safe),
-            _ => (Phase::Build, Retry::Pointless),
+    pub(crate) fn refused(refusal: impl Into<Refusal>) -> Self {
+        let refusal = refusal.into();
+        let (phase, retry) = match refusal.is_of_connection() {
+            true => (Phase::Send, Retry::Safe),
+            false => (Phase::Build, Retry::Pointless),
         };
-        Self::new(phase, Cause::Refused(error), retry)
+        Self::new(phase, Cause::Refused(refusal), retry)
+    }
+
+    /// A connection of HTTP/1.1 ended. One that had been used before and closes without a word may have been closing when the
+    /// request came; that it was not acted on is likely, and not certain.
+    pub(crate) const fn http1(error: h1::ConnectionError) -> Self {
+        Self::new(Phase::Head, Cause::Http1(error), Retry::IfIdempotent)
     }
 
     /// What content was copied to failed.
@@ -170,6 +189,47 @@ impl Error {
 
     pub(crate) const fn deadline() -> Self {
         Self::new(Phase::Head, Cause::Deadline, Retry::IfIdempotent)
+    }
+}
+
+impl Refusal {
+    /// Whether another connection would not refuse.
+    const fn is_of_connection(self) -> bool {
+        matches!(
+            self,
+            Self::Http2(SendError::GoingAway | SendError::Closed | SendError::IdsExhausted)
+                | Self::Http1(h1::SendError::GoingAway | h1::SendError::Closed)
+        )
+    }
+
+    /// Whether the same connection would not refuse a little later.
+    pub(crate) const fn is_for_now(self) -> bool {
+        matches!(
+            self,
+            Self::Http2(SendError::StreamLimit | SendError::AwaitsSettings)
+                | Self::Http1(h1::SendError::Busy)
+        )
+    }
+}
+
+impl From<h1::SendError> for Refusal {
+    fn from(error: h1::SendError) -> Self {
+        Self::Http1(error)
+    }
+}
+
+impl From<SendError> for Refusal {
+    fn from(error: SendError) -> Self {
+        Self::Http2(error)
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Http1(error) => error.fmt(f),
+            Self::Http2(error) => error.fmt(f),
+        }
     }
 }
 
@@ -224,10 +284,11 @@ impl fmt::Display for Cause {
             #[cfg(feature = "tls")]
             Self::Tls(error) => error.fmt(f),
             Self::Protocol => f.write_str(
-                "the peer did not choose h2 by ALPN (RFC 7301 §3.2): it speaks HTTP/1.1 only, which Alula does not speak yet",
+                "the peer did not choose by ALPN (RFC 7301 §3.2) a version of HTTP that was offered",
             ),
             Self::Peer(violation) => write!(f, "the peer broke a rule: {violation}"),
             Self::Connection(error) => error.fmt(f),
+            Self::Http1(error) => error.fmt(f),
             Self::Reset(code) => write!(f, "the peer reset the stream with {code} (RFC 9113 §6.4)"),
             Self::GoAway(code) => write!(f, "the peer closes the connection with {code} (RFC 9113 §6.8)"),
             Self::Closed => f.write_str("the peer closed the connection before the message was whole"),
@@ -240,7 +301,7 @@ impl fmt::Display for Cause {
 
 #[cfg(feature = "tls")]
 impl Error {
-    pub(crate) const fn not_h2() -> Self {
+    pub(crate) const fn no_version() -> Self {
         Self::new(Phase::Handshake, Cause::Protocol, Retry::Pointless)
     }
 

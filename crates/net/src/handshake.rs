@@ -49,7 +49,7 @@ fn take(session: &mut rustls::Connection, mut wire: &[u8]) -> Result<(), Error> 
 fn refused(error: rustls::Error) -> Error {
     match error {
         rustls::Error::AlertReceived(rustls::AlertDescription::NoApplicationProtocol)
-        | rustls::Error::NoApplicationProtocol => Error::not_h2(),
+        | rustls::Error::NoApplicationProtocol => Error::no_version(),
         error => Error::tls(Phase::Handshake, error),
     }
 }

@@ -7,6 +7,7 @@ use std::sync::{
 };
 
 use alula_fields::{Limits, MemoryBudget};
+use alula_h1 as h1;
 use alula_h2::{Awaited, ConnectionError, Violation};
 
 use crate::{
@@ -22,7 +23,7 @@ const HEAD_LATE: &str = "HEAD_LATE";
 const PONG_LATE: &str = "PONG_LATE";
 
 const OTHERS: [&str; 5] = [COMPRESSION, PREFACE_LATE, SETTINGS_ACK_LATE, HEAD_LATE, PONG_LATE];
-const COUNTS: usize = Violation::ALL.len() + Overrun::ALL.len() + OTHERS.len();
+const COUNTS: usize = Violation::ALL.len() + h1::Violation::ALL.len() + Overrun::ALL.len() + OTHERS.len();
 
 /// Memory held and rules broken, over all connections of a server or a client; for metrics.
 ///
@@ -47,7 +48,7 @@ impl Ledger {
         self.memory.held()
     }
 
-    /// How often this happened: the name of a rule ([`Violation::ALL`]), of a limit ([`Overrun::ALL`]), or of another end, as
+    /// How often this happened: the name of a rule ([`Violation::ALL`], [`h1::Violation::ALL`]), of a limit ([`Overrun::ALL`]), or of another end, as
     /// [`Self::counts`] lists them. Zero for a name that is none of them. Allocates nothing.
     pub fn count(&self, name: &str) -> u64 {
         self.counter(name).map_or(0, |count| count.load(Relaxed))
@@ -92,6 +93,8 @@ impl Ledger {
             }
             Cause::Connection(ConnectionError::Compression { .. }) => self.note(COMPRESSION),
             Cause::Connection(ConnectionError::TimedOut(awaited)) => self.note(name_of(*awaited)),
+            Cause::Http1(h1::ConnectionError::Peer(violation)) => self.note(violation.name()),
+            Cause::Http1(h1::ConnectionError::TimedOut(h1::Awaited::Head)) => self.note(HEAD_LATE),
             _ => {}
         }
     }
@@ -108,6 +111,7 @@ const fn name_of(awaited: Awaited) -> &'static str {
 
 fn names() -> impl Iterator<Item = &'static str> {
     let violations = Violation::ALL.iter().map(|(name, _)| *name);
+    let violations = violations.chain(h1::Violation::ALL.iter().map(|(name, _)| *name));
     violations.chain(Overrun::ALL.iter().map(|overrun| overrun.name)).chain(OTHERS)
 }
 

@@ -11,11 +11,13 @@ mod body;
 mod conn;
 mod connect;
 mod error;
+mod feeding;
 mod hand_over;
 #[cfg(feature = "tls")]
 mod handshake;
 mod idle;
 mod ledger;
+mod machine;
 mod memory;
 mod open;
 mod overrun;
@@ -31,19 +33,25 @@ mod stream;
 #[cfg(feature = "tls")]
 mod tls;
 mod transport;
+mod vacancy;
+mod version;
 mod writer;
 
 pub use accept::Accept;
 pub use body::Body;
 pub use conn::{Conn, FrameObserver};
 pub use connect::Connect;
-pub use error::{Cause, Error, Phase, Retry};
+pub use error::{Cause, Error, Phase, Refusal, Retry};
 pub use ledger::Ledger;
+pub use machine::{Machine, Prepared};
 pub use open::Open;
 pub use overrun::Overrun;
 pub use owner::{Incoming, Rest, StreamName, Turn};
 pub use stream::{Received, Stream};
 pub use transport::{Listener, Socket};
+pub use vacancy::{Ticket, Vacancy};
+pub use version::{Speaks, Version};
 pub use writer::{BodyWriter, Sent};
 
+pub use alula_h1 as h1;
 pub use alula_h2 as h2;

@@ -6,12 +6,12 @@ use std::{
     task::{Context, Poll},
 };
 
-use alula_fields::OutBuf;
-use alula_h2::{Connection, SendError, StreamKey};
+use alula_fields::{OutBuf, StreamKey};
 
 use crate::{
     conn::Conn,
-    error::{Error, Phase, Retry},
+    error::{Error, Phase, Refusal, Retry},
+    machine::Machine,
     slot::Sides,
     stream::Stream,
 };
@@ -33,7 +33,7 @@ impl<F> Unpin for Open<'_, F> {}
 
 impl<F> Future for Open<'_, F>
 where
-    F: FnMut(&mut Connection, &mut OutBuf) -> Result<StreamKey, SendError>,
+    F: FnMut(&mut Machine, &mut OutBuf) -> Result<StreamKey, Refusal>,
 {
     type Output = Result<Stream, Error>;
 
@@ -55,7 +55,7 @@ where
                     this.conn.unlock_and_wake(guard);
                     return Poll::Ready(Ok(Stream::new(this.conn.clone(), at, Sides::BOTH)));
                 }
-                Err(SendError::StreamLimit | SendError::AwaitsSettings) => {}
+                Err(refusal) if refusal.is_for_now() => {}
                 Err(error) => return Poll::Ready(Err(Error::refused(error))),
             }
         }

@@ -61,6 +61,8 @@ pub struct Rest {
     pub wakes_at: Time,
     /// The connection drains, its last stream has ended, and all of the output is with the socket.
     pub is_drained: bool,
+    /// There is more to do at once: octets that had to wait may be taken now.
+    pub goes_on: bool,
 }
 
 impl Conn {
@@ -134,9 +136,9 @@ impl Conn {
         rest
     }
 
-    /// Whether the peer's preface is here (RFC 9113 §3.4).
+    /// Whether the peer's preface is here (RFC 9113 §3.4), or its first request.
     pub fn is_introduced(&self) -> bool {
-        self.lock().machine.has_peer_settings()
+        self.lock().machine.is_introduced()
     }
 
     /// Says that no more requests are taken: first a warning, then the number of the last stream (RFC 9113 §6.8).
@@ -164,6 +166,7 @@ impl Shared {
             wakes_at: due.min(or_never(self.idleness.look_at())),
             // What the socket had no room for is still to go out: an answer is not whole without.
             is_drained: self.machine.is_closed() && self.is_idle() && self.unsent() == 0,
+            goes_on: self.goes_on() || (self.is_read_stopped && self.wants_read()),
         }
     }
 }

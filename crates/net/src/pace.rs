@@ -115,8 +115,7 @@ impl Shared {
         let Some(stream) = slot.stream.filter(|_| slot.failed.is_none() && !slot.may_be_slow) else { return };
         let owes_content =
             slot.held.has(Sides::READ) && !slot.ended && self.machine.is_content_awaited(stream);
-        let owes_room =
-            slot.waits[Side::Write as usize].is_waiting() && self.machine.send_capacity(stream) == 0;
+        let owes_room = slot.waits[Side::Write as usize].is_waiting() && self.machine.is_without_room(stream);
         let generation = slot.generation;
         let mut overrun = None;
         for (owes, octets, side) in

@@ -1,23 +1,30 @@
 //! The state of a connection that its lock protects: the machine, the slots of its streams, and the octets on
 //! their way in and out. Everything here is memory work; no system call, no user code, no waking.
 
-use std::{collections::VecDeque, sync::Arc, task::Waker};
+use std::{
+    collections::VecDeque,
+    sync::{Arc, Weak},
+    task::Waker,
+};
 
-use alula_fields::{FieldSection, Head, OutBuf, Status, Time};
-use alula_h2::{Connection, ErrorCode, Event, Notice, ResponseHead, StreamKey, Violation};
+use alula_fields::{Head, OutBuf, StreamKey, Time};
+use alula_h2::ErrorCode;
 
 #[cfg(feature = "tls")]
 use crate::tls::Tls;
 use crate::{
+    conn::Conn,
     error::{Cause, Error},
     hand_over::{HandOver, Side},
     idle::Idleness,
     ledger::Ledger,
+    machine::{Machine, Notice},
     memory::Held,
     pace::{Least, Pace},
     read_buf::ReadBuf,
     slot::{Sides, Slot, SlotKey},
     transport::ReadHalf,
+    vacancy::{News, Vacancy},
 };
 
 /// Output over this many octets makes writers wait and reading stop.
@@ -26,12 +33,6 @@ pub(crate) const OUTPUT_SOFT_LIMIT: usize = 256 * 1024;
 const SPARES_MAX: usize = 256;
 /// What a spare head may keep of its memory.
 const SPARE_HEAD_OCTETS: usize = 4 * 1024;
-/// The least that a content buffer holds; larger ones are powers of two, so that they soon fit whatever comes.
-const CONTENT_OCTETS_MIN: usize = 4 * 1024;
-/// A frame of that size or more is taken for the first of several: its buffer gets room for eight.
-const CONTENT_LARGE_FRAME: usize = 4 * 1024;
-/// But no more room than this.
-const CONTENT_FORESIGHT_MAX: usize = 128 * 1024;
 
 /// A request that a server's peer has opened.
 pub(crate) struct Accepted {
@@ -41,7 +42,7 @@ pub(crate) struct Accepted {
 }
 
 pub(crate) struct Shared {
-    pub(crate) machine: Connection,
+    pub(crate) machine: Machine,
     #[cfg(feature = "tls")]
     pub(crate) tls: Option<Box<Tls>>,
     /// What the machine has written and nobody has taken yet.
@@ -57,6 +58,16 @@ pub(crate) struct Shared {
     /// The reading half of the socket, and who has it.
     pub(crate) hand_over: HandOver<ReadHalf>,
     pub(crate) input: ReadBuf,
+    /// The peer has closed its side.
+    pub(crate) is_input_over: bool,
+    /// The machine was told so.
+    pub(crate) is_end_told: bool,
+    /// The machine has left octets that it takes once the exchange before them is over.
+    pub(crate) is_gated: bool,
+    /// Our direction of a tunnel was shut.
+    pub(crate) is_shut: bool,
+    /// The socket was not read, because the machine wanted nothing.
+    pub(crate) is_read_stopped: bool,
     /// The socket takes no more octets, ever.
     pub(crate) output_is_lost: bool,
     #[cfg(feature = "tls")]
@@ -72,8 +83,8 @@ pub(crate) struct Shared {
     #[expect(clippy::vec_box)]
     heads: Vec<Box<Head>>,
     /// Taken in turn, so that all of them get to know the largest content soon.
-    contents: VecDeque<Vec<u8>>,
-    contents_octets: usize,
+    pub(crate) contents: VecDeque<Vec<u8>>,
+    pub(crate) contents_octets: usize,
     /// Handles to wake once the lock is released.
     pub(crate) wake: Vec<Waker>,
     pub(crate) ended: Option<Error>,
@@ -81,6 +92,10 @@ pub(crate) struct Shared {
     farewell: Option<ErrorCode>,
     /// No new streams; the connection ends when the last handle is gone.
     pub(crate) closing: bool,
+    /// What has become of it, of which the origin's other connections were not told.
+    pub(crate) news: Option<News>,
+    /// Where a client's connection says that it is free, if it takes one request at a time.
+    pub(crate) vacancy: Option<(Arc<Vacancy>, Weak<Conn>)>,
     queue: VecDeque<(u64, Waker)>,
     tickets: u64,
     pub(crate) now: Time,
@@ -97,7 +112,7 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    pub(crate) fn new(machine: Connection, read_half: ReadHalf, ledger: Arc<Ledger>) -> Self {
+    pub(crate) fn new(machine: Machine, read_half: ReadHalf, ledger: Arc<Ledger>) -> Self {
         let (held, least) = (Held::new(machine.limits(), &ledger), Least::new(machine.limits()));
         Self {
             machine,
@@ -110,6 +125,11 @@ impl Shared {
             blocked: false,
             hand_over: HandOver::new(read_half),
             input: ReadBuf::default(),
+            is_input_over: false,
+            is_end_told: false,
+            is_gated: false,
+            is_shut: false,
+            is_read_stopped: false,
             output_is_lost: false,
             #[cfg(feature = "tls")]
             plain: ReadBuf::default(),
@@ -125,6 +145,8 @@ impl Shared {
             ended: None,
             farewell: None,
             closing: false,
+            news: None,
+            vacancy: None,
             queue: VecDeque::new(),
             tickets: 0,
             now: Time::ZERO,
@@ -169,7 +191,7 @@ impl Shared {
 
     /// The slot that holds what this stream of the machine receives.
     #[inline]
-    fn of_stream(&mut self, stream: StreamKey) -> Option<(u32, &mut Slot)> {
+    pub(crate) fn of_stream(&mut self, stream: StreamKey) -> Option<(u32, &mut Slot)> {
         let index = *self.by_stream.get(stream.slot())?;
         let slot = self.slots.get_mut(index as usize)?;
         (slot.stream == Some(stream)).then_some((index, slot))
@@ -191,7 +213,7 @@ impl Shared {
         self.hand_over.count_arrived(woken);
         if let Some(stream) = stream {
             if unread > 0 {
-                let _ = self.machine.release_capacity(stream, unread);
+                self.release_capacity(stream, unread);
             }
             if let Some(code) = self.reason_to_reset(stream, sides, held, ended || failed) {
                 self.machine.reset(stream, code);
@@ -304,142 +326,6 @@ impl Shared {
         self.held.content_went(std::mem::take(&mut self.contents_octets));
     }
 
-    /// Handles what the peer sent: decrypts it, feeds the machine, and notes whom to wake.
-    pub(crate) fn feed(&mut self) {
-        if let Err(error) = self.try_feed() {
-            self.take_notices();
-            self.end(error);
-        }
-        self.take_notices();
-        self.settle_memory();
-    }
-
-    #[cfg(feature = "tls")]
-    fn try_feed(&mut self) -> Result<(), Error> {
-        let Some(tls) = &mut self.tls else {
-            return self.feed_input();
-        };
-        let closed = tls.decrypt(self.input.unread(), &mut self.plain)?;
-        self.input.consume(self.input.unread().len());
-        std::mem::swap(&mut self.input, &mut self.plain);
-        let fed = self.feed_input();
-        std::mem::swap(&mut self.input, &mut self.plain);
-        fed?;
-        if closed { Err(Error::closed()) } else { Ok(()) }
-    }
-
-    #[cfg(not(feature = "tls"))]
-    fn try_feed(&mut self) -> Result<(), Error> {
-        self.feed_input()
-    }
-
-    fn feed_input(&mut self) -> Result<(), Error> {
-        let mut input = std::mem::take(&mut self.input);
-        let result = loop {
-            match self.machine.receive(input.unread(), self.now) {
-                Ok(received) => {
-                    let (consumed, event) = (received.consumed, received.event);
-                    let idle = event.is_none();
-                    if let Some(event) = event {
-                        self.on_event(event);
-                    }
-                    input.consume(consumed);
-                    if idle && consumed == 0 {
-                        break Ok(());
-                    }
-                }
-                Err(error) => break Err(Error::connection(error)),
-            }
-        };
-        self.input = input;
-        result
-    }
-
-    fn on_event(&mut self, event: Event<'_>) {
-        match event {
-            Event::Head { stream, end } => self.on_head(stream, end),
-            Event::Data { stream, bytes, end } => self.on_data(stream, bytes, end),
-            Event::Trailers { stream } => self.on_trailers(stream),
-            Event::HeadTooLarge { stream, .. } => self.on_head_too_large(stream),
-            // Interim responses announce what the caller does not wait for; settings concern the machine.
-            _ => {}
-        }
-    }
-
-    fn on_head(&mut self, stream: StreamKey, end: bool) {
-        let mut head = self.lend_head();
-        if self.machine.take_boxed_head(stream, &mut head).is_err() {
-            return;
-        }
-        if !self.machine.is_client() {
-            let at = self.attach(stream);
-            let slot = &mut self.slots[at.index as usize];
-            slot.ended = end;
-            slot.head_octets = self.held.head_came(&head);
-            self.accepted.push(Accepted { at, head, ended: end });
-            return;
-        }
-        match self.of_stream(stream) {
-            Some((index, slot)) => {
-                slot.head = Some(head);
-                slot.ended = end;
-                self.wake_later(index, Side::Read);
-            }
-            None => self.give_head(head),
-        }
-    }
-
-    /// A request with more fields than we take is answered 431 (RFC 6585 §5) and not looked at any more.
-    fn on_head_too_large(&mut self, stream: StreamKey) {
-        let fields = FieldSection::new();
-        let head = ResponseHead { status: Status::REQUEST_HEADER_FIELDS_TOO_LARGE, fields: &fields };
-        self.ledger.note_violation(Violation::FIELDS_TOO_LARGE);
-        // A stream that is gone already needs no answer.
-        let _ = self.machine.send_response(stream, &head, true, &mut self.out);
-        self.machine.forget(stream);
-    }
-
-    fn on_data(&mut self, stream: StreamKey, bytes: &[u8], end: bool) {
-        let mut spare = Vec::new();
-        match self.of_stream(stream) {
-            Some((index, slot)) if slot.held.has(Sides::READ) => {
-                std::mem::swap(&mut spare, &mut slot.content);
-                slot.ended |= end;
-                if spare.capacity() == 0 && !bytes.is_empty() {
-                    spare = self.lend_content();
-                }
-                let grown = append(&mut spare, bytes, self.held.is_tight());
-                self.held.content_grew(grown);
-                let slot = &mut self.slots[index as usize];
-                slot.content = spare;
-                slot.received += bytes.len() as u64;
-                self.wake_later(index, Side::Read);
-            }
-            _ => {
-                let _ = self.machine.release_capacity(stream, bytes.len() as u32);
-            }
-        }
-    }
-
-    fn lend_content(&mut self) -> Vec<u8> {
-        let content = self.contents.pop_front().unwrap_or_default();
-        self.contents_octets -= content.capacity();
-        content
-    }
-
-    fn on_trailers(&mut self, stream: StreamKey) {
-        let mut head = self.lend_head();
-        let taken = self.machine.take_trailers(stream, &mut head.fields);
-        match self.of_stream(stream) {
-            Some((index, slot)) if taken.is_ok() => {
-                slot.trailers = Some(head);
-                slot.ended = true;
-                self.wake_later(index, Side::Read);
-            }
-            _ => self.give_head(head),
-        }
-    }
-
     pub(crate) fn take_notices(&mut self) {
         while let Some(notice) = self.machine.poll_notice() {
             self.on_notice(notice);
@@ -453,16 +339,25 @@ impl Shared {
                     self.wake_later(index, Side::Write);
                 }
             }
-            Notice::Reset { stream, reset } => self.fail(stream, Error::reset(&reset)),
-            Notice::StreamSlots => self.wake_queue(),
-            Notice::GoAway { code, .. } => {
-                self.farewell = (code != ErrorCode::NO_ERROR).then_some(code);
+            Notice::Reset { stream, error } => self.fail(stream, error),
+            Notice::StreamSlots => self.is_free_again(),
+            Notice::Last(code) => {
+                self.farewell = code.filter(|code| *code != ErrorCode::NO_ERROR);
                 self.closing = true;
                 self.wake_task();
             }
             Notice::Breach(violation) => self.ledger.note_violation(violation),
-            Notice::Closed(error) => self.end(Error::connection(error)),
-            _ => {}
+            Notice::Closed(error) => self.end(error),
+            Notice::Other => {}
+        }
+    }
+
+    /// Another request may be sent: who waits for this connection hears of it, or who waits for any of the origin's.
+    fn is_free_again(&mut self) {
+        match &self.vacancy {
+            Some(_) if self.closing => {}
+            Some(_) => self.news = Some(News::Free),
+            None => self.wake_queue(),
         }
     }
 
@@ -502,6 +397,7 @@ impl Shared {
         }
         self.ledger.note_error(&error);
         self.ended = Some(error);
+        self.news = Some(News::Lost);
         while let Some((_, waker)) = self.queue.pop_front() {
             self.wake.push(waker);
         }
@@ -585,25 +481,11 @@ impl Shared {
             self.wake_later(index, Side::Read);
             self.wake_later(index, Side::Write);
         }
+        self.take_notices();
     }
 
     /// Whether any stream is held by a handle.
     pub(crate) fn is_idle(&self) -> bool {
         self.free.len() == self.slots.len() && self.queue.is_empty()
     }
-}
-
-/// Appends, with room for more of the same unless memory is tight; says by how much the capacity grew.
-#[inline]
-fn append(content: &mut Vec<u8>, bytes: &[u8], is_tight: bool) -> usize {
-    let before = content.capacity();
-    let needed = content.len() + bytes.len();
-    if needed > before {
-        let foreseen = if is_tight || bytes.len() < CONTENT_LARGE_FRAME { 0 } else { bytes.len() * 8 };
-        let wanted = needed.max(foreseen.min(CONTENT_FORESIGHT_MAX)).max(CONTENT_OCTETS_MIN);
-        let capacity = wanted.next_power_of_two();
-        content.reserve_exact(capacity - content.len());
-    }
-    content.extend_from_slice(bytes);
-    content.capacity() - before
 }

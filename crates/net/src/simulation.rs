@@ -116,10 +116,11 @@ impl Conn {
     pub fn rest(&self) -> Rest {
         let shared = self.lock();
         shared.machine.check_invariants();
+        let [may_send, may_receive] = shared.machine.windows();
         Rest {
             has_ended: shared.ended.is_some(),
-            may_send: shared.machine.send_window(),
-            may_receive: shared.machine.peers_window(),
+            may_send,
+            may_receive,
             streams: shared.machine.in_flight(),
             is_used: !shared.is_idle(),
             woken: shared.hand_over.woken(),
@@ -259,6 +260,17 @@ impl WriteHalf {
         match self {
             Self::Tcp(half) => half.poll_write_ready(cx),
             Self::Simulated(link) => link.poll_write_ready(cx),
+        }
+    }
+
+    pub(crate) fn abort(&self) -> io::Result<()> {
+        match self {
+            Self::Tcp(half) => half.abort(),
+            // Networks that are simulated tell an end from a reset only by what was not sent.
+            Self::Simulated(link) => {
+                link.shut();
+                Ok(())
+            }
         }
     }
 

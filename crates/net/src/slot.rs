@@ -3,8 +3,7 @@
 //! A slot is lent to the handles of a stream and used again when the last of them is dropped. The machine may
 //! forget its stream earlier; the slot then still holds what was received.
 
-use alula_fields::{Head, Time};
-use alula_h2::StreamKey;
+use alula_fields::{Head, StreamKey, Time};
 
 use crate::{
     error::Error,
@@ -62,6 +61,10 @@ pub(crate) struct Slot {
     pub(crate) paces: [Pace; 2],
     /// Nobody minds if it does not.
     pub(crate) may_be_slow: bool,
+    /// The client waits to be told before it sends its content, and was not told.
+    pub(crate) expects_continue: bool,
+    /// The server has told us to send our content.
+    pub(crate) is_told_to_go_on: bool,
     /// What was charged for the head of the request.
     pub(crate) head_octets: u32,
     pub(crate) deadline: Option<Time>,
@@ -92,6 +95,8 @@ impl Slot {
         self.failed = None;
         self.deadline = None;
         self.may_be_slow = false;
+        self.expects_continue = false;
+        self.is_told_to_go_on = false;
         self.content.clear();
         std::mem::take(&mut self.content)
     }

@@ -8,17 +8,18 @@ use std::{
     time::Duration,
 };
 
-use alula_fields::{FieldSection, Head};
-use alula_h2::{Connection, SendError, StreamKey};
+use alula_fields::{FieldSection, Head, ResponseHead, Status, StreamKey};
 use tokio::time::Instant;
 
 use crate::{
     body::Body,
     conn::Conn,
-    error::{Cause, Error, Phase, Retry},
+    error::{Cause, Error, Phase, Refusal, Retry},
     hand_over::Side,
-    shared::Shared,
+    machine::Machine,
+    shared::{OUTPUT_SOFT_LIMIT, Shared},
     slot::{Sides, SlotKey},
+    version::Version,
     writer::{BodyWriter, Sent},
 };
 
@@ -39,6 +40,11 @@ impl Stream {
     /// The peer's address.
     pub fn peer(&self) -> SocketAddr {
         self.conn.peer()
+    }
+
+    /// What the connection speaks.
+    pub fn version(&self) -> Version {
+        self.conn.version()
     }
 
     /// The two directions as handles of their own: what is received, what is sent.
@@ -95,6 +101,25 @@ impl Stream {
         poll_fn(|cx| self.poll_head(cx)).await
     }
 
+    /// Waits until the server has told us to send our content, or has answered without it (RFC 9110 §10.1.1): true in the
+    /// first case. Safe to drop and call again.
+    ///
+    /// # Errors
+    /// As [`Self::head`].
+    pub async fn go_ahead(&self) -> Result<bool, Error> {
+        poll_fn(|cx| {
+            self.conn.poll_wait(self.at, Side::Read, cx, |shared| {
+                let slot = shared.slot(self.at)?;
+                match &slot.failed {
+                    _ if slot.head.is_some() => Some(Ok(false)),
+                    _ if slot.is_told_to_go_on => Some(Ok(true)),
+                    failed => failed.as_ref().map(|error| Err(error.clone().during(Phase::Head))),
+                }
+            })
+        })
+        .await
+    }
+
     fn poll_head(&self, cx: &mut Context<'_>) -> Poll<Result<Received, Error>> {
         self.conn.poll_wait(self.at, Side::Read, cx, |shared| {
             let slot = shared.slot(self.at)?;
@@ -133,6 +158,10 @@ impl Stream {
             }
             if slot.ended {
                 return Some(Ok(false));
+            }
+            if slot.expects_continue {
+                shared.invite_content(self.at);
+                return None;
             }
             slot.failed.as_ref().map(|error| Err(error.clone().during(Phase::Content)))
         })
@@ -186,7 +215,7 @@ impl Stream {
     /// Runs a command of the machine on this stream, at once. What it writes leaves with the next turn.
     pub fn command<T>(
         &self,
-        run: impl FnOnce(&mut Connection, StreamKey, &mut alula_fields::OutBuf) -> Result<T, SendError>,
+        run: impl FnOnce(&mut Machine, StreamKey, &mut alula_fields::OutBuf) -> Result<T, Refusal>,
     ) -> Result<T, Error> {
         let mut guard = self.conn.lock();
         let shared = &mut *guard;
@@ -281,14 +310,26 @@ impl Shared {
             self.writers_wait |= !self.machine.await_room(stream);
             return None;
         }
-        match self.machine.send_data(stream, &data[*sent..], end, &mut self.out) {
+        let (rest, end) = self.piece(&data[*sent..], end);
+        match self.machine.send_data(stream, rest, end, &mut self.out) {
             Ok(taken) => {
                 *sent += taken;
                 self.slots[at.index as usize].sent += taken as u64;
+                // HTTP/1.1 has no windows that tell: the rest follows when this has gone.
+                self.writers_wait |= self.machine.is_http1() && *sent < data.len();
             }
             Err(error) => return Some(Err(Error::refused(error))),
         }
         (*sent == data.len()).then_some(Ok(()))
+    }
+
+    /// As much of content as is written at once: where no window bounds it, the output does.
+    #[inline]
+    fn piece<'d>(&self, data: &'d [u8], end: bool) -> (&'d [u8], bool) {
+        if data.len() <= OUTPUT_SOFT_LIMIT || !self.machine.is_http1() {
+            return (data, end);
+        }
+        (&data[..OUTPUT_SOFT_LIMIT], false)
     }
 
     /// Gives octets that were taken out back to the peer's windows.
@@ -296,7 +337,19 @@ impl Shared {
         if octets > 0
             && let Some(stream) = self.slot(at).and_then(|slot| slot.stream)
         {
-            let _ = self.machine.release_capacity(stream, octets);
+            self.release_capacity(stream, octets);
+        }
+    }
+
+    /// Tells a client that waits for it to send its content.
+    #[cold]
+    fn invite_content(&mut self, at: SlotKey) {
+        let Some(slot) = self.slot(at) else { return };
+        slot.expects_continue = false;
+        if let Some(stream) = slot.stream {
+            let head = ResponseHead { status: Status::CONTINUE, fields: &FieldSection::new() };
+            // Who has answered already invites nobody.
+            let _ = self.machine.send_interim(stream, &head, &mut self.out);
         }
     }
 

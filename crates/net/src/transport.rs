@@ -46,6 +46,11 @@ pub(crate) mod tcp {
             self.0.as_ref().poll_write_ready(cx)
         }
 
+        /// Makes the end of the connection a reset: what was sent is not whole.
+        pub(crate) fn abort(&self) -> io::Result<()> {
+            SockRef::from(self.0.as_ref()).set_linger(Some(std::time::Duration::ZERO))
+        }
+
         /// Says that nothing more will be written.
         pub(crate) fn shut(&self) -> io::Result<()> {
             SockRef::from(self.0.as_ref()).shutdown(Shutdown::Write)

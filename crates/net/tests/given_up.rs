@@ -33,6 +33,8 @@ async fn calls_that_are_given_up_hold_nobody_up() {
         port,
         #[cfg(feature = "tls")]
         tls: None,
+        speaks: alula_net::Speaks::HTTP2,
+        http1: Default::default(),
         deadline: Limits::default().handshake_timeout,
         ledger: Arc::new(Ledger::new(&Limits::default())),
         config: Config::default(),
@@ -85,6 +87,8 @@ async fn answer_all(listener: TcpListener) {
         tls: None,
         #[cfg(feature = "tls")]
         clear_text: true,
+        speaks: alula_net::Speaks::HTTP2,
+        http1: Default::default(),
         config: Config::default(),
         ledger: Arc::new(Ledger::new(&Limits::default())),
     };

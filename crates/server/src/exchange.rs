@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 
 use alula_fields::{FieldSection, Head, Status};
-use alula_net::{Body, Error, Incoming, Stream};
+use alula_net::{Body, Error, Incoming, Stream, Version};
 
 use crate::reply::{Reply, Responder};
 
@@ -20,7 +20,7 @@ impl Exchange {
     pub(crate) fn new(incoming: Incoming) -> Self {
         let Incoming { stream, head, ended, .. } = incoming;
         let (receive, send) = stream.split();
-        let request = Request { head };
+        let request = Request { head, version: send.version() };
         let responder = Responder::new(send, &request);
         Self { request, body: receive.into_body(ended), responder }
     }
@@ -69,12 +69,18 @@ impl Exchange {
 /// The head of a request.
 pub struct Request {
     head: Box<Head>,
+    version: Version,
 }
 
 impl Request {
     /// The method, as it was spelled (RFC 9110 §9).
     pub fn method(&self) -> &str {
         self.head.method().unwrap_or_default()
+    }
+
+    /// The version of HTTP it came by.
+    pub fn version(&self) -> Version {
+        self.version
     }
 
     /// The path and query asked for; `*` for the server as a whole; empty for CONNECT (RFC 9113 §8.3.1).

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use alula_net::Error;
+use alula_net::{Error, Speaks};
 use rustls::{
     ServerConfig,
     crypto::aws_lc_rs,
@@ -38,7 +38,7 @@ impl Identity {
             .with_no_client_auth()
             .with_single_cert(chain, key)
             .map_err(|_| Error::usage("the certificate and the key do not belong together"))?;
-        config.alpn_protocols = vec![b"h2".to_vec()];
+        config.alpn_protocols = Speaks::default().alpn();
         Ok(Self {
             config: Arc::new(config),
             #[cfg(feature = "self-signed")]
@@ -46,8 +46,15 @@ impl Identity {
         })
     }
 
-    pub(crate) fn config(&self) -> Arc<ServerConfig> {
-        self.config.clone()
+    /// The TLS configuration, which offers by ALPN what is spoken.
+    pub(crate) fn config(&self, speaks: Speaks) -> Arc<ServerConfig> {
+        let alpn_protocols = speaks.alpn();
+        if self.config.alpn_protocols == alpn_protocols {
+            return self.config.clone();
+        }
+        let mut config = (*self.config).clone();
+        config.alpn_protocols = alpn_protocols;
+        Arc::new(config)
     }
 }
 

@@ -16,7 +16,7 @@ mod serve;
 mod server;
 mod slots;
 
-pub use alula_net::{Body, BodyWriter, Cause, Error, Ledger, Overrun, Phase, Retry, Sent};
+pub use alula_net::{Body, BodyWriter, Cause, Error, Ledger, Overrun, Phase, Refusal, Retry, Sent, Version};
 pub use exchange::{Exchange, Request};
 pub use handler::Handler;
 #[cfg(feature = "tls")]

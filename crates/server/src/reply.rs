@@ -2,8 +2,8 @@
 
 use std::net::SocketAddr;
 
-use alula_fields::{Decimal, FieldSection, Head, IntoName, KnownName, Method, Status};
-use alula_net::{Body, BodyWriter, Error, Sent, Stream, h2::ResponseHead};
+use alula_fields::{Decimal, FieldSection, Head, IntoName, KnownName, Method, ResponseHead, Status};
+use alula_net::{Body, BodyWriter, Error, Sent, Stream};
 
 use crate::{date, exchange::Request};
 

@@ -132,7 +132,7 @@ impl<H: Handler> Future for Serve<H> {
                 ready!(this.poll_linger(cx));
                 return Poll::Ready(());
             }
-            if this.slots.end_run() {
+            if this.slots.end_run() && !rest.goes_on {
                 this.set_timer(rest.wakes_at, cx);
                 return Poll::Pending;
             }

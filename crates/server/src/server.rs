@@ -10,7 +10,7 @@ use std::{
 };
 
 use alula_fields::Limits;
-use alula_net::{Accept, Ledger, Listener, Socket, h2::Config};
+use alula_net::{Accept, Ledger, Listener, Socket, Speaks, h1, h2::Config};
 use tokio::{net::ToSocketAddrs, sync::watch, task::JoinSet};
 
 #[cfg(feature = "tls")]
@@ -24,6 +24,8 @@ const ACCEPT_BACKOFF: Duration = Duration::from_millis(50);
 #[derive(Clone)]
 pub struct ServerBuilder {
     config: Config,
+    http1: h1::Config,
+    speaks: Speaks,
     #[cfg(feature = "tls")]
     identity: Option<Identity>,
     #[cfg(feature = "tls")]
@@ -34,6 +36,8 @@ impl Default for ServerBuilder {
     fn default() -> Self {
         Self {
             config: Config { schedule: true, ..Config::default() },
+            http1: h1::Config::default(),
+            speaks: Speaks::default(),
             #[cfg(feature = "tls")]
             identity: None,
             #[cfg(feature = "tls")]
@@ -57,6 +61,20 @@ impl ServerBuilder {
     #[must_use]
     pub fn clear_text(mut self, is_taken: bool) -> Self {
         self.tls_only = !is_taken;
+        self
+    }
+
+    /// Speaks HTTP/1.1 only.
+    #[must_use]
+    pub fn http1_only(mut self) -> Self {
+        self.speaks = Speaks::HTTP1;
+        self
+    }
+
+    /// Speaks HTTP/2 only.
+    #[must_use]
+    pub fn http2_only(mut self) -> Self {
+        self.speaks = Speaks::HTTP2;
         self
     }
 
@@ -88,9 +106,11 @@ impl ServerBuilder {
         let lobby = Lobby::new(self.config.limits.handshakes, ledger.clone());
         let accept = Accept {
             #[cfg(feature = "tls")]
-            tls: self.identity.as_ref().map(Identity::config),
+            tls: self.identity.as_ref().map(|identity| identity.config(self.speaks)),
             #[cfg(feature = "tls")]
             clear_text: !self.tls_only,
+            speaks: self.speaks,
+            http1: self.http1,
             config: self.config,
             ledger,
         };

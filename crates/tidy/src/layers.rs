@@ -58,7 +58,7 @@ pub const LAYERS: &[Layer] = &[
     ),
     layer("5", &["cli", "store", "python"], Own::Only(&["alula", "tally"]), Outside::AsNeeded),
     layer("side", &["testkit"], Own::Only(&["tally"]), Outside::AsNeeded),
-    layer("side", &["trials"], Own::Only(&["fields", "hpack", "h2", "testkit"]), Outside::Only(&[])),
+    layer("side", &["trials"], Own::Only(&["fields", "hpack", "h1", "h2", "testkit"]), Outside::Only(&[])),
     layer("side", &["tidy"], Own::Only(&[]), Outside::AsNeeded),
     layer("side", &["conformance", "bench", "simulation", "xtask"], Own::Anything, Outside::AsNeeded),
 ];

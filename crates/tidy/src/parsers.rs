@@ -34,6 +34,11 @@ const PARSERS: &[Parser] = &[
     parser("fields/src/section.rs", "append", "field_section"),
     parser("fields/src/status.rs", "parse", "control_data"),
     parser("fields/src/target.rs", "parse", "target"),
+    parser("h1/src/connection/lifecycle.rs", "handle_timeout", "h1_pair"),
+    parser("h1/src/connection/receive.rs", "receive", "h1_client"),
+    parser("h1/src/connection/receive.rs", "receive", "h1_pair"),
+    parser("h1/src/connection/receive.rs", "receive", "h1_server"),
+    parser("h1/src/connection/receive.rs", "receive_end", "h1_client"),
     parser("h2/src/connection/output.rs", "handle_timeout", "h2_operations"),
     parser("h2/src/connection/receive.rs", "receive", "h2_client"),
     parser("h2/src/connection/receive.rs", "receive", "h2_pair"),
@@ -46,7 +51,7 @@ const PARSERS: &[Parser] = &[
 ];
 
 /// The crates that parse, and how the functions that do are named.
-const CRATES: [&str; 3] = ["fields", "h2", "hpack"];
+const CRATES: [&str; 4] = ["fields", "h1", "h2", "hpack"];
 const NAMES: [&str; 4] = ["decode", "lookup", "parse", "receive"];
 
 /// Parsers without a target, targets that are not whole, and rows of the table that are about nothing.

@@ -83,7 +83,7 @@ impl Load {
 
     /// A client of its own, and the request, checked and planned.
     fn sender(&self, authority: &str) -> Result<Arc<Sender>, Error> {
-        let mut builder = Client::builder();
+        let mut builder = Client::builder().http2_prior_knowledge(true);
         builder = match self.transport {
             Transport::Tls => builder.add_roots_pem(self.server.certificate.as_bytes())?,
             // In clear text nobody is to be trusted, and the platform's roots need not be read.

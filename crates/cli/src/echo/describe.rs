@@ -9,7 +9,9 @@ use crate::json;
 /// Appends the description of a request, ending in a newline. Any octets may be in it. Allocates nothing when the
 /// buffer is large enough.
 pub(super) fn describe(request: &Request, peer: SocketAddr, out: &mut Vec<u8>) {
-    out.extend_from_slice(b"{\"version\":\"HTTP/2\",\"method\":");
+    out.extend_from_slice(b"{\"version\":\"");
+    super::write(out, format_args!("{}", request.version()));
+    out.extend_from_slice(b"\",\"method\":");
     json::push_string(out, request.method().as_bytes());
     out.extend_from_slice(b",\"target\":");
     json::push_string(out, request.path().as_bytes());

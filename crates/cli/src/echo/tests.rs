@@ -48,7 +48,7 @@ fn answers_allocate_nothing_once_warm() {
     let url = format!("http://{address}/some/path");
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
-        let client = Client::builder().trust_anything().build().unwrap();
+        let client = Client::builder().http2_prior_knowledge(true).trust_anything().build().unwrap();
         for octets in [0, 1024, 100 * 1024] {
             let content = vec![b'x'; octets];
             // Buffers may still meet a new largest load after the first rounds, but soon no more.

@@ -8,9 +8,9 @@ mod output;
 mod progress;
 mod upload;
 
-use std::{pin::pin, time::Duration};
+use std::{io::Write as _, pin::pin, time::Duration};
 
-use alula::{Call, Client, Limits, Response};
+use alula::{Call, Client, Limits, Response, Version};
 
 use crate::{
     args::{ContentArgs, FetchArgs},
@@ -28,7 +28,6 @@ const LAST_ROUND: Duration = Duration::from_millis(2);
 
 /// Runs one request. `content` is there for methods that take some.
 pub(crate) fn run(method: &str, args: &FetchArgs, content: Option<&ContentArgs>) -> Outcome {
-    check_scheme(args)?;
     let upload = content.and_then(|content| content.data.as_deref()).map(Upload::open).transpose()?;
     let client = client(args)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
@@ -49,16 +48,6 @@ pub(crate) fn run(method: &str, args: &FetchArgs, content: Option<&ContentArgs>)
     outcome
 }
 
-fn check_scheme(args: &FetchArgs) -> Outcome {
-    if is_clear_text(&args.url) && !args.http2_prior_knowledge {
-        return Err(Failure::usage(
-            "http:// is spoken in HTTP/2 only with prior knowledge (RFC 9113 §3.3): add --http2-prior-knowledge if the \
-             server speaks it in clear text",
-        ));
-    }
-    Ok(())
-}
-
 fn is_clear_text(url: &str) -> bool {
     url.get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case("http:"))
 }
@@ -74,6 +63,12 @@ fn client(args: &FetchArgs) -> Result<Client, Failure> {
     // In clear text nobody is to be trusted, and the platform's roots need not be read.
     if args.insecure || is_clear_text(&args.url) {
         builder = builder.trust_anything();
+    }
+    if args.http1_1 {
+        builder = builder.http1_only();
+    }
+    if args.http2_prior_knowledge {
+        builder = builder.http2_only();
     }
     if args.verbose {
         builder = builder.on_frame(frames::print);
@@ -126,6 +121,10 @@ fn with_fields<'a>(mut call: Call<'a>, args: &FetchArgs) -> Call<'a> {
 
 async fn download(method: &str, args: &FetchArgs, mut response: Response) -> Outcome {
     let mut output = Output::open(args.output.as_deref())?;
+    if args.verbose && response.version() == Version::Http1 {
+        // There are no frames to show.
+        let _ = anstream::stderr().write_all(&output::head_of(&response));
+    }
     if args.include || method == "HEAD" {
         output.write_head(&response)?;
     }

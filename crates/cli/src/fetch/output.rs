@@ -48,9 +48,9 @@ impl Output {
     }
 }
 
-fn head_of(response: &Response) -> Vec<u8> {
+pub(crate) fn head_of(response: &Response) -> Vec<u8> {
     let status = response.status();
-    let mut head = format!("HTTP/2 {}", status.code()).into_bytes();
+    let mut head = format!("{} {}", response.version(), status.code()).into_bytes();
     if let Some(reason) = status.reason() {
         head.push(b' ');
         head.extend_from_slice(reason.as_bytes());

@@ -77,7 +77,8 @@ impl Log {
         let request = exchange.request();
         // A string takes all there is.
         let _ = write!(line, "{} - - [{}] \"", exchange.peer().ip(), ClfTime(SystemTime::now()));
-        let _ = write!(line, "{} {} HTTP/2\"", Quoted(request.method()), Quoted(request.path()));
+        let (method, path) = (Quoted(request.method()), Quoted(request.path()));
+        let _ = write!(line, "{method} {path} {}\"", request.version());
         Record { line: Some((Arc::clone(self), line, Instant::now())), ..Record::none() }
     }
 

@@ -105,7 +105,7 @@ fn held_files_are_sent_without_allocating() {
         let (address, stop) = start(site(&files, Duration::from_secs(3600), log));
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
-            let client = Client::builder().trust_anything().build().unwrap();
+            let client = Client::builder().http2_prior_knowledge(true).trust_anything().build().unwrap();
             for length in lengths {
                 becomes_quiet(&client, &format!("http://{address}/{length}"), length).await;
             }

@@ -15,7 +15,9 @@ pub enum Answer {
     Status(u16),
     /// GOAWAY with this code, and the end.
     GoAway(ErrorCode),
-    /// The end of the connection without GOAWAY.
+    /// This status to the one request that was answered, whole, and the end; over HTTP/1.1.
+    Last(u16),
+    /// The end of the connection without GOAWAY; over HTTP/1.1 without a whole answer.
     Closed,
     /// Nothing at all, for as long as one waits.
     Silence,
@@ -27,6 +29,7 @@ impl fmt::Display for Answer {
             Self::Served => f.write_str("served"),
             Self::Reset(code) => write!(f, "RST_STREAM {}", code),
             Self::Status(status) => write!(f, "{status}"),
+            Self::Last(status) => write!(f, "{status}, closed"),
             Self::GoAway(code) => write!(f, "GOAWAY {}", code),
             Self::Closed => f.write_str("closed"),
             Self::Silence => f.write_str("nothing"),

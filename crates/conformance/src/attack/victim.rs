@@ -11,7 +11,7 @@ use alula_tally::{Side, set_side};
 const GRACE: Duration = Duration::from_millis(100);
 
 /// A server under attack. It answers `/small` with 13 octets, `/large` with 64 MiB, `/echo` with the content it gets, `/patient`
-/// with 204 once it has the content, however slowly it comes, `/never` not at all, and anything else with 404.
+/// with 204 once it has the content, however slowly it comes, `/there` with 202, `/never` not at all, and anything else with 404.
 pub struct Victim {
     port: u16,
     stop: Stop,
@@ -69,6 +69,7 @@ async fn answer(exchange: Exchange) -> Result<Sent, Error> {
         "/large" => large(exchange).await,
         "/echo" => echo(exchange).await,
         "/patient" => patient(exchange).await,
+        "/there" => exchange.respond(Status::ACCEPTED).send(b"").await,
         "/never" => std::future::pending().await,
         _ => exchange.respond(Status::NOT_FOUND).send(b"").await,
     }

@@ -62,9 +62,12 @@ impl Session {
     pub fn with_limits(at: &Served, way: Way, limits: Limits) -> Self {
         let frames = Frames::default();
         let record = Arc::clone(&frames);
-        let mut builder = Client::builder().limits(limits).deadline(EXCHANGE_MAX).on_frame(move |frame| {
-            record.lock().unwrap_or_else(PoisonError::into_inner).push(*frame);
-        });
+        let mut builder =
+            Client::builder().http2_prior_knowledge(true).limits(limits).deadline(EXCHANGE_MAX).on_frame(
+                move |frame| {
+                    record.lock().unwrap_or_else(PoisonError::into_inner).push(*frame);
+                },
+            );
         if way == Way::Tls {
             let authority = std::fs::read(at.certificates.authority()).expect("our own file");
             builder = builder.add_roots_pem(&authority).expect("our own certificate");

@@ -7,7 +7,7 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use alula_fields::{Head, SECTION_KEPT_BYTES_MAX, Time};
+use alula_fields::{Head, SECTION_KEPT_BYTES_MAX, StreamKey, Time};
 use alula_hpack::{DecodeError, Memo};
 
 use super::receive::{Phase, Step};
@@ -20,7 +20,6 @@ use crate::fields_in::{Collect, FieldCheck, RequestFacts, Section, SectionLimits
 use crate::frame::{FrameHeader, MAX_31, flag};
 use crate::half::{Incoming, Receiving};
 use crate::known_head::KnownHead;
-use crate::streams::StreamKey;
 use crate::violation::Violation;
 
 /// The block that is being received, and the memory for it.

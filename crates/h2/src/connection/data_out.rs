@@ -1,13 +1,12 @@
 //! DATA that goes (RFC 9113 §6.1, §6.9): as much as both windows allow, in frames the peer takes.
 
-use alula_fields::OutBuf;
+use alula_fields::{OutBuf, StreamKey};
 
 use super::Connection;
 use crate::error::SendError;
 use crate::frame::{FrameHeader, FrameKind, HEADER_BYTES, flag};
 use crate::half::Outgoing;
 use crate::stream::Stream;
-use crate::streams::StreamKey;
 
 impl Connection {
     /// Sends content, as much of it as the windows allow, and says how many octets that was. When it was less than all,

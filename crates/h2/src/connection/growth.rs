@@ -4,13 +4,12 @@
 //! messages, on idle connections, or for readers that are slow. At most one PING is out, and each that has changed nothing
 //! makes the next one rarer.
 
-use alula_fields::{Limits, Time};
+use alula_fields::{Limits, StreamKey, Time};
 
 use super::Connection;
 use crate::bandwidth::{Bandwidth, Used};
 use crate::frame::{MAX_31, ping};
 use crate::half::Receiving;
-use crate::streams::StreamKey;
 
 pub(super) struct Growth {
     stream_max: u32,

@@ -3,13 +3,12 @@
 //! Everything is checked first. Then the block is encoded in place behind room for a frame header; a block longer than the
 //! peer's frames is cut where it lies (RFC 9113 §4.3).
 
-use alula_fields::{FieldSection, KnownName, OutBuf};
+use alula_fields::{FieldSection, KnownName, OutBuf, RequestHead, ResponseHead, StreamKey};
 use alula_hpack::{Block, Field, Indexing};
 
 use super::Connection;
 use crate::content::Content;
 use crate::error::SendError;
-use crate::event::{RequestHead, ResponseHead};
 use crate::fields_in::Section;
 use crate::fields_out::{self, HeadFacts};
 use crate::frame::{FrameHeader, FrameKind, HEADER_BYTES, flag};
@@ -17,7 +16,6 @@ use crate::half::{Outgoing, Sending};
 use crate::prepared::Prepared;
 use crate::repeated::Known;
 use crate::stream::Stream;
-use crate::streams::StreamKey;
 use crate::violation::Violation;
 
 impl Connection {

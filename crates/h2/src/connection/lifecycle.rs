@@ -1,6 +1,6 @@
 //! How streams open and close, and how a connection ends.
 
-use alula_fields::Time;
+use alula_fields::{StreamKey, Time};
 
 use super::Connection;
 use crate::closed_ids::Closed;
@@ -9,7 +9,7 @@ use crate::error_code::ErrorCode;
 use crate::event::{Notice, Origin, Reset};
 use crate::frame::{MAX_31, goaway, rst_stream};
 use crate::half::{Receiving, Sending};
-use crate::streams::{Queue, StreamKey};
+use crate::streams::Queue;
 use crate::violation::{Scope, Violation};
 
 /// Commands that end things, and what came of frames for streams they did not name.

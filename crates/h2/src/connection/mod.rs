@@ -27,7 +27,7 @@ mod turns;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use alula_fields::{FieldSection, Head, Limits, OutBuf, TokenBucket};
+use alula_fields::{FieldSection, Head, Limits, OutBuf, StreamKey, TokenBucket};
 use alula_hpack::{Decoder, DecoderLimits, Encoder};
 
 use crate::closed_ids::ClosedIds;
@@ -40,7 +40,7 @@ use crate::hold::Hold;
 use crate::repeated::Repeated;
 use crate::settings::{LocalSettings, Settings, WINDOW_INITIAL};
 use crate::stream::Stream;
-use crate::streams::{StreamKey, Streams};
+use crate::streams::Streams;
 use crate::trace::{FrameSummary, Trace};
 use crate::violation::Violation;
 use crate::window::{ReceiveWindow, SendWindow};

@@ -2,7 +2,7 @@
 
 use core::time::Duration;
 
-use alula_fields::{OutBuf, Time};
+use alula_fields::{OutBuf, StreamKey, Time};
 
 use super::Connection;
 use crate::config::Config;
@@ -10,7 +10,6 @@ use crate::error::{Awaited, ConnectionError, SendError};
 use crate::frame::{FrameHeader, FrameKind, HEADER_BYTES, MAX_31, SETTINGS_ACK, ping, window_update};
 use crate::half::Receiving;
 use crate::settings::Settings;
-use crate::streams::StreamKey;
 use crate::violation::Violation;
 
 /// Deadlines; `Time::FAR` is none.

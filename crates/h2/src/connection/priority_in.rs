@@ -2,14 +2,13 @@
 
 use alloc::vec::Vec;
 
-use alula_fields::Time;
+use alula_fields::{StreamKey, Time};
 
 use super::Connection;
 use super::receive::{Phase, Step};
 use crate::error::{ConnectionError, SendError};
 use crate::frame::{FrameHeader, FrameKind, HEADER_BYTES, MAX_31};
 use crate::priority::{Priority, URGENCY_MAX};
-use crate::streams::StreamKey;
 use crate::trace::Detail;
 use crate::violation::Violation;
 

@@ -3,13 +3,12 @@
 //! Nothing is assembled but headers and small payloads: fields go to the decoder and DATA to the driver as they come. Each
 //! step ends with an event, with more to do, or for want of input.
 
-use alula_fields::Time;
+use alula_fields::{StreamKey, Time};
 
 use super::Connection;
 use crate::error::ConnectionError;
 use crate::event::{Event, Received};
 use crate::frame::{FrameHeader, FrameKind, MAGIC, flag};
-use crate::streams::StreamKey;
 use crate::violation::Violation;
 
 /// Where in the input we are.

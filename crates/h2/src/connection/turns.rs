@@ -12,10 +12,12 @@ use alloc::vec::Vec;
 use core::cmp::Ordering;
 
 use super::Connection;
+use alula_fields::StreamKey;
+
 use crate::event::Notice;
 use crate::priority::Priority;
 use crate::stream::Stream;
-use crate::streams::{Queue, StreamKey};
+use crate::streams::Queue;
 
 /// What was promised, and what there is to promise.
 #[derive(Debug)]

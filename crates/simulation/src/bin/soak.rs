@@ -121,7 +121,7 @@ async fn soak(requests: u64) -> io::Result<bool> {
 fn client(index: usize) -> Result<Client, Error> {
     let small = Limits { stream_window: 8 * 1024, connection_window: 65_535, ..Limits::default() };
     let limits = if index.is_multiple_of(2) { Limits::default() } else { small };
-    Client::builder().limits(limits).build()
+    Client::builder().http2_prior_knowledge(true).limits(limits).build()
 }
 
 async fn answer(mut exchange: Exchange) -> Result<Sent, Error> {

@@ -149,7 +149,7 @@ async fn all_end(world: &World, who: &str, tasks: Vec<JoinHandle<()>>) {
 
 fn parties(world: &Arc<World>) -> Vec<Arc<Party>> {
     let party = |(index, setting): (usize, &super::world::ClientSetting)| {
-        let mut builder = Client::builder().limits(setting.limits.clone());
+        let mut builder = Client::builder().http2_prior_knowledge(true).limits(setting.limits.clone());
         if setting.asks {
             builder = builder.keep_alive(ASKS_AFTER, ANSWERED_WITHIN);
         }

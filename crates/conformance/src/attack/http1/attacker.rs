@@ -1,0 +1,191 @@
+//! A client that writes octets to a server of HTTP/1.1 and reads, or does not read, what it gets.
+
+use std::io::{BufReader, Read, Write};
+use std::net::{Ipv4Addr, Shutdown, TcpStream};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::thread;
+use std::time::Duration;
+
+use super::answers;
+use crate::attack::answer::Answer;
+
+/// How long an answer may take after the attack was played.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// How long nothing may come, for it to be taken for nothing.
+const PATIENCE_LOST: Duration = Duration::from_millis(1500);
+/// How long the server may take nothing before one stops sending.
+const WRITE_PATIENCE: Duration = Duration::from_millis(500);
+
+/// The last request of an attack, and its status, which no other request of an attack has.
+const STILL_THERE: &[u8] = b"GET /there HTTP/1.1\r\nHost: a\r\n\r\n";
+const STILL_THERE_STATUS: u16 = 202;
+/// What a request is answered that is hidden in another.
+const SMUGGLED_STATUS: u16 = 204;
+
+/// A hostile client with one connection.
+pub struct Http1Attacker {
+    port: u16,
+    socket: TcpStream,
+    got: Arc<Got>,
+    gone: bool,
+    others: Vec<Self>,
+    patience: Duration,
+}
+
+impl Http1Attacker {
+    /// A request to be hidden in another: nobody may answer it.
+    pub const SMUGGLED: &str = "GET /patient HTTP/1.1\r\nHost: a\r\n\r\n";
+
+    /// Connects and says nothing.
+    ///
+    /// # Panics
+    /// When the server does not accept.
+    #[must_use]
+    pub fn connect(port: u16) -> Self {
+        let socket = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).expect("the server accepts");
+        socket.set_nodelay(true).expect("a socket takes its options");
+        socket.set_write_timeout(Some(WRITE_PATIENCE)).expect("a socket takes its options");
+        let got = Arc::new(Got::default());
+        thread::spawn({
+            let (got, socket) = (Arc::clone(&got), socket.try_clone().expect("a descriptor can be had"));
+            move || got.read(socket)
+        });
+        Self { port, socket, got, gone: false, others: Vec::new(), patience: PATIENCE }
+    }
+
+    /// So many more connections to the same server, gone through as the attack itself.
+    ///
+    /// # Panics
+    /// As [`connect`](Self::connect).
+    pub fn with_others(&mut self, count: usize, mut play: impl FnMut(&mut Self)) {
+        for _ in 0..count {
+            let mut other = Self::connect(self.port);
+            play(&mut other);
+            self.others.push(other);
+        }
+    }
+
+    /// Expects nothing any more: waits no longer than for what would have come by now.
+    pub fn lose_patience(&mut self) {
+        self.patience = PATIENCE_LOST;
+    }
+
+    /// Sends octets; false once the connection is gone or the server takes no more.
+    pub fn send(&mut self, octets: impl AsRef<[u8]>) -> bool {
+        self.gone = self.gone || self.socket.write_all(octets.as_ref()).is_err();
+        !self.gone
+    }
+
+    /// Sends the same, so often or until the connection is gone.
+    pub fn flood(&mut self, times: usize, octets: impl AsRef<[u8]>) {
+        for _ in 0..times {
+            if !self.send(octets.as_ref()) || self.got.state().has_ended {
+                return;
+            }
+        }
+    }
+
+    /// Waits until something was answered, or the connection has ended, or long enough.
+    pub fn wait_for_answer(&self) {
+        drop(self.got.wait_for(self.patience, |state| state.has_ended || !state.statuses.is_empty()));
+    }
+
+    /// Waits until the connection has ended, or long enough.
+    pub fn wait_for_the_end(&self) {
+        drop(self.got.wait_for(self.patience, |state| state.has_ended));
+    }
+
+    /// Stops reading, so that what the server sends stays with it.
+    pub fn stop_reading(&mut self) {
+        self.got.change(|state| state.is_stopped = true);
+    }
+
+    fn read_on(&mut self) {
+        self.got.change(|state| state.is_stopped = false);
+    }
+
+    /// What came of it. The attack is over: what was not read is read now.
+    ///
+    /// # Panics
+    /// When a request was answered that was none, or another's content.
+    pub(super) fn answer(&mut self) -> Answer {
+        self.read_on();
+        self.send(STILL_THERE);
+        let is_over = |state: &State| state.has_ended || state.statuses.contains(&STILL_THERE_STATUS);
+        let state = self.got.wait_for(self.patience, is_over);
+        let (statuses, has_ended) = (state.statuses.clone(), state.has_ended);
+        drop(state);
+        let is_smuggled = statuses.iter().skip(1).any(|status| *status == SMUGGLED_STATUS);
+        assert!(!is_smuggled, "the smuggled request was answered: {statuses:?}");
+        match statuses[..] {
+            [status] if has_ended => Answer::Last(status),
+            _ if has_ended => Answer::Closed,
+            [first, .., STILL_THERE_STATUS] if !matches!(first, 200 | SMUGGLED_STATUS) => {
+                Answer::Status(first)
+            }
+            [.., STILL_THERE_STATUS] => Answer::Served,
+            _ => Answer::Silence,
+        }
+    }
+}
+
+impl Drop for Http1Attacker {
+    fn drop(&mut self) {
+        self.read_on();
+        let _ = self.socket.shutdown(Shutdown::Both);
+    }
+}
+
+/// What came so far; written by the reading thread.
+#[derive(Default)]
+struct Got {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    is_stopped: bool,
+    /// Of the answers that are whole, in their order.
+    statuses: Vec<u16>,
+    has_ended: bool,
+}
+
+impl Got {
+    fn read(&self, socket: TcpStream) {
+        let mut from = BufReader::new(Patient { got: self, socket });
+        while let Ok(status) = answers::next(&mut from) {
+            self.change(|state| state.statuses.push(status));
+        }
+        self.change(|state| state.has_ended = true);
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().expect("nobody panics here")
+    }
+
+    fn change(&self, change: impl FnOnce(&mut State)) {
+        change(&mut self.state());
+        self.changed.notify_all();
+    }
+
+    /// Waits until this is so, or long enough.
+    fn wait_for(&self, patience: Duration, what: impl Fn(&State) -> bool) -> MutexGuard<'_, State> {
+        let waited = self.changed.wait_timeout_while(self.state(), patience, |state| !what(state));
+        waited.expect("nobody panics here").0
+    }
+}
+
+/// The socket, read only while nobody has said to stop.
+struct Patient<'a> {
+    got: &'a Got,
+    socket: TcpStream,
+}
+
+impl Read for Patient<'_> {
+    fn read(&mut self, space: &mut [u8]) -> std::io::Result<usize> {
+        let stopped = self.got.changed.wait_while(self.got.state(), |state| state.is_stopped);
+        drop(stopped.expect("nobody panics here"));
+        self.socket.read(space)
+    }
+}

@@ -1,0 +1,39 @@
+//! Messages that are to be sent, as the machines of both versions take them.
+
+use crate::{FieldSection, Status};
+
+/// A request to send. The machine makes of the control data what its version asks for; it must not be among the fields.
+#[derive(Clone, Copy, Debug)]
+pub struct RequestHead<'a> {
+    /// Any token, as it is to be spelled.
+    pub method: &'a str,
+    /// `https` or `http` mostly; left out for CONNECT without protocol.
+    pub scheme: &'a str,
+    /// Host, and port unless it is the scheme's; may be empty if the request has a `host` field.
+    pub authority: &'a str,
+    /// Path and query, or `*` for OPTIONS; left out for CONNECT without protocol.
+    pub path: &'a str,
+    /// The protocol of an extended CONNECT (RFC 8441 §4).
+    pub protocol: Option<&'a str>,
+    /// The fields, in order.
+    pub fields: &'a FieldSection,
+}
+
+/// A response to send.
+#[derive(Clone, Copy, Debug)]
+pub struct ResponseHead<'a> {
+    /// The status.
+    pub status: Status,
+    /// The fields, in order.
+    pub fields: &'a FieldSection,
+}
+
+/// What is given each time a prepared request is sent.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Hole<'a> {
+    /// Path and query, in place of those of the head; only as the first hole.
+    Path,
+    /// The value of a field, which comes after the fields of the head. Any case; neither `host` nor `te`, nor a field that
+    /// is about the connection.
+    Field(&'a str),
+}

@@ -1,0 +1,40 @@
+//! How drivers and machines name a stream to each other.
+
+/// Names a stream of a machine for as long as its slot is kept. Eight octets; keys of freed slots are told apart and find
+/// nothing.
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub struct StreamKey {
+    slot: u32,
+    generation: u32,
+}
+
+impl StreamKey {
+    /// The key of a slot that is used for the `generation`-th time: for machines, which make keys.
+    #[inline]
+    pub const fn new(slot: u32, generation: u32) -> Self {
+        Self { slot, generation }
+    }
+
+    /// The slot's number, below the largest number of streams held at once: an index for tables beside the machine.
+    ///
+    /// ```
+    /// # use alula_fields::StreamKey;
+    /// fn table_entry(table: &mut Vec<Option<u64>>, stream: StreamKey) -> &mut Option<u64> {
+    ///     let at = stream.slot();
+    ///     if table.len() <= at {
+    ///         table.resize(at + 1, None);
+    ///     }
+    ///     &mut table[at]
+    /// }
+    /// ```
+    #[inline]
+    pub const fn slot(self) -> usize {
+        self.slot as usize
+    }
+
+    /// How often the slot had been used before this stream.
+    #[inline]
+    pub const fn generation(self) -> u32 {
+        self.generation
+    }
+}

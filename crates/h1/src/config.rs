@@ -1,0 +1,65 @@
+//! How a connection is set up.
+
+use alula_fields::Limits;
+
+/// What a machine is given when it is made.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// What the peer may make this side hold or do.
+    pub limits: Limits,
+    /// What the peer is forgiven; nothing by default.
+    pub leniency: Leniency,
+    /// How field names are spelled in what is sent.
+    pub spelling: Spelling,
+    /// Whether the names of what is received keep their spelling; costs their octets. Off by default.
+    pub keep_spelling: bool,
+    /// Whether requests name scheme and authority in their target, as a proxy asks for (RFC 9112 §3.2.2). Clients only.
+    pub absolute_targets: bool,
+    /// The scheme of requests that do not say it: `http`, or `https` over TLS. Servers only.
+    pub scheme: &'static str,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            limits: Limits::default(),
+            leniency: Leniency::default(),
+            spelling: Spelling::default(),
+            keep_spelling: false,
+            absolute_targets: false,
+            scheme: "http",
+        }
+    }
+}
+
+/// What a peer is forgiven, one by one; nothing by default.
+///
+/// Each of these has been used to smuggle requests past one reader to another: allow what a peer that you know needs, and
+/// never on a server behind a proxy.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Leniency {
+    /// Lines that end in a line feed alone (RFC 9112 §2.2): those of heads and of trailers, and those that frame chunks.
+    pub bare_lf: bool,
+    /// Field lines that go on in the next line (RFC 9112 §5.2); the break becomes one space. Not for fields that say where
+    /// the message ends.
+    pub folded_lines: bool,
+    /// White space before the colon (RFC 9112 §5.1); it is taken out.
+    pub space_before_colon: bool,
+    /// `content-length` beside `transfer-encoding: chunked` (RFC 9112 §6.3): it is ignored and taken out, and the
+    /// connection is not used again.
+    pub length_with_coding: bool,
+    /// `content-length` more than once with the same number in requests (RFC 9112 §6.3). Clients allow it in responses.
+    pub repeated_length: bool,
+}
+
+/// How field names are spelled in what is sent; they mean the same in any case (RFC 9110 §5.1).
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum Spelling {
+    /// As they were given with `append_spelled`, the others in their usual spelling: `Content-Type`.
+    #[default]
+    Given,
+    /// All in their usual spelling.
+    Canonical,
+    /// All in lower case, as HTTP/2 has them.
+    Lower,
+}

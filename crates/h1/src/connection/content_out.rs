@@ -1,0 +1,121 @@
+//! Content and trailers that go.
+
+use alula_fields::{FieldSection, OutBuf, StreamKey};
+
+use super::{Connection, Sending};
+use crate::error::SendError;
+use crate::head_out;
+use crate::outgoing;
+
+/// More digits than the size of a chunk has, and the end of its line.
+const SIZE_BYTES_MAX: usize = 16 + 2;
+
+impl Connection {
+    /// Sends content, and says how many octets of it were taken: all, or none while the peer has not agreed yet to another
+    /// protocol; [`Notice::Writable`](crate::Notice::Writable) follows then. With `end` the message ends.
+    ///
+    /// # Errors
+    /// When it cannot be sent at all; nothing has changed then, and nothing is written.
+    pub fn send_data(
+        &mut self,
+        stream: StreamKey,
+        data: &[u8],
+        end: bool,
+        out: &mut OutBuf,
+    ) -> Result<usize, SendError> {
+        self.check_message(stream)?;
+        match self.sending {
+            Sending::Undecided if !end => return Ok(0),
+            Sending::Length(left) => self.send_some(left, data, end, out)?,
+            Sending::Chunks => write_chunk(data, end, out),
+            Sending::UntilClose => out.extend(data),
+            Sending::Undecided if !data.is_empty() => return Ok(0),
+            _ if data.is_empty() => {}
+            _ => return Err(SendError::ContentLength),
+        }
+        if end {
+            self.sent_all();
+        }
+        Ok(data.len())
+    }
+
+    /// Ends a message with trailers, after all of its content. A peer of HTTP/1.0 has no place for them: it gets none.
+    ///
+    /// # Errors
+    /// When they cannot be sent; nothing has changed then, and nothing is written.
+    pub fn send_trailers(
+        &mut self,
+        stream: StreamKey,
+        trailers: &FieldSection,
+        out: &mut OutBuf,
+    ) -> Result<(), SendError> {
+        self.check_message(stream)?;
+        outgoing::trailers(trailers)?;
+        match self.sending {
+            Sending::Chunks => head_out::trailers(trailers, self.config.spelling, out),
+            Sending::UntilClose if !self.is_tunnel => {}
+            _ => return Err(SendError::Trailers),
+        }
+        self.sent_all();
+        Ok(())
+    }
+
+    /// Content whose length was stated: no more of it, and no less.
+    #[inline]
+    fn send_some(&mut self, left: u64, data: &[u8], end: bool, out: &mut OutBuf) -> Result<(), SendError> {
+        let left = left.checked_sub(data.len() as u64).ok_or(SendError::ContentLength)?;
+        if end && left > 0 {
+            return Err(SendError::ContentLength);
+        }
+        out.extend(data);
+        self.sending = if left > 0 { Sending::Length(left) } else { Sending::Nothing };
+        Ok(())
+    }
+
+    fn check_message(&self, stream: StreamKey) -> Result<(), SendError> {
+        match self.sending {
+            _ if self.error.is_some() => Err(SendError::Closed),
+            _ if !self.is_current(stream) => Err(SendError::UnknownStream),
+            _ if self.is_over => Err(SendError::StreamEnded),
+            Sending::Ended => Err(SendError::StreamEnded),
+            Sending::Head => Err(SendError::HeadNotSent),
+            _ => Ok(()),
+        }
+    }
+
+    #[inline]
+    pub(super) fn sent_all(&mut self) {
+        self.sending = Sending::Ended;
+        self.settle();
+    }
+}
+
+/// Writes one chunk, and the last one if that is the end.
+#[inline]
+fn write_chunk(data: &[u8], end: bool, out: &mut OutBuf) {
+    const LAST: &[u8] = b"0\r\n\r\n";
+    let space = out.spare(SIZE_BYTES_MAX + data.len() + 2 + LAST.len());
+    let mut at = 0;
+    if !data.is_empty() {
+        at = write_size(data.len(), space);
+        space[at..at + data.len()].copy_from_slice(data);
+        at += data.len();
+        space[at..at + 2].copy_from_slice(b"\r\n");
+        at += 2;
+    }
+    if end {
+        space[at..at + LAST.len()].copy_from_slice(LAST);
+        at += LAST.len();
+    }
+    out.commit(at);
+}
+
+/// Writes the line with the size of a chunk, and says how long it is.
+fn write_size(size: usize, space: &mut [u8]) -> usize {
+    let digits = ((usize::BITS - size.leading_zeros()).div_ceil(4) as usize).max(1);
+    for (at, digit) in space[..digits].iter_mut().enumerate() {
+        *digit = b"0123456789abcdef"[size >> (4 * (digits - 1 - at)) & 0xf];
+    }
+    space[digits..digits + 2].copy_from_slice(b"\r\n");
+    digits + 2
+}

@@ -1,0 +1,267 @@
+//! Heads that go: requests of a client, answers of a server.
+
+use alula_fields::{OutBuf, RequestHead, ResponseHead, Status, StreamKey, Time};
+
+use super::{Connection, Receiving, Sending};
+use crate::error::SendError;
+use crate::facts::Facts;
+use crate::framing::Asked;
+use crate::head_in::Kind;
+use crate::head_out::{self, Extra};
+use crate::outgoing;
+use crate::prepared::Prepared;
+use crate::violation::Violation;
+
+impl Connection {
+    /// Sends a request; with `end` it has no content. Without, its content is as long as `content-length` says, or comes in
+    /// chunks, in which case the machine says so. CONNECT, and a request whose `connection` says `upgrade`, have no content:
+    /// what is sent after them waits for the peer to agree.
+    ///
+    /// # Errors
+    /// When it cannot be sent; nothing has changed then, and nothing is written.
+    pub fn send_request(
+        &mut self,
+        head: &RequestHead<'_>,
+        end: bool,
+        out: &mut OutBuf,
+    ) -> Result<StreamKey, SendError> {
+        self.check_idle()?;
+        let facts = outgoing::fields(head.fields)?;
+        outgoing::control(head, &facts, &mut self.authority)?;
+        let plan = self.plan_request(head.method, &facts, end)?;
+        let is_absolute = self.config.absolute_targets && head.method != "CONNECT";
+        check_origin(is_absolute, !head.authority.is_empty())?;
+        head_out::request(head, facts.has_host, is_absolute, plan.extra, self.config.spelling, out);
+        Ok(self.begin(plan, Asked::by(head.method), &facts))
+    }
+
+    /// Sends a prepared request with these values for its holes.
+    ///
+    /// # Errors
+    /// As [`send_request`](Self::send_request), and when the values do not fit the holes.
+    pub fn send_prepared(
+        &mut self,
+        prepared: &Prepared,
+        values: &[&[u8]],
+        end: bool,
+        out: &mut OutBuf,
+    ) -> Result<StreamKey, SendError> {
+        self.check_idle()?;
+        let facts = prepared.check(values)?;
+        let plan = self.plan_request(prepared.method(), &facts, end)?;
+        check_origin(self.config.absolute_targets, prepared.has_authority())?;
+        prepared.write(values, self.config.absolute_targets, out);
+        head_out::rest(plan.extra, self.config.spelling, out);
+        Ok(self.begin(plan, Asked::by(prepared.method()), &facts))
+    }
+
+    /// Sends the final response; with `end` it has no content. Without, its content is as long as `content-length` says, or
+    /// comes in chunks, or lasts as long as the connection if the peer knows no chunks. The answer to HEAD has none in any
+    /// case, and neither have 204 and 304.
+    ///
+    /// # Errors
+    /// When it cannot be sent; nothing has changed then, and nothing is written.
+    pub fn send_response(
+        &mut self,
+        stream: StreamKey,
+        head: &ResponseHead<'_>,
+        end: bool,
+        out: &mut OutBuf,
+    ) -> Result<(), SendError> {
+        self.check_answer(stream)?;
+        if head.status.is_informational() {
+            return Err(SendError::Status);
+        }
+        let facts = outgoing::fields(head.fields)?;
+        let opens_tunnel = self.asked == Asked::Connect && head.status.is_success();
+        let sending = self.answer_of(head.status, &facts, opens_tunnel, end)?;
+        self.persists_after(&facts, sending, opens_tunnel);
+        let extra = self.extra_of(head.status, &facts, sending, opens_tunnel);
+        head_out::response(head, extra, self.config.spelling, out);
+        self.awaits_continue = false;
+        self.decide_tunnel(opens_tunnel);
+        match end {
+            true => self.sent_all(),
+            false => self.sending = sending,
+        }
+        Ok(())
+    }
+
+    /// Sends an interim response, 1xx but not 101. A client of HTTP/1.0 knows none, and gets none.
+    ///
+    /// # Errors
+    /// When it cannot be sent; nothing has changed then, and nothing is written.
+    pub fn send_interim(
+        &mut self,
+        stream: StreamKey,
+        head: &ResponseHead<'_>,
+        out: &mut OutBuf,
+    ) -> Result<(), SendError> {
+        self.check_answer(stream)?;
+        if !head.status.is_interim() {
+            return Err(SendError::Status);
+        }
+        let facts = outgoing::fields(head.fields)?;
+        if facts.content_length.is_some() || facts.is_chunked {
+            return Err(SendError::ContentLength);
+        }
+        if !self.is_peer_old {
+            head_out::response(head, Extra::default(), self.config.spelling, out);
+            self.awaits_continue &= head.status != Status::CONTINUE;
+        }
+        Ok(())
+    }
+
+    /// Somebody wants the content of the request: a client that waits to be told so is told (RFC 9110 §10.1.1).
+    #[inline]
+    pub fn invite_content(&mut self, stream: StreamKey, out: &mut OutBuf) {
+        if self.awaits_continue && self.is_current(stream) && self.sending == Sending::Head {
+            self.awaits_continue = false;
+            out.extend(b"HTTP/1.1 100 Continue\r\n\r\n");
+        }
+    }
+}
+
+/// A whole URI names an authority (RFC 9112 §3.2.2).
+#[inline]
+fn check_origin(is_absolute: bool, has_authority: bool) -> Result<(), SendError> {
+    if is_absolute && !has_authority { Err(SendError::Control(Violation::TARGET_INVALID)) } else { Ok(()) }
+}
+
+/// What a request will be.
+struct Plan {
+    extra: Extra,
+    sending: Sending,
+}
+
+impl Connection {
+    #[inline]
+    fn check_idle(&self) -> Result<(), SendError> {
+        match () {
+            () if !self.is_client => Err(SendError::WrongRole),
+            () if self.error.is_some() => Err(SendError::Closed),
+            () if !self.is_over => Err(SendError::Busy),
+            () if !self.persists || self.is_going => Err(SendError::GoingAway),
+            () => Ok(()),
+        }
+    }
+
+    #[inline]
+    fn check_answer(&self, stream: StreamKey) -> Result<(), SendError> {
+        match self.sending {
+            _ if self.is_client => Err(SendError::WrongRole),
+            _ if self.error.is_some() => Err(SendError::Closed),
+            _ if !self.is_current(stream) => Err(SendError::UnknownStream),
+            Sending::Head => Ok(()),
+            _ => Err(SendError::HeadAlreadySent),
+        }
+    }
+
+    #[inline]
+    fn plan_request(&self, method: &str, facts: &Facts, end: bool) -> Result<Plan, SendError> {
+        let mut extra = Extra::default();
+        let is_connect = method == "CONNECT";
+        let sending = match facts.content_length {
+            None | Some(0) if is_connect && !end && !facts.is_chunked => Sending::Undecided,
+            _ if is_connect
+                && (facts.is_chunked || facts.content_length.is_some_and(|length| length > 0)) =>
+            {
+                return Err(SendError::ContentLength);
+            }
+            _ if end && (facts.is_chunked || facts.content_length.is_some_and(|length| length > 0)) => {
+                return Err(SendError::ContentLength);
+            }
+            None if end => {
+                // Those who read a length where content is usual are not left to guess (RFC 9110 §8.6).
+                extra.length = matches!(method, "POST" | "PUT" | "PATCH").then_some(0);
+                Sending::Ended
+            }
+            Some(0) if end => Sending::Ended,
+            Some(0) => Sending::Nothing,
+            Some(length) => Sending::Length(length),
+            None if !facts.is_chunked && facts.says_upgrade => Sending::Undecided,
+            None => {
+                extra.is_chunked = !facts.is_chunked;
+                Sending::Chunks
+            }
+        };
+        Ok(Plan { extra, sending })
+    }
+
+    /// The exchange begins: its request is on its way.
+    #[inline]
+    fn begin(&mut self, plan: Plan, asked: Asked, facts: &Facts) -> StreamKey {
+        self.generation += 1;
+        self.is_over = false;
+        self.asked = asked;
+        self.asked_upgrade = facts.says_upgrade;
+        self.persists = !facts.says_close;
+        self.sending = plan.sending;
+        self.receiving = Receiving::Head;
+        self.due = Time::FAR;
+        self.head_in.begin(Kind::Response);
+        self.key()
+    }
+
+    /// How the content of an answer ends.
+    #[inline]
+    fn answer_of(
+        &self,
+        status: Status,
+        facts: &Facts,
+        opens_tunnel: bool,
+        end: bool,
+    ) -> Result<Sending, SendError> {
+        if facts.is_chunked && self.is_peer_old {
+            return Err(SendError::Control(Violation::CODING_TOO_EARLY));
+        }
+        let states_length = facts.content_length.is_some() || facts.is_chunked;
+        if (opens_tunnel || status == Status::NO_CONTENT) && states_length {
+            return Err(SendError::ContentLength);
+        }
+        let has_none = self.asked == Asked::Head || status.is_bodiless();
+        Ok(match facts.content_length {
+            _ if opens_tunnel => Sending::UntilClose,
+            _ if has_none => Sending::Nothing,
+            Some(0) => Sending::Nothing,
+            Some(_) if end => return Err(SendError::ContentLength),
+            Some(length) => Sending::Length(length),
+            None if end && facts.is_chunked => return Err(SendError::ContentLength),
+            None if end => Sending::Nothing,
+            None if self.is_peer_old => Sending::UntilClose,
+            None => Sending::Chunks,
+        })
+    }
+
+    #[inline]
+    fn persists_after(&mut self, facts: &Facts, sending: Sending, opens_tunnel: bool) {
+        // A client that did not wait for its tunnel has sent what is no request, though it may look like one (RFC 9110 §9.3.6).
+        let is_refused = self.receiving == Receiving::Undecided && !opens_tunnel;
+        let ends_with_it = sending == Sending::UntilClose || opens_tunnel || is_refused;
+        // A client that was not told to go on may send its content or not: what comes next cannot be known.
+        self.persists &= !facts.says_close && !ends_with_it && !self.awaits_continue && !self.is_going;
+        if self.awaits_continue {
+            self.receiving = Receiving::Ended;
+        }
+    }
+
+    #[inline]
+    fn extra_of(&self, status: Status, facts: &Facts, sending: Sending, opens_tunnel: bool) -> Extra {
+        let states_length = facts.content_length.is_some() || facts.is_chunked;
+        let is_empty = sending == Sending::Nothing && !status.is_bodiless() && self.asked != Asked::Head;
+        Extra {
+            length: (is_empty && !states_length).then_some(0),
+            is_chunked: sending == Sending::Chunks && !facts.is_chunked,
+            closes: !self.persists && !facts.says_close && !opens_tunnel,
+            keeps_alive: self.persists && self.is_peer_old && !facts.says_keep_alive,
+        }
+    }
+
+    /// What follows CONNECT is a tunnel's, or nobody's.
+    fn decide_tunnel(&mut self, opens_tunnel: bool) {
+        if self.receiving == Receiving::Undecided {
+            self.is_tunnel = opens_tunnel;
+            self.receiving = if opens_tunnel { Receiving::UntilClose } else { Receiving::Ended };
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! How exchanges end, and how a connection does.
+
+use alula_fields::{OutBuf, Status, StreamKey, Time};
+
+use super::{Connection, Receiving, Sending};
+use crate::error::{Awaited, ConnectionError};
+use crate::event::Notice;
+
+/// Giving up.
+impl Connection {
+    /// Gives an exchange up. What is left of the peer's message is read and dropped, if that is not much
+    /// ([`Limits::drain_bytes`](alula_fields::Limits::drain_bytes)), takes no longer than the next request might
+    /// ([`Limits::idle_timeout`](alula_fields::Limits::idle_timeout)), and our own message is whole; else the connection ends.
+    /// Nothing happens to a stream that is gone, or over.
+    pub fn reset(&mut self, stream: StreamKey) {
+        if !self.is_current(stream) || self.is_over || self.error.is_some() || self.discards.is_some() {
+            return;
+        }
+        let most = u64::from(self.config.limits.drain_bytes);
+        let is_short = match self.receiving {
+            Receiving::Length(left) => left <= most,
+            Receiving::Chunks | Receiving::Trailers => true,
+            _ => false,
+        };
+        match self.sending == Sending::Ended {
+            true if is_short && self.persists => self.discard(most),
+            true if !self.is_client => self.hang_up(),
+            _ => _ = self.fail(ConnectionError::GivenUp),
+        }
+    }
+
+    /// What is left of the peer's message is dropped, up to so many octets of it, for as long as another request is waited for.
+    fn discard(&mut self, most: u64) {
+        self.discards = Some(most.saturating_add(1));
+        self.due = self.now.saturating_add(self.config.limits.idle_timeout);
+    }
+
+    /// Our answer is whole, and the rest of the request is not worth waiting for.
+    fn hang_up(&mut self) {
+        self.persists = false;
+        self.receiving = Receiving::Ended;
+        self.settle();
+    }
+
+    /// Takes no further exchanges: the one under way is the last.
+    pub fn goaway(&mut self) {
+        self.is_going = true;
+        let has_begun = !self.is_over || (!self.is_client && self.head_in.has_begun());
+        if !has_begun {
+            self.persists = false;
+            // What has been sent meanwhile is not acted on.
+            self.receiving = Receiving::Ended;
+            self.due = Time::FAR;
+        } else if self.sending != Sending::Ended {
+            // A client's next request, or a server's answer, says so.
+            self.persists &= self.is_over;
+        }
+    }
+
+    /// Ends the connection at once.
+    pub fn close(&mut self) {
+        if self.error.is_none() {
+            self.fail(ConnectionError::Closed);
+        }
+    }
+}
+
+/// What the driver has to do.
+impl Connection {
+    /// What happened beside the events, the oldest first; `None` when there is nothing more.
+    #[inline]
+    pub fn poll_notice(&mut self) -> Option<Notice> {
+        let take = core::mem::take::<bool>;
+        match () {
+            () if take(&mut self.notices.writable) => Some(Notice::Writable { stream: self.key() }),
+            () if take(&mut self.notices.idle) => Some(Notice::Idle),
+            () if take(&mut self.notices.last) => Some(Notice::Last),
+            () if take(&mut self.notices.closed) => self.error.map(Notice::Closed),
+            () => None,
+        }
+    }
+
+    /// Appends what the machine itself has to say, before anything else is written there, and says how much that was.
+    #[inline]
+    pub fn poll_transmit(&mut self, out: &mut OutBuf) -> usize {
+        let octets = self.pending.len();
+        if octets > 0 {
+            out.extend(self.pending.unsent());
+            self.pending.clear();
+        }
+        octets
+    }
+
+    /// Whether [`poll_transmit`](Self::poll_transmit) has something.
+    #[inline]
+    pub fn wants_write(&self) -> bool {
+        !self.pending.is_empty()
+    }
+
+    /// When [`handle_timeout`](Self::handle_timeout) is to be called, if nothing happens before.
+    #[inline]
+    pub fn poll_timeout(&self) -> Option<Time> {
+        (self.due != Time::FAR && self.error.is_none()).then_some(self.due)
+    }
+
+    /// Does what is due by `now`: a head that is not whole in time ends the connection, and so does a side that asks, or is
+    /// asked, nothing any more.
+    pub fn handle_timeout(&mut self, now: Time) {
+        self.now = self.now.max(now);
+        if self.error.is_some() || now < self.due {
+            return;
+        }
+        let awaited = if self.awaits_head { Awaited::Head } else { Awaited::Request };
+        self.fail(ConnectionError::TimedOut(awaited));
+    }
+}
+
+impl Connection {
+    /// Ends the exchange once both its messages have ended.
+    #[inline]
+    pub(super) fn settle(&mut self) {
+        if self.receiving != Receiving::Ended || self.sending != Sending::Ended || self.is_over {
+            return;
+        }
+        self.is_over = true;
+        self.discards = None;
+        self.interim = 0;
+        self.due = Time::FAR;
+        if !self.persists || self.is_going || self.is_peer_done {
+            self.persists = false;
+            self.notices.last = true;
+            return;
+        }
+        self.sending = Sending::Idle;
+        self.receiving = if self.is_client { Receiving::Idle } else { Receiving::Head };
+        self.due = self.now.saturating_add(self.config.limits.idle_timeout);
+        self.notices.idle = true;
+    }
+
+    /// Ends the connection; a server that owes an answer says why.
+    #[cold]
+    pub(super) fn fail(&mut self, error: ConnectionError) -> ConnectionError {
+        let owes_answer =
+            !self.is_client && matches!(self.sending, Sending::Idle | Sending::Head) && !self.is_peer_done;
+        if let (true, Some(status)) = (owes_answer, status_of(error)) {
+            self.answer(status);
+        }
+        self.error = Some(error);
+        self.due = Time::FAR;
+        self.notices.closed = true;
+        error
+    }
+
+    fn answer(&mut self, status: Status) {
+        for part in [
+            &b"HTTP/1.1 "[..],
+            &status.digits(),
+            b" ",
+            status.reason().unwrap_or_default().as_bytes(),
+            b"\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
+        ] {
+            self.pending.extend(part);
+        }
+    }
+}
+
+/// What a peer is told that is waited for no longer.
+fn status_of(error: ConnectionError) -> Option<Status> {
+    match error {
+        ConnectionError::Peer(violation) => Some(violation.status),
+        ConnectionError::TimedOut(Awaited::Head) => Some(Status::REQUEST_TIMEOUT),
+        _ => None,
+    }
+}

@@ -1,0 +1,377 @@
+//! One HTTP/1.1 connection without sockets or clocks.
+//!
+//! There is one exchange at a time: a request and its responses. What a client sends ahead (pipelining, RFC 9112 §9.3.2) waits
+//! unread in the driver's buffer until the answer before it is whole, so answers are in order, and a peer cannot make us hold
+//! more than that buffer.
+//!
+//! Rule 1: an exchange is over when both its messages are; only `settle` ends it.
+//! Rule 2: where a message ends is decided once, when its head is complete (`framing.rs`).
+//! Rule 3: a message that was cut is never whole: the connection ends with an error instead.
+
+mod content_out;
+mod heads_out;
+mod lifecycle;
+mod receive;
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
+use alula_fields::{FieldSection, Head, Limits, OutBuf, StreamKey, Time};
+
+use crate::chunked::Chunked;
+use crate::config::Config;
+use crate::error::{ConnectionError, UnknownStream};
+use crate::framing::Asked;
+use crate::head_in::{HeadIn, Kind};
+
+/// One HTTP/1.1 connection without sockets or clocks, for either role.
+///
+/// A driver gives [`receive`](Self::receive) what it has read, and again what was not consumed, until nothing comes of it;
+/// when the peer has closed its side it calls [`receive_end`](Self::receive_end). After every call that changes the connection
+/// it
+///
+/// 1. takes the notices with [`poll_notice`](Self::poll_notice),
+/// 2. writes what [`poll_transmit`](Self::poll_transmit) and the commands have appended,
+/// 3. sleeps until [`poll_timeout`](Self::poll_timeout), then calls [`handle_timeout`](Self::handle_timeout).
+///
+/// It reads from the socket while [`wants_read`](Self::wants_read).
+///
+/// ```
+/// use alula_fields::{FieldSection, Head, OutBuf, Status, Time};
+/// use alula_h1::{Config, Connection, Event, RequestHead, ResponseHead};
+///
+/// let (mut client, mut server) = (Connection::client(Config::default()), Connection::server(Config::default()));
+/// let (mut up, mut down, fields) = (OutBuf::new(), OutBuf::new(), FieldSection::new());
+/// let head = RequestHead {
+///     method: "GET",
+///     scheme: "http",
+///     authority: "a.example",
+///     path: "/",
+///     protocol: None,
+///     fields: &fields,
+/// };
+/// client.send_request(&head, true, &mut up)?;
+/// assert_eq!(up.unsent(), b"GET / HTTP/1.1\r\nHost: a.example\r\n\r\n");
+///
+/// let received = server.receive(up.unsent(), Time::ZERO)?;
+/// let Some(Event::Head { stream, end: true }) = received.event else { panic!("a whole request") };
+/// let mut request = Head::new();
+/// server.take_head(stream, &mut request)?;
+/// assert_eq!((request.path(), request.authority()), (Some("/"), Some("a.example")));
+///
+/// server.send_response(stream, &ResponseHead { status: Status::OK, fields: &fields }, true, &mut down)?;
+/// assert_eq!(down.unsent(), b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+/// assert!(matches!(client.receive(down.unsent(), Time::ZERO)?.event, Some(Event::Head { end: true, .. })));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Connection {
+    is_client: bool,
+    config: Config,
+    head_in: HeadIn,
+    /// What is being received, or was and is not taken yet; after the final head of a message, its trailers.
+    head: Box<Head>,
+    chunked: Chunked,
+    receiving: Receiving,
+    sending: Sending,
+    /// Names the exchange under way, or the last one.
+    generation: u32,
+    /// There was an exchange, and it is over.
+    is_over: bool,
+    asked: Asked,
+    /// The request asked for another protocol (RFC 9110 §7.8).
+    asked_upgrade: bool,
+    /// Both sides have left HTTP behind.
+    is_tunnel: bool,
+    /// The peer's message is of HTTP/1.0.
+    is_peer_old: bool,
+    /// Another exchange may follow.
+    persists: bool,
+    /// No further exchange is to begin.
+    is_going: bool,
+    /// What arrives of the message under way is dropped; so many more octets of it are read.
+    discards: Option<u64>,
+    /// Content that was received and not given back.
+    held: u32,
+    /// Interim responses to the request under way.
+    interim: u32,
+    /// Whether the connection has answered before.
+    is_reused: bool,
+    /// The client waits for 100 before it sends its content (RFC 9110 §10.1.1).
+    awaits_continue: bool,
+    /// The peer has closed its side.
+    is_peer_done: bool,
+    /// What the machine itself has to say.
+    pending: OutBuf,
+    /// The latest time it was told.
+    now: Time,
+    /// A head has begun and is not whole.
+    awaits_head: bool,
+    /// Until when the peer has to have finished what it began, or begun something; far when it need not.
+    due: Time,
+    error: Option<ConnectionError>,
+    notices: Notices,
+    authority: Vec<u8>,
+}
+
+/// The message that comes.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Receiving {
+    /// Nothing may come: a client has asked nothing.
+    Idle,
+    /// A head, or the rest of it.
+    Head,
+    /// So many octets of content.
+    Length(u64),
+    Chunks,
+    Trailers,
+    /// Content, or another protocol, until the peer closes.
+    UntilClose,
+    /// What comes is another protocol's if our answer to CONNECT allows it.
+    Undecided,
+    /// All of it is here.
+    Ended,
+}
+
+/// The message that goes.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Sending {
+    /// Nothing is to be sent: a client may ask, a server is not asked.
+    Idle,
+    /// A server's answer is due.
+    Head,
+    /// So many octets of content.
+    Length(u64),
+    Chunks,
+    /// Content, or another protocol, until we close.
+    UntilClose,
+    /// Nothing, until the peer has agreed to another protocol.
+    Undecided,
+    /// No more octets, but the end is still to be said.
+    Nothing,
+    /// All of it is out.
+    Ended,
+}
+
+#[derive(Default)]
+struct Notices {
+    idle: bool,
+    last: bool,
+    writable: bool,
+    closed: bool,
+}
+
+/// Making one.
+impl Connection {
+    /// The side that asks.
+    pub fn client(config: Config) -> Self {
+        Self::new(true, config)
+    }
+
+    /// The side that answers. The first request has to be here within [`Limits::handshake_timeout`].
+    pub fn server(config: Config) -> Self {
+        Self::new(false, config)
+    }
+
+    fn new(is_client: bool, config: Config) -> Self {
+        let (kind, receiving) = match is_client {
+            true => (Kind::Response, Receiving::Idle),
+            false => (Kind::Request, Receiving::Head),
+        };
+        let due =
+            if is_client { Time::FAR } else { Time::ZERO.saturating_add(config.limits.handshake_timeout) };
+        Self {
+            is_client,
+            head_in: HeadIn::new(kind, &config),
+            head: Box::default(),
+            chunked: Chunked::new(0, false),
+            receiving,
+            sending: Sending::Idle,
+            generation: 0,
+            is_over: true,
+            asked: Asked::Other,
+            asked_upgrade: false,
+            is_tunnel: false,
+            is_peer_old: false,
+            persists: true,
+            is_going: false,
+            discards: None,
+            held: 0,
+            interim: 0,
+            is_reused: false,
+            awaits_continue: false,
+            is_peer_done: false,
+            pending: OutBuf::new(),
+            now: Time::ZERO,
+            awaits_head: false,
+            due,
+            error: None,
+            notices: Notices::default(),
+            authority: Vec::new(),
+            config,
+        }
+    }
+}
+
+/// What was received.
+impl Connection {
+    /// Swaps the head that the last event announced into `into`, which is to be cleared.
+    ///
+    /// # Errors
+    /// When the stream is not the one under way.
+    pub fn take_head(&mut self, stream: StreamKey, into: &mut Head) -> Result<(), UnknownStream> {
+        self.check_current(stream)?;
+        core::mem::swap(&mut *self.head, into);
+        Ok(())
+    }
+
+    /// As [`take_head`](Self::take_head), and moves nothing but the pointers.
+    ///
+    /// # Errors
+    /// As `take_head`.
+    pub fn take_boxed_head(&mut self, stream: StreamKey, into: &mut Box<Head>) -> Result<(), UnknownStream> {
+        self.check_current(stream)?;
+        core::mem::swap(&mut self.head, into);
+        Ok(())
+    }
+
+    /// Swaps the trailers that the last event announced into `into`, which is to be cleared.
+    ///
+    /// # Errors
+    /// As [`take_head`](Self::take_head).
+    pub fn take_trailers(&mut self, stream: StreamKey, into: &mut FieldSection) -> Result<(), UnknownStream> {
+        self.check_current(stream)?;
+        core::mem::swap(&mut self.head.fields, into);
+        Ok(())
+    }
+
+    /// Gives octets of content back that were consumed; at most those that are held are counted.
+    pub fn release_capacity(&mut self, bytes: u32) {
+        self.held -= bytes.min(self.held);
+    }
+}
+
+/// How things stand.
+impl Connection {
+    /// Whether this is the side that asks.
+    #[inline]
+    pub const fn is_client(&self) -> bool {
+        self.is_client
+    }
+
+    /// Whether octets of the peer are wanted: not while as much content is held as [`Limits::stream_window`] allows, or the
+    /// peer has closed its side. A server reads on while it answers, so that it sees when the client goes; it keeps no more than
+    /// it likes of what comes.
+    #[inline]
+    pub fn wants_read(&self) -> bool {
+        self.held < self.config.limits.stream_window && !self.is_peer_done && self.error.is_none()
+    }
+
+    /// Whether octets that are here may be received although no more have come: the exchange before is over.
+    #[inline]
+    pub fn can_go_on(&self) -> bool {
+        !matches!(self.receiving, Receiving::Ended | Receiving::Undecided) && self.error.is_none()
+    }
+
+    /// Whether the peer has ended its message; `None` when the stream is gone.
+    pub fn has_received_all(&self, stream: StreamKey) -> Option<bool> {
+        self.is_current(stream).then_some(self.is_over || self.receiving == Receiving::Ended)
+    }
+
+    /// Whether we have ended our message; `None` when the stream is gone.
+    pub fn has_sent_all(&self, stream: StreamKey) -> Option<bool> {
+        self.is_current(stream).then_some(self.is_over || self.sending == Sending::Ended)
+    }
+
+    /// Whether the peer owes content whose length it has stated (RFC 9110 §8.6), and we take it.
+    pub fn is_content_awaited(&self, stream: StreamKey) -> bool {
+        let is_owed = match self.receiving {
+            Receiving::Length(_) => true,
+            Receiving::Chunks => self.chunked.is_within_chunk(),
+            _ => false,
+        };
+        is_owed && !self.awaits_continue && self.wants_read() && self.is_current(stream)
+    }
+
+    /// Whether a request can be sent now.
+    #[inline]
+    pub fn is_idle(&self) -> bool {
+        self.is_over && !self.is_closed()
+    }
+
+    /// Whether there has been an exchange.
+    pub const fn is_introduced(&self) -> bool {
+        self.generation > 0
+    }
+
+    /// Exchanges under way: one or none.
+    #[inline]
+    pub fn in_flight(&self) -> usize {
+        usize::from(!self.is_over)
+    }
+
+    /// Whether nothing more will happen: what [`poll_transmit`](Self::poll_transmit) has left is to be written, then the
+    /// connection closed.
+    #[inline]
+    pub const fn is_closed(&self) -> bool {
+        self.error.is_some() || (self.is_over && !self.persists)
+    }
+
+    /// Whether a message was cut where the peer cannot see it: it takes the end of the connection for the end of the content,
+    /// and is to be told otherwise, by a reset of the connection.
+    #[inline]
+    pub fn is_cut_unseen(&self) -> bool {
+        self.error.is_some() && self.sending == Sending::UntilClose
+    }
+
+    /// Whether our side of a tunnel has ended, so that the connection is to be closed in that direction.
+    #[inline]
+    pub fn wants_shutdown(&self) -> bool {
+        self.is_tunnel && self.sending == Sending::Ended
+    }
+
+    /// Why the connection ended, once it has by an error.
+    pub const fn error(&self) -> Option<ConnectionError> {
+        self.error
+    }
+
+    /// What the peer may make this side hold or do.
+    pub const fn limits(&self) -> &Limits {
+        &self.config.limits
+    }
+
+    /// Octets of memory held outside the struct itself.
+    pub fn memory_bytes(&self) -> usize {
+        size_of::<Head>() + self.head.capacity_bytes() + self.pending.capacity() + self.authority.capacity()
+    }
+
+    /// Checks the bookkeeping, for tests.
+    ///
+    /// # Panics
+    /// If something is inconsistent, with what it is.
+    pub fn check_invariants(&self) {
+        let (receiving, sending) = (self.receiving, self.sending);
+        assert!(
+            receiving != Receiving::Length(0) && sending != Sending::Length(0),
+            "{receiving:?} {sending:?}"
+        );
+        let are_both_ended = receiving == Receiving::Ended && sending == Sending::Ended;
+        assert!(self.is_over || self.error.is_some() || !are_both_ended, "an exchange that is over goes on");
+        assert!(self.is_client || sending != Sending::Undecided, "servers decide");
+        assert!(!self.is_client || sending != Sending::Head, "clients answer nothing");
+    }
+
+    #[inline]
+    fn key(&self) -> StreamKey {
+        StreamKey::new(0, self.generation)
+    }
+
+    #[inline]
+    fn is_current(&self, stream: StreamKey) -> bool {
+        stream.generation() == self.generation && stream.slot() == 0 && self.generation > 0
+    }
+
+    #[inline]
+    fn check_current(&self, stream: StreamKey) -> Result<(), UnknownStream> {
+        if self.is_current(stream) { Ok(()) } else { Err(UnknownStream) }
+    }
+}

@@ -1,0 +1,283 @@
+//! What comes: heads, content, and the end of the connection.
+
+use alula_fields::{KnownName, Time};
+
+use super::{Connection, Receiving, Sending};
+use crate::chunked::{Chunked, Piece};
+use crate::error::ConnectionError;
+use crate::event::{Event, Received};
+use crate::framing::{Asked, Content};
+use crate::head_in::Kind;
+use crate::violation::Violation;
+
+/// Nothing came of the input, and none of it was used.
+const NOTHING: Received<'static> = Received { consumed: 0, event: None };
+
+impl Connection {
+    /// Takes octets that were read from the peer, with those before them that were not consumed. Call it until nothing comes
+    /// of it, and again when [`Notice::Idle`](crate::Notice::Idle) says that a server reads on.
+    ///
+    /// Allocates only for a head that is larger than those before.
+    ///
+    /// # Errors
+    /// The connection has ended: the peer broke a rule, or it had ended before. What
+    /// [`poll_transmit`](Self::poll_transmit) has left says so to the peer.
+    #[inline]
+    pub fn receive<'i>(&mut self, input: &'i [u8], now: Time) -> Result<Received<'i>, ConnectionError> {
+        self.now = now;
+        if let Some(error) = self.error {
+            return Err(error);
+        }
+        let step = match self.discards {
+            None => self.step(input),
+            Some(left) => self.drain(input, left),
+        };
+        step.map_err(|rule| self.fail(rule.into()))
+    }
+
+    /// The peer has closed its side: nothing more comes.
+    ///
+    /// That is the end of content that lasts as long as the connection, and of one direction of a tunnel. A server answers
+    /// a whole request none the less.
+    ///
+    /// # Errors
+    /// The connection has ended: a message was cut, or there was none.
+    pub fn receive_end(&mut self, now: Time) -> Result<Option<Event<'static>>, ConnectionError> {
+        self.now = now;
+        self.is_peer_done = true;
+        match (self.error, self.receiving) {
+            (Some(error), _) => Err(error),
+            (None, Receiving::UntilClose) => Ok(self.data(&[], 0, true).event),
+            (None, Receiving::Ended | Receiving::Undecided) => {
+                self.persists = false;
+                Ok(None)
+            }
+            (None, Receiving::Head) => Err(self.fail(self.cut_head())),
+            (None, Receiving::Idle) => Err(self.fail(ConnectionError::PeerClosed)),
+            (None, _) => Err(self.fail(Violation::CUT_CONTENT.into())),
+        }
+    }
+
+    /// What it means that the peer closes instead of sending a head, or the rest of it.
+    fn cut_head(&self) -> ConnectionError {
+        match self.is_client {
+            _ if self.head_in.has_begun() || self.interim > 0 => Violation::CUT_HEAD.into(),
+            true => ConnectionError::Unanswered { is_reused: self.is_reused },
+            false => ConnectionError::PeerClosed,
+        }
+    }
+
+    #[inline]
+    fn step<'i>(&mut self, input: &'i [u8]) -> Result<Received<'i>, Violation> {
+        match self.receiving {
+            Receiving::Head => self.head_step(input),
+            Receiving::Length(left) => Ok(self.length_step(input, left)),
+            Receiving::Chunks => self.chunks_step(input),
+            Receiving::Trailers => self.trailers_step(input),
+            Receiving::UntilClose if !input.is_empty() => Ok(self.data(input, input.len(), false)),
+            // The peer had ended before the tunnel was open.
+            Receiving::UntilClose if self.is_peer_done => Ok(self.data(&[], 0, true)),
+            Receiving::Idle if !input.is_empty() => Err(Violation::UNSOLICITED),
+            Receiving::Idle | Receiving::UntilClose | Receiving::Undecided | Receiving::Ended => Ok(NOTHING),
+        }
+    }
+
+    /// Reads what nobody wants, as much of it as is left to be read; with more to come the connection ends.
+    #[cold]
+    fn drain<'i>(&mut self, input: &'i [u8], left: u64) -> Result<Received<'i>, Violation> {
+        let here = usize::try_from(left).map_or(input.len(), |left| left.min(input.len()));
+        let received = self.step(&input[..here])?;
+        let left = left - received.consumed as u64;
+        let is_stuck = received.consumed == 0 && here < input.len();
+        if self.discards.is_some() {
+            self.discards = Some(left);
+            if left == 0 || is_stuck {
+                self.fail(ConnectionError::GivenUp);
+            }
+        }
+        Ok(received)
+    }
+
+    #[inline]
+    fn head_step<'i>(&mut self, input: &'i [u8]) -> Result<Received<'i>, Violation> {
+        if !self.head_in.has_begun() {
+            if input.is_empty() {
+                return Ok(NOTHING);
+            }
+            self.head.clear();
+        }
+        let step = self.head_in.read(input, &mut self.head)?;
+        if !step.is_done {
+            self.await_head();
+            return Ok(Received { consumed: step.consumed, event: None });
+        }
+        let event = if self.is_client { self.response_begins()? } else { Some(self.request_begins()?) };
+        Ok(Received { consumed: step.consumed, event })
+    }
+
+    /// A head has begun: the rest of it is awaited, from its first octet on. The first request has no more time for that.
+    #[inline]
+    fn await_head(&mut self) {
+        if self.head_in.has_begun() && !self.awaits_head {
+            self.awaits_head = true;
+            let most = if self.generation == 0 { self.due } else { Time::FAR };
+            self.due = most.min(self.now.saturating_add(self.config.limits.head_timeout));
+        }
+    }
+
+    #[inline]
+    fn request_begins(&mut self) -> Result<Event<'static>, Violation> {
+        self.head_in.finish_request(&mut self.head)?;
+        let facts = self.head_in.facts;
+        let method = self.head.pseudo(KnownName::PSEUDO_METHOD).unwrap_or_default();
+        let content = Content::of_request(&facts);
+        self.asked = Asked::by_octets(method);
+        if self.asked == Asked::Connect && content != Content::None {
+            return Err(Violation::CONTENT_OF_CONNECT);
+        }
+        self.generation += 1;
+        self.is_over = false;
+        self.is_peer_old = facts.is_old;
+        self.persists = facts.persists() && !self.is_going;
+        self.awaits_continue = facts.expects_continue && !facts.is_old && content != Content::None;
+        self.sending = Sending::Head;
+        self.head_ends();
+        let end = content == Content::None && self.asked != Asked::Connect;
+        self.receiving = match content {
+            Content::None if self.asked == Asked::Connect => Receiving::Undecided,
+            content => self.receiving_of(content),
+        };
+        Ok(Event::Head { stream: self.key(), end })
+    }
+
+    #[inline]
+    fn response_begins(&mut self) -> Result<Option<Event<'static>>, Violation> {
+        let status = self.head.status().unwrap_or(alula_fields::Status::OK);
+        self.head_in.finish_response(&mut self.head, status)?;
+        let facts = self.head_in.facts;
+        self.head_ends();
+        if status.is_interim() {
+            return self.interim_comes().map(Some);
+        }
+        if status.is_informational() && !self.asked_upgrade {
+            return Err(Violation::SWITCH_UNASKED);
+        }
+        self.is_reused = true;
+        let content = Content::of_response(&facts, status, self.asked);
+        let ends_with_it = matches!(content, Content::UntilClose | Content::Tunnel);
+        self.persists &= facts.persists() && !ends_with_it;
+        self.is_tunnel = content == Content::Tunnel;
+        self.decide();
+        let event = Event::Head { stream: self.key(), end: content == Content::None };
+        self.receiving = self.receiving_of(content);
+        self.settle();
+        Ok(Some(event))
+    }
+
+    /// What waited for the peer's agreement goes on, or will never.
+    fn decide(&mut self) {
+        if self.sending == Sending::Undecided {
+            self.sending = if self.is_tunnel { Sending::UntilClose } else { Sending::Ended };
+            self.notices.writable = true;
+        }
+    }
+
+    fn interim_comes(&mut self) -> Result<Event<'static>, Violation> {
+        self.interim += 1;
+        if self.interim > self.config.limits.interim_responses {
+            return Err(Violation::INTERIM_MANY);
+        }
+        Ok(Event::Interim { stream: self.key() })
+    }
+
+    /// The next head may begin, whatever it is.
+    #[inline]
+    fn head_ends(&mut self) {
+        self.head_in.begin(if self.is_client { Kind::Response } else { Kind::Request });
+        self.awaits_head = false;
+        self.due = Time::FAR;
+    }
+
+    #[inline]
+    fn receiving_of(&mut self, content: Content) -> Receiving {
+        match content {
+            Content::None => Receiving::Ended,
+            Content::Length(octets) => Receiving::Length(octets),
+            Content::UntilClose | Content::Tunnel => Receiving::UntilClose,
+            Content::Chunked => {
+                let (extensions, bare_lf) =
+                    (self.config.limits.chunk_extension_bytes, self.config.leniency.bare_lf);
+                self.chunked = Chunked::new(extensions, bare_lf);
+                Receiving::Chunks
+            }
+        }
+    }
+
+    #[inline]
+    fn length_step<'i>(&mut self, input: &'i [u8], left: u64) -> Received<'i> {
+        if input.is_empty() {
+            return NOTHING;
+        }
+        let here = usize::try_from(left).map_or(input.len(), |left| left.min(input.len()));
+        let left = left - here as u64;
+        if left > 0 {
+            self.receiving = Receiving::Length(left);
+        }
+        self.data(&input[..here], here, left == 0)
+    }
+
+    #[inline]
+    fn chunks_step<'i>(&mut self, input: &'i [u8]) -> Result<Received<'i>, Violation> {
+        let (consumed, piece) = self.chunked.read(input)?;
+        Ok(match piece {
+            Piece::More => Received { consumed, event: None },
+            Piece::Data(bytes) => match self.chunked.plain_end(&input[consumed..]) {
+                Some(end) => self.data(bytes, consumed + end, true),
+                None => self.data(bytes, consumed, false),
+            },
+            Piece::Last => {
+                self.receiving = Receiving::Trailers;
+                self.head_in.begin(Kind::Trailers);
+                self.head.clear();
+                let Received { consumed: more, event } = self.trailers_step(&input[consumed..])?;
+                Received { consumed: consumed + more, event }
+            }
+        })
+    }
+
+    fn trailers_step<'i>(&mut self, input: &'i [u8]) -> Result<Received<'i>, Violation> {
+        let step = self.head_in.read(input, &mut self.head)?;
+        if !step.is_done {
+            self.await_head();
+            return Ok(Received { consumed: step.consumed, event: None });
+        }
+        self.head_ends();
+        if self.head.fields.is_empty() || self.discards.is_some() {
+            return Ok(self.data(&[], step.consumed, true));
+        }
+        let event = Event::Trailers { stream: self.key() };
+        self.received_all();
+        Ok(Received { consumed: step.consumed, event: Some(event) })
+    }
+
+    /// Content is here, and perhaps its end; `consumed` counts what frames it as well.
+    #[inline]
+    fn data<'i>(&mut self, bytes: &'i [u8], consumed: usize, end: bool) -> Received<'i> {
+        self.awaits_continue = false;
+        let event = Event::Data { stream: self.key(), bytes, end };
+        let is_wanted = self.discards.is_none();
+        if is_wanted {
+            self.held += bytes.len() as u32;
+        }
+        if end {
+            self.received_all();
+        }
+        Received { consumed, event: is_wanted.then_some(event) }
+    }
+
+    #[inline]
+    fn received_all(&mut self) {
+        self.receiving = Receiving::Ended;
+        self.settle();
+    }
+}

@@ -1,0 +1,208 @@
+//! What the fields of a head say about the connection and about where the content ends.
+//!
+//! Rule 1: whatever could be read in two ways is refused (RFC 9112 §11.2), unless the configuration forgives it by name.
+//! Rule 2: most fields cost one look into [`HAS_RULES`].
+
+use alula_fields::{KnownName, octets};
+
+use crate::list;
+use crate::violation::Violation;
+
+/// What a head has said so far.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub(crate) struct Facts {
+    /// The version is 1.0, not 1.1.
+    pub(crate) is_old: bool,
+    pub(crate) content_length: Option<u64>,
+    pub(crate) is_chunked: bool,
+    pub(crate) has_host: bool,
+    pub(crate) says_close: bool,
+    pub(crate) says_keep_alive: bool,
+    pub(crate) says_upgrade: bool,
+    pub(crate) expects_continue: bool,
+}
+
+/// The names that mean something here.
+pub(crate) static HAS_RULES: [bool; 256] = {
+    let mut table = [false; 256];
+    table[KnownName::HOST.id() as usize] = true;
+    table[KnownName::CONTENT_LENGTH.id() as usize] = true;
+    table[KnownName::TRANSFER_ENCODING.id() as usize] = true;
+    table[KnownName::CONNECTION.id() as usize] = true;
+    table[KnownName::EXPECT.id() as usize] = true;
+    table
+};
+
+/// What becomes of a field.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Verdict {
+    /// It is kept with the others.
+    Keep,
+    /// It says what was said before.
+    Drop,
+}
+
+impl Facts {
+    /// Notes what a field says whose name has a rule; `repeated_length` forgives the same content-length twice.
+    pub(crate) fn note(
+        &mut self,
+        name: KnownName,
+        value: &[u8],
+        repeated_length: bool,
+    ) -> Result<Verdict, Violation> {
+        match name {
+            KnownName::CONTENT_LENGTH => return self.note_length(value, repeated_length),
+            KnownName::TRANSFER_ENCODING => self.note_coding(value)?,
+            KnownName::CONNECTION => self.note_connection(value),
+            KnownName::EXPECT => self.expects_continue |= value.eq_ignore_ascii_case(b"100-continue"),
+            _ => self.note_host()?,
+        }
+        Ok(Verdict::Keep)
+    }
+
+    /// Whether the connection outlives the message (RFC 9112 §9.3).
+    pub(crate) const fn persists(&self) -> bool {
+        !self.says_close && (!self.is_old || self.says_keep_alive)
+    }
+
+    /// Settles what is said twice about the end of the content; true if the length has to go.
+    pub(crate) fn settle(&mut self, length_with_coding: bool) -> Result<bool, Violation> {
+        if self.is_chunked && self.is_old {
+            return Err(Violation::CODING_TOO_EARLY);
+        }
+        if !self.is_chunked || self.content_length.is_none() {
+            return Ok(false);
+        }
+        if !length_with_coding {
+            return Err(Violation::LENGTH_WITH_CODING);
+        }
+        self.content_length = None;
+        self.says_close = true;
+        Ok(true)
+    }
+
+    fn note_host(&mut self) -> Result<(), Violation> {
+        if core::mem::replace(&mut self.has_host, true) {
+            return Err(Violation::HOST_REPEATED);
+        }
+        Ok(())
+    }
+
+    fn note_length(&mut self, value: &[u8], may_repeat: bool) -> Result<Verdict, Violation> {
+        let length = length(value, may_repeat)?;
+        match self.content_length.replace(length) {
+            None => Ok(Verdict::Keep),
+            Some(before) if may_repeat && before == length => Ok(Verdict::Drop),
+            Some(_) => Err(Violation::LENGTH_REPEATED),
+        }
+    }
+
+    /// Only `chunked`, and only once: what else a list could say has no reader that all agree on.
+    fn note_coding(&mut self, value: &[u8]) -> Result<(), Violation> {
+        if self.is_chunked {
+            return Err(Violation::CODING_REPEATED);
+        }
+        if !value.eq_ignore_ascii_case(b"chunked") {
+            let are_all_chunked = list::members(value).all(|member| member.eq_ignore_ascii_case(b"chunked"));
+            let is_list = list::members(value).count() > 1;
+            return Err(if is_list && are_all_chunked {
+                Violation::CODING_REPEATED
+            } else {
+                Violation::CODING_UNKNOWN
+            });
+        }
+        self.is_chunked = true;
+        Ok(())
+    }
+
+    fn note_connection(&mut self, value: &[u8]) {
+        if value.eq_ignore_ascii_case(b"keep-alive") {
+            self.says_keep_alive = true;
+            return;
+        }
+        self.says_close |= list::has(value, b"close");
+        self.says_keep_alive |= list::has(value, b"keep-alive");
+        self.says_upgrade |= list::has(value, b"upgrade");
+    }
+}
+
+/// The number in one value, which may be a list of the same one.
+fn length(value: &[u8], may_repeat: bool) -> Result<u64, Violation> {
+    if let Some(number) = number(value) {
+        return Ok(number);
+    }
+    let mut all = list::members(value).map(number);
+    let first = all.next().flatten().ok_or(Violation::LENGTH_INVALID)?;
+    let is_list_of_one = value.contains(&b',');
+    match all.all(|other| other == Some(first)) {
+        true if is_list_of_one && may_repeat => Ok(first),
+        true if is_list_of_one => Err(Violation::LENGTH_REPEATED),
+        _ => Err(Violation::LENGTH_INVALID),
+    }
+}
+
+/// The number that `1*DIGIT` says, up to the 19 digits that fit.
+pub(crate) fn number(digits: &[u8]) -> Option<u64> {
+    let is_number = !digits.is_empty() && digits.len() <= 19 && octets::all_in(digits, octets::DIGIT);
+    is_number.then(|| digits.iter().fold(0, |number, digit| number * 10 + u64::from(digit - b'0')))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lengths(values: &[&str], may_repeat: bool) -> Result<Option<u64>, Violation> {
+        let mut facts = Facts::default();
+        for value in values {
+            facts.note(KnownName::CONTENT_LENGTH, value.as_bytes(), may_repeat)?;
+        }
+        Ok(facts.content_length)
+    }
+
+    #[test]
+    fn a_length_is_digits_and_once() {
+        assert_eq!(lengths(&["0"], false), Ok(Some(0)));
+        assert_eq!(lengths(&["9999999999999999999"], false), Ok(Some(9_999_999_999_999_999_999)));
+        for value in ["", "+1", "-1", "1 2", "0x1", "1.0", "10000000000000000000", "a", "1,a", ","] {
+            assert_eq!(lengths(&[value], true), Err(Violation::LENGTH_INVALID), "{value}");
+        }
+        for values in [&["5", "5"][..], &["5, 5"], &["5,"], &["5", "6"]] {
+            assert_eq!(lengths(values, false), Err(Violation::LENGTH_REPEATED), "{values:?}");
+        }
+        assert_eq!(lengths(&["5", "5, 5"], true), Ok(Some(5)));
+        assert_eq!(lengths(&["5", "6"], true), Err(Violation::LENGTH_REPEATED));
+        assert_eq!(lengths(&["5, 6"], true), Err(Violation::LENGTH_INVALID));
+    }
+
+    #[test]
+    fn the_one_coding_is_chunked() {
+        let coding = |values: &[&str]| {
+            let mut facts = Facts::default();
+            let mut notes =
+                values.iter().map(|value| facts.note(KnownName::TRANSFER_ENCODING, value.as_bytes(), false));
+            notes.find_map(Result::err)
+        };
+        assert_eq!((coding(&["chunked"]), coding(&["Chunked"])), (None, None));
+        for values in [&["chunked", "chunked"][..], &["chunked, chunked"]] {
+            assert_eq!(coding(values), Some(Violation::CODING_REPEATED), "{values:?}");
+        }
+        for value in ["", "gzip", "gzip, chunked", "chunked, gzip", "xchunked", "identity", "chunked,"] {
+            assert_eq!(coding(&[value]), Some(Violation::CODING_UNKNOWN), "{value}");
+        }
+    }
+
+    #[test]
+    fn connections_persist_by_version_and_by_word() {
+        let persists = |is_old, values: &[&str]| {
+            let mut facts = Facts { is_old, ..Facts::default() };
+            values.iter().for_each(|value| facts.note_connection(value.as_bytes()));
+            facts.persists()
+        };
+        assert!(persists(false, &[]) && persists(true, &["Keep-Alive"]) && persists(false, &["x, y"]));
+        assert!(
+            !persists(true, &[])
+                && !persists(false, &["x, close"])
+                && !persists(true, &["close, keep-alive"])
+        );
+    }
+}

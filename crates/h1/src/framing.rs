@@ -1,0 +1,109 @@
+//! Where the content of a message ends (RFC 9112 §6.3).
+
+use alula_fields::Status;
+
+use crate::facts::Facts;
+
+/// How content is told from what follows it.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Content {
+    /// There is none.
+    None,
+    /// So many octets are still to come; never zero.
+    Length(u64),
+    /// It comes in chunks.
+    Chunked,
+    /// It lasts as long as the connection.
+    UntilClose,
+    /// What follows is no HTTP.
+    Tunnel,
+}
+
+impl Content {
+    const fn of_length(octets: u64) -> Self {
+        if octets == 0 { Self::None } else { Self::Length(octets) }
+    }
+
+    /// What follows the head of a request.
+    pub(crate) fn of_request(facts: &Facts) -> Self {
+        match facts.content_length {
+            _ if facts.is_chunked => Self::Chunked,
+            Some(octets) => Self::of_length(octets),
+            None => Self::None,
+        }
+    }
+
+    /// What follows the head of a final response, or of 101, to a request that was `asked`.
+    pub(crate) fn of_response(facts: &Facts, status: Status, asked: Asked) -> Self {
+        match facts.content_length {
+            _ if status == Status::SWITCHING_PROTOCOLS
+                || (asked == Asked::Connect && status.is_success()) =>
+            {
+                Self::Tunnel
+            }
+            _ if asked == Asked::Head || status.is_bodiless() => Self::None,
+            _ if facts.is_chunked => Self::Chunked,
+            Some(octets) => Self::of_length(octets),
+            None => Self::UntilClose,
+        }
+    }
+}
+
+/// What a response depends on beside its own head.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub(crate) enum Asked {
+    /// The head only.
+    Head,
+    /// A tunnel.
+    Connect,
+    /// Anything else.
+    #[default]
+    Other,
+}
+
+impl Asked {
+    #[inline]
+    pub(crate) fn by(method: &str) -> Self {
+        Self::by_octets(method.as_bytes())
+    }
+
+    #[inline]
+    pub(crate) fn by_octets(method: &[u8]) -> Self {
+        match method {
+            b"HEAD" => Self::Head,
+            b"CONNECT" => Self::Connect,
+            _ => Self::Other,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_rules_of_rfc_9112_6_3_in_their_order() {
+        let length = Facts { content_length: Some(5), ..Facts::default() };
+        let chunked = Facts { is_chunked: true, ..Facts::default() };
+        let none = Facts::default();
+        let response = |facts, code, asked| Content::of_response(&facts, Status::new(code).unwrap(), asked);
+        let rows = [
+            (response(length, 200, Asked::Head), Content::None),
+            (response(length, 204, Asked::Other), Content::None),
+            (response(length, 304, Asked::Other), Content::None),
+            (response(length, 200, Asked::Connect), Content::Tunnel),
+            (response(length, 407, Asked::Connect), Content::Length(5)),
+            (response(none, 101, Asked::Other), Content::Tunnel),
+            (response(chunked, 200, Asked::Other), Content::Chunked),
+            (response(length, 200, Asked::Other), Content::Length(5)),
+            (response(none, 200, Asked::Other), Content::UntilClose),
+            (Content::of_request(&none), Content::None),
+            (Content::of_request(&length), Content::Length(5)),
+            (Content::of_request(&chunked), Content::Chunked),
+            (Content::of_request(&Facts { content_length: Some(0), ..none }), Content::None),
+        ];
+        for (at, (is, should)) in rows.into_iter().enumerate() {
+            assert_eq!(is, should, "row {at}");
+        }
+    }
+}

@@ -1,0 +1,268 @@
+//! What a server may send (RFC 9112 §6 and §7), and how it says where that ends.
+
+use alula_fields::{FieldSection, OutBuf};
+use alula_h1::{Config, Connection, Hole, Prepared, RequestHead, SendError, Spelling, Violation};
+
+use super::heads::server;
+use super::table::Step::{In, Interim, Open, Say, Trail};
+use super::table::{Row, Rows, Step, row};
+
+pub(crate) fn tables() -> Vec<Rows> {
+    vec![
+        Rows { subject: "answers", make: server, rows: answers() },
+        Rows { subject: "answers that are refused", make: server, rows: refused() },
+    ]
+}
+
+/// A request and what is done with it.
+fn asked(method: &str, version: &str, steps: &[Step]) -> Vec<Step> {
+    let head = format!("{method} / HTTP/{version}\r\nHost: a\r\n\r\n");
+    [&[In(head.into_bytes())], steps].concat()
+}
+
+fn get(steps: &[Step]) -> Vec<Step> {
+    asked("GET", "1.1", steps)
+}
+
+fn answers() -> Vec<Row> {
+    let log = "GET http a / end; idle";
+    let last = "GET http a / end; last";
+    let head = "HEAD http a / end; idle";
+    vec![
+        row("nothing", "9110 §8.6", get(&[Open(200, &[], true)]), "HTTP/1.1 200 OK|Content-Length: 0||", log),
+        row(
+            "a length",
+            "9112 §6.2",
+            get(&[Open(200, &[("content-length", "4")], false), Say("ab", false), Say("cd", true)]),
+            "HTTP/1.1 200 OK|Content-Length: 4||abcd",
+            log,
+        ),
+        row(
+            "chunks",
+            "9112 §7.1",
+            get(&[Open(200, &[], false), Say("ab", false), Say("0123456789abcdef", true)]),
+            "HTTP/1.1 200 OK|Transfer-Encoding: chunked||2|ab|10|0123456789abcdef|0||",
+            log,
+        ),
+        row(
+            "chunks that were asked for",
+            "9112 §7.1",
+            get(&[Open(200, &[("transfer-encoding", "chunked")], false), Say("ab", true)]),
+            "HTTP/1.1 200 OK|Transfer-Encoding: chunked||2|ab|0||",
+            log,
+        ),
+        row(
+            "an empty piece is no chunk",
+            "9112 §7.1",
+            get(&[Open(200, &[], false), Say("", false), Say("", true)]),
+            "HTTP/1.1 200 OK|Transfer-Encoding: chunked||0||",
+            log,
+        ),
+        row(
+            "trailers",
+            "9112 §7.1.2",
+            get(&[Open(200, &[], false), Say("ab", false), Trail(&[("x-sum", "1")])]),
+            "HTTP/1.1 200 OK|Transfer-Encoding: chunked||2|ab|0|X-Sum: 1||",
+            log,
+        ),
+        row(
+            "204 has no length",
+            "9110 §15.3.5",
+            get(&[Open(204, &[], true)]),
+            "HTTP/1.1 204 No Content||",
+            log,
+        ),
+        row(
+            "304 may have one",
+            "9110 §15.4.5",
+            get(&[Open(304, &[("content-length", "4")], true)]),
+            "HTTP/1.1 304 Not Modified|Content-Length: 4||",
+            log,
+        ),
+        row(
+            "304 with none",
+            "9110 §15.4.5",
+            get(&[Open(304, &[], true)]),
+            "HTTP/1.1 304 Not Modified||",
+            log,
+        ),
+        row(
+            "an answer to HEAD with a length",
+            "9110 §9.3.2",
+            asked("HEAD", "1.1", &[Open(200, &[("content-length", "4")], true)]),
+            "HTTP/1.1 200 OK|Content-Length: 4||",
+            head,
+        ),
+        row(
+            "an answer to HEAD without",
+            "9110 §9.3.2",
+            asked("HEAD", "1.1", &[Open(200, &[], true)]),
+            "HTTP/1.1 200 OK||",
+            head,
+        ),
+        row(
+            "an answer to HEAD with chunks",
+            "9110 §9.3.2",
+            asked("HEAD", "1.1", &[Open(200, &[("transfer-encoding", "chunked")], false), Say("", true)]),
+            "HTTP/1.1 200 OK|Transfer-Encoding: chunked||",
+            head,
+        ),
+        row(
+            "an interim response",
+            "9110 §15.2",
+            get(&[Interim(103), Open(204, &[], true)]),
+            "HTTP/1.1 103 Early Hints||HTTP/1.1 204 No Content||",
+            log,
+        ),
+        row(
+            "a status without a name",
+            "9112 §4",
+            get(&[Open(299, &[], true)]),
+            "HTTP/1.1 299 |Content-Length: 0||",
+            log,
+        ),
+        row(
+            "a server that closes",
+            "9112 §9.6",
+            get(&[Open(200, &[("connection", "close")], true)]),
+            "HTTP/1.1 200 OK|Connection: close|Content-Length: 0||",
+            last,
+        ),
+        row(
+            "no chunks for HTTP/1.0",
+            "9112 §6.1",
+            asked("GET", "1.0", &[Open(200, &[], false), Say("ab", false), Say("cd", true)]),
+            "HTTP/1.1 200 OK|Connection: close||abcd",
+            last,
+        ),
+        row(
+            "no trailers for HTTP/1.0",
+            "9112 §7.1.2",
+            asked("GET", "1.0", &[Open(200, &[], false), Say("ab", false), Trail(&[("x", "y")])]),
+            "HTTP/1.1 200 OK|Connection: close||ab",
+            last,
+        ),
+    ]
+}
+
+fn refused() -> Vec<Row> {
+    let log = "GET http a / end";
+    let head = "HTTP/1.1 200 OK|Content-Length: 2||";
+    let two = || Open(200, &[("content-length", "2")], false);
+    vec![
+        row(
+            "more than was said",
+            "9110 §8.6",
+            get(&[two(), Say("abc", true)]),
+            &format!("{head}?ContentLength"),
+            log,
+        ),
+        row(
+            "less than was said",
+            "9110 §8.6",
+            get(&[two(), Say("a", true), Say("ab", true)]),
+            &format!("{head}?ContentLengthab"),
+            "GET http a / end; idle",
+        ),
+        row(
+            "a length and no content",
+            "9110 §8.6",
+            get(&[Open(200, &[("content-length", "2")], true)]),
+            "?ContentLength",
+            log,
+        ),
+        row(
+            "a length in 204",
+            "9110 §8.6",
+            get(&[Open(204, &[("content-length", "0")], true)]),
+            "?ContentLength",
+            log,
+        ),
+        row(
+            "a coding in 204",
+            "9112 §6.1",
+            get(&[Open(204, &[("transfer-encoding", "chunked")], true)]),
+            "?ContentLength",
+            log,
+        ),
+        row(
+            "a coding for HTTP/1.0",
+            "9112 §6.1",
+            asked("GET", "1.0", &[Open(200, &[("transfer-encoding", "chunked")], false)]),
+            &format!("?Control({:?})", alula_h1::Violation::CODING_TOO_EARLY),
+            log,
+        ),
+        row(
+            "a length beside a coding",
+            "9112 §6.2",
+            get(&[Open(200, &[("content-length", "2"), ("transfer-encoding", "chunked")], false)]),
+            &format!(
+                "?{:?}",
+                alula_h1::SendError::Field { at: 1, rule: alula_h1::Violation::LENGTH_WITH_CODING }
+            ),
+            log,
+        ),
+        row(
+            "content of 304",
+            "9110 §15.4.5",
+            get(&[Open(304, &[], false), Say("a", true)]),
+            "HTTP/1.1 304 Not Modified||?ContentLength",
+            log,
+        ),
+        row("content before the head", "9112 §2.1", get(&[Say("a", true)]), "?HeadNotSent", log),
+        row("a second answer", "9112 §9.3", get(&[two(), two()]), &format!("{head}?HeadAlreadySent"), log),
+        row(
+            "content after the end",
+            "9112 §6.3",
+            get(&[Open(204, &[], true), Say("a", true)]),
+            "HTTP/1.1 204 No Content||?StreamEnded",
+            "GET http a / end; idle",
+        ),
+        row(
+            "trailers after a length",
+            "9112 §7.1.2",
+            get(&[two(), Trail(&[("x", "y")])]),
+            &format!("{head}?Trailers"),
+            log,
+        ),
+        row(
+            "a length among trailers",
+            "9110 §6.5.1",
+            get(&[Open(200, &[], false), Trail(&[("content-length", "1")])]),
+            &format!(
+                "HTTP/1.1 200 OK|Transfer-Encoding: chunked||?{:?}",
+                alula_h1::SendError::Field { at: 0, rule: alula_h1::Violation::LENGTH_INVALID }
+            ),
+            log,
+        ),
+    ]
+}
+
+/// An asterisk is no part of a whole URI (RFC 9112 §3.2.4), also where it was prepared.
+#[test]
+fn proxies_are_asked_without_an_asterisk() {
+    let fields = FieldSection::new();
+    let head = |path| RequestHead {
+        method: "OPTIONS",
+        scheme: "http",
+        authority: "a.example",
+        path,
+        protocol: None,
+        fields: &fields,
+    };
+    let config = || Config { absolute_targets: true, ..Config::default() };
+    let expected = b"OPTIONS http://a.example HTTP/1.1\r\nHost: a.example\r\n\r\n";
+    let fixed = Prepared::new(&head("*"), &[], Spelling::Given).unwrap();
+    let open = Prepared::new(&head("/"), &[Hole::Path], Spelling::Given).unwrap();
+    let mut out = OutBuf::new();
+    Connection::client(config()).send_request(&head("*"), true, &mut out).unwrap();
+    Connection::client(config()).send_prepared(&fixed, &[], true, &mut out).unwrap();
+    Connection::client(config()).send_prepared(&open, &[b"*"], true, &mut out).unwrap();
+    assert_eq!(out.unsent().escape_ascii().to_string(), expected.repeat(3).escape_ascii().to_string());
+    let nobody = RequestHead { authority: "", ..head("/") };
+    let prepared = Prepared::new(&nobody, &[], Spelling::Given).unwrap();
+    let refusal = SendError::Control(Violation::TARGET_INVALID);
+    let mut client = Connection::client(config());
+    assert_eq!(client.send_request(&nobody, true, &mut out), Err(refusal));
+    assert_eq!(client.send_prepared(&prepared, &[], true, &mut out), Err(refusal));
+}

@@ -1,0 +1,270 @@
+//! One end of a connection, with the buffer of a driver and a log of what the machine told.
+#![allow(dead_code, unreachable_pub)]
+
+use alula_fields::{FieldSection, Head, OutBuf, Status, Time};
+use alula_h1::{
+    Connection, ConnectionError, Event, Notice, RequestHead, ResponseHead, SendError, StreamKey, Violation,
+};
+
+/// What a server does of its own accord.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Answers {
+    /// Nothing: the test says what.
+    Never,
+    /// Each request once it is whole: 200, with its path for content.
+    Whole,
+    /// Each request as soon as its head is here; it gives up what is left of it.
+    Early,
+}
+
+pub struct End {
+    pub machine: Connection,
+    pub out: OutBuf,
+    /// Events and notices, one line each; content that arrived in pieces is one line.
+    pub log: Vec<String>,
+    /// The latest exchange.
+    pub stream: Option<StreamKey>,
+    pub answers: Answers,
+    pub now: Time,
+    /// What was read and is not consumed.
+    input: Vec<u8>,
+    path: String,
+    data: Option<Vec<u8>>,
+    /// Something came of which nothing was told yet.
+    has_begun: bool,
+}
+
+impl End {
+    pub fn new(machine: Connection, answers: Answers) -> Self {
+        Self {
+            machine,
+            out: OutBuf::new(),
+            log: Vec::new(),
+            stream: None,
+            answers,
+            now: Time::ZERO,
+            input: Vec::new(),
+            path: String::new(),
+            data: None,
+            has_begun: false,
+        }
+    }
+
+    /// The same, answering of its own accord.
+    pub fn answering(mut self, answers: Answers) -> Self {
+        self.answers = answers;
+        self
+    }
+
+    /// Whether a message has begun that is still to be told of.
+    pub fn has_half_a_head(&self) -> bool {
+        self.has_begun || !self.input.is_empty()
+    }
+
+    /// Reads octets, and hears what comes of them.
+    pub fn receive(&mut self, octets: &[u8]) {
+        self.input.extend_from_slice(octets);
+        self.go_on();
+    }
+
+    /// Hears what comes of the octets that are here, until nothing does.
+    pub fn go_on(&mut self) {
+        let input = std::mem::take(&mut self.input);
+        let mut used = 0;
+        loop {
+            let rest = &input[used..];
+            let Ok(received) = self.machine.receive(rest, self.now) else { break };
+            assert!(received.consumed <= rest.len(), "more was consumed than was given");
+            used += received.consumed;
+            let has_event = received.event.is_some();
+            self.has_begun = !has_event && (self.has_begun || received.consumed > 0);
+            received.event.into_iter().for_each(|event| self.event(event));
+            self.notices();
+            if !has_event && received.consumed == 0 {
+                break;
+            }
+        }
+        self.input = input[used..].to_vec();
+        self.notices();
+    }
+
+    /// The peer closes its side.
+    pub fn receive_end(&mut self) {
+        if let Ok(event) = self.machine.receive_end(self.now) {
+            event.into_iter().for_each(|event| self.event(event));
+        }
+        self.notices();
+    }
+
+    /// Time passes.
+    pub fn wait(&mut self, nanos: u64) {
+        self.now = Time::from_nanos(self.now.as_nanos() + nanos);
+        self.machine.handle_timeout(self.now);
+        self.notices();
+    }
+
+    fn event(&mut self, event: Event<'_>) {
+        if !matches!(event, Event::Data { .. }) {
+            self.flush(false);
+        }
+        match event {
+            Event::Head { stream, end } => {
+                let head = self.take_head(stream);
+                self.stream = Some(stream);
+                self.path = head.path().unwrap_or_default().into();
+                self.log.push(show_head(&head) + if end { " end" } else { "" });
+                self.answer_if(Answers::Early);
+                self.end_if(end);
+            }
+            Event::Interim { stream } => {
+                let head = self.take_head(stream);
+                self.log.push(format!("interim {}", show_head(&head)));
+            }
+            Event::Data { bytes, end, .. } => {
+                assert!(end || !bytes.is_empty(), "an empty piece says nothing");
+                self.data.get_or_insert_default().extend_from_slice(bytes);
+                self.machine.release_capacity(bytes.len() as u32);
+                if end {
+                    self.flush(true);
+                }
+                self.end_if(end);
+            }
+            Event::Trailers { stream } => {
+                let mut trailers = FieldSection::new();
+                self.machine.take_trailers(stream, &mut trailers).unwrap();
+                self.log.push(format!("trailers{}", show_fields(&trailers)));
+                self.end_if(true);
+            }
+            other => self.log.push(format!("{other:?}")),
+        }
+    }
+
+    fn end_if(&mut self, end: bool) {
+        if end {
+            self.answer_if(Answers::Whole);
+        }
+    }
+
+    fn answer_if(&mut self, answers: Answers) {
+        if self.machine.is_client() || self.answers != answers {
+            return;
+        }
+        let (stream, content) = (self.stream.unwrap(), self.path.clone());
+        let length = content.len().to_string();
+        self.respond(200, &[("content-length", &length)], content.is_empty()).unwrap();
+        // An answer to HEAD has none.
+        if self.machine.has_sent_all(stream) == Some(false)
+            && self.data_out(content.as_bytes(), true).is_err()
+        {
+            self.data_out(b"", true).unwrap();
+        }
+        if answers == Answers::Early {
+            self.machine.reset(stream);
+        }
+    }
+
+    fn take_head(&mut self, stream: StreamKey) -> Head {
+        let mut head = Head::new();
+        self.machine.take_head(stream, &mut head).unwrap();
+        head
+    }
+
+    /// Ends a line of content that may go on.
+    pub fn flush(&mut self, end: bool) {
+        if let Some(octets) = self.data.take() {
+            let text = match octets.len() {
+                0..=40 => String::from_utf8_lossy(&octets).into_owned(),
+                len => format!("{len} octets"),
+            };
+            self.log.push(format!("data {text}{}", if end { " end" } else { "" }));
+        }
+    }
+
+    pub fn notices(&mut self) {
+        while let Some(notice) = self.machine.poll_notice() {
+            self.flush(false);
+            self.log.push(match notice {
+                Notice::Idle => "idle".into(),
+                Notice::Last => "last".into(),
+                Notice::Writable { .. } => "writable".into(),
+                Notice::Closed(ConnectionError::Peer(rule)) => format!("closed {}", name_of(rule)),
+                Notice::Closed(error) => format!("closed {error:?}"),
+                other => format!("{other:?}"),
+            });
+        }
+        self.machine.check_invariants();
+    }
+
+    /// Takes all output, what the machine itself has to say last.
+    pub fn transmit(&mut self) -> Vec<u8> {
+        self.machine.poll_transmit(&mut self.out);
+        let octets = self.out.unsent().to_vec();
+        self.out.clear();
+        octets
+    }
+
+    pub fn request(
+        &mut self,
+        method: &str,
+        path: &str,
+        pairs: &[(&str, &str)],
+        end: bool,
+    ) -> Result<StreamKey, SendError> {
+        let fields = fields(pairs);
+        let (scheme, authority) = ("http", if method == "CONNECT" { "a.example:443" } else { "a.example" });
+        let head = RequestHead { method, scheme, authority, path, protocol: None, fields: &fields };
+        let stream = self.machine.send_request(&head, end, &mut self.out)?;
+        self.stream = Some(stream);
+        Ok(stream)
+    }
+
+    pub fn respond(&mut self, status: u16, pairs: &[(&str, &str)], end: bool) -> Result<(), SendError> {
+        let (fields, stream) = (fields(pairs), self.stream.unwrap());
+        let head = ResponseHead { status: Status::new(status).unwrap(), fields: &fields };
+        match head.status.is_interim() {
+            true => self.machine.send_interim(stream, &head, &mut self.out),
+            false => self.machine.send_response(stream, &head, end, &mut self.out),
+        }
+    }
+
+    pub fn data_out(&mut self, data: &[u8], end: bool) -> Result<usize, SendError> {
+        self.machine.send_data(self.stream.unwrap(), data, end, &mut self.out)
+    }
+
+    pub fn trailers_out(&mut self, pairs: &[(&str, &str)]) -> Result<(), SendError> {
+        self.machine.send_trailers(self.stream.unwrap(), &fields(pairs), &mut self.out)
+    }
+}
+
+/// The constant of a rule.
+pub fn name_of(rule: Violation) -> &'static str {
+    rule.name().trim_start_matches("H1_")
+}
+
+pub fn fields(pairs: &[(&str, &str)]) -> FieldSection {
+    let mut fields = FieldSection::new();
+    for (name, value) in pairs {
+        fields.append(*name, value).unwrap();
+    }
+    fields
+}
+
+pub fn show_head(head: &Head) -> String {
+    let parts = [head.method(), head.scheme(), head.authority(), head.path()];
+    let mut text: Vec<String> = parts.into_iter().flatten().map(String::from).collect();
+    text.extend(head.status().map(|status| status.code().to_string()));
+    text.join(" ") + &show_fields(&head.fields)
+}
+
+pub fn show_fields(fields: &FieldSection) -> String {
+    let show = |field: alula_fields::Field<'_>| {
+        format!(" {}={}", field.name().as_str(), String::from_utf8_lossy(field.value()))
+    };
+    fields.iter().map(show).collect()
+}
+
+/// The rule whose constant has this name.
+#[allow(dead_code, reason = "one of the tests asks")]
+pub fn rule(constant: &str) -> Option<Violation> {
+    Violation::ALL.iter().find(|(name, _)| name.strip_prefix("H1_") == Some(constant)).map(|(_, rule)| *rule)
+}

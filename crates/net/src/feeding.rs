@@ -1,0 +1,240 @@
+//! What comes: octets from the socket to the machine, and what it makes of them to the slots of their streams.
+
+use alula_fields::{FieldSection, Head, KnownName, ResponseHead, Status, StreamKey};
+use alula_h1 as h1;
+use alula_h2::Violation;
+
+use crate::{
+    error::{Cause, Error},
+    hand_over::Side,
+    machine::Event,
+    shared::{Accepted, Shared},
+    slot::Sides,
+};
+
+/// The least that a content buffer holds; larger ones are powers of two, so that they soon fit whatever comes.
+const CONTENT_OCTETS_MIN: usize = 4 * 1024;
+/// A frame of that size or more is taken for the first of several: its buffer gets room for eight.
+const CONTENT_LARGE_FRAME: usize = 4 * 1024;
+/// But no more room than this.
+const CONTENT_FORESIGHT_MAX: usize = 128 * 1024;
+/// What a peer of HTTP/1.1 may send ahead before reading stops.
+const AHEAD_OCTETS_MAX: usize = 64 * 1024;
+
+impl Shared {
+    /// Handles what the peer sent: decrypts it, feeds the machine, and notes whom to wake.
+    pub(crate) fn feed(&mut self) {
+        if let Err(error) = self.try_feed().and_then(|()| self.tell_end()) {
+            self.take_notices();
+            self.end(error);
+        }
+        self.take_notices();
+        self.settle_memory();
+    }
+
+    #[cfg(feature = "tls")]
+    fn try_feed(&mut self) -> Result<(), Error> {
+        let Some(tls) = &mut self.tls else {
+            return self.feed_input();
+        };
+        let closed = tls.decrypt(self.input.unread(), &mut self.plain)?;
+        self.input.consume(self.input.unread().len());
+        std::mem::swap(&mut self.input, &mut self.plain);
+        self.is_input_over |= closed;
+        let fed = self.feed_input();
+        std::mem::swap(&mut self.input, &mut self.plain);
+        fed
+    }
+
+    #[cfg(not(feature = "tls"))]
+    fn try_feed(&mut self) -> Result<(), Error> {
+        self.feed_input()
+    }
+
+    fn feed_input(&mut self) -> Result<(), Error> {
+        let mut input = std::mem::take(&mut self.input);
+        let result = loop {
+            match self.machine.receive(input.unread(), self.now) {
+                Ok((consumed, event)) => {
+                    let idle = event.is_none();
+                    if let Some(event) = event {
+                        self.on_event(event);
+                    }
+                    input.consume(consumed);
+                    if idle && consumed == 0 {
+                        break Ok(());
+                    }
+                }
+                Err(error) => break Err(error),
+            }
+        };
+        self.is_gated = self.machine.is_holding() && (self.is_input_over || !input.unread().is_empty());
+        self.input = input;
+        result
+    }
+
+    /// Tells the machine that nothing more comes, once it has taken all that came.
+    fn tell_end(&mut self) -> Result<(), Error> {
+        if !self.is_input_over || self.is_gated || self.is_end_told {
+            return Ok(());
+        }
+        self.is_end_told = true;
+        if let Some(event) = self.machine.receive_end(self.now)? {
+            self.on_event(event);
+        }
+        Ok(())
+    }
+
+    /// The socket has broken: what was sent on a connection that had been used before may have met its end.
+    pub(crate) fn input_failed(&mut self, error: Error) {
+        let told = self.machine.receive_end(self.now);
+        self.take_notices();
+        self.end(match told {
+            Err(end) if matches!(end.cause(), Cause::Http1(h1::ConnectionError::Unanswered { .. })) => end,
+            _ => error,
+        });
+    }
+
+    /// Whether octets that the machine has left are taken now.
+    #[inline]
+    pub(crate) fn goes_on(&self) -> bool {
+        self.is_gated && self.machine.can_go_on() && !self.output_is_full() && self.ended.is_none()
+    }
+
+    /// Whether the socket is to be read.
+    #[inline]
+    pub(crate) fn wants_read(&self) -> bool {
+        self.machine.wants_read() && !self.is_input_over && !(self.is_gated && self.is_much_left())
+    }
+
+    /// Whether a peer has sent so much ahead that it can wait.
+    fn is_much_left(&self) -> bool {
+        #[cfg(feature = "tls")]
+        let plain = self.plain.unread().len();
+        #[cfg(not(feature = "tls"))]
+        let plain = 0;
+        self.input.unread().len() + plain >= AHEAD_OCTETS_MAX
+    }
+
+    /// Gives octets back; the task of a server reads on if that is what it waited for.
+    pub(crate) fn release_capacity(&mut self, stream: StreamKey, octets: u32) {
+        if self.machine.release_capacity(stream, octets) && !self.machine.is_client() {
+            self.wake_task();
+        }
+    }
+
+    fn on_event(&mut self, event: Event<'_>) {
+        match event {
+            Event::Head { stream, end } => self.on_head(stream, end),
+            Event::Data { stream, bytes, end } => self.on_data(stream, bytes, end),
+            Event::Trailers { stream } => self.on_trailers(stream),
+            Event::HeadTooLarge { stream } => self.on_head_too_large(stream),
+            Event::Interim { stream } => self.on_interim(stream),
+            Event::Other => {}
+        }
+    }
+
+    fn on_head(&mut self, stream: StreamKey, end: bool) {
+        let mut head = self.lend_head();
+        if !self.machine.take_head(stream, &mut head) {
+            return;
+        }
+        if !self.machine.is_client() {
+            let at = self.attach(stream);
+            let slot = &mut self.slots[at.index as usize];
+            slot.ended = end;
+            slot.head_octets = self.held.head_came(&head);
+            slot.expects_continue = !end && expects_continue(&head);
+            self.accepted.push(Accepted { at, head, ended: end });
+            return;
+        }
+        match self.of_stream(stream) {
+            Some((index, slot)) => {
+                slot.head = Some(head);
+                slot.ended = end;
+                self.wake_later(index, Side::Read);
+            }
+            None => self.give_head(head),
+        }
+    }
+
+    /// An interim response: the one that is waited for tells a client to send its content (RFC 9110 §10.1.1).
+    fn on_interim(&mut self, stream: StreamKey) {
+        let mut head = self.lend_head();
+        let is_there = self.machine.take_head(stream, &mut head);
+        if let (true, Some((index, slot))) = (is_there, self.of_stream(stream)) {
+            slot.is_told_to_go_on |= head.status() == Some(Status::CONTINUE);
+            self.wake_later(index, Side::Read);
+        }
+        self.give_head(head);
+    }
+
+    /// A request with more fields than we take is answered 431 (RFC 6585 §5) and not looked at any more.
+    fn on_head_too_large(&mut self, stream: StreamKey) {
+        let fields = FieldSection::new();
+        let head = ResponseHead { status: Status::REQUEST_HEADER_FIELDS_TOO_LARGE, fields: &fields };
+        self.ledger.note_violation(Violation::FIELDS_TOO_LARGE);
+        // A stream that is gone already needs no answer.
+        let _ = self.machine.send_response(stream, &head, true, &mut self.out);
+        self.machine.forget(stream);
+    }
+
+    fn on_data(&mut self, stream: StreamKey, bytes: &[u8], end: bool) {
+        let mut spare = Vec::new();
+        match self.of_stream(stream) {
+            Some((index, slot)) if slot.held.has(Sides::READ) => {
+                std::mem::swap(&mut spare, &mut slot.content);
+                slot.ended |= end;
+                if spare.capacity() == 0 && !bytes.is_empty() {
+                    spare = self.lend_content();
+                }
+                let grown = append(&mut spare, bytes, self.held.is_tight());
+                self.held.content_grew(grown);
+                let slot = &mut self.slots[index as usize];
+                slot.content = spare;
+                slot.received += bytes.len() as u64;
+                self.wake_later(index, Side::Read);
+            }
+            _ => self.release_capacity(stream, bytes.len() as u32),
+        }
+    }
+
+    fn lend_content(&mut self) -> Vec<u8> {
+        let content = self.contents.pop_front().unwrap_or_default();
+        self.contents_octets -= content.capacity();
+        content
+    }
+
+    fn on_trailers(&mut self, stream: StreamKey) {
+        let mut head = self.lend_head();
+        let taken = self.machine.take_trailers(stream, &mut head.fields);
+        match self.of_stream(stream) {
+            Some((index, slot)) if taken => {
+                slot.trailers = Some(head);
+                slot.ended = true;
+                self.wake_later(index, Side::Read);
+            }
+            _ => self.give_head(head),
+        }
+    }
+}
+
+/// Whether a client waits to be told before it sends its content (RFC 9110 §10.1.1).
+fn expects_continue(head: &Head) -> bool {
+    head.fields.get(KnownName::EXPECT).is_some_and(|value| value.eq_ignore_ascii_case(b"100-continue"))
+}
+
+/// Appends, with room for more of the same unless memory is tight; says by how much the capacity grew.
+#[inline]
+fn append(content: &mut Vec<u8>, bytes: &[u8], is_tight: bool) -> usize {
+    let before = content.capacity();
+    let needed = content.len() + bytes.len();
+    if needed > before {
+        let foreseen = if is_tight || bytes.len() < CONTENT_LARGE_FRAME { 0 } else { bytes.len() * 8 };
+        let wanted = needed.max(foreseen.min(CONTENT_FORESIGHT_MAX)).max(CONTENT_OCTETS_MIN);
+        let capacity = wanted.next_power_of_two();
+        content.reserve_exact(capacity - content.len());
+    }
+    content.extend_from_slice(bytes);
+    content.capacity() - before
+}

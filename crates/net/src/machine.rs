@@ -1,0 +1,596 @@
+//! The machine of a connection, of whichever version was agreed on: what the loops see of either.
+//!
+//! Rule: here is translated, and nothing decided. What a version has no notion of is answered as if it never came to that.
+
+use alula_fields::{FieldSection, Head, Hole, Limits, OutBuf, RequestHead, ResponseHead, StreamKey, Time};
+use alula_h1 as h1;
+use alula_h2::{self as h2, ErrorCode, FrameSummary, Priority, Violation};
+
+use crate::{
+    error::{Error, Refusal},
+    version::Version,
+};
+
+/// A connection's machine: HTTP/1.1 or HTTP/2.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "there is one for each connection, where it is looked at all the time"
+)]
+pub enum Machine {
+    /// HTTP/1.1: one exchange at a time.
+    Http1(h1::Connection),
+    /// HTTP/2: streams.
+    Http2(h2::Connection),
+}
+
+/// What a piece of the input said.
+pub(crate) enum Event<'i> {
+    Head {
+        stream: StreamKey,
+        end: bool,
+    },
+    Interim {
+        stream: StreamKey,
+    },
+    HeadTooLarge {
+        stream: StreamKey,
+    },
+    Data {
+        stream: StreamKey,
+        bytes: &'i [u8],
+        end: bool,
+    },
+    Trailers {
+        stream: StreamKey,
+    },
+    /// Of no interest to handles of streams.
+    Other,
+}
+
+/// What happened beside the events.
+pub(crate) enum Notice {
+    Writable {
+        stream: StreamKey,
+    },
+    Reset {
+        stream: StreamKey,
+        error: Error,
+    },
+    /// A new stream may be opened.
+    StreamSlots,
+    /// No new streams; with the code, if the peer named one.
+    Last(Option<ErrorCode>),
+    Breach(Violation),
+    Closed(Error),
+    Other,
+}
+
+/// A request that was checked and written in the ways of both versions, with holes for what changes.
+#[derive(Debug)]
+pub struct Prepared {
+    h1: h1::Prepared,
+    h2: h2::Prepared,
+}
+
+impl Prepared {
+    /// Checks and writes a request; values for the holes are given in this order each time.
+    ///
+    /// # Errors
+    /// When either version could not send it.
+    pub fn new(head: &RequestHead<'_>, holes: &[Hole<'_>]) -> Result<Self, Error> {
+        Ok(Self {
+            h1: h1::Prepared::new(head, holes, h1::Spelling::default()).map_err(Error::refused)?,
+            h2: h2::Prepared::new(head, holes).map_err(Error::refused)?,
+        })
+    }
+}
+
+impl From<h1::Connection> for Machine {
+    fn from(machine: h1::Connection) -> Self {
+        Self::Http1(machine)
+    }
+}
+
+impl From<h2::Connection> for Machine {
+    fn from(machine: h2::Connection) -> Self {
+        Self::Http2(machine)
+    }
+}
+
+/// Commands on messages.
+impl Machine {
+    /// Sends a request; with `end` it has no content.
+    ///
+    /// # Errors
+    /// When it cannot be sent; nothing has changed then.
+    #[inline]
+    pub fn send_request(
+        &mut self,
+        head: &RequestHead<'_>,
+        end: bool,
+        out: &mut OutBuf,
+    ) -> Result<StreamKey, Refusal> {
+        match self {
+            Self::Http1(machine) => Ok(machine.send_request(head, end, out)?),
+            Self::Http2(machine) => Ok(machine.send_request(head, end, out)?),
+        }
+    }
+
+    /// Sends a prepared request.
+    ///
+    /// # Errors
+    /// As [`send_request`](Self::send_request), and when the values do not fit the holes.
+    #[inline]
+    pub fn send_prepared(
+        &mut self,
+        prepared: &Prepared,
+        values: &[&[u8]],
+        end: bool,
+        out: &mut OutBuf,
+    ) -> Result<StreamKey, Refusal> {
+        match self {
+            Self::Http1(machine) => Ok(machine.send_prepared(&prepared.h1, values, end, out)?),
+            Self::Http2(machine) => Ok(machine.send_prepared(&prepared.h2, values, end, out)?),
+        }
+    }
+
+    /// Sends the final response; with `end` it has no content.
+    ///
+    /// # Errors
+    /// When it cannot be sent; nothing has changed then.
+    #[inline]
+    pub fn send_response(
+        &mut self,
+        stream: StreamKey,
+        head: &ResponseHead<'_>,
+        end: bool,
+        out: &mut OutBuf,
+    ) -> Result<(), Refusal> {
+        match self {
+            Self::Http1(machine) => Ok(machine.send_response(stream, head, end, out)?),
+            Self::Http2(machine) => Ok(machine.send_response(stream, head, end, out)?),
+        }
+    }
+
+    /// Sends an interim response.
+    ///
+    /// # Errors
+    /// When it cannot be sent; nothing has changed then.
+    pub fn send_interim(
+        &mut self,
+        stream: StreamKey,
+        head: &ResponseHead<'_>,
+        out: &mut OutBuf,
+    ) -> Result<(), Refusal> {
+        match self {
+            Self::Http1(machine) => Ok(machine.send_interim(stream, head, out)?),
+            Self::Http2(machine) => Ok(machine.send_interim(stream, head, out)?),
+        }
+    }
+
+    /// Ends a message with trailers.
+    ///
+    /// # Errors
+    /// When they cannot be sent; nothing has changed then.
+    pub fn send_trailers(
+        &mut self,
+        stream: StreamKey,
+        trailers: &FieldSection,
+        out: &mut OutBuf,
+    ) -> Result<(), Refusal> {
+        match self {
+            Self::Http1(machine) => Ok(machine.send_trailers(stream, trailers, out)?),
+            Self::Http2(machine) => Ok(machine.send_trailers(stream, trailers, out)?),
+        }
+    }
+
+    /// Sends as much content as can be sent now, and says how much that was.
+    #[inline]
+    pub(crate) fn send_data(
+        &mut self,
+        stream: StreamKey,
+        data: &[u8],
+        end: bool,
+        out: &mut OutBuf,
+    ) -> Result<usize, Refusal> {
+        match self {
+            Self::Http1(machine) => Ok(machine.send_data(stream, data, end, out)?),
+            Self::Http2(machine) => Ok(machine.send_data(stream, data, end, out)?),
+        }
+    }
+
+    /// Tells the server another priority; HTTP/1.1 has no way to, and nobody to prefer.
+    pub(crate) fn reprioritise(&mut self, stream: StreamKey, priority: Priority) -> Result<(), Refusal> {
+        match self {
+            Self::Http1(_) => Ok(()),
+            Self::Http2(machine) => Ok(machine.reprioritise(stream, priority)?),
+        }
+    }
+}
+
+/// What comes.
+impl Machine {
+    /// Takes octets that were read: how many were used, and what happened.
+    #[inline]
+    pub(crate) fn receive<'i>(
+        &mut self,
+        input: &'i [u8],
+        now: Time,
+    ) -> Result<(usize, Option<Event<'i>>), Error> {
+        match self {
+            Self::Http1(machine) => match machine.receive(input, now) {
+                Ok(received) => Ok((received.consumed, received.event.map(Event::from))),
+                Err(error) => Err(Error::http1(error)),
+            },
+            Self::Http2(machine) => match machine.receive(input, now) {
+                Ok(received) => Ok((received.consumed, received.event.map(Event::from))),
+                Err(error) => Err(Error::connection(error)),
+            },
+        }
+    }
+
+    /// The peer has closed its side.
+    pub(crate) fn receive_end(&mut self, now: Time) -> Result<Option<Event<'static>>, Error> {
+        match self {
+            Self::Http1(machine) => match machine.receive_end(now) {
+                Ok(event) => Ok(event.map(Event::from)),
+                Err(error) => Err(Error::http1(error)),
+            },
+            Self::Http2(_) => Err(Error::closed()),
+        }
+    }
+
+    /// The oldest of what happened beside the events.
+    #[inline]
+    pub(crate) fn poll_notice(&mut self) -> Option<Notice> {
+        match self {
+            Self::Http1(machine) => machine.poll_notice().map(Notice::from),
+            Self::Http2(machine) => machine.poll_notice().map(Notice::from),
+        }
+    }
+
+    /// Swaps a head that was announced into `into`; false when its stream is gone.
+    #[inline]
+    pub(crate) fn take_head(&mut self, stream: StreamKey, into: &mut Box<Head>) -> bool {
+        match self {
+            Self::Http1(machine) => machine.take_boxed_head(stream, into).is_ok(),
+            Self::Http2(machine) => machine.take_boxed_head(stream, into).is_ok(),
+        }
+    }
+
+    /// Swaps trailers that were announced into `into`; false when their stream is gone.
+    pub(crate) fn take_trailers(&mut self, stream: StreamKey, into: &mut FieldSection) -> bool {
+        match self {
+            Self::Http1(machine) => machine.take_trailers(stream, into).is_ok(),
+            Self::Http2(machine) => machine.take_trailers(stream, into).is_ok(),
+        }
+    }
+
+    /// Gives consumed octets back; true when the peer's octets are wanted from now on that were not before.
+    #[inline]
+    pub(crate) fn release_capacity(&mut self, stream: StreamKey, octets: u32) -> bool {
+        match self {
+            Self::Http1(machine) => {
+                let was_wanted = machine.wants_read();
+                machine.release_capacity(octets);
+                !was_wanted && machine.wants_read()
+            }
+            Self::Http2(machine) => {
+                // A stream that is gone owes nothing.
+                let _ = machine.release_capacity(stream, octets);
+                false
+            }
+        }
+    }
+
+    /// Whether the socket is to be read; a machine of HTTP/2 says it by its windows.
+    #[inline]
+    pub(crate) fn wants_read(&self) -> bool {
+        match self {
+            Self::Http1(machine) => machine.wants_read(),
+            Self::Http2(_) => true,
+        }
+    }
+
+    /// Whether the machine leaves what comes until the exchange under way is over.
+    #[inline]
+    pub(crate) fn is_holding(&self) -> bool {
+        match self {
+            Self::Http1(machine) => !machine.can_go_on(),
+            Self::Http2(_) => false,
+        }
+    }
+
+    /// Whether octets that were left may be given again: the exchange before them is over.
+    #[inline]
+    pub(crate) fn can_go_on(&self) -> bool {
+        match self {
+            Self::Http1(machine) => machine.can_go_on(),
+            Self::Http2(_) => false,
+        }
+    }
+}
+
+/// Streams.
+impl Machine {
+    /// Ends a stream; in HTTP/1.1 that ends the connection, unless what is left of the exchange is little.
+    pub(crate) fn reset(&mut self, stream: StreamKey, code: ErrorCode) {
+        match self {
+            Self::Http1(machine) => machine.reset(stream),
+            Self::Http2(machine) => machine.reset(stream, code),
+        }
+    }
+
+    /// Lets go of a stream that has failed.
+    pub(crate) fn forget(&mut self, stream: StreamKey) {
+        match self {
+            Self::Http1(machine) => machine.reset(stream),
+            Self::Http2(machine) => machine.forget(stream),
+        }
+    }
+
+    /// Whether our message is whole; `None` when the stream is gone.
+    #[inline]
+    pub(crate) fn has_sent_all(&self, stream: StreamKey) -> Option<bool> {
+        match self {
+            Self::Http1(machine) => machine.has_sent_all(stream),
+            Self::Http2(machine) => machine.has_sent_all(stream),
+        }
+    }
+
+    /// Whether the peer owes content that it has announced.
+    pub(crate) fn is_content_awaited(&self, stream: StreamKey) -> bool {
+        match self {
+            Self::Http1(machine) => machine.is_content_awaited(stream),
+            Self::Http2(machine) => machine.is_content_awaited(stream),
+        }
+    }
+
+    /// Whether the peer's windows have no room for content. HTTP/1.1 has no windows: there the socket says it.
+    pub(crate) fn is_without_room(&self, stream: StreamKey) -> bool {
+        match self {
+            Self::Http1(_) => false,
+            Self::Http2(machine) => machine.send_capacity(stream) == 0,
+        }
+    }
+
+    /// Whether the machine tells when this stream may send again after the output was full.
+    pub(crate) fn await_room(&mut self, stream: StreamKey) -> bool {
+        match self {
+            Self::Http1(_) => false,
+            Self::Http2(machine) => machine.await_room(stream),
+        }
+    }
+
+    /// Tells those who wait for room that there is some; false when the machine knows of nobody.
+    #[inline]
+    pub(crate) fn give_room(&mut self, octets: u32) -> bool {
+        match self {
+            Self::Http2(machine) if machine.awaits_room() => {
+                machine.give_room(octets);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Everybody who was told to go on has run.
+    #[inline]
+    pub(crate) fn end_turn(&mut self) {
+        if let Self::Http2(machine) = self {
+            machine.end_turn();
+        }
+    }
+}
+
+/// The connection.
+impl Machine {
+    #[inline]
+    pub(crate) fn is_client(&self) -> bool {
+        match self {
+            Self::Http1(machine) => machine.is_client(),
+            Self::Http2(machine) => machine.is_client(),
+        }
+    }
+
+    pub(crate) const fn version(&self) -> Version {
+        match self {
+            Self::Http1(_) => Version::Http1,
+            Self::Http2(_) => Version::Http2,
+        }
+    }
+
+    #[inline]
+    pub(crate) const fn is_http1(&self) -> bool {
+        matches!(self, Self::Http1(_))
+    }
+
+    pub(crate) fn limits(&self) -> &Limits {
+        match self {
+            Self::Http1(machine) => machine.limits(),
+            Self::Http2(machine) => machine.limits(),
+        }
+    }
+
+    /// Whether the peer has shown what it wants: its preface, or its first head.
+    pub(crate) fn is_introduced(&self) -> bool {
+        match self {
+            Self::Http1(machine) => machine.is_introduced(),
+            Self::Http2(machine) => machine.has_peer_settings(),
+        }
+    }
+
+    /// Whether a message was cut where the peer cannot see it.
+    pub(crate) fn is_cut_unseen(&self) -> bool {
+        match self {
+            Self::Http1(machine) => machine.is_cut_unseen(),
+            Self::Http2(_) => false,
+        }
+    }
+
+    /// Whether our direction of a tunnel has ended.
+    #[inline]
+    pub(crate) fn wants_shutdown(&self) -> bool {
+        match self {
+            Self::Http1(machine) => machine.wants_shutdown(),
+            Self::Http2(_) => false,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn is_closed(&self) -> bool {
+        match self {
+            Self::Http1(machine) => machine.is_closed(),
+            Self::Http2(machine) => machine.is_closed(),
+        }
+    }
+
+    /// Whether a request can be sent at once.
+    #[inline]
+    pub(crate) fn is_free(&self) -> bool {
+        match self {
+            Self::Http1(machine) => machine.is_idle(),
+            Self::Http2(machine) => machine.available_slots() > 0,
+        }
+    }
+
+    pub(crate) fn goaway(&mut self, with_grace: bool) {
+        match self {
+            Self::Http1(machine) => machine.goaway(),
+            Self::Http2(machine) => machine.goaway(with_grace),
+        }
+    }
+
+    pub(crate) fn close(&mut self, code: ErrorCode) {
+        match self {
+            Self::Http1(machine) => machine.close(),
+            Self::Http2(machine) => machine.close(code),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn wants_write(&self) -> bool {
+        match self {
+            Self::Http1(machine) => machine.wants_write(),
+            Self::Http2(machine) => machine.wants_write(),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn poll_transmit(&mut self, now: Time, out: &mut OutBuf) {
+        match self {
+            Self::Http1(machine) => _ = machine.poll_transmit(out),
+            Self::Http2(machine) => _ = machine.poll_transmit(now, out),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn poll_timeout(&self) -> Option<Time> {
+        match self {
+            Self::Http1(machine) => machine.poll_timeout(),
+            Self::Http2(machine) => machine.poll_timeout(),
+        }
+    }
+
+    pub(crate) fn handle_timeout(&mut self, now: Time) {
+        match self {
+            Self::Http1(machine) => machine.handle_timeout(now),
+            Self::Http2(machine) => machine.handle_timeout(now),
+        }
+    }
+
+    pub(crate) fn poll_trace(&mut self) -> Option<FrameSummary> {
+        match self {
+            Self::Http1(_) => None,
+            Self::Http2(machine) => machine.poll_trace(),
+        }
+    }
+
+    pub(crate) fn memory_bytes(&mut self) -> usize {
+        match self {
+            Self::Http1(machine) => machine.memory_bytes(),
+            Self::Http2(machine) => machine.memory_bytes(),
+        }
+    }
+}
+
+/// What simulations ask.
+#[cfg(feature = "simulation")]
+impl Machine {
+    pub(crate) fn check_invariants(&self) {
+        match self {
+            Self::Http1(machine) => machine.check_invariants(),
+            Self::Http2(machine) => machine.check_invariants(),
+        }
+    }
+
+    /// The octets that may be sent, and that the peer may send; HTTP/1.1 has no windows.
+    pub(crate) fn windows(&self) -> [i64; 2] {
+        match self {
+            Self::Http1(_) => [0, 0],
+            Self::Http2(machine) => [machine.send_window(), machine.peers_window()],
+        }
+    }
+
+    pub(crate) fn in_flight(&self) -> usize {
+        match self {
+            Self::Http1(machine) => machine.in_flight(),
+            Self::Http2(machine) => machine.in_flight(),
+        }
+    }
+}
+
+impl<'i> From<h1::Event<'i>> for Event<'i> {
+    #[inline]
+    fn from(event: h1::Event<'i>) -> Self {
+        match event {
+            h1::Event::Head { stream, end } => Self::Head { stream, end },
+            h1::Event::Interim { stream } => Self::Interim { stream },
+            h1::Event::Data { stream, bytes, end } => Self::Data { stream, bytes, end },
+            h1::Event::Trailers { stream } => Self::Trailers { stream },
+            _ => Self::Other,
+        }
+    }
+}
+
+impl<'i> From<h2::Event<'i>> for Event<'i> {
+    #[inline]
+    fn from(event: h2::Event<'i>) -> Self {
+        match event {
+            h2::Event::Head { stream, end } => Self::Head { stream, end },
+            h2::Event::Interim { stream } => Self::Interim { stream },
+            h2::Event::Data { stream, bytes, end } => Self::Data { stream, bytes, end },
+            h2::Event::Trailers { stream } => Self::Trailers { stream },
+            h2::Event::HeadTooLarge { stream, .. } => Self::HeadTooLarge { stream },
+            // Settings concern the machine.
+            _ => Self::Other,
+        }
+    }
+}
+
+impl From<h1::Notice> for Notice {
+    fn from(notice: h1::Notice) -> Self {
+        match notice {
+            h1::Notice::Writable { stream } => Self::Writable { stream },
+            h1::Notice::Idle => Self::StreamSlots,
+            h1::Notice::Last => Self::Last(None),
+            h1::Notice::Closed(error) => Self::Closed(Error::http1(error)),
+            _ => Self::Other,
+        }
+    }
+}
+
+impl From<h2::Notice> for Notice {
+    #[inline]
+    fn from(notice: h2::Notice) -> Self {
+        match notice {
+            h2::Notice::Writable { stream } => Self::Writable { stream },
+            h2::Notice::Reset { stream, reset } => Self::Reset { stream, error: Error::reset(&reset) },
+            h2::Notice::StreamSlots => Self::StreamSlots,
+            h2::Notice::GoAway { code, .. } => Self::Last(Some(code)),
+            h2::Notice::Breach(violation) => Self::Breach(violation),
+            h2::Notice::Closed(error) => Self::Closed(Error::connection(error)),
+            _ => Self::Other,
+        }
+    }
+}

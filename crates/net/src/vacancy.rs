@@ -1,0 +1,158 @@
+//! The connections of an origin that take one request at a time: which of them are free, and who waits for one.
+//!
+//! Rule 1: a connection is in the list while it is free; who takes it sends a request on it or gives it back.
+//! Rule 2: a connection that has ended is counted off once, by itself, and makes room for another.
+//! Rule 3: the one freed last is taken first, so that those that are not needed idle, and end.
+
+use std::{
+    collections::VecDeque,
+    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
+    task::{Context, Poll, Waker},
+};
+
+use crate::conn::Conn;
+
+/// What the connections of one origin and their callers share. Free connections are held by their own tasks, not from here.
+#[derive(Default)]
+pub struct Vacancy {
+    inner: Mutex<Inner>,
+}
+
+/// What has become of a connection.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum News {
+    /// It takes another request.
+    Free,
+    /// It has ended.
+    Lost,
+}
+
+#[derive(Default)]
+struct Inner {
+    free: Vec<Weak<Conn>>,
+    /// Connections that are open or being opened.
+    open: usize,
+    waiting: VecDeque<(u64, Waker)>,
+    tickets: u64,
+    is_closed: bool,
+}
+
+impl Vacancy {
+    /// A free connection, the one used last. Allocates nothing.
+    pub fn take(&self) -> Option<Arc<Conn>> {
+        loop {
+            let conn = self.inner().free.pop()?;
+            if let Some(conn) = conn.upgrade().filter(|conn| conn.is_free()) {
+                return Some(conn);
+            }
+        }
+    }
+
+    /// Makes room for another connection, if there may be so many; it is to be opened then, and
+    /// [added](Self::add) or [given up](Self::lose).
+    pub fn begin_to_open(&self, most: usize) -> bool {
+        let mut inner = self.inner();
+        let may_open = inner.open < most;
+        inner.open += usize::from(may_open);
+        may_open
+    }
+
+    /// A connection for which there is room is open, and free.
+    pub fn add(self: &Arc<Self>, conn: &Arc<Conn>) {
+        conn.belongs_to(self.clone());
+        self.give(Arc::downgrade(conn));
+    }
+
+    /// A connection is free, or has ended.
+    pub(crate) fn hear(&self, conn: Weak<Conn>, news: News) {
+        match news {
+            News::Free => self.give(conn),
+            News::Lost => self.lose(),
+        }
+    }
+
+    fn give(&self, conn: Weak<Conn>) {
+        let mut inner = self.inner();
+        if inner.is_closed {
+            drop(inner);
+            return conn.upgrade().into_iter().for_each(|conn| conn.close());
+        }
+        inner.free.push(conn);
+        wake_next(inner);
+    }
+
+    /// A connection has ended, or could not be opened.
+    pub fn lose(&self) {
+        let mut inner = self.inner();
+        inner.open -= 1;
+        wake_next(inner);
+    }
+
+    /// Waits until a connection may be free, or there may be room for one. `ticket` keeps the place in the queue.
+    pub fn poll_change(&self, ticket: &mut Ticket<'_>, cx: &mut Context<'_>) -> Poll<()> {
+        let mut inner = self.inner();
+        match ticket.number {
+            None => {
+                inner.tickets += 1;
+                ticket.number = Some(inner.tickets);
+                let place = (inner.tickets, cx.waker().clone());
+                inner.waiting.push_back(place);
+                Poll::Pending
+            }
+            Some(number) => match inner.waiting.iter_mut().find(|(queued, _)| *queued == number) {
+                Some((_, waker)) => {
+                    waker.clone_from(cx.waker());
+                    Poll::Pending
+                }
+                None => {
+                    ticket.number = None;
+                    Poll::Ready(())
+                }
+            },
+        }
+    }
+
+    /// A place in the queue; nobody's yet.
+    pub fn ticket(&self) -> Ticket<'_> {
+        Ticket { vacancy: self, number: None }
+    }
+
+    /// Ends the connections that are free, and those that will be.
+    pub fn close(&self) {
+        let mut inner = self.inner();
+        inner.is_closed = true;
+        let free = std::mem::take(&mut inner.free);
+        drop(inner);
+        free.iter().filter_map(Weak::upgrade).for_each(|conn| conn.close());
+    }
+
+    fn inner(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn wake_next(mut inner: MutexGuard<'_, Inner>) {
+    let next = inner.waiting.pop_front();
+    drop(inner);
+    if let Some((_, waker)) = next {
+        waker.wake();
+    }
+}
+
+/// A place among those who wait; left by dropping it. One who was woken and leaves passes that on.
+pub struct Ticket<'a> {
+    vacancy: &'a Vacancy,
+    number: Option<u64>,
+}
+
+impl Drop for Ticket<'_> {
+    fn drop(&mut self) {
+        let Some(number) = self.number else { return };
+        let mut inner = self.vacancy.inner();
+        let before = inner.waiting.len();
+        inner.waiting.retain(|(queued, _)| *queued != number);
+        if inner.waiting.len() == before {
+            wake_next(inner);
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! One end of a connection between two machines of HTTP/1.1, and what its driver knows of each message.
+
+use alula_fields::{FieldSection, Head, OutBuf, Time};
+use alula_h1::{Connection, Event, StreamKey};
+
+/// A message as one side sent it, or as the other has it so far.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub(crate) struct Message {
+    /// The path of a request, the status of a response.
+    pub(crate) name: String,
+    pub(crate) content: Vec<u8>,
+    pub(crate) has_trailers: bool,
+    pub(crate) is_whole: bool,
+}
+
+impl Message {
+    pub(crate) fn begun(name: String, is_whole: bool) -> Self {
+        Self { name, is_whole, ..Self::default() }
+    }
+}
+
+/// How a message that is being sent ends.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub(crate) enum Ending {
+    /// After so many octets.
+    Length(usize),
+    Chunks,
+    Trailers,
+    #[default]
+    Nothing,
+}
+
+pub(crate) struct Side {
+    pub(crate) machine: Connection,
+    pub(crate) out: OutBuf,
+    input: Vec<u8>,
+    /// The exchange under way, as far as this side knows of it.
+    pub(crate) stream: Option<StreamKey>,
+    pub(crate) sent: Vec<Message>,
+    pub(crate) received: Vec<Message>,
+    pub(crate) ending: Ending,
+    /// The rest of what comes is not wanted.
+    pub(crate) has_given_up: bool,
+    has_heard_end: bool,
+    octets_sent: usize,
+}
+
+impl Side {
+    pub(crate) fn new(machine: Connection) -> Self {
+        Self {
+            machine,
+            out: OutBuf::new(),
+            input: Vec::new(),
+            stream: None,
+            sent: Vec::new(),
+            received: Vec::new(),
+            ending: Ending::Nothing,
+            has_given_up: false,
+            has_heard_end: false,
+            octets_sent: 0,
+        }
+    }
+
+    pub(crate) fn receive(&mut self, octets: &[u8], now: Time) {
+        let mut input = std::mem::take(&mut self.input);
+        input.extend_from_slice(octets);
+        let mut used = 0;
+        while let Ok(received) = self.machine.receive(&input[used..], now) {
+            used += received.consumed;
+            let has_event = received.event.is_some();
+            received.event.into_iter().for_each(|event| self.event(event));
+            self.notices();
+            if !has_event && received.consumed == 0 {
+                break;
+            }
+        }
+        self.input = input[used..].to_vec();
+        self.notices();
+    }
+
+    pub(crate) fn receive_end(&mut self, now: Time) {
+        if !std::mem::replace(&mut self.has_heard_end, true)
+            && let Ok(Some(event)) = self.machine.receive_end(now)
+        {
+            self.event(event);
+        }
+        self.notices();
+    }
+
+    pub(crate) fn notices(&mut self) {
+        while self.machine.poll_notice().is_some() {}
+        self.machine.check_invariants();
+    }
+
+    fn event(&mut self, event: Event<'_>) {
+        match event {
+            Event::Head { stream, end } => {
+                let mut head = Head::new();
+                self.machine.take_head(stream, &mut head).expect("a head was announced");
+                let status = head.status().map(|status| status.code().to_string());
+                let name = status.or(head.path().map(String::from)).unwrap_or_default();
+                (self.stream, self.has_given_up) = (Some(stream), false);
+                self.received.push(Message::begun(name, end));
+            }
+            Event::Interim { stream } => {
+                self.machine.take_head(stream, &mut Head::new()).expect("a head was announced");
+            }
+            Event::Data { bytes, end, .. } => {
+                self.machine.release_capacity(bytes.len() as u32);
+                let message = self.received.last_mut().expect("a head comes before");
+                message.content.extend_from_slice(bytes);
+                message.is_whole = end;
+            }
+            Event::Trailers { stream } => {
+                self.machine.take_trailers(stream, &mut FieldSection::new()).expect("they were announced");
+                let message = self.received.last_mut().expect("a head comes before");
+                (message.has_trailers, message.is_whole) = (true, true);
+            }
+            _ => {}
+        }
+    }
+
+    /// Sends so much of what is to be sent, or less, and perhaps its end.
+    pub(crate) fn send(&mut self, len: usize, is_last: bool) {
+        let stream = self.stream.filter(|stream| self.machine.has_sent_all(*stream) == Some(false));
+        let Some(stream) = stream else { return };
+        if self.ending == Ending::Nothing || self.machine.error().is_some() {
+            return;
+        }
+        let (len, end) = match self.ending {
+            Ending::Length(left) if is_last => (left, true),
+            Ending::Length(left) => (len.min(left), len >= left),
+            _ => (len, is_last),
+        };
+        let octets: Vec<u8> =
+            (self.octets_sent..self.octets_sent + len).map(|at| ((at * 7) >> 3) as u8).collect();
+        self.octets_sent += len;
+        let has_trailers = end && self.ending == Ending::Trailers;
+        let sent = self.machine.send_data(stream, &octets, end && !has_trailers, &mut self.out);
+        assert_eq!(sent, Ok(len));
+        if has_trailers {
+            let mut trailers = FieldSection::new();
+            trailers.append("x-sum", "1").expect("a good field");
+            self.machine.send_trailers(stream, &trailers, &mut self.out).expect("chunks have trailers");
+        }
+        self.sent_some(&octets, end, has_trailers);
+    }
+
+    fn sent_some(&mut self, octets: &[u8], end: bool, has_trailers: bool) {
+        if let Ending::Length(left) = &mut self.ending {
+            *left -= octets.len();
+        }
+        let message = self.sent.last_mut().expect("a head goes before");
+        message.content.extend_from_slice(octets);
+        (message.has_trailers, message.is_whole) = (has_trailers, end);
+        if end {
+            self.ending = Ending::Nothing;
+        }
+        self.notices();
+    }
+
+    /// Nothing is under way, and all of it is out.
+    pub(crate) fn has_ended(&self) -> bool {
+        let is_done = self.machine.is_idle() || self.machine.is_closed();
+        is_done && self.out.is_empty() && !self.machine.wants_write()
+    }
+}
