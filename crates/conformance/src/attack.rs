@@ -16,7 +16,7 @@ mod watch;
 
 pub use answer::Answer;
 pub use attacker::Attacker;
-pub use http1::{AttackOverHttp1, Http1Attacker};
+pub use http1::{AttackOnClientOverHttp1, AttackOverHttp1, Http1Attacker};
 pub use on_client::AttackOnClient;
 pub use page::{Row, rows};
 pub use report::Report;

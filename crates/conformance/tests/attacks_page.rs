@@ -2,8 +2,12 @@
 
 use alula_conformance::attack::rows;
 
-const PLAYED: [&str; 3] =
-    [include_str!("attacks_server.rs"), include_str!("attacks_client.rs"), include_str!("attacks_http1.rs")];
+const PLAYED: [&str; 4] = [
+    include_str!("attacks_server.rs"),
+    include_str!("attacks_client.rs"),
+    include_str!("attacks_http1.rs"),
+    include_str!("attacks_http1_client.rs"),
+];
 
 #[test]
 fn every_row_is_played() {

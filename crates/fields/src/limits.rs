@@ -40,7 +40,8 @@ pub struct Limits {
     /// The octets of content that nobody wants which are read to keep a connection of HTTP/1.1; default 64 KiB. With more to
     /// come it is closed.
     pub drain_bytes: u32,
-    /// How long a connection of HTTP/1.1 may wait for the next request; default 75 s, as the most common server has it.
+    /// How long a connection of HTTP/1.1 may wait for the next request, or for what is left of content that nobody wants;
+    /// default 75 s, as the most common server has it.
     pub idle_timeout: Duration,
     /// The streams the peer may have open, announced as SETTINGS_MAX_CONCURRENT_STREAMS; default 100.
     ///

@@ -6,6 +6,8 @@
 //! Rule 2: no line is looked at beyond the limit, and what is wrong first is what is said: how a head is cut changes nothing.
 //! Rule 3: what RFC 9112 leaves to the reader to forgive is refused, unless the configuration names it.
 
+use alloc::vec::Vec;
+
 use alula_fields::{Authority, FieldFlags, Head, KnownName, Limits, Status, octets};
 
 use crate::config::{Config, Leniency};
@@ -41,6 +43,8 @@ pub(crate) struct HeadIn {
     crumbs_left: u32,
     /// The last field may go on in a folded line.
     may_fold: bool,
+    /// The last host that was found good.
+    host: Vec<u8>,
     pub(crate) facts: Facts,
 }
 
@@ -78,6 +82,7 @@ impl HeadIn {
             fields_left: rules.fields,
             crumbs_left: rules.crumbs,
             may_fold: false,
+            host: Vec::new(),
             facts: Facts::default(),
             rules,
         }
@@ -308,11 +313,37 @@ impl HeadIn {
         let may_repeat = self.rules.lenient.repeated_length || self.kind == Kind::Response;
         let verdict = self.facts.note(known, value, may_repeat)?;
         match known {
-            KnownName::HOST => put_host(value, head).map(|()| None),
+            KnownName::HOST => self.put_host(value, head).map(|()| None),
             _ if verdict == Verdict::Drop => Ok(None),
             KnownName::CONTENT_LENGTH => Ok(list::members(value).next()),
             _ => Ok(Some(value)),
         }
+    }
+
+    /// Puts the host into the control data; a target that has one must agree with it (RFC 9112 §3.2.2).
+    fn put_host(&mut self, value: &[u8], head: &mut Head) -> Result<(), Violation> {
+        if value != self.host.as_slice() {
+            self.check_host(value)?;
+        }
+        match head.pseudo(KnownName::PSEUDO_AUTHORITY) {
+            None => {
+                head.put_pseudo(KnownName::PSEUDO_AUTHORITY, value);
+                Ok(())
+            }
+            Some(authority) if authority.eq_ignore_ascii_case(value) => Ok(()),
+            Some(_) => Err(Violation::HOST_DIFFERS),
+        }
+    }
+
+    /// Checks a host that is not the one found good last, which is nearly always the next one, too.
+    #[cold]
+    fn check_host(&mut self, value: &[u8]) -> Result<(), Violation> {
+        if !value.is_empty() && !is_authority(value) {
+            return Err(Violation::HOST_INVALID);
+        }
+        self.host.clear();
+        self.host.extend_from_slice(value);
+        Ok(())
     }
 
     /// A line that goes on with the value of the one before (RFC 9112 §5.2).
@@ -419,20 +450,6 @@ fn trimmed(value: &[u8]) -> &[u8] {
             _ => octets::trim(rest),
         },
         _ => octets::trim(value),
-    }
-}
-
-/// Puts the host into the control data; a target that has one must agree with it (RFC 9112 §3.2.2).
-fn put_host(value: &[u8], head: &mut Head) -> Result<(), Violation> {
-    let is_valid = value.is_empty() || is_authority(value);
-    match head.pseudo(KnownName::PSEUDO_AUTHORITY) {
-        _ if !is_valid => Err(Violation::HOST_INVALID),
-        None => {
-            head.put_pseudo(KnownName::PSEUDO_AUTHORITY, value);
-            Ok(())
-        }
-        Some(authority) if authority.eq_ignore_ascii_case(value) => Ok(()),
-        Some(_) => Err(Violation::HOST_DIFFERS),
     }
 }
 

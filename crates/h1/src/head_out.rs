@@ -31,42 +31,43 @@ pub(crate) fn request(
     out: &mut OutBuf,
 ) {
     let control = head.method.len() + head.scheme.len() + 2 * head.authority.len() + head.path.len();
-    let mut line = Line::begin(out, control + room(head.fields));
-    line.put(head.method.as_bytes());
-    line.put(b" ");
-    line.target(head, is_absolute);
-    line.put(b" HTTP/1.1\r\n");
-    if !has_host {
-        line.field(spelled(spelling, "Host", "host"), head.authority.as_bytes());
-    }
-    line.rest(head.fields, extra, spelling);
+    write(out, control + room(head.fields), |line| {
+        line.put(head.method.as_bytes());
+        line.put(b" ");
+        line.target(head, is_absolute);
+        line.put(b" HTTP/1.1\r\n");
+        if !has_host {
+            line.field(spelled(spelling, "Host", "host"), head.authority.as_bytes());
+        }
+        line.rest(head.fields, extra, spelling);
+    });
 }
 
 /// Writes a response.
 #[inline]
 pub(crate) fn response(head: &ResponseHead<'_>, extra: Extra, spelling: Spelling, out: &mut OutBuf) {
-    let mut line = Line::begin(out, room(head.fields));
-    line.status(head.status);
-    line.rest(head.fields, extra, spelling);
+    write(out, room(head.fields), |line| {
+        line.status(head.status);
+        line.rest(head.fields, extra, spelling);
+    });
 }
 
 /// Writes the fields after the last chunk, and the end of the message.
 pub(crate) fn trailers(fields: &FieldSection, spelling: Spelling, out: &mut OutBuf) {
-    let mut line = Line::begin(out, room(fields));
-    line.put(b"0\r\n");
-    line.rest(fields, Extra::default(), spelling);
+    write(out, room(fields), |line| {
+        line.put(b"0\r\n");
+        line.rest(fields, Extra::default(), spelling);
+    });
 }
 
 /// Writes what a prepared request leaves open, and the end of its head.
 pub(crate) fn rest(extra: Extra, spelling: Spelling, out: &mut OutBuf) {
-    Line::begin(out, REST_BYTES).rest(&FieldSection::new(), extra, spelling);
+    write(out, REST_BYTES, |line| line.rest(&FieldSection::new(), extra, spelling));
 }
 
 /// Writes one field line.
 pub(crate) fn field(field: &Field<'_>, spelling: Spelling, out: &mut OutBuf) {
-    let mut line = Line::begin(out, field.name_bytes().len() + field.value().len() + 4);
-    line.given(field, spelling);
-    line.end();
+    write(out, field.name_bytes().len() + field.value().len() + 4, |line| line.given(field, spelling));
 }
 
 /// Name, colon, space, value and the end of the line are four octets beside name and value; a spelling is as long as its name.
@@ -85,22 +86,23 @@ const fn spelled<'a>(spelling: Spelling, canonical: &'a str, lower: &'a str) -> 
 
 /// Octets being written into room that was taken for them.
 struct Line<'a> {
-    out: &'a mut OutBuf,
-    room: usize,
+    space: &'a mut [u8],
     len: usize,
 }
 
-impl<'a> Line<'a> {
-    #[inline]
-    fn begin(out: &'a mut OutBuf, room: usize) -> Self {
-        out.spare(room);
-        Self { out, room, len: 0 }
-    }
+/// Takes room for all that `lines` writes.
+#[inline]
+fn write(out: &mut OutBuf, room: usize, lines: impl FnOnce(&mut Line<'_>)) {
+    let mut line = Line { space: out.spare(room), len: 0 };
+    lines(&mut line);
+    let written = line.len;
+    out.commit(written);
+}
 
+impl Line<'_> {
     #[inline]
     fn put(&mut self, octets: &[u8]) {
-        let space = self.out.spare(self.room);
-        space[self.len..self.len + octets.len()].copy_from_slice(octets);
+        self.space[self.len..self.len + octets.len()].copy_from_slice(octets);
         self.len += octets.len();
     }
 
@@ -140,7 +142,7 @@ impl<'a> Line<'a> {
 
     #[inline]
     fn given(&mut self, field: &Field<'_>, spelling: Spelling) {
-        let space = &mut self.out.spare(self.room)[self.len..];
+        let space = &mut self.space[self.len..];
         let written = match spelling {
             Spelling::Given => field.write_spelling(space),
             Spelling::Canonical => field.name().canonical().write_to(space),
@@ -158,13 +160,12 @@ impl<'a> Line<'a> {
     }
 
     #[inline]
-    fn rest(mut self, fields: &FieldSection, extra: Extra, spelling: Spelling) {
+    fn rest(&mut self, fields: &FieldSection, extra: Extra, spelling: Spelling) {
         for field in fields {
             self.given(&field, spelling);
         }
         self.extra(extra, spelling);
         self.put(b"\r\n");
-        self.end();
     }
 
     #[inline]
@@ -180,10 +181,5 @@ impl<'a> Line<'a> {
             let word: &[u8] = if extra.closes { b"close" } else { b"keep-alive" };
             self.field(spelled(spelling, "Connection", "connection"), word);
         }
-    }
-
-    #[inline]
-    fn end(self) {
-        self.out.commit(self.len);
     }
 }

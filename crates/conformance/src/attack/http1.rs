@@ -2,6 +2,7 @@
 
 mod answers;
 mod attacker;
+mod on_client;
 
 use std::sync::Arc;
 
@@ -17,6 +18,7 @@ use super::victim::Victim;
 use super::watch::Watch;
 
 pub use attacker::Http1Attacker;
+pub use on_client::AttackOnClientOverHttp1;
 
 /// Without its limit, an attack: how that is taken away, and what the attacker gets then.
 type Lifted = (fn(&mut Limits), Answer);

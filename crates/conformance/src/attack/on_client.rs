@@ -69,7 +69,7 @@ impl AttackOnClient {
         let is_over = Arc::new(AtomicBool::new(false));
         let asking = thread::spawn({
             let (well, is_over) = (well.port(), is_over.clone());
-            move || ask(limits, hostile, well, &is_over)
+            move || ask(limits, true, hostile, well, &is_over)
         });
         let mut attacker = Attacker::accept(listener);
         (self.play)(&mut attacker);
@@ -82,10 +82,11 @@ impl AttackOnClient {
     }
 }
 
-/// One request to the hostile server, others to the one that is well, by one client on one thread, which lives until the attack
+/// Over HTTP/2, or HTTP/1.1: one request to the hostile server, others to the one that is well, by one client on one thread, which lives until the attack
 /// is over: a client that goes away closes its connections.
-fn ask(
+pub(super) fn ask(
     limits: Limits,
+    is_http2: bool,
     hostile: u16,
     well: u16,
     is_over: &AtomicBool,
@@ -93,7 +94,7 @@ fn ask(
     set_side(Side::CLIENT);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     runtime.expect("a runtime can be made").block_on(async {
-        let client = Client::builder().http2_prior_knowledge(true).limits(limits).deadline(PATIENCE);
+        let client = Client::builder().http2_prior_knowledge(is_http2).limits(limits).deadline(PATIENCE);
         let client = client.build().expect("a client");
         let attacked = whole(&client, hostile);
         tokio::pin!(attacked);
