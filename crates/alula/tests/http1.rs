@@ -100,6 +100,37 @@ async fn requests_at_once_have_connections_of_their_own_up_to_the_limit() {
     assert!((1..=5).contains(&connections.load(Relaxed)), "{connections:?}");
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn with_one_connection_for_all_every_call_has_its_turn() {
+    let (origin, connections) = start().await;
+    let client = Client::builder().connections_max(1).build().unwrap();
+    let calls = (0..16).map(|caller| {
+        let (client, origin) = (client.clone(), origin.clone());
+        tokio::spawn(async move {
+            for round in 0..200 {
+                let url = format!("{origin}/{caller}/{round}");
+                assert_eq!(text(&client, &url).await, format!("GET /{caller}/{round}"));
+            }
+        })
+    });
+    for call in calls.collect::<Vec<_>>() {
+        timeout(3 * PATIENCE, call).await.unwrap().unwrap();
+    }
+    assert_eq!(connections.load(Relaxed), 1);
+}
+
+#[test]
+fn connections_that_go_with_their_runtime_make_room_for_others() {
+    let client = Client::builder().connections_max(1).build().unwrap();
+    let servers = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+    let (origin, _) = servers.block_on(start());
+    for round in 0..5 {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let url = format!("{origin}/{round}");
+        assert_eq!(runtime.block_on(text(&client, &url)), format!("GET /{round}"));
+    }
+}
+
 #[tokio::test]
 async fn content_goes_both_ways_by_length_and_in_chunks() {
     let (origin, connections) = start().await;

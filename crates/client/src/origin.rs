@@ -115,7 +115,7 @@ impl Origin {
         if let Some(conn) = self.vacancy.take() {
             return Ok(conn);
         }
-        let mut ticket = self.vacancy.ticket();
+        let ticket = self.vacancy.ticket();
         let mut opening: Option<Arc<Opening>> = None;
         loop {
             if opening.is_none() && self.vacancy.begin_to_open(self.connections_max) {
@@ -124,24 +124,9 @@ impl Origin {
             if let Some(conn) = self.vacancy.take() {
                 return Ok(conn);
             }
-            self.change(&mut ticket, opening.as_deref()).await?;
+            change(&ticket, opening.as_deref()).await?;
             opening = opening.filter(|opening| !opening.is_over());
         }
-    }
-
-    /// Waits until a connection may be free, or there may be room for one, or the one being opened is open.
-    async fn change(&self, ticket: &mut Ticket<'_>, opening: Option<&Opening>) -> Result<(), Error> {
-        let mut outcome = pin!(async {
-            match opening {
-                Some(opening) => opening.outcome().await.map(drop),
-                None => std::future::pending().await,
-            }
-        });
-        poll_fn(|cx| match self.vacancy.poll_change(ticket, cx) {
-            Poll::Ready(()) => Poll::Ready(Ok(())),
-            Poll::Pending => outcome.as_mut().poll(cx),
-        })
-        .await
     }
 
     /// Forgets a connection that takes no more streams.
@@ -168,6 +153,21 @@ impl Drop for Origin {
         }
         self.vacancy.close();
     }
+}
+
+/// Waits until a connection may be free, or there may be room for one, or the one being opened is open.
+async fn change(ticket: &Ticket<'_>, opening: Option<&Opening>) -> Result<(), Error> {
+    let mut outcome = pin!(async {
+        match opening {
+            Some(opening) => opening.outcome().await.map(drop),
+            None => std::future::pending().await,
+        }
+    });
+    poll_fn(|cx| match ticket.poll_change(cx) {
+        Poll::Ready(()) => Poll::Ready(Ok(())),
+        Poll::Pending => outcome.as_mut().poll(cx),
+    })
+    .await
 }
 
 /// What TLS connections are made with.

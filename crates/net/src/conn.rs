@@ -105,7 +105,12 @@ impl Conn {
 
     /// Makes it one of an origin's connections that take one request at a time.
     pub(crate) fn belongs_to(self: &Arc<Self>, vacancy: Arc<Vacancy>) {
-        self.lock().vacancy = Some((vacancy, Arc::downgrade(self)));
+        let mut shared = self.lock();
+        shared.vacancy = Some((vacancy, Arc::downgrade(self)));
+        if shared.ended.is_some() {
+            shared.news = Some(News::Lost);
+        }
+        self.unlock_and_wake(shared);
     }
 
     /// What it speaks.

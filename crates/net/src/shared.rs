@@ -489,3 +489,13 @@ impl Shared {
         self.free.len() == self.slots.len() && self.queue.is_empty()
     }
 }
+
+impl Drop for Shared {
+    /// A connection that goes with its runtime has not ended, but is gone.
+    fn drop(&mut self) {
+        let is_counted = self.ended.is_none() || self.news == Some(News::Lost);
+        if let (true, Some((vacancy, _))) = (is_counted, &self.vacancy) {
+            vacancy.lose();
+        }
+    }
+}

@@ -1,7 +1,8 @@
 //! The connections of an origin that take one request at a time: which of them are free, and who waits for one.
 //!
 //! Rule 1: a connection is in the list while it is free; who takes it sends a request on it or gives it back.
-//! Rule 2: a connection that has ended is counted off once, by itself, and makes room for another.
+//! Rule 2: a connection that has ended, or was dropped with its runtime, is counted off once, by itself, and makes room for
+//! another.
 //! Rule 3: the one freed last is taken first, so that those that are not needed idle, and end.
 
 use std::{
@@ -88,33 +89,13 @@ impl Vacancy {
         wake_next(inner);
     }
 
-    /// Waits until a connection may be free, or there may be room for one. `ticket` keeps the place in the queue.
-    pub fn poll_change(&self, ticket: &mut Ticket<'_>, cx: &mut Context<'_>) -> Poll<()> {
-        let mut inner = self.inner();
-        match ticket.number {
-            None => {
-                inner.tickets += 1;
-                ticket.number = Some(inner.tickets);
-                let place = (inner.tickets, cx.waker().clone());
-                inner.waiting.push_back(place);
-                Poll::Pending
-            }
-            Some(number) => match inner.waiting.iter_mut().find(|(queued, _)| *queued == number) {
-                Some((_, waker)) => {
-                    waker.clone_from(cx.waker());
-                    Poll::Pending
-                }
-                None => {
-                    ticket.number = None;
-                    Poll::Ready(())
-                }
-            },
-        }
-    }
-
-    /// A place in the queue; nobody's yet.
+    /// A place at the end of the queue: what happens from now on is heard of.
     pub fn ticket(&self) -> Ticket<'_> {
-        Ticket { vacancy: self, number: None }
+        let mut inner = self.inner();
+        inner.tickets += 1;
+        let number = inner.tickets;
+        inner.waiting.push_back((number, Waker::noop().clone()));
+        Ticket { vacancy: self, number }
     }
 
     /// Ends the connections that are free, and those that will be.
@@ -139,18 +120,35 @@ fn wake_next(mut inner: MutexGuard<'_, Inner>) {
     }
 }
 
-/// A place among those who wait; left by dropping it. One who was woken and leaves passes that on.
+/// A place among those who wait; left by dropping it. One who was called and leaves without having looked passes that on.
 pub struct Ticket<'a> {
     vacancy: &'a Vacancy,
-    number: Option<u64>,
+    number: u64,
+}
+
+impl Ticket<'_> {
+    /// Waits until a connection may be free, or there may be room for one. Who is called keeps the first place, and is to look
+    /// before it waits again.
+    pub fn poll_change(&self, cx: &mut Context<'_>) -> Poll<()> {
+        let mut inner = self.vacancy.inner();
+        match inner.waiting.iter_mut().find(|(queued, _)| *queued == self.number) {
+            Some((_, waker)) => {
+                waker.clone_from(cx.waker());
+                Poll::Pending
+            }
+            None => {
+                inner.waiting.push_front((self.number, Waker::noop().clone()));
+                Poll::Ready(())
+            }
+        }
+    }
 }
 
 impl Drop for Ticket<'_> {
     fn drop(&mut self) {
-        let Some(number) = self.number else { return };
         let mut inner = self.vacancy.inner();
         let before = inner.waiting.len();
-        inner.waiting.retain(|(queued, _)| *queued != number);
+        inner.waiting.retain(|(queued, _)| *queued != self.number);
         if inner.waiting.len() == before {
             wake_next(inner);
         }
