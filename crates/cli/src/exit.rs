@@ -6,7 +6,7 @@ use std::{
     process::ExitCode,
 };
 
-use alula::{Cause, Error, Phase, h2::ConnectionError};
+use alula::{Cause, Error, Phase, h1, h2::ConnectionError};
 use rustls::AlertDescription;
 
 /// What a subcommand answers.
@@ -112,6 +112,17 @@ fn exit_of(error: &Error) -> Exit {
         (Phase::Connect, _) => Exit::Connect,
         (Phase::Handshake, _) => Exit::Tls,
         (_, Cause::Closed | Cause::Io(..)) => Exit::CutOff,
+        (_, Cause::Http1(error)) => exit_of_http1(*error),
+        _ => Exit::Protocol,
+    }
+}
+
+fn exit_of_http1(error: h1::ConnectionError) -> Exit {
+    match error {
+        h1::ConnectionError::Peer(h1::Violation::CUT_HEAD | h1::Violation::CUT_CONTENT)
+        | h1::ConnectionError::Unanswered { .. }
+        | h1::ConnectionError::PeerClosed => Exit::CutOff,
+        h1::ConnectionError::TimedOut(_) => Exit::Timeout,
         _ => Exit::Protocol,
     }
 }

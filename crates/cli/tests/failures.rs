@@ -173,6 +173,26 @@ fn a_peer_that_does_not_speak_http2_is_code_5() {
 }
 
 #[test]
+fn an_answer_of_http_1_1_that_is_cut_is_code_7_and_one_that_is_none_code_5() {
+    for (answer, code) in [
+        (&b""[..], 7),
+        (b"HTTP/1.1 200 OK\r\nContent-", 7),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf", 7),
+        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n", 7),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\nContent-Length: 5\r\n\r\nhalf", 5),
+        (b"SSH-2.0-OpenSSH_9.2\r\n", 5),
+    ] {
+        let url = peer(move |mut socket| {
+            let mut head = [0; 4096];
+            let _ = socket.read(&mut head).unwrap();
+            socket.write_all(answer).unwrap();
+        });
+        let ended = run(&["get", "--max-time", "50", &url]).expect(code);
+        assert!(ended.stderr.contains("(RFC 9112 ") || answer.is_empty(), "{}", ended.stderr);
+    }
+}
+
+#[test]
 fn a_peer_that_does_not_speak_tls_is_code_4() {
     let url = peer(|mut socket| {
         socket.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n").unwrap();
