@@ -297,7 +297,7 @@ impl Request<'_> {
     /// Whether the content is to wait until the server asks for it (RFC 9110 §10.1.1).
     fn expects_continue(&self) -> bool {
         match self {
-            Self::Plain(plain) => plain.head.as_ref().is_some_and(|head| expects_continue(&head.fields)),
+            Self::Plain(plain) => plain.head.as_ref().is_some_and(|head| head.fields.expects_continue()),
             Self::Prepared(prepared, _) => prepared.expects_continue(),
             Self::None => false,
         }
@@ -336,11 +336,6 @@ impl Plain<'_> {
         };
         machine.send_request(&head, end, out)
     }
-}
-
-/// Whether these fields ask a server to say whether it wants the content.
-pub(crate) fn expects_continue(fields: &FieldSection) -> bool {
-    fields.get(KnownName::EXPECT).is_some_and(|value| value.eq_ignore_ascii_case(b"100-continue"))
 }
 
 /// Waits until the server asks for the content, or has waited long enough; false when it has answered without.

@@ -1,6 +1,7 @@
 //! Alula's HTTP client.
 //!
-//! A [`Client`] keeps one HTTP/2 connection per origin and runs many requests on it at once. A request is a [`Call`]:
+//! A [`Client`] keeps one HTTP/2 connection per origin and runs many requests on it at once; over HTTP/1.1 each request under
+//! way has a connection of its own, which is used again. A request is a [`Call`]:
 //! built step by step, sent with [`Call::send`], [`Call::send_body`] or [`Call::open`]. A request that is sent often
 //! is worth a [`Prepared`]: checked and planned once, then sent with nothing but what changes.
 #![forbid(unsafe_code)]

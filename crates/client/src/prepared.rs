@@ -5,7 +5,7 @@ use std::sync::Arc;
 use alula_fields::{Decimal, FieldSection, Hole as Gap, Method, OutBuf, RequestHead, StreamKey};
 use alula_net::{self as net, Error, Machine, Refusal, h1};
 
-use crate::{call::expects_continue, origin::Origin};
+use crate::origin::Origin;
 
 /// Holes that one prepared request may have.
 const HOLES_MAX: usize = 8;
@@ -87,7 +87,7 @@ impl Prepare {
             forms,
             holes: self.holes.len(),
             is_idempotent: Method::parse(&self.method).is_ok_and(Method::is_idempotent),
-            expects_continue: expects_continue(&self.fields),
+            expects_continue: self.fields.expects_continue(),
         };
         Ok(Prepared { origin: self.origin, plan: Arc::new(plan) })
     }

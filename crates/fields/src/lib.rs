@@ -66,6 +66,6 @@ pub use out_buf::OutBuf;
 pub use scheme::Scheme;
 pub use section::{FieldSection, Fields, SECTION_KEPT_BYTES_MAX};
 pub use status::Status;
-pub use stream_key::StreamKey;
+pub use stream_key::{StreamKey, UnknownStream};
 pub use target::Target;
 pub use time::Time;

@@ -168,6 +168,11 @@ impl FieldSection {
         self.get(name).is_some()
     }
 
+    /// Whether a request with these fields waits with its content until the server asks for it (RFC 9110 §10.1.1).
+    pub fn expects_continue(&self) -> bool {
+        self.get(KnownName::EXPECT).is_some_and(|value| value.eq_ignore_ascii_case(b"100-continue"))
+    }
+
     /// The first value of a name in which `_` and `-` count as the same, so that `content_type` finds `content-type`.
     ///
     /// For those who come from languages whose symbols have no dashes; the name on the wire is never changed this way.

@@ -1,5 +1,7 @@
 //! How drivers and machines name a stream to each other.
 
+use core::fmt;
+
 /// Names a stream of a machine for as long as its slot is kept. Eight octets; keys of freed slots are told apart and find
 /// nothing.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
@@ -38,3 +40,15 @@ impl StreamKey {
         self.generation
     }
 }
+
+/// The key names a stream that is gone, or never was.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct UnknownStream;
+
+impl fmt::Display for UnknownStream {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the stream is gone")
+    }
+}
+
+impl core::error::Error for UnknownStream {}

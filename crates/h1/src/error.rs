@@ -3,6 +3,8 @@
 
 use core::fmt;
 
+use alula_fields::UnknownStream;
+
 use crate::violation::Violation;
 
 /// Why a connection ended.
@@ -123,18 +125,6 @@ impl fmt::Display for SendError {
 }
 
 impl core::error::Error for SendError {}
-
-/// The key names a stream that is gone, or never was.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct UnknownStream;
-
-impl fmt::Display for UnknownStream {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the stream is gone")
-    }
-}
-
-impl core::error::Error for UnknownStream {}
 
 impl From<UnknownStream> for SendError {
     fn from(_: UnknownStream) -> Self {

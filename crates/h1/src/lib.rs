@@ -30,10 +30,10 @@ mod prepared;
 mod start_line;
 mod violation;
 
-pub use alula_fields::{Hole, RequestHead, ResponseHead, StreamKey};
+pub use alula_fields::{Hole, RequestHead, ResponseHead, StreamKey, UnknownStream};
 pub use config::{Config, Leniency, Spelling};
 pub use connection::Connection;
-pub use error::{Awaited, ConnectionError, SendError, UnknownStream};
+pub use error::{Awaited, ConnectionError, SendError};
 pub use event::{Event, Notice, Received};
 pub use prepared::Prepared;
 pub use violation::Violation;

@@ -38,11 +38,11 @@ mod trace;
 mod violation;
 mod window;
 
-pub use alula_fields::{Hole, RequestHead, ResponseHead, StreamKey};
+pub use alula_fields::{Hole, RequestHead, ResponseHead, StreamKey, UnknownStream};
 pub use config::Config;
 pub use connection::Connection;
 pub use counters::Counters;
-pub use error::{Awaited, ConnectionError, SendError, UnknownStream};
+pub use error::{Awaited, ConnectionError, SendError};
 pub use error_code::ErrorCode;
 pub use event::{Event, Notice, Origin, Received, Reset};
 pub use frame::FrameKind;

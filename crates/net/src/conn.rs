@@ -1,4 +1,4 @@
-//! One HTTP/2 connection over a socket: its lock, its turns, and who takes them.
+//! One connection over a socket, of either version: its lock, its turns, and who takes them.
 //!
 //! A *turn* writes what waits, reads once, feeds the machine and notes whom to wake. On a client the callers
 //! take the turns themselves: whoever was polled last and still waits reads for all (the *reader*). It leaves a

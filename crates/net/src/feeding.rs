@@ -1,6 +1,6 @@
 //! What comes: octets from the socket to the machine, and what it makes of them to the slots of their streams.
 
-use alula_fields::{FieldSection, Head, KnownName, ResponseHead, Status, StreamKey};
+use alula_fields::{FieldSection, ResponseHead, Status, StreamKey};
 use alula_h1 as h1;
 use alula_h2::Violation;
 
@@ -144,7 +144,7 @@ impl Shared {
             let slot = &mut self.slots[at.index as usize];
             slot.ended = end;
             slot.head_octets = self.held.head_came(&head);
-            slot.expects_continue = !end && expects_continue(&head);
+            slot.expects_continue = !end && head.fields.expects_continue();
             self.accepted.push(Accepted { at, head, ended: end });
             return;
         }
@@ -217,11 +217,6 @@ impl Shared {
             _ => self.give_head(head),
         }
     }
-}
-
-/// Whether a client waits to be told before it sends its content (RFC 9110 §10.1.1).
-fn expects_continue(head: &Head) -> bool {
-    head.fields.get(KnownName::EXPECT).is_some_and(|value| value.eq_ignore_ascii_case(b"100-continue"))
 }
 
 /// Appends, with room for more of the same unless memory is tight; says by how much the capacity grew.

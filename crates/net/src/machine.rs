@@ -402,7 +402,7 @@ impl Machine {
 
     #[inline]
     pub(crate) const fn is_http1(&self) -> bool {
-        matches!(self, Self::Http1(_))
+        matches!(self.version(), Version::Http1)
     }
 
     pub(crate) fn limits(&self) -> &Limits {

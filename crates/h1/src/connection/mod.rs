@@ -16,11 +16,11 @@ mod receive;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use alula_fields::{FieldSection, Head, Limits, OutBuf, StreamKey, Time};
+use alula_fields::{FieldSection, Head, Limits, OutBuf, StreamKey, Time, UnknownStream};
 
 use crate::chunked::Chunked;
 use crate::config::Config;
-use crate::error::{ConnectionError, UnknownStream};
+use crate::error::ConnectionError;
 use crate::framing::Asked;
 use crate::head_in::{HeadIn, Kind};
 

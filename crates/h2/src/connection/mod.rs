@@ -27,13 +27,13 @@ mod turns;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use alula_fields::{FieldSection, Head, Limits, OutBuf, StreamKey, TokenBucket};
+use alula_fields::{FieldSection, Head, Limits, OutBuf, StreamKey, TokenBucket, UnknownStream};
 use alula_hpack::{Decoder, DecoderLimits, Encoder};
 
 use crate::closed_ids::ClosedIds;
 use crate::config::Config;
 use crate::counters::Counters;
-use crate::error::{ConnectionError, UnknownStream};
+use crate::error::ConnectionError;
 use crate::error_code::ErrorCode;
 use crate::frame::MAGIC;
 use crate::hold::Hold;
