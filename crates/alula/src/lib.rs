@@ -47,11 +47,11 @@ pub use alula_server::{Exchange, Handler, Reply, Request, Responder, Server, Ser
 
 #[cfg(feature = "client")]
 pub use alula_client::{
-    Body, BodyWriter, Cause, Error, Ledger, Overrun, Phase, Refusal, Retry, Sent, Version,
+    Attempt, Body, BodyWriter, Cause, Error, Fault, Ledger, Overrun, Phase, Refusal, Retry, Sent, Version,
 };
 #[cfg(all(feature = "server", not(feature = "client")))]
 pub use alula_server::{
-    Body, BodyWriter, Cause, Error, Ledger, Overrun, Phase, Refusal, Retry, Sent, Version,
+    Attempt, Body, BodyWriter, Cause, Error, Fault, Ledger, Overrun, Phase, Refusal, Retry, Sent, Version,
 };
 
 /// The examples of the README.

@@ -109,7 +109,7 @@ fn exit_of(error: &Error) -> Exit {
         (_, Cause::Tls(_)) => Exit::Tls,
         (_, Cause::Protocol) => Exit::Protocol,
         (Phase::Build, _) => Exit::Usage,
-        (Phase::Connect, _) => Exit::Connect,
+        (Phase::Queue | Phase::Resolve | Phase::Connect | Phase::Proxy, _) => Exit::Connect,
         (Phase::Handshake, _) => Exit::Tls,
         (_, Cause::Closed | Cause::Io(..)) => Exit::CutOff,
         (_, Cause::Http1(error)) => exit_of_http1(*error),

@@ -55,7 +55,7 @@ impl Client {
 
     pub(crate) fn with(settings: Settings) -> Self {
         let inner = Inner {
-            ledger: Arc::new(Ledger::new(&settings.config.limits)),
+            ledger: Arc::new(Ledger::new(&settings.protocol.config.limits)),
             settings,
             #[cfg(feature = "tls")]
             tls: OnceLock::new(),
@@ -161,7 +161,7 @@ impl Client {
         if let Some(tls) = self.inner.tls.get() {
             return Ok(Some(tls.clone()));
         }
-        let made = Arc::new(self.inner.settings.trust.config(self.inner.settings.speaks)?);
+        let made = Arc::new(self.inner.settings.connect.trust.config(self.inner.settings.protocol.speaks)?);
         Ok(Some(self.inner.tls.get_or_init(|| made).clone()))
     }
 

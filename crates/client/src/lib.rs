@@ -12,14 +12,20 @@ mod client;
 mod location;
 mod opening;
 mod origin;
+mod pending;
 mod prepared;
+mod request;
 mod response;
+mod sending;
 #[cfg(feature = "tls")]
 mod trust;
 
-pub use alula_net::{Body, BodyWriter, Cause, Error, Ledger, Overrun, Phase, Refusal, Retry, Sent, Version};
+pub use alula_net::{
+    Attempt, Body, BodyWriter, Cause, Error, Fault, Ledger, Overrun, Phase, Refusal, Retry, Sent, Version,
+};
 pub use builder::ClientBuilder;
-pub use call::{Call, PendingResponse};
+pub use call::Call;
 pub use client::Client;
+pub use pending::PendingResponse;
 pub use prepared::{Hole, Prepare, Prepared};
 pub use response::Response;

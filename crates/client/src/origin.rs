@@ -49,7 +49,7 @@ impl Origin {
     ) -> Self {
         #[cfg(not(feature = "tls"))]
         let _ = tls;
-        let in_clear = if settings.prior_knowledge { Speaks::HTTP2 } else { Speaks::HTTP1 };
+        let in_clear = if settings.protocol.prior_knowledge { Speaks::HTTP2 } else { Speaks::HTTP1 };
         Self {
             scheme: location.scheme,
             authority: location.authority.clone(),
@@ -59,14 +59,14 @@ impl Origin {
                 port: location.port,
                 #[cfg(feature = "tls")]
                 tls,
-                speaks: if location.scheme == "https" { settings.speaks } else { in_clear },
-                deadline: settings.connect_deadline,
-                http1: settings.http1.clone(),
-                config: settings.config.clone(),
+                speaks: if location.scheme == "https" { settings.protocol.speaks } else { in_clear },
+                deadline: settings.connect.deadline,
+                http1: settings.protocol.http1.clone(),
+                config: settings.protocol.config.clone(),
                 ledger,
-                observer: settings.observer.clone(),
+                observer: settings.protocol.observer.clone(),
             },
-            connections_max: settings.connections_max,
+            connections_max: settings.pool.connections_max,
             state: Mutex::new(State::None),
             vacancy: Arc::default(),
         }

@@ -1,14 +1,15 @@
 //! Why a request or a connection failed: the phase, who broke which rule, and whether sending again is safe.
 
-#[cfg(feature = "tls")]
-use std::sync::Arc;
-use std::{fmt, io};
+use std::{fmt, io, sync::Arc};
 
-use alula_fields::FieldError;
+use alula_fields::{FieldError, Status};
 use alula_h1 as h1;
 use alula_h2::{ConnectionError, ErrorCode, Origin, Reset, SendError, Violation};
 
-use crate::overrun::Overrun;
+use crate::{
+    fault::{Attempt, write_tried},
+    overrun::Overrun,
+};
 
 /// A failed request, response or connection.
 ///
@@ -19,6 +20,8 @@ pub struct Error {
     phase: Phase,
     cause: Cause,
     retry: Retry,
+    tried: Option<Arc<[Attempt]>>,
+    sent: u64,
 }
 
 /// What was being done when it failed.
@@ -27,8 +30,14 @@ pub struct Error {
 pub enum Phase {
     /// Checking what the caller asked for; nothing was sent.
     Build,
-    /// Looking up the host and opening the connection.
+    /// Waiting until a connection is free or may be opened.
+    Queue,
+    /// Looking up the addresses of the host.
+    Resolve,
+    /// Opening the connection.
     Connect,
+    /// Asking the proxy for a way to the origin.
+    Proxy,
     /// The TLS handshake.
     Handshake,
     /// Sending the head or the content of a message.
@@ -83,8 +92,20 @@ pub enum Cause {
     Closed,
     /// The peer was slower than it may be, or made us hold more than we do.
     Overrun(Overrun),
-    /// A deadline passed.
+    /// A deadline passed; the phase says which.
     Deadline,
+    /// The proxy refused to lead to the origin, with this status (RFC 9110 §9.3.6).
+    ProxyStatus(Status),
+    /// The SOCKS proxy refused; the text says why (RFC 1928 §6).
+    Socks(&'static str),
+    /// A redirect cannot be followed; the text says why (RFC 9110 §15.4).
+    Redirect(&'static str),
+    /// The content cannot be decoded (RFC 9110 §8.4), or would grow over what it may; the text says which.
+    Coding(&'static str),
+    /// The content is longer than this many octets, which is what the caller allows.
+    TooLong(u64),
+    /// The content is not what it was to be read as; the text says why.
+    Unreadable(&'static str),
     /// The request was given up on this side.
     Cancelled,
 }
@@ -101,7 +122,7 @@ pub enum Refusal {
 impl Error {
     /// An error of this phase and cause.
     pub const fn new(phase: Phase, cause: Cause, retry: Retry) -> Self {
-        Self { phase, cause, retry }
+        Self { phase, cause, retry, tried: None, sent: 0 }
     }
 
     /// A mistake of the caller; nothing was sent.
@@ -124,6 +145,30 @@ impl Error {
         self.retry
     }
 
+    /// The addresses that were tried, in order, when no connection could be opened.
+    pub fn tried(&self) -> &[Attempt] {
+        self.tried.as_deref().unwrap_or_default()
+    }
+
+    /// Octets of the request's content that had been handed to the connection.
+    pub const fn sent(&self) -> u64 {
+        self.sent
+    }
+
+    /// The same failure, after these addresses were tried.
+    #[must_use]
+    pub fn with_tried(mut self, tried: impl Into<Arc<[Attempt]>>) -> Self {
+        self.tried = Some(tried.into());
+        self
+    }
+
+    /// The same failure, after so many octets of content were handed on.
+    #[must_use]
+    pub const fn with_sent(mut self, octets: u64) -> Self {
+        self.sent = octets;
+        self
+    }
+
     /// The same failure met in another phase.
     #[must_use]
     pub fn during(mut self, phase: Phase) -> Self {
@@ -132,7 +177,8 @@ impl Error {
     }
 
     pub(crate) fn io(phase: Phase, error: &io::Error) -> Self {
-        let retry = if phase == Phase::Connect { Retry::Safe } else { Retry::IfIdempotent };
+        let is_before = matches!(phase, Phase::Resolve | Phase::Connect | Phase::Proxy);
+        let retry = if is_before { Retry::Safe } else { Retry::IfIdempotent };
         Self::new(phase, Cause::Io(error.kind(), error.raw_os_error()), retry)
     }
 
@@ -243,7 +289,9 @@ impl std::error::Error for Error {}
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}; {}", self.phase, self.cause, self.retry)
+        write!(f, "{}: {}", self.phase, self.cause)?;
+        write_tried(f, self.tried())?;
+        write!(f, "; {}", self.retry)
     }
 }
 
@@ -251,7 +299,10 @@ impl fmt::Display for Phase {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Build => "while checking the request",
+            Self::Queue => "while waiting for a connection",
+            Self::Resolve => "while looking up the host",
             Self::Connect => "while connecting",
+            Self::Proxy => "while asking the proxy",
             Self::Handshake => "during the TLS handshake",
             Self::Send => "while sending",
             Self::Head => "while waiting for the head of the message",
@@ -294,6 +345,12 @@ impl fmt::Display for Cause {
             Self::Closed => f.write_str("the peer closed the connection before the message was whole"),
             Self::Overrun(overrun) => overrun.fmt(f),
             Self::Deadline => f.write_str("the deadline passed"),
+            Self::ProxyStatus(status) => write!(f, "the proxy refused with {status} (RFC 9110 §9.3.6)"),
+            Self::Socks(why) => write!(f, "the SOCKS proxy refused: {why} (RFC 1928 §6)"),
+            Self::Redirect(why) => write!(f, "the redirect is not followed: {why} (RFC 9110 §15.4)"),
+            Self::Coding(why) => write!(f, "the content cannot be decoded: {why} (RFC 9110 §8.4)"),
+            Self::TooLong(octets_max) => write!(f, "the content is longer than {octets_max} octets"),
+            Self::Unreadable(why) => write!(f, "the content is not what was expected: {why}"),
             Self::Cancelled => f.write_str("it was cancelled on this side"),
         }
     }

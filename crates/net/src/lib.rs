@@ -11,6 +11,7 @@ mod body;
 mod conn;
 mod connect;
 mod error;
+mod fault;
 mod feeding;
 mod hand_over;
 #[cfg(feature = "tls")]
@@ -42,6 +43,7 @@ pub use body::Body;
 pub use conn::{Conn, FrameObserver};
 pub use connect::Connect;
 pub use error::{Cause, Error, Phase, Refusal, Retry};
+pub use fault::{Attempt, Fault};
 pub use ledger::Ledger;
 pub use machine::{Machine, Prepared};
 pub use open::Open;

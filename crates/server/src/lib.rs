@@ -16,7 +16,9 @@ mod serve;
 mod server;
 mod slots;
 
-pub use alula_net::{Body, BodyWriter, Cause, Error, Ledger, Overrun, Phase, Refusal, Retry, Sent, Version};
+pub use alula_net::{
+    Attempt, Body, BodyWriter, Cause, Error, Fault, Ledger, Overrun, Phase, Refusal, Retry, Sent, Version,
+};
 pub use exchange::{Exchange, Request};
 pub use handler::Handler;
 #[cfg(feature = "tls")]

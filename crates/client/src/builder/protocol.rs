@@ -1,0 +1,74 @@
+//! Which versions are spoken, and what a peer may do.
+
+use std::{sync::Arc, time::Duration};
+
+use alula_fields::Limits;
+use alula_net::{
+    FrameObserver, Speaks, h1,
+    h2::{Config, FrameSummary},
+};
+
+use super::ClientBuilder;
+
+/// What both machines are given.
+#[derive(Clone, Default)]
+pub(crate) struct Protocol {
+    pub(crate) speaks: Speaks,
+    pub(crate) prior_knowledge: bool,
+    pub(crate) http1: h1::Config,
+    pub(crate) config: Config,
+    pub(crate) observer: Option<FrameObserver>,
+}
+
+impl ClientBuilder {
+    /// Sends a PING after this long without a frame from the peer while calls are under way, and gives up on the
+    /// connection when it is not answered within `answer_within`. Off unless set.
+    ///
+    /// A connection without calls is left in peace; when it turns out to be dead, the next call opens another.
+    #[must_use]
+    pub fn keep_alive(mut self, after: Duration, answer_within: Duration) -> Self {
+        self.settings.protocol.config.keep_alive = Some(after);
+        self.settings.protocol.config.ping_timeout = answer_within;
+        self
+    }
+
+    /// Whether `http://` origins are spoken to in HTTP/2 at once (RFC 9113 §3.3); they are not unless switched on, but in
+    /// HTTP/1.1.
+    #[must_use]
+    pub fn http2_prior_knowledge(mut self, on: bool) -> Self {
+        self.settings.protocol.prior_knowledge = on;
+        self
+    }
+
+    /// Speaks HTTP/1.1 only: over TLS nothing else is offered.
+    #[must_use]
+    pub fn http1_only(mut self) -> Self {
+        self.settings.protocol.speaks = Speaks::HTTP1;
+        self.settings.protocol.prior_knowledge = false;
+        self
+    }
+
+    /// Speaks HTTP/2 only: over TLS nothing else is offered, and in clear text it is
+    /// [prior knowledge](Self::http2_prior_knowledge).
+    #[must_use]
+    pub fn http2_only(mut self) -> Self {
+        self.settings.protocol.speaks = Speaks::HTTP2;
+        self.settings.protocol.prior_knowledge = true;
+        self
+    }
+
+    /// What a peer may make this client hold or do.
+    #[must_use]
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.settings.protocol.config.limits = limits;
+        self
+    }
+
+    /// Tells `observer` of every frame that comes or goes; costs memory and time.
+    #[must_use]
+    pub fn on_frame(mut self, observer: impl Fn(&FrameSummary) + Send + Sync + 'static) -> Self {
+        self.settings.protocol.config.trace = true;
+        self.settings.protocol.observer = Some(Arc::new(observer));
+        self
+    }
+}

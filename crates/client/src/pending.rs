@@ -1,0 +1,42 @@
+//! A response that has not come yet.
+
+use alula_net::{Error, Stream};
+
+use crate::Response;
+
+/// A response that has not come yet, to a request whose content may still be on its way.
+pub struct PendingResponse {
+    pub(crate) stream: Stream,
+}
+
+impl PendingResponse {
+    /// Tells the server that the response is wanted sooner or later than was said; see [`Response::reprioritise`].
+    ///
+    /// # Errors
+    /// The urgency is above 7, or the stream is gone.
+    pub fn reprioritise(&self, priority: alula_net::h2::Priority) -> Result<(), Error> {
+        self.stream.reprioritise(priority)
+    }
+
+    /// Waits for the head of the response. Dropping the future cancels the request.
+    ///
+    /// # Errors
+    /// How the stream ended.
+    pub async fn response(self) -> Result<Response, Error> {
+        let received = self.stream.head().await?;
+        Ok(Response::new(self.stream, received))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alula_net::Body;
+
+    #[test]
+    fn what_a_task_may_hold_is_send() {
+        const fn is_send<T: Send>() {}
+        is_send::<Body>();
+        is_send::<super::PendingResponse>();
+        is_send::<super::Response>();
+    }
+}

@@ -1,0 +1,93 @@
+//! One request: what is sent, plain or prepared.
+
+use std::sync::Arc;
+
+use alula_fields::{Decimal, FieldSection, Head, KnownName, Method, OutBuf, RequestHead, StreamKey};
+use alula_net::{Error, Machine, Refusal};
+
+use crate::{Client, Prepared, client::Path, origin::Origin, prepared::Given};
+
+/// What a call sends.
+pub(crate) enum Request<'a> {
+    /// There is none, because of a mistake.
+    None,
+    Plain(Plain<'a>),
+    Prepared(&'a Prepared, Given<'a>),
+}
+
+pub(crate) struct Plain<'a> {
+    pub(crate) origin: Arc<Origin>,
+    pub(crate) method: &'a str,
+    pub(crate) path: Path<'a>,
+    /// The protocol of an extended CONNECT.
+    pub(crate) protocol: Option<&'a str>,
+    /// Lent by the client once there is a field.
+    pub(crate) head: Option<Box<Head>>,
+}
+
+impl Request<'_> {
+    pub(crate) fn origin(&self) -> Result<&Arc<Origin>, Error> {
+        match self {
+            Self::Plain(plain) => Ok(&plain.origin),
+            Self::Prepared(prepared, ..) => Ok(&prepared.origin),
+            Self::None => Err(Error::usage("there is no request")),
+        }
+    }
+
+    /// Whether sending it twice is as good as sending it once (RFC 9110 §9.2.2).
+    pub(crate) fn is_idempotent(&self) -> bool {
+        match self {
+            Self::Plain(plain) => Method::parse(plain.method).is_ok_and(Method::is_idempotent),
+            Self::Prepared(prepared, _) => prepared.is_idempotent(),
+            Self::None => false,
+        }
+    }
+
+    /// Whether the content is to wait until the server asks for it (RFC 9110 §10.1.1).
+    pub(crate) fn expects_continue(&self) -> bool {
+        match self {
+            Self::Plain(plain) => plain.head.as_ref().is_some_and(|head| head.fields.expects_continue()),
+            Self::Prepared(prepared, _) => prepared.expects_continue(),
+            Self::None => false,
+        }
+    }
+
+    /// Says how long the content is (RFC 9110 §8.6), unless the caller did.
+    pub(crate) fn state_length(&mut self, client: &Client, length: Option<usize>) -> Result<(), Error> {
+        let Some(length) = length else { return Ok(()) };
+        match self {
+            Self::Plain(plain) => {
+                let head = plain.head.get_or_insert_with(|| client.lend_head());
+                if !head.fields.contains(KnownName::CONTENT_LENGTH) {
+                    head.fields.append(KnownName::CONTENT_LENGTH, Decimal::of(length as u64).as_bytes())?;
+                }
+                Ok(())
+            }
+            Self::Prepared(_, given) => {
+                given.length(length as u64);
+                Ok(())
+            }
+            Self::None => Ok(()),
+        }
+    }
+}
+
+impl Plain<'_> {
+    pub(crate) fn send(
+        &self,
+        machine: &mut Machine,
+        end: bool,
+        out: &mut OutBuf,
+    ) -> Result<StreamKey, Refusal> {
+        let none = FieldSection::new();
+        let head = RequestHead {
+            method: self.method,
+            scheme: self.origin.scheme,
+            authority: &self.origin.authority,
+            path: self.path.as_str(),
+            protocol: self.protocol,
+            fields: self.head.as_ref().map_or(&none, |head| &head.fields),
+        };
+        machine.send_request(&head, end, out)
+    }
+}

@@ -1,0 +1,111 @@
+//! What else is known about a failure: whose fault it was, by which rule, and whom was tried.
+
+use std::{fmt, io, net::SocketAddr};
+
+use crate::error::{Cause, Error, Phase, Retry};
+
+/// Who has to change something so that the same request would succeed.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Fault {
+    /// The caller: the request, the settings, or what content was copied to.
+    Caller,
+    /// The peer, or the proxy: it broke a rule, refused, or went away.
+    Peer,
+    /// What lies between the two, or the time that was given.
+    Between,
+}
+
+/// An address that was tried, and why that failed.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Attempt {
+    /// The address.
+    pub address: SocketAddr,
+    /// What the operating system answered; `TimedOut` when it did not answer in time.
+    pub failure: io::ErrorKind,
+}
+
+impl Error {
+    /// Whose fault it was, as far as this side can tell. Allocates nothing.
+    pub fn fault(&self) -> Fault {
+        match self.cause() {
+            Cause::Usage(_) | Cause::Field(_) | Cause::Refused(_) | Cause::Sink(..) | Cause::Cancelled => {
+                Fault::Caller
+            }
+            Cause::Io(..) | Cause::Deadline => Fault::Between,
+            _ => Fault::Peer,
+        }
+    }
+
+    /// Whether it took too long.
+    pub fn is_timeout(&self) -> bool {
+        match self.cause() {
+            Cause::Deadline => true,
+            Cause::Io(kind, _) => *kind == io::ErrorKind::TimedOut,
+            Cause::Connection(error) => matches!(error, alula_h2::ConnectionError::TimedOut(_)),
+            Cause::Http1(error) => matches!(error, alula_h1::ConnectionError::TimedOut(_)),
+            _ => false,
+        }
+    }
+
+    /// Whether the same request may be sent again as it is, without being carried out twice.
+    pub fn is_retryable(&self) -> bool {
+        self.retry() == Retry::Safe
+    }
+
+    /// Whether there was no connection yet.
+    pub fn is_connect(&self) -> bool {
+        matches!(
+            self.phase(),
+            Phase::Queue | Phase::Resolve | Phase::Connect | Phase::Proxy | Phase::Handshake
+        )
+    }
+}
+
+/// Says the addresses that were tried, after the cause: "; tried 192.0.2.1:80 (connection refused) and …".
+pub(crate) fn write_tried(f: &mut fmt::Formatter<'_>, tried: &[Attempt]) -> fmt::Result {
+    for (place, Attempt { address, failure }) in tried.iter().enumerate() {
+        let before = match place {
+            0 => "; tried ",
+            _ if place + 1 == tried.len() => " and ",
+            _ => ", ",
+        };
+        write!(f, "{before}{address} ({failure})")?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_tried_is_part_of_the_sentence() {
+        let refused =
+            Error::new(Phase::Connect, Cause::Io(io::ErrorKind::ConnectionRefused, Some(111)), Retry::Safe);
+        let attempt = |address: &str, failure| Attempt { address: address.parse().unwrap(), failure };
+        let tried = [
+            attempt("[::1]:80", io::ErrorKind::ConnectionRefused),
+            attempt("127.0.0.1:80", io::ErrorKind::TimedOut),
+        ];
+        let error = refused.with_tried(tried);
+        assert_eq!(
+            error.to_string(),
+            "while connecting: connection refused (os error 111); tried [::1]:80 (connection refused) and \
+             127.0.0.1:80 (timed out); sending it again is safe"
+        );
+        assert_eq!((error.tried().len(), error.fault(), error.is_connect()), (2, Fault::Between, true));
+    }
+
+    #[test]
+    fn faults_are_told_apart() {
+        for (cause, fault, is_timeout) in [
+            (Cause::Usage("a rule"), Fault::Caller, false),
+            (Cause::Deadline, Fault::Between, true),
+            (Cause::Io(io::ErrorKind::TimedOut, None), Fault::Between, true),
+            (Cause::Closed, Fault::Peer, false),
+        ] {
+            let error = Error::new(Phase::Head, cause, Retry::IfIdempotent);
+            assert_eq!((error.fault(), error.is_timeout()), (fault, is_timeout), "{error}");
+        }
+    }
+}
