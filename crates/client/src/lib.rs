@@ -9,6 +9,7 @@
 mod builder;
 mod call;
 mod client;
+mod connecting;
 mod location;
 mod opening;
 mod origin;
@@ -21,11 +22,13 @@ mod sending;
 mod trust;
 
 pub use alula_net::{
-    Attempt, Body, BodyWriter, Cause, Error, Fault, Ledger, Overrun, Phase, Refusal, Retry, Sent, Version,
+    Attempt, Body, BodyWriter, Cause, Error, Fault, Ledger, Overrun, Phase, Refusal, Retry, Sent, Transport,
+    Version,
 };
 pub use builder::ClientBuilder;
 pub use call::Call;
 pub use client::Client;
+pub use connecting::{Connector, Destination, Dialling, Resolve, Resolving, SystemResolver};
 pub use pending::PendingResponse;
 pub use prepared::{Hole, Prepare, Prepared};
 pub use response::Response;

@@ -2,8 +2,10 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-use alula_net::{Conn, Connect, Error, Vacancy};
+use alula_net::{Conn, Error, Vacancy};
 use tokio::sync::Notify;
+
+use crate::connecting::Route;
 
 /// What came of it, once that is known. Everybody who waits hears of it, in the order in which they came.
 #[derive(Default)]
@@ -17,10 +19,10 @@ pub(crate) type Outcome = Result<Arc<Conn>, Error>;
 impl Opening {
     /// Begins to open a connection. With `vacancy` it is one of an origin's that take one request at a time: it is added to
     /// them, whether or not anybody waits for it.
-    pub(crate) fn begin(connect: Connect, vacancy: Option<Arc<Vacancy>>) -> Arc<Self> {
+    pub(crate) fn begin(route: Arc<Route>, vacancy: Option<Arc<Vacancy>>) -> Arc<Self> {
         let opening = Arc::<Self>::default();
         let teller = Teller { opening: Arc::downgrade(&opening), vacancy };
-        tokio::spawn(async move { teller.tell(connect.open().await) });
+        tokio::spawn(async move { teller.tell(route.open().await) });
         opening
     }
 

@@ -8,10 +8,11 @@ use std::{
     task::Poll,
 };
 
-use alula_net::{Conn, Connect, Error, Ledger, Speaks, Ticket, Vacancy, Version};
+use alula_net::{Conn, Error, Ledger, Ticket, Vacancy, Version};
 
 use crate::{
     builder::Settings,
+    connecting::Route,
     location::Location,
     opening::{Opening, Outcome},
 };
@@ -21,7 +22,7 @@ pub(crate) struct Origin {
     pub(crate) authority: String,
     /// Scheme and authority as they begin a URL.
     pub(crate) prefix: String,
-    connect: Connect,
+    route: Arc<Route>,
     connections_max: usize,
     state: Mutex<State>,
     vacancy: Arc<Vacancy>,
@@ -47,25 +48,11 @@ impl Origin {
         ledger: Arc<Ledger>,
         tls: Option<Tls>,
     ) -> Self {
-        #[cfg(not(feature = "tls"))]
-        let _ = tls;
-        let in_clear = if settings.protocol.prior_knowledge { Speaks::HTTP2 } else { Speaks::HTTP1 };
         Self {
             scheme: location.scheme,
             authority: location.authority.clone(),
             prefix: format!("{}://{}", location.scheme, location.authority),
-            connect: Connect {
-                host: location.host.clone(),
-                port: location.port,
-                #[cfg(feature = "tls")]
-                tls,
-                speaks: if location.scheme == "https" { settings.protocol.speaks } else { in_clear },
-                deadline: settings.connect.deadline,
-                http1: settings.protocol.http1.clone(),
-                config: settings.protocol.config.clone(),
-                ledger,
-                observer: settings.protocol.observer.clone(),
-            },
+            route: Arc::new(Route::new(location, settings, ledger, tls)),
             connections_max: settings.pool.connections_max,
             state: Mutex::new(State::None),
             vacancy: Arc::default(),
@@ -81,7 +68,7 @@ impl Origin {
                 State::Single => None,
                 State::Opening(opening) => Some(opening.clone()),
                 none => {
-                    let opening = Opening::begin(self.connect.clone(), None);
+                    let opening = Opening::begin(self.route.clone(), None);
                     *none = State::Opening(opening.clone());
                     Some(opening)
                 }
@@ -119,7 +106,7 @@ impl Origin {
         let mut opening: Option<Arc<Opening>> = None;
         loop {
             if opening.is_none() && self.vacancy.begin_to_open(self.connections_max) {
-                opening = Some(Opening::begin(self.connect.clone(), Some(self.vacancy.clone())));
+                opening = Some(Opening::begin(self.route.clone(), Some(self.vacancy.clone())));
             }
             if let Some(conn) = self.vacancy.take() {
                 return Ok(conn);

@@ -1,9 +1,9 @@
-//! Whom a client trusts: the platform's roots, roots added by hand, or (for tests) anybody.
+//! Whom a client trusts: the platform's roots, roots added by hand, or (for tests) anybody; and who it says it is itself.
 
 use std::sync::Arc;
 
 use rustls::{
-    CertificateError, ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme,
+    CertificateError, ClientConfig, DigitallySignedStruct, KeyLogFile, RootCertStore, SignatureScheme,
     client::{
         WebPkiServerVerifier,
         danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier},
@@ -12,8 +12,9 @@ use rustls::{
     crypto::{
         CryptoProvider, WebPkiSupportedAlgorithms, aws_lc_rs, verify_tls12_signature, verify_tls13_signature,
     },
-    pki_types::{CertificateDer, ServerName, UnixTime, pem::PemObject as _},
+    pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime, pem::PemObject as _},
     server::ParsedCertificate,
+    version::{TLS12, TLS13},
 };
 
 use alula_net::Speaks;
@@ -24,20 +25,20 @@ use crate::Error;
 pub(crate) struct Trust {
     added: Vec<CertificateDer<'static>>,
     anything: bool,
+    identity: Option<Arc<Identity>>,
+    logs_keys: bool,
+    tls13_only: bool,
+}
+
+/// Who the client says it is to servers that ask.
+struct Identity {
+    chain: Vec<CertificateDer<'static>>,
+    key: PrivateKeyDer<'static>,
 }
 
 impl Trust {
     pub(crate) fn add_pem(&mut self, pem: &[u8]) -> Result<(), Error> {
-        let before = self.added.len();
-        for certificate in CertificateDer::pem_slice_iter(pem) {
-            self.added.push(
-                certificate
-                    .map_err(|_| Error::usage("the PEM text holds a certificate that cannot be read"))?,
-            );
-        }
-        if self.added.len() == before {
-            return Err(Error::usage("the PEM text holds no certificate"));
-        }
+        self.added.extend(certificates(pem)?);
         Ok(())
     }
 
@@ -45,19 +46,45 @@ impl Trust {
         self.anything = true;
     }
 
-    /// A TLS configuration that offers by ALPN what is spoken.
+    pub(crate) fn show_pem(&mut self, chain: &[u8], key: &[u8]) -> Result<(), Error> {
+        let chain = certificates(chain)?;
+        let key = PrivateKeyDer::from_pem_slice(key)
+            .map_err(|_| Error::usage("the PEM text holds no private key that can be read"))?;
+        self.identity = Some(Arc::new(Identity { chain, key }));
+        Ok(())
+    }
+
+    pub(crate) fn log_keys(&mut self) {
+        self.logs_keys = true;
+    }
+
+    pub(crate) fn take_tls13_only(&mut self) {
+        self.tls13_only = true;
+    }
+
+    /// A TLS configuration that offers by ALPN what is spoken. Sessions are resumed over all connections made with it
+    /// (RFC 8446 §2.2): rustls keeps what 256 servers have given.
     pub(crate) fn config(&self, speaks: Speaks) -> Result<ClientConfig, Error> {
         let provider = Arc::new(aws_lc_rs::default_provider());
         let verifier = Verifier {
             algorithms: provider.signature_verification_algorithms,
             rooted: if self.anything { None } else { Some(self.rooted(provider.clone())?) },
         };
+        let versions = if self.tls13_only { &[&TLS13][..] } else { &[&TLS13, &TLS12] };
         let builder = ClientConfig::builder_with_provider(provider)
-            .with_safe_default_protocol_versions()
+            .with_protocol_versions(versions)
             .map_err(|_| Error::usage("the TLS provider has no protocol version"))?;
         let builder = builder.dangerous().with_custom_certificate_verifier(Arc::new(verifier));
-        let mut config = builder.with_no_client_auth();
+        let mut config = match &self.identity {
+            Some(identity) => builder
+                .with_client_auth_cert(identity.chain.clone(), identity.key.clone_key())
+                .map_err(|_| Error::usage("the private key is not that of the client's certificate"))?,
+            None => builder.with_no_client_auth(),
+        };
         config.alpn_protocols = speaks.alpn();
+        if self.logs_keys {
+            config.key_log = Arc::new(KeyLogFile::new());
+        }
         Ok(config)
     }
 
@@ -78,6 +105,16 @@ impl Trust {
             return Err(Error::usage("the platform has no trusted roots: add some"));
         }
         Ok(roots)
+    }
+}
+
+/// The certificates of a PEM text; one at least.
+fn certificates(pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, Error> {
+    let certificates = CertificateDer::pem_slice_iter(pem).collect::<Result<Vec<_>, _>>();
+    match certificates {
+        Ok(certificates) if certificates.is_empty() => Err(Error::usage("the PEM text holds no certificate")),
+        Ok(certificates) => Ok(certificates),
+        Err(_) => Err(Error::usage("the PEM text holds a certificate that cannot be read")),
     }
 }
 

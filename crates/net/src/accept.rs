@@ -90,43 +90,64 @@ impl Accept {
     }
 
     /// A connection in clear text: HTTP/2 with prior knowledge begins with a method that HTTP/1.1 has not (RFC 9113 §3.4).
-    async fn clear(&self, mut socket: Socket, begun: Instant) -> Result<Conn, Error> {
-        if !(self.speaks.http1 && self.speaks.http2) {
-            let version = if self.speaks.http2 { Version::Http2 } else { Version::Http1 };
-            return self.plain(socket, begun, version, "http");
-        }
-        let mut first = [0; PREFACE_BEGIN.len()];
-        let mut here = 0;
-        while here < first.len() && PREFACE_BEGIN.starts_with(&first[..here]) {
-            match socket.read(&mut first[here..]).await.map_err(|e| Error::io(Phase::Handshake, &e))? {
-                0 => break,
-                octets => here += octets,
+    async fn clear(&self, mut socket: Socket, begun: Instant, mut first: First) -> Result<Conn, Error> {
+        let version = match self.speaks {
+            Speaks { http1: true, http2: true } => {
+                while first.is_undecided() && first.read(&mut socket).await? {}
+                if first.octets == PREFACE_BEGIN { Version::Http2 } else { Version::Http1 }
             }
-        }
-        let version = if first == PREFACE_BEGIN { Version::Http2 } else { Version::Http1 };
-        Ok(self.plain(socket, begun, version, "http")?.with_input(&first[..here]))
+            Speaks { http2: true, .. } => Version::Http2,
+            Speaks { .. } => Version::Http1,
+        };
+        Ok(self.plain(socket, begun, version, "http")?.with_input(first.here()))
     }
 
     #[cfg(not(feature = "tls"))]
     async fn secure(&self, socket: Socket, begun: Instant) -> Result<Conn, Error> {
-        self.clear(socket, begun).await
+        self.clear(socket, begun, First::default()).await
     }
 
     #[cfg(feature = "tls")]
     async fn secure(&self, mut socket: Socket, begun: Instant) -> Result<Conn, Error> {
-        let Some(config) = &self.tls else { return self.clear(socket, begun).await };
-        let mut first = [0];
-        let peeked = socket.peek(&mut first).await.map_err(|e| Error::io(Phase::Handshake, &e))?;
-        if peeked == 0 || first[0] != TLS_HANDSHAKE {
+        let mut first = First::default();
+        let Some(config) = &self.tls else { return self.clear(socket, begun, first).await };
+        first.read(&mut socket).await?;
+        if !first.here().starts_with(&[TLS_HANDSHAKE]) {
             return match self.clear_text {
-                true => self.clear(socket, begun).await,
+                true => self.clear(socket, begun, first).await,
                 false => Err(Error::overrun(Phase::Handshake, Overrun::CLEAR_TEXT)),
             };
         }
         let session =
             rustls::ServerConnection::new(config.clone()).map_err(|e| Error::tls(Phase::Handshake, e))?;
-        let tls = crate::handshake::shake_hands(&mut socket, session.into()).await?;
+        let tls = crate::handshake::shake_hands(&mut socket, session.into(), first.here()).await?;
         let version = self.speaks.agreed(tls.alpn()).ok_or(Error::no_version())?;
         Ok(self.plain(socket, begun, version, "https")?.with_tls(tls))
+    }
+}
+
+/// The octets with which a connection begins, as far as they say what is spoken.
+#[derive(Default)]
+struct First {
+    octets: [u8; PREFACE_BEGIN.len()],
+    count: usize,
+}
+
+impl First {
+    fn here(&self) -> &[u8] {
+        &self.octets[..self.count]
+    }
+
+    /// Whether it may become the preface of HTTP/2, and is not all here.
+    fn is_undecided(&self) -> bool {
+        self.count < self.octets.len() && PREFACE_BEGIN.starts_with(self.here())
+    }
+
+    /// Reads what there is room for. False when the peer has closed.
+    async fn read(&mut self, socket: &mut Socket) -> Result<bool, Error> {
+        let read = socket.read(&mut self.octets[self.count..]).await;
+        let octets = read.map_err(|e| Error::io(Phase::Handshake, &e))?;
+        self.count += octets;
+        Ok(octets > 0)
     }
 }

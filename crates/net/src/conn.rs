@@ -29,7 +29,7 @@ use crate::{
     open::Open,
     shared::{OUTPUT_SOFT_LIMIT, Shared},
     slot::{Sides, SlotKey},
-    transport::{ReadHalf, Socket, WriteHalf, split},
+    transport::{ReadHalf, Socket, WriteHalf},
     vacancy::{News, Vacancy},
     version::Version,
 };
@@ -43,7 +43,7 @@ const WAKES: usize = 8;
 /// A connection; handles of its streams share it.
 pub struct Conn {
     io: WriteHalf,
-    peer: SocketAddr,
+    peer: Option<SocketAddr>,
     version: Version,
     started: Instant,
     observer: Option<FrameObserver>,
@@ -57,9 +57,9 @@ pub(crate) type Guard<'a> = MutexGuard<'a, Shared>;
 
 impl Conn {
     pub(crate) fn new(io: Socket, machine: impl Into<Machine>, ledger: &Arc<Ledger>) -> io::Result<Self> {
-        io.set_nodelay(true)?;
-        let peer = io.peer_addr()?;
-        let (read_half, io) = split(io);
+        io.set_nodelay()?;
+        let peer = io.peer()?;
+        let (read_half, io) = io.split();
         let machine = machine.into();
         let version = machine.version();
         let shared = Mutex::new(Shared::new(machine, read_half, ledger.clone()));
@@ -98,8 +98,8 @@ impl Conn {
         Self { observer, ..self }
     }
 
-    /// The peer's address.
-    pub fn peer(&self) -> SocketAddr {
+    /// The peer's address, where it has one: over TCP.
+    pub fn peer(&self) -> Option<SocketAddr> {
         self.peer
     }
 

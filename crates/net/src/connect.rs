@@ -1,13 +1,16 @@
-//! Opening a connection: TCP, TLS where asked for, then HTTP/1.1 or HTTP/2 with its standby task.
+//! What makes a connection of a transport that leads to the peer: TLS where asked for, then HTTP/1.1 or HTTP/2 with its
+//! standby task. How there comes to be a transport is the client's business.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use alula_h1 as h1;
 use alula_h2::{Config, Connection};
+#[cfg(feature = "tls")]
+use rustls::{ClientConfig, pki_types::ServerName};
 
 use crate::{
     conn::{Conn, FrameObserver},
-    error::{Cause, Error, Phase, Retry},
+    error::{Error, Phase},
     ledger::Ledger,
     machine::Machine,
     standby::Standby,
@@ -15,18 +18,12 @@ use crate::{
     version::{Speaks, Version},
 };
 
-/// Where to connect to, and how.
+/// What is spoken over a transport, and how.
 #[derive(Clone)]
 pub struct Connect {
-    /// A host name or an IP address, IPv6 without brackets.
-    pub host: String,
-    /// The TCP port.
-    pub port: u16,
-    /// TLS with this configuration, which offers what `speaks` says by ALPN; nothing for clear text.
+    /// TLS with this configuration, which offers what `speaks` says by ALPN, with who has this name; nothing for clear text.
     #[cfg(feature = "tls")]
-    pub tls: Option<Arc<rustls::ClientConfig>>,
-    /// How long TCP and TLS may take together.
-    pub deadline: Duration,
+    pub tls: Option<(Arc<ClientConfig>, ServerName<'static>)>,
     /// What this side speaks. Over TLS the peer chooses; in clear text it is HTTP/1.1, unless only HTTP/2 is spoken: that is
     /// prior knowledge (RFC 9113 §3.3).
     pub speaks: Speaks,
@@ -41,21 +38,12 @@ pub struct Connect {
 }
 
 impl Connect {
-    /// Opens the connection and spawns its standby task on the current runtime.
+    /// Makes a connection of a transport, and spawns its standby task on the current runtime. There is no deadline.
     ///
     /// # Errors
-    /// The host is unknown, nobody listens, TLS failed, the peer chose no version that is spoken, or the deadline passed.
-    pub async fn open(&self) -> Result<Arc<Conn>, Error> {
-        match tokio::time::timeout(self.deadline, self.try_open()).await {
-            Ok(result) => result,
-            Err(_) => Err(Error::new(Phase::Connect, Cause::Deadline, Retry::Safe)),
-        }
-    }
-
-    async fn try_open(&self) -> Result<Arc<Conn>, Error> {
-        let socket = Socket::connect((self.host.as_str(), self.port)).await;
-        let socket = socket.map_err(|e| Error::io(Phase::Connect, &e))?;
-        let conn = self.secure(socket).await?;
+    /// TLS failed, the peer chose no version that is spoken, or the transport broke.
+    pub async fn over(&self, socket: impl Into<Socket>) -> Result<Arc<Conn>, Error> {
+        let conn = self.secure(socket.into()).await?;
         let conn = conn.observed_by(self.observer.clone()).into_shared();
         tokio::spawn(Standby::new(conn.clone()));
         Ok(conn)
@@ -84,14 +72,12 @@ impl Connect {
 
     #[cfg(feature = "tls")]
     async fn secure(&self, mut socket: Socket) -> Result<Conn, Error> {
-        let Some(config) = &self.tls else {
+        let Some((config, name)) = &self.tls else {
             return self.plain(socket, self.unasked());
         };
-        let name = rustls::pki_types::ServerName::try_from(self.host.clone())
-            .map_err(|_| Error::usage("the host is neither a DNS name nor an IP address (RFC 6066 §3)"))?;
-        let session = rustls::ClientConnection::new(config.clone(), name)
+        let session = rustls::ClientConnection::new(config.clone(), name.clone())
             .map_err(|e| Error::tls(Phase::Handshake, e))?;
-        let tls = crate::handshake::shake_hands(&mut socket, session.into()).await?;
+        let tls = crate::handshake::shake_hands(&mut socket, session.into(), &[]).await?;
         let version = self.speaks.agreed(tls.alpn()).ok_or(Error::no_version())?;
         Ok(self.plain(socket, version)?.with_tls(tls))
     }

@@ -13,12 +13,17 @@ use crate::{
 /// Octets asked of the socket at once.
 const READ_STEP: usize = 16 * 1024;
 
-/// Brings a session to the end of its handshake.
+/// Brings a session to the end of its handshake; what the peer said was read as far as `begun`.
 ///
 /// # Errors
 /// The peer's certificate is not trusted, the two have nothing in common, or the connection broke.
-pub(crate) async fn shake_hands(socket: &mut Socket, mut session: rustls::Connection) -> Result<Tls, Error> {
+pub(crate) async fn shake_hands(
+    socket: &mut Socket,
+    mut session: rustls::Connection,
+    begun: &[u8],
+) -> Result<Tls, Error> {
     let mut wire = vec![0; READ_STEP];
+    take(&mut session, begun)?;
     while session.is_handshaking() {
         send(socket, &mut session).await?;
         if !session.is_handshaking() {

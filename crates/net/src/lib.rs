@@ -8,6 +8,7 @@
 
 mod accept;
 mod body;
+mod boxed;
 mod conn;
 mod connect;
 mod error;
@@ -18,6 +19,7 @@ mod hand_over;
 mod handshake;
 mod idle;
 mod ledger;
+mod link;
 mod machine;
 mod memory;
 mod open;
@@ -50,7 +52,7 @@ pub use open::Open;
 pub use overrun::Overrun;
 pub use owner::{Incoming, Rest, StreamName, Turn};
 pub use stream::{Received, Stream};
-pub use transport::{Listener, Socket};
+pub use transport::{Listener, Socket, Transport};
 pub use vacancy::{Ticket, Vacancy};
 pub use version::{Speaks, Version};
 pub use writer::{BodyWriter, Sent};

@@ -9,17 +9,13 @@ use std::{
     io,
     net::SocketAddr,
     pin::Pin,
-    sync::{Arc, Weak},
-    task::{Context, Poll, ready},
+    sync::Arc,
+    task::{Context, Poll},
     thread::LocalKey,
 };
 
-use tokio::{
-    io::{AsyncRead, AsyncWrite, ReadBuf},
-    net::{TcpListener, TcpStream, ToSocketAddrs, lookup_host, tcp::OwnedReadHalf},
-};
-
-use crate::{conn::Conn, transport::tcp};
+use crate::conn::Conn;
+pub use crate::link::Link;
 
 /// Where connections are opened and taken.
 pub trait Network: Send + Sync {
@@ -45,38 +41,12 @@ pub trait Listen: Send + Sync {
     fn poll_accept(&self, cx: &mut Context<'_>) -> Poll<io::Result<Arc<dyn Link>>>;
 }
 
-/// One end of a connection. It is closed when it is dropped.
-///
-/// A waker is kept until it is woken, or another takes its place; it is woken when something changes, and only then.
-pub trait Link: Send + Sync {
-    /// The address of the other end.
-    fn peer(&self) -> SocketAddr;
-
-    /// Reads what has arrived: 0 octets once the other end has shut its side, and for no room.
-    fn poll_read(&self, space: &mut [u8], cx: &mut Context<'_>) -> Poll<io::Result<usize>>;
-
-    /// Writes as much as there is room for.
-    ///
-    /// # Errors
-    /// [`io::ErrorKind::WouldBlock`] when there is none, others when the connection is broken.
-    fn try_write(&self, octets: &[u8]) -> io::Result<usize>;
-
-    /// Ready when writing may do something, be it fail.
-    fn poll_write_ready(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>>;
-
-    /// Says that nothing more will be written.
-    fn shut(&self);
-
-    /// Hears of the connection that uses this end.
-    fn is_used_by(&self, conn: Weak<Conn>);
-}
-
 /// Makes this thread use this network from now on, or TCP again.
 pub fn install(network: Option<Arc<dyn Network>>) {
     of_thread().replace(network);
 }
 
-fn network() -> Option<Arc<dyn Network>> {
+pub(crate) fn network() -> Option<Arc<dyn Network>> {
     of_thread().with_borrow(Clone::clone)
 }
 
@@ -126,223 +96,6 @@ impl Conn {
             woken: shared.hand_over.woken(),
             task_reads: shared.hand_over.task_reads(),
             unsent: shared.unsent(),
-        }
-    }
-}
-
-/// A connection before it has its loops.
-pub enum Socket {
-    /// Over TCP.
-    Tcp(TcpStream),
-    /// Over a network that is simulated.
-    Simulated(Arc<dyn Link>),
-}
-
-impl Socket {
-    pub(crate) async fn connect((host, port): (&str, u16)) -> io::Result<Self> {
-        let connecting = network().map(|network| network.connect(host, port));
-        match connecting {
-            Some(connecting) => connecting.await.map(Self::Simulated),
-            None => TcpStream::connect((host, port)).await.map(Self::Tcp),
-        }
-    }
-
-    pub(crate) fn set_nodelay(&self, on: bool) -> io::Result<()> {
-        match self {
-            Self::Tcp(socket) => socket.set_nodelay(on),
-            Self::Simulated(_) => Ok(()),
-        }
-    }
-
-    pub(crate) fn peer_addr(&self) -> io::Result<SocketAddr> {
-        match self {
-            Self::Tcp(socket) => socket.peer_addr(),
-            Self::Simulated(link) => Ok(link.peer()),
-        }
-    }
-
-    /// Only what came over TCP can be looked at before it is read: a network that is simulated carries clear text.
-    #[cfg(feature = "tls")]
-    pub(crate) async fn peek(&self, space: &mut [u8]) -> io::Result<usize> {
-        match self {
-            Self::Tcp(socket) => socket.peek(space).await,
-            Self::Simulated(_) => Err(io::ErrorKind::Unsupported.into()),
-        }
-    }
-}
-
-impl From<TcpStream> for Socket {
-    fn from(socket: TcpStream) -> Self {
-        Self::Tcp(socket)
-    }
-}
-
-impl AsyncRead for Socket {
-    fn poll_read(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        space: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        match self.get_mut() {
-            Self::Tcp(socket) => Pin::new(socket).poll_read(cx, space),
-            Self::Simulated(link) => poll_read(&**link, cx, space),
-        }
-    }
-}
-
-impl AsyncWrite for Socket {
-    fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, octets: &[u8]) -> Poll<io::Result<usize>> {
-        match self.get_mut() {
-            Self::Tcp(socket) => Pin::new(socket).poll_write(cx, octets),
-            Self::Simulated(link) => loop {
-                ready!(link.poll_write_ready(cx))?;
-                match link.try_write(octets) {
-                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                    written => return Poll::Ready(written),
-                }
-            },
-        }
-    }
-
-    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        match self.get_mut() {
-            Self::Tcp(socket) => Pin::new(socket).poll_shutdown(cx),
-            Self::Simulated(link) => {
-                link.shut();
-                Poll::Ready(Ok(()))
-            }
-        }
-    }
-}
-
-fn poll_read(link: &dyn Link, cx: &mut Context<'_>, space: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-    let octets = ready!(link.poll_read(space.initialize_unfilled(), cx))?;
-    space.advance(octets);
-    Poll::Ready(Ok(()))
-}
-
-pub(crate) enum ReadHalf {
-    Tcp(OwnedReadHalf),
-    Simulated(Arc<dyn Link>),
-}
-
-impl AsyncRead for ReadHalf {
-    fn poll_read(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        space: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        match self.get_mut() {
-            Self::Tcp(half) => Pin::new(half).poll_read(cx, space),
-            Self::Simulated(link) => poll_read(&**link, cx, space),
-        }
-    }
-}
-
-pub(crate) enum WriteHalf {
-    Tcp(tcp::WriteHalf),
-    Simulated(Arc<dyn Link>),
-}
-
-impl WriteHalf {
-    pub(crate) fn try_write(&self, octets: &[u8]) -> io::Result<usize> {
-        match self {
-            Self::Tcp(half) => half.try_write(octets),
-            Self::Simulated(link) => link.try_write(octets),
-        }
-    }
-
-    pub(crate) fn poll_write_ready(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        match self {
-            Self::Tcp(half) => half.poll_write_ready(cx),
-            Self::Simulated(link) => link.poll_write_ready(cx),
-        }
-    }
-
-    pub(crate) fn abort(&self) -> io::Result<()> {
-        match self {
-            Self::Tcp(half) => half.abort(),
-            // Networks that are simulated tell an end from a reset only by what was not sent.
-            Self::Simulated(link) => {
-                link.shut();
-                Ok(())
-            }
-        }
-    }
-
-    pub(crate) fn shut(&self) -> io::Result<()> {
-        match self {
-            Self::Tcp(half) => half.shut(),
-            Self::Simulated(link) => {
-                link.shut();
-                Ok(())
-            }
-        }
-    }
-
-    pub(crate) fn is_used_by(&self, conn: Weak<Conn>) {
-        if let Self::Simulated(link) = self {
-            link.is_used_by(conn);
-        }
-    }
-}
-
-pub(crate) fn split(socket: Socket) -> (ReadHalf, WriteHalf) {
-    match socket {
-        Socket::Tcp(socket) => {
-            let (read_half, write_half) = tcp::split(socket);
-            (ReadHalf::Tcp(read_half), WriteHalf::Tcp(write_half))
-        }
-        Socket::Simulated(link) => (ReadHalf::Simulated(link.clone()), WriteHalf::Simulated(link)),
-    }
-}
-
-/// Takes connections, over TCP or over a network that is simulated.
-pub enum Listener {
-    /// Over TCP.
-    Tcp(TcpListener),
-    /// Over a network that is simulated.
-    Simulated(Arc<dyn Listen>),
-}
-
-impl Listener {
-    /// Listens on the network of this thread.
-    ///
-    /// # Errors
-    /// The address is taken or not ours.
-    pub async fn bind(address: impl ToSocketAddrs) -> io::Result<Self> {
-        let Some(network) = network() else { return TcpListener::bind(address).await.map(Self::Tcp) };
-        let address = lookup_host(address).await?.next().ok_or(io::ErrorKind::InvalidInput)?;
-        network.bind(address).map(Self::Simulated)
-    }
-
-    /// The next connection, and its peer's address.
-    ///
-    /// # Errors
-    /// The connection is gone already, or the system has no descriptor for it.
-    pub async fn accept(&self) -> io::Result<(Socket, SocketAddr)> {
-        match self {
-            Self::Tcp(listener) => listener.accept().await.map(|(socket, peer)| (Socket::Tcp(socket), peer)),
-            Self::Simulated(listener) => {
-                let link = std::future::poll_fn(|cx| listener.poll_accept(cx)).await?;
-                let peer = link.peer();
-                Ok((Socket::Simulated(link), peer))
-            }
-        }
-    }
-
-    /// The address listened on.
-    ///
-    /// # Errors
-    /// The system cannot tell.
-    pub fn local_addr(&self) -> io::Result<SocketAddr> {
-        match self {
-            Self::Tcp(listener) => listener.local_addr(),
-            Self::Simulated(listener) => Ok(listener.address()),
         }
     }
 }

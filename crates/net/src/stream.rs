@@ -2,7 +2,7 @@
 
 use std::{
     future::poll_fn,
-    net::SocketAddr,
+    net::{Ipv4Addr, SocketAddr},
     sync::Arc,
     task::{Context, Poll},
     time::Duration,
@@ -37,9 +37,9 @@ impl Stream {
         Self { conn, at, sides }
     }
 
-    /// The peer's address.
+    /// The peer's address; one that is no host's (RFC 1122 §3.2.1.3) when it has none.
     pub fn peer(&self) -> SocketAddr {
-        self.conn.peer()
+        self.conn.peer().unwrap_or(SocketAddr::new(Ipv4Addr::UNSPECIFIED.into(), 0))
     }
 
     /// What the connection speaks.

@@ -12,7 +12,10 @@ use alula_net::{
     Accept, Conn, Connect, Ledger, Turn,
     h2::{Config, RequestHead, ResponseHead},
 };
-use tokio::{net::TcpListener, task};
+use tokio::{
+    net::{TcpListener, TcpStream},
+    task,
+};
 
 const CALLERS: usize = 10;
 const CALLS: usize = 8_000;
@@ -26,21 +29,18 @@ const LATE_MAX: usize = 3 * CALLERS;
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn calls_that_are_given_up_hold_nobody_up() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let port = listener.local_addr().unwrap().port();
+    let address = listener.local_addr().unwrap();
     task::spawn(answer_all(listener));
     let connect = Connect {
-        host: "127.0.0.1".to_owned(),
-        port,
         #[cfg(feature = "tls")]
         tls: None,
         speaks: alula_net::Speaks::HTTP2,
         http1: Default::default(),
-        deadline: Limits::default().handshake_timeout,
         ledger: Arc::new(Ledger::new(&Limits::default())),
         config: Config::default(),
         observer: None,
     };
-    let conn = connect.open().await.unwrap();
+    let conn = connect.over(TcpStream::connect(address).await.unwrap()).await.unwrap();
     let callers: Vec<_> = (0..CALLERS).map(|_| task::spawn(call_often(conn.clone()))).collect();
     let mut late = 0;
     for caller in callers {

@@ -1,38 +1,129 @@
 //! How connections are opened: to whom, by which way, and whom they trust.
 
-use std::time::Duration;
+use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use super::ClientBuilder;
+use crate::connecting::{Connector, DELAY, DELAY_MIN, Resolve, Resolver, Way};
 #[cfg(feature = "tls")]
-use crate::{Error, trust::Trust};
+use crate::{Error, connecting::server_name, trust::Trust};
 
 /// What opening a connection needs to know.
 #[derive(Clone)]
 pub(crate) struct Connecting {
+    /// For all of it.
     pub(crate) deadline: Duration,
+    pub(crate) resolve_deadline: Option<Duration>,
+    pub(crate) handshake_deadline: Option<Duration>,
+    /// Between the beginnings of two attempts.
+    pub(crate) attempt_delay: Duration,
+    pub(crate) resolver: Resolver,
+    pub(crate) way: Way,
     #[cfg(feature = "tls")]
     pub(crate) trust: Trust,
+    /// In place of the URL's host.
+    #[cfg(feature = "tls")]
+    pub(crate) server_name: Option<rustls::pki_types::ServerName<'static>>,
 }
 
 impl Default for Connecting {
     fn default() -> Self {
         Self {
             deadline: Duration::from_secs(10),
+            resolve_deadline: None,
+            handshake_deadline: None,
+            attempt_delay: DELAY,
+            resolver: Resolver::default(),
+            way: Way::default(),
             #[cfg(feature = "tls")]
             trust: Trust::default(),
+            #[cfg(feature = "tls")]
+            server_name: None,
         }
     }
 }
 
 impl ClientBuilder {
-    /// How long opening a connection may take, TLS included; 10 seconds unless set.
+    /// How long opening a connection may take, from looking up the host to the end of TLS; 10 seconds unless set.
     #[must_use]
     pub fn connect_deadline(mut self, after: Duration) -> Self {
         self.settings.connect.deadline = after;
         self
     }
+
+    /// How long looking up a host may take; as long as [all of it](Self::connect_deadline) unless set.
+    #[must_use]
+    pub fn resolve_deadline(mut self, after: Duration) -> Self {
+        self.settings.connect.resolve_deadline = Some(after);
+        self
+    }
+
+    /// How long the TLS handshake may take; as long as [all of it](Self::connect_deadline) unless set.
+    #[must_use]
+    pub fn handshake_deadline(mut self, after: Duration) -> Self {
+        self.settings.connect.handshake_deadline = Some(after);
+        self
+    }
+
+    /// How long a host's next address waits for an answer from the one before it (RFC 8305 §5); 250 milliseconds unless set,
+    /// and 10 at least. An address that fails is followed at once.
+    #[must_use]
+    pub fn attempt_delay(mut self, delay: Duration) -> Self {
+        self.settings.connect.attempt_delay = delay.max(DELAY_MIN);
+        self
+    }
+
+    /// Looks up hosts with this; with [`SystemResolver`](crate::SystemResolver) unless set.
+    #[must_use]
+    pub fn resolver(mut self, resolver: impl Resolve + 'static) -> Self {
+        self.settings.connect.resolver.ask(Arc::new(resolver));
+        self
+    }
+
+    /// Connects to these addresses, with the ports they have, wherever this host and port are asked for; no resolver is asked.
+    /// TLS and `host` still name the host. What is said of the same host and port later counts.
+    ///
+    /// ```
+    /// use std::net::{Ipv4Addr, SocketAddr};
+    ///
+    /// # fn main() -> Result<(), alula_client::Error> {
+    /// let here = SocketAddr::from((Ipv4Addr::LOCALHOST, 8080));
+    /// let client = alula_client::Client::builder().resolve("example.com", 80, [here]).build()?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn resolve(mut self, host: &str, port: u16, addresses: impl IntoIterator<Item = SocketAddr>) -> Self {
+        self.settings.connect.resolver.know(host, port, addresses.into_iter().collect());
+        self
+    }
+
+    /// Opens all connections to this Unix socket, whatever the URL names: no host is looked up and no proxy is asked. Takes
+    /// the place of a [connector](Self::connector).
+    ///
+    /// ```no_run
+    /// # async fn version() -> Result<(), alula_client::Error> {
+    /// let client = alula_client::Client::builder().unix_socket("/run/docker.sock").build()?;
+    /// let response = client.get("http://localhost/version").send().await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[cfg(unix)]
+    #[must_use]
+    pub fn unix_socket(mut self, path: impl AsRef<std::path::Path>) -> Self {
+        self.settings.connect.way = Way::Unix(path.as_ref().into());
+        self
+    }
+
+    /// Opens all connections with this: no host is looked up and no proxy is asked. Takes the place of a
+    /// [Unix socket](Self::unix_socket).
+    #[must_use]
+    pub fn connector(mut self, connector: impl Connector + 'static) -> Self {
+        self.settings.connect.way = Way::Given(Arc::new(connector));
+        self
+    }
 }
 
+/// TLS.
 #[cfg(feature = "tls")]
 impl ClientBuilder {
     /// Trusts these certificates (PEM) beside the platform's.
@@ -48,6 +139,42 @@ impl ClientBuilder {
     #[must_use]
     pub fn trust_anything(mut self) -> Self {
         self.settings.connect.trust.trust_anything();
+        self
+    }
+
+    /// Shows this certificate, with the chain that follows it, to servers that ask for one (PEM), and proves it with this
+    /// private key (PEM: PKCS #8, PKCS #1 or SEC 1).
+    ///
+    /// # Errors
+    /// A text holds nothing of the kind, or what cannot be read. That the key is not the certificate's is told by the first
+    /// call over TLS.
+    pub fn identity_pem(mut self, chain: &[u8], key: &[u8]) -> Result<Self, Error> {
+        self.settings.connect.trust.show_pem(chain, key)?;
+        Ok(self)
+    }
+
+    /// Names this server in TLS handshakes (SNI, RFC 6066 §3) and wants its certificate to be for this name, in place of the
+    /// URL's host. It is for all origins of the client; `host` still names the URL's.
+    ///
+    /// # Errors
+    /// It is neither a DNS name nor an IP address.
+    pub fn server_name(mut self, name: &str) -> Result<Self, Error> {
+        self.settings.connect.server_name = Some(server_name(name)?);
+        Ok(self)
+    }
+
+    /// Writes the secrets of each TLS connection to the file that the environment's `SSLKEYLOGFILE` names, if it does, so that
+    /// tools which record traffic can decrypt it. Off unless called: who can read the file can read what was sent.
+    #[must_use]
+    pub fn key_log_from_environment(mut self) -> Self {
+        self.settings.connect.trust.log_keys();
+        self
+    }
+
+    /// Speaks TLS 1.3 only; 1.2 as well unless called.
+    #[must_use]
+    pub fn tls13_only(mut self) -> Self {
+        self.settings.connect.trust.take_tls13_only();
         self
     }
 }

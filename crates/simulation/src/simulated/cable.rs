@@ -272,8 +272,8 @@ impl End {
 }
 
 impl Link for End {
-    fn peer(&self) -> SocketAddr {
-        self.peer
+    fn peer(&self) -> Option<SocketAddr> {
+        Some(self.peer)
     }
 
     fn poll_read(&self, space: &mut [u8], cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
@@ -345,6 +345,11 @@ impl Link for End {
 
     fn shut(&self) {
         self.send_end(&mut lock(&self.cable.state).ways[self.side]);
+    }
+
+    /// Networks that are simulated tell an end from a reset only by what was not sent.
+    fn abort(&self) {
+        self.shut();
     }
 
     fn is_used_by(&self, conn: Weak<Conn>) {

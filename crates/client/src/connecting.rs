@@ -1,0 +1,173 @@
+//! How a connection to an origin is opened: its addresses are looked up and tried, or a proxy is asked for a way, or a way is
+//! taken that the user gave. What follows on it (TLS, the machine, the standby task) is `net`'s.
+
+mod attempts;
+mod connector;
+mod resolve;
+
+#[cfg(unix)]
+use std::path::Path;
+use std::{future::Future, io, net::SocketAddr, sync::Arc, time::Duration};
+
+use alula_net::{Cause, Conn, Connect, Error, Ledger, Phase, Retry, Socket, Speaks};
+use tokio::{net::TcpStream, time::Instant};
+
+pub(crate) use self::{
+    attempts::{DELAY, DELAY_MIN},
+    resolve::Resolver,
+};
+pub use self::{
+    connector::{Connector, Destination, Dialling},
+    resolve::{Resolve, Resolving, SystemResolver},
+};
+use crate::{
+    builder::{Connecting, Settings},
+    location::Location,
+    origin::Tls,
+};
+
+/// A deadline that nobody set is that far away.
+const NEVER: Duration = Duration::from_secs(30 * 365 * 24 * 3600);
+
+/// Whom all connections of a client are opened to, unless it is the origin itself or a proxy.
+#[derive(Clone, Default)]
+pub(crate) enum Way {
+    /// Whoever the URL names.
+    #[default]
+    Dialled,
+    /// Who listens on this socket.
+    #[cfg(unix)]
+    Unix(Arc<Path>),
+    /// Whoever this leads to.
+    Given(Arc<dyn Connector>),
+}
+
+/// How connections to one origin are opened.
+pub(crate) struct Route {
+    to: Destination,
+    by: Connecting,
+    #[cfg(feature = "tls")]
+    tls: Option<Tls>,
+    /// What follows once there is a transport, but for the name that TLS is for.
+    then: Connect,
+}
+
+impl Route {
+    #[cfg_attr(not(feature = "tls"), expect(unused_variables, reason = "there is nothing but clear text"))]
+    pub(crate) fn new(
+        location: &Location,
+        settings: &Settings,
+        ledger: Arc<Ledger>,
+        tls: Option<Tls>,
+    ) -> Self {
+        let protocol = &settings.protocol;
+        let to = Destination { scheme: location.scheme, host: location.host.clone(), port: location.port };
+        let in_clear = if protocol.prior_knowledge { Speaks::HTTP2 } else { Speaks::HTTP1 };
+        let then = Connect {
+            #[cfg(feature = "tls")]
+            tls: None,
+            speaks: if to.is_secure() { protocol.speaks } else { in_clear },
+            http1: protocol.http1.clone(),
+            config: protocol.config.clone(),
+            ledger,
+            observer: protocol.observer.clone(),
+        };
+        Self {
+            to,
+            by: settings.connect.clone(),
+            #[cfg(feature = "tls")]
+            tls,
+            then,
+        }
+    }
+
+    /// Opens a connection and spawns its standby task on the current runtime.
+    ///
+    /// # Errors
+    /// There is no way to the origin, TLS failed, the peer chose no version that is spoken, or it took too long; the phase
+    /// says what was being done.
+    pub(crate) async fn open(&self) -> Result<Arc<Conn>, Error> {
+        let ends_at = later(Instant::now(), Some(self.by.deadline));
+        let socket = self.socket(ends_at).await?;
+        let then = self.then()?;
+        in_time(Phase::Handshake, self.by.handshake_deadline, ends_at, then.over(socket)).await
+    }
+
+    /// A transport that leads to the origin.
+    async fn socket(&self, ends_at: Instant) -> Result<Socket, Error> {
+        let connect = async {
+            let connected = match &self.by.way {
+                Way::Dialled => match Socket::simulated(&self.to.host, self.to.port).await {
+                    Some(simulated) => simulated,
+                    None => {
+                        return self.dialled(&self.to.host, self.to.port, ends_at).await.map(Socket::from);
+                    }
+                },
+                #[cfg(unix)]
+                Way::Unix(path) => tokio::net::UnixStream::connect(path).await.map(Socket::from),
+                Way::Given(connector) => connector.connect(&self.to).await.map(Socket::from),
+            };
+            connected.map_err(|error| failed(Phase::Connect, &error))
+        };
+        in_time(Phase::Connect, None, ends_at, connect).await
+    }
+
+    /// Looks the host up and connects to the first of its addresses that answers.
+    async fn dialled(&self, host: &str, port: u16, ends_at: Instant) -> Result<TcpStream, Error> {
+        let look_up = async {
+            let found = self.by.resolver.addresses(host, port).await;
+            found.map_err(|error| failed(Phase::Resolve, &error))
+        };
+        let addresses = in_time(Phase::Resolve, self.by.resolve_deadline, ends_at, look_up).await?;
+        let dial = |address: SocketAddr| TcpStream::connect(address);
+        attempts::connect_first(addresses, self.by.attempt_delay, ends_at, dial).await
+    }
+
+    #[cfg(not(feature = "tls"))]
+    fn then(&self) -> Result<Connect, Error> {
+        Ok(self.then.clone())
+    }
+
+    #[cfg(feature = "tls")]
+    fn then(&self) -> Result<Connect, Error> {
+        let mut then = self.then.clone();
+        if let Some(config) = &self.tls {
+            let name = match &self.by.server_name {
+                Some(name) => name.clone(),
+                None => server_name(&self.to.host)?,
+            };
+            then.tls = Some((config.clone(), name));
+        }
+        Ok(then)
+    }
+}
+
+/// The name that a certificate is to be for.
+#[cfg(feature = "tls")]
+pub(crate) fn server_name(host: &str) -> Result<rustls::pki_types::ServerName<'static>, Error> {
+    rustls::pki_types::ServerName::try_from(host.to_owned())
+        .map_err(|_| Error::usage("the host is neither a DNS name nor an IP address (RFC 6066 §3)"))
+}
+
+/// Does this work by the end of its phase, which has so much time, or of them all.
+async fn in_time<T>(
+    phase: Phase,
+    within: Option<Duration>,
+    ends_at: Instant,
+    work: impl Future<Output = Result<T, Error>>,
+) -> Result<T, Error> {
+    let ends_at = ends_at.min(later(Instant::now(), within));
+    match tokio::time::timeout_at(ends_at, work).await {
+        Ok(result) => result,
+        Err(_) => Err(Error::new(phase, Cause::Deadline, Retry::Safe)),
+    }
+}
+
+fn later(now: Instant, after: Option<Duration>) -> Instant {
+    after.and_then(|after| now.checked_add(after)).unwrap_or(now + NEVER)
+}
+
+/// Nothing was sent to the origin yet.
+fn failed(phase: Phase, error: &io::Error) -> Error {
+    Error::new(phase, Cause::Io(error.kind(), error.raw_os_error()), Retry::Safe)
+}

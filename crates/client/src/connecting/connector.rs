@@ -1,0 +1,93 @@
+//! Connections that a user opens: over a tunnel, a pipe in memory, whatever reads and writes.
+
+use std::{fmt, future::Future, io, pin::Pin};
+
+use alula_net::Transport;
+
+/// Whom a connection is to lead to: the origin of the requests that will go over it.
+///
+/// ```
+/// # use alula_client::Destination;
+/// fn name(to: &Destination) -> String {
+///     format!("{} on port {}", to.host(), to.port())
+/// }
+/// ```
+#[derive(Clone, Debug, Eq, Hash, PartialEq)]
+pub struct Destination {
+    pub(crate) scheme: &'static str,
+    pub(crate) host: String,
+    pub(crate) port: u16,
+}
+
+impl Destination {
+    /// `http` or `https`.
+    pub fn scheme(&self) -> &str {
+        self.scheme
+    }
+
+    /// The host name in lower case, internationalised labels as `xn--…` (RFC 5891), or an address, IPv6 without brackets.
+    pub fn host(&self) -> &str {
+        &self.host
+    }
+
+    /// The port, also when it is the scheme's default.
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    pub(crate) fn is_secure(&self) -> bool {
+        self.scheme == "https"
+    }
+}
+
+/// `example.com:443`, as `CONNECT` and `host` have it, the port always with it.
+impl fmt::Display for Destination {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.host.contains(':') {
+            true => write!(f, "[{}]:{}", self.host, self.port),
+            false => write!(f, "{}:{}", self.host, self.port),
+        }
+    }
+}
+
+/// Opens connections in its own way; given to a client with
+/// [`ClientBuilder::connector`](crate::ClientBuilder::connector).
+///
+/// TLS, where the URL asks for it, is spoken over what it returns. Functions that return such a future are connectors:
+///
+/// ```
+/// use alula_client::{Client, Destination, Transport};
+///
+/// # fn main() -> Result<(), alula_client::Error> {
+/// let over_a_pipe = |_: &Destination| async {
+///     let (near, far) = tokio::io::duplex(4096);
+///     // The other end is served here.
+///     drop(far);
+///     Ok(Box::new(near) as Box<dyn Transport>)
+/// };
+/// let client = Client::builder().connector(over_a_pipe).build()?;
+/// # Ok(())
+/// # }
+/// ```
+pub trait Connector: Send + Sync {
+    /// Opens a connection that leads there.
+    ///
+    /// The future is dropped when nobody needs the connection any more, or it takes too long.
+    ///
+    /// # Errors
+    /// There is no way there.
+    fn connect<'a>(&'a self, to: &'a Destination) -> Dialling<'a>;
+}
+
+/// A connection being opened by a [`Connector`].
+pub type Dialling<'a> = Pin<Box<dyn Future<Output = io::Result<Box<dyn Transport>>> + Send + 'a>>;
+
+impl<F, D> Connector for F
+where
+    F: Fn(&Destination) -> D + Send + Sync,
+    D: Future<Output = io::Result<Box<dyn Transport>>> + Send + 'static,
+{
+    fn connect<'a>(&'a self, to: &'a Destination) -> Dialling<'a> {
+        Box::pin(self(to))
+    }
+}
