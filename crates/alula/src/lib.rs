@@ -38,7 +38,9 @@ pub use alula_h2 as h2;
 pub use alula_hpack as hpack;
 
 #[cfg(feature = "client")]
-pub use alula_client::{Call, Client, ClientBuilder, Hole, PendingResponse, Prepare, Prepared, Response};
+pub use alula_client::{
+    Call, Client, ClientBuilder, Follow, Hole, PendingResponse, Prepare, Prepared, Redirect, Response,
+};
 #[cfg(feature = "tls")]
 #[cfg(feature = "server")]
 pub use alula_server::Identity;

@@ -25,7 +25,6 @@ pub struct ClientBuilder {
 pub(crate) struct Settings {
     pub(crate) connect: Connecting,
     pub(crate) deadlines: Deadlines,
-    #[expect(dead_code, reason = "nothing is done by itself yet")]
     pub(crate) policy: Policy,
     pub(crate) pool: Pooling,
     pub(crate) protocol: Protocol,

@@ -21,6 +21,7 @@ pub struct Call<'a> {
     /// The first mistake made on the way; boxed, since there is none as a rule and calls are moved about.
     pub(crate) mistake: Option<Box<Error>>,
     pub(crate) deadline: Option<Duration>,
+    pub(crate) redirects_max: u16,
 }
 
 impl<'a> Call<'a> {
@@ -39,7 +40,14 @@ impl<'a> Call<'a> {
     }
 
     fn new(client: &'a Client, request: Request<'a>) -> Self {
-        Self { client, request, mistake: None, deadline: client.settings().deadlines.total }
+        let settings = client.settings();
+        Self {
+            client,
+            request,
+            mistake: None,
+            deadline: settings.deadlines.total,
+            redirects_max: settings.policy.redirects.max,
+        }
     }
 
     /// Asks for another path (and query) of the same origin.
@@ -126,6 +134,23 @@ impl<'a> Call<'a> {
     #[inline]
     pub fn deadline(mut self, after: Duration) -> Self {
         self.deadline = Some(after);
+        self
+    }
+
+    /// How many redirects this call follows before it fails, 0 for none, in place of
+    /// [what its client says](crate::ClientBuilder::redirects).
+    ///
+    /// ```no_run
+    /// # async fn main_() -> Result<(), alula_client::Error> {
+    /// # let client = alula_client::Client::new()?;
+    /// let response = client.get("https://example.com/old").redirects(0).send().await?;
+    /// println!("leads to {:?}", response.fields().get("location"));
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[inline]
+    pub fn redirects(mut self, max: u16) -> Self {
+        self.redirects_max = max;
         self
     }
 }

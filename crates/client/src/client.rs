@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use alula_fields::{Head, Method};
 use alula_net::{Error, Ledger};
+use url::Url;
 
 use crate::{
     builder::{ClientBuilder, Settings},
@@ -125,10 +126,19 @@ impl Client {
                 return Ok((origin.clone(), Path::Given(path)));
             }
         }
-        let location = Location::parse(url)?;
+        self.locate_parsed(Location::parse(url)?)
+    }
+
+    /// As [`Self::locate`], for a URL that was parsed already.
+    pub(crate) fn locate_url(&self, url: &Url) -> Result<(Arc<Origin>, Path<'static>), Error> {
+        self.locate_parsed(Location::of(url)?)
+    }
+
+    fn locate_parsed(&self, location: Location) -> Result<(Arc<Origin>, Path<'static>), Error> {
         Self::check(&location)?;
         let origin = self.origin(&location)?;
-        Ok((origin, Path::Parsed(location.path)))
+        let Location { path, fragment, .. } = location;
+        Ok((origin, Path::Parsed(Box::new(Parsed { path, fragment }))))
     }
 
     fn check(location: &Location) -> Result<(), Error> {
@@ -200,14 +210,28 @@ impl Client {
 /// The path of a call: a part of the URL given, or of the URL as it was normalised.
 pub(crate) enum Path<'u> {
     Given(&'u str),
-    Parsed(String),
+    Parsed(Box<Parsed>),
+}
+
+/// What is left of a URL beside its origin.
+pub(crate) struct Parsed {
+    path: String,
+    fragment: Option<String>,
 }
 
 impl Path<'_> {
     pub(crate) fn as_str(&self) -> &str {
         match self {
             Self::Given(path) => path,
-            Self::Parsed(path) => path,
+            Self::Parsed(parsed) => &parsed.path,
+        }
+    }
+
+    /// What is not sent, and inherited by the URLs that are redirected to (RFC 9110 §10.2.2).
+    pub(crate) fn fragment(&self) -> Option<&str> {
+        match self {
+            Self::Given(_) => None,
+            Self::Parsed(parsed) => parsed.fragment.as_deref(),
         }
     }
 }

@@ -6,6 +6,7 @@
 //! is worth a [`Prepared`]: checked and planned once, then sent with nothing but what changes.
 #![forbid(unsafe_code)]
 
+mod beyond;
 mod builder;
 mod call;
 mod client;
@@ -15,6 +16,8 @@ mod opening;
 mod origin;
 mod pending;
 mod prepared;
+mod redirected;
+mod redirects;
 mod request;
 mod response;
 mod sending;
@@ -31,4 +34,5 @@ pub use client::Client;
 pub use connecting::{Connector, Destination, Dialling, Resolve, Resolving, SystemResolver};
 pub use pending::PendingResponse;
 pub use prepared::{Hole, Prepare, Prepared};
+pub use redirects::{Follow, Redirect};
 pub use response::Response;

@@ -18,11 +18,17 @@ pub(crate) struct Location {
     pub(crate) authority: String,
     /// Path and query.
     pub(crate) path: String,
+    /// What is not sent.
+    pub(crate) fragment: Option<String>,
 }
 
 impl Location {
     pub(crate) fn parse(text: &str) -> Result<Self, Error> {
         let url = Url::parse(text).map_err(|_| Error::usage("the URL cannot be parsed (RFC 3986 §3)"))?;
+        Self::of(&url)
+    }
+
+    pub(crate) fn of(url: &Url) -> Result<Self, Error> {
         let scheme = match url.scheme() {
             "https" => "https",
             "http" => "http",
@@ -44,7 +50,8 @@ impl Location {
             path.push_str(query);
         }
         let host = host.trim_start_matches('[').trim_end_matches(']').to_owned();
-        Ok(Self { scheme, host, port, authority, path })
+        let fragment = url.fragment().map(str::to_owned);
+        Ok(Self { scheme, host, port, authority, path, fragment })
     }
 }
 

@@ -59,6 +59,11 @@ impl Origin {
         }
     }
 
+    /// Whether this is that origin (RFC 9110 §4.3.1).
+    pub(crate) fn is_same_as(&self, other: &Self) -> bool {
+        self.scheme == other.scheme && self.authority == other.authority
+    }
+
     /// A connection that takes a request, or will take it as soon as the peer allows one more. Allocates nothing when there
     /// is one. One that is not used is to be [given back](Conn::give_back).
     pub(crate) async fn conn(&self) -> Result<Arc<Conn>, Error> {

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use alula_fields::{Decimal, FieldSection, Hole as Gap, Method, OutBuf, RequestHead, StreamKey};
+use alula_fields::{Decimal, FieldSection, Head, Hole as Gap, Method, OutBuf, RequestHead, StreamKey};
 use alula_net::{self as net, Error, Machine, Refusal, h1};
 
-use crate::origin::Origin;
+use crate::{client::Path, origin::Origin, request::Plain};
 
 /// Holes that one prepared request may have.
 const HOLES_MAX: usize = 8;
@@ -13,10 +13,7 @@ const HOLES_MAX: usize = 8;
 /// A prepared request being made.
 pub struct Prepare {
     origin: Arc<Origin>,
-    method: String,
-    path: String,
-    fields: FieldSection,
-    holes: Vec<String>,
+    parts: Parts,
 }
 
 /// A request that was checked, normalised and planned once. Sending it costs its changes only.
@@ -36,9 +33,18 @@ pub struct Hole(usize);
 struct Plan {
     /// By whether the path is given with the call, then by whether a length is stated.
     forms: [[net::Prepared; 2]; 2],
-    holes: usize,
+    /// What it was made of, for a request that differs from all forms.
+    made_of: Parts,
     is_idempotent: bool,
     expects_continue: bool,
+}
+
+/// What a request is made of.
+struct Parts {
+    method: String,
+    path: String,
+    fields: FieldSection,
+    holes: Vec<String>,
 }
 
 /// What is given with one call.
@@ -52,7 +58,7 @@ pub(crate) struct Given<'a> {
 impl Prepare {
     pub(crate) fn new(origin: Arc<Origin>, method: Method<'_>, path: &str) -> Self {
         let (method, path) = (method.as_str().to_owned(), path.to_owned());
-        Self { origin, method, path, fields: FieldSection::new(), holes: Vec::new() }
+        Self { origin, parts: Parts { method, path, fields: FieldSection::new(), holes: Vec::new() } }
     }
 
     /// Adds a field that is the same in every call.
@@ -60,7 +66,7 @@ impl Prepare {
     /// # Errors
     /// The name or the value is not valid; nothing is added then.
     pub fn field(mut self, name: &str, value: &[u8]) -> Result<Self, Error> {
-        self.fields.append(name, value)?;
+        self.parts.fields.append(name, value)?;
         Ok(self)
     }
 
@@ -69,11 +75,12 @@ impl Prepare {
     /// # Errors
     /// There are eight holes already.
     pub fn hole(&mut self, name: &str) -> Result<Hole, Error> {
-        if self.holes.len() == HOLES_MAX {
+        let holes = &mut self.parts.holes;
+        if holes.len() == HOLES_MAX {
             return Err(Error::usage("a prepared request has eight holes at the most"));
         }
-        self.holes.push(name.to_owned());
-        Ok(Hole(self.holes.len() - 1))
+        holes.push(name.to_owned());
+        Ok(Hole(holes.len() - 1))
     }
 
     /// The request, ready to be sent.
@@ -85,25 +92,25 @@ impl Prepare {
         let forms = [[form(false, false)?, form(false, true)?], [form(true, false)?, form(true, true)?]];
         let plan = Plan {
             forms,
-            holes: self.holes.len(),
-            is_idempotent: Method::parse(&self.method).is_ok_and(Method::is_idempotent),
-            expects_continue: self.fields.expects_continue(),
+            is_idempotent: Method::parse(&self.parts.method).is_ok_and(Method::is_idempotent),
+            expects_continue: self.parts.fields.expects_continue(),
+            made_of: self.parts,
         };
         Ok(Prepared { origin: self.origin, plan: Arc::new(plan) })
     }
 
     fn form(&self, path: bool, length: bool) -> Result<net::Prepared, Error> {
         let head = RequestHead {
-            method: &self.method,
+            method: &self.parts.method,
             scheme: self.origin.scheme,
             authority: &self.origin.authority,
-            path: &self.path,
+            path: &self.parts.path,
             protocol: None,
-            fields: &self.fields,
+            fields: &self.parts.fields,
         };
         let mut holes = Vec::new();
         holes.extend(path.then_some(Gap::Path));
-        holes.extend(self.holes.iter().map(|name| Gap::Field(name)));
+        holes.extend(self.parts.holes.iter().map(|name| Gap::Field(name)));
         holes.extend(length.then_some(Gap::Field("content-length")));
         net::Prepared::new(&head, &holes)
     }
@@ -118,6 +125,26 @@ impl Prepared {
         self.plan.expects_continue
     }
 
+    pub(crate) fn method(&self) -> &str {
+        &self.plan.made_of.method
+    }
+
+    pub(crate) fn path<'a>(&'a self, given: &Given<'a>) -> &'a str {
+        given.path.unwrap_or(&self.plan.made_of.path)
+    }
+
+    /// The same request, built step by step in `head`. No length is stated yet.
+    #[cold]
+    pub(crate) fn to_plain<'a>(&'a self, given: &Given<'a>, mut head: Box<Head>) -> Result<Plain<'a>, Error> {
+        let Parts { method, fields, holes, .. } = &self.plan.made_of;
+        head.fields.copy_from(fields);
+        for (name, value) in holes.iter().zip(given.values) {
+            head.fields.append(&**name, value.unwrap_or_default())?;
+        }
+        let (origin, path) = (self.origin.clone(), Path::Given(self.path(given)));
+        Ok(Plain { origin, method, path, protocol: None, head: Some(head) })
+    }
+
     pub(crate) fn send(
         &self,
         given: &Given<'_>,
@@ -130,7 +157,7 @@ impl Prepared {
         let mut values: [&[u8]; HOLES_MAX + 2] = [&[]; HOLES_MAX + 2];
         let mut count = 0;
         let path = given.path.map(str::as_bytes);
-        let fields = given.values[..self.plan.holes].iter().copied();
+        let fields = given.values[..self.plan.made_of.holes.len()].iter().copied();
         for value in
             path.into_iter().map(Some).chain(fields).chain(length.as_ref().map(|it| Some(it.as_bytes())))
         {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use alula_fields::{Decimal, FieldSection, Head, KnownName, Method, OutBuf, RequestHead, StreamKey};
 use alula_net::{Error, Machine, Refusal};
+use url::Url;
 
 use crate::{Client, Prepared, client::Path, origin::Origin, prepared::Given};
 
@@ -32,6 +33,29 @@ impl Request<'_> {
             Self::Prepared(prepared, ..) => Ok(&prepared.origin),
             Self::None => Err(Error::usage("there is no request")),
         }
+    }
+
+    /// The method, as it is sent.
+    pub(crate) fn method(&self) -> &str {
+        match self {
+            Self::Plain(plain) => plain.method,
+            Self::Prepared(prepared, _) => prepared.method(),
+            Self::None => "",
+        }
+    }
+
+    /// The URL that is asked, with its fragment; `*` is part of none.
+    #[cold]
+    pub(crate) fn url(&self) -> Option<Url> {
+        let (origin, path, fragment) = match self {
+            Self::Plain(plain) => (&plain.origin, plain.path.as_str(), plain.path.fragment()),
+            Self::Prepared(prepared, given) => (&prepared.origin, prepared.path(given), None),
+            Self::None => return None,
+        };
+        let path = Some(path).filter(|path| path.starts_with('/'))?;
+        let mut url = Url::parse(&[&*origin.prefix, path].concat()).ok()?;
+        url.set_fragment(fragment);
+        Some(url)
     }
 
     /// Whether sending it twice is as good as sending it once (RFC 9110 §9.2.2).
@@ -68,6 +92,20 @@ impl Request<'_> {
                 Ok(())
             }
             Self::None => Ok(()),
+        }
+    }
+}
+
+impl<'a> Request<'a> {
+    /// Makes it one whose parts can be changed.
+    #[cold]
+    pub(crate) fn make_plain(&mut self, client: &Client) -> Result<&mut Plain<'a>, Error> {
+        if let Self::Prepared(prepared, given) = self {
+            *self = Self::Plain(prepared.to_plain(given, client.lend_head())?);
+        }
+        match self {
+            Self::Plain(plain) => Ok(plain),
+            _ => Err(Error::usage("there is no request")),
         }
     }
 }

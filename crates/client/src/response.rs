@@ -3,6 +3,8 @@
 use alula_fields::{FieldSection, Head, Status};
 use alula_net::{Body, Error, Received, Stream, Version, h2::Priority};
 
+use crate::redirected::Redirected;
+
 static NO_FIELDS: FieldSection = FieldSection::new();
 
 /// A response: its head is here, its content arrives as it is asked for.
@@ -13,11 +15,17 @@ pub struct Response {
     head: Option<Box<Head>>,
     version: Version,
     body: Body,
+    pub(crate) redirected: Option<Box<Redirected>>,
 }
 
 impl Response {
     pub(crate) fn new(stream: Stream, received: Received) -> Self {
-        Self { head: Some(received.head), version: stream.version(), body: stream.into_body(received.ended) }
+        Self {
+            head: Some(received.head),
+            version: stream.version(),
+            body: stream.into_body(received.ended),
+            redirected: None,
+        }
     }
 
     /// The status (RFC 9110 §15).

@@ -7,9 +7,6 @@ use tokio::time::Instant;
 
 use crate::{Call, PendingResponse, Response, request::Request};
 
-/// How often a request that the peer cannot have acted on is sent again by itself.
-const TRIES_MAX: u32 = 3;
-
 /// How long content waits to be asked for. There are servers that never ask, and wait for it.
 const CONTINUE_WAIT: Duration = Duration::from_secs(1);
 
@@ -50,19 +47,16 @@ impl Call<'_> {
 
     async fn send_all(&mut self, content: Option<&[u8]>) -> Result<Response, Error> {
         let ends_at = self.ends_at();
-        let mut tries = 0;
-        loop {
-            tries += 1;
-            match self.attempt(content, ends_at).await {
-                Err(error) if tries < TRIES_MAX && self.may_try_again(&error) => {}
-                result => return result,
-            }
+        let outcome = self.attempt(content, ends_at).await;
+        if Self::is_settled(&outcome) {
+            return outcome;
         }
+        Box::pin(self.go_on(outcome, content, ends_at)).await
     }
 
     /// Whether the peer cannot have acted on the request; or is not likely to, since a connection that had been used before
     /// ended without a word, and it would not matter (RFC 9112 §9.3.1).
-    fn may_try_again(&self, error: &Error) -> bool {
+    pub(crate) fn may_try_again(&self, error: &Error) -> bool {
         let is_unanswered =
             matches!(error.cause(), Cause::Http1(h1::ConnectionError::Unanswered { is_reused: true }));
         may_retry(error) || (is_unanswered && self.request.is_idempotent())
@@ -73,7 +67,11 @@ impl Call<'_> {
         self.deadline.and_then(|after| Instant::now().checked_add(after))
     }
 
-    async fn attempt(&mut self, content: Option<&[u8]>, ends_at: Option<Instant>) -> Result<Response, Error> {
+    pub(crate) async fn attempt(
+        &mut self,
+        content: Option<&[u8]>,
+        ends_at: Option<Instant>,
+    ) -> Result<Response, Error> {
         let empty = content.is_none_or(<[u8]>::is_empty);
         let mut stream = self.start(content.map(<[u8]>::len), empty, ends_at).await?;
         let mut is_sent = false;

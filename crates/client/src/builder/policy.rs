@@ -1,5 +1,64 @@
 //! What is done by itself beyond the one exchange that was asked for.
 
+use std::sync::Arc;
+
+use super::ClientBuilder;
+use crate::redirects::{Follow, Redirect, Redirects};
+
 /// What a call does by itself.
 #[derive(Clone, Default)]
-pub(crate) struct Policy {}
+pub(crate) struct Policy {
+    pub(crate) redirects: Redirects,
+}
+
+/// What is done by itself with responses.
+impl ClientBuilder {
+    /// How many redirects a call follows before it fails; 10 unless set, and with 0 none is followed: the response that
+    /// redirects is handed over as it is. A call may have [its own limit](crate::Call::redirects).
+    ///
+    /// 301, 302, 303, 307 and 308 are followed (RFC 9110 §15.4) when they say where to. After 303, and after 301 or 302 to a
+    /// POST, the next request is a GET without content; else method and content stay. What is meant for one origin is not
+    /// sent to another: when scheme, host or port change, `authorization`, `cookie`, `proxy-authorization`, `host` and every
+    /// field marked sensitive are left out.
+    ///
+    /// A call whose content is streamed ([`Call::open`](crate::Call::open)) follows none.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), alula_client::Error> {
+    /// let client = alula_client::Client::builder().redirects(3).build()?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn redirects(mut self, max: u16) -> Self {
+        self.settings.policy.redirects.max = max;
+        self
+    }
+
+    /// Whether a redirect from `https` to `http` is followed; it is refused unless allowed here, since whoever is on the way
+    /// could then read and change what was asked for in secret.
+    #[must_use]
+    pub fn redirects_to_clear_text(mut self, allowed: bool) -> Self {
+        self.settings.policy.redirects.to_clear_text = allowed;
+        self
+    }
+
+    /// Asks this before a redirect is followed that would be followed otherwise.
+    ///
+    /// ```
+    /// use alula_client::{Client, Follow};
+    ///
+    /// # fn main() -> Result<(), alula_client::Error> {
+    /// let stays = |to: &str| to.starts_with("https://example.com/");
+    /// let client = Client::builder()
+    ///     .on_redirect(move |redirect| if stays(redirect.to()) { Follow::Yes } else { Follow::Stop })
+    ///     .build()?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn on_redirect(mut self, decide: impl Fn(&Redirect<'_>) -> Follow + Send + Sync + 'static) -> Self {
+        self.settings.policy.redirects.decide = Some(Arc::new(decide));
+        self
+    }
+}

@@ -1,0 +1,32 @@
+//! What a response tells of the redirects that led to it.
+
+use crate::Response;
+
+/// Kept with a response that was redirected to.
+pub(crate) struct Redirected {
+    pub(crate) url: String,
+    pub(crate) count: u16,
+}
+
+impl Response {
+    /// How many redirects were followed on the way to this response. Allocates nothing.
+    pub fn redirects(&self) -> u16 {
+        self.redirected.as_ref().map_or(0, |redirected| redirected.count)
+    }
+
+    /// The URL that answered, fragment included, when redirects led to it; nothing when it is the one that was called.
+    /// Allocates nothing.
+    ///
+    /// ```no_run
+    /// # async fn main_() -> Result<(), alula_client::Error> {
+    /// # let client = alula_client::Client::new()?;
+    /// let url = "https://example.com/old";
+    /// let response = client.get(url).send().await?;
+    /// println!("{} answered", response.final_url().unwrap_or(url));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn final_url(&self) -> Option<&str> {
+        self.redirected.as_ref().map(|redirected| &*redirected.url)
+    }
+}
