@@ -7,6 +7,7 @@
 
 pub mod alula;
 pub mod attack;
+pub mod beside_curl;
 pub mod certificates;
 pub mod environment;
 pub mod folder;

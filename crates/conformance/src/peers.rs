@@ -9,6 +9,8 @@ pub mod hyper;
 pub mod nghttpd;
 pub mod nginx;
 pub mod node;
+pub mod proxies;
+pub mod python;
 
 use std::process::Command;
 use std::time::Duration;
@@ -41,6 +43,18 @@ impl Origin {
     #[must_use]
     pub fn clear_port(&self) -> u16 {
         self.clear
+    }
+
+    /// Its port for TLS.
+    #[must_use]
+    pub fn tls_port(&self) -> u16 {
+        self.tls
+    }
+
+    /// What has to be kept for it to go on.
+    #[must_use]
+    pub fn into_programs(self) -> Vec<Program> {
+        self.programs
     }
 
     /// Tells its programs to end (SIGTERM), which a good server does after its requests.

@@ -57,6 +57,30 @@ impl ClientBuilder {
         self
     }
 
+    /// What servers of HTTP/1.1 are forgiven; nothing unless set. Each leniency that is named there has been used to make two
+    /// readers of one message see two different ones: allow what a server needs that you know.
+    #[must_use]
+    pub fn http1_leniency(mut self, leniency: h1::Leniency) -> Self {
+        self.settings.protocol.http1.leniency = leniency;
+        self
+    }
+
+    /// How field names are spelled in requests of HTTP/1.1: in their usual spelling (`Content-Type`) unless set, but for those
+    /// that were given [spelled](alula_fields::FieldSection::append_spelled). They mean the same in any case (RFC 9110 §5.1).
+    #[must_use]
+    pub fn http1_spelling(mut self, spelling: h1::Spelling) -> Self {
+        self.settings.protocol.http1.spelling = spelling;
+        self
+    }
+
+    /// Whether the fields of responses of HTTP/1.1 keep the spelling in which they came, beside the lower-case names by which they
+    /// are found; costs the octets of the names. Off unless switched on.
+    #[must_use]
+    pub fn http1_keep_spelling(mut self, on: bool) -> Self {
+        self.settings.protocol.http1.keep_spelling = on;
+        self
+    }
+
     /// What a peer may make this client hold or do.
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> Self {

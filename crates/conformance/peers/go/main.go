@@ -1,6 +1,6 @@
 // A peer on net/http only: a server with what static servers do not have, and a client that asks for what it is told.
 //
-// Usage: go-peer server CERTIFICATE KEY h2|http/1.1
+// Usage: go-peer server CERTIFICATE KEY h2|http/1.1|both [FOLDER]
 //
 //	go-peer client URL [AUTHORITY]
 //
@@ -22,15 +22,16 @@ func main() {
 		return
 	}
 	protocols := new(http.Protocols)
-	if os.Args[4] == "h2" {
+	if os.Args[4] != "http/1.1" {
 		protocols.SetHTTP2(true)
 		protocols.SetUnencryptedHTTP2(true)
-	} else {
+	}
+	if os.Args[4] != "h2" {
 		protocols.SetHTTP1(true)
 	}
 	// Frames no larger than others take, so that large sections need CONTINUATION.
 	frames := &http.HTTP2Config{MaxReadFrameSize: 1 << 14}
-	server := &http.Server{Handler: handlers(), Protocols: protocols, MaxHeaderBytes: 1 << 20, HTTP2: frames}
+	server := &http.Server{Handler: handlers(os.Args[5:]), Protocols: protocols, MaxHeaderBytes: 1 << 20, HTTP2: frames}
 	clear, secure := listen(), listen()
 	announce("clear", clear)
 	announce("tls", secure)

@@ -8,12 +8,13 @@ import (
 	"strings"
 )
 
-func handlers() http.Handler {
+func handlers(folders []string) http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("/small.txt", func(w http.ResponseWriter, r *http.Request) {
-		io.WriteString(w, "a feather of little weight")
-	})
-	mux.HandleFunc("/empty.txt", func(w http.ResponseWriter, r *http.Request) {})
+	if len(folders) > 0 {
+		files(mux, folders[0])
+	} else {
+		texts(mux)
+	}
 	mux.HandleFunc("/echo", echo)
 	mux.HandleFunc("/whole", whole)
 	mux.HandleFunc("/big", big)
@@ -26,7 +27,29 @@ func handlers() http.Handler {
 	mux.HandleFunc("/release", release)
 	mux.HandleFunc("/slow", slow)
 	mux.HandleFunc("/reset", reset)
+	mux.HandleFunc("/redirect", redirect)
+	mux.HandleFunc("/hop", hop)
+	mux.HandleFunc("/hopped", hopped)
 	return mux
+}
+
+// files serves a folder; what lies in a folder named for a content coding has that coding.
+func files(mux *http.ServeMux, folder string) {
+	server := http.FileServer(http.Dir(folder))
+	mux.Handle("/", server)
+	for _, coding := range []string{"gzip", "br", "zstd"} {
+		mux.HandleFunc("/"+coding+"/", func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Encoding", coding)
+			server.ServeHTTP(w, r)
+		})
+	}
+}
+
+func texts(mux *http.ServeMux) {
+	mux.HandleFunc("/small.txt", func(w http.ResponseWriter, r *http.Request) {
+		io.WriteString(w, "a feather of little weight")
+	})
+	mux.HandleFunc("/empty.txt", func(w http.ResponseWriter, r *http.Request) {})
 }
 
 // echo sends the body back with its content-type and says how it was asked.
@@ -135,4 +158,22 @@ func reset(w http.ResponseWriter, r *http.Request) {
 	io.WriteString(w, "half of it")
 	w.(http.Flusher).Flush()
 	panic(http.ErrAbortHandler)
+}
+
+// redirect leads to a file.
+func redirect(w http.ResponseWriter, r *http.Request) {
+	http.Redirect(w, r, "/small.txt", http.StatusFound)
+}
+
+// hop leads to a page that knows whether it was reached on the same connection.
+func hop(w http.ResponseWriter, r *http.Request) {
+	http.Redirect(w, r, "/hopped?"+r.RemoteAddr, http.StatusFound)
+}
+
+func hopped(w http.ResponseWriter, r *http.Request) {
+	if r.URL.RawQuery == r.RemoteAddr {
+		io.WriteString(w, "reused\n")
+	} else {
+		io.WriteString(w, "another connection\n")
+	}
 }

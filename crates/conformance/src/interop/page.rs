@@ -9,10 +9,10 @@ use super::{clients, servers};
 const BEGINNING: &str = "\
 # Interop
 
-What Alula was seen doing with HTTP/2 programs that other people wrote. This page is written from the table that the tests
+What Alula was seen doing with programs that other people wrote. This page is written from the table that the tests
 run (`cargo xtask interop --write`), and the tests fail when it says anything else than what they have just checked.
 
-`yes` was checked in clear text with prior knowledge and over TLS with ALPN, `TLS` over TLS alone; `-` is not offered by the
+In the first two tables, which are of HTTP/2, `yes` was checked in clear text with prior knowledge and over TLS with ALPN, `TLS` over TLS alone; `-` is not offered by the
 peer. The reasons are given below the table. The versions of the peers are those of Debian's packages and of the pinned modules
 ([0004](decisions/0004-peers-are-pinned.md)).
 
@@ -31,6 +31,7 @@ pub fn text() -> String {
     section(&mut page, "server", servers::ROWS);
     page.push_str("\n## Alula's server with other clients\n\n");
     section(&mut page, "client", clients::ROWS);
+    page.push_str(&crate::beside_curl::page::text());
     page
 }
 

@@ -9,6 +9,7 @@ use super::{Origin, announced};
 use crate::certificates::Certificates;
 use crate::outcome;
 use crate::program::Program;
+use crate::site::Site;
 
 /// Starts it.
 ///
@@ -30,10 +31,24 @@ pub fn start_http1_only(certificates: &Certificates) -> Origin {
     Origin::of("Go without HTTP/2", clear, tls, vec![program])
 }
 
+/// A server that speaks both versions on both ports and serves the files of the site. The ports are for clear text and for
+/// TLS.
+///
+/// # Panics
+/// As [`start`].
+#[must_use]
+pub fn serving(certificates: &Certificates, site: &Site) -> (Program, u16, u16) {
+    announced(server(certificates, "both").arg(site.folder().path()))
+}
+
 fn listening(certificates: &Certificates, protocol: &str) -> (Program, u16, u16) {
+    announced(&mut server(certificates, protocol))
+}
+
+fn server(certificates: &Certificates, protocol: &str) -> Command {
     let mut command = Command::new(program());
     command.arg("server").arg(certificates.certificate()).arg(certificates.key()).arg(protocol);
-    announced(&mut command)
+    command
 }
 
 /// The client, to be told what to ask for line by line.

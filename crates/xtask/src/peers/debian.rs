@@ -25,6 +25,11 @@ const PEERS: &[Peer] = &[
     peer("openssl", "openssl", "certificates and a TLS server without HTTP/2"),
     peer("valgrind", "valgrind", "counts instructions"),
     peer("cc", "gcc", "builds the malloc counter"),
+    peer("brotli", "brotli", "packs what our client unpacks"),
+    peer("zstd", "zstd", "packs what our client unpacks"),
+    peer("tinyproxy", "tinyproxy-bin", "a proxy our client goes by"),
+    peer("stunnel4", "stunnel4", "TLS for that proxy"),
+    peer("microsocks", "microsocks", "a SOCKS proxy our client goes by"),
 ];
 
 /// A peer that only `cargo xtask browser` needs.

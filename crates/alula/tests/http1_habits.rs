@@ -1,0 +1,114 @@
+//! What can be set about HTTP/1.1: how names are spelled, and what a peer is forgiven.
+
+use alula::{
+    Client, Error, Exchange, Sent, Server, ServerBuilder, Status,
+    h1::{Leniency, Spelling},
+};
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    net::{TcpListener, TcpStream},
+};
+
+/// Answers with the names of the request's fields as they were spelled, where that was kept.
+async fn tell_spelling(exchange: Exchange) -> Result<Sent, Error> {
+    let names = exchange.request().fields().iter();
+    let names: Vec<String> =
+        names.map(|field| field.spelling().unwrap_or(field.name().as_str()).to_owned()).collect();
+    exchange.respond(Status::OK).field("x-answer", "1").send(names.join(" ").as_bytes()).await
+}
+
+async fn start(builder: ServerBuilder) -> String {
+    let server = builder.bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/", server.address().unwrap());
+    tokio::spawn(server.serve(tell_spelling));
+    url
+}
+
+async fn text(client: &Client, url: &str) -> Result<String, Error> {
+    let mut response = client.get(url).field("x-odd", "1").field("accept", "*/*").send().await?;
+    let mut content = Vec::new();
+    response.body().copy_to(&mut content).await?;
+    Ok(String::from_utf8(content).unwrap())
+}
+
+#[tokio::test]
+async fn names_are_spelled_as_is_set_and_kept_where_asked_for() {
+    let keeping = start(Server::builder().http1_keep_spelling(true)).await;
+    let forgetting = start(Server::builder()).await;
+    let (usual, lower) =
+        (Client::new().unwrap(), Client::builder().http1_spelling(Spelling::Lower).build().unwrap());
+    for (client, url, expected) in [
+        (&usual, &keeping, ["X-Odd", "Accept"]),
+        (&lower, &keeping, ["x-odd", "accept"]),
+        (&usual, &forgetting, ["x-odd", "accept"]),
+    ] {
+        let text = text(client, url).await.unwrap();
+        for name in expected {
+            assert!(text.split(' ').any(|shown| shown == name), "{name} in {text}");
+        }
+    }
+}
+
+/// A server that answers every connection with these octets.
+async fn answering(octets: &'static [u8]) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap());
+    tokio::spawn(async move {
+        while let Ok((mut socket, _)) = listener.accept().await {
+            let mut request = [0; 1024];
+            let _ = socket.read(&mut request).await;
+            let _ = socket.write_all(octets).await;
+        }
+    });
+    url
+}
+
+#[tokio::test]
+async fn a_client_forgives_what_it_is_told_to_and_nothing_else() {
+    let cases: [(&[u8], Leniency); 3] = [
+        (b"HTTP/1.1 200 OK\ncontent-length: 2\n\nok", Leniency { bare_lf: true, ..Leniency::default() }),
+        (
+            b"HTTP/1.1 200 OK\r\nx-long: a\r\n b\r\ncontent-length: 2\r\n\r\nok",
+            Leniency { folded_lines: true, ..Leniency::default() },
+        ),
+        (
+            b"HTTP/1.1 200 OK\r\ncontent-length : 2\r\n\r\nok",
+            Leniency { space_before_colon: true, ..Leniency::default() },
+        ),
+    ];
+    for (octets, leniency) in cases {
+        let url = answering(octets).await;
+        let strict = text(&Client::new().unwrap(), &url).await;
+        assert!(strict.is_err(), "{leniency:?}: {strict:?}");
+        let lenient = Client::builder().http1_leniency(leniency).build().unwrap();
+        assert_eq!(text(&lenient, &url).await.unwrap(), "ok", "{leniency:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_server_forgives_what_it_is_told_to_and_nothing_else() {
+    let request = b"GET / HTTP/1.1\r\nhost: a\r\nx-long: a\r\n b\r\nconnection: close\r\n\r\n";
+    let folded = Leniency { folded_lines: true, ..Leniency::default() };
+    for (builder, status) in [(Server::builder(), "400"), (Server::builder().http1_leniency(folded), "200")] {
+        let url = start(builder).await;
+        let mut socket =
+            TcpStream::connect(url.trim_start_matches("http://").trim_end_matches('/')).await.unwrap();
+        socket.write_all(request).await.unwrap();
+        let mut answer = String::new();
+        socket.read_to_string(&mut answer).await.unwrap();
+        assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{answer}");
+    }
+}
+
+#[tokio::test]
+async fn a_server_spells_its_answers_as_is_set() {
+    for (spelling, name) in [(Spelling::Canonical, "X-Answer: 1"), (Spelling::Lower, "x-answer: 1")] {
+        let url = start(Server::builder().http1_spelling(spelling)).await;
+        let mut socket =
+            TcpStream::connect(url.trim_start_matches("http://").trim_end_matches('/')).await.unwrap();
+        socket.write_all(b"GET / HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n").await.unwrap();
+        let mut answer = String::new();
+        socket.read_to_string(&mut answer).await.unwrap();
+        assert!(answer.contains(name), "{answer}");
+    }
+}
