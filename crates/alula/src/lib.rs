@@ -39,7 +39,8 @@ pub use alula_hpack as hpack;
 
 #[cfg(feature = "client")]
 pub use alula_client::{
-    Call, Client, ClientBuilder, Follow, Hole, PendingResponse, Prepare, Prepared, Redirect, Response,
+    Call, Client, ClientBuilder, Connector, Destination, Dialling, Follow, Hole, PendingResponse, Prepare,
+    Prepared, Proxy, Redirect, Resolve, Resolving, Response, SystemResolver, Transport,
 };
 #[cfg(feature = "tls")]
 #[cfg(feature = "server")]

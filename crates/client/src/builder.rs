@@ -34,8 +34,9 @@ impl ClientBuilder {
     /// The client.
     ///
     /// # Errors
-    /// None at present; that there is no root to trust is told by the first call over TLS.
-    pub fn build(self) -> Result<Client, Error> {
+    /// A proxy that the environment names cannot be used. That there is no root to trust is told by the first call over TLS.
+    pub fn build(mut self) -> Result<Client, Error> {
+        self.settings.connect.settle()?;
         Ok(Client::with(self.settings))
     }
 }

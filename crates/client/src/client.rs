@@ -44,7 +44,7 @@ impl Client {
     /// A client with the default settings. The platform's roots are read when the first `https://` URL is called.
     ///
     /// # Errors
-    /// None at present.
+    /// A proxy that the environment names cannot be used.
     pub fn new() -> Result<Self, Error> {
         Self::builder().build()
     }
@@ -165,7 +165,7 @@ impl Client {
     /// What connections to this origin are secured with, if they are.
     #[cfg(feature = "tls")]
     fn tls(&self, location: &Location) -> Result<Option<Tls>, Error> {
-        if location.scheme != "https" {
+        if !self.inner.settings.connect.needs_tls(location.scheme) {
             return Ok(None);
         }
         if let Some(tls) = self.inner.tls.get() {

@@ -3,6 +3,8 @@
 
 mod attempts;
 mod connector;
+mod proxied;
+mod proxy;
 mod resolve;
 
 #[cfg(unix)]
@@ -12,12 +14,15 @@ use std::{future::Future, io, net::SocketAddr, sync::Arc, time::Duration};
 use alula_net::{Cause, Conn, Connect, Error, Ledger, Phase, Retry, Socket, Speaks};
 use tokio::{net::TcpStream, time::Instant};
 
+use self::proxied::Through;
 pub(crate) use self::{
     attempts::{DELAY, DELAY_MIN},
+    proxy::Proxies,
     resolve::Resolver,
 };
 pub use self::{
     connector::{Connector, Destination, Dialling},
+    proxy::Proxy,
     resolve::{Resolve, Resolving, SystemResolver},
 };
 use crate::{
@@ -46,6 +51,8 @@ pub(crate) enum Way {
 pub(crate) struct Route {
     to: Destination,
     by: Connecting,
+    through: Option<Through>,
+    /// For the origin where its URL asks for it, and for a proxy that is spoken to in TLS.
     #[cfg(feature = "tls")]
     tls: Option<Tls>,
     /// What follows once there is a transport, but for the name that TLS is for.
@@ -60,21 +67,31 @@ impl Route {
         ledger: Arc<Ledger>,
         tls: Option<Tls>,
     ) -> Self {
-        let protocol = &settings.protocol;
+        let (protocol, by) = (&settings.protocol, settings.connect.clone());
         let to = Destination { scheme: location.scheme, host: location.host.clone(), port: location.port };
         let in_clear = if protocol.prior_knowledge { Speaks::HTTP2 } else { Speaks::HTTP1 };
+        let speaks = if to.is_secure() { protocol.speaks } else { in_clear };
+        let through = match by.way {
+            Way::Dialled => by.proxies.to(&to).map(|proxy| Through::new(proxy, &to, speaks)),
+            _ => None,
+        };
+        let mut http1 = protocol.http1.clone();
+        if let Some(through) = &through {
+            through.prepare(&mut http1);
+        }
         let then = Connect {
             #[cfg(feature = "tls")]
             tls: None,
-            speaks: if to.is_secure() { protocol.speaks } else { in_clear },
-            http1: protocol.http1.clone(),
+            speaks,
+            http1,
             config: protocol.config.clone(),
             ledger,
             observer: protocol.observer.clone(),
         };
         Self {
             to,
-            by: settings.connect.clone(),
+            by,
+            through,
             #[cfg(feature = "tls")]
             tls,
             then,
@@ -88,39 +105,47 @@ impl Route {
     /// says what was being done.
     pub(crate) async fn open(&self) -> Result<Arc<Conn>, Error> {
         let ends_at = later(Instant::now(), Some(self.by.deadline));
-        let socket = self.socket(ends_at).await?;
         let then = self.then()?;
-        in_time(Phase::Handshake, self.by.handshake_deadline, ends_at, then.over(socket)).await
+        let socket = self.socket(ends_at).await?;
+        let phase = self.through.as_ref().map_or(Phase::Handshake, Through::phase_of_handshake);
+        let opened = in_time(phase, self.by.handshake_deadline, ends_at, then.over(socket)).await;
+        opened.map_err(|error| error.during(phase))
     }
 
     /// A transport that leads to the origin.
     async fn socket(&self, ends_at: Instant) -> Result<Socket, Error> {
-        let connect = async {
-            let connected = match &self.by.way {
-                Way::Dialled => match Socket::simulated(&self.to.host, self.to.port).await {
-                    Some(simulated) => simulated,
-                    None => {
-                        return self.dialled(&self.to.host, self.to.port, ends_at).await.map(Socket::from);
-                    }
-                },
-                #[cfg(unix)]
-                Way::Unix(path) => tokio::net::UnixStream::connect(path).await.map(Socket::from),
-                Way::Given(connector) => connector.connect(&self.to).await.map(Socket::from),
-            };
-            connected.map_err(|error| failed(Phase::Connect, &error))
+        if let Some(through) = &self.through {
+            return in_time(Phase::Proxy, None, ends_at, self.led(through, ends_at)).await;
+        }
+        in_time(Phase::Connect, None, ends_at, self.connected(ends_at)).await
+    }
+
+    async fn connected(&self, ends_at: Instant) -> Result<Socket, Error> {
+        let connected = match &self.by.way {
+            Way::Dialled => match Socket::simulated(&self.to.host, self.to.port).await {
+                Some(simulated) => simulated,
+                None => return self.dialled(&self.to.host, self.to.port, ends_at).await.map(Socket::from),
+            },
+            #[cfg(unix)]
+            Way::Unix(path) => tokio::net::UnixStream::connect(path).await.map(Socket::from),
+            Way::Given(connector) => connector.connect(&self.to).await.map(Socket::from),
         };
-        in_time(Phase::Connect, None, ends_at, connect).await
+        connected.map_err(|error| failed(Phase::Connect, &error))
     }
 
     /// Looks the host up and connects to the first of its addresses that answers.
     async fn dialled(&self, host: &str, port: u16, ends_at: Instant) -> Result<TcpStream, Error> {
+        let addresses = self.addresses(host, port, ends_at).await?;
+        let dial = |address: SocketAddr| TcpStream::connect(address);
+        attempts::connect_first(addresses, self.by.attempt_delay, ends_at, dial).await
+    }
+
+    async fn addresses(&self, host: &str, port: u16, ends_at: Instant) -> Result<Vec<SocketAddr>, Error> {
         let look_up = async {
             let found = self.by.resolver.addresses(host, port).await;
             found.map_err(|error| failed(Phase::Resolve, &error))
         };
-        let addresses = in_time(Phase::Resolve, self.by.resolve_deadline, ends_at, look_up).await?;
-        let dial = |address: SocketAddr| TcpStream::connect(address);
-        attempts::connect_first(addresses, self.by.attempt_delay, ends_at, dial).await
+        in_time(Phase::Resolve, self.by.resolve_deadline, ends_at, look_up).await
     }
 
     #[cfg(not(feature = "tls"))]
@@ -128,16 +153,18 @@ impl Route {
         Ok(self.then.clone())
     }
 
+    /// With the name that TLS is for.
     #[cfg(feature = "tls")]
     fn then(&self) -> Result<Connect, Error> {
         let mut then = self.then.clone();
-        if let Some(config) = &self.tls {
-            let name = match &self.by.server_name {
-                Some(name) => name.clone(),
-                None => server_name(&self.to.host)?,
-            };
-            then.tls = Some((config.clone(), name));
-        }
+        then.tls = match (&self.tls, &self.through) {
+            (Some(config), _) if self.to.is_secure() => {
+                let name = self.by.server_name.clone().map_or_else(|| server_name(&self.to.host), Ok);
+                Some((config.clone(), name?))
+            }
+            (Some(config), Some(through)) => through.tls_of_requests(config)?,
+            _ => None,
+        };
         Ok(then)
     }
 }

@@ -31,7 +31,7 @@ pub use alula_net::{
 pub use builder::ClientBuilder;
 pub use call::Call;
 pub use client::Client;
-pub use connecting::{Connector, Destination, Dialling, Resolve, Resolving, SystemResolver};
+pub use connecting::{Connector, Destination, Dialling, Proxy, Resolve, Resolving, SystemResolver};
 pub use pending::PendingResponse;
 pub use prepared::{Hole, Prepare, Prepared};
 pub use redirects::{Follow, Redirect};

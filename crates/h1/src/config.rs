@@ -1,5 +1,7 @@
 //! How a connection is set up.
 
+use alloc::string::String;
+
 use alula_fields::Limits;
 
 /// What a machine is given when it is made.
@@ -15,6 +17,9 @@ pub struct Config {
     pub keep_spelling: bool,
     /// Whether requests name scheme and authority in their target, as a proxy asks for (RFC 9112 §3.2.2). Clients only.
     pub absolute_targets: bool,
+    /// What requests say to the proxy of who asks: the value of `proxy-authorization` (RFC 9110 §11.7.2), which is written beside
+    /// the fields given; empty for nothing. Clients only.
+    pub proxy_authorization: String,
     /// The scheme of requests that do not say it: `http`, or `https` over TLS. Servers only.
     pub scheme: &'static str,
 }
@@ -27,6 +32,7 @@ impl Default for Config {
             spelling: Spelling::default(),
             keep_spelling: false,
             absolute_targets: false,
+            proxy_authorization: String::new(),
             scheme: "http",
         }
     }

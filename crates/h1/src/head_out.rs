@@ -65,6 +65,16 @@ pub(crate) fn rest(extra: Extra, spelling: Spelling, out: &mut OutBuf) {
     write(out, REST_BYTES, |line| line.rest(&FieldSection::new(), extra, spelling));
 }
 
+/// Adds to the head just written what only the proxy is to know (RFC 9110 §11.7.2).
+#[cold]
+pub(crate) fn add_proxy_authorization(value: &str, spelling: Spelling, out: &mut OutBuf) {
+    const END: &[u8] = b"\r\n";
+    out.truncate(out.end() - END.len());
+    let name = spelled(spelling, "Proxy-Authorization", "proxy-authorization");
+    write(out, name.len() + value.len() + 4, |line| line.field(name, value.as_bytes()));
+    out.extend(END);
+}
+
 /// Writes one field line.
 pub(crate) fn field(field: &Field<'_>, spelling: Spelling, out: &mut OutBuf) {
     write(out, field.name_bytes().len() + field.value().len() + 4, |line| line.given(field, spelling));

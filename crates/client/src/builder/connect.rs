@@ -3,9 +3,12 @@
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use super::ClientBuilder;
-use crate::connecting::{Connector, DELAY, DELAY_MIN, Resolve, Resolver, Way};
+use crate::{
+    Error,
+    connecting::{Connector, DELAY, DELAY_MIN, Proxies, Proxy, Resolve, Resolver, Way},
+};
 #[cfg(feature = "tls")]
-use crate::{Error, connecting::server_name, trust::Trust};
+use crate::{connecting::server_name, trust::Trust};
 
 /// What opening a connection needs to know.
 #[derive(Clone)]
@@ -18,6 +21,7 @@ pub(crate) struct Connecting {
     pub(crate) attempt_delay: Duration,
     pub(crate) resolver: Resolver,
     pub(crate) way: Way,
+    pub(crate) proxies: Proxies,
     #[cfg(feature = "tls")]
     pub(crate) trust: Trust,
     /// In place of the URL's host.
@@ -34,11 +38,28 @@ impl Default for Connecting {
             attempt_delay: DELAY,
             resolver: Resolver::default(),
             way: Way::default(),
+            proxies: Proxies::OfEnvironment,
             #[cfg(feature = "tls")]
             trust: Trust::default(),
             #[cfg(feature = "tls")]
             server_name: None,
         }
+    }
+}
+
+impl Connecting {
+    /// What is read once, when the client is made.
+    pub(crate) fn settle(&mut self) -> Result<(), Error> {
+        match self.way {
+            Way::Dialled => self.proxies.settle(),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether connections to origins of this scheme may need TLS.
+    #[cfg(feature = "tls")]
+    pub(crate) fn needs_tls(&self, scheme: &str) -> bool {
+        scheme == "https" || self.proxies.are_secure()
     }
 }
 
@@ -123,6 +144,31 @@ impl ClientBuilder {
     }
 }
 
+/// Proxies.
+impl ClientBuilder {
+    /// Sends requests through this proxy, in place of those of the environment. Of several, the first one counts that is for
+    /// the URL's scheme and does not except its host.
+    ///
+    /// Unless this or [`Self::no_proxy`] is called, the environment says which proxies there are when the client is built:
+    /// `http_proxy` and `https_proxy` for URLs of these schemes, `all_proxy` for those that have none of their own, and
+    /// `no_proxy` for what is [excepted](Proxy::except); or the same in upper case, but for `HTTP_PROXY` in a CGI program
+    /// (where there is `REQUEST_METHOD`), since its client could set that.
+    ///
+    /// A Unix socket or a connector has no proxies.
+    #[must_use]
+    pub fn proxy(mut self, proxy: Proxy) -> Self {
+        self.settings.connect.proxies.add(proxy);
+        self
+    }
+
+    /// Sends requests through no proxy, whatever the environment says; forgets those that were given.
+    #[must_use]
+    pub fn no_proxy(mut self) -> Self {
+        self.settings.connect.proxies = Proxies::These(Vec::new());
+        self
+    }
+}
+
 /// TLS.
 #[cfg(feature = "tls")]
 impl ClientBuilder {
@@ -142,8 +188,8 @@ impl ClientBuilder {
         self
     }
 
-    /// Shows this certificate, with the chain that follows it, to servers that ask for one (PEM), and proves it with this
-    /// private key (PEM: PKCS #8, PKCS #1 or SEC 1).
+    /// Shows this certificate, with the chain that follows it, to servers and proxies that ask for one (PEM), and proves it
+    /// with this private key (PEM: PKCS #8, PKCS #1 or SEC 1).
     ///
     /// # Errors
     /// A text holds nothing of the kind, or what cannot be read. That the key is not the certificate's is told by the first

@@ -32,6 +32,7 @@ impl Connection {
         let is_absolute = self.config.absolute_targets && head.method != "CONNECT";
         check_origin(is_absolute, !head.authority.is_empty())?;
         head_out::request(head, facts.has_host, is_absolute, plan.extra, self.config.spelling, out);
+        self.tell_proxy(out);
         Ok(self.begin(plan, Asked::by(head.method), &facts))
     }
 
@@ -52,6 +53,7 @@ impl Connection {
         check_origin(self.config.absolute_targets, prepared.has_authority())?;
         prepared.write(values, self.config.absolute_targets, out);
         head_out::rest(plan.extra, self.config.spelling, out);
+        self.tell_proxy(out);
         Ok(self.begin(plan, Asked::by(prepared.method()), &facts))
     }
 
@@ -154,6 +156,14 @@ impl Connection {
             _ if !self.is_current(stream) => Err(SendError::UnknownStream),
             Sending::Head => Ok(()),
             _ => Err(SendError::HeadAlreadySent),
+        }
+    }
+
+    /// Who asks, if the proxy is to know.
+    #[inline]
+    fn tell_proxy(&self, out: &mut OutBuf) {
+        if !self.config.proxy_authorization.is_empty() {
+            head_out::add_proxy_authorization(&self.config.proxy_authorization, self.config.spelling, out);
         }
     }
 

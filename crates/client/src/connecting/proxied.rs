@@ -1,0 +1,173 @@
+//! The way to an origin through a proxy: requests are sent to it, or it leads to the origin.
+
+#[cfg(feature = "tls")]
+use std::io;
+use std::{io::Cursor, net::IpAddr, sync::Arc};
+
+#[cfg(feature = "tls")]
+use alula_net::{Cause, Retry};
+use alula_net::{Error, Phase, Socket, Speaks, Transport, h1};
+use tokio::{
+    io::{AsyncReadExt as _, join, split},
+    net::TcpStream,
+    time::Instant,
+};
+#[cfg(feature = "tls")]
+use tokio_rustls::{
+    TlsConnector,
+    client::TlsStream,
+    rustls::{self, ClientConfig, pki_types::ServerName},
+};
+
+use super::{
+    Destination, Route, failed,
+    proxy::{Kind, Server, Target, ask_for_tunnel, ask_socks},
+};
+#[cfg(feature = "tls")]
+use super::{proxy::broken, server_name};
+
+/// A proxy on the way to an origin.
+pub(super) struct Through {
+    server: Arc<Server>,
+    /// It is sent the requests themselves (RFC 9112 §3.2.2); else it leads to the origin.
+    takes_requests: bool,
+}
+
+impl Through {
+    /// Requests in clear text of HTTP/1.1 go to an HTTP proxy itself; all else needs a way to the origin.
+    pub(super) fn new(server: Arc<Server>, to: &Destination, speaks: Speaks) -> Self {
+        let is_http = matches!(server.kind, Kind::Http { .. });
+        Self { server, takes_requests: is_http && !to.is_secure() && speaks == Speaks::HTTP1 }
+    }
+
+    pub(super) fn prepare(&self, http1: &mut h1::Config) {
+        if self.takes_requests {
+            http1.absolute_targets = true;
+            http1.proxy_authorization = self.server.authorization();
+        }
+    }
+
+    /// What requests to the proxy are secured with, if they are.
+    #[cfg(feature = "tls")]
+    pub(super) fn tls_of_requests(
+        &self,
+        config: &Arc<ClientConfig>,
+    ) -> Result<Option<(Arc<ClientConfig>, ServerName<'static>)>, Error> {
+        if !self.takes_requests || self.server.kind != (Kind::Http { is_secure: true }) {
+            return Ok(None);
+        }
+        Ok(Some((for_proxy(config), server_name(&self.server.host)?)))
+    }
+
+    /// With whom hands are shaken once there is a transport.
+    pub(super) fn phase_of_handshake(&self) -> Phase {
+        if self.takes_requests { Phase::Proxy } else { Phase::Handshake }
+    }
+}
+
+impl Route {
+    /// A transport that leads to the origin, or to the proxy that takes its requests.
+    pub(super) async fn led(&self, through: &Through, ends_at: Instant) -> Result<Socket, Error> {
+        let proxy = &*through.server;
+        match proxy.kind {
+            Kind::Http { .. } if through.takes_requests => {
+                self.reached(proxy, ends_at).await.map(Socket::from)
+            }
+            Kind::Http { is_secure: false } => {
+                self.tunnelled(self.reached(proxy, ends_at).await?, proxy, Socket::from).await
+            }
+            #[cfg(feature = "tls")]
+            Kind::Http { is_secure: true } => {
+                let stream = self.secured(self.reached(proxy, ends_at).await?, proxy).await?;
+                self.tunnelled(stream, proxy, boxed).await
+            }
+            #[cfg(not(feature = "tls"))]
+            Kind::Http { is_secure: true } => Err(Error::usage("TLS to a proxy needs the feature tls")),
+            Kind::Socks { looks_up: true } => {
+                let (host, port) = (&*self.to.host, self.to.port);
+                let target = match host.parse::<IpAddr>() {
+                    Ok(address) => Target::Address((address, port).into()),
+                    Err(_) => Target::Name(host, port),
+                };
+                self.led_by_socks(proxy, target, ends_at).await
+            }
+            Kind::Socks { looks_up: false } => self.led_to_address(proxy, ends_at).await,
+        }
+    }
+
+    /// Connects to the proxy itself.
+    async fn reached(&self, proxy: &Server, ends_at: Instant) -> Result<TcpStream, Error> {
+        let dialled = self.dialled(&proxy.host, proxy.port, ends_at).await;
+        let stream = dialled.map_err(|error| error.during(Phase::Proxy))?;
+        stream.set_nodelay(true).map_err(|error| failed(Phase::Proxy, &error))?;
+        Ok(stream)
+    }
+
+    async fn tunnelled<S: Transport + 'static>(
+        &self,
+        mut stream: S,
+        proxy: &Server,
+        into_socket: impl FnOnce(S) -> Socket,
+    ) -> Result<Socket, Error> {
+        let (authority, limits) = (self.to.to_string(), &self.then.config.limits);
+        let begun = ask_for_tunnel(&mut stream, &authority, &proxy.authorization(), limits).await?;
+        if begun.is_empty() {
+            return Ok(into_socket(stream));
+        }
+        // Whoever is at the other end speaks first.
+        let (read_half, write_half) = split(stream);
+        Ok(boxed(join(Cursor::new(begun).chain(read_half), write_half)))
+    }
+
+    /// TLS to the proxy, within which TLS to the origin may be spoken.
+    #[cfg(feature = "tls")]
+    async fn secured(&self, stream: TcpStream, proxy: &Server) -> Result<TlsStream<TcpStream>, Error> {
+        let config = self.tls.as_ref().ok_or(Error::usage("TLS to a proxy is not set up"))?;
+        let connector = TlsConnector::from(for_proxy(config));
+        connector.connect(server_name(&proxy.host)?, stream).await.map_err(|error| of_handshake(&error))
+    }
+
+    /// Looks the origin up and asks for one of its addresses after the other.
+    async fn led_to_address(&self, proxy: &Server, ends_at: Instant) -> Result<Socket, Error> {
+        let mut refused = None;
+        for address in self.addresses(&self.to.host, self.to.port, ends_at).await? {
+            match self.led_by_socks(proxy, Target::Address(address), ends_at).await {
+                Err(error) if error.is_retryable() => refused = refused.or(Some(error)),
+                led => return led,
+            }
+        }
+        Err(refused.unwrap_or(failed(Phase::Resolve, &std::io::ErrorKind::NotFound.into())))
+    }
+
+    async fn led_by_socks(
+        &self,
+        proxy: &Server,
+        target: Target<'_>,
+        ends_at: Instant,
+    ) -> Result<Socket, Error> {
+        let mut stream = self.reached(proxy, ends_at).await?;
+        ask_socks(&mut stream, target, proxy.credentials.as_ref()).await?;
+        Ok(stream.into())
+    }
+}
+
+fn boxed(transport: impl Transport + 'static) -> Socket {
+    let transport: Box<dyn Transport> = Box::new(transport);
+    transport.into()
+}
+
+/// As for the origin, but that HTTP/1.1 is what a proxy is asked in.
+#[cfg(feature = "tls")]
+fn for_proxy(config: &ClientConfig) -> Arc<ClientConfig> {
+    let mut config = config.clone();
+    config.alpn_protocols = Speaks::HTTP1.alpn();
+    Arc::new(config)
+}
+
+#[cfg(feature = "tls")]
+fn of_handshake(error: &io::Error) -> Error {
+    match error.get_ref().and_then(|error| error.downcast_ref::<rustls::Error>()) {
+        Some(error) => Error::new(Phase::Proxy, Cause::Tls(Arc::new(error.clone())), Retry::Pointless),
+        None => broken(error),
+    }
+}

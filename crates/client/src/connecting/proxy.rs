@@ -1,0 +1,248 @@
+//! Proxies: which requests go through which, and how the way through one is asked for.
+
+mod basic;
+mod environment;
+mod exceptions;
+mod socks;
+mod tunnel;
+
+use std::{fmt, io, sync::Arc};
+
+use alula_net::{Error, Phase};
+use percent_encoding::percent_decode_str;
+use url::{Host, Url};
+
+use self::{basic::basic, exceptions::Exceptions};
+pub(crate) use self::{
+    environment::Proxies,
+    socks::{Target, ask as ask_socks},
+    tunnel::ask as ask_for_tunnel,
+};
+use super::{Destination, failed};
+
+/// A proxy, and which requests go through it; given to a client with [`ClientBuilder::proxy`](crate::ClientBuilder::proxy).
+///
+/// | its URL | what it is |
+/// | --- | --- |
+/// | `http://host:3128` | HTTP (RFC 9110 §3.7): `https://` goes through tunnels (CONNECT), `http://` by way of requests to the proxy |
+/// | `https://host` | the same, over TLS to the proxy; needs the feature `tls` |
+/// | `socks5://host` | SOCKS 5 (RFC 1928); hosts are looked up here |
+/// | `socks5h://host` | the same; hosts are looked up by the proxy |
+///
+/// Without a scheme it is HTTP. The port is 80, 443 or 1080 unless it is given. A user name and a password in the URL are for
+/// the proxy (RFC 7617, RFC 1929).
+///
+/// ```
+/// use alula_client::{Client, Proxy};
+///
+/// # fn main() -> Result<(), alula_client::Error> {
+/// let proxy = Proxy::all("http://user:secret@proxy.example:3128")?.except("localhost, .internal, 10.0.0.0/8");
+/// let client = Client::builder().proxy(proxy).build()?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+pub struct Proxy {
+    server: Arc<Server>,
+    serves: Option<&'static str>,
+    except: Exceptions,
+}
+
+impl Proxy {
+    /// A proxy for all requests.
+    ///
+    /// # Errors
+    /// The URL is not that of a proxy, or the feature that it needs is off.
+    pub fn all(url: &str) -> Result<Self, Error> {
+        Ok(Self { server: Arc::new(Server::of(url)?), serves: None, except: Exceptions::default() })
+    }
+
+    /// A proxy for requests to `http://` URLs.
+    ///
+    /// # Errors
+    /// As [`Self::all`].
+    pub fn http(url: &str) -> Result<Self, Error> {
+        Ok(Self { serves: Some("http"), ..Self::all(url)? })
+    }
+
+    /// A proxy for requests to `https://` URLs.
+    ///
+    /// # Errors
+    /// As [`Self::all`].
+    pub fn https(url: &str) -> Result<Self, Error> {
+        Ok(Self { serves: Some("https"), ..Self::all(url)? })
+    }
+
+    /// Who asks, in place of what the URL says.
+    ///
+    /// # Errors
+    /// SOCKS knows names and passwords of 1 to 255 octets only (RFC 1929 §2), HTTP no names with a colon (RFC 7617 §2).
+    pub fn credentials(mut self, user: &str, password: &str) -> Result<Self, Error> {
+        let credentials = Credentials { user: user.to_owned(), password: password.to_owned() };
+        let server = (*self.server).clone().with(credentials)?;
+        self.server = Arc::new(server);
+        Ok(self)
+    }
+
+    /// Hosts that are connected to without this proxy, separated by commas or spaces, as in the environment's `no_proxy`:
+    /// a domain with or without a leading dot stands for itself and those below it, an address for itself, `10.0.0.0/8` for
+    /// a network, `*` for all; a port may follow after a colon. What is none of these stands for nothing.
+    #[must_use]
+    pub fn except(mut self, hosts: &str) -> Self {
+        self.except = Exceptions::of(hosts);
+        self
+    }
+
+    fn is_for(&self, to: &Destination) -> bool {
+        self.serves.is_none_or(|scheme| scheme == to.scheme) && !self.except.cover(&to.host, to.port)
+    }
+
+    pub(crate) fn is_secure(&self) -> bool {
+        self.server.kind == Kind::Http { is_secure: true }
+    }
+}
+
+/// One proxy and how it is spoken to.
+#[derive(Clone)]
+pub(crate) struct Server {
+    pub(crate) kind: Kind,
+    /// IPv6 without brackets.
+    pub(crate) host: String,
+    pub(crate) port: u16,
+    pub(crate) credentials: Option<Credentials>,
+}
+
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Kind {
+    Http { is_secure: bool },
+    Socks { looks_up: bool },
+}
+
+#[derive(Clone)]
+pub(crate) struct Credentials {
+    pub(crate) user: String,
+    pub(crate) password: String,
+}
+
+/// Says nothing of the password.
+impl fmt::Debug for Server {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let user = self.credentials.as_ref().map(|credentials| &credentials.user);
+        let mut server = f.debug_struct("Server");
+        server.field("kind", &self.kind).field("host", &self.host).field("port", &self.port);
+        server.field("user", &user).finish_non_exhaustive()
+    }
+}
+
+impl Server {
+    fn of(text: &str) -> Result<Self, Error> {
+        let not_a_proxy =
+            || Error::usage("that is not the URL of a proxy: http, https, socks5 and socks5h are known");
+        let (scheme, rest) = text.trim().split_once("://").unwrap_or(("http", text.trim()));
+        let (kind, port) = match scheme.to_ascii_lowercase().as_str() {
+            "http" => (Kind::Http { is_secure: false }, 80),
+            "https" if cfg!(feature = "tls") => (Kind::Http { is_secure: true }, 443),
+            "https" => return Err(Error::usage("TLS to a proxy needs the feature tls")),
+            "socks5" => (Kind::Socks { looks_up: false }, 1080),
+            "socks5h" => (Kind::Socks { looks_up: true }, 1080),
+            _ => return Err(not_a_proxy()),
+        };
+        // A scheme that has no default port of its own, so that none is left out.
+        let url = Url::parse(&format!("proxy://{rest}")).map_err(|_| not_a_proxy())?;
+        let host = Host::parse(url.host_str().unwrap_or_default()).map_err(|_| not_a_proxy())?;
+        let server = Self { kind, host: plain(&host), port: url.port().unwrap_or(port), credentials: None };
+        if url.username().is_empty() && url.password().is_none() {
+            return Ok(server);
+        }
+        let decoded = |text| percent_decode_str(text).decode_utf8_lossy().into_owned();
+        let password = decoded(url.password().unwrap_or_default());
+        server.with(Credentials { user: decoded(url.username()), password })
+    }
+
+    fn with(self, credentials: Credentials) -> Result<Self, Error> {
+        let fits = |text: &str| (1..=255).contains(&text.len());
+        match self.kind {
+            Kind::Socks { .. } if !fits(&credentials.user) || !fits(&credentials.password) => {
+                Err(Error::usage("SOCKS knows names and passwords of 1 to 255 octets only (RFC 1929 §2)"))
+            }
+            Kind::Http { .. } if credentials.user.contains(':') => {
+                Err(Error::usage("a user name has no colon (RFC 7617 §2)"))
+            }
+            _ => Ok(Self { credentials: Some(credentials), ..self }),
+        }
+    }
+
+    /// The value of `proxy-authorization`, empty for none (RFC 7617 §2).
+    pub(crate) fn authorization(&self) -> String {
+        self.credentials.as_ref().map(basic).unwrap_or_default()
+    }
+}
+
+/// A host as it is looked up, IPv6 without brackets.
+fn plain(host: &Host<String>) -> String {
+    match host {
+        Host::Domain(name) => name.clone(),
+        Host::Ipv4(address) => address.to_string(),
+        Host::Ipv6(address) => address.to_string(),
+    }
+}
+
+/// The connection to the proxy broke.
+pub(crate) fn broken(error: &io::Error) -> Error {
+    failed(Phase::Proxy, error)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn server(url: &str) -> (Kind, String, u16) {
+        let Server { kind, host, port, .. } = Server::of(url).unwrap();
+        (kind, host, port)
+    }
+
+    #[test]
+    fn urls_of_proxies() {
+        let http = Kind::Http { is_secure: false };
+        let socks = |looks_up| Kind::Socks { looks_up };
+        for (url, kind, host, port) in [
+            ("http://proxy.example:3128", http, "proxy.example", 3128),
+            ("proxy.example:3128", http, "proxy.example", 3128),
+            ("proxy.example", http, "proxy.example", 80),
+            ("http://proxy.example:80/", http, "proxy.example", 80),
+            (" HTTP://[::1]:8080/ ", http, "::1", 8080),
+            ("127.1:1", http, "127.0.0.1", 1),
+            ("http://b\u{fc}cher.example", http, "xn--bcher-kva.example", 80),
+            ("socks5://127.0.0.1:80", socks(false), "127.0.0.1", 80),
+            ("socks5h://Proxy.example", socks(true), "proxy.example", 1080),
+        ] {
+            assert_eq!(server(url), (kind, host.to_owned(), port), "{url}");
+        }
+        for url in ["", "ftp://a", "socks4://a", "http://", "http://a:x", "http://a b", "http://a:99999"] {
+            assert!(Server::of(url).is_err(), "{url}");
+        }
+    }
+
+    #[cfg(feature = "tls")]
+    #[test]
+    fn proxies_over_tls() {
+        assert_eq!(
+            server("https://proxy.example"),
+            (Kind::Http { is_secure: true }, "proxy.example".into(), 443)
+        );
+    }
+
+    #[test]
+    fn credentials_are_decoded_and_never_shown() {
+        let server = Server::of("http://al%40ula:p%3ass@proxy.example").unwrap();
+        let Credentials { user, password } = server.credentials.as_ref().unwrap();
+        assert_eq!((&**user, &**password), ("al@ula", "p:ss"));
+        assert_eq!(server.authorization(), "Basic YWxAdWxhOnA6c3M=");
+        let shown = format!("{:?}", Proxy::all("http://somebody:secret@a").unwrap());
+        assert!(shown.contains("somebody") && !shown.contains("secret"), "{shown}");
+        assert!(Server::of("socks5://user@a").is_err(), "no password");
+        assert!(Proxy::all("http://a").unwrap().credentials("a:b", "").is_err());
+        let other = Proxy::all("http://a:b@a").unwrap().credentials("c", "d").unwrap();
+        assert_eq!(other.server.authorization(), "Basic Yzpk");
+    }
+}

@@ -1,0 +1,128 @@
+//! The proxies of a client: those that were given to it, or those that the environment names.
+
+use std::sync::Arc;
+
+use alula_net::Error;
+
+use super::{Exceptions, Proxy, Server};
+use crate::connecting::Destination;
+
+/// In order of preference.
+#[derive(Clone)]
+pub(crate) enum Proxies {
+    /// Those of the environment, which was not looked at yet.
+    OfEnvironment,
+    These(Vec<Proxy>),
+}
+
+impl Proxies {
+    pub(crate) fn add(&mut self, proxy: Proxy) {
+        match self {
+            Self::OfEnvironment => *self = Self::These(vec![proxy]),
+            Self::These(proxies) => proxies.push(proxy),
+        }
+    }
+
+    /// Looks at the environment, unless something else was said.
+    pub(crate) fn settle(&mut self) -> Result<(), Error> {
+        if let Self::OfEnvironment = self {
+            *self = Self::These(of_environment(|name| std::env::var(name).ok())?);
+        }
+        Ok(())
+    }
+
+    /// Who leads there; `None` when nobody has to.
+    pub(crate) fn to(&self, to: &Destination) -> Option<Arc<Server>> {
+        self.these().iter().find(|proxy| proxy.is_for(to)).map(|proxy| proxy.server.clone())
+    }
+
+    /// Whether TLS is spoken to one of them.
+    pub(crate) fn are_secure(&self) -> bool {
+        self.these().iter().any(Proxy::is_secure)
+    }
+
+    fn these(&self) -> &[Proxy] {
+        match self {
+            Self::OfEnvironment => &[],
+            Self::These(proxies) => proxies,
+        }
+    }
+}
+
+/// What these variables name; a lower-case one counts before an upper-case one, and an empty one is for no proxy.
+///
+/// `HTTP_PROXY` in upper case is what a CGI program's client has sent as the field `proxy` (RFC 3875 §4.1.18): there it does not
+/// count.
+fn of_environment(variable: impl Fn(&str) -> Option<String>) -> Result<Vec<Proxy>, Error> {
+    let either = |lower: &str, upper: &str| variable(lower).or_else(|| variable(upper));
+    let is_cgi = variable("REQUEST_METHOD").is_some();
+    let http = variable("http_proxy").or_else(|| variable("HTTP_PROXY").filter(|_| !is_cgi));
+    let https = either("https_proxy", "HTTPS_PROXY");
+    let all = either("all_proxy", "ALL_PROXY");
+    let except = Exceptions::of(&either("no_proxy", "NO_PROXY").unwrap_or_default());
+    let mut proxies = Vec::new();
+    for (url, proxy_for) in [(http, Proxy::http as fn(&str) -> _), (https, Proxy::https)] {
+        let url = url.or_else(|| all.clone()).unwrap_or_default();
+        if !url.trim().is_empty() {
+            proxies.push(Proxy { except: except.clone(), ..proxy_for(&url)? });
+        }
+    }
+    Ok(proxies)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The host of the proxy for each scheme, with these variables.
+    fn hosts(variables: &[(&str, &str)]) -> [Option<String>; 2] {
+        let find = |name: &str| variables.iter().find(|(known, _)| *known == name);
+        let proxies = of_environment(|name| find(name).map(|(_, value)| (*value).to_owned())).unwrap();
+        ["http", "https"].map(|scheme| {
+            let to = Destination { scheme, host: "www.example.com".to_owned(), port: 80 };
+            Proxies::These(proxies.clone()).to(&to).map(|server| server.host.clone())
+        })
+    }
+
+    fn some(hosts: [&str; 2]) -> [Option<String>; 2] {
+        hosts.map(|host| Some(host.to_owned()).filter(|host| !host.is_empty()))
+    }
+
+    #[test]
+    fn each_scheme_has_its_variable_and_one_is_for_both() {
+        assert_eq!(hosts(&[]), some(["", ""]));
+        assert_eq!(hosts(&[("http_proxy", "a"), ("https_proxy", "b")]), some(["a", "b"]));
+        assert_eq!(hosts(&[("all_proxy", "c")]), some(["c", "c"]));
+        assert_eq!(hosts(&[("ALL_PROXY", "c"), ("HTTPS_PROXY", "b")]), some(["c", "b"]));
+        assert_eq!(hosts(&[("all_proxy", "c"), ("https_proxy", "")]), some(["c", ""]));
+    }
+
+    #[test]
+    fn lower_case_counts_first() {
+        let both = [("HTTP_PROXY", "A"), ("http_proxy", "b"), ("HTTPS_PROXY", "c"), ("https_proxy", "d")];
+        assert_eq!(hosts(&both), some(["b", "d"]));
+        assert_eq!(hosts(&[("ALL_PROXY", "a"), ("all_proxy", "b")]), some(["b", "b"]));
+        assert_eq!(hosts(&[("all_proxy", "b"), ("NO_PROXY", "*"), ("no_proxy", "")]), some(["b", "b"]));
+    }
+
+    #[test]
+    fn a_cgi_program_is_not_led_astray_by_its_client() {
+        let variables = [("HTTP_PROXY", "evil.example"), ("HTTPS_PROXY", "b"), ("REQUEST_METHOD", "GET")];
+        assert_eq!(hosts(&variables), some(["", "b"]));
+        assert_eq!(hosts(&variables[..2]), some(["evil.example", "b"]));
+        assert_eq!(hosts(&[("http_proxy", "a"), ("REQUEST_METHOD", "GET")]), some(["a", ""]));
+    }
+
+    #[test]
+    fn exceptions_are_for_both_schemes() {
+        for list in ["example.com", "*", "a.test,.example.com:80"] {
+            assert_eq!(hosts(&[("all_proxy", "a"), ("no_proxy", list)]), some(["", ""]), "{list}");
+        }
+        assert_eq!(hosts(&[("all_proxy", "a"), ("NO_PROXY", "example.org")]), some(["a", "a"]));
+    }
+
+    #[test]
+    fn what_is_no_proxy_is_not_passed_over() {
+        assert!(of_environment(|name| (name == "all_proxy").then(|| "gopher://a".to_owned())).is_err());
+    }
+}
