@@ -37,6 +37,8 @@ pub use alula_h1 as h1;
 pub use alula_h2 as h2;
 pub use alula_hpack as hpack;
 
+#[cfg(feature = "blocking")]
+pub use alula_client::blocking;
 #[cfg(feature = "client")]
 pub use alula_client::{
     Call, Client, ClientBuilder, Connector, Destination, Dialling, Follow, Hole, PendingResponse, Prepare,

@@ -180,6 +180,12 @@ impl Client {
         Ok(None)
     }
 
+    /// Has all connections notice what came while nobody drove them.
+    #[cfg(feature = "blocking")]
+    pub(crate) fn look_in(&self) {
+        self.origins().iter().for_each(|origin| origin.look_in());
+    }
+
     fn origins(&self) -> MutexGuard<'_, Vec<Arc<Origin>>> {
         self.inner.origins.lock().unwrap_or_else(PoisonError::into_inner)
     }

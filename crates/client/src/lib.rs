@@ -7,6 +7,8 @@
 #![forbid(unsafe_code)]
 
 mod beyond;
+#[cfg(feature = "blocking")]
+pub mod blocking;
 mod builder;
 mod call;
 mod client;

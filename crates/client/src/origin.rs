@@ -131,6 +131,15 @@ impl Origin {
         gone.close();
     }
 
+    /// Has its connections notice what came while nobody drove them.
+    #[cfg(feature = "blocking")]
+    pub(crate) fn look_in(&self) {
+        if let State::Shared(conn) = &*self.state() {
+            conn.look_in();
+        }
+        self.vacancy.look_in();
+    }
+
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -139,6 +139,13 @@ impl Conn {
         shared.ended.is_none() && !shared.closing
     }
 
+    /// Has the connection's own task look whether the peer has said something, or gone, while nobody waited. Allocates nothing.
+    pub fn look_in(&self) {
+        let mut shared = self.lock();
+        shared.wake_task();
+        self.unlock_and_wake(shared);
+    }
+
     /// Opens no more streams; ends the connection when the last one ends.
     pub fn close(&self) {
         let mut shared = self.lock();
@@ -336,6 +343,7 @@ impl Conn {
                 shared.is_input_over = true;
                 shared.now = self.time();
                 shared.feed();
+                shared.end_if_cut();
             }
             Poll::Ready(Ok(_)) => {
                 shared.now = self.time();
@@ -515,6 +523,14 @@ impl Shared {
     /// is given up.
     fn write_failed(&mut self) {
         self.output_is_lost = true;
+        self.end_if_cut();
+    }
+
+    /// A peer of HTTP/1.1 may close its side and go on to read (RFC 9112 §9.6). One that takes no more either is gone.
+    fn end_if_cut(&mut self) {
+        if self.output_is_lost && self.is_input_over {
+            self.end(Error::closed());
+        }
     }
 
     /// Whether a writer has to wait until the output has drained.

@@ -98,6 +98,13 @@ impl Vacancy {
         Ticket { vacancy: self, number }
     }
 
+    /// Has the connections that are free [look in](Conn::look_in). Allocates nothing.
+    pub fn look_in(&self) {
+        // One at a time: what a connection has to tell, it tells here.
+        let at = |index| self.inner().free.get(index).cloned();
+        (0..).map_while(at).filter_map(|conn| conn.upgrade()).for_each(|conn| conn.look_in());
+    }
+
     /// Ends the connections that are free, and those that will be.
     pub fn close(&self) {
         let mut inner = self.inner();

@@ -19,7 +19,7 @@ impl Connection {
         let most = u64::from(self.config.limits.drain_bytes);
         let is_short = match self.receiving {
             Receiving::Length(left) => left <= most,
-            Receiving::Chunks | Receiving::Trailers => true,
+            Receiving::Chunks | Receiving::Trailers => most > 0,
             _ => false,
         };
         match self.sending == Sending::Ended {

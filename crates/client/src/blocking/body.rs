@@ -1,0 +1,70 @@
+//! The content of a response, for callers that wait.
+
+use std::io::{self, Read, Write};
+
+use alula_fields::FieldSection;
+
+use super::{driver::Driver, to_io};
+use crate::Error;
+
+/// The content of a response, as it arrives. What is not read stays with the server.
+///
+/// [`Read`] takes what is there, up to the size of the buffer; who reads by few octets wraps it in a
+/// [`BufReader`](std::io::BufReader).
+pub struct Body<'a> {
+    driver: &'a Driver,
+    body: &'a mut crate::Body,
+}
+
+impl<'a> Body<'a> {
+    pub(super) fn new(driver: &'a Driver, body: &'a mut crate::Body) -> Self {
+        Self { driver, body }
+    }
+
+    /// The next octets, or nothing once the content is whole. The previous chunk is given back. Allocates nothing once warm.
+    ///
+    /// # Errors
+    /// As [`Body::chunk`](crate::Body::chunk); and [`Cause::Usage`](crate::Cause::Usage) inside of a tokio runtime.
+    pub fn chunk(&mut self) -> Result<Option<&[u8]>, Error> {
+        self.driver.wait(self.body.chunk())
+    }
+
+    /// Writes the rest of the content to `sink`, without a copy of its own; returns the octets written.
+    ///
+    /// Other callers of this client go on while `sink` is busy.
+    ///
+    /// # Errors
+    /// As [`Self::chunk`], or what the sink answers.
+    pub fn copy_to(&mut self, sink: &mut (impl Write + ?Sized)) -> io::Result<u64> {
+        let mut octets = 0;
+        while let Some(chunk) = self.chunk().map_err(to_io)? {
+            octets += chunk.len() as u64;
+            sink.write_all(chunk)?;
+        }
+        sink.flush()?;
+        Ok(octets)
+    }
+
+    /// The trailers (RFC 9110 §6.5), after what is left of the content was read and dropped.
+    ///
+    /// # Errors
+    /// As [`Self::chunk`].
+    pub fn trailers(&mut self) -> Result<Option<&FieldSection>, Error> {
+        self.driver.wait(self.body.trailers())
+    }
+
+    /// Whether nothing more will come.
+    pub fn is_ended(&self) -> bool {
+        self.body.is_ended()
+    }
+}
+
+impl Read for Body<'_> {
+    /// Reads into `out`; 0 once the content is whole or when `out` is empty. Allocates nothing once warm.
+    ///
+    /// # Errors
+    /// As [`Body::chunk`], within an [`io::Error`].
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        self.driver.wait(self.body.read(out)).map_err(to_io)
+    }
+}

@@ -1,0 +1,97 @@
+//! One request on its way, for callers that wait.
+
+use std::{sync::Arc, time::Duration};
+
+use alula_fields::IntoName;
+
+use super::{
+    driver::Driver,
+    response::{PendingResponse, Response},
+    writer::BodyWriter,
+};
+use crate::{Error, Hole};
+
+/// A request being built. The first mistake made on the way is kept and reported when it is sent.
+#[must_use = "a call does nothing until it is sent"]
+pub struct Call<'a> {
+    driver: &'a Arc<Driver>,
+    call: crate::Call<'a>,
+}
+
+impl<'a> Call<'a> {
+    pub(super) fn new(driver: &'a Arc<Driver>, call: crate::Call<'a>) -> Self {
+        Self { driver, call }
+    }
+
+    /// Makes it the call that `change` makes of it: for every setting of the [async call](crate::Call) that has no name here.
+    pub fn with(mut self, change: impl FnOnce(crate::Call<'a>) -> crate::Call<'a>) -> Self {
+        self.call = change(self.call);
+        self
+    }
+
+    /// Asks for another path (and query) of the same origin.
+    pub fn path(self, path: &'a str) -> Self {
+        self.with(|call| call.path(path))
+    }
+
+    /// Makes a CONNECT an extended one, for this protocol (RFC 8441 §4); see [`Call::protocol`](crate::Call::protocol).
+    pub fn protocol(self, protocol: &'a str) -> Self {
+        self.with(|call| call.protocol(protocol))
+    }
+
+    /// Fills a hole of a prepared request.
+    pub fn set(self, hole: Hole, value: &'a [u8]) -> Self {
+        self.with(|call| call.set(hole, value))
+    }
+
+    /// Adds a field. A prepared request takes none: its fields are in the plan.
+    pub fn field<'n>(self, name: impl IntoName<'n>, value: impl AsRef<[u8]>) -> Self {
+        self.with(|call| call.field(name, value))
+    }
+
+    /// How long the call may take in all, to the last octet of the response.
+    pub fn deadline(self, after: Duration) -> Self {
+        self.with(|call| call.deadline(after))
+    }
+
+    /// Sends the request without content and waits for the head of the response. Allocates nothing once warm.
+    ///
+    /// # Errors
+    /// As [`Call::send`](crate::Call::send); and [`Cause::Usage`](crate::Cause::Usage) inside of a tokio runtime.
+    pub fn send(self) -> Result<Response, Error> {
+        let response = self.driver.wait_for_call(self.call.send())?;
+        Ok(Response::new(self.driver, response))
+    }
+
+    /// Sends the request with this content and waits for the head of the response. Allocates nothing once warm.
+    ///
+    /// # Errors
+    /// As [`Self::send`].
+    pub fn send_body(self, content: &[u8]) -> Result<Response, Error> {
+        let response = self.driver.wait_for_call(self.call.send_body(content))?;
+        Ok(Response::new(self.driver, response))
+    }
+
+    /// Sends the head of the request; its content follows through the writer.
+    ///
+    /// A server that sends back more than a window while it still reads waits for its reader: give the pending response to
+    /// another thread then.
+    ///
+    /// ```no_run
+    /// use std::{fs::File, io};
+    ///
+    /// # let client = alula_client::blocking::Client::new()?;
+    /// let (mut up, pending) = client.put("https://example.com/file").open()?;
+    /// io::copy(&mut File::open("file")?, &mut up)?;
+    /// up.finish()?;
+    /// println!("{}", pending.response()?.status());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Self::send`].
+    pub fn open(self) -> Result<(BodyWriter, PendingResponse), Error> {
+        let (writer, pending) = self.driver.wait_for_call(self.call.open())?;
+        Ok((BodyWriter::new(self.driver, writer), PendingResponse::new(self.driver, pending)))
+    }
+}

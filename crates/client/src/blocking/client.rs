@@ -1,0 +1,105 @@
+//! The client, for callers that wait.
+
+use std::sync::Arc;
+
+use alula_fields::Method;
+
+use super::{call::Call, driver::Driver};
+use crate::{ClientBuilder, Error, Ledger, Prepare, Prepared};
+
+/// An HTTP client whose calls wait. Cloning it is cheap; clones share connections and runtime, on as many threads as you like.
+///
+/// Dropping the last clone, with the responses that came by it, closes the connections. See [the module](super) for what that
+/// means while nobody calls.
+#[derive(Clone)]
+pub struct Client {
+    pub(super) driver: Arc<Driver>,
+}
+
+impl Client {
+    /// A client with the default settings.
+    ///
+    /// # Errors
+    /// The system has no descriptors left for a runtime.
+    pub fn new() -> Result<Self, Error> {
+        Self::builder().build_blocking()
+    }
+
+    /// A client to be given settings: those of the async one, made with [`ClientBuilder::build_blocking`].
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// let builder = alula_client::blocking::Client::builder().deadline(Duration::from_secs(30));
+    /// let client = builder.build_blocking()?;
+    /// # Ok::<(), alula_client::Error>(())
+    /// ```
+    pub fn builder() -> ClientBuilder {
+        ClientBuilder::default()
+    }
+
+    /// Memory held and rules broken by peers, over all connections of this client.
+    pub fn ledger(&self) -> Arc<Ledger> {
+        self.driver.client().ledger()
+    }
+
+    /// GET this URL (RFC 9110 §9.3.1).
+    ///
+    /// Allocates nothing once warm when the URL begins with an origin used before, written the same way.
+    pub fn get<'a>(&'a self, url: &'a str) -> Call<'a> {
+        self.request("GET", url)
+    }
+
+    /// HEAD this URL (RFC 9110 §9.3.2).
+    pub fn head<'a>(&'a self, url: &'a str) -> Call<'a> {
+        self.request("HEAD", url)
+    }
+
+    /// POST to this URL (RFC 9110 §9.3.3).
+    pub fn post<'a>(&'a self, url: &'a str) -> Call<'a> {
+        self.request("POST", url)
+    }
+
+    /// PUT to this URL (RFC 9110 §9.3.4).
+    pub fn put<'a>(&'a self, url: &'a str) -> Call<'a> {
+        self.request("PUT", url)
+    }
+
+    /// DELETE this URL (RFC 9110 §9.3.5).
+    pub fn delete<'a>(&'a self, url: &'a str) -> Call<'a> {
+        self.request("DELETE", url)
+    }
+
+    /// Any method on this URL; it is sent as it is spelled. A method that is no token is reported by `send`.
+    pub fn request<'a>(&'a self, method: &'a str, url: &'a str) -> Call<'a> {
+        Call::new(&self.driver, self.driver.client().request(method, url))
+    }
+
+    /// A request to be checked and planned once, then sent often.
+    ///
+    /// # Errors
+    /// The URL cannot be used.
+    pub fn prepare(&self, method: Method<'_>, url: &str) -> Result<Prepare, Error> {
+        self.driver.client().prepare(method, url)
+    }
+
+    /// Sends a prepared request. Allocates nothing once warm.
+    pub fn call<'a>(&'a self, prepared: &'a Prepared) -> Call<'a> {
+        Call::new(&self.driver, self.driver.client().call(prepared))
+    }
+}
+
+impl ClientBuilder {
+    /// The client whose calls wait, with these settings.
+    ///
+    /// # Errors
+    /// As [`build`](Self::build), and when the system has no descriptors left for a runtime.
+    pub fn build_blocking(self) -> Result<Client, Error> {
+        Ok(Client { driver: Driver::new(self)? })
+    }
+}
+
+const _: () = {
+    const fn is_shared<T: Clone + Send + Sync>() {}
+    is_shared::<Client>();
+};

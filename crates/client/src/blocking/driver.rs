@@ -1,0 +1,146 @@
+//! The runtime of a blocking client, and who drives it: tokio hands a runtime for one thread on from caller to caller.
+//!
+//! Rule 1: nobody waits here inside of a runtime: tokio would panic.
+//! Rule 2: who comes after a time in which nobody drove looks at the connections before it sends.
+//! Rule 3: what was given up is told to the peer before the caller goes on, since nobody may come for hours.
+
+use std::{
+    future::poll_fn,
+    pin::pin,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, AtomicUsize, Ordering},
+    },
+    task::Poll,
+    time::{Duration, Instant},
+};
+
+use tokio::runtime::{Builder, Handle, Runtime};
+
+use crate::{Cause, Client, ClientBuilder, Error, Phase, Retry};
+
+/// How long nobody may have driven for the connections to be as they were left. An end that comes within this time of the
+/// last call meets the next one under way, as it may on any connection.
+const REST: Duration = Duration::from_millis(1);
+
+const INSIDE: Error = Error::usage(
+    "a blocking client cannot wait inside of a tokio runtime, which would stand still: use the async client there",
+);
+
+/// A client and the runtime its connections live on.
+pub(super) struct Driver {
+    /// Both are there until this is dropped.
+    client: Option<Client>,
+    runtime: Option<Runtime>,
+    started: Instant,
+    /// Those who wait here now; one of them drives.
+    callers: AtomicUsize,
+    /// When the last of them left, in nanoseconds from `started`.
+    left_at: AtomicU64,
+}
+
+impl Driver {
+    pub(super) fn new(mut builder: ClientBuilder) -> Result<Arc<Self>, Error> {
+        let runtime = Builder::new_current_thread().enable_all().build().map_err(|error| {
+            let cause = Cause::Io(error.kind(), error.raw_os_error());
+            Error::new(Phase::Build, cause, Retry::Safe)
+        })?;
+        // Nobody would be there to read the rest of what was given up.
+        builder.settings.protocol.config.limits.drain_bytes = 0;
+        let entered = runtime.enter();
+        let client = builder.build()?;
+        drop(entered);
+        let (callers, left_at) = (AtomicUsize::new(0), AtomicU64::new(0));
+        let driver =
+            Self { client: Some(client), runtime: Some(runtime), started: Instant::now(), callers, left_at };
+        Ok(Arc::new(driver))
+    }
+
+    pub(super) fn client(&self) -> &Client {
+        self.client.as_ref().expect("there until it is dropped")
+    }
+
+    /// Waits for `work`, driving the runtime unless another caller does.
+    pub(super) fn wait<T>(&self, work: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
+        let runtime = self.runtime.as_ref().filter(|_| may_wait()).ok_or(INSIDE)?;
+        let _caller = Caller::arrive(self);
+        // The work stays where it is: tokio would box it for its size.
+        runtime.block_on(pin!(work))
+    }
+
+    /// Waits for `work`, which sends a request. If nobody has driven for a while, it first notices what has become of the
+    /// connections.
+    pub(super) fn wait_for_call<T>(&self, work: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
+        let has_rested = self.has_rested();
+        self.wait(async move {
+            if has_rested {
+                self.client().look_in();
+                let_tasks_run().await;
+            }
+            work.await
+        })
+    }
+
+    /// Tells peers at once what was given up, where it is allowed to wait; else it is told with the next call.
+    pub(super) fn settle(&self) {
+        let _ = self.wait(async {
+            let_tasks_run().await;
+            Ok(())
+        });
+    }
+
+    fn has_rested(&self) -> bool {
+        let left_at = Duration::from_nanos(self.left_at.load(Ordering::Relaxed));
+        self.callers.load(Ordering::Relaxed) == 0 && self.started.elapsed().saturating_sub(left_at) > REST
+    }
+}
+
+impl Drop for Driver {
+    /// Says goodbye to the servers where it is allowed to wait for that; else they see the connections end.
+    fn drop(&mut self) {
+        self.client = None;
+        self.settle();
+        if let Some(runtime) = self.runtime.take() {
+            // Dropping it would wait, and panic where that is not allowed.
+            runtime.shutdown_background();
+        }
+    }
+}
+
+/// One who waits, counted.
+struct Caller<'a>(&'a Driver);
+
+impl<'a> Caller<'a> {
+    fn arrive(driver: &'a Driver) -> Self {
+        driver.callers.fetch_add(1, Ordering::Relaxed);
+        Self(driver)
+    }
+}
+
+impl Drop for Caller<'_> {
+    fn drop(&mut self) {
+        let now = self.0.started.elapsed().as_nanos() as u64;
+        self.0.left_at.store(now, Ordering::Relaxed);
+        self.0.callers.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// Whether this thread belongs to no runtime. One whose thread-local values are gone must not wait either.
+fn may_wait() -> bool {
+    Handle::try_current().is_err_and(|error| error.is_missing_context())
+}
+
+/// Lets the connections' tasks run, then those that the sockets wake. Tokio's own way to yield would allocate.
+async fn let_tasks_run() {
+    for _ in 0..2 {
+        let mut has_yielded = false;
+        poll_fn(|cx| {
+            if std::mem::replace(&mut has_yielded, true) {
+                return Poll::Ready(());
+            }
+            cx.waker().wake_by_ref();
+            Poll::Pending
+        })
+        .await;
+    }
+}

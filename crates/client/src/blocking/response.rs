@@ -1,0 +1,111 @@
+//! The answer to a call, for callers that wait.
+
+use std::{
+    io::{self, Read},
+    sync::Arc,
+};
+
+use alula_fields::{FieldSection, Status};
+use alula_net::h2::Priority;
+
+use super::{body::Body, driver::Driver};
+use crate::{Error, Version};
+
+/// A response: its head is here, its content arrives as it is read.
+///
+/// Dropping it before its content was read tells the server that nobody reads on.
+pub struct Response {
+    driver: Arc<Driver>,
+    /// There until it is dropped.
+    response: Option<crate::Response>,
+}
+
+impl Response {
+    pub(super) fn new(driver: &Arc<Driver>, response: crate::Response) -> Self {
+        Self { driver: driver.clone(), response: Some(response) }
+    }
+
+    /// The status (RFC 9110 §15).
+    pub fn status(&self) -> Status {
+        self.response().status()
+    }
+
+    /// The version of HTTP it came by.
+    pub fn version(&self) -> Version {
+        self.response().version()
+    }
+
+    /// The fields, in the order of arrival.
+    pub fn fields(&self) -> &FieldSection {
+        self.response().fields()
+    }
+
+    /// Tells the server that what is still to come is wanted sooner or later than was said (RFC 9218 §6).
+    ///
+    /// # Errors
+    /// The urgency is above 7, or the stream is gone; and [`Cause::Usage`](crate::Cause::Usage) inside of a tokio runtime.
+    pub fn reprioritise(&self, priority: Priority) -> Result<(), Error> {
+        self.driver.wait(async { self.response().reprioritise(priority) })
+    }
+
+    /// The content.
+    pub fn body(&mut self) -> Body<'_> {
+        let response = self.response.as_mut().expect("there until it is dropped");
+        Body::new(&self.driver, response.body())
+    }
+
+    fn response(&self) -> &crate::Response {
+        self.response.as_ref().expect("there until it is dropped")
+    }
+}
+
+/// Its content, as [`Body`] reads it.
+impl Read for Response {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        self.body().read(out)
+    }
+}
+
+impl Drop for Response {
+    fn drop(&mut self) {
+        let Some(mut response) = self.response.take() else { return };
+        let is_whole = response.body().is_ended();
+        drop(response);
+        if !is_whole {
+            self.driver.settle();
+        }
+    }
+}
+
+/// A response that has not come yet, to a request whose content may still be on its way.
+///
+/// Dropping it gives the request up.
+pub struct PendingResponse {
+    driver: Arc<Driver>,
+    /// There until the response is asked for.
+    pending: Option<crate::PendingResponse>,
+}
+
+impl PendingResponse {
+    pub(super) fn new(driver: &Arc<Driver>, pending: crate::PendingResponse) -> Self {
+        Self { driver: driver.clone(), pending: Some(pending) }
+    }
+
+    /// Waits for the head of the response.
+    ///
+    /// # Errors
+    /// How the stream ended; and [`Cause::Usage`](crate::Cause::Usage) inside of a tokio runtime.
+    pub fn response(mut self) -> Result<Response, Error> {
+        let pending = self.pending.take().ok_or(Error::usage("the response was asked for"))?;
+        Ok(Response::new(&self.driver, self.driver.wait(pending.response())?))
+    }
+}
+
+impl Drop for PendingResponse {
+    fn drop(&mut self) {
+        if let Some(pending) = self.pending.take() {
+            drop(pending);
+            self.driver.settle();
+        }
+    }
+}
