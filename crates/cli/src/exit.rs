@@ -25,11 +25,13 @@ pub(crate) enum Exit {
     Timeout = 6,
     CutOff = 7,
     Differs = 8,
+    Status = 9,
+    Resume = 10,
 }
 
 /// Every code with its meaning; the help prints it.
-const TABLE: [(Exit, &str); 9] = [
-    (Exit::Whole, "the whole response is here, whatever its status: 404 and 500 are answers too"),
+const TABLE: [(Exit, &str); 11] = [
+    (Exit::Whole, "the whole response is here, whatever its status: 404 and 500 are answers too, but for -f"),
     (Exit::Local, "a file, stdin or stdout could not be read or written"),
     (Exit::Usage, "the arguments, or a request that must not be sent"),
     (Exit::Connect, "the host is unknown, nobody listens, or it cannot be reached"),
@@ -41,11 +43,13 @@ const TABLE: [(Exit, &str); 9] = [
     (Exit::Timeout, "a deadline passed"),
     (Exit::CutOff, "the connection ended before the response was whole"),
     (Exit::Differs, "the headers given in a story are not what its wire says"),
+    (Exit::Status, "with -f: the status is 400 or above"),
+    (Exit::Resume, "with -C: the server did not send the rest of what is there"),
 ];
 
 /// The table as the help shows it.
 pub(crate) fn table() -> String {
-    let rows = TABLE.map(|(exit, meaning)| format!("  {}  {meaning}\n", exit as u8));
+    let rows = TABLE.map(|(exit, meaning)| format!("  {:>2}  {meaning}\n", exit as u8));
     format!("Exit codes:\n{}", rows.concat())
 }
 
@@ -75,13 +79,32 @@ impl Failure {
         Self::new(Exit::Local, format_args!("{what}: {error}"))
     }
 
-    /// Says the sentence and gives the code.
-    pub(crate) fn report(self) -> ExitCode {
-        if let Some(sentence) = self.sentence {
+    /// The same without a word.
+    pub(crate) fn quiet(self) -> Self {
+        Self { sentence: None, ..self }
+    }
+
+    /// Says the sentence now.
+    pub(crate) fn said(self) -> Self {
+        if let Some(sentence) = &self.sentence {
             // Without stderr there is still the code.
             let _ = writeln!(anstream::stderr(), "alula: {sentence}");
         }
-        self.exit.into()
+        self.quiet()
+    }
+
+    /// Says the sentence and gives the code.
+    pub(crate) fn report(self) -> ExitCode {
+        self.said().exit.into()
+    }
+
+    pub(crate) fn code(&self) -> u8 {
+        self.exit as u8
+    }
+
+    /// What is said; nothing when there is nothing to say.
+    pub(crate) fn sentence(&self) -> &str {
+        self.sentence.as_deref().unwrap_or_default()
     }
 }
 
@@ -136,8 +159,8 @@ mod tests {
     #[test]
     fn each_code_has_one_row_in_order() {
         let codes = TABLE.map(|(exit, _)| exit as u8);
-        assert_eq!(codes, [0, 1, 2, 3, 4, 5, 6, 7, 8]);
-        assert!(table().contains("  7  the connection ended before"));
+        assert_eq!(codes, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+        assert!(table().contains("   7  the connection ended before"));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The `alula` command: what a newcomer runs first, and the first user of the library.
 //!
-//! Arguments are described once, in `args.rs`; exit codes once, in `exit.rs`. Each subcommand has a file or a folder
+//! Arguments are described once, in `args`; exit codes once, in `exit.rs`. Each subcommand has a file or a folder
 //! of its own and answers with an [`Outcome`], which becomes the exit code and at most one sentence on stderr.
 #![forbid(unsafe_code)]
 
@@ -12,13 +12,15 @@ mod fetch;
 mod hpack;
 mod json;
 mod listening;
+mod manual;
 mod serve;
 
 use std::process::ExitCode;
 
-use args::{Command, HpackCommand};
+use args::{Command, FetchArgs, HpackCommand};
 use clap::Parser as _;
 use exit::{Exit, Outcome};
+use fetch::Plan;
 
 /// Counts what the demo shows.
 #[global_allocator]
@@ -33,16 +35,25 @@ fn main() -> ExitCode {
 
 fn run(command: Command) -> Outcome {
     match command {
-        Command::Get(args) => fetch::run("GET", &args, None),
-        Command::Head(args) => fetch::run("HEAD", &args, None),
-        Command::Post(args) => fetch::run("POST", &args.fetch, Some(&args.content)),
-        Command::Put(args) => fetch::run("PUT", &args.fetch, Some(&args.content)),
-        Command::Delete(args) => fetch::run("DELETE", &args.fetch, Some(&args.content)),
+        Command::Get(args) => fetch("GET", &args),
+        Command::Head(args) => fetch("HEAD", &args),
+        Command::Post(args) => fetch("POST", &args),
+        Command::Put(args) => fetch("PUT", &args),
+        Command::Patch(args) => fetch("PATCH", &args),
+        Command::Delete(args) => fetch("DELETE", &args),
+        Command::Options(args) => fetch("OPTIONS", &args),
+        Command::Request(args) => fetch::run(Plan::of_any(&args), &args.options),
         Command::Echo(args) => echo::run(&args),
         Command::Serve(args) => serve::run(&args),
         Command::Hpack(HpackCommand::Pipe) => hpack::pipe::run(),
         Command::Hpack(HpackCommand::Encode(args)) => hpack::story::encode(&args.files),
         Command::Hpack(HpackCommand::Decode(args)) => hpack::story::decode(&args.files),
         Command::Demo(args) => demo::run(&args),
+        Command::Completions(args) => manual::completions(&args),
+        Command::Man(args) => manual::man(&args),
     }
+}
+
+fn fetch(method: &str, args: &FetchArgs) -> Outcome {
+    fetch::run(Plan::of(method, args), &args.options)
 }

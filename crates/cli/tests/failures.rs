@@ -23,9 +23,23 @@ fn arguments_that_make_no_sense_are_code_2() {
         &["get", "-H", "no colon", "https://a/"],
         &["get", "-H", "a b: c", "https://a/"],
         &["get", "--max-time", "0", "https://a/"],
-        &["get", "no-scheme"],
+        &["get", "not a url"],
+        &["get", "https://a/", "b=c"],
+        &["get", "https://a/", "-T", "b"],
+        &["get", "https://a/", "-O"],
+        &["get", "https://a/..%2Fb/..%2fc\\d", "-O", "-o", "-", "https://a/b/"],
+        &["get", "https://a/", "-C", "-"],
+        &["get", "https://a/", "-w", "%{nothing}"],
+        &["get", "https://a/", "-p", "x"],
+        &["get", "https://a/", "-u", "name"],
+        &["post", "https://a/", "nothing"],
+        &["post", "https://a/", "a:={"],
+        &["post", "https://a/", "a=b", "-d", "c"],
+        &["post", "https://a/", "a@b"],
+        &["request"],
+        &["completions", "tcl"],
+        &["man", "fetch"],
         &["get", "ftp://a/"],
-        &["get", "-k", "https://user@a/"],
         &["echo", "--listen", "nowhere"],
         &["echo", "--cert", "a.pem"],
         &["echo", "--cert", "a.pem", "--key", "b.pem", "--self-signed"],
@@ -65,12 +79,14 @@ fn a_request_that_must_not_be_sent_is_code_2() {
 fn the_help_has_the_exit_codes_and_every_command() {
     let help = run(&["get", "--help"]).expect(0);
     for words in
-        ["Exit codes:", "0  the whole response", "7  the connection ended", "--http2-prior-knowledge"]
+        ["Exit codes:", " 0  the whole response", " 7  the connection ended", "--http2-prior-knowledge"]
     {
         assert!(help.text().contains(words), "{words}: {}", help.text());
     }
     let help = run(&["--help"]).expect(0);
-    for command in ["get", "post", "put", "delete", "head", "echo", "hpack", "demo"] {
+    for command in [
+        "get", "post", "put", "patch", "delete", "head", "options", "request", "echo", "hpack", "demo", "man",
+    ] {
         assert!(help.text().contains(&format!("\n  {command} ")), "{command}: {}", help.text());
     }
 }

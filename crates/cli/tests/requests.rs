@@ -43,7 +43,7 @@ fn http_1_1_is_spoken_in_clear_text_and_where_it_is_asked_for() {
 fn a_request_without_content_is_described() {
     let echo = Echo::start(&[]);
     let args =
-        ["-H", "X-Odd:  a\"b\\c é ", "-H", "accept: text/html", "-H", "x-odd: again", "-H", "x-empty:"];
+        ["-H", "X-Odd:  a\"b\\c é ", "-H", "accept: text/html", "-H", "x-odd: again", "-H", "x-empty;"];
     let about = described(&echo.ask("get", "/some/path?with=query", &args).expect(0).stdout);
     assert_eq!(about["version"], "HTTP/2");
     assert_eq!(about["method"], "GET");

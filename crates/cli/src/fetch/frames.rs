@@ -1,12 +1,18 @@
-//! `-v`: each frame as one line on stderr.
+//! `-v`: each frame and each redirect as one line on stderr.
 
 use std::io::Write as _;
 
-use alula::h2::FrameSummary;
+use alula::{Follow, Redirect, h2::FrameSummary};
 
 /// Prints one frame. A stderr that has gone away is no reason to stop.
 pub(crate) fn print(frame: &FrameSummary) {
     let _ = writeln!(anstream::stderr(), "{}", line(frame));
+}
+
+/// Prints where a redirect leads, and follows it.
+pub(super) fn print_redirect(redirect: &Redirect<'_>) -> Follow {
+    let _ = writeln!(anstream::stderr(), "{} leads to {}", redirect.status().code(), redirect.to());
+    Follow::Yes
 }
 
 /// What we send is bold, what we receive is not; the colours are dropped where stderr is no terminal.

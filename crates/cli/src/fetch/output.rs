@@ -1,40 +1,50 @@
-//! Where a response goes: stdout or a file, as it comes.
+//! Where a response is written: stdout or a file, as it comes.
 
 use std::{
-    fs::File,
+    fs::{self, File, OpenOptions},
     io::{self, Write as _},
-    path::{Path, PathBuf},
+    path::PathBuf,
 };
 
-use alula::Response;
-
+use super::destination::Destination;
 use crate::exit::{Failure, Outcome};
 
 /// Stdout, or a file with its name.
-pub(crate) enum Output {
+pub(super) enum Output {
     Stdout(io::Stdout),
     File(File, PathBuf),
 }
 
+/// What becomes of a file that is there.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum There {
+    IsReplaced,
+    IsContinued,
+}
+
 impl Output {
-    /// Makes the file, if one is named; `-` is stdout.
-    pub(crate) fn open(path: Option<&Path>) -> Result<Self, Failure> {
-        match path {
-            Some(path) if path.as_os_str() != "-" => {
-                let file = File::create(path).map_err(|error| Failure::local(path.display(), &error))?;
-                Ok(Self::File(file, path.to_owned()))
-            }
-            _ => Ok(Self::Stdout(io::stdout())),
-        }
+    pub(super) fn stdout() -> Self {
+        Self::Stdout(io::stdout())
     }
 
-    /// Writes the status line and the fields, in the order of arrival, then an empty line.
-    pub(crate) fn write_head(&mut self, response: &Response) -> Outcome {
-        self.write(&head_of(response))
+    /// Makes the file, if it is one.
+    pub(super) fn open(to: &Destination, there: There, with_folders: bool) -> Result<Self, Failure> {
+        let Destination::File { path, is_new } = to else { return Ok(Self::stdout()) };
+        let failed = |error| Failure::local(path.display(), &error);
+        if let Some(folder) = path.parent().filter(|_| with_folders) {
+            fs::create_dir_all(folder).map_err(failed)?;
+        }
+        let mut options = OpenOptions::new();
+        match there {
+            There::IsContinued => options.append(true),
+            There::IsReplaced if *is_new => options.write(true).create_new(true),
+            There::IsReplaced => options.write(true).create(true).truncate(true),
+        };
+        Ok(Self::File(options.open(path).map_err(failed)?, path.clone()))
     }
 
     /// Writes, so that a reader sees it at once.
-    pub(crate) fn write(&mut self, octets: &[u8]) -> Outcome {
+    pub(super) fn write(&mut self, octets: &[u8]) -> Outcome {
         match self {
             Self::Stdout(stdout) => {
                 let mut stdout = stdout.lock();
@@ -46,21 +56,4 @@ impl Output {
             }
         }
     }
-}
-
-pub(crate) fn head_of(response: &Response) -> Vec<u8> {
-    let status = response.status();
-    let mut head = format!("{} {}", response.version(), status.code()).into_bytes();
-    if let Some(reason) = status.reason() {
-        head.push(b' ');
-        head.extend_from_slice(reason.as_bytes());
-    }
-    head.push(b'\n');
-    for field in response.fields() {
-        for part in [field.name_bytes(), b": ", field.value(), b"\n"] {
-            head.extend_from_slice(part);
-        }
-    }
-    head.push(b'\n');
-    head
 }

@@ -8,7 +8,8 @@ use std::{
 use alula::{KnownName, Response};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressFinish, ProgressStyle};
 
-use crate::args::FetchArgs;
+use super::destination::Destination;
+use crate::args::OutputArgs;
 
 /// What takes less time needs no bar.
 const LONG: Duration = Duration::from_millis(500);
@@ -24,9 +25,9 @@ struct Bar {
 }
 
 impl Progress {
-    pub(crate) fn new(response: &Response, args: &FetchArgs) -> Self {
-        let content_is_shown = args.output.is_none() && stdout().is_terminal();
-        let is_seen = stderr().is_terminal() && !content_is_shown && !args.verbose;
+    pub(crate) fn new(response: &Response, args: &OutputArgs, to: &Destination) -> Self {
+        let content_is_shown = to.path().is_none() && stdout().is_terminal();
+        let is_seen = stderr().is_terminal() && !content_is_shown && !args.verbose && !args.silent;
         let length = response.fields().get(KnownName::CONTENT_LENGTH);
         let length = length.and_then(|digits| std::str::from_utf8(digits).ok()?.parse().ok());
         Self(is_seen.then(|| Bar { bar: bar(length), since: Instant::now(), is_drawn: false }))

@@ -1,46 +1,48 @@
 //! Content on its way out: a text, a file or stdin.
 
 use std::{
+    cell::Cell,
     fs::File,
     io::{self, Read},
 };
 
 use alula::BodyWriter;
 
+use super::content::Octets;
 use crate::exit::{Failure, Outcome};
 
 /// Octets read from a file at once.
 const STEP: usize = 64 * 1024;
 
 /// What is sent.
-pub(crate) enum Upload {
+pub(super) enum Upload {
     Text(Vec<u8>),
     File { file: File, name: String, length: Option<u64> },
     Stdin,
 }
 
 impl Upload {
-    /// From what `--data` was given: `@FILE`, `@-`, or the text itself.
-    pub(crate) fn open(data: &str) -> Result<Self, Failure> {
-        let Some(name) = data.strip_prefix('@') else {
-            return Ok(Self::Text(data.as_bytes().to_vec()));
+    /// Opens what is named.
+    pub(super) fn open(octets: &Octets) -> Result<Self, Failure> {
+        let path = match octets {
+            Octets::Text(text) => return Ok(Self::Text(text.clone())),
+            Octets::Stdin => return Ok(Self::Stdin),
+            Octets::File(path) => path,
         };
-        if name == "-" {
-            return Ok(Self::Stdin);
-        }
-        let failed = |error| Failure::local(name, &error);
-        let file = File::open(name).map_err(failed)?;
+        let name = path.display().to_string();
+        let failed = |error| Failure::local(&name, &error);
+        let file = File::open(path).map_err(failed)?;
         let about = file.metadata().map_err(failed)?;
         if about.is_dir() {
             return Err(failed(io::ErrorKind::IsADirectory.into()));
         }
         // A pipe or a device does not know.
         let length = about.is_file().then_some(about.len());
-        Ok(Self::File { file, name: name.to_owned(), length })
+        Ok(Self::File { file, name, length })
     }
 
     /// How many octets there will be, where that is known before.
-    pub(crate) fn length(&self) -> Option<u64> {
+    pub(super) fn length(&self) -> Option<u64> {
         match self {
             Self::Text(text) => Some(text.len() as u64),
             Self::File { length, .. } => *length,
@@ -48,21 +50,42 @@ impl Upload {
         }
     }
 
+    /// All of it in memory, for what may be sent more than once.
+    pub(super) async fn read(self) -> Result<Vec<u8>, Failure> {
+        let mut source = match self {
+            Self::Text(text) => return Ok(text),
+            Self::File { file, name, length } => Source::new(file, name, length),
+            Self::Stdin => Source::new(io::stdin(), "stdin".to_owned(), None),
+        };
+        let mut all = Vec::new();
+        loop {
+            source = source.next().await?;
+            if source.octets().is_empty() {
+                return Ok(all);
+            }
+            all.extend_from_slice(source.octets());
+        }
+    }
+
     /// Sends all of it. What goes wrong on the way to the peer is left to the response to tell: the peer may have
     /// answered before it read everything.
-    pub(crate) async fn send(self, writer: BodyWriter) -> Outcome {
+    pub(super) async fn send(self, writer: BodyWriter, sent: &Cell<u64>) -> Outcome {
         match self {
             Self::Text(text) => {
-                drop(writer.finish_content(&text).await);
+                if writer.finish_content(&text).await.is_ok() {
+                    sent.set(text.len() as u64);
+                }
                 Ok(())
             }
-            Self::File { file, name, length } => send_from(Source::new(file, name, length), writer).await,
-            Self::Stdin => send_from(Source::new(io::stdin(), "stdin".to_owned(), None), writer).await,
+            Self::File { file, name, length } => {
+                send_from(Source::new(file, name, length), writer, sent).await
+            }
+            Self::Stdin => send_from(Source::new(io::stdin(), "stdin".to_owned(), None), writer, sent).await,
         }
     }
 }
 
-async fn send_from(mut source: Source, mut writer: BodyWriter) -> Outcome {
+async fn send_from(mut source: Source, mut writer: BodyWriter, sent: &Cell<u64>) -> Outcome {
     loop {
         source = source.next().await?;
         if source.octets().is_empty() {
@@ -72,6 +95,7 @@ async fn send_from(mut source: Source, mut writer: BodyWriter) -> Outcome {
         if writer.write(source.octets()).await.is_err() {
             return Ok(());
         }
+        sent.set(sent.get() + source.octets().len() as u64);
     }
 }
 
@@ -121,12 +145,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_at_sign_names_a_file_or_stdin() {
-        assert!(matches!(Upload::open("a=b"), Ok(Upload::Text(text)) if text == b"a=b"));
-        assert!(matches!(Upload::open("@-"), Ok(Upload::Stdin)));
-        let cargo_toml = concat!("@", env!("CARGO_MANIFEST_DIR"), "/Cargo.toml");
-        assert!(Upload::open(cargo_toml).unwrap().length().unwrap() > 100);
-        assert!(Upload::open("@no such file").is_err() && Upload::open("@.").is_err());
+    fn a_file_knows_its_length_and_a_folder_is_none() {
+        let open = |path: &str| Upload::open(&Octets::File(path.into()));
+        assert!(open(concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml")).unwrap().length().unwrap() > 100);
+        assert_eq!(Upload::open(&Octets::Text(b"four".to_vec())).unwrap().length(), Some(4));
+        assert_eq!(Upload::open(&Octets::Stdin).unwrap().length(), None);
+        assert!(open("no such file").is_err() && open(".").is_err());
     }
 
     #[test]

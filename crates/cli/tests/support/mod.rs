@@ -4,6 +4,7 @@
 use std::{
     fs,
     io::{BufRead as _, BufReader, Read as _, Write as _},
+    net::TcpListener,
     path::PathBuf,
     process::{Child, Command, Output, Stdio},
     sync::mpsc,
@@ -69,7 +70,7 @@ pub(crate) fn wait(child: Child) -> Ended {
     Ended { code: status.code(), stdout, stderr: String::from_utf8_lossy(&stderr).into_owned() }
 }
 
-/// A running `alula echo`, ended when dropped.
+/// A running `alula echo` or `alula serve`, ended when dropped.
 pub(crate) struct Echo {
     pub(crate) child: Child,
     /// `http://127.0.0.1:PORT`.
@@ -80,8 +81,18 @@ pub(crate) struct Echo {
 
 impl Echo {
     pub(crate) fn start(args: &[&str]) -> Self {
-        let mut child =
-            alula(&["echo", "--listen", "127.0.0.1:0"]).args(args).spawn().expect("the program starts");
+        Self::start_as(&["echo"], args)
+    }
+
+    /// `alula serve` for this folder.
+    pub(crate) fn serving(folder: &Folder) -> Self {
+        Self::start_as(&["serve", &folder.path("")], &[])
+    }
+
+    fn start_as(command: &[&str], args: &[&str]) -> Self {
+        let mut listening = alula(command);
+        listening.args(["--listen", "127.0.0.1:0"]).args(args);
+        let mut child = listening.spawn().expect("the program starts");
         let has_tls = args.iter().any(|arg| ["--self-signed", "--cert"].contains(arg));
         let mut lines = BufReader::new(child.stdout.take().expect("stdout is piped")).lines();
         let (send, receive) = mpsc::channel();
@@ -162,4 +173,18 @@ pub(crate) fn read_some(child: &mut Child, octets: usize) -> Vec<u8> {
     let mut some = vec![0; octets];
     child.stdout.as_mut().expect("stdout is piped").read_exact(&mut some).expect("that much output");
     some
+}
+
+/// The URL, with a path of `/`, of a server that answers its first request with this and closes.
+pub(crate) fn answering(answer: impl AsRef<[u8]> + Send + 'static) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let url = format!("http://{}/", listener.local_addr().expect("it has an address"));
+    thread::spawn(move || {
+        let (mut socket, _) = listener.accept()?;
+        socket.set_read_timeout(Some(PATIENCE))?;
+        let mut head = [0; 4096];
+        let _ = socket.read(&mut head)?;
+        socket.write_all(answer.as_ref())
+    });
+    url
 }

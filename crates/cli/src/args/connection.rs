@@ -1,0 +1,74 @@
+//! How the server is reached, and how long that may take.
+
+use std::{path::PathBuf, time::Duration};
+
+use clap::{ArgAction, Args as ClapArgs};
+
+use super::values::{Resolved, resolved, seconds};
+
+#[derive(ClapArgs, Debug)]
+#[command(next_help_heading = "Connection")]
+pub(crate) struct ConnectionArgs {
+    /// Follow redirects. What is meant for one origin (authorization and cookies) is not sent to another. Content is held in
+    /// memory, since it may be sent again.
+    #[arg(short = 'L', long, visible_alias = "follow")]
+    pub(crate) location: bool,
+
+    /// With -L, follow so many redirects and fail at the next one.
+    #[arg(long, value_name = "COUNT", default_value_t = 50)]
+    pub(crate) max_redirs: u16,
+
+    /// Connect to these addresses where this host and port are asked for; may be given often.
+    #[arg(long, value_name = "HOST:PORT:ADDRESS[,ADDRESS]", value_parser = resolved)]
+    pub(crate) resolve: Vec<Resolved>,
+
+    /// Connect to this Unix socket, whatever the URL names.
+    #[cfg(unix)]
+    #[arg(long, value_name = "PATH")]
+    pub(crate) unix_socket: Option<PathBuf>,
+
+    /// Trust the certificates in this PEM file, beside those of the platform.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) cacert: Option<PathBuf>,
+
+    /// Trust any certificate. What is sent can then be read and changed by anyone on the way.
+    #[arg(short = 'k', long)]
+    pub(crate) insecure: bool,
+
+    /// Show this certificate, with its chain (PEM), to a server that asks for one.
+    #[arg(short = 'E', long, value_name = "FILE")]
+    pub(crate) cert: Option<PathBuf>,
+
+    /// The private key of the certificate (PEM); in the same file unless given.
+    #[arg(long, value_name = "FILE", requires = "cert")]
+    pub(crate) key: Option<PathBuf>,
+
+    /// Speak TLS 1.3 only; 1.2 is spoken too unless given.
+    #[arg(long = "tlsv1.3")]
+    pub(crate) tls13: bool,
+
+    /// Speak TLS 1.2 or later; this is what is done without the flag.
+    #[arg(long = "tlsv1.2", hide = true, action = ArgAction::SetTrue)]
+    pub(crate) tls12: bool,
+
+    /// Give up when the whole exchange takes longer than this; a fraction is fine.
+    #[arg(short, long, value_name = "SECONDS", value_parser = seconds)]
+    pub(crate) max_time: Option<Duration>,
+
+    /// Give up when a connection takes longer than this to open, TLS included; 10 unless given.
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub(crate) connect_timeout: Option<Duration>,
+
+    /// Speak HTTP/1.1 only.
+    #[arg(long = "http1.1", conflicts_with_all = ["http2", "http2_prior_knowledge"])]
+    pub(crate) http1_1: bool,
+
+    /// Speak HTTP/2 where the server agrees to it over TLS, else HTTP/1.1. This is what is done without the flag.
+    #[arg(long)]
+    pub(crate) http2: bool,
+
+    /// Speak HTTP/2 only: over TLS nothing else is offered, and in clear text it is spoken without asking first (RFC 9113
+    /// §3.3).
+    #[arg(long)]
+    pub(crate) http2_prior_knowledge: bool,
+}

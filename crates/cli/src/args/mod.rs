@@ -1,0 +1,139 @@
+//! Every command and every flag, described once: parsing, help, errors, completions and the manual come from here.
+//!
+//! The flags of requests are grouped as the help groups them, a file for each group.
+
+mod connection;
+mod content;
+mod output;
+mod request;
+mod servers;
+mod tools;
+mod values;
+
+use clap::{Parser, Subcommand};
+
+use crate::exit;
+pub(crate) use connection::ConnectionArgs;
+pub(crate) use content::ContentArgs;
+pub(crate) use output::{ColorWhen, OutputArgs, Pretty};
+pub(crate) use request::{AnyArgs, FetchArgs, Options, RequestArgs};
+pub(crate) use servers::{EchoArgs, ListenArgs, ServeArgs};
+pub(crate) use tools::{CompletionsArgs, DemoArgs, HpackCommand, ManArgs};
+pub(crate) use values::{FieldArg, From, Resolved};
+
+/// An HTTP client, a debugging server and a codec on the command line, from a stack that allocates nothing per
+/// request.
+#[derive(Debug, Parser)]
+#[command(name = "alula", version, arg_required_else_help = true, after_help = EXAMPLES)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  alula demo                                          what it costs, live, in twelve seconds
+  alula echo --listen 127.0.0.1:8080                  a server that says what it was asked
+  alula serve . --self-signed                         the files of this folder, for a browser
+  alula get :8080/search q==rust x-token:abc          http://localhost:8080/search?q=rust, with a field
+  alula post :8080/people name=Ada born:=1815         JSON: {\"name\":\"Ada\",\"born\":1815}
+  alula post -d @photo.jpg -H 'content-type: image/jpeg' https://example.com/photos
+  alula get -O -C - https://example.com/large.iso     the rest of a file that is there in part
+  alula get -v -o page.html https://example.com/      each frame on stderr, the page in a file";
+
+const ECHO_EXAMPLES: &str = "\
+Examples:
+  alula echo --listen 127.0.0.1:8080
+  alula echo --listen localhost:0 --self-signed     a free port, clear text and TLS on it";
+
+const SERVE_EXAMPLES: &str = "\
+Examples:
+  alula serve .                                      http://127.0.0.1:8080/
+  alula serve site --self-signed --log               https://127.0.0.1:8080/, for browsers, with a log on stderr
+  alula serve site --listen 0.0.0.0:443 --cert chain.pem --key key.pem --no-listing";
+
+const COMPLETIONS_EXAMPLES: &str = "\
+Examples:
+  alula completions bash > ~/.local/share/bash-completion/completions/alula
+  alula completions zsh > ~/.zfunc/_alula
+  alula completions fish > ~/.config/fish/completions/alula.fish";
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Fetch a resource.
+    #[command(after_long_help = exit::table())]
+    Get(FetchArgs),
+    /// Send content to a resource, for it to process.
+    #[command(after_long_help = exit::table())]
+    Post(FetchArgs),
+    /// Send content to be stored as a resource.
+    #[command(after_long_help = exit::table())]
+    Put(FetchArgs),
+    /// Send changes to a resource.
+    #[command(after_long_help = exit::table())]
+    Patch(FetchArgs),
+    /// Delete a resource.
+    #[command(after_long_help = exit::table())]
+    Delete(FetchArgs),
+    /// Fetch the head of a resource, without its content, and print it.
+    #[command(after_long_help = exit::table())]
+    Head(FetchArgs),
+    /// Ask what can be done with a resource.
+    #[command(after_long_help = exit::table())]
+    Options(FetchArgs),
+    /// Send a request with any method: POST with content and GET without unless one is named.
+    #[command(after_long_help = exit::table())]
+    Request(AnyArgs),
+    /// Run a debugging server that sends back what it gets.
+    ///
+    /// Each request is read to its end, then answered with 200. Content is sent back with its content-type; a request
+    /// without content is described as JSON: version, method, target, fields in order, peer. CONNECT and TRACE are
+    /// answered with 405. SIGINT or SIGTERM lets open requests end; a second one does not.
+    #[command(after_help = ECHO_EXAMPLES)]
+    Echo(EchoArgs),
+    /// Serve the files of a folder.
+    ///
+    /// GET and HEAD, with ranges (also several at once) and conditional requests; OPTIONS says so, and anything else is
+    /// answered with 405. The media type follows from the name; text is said to be UTF-8. A folder is answered with
+    /// its index.html or with a list of what is in it.
+    ///
+    /// Links within the folder are followed; those that are absolute or lead out of it, fifos, devices and names that
+    /// begin with a dot are answered with 404.
+    ///
+    /// Files up to 64 KiB are held in memory and larger ones open, within 64 MiB and 128 files; what is held is looked at
+    /// again once a second. The etag of a small file is made of its content, that of a larger one of its inode, size and
+    /// times; it is weak while the file was changed less than three seconds ago.
+    ///
+    /// SIGINT or SIGTERM lets open requests end; a second one does not.
+    #[command(after_help = SERVE_EXAMPLES)]
+    Serve(ServeArgs),
+    /// Encode and decode header blocks (RFC 7541).
+    #[command(subcommand)]
+    Hpack(HpackCommand),
+    /// Run a server and a client in one process and show what a request costs.
+    ///
+    /// The two have a thread each and talk over loopback: a prepared GET with 10 fields, answered by 200 with 10
+    /// fields, at 1, 10 and 100 in flight, in clear text and over TLS.
+    ///
+    /// Allocations are calls to the allocator while warm, per request: on the client's thread, on the server's thread,
+    /// and in the whole process, the display included. Octets on the wire are counted by a relay between the two in a
+    /// short run of their own.
+    Demo(DemoArgs),
+    /// Print completions of commands and flags for a shell.
+    #[command(after_help = COMPLETIONS_EXAMPLES)]
+    Completions(CompletionsArgs),
+    /// Print a page of the manual, for `man -l -`.
+    Man(ManArgs),
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+
+    #[test]
+    fn the_commands_are_consistent() {
+        Args::command().debug_assert();
+    }
+}

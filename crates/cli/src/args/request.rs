@@ -1,0 +1,99 @@
+//! What is asked for, and with which fields.
+
+use clap::Args as ClapArgs;
+
+use super::{
+    ConnectionArgs, ContentArgs, FieldArg, OutputArgs,
+    values::{credentials, field, method, range},
+};
+
+/// What a command with a method of its own takes.
+#[derive(ClapArgs, Debug)]
+pub(crate) struct FetchArgs {
+    /// What to ask for. Without a scheme it is http://, and `:8080/path` is on localhost.
+    pub(crate) url: String,
+
+    /// More of the request, or more URLs: see below.
+    ///
+    /// `name==value` is appended to the query. `Name:value` is a field, `Name:` one that is not sent though it is by
+    /// default, `Name;` one without a value. `name=value` is a string of the JSON object that is the content,
+    /// `name:=json` any other JSON; `name=@FILE` and `name:=@FILE` take them from a file. With --form they are a form
+    /// instead, and `name@FILE` in it is a file. `@FILE` alone is the whole content. A backslash takes from the next
+    /// `=`, `:`, `@` or `;` what it means here. What begins with http:// or https:// is a further URL, asked for on the
+    /// same connection where that can be.
+    #[arg(value_name = "ITEM")]
+    pub(crate) items: Vec<String>,
+
+    #[command(flatten)]
+    pub(crate) options: Options,
+}
+
+/// What `alula request` takes.
+#[derive(ClapArgs, Debug)]
+#[command(override_usage = "alula request [OPTIONS] [METHOD] <URL> [ITEM]...")]
+pub(crate) struct AnyArgs {
+    /// The method in capitals, if it is neither GET nor POST; then the URL and items, as `alula help get` has them.
+    #[arg(value_name = "METHOD|URL|ITEM", required = true)]
+    pub(crate) words: Vec<String>,
+
+    #[command(flatten)]
+    pub(crate) options: Options,
+}
+
+/// What all requests share.
+#[derive(ClapArgs, Debug)]
+pub(crate) struct Options {
+    #[command(flatten)]
+    pub(crate) request: RequestArgs,
+    #[command(flatten)]
+    pub(crate) content: ContentArgs,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+    #[command(flatten)]
+    pub(crate) connection: ConnectionArgs,
+}
+
+#[derive(ClapArgs, Debug, Default)]
+#[command(next_help_heading = "Request")]
+pub(crate) struct RequestArgs {
+    /// Send this method instead, as it is spelled.
+    #[arg(short = 'X', long = "request", value_name = "METHOD", value_parser = method)]
+    pub(crate) method: Option<String>,
+
+    /// Ask for the head only, and print it.
+    #[arg(short = 'I', long)]
+    pub(crate) head: bool,
+
+    /// Send this field, as `name: value`; may be given often, and replaces one that is sent by default. `name:` sends none,
+    /// `name;` one without a value.
+    #[arg(short = 'H', long = "header", value_name = "FIELD", value_parser = field)]
+    pub(crate) fields: Vec<FieldArg>,
+
+    /// Say that this program asks.
+    #[arg(short = 'A', long, value_name = "NAME")]
+    pub(crate) user_agent: Option<String>,
+
+    /// Say that the way here was a link on this page.
+    #[arg(short = 'e', long, value_name = "URL")]
+    pub(crate) referer: Option<String>,
+
+    /// Send name and password (RFC 7617). Over http:// anyone on the way can read them.
+    #[arg(short, long, value_name = "NAME:PASSWORD", value_parser = credentials)]
+    pub(crate) user: Option<(String, String)>,
+
+    /// Send this token (RFC 6750).
+    #[arg(long, alias = "oauth2-bearer", value_name = "TOKEN", conflicts_with = "user")]
+    pub(crate) bearer: Option<String>,
+
+    /// Ask for a part of the content only: octets FIRST-LAST, FIRST- or the last -N.
+    #[arg(short, long, value_name = "RANGE", value_parser = range, allow_hyphen_values = true, conflicts_with = "continue_at")]
+    pub(crate) range: Option<String>,
+
+    /// Append this to the query, encoded as --data-urlencode does it; may be given often.
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub(crate) url_query: Vec<String>,
+
+    /// Append what -d and its sisters give to the query, instead of sending it as content.
+    #[arg(short = 'G', long, conflicts_with = "upload_file")]
+    pub(crate) get: bool,
+}

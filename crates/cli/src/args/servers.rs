@@ -1,0 +1,66 @@
+//! What servers take.
+
+use std::path::PathBuf;
+
+use clap::Args as ClapArgs;
+
+/// Where a server listens, and who it is.
+#[derive(ClapArgs, Debug)]
+pub(crate) struct ListenArgs {
+    /// The address or host to listen on, with a port; port 0 takes a free one. The address is printed.
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8080")]
+    pub(crate) listen: String,
+
+    /// Serve TLS as well, on the same port, with this certificate chain (PEM).
+    #[arg(long, value_name = "PEM", requires = "key", conflicts_with = "self_signed")]
+    pub(crate) cert: Option<PathBuf>,
+
+    /// The private key of the certificate (PEM).
+    #[arg(long, value_name = "PEM", requires = "cert")]
+    pub(crate) key: Option<PathBuf>,
+
+    /// Serve TLS as well, on the same port, with a certificate made now for the host listened on.
+    #[arg(long)]
+    pub(crate) self_signed: bool,
+
+    /// Speak HTTP/1.1 only.
+    #[arg(long = "http1.1", conflicts_with = "http2")]
+    pub(crate) http1_1: bool,
+
+    /// Speak HTTP/2 only. Without either flag both are spoken: over TLS the client chooses, in clear text it begins in HTTP/2
+    /// or does not.
+    #[arg(long)]
+    pub(crate) http2: bool,
+}
+
+#[derive(ClapArgs, Debug)]
+pub(crate) struct EchoArgs {
+    #[command(flatten)]
+    pub(crate) listen: ListenArgs,
+
+    /// Answer 413 to a request with more content than this many octets: it is held in memory until it is whole.
+    #[arg(long, value_name = "OCTETS", default_value_t = 64 * 1024 * 1024)]
+    pub(crate) max_body: usize,
+}
+
+#[derive(ClapArgs, Debug)]
+pub(crate) struct ServeArgs {
+    /// The folder to serve. Nothing outside it can be had, whatever links in it say.
+    #[arg(value_name = "DIR")]
+    pub(crate) folder: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) listen: ListenArgs,
+
+    /// Answer 404 for a folder without index.html instead of listing what is in it.
+    #[arg(long)]
+    pub(crate) no_listing: bool,
+
+    /// Serve and list names that begin with a dot too.
+    #[arg(long)]
+    pub(crate) dot_files: bool,
+
+    /// Write one line per request on stderr: peer, time, request, status, octets of content, seconds.
+    #[arg(long)]
+    pub(crate) log: bool,
+}

@@ -1,0 +1,77 @@
+//! The client that the flags describe.
+
+use std::path::Path;
+
+use alula::{Client, ClientBuilder, Limits};
+
+use super::frames;
+use crate::{
+    args::{ConnectionArgs, Options, Resolved},
+    exit::Failure,
+};
+
+/// What the peer may send ahead on the one stream there is: 64 MiB/s over a path of 32 ms.
+const WINDOW_OCTETS: u32 = 2 * 1024 * 1024;
+
+/// `is_clear_text` says that all URLs are `http`.
+pub(super) fn client(options: &Options, is_clear_text: bool) -> Result<Client, Failure> {
+    let args = &options.connection;
+    let limits =
+        Limits { stream_window: WINDOW_OCTETS, connection_window: WINDOW_OCTETS, ..Limits::default() };
+    let mut builder = Client::builder().limits(limits);
+    builder = builder.redirects(if args.location { args.max_redirs } else { 0 });
+    if args.http1_1 {
+        builder = builder.http1_only();
+    }
+    if args.http2_prior_knowledge {
+        builder = builder.http2_only();
+    }
+    if options.output.verbose {
+        builder = builder.on_frame(frames::print).on_redirect(frames::print_redirect);
+    }
+    builder = reaching(builder, args);
+    // In clear text nobody is to be trusted, and the platform's roots need not be read, unless a redirect leads elsewhere.
+    let has_no_tls = is_clear_text && !args.location;
+    Ok(trusting(builder, args, has_no_tls)?.build()?)
+}
+
+/// By which way a server is reached.
+fn reaching(mut builder: ClientBuilder, args: &ConnectionArgs) -> ClientBuilder {
+    if let Some(after) = args.connect_timeout {
+        builder = builder.connect_deadline(after);
+    }
+    for Resolved { host, port, addresses } in &args.resolve {
+        builder = builder.resolve(host, *port, addresses.iter().copied());
+    }
+    #[cfg(unix)]
+    if let Some(path) = &args.unix_socket {
+        builder = builder.unix_socket(path);
+    }
+    builder
+}
+
+/// Who is trusted, and who we are.
+fn trusting(
+    mut builder: ClientBuilder,
+    args: &ConnectionArgs,
+    has_no_tls: bool,
+) -> Result<ClientBuilder, Failure> {
+    if let Some(path) = &args.cacert {
+        builder = builder.add_roots_pem(&read(path)?)?;
+    }
+    if let Some(path) = &args.cert {
+        let key = args.key.as_ref().unwrap_or(path);
+        builder = builder.identity_pem(&read(path)?, &read(key)?)?;
+    }
+    if args.insecure || has_no_tls {
+        builder = builder.trust_anything();
+    }
+    if args.tls13 {
+        builder = builder.tls13_only();
+    }
+    Ok(builder.key_log_from_environment())
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, Failure> {
+    std::fs::read(path).map_err(|error| Failure::local(path.display(), &error))
+}

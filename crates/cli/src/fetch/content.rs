@@ -1,0 +1,280 @@
+//! What is to be sent after the head, found out of the flags and items before anything is opened.
+
+use std::{fs, path::PathBuf};
+
+use super::{
+    encode,
+    items::{Item, Value, check_json},
+};
+use crate::{
+    args::ContentArgs,
+    exit::{Exit, Failure},
+};
+
+pub(super) const JSON: &str = "application/json";
+pub(super) const FORM: &str = "application/x-www-form-urlencoded";
+
+/// Where the octets come from.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(super) enum Octets {
+    Text(Vec<u8>),
+    File(PathBuf),
+    Stdin,
+}
+
+/// What is sent, and what it is unless a field says otherwise.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(super) struct Content {
+    pub(super) octets: Octets,
+    pub(super) media_type: Option<String>,
+    /// What is accepted in return.
+    pub(super) accept: Option<&'static str>,
+}
+
+impl Content {
+    /// The content that flags and items say; it is an error when both do.
+    pub(super) fn of(args: &ContentArgs, items: &[Item]) -> Result<Option<Self>, Failure> {
+        let by_flags = Self::by_flags(args)?;
+        let by_items = Self::by_items(args, items)?;
+        match (by_flags, by_items) {
+            (Some(_), Some(_)) => Err(usage("content is given twice: by a flag and by items")),
+            (one, other) => Ok(one.or(other)),
+        }
+    }
+
+    fn by_flags(args: &ContentArgs) -> Result<Option<Self>, Failure> {
+        if let Some(file) = &args.upload_file {
+            return Ok(Some(Self { octets: Octets::named(file), media_type: None, accept: None }));
+        }
+        if !args.json.is_empty() {
+            let octets = joined(&args.json, b"")?;
+            return Ok(Some(Self { octets, media_type: Some(JSON.to_owned()), accept: Some(JSON) }));
+        }
+        let Some(octets) = pieces(args)? else { return Ok(None) };
+        Ok(Some(Self { octets, media_type: Some(FORM.to_owned()), accept: None }))
+    }
+
+    fn by_items(args: &ContentArgs, items: &[Item]) -> Result<Option<Self>, Failure> {
+        let whole: Vec<&PathBuf> = items
+            .iter()
+            .filter_map(|item| if let Item::Content(path) = item { Some(path) } else { None })
+            .collect();
+        let has_parts = items
+            .iter()
+            .any(|item| matches!(item, Item::Text { .. } | Item::Json { .. } | Item::File { .. }));
+        match whole[..] {
+            [] if has_parts && args.form => form(items).map(Some),
+            [] if has_parts => object(items).map(Some),
+            [] => Ok(None),
+            [path] if !has_parts => Ok(Some(file(path))),
+            _ => Err(usage("content is given twice: `@FILE` alone is all of it")),
+        }
+    }
+}
+
+impl Octets {
+    /// A file, or stdin for `-`.
+    fn named(name: &str) -> Self {
+        if name == "-" { Self::Stdin } else { Self::File(name.into()) }
+    }
+
+    fn of(data: &str) -> Self {
+        match data.strip_prefix('@') {
+            Some(name) => Self::named(name),
+            None => Self::Text(data.as_bytes().to_vec()),
+        }
+    }
+
+    fn read(self) -> Result<Vec<u8>, Failure> {
+        match self {
+            Self::Text(text) => Ok(text),
+            Self::File(path) => fs::read(&path).map_err(|error| Failure::local(path.display(), &error)),
+            Self::Stdin => {
+                let mut all = Vec::new();
+                let read = std::io::Read::read_to_end(&mut std::io::stdin(), &mut all);
+                read.map(|_| all).map_err(|error| Failure::local("stdin", &error))
+            }
+        }
+    }
+}
+
+/// What -d and its sisters give, one behind the other; nothing if there is none of them.
+fn pieces(args: &ContentArgs) -> Result<Option<Octets>, Failure> {
+    let ContentArgs { data, data_raw, data_urlencode, .. } = args;
+    if data_raw.is_empty() && data_urlencode.is_empty() {
+        return if data.is_empty() { Ok(None) } else { joined(data, b"&").map(Some) };
+    }
+    let mut all = Vec::new();
+    for piece in data {
+        all.push(Octets::of(piece).read()?);
+    }
+    all.extend(data_raw.iter().map(|piece| piece.as_bytes().to_vec()));
+    for piece in data_urlencode {
+        all.push(encode::argument(piece)?.into_bytes());
+    }
+    Ok(Some(Octets::Text(all.join(&b'&'))))
+}
+
+/// What -d and its sisters give, as a part of a query.
+pub(super) fn as_query(args: &ContentArgs) -> Result<Option<String>, Failure> {
+    let Some(octets) = pieces(args)? else { return Ok(None) };
+    let text = String::from_utf8(octets.read()?);
+    text.map(Some).map_err(|_| usage("what -G puts into the query is no UTF-8"))
+}
+
+/// A single file is not read before it is sent, however large it is.
+fn joined(pieces: &[String], between: &[u8]) -> Result<Octets, Failure> {
+    if let [piece] = pieces {
+        return Ok(Octets::of(piece));
+    }
+    let all: Result<Vec<Vec<u8>>, Failure> = pieces.iter().map(|piece| Octets::of(piece).read()).collect();
+    Ok(Octets::Text(all?.join(between)))
+}
+
+fn file(path: &PathBuf) -> Content {
+    let media_type = mime_guess::from_path(path).first_raw().map(str::to_owned);
+    let octets = path.to_str().map_or_else(|| Octets::File(path.clone()), Octets::named);
+    Content { octets, media_type, accept: None }
+}
+
+/// The items as members of an object, in their order; of two with one name the later counts. JSON that was given stays as it
+/// is written.
+fn object(items: &[Item]) -> Result<Content, Failure> {
+    let mut members: Vec<(&str, String)> = Vec::new();
+    for item in items {
+        let (name, json) = match item {
+            Item::Text { name, value } => (name, serde_json::Value::String(value.text()?).to_string()),
+            Item::Json { name, value } => (name, value.json()?),
+            Item::File { name, .. } => {
+                return Err(usage(format_args!("{name}@FILE is a part of a form: --form is missing")));
+            }
+            _ => continue,
+        };
+        match members.iter_mut().find(|(known, _)| known == name) {
+            Some(known) => known.1 = json,
+            None => members.push((name, json)),
+        }
+    }
+    let members: Vec<String> = members
+        .into_iter()
+        .map(|(name, json)| format!("{}:{json}", serde_json::Value::String(name.to_owned())))
+        .collect();
+    let octets = Octets::Text(format!("{{{}}}", members.join(",")).into_bytes());
+    Ok(Content { octets, media_type: Some(JSON.to_owned()), accept: Some("application/json, */*;q=0.5") })
+}
+
+fn form(items: &[Item]) -> Result<Content, Failure> {
+    let mut pairs = Vec::new();
+    for item in items {
+        match item {
+            Item::Text { name, value } => pairs.push(encode::pair(name, value.text()?.as_bytes())),
+            Item::Json { name, value } => pairs.push(encode::pair(name, value.json()?.as_bytes())),
+            _ => {}
+        }
+    }
+    let octets = Octets::Text(pairs.join("&").into_bytes());
+    Ok(Content { octets, media_type: Some(FORM.to_owned()), accept: None })
+}
+
+impl Value {
+    fn text(&self) -> Result<String, Failure> {
+        match self {
+            Self::Given(text) => Ok(text.clone()),
+            Self::InFile(path) => {
+                fs::read_to_string(path).map_err(|error| Failure::local(path.display(), &error))
+            }
+        }
+    }
+
+    fn json(&self) -> Result<String, Failure> {
+        let text = self.text()?;
+        if let Self::InFile(path) = self {
+            check_json(&text).map_err(|error| usage(format_args!("{}: {error}", path.display())))?;
+        }
+        Ok(text.trim().to_owned())
+    }
+}
+
+fn usage(sentence: impl std::fmt::Display) -> Failure {
+    Failure::new(Exit::Usage, sentence)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(args: &ContentArgs, items: &[&str]) -> Result<Option<Content>, Failure> {
+        let items: Vec<Item> = items.iter().map(|item| Item::of(item).unwrap()).collect();
+        Content::of(args, &items)
+    }
+
+    fn text_of(args: &ContentArgs, items: &[&str]) -> String {
+        match of(args, items).unwrap().unwrap().octets {
+            Octets::Text(text) => String::from_utf8(text).unwrap(),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn strings(texts: &[&str]) -> Vec<String> {
+        texts.iter().map(|text| (*text).to_owned()).collect()
+    }
+
+    #[test]
+    fn items_become_json_with_numbers_as_they_are_written() {
+        for (items, expected) in [
+            (&["a=b"][..], r#"{"a":"b"}"#),
+            (&["b=1", "a:=1"], r#"{"b":"1","a":1}"#),
+            (&["a:=123456789012345678901234567890.10"], r#"{"a":123456789012345678901234567890.10}"#),
+            (&["a:={\"b\": [1,  2]}"], r#"{"a":{"b": [1,  2]}}"#),
+            (&["a=\"\n"], r#"{"a":"\"\n"}"#),
+            (&["a=1", "b=2", "a:=3"], r#"{"a":3,"b":"2"}"#),
+            (&["x:y", "q==1", "a=b"], r#"{"a":"b"}"#),
+        ] {
+            assert_eq!(text_of(&ContentArgs::default(), items), expected, "{items:?}");
+        }
+    }
+
+    #[test]
+    fn items_become_a_form_when_asked_to() {
+        let args = ContentArgs { form: true, ..Default::default() };
+        assert_eq!(text_of(&args, &["a b=c&d", "e:=1.0"]), "a+b=c%26d&e=1.0");
+        assert_eq!(of(&args, &["a=b"]).unwrap().unwrap().media_type.as_deref(), Some(FORM));
+    }
+
+    #[test]
+    fn data_is_joined_and_is_a_form() {
+        for (data, raw, encoded, expected) in [
+            (&["a"][..], &[][..], &[][..], "a"),
+            (&["a", "b"], &[], &[], "a&b"),
+            (&["a"], &["@b"], &["c=d e"], "a&@b&c=d%20e"),
+            (&[""], &[], &[], ""),
+        ] {
+            let args = ContentArgs {
+                data: strings(data),
+                data_raw: strings(raw),
+                data_urlencode: strings(encoded),
+                ..Default::default()
+            };
+            assert_eq!(text_of(&args, &[]), expected);
+            assert_eq!(as_query(&args).unwrap().as_deref(), Some(expected));
+        }
+        let args = ContentArgs { json: strings(&["{", "}"]), ..Default::default() };
+        assert_eq!(text_of(&args, &[]), "{}");
+    }
+
+    #[test]
+    fn a_single_file_is_left_where_it_is() {
+        let data = |text| ContentArgs { data: strings(&[text]), ..Default::default() };
+        assert_eq!(of(&data("@a"), &[]).unwrap().unwrap().octets, Octets::File("a".into()));
+        assert_eq!(of(&data("@-"), &[]).unwrap().unwrap().octets, Octets::Stdin);
+        let whole = of(&ContentArgs::default(), &["@a.png"]).unwrap().unwrap();
+        assert_eq!(
+            (whole.octets, whole.media_type.as_deref()),
+            (Octets::File("a.png".into()), Some("image/png"))
+        );
+        assert!(of(&data("a"), &["a=b"]).is_err() && of(&data("a"), &["@b"]).is_err());
+        assert!(of(&ContentArgs::default(), &["@a", "b=c"]).is_err());
+        assert!(of(&ContentArgs::default(), &["a@b"]).is_err());
+        assert_eq!(of(&ContentArgs::default(), &["A:b", "c==d"]).unwrap(), None);
+    }
+}

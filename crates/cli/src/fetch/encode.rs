@@ -1,0 +1,64 @@
+//! Text as forms and queries have it (WHATWG URL, application/x-www-form-urlencoded).
+
+use std::fs;
+
+use url::form_urlencoded::byte_serialize;
+
+use crate::exit::Failure;
+
+/// One octet after another, a space as `+`.
+pub(super) fn encoded(octets: &[u8]) -> String {
+    byte_serialize(octets).collect()
+}
+
+/// `name=value`, both encoded.
+pub(super) fn pair(name: &str, value: &[u8]) -> String {
+    format!("{}={}", encoded(name.as_bytes()), encoded(value))
+}
+
+/// What `--data-urlencode` is given: `TEXT`, `=TEXT`, `NAME=TEXT`, `@FILE` or `NAME@FILE`. The name is taken to be encoded.
+pub(super) fn argument(text: &str) -> Result<String, Failure> {
+    let Some(at) = text.find(['=', '@']) else { return Ok(percent(text.as_bytes())) };
+    let (name, rest) = text.split_at(at);
+    let value = match rest.strip_prefix('@') {
+        Some(file) => percent(&fs::read(file).map_err(|error| Failure::local(file, &error))?),
+        None => percent(&rest.as_bytes()[1..]),
+    };
+    Ok(if name.is_empty() { value } else { format!("{name}={value}") })
+}
+
+/// Everything but what is unreserved (RFC 3986 §2.3), a space as `%20`.
+fn percent(octets: &[u8]) -> String {
+    const RESERVED: percent_encoding::AsciiSet =
+        percent_encoding::NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+    percent_encoding::percent_encode(octets, &RESERVED).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arguments_are_encoded_after_their_name() {
+        for (given, expected) in [
+            ("a b&c", "a%20b%26c"),
+            ("=a=b", "a%3Db"),
+            ("a=b c", "a=b%20c"),
+            ("a%20=b", "a%20=b"),
+            ("a=b@c", "a=b%40c"),
+            ("é", "%C3%A9"),
+            ("a=", "a="),
+            ("", ""),
+        ] {
+            assert_eq!(argument(given).unwrap(), expected, "{given}");
+        }
+        let manifest = argument(concat!("a@", env!("CARGO_MANIFEST_DIR"), "/Cargo.toml")).unwrap();
+        assert!(manifest.starts_with("a=%5Bpackage%5D%0A"), "{manifest}");
+        assert!(argument("a@no such file").is_err());
+    }
+
+    #[test]
+    fn pairs_are_encoded_as_forms_are() {
+        assert_eq!(pair("a b", "é&".as_bytes()), "a+b=%C3%A9%26");
+    }
+}

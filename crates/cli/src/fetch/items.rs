@@ -1,0 +1,218 @@
+//! What stands behind the URL on the command line: parts of a request in few characters, as HTTPie has them.
+
+use std::path::PathBuf;
+
+use crate::args::FieldArg;
+
+/// One part of a request.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(super) enum Item {
+    /// `name==value`.
+    Query { name: String, value: String },
+    /// `Name:value`, `Name:` and `Name;`.
+    Field(FieldArg),
+    /// `name=value` and `name=@FILE`.
+    Text { name: String, value: Value },
+    /// `name:=json` and `name:=@FILE`.
+    Json { name: String, value: Value },
+    /// `name@FILE`, with `;type=` behind it where the media type does not follow from the name.
+    File { name: String, path: PathBuf, media_type: Option<String> },
+    /// `@FILE`.
+    Content(PathBuf),
+    /// What begins with a scheme.
+    Url(String),
+}
+
+/// A value as it was given, or the file that has it.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(super) enum Value {
+    Given(String),
+    InFile(PathBuf),
+}
+
+/// What stands between a name and a value. Where several fit at one place, the first does.
+#[derive(Clone, Copy)]
+enum Separator {
+    JsonInFile,
+    TextInFile,
+    Json,
+    Query,
+    Text,
+    Field,
+    File,
+    EmptyField,
+}
+
+const SEPARATORS: [(&str, Separator); 8] = [
+    (":=@", Separator::JsonInFile),
+    ("=@", Separator::TextInFile),
+    (":=", Separator::Json),
+    ("==", Separator::Query),
+    ("=", Separator::Text),
+    (":", Separator::Field),
+    ("@", Separator::File),
+    (";", Separator::EmptyField),
+];
+
+const FORMS: &str = "written as name=value, name:=json, name==value, Name:value, name@FILE or @FILE";
+
+impl Item {
+    /// Takes one apart. The first separator that no backslash precedes counts.
+    pub(super) fn of(text: &str) -> Result<Self, String> {
+        if is_url(text) {
+            return Ok(Self::Url(text.to_owned()));
+        }
+        let (name, separator, value) = split(text).ok_or_else(|| format!("{text:?} is no item: {FORMS}"))?;
+        if name.is_empty() && !matches!(separator, Separator::File) {
+            return Err(format!("{text:?} has no name: {FORMS}"));
+        }
+        let complain = |why| format!("{text:?}: {why}");
+        Ok(match separator {
+            Separator::Query => Self::Query { name, value },
+            Separator::Text => Self::Text { name, value: Value::Given(value) },
+            Separator::TextInFile => Self::Text { name, value: Value::InFile(value.into()) },
+            Separator::Json => {
+                check_json(&value).map_err(complain)?;
+                Self::Json { name, value: Value::Given(value) }
+            }
+            Separator::JsonInFile => Self::Json { name, value: Value::InFile(value.into()) },
+            Separator::EmptyField => Self::Field(FieldArg::new(&name, Some("")).map_err(complain)?),
+            Separator::Field => {
+                let value = Some(value.trim()).filter(|value| !value.is_empty());
+                Self::Field(FieldArg::new(&name, value).map_err(complain)?)
+            }
+            Separator::File if name.is_empty() => Self::Content(value.into()),
+            Separator::File => {
+                let (path, media_type) = match value.split_once(";type=") {
+                    Some((path, media_type)) => (path, Some(media_type.to_owned())),
+                    None => (&*value, None),
+                };
+                Self::File { name, path: path.into(), media_type }
+            }
+        })
+    }
+}
+
+/// Whether JSON is whole and valid, whatever is in it.
+pub(super) fn check_json(text: &str) -> Result<(), String> {
+    let checked = serde_json::from_str::<serde::de::IgnoredAny>(text);
+    checked.map(drop).map_err(|error| format!("no JSON: {error}"))
+}
+
+fn is_url(text: &str) -> bool {
+    let begins =
+        |scheme: &str| text.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme));
+    begins("http://") || begins("https://")
+}
+
+/// The name without its backslashes, what follows it, and the value as it is.
+fn split(text: &str) -> Option<(String, Separator, String)> {
+    let mut name = String::new();
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let escaped = rest.strip_prefix('\\').and_then(|rest| rest.chars().next());
+        if let Some(escaped) = escaped.filter(|character| ":=@;\\".contains(*character)) {
+            name.push(escaped);
+            rest = &rest[2..];
+            continue;
+        }
+        if let Some((separator, value)) = separator_at(rest) {
+            return Some((name, separator, value.to_owned()));
+        }
+        name.push(first);
+        rest = &rest[first.len_utf8()..];
+    }
+    None
+}
+
+fn separator_at(rest: &str) -> Option<(Separator, &str)> {
+    let mut found =
+        SEPARATORS.iter().filter_map(|(text, separator)| Some((*separator, rest.strip_prefix(text)?)));
+    // A semicolon in the middle is a part of something.
+    found.find(|(separator, value)| !matches!(separator, Separator::EmptyField) || value.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(name: &str, value: &str) -> Item {
+        Item::Text { name: name.into(), value: Value::Given(value.into()) }
+    }
+
+    fn json(name: &str, value: &str) -> Item {
+        Item::Json { name: name.into(), value: Value::Given(value.into()) }
+    }
+
+    fn field(name: &str, value: Option<&str>) -> Item {
+        Item::Field(FieldArg { name: name.into(), value: value.map(str::to_owned) })
+    }
+
+    fn query(name: &str, value: &str) -> Item {
+        Item::Query { name: name.into(), value: value.into() }
+    }
+
+    fn file(name: &str, path: &str, media_type: Option<&str>) -> Item {
+        Item::File { name: name.into(), path: path.into(), media_type: media_type.map(str::to_owned) }
+    }
+
+    #[test]
+    fn the_first_separator_counts_and_the_longest_at_its_place() {
+        for (given, expected) in [
+            ("a=b", text("a", "b")),
+            ("a=", text("a", "")),
+            ("a=b=c", text("a", "b=c")),
+            ("a=b:c", text("a", "b:c")),
+            ("a=b@c", text("a", "b@c")),
+            ("a:=1", json("a", "1")),
+            ("a:=[1, 2]", json("a", "[1, 2]")),
+            ("a:=\"=\"", json("a", "\"=\"")),
+            ("a==b", query("a", "b")),
+            ("a==", query("a", "")),
+            ("a===b", query("a", "=b")),
+            ("A:b", field("A", Some("b"))),
+            ("A: b ", field("A", Some("b"))),
+            ("A:b=c", field("A", Some("b=c"))),
+            ("A:", field("A", None)),
+            ("A;", field("A", Some(""))),
+            ("A:b;", field("A", Some("b;"))),
+            ("a@b", file("a", "b", None)),
+            ("a@b;type=text/x", file("a", "b", Some("text/x"))),
+            ("a@b=c", file("a", "b=c", None)),
+            ("@b", Item::Content("b".into())),
+            ("a=@b", Item::Text { name: "a".into(), value: Value::InFile("b".into()) }),
+            ("a:=@b", Item::Json { name: "a".into(), value: Value::InFile("b".into()) }),
+            ("a;b=c", text("a;b", "c")),
+            ("é=ü", text("é", "ü")),
+            ("http://a/?b=c", Item::Url("http://a/?b=c".into())),
+            ("HTTPS://a", Item::Url("HTTPS://a".into())),
+        ] {
+            assert_eq!(Item::of(given), Ok(expected), "{given}");
+        }
+    }
+
+    #[test]
+    fn a_backslash_makes_a_separator_a_part_of_the_name() {
+        for (given, expected) in [
+            (r"a\=b=c", text("a=b", "c")),
+            (r"a\:b=c", text("a:b", "c")),
+            (r"a\==b", text("a=", "b")),
+            (r"a\\=b", text(r"a\", "b")),
+            (r"a\b=c", text(r"a\b", "c")),
+            (r"a=b\=c", text("a", r"b\=c")),
+            (r"\@a=b", text("@a", "b")),
+        ] {
+            assert_eq!(Item::of(given), Ok(expected), "{given}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_item_is_said() {
+        for wrong in
+            ["", "a", "=b", ":b", "==b", ":=1", "a:=", "a:=b", "a:=1 2", "a b:c", "A:b\nc", r"a\=b", ";"]
+        {
+            let error = Item::of(wrong).unwrap_err();
+            assert!(error.starts_with('"') && !error.contains('\n'), "{error}");
+        }
+    }
+}

@@ -1,0 +1,284 @@
+//! What the arguments ask for, worked out before anything is opened or sent.
+
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+
+use super::{
+    content::{self, Content, Octets},
+    encode,
+    items::Item,
+    target::Target,
+};
+use crate::{
+    args::{AnyArgs, FetchArgs, FieldArg, Options, RequestArgs},
+    exit::{Exit, Failure},
+};
+
+const USER_AGENT: &str = concat!("alula/", env!("CARGO_PKG_VERSION"));
+
+/// A request, and each place it is sent to in turn.
+#[derive(Debug)]
+pub(crate) struct Plan {
+    pub(super) method: String,
+    pub(super) targets: Vec<Target>,
+    pub(super) fields: Vec<(String, String)>,
+    pub(super) content: Option<Content>,
+}
+
+/// The words on the command line.
+struct Words<'a> {
+    /// The method of the command, or the one named to `request`.
+    method: Option<&'a str>,
+    /// Whether the method is the command's name, and content that does not go with it is a slip.
+    is_command: bool,
+    url: &'a str,
+    items: &'a [String],
+}
+
+impl Plan {
+    /// For a command with a method of its own.
+    pub(crate) fn of(method: &str, args: &FetchArgs) -> Result<Self, Failure> {
+        let words = Words { method: Some(method), is_command: true, url: &args.url, items: &args.items };
+        Self::new(&words, &args.options)
+    }
+
+    /// For `alula request`.
+    pub(crate) fn of_any(args: &AnyArgs) -> Result<Self, Failure> {
+        let (method, rest) = match &*args.words {
+            [first, rest @ ..] if !rest.is_empty() && is_in_capitals(first) => (Some(first.as_str()), rest),
+            all => (None, all),
+        };
+        let [url, items @ ..] = rest else { return Err(usage("there is no URL")) };
+        Self::new(&Words { method, is_command: false, url, items }, &args.options)
+    }
+
+    fn new(words: &Words<'_>, options: &Options) -> Result<Self, Failure> {
+        let items: Result<Vec<Item>, String> = words.items.iter().map(|item| Item::of(item)).collect();
+        let items = items.map_err(usage)?;
+        let mut query = query(&items, options)?;
+        let content = if options.request.get {
+            query.extend(content::as_query(&options.content)?);
+            None
+        } else {
+            Content::of(&options.content, &items)?
+        };
+        let method = method(words, options, content.is_some())?;
+        let mut targets = targets(words, &items, &query)?;
+        if let Some(Content { octets: Octets::File(path), .. }) = &content
+            && options.content.upload_file.is_some()
+            && let Some(name) = path.file_name().and_then(|name| name.to_str())
+        {
+            targets.iter_mut().for_each(|target| target.put_name(name));
+        }
+        if targets.len() > 1 && content.as_ref().is_some_and(|content| content.octets == Octets::Stdin) {
+            return Err(usage("what comes from stdin can be sent to one URL only"));
+        }
+        let fields = fields(&items, &options.request, content.as_ref());
+        Ok(Self { method, targets, fields, content })
+    }
+
+    /// The fields for one of the targets: its credentials count if none are given otherwise.
+    pub(super) fn fields_for(&self, target: &Target) -> Vec<(String, String)> {
+        let mut fields = self.fields.clone();
+        let has_authorization = fields.iter().any(|(name, _)| name.eq_ignore_ascii_case("authorization"));
+        if let Some((name, password)) = target.credentials.as_ref().filter(|_| !has_authorization) {
+            fields.push(("authorization".to_owned(), basic(name, password)));
+        }
+        fields
+    }
+}
+
+fn usage(sentence: impl std::fmt::Display) -> Failure {
+    Failure::new(Exit::Usage, sentence)
+}
+
+fn is_in_capitals(word: &str) -> bool {
+    word.bytes().all(|octet| octet.is_ascii_uppercase() || b"-_".contains(&octet))
+}
+
+fn query(items: &[Item], options: &Options) -> Result<Vec<String>, Failure> {
+    let mut query: Vec<String> = Vec::new();
+    for argument in &options.request.url_query {
+        query.push(encode::argument(argument)?);
+    }
+    query.extend(items.iter().filter_map(|item| match item {
+        Item::Query { name, value } => Some(encode::pair(name, value.as_bytes())),
+        _ => None,
+    }));
+    Ok(query)
+}
+
+fn targets(words: &Words<'_>, items: &[Item], query: &[String]) -> Result<Vec<Target>, Failure> {
+    let more =
+        items.iter().filter_map(|item| if let Item::Url(url) = item { Some(url.as_str()) } else { None });
+    std::iter::once(words.url).chain(more).map(|url| Target::of(url, query)).collect()
+}
+
+fn method(words: &Words<'_>, options: &Options, has_content: bool) -> Result<String, Failure> {
+    if let Some(method) = &options.request.method {
+        return Ok(method.clone());
+    }
+    let is_upload = options.content.upload_file.is_some();
+    let method = match words.method {
+        _ if options.request.head => "HEAD",
+        Some(method) => method,
+        None if is_upload => "PUT",
+        None if has_content => "POST",
+        None => "GET",
+    };
+    let has_none = matches!(method, "GET" | "HEAD") && (words.is_command || options.request.head);
+    if has_content && has_none {
+        let other = if is_upload { "put" } else { "post" };
+        return Err(usage(format_args!(
+            "{method} goes without content: `alula {other}` sends it, -G puts it into the query, and -X {method} sends it still"
+        )));
+    }
+    Ok(method.to_owned())
+}
+
+/// What is sent by default, unless a field that is given takes its place; then the fields that are given.
+fn fields(items: &[Item], args: &RequestArgs, content: Option<&Content>) -> Vec<(String, String)> {
+    let of_items =
+        items.iter().filter_map(|item| if let Item::Field(field) = item { Some(field) } else { None });
+    let given: Vec<&FieldArg> = args.fields.iter().chain(of_items).collect();
+    let is_given = |name: &str| given.iter().any(|field| field.name.eq_ignore_ascii_case(name));
+    let mut fields: Vec<(String, String)> = defaults(args, content)
+        .into_iter()
+        .filter(|(name, _)| !is_given(name))
+        .map(|(name, value)| (name.to_owned(), value))
+        .collect();
+    fields.extend(given.iter().filter_map(|field| Some((field.name.clone(), field.value.clone()?))));
+    fields
+}
+
+fn defaults(args: &RequestArgs, content: Option<&Content>) -> Vec<(&'static str, String)> {
+    let accept = content.and_then(|content| content.accept).unwrap_or("*/*");
+    let basic = args.user.as_ref().map(|(name, password)| basic(name, password));
+    let bearer = args.bearer.as_ref().map(|token| format!("Bearer {token}"));
+    let range = args.range.as_ref().map(|range| format!("bytes={range}"));
+    let all = [
+        ("user-agent", Some(args.user_agent.clone().unwrap_or_else(|| USER_AGENT.to_owned()))),
+        ("accept", Some(accept.to_owned())),
+        ("content-type", content.and_then(|content| content.media_type.clone())),
+        ("referer", args.referer.clone()),
+        ("authorization", basic.or(bearer)),
+        ("range", range),
+    ];
+    all.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
+}
+
+/// RFC 7617 §2.
+fn basic(name: &str, password: &str) -> String {
+    format!("Basic {}", STANDARD.encode(format!("{name}:{password}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser as _;
+
+    use super::*;
+    use crate::args::{Args, Command};
+
+    fn plan(line: &[&str]) -> Result<Plan, Failure> {
+        let args = Args::try_parse_from(std::iter::once("alula").chain(line.iter().copied()));
+        match args.unwrap_or_else(|error| panic!("{error}")).command {
+            Command::Get(args) => Plan::of("GET", &args),
+            Command::Head(args) => Plan::of("HEAD", &args),
+            Command::Post(args) => Plan::of("POST", &args),
+            Command::Put(args) => Plan::of("PUT", &args),
+            Command::Delete(args) => Plan::of("DELETE", &args),
+            Command::Request(args) => Plan::of_any(&args),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn value_of(plan: &Plan, name: &str) -> Vec<String> {
+        let fields = plan.fields_for(&plan.targets[0]).into_iter();
+        fields.filter(|(given, _)| given.eq_ignore_ascii_case(name)).map(|(_, value)| value).collect()
+    }
+
+    #[test]
+    fn the_method_follows_from_command_flags_and_content() {
+        for (line, method) in [
+            (&["get", "a"][..], "GET"),
+            (&["get", "a", "-I"], "HEAD"),
+            (&["get", "a", "-X", "purge"], "purge"),
+            (&["get", "a", "-X", "GET", "-d", "b"], "GET"),
+            (&["get", "a", "-G", "-d", "b"], "GET"),
+            (&["post", "a"], "POST"),
+            (&["post", "a", "-T", "b"], "POST"),
+            (&["delete", "a", "b=c"], "DELETE"),
+            (&["request", "a"], "GET"),
+            (&["request", "a", "b==c", "D:e"], "GET"),
+            (&["request", "a", "b=c"], "POST"),
+            (&["request", "a", "-d", "b"], "POST"),
+            (&["request", "a", "--json", "{}"], "POST"),
+            (&["request", "a", "-T", "b"], "PUT"),
+            (&["request", "a", "-I"], "HEAD"),
+            (&["request", "PURGE", "a"], "PURGE"),
+            (&["request", "GET", "a", "b=c"], "GET"),
+            (&["request", "M-SEARCH", "a"], "M-SEARCH"),
+            (&["request", "LOCALHOST"], "GET"),
+            (&["request", "-X", "QUERY", "a", "b=c"], "QUERY"),
+        ] {
+            assert_eq!(plan(line).unwrap().method, method, "{line:?}");
+        }
+        for line in [
+            &["get", "a", "b=c"][..],
+            &["get", "a", "-d", "b"],
+            &["get", "a", "-T", "b"],
+            &["head", "a", "-d", "b"],
+            &["post", "a", "-I", "-d", "b"],
+            &["request", "a", "nothing"],
+            &["post", "a", "-d", "b", "c=d"],
+            &["post", "http://a", "http://b", "-d", "@-"],
+        ] {
+            assert!(plan(line).is_err(), "{line:?}");
+        }
+    }
+
+    #[test]
+    fn fields_that_are_given_replace_those_that_are_not() {
+        for (line, name, values) in [
+            (&["get", "a"][..], "user-agent", &[USER_AGENT][..]),
+            (&["get", "a", "-A", "me"], "user-agent", &["me"]),
+            (&["get", "a", "-H", "User-Agent:"], "user-agent", &[]),
+            (&["get", "a", "User-Agent:me"], "user-agent", &["me"]),
+            (&["get", "a", "accept;"], "accept", &[""]),
+            (&["get", "a", "X:1", "-H", "X: 2"], "x", &["2", "1"]),
+            (&["get", "a", "-e", "b"], "referer", &["b"]),
+            (&["get", "a", "-r", "0-5"], "range", &["bytes=0-5"]),
+            (
+                &["get", "a", "-u", "Aladdin:open sesame"],
+                "authorization",
+                &["Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ=="],
+            ),
+            (&["get", "Aladdin:open%20sesame@a"], "authorization", &["Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ=="]),
+            (&["get", "b:c@a", "--bearer", "t"], "authorization", &["Bearer t"]),
+            (&["post", "a", "-d", "b"], "content-type", &[content::FORM]),
+            (&["post", "a", "-d", "b", "-H", "content-type: text/x"], "content-type", &["text/x"]),
+            (&["post", "a", "-d", "b", "-H", "content-type:"], "content-type", &[]),
+            (&["post", "a", "--json", "1"], "content-type", &[content::JSON]),
+            (&["post", "a", "--json", "1"], "accept", &[content::JSON]),
+            (&["post", "a", "b=c"], "content-type", &[content::JSON]),
+            (&["put", "a", "-T", "b.txt"], "content-type", &[]),
+            (&["put", "a", "@b.txt"], "content-type", &["text/plain"]),
+        ] {
+            assert_eq!(value_of(&plan(line).unwrap(), name), values, "{line:?}");
+        }
+    }
+
+    #[test]
+    fn urls_take_the_query_and_the_name_of_a_file() {
+        for (line, urls) in [
+            (&["get", "a?b", "c==d e", "--url-query", "f=g h"][..], &["http://a/?b&f=g%20h&c=d+e"][..]),
+            (&["get", "a", "-G", "-d", "b=c", "--data-urlencode", "d=e f"], &["http://a/?b=c&d=e%20f"]),
+            (&["put", "a/", "-T", "some/b.txt"], &["http://a/b.txt"]),
+            (&["put", "a/c", "-T", "b.txt"], &["http://a/c"]),
+            (&["get", "a", "https://b/c", "d==e"], &["http://a/?d=e", "https://b/c?d=e"]),
+        ] {
+            let plan = plan(line).unwrap();
+            let given: Vec<&str> = plan.targets.iter().map(|target| target.url.as_str()).collect();
+            assert_eq!(given, urls, "{line:?}");
+        }
+    }
+}

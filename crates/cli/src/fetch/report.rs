@@ -1,0 +1,86 @@
+//! What is known of an exchange, for `-w` to print.
+
+use std::time::{Duration, Instant};
+
+use alula::{Response, Version};
+
+use crate::exit::Outcome;
+
+/// An exchange, as far as it came.
+pub(super) struct Report {
+    pub(super) method: String,
+    pub(super) url: String,
+    /// What answered in the end, and how many redirects led there.
+    pub(super) final_url: Option<String>,
+    pub(super) redirects: u16,
+    pub(super) place: usize,
+    pub(super) head: Option<Head>,
+    pub(super) file: Option<String>,
+    pub(super) octets_received: u64,
+    pub(super) octets_sent: u64,
+    pub(super) since: Instant,
+    pub(super) until_head: Duration,
+    pub(super) until_end: Duration,
+    pub(super) exit: u8,
+    pub(super) error: String,
+}
+
+/// The head of the response.
+pub(super) struct Head {
+    pub(super) status: u16,
+    pub(super) version: Version,
+    pub(super) fields: Vec<(String, String)>,
+}
+
+impl Report {
+    pub(super) fn new(method: &str, url: &str, place: usize) -> Self {
+        Self {
+            method: method.to_owned(),
+            url: url.to_owned(),
+            final_url: None,
+            redirects: 0,
+            place,
+            head: None,
+            file: None,
+            octets_received: 0,
+            octets_sent: 0,
+            since: Instant::now(),
+            until_head: Duration::ZERO,
+            until_end: Duration::ZERO,
+            exit: 0,
+            error: String::new(),
+        }
+    }
+
+    pub(super) fn begins(&mut self, response: &Response) {
+        self.until_head = self.since.elapsed();
+        self.final_url = response.final_url().map(str::to_owned);
+        self.redirects = response.redirects();
+        let text = |octets: &[u8]| String::from_utf8_lossy(octets).into_owned();
+        let fields = response.fields().iter().map(|field| (text(field.name_bytes()), text(field.value())));
+        self.head = Some(Head {
+            status: response.status().code(),
+            version: response.version(),
+            fields: fields.collect(),
+        });
+    }
+
+    pub(super) fn ends(&mut self, outcome: &Outcome, octets_sent: u64) {
+        self.until_end = self.since.elapsed();
+        self.octets_sent = octets_sent;
+        if let Err(failure) = outcome {
+            self.exit = failure.code();
+            self.error = failure.sentence().to_owned();
+        }
+    }
+
+    pub(super) fn url_effective(&self) -> &str {
+        self.final_url.as_deref().unwrap_or(&self.url)
+    }
+
+    /// The value of the first field of this name.
+    pub(super) fn field(&self, name: &str) -> &str {
+        let mut fields = self.head.iter().flat_map(|head| &head.fields);
+        fields.find(|(given, _)| given.eq_ignore_ascii_case(name)).map_or("", |(_, value)| value)
+    }
+}

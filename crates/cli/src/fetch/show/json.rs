@@ -1,0 +1,183 @@
+//! JSON for the eye. Tokens are copied, never read: numbers keep their digits, strings their escapes and members their order.
+
+use anstyle::{AnsiColor, Color, Style};
+
+const INDENT: &[u8] = b"    ";
+
+const KEY: Style = color(AnsiColor::Blue);
+const STRING: Style = color(AnsiColor::Green);
+const NUMBER: Style = color(AnsiColor::Cyan);
+const WORD: Style = color(AnsiColor::Magenta);
+
+const fn color(color: AnsiColor) -> Style {
+    Style::new().fg_color(Some(Color::Ansi(color)))
+}
+
+/// JSON laid out, or with colours, or both; nothing when it is none.
+pub(super) fn shown(json: &[u8], is_laid_out: bool, is_coloured: bool) -> Option<Vec<u8>> {
+    let text = std::str::from_utf8(json).ok()?;
+    serde_json::from_str::<serde::de::IgnoredAny>(text).ok()?;
+    let mut writer = Writer { out: Vec::with_capacity(json.len() * 2), depth: 0, is_laid_out, is_coloured };
+    writer.write(json);
+    Some(writer.out)
+}
+
+struct Writer {
+    out: Vec<u8>,
+    depth: usize,
+    is_laid_out: bool,
+    is_coloured: bool,
+}
+
+impl Writer {
+    /// Goes over JSON that is known to be valid.
+    fn write(&mut self, json: &[u8]) {
+        let mut rest = json;
+        while let Some(&first) = rest.first() {
+            let length = match first {
+                b'"' => string_length(rest),
+                b'{' | b'}' | b'[' | b']' | b',' | b':' => 1,
+                first if is_space(first) => rest.iter().take_while(|octet| is_space(**octet)).count(),
+                _ => rest.iter().take_while(|octet| is_in_word(**octet)).count(),
+            };
+            // Valid JSON has nothing else; a step of nothing would never end.
+            let (token, after) = rest.split_at(length.max(1));
+            self.token(token, after);
+            rest = after;
+        }
+        if self.is_laid_out {
+            self.out.push(b'\n');
+        }
+    }
+
+    fn token(&mut self, token: &[u8], after: &[u8]) {
+        match token[0] {
+            first if is_space(first) => {
+                if !self.is_laid_out {
+                    self.out.extend_from_slice(token);
+                }
+            }
+            b'{' | b'[' => self.open(token[0], after),
+            b'}' | b']' => self.close(token[0]),
+            b',' => {
+                self.out.push(b',');
+                self.new_line();
+            }
+            b':' => self.out.extend_from_slice(if self.is_laid_out { b": " } else { b":" }),
+            _ => self.paint(style_of(token, after), token),
+        }
+    }
+
+    fn open(&mut self, bracket: u8, after: &[u8]) {
+        self.out.push(bracket);
+        self.depth += 1;
+        if !matches!(after.trim_ascii_start().first(), Some(b'}' | b']')) {
+            self.new_line();
+        }
+    }
+
+    fn close(&mut self, bracket: u8) {
+        self.depth = self.depth.saturating_sub(1);
+        if !matches!(self.out.last(), Some(b'{' | b'[')) {
+            self.new_line();
+        }
+        self.out.push(bracket);
+    }
+
+    fn new_line(&mut self) {
+        if self.is_laid_out {
+            self.out.push(b'\n');
+            (0..self.depth).for_each(|_| self.out.extend_from_slice(INDENT));
+        }
+    }
+
+    fn paint(&mut self, style: Style, token: &[u8]) {
+        if !self.is_coloured {
+            return self.out.extend_from_slice(token);
+        }
+        self.out.extend_from_slice(style.render().to_string().as_bytes());
+        self.out.extend_from_slice(token);
+        self.out.extend_from_slice(style.render_reset().to_string().as_bytes());
+    }
+}
+
+fn style_of(token: &[u8], after: &[u8]) -> Style {
+    match token[0] {
+        b'"' if after.trim_ascii_start().first() == Some(&b':') => KEY,
+        b'"' => STRING,
+        b'-' | b'0'..=b'9' => NUMBER,
+        _ => WORD,
+    }
+}
+
+/// With both quotes.
+fn string_length(text: &[u8]) -> usize {
+    let mut is_escaped = false;
+    let end = text.iter().skip(1).position(|octet| {
+        let ends = *octet == b'"' && !is_escaped;
+        is_escaped = *octet == b'\\' && !is_escaped;
+        ends
+    });
+    end.map_or(text.len(), |end| end + 2)
+}
+
+const fn is_space(octet: u8) -> bool {
+    matches!(octet, b' ' | b'\t' | b'\n' | b'\r')
+}
+
+const fn is_in_word(octet: u8) -> bool {
+    !is_space(octet) && !matches!(octet, b'{' | b'}' | b'[' | b']' | b',' | b':' | b'"')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn laid_out(json: &str) -> Option<String> {
+        shown(json.as_bytes(), true, false).map(|octets| String::from_utf8(octets).unwrap())
+    }
+
+    #[test]
+    fn tokens_stay_as_they_are_written() {
+        for (json, expected) in [
+            ("1", "1\n"),
+            (" -0.0 ", "-0.0\n"),
+            ("123456789012345678901234567890.10e+0400", "123456789012345678901234567890.10e+0400\n"),
+            (r#""\u00e9\"\\""#, "\"\\u00e9\\\"\\\\\"\n"),
+            ("null", "null\n"),
+            ("{}", "{}\n"),
+            ("[ ]", "[]\n"),
+            ("{ \"a\" : [ ] }", "{\n    \"a\": []\n}\n"),
+            (
+                r#"{"b":1,"a":[true,{"c":"}],:"}]}"#,
+                concat!(
+                    "{\n    \"b\": 1,\n    \"a\": [\n        true,\n        {\n",
+                    "            \"c\": \"}],:\"\n        }\n    ]\n}\n"
+                ),
+            ),
+            (r#"{"a":1,"a":2}"#, "{\n    \"a\": 1,\n    \"a\": 2\n}\n"),
+        ] {
+            assert_eq!(laid_out(json).as_deref(), Some(expected), "{json}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_json_is_left_to_others() {
+        for wrong in ["", "{", "{a:1}", "1 2", "\"\n\"", "01", "[1,]", "nul", "\u{feff}1"] {
+            assert_eq!(laid_out(wrong), None, "{wrong:?}");
+        }
+        assert_eq!(shown(b"\"\xff\"", true, false), None);
+        let deep = "[".repeat(100_000);
+        assert_eq!(laid_out(&deep), None);
+    }
+
+    #[test]
+    fn colours_add_escapes_and_nothing_else() {
+        let json = "{ \"a\" :\n[1, \"b\", null]}";
+        let coloured = String::from_utf8(shown(json.as_bytes(), false, true).unwrap()).unwrap();
+        assert_eq!(anstream::adapter::strip_str(&coloured).to_string(), json);
+        assert!(coloured.contains("\x1b[34m\"a\"\x1b[0m"), "{coloured:?}");
+        assert!(coloured.contains("\x1b[36m1\x1b[0m") && coloured.contains("\x1b[32m\"b\"\x1b[0m"));
+        assert_eq!(shown(json.as_bytes(), false, false).unwrap(), json.as_bytes());
+    }
+}

@@ -1,0 +1,154 @@
+//! What of an exchange is shown, and how: on a terminal for the eye, elsewhere as it is.
+
+mod head;
+mod json;
+mod sink;
+
+use std::io::{IsTerminal as _, stdout};
+
+use alula::{KnownName, Response};
+
+use super::destination::Destination;
+use crate::args::{ColorWhen, OutputArgs, Pretty};
+pub(super) use head::{request_head, response_head};
+pub(super) use sink::Sink;
+
+/// JSON that is longer is shown as it comes.
+pub(super) const LAID_OUT_MAX: usize = 16 * 1024 * 1024;
+
+/// Which parts are shown, and what is done for the eye.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub(super) struct Show {
+    pub(super) request_head: bool,
+    pub(super) request_content: bool,
+    pub(super) head: bool,
+    pub(super) content: bool,
+    pub(super) is_laid_out: bool,
+    pub(super) is_coloured: bool,
+    /// Somebody looks at a terminal: what would upset it is not written.
+    pub(super) is_seen: bool,
+    /// What ends without a line end is given one, so that the prompt stands on a line of its own.
+    pub(super) ends_lines: bool,
+}
+
+impl Show {
+    pub(super) fn of(args: &OutputArgs, method: &str, to: &Destination) -> Self {
+        let is_terminal = stdout().is_terminal();
+        // Elsewhere there are colours only when they are asked for, and then only NO_COLOR speaks against them.
+        let auto = match is_terminal {
+            true => anstream::AutoStream::choice(&stdout()) != anstream::ColorChoice::Never,
+            false => std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()),
+        };
+        Self::decide(args, method, to, is_terminal, auto)
+    }
+
+    fn decide(args: &OutputArgs, method: &str, to: &Destination, is_terminal: bool, auto: bool) -> Self {
+        let is_terminal = is_terminal && to.path().is_none();
+        let parts = args.print.as_deref().unwrap_or(match () {
+            () if method == "HEAD" => "h",
+            () if args.include || is_terminal => "hb",
+            () => "b",
+        });
+        let colours_wanted = match args.color {
+            ColorWhen::Always => true,
+            ColorWhen::Never => false,
+            ColorWhen::Auto => (is_terminal || args.pretty.is_some() && to.path().is_none()) && auto,
+        };
+        let (layout, colours) = match args.pretty {
+            None => (is_terminal, colours_wanted),
+            Some(Pretty::All) => (true, colours_wanted),
+            Some(Pretty::Format) => (true, false),
+            Some(Pretty::Colors) => (false, colours_wanted),
+            Some(Pretty::None) => (false, false),
+        };
+        Self {
+            request_head: parts.contains('H'),
+            request_content: parts.contains('B'),
+            head: parts.contains('h'),
+            content: parts.contains('b'),
+            is_laid_out: layout,
+            is_coloured: colours,
+            is_seen: is_terminal && matches!(to, Destination::Stdout { is_forced: false }),
+            ends_lines: is_terminal,
+        }
+    }
+
+    /// Whether this content is held until it is whole, to be laid out or coloured.
+    pub(super) fn holds(&self, response: &Response) -> bool {
+        let media_type = response.fields().get(KnownName::CONTENT_TYPE).unwrap_or_default();
+        self.content && (self.is_laid_out || self.is_coloured) && is_json(media_type)
+    }
+
+    /// JSON for the eye; what is no JSON as it is.
+    pub(super) fn json(&self, octets: Vec<u8>) -> Vec<u8> {
+        json::shown(&octets, self.is_laid_out, self.is_coloured).unwrap_or(octets)
+    }
+}
+
+/// `application/json`, `text/json` or `…+json`, whatever its parameters are.
+pub(super) fn is_json(media_type: &[u8]) -> bool {
+    let essence = media_type.split(|octet| *octet == b';').next().unwrap_or_default().trim_ascii();
+    let essence = essence.to_ascii_lowercase();
+    essence == b"application/json" || essence == b"text/json" || essence.ends_with(b"+json")
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser as _;
+
+    use super::*;
+    use crate::args::{Args, Command};
+
+    fn decide(flags: &[&str], method: &str, to: &Destination, is_terminal: bool, auto: bool) -> Show {
+        let line = ["alula", "get", "a"].iter().chain(flags);
+        let Command::Get(args) = Args::try_parse_from(line).unwrap().command else { unreachable!() };
+        Show::decide(&args.options.output, method, to, is_terminal, auto)
+    }
+
+    #[test]
+    fn a_terminal_is_shown_more_than_a_pipe() {
+        let stdout = Destination::Stdout { is_forced: false };
+        let file = Destination::File { path: "a".into(), is_new: false };
+        for (flags, method, to, is_terminal, auto, parts, layout, colours) in [
+            (&[][..], "GET", &stdout, false, false, "b", false, false),
+            (&[], "GET", &stdout, true, true, "hb", true, true),
+            (&[], "GET", &stdout, true, false, "hb", true, false),
+            (&[], "GET", &file, true, true, "b", false, false),
+            (&[], "HEAD", &stdout, false, false, "h", false, false),
+            (&["-i"], "GET", &stdout, false, false, "hb", false, false),
+            (&["-i"], "GET", &file, true, true, "hb", false, false),
+            (&["-p", "HB"], "GET", &stdout, true, true, "HB", true, true),
+            (&["-p", ""], "GET", &stdout, true, true, "", true, true),
+            (&["--color=always"], "GET", &stdout, false, false, "b", false, true),
+            (&["--color=never"], "GET", &stdout, true, true, "hb", true, false),
+            (&["--pretty=all"], "GET", &stdout, false, true, "b", true, true),
+            (&["--pretty=all"], "GET", &stdout, false, false, "b", true, false),
+            (&["--pretty=format"], "GET", &stdout, true, true, "hb", true, false),
+            (&["--pretty=colors"], "GET", &stdout, true, true, "hb", false, true),
+            (&["--pretty=none"], "GET", &stdout, true, true, "hb", false, false),
+        ] {
+            let show = decide(flags, method, to, is_terminal, auto);
+            let shown = [
+                ('H', show.request_head),
+                ('B', show.request_content),
+                ('h', show.head),
+                ('b', show.content),
+            ];
+            let shown: String =
+                shown.iter().filter(|(_, is_shown)| *is_shown).map(|(part, _)| part).collect();
+            assert_eq!((&*shown, show.is_laid_out, show.is_coloured), (parts, layout, colours), "{flags:?}");
+        }
+    }
+
+    #[test]
+    fn json_is_known_by_its_media_type() {
+        for right in
+            ["application/json", "Application/JSON; charset=utf-8", "application/problem+json", "text/json"]
+        {
+            assert!(is_json(right.as_bytes()), "{right}");
+        }
+        for wrong in ["", "text/plain", "application/jsonl", "application/x-ndjson", "text/html; a=b+json"] {
+            assert!(!is_json(wrong.as_bytes()), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! What was typed as a URL, as a URL.
+
+use percent_encoding::percent_decode_str;
+use url::Url;
+
+use crate::exit::{Exit, Failure};
+
+/// A URL that can be asked for, and what was in it beside that.
+#[derive(Debug)]
+pub(super) struct Target {
+    pub(super) url: Url,
+    /// Name and password before the host.
+    pub(super) credentials: Option<(String, String)>,
+}
+
+impl Target {
+    /// Takes a URL as it is typed, and appends to its query, which is encoded already.
+    pub(super) fn of(typed: &str, query: &[String]) -> Result<Self, Failure> {
+        let complain = |why: &dyn std::fmt::Display| {
+            Failure::new(Exit::Usage, format_args!("{typed:?} is no URL: {why}"))
+        };
+        let mut url = Url::parse(&with_scheme(typed)).map_err(|error| complain(&error))?;
+        if !matches!(url.scheme(), "http" | "https") {
+            return Err(complain(&"it is neither http nor https (RFC 9110 §4.2)"));
+        }
+        let credentials = take_credentials(&mut url);
+        url.set_fragment(None);
+        if !query.is_empty() {
+            let given = url.query().filter(|given| !given.is_empty());
+            let all: Vec<&str> = given.into_iter().chain(query.iter().map(String::as_str)).collect();
+            let all = all.join("&");
+            url.set_query(Some(&all));
+        }
+        Ok(Self { url, credentials })
+    }
+
+    pub(super) fn is_clear_text(&self) -> bool {
+        self.url.scheme() == "http"
+    }
+
+    /// The last part of the path, as it is written there.
+    pub(super) fn last_segment(&self) -> &str {
+        self.url.path().rsplit('/').next().unwrap_or_default()
+    }
+
+    /// Appends the name of a file to a path that ends as a folder does.
+    pub(super) fn put_name(&mut self, name: &str) {
+        if self.last_segment().is_empty()
+            && let Ok(mut segments) = self.url.path_segments_mut()
+        {
+            segments.pop_if_empty().push(name);
+        }
+    }
+}
+
+fn with_scheme(typed: &str) -> String {
+    let is_scheme =
+        |text: &str| text.bytes().all(|octet| octet.is_ascii_alphanumeric() || b"+-.".contains(&octet));
+    match typed.split_once("://") {
+        Some((scheme, _)) if is_scheme(scheme) => typed.to_owned(),
+        _ => match typed.strip_prefix(':') {
+            // An IPv6 address begins with two colons, and needs brackets.
+            Some(rest) if rest.starts_with(|first: char| first.is_ascii_digit()) => {
+                format!("http://localhost:{rest}")
+            }
+            Some(rest) if rest.is_empty() || rest.starts_with('/') => format!("http://localhost{rest}"),
+            _ => format!("http://{typed}"),
+        },
+    }
+}
+
+fn take_credentials(url: &mut Url) -> Option<(String, String)> {
+    if url.username().is_empty() && url.password().is_none() {
+        return None;
+    }
+    let decoded = |text: &str| percent_decode_str(text).decode_utf8_lossy().into_owned();
+    let credentials = (decoded(url.username()), decoded(url.password().unwrap_or_default()));
+    // They can be taken from any URL that has a host, as those of http do.
+    let _ = url.set_username("");
+    let _ = url.set_password(None);
+    Some(credentials)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_people_type_becomes_a_url() {
+        for (typed, expected) in [
+            ("http://a", "http://a/"),
+            ("HTTPS://A/b?c#d", "https://a/b?c"),
+            ("a", "http://a/"),
+            ("a.b/c", "http://a.b/c"),
+            ("localhost:8080", "http://localhost:8080/"),
+            ("localhost:8080/a?u=http://b/", "http://localhost:8080/a?u=http://b/"),
+            (":8080", "http://localhost:8080/"),
+            (":8080/a", "http://localhost:8080/a"),
+            (":/a", "http://localhost/a"),
+            (":", "http://localhost/"),
+            ("[::1]:80/a", "http://[::1]/a"),
+            ("127.0.0.1:1/ä b", "http://127.0.0.1:1/%C3%A4%20b"),
+        ] {
+            assert_eq!(Target::of(typed, &[]).unwrap().url.as_str(), expected, "{typed}");
+        }
+        for wrong in ["", "ftp://a/", "not a url", "a:b", "http://", "::1", "file:///etc/passwd"] {
+            assert!(Target::of(wrong, &[]).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_query_is_appended_to_the_one_that_is_there() {
+        let query = ["a=1".to_owned(), "b=%26".to_owned()];
+        for (typed, expected) in
+            [("a", "http://a/?a=1&b=%26"), ("a?", "http://a/?a=1&b=%26"), ("a?c#d", "http://a/?c&a=1&b=%26")]
+        {
+            assert_eq!(Target::of(typed, &query).unwrap().url.as_str(), expected);
+        }
+    }
+
+    #[test]
+    fn credentials_are_taken_out_of_the_url() {
+        for (typed, name, password) in
+            [("http://a:b@c/", "a", "b"), ("a@c", "a", ""), ("https://a%40b:c%3Ad@e/", "a@b", "c:d")]
+        {
+            let target = Target::of(typed, &[]).unwrap();
+            assert_eq!(target.credentials, Some((name.to_owned(), password.to_owned())));
+            assert!(!target.url.as_str().contains('@'), "{}", target.url);
+        }
+    }
+
+    #[test]
+    fn a_folder_takes_the_name_of_a_file() {
+        for (typed, expected) in [
+            ("a/b/", "http://a/b/c%20d"),
+            ("a", "http://a/c%20d"),
+            ("a/b", "http://a/b"),
+            ("a/?q", "http://a/c%20d?q"),
+        ] {
+            let mut target = Target::of(typed, &[]).unwrap();
+            target.put_name("c d");
+            assert_eq!(target.url.as_str(), expected);
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! Where responses go: files, several of them, and files that are there in part.
+#![forbid(unsafe_code)]
+
+mod support;
+
+use std::path::Path;
+
+use support::{Echo, Folder, alula, noise, run, wait};
+
+#[test]
+fn several_urls_go_to_their_files_over_one_connection() {
+    let (site, folder) = (Folder::new("several-site"), Folder::new("several"));
+    site.write("one.txt", "one");
+    site.write("two.txt", "two");
+    let server = Echo::serving(&site);
+    let url = |name| format!("{}/{name}?q", server.http);
+    let into = folder.path("new/deep");
+    let args =
+        ["get", &url("one.txt"), &url("two.txt"), &url("one.txt"), "-o", "first", "-O", "--create-dirs"];
+    let ended =
+        run(&[&args[..], &["--output-dir", &into, "-v", "--http2-prior-knowledge"]].concat()).expect(0);
+    assert_eq!(ended.text(), "");
+    for (name, content) in [("first", "one"), ("two.txt", "two"), ("one.txt", "one")] {
+        assert_eq!(folder.read(&format!("new/deep/{name}")), content.as_bytes());
+    }
+    // The third request on the one connection.
+    assert!(ended.stderr.contains("stream=5"), "{}", ended.stderr);
+}
+
+#[test]
+fn the_first_failure_counts_and_stops_nothing() {
+    let (site, folder) = (Folder::new("failure-site"), Folder::new("failure"));
+    site.write("there", "there");
+    let server = Echo::serving(&site);
+    let out = folder.path("out");
+    let (absent, there) = (format!("{}/absent", server.http), format!("{}/there", server.http));
+    let ended = run(&["get", "-f", &absent, "http://127.0.0.1:1/", &there, "-w", "%{http_code} "]).expect(9);
+    assert_eq!(ended.text(), "404 000 there200 ");
+    assert!(
+        ended.stderr.starts_with("alula: the server answered 404 Not Found\nalula: while connecting"),
+        "{}",
+        ended.stderr
+    );
+    assert_eq!(run(&["get", "-fs", &absent]).expect(9).stderr, "");
+    assert!(!run(&["get", "-fsS", &absent, "-o", &out]).expect(9).stderr.is_empty());
+    assert!(!Path::new(&out).exists());
+}
+
+#[test]
+fn what_is_missing_is_appended_and_nothing_else() {
+    let (site, folder) = (Folder::new("resume-site"), Folder::new("resume"));
+    let octets = noise(300_000);
+    site.write("large", &octets);
+    let server = Echo::serving(&site);
+    let url = format!("{}/large", server.http);
+    let out = folder.write("large", &octets[..100_000]);
+    let ended = run(&["get", "-C", "-", "-o", &out, &url, "-w", "%{http_code} %{size_download}"]).expect(0);
+    assert_eq!(ended.text(), "206 200000");
+    assert!(folder.read("large") == octets, "the file is whole");
+    let again = run(&["get", "-C", "-", "-o", &out, &url, "-f", "-w", "%{http_code}"]).expect(0);
+    assert_eq!(again.text(), "416", "nothing is missing");
+    assert!(folder.read("large") == octets);
+
+    let new = folder.path("new");
+    run(&["get", "-C", "-", "-o", &new, &url]).expect(0);
+    assert!(folder.read("new") == octets, "begun");
+    run(&["get", "-C", "5", "-o", &new, &url]).expect(2);
+
+    folder.write("longer", noise(300_001));
+    for (file, path) in [("longer", "large"), ("large", "absent")] {
+        let out = folder.path(file);
+        let before = folder.read(file);
+        let ended = run(&["get", "-C", "-", "-o", &out, &format!("{}/{path}", server.http)]).expect(10);
+        assert!(folder.read(file) == before, "{}", ended.stderr);
+    }
+    assert_eq!(run(&["get", "-C", "299990", &url]).expect(0).stdout, octets[299_990..]);
+}
+
+#[test]
+fn a_server_that_cannot_go_on_is_said_and_the_file_left_alone() {
+    let (echo, folder) = (Echo::start(&[]), Folder::new("cannot"));
+    let out = folder.write("out", "half");
+    let ended = echo.ask("get", "/", &["-C", "-", "-o", &out]).expect(10);
+    assert!(ended.stderr.contains("starts over"), "{}", ended.stderr);
+    assert_eq!(folder.read("out"), b"half");
+}
+
+#[test]
+fn the_server_names_the_file_only_within_the_folder() {
+    let folder = Folder::new("named");
+    for (disposition, status, name) in [
+        ("attachment; filename=\"given.txt\"", 0, "given.txt"),
+        ("attachment; filename=\"../outside\"", 0, "typed"),
+        ("attachment; filename=\".hidden\"", 0, "typed"),
+        ("inline", 0, "typed"),
+        ("attachment; filename=\"given.txt\"", 1, "given.txt"),
+    ] {
+        let url = support::answering(format!(
+            "HTTP/1.1 200 OK\r\ncontent-disposition: {disposition}\r\ncontent-length: 3\r\n\r\nabc"
+        ));
+        let _ = std::fs::remove_file(folder.path("typed"));
+        let child =
+            alula(&["get", "-OJ", &format!("{url}typed")]).current_dir(folder.path("")).spawn().unwrap();
+        let ended = wait(child).expect(status);
+        assert_eq!(folder.read(name), b"abc", "{disposition}: {}", ended.stderr);
+        assert!(!Path::new(&folder.path("../outside")).exists());
+    }
+}
+
+#[test]
+fn a_part_can_be_asked_for() {
+    let site = Folder::new("part");
+    site.write("ten", "0123456789");
+    let server = Echo::serving(&site);
+    let url = format!("{}/ten", server.http);
+    assert_eq!(run(&["get", "-r", "2-4", &url]).expect(0).text(), "234");
+    assert_eq!(run(&["get", "-r", "-3", &url]).expect(0).text(), "789");
+}

@@ -1,0 +1,102 @@
+//! Items and flags as requests: what a server sees of them.
+#![forbid(unsafe_code)]
+
+mod support;
+
+use serde_json::{Value, json};
+use support::{Echo, Folder, run_with};
+
+fn described(echo: &Echo, command: &str, path: &str, args: &[&str]) -> Value {
+    let ended = echo.ask(command, path, args).expect(0);
+    serde_json::from_slice(&ended.stdout).unwrap_or_else(|error| panic!("{error}: {}", ended.text()))
+}
+
+#[test]
+fn queries_fields_and_credentials_arrive() {
+    let echo = Echo::start(&[]);
+    let about = described(
+        &echo,
+        "get",
+        "/a?b=1",
+        &["c d==e&f", "X-One:two", "Accept:", "-A", "me", "-e", "http://r/", "-u", "n:p"],
+    );
+    assert_eq!(about["target"], "/a?b=1&c+d=e%26f");
+    let fields = json!([
+        ["user-agent", "me"],
+        ["referer", "http://r/"],
+        ["authorization", "Basic bjpw"],
+        ["x-one", "two"]
+    ]);
+    assert_eq!(about["fields"], fields);
+    let about = described(&echo, "get", "/", &["-G", "-d", "a=b", "--data-urlencode", "c= d"]);
+    assert_eq!((&about["method"], &about["target"]), (&json!("GET"), &json!("/?a=b&c=%20d")));
+}
+
+#[test]
+fn items_are_json_and_forms_and_files() {
+    let (echo, folder) = (Echo::start(&[]), Folder::new("items"));
+    let text = folder.write("a.txt", "text\n");
+    let json = folder.write("a.json", " [1, 2.0] ");
+    for (args, media_type, content) in [
+        (&["a=b", "c:=1.0"][..], "application/json", r#"{"a":"b","c":1.0}"#),
+        (
+            &[&format!("a=@{text}"), &format!("c:=@{json}")],
+            "application/json",
+            r#"{"a":"text\n","c":[1, 2.0]}"#,
+        ),
+        (&["--form", "a=b c", "d=é"], "application/x-www-form-urlencoded", "a=b+c&d=%C3%A9"),
+        (&[&format!("@{text}")], "text/plain", "text\n"),
+        (&["-d", "a=b", "-d", "c"], "application/x-www-form-urlencoded", "a=b&c"),
+        (&["-d", "a", "-H", "content-type: text/x"], "text/x", "a"),
+        (&["--data-raw", "@a"], "application/x-www-form-urlencoded", "@a"),
+        (&["--data-binary", &format!("@{text}")], "application/x-www-form-urlencoded", "text\n"),
+        (&["--json", "{}"], "application/json", "{}"),
+    ] {
+        for command in ["post", "patch", "delete", "options", "request"] {
+            let ended = echo.ask(command, "/", &[args, &["-i"]].concat()).expect(0);
+            let (head, answer) = ended.text().split_once("\n\n").unwrap();
+            assert!(head.contains(&format!("content-type: {media_type}\n")), "{args:?}: {head}");
+            assert_eq!(answer, content, "{args:?}");
+        }
+    }
+}
+
+#[test]
+fn any_method_is_sent_as_it_is_spelled() {
+    let echo = Echo::start(&[]);
+    let url = format!("{}/a", echo.http);
+    for (args, method) in [
+        (&["request", &*url][..], "GET"),
+        (&["request", "PURGE", &url], "PURGE"),
+        (&["request", "-X", "purge", &url], "purge"),
+        (&["get", "-X", "M-SEARCH", &url], "M-SEARCH"),
+        (&["options", &url], "OPTIONS"),
+        (&["patch", &url], "PATCH"),
+    ] {
+        let ended = support::run(args).expect(0);
+        assert!(ended.text().contains(&format!("\"method\":\"{method}\"")), "{}", ended.text());
+    }
+    let head = support::run(&["get", "-I", &url]).expect(0);
+    assert!(head.text().starts_with("HTTP/1.1 200 OK\n") && head.text().ends_with("\n\n"), "{}", head.text());
+}
+
+#[test]
+fn a_url_needs_no_scheme() {
+    let echo = Echo::start(&[]);
+    let bare = echo.http.strip_prefix("http://").unwrap();
+    let ended = support::run(&["get", &format!("name:secret@{bare}/x#y")]).expect(0);
+    assert!(ended.text().contains("\"target\":\"/x\""), "{}", ended.text());
+    assert!(ended.text().contains("[\"authorization\",\"Basic bmFtZTpzZWNyZXQ=\"]"), "{}", ended.text());
+    assert!(!ended.text().contains("name:secret"), "{}", ended.text());
+}
+
+#[test]
+fn a_file_is_put_under_its_name() {
+    let (echo, folder) = (Echo::start(&[]), Folder::new("put"));
+    let empty = folder.write("a b.txt", "");
+    let about = described(&echo, "put", "/folder/", &["-T", &empty]);
+    assert_eq!((&about["method"], &about["target"]), (&json!("PUT"), &json!("/folder/a%20b.txt")));
+    assert_eq!(echo.ask("put", "/", &["-T", &folder.write("c", "octets")]).expect(0).text(), "octets");
+    let url = format!("{}/", echo.http);
+    assert_eq!(run_with(&["request", &url, "-T", "-"], b"piped").expect(0).text(), "piped");
+}

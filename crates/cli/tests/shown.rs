@@ -1,0 +1,72 @@
+//! What is printed of an exchange, and how.
+#![forbid(unsafe_code)]
+
+mod support;
+
+use support::{Echo, Folder, alula, answering, run, wait};
+
+fn json(content: &str) -> String {
+    let head = "HTTP/1.1 200 OK\r\ncontent-type: application/json; charset=utf-8";
+    format!("{head}\r\ncontent-length: {}\r\n\r\n{content}", content.len())
+}
+
+#[test]
+fn a_pipe_gets_what_came_and_the_eye_gets_it_laid_out() {
+    let odd = r#"{"b":1.50,"a":[1e400,"\u00e9"]}"#;
+    let laid_out = "{\n    \"b\": 1.50,\n    \"a\": [\n        1e400,\n        \"\\u00e9\"\n    ]\n}\n";
+    for (content, args, expected) in [
+        (odd, &[][..], odd),
+        (odd, &["--pretty=format"], laid_out),
+        (odd, &["--pretty=all", "--color=never"], laid_out),
+        ("{\"b\":", &["--pretty=format"], "{\"b\":"),
+        (odd, &["--pretty=none", "--color=always"], odd),
+        ("[1]", &["--pretty=colors"], "[\x1b[36m1\x1b[0m]"),
+        ("[1]", &["--color=always"], "[\x1b[36m1\x1b[0m]"),
+    ] {
+        let ended = run(&[&["get", &answering(json(content))], args].concat()).expect(0);
+        assert_eq!(ended.text(), expected, "{args:?}");
+    }
+    let url = answering(json("[1]"));
+    let plain = alula(&["get", "--pretty=colors", &url]).env("NO_COLOR", "1").spawn().unwrap();
+    assert_eq!(wait(plain).expect(0).text(), "[1]");
+}
+
+#[test]
+fn json_that_is_cut_is_written_as_far_as_it_came() {
+    let url = answering("HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 9\r\n\r\n[1,2");
+    assert_eq!(run(&["get", "--pretty=format", &url]).expect(7).text(), "[1,2");
+}
+
+#[test]
+fn heads_are_printed_as_they_are_asked_for() {
+    let echo = Echo::start(&[]);
+    let url = format!("{}/x", echo.http);
+    let ended = run(&["post", &url, "a=b", "-p", "HBhb"]).expect(0);
+    let parts: Vec<&str> = ended.text().split("\n\n").collect();
+    assert!(parts[0].starts_with(&format!("POST {url}\nuser-agent: alula/")), "{}", parts[0]);
+    assert!(parts[0].contains("\ncontent-type: application/json"), "{}", parts[0]);
+    assert_eq!(parts[1], r#"{"a":"b"}"#);
+    assert!(parts[2].starts_with("HTTP/1.1 200 OK\n"), "{}", parts[2]);
+    assert_eq!(parts[3], r#"{"a":"b"}"#);
+    assert_eq!(run(&["post", &url, "a=b", "-p", ""]).expect(0).text(), "");
+    let coloured = run(&["get", &url, "-p", "h", "--color=always"]).expect(0);
+    assert!(coloured.text().contains("\x1b[1m\x1b[32m200 OK\x1b[0m\n"), "{:?}", coloured.text());
+}
+
+#[test]
+fn what_is_written_out_is_known() {
+    let (echo, folder) = (Echo::start(&[]), Folder::new("written-out"));
+    let (url, out) = (format!("{}/x", echo.http), folder.path("out"));
+    let line = r"%{http_code} %{http_version} %{method} %{content_type} %{size_upload} %{size_download} %{url_effective} %{filename_effective}\n";
+    let ended = run(&["post", &url, "-d", "four", "-o", &out, "-w", line]).expect(0);
+    let media_type = "application/x-www-form-urlencoded";
+    assert_eq!(ended.text(), format!("200 1.1 POST {media_type} 4 4 {url} {out}\n"));
+    let format = folder.write("format", "%header{content-type}");
+    assert_eq!(
+        run(&["get", &url, "-o", &out, "-w", &format!("@{format}")]).expect(0).text(),
+        "application/json"
+    );
+    let timed = run(&["get", &url, "-o", &out, "-w", "%{time_starttransfer} %{time_total}"]).expect(0);
+    let times: Vec<f64> = timed.text().split(' ').map(|time| time.parse().unwrap()).collect();
+    assert!(0.0 < times[0] && times[0] <= times[1], "{times:?}");
+}

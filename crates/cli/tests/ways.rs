@@ -1,0 +1,76 @@
+//! How servers are reached: redirects, addresses given outright, Unix sockets.
+#![forbid(unsafe_code)]
+
+mod support;
+
+use support::{Echo, Folder, answering, run};
+
+fn redirect(status: u16, to: &str) -> String {
+    answering(format!("HTTP/1.1 {status} Elsewhere\r\nlocation: {to}\r\ncontent-length: 0\r\n\r\n"))
+}
+
+#[test]
+fn redirects_are_followed_when_asked_to_and_secrets_stay() {
+    let echo = Echo::start(&[]);
+    let to = format!("{}/there", echo.http);
+    let ended = run(&["get", &redirect(302, &to), "-w", "%{http_code} %{num_redirects}"]).expect(0);
+    assert_eq!(ended.text(), "302 0");
+    let ended =
+        run(&["get", "-L", "-u", "n:p", &redirect(302, &to), "-w", "\\n%{num_redirects} %{url_effective}"]);
+    let ended = ended.expect(0);
+    assert!(ended.text().contains("\"target\":\"/there\""), "{}", ended.text());
+    assert!(ended.text().ends_with(&format!("\n1 {to}")), "{}", ended.text());
+    assert!(!ended.text().contains("authorization"), "another origin: {}", ended.text());
+    let followed = run(&["get", "-L", "-v", &redirect(301, &to)]).expect(0);
+    assert!(followed.stderr.contains(&format!("301 leads to {to}\n")), "{}", followed.stderr);
+    run(&["get", "-L", "--max-redirs", "0", &redirect(301, &to)]).expect(0);
+    let twice = redirect(301, &redirect(301, &to));
+    assert!(run(&["get", "-L", "--max-redirs", "1", &twice]).expect(5).stderr.contains("redirect"));
+}
+
+#[test]
+fn content_goes_along_where_the_redirect_says_so() {
+    let (echo, folder) = (Echo::start(&[]), Folder::new("along"));
+    let file = format!("@{}", folder.write("data", "octets of a file"));
+    for data in ["text", &file] {
+        let ended = run(&["post", "-L", &redirect(307, &echo.http), "-d", data]).expect(0);
+        assert_eq!(ended.text(), if data == "text" { "text" } else { "octets of a file" });
+    }
+    let ended = run(&["post", "-L", &redirect(303, &echo.http), "-d", "text"]).expect(0);
+    assert!(ended.text().contains("\"method\":\"GET\""), "{}", ended.text());
+}
+
+#[test]
+fn a_host_is_where_it_is_said_to_be() {
+    let echo = Echo::start(&[]);
+    let port = echo.http.rsplit(':').next().unwrap();
+    let resolve = format!("nowhere.example:{port}:127.0.0.1");
+    let url = format!("nowhere.example:{port}/x");
+    let ended = run(&["get", "--resolve", &resolve, &url]).expect(0);
+    assert!(ended.text().contains(&format!("\"authority\":\"nowhere.example:{port}\"")), "{}", ended.text());
+}
+
+#[cfg(unix)]
+#[test]
+fn a_unix_socket_takes_the_place_of_the_host() {
+    use std::{
+        io::{Read as _, Write as _},
+        os::unix::net::UnixListener,
+    };
+
+    let folder = Folder::new("unix");
+    let path = folder.path("socket");
+    let listener = UnixListener::bind(&path).unwrap();
+    let served = std::thread::spawn(move || {
+        let (mut socket, _) = listener.accept().unwrap();
+        let mut head = [0; 4096];
+        let length = socket.read(&mut head).unwrap();
+        socket.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nhere").unwrap();
+        String::from_utf8_lossy(&head[..length]).into_owned()
+    });
+    let ended = run(&["get", "--unix-socket", &path, "http://docker/version"]).expect(0);
+    assert_eq!(ended.text(), "here");
+    let head = served.join().unwrap();
+    assert!(head.starts_with("GET /version HTTP/1.1\r\n") && head.contains("\r\nHost: docker\r\n"), "{head}");
+    run(&["get", "--unix-socket", &folder.path("none"), "http://docker/version"]).expect(3);
+}
