@@ -42,7 +42,7 @@ pub use alula_client::blocking;
 #[cfg(feature = "client")]
 pub use alula_client::{
     Call, Client, ClientBuilder, Connector, Destination, Dialling, Follow, Hole, PendingResponse, Prepare,
-    Prepared, Proxy, Redirect, Resolve, Resolving, Response, SystemResolver, Transport,
+    Prepared, Proxy, Redirect, Resolve, Resolving, Response, Retries, SystemResolver, Transport,
 };
 #[cfg(feature = "tls")]
 #[cfg(feature = "server")]

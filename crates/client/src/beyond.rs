@@ -1,16 +1,17 @@
-//! What a call does beyond its first exchange: sends again what was not acted on, and follows redirects.
+//! What a call does beyond its first exchange: sends again what may go well then, and follows redirects.
 //!
 //! Rule: whoever is handed the first outcome as it is never comes here, so that all of this may allocate.
 
-use tokio::time::Instant;
+use std::time::Duration;
+
+use alula_net::{Error, Retry};
+use tokio::time::{Instant, sleep_until};
 use url::Url;
 
-use alula_net::Error;
-
 use crate::{
-    Call, Response,
+    Call, Response, Retries,
     redirected::Redirected,
-    redirects::{Step, drain, refused, rewrite},
+    redirects::{Step, drain, may_redirect, refused, rewrite},
 };
 
 /// How often a request that the peer cannot have acted on is sent again by itself.
@@ -19,26 +20,37 @@ const TRIES_MAX: u32 = 3;
 /// The way that a call has gone.
 #[derive(Default)]
 struct Trail {
-    /// The tries at the present URL.
+    /// The tries in all.
     tries: u32,
+    /// The tries at the present URL.
+    tries_here: u32,
     /// The URL that is asked now, once a redirect made it known.
     url: Option<Url>,
     redirects: u16,
 }
 
-/// What comes after a response.
+/// What comes after an outcome.
 enum Next {
     /// Nothing: it is the caller's.
-    Done(Response),
+    Done(Result<Response, Error>),
+    /// The same request again.
+    Again,
     /// Another request, with the content or without.
-    Request { keeps_content: bool },
+    Other { keeps_content: bool },
 }
 
 impl Call<'_> {
     /// Whether the outcome of the first try is handed on as it is.
     #[inline]
-    pub(crate) fn is_settled(outcome: &Result<Response, Error>) -> bool {
-        outcome.as_ref().is_ok_and(|response| !response.status().is_redirection())
+    pub(crate) fn is_settled(&self, outcome: &Result<Response, Error>) -> bool {
+        outcome.as_ref().is_ok_and(|response| {
+            let status = response.status();
+            status.is_success() || !(may_redirect(status) || self.rules_of_retries().is_some())
+        })
+    }
+
+    pub(crate) fn rules_of_retries(&self) -> Option<&Retries> {
+        self.retries.as_deref().or(self.client.settings().policy.retries.as_ref())
     }
 
     /// Goes on from the outcome of the first try to what the caller is told.
@@ -48,33 +60,75 @@ impl Call<'_> {
         mut content: Option<&[u8]>,
         ends_at: Option<Instant>,
     ) -> Result<Response, Error> {
-        let mut trail = Trail { tries: 1, ..Trail::default() };
+        let mut trail = Trail { tries: 1, tries_here: 1, ..Trail::default() };
         loop {
-            match outcome {
-                Err(error) if trail.tries < TRIES_MAX && self.may_try_again(&error) => trail.tries += 1,
-                Err(error) => return Err(error),
-                Ok(response) => match self.after(response, &mut trail).await? {
-                    Next::Done(response) => return Ok(trail.sign(response)),
-                    Next::Request { keeps_content } => content = content.filter(|_| keeps_content),
-                },
+            let next = match outcome {
+                Ok(response) => self.after_response(response, ends_at, &mut trail).await?,
+                Err(error) => self.after_error(error, ends_at, &trail).await,
+            };
+            match next {
+                Next::Done(outcome) => return outcome.map(|response| trail.sign(response)),
+                Next::Again => trail.tries_here += 1,
+                Next::Other { keeps_content } => {
+                    trail.tries_here = 1;
+                    content = content.filter(|_| keeps_content);
+                }
             }
+            trail.tries += 1;
             outcome = self.attempt(content, ends_at).await;
         }
     }
 
-    /// Follows the response if it redirects.
-    async fn after(&mut self, response: Response, trail: &mut Trail) -> Result<Next, Error> {
-        let Some(step) = self.step(&response, trail)? else { return Ok(Next::Done(response)) };
+    /// Sends again what failed, if it may be: at once where the peer cannot have acted on it, else after a while.
+    async fn after_error(&self, error: Error, ends_at: Option<Instant>, trail: &Trail) -> Next {
+        if trail.tries_here < TRIES_MAX && self.may_try_again(&error) {
+            return Next::Again;
+        }
+        let may_pass = match error.retry() {
+            Retry::Safe => true,
+            Retry::IfIdempotent => self.request.is_idempotent(),
+            Retry::Pointless => false,
+        };
+        let wait = self.rules_of_retries().filter(|_| may_pass).map(|retries| retries.wait(trail.tries));
+        match self.ready_at(wait, ends_at, trail) {
+            Some(ready_at) => sleep_until(ready_at).await,
+            None => return Next::Done(Err(error)),
+        }
+        Next::Again
+    }
+
+    /// Sends again after a response that says to come later, or follows one that redirects.
+    async fn after_response(
+        &mut self,
+        response: Response,
+        ends_at: Option<Instant>,
+        trail: &mut Trail,
+    ) -> Result<Next, Error> {
+        let retries = self.rules_of_retries().filter(|_| self.request.is_idempotent());
+        let wait = retries.and_then(|retries| retries.wait_after(trail.tries, &response));
+        if let Some(ready_at) = self.ready_at(wait, ends_at, trail) {
+            drain(response).await;
+            sleep_until(ready_at).await;
+            return Ok(Next::Again);
+        }
+        let Some(step) = self.step(&response, trail)? else { return Ok(Next::Done(Ok(response))) };
         drain(response).await;
         self.turn(&step)?;
-        trail.tries = 1;
         trail.redirects += 1;
         trail.url = Some(step.to);
-        Ok(Next::Request { keeps_content: !step.drops_content })
+        Ok(Next::Other { keeps_content: !step.drops_content })
+    }
+
+    /// When the wait ends that was found to be right, if there may be another try after it.
+    fn ready_at(&self, wait: Option<Duration>, ends_at: Option<Instant>, trail: &Trail) -> Option<Instant> {
+        let ready_at = Instant::now().checked_add(wait?)?;
+        let is_in_time = ends_at.is_none_or(|ends_at| ready_at < ends_at);
+        let may_try = is_in_time && trail.tries < self.rules_of_retries()?.tries_max;
+        (may_try && self.client.settings().policy.budget.take()).then_some(ready_at)
     }
 
     fn step(&self, response: &Response, trail: &mut Trail) -> Result<Option<Step>, Error> {
-        if self.redirects_max == 0 || !response.status().is_redirection() {
+        if self.redirects_max == 0 || !may_redirect(response.status()) {
             return Ok(None);
         }
         let from = match &mut trail.url {
@@ -88,12 +142,13 @@ impl Call<'_> {
     /// Makes the request the one that comes after.
     fn turn(&mut self, step: &Step) -> Result<(), Error> {
         let (origin, path) = self.client.locate_url(&step.to)?;
+        let policy = &self.client.settings().policy;
         let plain = self.request.make_plain(self.client)?;
         let leaves = !plain.origin.is_same_as(&origin);
         let is_bared = plain.origin.scheme == "https" && origin.scheme == "http";
-        if let Some(head) = &mut plain.head {
-            rewrite(&mut head.fields, step, leaves, is_bared);
-        }
+        let fields = &mut plain.head_mut(self.client).fields;
+        rewrite(fields, step, leaves, is_bared);
+        policy.add_credentials(&origin, fields)?;
         plain.method = step.method.after(plain.method);
         plain.origin = origin;
         plain.path = path;

@@ -6,7 +6,7 @@ use alula_fields::IntoName;
 use alula_net::Error;
 
 use crate::{
-    Client, Hole, Prepared,
+    Client, Hole, Prepared, Retries,
     client::Path,
     origin::Origin,
     prepared::Given,
@@ -22,11 +22,19 @@ pub struct Call<'a> {
     pub(crate) mistake: Option<Box<Error>>,
     pub(crate) deadline: Option<Duration>,
     pub(crate) redirects_max: u16,
+    /// In place of the client's.
+    pub(crate) retries: Option<Box<Retries>>,
+    /// What the client adds by itself is still to be added.
+    pub(crate) is_incomplete: bool,
 }
 
 impl<'a> Call<'a> {
     pub(crate) fn plain(client: &'a Client, origin: Arc<Origin>, method: &'a str, path: Path<'a>) -> Self {
-        Self::new(client, Request::Plain(Plain { origin, method, path, protocol: None, head: None }))
+        let has_user = path.has_user();
+        let mut call =
+            Self::new(client, Request::Plain(Plain { origin, method, path, protocol: None, head: None }));
+        call.is_incomplete |= has_user;
+        call
     }
 
     pub(crate) fn prepared(client: &'a Client, prepared: &'a Prepared) -> Self {
@@ -47,6 +55,8 @@ impl<'a> Call<'a> {
             mistake: None,
             deadline: settings.deadlines.total,
             redirects_max: settings.policy.redirects.max,
+            retries: None,
+            is_incomplete: settings.policy.has_additions,
         }
     }
 
@@ -54,7 +64,7 @@ impl<'a> Call<'a> {
     #[inline]
     pub fn path(mut self, path: &'a str) -> Self {
         match &mut self.request {
-            Request::Plain(plain) => plain.path = Path::Given(path),
+            Request::Plain(plain) => plain.path.replace(path),
             Request::Prepared(_, given) => given.path(path),
             Request::None => {}
         }
@@ -111,10 +121,7 @@ impl<'a> Call<'a> {
     fn add<'n>(&mut self, name: impl IntoName<'n>, value: impl AsRef<[u8]>) {
         let client = self.client;
         let added = match &mut self.request {
-            Request::Plain(plain) => {
-                let head = plain.head.get_or_insert_with(|| client.lend_head());
-                head.fields.append(name, value).map_err(Error::from)
-            }
+            Request::Plain(plain) => plain.head_mut(client).fields.append(name, value).map_err(Error::from),
             Request::Prepared(..) => {
                 Err(Error::usage("a prepared request takes no further fields: make a hole"))
             }
@@ -126,7 +133,7 @@ impl<'a> Call<'a> {
     }
 
     #[cold]
-    fn note(&mut self, mistake: Error) {
+    pub(crate) fn note(&mut self, mistake: Error) {
         self.mistake.get_or_insert_with(|| Box::new(mistake));
     }
 
@@ -151,6 +158,26 @@ impl<'a> Call<'a> {
     #[inline]
     pub fn redirects(mut self, max: u16) -> Self {
         self.redirects_max = max;
+        self
+    }
+
+    /// Tries failures again that may pass, in place of [what the client does](crate::ClientBuilder::retries). The deadline of
+    /// the call is for all tries and the waits between them: a wait that would reach it is not begun, and the failure told.
+    ///
+    /// Allocates.
+    ///
+    /// ```no_run
+    /// # async fn main_() -> Result<(), alula_client::Error> {
+    /// # let client = alula_client::Client::new()?;
+    /// use alula_client::Retries;
+    ///
+    /// let response = client.get("https://example.com/").retries(Retries::new(4)).send().await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn retries(mut self, retries: Retries) -> Self {
+        self.retries = Some(Box::new(retries));
+        self.is_incomplete = true;
         self
     }
 }

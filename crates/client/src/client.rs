@@ -9,6 +9,7 @@ use alula_net::{Error, Ledger};
 use url::Url;
 
 use crate::{
+    auth::Credentials,
     builder::{ClientBuilder, Settings},
     call::Call,
     location::{Location, path_within},
@@ -111,8 +112,9 @@ impl Client {
     /// # Errors
     /// The URL cannot be used.
     pub fn prepare(&self, method: Method<'_>, url: &str) -> Result<Prepare, Error> {
-        let (origin, path) = self.locate(url)?;
-        Ok(Prepare::new(origin, method, path.as_str()))
+        let (origin, mut path) = self.locate(url)?;
+        let user = path.take_user();
+        Ok(Prepare::new(self, origin, user, method, path.as_str()))
     }
 
     /// Sends a prepared request. Allocates nothing once warm.
@@ -137,8 +139,8 @@ impl Client {
     fn locate_parsed(&self, location: Location) -> Result<(Arc<Origin>, Path<'static>), Error> {
         Self::check(&location)?;
         let origin = self.origin(&location)?;
-        let Location { path, fragment, .. } = location;
-        Ok((origin, Path::Parsed(Box::new(Parsed { path, fragment }))))
+        let Location { path, fragment, user, .. } = location;
+        Ok((origin, Path::Parsed(Box::new(Parsed { path, fragment, user }))))
     }
 
     fn check(location: &Location) -> Result<(), Error> {
@@ -223,13 +225,37 @@ pub(crate) enum Path<'u> {
 pub(crate) struct Parsed {
     path: String,
     fragment: Option<String>,
+    user: Option<Credentials>,
 }
 
-impl Path<'_> {
+impl<'u> Path<'u> {
     pub(crate) fn as_str(&self) -> &str {
         match self {
             Self::Given(path) => path,
             Self::Parsed(parsed) => &parsed.path,
+        }
+    }
+
+    /// Another path for the same user.
+    pub(crate) fn replace(&mut self, path: &'u str) {
+        match self {
+            Self::Parsed(parsed) if parsed.user.is_some() => {
+                (parsed.path, parsed.fragment) = (path.to_owned(), None);
+            }
+            _ => *self = Self::Given(path),
+        }
+    }
+
+    /// Whether the URL said who asks.
+    pub(crate) fn has_user(&self) -> bool {
+        matches!(self, Self::Parsed(parsed) if parsed.user.is_some())
+    }
+
+    /// Who asks, if the URL said so and nobody has looked.
+    pub(crate) fn take_user(&mut self) -> Option<Credentials> {
+        match self {
+            Self::Given(_) => None,
+            Self::Parsed(parsed) => parsed.user.take(),
         }
     }
 

@@ -6,6 +6,8 @@
 //! is worth a [`Prepared`]: checked and planned once, then sent with nothing but what changes.
 #![forbid(unsafe_code)]
 
+mod additions;
+mod auth;
 mod beyond;
 #[cfg(feature = "blocking")]
 pub mod blocking;
@@ -22,6 +24,7 @@ mod redirected;
 mod redirects;
 mod request;
 mod response;
+mod retries;
 mod sending;
 #[cfg(feature = "tls")]
 mod trust;
@@ -38,3 +41,4 @@ pub use pending::PendingResponse;
 pub use prepared::{Hole, Prepare, Prepared};
 pub use redirects::{Follow, Redirect};
 pub use response::Response;
+pub use retries::Retries;

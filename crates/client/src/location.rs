@@ -5,7 +5,7 @@
 
 use url::Url;
 
-use crate::Error;
+use crate::{Error, auth::Credentials};
 
 /// The parts of a URL that a request needs.
 pub(crate) struct Location {
@@ -20,6 +20,8 @@ pub(crate) struct Location {
     pub(crate) path: String,
     /// What is not sent.
     pub(crate) fragment: Option<String>,
+    /// The user information, which is sent as a field.
+    pub(crate) user: Option<Credentials>,
 }
 
 impl Location {
@@ -34,9 +36,6 @@ impl Location {
             "http" => "http",
             _ => return Err(Error::usage("the URL is neither http nor https (RFC 9110 §4.2)")),
         };
-        if !url.username().is_empty() || url.password().is_some() {
-            return Err(Error::usage("the URL holds user information (RFC 9110 §4.2.4)"));
-        }
         let (Some(host), Some(port)) = (url.host_str(), url.port_or_known_default()) else {
             return Err(Error::usage("the URL has no host (RFC 9110 §4.2.1)"));
         };
@@ -51,7 +50,8 @@ impl Location {
         }
         let host = host.trim_start_matches('[').trim_end_matches(']').to_owned();
         let fragment = url.fragment().map(str::to_owned);
-        Ok(Self { scheme, host, port, authority, path, fragment })
+        let user = Credentials::of_url(url)?;
+        Ok(Self { scheme, host, port, authority, path, fragment, user })
     }
 }
 
@@ -109,7 +109,7 @@ mod tests {
 
     #[test]
     fn refuses_what_is_no_origin() {
-        for url in ["", "/path", "ftp://a/", "http://", "http://user@host/", "http://a:99999/"] {
+        for url in ["", "/path", "ftp://a/", "http://", "http://us%3Aer@host/", "http://a:99999/"] {
             assert!(Location::parse(url).is_err(), "{url}");
         }
     }

@@ -5,14 +5,16 @@ use std::sync::Arc;
 use alula_fields::{Decimal, FieldSection, Head, Hole as Gap, Method, OutBuf, RequestHead, StreamKey};
 use alula_net::{self as net, Error, Machine, Refusal, h1};
 
-use crate::{client::Path, origin::Origin, request::Plain};
+use crate::{Client, auth::Credentials, client::Path, origin::Origin, request::Plain};
 
 /// Holes that one prepared request may have.
 const HOLES_MAX: usize = 8;
 
 /// A prepared request being made.
 pub struct Prepare {
+    client: Client,
     origin: Arc<Origin>,
+    user: Option<Credentials>,
     parts: Parts,
 }
 
@@ -56,9 +58,16 @@ pub(crate) struct Given<'a> {
 }
 
 impl Prepare {
-    pub(crate) fn new(origin: Arc<Origin>, method: Method<'_>, path: &str) -> Self {
+    pub(crate) fn new(
+        client: &Client,
+        origin: Arc<Origin>,
+        user: Option<Credentials>,
+        method: Method<'_>,
+        path: &str,
+    ) -> Self {
         let (method, path) = (method.as_str().to_owned(), path.to_owned());
-        Self { origin, parts: Parts { method, path, fields: FieldSection::new(), holes: Vec::new() } }
+        let parts = Parts { method, path, fields: FieldSection::new(), holes: Vec::new() };
+        Self { client: client.clone(), origin, user, parts }
     }
 
     /// Adds a field that is the same in every call.
@@ -87,7 +96,8 @@ impl Prepare {
     ///
     /// # Errors
     /// A field cannot be sent, or a hole's name is not valid.
-    pub fn build(self) -> Result<Prepared, Error> {
+    pub fn build(mut self) -> Result<Prepared, Error> {
+        self.complete()?;
         let form = |path, length| self.form(path, length);
         let forms = [[form(false, false)?, form(false, true)?], [form(true, false)?, form(true, true)?]];
         let plan = Plan {
@@ -97,6 +107,27 @@ impl Prepare {
             made_of: self.parts,
         };
         Ok(Prepared { origin: self.origin, plan: Arc::new(plan) })
+    }
+
+    /// Adds what the client adds by itself; a hole counts as a field.
+    fn complete(&mut self) -> Result<(), Error> {
+        let policy = &self.client.settings().policy;
+        let Parts { fields, holes, .. } = &mut self.parts;
+        let given = fields.len();
+        let mut all = fields.clone();
+        for name in &*holes {
+            all.append(&**name, "")?;
+        }
+        let holes = given..all.len();
+        if let Some(user) = &self.user {
+            user.add(&mut all)?;
+        }
+        policy.add_fields(&mut all)?;
+        policy.add_credentials(&self.origin, &mut all)?;
+        let mut place = 0..;
+        all.retain(|_| !place.next().is_some_and(|place| holes.contains(&place)));
+        *fields = all;
+        Ok(())
     }
 
     fn form(&self, path: bool, length: bool) -> Result<net::Prepared, Error> {

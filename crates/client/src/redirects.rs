@@ -149,6 +149,11 @@ impl Redirects {
     }
 }
 
+/// Whether a response of this status may lead elsewhere.
+pub(crate) const fn may_redirect(status: Status) -> bool {
+    matches!(status.code(), 301..=303 | 307 | 308)
+}
+
 /// The method of the request after a response of this status; none when it does not redirect.
 fn next_method(status: u16, method: &str) -> Option<Method> {
     match (status, method) {

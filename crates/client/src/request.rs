@@ -81,7 +81,7 @@ impl Request<'_> {
         let Some(length) = length else { return Ok(()) };
         match self {
             Self::Plain(plain) => {
-                let head = plain.head.get_or_insert_with(|| client.lend_head());
+                let head = plain.head_mut(client);
                 if !head.fields.contains(KnownName::CONTENT_LENGTH) {
                     head.fields.append(KnownName::CONTENT_LENGTH, Decimal::of(length as u64).as_bytes())?;
                 }
@@ -111,6 +111,12 @@ impl<'a> Request<'a> {
 }
 
 impl Plain<'_> {
+    /// The head that its fields are in, lent by the client.
+    #[inline]
+    pub(crate) fn head_mut(&mut self, client: &Client) -> &mut Head {
+        self.head.get_or_insert_with(|| client.lend_head())
+    }
+
     pub(crate) fn send(
         &self,
         machine: &mut Machine,

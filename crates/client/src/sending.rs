@@ -16,8 +16,8 @@ impl Call<'_> {
     /// Dropping the future cancels the request (RST_STREAM). Allocates nothing once warm.
     ///
     /// # Errors
-    /// What is wrong with the request; why no connection could be opened; how the stream ended. A request that the
-    /// peer cannot have acted on has been sent again, up to three times, before.
+    /// What is wrong with the request; why no connection could be opened; how the stream ended; why a redirect cannot be
+    /// followed. A request that the peer cannot have acted on has been sent again, up to three times, before.
     pub async fn send(mut self) -> Result<Response, Error> {
         self.send_all(None).await
     }
@@ -48,7 +48,7 @@ impl Call<'_> {
     async fn send_all(&mut self, content: Option<&[u8]>) -> Result<Response, Error> {
         let ends_at = self.ends_at();
         let outcome = self.attempt(content, ends_at).await;
-        if Self::is_settled(&outcome) {
+        if self.is_settled(&outcome) {
             return outcome;
         }
         Box::pin(self.go_on(outcome, content, ends_at)).await
@@ -100,6 +100,7 @@ impl Call<'_> {
         if let Some(mistake) = self.mistake.take() {
             return Err(*mistake);
         }
+        self.complete()?;
         let request = &mut self.request;
         request.state_length(client, length)?;
         let origin = request.origin()?.clone();

@@ -1,4 +1,6 @@
 //! What the client does by itself beyond one exchange, over both versions.
 
+mod additions;
 mod redirects;
+mod retries;
 mod site;

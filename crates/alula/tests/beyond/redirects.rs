@@ -21,6 +21,7 @@ fn answer(seen: &Seen) -> Answer {
         "twice" => to(302).field("location", "/elsewhere"),
         "loop" => Answer::new(302).field("location", "/loop"),
         "large" => Answer { content: vec![b'x'; 1 << 20], ..to(302) },
+        "small" => Answer { content: vec![b'x'; 1 << 16], ..to(302) },
         code => code.parse().map_or_else(|_| Answer::new(200), to),
     }
 }
@@ -226,7 +227,7 @@ async fn a_small_content_is_read_so_that_its_connection_is_used_again() {
     let site = Site::start(answer).await;
     let [client, _] = clients(|builder| builder);
     for _ in 0..3 {
-        send(client.get(&site.url("/302?/to"))).await.unwrap().body().trailers().await.unwrap();
+        send(client.get(&site.url("/small?/to"))).await.unwrap().body().trailers().await.unwrap();
     }
     assert_eq!(site.connections(), 1);
     send(client.get(&site.url("/large?/to"))).await.unwrap();

@@ -2,13 +2,52 @@
 
 use std::sync::Arc;
 
+use alula_fields::FieldSection;
+use alula_net::Error;
+
 use super::ClientBuilder;
-use crate::redirects::{Follow, Redirect, Redirects};
+use crate::{
+    auth::Bound,
+    redirects::{Follow, Redirect, Redirects},
+    retries::{Budget, Retries},
+};
 
 /// What a call does by itself.
 #[derive(Clone, Default)]
 pub(crate) struct Policy {
     pub(crate) redirects: Redirects,
+    pub(crate) retries: Option<Retries>,
+    pub(crate) budget: Budget,
+    /// Sent with every call.
+    pub(crate) fields: FieldSection,
+    /// Sent to one origin each; the last counts.
+    pub(crate) credentials: Vec<Bound>,
+    /// Whether anything is done before a request is sent, so that one look tells.
+    pub(crate) has_additions: bool,
+}
+
+/// What is sent by itself.
+impl ClientBuilder {
+    /// Sends this field with every call that has none of this name, and with every request that is
+    /// [prepared](crate::Client::prepare) so. Fields of the same name are sent all, in their order.
+    ///
+    /// It goes to every origin that is called: for credentials there are [`Self::basic_auth`] and [`Self::bearer_auth`]. A
+    /// call costs a look at its own fields and the copy.
+    ///
+    /// # Errors
+    /// The name or the value is not valid.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), alula_client::Error> {
+    /// let client = alula_client::Client::builder().field("user-agent", b"example/1.0")?.build()?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn field(mut self, name: &str, value: &[u8]) -> Result<Self, Error> {
+        self.settings.policy.fields.append(name, value)?;
+        self.settings.policy.has_additions = true;
+        Ok(self)
+    }
 }
 
 /// What is done by itself with responses.
@@ -40,6 +79,15 @@ impl ClientBuilder {
     #[must_use]
     pub fn redirects_to_clear_text(mut self, allowed: bool) -> Self {
         self.settings.policy.redirects.to_clear_text = allowed;
+        self
+    }
+
+    /// Tries failures again that may pass, by these rules; unless set, only requests that the peer cannot have acted on are sent
+    /// again, up to three times. A call may have [rules of its own](crate::Call::retries).
+    #[must_use]
+    pub fn retries(mut self, retries: Retries) -> Self {
+        self.settings.policy.retries = Some(retries);
+        self.settings.policy.has_additions = true;
         self
     }
 

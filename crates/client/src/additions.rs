@@ -1,0 +1,60 @@
+//! What the client adds to a request by itself: the fields of all its calls, and who asks.
+//!
+//! Rule: the caller's own come first; nothing is added that the call says already.
+
+use alula_fields::FieldSection;
+use alula_net::Error;
+
+use crate::{Call, builder::Policy, origin::Origin, request::Request};
+
+impl Call<'_> {
+    /// Adds what is to be added, once.
+    #[inline]
+    pub(crate) fn complete(&mut self) -> Result<(), Error> {
+        if std::mem::take(&mut self.is_incomplete) { self.add_all() } else { Ok(()) }
+    }
+
+    #[cold]
+    fn add_all(&mut self) -> Result<(), Error> {
+        let policy = &self.client.settings().policy;
+        if self.rules_of_retries().is_some() {
+            policy.budget.bring();
+        }
+        // A prepared request has had its fields since it was prepared.
+        if let Request::Plain(plain) = &mut self.request {
+            let user = plain.path.take_user();
+            let origin = plain.origin.clone();
+            let fields = &mut plain.head_mut(self.client).fields;
+            if let Some(user) = user {
+                user.add(fields)?;
+            }
+            policy.add_fields(fields)?;
+            policy.add_credentials(&origin, fields)?;
+        }
+        Ok(())
+    }
+}
+
+impl Policy {
+    /// Adds the fields of all calls whose names are not there.
+    pub(crate) fn add_fields(&self, fields: &mut FieldSection) -> Result<(), Error> {
+        let given = fields.len();
+        for field in &self.fields {
+            let mut own = fields.iter().take(given);
+            if own.any(|own| own.name() == field.name()) {
+                continue;
+            }
+            match field.is_sensitive() {
+                true => fields.append_sensitive(field.name(), field.value())?,
+                false => fields.append(field.name(), field.value())?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the credentials that are bound to this origin.
+    pub(crate) fn add_credentials(&self, origin: &Origin, fields: &mut FieldSection) -> Result<(), Error> {
+        let bound = self.credentials.iter().rev().find_map(|bound| bound.credentials_for(origin));
+        bound.map_or(Ok(()), |credentials| credentials.add(fields))
+    }
+}

@@ -1,0 +1,55 @@
+//! How many retries a client may still make: an origin that fails gets a tenth more requests, and no storm of them.
+
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+/// In tenths of a retry. The orders do not matter: only the number does.
+pub(crate) struct Budget(AtomicU32);
+
+/// What one retry costs, and each call brings one of.
+const RETRY: u32 = 10;
+/// Retries that may be made at once after a time without.
+const BURST: u32 = 10;
+
+impl Budget {
+    /// A call brings a tenth.
+    pub(crate) fn bring(&self) {
+        let _ = self.0.fetch_update(Relaxed, Relaxed, |left| (left < BURST * RETRY).then_some(left + 1));
+    }
+
+    /// Takes one retry out; false when there is none.
+    pub(crate) fn take(&self) -> bool {
+        self.0.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(RETRY)).is_ok()
+    }
+}
+
+impl Default for Budget {
+    fn default() -> Self {
+        Self(AtomicU32::new(BURST * RETRY))
+    }
+}
+
+/// Another client has a budget of its own.
+impl Clone for Budget {
+    fn clone(&self) -> Self {
+        Self::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ten_at_once_and_a_tenth_of_the_calls() {
+        let budget = Budget::default();
+        let taken = |budget: &Budget| (0..1000).take_while(|_| budget.take()).count();
+        assert_eq!(taken(&budget), 10);
+        (0..9).for_each(|_| budget.bring());
+        assert_eq!(taken(&budget), 0);
+        budget.bring();
+        assert_eq!(taken(&budget), 1);
+        (0..1000).for_each(|_| budget.bring());
+        assert_eq!(taken(&budget), 10);
+        assert_eq!(taken(&budget.clone()), 10);
+    }
+}
