@@ -12,8 +12,9 @@ use crate::{
     auth::Credentials,
     builder::{ClientBuilder, Settings},
     call::Call,
-    location::{Location, path_within},
+    location::Location,
     origin::{Origin, Tls},
+    origins::Origins,
     prepared::{Prepare, Prepared},
 };
 
@@ -36,7 +37,7 @@ struct Inner {
     ledger: Arc<Ledger>,
     #[cfg(feature = "tls")]
     tls: OnceLock<Arc<rustls::ClientConfig>>,
-    origins: Mutex<Vec<Arc<Origin>>>,
+    origins: Mutex<Origins>,
     #[expect(clippy::vec_box, reason = "they are handed on from hand to hand")]
     spares: Mutex<Vec<Box<Head>>>,
 }
@@ -123,10 +124,8 @@ impl Client {
     }
 
     fn locate<'u>(&self, url: &'u str) -> Result<(Arc<Origin>, Path<'u>), Error> {
-        for origin in self.origins().iter() {
-            if let Some(path) = path_within(&origin.prefix, url) {
-                return Ok((origin.clone(), Path::Given(path)));
-            }
+        if let Some((origin, path)) = self.origins().find(url) {
+            return Ok((origin, Path::Given(path)));
         }
         self.locate_parsed(Location::parse(url)?)
     }
@@ -151,16 +150,19 @@ impl Client {
     }
 
     fn origin(&self, location: &Location) -> Result<Arc<Origin>, Error> {
-        let tls = self.tls(location)?;
-        let mut origins = self.origins();
-        let same = |origin: &&Arc<Origin>| {
-            origin.scheme == location.scheme && origin.authority == location.authority
-        };
-        if let Some(origin) = origins.iter().find(same) {
-            return Ok(origin.clone());
+        if let Some(origin) = self.origins().get(&location.prefix()) {
+            return Ok(origin);
         }
+        let tls = self.tls(location)?;
         let origin = Arc::new(Origin::new(location, &self.inner.settings, self.ledger(), tls));
-        origins.push(origin.clone());
+        let mut origins = self.origins();
+        if let Some(same) = origins.get(&origin.prefix) {
+            return Ok(same);
+        }
+        // Its connections are closed without the lock.
+        let forgotten = origins.add(origin.clone(), self.inner.settings.pool.origins_max);
+        drop(origins);
+        drop(forgotten);
         Ok(origin)
     }
 
@@ -188,7 +190,7 @@ impl Client {
         self.origins().iter().for_each(|origin| origin.look_in());
     }
 
-    fn origins(&self) -> MutexGuard<'_, Vec<Arc<Origin>>> {
+    fn origins(&self) -> MutexGuard<'_, Origins> {
         self.inner.origins.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

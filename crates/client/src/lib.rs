@@ -18,6 +18,8 @@ mod connecting;
 mod location;
 mod opening;
 mod origin;
+mod origins;
+mod patience;
 mod pending;
 mod prepared;
 mod redirected;
@@ -26,6 +28,7 @@ mod request;
 mod response;
 mod retries;
 mod sending;
+mod sharing;
 #[cfg(feature = "tls")]
 mod trust;
 

@@ -53,6 +53,11 @@ impl Location {
         let user = Credentials::of_url(url)?;
         Ok(Self { scheme, host, port, authority, path, fragment, user })
     }
+
+    /// Scheme and authority, as they begin a URL.
+    pub(crate) fn prefix(&self) -> String {
+        format!("{}://{}", self.scheme, self.authority)
+    }
 }
 
 /// Splits a URL that starts as this origin is written, when the rest is a path that needs no normalising.

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-use alula_net::{Conn, Error, Vacancy};
+use alula_net::{Conn, Error, Keep, Vacancy};
 use tokio::sync::Notify;
 
 use crate::connecting::Route;
@@ -17,13 +17,22 @@ pub(crate) struct Opening {
 pub(crate) type Outcome = Result<Arc<Conn>, Error>;
 
 impl Opening {
-    /// Begins to open a connection. With `vacancy` it is one of an origin's that take one request at a time: it is added to
+    /// Begins to open a connection, which is then kept so long. With `vacancy` it is one of an origin's that take one request at a time: it is added to
     /// them, whether or not anybody waits for it.
-    pub(crate) fn begin(route: Arc<Route>, vacancy: Option<Arc<Vacancy>>) -> Arc<Self> {
+    pub(crate) fn begin(route: Arc<Route>, vacancy: Option<Arc<Vacancy>>, keep: Keep) -> Arc<Self> {
         let opening = Arc::<Self>::default();
         let teller = Teller { opening: Arc::downgrade(&opening), vacancy };
-        tokio::spawn(async move { teller.tell(route.open().await) });
+        tokio::spawn(async move {
+            let outcome = route.open().await;
+            outcome.iter().for_each(|conn| conn.keep(keep));
+            teller.tell(outcome);
+        });
         opening
+    }
+
+    /// The outcome, if it is known.
+    pub(crate) fn known(&self) -> Option<Outcome> {
+        self.lock().clone()
     }
 
     /// Whether the outcome is known.

@@ -1,5 +1,7 @@
-//! One origin (RFC 9110 §4.3.1) and the connections that are open to it: one of HTTP/2 that all requests share, or as many
-//! of HTTP/1.1 as there are requests under way.
+//! One origin (RFC 9110 §4.3.1) and the connections that are open to it: of HTTP/2 one or a few that all requests share, or
+//! as many of HTTP/1.1 as there are requests under way.
+//!
+//! Rule: until it is known what the origin speaks, one connection is opened, and everybody waits for it.
 
 use std::{
     future::poll_fn,
@@ -8,14 +10,20 @@ use std::{
     task::Poll,
 };
 
-use alula_net::{Conn, Error, Ledger, Ticket, Vacancy, Version};
+use alula_fields::{OutBuf, StreamKey};
+use alula_net::{Cause, Conn, Error, Ledger, Machine, Phase, Refusal, Stream, Ticket, Vacancy, Version};
 
 use crate::{
-    builder::Settings,
+    builder::{Pooling, Settings},
     connecting::Route,
     location::Location,
     opening::{Opening, Outcome},
+    patience::Patience,
+    sharing::{Room, Sharing},
 };
+
+/// How many connections a request may meet that take no more, before that is told.
+const GONE_MAX: u32 = 8;
 
 pub(crate) struct Origin {
     pub(crate) scheme: &'static str,
@@ -23,7 +31,7 @@ pub(crate) struct Origin {
     /// Scheme and authority as they begin a URL.
     pub(crate) prefix: String,
     route: Arc<Route>,
-    connections_max: usize,
+    pool: Pooling,
     state: Mutex<State>,
     vacancy: Arc<Vacancy>,
 }
@@ -36,7 +44,7 @@ enum State {
     /// The first connection will tell.
     Opening(Arc<Opening>),
     /// It speaks HTTP/2.
-    Shared(Arc<Conn>),
+    Shared(Sharing),
     /// It speaks HTTP/1.1: `vacancy` has its connections.
     Single,
 }
@@ -51,11 +59,11 @@ impl Origin {
         Self {
             scheme: location.scheme,
             authority: location.authority.clone(),
-            prefix: format!("{}://{}", location.scheme, location.authority),
+            prefix: location.prefix(),
             route: Arc::new(Route::new(location, settings, ledger, tls)),
-            connections_max: settings.pool.connections_max,
+            pool: settings.pool,
             state: Mutex::new(State::None),
-            vacancy: Arc::default(),
+            vacancy: Arc::new(Vacancy::new(settings.pool.idle_max)),
         }
     }
 
@@ -64,25 +72,82 @@ impl Origin {
         self.scheme == other.scheme && self.authority == other.authority
     }
 
-    /// A connection that takes a request, or will take it as soon as the peer allows one more. Allocates nothing when there
-    /// is one. One that is not used is to be [given back](Conn::give_back).
-    pub(crate) async fn conn(&self) -> Result<Arc<Conn>, Error> {
+    /// Opens a stream as `send` says, on a connection that takes it. Allocates nothing when there is one.
+    ///
+    /// # Errors
+    /// There is no connection in time, or one after the other takes no more requests; nothing was sent. Or what `send` says.
+    pub(crate) async fn open<F>(&self, mut patience: Patience, mut send: F) -> Result<Stream, Error>
+    where
+        F: FnMut(&mut Machine, &mut OutBuf) -> Result<StreamKey, Refusal>,
+    {
+        let mut place = Place { vacancy: &self.vacancy, ticket: None };
+        let mut gone = 0;
         loop {
-            let opening = match &mut *self.state() {
-                State::Shared(conn) => return Ok(conn.clone()),
-                State::Single => None,
-                State::Opening(opening) => Some(opening.clone()),
-                none => {
-                    let opening = Opening::begin(self.route.clone(), None);
-                    *none = State::Opening(opening.clone());
-                    Some(opening)
+            let conn = self.conn(&mut patience, &mut place).await?;
+            match patience.in_queue(conn.open(&mut send)).await {
+                Ok(stream) => return Ok(stream),
+                Err(error) if is_full(&error) => {}
+                Err(error) if !conn.is_open() || error.phase() == Phase::Send => {
+                    self.forget(&conn);
+                    gone += 1;
+                    if gone == GONE_MAX {
+                        return Err(error);
+                    }
                 }
-            };
-            let Some(opening) = opening else { return self.single().await };
-            let opened = opening.outcome().await;
-            self.opened(&opening, &opened);
-            opened?;
+                Err(error) => {
+                    conn.give_back();
+                    return Err(error);
+                }
+            }
         }
+    }
+
+    /// A connection that takes a request, or will take it as soon as the peer allows one more.
+    async fn conn<'a>(&'a self, patience: &mut Patience, place: &mut Place<'a>) -> Result<Arc<Conn>, Error> {
+        loop {
+            match self.way() {
+                Way::Free(conn) => return Ok(conn),
+                Way::Single => return self.single(patience).await,
+                Way::First(opening) => {
+                    let outcome = patience.while_opening(async { Ok(opening.outcome().await) }).await?;
+                    self.opened(&opening, &outcome);
+                    outcome?;
+                }
+                Way::Full(opening) => match &place.ticket {
+                    // What happens once the place is taken is heard of; so there is another look first.
+                    None => place.ticket = Some(self.vacancy.ticket()),
+                    // That one more could not be opened is no failure of those who wait for the others.
+                    Some(ticket) => {
+                        let change = async { Ok(change(ticket, opening.as_deref()).await.ok()) };
+                        patience.in_queue(change).await?;
+                    }
+                },
+            }
+        }
+    }
+
+    fn way(&self) -> Way {
+        let mut state = self.state();
+        match &mut *state {
+            State::Shared(sharing) => {
+                let open = || Opening::begin(self.route.clone(), None, self.pool.keep());
+                match sharing.find(self.pool.http2_connections_max, &self.vacancy, open) {
+                    Room::Here(conn) => return Way::Free(conn),
+                    Room::Soon(opening) => return Way::Full(Some(opening)),
+                    Room::None => return Way::Full(None),
+                    Room::Gone(Some(opening)) => *state = State::Opening(opening),
+                    Room::Gone(None) => *state = State::None,
+                }
+            }
+            State::Single => return Way::Single,
+            State::Opening(_) | State::None => {}
+        }
+        if let State::Opening(opening) = &*state {
+            return Way::First(opening.clone());
+        }
+        let opening = Opening::begin(self.route.clone(), None, self.pool.keep());
+        *state = State::Opening(opening.clone());
+        Way::First(opening)
     }
 
     /// The first who hears of the outcome notes it for those who come later.
@@ -97,34 +162,46 @@ impl Origin {
                 self.vacancy.add(conn);
                 State::Single
             }
-            Ok(conn) => State::Shared(conn.clone()),
+            Ok(conn) => {
+                if self.pool.http2_connections_max > 1 {
+                    self.vacancy.join(conn);
+                }
+                State::Shared(Sharing::of(conn.clone()))
+            }
             Err(_) => State::None,
         };
     }
 
     /// A connection of its own for one request: a free one, or a new one if there may be more, or the next that is free.
-    async fn single(&self) -> Result<Arc<Conn>, Error> {
+    async fn single(&self, patience: &mut Patience) -> Result<Arc<Conn>, Error> {
         if let Some(conn) = self.vacancy.take() {
             return Ok(conn);
         }
         let ticket = self.vacancy.ticket();
         let mut opening: Option<Arc<Opening>> = None;
         loop {
-            if opening.is_none() && self.vacancy.begin_to_open(self.connections_max) {
-                opening = Some(Opening::begin(self.route.clone(), Some(self.vacancy.clone())));
-            }
             if let Some(conn) = self.vacancy.take() {
                 return Ok(conn);
             }
-            change(&ticket, opening.as_deref()).await?;
+            if opening.is_none() && self.vacancy.begin_to_open(self.pool.connections_max) {
+                let vacancy = Some(self.vacancy.clone());
+                opening = Some(Opening::begin(self.route.clone(), vacancy, self.pool.keep()));
+            }
+            let change = change(&ticket, opening.as_deref());
+            match opening {
+                Some(_) => patience.while_opening(change).await?,
+                None => patience.in_queue(change).await?,
+            }
             opening = opening.filter(|opening| !opening.is_over());
         }
     }
 
     /// Forgets a connection that takes no more streams.
-    pub(crate) fn forget(&self, gone: &Arc<Conn>) {
+    fn forget(&self, gone: &Arc<Conn>) {
         let mut state = self.state();
-        if matches!(&*state, State::Shared(conn) if Arc::ptr_eq(conn, gone)) {
+        if let State::Shared(sharing) = &mut *state
+            && sharing.forget(gone)
+        {
             *state = State::None;
         }
         drop(state);
@@ -134,10 +211,20 @@ impl Origin {
     /// Has its connections notice what came while nobody drove them.
     #[cfg(feature = "blocking")]
     pub(crate) fn look_in(&self) {
-        if let State::Shared(conn) = &*self.state() {
-            conn.look_in();
+        if let State::Shared(sharing) = &*self.state() {
+            sharing.look_in();
         }
         self.vacancy.look_in();
+    }
+
+    /// Whether nothing would be lost with it: no connection is open, or being opened.
+    pub(crate) fn is_without_connections(&self) -> bool {
+        match &*self.state() {
+            State::None => true,
+            State::Opening(opening) => opening.is_over(),
+            State::Shared(sharing) => sharing.is_over(),
+            State::Single => self.vacancy.is_empty(),
+        }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -150,10 +237,42 @@ impl Drop for Origin {
         match &*self.state() {
             State::None | State::Single => {}
             State::Opening(opening) => opening.close(),
-            State::Shared(conn) => conn.close(),
+            State::Shared(sharing) => sharing.close(),
         }
         self.vacancy.close();
     }
+}
+
+/// Where a request may go.
+enum Way {
+    /// Here.
+    Free(Arc<Conn>),
+    /// Wherever the first connection leads to.
+    First(Arc<Opening>),
+    /// To a connection of its own.
+    Single,
+    /// To whichever has room first, or to the one that is being opened.
+    Full(Option<Arc<Opening>>),
+}
+
+/// A place among those who wait until one of the connections that are shared has room.
+struct Place<'a> {
+    vacancy: &'a Vacancy,
+    ticket: Option<Ticket<'a>>,
+}
+
+impl Drop for Place<'_> {
+    /// There may be room for more than the one who was called; and one who leaves without having looked passes that on.
+    fn drop(&mut self) {
+        if self.ticket.take().is_some() {
+            self.vacancy.pass_on();
+        }
+    }
+}
+
+/// Whether the connection has no room, and another is to be looked for.
+fn is_full(error: &Error) -> bool {
+    error.phase() == Phase::Queue && matches!(error.cause(), Cause::Refused(_))
 }
 
 /// Waits until a connection may be free, or there may be room for one, or the one being opened is open.

@@ -1,11 +1,11 @@
 //! Sending a call: a connection, the head, the content, and again where that is safe.
 
-use std::{pin::pin, time::Duration};
+use std::time::Duration;
 
-use alula_net::{BodyWriter, Cause, Error, Phase, Retry, Stream, h1};
+use alula_net::{BodyWriter, Cause, Error, Phase, Stream, h1};
 use tokio::time::Instant;
 
-use crate::{Call, PendingResponse, Response, request::Request};
+use crate::{Call, PendingResponse, Response, patience::Patience, request::Request};
 
 /// How long content waits to be asked for. There are servers that never ask, and wait for it.
 const CONTINUE_WAIT: Duration = Duration::from_secs(1);
@@ -104,23 +104,13 @@ impl Call<'_> {
         let request = &mut self.request;
         request.state_length(client, length)?;
         let origin = request.origin()?.clone();
-        let conn = within(ends_at, pin!(origin.conn())).await?;
-        let opening = conn.open(|machine, out| match request {
+        let patience = Patience::new(ends_at, settings.deadlines.queue);
+        let opening = origin.open(patience, |machine, out| match request {
             Request::Plain(plain) => plain.send(machine, end, out),
             Request::Prepared(prepared, given) => prepared.send(given, machine, end, out),
             Request::None => Err(h1::SendError::Closed.into()),
         });
-        let stream = match within(ends_at, pin!(opening)).await {
-            Ok(stream) => stream,
-            Err(error) => {
-                if may_retry(&error) || !conn.is_open() {
-                    origin.forget(&conn);
-                } else {
-                    conn.give_back();
-                }
-                return Err(error);
-            }
-        };
+        let stream = opening.await?;
         if let Some(ends_at) = ends_at {
             stream.set_deadline(ends_at.saturating_duration_since(Instant::now()), false);
         } else if let Some(after) = settings.deadlines.head {
@@ -142,17 +132,6 @@ async fn send_content(stream: &Stream, content: &[u8]) -> Result<(), Error> {
             Ok(())
         }
         result => result,
-    }
-}
-
-async fn within<T>(
-    ends_at: Option<Instant>,
-    work: impl Future<Output = Result<T, Error>>,
-) -> Result<T, Error> {
-    let Some(ends_at) = ends_at else { return work.await };
-    match tokio::time::timeout_at(ends_at, work).await {
-        Ok(result) => result,
-        Err(_) => Err(Error::new(Phase::Connect, Cause::Deadline, Retry::Safe)),
     }
 }
 

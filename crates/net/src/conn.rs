@@ -103,7 +103,7 @@ impl Conn {
         self.peer
     }
 
-    /// Makes it one of an origin's connections that take one request at a time.
+    /// Makes it one of an origin's connections, which tells the others' callers what becomes of it.
     pub(crate) fn belongs_to(self: &Arc<Self>, vacancy: Arc<Vacancy>) {
         let mut shared = self.lock();
         shared.vacancy = Some((vacancy, Arc::downgrade(self)));
@@ -121,22 +121,28 @@ impl Conn {
     /// Whether a request would be sent at once.
     pub fn is_free(&self) -> bool {
         let shared = self.lock();
-        shared.ended.is_none() && !shared.closing && !shared.is_gated && shared.machine.is_free()
+        !shared.closing && !shared.is_gated && shared.machine.is_free()
     }
 
     /// Gives a connection back that was taken and not used.
     pub fn give_back(&self) {
         let mut shared = self.lock();
-        if shared.ended.is_none() && !shared.closing && shared.machine.is_free() {
-            shared.news = Some(News::Free);
+        if !shared.closing && shared.machine.is_free() {
+            shared.news = Some(shared.is_free_news());
         }
         self.unlock_and_wake(shared);
     }
 
     /// Whether a new stream may be opened: the connection lives and the peer has not said that it goes away.
     pub fn is_open(&self) -> bool {
-        let shared = self.lock();
-        shared.ended.is_none() && !shared.closing
+        !self.lock().closing
+    }
+
+    /// How many more requests would be sent at once. When there is no room, those who wait for the origin's connections hear
+    /// of it as soon as there is.
+    pub fn room(&self) -> usize {
+        let mut shared = self.lock();
+        if shared.closing { 0 } else { shared.machine.await_slot() }
     }
 
     /// Has the connection's own task look whether the peer has said something, or gone, while nobody waited. Allocates nothing.
@@ -149,8 +155,7 @@ impl Conn {
     /// Opens no more streams; ends the connection when the last one ends.
     pub fn close(&self) {
         let mut shared = self.lock();
-        shared.closing = true;
-        shared.wake_task();
+        shared.stop_taking_streams();
         self.unlock_and_wake(shared);
     }
 
@@ -198,7 +203,7 @@ impl Conn {
             let news = shared.take_news();
             drop(shared);
             if let Some((vacancy, conn, news)) = news {
-                vacancy.hear(conn, news);
+                vacancy.hear(&conn, news);
             }
             wake.into_iter().flatten().for_each(Waker::wake);
             if !are_more {

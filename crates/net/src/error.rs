@@ -248,6 +248,11 @@ impl Refusal {
         )
     }
 
+    /// Whether as many streams are open as the peer allows.
+    pub(crate) const fn is_full(self) -> bool {
+        matches!(self, Self::Http2(SendError::StreamLimit))
+    }
+
     /// Whether the same connection would not refuse a little later.
     pub(crate) const fn is_for_now(self) -> bool {
         matches!(

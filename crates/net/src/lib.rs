@@ -46,6 +46,7 @@ pub use conn::{Conn, FrameObserver};
 pub use connect::Connect;
 pub use error::{Cause, Error, Phase, Refusal, Retry};
 pub use fault::{Attempt, Fault};
+pub use idle::Keep;
 pub use ledger::Ledger;
 pub use machine::{Machine, Prepared};
 pub use open::Open;

@@ -454,6 +454,14 @@ impl Machine {
         }
     }
 
+    /// How many requests can be sent at once; when none can, a notice tells of the next that can.
+    pub(crate) fn await_slot(&mut self) -> usize {
+        match self {
+            Self::Http1(machine) => machine.is_idle().into(),
+            Self::Http2(machine) => machine.await_slot(),
+        }
+    }
+
     pub(crate) fn goaway(&mut self, with_grace: bool) {
         match self {
             Self::Http1(machine) => machine.goaway(),

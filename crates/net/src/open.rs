@@ -7,16 +7,22 @@ use std::{
 };
 
 use alula_fields::{OutBuf, StreamKey};
+use alula_h1 as h1;
+use alula_h2 as h2;
 
 use crate::{
     conn::Conn,
-    error::{Error, Phase, Refusal, Retry},
+    error::{Cause, Error, Phase, Refusal, Retry},
     machine::Machine,
+    shared::Shared,
     slot::Sides,
     stream::Stream,
 };
 
 /// A stream being opened.
+///
+/// On a connection that shares its callers with others ([`Vacancy::join`](crate::Vacancy::join)) nobody waits: when the peer
+/// allows no more streams it fails in [`Phase::Queue`], and another connection is to be looked for.
 pub struct Open<'a, F> {
     conn: &'a Arc<Conn>,
     send: F,
@@ -41,9 +47,8 @@ where
         let this = &mut *self;
         let mut guard = this.conn.lock();
         let shared = &mut *guard;
-        if let Some(error) = &shared.ended {
-            let error = Error::new(Phase::Send, error.cause().clone(), Retry::Safe);
-            return Poll::Ready(Err(error));
+        if shared.closing {
+            return Poll::Ready(Err(shared.takes_no_more()));
         }
         if shared.may_open(this.ticket) {
             match (this.send)(&mut shared.machine, &mut shared.out) {
@@ -54,6 +59,10 @@ where
                     }
                     this.conn.unlock_and_wake(guard);
                     return Poll::Ready(Ok(Stream::new(this.conn.clone(), at, Sides::BOTH)));
+                }
+                // It waits for any of the origin's connections, not for this one.
+                Err(refusal) if refusal.is_full() && shared.vacancy.is_some() => {
+                    return Poll::Ready(Err(Error::new(Phase::Queue, Cause::Refused(refusal), Retry::Safe)));
                 }
                 Err(refusal) if refusal.is_for_now() => {}
                 Err(error) => return Poll::Ready(Err(Error::refused(error))),
@@ -72,6 +81,18 @@ impl<F> Drop for Open<'_, F> {
             let mut shared = self.conn.lock();
             shared.dequeue(ticket);
             self.conn.unlock_and_wake(shared);
+        }
+    }
+}
+
+impl Shared {
+    /// Why no stream is opened on a connection that ends or has ended; nothing was sent.
+    #[cold]
+    fn takes_no_more(&self) -> Error {
+        match &self.ended {
+            Some(error) => Error::new(Phase::Send, error.cause().clone(), Retry::Safe),
+            None if self.machine.is_http1() => Error::refused(h1::SendError::GoingAway),
+            None => Error::refused(h2::SendError::GoingAway),
         }
     }
 }

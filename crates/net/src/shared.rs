@@ -90,7 +90,7 @@ pub(crate) struct Shared {
     pub(crate) ended: Option<Error>,
     /// What the peer said was wrong when it went away, if it said so.
     farewell: Option<ErrorCode>,
-    /// No new streams; the connection ends when the last handle is gone.
+    /// No new streams; the connection ends when the last handle is gone, or has ended.
     pub(crate) closing: bool,
     /// What has become of it, of which the origin's other connections were not told.
     pub(crate) news: Option<News>,
@@ -343,8 +343,7 @@ impl Shared {
             Notice::StreamSlots => self.is_free_again(),
             Notice::Last(code) => {
                 self.farewell = code.filter(|code| *code != ErrorCode::NO_ERROR);
-                self.closing = true;
-                self.wake_task();
+                self.stop_taking_streams();
             }
             Notice::Breach(violation) => self.ledger.note_violation(violation),
             Notice::Closed(error) => self.end(error),
@@ -352,13 +351,24 @@ impl Shared {
         }
     }
 
+    /// No new streams: the connection ends with its last. Who waits to open one is told.
+    pub(crate) fn stop_taking_streams(&mut self) {
+        self.closing = true;
+        self.wake_queue();
+        self.wake_task();
+    }
+
     /// Another request may be sent: who waits for this connection hears of it, or who waits for any of the origin's.
     fn is_free_again(&mut self) {
-        match &self.vacancy {
-            Some(_) if self.closing => {}
-            Some(_) => self.news = Some(News::Free),
-            None => self.wake_queue(),
+        if self.vacancy.is_some() && !self.closing {
+            self.news = Some(self.is_free_news());
         }
+        self.wake_queue();
+    }
+
+    /// What is said of a connection that takes another request.
+    pub(crate) fn is_free_news(&self) -> News {
+        if self.machine.is_http1() { News::Free } else { News::Room }
     }
 
     /// Ends one stream with an error for its handles; the machine keeps it until they are gone.
@@ -397,6 +407,7 @@ impl Shared {
         }
         self.ledger.note_error(&error);
         self.ended = Some(error);
+        self.closing = true;
         self.news = Some(News::Lost);
         while let Some((_, waker)) = self.queue.pop_front() {
             self.wake.push(waker);
@@ -494,8 +505,8 @@ impl Drop for Shared {
     /// A connection that goes with its runtime has not ended, but is gone.
     fn drop(&mut self) {
         let is_counted = self.ended.is_none() || self.news == Some(News::Lost);
-        if let (true, Some((vacancy, _))) = (is_counted, &self.vacancy) {
-            vacancy.lose();
+        if let (true, Some((vacancy, conn))) = (is_counted, &self.vacancy) {
+            vacancy.hear(conn, News::Lost);
         }
     }
 }

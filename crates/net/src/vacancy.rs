@@ -1,9 +1,11 @@
-//! The connections of an origin that take one request at a time: which of them are free, and who waits for one.
+//! The connections of an origin whose callers wait for any of them: which of those that take one request at a time are free,
+//! and who waits.
 //!
 //! Rule 1: a connection is in the list while it is free; who takes it sends a request on it or gives it back.
 //! Rule 2: a connection that has ended, or was dropped with its runtime, is counted off once, by itself, and makes room for
 //! another.
-//! Rule 3: the one freed last is taken first, so that those that are not needed idle, and end.
+//! Rule 3: the one freed last is taken first, so that those that are not needed idle, and end; the one that has idled longest
+//! ends at once when there are more than may idle.
 
 use std::{
     collections::VecDeque,
@@ -14,23 +16,26 @@ use std::{
 use crate::conn::Conn;
 
 /// What the connections of one origin and their callers share. Free connections are held by their own tasks, not from here.
-#[derive(Default)]
 pub struct Vacancy {
     inner: Mutex<Inner>,
+    idle_max: usize,
 }
 
 /// What has become of a connection.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum News {
-    /// It takes another request.
+    /// It takes a request, and then no other.
     Free,
+    /// It takes another request beside those that it has.
+    Room,
     /// It has ended.
     Lost,
 }
 
 #[derive(Default)]
 struct Inner {
-    free: Vec<Weak<Conn>>,
+    /// Freed last, last.
+    free: VecDeque<Weak<Conn>>,
     /// Connections that are open or being opened.
     open: usize,
     waiting: VecDeque<(u64, Waker)>,
@@ -39,10 +44,15 @@ struct Inner {
 }
 
 impl Vacancy {
+    /// No connections; so many may be free at a time.
+    pub fn new(idle_max: usize) -> Self {
+        Self { inner: Mutex::default(), idle_max }
+    }
+
     /// A free connection, the one used last. Allocates nothing.
     pub fn take(&self) -> Option<Arc<Conn>> {
         loop {
-            let conn = self.inner().free.pop()?;
+            let conn = self.inner().free.pop_back()?;
             if let Some(conn) = conn.upgrade().filter(|conn| conn.is_free()) {
                 return Some(conn);
             }
@@ -58,17 +68,32 @@ impl Vacancy {
         may_open
     }
 
+    /// Whether none is open or being opened.
+    pub fn is_empty(&self) -> bool {
+        self.inner().open == 0
+    }
+
     /// A connection for which there is room is open, and free.
     pub fn add(self: &Arc<Self>, conn: &Arc<Conn>) {
         conn.belongs_to(self.clone());
         self.give(Arc::downgrade(conn));
     }
 
-    /// A connection is free, or has ended.
-    pub(crate) fn hear(&self, conn: Weak<Conn>, news: News) {
+    /// A connection that takes many requests at a time is one more for whoever waits.
+    pub fn join(self: &Arc<Self>, conn: &Arc<Conn>) {
+        self.inner().open += 1;
+        conn.belongs_to(self.clone());
+    }
+
+    /// What has become of a connection.
+    pub(crate) fn hear(&self, conn: &Weak<Conn>, news: News) {
         match news {
-            News::Free => self.give(conn),
-            News::Lost => self.lose(),
+            News::Free => self.give(conn.clone()),
+            News::Room => self.pass_on(),
+            News::Lost => {
+                self.inner().free.retain(|free| !free.ptr_eq(conn));
+                self.lose();
+            }
         }
     }
 
@@ -78,8 +103,11 @@ impl Vacancy {
             drop(inner);
             return conn.upgrade().into_iter().for_each(|conn| conn.close());
         }
-        inner.free.push(conn);
+        inner.free.push_back(conn);
+        let is_too_many = inner.free.len() > self.idle_max && inner.waiting.is_empty();
+        let longest = if is_too_many { inner.free.pop_front() } else { None };
         wake_next(inner);
+        longest.iter().filter_map(Weak::upgrade).for_each(|conn| conn.close());
     }
 
     /// A connection has ended, or could not be opened.
@@ -87,6 +115,11 @@ impl Vacancy {
         let mut inner = self.inner();
         inner.open -= 1;
         wake_next(inner);
+    }
+
+    /// There may be more room: who waits longest looks.
+    pub fn pass_on(&self) {
+        wake_next(self.inner());
     }
 
     /// A place at the end of the queue: what happens from now on is heard of.

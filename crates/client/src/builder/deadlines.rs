@@ -9,11 +9,24 @@ use super::ClientBuilder;
 pub(crate) struct Deadlines {
     /// The whole call.
     pub(crate) total: Option<Duration>,
+    /// Until there is a connection that takes the request, unless one is opened for it.
+    pub(crate) queue: Option<Duration>,
     /// From the sent head to that of the response.
     pub(crate) head: Option<Duration>,
 }
 
+/// How long calls may take.
 impl ClientBuilder {
+    /// How long a call may wait until one of the connections to its origin is free, when there may be no more; without bound
+    /// unless set. Opening a connection has [a deadline of its own](Self::connect_deadline).
+    ///
+    /// The call then fails in [`Phase::Queue`](crate::Phase::Queue); nothing was sent.
+    #[must_use]
+    pub fn queue_deadline(mut self, after: Duration) -> Self {
+        self.settings.deadlines.queue = Some(after);
+        self
+    }
+
     /// How long a call may wait for the head of its response; without bound unless set.
     #[must_use]
     pub fn head_deadline(mut self, after: Duration) -> Self {

@@ -1,19 +1,53 @@
 //! How many connections there are, and how long they live.
 
+use std::{
+    hash::{BuildHasher as _, RandomState},
+    time::Duration,
+};
+
+use alula_net::Keep;
+
 use super::ClientBuilder;
 
-/// What the pool of each origin keeps to.
+/// What the pool of each origin keeps to, and how many there are.
 #[derive(Clone, Copy)]
 pub(crate) struct Pooling {
     pub(crate) connections_max: usize,
+    pub(crate) http2_connections_max: usize,
+    pub(crate) idle_max: usize,
+    pub(crate) idle_timeout: Duration,
+    pub(crate) lifetime: Option<Duration>,
+    pub(crate) origins_max: usize,
 }
 
 impl Default for Pooling {
     fn default() -> Self {
-        Self { connections_max: 100 }
+        Self {
+            connections_max: 100,
+            http2_connections_max: 1,
+            idle_max: 100,
+            idle_timeout: Duration::from_secs(90),
+            lifetime: None,
+            origins_max: 1024,
+        }
     }
 }
 
+impl Pooling {
+    /// How long the next connection is kept. Connections that were opened together do not end together: a life is shorter than
+    /// the longest by up to a tenth of it.
+    pub(crate) fn keep(&self) -> Keep {
+        let life = self.lifetime.map(|longest| longest - longest / 10 * random_byte() / 255);
+        Keep { idle: self.idle_timeout, life: life.unwrap_or(Duration::MAX) }
+    }
+}
+
+/// The keys of a hash map are random enough to spread connections in time.
+fn random_byte() -> u32 {
+    (RandomState::new().hash_one(0) % 256) as u32
+}
+
+/// How connections are kept for later calls.
 impl ClientBuilder {
     /// How many connections of HTTP/1.1 to one origin may be open, each of which takes one request at a time; 100 unless set,
     /// and one at least. Calls beyond that wait in the order in which they came.
@@ -21,5 +55,85 @@ impl ClientBuilder {
     pub fn connections_max(mut self, connections: usize) -> Self {
         self.settings.pool.connections_max = connections.max(1);
         self
+    }
+
+    /// How many connections of HTTP/2 to one origin may be open, each of which takes as many requests as the server allows; one
+    /// unless set, and one at least.
+    ///
+    /// With more than one, another is opened when no connection has room for a request, one at a time; requests go to the one
+    /// with most room, and those for which there is none wait for the first that has. RFC 9113 §9.1 asks clients for one
+    /// connection, which compresses fields better and shares what the network gives; so more is for servers that allow too few
+    /// streams.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), alula_client::Error> {
+    /// let client = alula_client::Client::builder().http2_connections_max(4).build()?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn http2_connections_max(mut self, connections: usize) -> Self {
+        self.settings.pool.http2_connections_max = connections.max(1);
+        self
+    }
+
+    /// How many connections of HTTP/1.1 to one origin are kept that no request uses; 100 unless set. When there is one more,
+    /// the one that was not used for longest is closed.
+    #[must_use]
+    pub fn idle_max(mut self, connections: usize) -> Self {
+        self.settings.pool.idle_max = connections;
+        self
+    }
+
+    /// How long a connection is kept that no request uses; 90 seconds unless set, and for ever with [`Duration::MAX`].
+    ///
+    /// It is looked at now and then: the connection is closed up to a second later, or up to an eighth of the time when that is
+    /// less.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # fn main() -> Result<(), alula_client::Error> {
+    /// let client = alula_client::Client::builder().idle_timeout(Duration::from_secs(15)).build()?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn idle_timeout(mut self, after: Duration) -> Self {
+        self.settings.pool.idle_timeout = after;
+        self
+    }
+
+    /// How old a connection may become; it may be as old as it likes unless set. One that is older takes no further request, and
+    /// is closed when its last has ended: so that load spreads to new servers, and names are looked up anew.
+    ///
+    /// Each connection is given up to a tenth less, at random: what was opened together does not close together.
+    #[must_use]
+    pub fn lifetime(mut self, longest: Duration) -> Self {
+        self.settings.pool.lifetime = Some(longest);
+        self
+    }
+
+    /// How many origins are remembered; 1024 unless set, and one at least. When there is one more, one is forgotten that no
+    /// call and no prepared request holds: without connections if there is such a one, and of these the one that was not
+    /// called for longest.
+    #[must_use]
+    pub fn origins_max(mut self, origins: usize) -> Self {
+        self.settings.pool.origins_max = origins.max(1);
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lives_are_shorter_than_the_longest_by_a_tenth_at_most() {
+        let longest = Duration::from_secs(100);
+        let pool = Pooling { lifetime: Some(longest), ..Pooling::default() };
+        let lives: Vec<Duration> = (0..100).map(|_| pool.keep().life).collect();
+        assert!(lives.iter().all(|life| (longest * 9 / 10..=longest).contains(life)), "{lives:?}");
+        assert!(lives.iter().any(|life| *life != lives[0]), "all are the same");
+        assert_eq!(Pooling::default().keep().life, Duration::MAX);
     }
 }

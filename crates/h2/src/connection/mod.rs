@@ -409,6 +409,13 @@ impl Connection {
         }
     }
 
+    /// As [`available_slots`](Self::available_slots); when there are none, [`Notice::StreamSlots`] tells of the next.
+    pub fn await_slot(&mut self) -> usize {
+        let slots = self.available_slots();
+        self.notices.wants_slot |= slots == 0;
+        slots
+    }
+
     /// Whether this is the client's side.
     #[inline]
     pub fn is_client(&self) -> bool {

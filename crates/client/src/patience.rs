@@ -1,0 +1,67 @@
+//! How long a call waits for its connection, and what it was waiting for when that was too long.
+
+use std::{future::poll_fn, pin::pin, task::Poll, time::Duration};
+
+use alula_net::{Cause, Error, Phase, Retry};
+use tokio::time::{Instant, timeout_at};
+
+/// The deadlines of a call that has no connection yet. The clock is read only once it waits for one.
+pub(crate) struct Patience {
+    /// When the call has to end.
+    ends_at: Option<Instant>,
+    /// How long it may wait until a connection is free.
+    queue: Option<Duration>,
+    /// Until when it may, once it has begun to.
+    queue_ends_at: Option<Instant>,
+}
+
+impl Patience {
+    pub(crate) fn new(ends_at: Option<Instant>, queue: Option<Duration>) -> Self {
+        Self { ends_at, queue, queue_ends_at: None }
+    }
+
+    /// Waits for a connection that is being opened. That has a deadline of its own, and is not waiting in the queue.
+    pub(crate) async fn while_opening<T>(
+        &self,
+        work: impl Future<Output = Result<T, Error>>,
+    ) -> Result<T, Error> {
+        within(self.ends_at, Phase::Connect, work).await
+    }
+
+    /// Waits until a connection is free, or has room.
+    pub(crate) async fn in_queue<T>(
+        &mut self,
+        work: impl Future<Output = Result<T, Error>>,
+    ) -> Result<T, Error> {
+        let mut work = pin!(work);
+        // As a rule nobody has to wait.
+        if let Some(result) = poll_fn(|cx| match work.as_mut().poll(cx) {
+            Poll::Ready(result) => Poll::Ready(Some(result)),
+            Poll::Pending => Poll::Ready(None),
+        })
+        .await
+        {
+            return result;
+        }
+        within(self.queue_ends_at(), Phase::Queue, work).await
+    }
+
+    fn queue_ends_at(&mut self) -> Option<Instant> {
+        if self.queue_ends_at.is_none() {
+            self.queue_ends_at = self.queue.and_then(|queue| Instant::now().checked_add(queue));
+        }
+        [self.queue_ends_at, self.ends_at].into_iter().flatten().min()
+    }
+}
+
+async fn within<T>(
+    ends_at: Option<Instant>,
+    phase: Phase,
+    work: impl Future<Output = Result<T, Error>>,
+) -> Result<T, Error> {
+    let Some(ends_at) = ends_at else { return work.await };
+    match timeout_at(ends_at, work).await {
+        Ok(result) => result,
+        Err(_) => Err(Error::new(phase, Cause::Deadline, Retry::Safe)),
+    }
+}
