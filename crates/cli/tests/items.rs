@@ -100,3 +100,53 @@ fn a_file_is_put_under_its_name() {
     let url = format!("{}/", echo.http);
     assert_eq!(run_with(&["request", &url, "-T", "-"], b"piped").expect(0).text(), "piped");
 }
+
+#[test]
+fn parts_have_names_files_and_types() {
+    let (echo, folder) = (Echo::start(&[]), Folder::new("parts"));
+    let octets = support::noise(200_000);
+    let file = folder.write("a.bin", &octets);
+    let text = folder.write("b.txt", "text");
+    let expected = [
+        &b"--B\r\nContent-Disposition: form-data; name=\"x\"\r\n\r\ny z\r\n\
+           --B\r\nContent-Disposition: form-data; name=\"f\"; filename=\"a.bin\"\r\n\
+           Content-Type: application/octet-stream\r\n\r\n"[..],
+        &octets,
+        b"\r\n--B\r\nContent-Disposition: form-data; name=\"g\"; filename=\"b.txt\"\r\n\
+          Content-Type: text/x\r\n\r\ntext\r\n--B--\r\n",
+    ];
+    let expected = expected.concat();
+    let url = format!("{}/", echo.http);
+    for args in [
+        &["-F", "x=y z", "-F", &format!("f=@{file}"), "-F", &format!("g=@{text};type=text/x")][..],
+        &["--form", "x=y z", &format!("f@{file}"), &format!("g@{text};type=text/x")],
+    ] {
+        let ended = support::run(&[&["post", &url, "-i"], args].concat()).expect(0);
+        let end = ended.stdout.windows(2).position(|octets| octets == b"\n\n").unwrap() + 2;
+        let (head, content) = ended.stdout.split_at(end);
+        let head = String::from_utf8_lossy(head);
+        let boundary = head.split_once("content-type: multipart/form-data; boundary=").unwrap().1;
+        let boundary = boundary.lines().next().unwrap();
+        let wanted = replaced(&expected, boundary);
+        assert!(content == wanted, "{args:?}: {} octets, not {}", content.len(), wanted.len());
+        assert!(head.contains(&format!("content-length: {}\n", wanted.len())), "{head}");
+    }
+    let piped = run_with(&["post", &url, "-F", "p=@-;filename=q"], b"piped").expect(0);
+    assert!(
+        piped.text().contains("name=\"p\"; filename=\"q\"\r\n")
+            && piped.text().contains("\r\n\r\npiped\r\n--")
+    );
+}
+
+/// With this boundary where `--B` begins a line.
+fn replaced(octets: &[u8], boundary: &str) -> Vec<u8> {
+    let mut rest = octets;
+    let mut all = Vec::new();
+    while let Some(at) = rest.windows(3).position(|octets| octets == b"--B") {
+        all.extend_from_slice(&rest[..at]);
+        all.extend_from_slice(format!("--{boundary}").as_bytes());
+        rest = &rest[at + 3..];
+    }
+    all.extend_from_slice(rest);
+    all
+}

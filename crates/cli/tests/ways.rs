@@ -3,7 +3,7 @@
 
 mod support;
 
-use support::{Echo, Folder, answering, run};
+use support::{Echo, Folder, alula, answering, run, wait};
 
 fn redirect(status: u16, to: &str) -> String {
     answering(format!("HTTP/1.1 {status} Elsewhere\r\nlocation: {to}\r\ncontent-length: 0\r\n\r\n"))
@@ -73,4 +73,25 @@ fn a_unix_socket_takes_the_place_of_the_host() {
     let head = served.join().unwrap();
     assert!(head.starts_with("GET /version HTTP/1.1\r\n") && head.contains("\r\nHost: docker\r\n"), "{head}");
     run(&["get", "--unix-socket", &folder.path("none"), "http://docker/version"]).expect(3);
+}
+
+#[test]
+fn a_proxy_is_asked_unless_it_is_not_to_be() {
+    let echo = Echo::start(&[]);
+    // As a server it is no proxy, but says what it was asked.
+    let url = "http://nowhere.example/x";
+    let ended = run(&["get", "-x", &echo.http, "-U", "n:p", url]).expect(0);
+    assert!(ended.text().contains("\"authority\":\"nowhere.example\""), "{}", ended.text());
+    assert!(ended.text().contains("[\"proxy-authorization\",\"Basic bjpw\"]"), "{}", ended.text());
+    let by_environment = alula(&["get", url]).env("http_proxy", &echo.http).spawn().unwrap();
+    assert_eq!(wait(by_environment).expect(0).text().matches("nowhere.example").count(), 1);
+    for flags in [&["--noproxy", "*"][..], &["-x", ""]] {
+        let refused = [&["get", &echo.http][..], flags].concat();
+        let direct = alula(&refused).env("http_proxy", "http://127.0.0.1:1").spawn().unwrap();
+        wait(direct).expect(0);
+    }
+    let excepted = ["get", "-x", "http://127.0.0.1:1", "--noproxy", "127.0.0.0/8", &echo.http];
+    run(&excepted).expect(0);
+    run(&["get", "-x", "http://127.0.0.1:1", &echo.http]).expect(3);
+    run(&["get", "--noproxy", "a", &echo.http]).expect(2);
 }

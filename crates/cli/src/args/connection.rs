@@ -4,7 +4,7 @@ use std::{path::PathBuf, time::Duration};
 
 use clap::{ArgAction, Args as ClapArgs};
 
-use super::values::{Resolved, resolved, seconds};
+use super::values::{Resolved, credentials, resolved, seconds};
 
 #[derive(ClapArgs, Debug)]
 #[command(next_help_heading = "Connection")]
@@ -26,6 +26,19 @@ pub(crate) struct ConnectionArgs {
     #[cfg(unix)]
     #[arg(long, value_name = "PATH")]
     pub(crate) unix_socket: Option<PathBuf>,
+
+    /// Go through this proxy: http://, https://, socks5:// or socks5h://, http:// without a scheme. `NAME:PASSWORD@` before the
+    /// host is for it. Without the flag http_proxy, https_proxy, all_proxy and no_proxy count; an empty proxy is none.
+    #[arg(short = 'x', long, value_name = "URL")]
+    pub(crate) proxy: Option<String>,
+
+    /// Say to the proxy who asks.
+    #[arg(short = 'U', long, value_name = "NAME:PASSWORD", value_parser = credentials, requires = "proxy")]
+    pub(crate) proxy_user: Option<(String, String)>,
+
+    /// Go through no proxy to these hosts, domains and networks, between commas; `*` is all of them.
+    #[arg(long, value_name = "HOSTS")]
+    pub(crate) noproxy: Option<String>,
 
     /// Trust the certificates in this PEM file, beside those of the platform.
     #[arg(long, value_name = "FILE")]

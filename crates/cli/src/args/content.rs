@@ -22,12 +22,22 @@ pub(crate) struct ContentArgs {
     #[arg(long, value_name = "JSON|@FILE", allow_hyphen_values = true, conflicts_with_all = ["data", "data_raw", "data_urlencode"])]
     pub(crate) json: Vec<String>,
 
+    /// Send a form of many parts with this one in it: `NAME=TEXT`, `NAME=@FILE`, or `NAME=<FILE` for a text from a file;
+    /// `;type=` and `;filename=` may follow.
+    #[arg(short = 'F', long = "part", value_name = "NAME=TEXT|@FILE", allow_hyphen_values = true,
+          conflicts_with_all = ["data", "data_raw", "data_urlencode", "json", "get"])]
+    pub(crate) parts: Vec<String>,
+
     /// Send the items `name=value` as a form instead of JSON; with a file among them (`name@FILE`) as one of many parts.
     #[arg(long)]
     pub(crate) form: bool,
 
+    /// As --form, always as one of many parts.
+    #[arg(long)]
+    pub(crate) multipart: bool,
+
     /// Send the file to be stored at the URL, by PUT unless another method is named; a URL that ends in `/` is given the
     /// file's name. `-` is stdin.
-    #[arg(short = 'T', long, value_name = "FILE", conflicts_with_all = ["data", "data_raw", "data_urlencode", "json", "form"])]
+    #[arg(short = 'T', long, value_name = "FILE", conflicts_with_all = ["data", "data_raw", "data_urlencode", "json", "form", "multipart", "parts"])]
     pub(crate) upload_file: Option<String>,
 }

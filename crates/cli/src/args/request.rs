@@ -13,7 +13,7 @@ pub(crate) struct FetchArgs {
     /// What to ask for. Without a scheme it is http://, and `:8080/path` is on localhost.
     pub(crate) url: String,
 
-    /// More of the request, or more URLs: see below.
+    /// More of the request, or more URLs; --help says how they are written.
     ///
     /// `name==value` is appended to the query. `Name:value` is a field, `Name:` one that is not sent though it is by
     /// default, `Name;` one without a value. `name=value` is a string of the JSON object that is the content,

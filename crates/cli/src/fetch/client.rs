@@ -2,19 +2,19 @@
 
 use std::path::Path;
 
-use alula::{Client, ClientBuilder, Limits};
+use alula::{Client, ClientBuilder, Limits, Proxy};
 
 use super::frames;
 use crate::{
     args::{ConnectionArgs, Options, Resolved},
-    exit::Failure,
+    exit::{Exit, Failure},
 };
 
 /// What the peer may send ahead on the one stream there is: 64 MiB/s over a path of 32 ms.
 const WINDOW_OCTETS: u32 = 2 * 1024 * 1024;
 
-/// `is_clear_text` says that all URLs are `http`.
-pub(super) fn client(options: &Options, is_clear_text: bool) -> Result<Client, Failure> {
+/// The client for all requests of a run.
+pub(super) fn client(options: &Options) -> Result<Client, Failure> {
     let args = &options.connection;
     let limits =
         Limits { stream_window: WINDOW_OCTETS, connection_window: WINDOW_OCTETS, ..Limits::default() };
@@ -29,10 +29,8 @@ pub(super) fn client(options: &Options, is_clear_text: bool) -> Result<Client, F
     if options.output.verbose {
         builder = builder.on_frame(frames::print).on_redirect(frames::print_redirect);
     }
-    builder = reaching(builder, args);
-    // In clear text nobody is to be trusted, and the platform's roots need not be read, unless a redirect leads elsewhere.
-    let has_no_tls = is_clear_text && !args.location;
-    Ok(trusting(builder, args, has_no_tls)?.build()?)
+    builder = proxied(reaching(builder, args), args)?;
+    Ok(trusting(builder, args)?.build()?)
 }
 
 /// By which way a server is reached.
@@ -50,12 +48,27 @@ fn reaching(mut builder: ClientBuilder, args: &ConnectionArgs) -> ClientBuilder 
     builder
 }
 
+/// Through which proxy; the environment says it unless the flags do.
+fn proxied(builder: ClientBuilder, args: &ConnectionArgs) -> Result<ClientBuilder, Failure> {
+    match (args.proxy.as_deref(), args.noproxy.as_deref()) {
+        (_, Some("*")) | (Some(""), _) => Ok(builder.no_proxy()),
+        (Some(url), except) => {
+            let mut proxy = Proxy::all(url)?.except(except.unwrap_or_default());
+            if let Some((name, password)) = &args.proxy_user {
+                proxy = proxy.credentials(name, password)?;
+            }
+            Ok(builder.proxy(proxy))
+        }
+        (None, Some(_)) => Err(Failure::new(
+            Exit::Usage,
+            "--noproxy HOSTS goes with -x; of the environment's proxies no_proxy says it, and --noproxy '*' takes none",
+        )),
+        (None, None) => Ok(builder),
+    }
+}
+
 /// Who is trusted, and who we are.
-fn trusting(
-    mut builder: ClientBuilder,
-    args: &ConnectionArgs,
-    has_no_tls: bool,
-) -> Result<ClientBuilder, Failure> {
+fn trusting(mut builder: ClientBuilder, args: &ConnectionArgs) -> Result<ClientBuilder, Failure> {
     if let Some(path) = &args.cacert {
         builder = builder.add_roots_pem(&read(path)?)?;
     }
@@ -63,7 +76,7 @@ fn trusting(
         let key = args.key.as_ref().unwrap_or(path);
         builder = builder.identity_pem(&read(path)?, &read(key)?)?;
     }
-    if args.insecure || has_no_tls {
+    if args.insecure {
         builder = builder.trust_anything();
     }
     if args.tls13 {

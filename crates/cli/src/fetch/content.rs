@@ -5,6 +5,7 @@ use std::{fs, path::PathBuf};
 use super::{
     encode,
     items::{Item, Value, check_json},
+    multipart::{self, Part},
 };
 use crate::{
     args::ContentArgs,
@@ -20,6 +21,8 @@ pub(super) enum Octets {
     Text(Vec<u8>),
     File(PathBuf),
     Stdin,
+    /// One behind the other.
+    Pieces(Vec<Octets>),
 }
 
 /// What is sent, and what it is unless a field says otherwise.
@@ -50,8 +53,17 @@ impl Content {
             let octets = joined(&args.json, b"")?;
             return Ok(Some(Self { octets, media_type: Some(JSON.to_owned()), accept: Some(JSON) }));
         }
+        if !args.parts.is_empty() {
+            let parts: Result<Vec<Part>, Failure> = args.parts.iter().map(|part| Part::of(part)).collect();
+            return Ok(Some(Self::of_parts(parts?)));
+        }
         let Some(octets) = pieces(args)? else { return Ok(None) };
         Ok(Some(Self { octets, media_type: Some(FORM.to_owned()), accept: None }))
+    }
+
+    fn of_parts(parts: Vec<Part>) -> Self {
+        let (octets, media_type) = multipart::joined(parts);
+        Self { octets, media_type: Some(media_type), accept: None }
     }
 
     fn by_items(args: &ContentArgs, items: &[Item]) -> Result<Option<Self>, Failure> {
@@ -62,7 +74,11 @@ impl Content {
         let has_parts = items
             .iter()
             .any(|item| matches!(item, Item::Text { .. } | Item::Json { .. } | Item::File { .. }));
+        let has_files = items.iter().any(|item| matches!(item, Item::File { .. }));
         match whole[..] {
+            [] if has_parts && (args.multipart || args.form && has_files) => {
+                parts(items).map(Self::of_parts).map(Some)
+            }
             [] if has_parts && args.form => form(items).map(Some),
             [] if has_parts => object(items).map(Some),
             [] => Ok(None),
@@ -73,8 +89,17 @@ impl Content {
 }
 
 impl Octets {
+    /// Whether some of it comes from stdin, which can be read once.
+    pub(super) fn has_stdin(&self) -> bool {
+        match self {
+            Self::Stdin => true,
+            Self::Pieces(pieces) => pieces.iter().any(Self::has_stdin),
+            Self::Text(_) | Self::File(_) => false,
+        }
+    }
+
     /// A file, or stdin for `-`.
-    fn named(name: &str) -> Self {
+    pub(super) fn named(name: &str) -> Self {
         if name == "-" { Self::Stdin } else { Self::File(name.into()) }
     }
 
@@ -85,7 +110,7 @@ impl Octets {
         }
     }
 
-    fn read(self) -> Result<Vec<u8>, Failure> {
+    pub(super) fn read(self) -> Result<Vec<u8>, Failure> {
         match self {
             Self::Text(text) => Ok(text),
             Self::File(path) => fs::read(&path).map_err(|error| Failure::local(path.display(), &error)),
@@ -93,6 +118,10 @@ impl Octets {
                 let mut all = Vec::new();
                 let read = std::io::Read::read_to_end(&mut std::io::stdin(), &mut all);
                 read.map(|_| all).map_err(|error| Failure::local("stdin", &error))
+            }
+            Self::Pieces(pieces) => {
+                let all: Result<Vec<Vec<u8>>, Failure> = pieces.into_iter().map(Self::read).collect();
+                all.map(|all| all.concat())
             }
         }
     }
@@ -161,6 +190,21 @@ fn object(items: &[Item]) -> Result<Content, Failure> {
         .collect();
     let octets = Octets::Text(format!("{{{}}}", members.join(",")).into_bytes());
     Ok(Content { octets, media_type: Some(JSON.to_owned()), accept: Some("application/json, */*;q=0.5") })
+}
+
+fn parts(items: &[Item]) -> Result<Vec<Part>, Failure> {
+    let mut parts = Vec::new();
+    for item in items {
+        match item {
+            Item::Text { name, value } => parts.push(Part::text(name, value.text()?.as_bytes())),
+            Item::Json { name, value } => parts.push(Part::text(name, value.json()?.as_bytes())),
+            Item::File { name, path, media_type } => {
+                parts.push(Part::file(name, &path.to_string_lossy(), media_type.clone()));
+            }
+            _ => {}
+        }
+    }
+    Ok(parts)
 }
 
 fn form(items: &[Item]) -> Result<Content, Failure> {
@@ -239,6 +283,25 @@ mod tests {
         let args = ContentArgs { form: true, ..Default::default() };
         assert_eq!(text_of(&args, &["a b=c&d", "e:=1.0"]), "a+b=c%26d&e=1.0");
         assert_eq!(of(&args, &["a=b"]).unwrap().unwrap().media_type.as_deref(), Some(FORM));
+    }
+
+    #[test]
+    fn a_file_among_the_items_makes_parts_of_them() {
+        let form = ContentArgs { form: true, ..Default::default() };
+        let multipart = ContentArgs { multipart: true, ..Default::default() };
+        let by_flag = ContentArgs { parts: strings(&["a=b"]), ..Default::default() };
+        for (args, items, has_stdin) in [
+            (&form, &["a=b", "c@-"][..], true),
+            (&form, &["c@d.txt;type=e/f"], false),
+            (&multipart, &["a=b"], false),
+            (&by_flag, &[], false),
+        ] {
+            let content = of(args, items).unwrap().unwrap();
+            let media_type = content.media_type.unwrap();
+            assert!(media_type.starts_with("multipart/form-data; boundary=alula-"), "{media_type}");
+            assert_eq!(content.octets.has_stdin(), has_stdin, "{items:?}");
+        }
+        assert!(of(&by_flag, &["a=b"]).is_err());
     }
 
     #[test]

@@ -51,7 +51,7 @@ impl<'a> Session<'a> {
             destinations.map(|(place, target)| Destination::of(&options.output, place, target));
         let destinations = destinations.collect::<Result<_, _>>()?;
         let write_out = options.output.write_out.as_deref().map(WriteOut::of).transpose()?;
-        let client = client(options, plan.targets.iter().all(Target::is_clear_text))?;
+        let client = client(options)?;
         Ok(Self { client, plan, options, write_out, destinations })
     }
 

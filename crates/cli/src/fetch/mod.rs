@@ -11,6 +11,7 @@ mod encode;
 mod exchange;
 mod frames;
 mod items;
+mod multipart;
 mod output;
 mod plan;
 mod progress;

@@ -69,7 +69,7 @@ impl Plan {
         {
             targets.iter_mut().for_each(|target| target.put_name(name));
         }
-        if targets.len() > 1 && content.as_ref().is_some_and(|content| content.octets == Octets::Stdin) {
+        if targets.len() > 1 && content.as_ref().is_some_and(|content| content.octets.has_stdin()) {
             return Err(usage("what comes from stdin can be sent to one URL only"));
         }
         let fields = fields(&items, &options.request, content.as_ref());
@@ -213,6 +213,7 @@ mod tests {
             (&["request", "a", "-d", "b"], "POST"),
             (&["request", "a", "--json", "{}"], "POST"),
             (&["request", "a", "-T", "b"], "PUT"),
+            (&["request", "a", "-F", "b=c"], "POST"),
             (&["request", "a", "-I"], "HEAD"),
             (&["request", "PURGE", "a"], "PURGE"),
             (&["request", "GET", "a", "b=c"], "GET"),
@@ -226,6 +227,8 @@ mod tests {
             &["get", "a", "b=c"][..],
             &["get", "a", "-d", "b"],
             &["get", "a", "-T", "b"],
+            &["get", "a", "-F", "b=c"],
+            &["post", "http://a", "http://b", "-F", "c=@-"],
             &["head", "a", "-d", "b"],
             &["post", "a", "-I", "-d", "b"],
             &["request", "a", "nothing"],

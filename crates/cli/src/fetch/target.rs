@@ -34,10 +34,6 @@ impl Target {
         Ok(Self { url, credentials })
     }
 
-    pub(super) fn is_clear_text(&self) -> bool {
-        self.url.scheme() == "http"
-    }
-
     /// The last part of the path, as it is written there.
     pub(super) fn last_segment(&self) -> &str {
         self.url.path().rsplit('/').next().unwrap_or_default()

@@ -4,6 +4,7 @@ use std::{
     cell::Cell,
     fs::File,
     io::{self, Read},
+    path::Path,
 };
 
 use alula::BodyWriter;
@@ -14,8 +15,10 @@ use crate::exit::{Failure, Outcome};
 /// Octets read from a file at once.
 const STEP: usize = 64 * 1024;
 
-/// What is sent.
-pub(super) enum Upload {
+/// What is sent: its pieces, opened, in their order.
+pub(super) struct Upload(Vec<Piece>);
+
+enum Piece {
     Text(Vec<u8>),
     File { file: File, name: String, length: Option<u64> },
     Stdin,
@@ -24,11 +27,63 @@ pub(super) enum Upload {
 impl Upload {
     /// Opens what is named.
     pub(super) fn open(octets: &Octets) -> Result<Self, Failure> {
-        let path = match octets {
-            Octets::Text(text) => return Ok(Self::Text(text.clone())),
-            Octets::Stdin => return Ok(Self::Stdin),
-            Octets::File(path) => path,
+        let pieces = match octets {
+            Octets::Pieces(pieces) => {
+                let opened: Result<Vec<Self>, Failure> = pieces.iter().map(Self::open).collect();
+                opened?.into_iter().flat_map(|upload| upload.0).collect()
+            }
+            Octets::Text(text) => vec![Piece::Text(text.clone())],
+            Octets::Stdin => vec![Piece::Stdin],
+            Octets::File(path) => vec![Piece::open(path)?],
         };
+        Ok(Self(pieces))
+    }
+
+    /// How many octets there will be, where that is known before.
+    pub(super) fn length(&self) -> Option<u64> {
+        self.0.iter().map(Piece::length).sum()
+    }
+
+    /// All of it in memory, for what may be sent more than once.
+    pub(super) async fn read(self) -> Result<Vec<u8>, Failure> {
+        let mut all = Vec::new();
+        for piece in self.0 {
+            let mut source = piece.source();
+            while let Some(next) = source.next().await? {
+                all.extend_from_slice(next.octets());
+                source = next;
+            }
+        }
+        Ok(all)
+    }
+
+    /// Sends all of it. What goes wrong on the way to the peer is left to the response to tell: the peer may have
+    /// answered before it read everything.
+    pub(super) async fn send(self, mut writer: BodyWriter, sent: &Cell<u64>) -> Outcome {
+        if let [Piece::Text(text)] = &*self.0 {
+            // One write with the head.
+            if writer.finish_content(text).await.is_ok() {
+                sent.set(text.len() as u64);
+            }
+            return Ok(());
+        }
+        for piece in self.0 {
+            let mut source = piece.source();
+            while let Some(next) = source.next().await? {
+                if writer.write(next.octets()).await.is_err() {
+                    return Ok(());
+                }
+                sent.set(sent.get() + next.octets().len() as u64);
+                source = next;
+            }
+        }
+        drop(writer.finish().await);
+        Ok(())
+    }
+}
+
+impl Piece {
+    fn open(path: &Path) -> Result<Self, Failure> {
         let name = path.display().to_string();
         let failed = |error| Failure::local(&name, &error);
         let file = File::open(path).map_err(failed)?;
@@ -41,8 +96,7 @@ impl Upload {
         Ok(Self::File { file, name, length })
     }
 
-    /// How many octets there will be, where that is known before.
-    pub(super) fn length(&self) -> Option<u64> {
+    fn length(&self) -> Option<u64> {
         match self {
             Self::Text(text) => Some(text.len() as u64),
             Self::File { length, .. } => *length,
@@ -50,52 +104,15 @@ impl Upload {
         }
     }
 
-    /// All of it in memory, for what may be sent more than once.
-    pub(super) async fn read(self) -> Result<Vec<u8>, Failure> {
-        let mut source = match self {
-            Self::Text(text) => return Ok(text),
-            Self::File { file, name, length } => Source::new(file, name, length),
-            Self::Stdin => Source::new(io::stdin(), "stdin".to_owned(), None),
-        };
-        let mut all = Vec::new();
-        loop {
-            source = source.next().await?;
-            if source.octets().is_empty() {
-                return Ok(all);
-            }
-            all.extend_from_slice(source.octets());
-        }
-    }
-
-    /// Sends all of it. What goes wrong on the way to the peer is left to the response to tell: the peer may have
-    /// answered before it read everything.
-    pub(super) async fn send(self, writer: BodyWriter, sent: &Cell<u64>) -> Outcome {
+    fn source(self) -> Source {
         match self {
             Self::Text(text) => {
-                if writer.finish_content(&text).await.is_ok() {
-                    sent.set(text.len() as u64);
-                }
-                Ok(())
+                let length = text.len() as u64;
+                Source::new(io::Cursor::new(text), "the text".to_owned(), Some(length))
             }
-            Self::File { file, name, length } => {
-                send_from(Source::new(file, name, length), writer, sent).await
-            }
-            Self::Stdin => send_from(Source::new(io::stdin(), "stdin".to_owned(), None), writer, sent).await,
+            Self::File { file, name, length } => Source::new(file, name, length),
+            Self::Stdin => Source::new(io::stdin(), "stdin".to_owned(), None),
         }
-    }
-}
-
-async fn send_from(mut source: Source, mut writer: BodyWriter, sent: &Cell<u64>) -> Outcome {
-    loop {
-        source = source.next().await?;
-        if source.octets().is_empty() {
-            drop(writer.finish().await);
-            return Ok(());
-        }
-        if writer.write(source.octets()).await.is_err() {
-            return Ok(());
-        }
-        sent.set(sent.get() + source.octets().len() as u64);
     }
 }
 
@@ -115,14 +132,16 @@ impl Source {
         Self { from: Box::new(from), name, left: length, step: vec![0; STEP], filled: 0 }
     }
 
-    /// What the last step read; nothing at the end.
+    /// What the last step read.
     fn octets(&self) -> &[u8] {
         &self.step[..self.filled]
     }
 
-    async fn next(self) -> Result<Self, Failure> {
+    /// The next step; nothing at the end.
+    async fn next(self) -> Result<Option<Self>, Failure> {
         let read = tokio::task::spawn_blocking(|| self.read()).await;
-        read.map_err(|error| Failure::local("reading", &error.into()))?
+        let read = read.map_err(|error| Failure::local("reading", &error.into()))??;
+        Ok(Some(read).filter(|read| !read.octets().is_empty()))
     }
 
     /// Reads no more than was announced, and no less.

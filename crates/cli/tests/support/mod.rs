@@ -15,9 +15,24 @@ use std::{
 /// Longer than anything here takes on a busy machine.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
+/// What would lead requests elsewhere.
+const PROXIES: [&str; 8] = [
+    "http_proxy",
+    "https_proxy",
+    "all_proxy",
+    "no_proxy",
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "ALL_PROXY",
+    "NO_PROXY",
+];
+
 /// A command of the program, without input.
 pub(crate) fn alula(args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_alula"));
+    for name in PROXIES {
+        command.env_remove(name);
+    }
     command.args(args).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command
 }
