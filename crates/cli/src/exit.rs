@@ -9,6 +9,8 @@ use std::{
 use alula::{Cause, Error, Phase, h1, h2::ConnectionError};
 use rustls::AlertDescription;
 
+use crate::args::ExitCodes;
+
 /// What a subcommand answers.
 pub(crate) type Outcome = Result<(), Failure>;
 
@@ -29,27 +31,32 @@ pub(crate) enum Exit {
     Resume = 10,
 }
 
-/// Every code with its meaning; the help prints it.
-const TABLE: [(Exit, &str); 11] = [
-    (Exit::Whole, "the whole response is here, whatever its status: 404 and 500 are answers too, but for -f"),
-    (Exit::Local, "a file, stdin or stdout could not be read or written"),
-    (Exit::Usage, "the arguments, or a request that must not be sent"),
-    (Exit::Connect, "the host is unknown, nobody listens, or it cannot be reached"),
-    (Exit::Tls, "the TLS handshake failed, or the certificate is not trusted"),
+/// Every code with its meaning, which the help prints, and what curl has for it.
+const TABLE: [(Exit, &str, u8); 11] = [
+    (
+        Exit::Whole,
+        "the whole response is here, whatever its status: 404 and 500 are answers too, but for -f",
+        0,
+    ),
+    (Exit::Local, "a file, stdin or stdout could not be read or written", 23),
+    (Exit::Usage, "the arguments, or a request that must not be sent", 2),
+    (Exit::Connect, "the host is unknown, nobody listens, or it cannot be reached", 7),
+    (Exit::Tls, "the TLS handshake failed, or the certificate is not trusted", 35),
     (
         Exit::Protocol,
         "the peer broke a rule, reset the request, or does not speak the version asked for (or HPACK)",
+        56,
     ),
-    (Exit::Timeout, "a deadline passed"),
-    (Exit::CutOff, "the connection ended before the response was whole"),
-    (Exit::Differs, "the headers given in a story are not what its wire says"),
-    (Exit::Status, "with -f: the status is 400 or above"),
-    (Exit::Resume, "with -C: the server did not send the rest of what is there"),
+    (Exit::Timeout, "a deadline passed", 28),
+    (Exit::CutOff, "the connection ended before the response was whole", 18),
+    (Exit::Differs, "the headers given in a story are not what its wire says", 1),
+    (Exit::Status, "with -f: the status is 400 or above", 22),
+    (Exit::Resume, "with -C: the server did not send the rest of what is there", 33),
 ];
 
 /// The table as the help shows it.
 pub(crate) fn table() -> String {
-    let rows = TABLE.map(|(exit, meaning)| format!("  {:>2}  {meaning}\n", exit as u8));
+    let rows = TABLE.map(|(exit, meaning, _)| format!("  {:>2}  {meaning}\n", exit as u8));
     format!("Exit codes:\n{}", rows.concat())
 }
 
@@ -63,20 +70,29 @@ impl From<Exit> for ExitCode {
 #[derive(Debug)]
 pub(crate) struct Failure {
     exit: Exit,
+    /// The code of curl.
+    curl: u8,
+    whose: ExitCodes,
     sentence: Option<String>,
 }
 
 impl Failure {
     pub(crate) fn new(exit: Exit, sentence: impl fmt::Display) -> Self {
-        Self { exit, sentence: Some(sentence.to_string()) }
+        let curl = TABLE[usize::from(exit as u8)].2;
+        Self { exit, curl, whose: ExitCodes::Alula, sentence: Some(sentence.to_string()) }
     }
 
     /// A failure to read or write `what`. A reader of ours that has gone is not worth a word.
     pub(crate) fn local(what: impl fmt::Display, error: &io::Error) -> Self {
         if error.kind() == io::ErrorKind::BrokenPipe {
-            return Self { exit: Exit::Local, sentence: None };
+            return Self::new(Exit::Local, "").quiet();
         }
         Self::new(Exit::Local, format_args!("{what}: {error}"))
+    }
+
+    /// The same with these exit codes.
+    pub(crate) fn with(self, whose: ExitCodes) -> Self {
+        Self { whose, ..self }
     }
 
     /// The same without a word.
@@ -95,11 +111,14 @@ impl Failure {
 
     /// Says the sentence and gives the code.
     pub(crate) fn report(self) -> ExitCode {
-        self.said().exit.into()
+        self.said().code().into()
     }
 
     pub(crate) fn code(&self) -> u8 {
-        self.exit as u8
+        match self.whose {
+            ExitCodes::Alula => self.exit as u8,
+            ExitCodes::Curl => self.curl,
+        }
     }
 
     /// What is said; nothing when there is nothing to say.
@@ -115,7 +134,8 @@ impl From<Error> for Failure {
         } else {
             error
         };
-        Self::new(exit_of(&error), &error)
+        let failure = Self::new(exit_of(&error), &error);
+        Self { curl: finer(&error).unwrap_or(failure.curl), ..failure }
     }
 }
 
@@ -140,6 +160,20 @@ fn exit_of(error: &Error) -> Exit {
     }
 }
 
+/// What curl tells apart and we do not.
+fn finer(error: &Error) -> Option<u8> {
+    match (error.phase(), error.cause()) {
+        (_, Cause::Deadline) => None,
+        (Phase::Resolve, _) => Some(6),
+        (Phase::Proxy, _) => Some(97),
+        (_, Cause::Tls(error)) if matches!(**error, rustls::Error::InvalidCertificate(_)) => Some(60),
+        (_, Cause::Http1(h1::ConnectionError::Unanswered { .. })) => Some(52),
+        (_, Cause::Reset(_)) => Some(92),
+        (_, Cause::GoAway(_) | Cause::Connection(_)) => Some(16),
+        _ => None,
+    }
+}
+
 fn exit_of_http1(error: h1::ConnectionError) -> Exit {
     match error {
         h1::ConnectionError::Peer(h1::Violation::CUT_HEAD | h1::Violation::CUT_CONTENT)
@@ -158,7 +192,7 @@ mod tests {
 
     #[test]
     fn each_code_has_one_row_in_order() {
-        let codes = TABLE.map(|(exit, _)| exit as u8);
+        let codes = TABLE.map(|(exit, ..)| exit as u8);
         assert_eq!(codes, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
         assert!(table().contains("   7  the connection ended before"));
     }
@@ -180,6 +214,23 @@ mod tests {
         ] {
             let error = Error::new(phase, cause, Retry::Pointless);
             assert_eq!(exit_of(&error), exit, "{error}");
+        }
+    }
+
+    #[test]
+    fn curl_has_codes_of_its_own_for_some() {
+        let io = || Cause::Io(io::ErrorKind::NotFound, None);
+        for (phase, cause, code) in [
+            (Phase::Resolve, io(), 6),
+            (Phase::Proxy, io(), 97),
+            (Phase::Connect, io(), 7),
+            (Phase::Resolve, Cause::Deadline, 28),
+            (Phase::Handshake, io(), 35),
+            (Phase::Head, Cause::Reset(ErrorCode::CANCEL), 92),
+            (Phase::Head, Cause::GoAway(ErrorCode::NO_ERROR), 16),
+        ] {
+            let failure = Failure::from(Error::new(phase, cause, Retry::Pointless)).with(ExitCodes::Curl);
+            assert_eq!(failure.code(), code, "{failure:?}");
         }
     }
 

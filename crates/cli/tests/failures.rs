@@ -321,3 +321,23 @@ fn linger(socket: &mut TcpStream) {
     let mut rest = [0; 1024];
     while socket.read(&mut rest).is_ok_and(|octets| octets > 0) {}
 }
+
+#[test]
+fn the_codes_of_curl_are_there_for_scripts_that_know_them() {
+    let echo = Echo::start(&["--self-signed"]);
+    let https = echo.https.as_deref().unwrap();
+    let missing = support::answering("HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n");
+    let cut = support::answering("HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nhalf");
+    for (args, code) in [
+        (&["get", &*echo.http][..], 0),
+        (&["get", "ftp://a/"], 2),
+        (&["get", "http://127.0.0.1:1/"], 7),
+        (&["get", &cut], 18),
+        (&["get", "-f", &missing], 22),
+        (&["get", &echo.http, "-o", "/no such folder/file"], 23),
+        (&["get", https], 60),
+        (&["get", &support::answering("")], 52),
+    ] {
+        run(&[args, &["--exit-codes", "curl"]].concat()).expect(code);
+    }
+}

@@ -95,3 +95,17 @@ fn a_proxy_is_asked_unless_it_is_not_to_be() {
     run(&["get", "-x", "http://127.0.0.1:1", &echo.http]).expect(3);
     run(&["get", "--noproxy", "a", &echo.http]).expect(2);
 }
+
+#[test]
+fn what_may_pass_is_tried_again() {
+    let unavailable = "HTTP/1.1 503 Service Unavailable\r\nretry-after: 0\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
+    let fine = "HTTP/1.1 200 OK\r\ncontent-length: 4\r\nconnection: close\r\n\r\nfine";
+    for (flags, code) in [(&["--retry", "2", "--retry-delay", "0.001"][..], "fine200"), (&[], "503")] {
+        let url = support::answering_each([unavailable, unavailable, fine]);
+        let ended = run(&[&["get", &*url, "-w", "%{http_code}"], flags].concat()).expect(0);
+        assert_eq!(ended.text(), code);
+    }
+    let url = support::answering_each([unavailable, fine]);
+    let args = ["put", &url, "-d", "content", "--retry", "1", "--retry-delay", "0.001"];
+    assert_eq!(run(&args).expect(0).text(), "fine");
+}

@@ -17,8 +17,8 @@ pub(crate) struct Opening {
 pub(crate) type Outcome = Result<Arc<Conn>, Error>;
 
 impl Opening {
-    /// Begins to open a connection, which is then kept so long. With `vacancy` it is one of an origin's that take one request at a time: it is added to
-    /// them, whether or not anybody waits for it.
+    /// Begins to open a connection, which is then kept so long. With `vacancy` it is one of an origin's that take one request
+    /// at a time: it is added to them, whether or not anybody waits for it.
     pub(crate) fn begin(route: Arc<Route>, vacancy: Option<Arc<Vacancy>>, keep: Keep) -> Arc<Self> {
         let opening = Arc::<Self>::default();
         let teller = Teller { opening: Arc::downgrade(&opening), vacancy };

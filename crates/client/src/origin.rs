@@ -130,7 +130,7 @@ impl Origin {
         let mut state = self.state();
         match &mut *state {
             State::Shared(sharing) => {
-                let open = || Opening::begin(self.route.clone(), None, self.pool.keep());
+                let open = || self.begin_to_open(None);
                 match sharing.find(self.pool.http2_connections_max, &self.vacancy, open) {
                     Room::Here(conn) => return Way::Free(conn),
                     Room::Soon(opening) => return Way::Full(Some(opening)),
@@ -145,9 +145,14 @@ impl Origin {
         if let State::Opening(opening) = &*state {
             return Way::First(opening.clone());
         }
-        let opening = Opening::begin(self.route.clone(), None, self.pool.keep());
+        let opening = self.begin_to_open(None);
         *state = State::Opening(opening.clone());
         Way::First(opening)
+    }
+
+    /// Begins to open a connection, which is added to `vacancy` then.
+    fn begin_to_open(&self, vacancy: Option<Arc<Vacancy>>) -> Arc<Opening> {
+        Opening::begin(self.route.clone(), vacancy, self.pool.keep())
     }
 
     /// The first who hears of the outcome notes it for those who come later.
@@ -184,8 +189,7 @@ impl Origin {
                 return Ok(conn);
             }
             if opening.is_none() && self.vacancy.begin_to_open(self.pool.connections_max) {
-                let vacancy = Some(self.vacancy.clone());
-                opening = Some(Opening::begin(self.route.clone(), vacancy, self.pool.keep()));
+                opening = Some(self.begin_to_open(Some(self.vacancy.clone())));
             }
             let change = change(&ticket, opening.as_deref());
             match opening {

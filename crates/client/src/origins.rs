@@ -60,6 +60,7 @@ impl Origins {
         forgotten
     }
 
+    /// All of them.
     #[cfg(feature = "blocking")]
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Arc<Origin>> {
         self.known.values().map(|known| &known.origin)

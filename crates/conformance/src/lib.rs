@@ -9,6 +9,7 @@ pub mod alula;
 pub mod attack;
 pub mod beside_curl;
 pub mod certificates;
+pub mod chaos;
 pub mod environment;
 pub mod folder;
 pub mod frames;

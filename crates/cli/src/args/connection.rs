@@ -18,6 +18,16 @@ pub(crate) struct ConnectionArgs {
     #[arg(long, value_name = "COUNT", default_value_t = 50)]
     pub(crate) max_redirs: u16,
 
+    /// Try so often again what may pass: failures to connect, and for methods that are idempotent cut connections and 408, 429,
+    /// 500, 502, 503 and 504, as `retry-after` says and after growing waits. -m bounds all tries together. Content is held in
+    /// memory, since it may be sent again.
+    #[arg(long, value_name = "COUNT", default_value_t = 0)]
+    pub(crate) retry: u32,
+
+    /// Wait about so long before each try that --retry makes.
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, requires = "retry")]
+    pub(crate) retry_delay: Option<Duration>,
+
     /// Connect to these addresses where this host and port are asked for; may be given often.
     #[arg(long, value_name = "HOST:PORT:ADDRESS[,ADDRESS]", value_parser = resolved)]
     pub(crate) resolve: Vec<Resolved>,

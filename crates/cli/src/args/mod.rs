@@ -15,7 +15,7 @@ use clap::{Parser, Subcommand};
 use crate::exit;
 pub(crate) use connection::ConnectionArgs;
 pub(crate) use content::ContentArgs;
-pub(crate) use output::{ColorWhen, OutputArgs, Pretty};
+pub(crate) use output::{ColorWhen, ExitCodes, OutputArgs, Pretty};
 pub(crate) use request::{AnyArgs, FetchArgs, Options, RequestArgs};
 pub(crate) use servers::{EchoArgs, ListenArgs, ServeArgs};
 pub(crate) use tools::{CompletionsArgs, DemoArgs, HpackCommand, ManArgs};

@@ -70,6 +70,14 @@ pub(crate) struct OutputArgs {
     #[arg(short = 'S', long)]
     pub(crate) show_error: bool,
 
+    /// Print the request as a line for curl, and send nothing.
+    #[arg(long)]
+    pub(crate) print_curl: bool,
+
+    /// End with these exit codes; `alula help get` has Alula's own.
+    #[arg(long, value_name = "WHOSE", default_value = "alula")]
+    pub(crate) exit_codes: ExitCodes,
+
     /// Print each frame, sent and received, as one line on stderr; over HTTP/1.1 the status and the fields of the response.
     #[arg(short, long)]
     pub(crate) verbose: bool,
@@ -90,6 +98,15 @@ pub(crate) enum Pretty {
     Format,
     /// What came, as it came.
     None,
+}
+
+/// Whose exit codes the program ends with.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
+pub(crate) enum ExitCodes {
+    /// Alula's.
+    Alula,
+    /// Those of curl, for scripts that know them.
+    Curl,
 }
 
 /// When colours are used.

@@ -1,5 +1,7 @@
 //! What is asked for, and with which fields.
 
+use std::path::PathBuf;
+
 use clap::Args as ClapArgs;
 
 use super::{
@@ -84,6 +86,14 @@ pub(crate) struct RequestArgs {
     /// Send this token (RFC 6750).
     #[arg(long, alias = "oauth2-bearer", value_name = "TOKEN", conflicts_with = "user")]
     pub(crate) bearer: Option<String>,
+
+    /// Send the name and the password that .netrc at home has for the host, unless some are given.
+    #[arg(short, long)]
+    pub(crate) netrc: bool,
+
+    /// As -n, from this file.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) netrc_file: Option<PathBuf>,
 
     /// Ask for a part of the content only: octets FIRST-LAST, FIRST- or the last -N.
     #[arg(short, long, value_name = "RANGE", value_parser = range, allow_hyphen_values = true, conflicts_with = "continue_at")]

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use alula::{Client, ClientBuilder, Limits, Proxy};
+use alula::{Client, ClientBuilder, Limits, Proxy, Retries, Status};
 
 use super::frames;
 use crate::{
@@ -20,6 +20,9 @@ pub(super) fn client(options: &Options) -> Result<Client, Failure> {
         Limits { stream_window: WINDOW_OCTETS, connection_window: WINDOW_OCTETS, ..Limits::default() };
     let mut builder = Client::builder().limits(limits);
     builder = builder.redirects(if args.location { args.max_redirs } else { 0 });
+    if args.retry > 0 {
+        builder = builder.retries(retries(args));
+    }
     if args.http1_1 {
         builder = builder.http1_only();
     }
@@ -31,6 +34,22 @@ pub(super) fn client(options: &Options) -> Result<Client, Failure> {
     }
     builder = proxied(reaching(builder, args), args)?;
     Ok(trusting(builder, args)?.build()?)
+}
+
+/// What curl calls transient; the wait is the library's unless one is given.
+fn retries(args: &ConnectionArgs) -> Retries {
+    let retries = Retries::new(args.retry.saturating_add(1)).statuses([
+        Status::REQUEST_TIMEOUT,
+        Status::TOO_MANY_REQUESTS,
+        Status::INTERNAL_SERVER_ERROR,
+        Status::BAD_GATEWAY,
+        Status::SERVICE_UNAVAILABLE,
+        Status::GATEWAY_TIMEOUT,
+    ]);
+    match args.retry_delay {
+        Some(delay) => retries.backoff(delay, delay),
+        None => retries,
+    }
 }
 
 /// By which way a server is reached.

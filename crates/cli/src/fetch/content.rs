@@ -32,6 +32,8 @@ pub(super) struct Content {
     pub(super) media_type: Option<String>,
     /// What is accepted in return.
     pub(super) accept: Option<&'static str>,
+    /// What a form of many parts is made of.
+    pub(super) parts: Vec<Part>,
 }
 
 impl Content {
@@ -47,23 +49,27 @@ impl Content {
 
     fn by_flags(args: &ContentArgs) -> Result<Option<Self>, Failure> {
         if let Some(file) = &args.upload_file {
-            return Ok(Some(Self { octets: Octets::named(file), media_type: None, accept: None }));
+            return Ok(Some(Self::new(Octets::named(file), None)));
         }
         if !args.json.is_empty() {
             let octets = joined(&args.json, b"")?;
-            return Ok(Some(Self { octets, media_type: Some(JSON.to_owned()), accept: Some(JSON) }));
+            return Ok(Some(Self { accept: Some(JSON), ..Self::new(octets, Some(JSON)) }));
         }
         if !args.parts.is_empty() {
             let parts: Result<Vec<Part>, Failure> = args.parts.iter().map(|part| Part::of(part)).collect();
             return Ok(Some(Self::of_parts(parts?)));
         }
         let Some(octets) = pieces(args)? else { return Ok(None) };
-        Ok(Some(Self { octets, media_type: Some(FORM.to_owned()), accept: None }))
+        Ok(Some(Self::new(octets, Some(FORM))))
+    }
+
+    fn new(octets: Octets, media_type: Option<&str>) -> Self {
+        Self { octets, media_type: media_type.map(str::to_owned), accept: None, parts: Vec::new() }
     }
 
     fn of_parts(parts: Vec<Part>) -> Self {
-        let (octets, media_type) = multipart::joined(parts);
-        Self { octets, media_type: Some(media_type), accept: None }
+        let (octets, media_type) = multipart::joined(&parts);
+        Self { parts, ..Self::new(octets, Some(&media_type)) }
     }
 
     fn by_items(args: &ContentArgs, items: &[Item]) -> Result<Option<Self>, Failure> {
@@ -161,9 +167,8 @@ fn joined(pieces: &[String], between: &[u8]) -> Result<Octets, Failure> {
 }
 
 fn file(path: &PathBuf) -> Content {
-    let media_type = mime_guess::from_path(path).first_raw().map(str::to_owned);
     let octets = path.to_str().map_or_else(|| Octets::File(path.clone()), Octets::named);
-    Content { octets, media_type, accept: None }
+    Content::new(octets, mime_guess::from_path(path).first_raw())
 }
 
 /// The items as members of an object, in their order; of two with one name the later counts. JSON that was given stays as it
@@ -189,7 +194,7 @@ fn object(items: &[Item]) -> Result<Content, Failure> {
         .map(|(name, json)| format!("{}:{json}", serde_json::Value::String(name.to_owned())))
         .collect();
     let octets = Octets::Text(format!("{{{}}}", members.join(",")).into_bytes());
-    Ok(Content { octets, media_type: Some(JSON.to_owned()), accept: Some("application/json, */*;q=0.5") })
+    Ok(Content { accept: Some("application/json, */*;q=0.5"), ..Content::new(octets, Some(JSON)) })
 }
 
 fn parts(items: &[Item]) -> Result<Vec<Part>, Failure> {
@@ -217,7 +222,7 @@ fn form(items: &[Item]) -> Result<Content, Failure> {
         }
     }
     let octets = Octets::Text(pairs.join("&").into_bytes());
-    Ok(Content { octets, media_type: Some(FORM.to_owned()), accept: None })
+    Ok(Content::new(octets, Some(FORM)))
 }
 
 impl Value {

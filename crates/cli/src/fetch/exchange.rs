@@ -68,6 +68,7 @@ impl<'a> Session<'a> {
             Ok(exchange) => exchange.run(&mut report).await,
             Err(failure) => Err(failure),
         };
+        let outcome = outcome.map_err(|failure| failure.with(self.options.output.exit_codes));
         report.ends(&outcome, sent.get());
         match &self.write_out {
             Some(write_out) => {
@@ -106,7 +107,8 @@ impl Exchange<'_> {
             };
             return self.download(response, &preface, report).await;
         };
-        if self.session.options.connection.location {
+        let connection = &self.session.options.connection;
+        if connection.location || connection.retry > 0 {
             let content = upload.read().await?;
             let response = call.send_body(&content).await?;
             self.sent.set(content.len() as u64);

@@ -6,12 +6,14 @@
 
 mod client;
 mod content;
+mod curl;
 mod destination;
 mod encode;
 mod exchange;
 mod frames;
 mod items;
 mod multipart;
+mod netrc;
 mod output;
 mod plan;
 mod progress;
@@ -40,10 +42,15 @@ pub(crate) fn run(plan: Result<Plan, Failure>, options: &Options) -> Outcome {
     let is_quiet = options.output.silent && !options.output.show_error;
     colour(options.output.color);
     let outcome = plan.and_then(|plan| run_plan(&plan, options, is_quiet));
+    let outcome = outcome.map_err(|failure| failure.with(options.output.exit_codes));
     outcome.map_err(|failure| if is_quiet { failure.quiet() } else { failure })
 }
 
 fn run_plan(plan: &Plan, options: &Options, is_quiet: bool) -> Outcome {
+    if options.output.print_curl {
+        let lines = plan.targets.iter().map(|target| curl::line(plan, target, options) + "\n");
+        return output::Output::stdout().write(lines.collect::<String>().as_bytes());
+    }
     let session = Session::new(plan, options)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| Failure::local("the runtime", &error))?;

@@ -104,14 +104,14 @@ fn quoted(name: &str) -> String {
 }
 
 /// The parts one behind the other, and the media type that says what is between them.
-pub(super) fn joined(parts: Vec<Part>) -> (Octets, String) {
+pub(super) fn joined(parts: &[Part]) -> (Octets, String) {
     let boundary = boundary();
     let mut pieces = Vec::new();
     let mut text = String::new();
     for part in parts {
         text.push_str(&part.head(&boundary));
         pieces.push(Octets::Text(std::mem::take(&mut text).into_bytes()));
-        pieces.push(part.octets);
+        pieces.push(part.octets.clone());
         text.push_str("\r\n");
     }
     text.push_str(&format!("--{boundary}--\r\n"));
@@ -130,7 +130,7 @@ mod tests {
     use super::*;
 
     fn whole(parts: Vec<Part>) -> String {
-        let (octets, media_type) = joined(parts);
+        let (octets, media_type) = joined(&parts);
         let boundary = media_type.strip_prefix("multipart/form-data; boundary=").unwrap();
         String::from_utf8(octets.read().unwrap()).unwrap().replace(boundary, "B")
     }

@@ -6,6 +6,7 @@ use super::{
     content::{self, Content, Octets},
     encode,
     items::Item,
+    netrc::Netrc,
     target::Target,
 };
 use crate::{
@@ -68,6 +69,11 @@ impl Plan {
             && let Some(name) = path.file_name().and_then(|name| name.to_str())
         {
             targets.iter_mut().for_each(|target| target.put_name(name));
+        }
+        let netrc = Netrc::of(&options.request)?;
+        for target in &mut targets {
+            target.credentials =
+                target.credentials.take().or_else(|| netrc.credentials(target.url.host_str()?));
         }
         if targets.len() > 1 && content.as_ref().is_some_and(|content| content.octets.has_stdin()) {
             return Err(usage("what comes from stdin can be sent to one URL only"));
@@ -268,6 +274,25 @@ mod tests {
         ] {
             assert_eq!(value_of(&plan(line).unwrap(), name), values, "{line:?}");
         }
+    }
+
+    #[test]
+    fn credentials_come_from_netrc_last() {
+        let path = std::env::temp_dir().join(format!("alula-netrc-{}", std::process::id()));
+        std::fs::write(&path, "machine a login Aladdin password \"open sesame\"").unwrap();
+        let file = path.to_str().unwrap();
+        for (line, value) in [
+            (&["get", "a", "--netrc-file", file][..], Some("Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==")),
+            (&["get", "b", "--netrc-file", file], None),
+            (&["get", "n:p@a", "--netrc-file", file], Some("Basic bjpw")),
+            (&["get", "a", "-u", "n:p", "--netrc-file", file], Some("Basic bjpw")),
+            (&["get", "a", "Authorization:x", "--netrc-file", file], Some("x")),
+        ] {
+            let found = value_of(&plan(line).unwrap(), "authorization");
+            assert_eq!(found.first().map(String::as_str), value, "{line:?}");
+        }
+        std::fs::remove_file(path).unwrap();
+        assert!(plan(&["get", "a", "--netrc-file", "no such file"]).is_err());
     }
 
     #[test]

@@ -192,14 +192,21 @@ pub(crate) fn read_some(child: &mut Child, octets: usize) -> Vec<u8> {
 
 /// The URL, with a path of `/`, of a server that answers its first request with this and closes.
 pub(crate) fn answering(answer: impl AsRef<[u8]> + Send + 'static) -> String {
+    answering_each([answer])
+}
+
+/// The same with an answer for each connection in turn.
+pub(crate) fn answering_each<A: AsRef<[u8]> + Send + 'static, const N: usize>(answers: [A; N]) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
     let url = format!("http://{}/", listener.local_addr().expect("it has an address"));
     thread::spawn(move || {
-        let (mut socket, _) = listener.accept()?;
-        socket.set_read_timeout(Some(PATIENCE))?;
-        let mut head = [0; 4096];
-        let _ = socket.read(&mut head)?;
-        socket.write_all(answer.as_ref())
+        answers.iter().try_for_each(|answer| {
+            let (mut socket, _) = listener.accept()?;
+            socket.set_read_timeout(Some(PATIENCE))?;
+            let mut head = [0; 4096];
+            let _ = socket.read(&mut head)?;
+            socket.write_all(answer.as_ref())
+        })
     });
     url
 }

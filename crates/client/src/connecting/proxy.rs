@@ -1,6 +1,5 @@
 //! Proxies: which requests go through which, and how the way through one is asked for.
 
-mod basic;
 mod environment;
 mod exceptions;
 mod socks;
@@ -9,10 +8,11 @@ mod tunnel;
 use std::{fmt, io, sync::Arc};
 
 use alula_net::{Error, Phase};
+use base64::{Engine as _, engine::general_purpose::STANDARD};
 use percent_encoding::percent_decode_str;
 use url::{Host, Url};
 
-use self::{basic::basic, exceptions::Exceptions};
+use self::exceptions::Exceptions;
 pub(crate) use self::{
     environment::Proxies,
     socks::{Target, ask as ask_socks},
@@ -97,6 +97,7 @@ impl Proxy {
         self.serves.is_none_or(|scheme| scheme == to.scheme) && !self.except.cover(&to.host, to.port)
     }
 
+    #[cfg(feature = "tls")]
     pub(crate) fn is_secure(&self) -> bool {
         self.server.kind == Kind::Http { is_secure: true }
     }
@@ -174,7 +175,8 @@ impl Server {
 
     /// The value of `proxy-authorization`, empty for none (RFC 7617 §2).
     pub(crate) fn authorization(&self) -> String {
-        self.credentials.as_ref().map(basic).unwrap_or_default()
+        let Some(Credentials { user, password }) = &self.credentials else { return String::new() };
+        format!("Basic {}", STANDARD.encode(format!("{user}:{password}")))
     }
 }
 

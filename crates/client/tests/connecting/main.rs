@@ -1,5 +1,9 @@
 //! How a client finds its way to an origin, against peers that are written out by hand.
 
+mod environment;
 mod peer;
+mod proxies;
+mod relay;
 mod secure;
+mod socks;
 mod ways;

@@ -6,7 +6,8 @@ use alula_client::{Client, ClientBuilder, Destination, Phase, Transport};
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use tokio::{
     io::{AsyncWriteExt as _, DuplexStream},
-    net::TcpListener,
+    net::{TcpListener, TcpStream},
+    sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel},
 };
 use tokio_rustls::{
     TlsAcceptor,
@@ -14,6 +15,7 @@ use tokio_rustls::{
         HandshakeKind, RootCertStore, ServerConfig, crypto::aws_lc_rs, pki_types::PrivateKeyDer,
         server::WebPkiClientVerifier, version,
     },
+    server::TlsStream,
 };
 
 use crate::peer::{Heads, answer, get, head};
@@ -74,7 +76,7 @@ impl Authority {
     }
 }
 
-/// What a server has seen of each handshake.
+/// What a server has seen of the handshake before a request.
 #[derive(Debug)]
 struct Seen {
     name: Option<String>,
@@ -82,27 +84,37 @@ struct Seen {
     certificate: Option<Vec<u8>>,
 }
 
-/// Takes connections, one after the other, answers one request on each, and tells what it has seen.
-async fn serve(config: ServerConfig) -> (u16, tokio::sync::mpsc::UnboundedReceiver<Seen>) {
+/// Answers one request on each connection, and tells what it has seen of those who asked.
+async fn serve(config: ServerConfig) -> (u16, UnboundedReceiver<Seen>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
-    let (tell, told) = tokio::sync::mpsc::unbounded_channel();
+    let (tell, told) = unbounded_channel();
     let acceptor = TlsAcceptor::from(Arc::new(config));
     tokio::spawn(async move {
         while let Ok((socket, _)) = listener.accept().await {
-            let Ok(mut stream) = acceptor.accept(socket).await else { continue };
-            let session = stream.get_ref().1;
-            let certificate = session.peer_certificates().map(|certificates| certificates[0].to_vec());
-            let name = session.server_name().map(str::to_owned);
-            let kind = session.handshake_kind();
-            let _ = tell.send(Seen { name, kind, certificate });
-            head(&mut stream).await.unwrap();
-            let answer = b"HTTP/1.1 200 OK\r\ncontent-length: 5\r\nconnection: close\r\n\r\nhello";
-            stream.write_all(answer).await.unwrap();
-            let _ = stream.shutdown().await;
+            let (acceptor, tell) = (acceptor.clone(), tell.clone());
+            tokio::spawn(async move {
+                if let Ok(stream) = acceptor.accept(socket).await {
+                    answer_one(stream, &tell).await;
+                }
+            });
         }
     });
     (port, told)
+}
+
+async fn answer_one(mut stream: TlsStream<TcpStream>, tell: &UnboundedSender<Seen>) {
+    if head(&mut stream).await.is_none() {
+        return;
+    }
+    let session = stream.get_ref().1;
+    let certificate = session.peer_certificates().map(|certificates| certificates[0].to_vec());
+    let name = session.server_name().map(str::to_owned);
+    // Who does not want to know is gone.
+    let _ = tell.send(Seen { name, kind: session.handshake_kind(), certificate });
+    let answer = b"HTTP/1.1 200 OK\r\ncontent-length: 5\r\nconnection: close\r\n\r\nhello";
+    stream.write_all(answer).await.unwrap();
+    let _ = stream.shutdown().await;
 }
 
 fn trusting(authority: &Authority, port: u16) -> ClientBuilder {

@@ -37,6 +37,7 @@ impl Proxies {
     }
 
     /// Whether TLS is spoken to one of them.
+    #[cfg(feature = "tls")]
     pub(crate) fn are_secure(&self) -> bool {
         self.these().iter().any(Proxy::is_secure)
     }

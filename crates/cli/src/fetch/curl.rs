@@ -1,0 +1,116 @@
+//! `--print-curl`: the request as a line for curl, to be handed to somebody else.
+
+use super::{content::Octets, multipart::Part, plan::Plan, target::Target};
+use crate::args::Options;
+
+/// The line for one target. Fields are all there, so that curl adds none of its own.
+pub(super) fn line(plan: &Plan, target: &Target, options: &Options) -> String {
+    let connection = &options.connection;
+    let mut words = vec!["curl".to_owned()];
+    match &*plan.method {
+        "HEAD" => words.push("-I".to_owned()),
+        "GET" if plan.content.is_none() => {}
+        "POST" if plan.content.is_some() => {}
+        method => words.extend(["-X".to_owned(), quoted(method)]),
+    }
+    for (is_given, flag) in [
+        (connection.location, "-L"),
+        (connection.insecure, "-k"),
+        (connection.http1_1, "--http1.1"),
+        (connection.http2_prior_knowledge, "--http2-prior-knowledge"),
+    ] {
+        words.extend(is_given.then(|| flag.to_owned()));
+    }
+    words.push(quoted(target.url.as_str()));
+    let parts = plan.content.as_ref().map_or(&[][..], |content| &content.parts);
+    for (name, value) in plan.fields_for(target) {
+        // curl makes boundaries of its own.
+        if parts.is_empty() || !name.eq_ignore_ascii_case("content-type") {
+            let field = if value.is_empty() { format!("{name};") } else { format!("{name}: {value}") };
+            words.extend(["-H".to_owned(), quoted(&field)]);
+        }
+    }
+    if let Some(content) = plan.content.as_ref().filter(|_| parts.is_empty()) {
+        words.extend(content.media_type.is_none().then(|| "-H 'content-type:'".to_owned()));
+        words.extend(data(&content.octets));
+    }
+    words.extend(parts.iter().map(part));
+    words.join(" ")
+}
+
+fn data(octets: &Octets) -> Option<String> {
+    match octets {
+        Octets::Text(text) => Some(format!("--data-raw {}", quoted(&String::from_utf8_lossy(text)))),
+        Octets::File(path) => Some(format!("--data-binary {}", quoted(&format!("@{}", path.display())))),
+        Octets::Stdin => Some("--data-binary @-".to_owned()),
+        Octets::Pieces(_) => None,
+    }
+}
+
+fn part(part: &Part) -> String {
+    let mut word = match &part.octets {
+        Octets::Text(text) => format!("{}={}", part.name, String::from_utf8_lossy(text)),
+        Octets::File(path) => format!("{}=@{}", part.name, path.display()),
+        Octets::Stdin | Octets::Pieces(_) => format!("{}=@-", part.name),
+    };
+    if part.file_name.is_none() && part.media_type.is_none() {
+        return format!("--form-string {}", quoted(&word));
+    }
+    for (parameter, value) in [("type", &part.media_type), ("filename", &part.file_name)] {
+        word.extend(value.as_ref().map(|value| format!(";{parameter}={value}")));
+    }
+    format!("-F {}", quoted(&word))
+}
+
+/// For a shell, in quotes only where they are needed.
+fn quoted(word: &str) -> String {
+    let is_plain = |octet: u8| octet.is_ascii_alphanumeric() || b"-_./:@%+=,".contains(&octet);
+    match !word.is_empty() && word.bytes().all(is_plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', r"'\''")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser as _;
+
+    use super::*;
+    use crate::args::{Args, Command};
+
+    fn printed(words: &[&str]) -> String {
+        let args = Args::try_parse_from(["alula"].iter().chain(words)).unwrap();
+        let (method, args) = match args.command {
+            Command::Get(args) => ("GET", args),
+            Command::Post(args) => ("POST", args),
+            Command::Put(args) => ("PUT", args),
+            Command::Head(args) => ("HEAD", args),
+            other => panic!("{other:?}"),
+        };
+        let plan = Plan::of(method, &args).unwrap();
+        line(&plan, &plan.targets[0], &args.options)
+    }
+
+    #[test]
+    fn a_line_asks_for_the_same() {
+        for (words, expected) in [
+            (&["get", "a", "-LA", "me", "Accept:"][..], "curl -L http://a/ -H 'user-agent: me'"),
+            (&["head", "a", "-H", "user-agent:", "accept;"], "curl -I http://a/ -H 'accept;'"),
+            (
+                &["post", "a?b&c", "d=it's", "-H", "user-agent:"],
+                "curl 'http://a/?b&c' -H 'accept: application/json, */*;q=0.5' -H 'content-type: application/json' \
+                 --data-raw '{\"d\":\"it'\\''s\"}'",
+            ),
+            (
+                &["put", "a/", "-T", "b c", "-A", "m", "accept:"],
+                "curl -X PUT http://a/b%20c -H 'user-agent: m' -H 'content-type:' --data-binary '@b c'",
+            ),
+            (
+                &["post", "a", "-F", "b=c", "-F", "d=@e.txt", "-A", "m", "accept:"],
+                "curl http://a/ -H 'user-agent: m' --form-string b=c -F 'd=@e.txt;type=text/plain;filename=e.txt'",
+            ),
+        ] {
+            assert_eq!(printed(words), expected);
+        }
+    }
+}
