@@ -37,12 +37,16 @@ pub use alula_h1 as h1;
 pub use alula_h2 as h2;
 pub use alula_hpack as hpack;
 
+#[cfg(all(feature = "client", feature = "cookies"))]
+pub use alula_client::Jar;
+#[cfg(all(feature = "client", feature = "tls"))]
+pub use alula_client::TlsFacts;
 #[cfg(feature = "blocking")]
 pub use alula_client::blocking;
 #[cfg(feature = "client")]
 pub use alula_client::{
     Call, Client, ClientBuilder, Connector, Destination, Dialling, Follow, Hole, PendingResponse, Prepare,
-    Prepared, Proxy, Redirect, Resolve, Resolving, Response, Retries, SystemResolver, Transport,
+    Prepared, Proxy, Redirect, Resolve, Resolving, Response, Retries, StatusError, SystemResolver, Transport,
 };
 #[cfg(feature = "tls")]
 #[cfg(feature = "server")]

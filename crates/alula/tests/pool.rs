@@ -245,7 +245,7 @@ async fn who_waits_for_a_connection_too_long_is_told_so() {
     let other = hold(&client, &house, 1);
     reaches(&house.arrived, 2).await;
     let url = house.url("/");
-    let error = client.get(&url).deadline(SOON).send().await.err().expect("it waits too long");
+    let error = client.get(&url).deadline(SOON).send().await.expect_err("it waits too long");
     assert!(error.phase() == Phase::Queue && matches!(error.cause(), Cause::Deadline), "{error}");
     house.answers.add_permits(2);
     all_end_well(held).await;

@@ -1,4 +1,4 @@
-//! What the client adds to a request by itself: the fields of all its calls, and who asks.
+//! What the client adds to a request by itself: the fields of all its calls, who asks, and cookies.
 //!
 //! Rule: the caller's own come first; nothing is added that the call says already.
 
@@ -31,6 +31,8 @@ impl Call<'_> {
             policy.add_fields(fields)?;
             policy.add_credentials(&origin, fields)?;
         }
+        #[cfg(feature = "cookies")]
+        self.add_cookies()?;
         Ok(())
     }
 }

@@ -146,12 +146,16 @@ impl Call<'_> {
         let plain = self.request.make_plain(self.client)?;
         let leaves = !plain.origin.is_same_as(&origin);
         let is_bared = plain.origin.scheme == "https" && origin.scheme == "http";
+        #[cfg(feature = "cookies")]
+        plain.take_cookies_out()?;
         let fields = &mut plain.head_mut(self.client).fields;
         rewrite(fields, step, leaves, is_bared);
         policy.add_credentials(&origin, fields)?;
         plain.method = step.method.after(plain.method);
         plain.origin = origin;
         plain.path = path;
+        #[cfg(feature = "cookies")]
+        self.add_cookies()?;
         Ok(())
     }
 }

@@ -2,12 +2,14 @@
 
 mod connect;
 mod deadlines;
+mod decoding;
 mod policy;
 mod pool;
 mod protocol;
 
 pub(crate) use connect::Connecting;
 pub(crate) use deadlines::Deadlines;
+pub(crate) use decoding::Decoding;
 pub(crate) use policy::Policy;
 pub(crate) use pool::Pooling;
 pub(crate) use protocol::Protocol;
@@ -25,6 +27,7 @@ pub struct ClientBuilder {
 pub(crate) struct Settings {
     pub(crate) connect: Connecting,
     pub(crate) deadlines: Deadlines,
+    pub(crate) decoding: Decoding,
     pub(crate) policy: Policy,
     pub(crate) pool: Pooling,
     pub(crate) protocol: Protocol,

@@ -9,6 +9,7 @@ use crate::{
     Client, Hole, Prepared, Retries,
     client::Path,
     origin::Origin,
+    parts::Parts,
     prepared::Given,
     request::{Plain, Request},
 };
@@ -21,6 +22,7 @@ pub struct Call<'a> {
     /// The first mistake made on the way; boxed, since there is none as a rule and calls are moved about.
     pub(crate) mistake: Option<Box<Error>>,
     pub(crate) deadline: Option<Duration>,
+    pub(crate) parts: Parts,
     pub(crate) redirects_max: u16,
     /// In place of the client's.
     pub(crate) retries: Option<Box<Retries>>,
@@ -31,8 +33,7 @@ pub struct Call<'a> {
 impl<'a> Call<'a> {
     pub(crate) fn plain(client: &'a Client, origin: Arc<Origin>, method: &'a str, path: Path<'a>) -> Self {
         let has_user = path.has_user();
-        let mut call =
-            Self::new(client, Request::Plain(Plain { origin, method, path, protocol: None, head: None }));
+        let mut call = Self::new(client, Request::Plain(Plain::new(origin, method, path)));
         call.is_incomplete |= has_user;
         call
     }
@@ -49,6 +50,7 @@ impl<'a> Call<'a> {
 
     fn new(client: &'a Client, request: Request<'a>) -> Self {
         let settings = client.settings();
+        let parts = Parts::new(settings);
         Self {
             client,
             request,
@@ -56,6 +58,7 @@ impl<'a> Call<'a> {
             deadline: settings.deadlines.total,
             redirects_max: settings.policy.redirects.max,
             retries: None,
+            parts,
             is_incomplete: settings.policy.has_additions,
         }
     }

@@ -15,13 +15,19 @@ mod builder;
 mod call;
 mod client;
 mod connecting;
+#[cfg(feature = "cookies")]
+mod cookies;
+#[cfg_attr(not(feature = "decoding"), path = "undecoded.rs")]
+mod decoding;
 mod location;
 mod opening;
 mod origin;
 mod origins;
+mod parts;
 mod patience;
 mod pending;
 mod prepared;
+mod reading;
 mod redirected;
 mod redirects;
 mod request;
@@ -32,6 +38,8 @@ mod sharing;
 #[cfg(feature = "tls")]
 mod trust;
 
+#[cfg(feature = "tls")]
+pub use alula_net::TlsFacts;
 pub use alula_net::{
     Attempt, Body, BodyWriter, Cause, Error, Fault, Ledger, Overrun, Phase, Refusal, Retry, Sent, Transport,
     Version,
@@ -40,8 +48,11 @@ pub use builder::ClientBuilder;
 pub use call::Call;
 pub use client::Client;
 pub use connecting::{Connector, Destination, Dialling, Proxy, Resolve, Resolving, SystemResolver};
+#[cfg(feature = "cookies")]
+pub use cookies::Jar;
 pub use pending::PendingResponse;
 pub use prepared::{Hole, Prepare, Prepared};
+pub use reading::StatusError;
 pub use redirects::{Follow, Redirect};
 pub use response::Response;
 pub use retries::Retries;

@@ -2,11 +2,15 @@
 
 use alula_net::{Error, Stream};
 
-use crate::Response;
+use crate::{Response, builder::Decoding};
 
 /// A response that has not come yet, to a request whose content may still be on its way.
 pub struct PendingResponse {
     pub(crate) stream: Stream,
+    /// How the content is decoded, if it is.
+    pub(crate) decoding: Option<Decoding>,
+    #[cfg(feature = "cookies")]
+    pub(crate) cookies: Option<Box<crate::cookies::Awaited>>,
 }
 
 impl PendingResponse {
@@ -24,7 +28,15 @@ impl PendingResponse {
     /// How the stream ended.
     pub async fn response(self) -> Result<Response, Error> {
         let received = self.stream.head().await?;
-        Ok(Response::new(self.stream, received))
+        #[cfg(feature = "cookies")]
+        if let Some(cookies) = &self.cookies {
+            cookies.keep(&received.head.fields);
+        }
+        let mut response = Response::new(self.stream, received);
+        if let Some(decoding) = &self.decoding {
+            decoding.begin(&mut response);
+        }
+        Ok(response)
     }
 }
 

@@ -173,7 +173,7 @@ impl Prepared {
             head.fields.append(&**name, value.unwrap_or_default())?;
         }
         let (origin, path) = (self.origin.clone(), Path::Given(self.path(given)));
-        Ok(Plain { origin, method, path, protocol: None, head: Some(head) })
+        Ok(Plain { head: Some(head), ..Plain::new(origin, method, path) })
     }
 
     pub(crate) fn send(

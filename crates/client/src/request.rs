@@ -24,6 +24,9 @@ pub(crate) struct Plain<'a> {
     pub(crate) protocol: Option<&'a str>,
     /// Lent by the client once there is a field.
     pub(crate) head: Option<Box<Head>>,
+    /// What the caller said in `cookie`, since a jar has said more.
+    #[cfg(feature = "cookies")]
+    pub(crate) own_cookies: Option<Box<[u8]>>,
 }
 
 impl Request<'_> {
@@ -110,7 +113,19 @@ impl<'a> Request<'a> {
     }
 }
 
-impl Plain<'_> {
+impl<'a> Plain<'a> {
+    pub(crate) fn new(origin: Arc<Origin>, method: &'a str, path: Path<'a>) -> Self {
+        Self {
+            origin,
+            method,
+            path,
+            protocol: None,
+            head: None,
+            #[cfg(feature = "cookies")]
+            own_cookies: None,
+        }
+    }
+
     /// The head that its fields are in, lent by the client.
     #[inline]
     pub(crate) fn head_mut(&mut self, client: &Client) -> &mut Head {

@@ -1,6 +1,8 @@
 //! The answer to a call.
 
-use alula_fields::{FieldSection, Head, Status};
+use std::{fmt, net::SocketAddr};
+
+use alula_fields::{FieldSection, Head, KnownName, Status};
 use alula_net::{Body, Error, Received, Stream, Version, h2::Priority};
 
 use crate::redirected::Redirected;
@@ -9,7 +11,8 @@ static NO_FIELDS: FieldSection = FieldSection::new();
 
 /// A response: its head is here, its content arrives as it is asked for.
 ///
-/// Dropping it before its content was read resets the stream.
+/// Its content is read piece by piece from [`body`](Self::body), or all at once by [`read_to_end`](Self::read_to_end),
+/// [`text`](Self::text) or `json` (feature `json`). Dropping it before its content was read resets the stream.
 pub struct Response {
     /// There until it is given back.
     head: Option<Box<Head>>,
@@ -43,6 +46,35 @@ impl Response {
         self.head.as_ref().map_or(&NO_FIELDS, |head| &head.fields)
     }
 
+    /// What `content-length` says (RFC 9110 §8.6): the octets on the wire, before they are [decoded](Self::is_decoded); none when
+    /// it is not said. The answer to HEAD says what GET would get.
+    pub fn content_length(&self) -> Option<u64> {
+        let digits = self.fields().get(KnownName::CONTENT_LENGTH)?;
+        let text = std::str::from_utf8(digits).ok().filter(|text| text.bytes().all(|it| it.is_ascii_digit()));
+        text?.parse().ok()
+    }
+
+    /// What `content-type` says (RFC 9110 §8.3), such as `text/html; charset=utf-8`; none when it is not said or is no text.
+    pub fn content_type(&self) -> Option<&str> {
+        std::str::from_utf8(self.fields().get(KnownName::CONTENT_TYPE)?).ok()
+    }
+
+    /// Whether the content is decoded while it is read, so that it is not what `content-encoding` and `content-length` say.
+    pub fn is_decoded(&self) -> bool {
+        self.body.is_decoded()
+    }
+
+    /// The address it came from.
+    pub fn remote_address(&self) -> Option<SocketAddr> {
+        self.body.peer()
+    }
+
+    /// What TLS has agreed on with the server, and its certificates; none in clear text. Allocates.
+    #[cfg(feature = "tls")]
+    pub fn tls(&self) -> Option<alula_net::TlsFacts> {
+        self.body.tls()
+    }
+
     /// Tells the server that what is still to come is wanted sooner or later than was said (RFC 9218 §6). A request says its
     /// own priority with the field `priority`.
     ///
@@ -55,6 +87,24 @@ impl Response {
     /// The content.
     pub fn body(&mut self) -> &mut Body {
         &mut self.body
+    }
+
+    /// The trailers (RFC 9110 §6.5), after what is left of the content was read and dropped.
+    ///
+    /// # Errors
+    /// As [`Body::chunk`].
+    pub async fn trailers(&mut self) -> Result<Option<&FieldSection>, Error> {
+        self.body.trailers().await
+    }
+}
+
+impl fmt::Debug for Response {
+    /// Status and version; no fields, since they may hold secrets.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Response")
+            .field("status", &self.status())
+            .field("version", &self.version)
+            .finish_non_exhaustive()
     }
 }
 

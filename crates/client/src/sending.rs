@@ -42,7 +42,13 @@ impl Call<'_> {
     pub async fn open(mut self) -> Result<(BodyWriter, PendingResponse), Error> {
         let stream = self.start(None, false, self.ends_at()).await?;
         let (receive, send) = stream.split();
-        Ok((send.into_writer(), PendingResponse { stream: receive }))
+        let pending = PendingResponse {
+            stream: receive,
+            decoding: self.decoding().cloned(),
+            #[cfg(feature = "cookies")]
+            cookies: self.awaited_cookies(),
+        };
+        Ok((send.into_writer(), pending))
     }
 
     async fn send_all(&mut self, content: Option<&[u8]>) -> Result<Response, Error> {
@@ -82,10 +88,12 @@ impl Call<'_> {
             }
         }
         let received = stream.head().await?;
+        #[cfg(feature = "cookies")]
+        self.keep_cookies(&received.head.fields);
         if is_sent {
             stream.sent_all();
         }
-        Ok(Response::new(stream, received))
+        Ok(self.decoded(Response::new(stream, received)))
     }
 
     /// Opens a stream with the head of the request.
@@ -101,6 +109,7 @@ impl Call<'_> {
             return Err(*mistake);
         }
         self.complete()?;
+        self.accept_codings()?;
         let request = &mut self.request;
         request.state_length(client, length)?;
         let origin = request.origin()?.clone();

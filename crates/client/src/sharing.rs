@@ -120,12 +120,6 @@ impl Sharing {
         self.opening.is_none() && self.conns.iter().all(|conn| !conn.is_open())
     }
 
-    /// Has all connections notice what came while nobody drove them.
-    #[cfg(feature = "blocking")]
-    pub(crate) fn look_in(&self) {
-        self.conns.iter().for_each(|conn| conn.look_in());
-    }
-
     pub(crate) fn close(&self) {
         self.conns.iter().for_each(|conn| conn.close());
         self.opening.iter().for_each(|opening| opening.close());

@@ -27,7 +27,7 @@ fn run(test: impl Future<Output = ()>) {
 async fn error_of(call: Call<'_>) -> Error {
     let outcome: Result<Response, Error> =
         timeout(FOREVER, call.send_body(b"abc")).await.expect("the call ends");
-    outcome.err().expect("it fails")
+    outcome.expect_err("it fails")
 }
 
 #[test]

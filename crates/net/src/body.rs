@@ -1,27 +1,36 @@
 //! The content of a message being received.
 
-use std::{future::poll_fn, io};
+use std::{
+    future::poll_fn,
+    io,
+    net::SocketAddr,
+    pin::Pin,
+    task::{Context, Poll, ready},
+};
 
 use alula_fields::{FieldSection, Head};
-use tokio::io::{AsyncWrite, AsyncWriteExt as _};
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _, ReadBuf};
 
-use crate::{error::Error, stream::Stream};
+use crate::{decoder::Decoder, error::Error, stream::Stream};
 
 /// The content of a message, as it arrives.
 ///
 /// What is not asked for stays with the peer: its window is given back as chunks are. Dropping a body that is not
-/// whole resets the stream.
+/// whole resets the stream. It is read with [`chunk`](Self::chunk), [`read`](Self::read) or
+/// [`copy_to`](Self::copy_to), or by whatever takes an [`AsyncRead`]; its end is only told when it is whole.
 pub struct Body {
     stream: Option<Stream>,
     chunk: Vec<u8>,
     at: usize,
     ended: bool,
     trailers: Option<Box<Head>>,
+    /// What stands between the octets that come and the content.
+    decoder: Option<Box<dyn Decoder>>,
 }
 
 impl Body {
     pub(crate) fn new(stream: Stream, ended: bool) -> Self {
-        Self { stream: Some(stream), chunk: Vec::new(), at: 0, ended, trailers: None }
+        Self { stream: Some(stream), chunk: Vec::new(), at: 0, ended, trailers: None, decoder: None }
     }
 
     /// The next octets, or nothing once the content is whole. The previous chunk is given back.
@@ -40,6 +49,18 @@ impl Body {
             return Ok(Some(&self.chunk));
         }
         Ok(None)
+    }
+
+    /// As [`chunk`](Self::chunk), for those who write futures and streams by hand.
+    ///
+    /// # Errors
+    /// As [`Self::chunk`].
+    pub fn poll_chunk(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<&[u8]>, Error>> {
+        if self.at == self.chunk.len() && !ready!(self.poll_fill(cx))? {
+            return Poll::Ready(Ok(None));
+        }
+        let from = std::mem::replace(&mut self.at, self.chunk.len());
+        Poll::Ready(Ok(Some(&self.chunk[from..])))
     }
 
     /// Reads into `out`; 0 once the content is whole or when `out` is empty.
@@ -100,16 +121,46 @@ impl Body {
         self.ended && self.at == self.chunk.len()
     }
 
+    /// The peer's address; none once the body was given back.
+    pub fn peer(&self) -> Option<SocketAddr> {
+        self.stream.as_ref().map(Stream::peer)
+    }
+
+    /// What TLS has agreed on with the peer; none in clear text.
+    #[cfg(feature = "tls")]
+    pub fn tls(&self) -> Option<crate::TlsFacts> {
+        self.stream.as_ref().and_then(Stream::tls)
+    }
+
+    /// Whether the content is made out of what comes by a [`Decoder`].
+    pub fn is_decoded(&self) -> bool {
+        self.decoder.is_some()
+    }
+
+    /// Decodes the content with `decoder` from here on. To be called before anything is read.
+    pub fn decode_with(&mut self, decoder: Box<dyn Decoder>) {
+        self.decoder = Some(decoder);
+    }
+
     /// Swaps the next chunk in. False when there is none.
     async fn fill(&mut self) -> Result<bool, Error> {
+        poll_fn(|cx| self.poll_fill(cx)).await
+    }
+
+    fn poll_fill(&mut self, cx: &mut Context<'_>) -> Poll<Result<bool, Error>> {
         let Some(stream) = self.stream.as_ref().filter(|_| !self.ended) else {
-            return Ok(false);
+            return Poll::Ready(Ok(false));
         };
         self.at = 0;
-        let chunk = &mut self.chunk;
-        let more = poll_fn(|cx| stream.poll_content(chunk, cx)).await?;
+        let more = match &mut self.decoder {
+            None => ready!(stream.poll_content(&mut self.chunk, cx))?,
+            Some(decoder) => {
+                self.chunk.clear();
+                ready!(poll_decoded(stream, decoder.as_mut(), &mut self.chunk, cx))?
+            }
+        };
         self.ended = !more;
-        Ok(more)
+        Poll::Ready(Ok(more))
     }
 
     /// Takes over what `other`, a handle of the same stream, holds.
@@ -124,8 +175,48 @@ impl Body {
             if let Some(trailers) = self.trailers.take() {
                 stream.give_head(trailers);
             }
-            stream.drop_with(heads, std::mem::take(&mut self.chunk));
+            let mut octets = std::mem::take(&mut self.chunk);
+            if let Some(decoder) = self.decoder.take() {
+                octets = decoder.give_back(octets);
+            }
+            stream.drop_with(heads, octets);
         }
+    }
+}
+
+/// Decodes what has come, and waits for more until there is something to give. False when the content is whole.
+fn poll_decoded(
+    stream: &Stream,
+    decoder: &mut dyn Decoder,
+    content: &mut Vec<u8>,
+    cx: &mut Context<'_>,
+) -> Poll<Result<bool, Error>> {
+    loop {
+        if decoder.decode(false, content)? {
+            return Poll::Ready(Ok(true));
+        }
+        if !ready!(stream.poll_content(decoder.refill(), cx))? {
+            return Poll::Ready(decoder.decode(true, content));
+        }
+    }
+}
+
+/// Reads the content; its end is told as an end only when it is whole. Errors are [`Error`]s within.
+impl AsyncRead for Body {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        out: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let this = &mut *self;
+        if out.remaining() == 0 || (this.at == this.chunk.len() && !ready!(this.poll_fill(cx))?) {
+            return Poll::Ready(Ok(()));
+        }
+        let left = &this.chunk[this.at..];
+        let taken = left.len().min(out.remaining());
+        out.put_slice(&left[..taken]);
+        this.at += taken;
+        Poll::Ready(Ok(()))
     }
 }
 

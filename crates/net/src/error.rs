@@ -105,7 +105,9 @@ pub enum Cause {
     /// The content is longer than this many octets, which is what the caller allows.
     TooLong(u64),
     /// The content is not what it was to be read as; the text says why.
-    Unreadable(&'static str),
+    Unreadable(Arc<str>),
+    /// The response has this status, which is not the success that was asked for (RFC 9110 §15).
+    Status(Status),
     /// The request was given up on this side.
     Cancelled,
 }
@@ -355,6 +357,7 @@ impl fmt::Display for Cause {
             Self::Redirect(why) => write!(f, "the redirect is not followed: {why} (RFC 9110 §15.4)"),
             Self::Coding(why) => write!(f, "the content cannot be decoded: {why} (RFC 9110 §8.4)"),
             Self::TooLong(octets_max) => write!(f, "the content is longer than {octets_max} octets"),
+            Self::Status(status) => write!(f, "the server answered {status} (RFC 9110 §15)"),
             Self::Unreadable(why) => write!(f, "the content is not what was expected: {why}"),
             Self::Cancelled => f.write_str("it was cancelled on this side"),
         }

@@ -11,6 +11,7 @@ mod body;
 mod boxed;
 mod conn;
 mod connect;
+mod decoder;
 mod error;
 mod fault;
 mod feeding;
@@ -18,6 +19,7 @@ mod hand_over;
 #[cfg(feature = "tls")]
 mod handshake;
 mod idle;
+mod io_error;
 mod ledger;
 mod link;
 mod machine;
@@ -35,6 +37,8 @@ mod standby;
 mod stream;
 #[cfg(feature = "tls")]
 mod tls;
+#[cfg(feature = "tls")]
+mod tls_facts;
 mod transport;
 mod vacancy;
 mod version;
@@ -44,6 +48,7 @@ pub use accept::Accept;
 pub use body::Body;
 pub use conn::{Conn, FrameObserver};
 pub use connect::Connect;
+pub use decoder::Decoder;
 pub use error::{Cause, Error, Phase, Refusal, Retry};
 pub use fault::{Attempt, Fault};
 pub use idle::Keep;
@@ -53,6 +58,8 @@ pub use open::Open;
 pub use overrun::Overrun;
 pub use owner::{Incoming, Rest, StreamName, Turn};
 pub use stream::{Received, Stream};
+#[cfg(feature = "tls")]
+pub use tls_facts::TlsFacts;
 pub use transport::{Listener, Socket, Transport};
 pub use vacancy::{Ticket, Vacancy};
 pub use version::{Speaks, Version};

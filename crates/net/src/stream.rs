@@ -47,6 +47,12 @@ impl Stream {
         self.conn.version()
     }
 
+    /// What TLS has agreed on with the peer; none in clear text. Allocates.
+    #[cfg(feature = "tls")]
+    pub fn tls(&self) -> Option<crate::TlsFacts> {
+        self.conn.lock().tls.as_ref().map(|tls| tls.facts())
+    }
+
     /// The two directions as handles of their own: what is received, what is sent.
     #[must_use]
     pub fn split(mut self) -> (Self, Self) {

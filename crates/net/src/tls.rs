@@ -7,6 +7,7 @@ use alula_fields::OutBuf;
 use crate::{
     error::{Error, Phase},
     read_buf::ReadBuf,
+    tls_facts::TlsFacts,
 };
 
 /// Octets of plaintext taken out of the session at once: one record and a little more.
@@ -63,6 +64,33 @@ impl Tls {
     /// Says that we end (close_notify).
     pub(crate) fn close(&mut self) {
         self.session.send_close_notify();
+    }
+
+    /// What was agreed on.
+    pub(crate) fn facts(&self) -> TlsFacts {
+        let kind = match &self.session {
+            rustls::Connection::Client(session) => session.handshake_kind(),
+            rustls::Connection::Server(session) => session.handshake_kind(),
+        };
+        TlsFacts {
+            protocol: self
+                .session
+                .protocol_version()
+                .and_then(|version| version.as_str())
+                .unwrap_or("unknown"),
+            cipher_suite: self
+                .session
+                .negotiated_cipher_suite()
+                .and_then(|suite| suite.suite().as_str())
+                .unwrap_or("unknown"),
+            alpn: self.session.alpn_protocol().map(<[u8]>::to_vec),
+            certificates: self
+                .session
+                .peer_certificates()
+                .map(|chain| chain.iter().map(|certificate| certificate.to_vec()).collect())
+                .unwrap_or_default(),
+            is_resumed: kind == Some(rustls::HandshakeKind::Resumed),
+        }
     }
 
     /// The protocol agreed on by ALPN.

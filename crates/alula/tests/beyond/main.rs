@@ -1,6 +1,7 @@
 //! What the client does by itself beyond one exchange, over both versions.
 
 mod additions;
+mod cookies;
 mod redirects;
 mod retries;
 mod site;

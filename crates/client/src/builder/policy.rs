@@ -18,6 +18,8 @@ pub(crate) struct Policy {
     pub(crate) redirects: Redirects,
     pub(crate) retries: Option<Retries>,
     pub(crate) budget: Budget,
+    #[cfg(feature = "cookies")]
+    pub(crate) jar: Option<crate::Jar>,
     /// Sent with every call.
     pub(crate) fields: FieldSection,
     /// Sent to one origin each; the last counts.

@@ -1,0 +1,61 @@
+//! A request whose response is decoded from gzip allocates nothing either, once a decoder has its memory.
+#![cfg(feature = "gzip")]
+
+use std::io::Write as _;
+
+use alula::{Client, Error, Exchange, Sent, Server, Status};
+use alula_tally::Tally;
+use flate2::{Compression, write::GzEncoder};
+
+#[global_allocator]
+static ALLOCATOR: Tally = Tally::system();
+
+const REQUESTS: usize = 200;
+/// A buffer may still grow once, or be lost, whatever is asked for; what a request costs is seen each time.
+const ATTEMPTS: usize = 5;
+const OCTETS: usize = 5_000;
+
+async fn run(client: &Client, url: &str, requests: usize) {
+    for _ in 0..requests {
+        let mut response = client.get(url).send().await.unwrap();
+        assert!(response.is_decoded());
+        assert_eq!(response.body().copy_to(&mut tokio::io::sink()).await.unwrap(), OCTETS as u64);
+    }
+}
+
+#[test]
+fn decoding_gzip_allocates_nothing_once_warm() {
+    assert!(alula_tally::is_installed());
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+    let text: Vec<u8> = (0..OCTETS as u32).map(|at| (at.wrapping_mul(2_654_435_761) >> 27) as u8).collect();
+    encoder.write_all(&text).unwrap();
+    let coded: &'static [u8] = encoder.finish().unwrap().leak();
+    let answer =
+        move |exchange: Exchange| -> std::pin::Pin<Box<dyn Future<Output = Result<Sent, Error>> + Send>> {
+            Box::pin(async move {
+                exchange.respond(Status::OK).field("content-encoding", "gzip").send(coded).await
+            })
+        };
+    let servers = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+    let server = servers.block_on(Server::bind("127.0.0.1:0")).unwrap();
+    let url = format!("http://{}/", server.address().unwrap());
+    servers.spawn(server.serve(answer));
+    alula_tally::set_side(alula_tally::Side::CLIENT);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    for http2 in [false, true] {
+        let client = Client::builder().decompress(true).http2_prior_knowledge(http2).build().unwrap();
+        runtime.block_on(run(&client, &url, 3 * REQUESTS));
+        let more: Vec<i64> = (0..ATTEMPTS).map(|_| cost(&runtime, &client, &url)).collect();
+        assert!(more.contains(&0), "allocations for {REQUESTS} requests, HTTP/2: {http2}: {more:?}");
+    }
+}
+
+/// What so many requests cost: the allocations of twice as many less those of as many.
+fn cost(runtime: &tokio::runtime::Runtime, client: &Client, url: &str) -> i64 {
+    let counted = || alula_tally::side(alula_tally::Side::CLIENT).allocations as i64;
+    let before = counted();
+    runtime.block_on(run(client, url, REQUESTS));
+    let between = counted();
+    runtime.block_on(run(client, url, 2 * REQUESTS));
+    (counted() - between) - (between - before)
+}

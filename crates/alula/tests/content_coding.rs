@@ -1,0 +1,188 @@
+//! Content in a coding is decoded on its way in, over either version, and never ends well unless all of it came.
+#![cfg(feature = "gzip")]
+
+use std::{io::Write as _, sync::LazyLock, time::Duration};
+
+use alula::{Cause, Client, ClientBuilder, Error, Exchange, Sent, Server, Status};
+use flate2::{Compression, write::GzEncoder};
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    net::TcpListener,
+    time::timeout,
+};
+
+const PATIENCE: Duration = Duration::from_secs(20);
+
+static TEXT: LazyLock<Vec<u8>> = LazyLock::new(|| {
+    (0..20_000_u32).flat_map(|at| format!("{}, ", at.wrapping_mul(2_654_435_761)).into_bytes()).collect()
+});
+static CODED: LazyLock<Vec<u8>> = LazyLock::new(|| gzip(&TEXT));
+static CODED_TWICE: LazyLock<Vec<u8>> = LazyLock::new(|| gzip(&CODED));
+static BOMB: LazyLock<Vec<u8>> = LazyLock::new(|| gzip(&vec![0; 3 << 20]));
+
+fn gzip(content: &[u8]) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+    encoder.write_all(content).unwrap();
+    encoder.finish().unwrap()
+}
+
+/// Answers with what it was asked to accept, or with coded content that is well or not.
+async fn answer(exchange: Exchange) -> Result<Sent, Error> {
+    let asked = exchange.request().fields().get("accept-encoding").unwrap_or(b"-").to_vec();
+    let path = exchange.request().path().to_owned();
+    let reply = exchange.respond(Status::OK).field("x-asked", asked);
+    let coded = &*CODED;
+    match &*path {
+        "/gzip" => reply.field("content-encoding", "gzip").send(coded).await,
+        "/twice" => reply.field("content-encoding", "gzip, gzip").send(&CODED_TWICE).await,
+        "/thrice" => reply.field("content-encoding", "gzip, gzip, gzip").send(coded).await,
+        "/unknown" => reply.field("content-encoding", "rot13").send(b"uryyb").await,
+        "/empty" => reply.field("content-encoding", "gzip").send(b"").await,
+        "/cut" => reply.field("content-encoding", "gzip").send(&coded[..coded.len() - 9]).await,
+        "/damaged" => {
+            let mut damaged = coded.clone();
+            damaged[1000] ^= 0xff;
+            reply.field("content-encoding", "gzip").send(&damaged).await
+        }
+        "/bomb" => reply.field("content-encoding", "gzip").send(&BOMB).await,
+        "/stream" => {
+            let mut writer = reply.field("content-encoding", "gzip").stream().await?;
+            for piece in coded.chunks(999) {
+                writer.write(piece).await?;
+            }
+            let mut trailers = alula::FieldSection::new();
+            trailers.append("x-sum", "7")?;
+            writer.finish_with(&trailers).await
+        }
+        _ => reply.send(b"plain").await,
+    }
+}
+
+async fn start() -> String {
+    let server = Server::bind("127.0.0.1:0").await.unwrap();
+    let origin = format!("http://{}", server.address().unwrap());
+    tokio::spawn(server.serve(answer));
+    origin
+}
+
+fn clients(set: impl Fn(ClientBuilder) -> ClientBuilder) -> [Client; 2] {
+    [false, true].map(|http2| set(Client::builder().http2_prior_knowledge(http2)).build().unwrap())
+}
+
+async fn read(client: &Client, url: &str) -> Result<Vec<u8>, Error> {
+    let mut response = timeout(PATIENCE, client.get(url).send()).await.unwrap()?;
+    timeout(PATIENCE, response.read_to_end(64 << 20)).await.unwrap()
+}
+
+#[tokio::test]
+async fn content_is_asked_for_and_decoded() {
+    let origin = start().await;
+    for client in clients(|builder| builder.decompress(true)) {
+        for path in ["/gzip", "/twice", "/stream"] {
+            let url = format!("{origin}{path}");
+            let mut response = timeout(PATIENCE, client.get(&url).send()).await.unwrap().unwrap();
+            assert!(response.is_decoded());
+            assert!(response.fields().get("x-asked").unwrap().starts_with(b"gzip, deflate"));
+            assert!(response.fields().get("content-encoding").unwrap().starts_with(b"gzip"), "as it came");
+            assert!(response.read_to_end(1 << 20).await.unwrap() == *TEXT, "{path}");
+            let trailers = response.trailers().await.unwrap().map(|fields| fields.get("x-sum").is_some());
+            assert_eq!(trailers, (path == "/stream").then_some(true));
+        }
+        assert_eq!(read(&client, &format!("{origin}/plain")).await.unwrap(), b"plain");
+    }
+}
+
+#[tokio::test]
+async fn whoever_does_not_ask_gets_what_came() {
+    let origin = start().await;
+    for client in clients(|builder| builder) {
+        let url = format!("{origin}/gzip");
+        let mut response = client.get(&url).send().await.unwrap();
+        assert_eq!(response.fields().get("x-asked"), Some(&b"-"[..]));
+        assert!(!response.is_decoded());
+        assert_eq!(response.content_length(), Some(CODED.len() as u64));
+        assert!(response.read_to_end(1 << 20).await.unwrap() == *CODED);
+        let mut response = client.get(&url).decompress(true).send().await.unwrap();
+        assert!(response.is_decoded());
+        assert!(response.read_to_end(1 << 20).await.unwrap() == *TEXT);
+    }
+}
+
+#[tokio::test]
+async fn a_call_says_itself_what_it_accepts_or_wants_a_range() {
+    let origin = start().await;
+    let [client, _] = clients(|builder| builder.decompress(true));
+    for (name, value, asked) in [("accept-encoding", "identity", "identity"), ("range", "bytes=0-1", "-")] {
+        let response = client.get(&origin).field(name, value).send().await.unwrap();
+        assert_eq!(response.fields().get("x-asked"), Some(asked.as_bytes()));
+    }
+    let response = client.get(&origin).decompress(false).send().await.unwrap();
+    assert_eq!(response.fields().get("x-asked"), Some(&b"-"[..]));
+}
+
+#[tokio::test]
+async fn nothing_and_what_is_not_known_never_fail() {
+    let origin = start().await;
+    for client in clients(|builder| builder.decompress(true)) {
+        assert_eq!(read(&client, &format!("{origin}/empty")).await.unwrap(), b"");
+        let url = format!("{origin}/gzip");
+        let mut response = client.head(&url).send().await.unwrap();
+        assert!(response.content_length().is_some());
+        assert_eq!(response.read_to_end(0).await.unwrap(), b"");
+        let url = format!("{origin}/unknown");
+        let mut response = client.get(&url).send().await.unwrap();
+        assert!(!response.is_decoded());
+        assert_eq!(response.read_to_end(5).await.unwrap(), b"uryyb");
+    }
+}
+
+#[tokio::test]
+async fn what_cannot_be_decoded_is_an_error_that_says_why() {
+    let origin = start().await;
+    for client in clients(|builder| builder.decompress(true).decoded_max(6 << 20)) {
+        for (path, why) in [
+            ("/cut", "ends before it is whole"),
+            ("/damaged", "gzip"),
+            ("/bomb", "hundredfold"),
+            ("/thrice", "more than two codings"),
+        ] {
+            let error = read(&client, &format!("{origin}{path}")).await.unwrap_err();
+            assert!(matches!(error.cause(), Cause::Coding(_)), "{path}: {error}");
+            assert!(path == "/damaged" || error.to_string().contains(why), "{path}: {error}");
+        }
+    }
+    for client in clients(|builder| builder.decompress(true).decoded_max(1000)) {
+        let error = read(&client, &format!("{origin}/gzip")).await.unwrap_err();
+        assert!(error.to_string().contains("longer than is allowed"), "{error}");
+    }
+}
+
+/// A server of HTTP/1.1 that sends these octets, and closes.
+async fn raw(octets: Vec<u8>) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap());
+    tokio::spawn(async move {
+        let (mut socket, _) = listener.accept().await.unwrap();
+        let _ = socket.read(&mut [0; 4096]).await.unwrap();
+        socket.write_all(&octets).await.unwrap();
+    });
+    url
+}
+
+#[tokio::test]
+async fn a_close_that_cuts_coded_content_is_an_error_however_it_is_framed() {
+    let coded = gzip(b"content that is long enough to be cut");
+    let client = Client::builder().decompress(true).build().unwrap();
+    for framing in ["", "Content-Length: 1000\r\n", "Transfer-Encoding: chunked\r\n"] {
+        let head = format!("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n{framing}\r\n");
+        let chunk = if framing.starts_with('T') { "1000\r\n" } else { "" };
+        // After all of the member but an octet: whoever believes the coding has all of the content already.
+        for octets in [1, 11, coded.len() - 8, coded.len() - 1] {
+            let url = raw([head.as_bytes(), chunk.as_bytes(), &coded[..octets]].concat()).await;
+            read(&client, &url).await.expect_err("it was cut");
+        }
+        // All of the member, and the framing lacks its end.
+        let url = raw([head.as_bytes(), chunk.as_bytes(), &coded].concat()).await;
+        assert_eq!(read(&client, &url).await.is_ok(), framing.is_empty());
+    }
+}

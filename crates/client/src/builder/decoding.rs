@@ -1,0 +1,73 @@
+//! Whether content is decoded on its way in.
+
+#[cfg(feature = "decoding")]
+use std::sync::Arc;
+
+#[cfg(feature = "decoding")]
+use super::ClientBuilder;
+#[cfg(feature = "decoding")]
+use crate::decoding::Spares;
+
+/// What decoding the content of responses needs to know.
+#[derive(Clone)]
+pub(crate) struct Decoding {
+    pub(crate) on: bool,
+    /// The most octets that content may have once it is decoded.
+    #[cfg(feature = "decoding")]
+    pub(crate) octets_max: u64,
+    #[cfg(feature = "decoding")]
+    pub(crate) spares: Arc<Spares>,
+}
+
+impl Default for Decoding {
+    fn default() -> Self {
+        Self {
+            on: false,
+            #[cfg(feature = "decoding")]
+            octets_max: u64::MAX,
+            #[cfg(feature = "decoding")]
+            spares: Arc::default(),
+        }
+    }
+}
+
+#[cfg(feature = "decoding")]
+impl ClientBuilder {
+    /// Asks for content in the codings this client was built with, and decodes it while it comes (RFC 9110 §8.4); off unless
+    /// switched on, and [to be overruled by each call](crate::Call::decompress).
+    ///
+    /// Which codings they are is up to the cargo features: `gzip` (gzip, x-gzip and deflate), `brotli` (br) and `zstd`.
+    /// `accept-encoding` is sent unless the call has one, or asks for a `range`: what is a range of coded content cannot be decoded,
+    /// and nor is 206 (Partial Content). A [prepared](crate::Client::prepare) request says itself what it accepts.
+    ///
+    /// Decoded are up to two codings, one in the other; content with three or more is an error when it is read. Content with a
+    /// coding that is not known is left as it came, and [`is_decoded`](crate::Response::is_decoded) says so. The fields of the
+    /// response stay as they came as well: `content-encoding` and `content-length` tell of the octets on the wire.
+    ///
+    /// Content that ends before its coding does is an error, whatever its framing says, and so is content that decodes to more
+    /// than a hundred times its octets once that is more than 1 MiB, and zstd with a window over 8 MiB (RFC 9659 §3).
+    /// What follows the last member of gzip, or the end of deflate, is dropped, as others do.
+    ///
+    /// Takes a decoder's memory from the client's earlier responses; gzip allocates nothing once warm.
+    ///
+    /// ```no_run
+    /// # async fn main_() -> Result<(), alula_client::Error> {
+    /// let client = alula_client::Client::builder().decompress(true).decoded_max(64 << 20).build()?;
+    /// let mut response = client.get("https://example.com/").send().await?;
+    /// let page = response.read_to_end(1 << 20).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn decompress(mut self, on: bool) -> Self {
+        self.settings.decoding.on = on;
+        self
+    }
+
+    /// How many octets content may have once it is decoded; without bound unless set. More is an error when it is read.
+    #[must_use]
+    pub fn decoded_max(mut self, octets: u64) -> Self {
+        self.settings.decoding.octets_max = octets;
+        self
+    }
+}

@@ -1,0 +1,164 @@
+//! Which cookies are kept (RFC 6265 §5.3), beyond what the store knows: public suffixes, what is secure, and how many.
+
+use alula_fields::octets;
+use alula_net::Error;
+use cookie_store::{Cookie, CookieDomain, CookieStore};
+use url::{Host, Url};
+
+/// What browsers allow for name and value together.
+const COOKIE_OCTETS_MAX: usize = 4096;
+/// How many cookies are kept.
+struct Room {
+    of_site: usize,
+    in_all: usize,
+}
+
+/// RFC 6265 §6.1 asks for 50 of a domain, and 3000 in all, which take about a megabyte; Chromium keeps 180 of a site.
+const ROOM: Room = Room { of_site: 180, in_all: 3000 };
+
+/// Keeps what `set-cookie` said in a response from this URL.
+pub(super) fn insert(store: &mut CookieStore, text: &str, url: &Url) -> Result<(), Error> {
+    let cookie = Cookie::parse(text, url).map_err(|_| Error::usage("it is no cookie for this URL"))?;
+    let mut cookie = cookie.into_owned();
+    check_octets(&cookie)?;
+    check_domain(&mut cookie, url)?;
+    check_secure(store, &cookie, url)?;
+    if !cookie.is_expired() {
+        make_room(store, &cookie, &ROOM)?;
+    }
+    match store.insert(cookie, url) {
+        Ok(_) | Err(cookie_store::CookieError::Expired) => Ok(()),
+        Err(_) => Err(Error::usage("the cookie is not for this URL")),
+    }
+}
+
+fn check_octets(cookie: &Cookie<'_>) -> Result<(), Error> {
+    let (name, value) = cookie.name_value();
+    if name.len() + value.len() > COOKIE_OCTETS_MAX {
+        return Err(Error::usage("the cookie is too long"));
+    }
+    if !octets::is_field_value(name.as_bytes()) || !octets::is_field_value(value.as_bytes()) {
+        return Err(Error::usage("the cookie holds control characters"));
+    }
+    Ok(())
+}
+
+/// A public suffix has no cookies but its own (RFC 6265 §5.3, step 5).
+fn check_domain(cookie: &mut Cookie<'_>, url: &Url) -> Result<(), Error> {
+    let CookieDomain::Suffix(domain) = &cookie.domain else { return Ok(()) };
+    if psl::suffix(domain.as_bytes()).is_none_or(|suffix| suffix != domain.as_bytes()) {
+        return Ok(());
+    }
+    if !cookie.domain.host_is_identical(url) {
+        return Err(Error::usage("the domain of the cookie is a public suffix"));
+    }
+    cookie.domain = CookieDomain::host_only(url).map_err(|_| Error::usage("the URL has no host"))?;
+    Ok(())
+}
+
+/// What is secure comes from where that is, and gives way to nothing else; prefixes promise as much.
+fn check_secure(store: &CookieStore, cookie: &Cookie<'_>, url: &Url) -> Result<(), Error> {
+    let is_marked = cookie.secure() == Some(true);
+    let is_of_host = matches!(cookie.domain, CookieDomain::HostOnly(_)) && &*cookie.path == "/";
+    let keeps_promise = match cookie.name().to_ascii_lowercase() {
+        name if name.starts_with("__secure-") => is_marked,
+        name if name.starts_with("__host-") => is_marked && is_of_host,
+        _ => true,
+    };
+    if !keeps_promise {
+        return Err(Error::usage("the cookie is not what its prefix says"));
+    }
+    let replaces = |old: &Cookie<'_>| {
+        let is_like = old.secure() == Some(true) && old.name() == cookie.name() && old.domain.matches(url);
+        is_like && !old.is_expired()
+    };
+    if !is_trustworthy(url) && (is_marked || store.iter_any().any(replaces)) {
+        return Err(Error::usage("the cookie is secure, and comes in clear text"));
+    }
+    Ok(())
+}
+
+/// TLS, or this machine.
+fn is_trustworthy(url: &Url) -> bool {
+    url.scheme() == "https"
+        || match url.host() {
+            Some(Host::Domain(name)) => name == "localhost",
+            Some(Host::Ipv4(address)) => address.is_loopback(),
+            Some(Host::Ipv6(address)) => address.is_loopback(),
+            None => false,
+        }
+}
+
+/// One site cannot take the room of all, nor all without end.
+fn make_room(store: &mut CookieStore, cookie: &Cookie<'_>, room: &Room) -> Result<(), Error> {
+    if has_room(store, cookie, room) {
+        return Ok(());
+    }
+    remove_expired(store);
+    match has_room(store, cookie, room) {
+        true => Ok(()),
+        false => Err(Error::usage("the jar is full")),
+    }
+}
+
+fn has_room(store: &CookieStore, cookie: &Cookie<'_>, room: &Room) -> bool {
+    let domain = cookie.domain.as_cow().unwrap_or_default();
+    // The registrable domain, or the host where there is none.
+    let site = psl::domain_str(&domain).unwrap_or(&domain);
+    let is_of_site = |old: &Cookie<'_>| {
+        let domain = old.domain.as_cow().unwrap_or_default();
+        domain.strip_suffix(site).is_some_and(|below| below.is_empty() || below.ends_with('.'))
+    };
+    let (mut in_all, mut of_site) = (0, 0);
+    for old in store.iter_any() {
+        if is_replaced(old, cookie) {
+            return true;
+        }
+        in_all += 1;
+        of_site += usize::from(is_of_site(old));
+    }
+    in_all < room.in_all && of_site < room.of_site
+}
+
+fn is_replaced(old: &Cookie<'_>, new: &Cookie<'_>) -> bool {
+    old.name() == new.name() && old.path == new.path && old.domain == new.domain
+}
+
+/// The store keeps those that have expired; it shows them to nobody.
+fn remove_expired(store: &mut CookieStore) {
+    let expired: Vec<_> = store.iter_any().filter(|cookie| cookie.is_expired()).cloned().collect();
+    for cookie in expired {
+        store.remove(&cookie.domain.as_cow().unwrap_or_default(), &cookie.path, cookie.name());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_site_has_room_for_so_many_and_all_have_for_so_many() {
+        let (mut store, room) = (CookieStore::default(), Room { of_site: 3, in_all: 5 });
+        for (host, cookie, has_room) in [
+            ("a.example.com", "k=1", true),
+            ("b.example.com", "k=1; Max-Age=1000", true),
+            ("example.com", "k=1; Domain=example.com", true),
+            ("c.example.com", "k=1", false),
+            ("notexample.com", "k=1", true),
+            ("a.github.io", "k=1", true),
+            ("b.github.io", "k=1", false),
+            // What is there may change, and what has gone makes room.
+            ("a.example.com", "k=2", true),
+            ("b.example.com", "k=2; Max-Age=0", true),
+            ("b.github.io", "k=1", true),
+            ("c.github.io", "k=1", false),
+        ] {
+            let url = Url::parse(&format!("https://{host}/")).unwrap();
+            let cookie = Cookie::parse(cookie, &url).unwrap().into_owned();
+            assert_eq!(make_room(&mut store, &cookie, &room).is_ok(), has_room, "{host} {cookie:?}");
+            if has_room {
+                store.insert(cookie, &url).unwrap();
+            }
+        }
+    }
+}

@@ -1,0 +1,116 @@
+use super::*;
+
+/// What a jar says to a URL after these cookies came from elsewhere.
+fn told(cookies: &[(&str, &str)], url: &str) -> String {
+    let jar = Jar::new();
+    for (from, cookie) in cookies {
+        // What is not kept is what some rows are about.
+        let _ = jar.add(from, cookie);
+    }
+    jar.cookies_for(url).unwrap().unwrap_or_default()
+}
+
+#[test]
+fn cookies_go_where_they_belong() {
+    const WWW: &str = "http://www.example.com/a/b";
+    const TLS: &str = "https://www.example.com/a/b";
+    for (row, from, cookie, to, expected) in [
+        ("same URL", WWW, "k=v", WWW, "k=v"),
+        ("default path", WWW, "k=v", "http://www.example.com/a/", "k=v"),
+        ("above the default path", WWW, "k=v", "http://www.example.com/", ""),
+        ("path", WWW, "k=v; Path=/x", "http://www.example.com/x/y", "k=v"),
+        ("path is no prefix of text", WWW, "k=v; Path=/x", "http://www.example.com/xy", ""),
+        ("another port", WWW, "k=v", "http://www.example.com:8080/a/b", "k=v"),
+        ("this host only", WWW, "k=v; Path=/", "http://a.www.example.com/", ""),
+        ("domain", WWW, "k=v; Domain=example.com; Path=/", "http://other.example.com/", "k=v"),
+        ("domain with a dot", WWW, "k=v; Domain=.EXAMPLE.com; Path=/", "http://example.com/", "k=v"),
+        ("another's domain", WWW, "k=v; Domain=example.org; Path=/", "http://example.org/", ""),
+        ("a domain below", WWW, "k=v; Domain=a.www.example.com; Path=/", "http://a.www.example.com/", ""),
+        ("half a label", WWW, "k=v; Domain=ample.com; Path=/", "http://ample.com/", ""),
+        ("a public suffix", WWW, "k=v; Domain=com; Path=/", WWW, ""),
+        ("a public suffix of two", "http://a.co.uk/", "k=v; Domain=co.uk", "http://b.co.uk/", ""),
+        ("a private suffix", "http://a.github.io/", "k=v; Domain=github.io", "http://a.github.io/", ""),
+        ("a suffix itself", "http://github.io/", "k=v; Domain=github.io", "http://github.io/", "k=v"),
+        ("not below that", "http://github.io/", "k=v; Domain=github.io", "http://a.github.io/", ""),
+        ("an unknown suffix", "http://a.internal/", "k=v; Domain=internal", "http://b.internal/", ""),
+        ("an address", "http://127.0.0.1/", "k=v; Domain=127.0.0.1", "http://127.0.0.1/", "k=v"),
+        ("part of an address", "http://127.0.0.1/", "k=v; Domain=0.0.1", "http://9.0.0.1/", ""),
+        ("secure stays so", TLS, "k=v; Secure", WWW, ""),
+        ("secure", TLS, "k=v; Secure", TLS, "k=v"),
+        ("secure from clear text", WWW, "k=v; Secure", TLS, ""),
+        ("secure on this machine", "http://localhost/", "k=v; Secure", "http://localhost/", "k=v"),
+        ("from TLS to clear text", TLS, "k=v", WWW, "k=v"),
+        ("for a while", WWW, "k=v; Max-Age=1000", WWW, "k=v"),
+        ("expired by age", WWW, "k=v; Max-Age=0", WWW, ""),
+        ("expired by date", WWW, "k=v; Expires=Sun, 06 Nov 1994 08:49:37 GMT", WWW, ""),
+        ("age before date", WWW, "k=v; Max-Age=9; Expires=Sun, 06 Nov 1994 08:49:37 GMT", WWW, "k=v"),
+        ("prefix of TLS", TLS, "__Secure-k=v; Secure", TLS, "__Secure-k=v"),
+        ("prefix of TLS, not so marked", TLS, "__Secure-k=v", TLS, ""),
+        ("prefix of a host", TLS, "__Host-k=v; Secure; Path=/", TLS, "__Host-k=v"),
+        ("prefix of a host, with a path", TLS, "__Host-k=v; Secure; Path=/a", TLS, ""),
+        ("prefix of a host, for a domain", TLS, "__host-k=v; Secure; Path=/; Domain=example.com", TLS, ""),
+        ("quotes stay", WWW, "k=\"a b\"", WWW, "k=\"a b\""),
+        ("no name", WWW, "=v", WWW, ""),
+        ("no pair", WWW, "v", WWW, ""),
+        ("a control character", WWW, "k=a\x01b", WWW, ""),
+    ] {
+        assert_eq!(told(&[(from, cookie)], to), expected, "{row}");
+    }
+}
+
+#[test]
+fn later_cookies_replace_their_like() {
+    const URL: &str = "https://example.com/";
+    const CLEAR: &str = "http://example.com/";
+    for (row, cookies, expected) in [
+        ("replaced", &[(URL, "k=1"), (URL, "k=2")][..], "k=2"),
+        ("removed", &[(URL, "k=1"), (URL, "k=2; Max-Age=0")], ""),
+        ("removed and set", &[(URL, "k=1"), (URL, "k=; Max-Age=0"), (URL, "k=3")], "k=3"),
+        ("emptied", &[(URL, "k=1"), (URL, "k=")], "k="),
+        ("not removed by another path", &[(URL, "k=1"), (URL, "k=2; Path=/x; Max-Age=0")], "k=1"),
+        (
+            "longer paths first",
+            &[(URL, "a=1"), (URL, "b=2; Path=/x"), (URL, "c=3; Path=/x/y")],
+            "c=3; b=2; a=1",
+        ),
+        ("both paths", &[(URL, "k=1"), (URL, "k=2; Path=/x")], "k=2; k=1"),
+        (
+            "not covered from clear text",
+            &[(URL, "k=1; Secure"), (CLEAR, "k=2"), (CLEAR, "k=3; Path=/x")],
+            "k=1",
+        ),
+    ] {
+        assert_eq!(told(cookies, "https://example.com/x/y/z"), expected, "{row}");
+    }
+}
+
+#[test]
+fn what_the_caller_says_comes_first_and_is_not_repeated() {
+    let jar = Jar::new();
+    let url = Url::parse("http://example.com/").unwrap();
+    for cookie in ["a=1", "b=2", "c=3"] {
+        jar.add(url.as_str(), cookie).unwrap();
+    }
+    let mut fields =
+        FieldSection::from_pairs([("cookie", "x=0; b=9"), ("accept", "*/*"), ("cookie", "y")]).unwrap();
+    assert_eq!(jar.add_to(&mut fields, &url).unwrap().unwrap(), b"x=0; b=9; y");
+    let expected =
+        FieldSection::from_pairs([("accept", "*/*"), ("cookie", "x=0; b=9; y; a=1; c=3")]).unwrap();
+    assert_eq!(fields, expected);
+}
+
+#[test]
+fn a_jar_has_bounds() {
+    let jar = Jar::new();
+    let long = "x".repeat(4095);
+    jar.add("http://example.com/", &format!("k={long}")).unwrap();
+    assert!(jar.add("http://example.com/", &format!("kk={long}")).is_err());
+    jar.clear();
+    assert!(jar.is_empty());
+    for at in 0..200 {
+        let added = jar.add(&format!("http://h{at}.example.com/"), "k=v");
+        assert_eq!(added.is_ok(), at < 180, "{at}");
+    }
+    jar.add("http://example.org/", "k=v").unwrap();
+    assert_eq!(format!("{jar:?}"), "Jar { cookies: 181, .. }");
+}

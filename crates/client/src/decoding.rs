@@ -1,0 +1,81 @@
+//! Decoding the content of responses while it comes (RFC 9110 §8.4).
+//!
+//! A [`Chain`] of one or two codings stands between the octets of the connection and the body that the caller reads.
+//! Chains are handed on from response to response, with all their memory.
+
+#[cfg(feature = "brotli")]
+mod brotli;
+mod budget;
+mod chain;
+mod coding;
+#[cfg(feature = "gzip")]
+mod deflate;
+#[cfg(feature = "gzip")]
+mod gzip;
+#[cfg(feature = "gzip")]
+mod gzip_header;
+mod spares;
+mod stage;
+#[cfg(test)]
+mod tests;
+#[cfg(feature = "zstd")]
+mod zstd;
+
+use alula_fields::{KnownName, Status};
+use alula_net::Error;
+
+pub(crate) use spares::Spares;
+
+use crate::{Call, Response, builder::Decoding, request::Request};
+use coding::Coded;
+
+impl Call<'_> {
+    /// Whether content is asked for in codings and decoded, whatever the [client](crate::ClientBuilder::decompress) does.
+    #[inline]
+    pub fn decompress(mut self, on: bool) -> Self {
+        self.parts.decompress = on;
+        self
+    }
+
+    /// How the content of the response is decoded, if it is to be.
+    #[inline]
+    pub(crate) fn decoding(&self) -> Option<&Decoding> {
+        self.parts.decompress.then(|| &self.client.settings().decoding)
+    }
+
+    /// The response with a decoder before its content, if it is coded and to be decoded.
+    #[inline]
+    pub(crate) fn decoded(&self, mut response: Response) -> Response {
+        if let Some(decoding) = self.decoding() {
+            decoding.begin(&mut response);
+        }
+        response
+    }
+
+    /// Says which codings can be decoded, unless the caller has, or wants a range of the content.
+    pub(crate) fn accept_codings(&mut self) -> Result<(), Error> {
+        let client = self.client;
+        if let (true, Request::Plain(plain)) = (self.parts.decompress, &mut self.request) {
+            let fields = &mut plain.head.get_or_insert_with(|| client.lend_head()).fields;
+            if !fields.contains(KnownName::ACCEPT_ENCODING) && !fields.contains(KnownName::RANGE) {
+                fields.append(KnownName::ACCEPT_ENCODING, coding::ACCEPTED)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Decoding {
+    /// Puts a decoder before the content of a response, if it is coded.
+    pub(crate) fn begin(&self, response: &mut Response) {
+        if response.status() == Status::PARTIAL_CONTENT || response.body().is_ended() {
+            return;
+        }
+        let coded = Coded::of(response.fields());
+        if let Coded::Plain | Coded::Unknown = coded {
+            return;
+        }
+        let chain = Spares::lend(&self.spares, coded, self.octets_max);
+        response.body().decode_with(chain);
+    }
+}

@@ -1,0 +1,23 @@
+//! In the place of `decoding.rs`, where no coding is compiled in: content is left as it came.
+
+use alula_net::Error;
+
+use crate::{Call, Response, builder::Decoding};
+
+impl Call<'_> {
+    pub(crate) fn decoding(&self) -> Option<&Decoding> {
+        None
+    }
+
+    pub(crate) fn decoded(&self, response: Response) -> Response {
+        response
+    }
+
+    pub(crate) fn accept_codings(&mut self) -> Result<(), Error> {
+        Ok(())
+    }
+}
+
+impl Decoding {
+    pub(crate) fn begin(&self, _: &mut Response) {}
+}

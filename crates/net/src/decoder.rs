@@ -1,0 +1,22 @@
+//! Content that is not what the message carries: the place where a decoder stands between the two.
+
+use crate::error::Error;
+
+/// Makes what a [`Body`](crate::Body) gives out of the coded octets that came (RFC 9110 §8.4).
+///
+/// It owns the coded octets that are being decoded: the connection's buffer is swapped in, and is given back with the body.
+pub trait Decoder: Send + Sync {
+    /// Where the coded octets are, all of which were decoded: the next ones are put in their place.
+    fn refill(&mut self) -> &mut Vec<u8>;
+
+    /// Puts what comes next into `content`, which is empty or to be overwritten; false when more coded octets are needed.
+    /// `is_over` says that there are none: false means then that the content is whole.
+    ///
+    /// # Errors
+    /// The octets are not in the coding they are said to be in, they end before it does, or they grow over what they may. The
+    /// same error comes again then.
+    fn decode(&mut self, is_over: bool, content: &mut Vec<u8>) -> Result<bool, Error>;
+
+    /// Takes the memory of the content, and gives that of the coded octets back.
+    fn give_back(self: Box<Self>, content: Vec<u8>) -> Vec<u8>;
+}

@@ -1,0 +1,38 @@
+//! What two peers have agreed on by TLS, for those who want to know.
+
+/// What TLS has agreed on for a connection, and who the peer is.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct TlsFacts {
+    pub(crate) protocol: &'static str,
+    pub(crate) cipher_suite: &'static str,
+    pub(crate) alpn: Option<Vec<u8>>,
+    pub(crate) certificates: Vec<Vec<u8>>,
+    pub(crate) is_resumed: bool,
+}
+
+impl TlsFacts {
+    /// The version of TLS, such as `TLSv1_3`.
+    pub fn protocol(&self) -> &'static str {
+        self.protocol
+    }
+
+    /// The cipher suite, by its name at IANA but for `TLS13_` where that says `TLS_`, such as `TLS13_AES_256_GCM_SHA384`.
+    pub fn cipher_suite(&self) -> &'static str {
+        self.cipher_suite
+    }
+
+    /// The protocol agreed on by ALPN (RFC 7301), such as `h2`; none when the peer chose none.
+    pub fn alpn(&self) -> Option<&[u8]> {
+        self.alpn.as_deref()
+    }
+
+    /// The certificates the peer has shown, its own first, in DER; none from a client that showed none.
+    pub fn certificates(&self) -> impl ExactSizeIterator<Item = &[u8]> {
+        self.certificates.iter().map(Vec::as_slice)
+    }
+
+    /// Whether an earlier session was taken up, so that no certificate was sent (RFC 8446 §2.2).
+    pub fn is_resumed(&self) -> bool {
+        self.is_resumed
+    }
+}
