@@ -1,4 +1,4 @@
-/* A blocking client on nghttp2's session, one request at a time on one connection. */
+/* A blocking client on nghttp2's session, with one request or many in flight on one connection. */
 #include "measure.h"
 
 #include <arpa/inet.h>
@@ -16,14 +16,15 @@ struct connection {
     nghttp2_nv *fields;
     size_t count;
     int socket;
-    int closed, status_ok;
+    /* As many as may be in flight, and as many as ended; those that were answered with 200. */
+    uint64_t in_flight, closed, answered;
 };
 
 static int on_close(nghttp2_session *session, int32_t stream, uint32_t error, void *state)
 {
     (void)session, (void)stream;
     require(error == NGHTTP2_NO_ERROR, "a stream ended with an error");
-    ((struct connection *)state)->closed = 1;
+    ((struct connection *)state)->closed++;
     return 0;
 }
 
@@ -32,35 +33,43 @@ static int on_field(nghttp2_session *session, const nghttp2_frame *frame, const 
 {
     (void)session, (void)frame, (void)flags;
     if (name_length == 7 && memcmp(name, ":status", 7) == 0)
-        ((struct connection *)state)->status_ok = value_length == 3 && memcmp(value, "200", 3) == 0;
+        ((struct connection *)state)->answered += value_length == 3 && memcmp(value, "200", 3) == 0;
     return 0;
 }
 
+/* All that there is to send, in as few writes as it takes. */
 static void flush(struct connection *own)
 {
+    static uint8_t out[65536];
     const uint8_t *octets;
+    size_t filled = 0;
     ssize_t length;
-    while ((length = nghttp2_session_mem_send(own->session, &octets)) > 0)
-        require(write(own->socket, octets, (size_t)length) == length, "the server takes no more");
+    while ((length = nghttp2_session_mem_send(own->session, &octets)) > 0) {
+        require((size_t)length <= sizeof out - filled, "more to send than expected");
+        memcpy(out + filled, octets, (size_t)length);
+        filled += (size_t)length;
+    }
     require(length == 0, "nothing can be sent");
+    if (filled > 0)
+        require(write(own->socket, out, filled) == (ssize_t)filled, "the server takes no more");
 }
 
 static void request_all(void *state, uint64_t units)
 {
     struct connection *own = state;
     static uint8_t input[65536];
-    for (uint64_t unit = 0; unit < units; unit++) {
-        own->closed = own->status_ok = 0;
-        require(nghttp2_submit_request(own->session, NULL, own->fields, own->count, NULL, NULL) > 0, "no request");
+    own->closed = own->answered = 0;
+    for (uint64_t asked = 0; own->closed < units;) {
+        for (; asked < units && asked - own->closed < own->in_flight; asked++)
+            require(nghttp2_submit_request(own->session, NULL, own->fields, own->count, NULL, NULL) > 0, "no request");
         flush(own);
-        while (!own->closed) {
-            ssize_t length = read(own->socket, input, sizeof input);
-            require(length > 0, "the server went away");
-            require(nghttp2_session_mem_recv(own->session, input, (size_t)length) == length, "not valid frames");
+        ssize_t length = read(own->socket, input, sizeof input);
+        require(length > 0, "the server went away");
+        require(nghttp2_session_mem_recv(own->session, input, (size_t)length) == length, "not valid frames");
+        if (own->closed == units)
             flush(own);
-        }
-        require(own->status_ok, "not 200");
     }
+    require(own->answered == units, "not 200");
 }
 
 static int connected(uint16_t port)
@@ -97,7 +106,8 @@ static void load_request(struct connection *own, const char *lists, uint16_t por
 
 void client(const struct arguments *arguments)
 {
-    struct connection own = { .socket = connected(arguments->port) };
+    int is_many = strcmp(arguments->work, "client-m64") == 0;
+    struct connection own = { .socket = connected(arguments->port), .in_flight = is_many ? 64 : 1 };
     load_request(&own, arguments->lists, arguments->port);
     nghttp2_session_callbacks *callbacks;
     require(nghttp2_session_callbacks_new(&callbacks) == 0, "no callbacks");
@@ -107,5 +117,5 @@ void client(const struct arguments *arguments)
     nghttp2_settings_entry window = { NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, WINDOW };
     require(nghttp2_submit_settings(own.session, NGHTTP2_FLAG_NONE, &window, 1) == 0, "no settings");
     require(nghttp2_session_set_local_window_size(own.session, NGHTTP2_FLAG_NONE, 0, WINDOW) == 0, "no window");
-    measured(request_all, &own, 102, arguments->units);
+    measured(request_all, &own, is_many ? 612 : 102, arguments->units);
 }

@@ -25,7 +25,7 @@ int main(int count, char **texts)
         encode(&arguments);
     else if (begins(arguments.work, "decode-"))
         decode(&arguments);
-    else if (begins(arguments.work, "client-"))
+    else if (begins(arguments.work, "client"))
         client(&arguments);
     else if (strcmp(arguments.work, "created") == 0)
         created(&arguments);

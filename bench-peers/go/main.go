@@ -1,7 +1,7 @@
 // Go's standard library and its HPACK at the work of crates/bench. `cargo xtask bench` builds and runs it.
 //
 //	go-peer WORK UNITS LISTS PORT   prints nanoseconds, those of the CPU, and allocations per unit
-//	go-peer serve                   prints the port and serves; each line of the input is answered with the
+//	go-peer serve[-h1]              prints the port and serves; each line of the input is answered with the
 //	                                allocations so far, and its end ends the program
 package main
 
@@ -20,8 +20,8 @@ import (
 type field struct{ name, value string }
 
 func main() {
-	if len(os.Args) == 2 && os.Args[1] == "serve" {
-		serve()
+	if len(os.Args) == 2 && strings.HasPrefix(os.Args[1], "serve") {
+		serve(os.Args[1] == "serve-h1")
 		return
 	}
 	if len(os.Args) != 5 {
@@ -37,9 +37,13 @@ func main() {
 	case "decode":
 		measured(decode(lists, name), 502, units)
 	case "client":
-		measured(client(lists, port), 502, units)
+		measured(client(lists, port, parseAsking(name)), 1004, units)
 	case "created":
 		measured(created(lists), 502, units)
+	case "fields":
+		measured(addFields(lists, name), 502, units)
+	case "method":
+		measured(connect, 502, units)
 	default:
 		fail("there is no work " + work)
 	}

@@ -1,7 +1,9 @@
 //! The floor: as many octets as a request and its answer have, over bare sockets, batched as the stacks do it.
 //!
-//! `floor block|tokio client UNITS UP DOWN PORT` asks as a client would; `floor block|tokio serve UP DOWN` answers, all that one
-//! read brought in one write; `floor drive REQUESTS CONNECTIONS IN_FLIGHT UP DOWN PORT` is to it what h2load is to servers.
+//! - `floor block|tokio client UNITS CONNECTIONS IN_FLIGHT UP DOWN PORT` asks as a client would, with so many in flight on each
+//!   connection.
+//! - `floor block|tokio serve UP DOWN` answers, all that one read brought in one write.
+//! - `floor drive REQUESTS CONNECTIONS IN_FLIGHT UP DOWN PORT` is to it what h2load is to servers.
 
 use std::io::{self, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -9,6 +11,7 @@ use std::time::Instant;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
+use crate::asking::spread;
 use crate::measure::{Run, end_with_input, measured, one_thread};
 
 /// Octets of a request, and of its answer.
@@ -22,23 +25,42 @@ impl Octets {
     fn parse(up: &str, down: &str) -> Option<Self> {
         Some(Self { up: up.parse().ok()?, down: down.parse().ok()? })
     }
+
+    /// So many requests, and room for their answers.
+    fn of(self, requests: u64) -> (Vec<u8>, Vec<u8>) {
+        (vec![b'r'; self.up * requests as usize], vec![0; self.down * requests as usize])
+    }
+}
+
+/// As h2load is told.
+#[derive(Clone, Copy)]
+struct Load {
+    requests: u64,
+    connections: u64,
+    /// On each connection.
+    in_flight: u64,
+}
+
+impl Load {
+    fn parse(requests: u64, connections: &str, in_flight: &str) -> Option<Self> {
+        Some(Self { requests, connections: connections.parse().ok()?, in_flight: in_flight.parse().ok()? })
+    }
 }
 
 pub(crate) fn dispatch(args: &[&str]) -> Option<()> {
     match args {
-        [kind, "client", units, up, down, port] => {
+        [kind, "client", units, connections, in_flight, up, down, port] => {
+            let units = units.parse().ok()?;
+            let load = Load::parse(units, connections, in_flight)?;
             let (octets, port) = (Octets::parse(up, down)?, port.parse().ok()?);
-            let run = if *kind == "tokio" { client_tokio(octets, port) } else { client_block(octets, port) };
-            measured(run, "client", units.parse().ok()?);
+            let client = if *kind == "tokio" { client_tokio } else { client_block };
+            let work = format!("client-m{}", load.connections * load.in_flight);
+            measured(client(load, octets, port), &work, units);
         }
         ["tokio", "serve", up, down] => serve_tokio(Octets::parse(up, down)?),
         ["block", "serve", up, down] => serve_block(Octets::parse(up, down)?),
         ["drive", requests, connections, in_flight, up, down, port] => {
-            let load = Load {
-                requests: requests.parse().ok()?,
-                connections: connections.parse().ok()?,
-                in_flight: in_flight.parse().ok()?,
-            };
+            let load = Load::parse(requests.parse().ok()?, connections, in_flight)?;
             drive(load, Octets::parse(up, down)?, port.parse().ok()?);
         }
         _ => return None,
@@ -52,37 +74,60 @@ fn connect(port: u16) -> TcpStream {
     socket
 }
 
-fn client_block(octets: Octets, port: u16) -> Run {
-    let mut socket = connect(port);
-    let (request, mut answer) = (vec![b'r'; octets.up], vec![0; octets.down]);
+/// Writes on every connection, then reads on every one: as few calls as there can be.
+fn client_block(load: Load, octets: Octets, port: u16) -> Run {
+    let mut sockets: Vec<TcpStream> = (0..load.connections).map(|_| connect(port)).collect();
+    let (requests, mut answers) = octets.of(load.in_flight);
     Box::new(move |count| {
-        for _ in 0..count {
-            socket.write_all(&request).expect("it is sent");
-            socket.read_exact(&mut answer).expect("an answer");
+        let mut left = count;
+        while left > 0 {
+            let before = left;
+            for socket in &mut sockets {
+                let now = left.min(load.in_flight);
+                socket.write_all(&requests[..octets.up * now as usize]).expect("they are sent");
+                left -= now;
+            }
+            left = before;
+            for socket in &mut sockets {
+                let now = left.min(load.in_flight);
+                socket.read_exact(&mut answers[..octets.down * now as usize]).expect("their answers");
+                left -= now;
+            }
         }
     })
 }
 
-fn client_tokio(octets: Octets, port: u16) -> Run {
-    let (runtime, socket) = (one_thread(), connect(port));
-    let (request, mut answer) = (vec![b'r'; octets.up], vec![0; octets.down]);
-    socket.set_nonblocking(true).expect("a socket");
-    let mut socket = {
+/// With a task for each connection.
+fn client_tokio(load: Load, octets: Octets, port: u16) -> Run {
+    let runtime = one_thread();
+    let mut sockets: Vec<_> = {
         let _inside = runtime.enter();
-        tokio::net::TcpStream::from_std(socket).expect("a socket")
+        (0..load.connections).map(|_| connect_tokio(port)).collect()
     };
     Box::new(move |count| {
-        runtime.block_on(async {
-            for _ in 0..count {
-                socket.write_all(&request).await.expect("it is sent");
-                socket.read_exact(&mut answer).await.expect("an answer");
+        runtime.block_on(spread(&mut sockets, count, |mut socket, share| async move {
+            let (requests, mut answers) = octets.of(load.in_flight);
+            let mut left = share;
+            while left > 0 {
+                let now = left.min(load.in_flight);
+                let (up, down) = (octets.up * now as usize, octets.down * now as usize);
+                socket.write_all(&requests[..up]).await.expect("they are sent");
+                socket.read_exact(&mut answers[..down]).await.expect("their answers");
+                left -= now;
             }
-        });
+            socket
+        }));
     })
 }
 
+fn connect_tokio(port: u16) -> tokio::net::TcpStream {
+    let socket = connect(port);
+    socket.set_nonblocking(true).expect("a socket");
+    tokio::net::TcpStream::from_std(socket).expect("a socket")
+}
+
 /// As many connections are answered at a time.
-const THREADS: usize = 16;
+const THREADS: usize = 64;
 
 fn serve_block(octets: Octets) {
     end_with_input();
@@ -162,14 +207,6 @@ impl Answers {
     }
 }
 
-/// As h2load is told.
-#[derive(Clone, Copy)]
-struct Load {
-    requests: usize,
-    connections: usize,
-    in_flight: usize,
-}
-
 /// Prints the requests per second.
 fn drive(load: Load, octets: Octets, port: u16) {
     let start = Instant::now();
@@ -183,8 +220,7 @@ fn drive(load: Load, octets: Octets, port: u16) {
 
 fn drive_one(load: Load, octets: Octets, port: u16) {
     let mut socket = connect(port);
-    let (requests, mut answers) =
-        (vec![b'r'; octets.up * load.in_flight], vec![0; octets.down * load.in_flight]);
+    let (requests, mut answers) = octets.of(load.in_flight);
     for _ in 0..load.requests / load.connections / load.in_flight {
         socket.write_all(&requests).expect("they are sent");
         socket.read_exact(&mut answers).expect("their answers");

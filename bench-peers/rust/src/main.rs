@@ -3,11 +3,15 @@
 //! `cargo xtask bench` runs it. A unit of work is what a unit of the workload of that name is in `crates/bench`.
 #![forbid(unsafe_code)]
 
+mod asking;
 mod client_curl;
 mod client_h2;
 mod client_hyper;
+mod client_hyper_util;
 mod client_reqwest;
+mod client_ureq;
 mod created;
+mod fields;
 mod floor;
 mod hpack_fluke;
 mod hpack_h2;
@@ -20,11 +24,12 @@ mod servers;
 
 use std::process::ExitCode;
 
+use crate::asking::Asking;
 use crate::measure::Run;
 
 const USAGE: &str = "\
 Usage: alula-bench-peers PEER WORK UNITS LISTS PORT   Prints nanoseconds, those of the CPU, and `-` for allocations
-       alula-bench-peers PEER serve                   Prints the port and serves until the standard input ends
+       alula-bench-peers PEER serve[-h1]              Prints the port and serves until the standard input ends
        alula-bench-peers floor ...                    Bare sockets: see floor.rs
 ";
 
@@ -45,6 +50,7 @@ fn dispatch(args: &[&str]) -> Option<()> {
     match args {
         ["floor", rest @ ..] => floor::dispatch(rest)?,
         ["hyper", "serve"] => servers::hyper(),
+        ["hyper", "serve-h1"] => servers::hyper_http1(),
         ["axum", "serve"] => servers::axum(),
         [peer, work, units, lists, port] => {
             let run = prepared(peer, work, lists, port.parse().ok()?)?;
@@ -67,10 +73,18 @@ fn prepared(peer: &str, work: &str, lists: &str, port: u16) -> Option<Run> {
         ("h2", "created") if case == "alone" => created::alone(),
         ("h2", "created") => created::h2(),
         ("hyper", "created") => created::hyper(),
-        ("h2", "client") => client_h2::run(port),
-        ("hyper", "client") => client_hyper::run(port),
-        ("reqwest", "client") => client_reqwest::run(port),
-        ("libcurl", "client") => client_curl::run(port),
+        ("http", "fields") => match case.strip_suffix("-cleared") {
+            Some(case) => fields::same_map(case),
+            None => fields::new_map(case),
+        },
+        ("hyper", "fields") => fields::builder(case),
+        ("http", "method") => fields::connect(),
+        ("h2", "client") => client_h2::run(Asking::parse(case), port),
+        ("hyper", "client") => client_hyper::run(Asking::parse(case), port),
+        ("hyper-util", "client") => client_hyper_util::run(Asking::parse(case), port),
+        ("reqwest", "client") => client_reqwest::run(Asking::parse(case), port),
+        ("ureq", "client") => client_ureq::run(Asking::parse(case), port),
+        ("libcurl", "client") => client_curl::run(Asking::parse(case), port),
         _ => return None,
     })
 }

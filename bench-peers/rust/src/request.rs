@@ -25,6 +25,8 @@ pub(crate) fn get<B>(uri: &Uri, fields: &Fields, body: B) -> Request<B> {
 }
 
 /// What the client measurements ask for.
+pub(crate) const PATH: &str = "/static/app";
+
 pub(crate) fn url(port: u16) -> String {
-    format!("http://127.0.0.1:{port}/static/app")
+    format!("http://127.0.0.1:{port}{PATH}")
 }

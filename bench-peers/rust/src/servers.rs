@@ -9,7 +9,7 @@ use http::header::{CONTENT_TYPE, HeaderValue};
 use http::{Request, Response};
 use http_body_util::Full;
 use hyper::body::Incoming;
-use hyper::server::conn::http2;
+use hyper::server::conn::{http1, http2};
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use tokio::net::TcpListener;
@@ -27,6 +27,21 @@ pub(crate) fn hyper() {
             let service = service_fn(hello);
             let serve = http2::Builder::new(TokioExecutor::new());
             tokio::spawn(serve.serve_connection(TokioIo::new(socket), service));
+        }
+    });
+}
+
+/// What came together is answered together, as Alula does it.
+pub(crate) fn hyper_http1() {
+    one_thread().block_on(async {
+        let listener = listener().await;
+        loop {
+            let (socket, _) = listener.accept().await.expect("a connection");
+            socket.set_nodelay(true).expect("a TCP socket");
+            let mut serve = http1::Builder::new();
+            let connection =
+                serve.pipeline_flush(true).serve_connection(TokioIo::new(socket), service_fn(hello));
+            tokio::spawn(connection);
         }
     });
 }

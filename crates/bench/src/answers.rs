@@ -1,5 +1,7 @@
-//! The fixed server: answers every request on a connection with the same fields and so many octets, one write each.
+//! The fixed server: answers every request on a connection with the same fields and so many octets, all that one read brought
+//! in one write.
 
+use std::collections::VecDeque;
 use std::io::{self, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
@@ -80,6 +82,8 @@ struct Connection<S> {
     /// The block of the first answer, which fills the table, and the one of all others.
     blocks: [Vec<u8>; 2],
     answered: usize,
+    /// Streams of requests that came while there was no window for an answer.
+    waiting: VecDeque<u32>,
     /// What may be sent on the connection, and on a new stream.
     window: i64,
     stream_window: i64,
@@ -94,8 +98,17 @@ impl<S: Read + Write> Connection<S> {
         let blocks = [(); 2].map(|()| block(&mut encoder, fields(&list)));
         assert_eq!(blocks[1].len(), list.len(), "all are in the table");
         let content = vec![b'a'; answers.content];
-        let (input, out) = (Input::new(), Vec::new());
-        Self { socket, input, out, content, blocks, answered: 0, window: 65_535, stream_window: 65_535 }
+        Self {
+            socket,
+            input: Input::new(),
+            out: Vec::new(),
+            content,
+            blocks,
+            answered: 0,
+            waiting: VecDeque::new(),
+            window: 65_535,
+            stream_window: 65_535,
+        }
     }
 
     fn run(mut self) -> io::Result<()> {
@@ -114,10 +127,12 @@ impl<S: Read + Write> Connection<S> {
 
     /// The stream of the next request that is there.
     fn next_request(&mut self) -> Option<u32> {
+        if let Some(stream) = self.waiting.pop_front() {
+            return Some(stream);
+        }
         while let Some(frame) = self.input.frame() {
             if frame.kind == HEADERS {
-                assert!(frame.flags & END_HEADERS != 0 && frame.ends_stream(), "requests are one frame");
-                return Some(frame.stream);
+                return Some(requested(&frame));
             }
             match frame {
                 Frame { kind: SETTINGS, flags: 0, .. } => {
@@ -151,11 +166,11 @@ impl<S: Read + Write> Connection<S> {
             push(&mut self.out, DATA, end, stream, &self.content[sent..next]);
             sent = next;
         }
-        self.flush()
+        Ok(())
     }
 
-    /// Sends what is ready and looks for frames that give window, of which no request is one: says what the stream's got. They may
-    /// have come with the request already.
+    /// Sends what is ready and looks for frames that give window: says what the stream's got. They may have come with the request
+    /// already. Requests among them wait for their turn.
     fn wait_for_window(&mut self, stream: u32) -> io::Result<i64> {
         self.flush()?;
         let (mut got, before) = (0, self.window);
@@ -166,7 +181,7 @@ impl<S: Read + Write> Connection<S> {
                     Frame { kind: WINDOW_UPDATE, stream: own, .. } if own == stream => {
                         got += i64::from(frame.number(0));
                     }
-                    Frame { kind: HEADERS, .. } => return Err(io::Error::other("one request at a time")),
+                    Frame { kind: HEADERS, .. } => self.waiting.push_back(requested(&frame)),
                     _ => {}
                 }
             }
@@ -183,5 +198,63 @@ impl<S: Read + Write> Connection<S> {
         self.socket.write_all(&self.out)?;
         self.out.clear();
         self.socket.flush()
+    }
+}
+
+/// The stream of a request, which is one frame.
+fn requested(frame: &Frame<'_>) -> u32 {
+    assert!(frame.flags & END_HEADERS != 0 && frame.ends_stream(), "requests are one frame");
+    frame.stream
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::VecDeque;
+
+    use super::*;
+
+    /// Gives one piece at a time to read, and keeps what is written.
+    struct Pieces {
+        input: VecDeque<Vec<u8>>,
+        written: Vec<u8>,
+    }
+
+    impl Read for Pieces {
+        fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+            let piece = self.input.pop_front().unwrap_or_default();
+            buf[..piece.len()].copy_from_slice(&piece);
+            Ok(piece.len())
+        }
+    }
+
+    impl Write for Pieces {
+        fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
+            self.written.extend_from_slice(buf);
+            Ok(buf.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_request_that_comes_while_there_is_no_window_is_answered_later() {
+        let request = |out: &mut Vec<u8>, stream| push(out, HEADERS, END_HEADERS | END_STREAM, stream, &[]);
+        let (mut first, mut second) = (crate::frames::PREFACE.to_vec(), Vec::new());
+        request(&mut first, 1);
+        request(&mut first, 3);
+        request(&mut second, 5);
+        push(&mut second, WINDOW_UPDATE, 0, 0, &100_000_u32.to_be_bytes());
+        let mut pieces = Pieces { input: [first, second].into(), written: Vec::new() };
+        let answers = Answers { fields: &[], content: 40_000, with_tls: false };
+        Connection::new(&mut pieces, answers).run().expect("the client ends in order");
+        let (mut input, mut written) = (Input::new(), &pieces.written[..]);
+        input.read(&mut written).expect("there are octets");
+        let mut ended = Vec::new();
+        while let Some(frame) = input.frame() {
+            ended.extend(frame.ends_stream().then_some(frame.stream));
+        }
+        assert_eq!(ended, [1, 3, 5]);
     }
 }

@@ -1,4 +1,6 @@
-//! One request through the whole client, in clear text, one at a time on one connection.
+//! One request through the whole client, in clear text: one at a time on one connection, or 64 at a time.
+
+use std::sync::Arc;
 
 use alula::{Client, Method, Prepared, Response};
 use alula_testkit::lists::REQUEST;
@@ -17,13 +19,42 @@ pub(crate) const WORKLOADS: &[Workload] = &[
         .counted(Use::Told, Use::Held),
     Workload::new("client-100k-prepared", 100, "the same, prepared", || prepared(Over::Http2, "102400"))
         .counted(Use::Told, Use::Held),
+    many("client-0-m64", "no content, 64 in flight on one connection", || plain_many(Over::Http2, "0")),
+    many("client-0-m64-prepared", "the same, prepared", || prepared_many(Over::Http2, "0")),
+    many("client-1k-m64", "the same, 1 KiB of content", || plain_many(Over::Http2, "1024")),
+    many("client-1k-m64-prepared", "the same, prepared", || prepared_many(Over::Http2, "1024")),
     Workload::new("client-h1-0", 400, "GET with 10 fields, 200 with 10, no content, over HTTP/1.1", || {
         plain(Over::Http1, "0")
     }),
     Workload::new("client-h1-0-prepared", 400, "the same, prepared", || prepared(Over::Http1, "0")),
     Workload::new("client-h1-1k", 400, "the same, 1 KiB of content", || plain(Over::Http1, "1024")),
     Workload::new("client-h1-1k-prepared", 400, "the same, prepared", || prepared(Over::Http1, "1024")),
+    Workload::new("client-h1-100k", 100, "the same, 100 KiB of content", || plain(Over::Http1, "102400"))
+        .counted(Use::Told, Use::Held),
+    Workload::new("client-h1-100k-prepared", 100, "the same, prepared", || prepared(Over::Http1, "102400"))
+        .counted(Use::Told, Use::Held),
+    many_apart("client-h1-0-m64", "over HTTP/1.1, no content, 64 in flight on as many connections", || {
+        plain_many(Over::Http1, "0")
+    }),
+    many_apart("client-h1-0-m64-prepared", "the same, prepared", || prepared_many(Over::Http1, "0")),
+    many_apart("client-h1-1k-m64", "the same, 1 KiB of content", || plain_many(Over::Http1, "1024")),
+    many_apart("client-h1-1k-m64-prepared", "the same, prepared", || prepared_many(Over::Http1, "1024")),
+    many_apart("client-h1-100k-m64", "the same, 100 KiB of content", || plain_many(Over::Http1, "102400")),
+    many_apart("client-h1-100k-m64-prepared", "the same, prepared", || prepared_many(Over::Http1, "102400")),
 ];
+
+/// How many requests are in flight where there are many.
+const IN_FLIGHT: u64 = 64;
+
+/// How many answers one look at the sockets finds depends on when the other side runs, and with it what one costs.
+const fn many(name: &'static str, what: &'static str, prepare: fn() -> Run) -> Workload {
+    Workload::new(name, 10 * IN_FLIGHT, what, prepare).counted(Use::Told, Use::Held)
+}
+
+/// The same on many connections: each grows a list of wakers when it first needs one, which may be late.
+const fn many_apart(name: &'static str, what: &'static str, prepare: fn() -> Run) -> Workload {
+    many(name, what, prepare).counted(Use::Told, Use::Told)
+}
 
 /// Which version is spoken.
 #[derive(Clone, Copy, Eq, PartialEq)]
@@ -36,15 +67,7 @@ fn plain(over: Over, content: &str) -> Run {
     let (runtime, client, peer, url) = set_up(over, content);
     Box::new(move |requests| {
         let _peer = &peer;
-        runtime.block_on(async {
-            for _ in 0..requests {
-                let mut call = client.get(&url);
-                for (name, value) in REQUEST {
-                    call = call.field(name, value);
-                }
-                read(call.send().await.expect("an answer")).await;
-            }
-        });
+        runtime.block_on(ask(&client, &url, requests));
     })
 }
 
@@ -53,12 +76,57 @@ fn prepared(over: Over, content: &str) -> Run {
     let prepared = prepare(&client, &url);
     Box::new(move |requests| {
         let _peer = &peer;
-        runtime.block_on(async {
-            for _ in 0..requests {
-                read(client.call(&prepared).send().await.expect("an answer")).await;
-            }
-        });
+        runtime.block_on(ask_prepared(&client, &prepared, requests));
     })
+}
+
+fn plain_many(over: Over, content: &str) -> Run {
+    let (runtime, client, peer, url) = set_up(over, content);
+    let url: Arc<str> = url.into();
+    Box::new(move |requests| {
+        let _peer = &peer;
+        runtime.block_on(spread(requests, |share| {
+            let (client, url) = (client.clone(), url.clone());
+            async move { ask(&client, &url, share).await }
+        }));
+    })
+}
+
+fn prepared_many(over: Over, content: &str) -> Run {
+    let (runtime, client, peer, url) = set_up(over, content);
+    let prepared = Arc::new(prepare(&client, &url));
+    Box::new(move |requests| {
+        let _peer = &peer;
+        runtime.block_on(spread(requests, |share| {
+            let (client, prepared) = (client.clone(), prepared.clone());
+            async move { ask_prepared(&client, &prepared, share).await }
+        }));
+    })
+}
+
+/// One request after another.
+async fn ask(client: &Client, url: &str, requests: u64) {
+    for _ in 0..requests {
+        let mut call = client.get(url);
+        for (name, value) in REQUEST {
+            call = call.field(name, value);
+        }
+        read(call.send().await.expect("an answer")).await;
+    }
+}
+
+async fn ask_prepared(client: &Client, prepared: &Prepared, requests: u64) {
+    for _ in 0..requests {
+        read(client.call(prepared).send().await.expect("an answer")).await;
+    }
+}
+
+/// Requests shared out among as many tasks as requests are in flight.
+async fn spread<F: Future<Output = ()> + Send + 'static>(requests: u64, ask: impl Fn(u64) -> F) {
+    let tasks: Vec<_> = (0..IN_FLIGHT).map(|task| tokio::spawn(ask((requests + task) / IN_FLIGHT))).collect();
+    for task in tasks {
+        task.await.expect("all answers came");
+    }
 }
 
 fn prepare(client: &Client, url: &str) -> Prepared {
@@ -81,10 +149,11 @@ fn set_up(over: Over, content: &str) -> (Runtime, Client, Peer, String) {
     let answers = if over == Over::Http1 { "http1-answers" } else { "answers" };
     let mut peer = Peer::start(&[answers, content]);
     let url = format!("http://127.0.0.1:{}/static/app", peer.line());
-    // Without this the platform's roots are read, which takes longer than everything else.
-    let client = Client::builder().http2_prior_knowledge(over == Over::Http2).trust_anything().build();
-    let client = client.expect("a client");
-    (one_thread(), client, peer, url)
+    // Without `trust_anything` the platform's roots are read, which takes longer than everything else.
+    let client = Client::builder().trust_anything().http2_prior_knowledge(over == Over::Http2);
+    // No more than are needed: what opening takes is no part of a request.
+    let client = client.connections_max(IN_FLIGHT as usize).build();
+    (one_thread(), client.expect("a client"), peer, url)
 }
 
 /// A runtime on the calling thread.

@@ -6,7 +6,7 @@ use std::io;
 use std::path::Path;
 
 use alula_hpack::Field;
-use alula_testkit::lists::{BROWSER, CREATED, Pair, REQUEST};
+use alula_testkit::lists::{BROWSER, CREATED, ODD, Pair, REQUEST, SAME};
 
 use crate::decode::Blocks;
 use crate::encode::{fields, front_page, same, visits};
@@ -18,6 +18,8 @@ const PSEUDO: [Pair; 4] =
 /// A field per line, with a tab behind its name; blocks behind their lengths, in two octets.
 pub(crate) fn export(folder: &Path) -> io::Result<()> {
     fs::write(folder.join("request"), lines(&fields(&REQUEST)))?;
+    fs::write(folder.join("odd"), lines(&fields(&ODD)))?;
+    fs::write(folder.join("same"), lines(&fields(&SAME)))?;
     fs::write(folder.join("created"), lines(&fields(&[&PSEUDO[..], &CREATED].concat())))?;
     let cases =
         [("a", same(BROWSER), 2), ("b", visits(), crate::decode::BLOCKS), ("e", same(front_page()), 2)];

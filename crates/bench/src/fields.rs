@@ -1,8 +1,9 @@
-//! Field sections alone.
+//! Field sections alone, and methods.
 
 use std::hint::black_box;
 
-use alula_fields::{FieldSection, KnownName};
+use alula_fields::{FieldSection, KnownName, Method};
+use alula_testkit::lists::{METHODS, ODD, SAME};
 
 use crate::workload::{Run, Workload};
 
@@ -11,30 +12,28 @@ pub(crate) const WORKLOADS: &[Workload] = &[
     Workload::new("fields-odd", 4000, "add 4 fields by names in odd spelling", || add(ODD)),
     Workload::new("fields-lower", 4000, "add 4 fields by names in lower case", || add(LOWER)),
     Workload::new("fields-known", 4000, "add 4 fields by constants", || add(KNOWN)),
-];
-
-const ODD: [(&str, &str); 4] = [
-    ("Content-Type", VALUES[0]),
-    ("ACCEPT-encoding", VALUES[1]),
-    ("X-Request-ID", VALUES[2]),
-    ("X-cliEnt-Shard", VALUES[3]),
+    Workload::new("fields-same", 4000, "add the same field 4 times", || add(SAME)),
+    Workload::new("method-connect", 4000, "is it CONNECT: `POST`, `connect`, `CONNECT`", || {
+        ask(|method| Method::eq_ignore_case(Method::Connect.as_str(), method))
+    }),
+    Workload::new("method-connect-parsed", 4000, "the same, each made a method first", || {
+        ask(|method| Method::parse_folded(method) == Ok(Method::Connect))
+    }),
 ];
 
 const LOWER: [(&str, &str); 4] = [
-    ("content-type", VALUES[0]),
-    ("accept-encoding", VALUES[1]),
-    ("x-request-id", VALUES[2]),
-    ("x-client-shard", VALUES[3]),
+    ("content-type", ODD[0].1),
+    ("accept-encoding", ODD[1].1),
+    ("x-request-id", ODD[2].1),
+    ("x-client-shard", ODD[3].1),
 ];
 
 const KNOWN: [(KnownName, &str); 4] = [
-    (KnownName::CONTENT_TYPE, VALUES[0]),
-    (KnownName::ACCEPT_ENCODING, VALUES[1]),
-    (KnownName::X_REQUEST_ID, VALUES[2]),
-    (KnownName::USER_AGENT, VALUES[3]),
+    (KnownName::CONTENT_TYPE, ODD[0].1),
+    (KnownName::ACCEPT_ENCODING, ODD[1].1),
+    (KnownName::X_REQUEST_ID, ODD[2].1),
+    (KnownName::USER_AGENT, ODD[3].1),
 ];
-
-const VALUES: [&str; 4] = ["application/json", "gzip, deflate, br", "3f1c8a6e9b0d4725", "shard-17"];
 
 fn add<N: alula_fields::IntoName<'static> + Copy + 'static>(pairs: [(N, &'static str); 4]) -> Run {
     let mut section = FieldSection::new();
@@ -45,6 +44,16 @@ fn add<N: alula_fields::IntoName<'static> + Copy + 'static>(pairs: [(N, &'static
                 section.append(name, value).expect("a valid field");
             }
             black_box(&section);
+        }
+    })
+}
+
+/// Three questions each.
+fn ask(is_connect: impl Fn(&str) -> bool + 'static) -> Run {
+    Box::new(move |count| {
+        for _ in 0..count {
+            let methods = black_box(&METHODS).iter();
+            assert_eq!(methods.filter(|method| is_connect(method)).count(), 2);
         }
     })
 }

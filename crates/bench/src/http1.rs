@@ -2,6 +2,7 @@
 
 use std::io::{self, Read, Write};
 use std::net::{TcpListener, TcpStream};
+use std::sync::Arc;
 
 use alula_testkit::lists::RESPONSE;
 
@@ -11,13 +12,13 @@ use crate::peer;
 /// The end of a head.
 const END: &[u8] = b"\r\n\r\n";
 
-/// Answers every request with the same fields and so many octets, one write each: prints the port and serves until the
-/// standard input ends.
+/// Answers every request with the same fields and so many octets, one write each, on as many connections as there are, each in a
+/// thread of its own: prints the port and serves until the standard input ends.
 pub(crate) fn serve(content: usize) {
     peer::end_with_input();
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     println!("{}", listener.local_addr().expect("it is bound").port());
-    let answer = answer(content);
+    let answer: Arc<[u8]> = answer(content).into();
     for socket in listener.incoming() {
         let (socket, answer) = (socket.expect("accepted"), answer.clone());
         std::thread::spawn(move || answer_all(socket, &answer));

@@ -116,3 +116,18 @@ fn a_part_can_be_asked_for() {
     assert_eq!(run(&["get", "-r", "2-4", &url]).expect(0).text(), "234");
     assert_eq!(run(&["get", "-r", "-3", &url]).expect(0).text(), "789");
 }
+
+#[test]
+fn a_failure_may_have_its_content_and_the_head_a_file_of_its_own() {
+    let folder = Folder::new("dumped");
+    let absent = "HTTP/1.1 404 Not Found\r\ncontent-length: 4\r\n\r\nnone";
+    let ended = run(&["get", "--fail-with-body", &support::answering(absent)]).expect(9);
+    assert_eq!((ended.text(), &*ended.stderr), ("none", "alula: the server answered 404 Not Found\n"));
+    assert_eq!(run(&["get", "-f", &support::answering(absent)]).expect(9).text(), "");
+    let head = folder.path("head");
+    assert_eq!(run(&["get", "-D", &head, &support::answering(absent)]).expect(0).text(), "none");
+    assert_eq!(folder.read("head"), b"HTTP/1.1 404 Not Found\ncontent-length: 4\n\n");
+    let shown =
+        run(&["get", "-D", "-", "-o", &folder.path("content"), &support::answering(absent)]).expect(0);
+    assert!(shown.text().starts_with("HTTP/1.1 404 Not Found\n"), "{}", shown.text());
+}

@@ -29,7 +29,7 @@ fn queries_fields_and_credentials_arrive() {
     ]);
     assert_eq!(about["fields"], fields);
     let about = described(&echo, "get", "/", &["-G", "-d", "a=b", "--data-urlencode", "c= d"]);
-    assert_eq!((&about["method"], &about["target"]), (&json!("GET"), &json!("/?a=b&c=%20d")));
+    assert_eq!((&about["method"], &about["target"]), (&json!("GET"), &json!("/?a=b&c=+d")));
 }
 
 #[test]

@@ -109,3 +109,25 @@ fn what_may_pass_is_tried_again() {
     let args = ["put", &url, "-d", "content", "--retry", "1", "--retry-delay", "0.001"];
     assert_eq!(run(&args).expect(0).text(), "fine");
 }
+
+#[test]
+fn a_host_that_is_given_is_asked_for_where_the_url_leads() {
+    let folder = Folder::new("hosts");
+    let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+    let cert = folder.write("cert.pem", made.cert.pem());
+    let key = folder.write("key.pem", made.signing_key.serialize_pem());
+    let echo = Echo::start(&["--cert", &cert, "--key", &key]);
+    let https = echo.https.as_deref().unwrap().replace("127.0.0.1", "localhost");
+    for (url, flags) in [
+        (&echo.http, &["-H", "Host: other.example"][..]),
+        (&echo.http, &["-4", "host:other.example"]),
+        (&https, &["Host:other.example", "--cacert", &cert]),
+    ] {
+        let ended = run(&[&["get", &**url], flags].concat()).expect(0);
+        assert!(ended.text().contains("\"authority\":\"other.example\""), "{}", ended.text());
+    }
+    let localhost = echo.http.replace("127.0.0.1", "localhost");
+    run(&["get", "-4", &localhost]).expect(0);
+    let refused = run(&["get", "-6", &localhost]).expect(3);
+    assert!(!refused.stderr.is_empty());
+}

@@ -106,6 +106,25 @@ pub const PAGE: [Pair; 24] = [
     ("x-request-id", "3f1c8a6e9b0d4725"),
 ];
 
+/// Four fields whose names are spelled as nobody spells them.
+pub const ODD: [Pair; 4] = [
+    ("Content-Type", "application/json"),
+    ("ACCEPT-encoding", "gzip, deflate, br"),
+    ("X-Request-ID", "3f1c8a6e9b0d4725"),
+    ("X-cliEnt-Shard", "shard-17"),
+];
+
+/// The same name four times.
+pub const SAME: [Pair; 4] = [
+    ("Set-Cookie", "session=7f3c9a1e5b2d4860a9c1"),
+    ("Set-Cookie", "theme=dark"),
+    ("Set-Cookie", "consent=1"),
+    ("Set-Cookie", "shard=17; Path=/"),
+];
+
+/// Methods of which two are CONNECT to those who fold case, and one to all others.
+pub const METHODS: [&str; 3] = ["POST", "connect", "CONNECT"];
+
 /// The smallest request there is, and one field.
 pub const LOCALHOST: [Pair; 5] =
     [(":method", "GET"), (":path", "/"), (":scheme", "https"), (":authority", "localhost"), ("foo", "bar")];

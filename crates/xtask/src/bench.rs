@@ -3,8 +3,10 @@
 //! Rules: the lists of fields are those of `crates/testkit` for all; what is compared in time runs on one core, in turns; a peer
 //! that cannot be built or run is an error with its output, never a gap in a table.
 
+mod behind;
 mod build;
 mod contest;
+mod contests;
 mod count;
 mod floor;
 mod goals;
@@ -28,7 +30,9 @@ use build::Programs;
 use contest::Contest;
 use loops::Loops;
 use options::Options;
+use program::Core;
 use results::Results;
+use section::Report;
 use servers::Servers;
 
 use crate::peers;
@@ -42,9 +46,12 @@ pub(crate) fn command(args: &[&str]) -> Result<ExitCode> {
     let contests = contest::chosen(&options)?;
     let results = measure(&programs, &contests, &options)?;
     let goals = goals::of(&programs, &contests, &results, &options)?;
-    println!("\n{}", section::markdown(&contests, &results, &goals, &options)?);
+    let behind = behind::of(&programs, &contests, &results, &goals)?;
+    let report =
+        Report { contests: &contests, results: &results, goals: &goals, behind: &behind, options: &options };
+    println!("\n{}", section::markdown(&report)?);
     if options.writes {
-        section::write(&contests, &results, &goals, &options)?;
+        section::write(&report)?;
     }
     println!("{:.0} s in all", start.elapsed().as_secs_f64());
     Ok(ExitCode::SUCCESS)
@@ -53,7 +60,7 @@ pub(crate) fn command(args: &[&str]) -> Result<ExitCode> {
 /// Time first, all in turns; then what does not depend on time.
 fn measure(programs: &Programs, contests: &[Contest], options: &Options) -> Result<Results> {
     let mut results = Results::default();
-    let loops = Loops::start(programs, contests)?;
+    let loops = Loops::start(programs, contests, Core::last()?)?;
     let mut servers = Servers::start(programs, contests)?;
     for round in 1..=options.rounds {
         println!("round {round} of {}", options.rounds);

@@ -32,6 +32,14 @@ pub(crate) struct ConnectionArgs {
     #[arg(long, value_name = "HOST:PORT:ADDRESS[,ADDRESS]", value_parser = resolved)]
     pub(crate) resolve: Vec<Resolved>,
 
+    /// Connect to IPv4 addresses only.
+    #[arg(short = '4', long, conflicts_with = "ipv6")]
+    pub(crate) ipv4: bool,
+
+    /// Connect to IPv6 addresses only.
+    #[arg(short = '6', long)]
+    pub(crate) ipv6: bool,
+
     /// Connect to this Unix socket, whatever the URL names.
     #[cfg(unix)]
     #[arg(long, value_name = "PATH")]

@@ -58,31 +58,43 @@ Examples:
   alula completions zsh > ~/.zfunc/_alula
   alula completions fish > ~/.config/fish/completions/alula.fish";
 
+/// What stands below the flags of every request.
+fn closing() -> String {
+    format!("{}\n{ENVIRONMENT}", exit::table())
+}
+
+const ENVIRONMENT: &str = "\
+Environment:
+  NO_COLOR                              no colours unless --color=always
+  http_proxy, https_proxy, all_proxy    proxies for URLs of a scheme, and for all
+  no_proxy                              hosts, domains and networks to which no proxy leads
+  SSLKEYLOGFILE                         a file that is given the secrets of TLS, for tools that record traffic";
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Fetch a resource.
-    #[command(after_long_help = exit::table())]
+    #[command(after_long_help = closing())]
     Get(FetchArgs),
     /// Send content to a resource, for it to process.
-    #[command(after_long_help = exit::table())]
+    #[command(after_long_help = closing())]
     Post(FetchArgs),
     /// Send content to be stored as a resource.
-    #[command(after_long_help = exit::table())]
+    #[command(after_long_help = closing())]
     Put(FetchArgs),
     /// Send changes to a resource.
-    #[command(after_long_help = exit::table())]
+    #[command(after_long_help = closing())]
     Patch(FetchArgs),
     /// Delete a resource.
-    #[command(after_long_help = exit::table())]
+    #[command(after_long_help = closing())]
     Delete(FetchArgs),
     /// Fetch the head of a resource, without its content, and print it.
-    #[command(after_long_help = exit::table())]
+    #[command(after_long_help = closing())]
     Head(FetchArgs),
     /// Ask what can be done with a resource.
-    #[command(after_long_help = exit::table())]
+    #[command(after_long_help = closing())]
     Options(FetchArgs),
     /// Send a request with any method: POST with content and GET without unless one is named.
-    #[command(after_long_help = exit::table())]
+    #[command(after_long_help = closing())]
     Request(AnyArgs),
     /// Run a debugging server that sends back what it gets.
     ///

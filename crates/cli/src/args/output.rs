@@ -62,6 +62,14 @@ pub(crate) struct OutputArgs {
     #[arg(short, long)]
     pub(crate) fail: bool,
 
+    /// As -f, but do write the content.
+    #[arg(long, conflicts_with = "fail")]
+    pub(crate) fail_with_body: bool,
+
+    /// Write the status and the fields of the response to this file; `-` is stdout.
+    #[arg(short = 'D', long, value_name = "FILE")]
+    pub(crate) dump_header: Option<PathBuf>,
+
     /// Say nothing on stderr: no progress, and no error but by the exit code.
     #[arg(short, long)]
     pub(crate) silent: bool,

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use alula::{Client, ClientBuilder, Limits, Proxy, Retries, Status};
 
-use super::frames;
+use super::{frames, lookup::Lookup, plan::Plan};
 use crate::{
     args::{ConnectionArgs, Options, Resolved},
     exit::{Exit, Failure},
@@ -14,7 +14,7 @@ use crate::{
 const WINDOW_OCTETS: u32 = 2 * 1024 * 1024;
 
 /// The client for all requests of a run.
-pub(super) fn client(options: &Options) -> Result<Client, Failure> {
+pub(super) fn client(options: &Options, plan: &Plan) -> Result<Client, Failure> {
     let args = &options.connection;
     let limits =
         Limits { stream_window: WINDOW_OCTETS, connection_window: WINDOW_OCTETS, ..Limits::default() };
@@ -31,6 +31,12 @@ pub(super) fn client(options: &Options) -> Result<Client, Failure> {
     }
     if options.output.verbose {
         builder = builder.on_frame(frames::print).on_redirect(frames::print_redirect);
+    }
+    if let Some(lookup) = Lookup::of(args, plan) {
+        builder = builder.resolver(lookup);
+    }
+    if let Some(stand_in) = &plan.stand_in {
+        builder = builder.server_name(&stand_in.host)?;
     }
     builder = proxied(reaching(builder, args), args)?;
     Ok(trusting(builder, args)?.build()?)

@@ -314,7 +314,7 @@ mod tests {
         for (data, raw, encoded, expected) in [
             (&["a"][..], &[][..], &[][..], "a"),
             (&["a", "b"], &[], &[], "a&b"),
-            (&["a"], &["@b"], &["c=d e"], "a&@b&c=d%20e"),
+            (&["a"], &["@b"], &["c=d e"], "a&@b&c=d+e"),
             (&[""], &[], &[], ""),
         ] {
             let args = ContentArgs {

@@ -28,7 +28,7 @@ impl Destination {
     /// For the URL in this place.
     pub(super) fn of(args: &OutputArgs, place: usize, target: &Target) -> Result<Self, Failure> {
         match args.output.get(place) {
-            Some(path) if path.as_os_str() == "-" => Ok(Self::Stdout { is_forced: true }),
+            Some(path) if path.as_os_str() == "-" => Ok(Self::named(path)),
             Some(path) => Ok(Self::file(within(args, path))),
             None if args.remote_name > 0 => {
                 let name = target.last_segment();
@@ -37,6 +37,11 @@ impl Destination {
             }
             None => Ok(Self::Stdout { is_forced: false }),
         }
+    }
+
+    /// For `-D`.
+    pub(super) fn named(path: &Path) -> Self {
+        if path.as_os_str() == "-" { Self::Stdout { is_forced: true } } else { Self::file(path.to_owned()) }
     }
 
     fn file(path: PathBuf) -> Self {

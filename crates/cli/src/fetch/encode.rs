@@ -18,20 +18,13 @@ pub(super) fn pair(name: &str, value: &[u8]) -> String {
 
 /// What `--data-urlencode` is given: `TEXT`, `=TEXT`, `NAME=TEXT`, `@FILE` or `NAME@FILE`. The name is taken to be encoded.
 pub(super) fn argument(text: &str) -> Result<String, Failure> {
-    let Some(at) = text.find(['=', '@']) else { return Ok(percent(text.as_bytes())) };
+    let Some(at) = text.find(['=', '@']) else { return Ok(encoded(text.as_bytes())) };
     let (name, rest) = text.split_at(at);
     let value = match rest.strip_prefix('@') {
-        Some(file) => percent(&fs::read(file).map_err(|error| Failure::local(file, &error))?),
-        None => percent(&rest.as_bytes()[1..]),
+        Some(file) => encoded(&fs::read(file).map_err(|error| Failure::local(file, &error))?),
+        None => encoded(&rest.as_bytes()[1..]),
     };
     Ok(if name.is_empty() { value } else { format!("{name}={value}") })
-}
-
-/// Everything but what is unreserved (RFC 3986 §2.3), a space as `%20`.
-fn percent(octets: &[u8]) -> String {
-    const RESERVED: percent_encoding::AsciiSet =
-        percent_encoding::NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
-    percent_encoding::percent_encode(octets, &RESERVED).to_string()
 }
 
 #[cfg(test)]
@@ -41,9 +34,9 @@ mod tests {
     #[test]
     fn arguments_are_encoded_after_their_name() {
         for (given, expected) in [
-            ("a b&c", "a%20b%26c"),
+            ("a b&c", "a+b%26c"),
             ("=a=b", "a%3Db"),
-            ("a=b c", "a=b%20c"),
+            ("a=b c", "a=b+c"),
             ("a%20=b", "a%20=b"),
             ("a=b@c", "a=b%40c"),
             ("é", "%C3%A9"),

@@ -2,7 +2,7 @@
 
 use std::{cell::Cell, io::Write as _, pin::pin};
 
-use alula::{Call, Client, Response, Version};
+use alula::{Call, Client, Response, Status, Version};
 
 use super::{
     client::client,
@@ -51,7 +51,7 @@ impl<'a> Session<'a> {
             destinations.map(|(place, target)| Destination::of(&options.output, place, target));
         let destinations = destinations.collect::<Result<_, _>>()?;
         let write_out = options.output.write_out.as_deref().map(WriteOut::of).transpose()?;
-        let client = client(options)?;
+        let client = client(options, plan)?;
         Ok(Self { client, plan, options, write_out, destinations })
     }
 
@@ -167,6 +167,10 @@ impl Exchange<'_> {
             Some(there) => there,
             None => return Ok(()),
         };
+        if let Some(path) = &args.dump_header {
+            let mut output = Output::open(&Destination::named(path), There::IsReplaced, args.create_dirs)?;
+            output.write(&show::response_head(&response, false))?;
+        }
         let to = self.to.clone().named_by(args, &response);
         let show = Show::of(args, &plan.method, &to);
         if args.verbose && response.version() == Version::Http1 && !(show.head && show.is_seen) {
@@ -192,7 +196,10 @@ impl Exchange<'_> {
                     sink.write(chunk)?;
                     progress.add(chunk.len());
                 }
-                Ok(None) => return sink.finish(),
+                Ok(None) => {
+                    sink.finish()?;
+                    return if args.fail_with_body { refused(response.status()) } else { Ok(()) };
+                }
                 Err(error) => {
                     sink.release()?;
                     return Err(error.into());
@@ -205,13 +212,20 @@ impl Exchange<'_> {
     fn what_is_there(&self, response: &Response) -> Result<Option<There>, Failure> {
         let status = response.status();
         let is_end = self.offset.is_some() && status.code() == 416;
-        if self.session.options.output.fail && status.code() >= 400 && !is_end {
-            let reason = status.reason().unwrap_or_default();
-            let sentence = format!("the server answered {} {reason}", status.code());
-            return Err(Failure::new(Exit::Status, sentence.trim_end()));
+        if self.session.options.output.fail && !is_end {
+            refused(status)?;
         }
         let Some(offset) = self.offset else { return Ok(Some(There::IsReplaced)) };
         let rest = resume::rest_of(response, offset)?;
         Ok((rest == Rest::Follows).then_some(There::IsContinued))
     }
+}
+
+/// Fails when the status says that the request did.
+fn refused(status: Status) -> Outcome {
+    if status.code() < 400 {
+        return Ok(());
+    }
+    let sentence = format!("the server answered {} {}", status.code(), status.reason().unwrap_or_default());
+    Err(Failure::new(Exit::Status, sentence.trim_end()))
 }

@@ -12,6 +12,7 @@ mod encode;
 mod exchange;
 mod frames;
 mod items;
+mod lookup;
 mod multipart;
 mod netrc;
 mod output;

@@ -6,6 +6,7 @@ use super::{
     content::{self, Content, Octets},
     encode,
     items::Item,
+    lookup::{self, StandIn},
     netrc::Netrc,
     target::Target,
 };
@@ -23,6 +24,8 @@ pub(crate) struct Plan {
     pub(super) targets: Vec<Target>,
     pub(super) fields: Vec<(String, String)>,
     pub(super) content: Option<Content>,
+    /// With a field `host`: where it is to be found.
+    pub(super) stand_in: Option<StandIn>,
 }
 
 /// The words on the command line.
@@ -78,8 +81,9 @@ impl Plan {
         if targets.len() > 1 && content.as_ref().is_some_and(|content| content.octets.has_stdin()) {
             return Err(usage("what comes from stdin can be sent to one URL only"));
         }
-        let fields = fields(&items, &options.request, content.as_ref());
-        Ok(Self { method, targets, fields, content })
+        let mut fields = fields(&items, &options.request, content.as_ref());
+        let stand_in = lookup::stand_in(&mut fields, &mut targets)?;
+        Ok(Self { method, targets, fields, content, stand_in })
     }
 
     /// The fields for one of the targets: its credentials count if none are given otherwise.
@@ -240,6 +244,9 @@ mod tests {
             &["request", "a", "nothing"],
             &["post", "a", "-d", "b", "c=d"],
             &["post", "http://a", "http://b", "-d", "@-"],
+            &["get", "a", "http://b", "Host:c"],
+            &["get", "a", "Host:1.2.3.4"],
+            &["get", "a", "Host:b/c"],
         ] {
             assert!(plan(line).is_err(), "{line:?}");
         }
@@ -298,11 +305,13 @@ mod tests {
     #[test]
     fn urls_take_the_query_and_the_name_of_a_file() {
         for (line, urls) in [
-            (&["get", "a?b", "c==d e", "--url-query", "f=g h"][..], &["http://a/?b&f=g%20h&c=d+e"][..]),
-            (&["get", "a", "-G", "-d", "b=c", "--data-urlencode", "d=e f"], &["http://a/?b=c&d=e%20f"]),
+            (&["get", "a?b", "c==d e", "--url-query", "f=g h"][..], &["http://a/?b&f=g+h&c=d+e"][..]),
+            (&["get", "a", "-G", "-d", "b=c", "--data-urlencode", "d=e f"], &["http://a/?b=c&d=e+f"]),
             (&["put", "a/", "-T", "some/b.txt"], &["http://a/b.txt"]),
             (&["put", "a/c", "-T", "b.txt"], &["http://a/c"]),
             (&["get", "a", "https://b/c", "d==e"], &["http://a/?d=e", "https://b/c?d=e"]),
+            (&["get", "a:1/x", "http://a:1/y", "Host:b"], &["http://b/x", "http://b/y"]),
+            (&["get", "1.2.3.4", "-H", "host: b:2"], &["http://b:2/"]),
         ] {
             let plan = plan(line).unwrap();
             let given: Vec<&str> = plan.targets.iter().map(|target| target.url.as_str()).collect();

@@ -191,6 +191,14 @@ impl ClientBuilder {
     /// Shows this certificate, with the chain that follows it, to servers and proxies that ask for one (PEM), and proves it
     /// with this private key (PEM: PKCS #8, PKCS #1 or SEC 1).
     ///
+    /// ```no_run
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let (chain, key) = (std::fs::read("client.pem")?, std::fs::read("client.key")?);
+    /// let client = alula_client::Client::builder().identity_pem(&chain, &key)?.build()?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// A text holds nothing of the kind, or what cannot be read. That the key is not the certificate's is told by the first
     /// call over TLS.
@@ -201,6 +209,15 @@ impl ClientBuilder {
 
     /// Names this server in TLS handshakes (SNI, RFC 6066 §3) and wants its certificate to be for this name, in place of the
     /// URL's host. It is for all origins of the client; `host` still names the URL's.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), alula_client::Error> {
+    /// // The server at this address shows the certificate of example.com.
+    /// let client = alula_client::Client::builder().server_name("example.com")?.build()?;
+    /// let call = client.get("https://192.0.2.1/");
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// It is neither a DNS name nor an IP address.

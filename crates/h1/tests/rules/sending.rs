@@ -266,3 +266,39 @@ fn proxies_are_asked_without_an_asterisk() {
     assert_eq!(client.send_request(&nobody, true, &mut out), Err(refusal));
     assert_eq!(client.send_prepared(&prepared, &[], true, &mut out), Err(refusal));
 }
+
+/// Who asks is for the proxy to know (RFC 9110 §11.7.2), also with what was prepared, and stands within the head.
+#[test]
+fn proxies_are_told_who_asks() {
+    let mut fields = FieldSection::new();
+    fields.append("accept", "*/*").unwrap();
+    let head = RequestHead {
+        method: "POST",
+        scheme: "http",
+        authority: "a.example",
+        path: "/",
+        protocol: None,
+        fields: &fields,
+    };
+    for (spelling, names) in [
+        (Spelling::Given, ["Host", "Accept", "Content-Length", "Proxy-Authorization"]),
+        (Spelling::Lower, ["host", "accept", "content-length", "proxy-authorization"]),
+    ] {
+        let proxy_authorization = "Basic YTpi".to_owned();
+        let config = Config { absolute_targets: true, proxy_authorization, spelling, ..Config::default() };
+        let prepared = Prepared::new(&head, &[], spelling).unwrap();
+        let mut out = OutBuf::new();
+        // What was written before is left alone.
+        out.extend(b"before");
+        Connection::client(config.clone()).send_request(&head, true, &mut out).unwrap();
+        Connection::client(config).send_prepared(&prepared, &[], true, &mut out).unwrap();
+        let values = ["a.example", "*/*", "0", "Basic YTpi"];
+        let lines: String =
+            names.iter().zip(values).map(|(name, value)| format!("{name}: {value}\r\n")).collect();
+        let expected = format!("POST http://a.example/ HTTP/1.1\r\n{lines}\r\n").repeat(2);
+        assert_eq!(
+            out.unsent().escape_ascii().to_string(),
+            format!("before{expected}").escape_default().to_string()
+        );
+    }
+}

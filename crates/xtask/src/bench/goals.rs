@@ -26,6 +26,13 @@ pub(super) struct Goal {
     profile: String,
 }
 
+impl Goal {
+    /// Whether it tells where the instructions of that workload go.
+    pub(super) fn has_profile_of(&self, workload: &str) -> bool {
+        self.workload == workload && !self.profile.is_empty()
+    }
+}
+
 /// CPU time at most, as a multiple of one floor's.
 struct Multiple {
     contest: &'static str,
@@ -37,7 +44,10 @@ struct Multiple {
 const MULTIPLES: &[Multiple] = &[
     Multiple { contest: "client-0", label: "Alula", floor: "tokio", most: 1.12 },
     Multiple { contest: "client-0", label: "Alula, prepared", floor: "tokio", most: 1.12 },
+    Multiple { contest: "client-h1-0", label: "Alula", floor: "tokio", most: 1.12 },
+    Multiple { contest: "client-h1-0", label: "Alula, prepared", floor: "tokio", most: 1.12 },
     Multiple { contest: "server-m32", label: "Alula", floor: "block", most: 4.0 },
+    Multiple { contest: "server-h1-m32", label: "Alula", floor: "block", most: 2.0 },
 ];
 
 /// All that this run has figures for.
@@ -67,8 +77,7 @@ fn in_instructions(
     results: &Results,
     peers: &Peers,
 ) -> Result<Option<Goal>> {
-    // A server's workload is called as its contest.
-    let workload = if entry.work == "serve" { contest.name } else { entry.work };
+    let workload = entry.workload(contest);
     let Some(most) = peers.get(workload).and_then(|compared| compared.goal) else { return Ok(None) };
     let figures = results.get(contest, entry);
     let own = figures.instructions.with_context(|| format!("{workload} has no figure"))?;
@@ -78,10 +87,15 @@ fn in_instructions(
         true => format!("≤ {} instructions: met, but it allocates", thousands(most)),
         false => format!("≤ {} instructions: {} above", thousands(most), thousands(own - most)),
     };
-    let profile = if is_met { String::new() } else { profile::of(&programs.bench, workload)? };
-    let functions = profile.lines().filter(|line| is_function(line)).take(PROFILE_LINES);
-    let profile = functions.map(|line| line.to_owned() + "\n").collect();
+    let profile = if is_met { String::new() } else { first_functions(programs, workload)? };
     Ok(Some(Goal { contest: contest.name, label: entry.label, workload, verdict, is_met, profile }))
+}
+
+/// The functions that most instructions of a workload are in, a line each.
+pub(super) fn first_functions(programs: &Programs, workload: &str) -> Result<String> {
+    let profile = profile::of(&programs.bench, workload)?;
+    let functions = profile.lines().filter(|line| is_function(line)).take(PROFILE_LINES);
+    Ok(functions.map(|line| line.to_owned() + "\n").collect())
 }
 
 /// Whether it is about a function, not a file it is in or a caller, which are indented.

@@ -3,36 +3,38 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::process::Command;
 
 use anyhow::{Context, Result};
 
 use super::build::Programs;
-use super::contest::{By, Contest, Entry, Kind};
+use super::contest::{Asking, By, Contest, Entry, Kind, Version};
 use super::floor;
 use super::options::Options;
-use super::program::{Server, Under, args, output};
+use super::program::{Core, Server, Under, args, output};
 use super::results::Results;
 
 /// All contests of that kind, and the servers that the clients ask.
 pub(super) struct Loops<'a> {
     programs: &'a Programs,
     contests: &'a [Contest],
+    core: Core,
     /// Of each contest of clients, the server that answers frames made before, and the floor's.
     servers: BTreeMap<&'static str, [Server; 2]>,
 }
 
 impl<'a> Loops<'a> {
     /// Starts the servers.
-    pub(super) fn start(programs: &'a Programs, contests: &'a [Contest]) -> Result<Self> {
+    pub(super) fn start(programs: &'a Programs, contests: &'a [Contest], core: Core) -> Result<Self> {
         let mut servers = BTreeMap::new();
         for contest in contests {
-            if let Kind::Client { content, .. } = contest.kind {
-                let (up, down) = floor::octets(contest.kind);
-                let answers = args(["peer", "answers", &content.to_string()]);
+            if let Kind::Client(asking) = contest.kind {
+                let floor::Octets { up, down } = floor::of_client(asking);
+                let answers = args(["peer", fixed(asking.version), &asking.content.to_string()]);
                 let bare = args(["floor", "block", "serve", &up.to_string(), &down.to_string()]);
                 let start = |program, args: &[OsString], name: &str| {
-                    let log = programs.folder.join(format!("{}-{name}.log", contest.name));
-                    Server::start(Under::OneCore.command(program, args)?, None, log)
+                    let log = programs.folder.join(format!("{}-{name}-{core:?}.log", contest.name));
+                    Server::start(Under::OneCore.command(program, args, core)?, None, log, core)
                 };
                 let both = [
                     start(programs.bench.program(), &answers, "answers")?,
@@ -41,7 +43,12 @@ impl<'a> Loops<'a> {
                 servers.insert(contest.name, both);
             }
         }
-        Ok(Self { programs, contests, servers })
+        Ok(Self { programs, contests, core, servers })
+    }
+
+    /// Where it all runs.
+    pub(super) fn core(&self) -> Core {
+        self.core
     }
 
     /// Times everybody once.
@@ -49,9 +56,10 @@ impl<'a> Loops<'a> {
         for (contest, timed, _) in self.all() {
             let units = (timed / options.divisor).max(1);
             for entry in contest.entries.iter().filter(|entry| entry.is_timed()) {
-                let (program, args) = self.command(contest, entry, units)?;
-                let (printed, _) = output(Under::OneCore.command(&program, &args)?)?;
-                let told = Told::parse(&printed).with_context(|| format!("{args:?}: {printed}"))?;
+                let command = self.command(Under::OneCore, contest, entry, units)?;
+                let described = format!("{command:?}");
+                let (printed, _) = output(command)?;
+                let told = Told::parse(&printed).with_context(|| format!("{described}: {printed}"))?;
                 let figures = results.of(contest, entry);
                 figures.wall.push(told.wall / units as f64);
                 figures.cpu.push(told.cpu / units as f64);
@@ -64,20 +72,27 @@ impl<'a> Loops<'a> {
     /// The contests with the units that are timed and those that are counted.
     pub(super) fn all(&self) -> impl Iterator<Item = (&'a Contest, u64, u64)> {
         self.contests.iter().filter_map(|contest| match contest.kind {
-            Kind::Memory { timed, counted } | Kind::Client { timed, counted, .. } => {
+            Kind::Memory { timed, counted } | Kind::Client(Asking { timed, counted, .. }) => {
                 Some((contest, timed, counted))
             }
             Kind::Server(_) => None,
         })
     }
 
-    /// The program and its arguments that do so many units.
+    /// What does so many units, under something.
     pub(super) fn command(
         &self,
+        under: Under<'_>,
         contest: &Contest,
         entry: &Entry,
         units: u64,
-    ) -> Result<(PathBuf, Vec<OsString>)> {
+    ) -> Result<Command> {
+        let (program, args) = self.program(contest, entry, units)?;
+        under.command(&program, &args, self.core)
+    }
+
+    /// The program and its arguments that do so many units.
+    fn program(&self, contest: &Contest, entry: &Entry, units: u64) -> Result<(PathBuf, Vec<OsString>)> {
         let (programs, units) = (self.programs, units.to_string());
         let [answers, bare] = self.ports(contest);
         let lists = programs.lists.to_string_lossy();
@@ -87,11 +102,7 @@ impl<'a> Loops<'a> {
             By::Rust => (programs.rust.clone(), args([entry.peer].iter().chain(&rest))),
             By::Go => (programs.go.clone(), args(rest)),
             By::Nghttp2 => (programs.nghttp2.clone(), args(rest)),
-            By::Floor => {
-                let (up, down) = floor::octets(contest.kind);
-                let (up, down) = (up.to_string(), down.to_string());
-                (programs.rust.clone(), args(["floor", entry.work, "client", &units, &up, &down, &bare]))
-            }
+            By::Floor => (programs.rust.clone(), bare_client(contest.kind, entry, &units, &bare)?),
             other => anyhow::bail!("{other:?} is a server only"),
         })
     }
@@ -100,6 +111,29 @@ impl<'a> Loops<'a> {
         let port = |at: usize| self.servers.get(contest.name).map_or(0, |servers| servers[at].port);
         [port(0).to_string(), port(1).to_string()]
     }
+}
+
+/// How `alula-bench` calls its fixed server.
+fn fixed(version: Version) -> &'static str {
+    match version {
+        Version::Http1 => "http1-answers",
+        Version::Http2 => "answers",
+    }
+}
+
+/// The floor's arguments: where requests of HTTP/1.1 are in flight, each has a connection.
+fn bare_client(kind: Kind, entry: &Entry, units: &str, port: &str) -> Result<Vec<OsString>> {
+    let Kind::Client(asking) = kind else { anyhow::bail!("the floor does nothing in memory") };
+    let floor::Octets { up, down } = floor::of_client(asking);
+    let (connections, each) = match asking.version {
+        Version::Http1 => (asking.in_flight, 1),
+        Version::Http2 => (1, asking.in_flight),
+    };
+    let numbers = [connections, each, up, down].map(|number| number.to_string());
+    let mut all = args(["floor", entry.work, "client", units]);
+    all.extend(args(numbers));
+    all.push(port.into());
+    Ok(all)
 }
 
 /// What a program prints: nanoseconds, those of the CPU, and allocations per unit where it counts them itself.

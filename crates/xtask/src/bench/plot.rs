@@ -53,7 +53,7 @@ fn most(rows: &[Row<'_>]) -> f64 {
 fn unit(kind: Kind) -> &'static str {
     match kind {
         Kind::Memory { .. } => "nanoseconds each",
-        Kind::Client { .. } => "microseconds of the client's CPU per request",
+        Kind::Client(_) => "microseconds of the client's CPU per request",
         Kind::Server(_) => "microseconds of the server's CPU per request",
     }
 }

@@ -7,6 +7,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -15,8 +16,24 @@ use anyhow::{Context, Result, ensure};
 
 use crate::command::find_program;
 
-/// What a program is started under. Always on one core, the last: all share it that are timed, and with the other side of its
-/// connection there, a program that is counted waits for it in every run alike.
+/// The core that a program and the other side of its connection share: all those that are timed the same one, and with the other
+/// side there, a program that is counted waits for it in every run alike.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) struct Core(usize);
+
+impl Core {
+    /// Where everything is timed.
+    pub(super) fn last() -> Result<Self> {
+        Ok(Self(thread::available_parallelism()?.get() - 1))
+    }
+
+    /// Where half of what is counted may run; the last one where there is no other.
+    pub(super) const fn first() -> Self {
+        Self(0)
+    }
+}
+
+/// What a program is started under, always on one core.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Under<'a> {
     /// Nothing else.
@@ -38,10 +55,9 @@ const END_MAX: Duration = Duration::from_secs(20);
 
 impl Under<'_> {
     /// The command, in an environment that is empty otherwise.
-    pub(super) fn command(self, program: &Path, args: &[OsString]) -> Result<Command> {
+    pub(super) fn command(self, program: &Path, args: &[OsString], core: Core) -> Result<Command> {
         let mut command = Command::new("taskset");
-        let cores = thread::available_parallelism()?.get();
-        command.arg("--cpu-list").arg((cores - 1).to_string()).env_clear();
+        command.arg("--cpu-list").arg(core.0.to_string()).env_clear();
         match self {
             Self::OneCore => {}
             Self::Callgrind => {
@@ -106,18 +122,20 @@ pub(super) struct Server {
     output: BufReader<ChildStdout>,
     described: String,
     log: PathBuf,
+    /// Where it runs; so does who loads it.
+    pub(super) core: Core,
     pub(super) port: u16,
 }
 
 impl Server {
     /// Starts it and waits until it listens: on the port it prints, unless it was told one. It says what else it says in the log.
-    pub(super) fn start(mut command: Command, port: Option<u16>, log: PathBuf) -> Result<Self> {
+    pub(super) fn start(mut command: Command, port: Option<u16>, log: PathBuf, core: Core) -> Result<Self> {
         let described = format!("{command:?}");
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(File::create(&log)?);
         let mut child = command.spawn().with_context(|| described.clone())?;
         let input = child.stdin.take();
         let output = BufReader::new(child.stdout.take().context("it is piped")?);
-        let mut server = Self { child, input, output, described, log, port: port.unwrap_or_default() };
+        let mut server = Self { child, input, output, described, log, core, port: port.unwrap_or_default() };
         match port {
             Some(port) => server.wait_for(port)?,
             None => server.port = server.line()?.parse().with_context(|| server.described.clone())?,
@@ -205,9 +223,10 @@ pub(super) fn taken(before: &Threads, after: &Threads) -> Result<u64> {
     Ok(after.values().sum::<u64>() - before.values().sum::<u64>())
 }
 
-/// A port that nobody listens on, below those that the system gives to outgoing connections.
+/// A port that nobody listens on, below those that the system gives to outgoing connections, and none that was given before.
 pub(super) fn free_port() -> Result<u16> {
-    let start = std::process::id() % 20_000;
+    static GIVEN: AtomicU32 = AtomicU32::new(0);
+    let start = std::process::id() % 20_000 + GIVEN.fetch_add(1, Ordering::Relaxed) * 7;
     let ports = (0..20_000).map(|offset| 10_000 + (start + offset) % 20_000);
     let mut ports = ports.filter_map(|port| u16::try_from(port).ok());
     let is_free = |port: &u16| TcpListener::bind(("127.0.0.1", *port)).is_ok();

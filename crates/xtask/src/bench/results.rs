@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::contest::{Contest, Entry};
+use super::contest::{By, Contest, Entry};
 
 /// Everything of a run.
 #[derive(Debug, Default)]
@@ -26,6 +26,12 @@ impl Results {
 
     pub(super) fn of(&mut self, contest: &Contest, entry: &Entry) -> &mut Figures {
         self.0.entry((contest.name, entry.label)).or_default()
+    }
+
+    /// CPU time of Alula's first entry, by round.
+    pub(super) fn own(&self, contest: &Contest) -> Vec<f64> {
+        let own = contest.entries.iter().find(|entry| entry.by == By::Alula);
+        own.map(|entry| self.get(contest, entry).cpu).unwrap_or_default()
     }
 
     /// CPU time of the blocking floor and of the one on tokio, by round.

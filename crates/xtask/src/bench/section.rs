@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use alula_tidy::repository_root;
 use anyhow::{Context, Result};
 
+use super::behind::Behind;
 use super::contest::Contest;
 use super::goals::{Goal, profiles};
 use super::options::Options;
@@ -20,16 +21,21 @@ const END: &str = "<!-- end of bench -->\n";
 const PLOTS: &str = "plots";
 
 /// What a profile is of, since a server's is not under h2load.
-const PROFILES: &str =
-    "Of the workload of that name, as `cargo xtask costs --profile` has it: the first functions of each.";
+const PROFILES: &str = "Of what is above its goal, or behind a peer: the first functions of the workload of that name, \
+    as `cargo xtask costs --profile` has it.";
 
-/// All tables, and what is above its goal.
-pub(super) fn markdown(
-    contests: &[Contest],
-    results: &Results,
-    goals: &[Goal],
-    options: &Options,
-) -> Result<String> {
+/// What a run has to tell.
+pub(super) struct Report<'a> {
+    pub(super) contests: &'a [Contest],
+    pub(super) results: &'a Results,
+    pub(super) goals: &'a [Goal],
+    pub(super) behind: &'a Behind,
+    pub(super) options: &'a Options,
+}
+
+/// All tables, where a peer is ahead, and what is above its goal.
+pub(super) fn markdown(report: &Report<'_>) -> Result<String> {
+    let Report { contests, results, goals, behind, options } = *report;
     let quick = if options.divisor > 1 { ", of fewer units than a whole run has" } else { "" };
     let mut text = format!("{} rounds{quick}. {}\n\n", options.rounds, versions::sentence()?);
     for contest in contests {
@@ -37,28 +43,24 @@ pub(super) fn markdown(
         let table = table::markdown(contest, results, goals);
         text += &format!("### {}\n\n{plot}\n\n{table}\n", contest.title);
     }
-    let profiles = profiles(goals);
+    text += &format!("### Where a peer is ahead\n\n{}", behind.markdown());
+    let profiles = profiles(goals) + behind.profiles();
     if !profiles.is_empty() {
-        text += &format!("### Where the instructions above a goal go\n\n{PROFILES}\n\n{profiles}");
+        text += &format!("### Where the instructions go\n\n{PROFILES}\n\n{profiles}");
     }
     Ok(text)
 }
 
 /// Puts them into the document, and the plots beside it.
-pub(super) fn write(
-    contests: &[Contest],
-    results: &Results,
-    goals: &[Goal],
-    options: &Options,
-) -> Result<()> {
+pub(super) fn write(report: &Report<'_>) -> Result<()> {
     let folder = folder();
     fs::create_dir_all(&folder)?;
-    for contest in contests {
-        fs::write(folder.join(format!("{}.svg", contest.name)), plot::svg(contest, results))?;
+    for contest in report.contests {
+        fs::write(folder.join(format!("{}.svg", contest.name)), plot::svg(contest, report.results))?;
     }
     let document = document();
     let old = fs::read_to_string(&document)?;
-    fs::write(&document, replaced(&old, &markdown(contests, results, goals, options)?)?)?;
+    fs::write(&document, replaced(&old, &markdown(report)?)?)?;
     println!("wrote {} and {}", document.display(), folder.display());
     Ok(())
 }

@@ -8,10 +8,10 @@ use std::process::Command;
 use anyhow::{Context, Result};
 
 use super::build::Programs;
-use super::contest::{By, Contest, Entry, Kind, Load};
+use super::contest::{By, Contest, Entry, Kind, Load, Version};
 use super::floor;
 use super::options::Options;
-use super::program::{Server, Under, args, free_port, output, taken};
+use super::program::{Core, Server, Under, args, free_port, output, taken};
 use super::results::Results;
 use crate::command::{answer, find_program};
 
@@ -19,15 +19,19 @@ use crate::command::{answer, find_program};
 pub(super) struct Servers<'a> {
     programs: &'a Programs,
     contests: &'a [Contest],
-    running: Vec<(Entry, Server)>,
+    running: Vec<(Version, Entry, Server)>,
 }
 
 impl<'a> Servers<'a> {
     pub(super) fn start(programs: &'a Programs, contests: &'a [Contest]) -> Result<Self> {
         let mut running = Vec::new();
-        let first = contests.iter().find(|contest| matches!(contest.kind, Kind::Server(_)));
-        for entry in first.map_or(&[][..], |contest| &contest.entries) {
-            running.push((entry.clone(), start(programs, entry, Under::OneCore)?));
+        for (load, entries) in loads(contests) {
+            for entry in entries {
+                if find(&running, load.version, entry).is_none() {
+                    let server = start(programs, entry, load, Under::OneCore, Core::last()?)?;
+                    running.push((load.version, entry.clone(), server));
+                }
+            }
         }
         Ok(Self { programs, contests, running })
     }
@@ -37,12 +41,11 @@ impl<'a> Servers<'a> {
         for contest in self.contests {
             let Kind::Server(load) = contest.kind else { continue };
             for entry in &contest.entries {
-                let running = self.running.iter().find(|(other, _)| other.label == entry.label);
-                let (_, server) = running.context("every server runs")?;
+                let server = find(&self.running, load.version, entry).context("every server runs")?;
                 let requests = load.requests / options.divisor;
-                drive(self.programs, entry, server.port, load, requests / 10)?;
+                drive(self.programs, entry, server, load, requests / 10)?;
                 let before = server.cpu()?;
-                let per_second = drive(self.programs, entry, server.port, load, requests)?;
+                let per_second = drive(self.programs, entry, server, load, requests)?;
                 let cpu = taken(&before, &server.cpu()?).with_context(|| entry.label.to_owned())?;
                 let figures = results.of(contest, entry);
                 figures.cpu.push(cpu as f64 / requests as f64);
@@ -53,19 +56,39 @@ impl<'a> Servers<'a> {
     }
 
     pub(super) fn stop(self) -> Result<()> {
-        for (entry, server) in self.running {
+        for (_, entry, server) in self.running {
             stop(&entry, server)?;
         }
         Ok(())
     }
 }
 
+fn loads(contests: &[Contest]) -> impl Iterator<Item = (Load, &[Entry])> {
+    contests.iter().filter_map(|contest| match contest.kind {
+        Kind::Server(load) => Some((load, &*contest.entries)),
+        _ => None,
+    })
+}
+
+/// The one of that version and label.
+fn find<'s>(running: &'s [(Version, Entry, Server)], version: Version, entry: &Entry) -> Option<&'s Server> {
+    let is_own =
+        |(spoken, other, _): &&(Version, Entry, Server)| *spoken == version && other.label == entry.label;
+    running.iter().find(is_own).map(|(_, _, server)| server)
+}
+
 /// Starts a server under something.
-pub(super) fn start(programs: &Programs, entry: &Entry, under: Under<'_>) -> Result<Server> {
-    let (program, args, port) = command(programs, entry)?;
-    let log = programs.folder.join(format!("{}.log", entry.label.replace(' ', "-")));
-    let command = under.command(&program, &args)?;
-    Server::start(command, port, log).with_context(|| entry.label.to_owned())
+pub(super) fn start(
+    programs: &Programs,
+    entry: &Entry,
+    load: Load,
+    under: Under<'_>,
+    core: Core,
+) -> Result<Server> {
+    let (program, args, port) = command(programs, entry, load)?;
+    let log = format!("{}-{:?}-{core:?}.log", entry.label.replace(' ', "-"), load.version);
+    let (log, command) = (programs.folder.join(log), under.command(&program, &args, core)?);
+    Server::start(command, port, log, core).with_context(|| entry.label.to_owned())
 }
 
 /// Ends it; says what callgrind has said.
@@ -74,15 +97,15 @@ pub(super) fn stop(entry: &Entry, server: Server) -> Result<String> {
 }
 
 /// The program, its arguments, and the port unless it tells that itself.
-fn command(programs: &Programs, entry: &Entry) -> Result<(PathBuf, Vec<OsString>, Option<u16>)> {
+fn command(programs: &Programs, entry: &Entry, load: Load) -> Result<(PathBuf, Vec<OsString>, Option<u16>)> {
     let found = |name: &str| find_program(name).with_context(|| format!("{name} is not there"));
     let port = free_port()?;
     Ok(match entry.by {
         By::Alula => (programs.bench.program().to_owned(), args(["serve"]), None),
-        By::Rust => (programs.rust.clone(), args([entry.peer, "serve"]), None),
-        By::Go => (programs.go.clone(), args(["serve"]), None),
+        By::Rust => (programs.rust.clone(), args([entry.peer, entry.work]), None),
+        By::Go => (programs.go.clone(), args([entry.work]), None),
         By::Floor => {
-            let (up, down) = floor::octets(Kind::Memory { timed: 0, counted: 0 });
+            let floor::Octets { up, down } = floor::of_server(load);
             let (up, down) = (up.to_string(), down.to_string());
             (programs.rust.clone(), args(["floor", entry.work, "serve", &up, &down]), None)
         }
@@ -93,14 +116,14 @@ fn command(programs: &Programs, entry: &Entry) -> Result<(PathBuf, Vec<OsString>
             (found("nghttpd")?, all, Some(port))
         }
         By::Nginx => {
-            let configuration = programs.folder.join("nginx.conf");
-            fs::write(&configuration, nginx(port))?;
+            let configuration = programs.folder.join(format!("nginx-{port}.conf"));
+            fs::write(&configuration, nginx(port, load.version))?;
             let mut all = args(["-e", "stderr", "-p"]);
             all.extend([programs.folder.clone().into(), "-c".into(), configuration.into()]);
             (found("nginx")?, all, Some(port))
         }
         By::H2o => {
-            let configuration = programs.folder.join("h2o.conf");
+            let configuration = programs.folder.join(format!("h2o-{port}.conf"));
             fs::write(&configuration, h2o(port, &site(programs)?)?)?;
             (found("h2o")?, args([OsString::from("-c"), configuration.into()]), Some(port))
         }
@@ -117,11 +140,12 @@ fn site(programs: &Programs) -> Result<PathBuf> {
 }
 
 /// One process, an answer from memory, and no log.
-fn nginx(port: u16) -> String {
+fn nginx(port: u16, version: Version) -> String {
+    let http2 = if version == Version::Http2 { " http2" } else { "" };
     format!(
         "daemon off;
 master_process off;
-pid nginx.pid;
+pid nginx-{port}.pid;
 error_log stderr;
 events {{ worker_connections 256; }}
 http {{
@@ -133,7 +157,7 @@ http {{
     scgi_temp_path scgi;
     keepalive_requests 1000000000;
     server {{
-        listen 127.0.0.1:{port} http2;
+        listen 127.0.0.1:{port}{http2};
         location /hello {{ default_type text/plain; return 200 \"Hello, World!\"; }}
     }}
 }}
@@ -161,22 +185,31 @@ hosts:
 }
 
 /// Requests per second under so many requests.
-pub(super) fn drive(programs: &Programs, entry: &Entry, port: u16, load: Load, requests: u64) -> Result<f64> {
+pub(super) fn drive(
+    programs: &Programs,
+    entry: &Entry,
+    server: &Server,
+    load: Load,
+    requests: u64,
+) -> Result<f64> {
+    let port = server.port;
     let Load { connections, in_flight, .. } = load;
     let batch = connections * in_flight;
     // Whole batches only.
     let requests = requests.div_ceil(batch) * batch;
     let [requests_text, c, m] = [requests, connections, in_flight].map(|number| number.to_string());
-    let (up, down) = floor::octets(Kind::Server(load));
     let (program, all) = if entry.is_floor() {
+        let floor::Octets { up, down } = floor::of_server(load);
         let [up, down, port] = [up, down, port.into()].map(|number: u64| number.to_string());
         (programs.rust.clone(), args(["floor", "drive", &requests_text, &c, &m, &up, &down, &port]))
     } else {
         let url = format!("http://127.0.0.1:{port}/hello");
         let program = find_program("h2load").context("h2load is not there")?;
-        (program, args(["-n", &requests_text, "-c", &c, "-m", &m, &url]))
+        let h1 = (load.version == Version::Http1).then_some("--h1");
+        let all = ["-n", &requests_text, "-c", &c, "-m", &m].into_iter().chain(h1).chain([&*url]);
+        (program, args(all))
     };
-    let command = Under::OneCore.command(&program, &all)?;
+    let command = Under::OneCore.command(&program, &all, server.core)?;
     let (printed, _) = output(command).with_context(|| entry.label.to_owned())?;
     let per_second = if entry.is_floor() { printed.trim().parse().ok() } else { h2load(&printed, requests) };
     per_second

@@ -16,11 +16,12 @@ pub(super) fn markdown(contest: &Contest, results: &Results, goals: &[Goal]) -> 
         text.push_str(if ["who", "goal"].contains(column) { " --- |" } else { " ---: |" });
     }
     text.push('\n');
-    let floor = results.floor(contest, "block");
+    // What CPU time is told in multiples of.
+    let ones = [results.floor(contest, "block"), results.own(contest)];
     for entry in &contest.entries {
         let figures = results.get(contest, entry);
         let goal = in_row(goals, contest, entry);
-        writeln!(text, "| {} |", cells(contest.kind, entry, &figures, &floor, goal).join(" | "))
+        writeln!(text, "| {} |", cells(contest.kind, entry, &figures, &ones, goal).join(" | "))
             .expect("a String takes any text");
     }
     text
@@ -29,11 +30,20 @@ pub(super) fn markdown(contest: &Contest, results: &Results, goals: &[Goal]) -> 
 fn columns(kind: Kind) -> &'static [&'static str] {
     match kind {
         Kind::Memory { .. } => &["who", "ns", "instructions", "allocations", "goal"],
-        _ => &["who", "per second", "CPU, µs", "CPU, × the floor", "instructions", "allocations", "goal"],
+        _ => &[
+            "who",
+            "per second",
+            "CPU, µs",
+            "CPU, × the floor",
+            "CPU, × Alula",
+            "instructions",
+            "allocations",
+            "goal",
+        ],
     }
 }
 
-fn cells(kind: Kind, entry: &Entry, figures: &Figures, floor: &[f64], goal: String) -> Vec<String> {
+fn cells(kind: Kind, entry: &Entry, figures: &Figures, ones: &[Vec<f64>], goal: String) -> Vec<String> {
     let mut cells = vec![entry.label.to_owned()];
     match kind {
         Kind::Memory { .. } => cells.push(spread(Spread::of(figures.wall.iter().copied()), whole)),
@@ -42,7 +52,7 @@ fn cells(kind: Kind, entry: &Entry, figures: &Figures, floor: &[f64], goal: Stri
             cells.push(spread(Spread::of(per_second), thousands));
             let micros = figures.cpu.iter().map(|cpu| cpu / 1000.0);
             cells.push(spread(Spread::of(micros), fine));
-            cells.push(spread(Spread::of_ratios(&figures.cpu, floor), fine));
+            cells.extend(ones.iter().map(|one| spread(Spread::of_ratios(&figures.cpu, one), fine)));
         }
     }
     cells.push(figures.instructions.map_or("–".into(), thousands));
@@ -52,13 +62,13 @@ fn cells(kind: Kind, entry: &Entry, figures: &Figures, floor: &[f64], goal: Stri
 }
 
 /// `median (least–most)`.
-fn spread(spread: Option<Spread>, print: impl Fn(f64) -> String) -> String {
+pub(super) fn spread(spread: Option<Spread>, print: impl Fn(f64) -> String) -> String {
     let Some(Spread { median, least, most }) = spread else { return "–".into() };
     format!("{} ({}–{})", print(median), print(least), print(most))
 }
 
 /// Allocations: to the hundredth, so what a start has left does not show, nor does −0.
-fn few(figure: f64) -> String {
+pub(super) fn few(figure: f64) -> String {
     let text = format!("{:.2}", figure.max(0.0));
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
@@ -67,12 +77,14 @@ fn whole(figure: f64) -> String {
     if figure < 10.0 { format!("{figure:.1}") } else { thousands(figure) }
 }
 
-fn fine(figure: f64) -> String {
+pub(super) fn fine(figure: f64) -> String {
     format!("{figure:.2}")
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::contest::chosen;
+    use super::super::options::Options;
     use super::*;
 
     #[test]
@@ -80,6 +92,21 @@ mod tests {
         let own = Spread { median: 1234.4, least: 9.96, most: 20_000.0 };
         assert_eq!(spread(Some(own), whole), "1,234 (10.0–20,000)");
         assert_eq!(spread(None, whole), "–");
+    }
+
+    #[test]
+    fn a_row_has_a_cell_for_each_column() {
+        let options = Options::parse(&["--only", "ureq"]).expect("valid options");
+        let (contests, mut results) = (chosen(&options).expect("a peer"), Results::default());
+        let contest = &contests[0];
+        for (label, cpu) in [("floor, blocking", 5000.0), ("Alula", 10_000.0), ("ureq", 15_000.0)] {
+            results.of(contest, contest.entry(label).expect("it takes part")).cpu = vec![cpu];
+        }
+        let table = markdown(contest, &results, &[]);
+        let columns: Vec<usize> = table.lines().map(|line| line.matches('|').count()).collect();
+        assert_eq!(columns, [9; 7], "{table}");
+        let row = "| ureq | – | 15.00 (15.00–15.00) | 3.00 (3.00–3.00) | 1.50 (1.50–1.50) | – | – |  |";
+        assert_eq!(table.lines().last(), Some(row));
     }
 
     #[test]

@@ -10,8 +10,8 @@ use crate::command::{answer, find_program};
 use crate::costs::figures::Tools;
 
 /// The crates that are compared; what libcurl is, its crate says in its own version.
-const CRATES: [&str; 9] =
-    ["hyper", "hyper-util", "h2", "http", "reqwest", "axum", "tokio", "fluke-hpack", "httlib-hpack"];
+const CRATES: [&str; 10] =
+    ["hyper", "hyper-util", "h2", "http", "reqwest", "ureq", "axum", "tokio", "fluke-hpack", "httlib-hpack"];
 
 /// In one sentence.
 pub(super) fn sentence() -> Result<String> {

@@ -7,6 +7,9 @@ use alula_net::Error;
 use super::{Exceptions, Proxy, Server};
 use crate::connecting::Destination;
 
+const UNUSABLE: &str =
+    "http_proxy, https_proxy or all_proxy of the environment is not the URL of a proxy that can be used";
+
 /// In order of preference.
 #[derive(Clone)]
 pub(crate) enum Proxies {
@@ -65,7 +68,8 @@ fn of_environment(variable: impl Fn(&str) -> Option<String>) -> Result<Vec<Proxy
     for (url, proxy_for) in [(http, Proxy::http as fn(&str) -> _), (https, Proxy::https)] {
         let url = url.or_else(|| all.clone()).unwrap_or_default();
         if !url.trim().is_empty() {
-            proxies.push(Proxy { except: except.clone(), ..proxy_for(&url)? });
+            let proxy = proxy_for(&url).map_err(|_| Error::usage(UNUSABLE))?;
+            proxies.push(Proxy { except: except.clone(), ..proxy });
         }
     }
     Ok(proxies)
@@ -124,6 +128,7 @@ mod tests {
 
     #[test]
     fn what_is_no_proxy_is_not_passed_over() {
-        assert!(of_environment(|name| (name == "all_proxy").then(|| "gopher://a".to_owned())).is_err());
+        let gopher = |name: &str| (name == "all_proxy").then(|| "gopher://a".to_owned());
+        assert!(of_environment(gopher).unwrap_err().to_string().contains("all_proxy of the environment"));
     }
 }

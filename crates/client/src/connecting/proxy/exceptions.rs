@@ -5,6 +5,8 @@
 
 use std::net::IpAddr;
 
+use url::Host;
+
 #[derive(Clone, Debug, Default)]
 pub(super) struct Exceptions(Vec<Exception>);
 
@@ -18,7 +20,7 @@ struct Exception {
 #[derive(Clone, Debug, Eq, PartialEq)]
 enum Hosts {
     All,
-    /// A name and those below it, in lower case.
+    /// A name and those below it, as URLs have it: in lower case, internationalised labels as `xn--…`.
     Domain(String),
     /// The addresses that begin with so many bits of this one.
     Network(IpAddr, u32),
@@ -73,8 +75,10 @@ impl Hosts {
         }
         let name = item.strip_prefix('*').unwrap_or(item);
         let name = name.strip_prefix('.').unwrap_or(name);
-        let name = name.strip_suffix('.').unwrap_or(name).to_ascii_lowercase();
-        (!name.is_empty() && !name.contains(['*', '/', '[', ']', ':'])).then_some(Self::Domain(name))
+        match Host::parse(name.strip_suffix('.').unwrap_or(name)) {
+            Ok(Host::Domain(name)) if !name.contains('*') => Some(Self::Domain(name)),
+            _ => None,
+        }
     }
 
     fn have(&self, host: &str) -> bool {
@@ -121,6 +125,13 @@ mod tests {
                 assert!(!covers(list, host), "{list}: {host}");
             }
         }
+    }
+
+    #[test]
+    fn names_may_be_written_as_people_do() {
+        assert!(covers("b\u{fc}cher.example", "xn--bcher-kva.example"));
+        assert!(covers("B\u{dc}CHER.example", "www.xn--bcher-kva.example"));
+        assert!(covers("my_host", "my_host") && covers("localhost", "localhost"));
     }
 
     #[test]

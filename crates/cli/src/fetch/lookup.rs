@@ -1,0 +1,101 @@
+//! Where hosts are looked for: addresses of one family only, or another host's.
+
+use std::{io, net::SocketAddr};
+
+use alula::{Resolve, Resolving, SystemResolver};
+
+use super::{plan::Plan, target::Target};
+use crate::{
+    args::ConnectionArgs,
+    exit::{Exit, Failure},
+};
+
+/// The system's resolver with what the flags change about it.
+#[derive(Debug)]
+pub(super) struct Lookup {
+    family: Option<Family>,
+    stand_in: Option<StandIn>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Family {
+    V4,
+    V6,
+}
+
+/// A host that is asked for at another one's addresses: the field `host` that was given, and the host of the URL.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(super) struct StandIn {
+    pub(super) asked_for: String,
+    pub(super) host: String,
+    pub(super) port: u16,
+}
+
+impl Lookup {
+    /// Nothing when hosts are looked up as they are without it.
+    pub(super) fn of(args: &ConnectionArgs, plan: &Plan) -> Option<Self> {
+        let family = match (args.ipv4, args.ipv6) {
+            (true, _) => Some(Family::V4),
+            (_, true) => Some(Family::V6),
+            _ => None,
+        };
+        let stand_in = plan.stand_in.clone();
+        (family.is_some() || stand_in.is_some()).then_some(Self { family, stand_in })
+    }
+
+    async fn addresses(&self, host: &str, port: u16) -> io::Result<Vec<SocketAddr>> {
+        let stand_in = self.stand_in.as_ref().filter(|stand_in| stand_in.asked_for == host);
+        let (host, port) = stand_in.map_or((host, port), |stand_in| (&stand_in.host, stand_in.port));
+        let mut found = match host.parse() {
+            Ok(address) => vec![SocketAddr::new(address, port)],
+            Err(_) => SystemResolver.resolve(host, port).await?,
+        };
+        found.retain(|address| match self.family {
+            Some(Family::V4) => address.is_ipv4(),
+            Some(Family::V6) => address.is_ipv6(),
+            None => true,
+        });
+        match found.is_empty() {
+            true => Err(io::Error::new(io::ErrorKind::NotFound, "the host has no address of this family")),
+            false => Ok(found),
+        }
+    }
+}
+
+impl Resolve for Lookup {
+    fn resolve<'a>(&'a self, host: &'a str, port: u16) -> Resolving<'a> {
+        Box::pin(self.addresses(host, port))
+    }
+}
+
+/// Makes the field `host` that was given the host of the URLs: a request names one (RFC 9112 §3.2), and where it is sent is
+/// another matter.
+pub(super) fn stand_in(
+    fields: &mut Vec<(String, String)>,
+    targets: &mut [Target],
+) -> Result<Option<StandIn>, Failure> {
+    let is_host = |(name, _): &(String, String)| name.eq_ignore_ascii_case("host");
+    let Some(place) = fields.iter().position(is_host) else { return Ok(None) };
+    let (_, given) = fields.remove(place);
+    let usage = |why: &str| Failure::new(Exit::Usage, format_args!("host: {given}: {why}"));
+    if given.contains(['/', '?', '#', '@', '\\']) {
+        return Err(usage("it is no name of a host"));
+    }
+    let mut found: Option<StandIn> = None;
+    for target in targets {
+        let host = target.url.host_str().unwrap_or_default().trim_matches(['[', ']']).to_owned();
+        let port = target.url.port_or_known_default().unwrap_or_default();
+        let wanted = Target::of(&format!("{}://{given}", target.url.scheme()), &[])?.url;
+        let changed =
+            target.url.set_host(wanted.host_str()).is_ok() && target.url.set_port(wanted.port()).is_ok();
+        if !changed || !matches!(wanted.host(), Some(url::Host::Domain(_))) {
+            return Err(usage("it is no name of a host"));
+        }
+        let stand_in = StandIn { asked_for: wanted.host_str().unwrap_or_default().to_owned(), host, port };
+        if found.as_ref().is_some_and(|found| *found != stand_in) {
+            return Err(usage("it can be that of one server only, and the URLs are those of several"));
+        }
+        found = Some(stand_in);
+    }
+    Ok(found)
+}
