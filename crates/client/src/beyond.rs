@@ -20,7 +20,7 @@ const TRIES_MAX: u32 = 3;
 /// The way that a call has gone.
 #[derive(Default)]
 struct Trail {
-    /// The tries in all.
+    /// The tries in all; to go on elsewhere is none.
     tries: u32,
     /// The tries at the present URL.
     tries_here: u32,
@@ -68,13 +68,15 @@ impl Call<'_> {
             };
             match next {
                 Next::Done(outcome) => return outcome.map(|response| trail.sign(response)),
-                Next::Again => trail.tries_here += 1,
+                Next::Again => {
+                    trail.tries += 1;
+                    trail.tries_here += 1;
+                }
                 Next::Other { keeps_content } => {
                     trail.tries_here = 1;
                     content = content.filter(|_| keeps_content);
                 }
             }
-            trail.tries += 1;
             outcome = self.attempt(content, ends_at).await;
         }
     }

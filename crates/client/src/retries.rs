@@ -27,7 +27,8 @@ const RETRY_AFTER_MAX: Duration = Duration::from_secs(60);
 ///
 /// Tried again are failures after which the request cannot have been carried out ([`Retry::Safe`](crate::Retry::Safe)), and
 /// for methods that are idempotent (RFC 9110 §9.2.2) also other failures that may pass, and responses with certain
-/// statuses. Content goes along when it was given whole; a call that streams its own is tried once.
+/// statuses. Content goes along when it was given whole; a call that streams its own is tried once. A response that breaks off
+/// within its content is not asked for again.
 ///
 /// All calls of a client share a budget: a tenth of a retry for each call, and ten at once. When it is spent, failures are
 /// told at once, so that an origin that fails gets at most a tenth more requests than usual.
@@ -53,7 +54,7 @@ pub struct Retries {
 }
 
 impl Retries {
-    /// So many tries in all; with 1 at the most nothing is tried again, but for requests that the peer
+    /// So many tries in all, redirects apart; with 1 at the most nothing is tried again, but for requests that the peer
     /// [has not seen](crate::Call::send).
     pub fn new(tries_max: u32) -> Self {
         let statuses = [

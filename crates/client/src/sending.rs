@@ -37,6 +37,8 @@ impl Call<'_> {
 
     /// Sends the head of the request; its content follows through the writer, the response may come before that ends.
     ///
+    /// It is sent once: no redirect is followed, and nothing tried again.
+    ///
     /// # Errors
     /// As [`Self::send`].
     pub async fn open(mut self) -> Result<(BodyWriter, PendingResponse), Error> {

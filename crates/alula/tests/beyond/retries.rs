@@ -134,6 +134,6 @@ async fn prepared_requests_are_tried_again_and_redirects_followed_meanwhile() {
         let prepared = client.prepare(alula::Method::Get, &site.url("/a")).unwrap().build().unwrap();
         let response = send(client.call(&prepared)).await.unwrap();
         assert_eq!((response.status().code(), response.redirects()), (503, 1));
-        assert_eq!(site.take_lines(), ["GET /a", "GET /b", "GET /b", "GET /b"]);
+        assert_eq!(site.take_lines(), ["GET /a", "GET /b", "GET /b", "GET /b", "GET /b"]);
     }
 }
