@@ -45,8 +45,9 @@ pub use alula_client::TlsFacts;
 pub use alula_client::blocking;
 #[cfg(feature = "client")]
 pub use alula_client::{
-    Call, Client, ClientBuilder, Connector, Destination, Dialling, Follow, Hole, PendingResponse, Prepare,
-    Prepared, Proxy, Redirect, Resolve, Resolving, Response, Retries, StatusError, SystemResolver, Transport,
+    Call, Client, ClientBuilder, Connector, Content, Destination, Dialling, Follow, Hole, Multipart, Part,
+    PendingResponse, Prepare, Prepared, Proxy, Redirect, Resolve, Resolving, Response, Retries, StatusError,
+    SystemResolver, Transport,
 };
 #[cfg(feature = "tls")]
 #[cfg(feature = "server")]

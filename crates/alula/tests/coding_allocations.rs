@@ -10,9 +10,9 @@ use flate2::{Compression, write::GzEncoder};
 #[global_allocator]
 static ALLOCATOR: Tally = Tally::system();
 
-const REQUESTS: usize = 200;
+const REQUESTS: usize = 50;
 /// A buffer may still grow once, or be lost, whatever is asked for; what a request costs is seen each time.
-const ATTEMPTS: usize = 5;
+const ATTEMPTS: usize = 3;
 const OCTETS: usize = 5_000;
 
 async fn run(client: &Client, url: &str, requests: usize) {

@@ -10,6 +10,7 @@ use url::Url;
 
 use crate::{
     Call, Response, Retries,
+    content::Given,
     redirected::Redirected,
     redirects::{Step, drain, may_redirect, refused, rewrite},
 };
@@ -75,6 +76,9 @@ impl Call<'_> {
                 Next::Other { keeps_content } => {
                     trail.tries_here = 1;
                     content = content.filter(|_| keeps_content);
+                    if !keeps_content {
+                        self.parts.content = Given::None;
+                    }
                 }
             }
             outcome = self.attempt(content, ends_at).await;
@@ -83,6 +87,9 @@ impl Call<'_> {
 
     /// Sends again what failed, if it may be: at once where the peer cannot have acted on it, else after a while.
     async fn after_error(&self, error: Error, ends_at: Option<Instant>, trail: &Trail) -> Next {
+        if self.parts.content.is_spent() {
+            return Next::Done(Err(error));
+        }
         if trail.tries_here < TRIES_MAX && self.may_try_again(&error) {
             return Next::Again;
         }
@@ -106,7 +113,8 @@ impl Call<'_> {
         ends_at: Option<Instant>,
         trail: &mut Trail,
     ) -> Result<Next, Error> {
-        let retries = self.rules_of_retries().filter(|_| self.request.is_idempotent());
+        let may_repeat = self.request.is_idempotent() && !self.parts.content.is_spent();
+        let retries = self.rules_of_retries().filter(|_| may_repeat);
         let wait = retries.and_then(|retries| retries.wait_after(trail.tries, &response));
         if let Some(ready_at) = self.ready_at(wait, ends_at, trail) {
             drain(response).await;
@@ -114,6 +122,9 @@ impl Call<'_> {
             return Ok(Next::Again);
         }
         let Some(step) = self.step(&response, trail)? else { return Ok(Next::Done(Ok(response))) };
+        if !step.drops_content && self.parts.content.is_spent() {
+            return Err(refused("the content was sent, and cannot be sent again"));
+        }
         drain(response).await;
         self.turn(&step)?;
         trail.redirects += 1;

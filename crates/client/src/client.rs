@@ -248,6 +248,17 @@ impl<'u> Path<'u> {
         }
     }
 
+    /// Appends to the query, or begins one.
+    pub(crate) fn push_query(&mut self, query: &str) {
+        let path = self.as_str();
+        let mark = if path.contains('?') { '&' } else { '?' };
+        let path = format!("{path}{mark}{query}");
+        match self {
+            Self::Parsed(parsed) => parsed.path = path,
+            Self::Given(_) => *self = Self::Parsed(Box::new(Parsed { path, fragment: None, user: None })),
+        }
+    }
+
     /// Whether the URL said who asks.
     pub(crate) fn has_user(&self) -> bool {
         matches!(self, Self::Parsed(parsed) if parsed.user.is_some())

@@ -75,7 +75,7 @@ impl Decoding {
         if let Coded::Plain | Coded::Unknown = coded {
             return;
         }
-        let chain = Spares::lend(&self.spares, coded, self.octets_max);
+        let chain = Spares::lend(&self.spares, coded, self.octets_max.unwrap_or(u64::MAX));
         response.body().decode_with(chain);
     }
 }

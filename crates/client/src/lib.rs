@@ -15,10 +15,12 @@ mod builder;
 mod call;
 mod client;
 mod connecting;
+mod content;
 #[cfg(feature = "cookies")]
 mod cookies;
 #[cfg_attr(not(feature = "decoding"), path = "undecoded.rs")]
 mod decoding;
+mod interim;
 mod location;
 mod opening;
 mod origin;
@@ -48,6 +50,7 @@ pub use builder::ClientBuilder;
 pub use call::Call;
 pub use client::Client;
 pub use connecting::{Connector, Destination, Dialling, Proxy, Resolve, Resolving, SystemResolver};
+pub use content::{Content, Multipart, Part};
 #[cfg(feature = "cookies")]
 pub use cookies::Jar;
 pub use pending::PendingResponse;

@@ -2,13 +2,18 @@
 
 use alula_net::{Error, Stream};
 
-use crate::{Response, builder::Decoding};
+use crate::{
+    Response,
+    builder::Decoding,
+    interim::{self, Hook},
+};
 
 /// A response that has not come yet, to a request whose content may still be on its way.
 pub struct PendingResponse {
     pub(crate) stream: Stream,
     /// How the content is decoded, if it is.
     pub(crate) decoding: Option<Decoding>,
+    pub(crate) on_interim: Option<Hook>,
     #[cfg(feature = "cookies")]
     pub(crate) cookies: Option<Box<crate::cookies::Awaited>>,
 }
@@ -26,7 +31,8 @@ impl PendingResponse {
     ///
     /// # Errors
     /// How the stream ended.
-    pub async fn response(self) -> Result<Response, Error> {
+    pub async fn response(mut self) -> Result<Response, Error> {
+        interim::hear(&self.stream, self.on_interim.as_mut()).await?;
         let received = self.stream.head().await?;
         #[cfg(feature = "cookies")]
         if let Some(cookies) = &self.cookies {
@@ -47,6 +53,9 @@ mod tests {
     #[test]
     fn what_a_task_may_hold_is_send() {
         const fn is_send<T: Send>() {}
+        const fn is_send_and_sync<T: Send + Sync>() {}
+        is_send_and_sync::<crate::Call<'_>>();
+        is_send_and_sync::<crate::Content>();
         is_send::<Body>();
         is_send::<super::PendingResponse>();
         is_send::<super::Response>();

@@ -2,16 +2,17 @@
 
 use std::time::Duration;
 
-use alula_net::{BodyWriter, Cause, Error, Phase, Stream, h1};
+use alula_net::{BodyWriter, Cause, Error, Phase, Received, Stream, h1};
 use tokio::time::Instant;
 
-use crate::{Call, PendingResponse, Response, patience::Patience, request::Request};
+use crate::{Call, PendingResponse, Response, interim, patience::Patience, request::Request};
 
 /// How long content waits to be asked for. There are servers that never ask, and wait for it.
 const CONTINUE_WAIT: Duration = Duration::from_secs(1);
 
 impl Call<'_> {
-    /// Sends the request without content and waits for the head of the response.
+    /// Sends the request, with the [content](Self::content) it was given if it was given any, and waits for the head of the
+    /// response.
     ///
     /// Dropping the future cancels the request (RST_STREAM). Allocates nothing once warm.
     ///
@@ -42,11 +43,15 @@ impl Call<'_> {
     /// # Errors
     /// As [`Self::send`].
     pub async fn open(mut self) -> Result<(BodyWriter, PendingResponse), Error> {
+        if self.parts.content.is_given() {
+            return Err(Error::usage("the content of a call that is opened comes through its writer"));
+        }
         let stream = self.start(None, false, self.ends_at()).await?;
         let (receive, send) = stream.split();
         let pending = PendingResponse {
             stream: receive,
             decoding: self.decoding().cloned(),
+            on_interim: self.parts.on_interim.take(),
             #[cfg(feature = "cookies")]
             cookies: self.awaited_cookies(),
         };
@@ -80,6 +85,9 @@ impl Call<'_> {
         content: Option<&[u8]>,
         ends_at: Option<Instant>,
     ) -> Result<Response, Error> {
+        if content.is_none() && self.parts.content.is_given() {
+            return Box::pin(self.attempt_content(ends_at)).await;
+        }
         let empty = content.is_none_or(<[u8]>::is_empty);
         let mut stream = self.start(content.map(<[u8]>::len), empty, ends_at).await?;
         let mut is_sent = false;
@@ -89,17 +97,25 @@ impl Call<'_> {
                 send_content(&stream, content).await?;
             }
         }
+        if self.parts.on_interim.is_some() {
+            Box::pin(interim::hear(&stream, self.parts.on_interim.as_mut())).await?;
+        }
         let received = stream.head().await?;
-        #[cfg(feature = "cookies")]
-        self.keep_cookies(&received.head.fields);
         if is_sent {
             stream.sent_all();
         }
-        Ok(self.decoded(Response::new(stream, received)))
+        Ok(self.answered(stream, received))
+    }
+
+    /// What the caller is handed once the head of the response has come.
+    pub(crate) fn answered(&self, stream: Stream, received: Received) -> Response {
+        #[cfg(feature = "cookies")]
+        self.keep_cookies(&received.head.fields);
+        self.decoded(Response::new(stream, received))
     }
 
     /// Opens a stream with the head of the request.
-    async fn start(
+    pub(crate) async fn start(
         &mut self,
         length: Option<usize>,
         end: bool,
@@ -122,6 +138,9 @@ impl Call<'_> {
             Request::None => Err(h1::SendError::Closed.into()),
         });
         let stream = opening.await?;
+        if self.parts.on_interim.is_some() {
+            stream.keep_interim();
+        }
         if let Some(ends_at) = ends_at {
             stream.set_deadline(ends_at.saturating_duration_since(Instant::now()), false);
         } else if let Some(after) = settings.deadlines.head {
@@ -132,7 +151,7 @@ impl Call<'_> {
 }
 
 /// Waits until the server asks for the content, or has waited long enough; false when it has answered without.
-async fn goes_ahead(stream: &Stream) -> Result<bool, Error> {
+pub(crate) async fn goes_ahead(stream: &Stream) -> Result<bool, Error> {
     tokio::time::timeout(CONTINUE_WAIT, stream.go_ahead()).await.unwrap_or(Ok(true))
 }
 

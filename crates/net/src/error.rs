@@ -357,7 +357,10 @@ impl fmt::Display for Cause {
             Self::Redirect(why) => write!(f, "the redirect is not followed: {why} (RFC 9110 §15.4)"),
             Self::Coding(why) => write!(f, "the content cannot be decoded: {why} (RFC 9110 §8.4)"),
             Self::TooLong(octets_max) => write!(f, "the content is longer than {octets_max} octets"),
-            Self::Status(status) => write!(f, "the server answered {status} (RFC 9110 §15)"),
+            Self::Status(status) => {
+                let reason = status.reason().unwrap_or("with a status that has no name");
+                write!(f, "the server answered {status} {reason} (RFC 9110 §15)")
+            }
             Self::Unreadable(why) => write!(f, "the content is not what was expected: {why}"),
             Self::Cancelled => f.write_str("it was cancelled on this side"),
         }

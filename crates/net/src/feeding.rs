@@ -158,13 +158,18 @@ impl Shared {
         }
     }
 
-    /// An interim response: the one that is waited for tells a client to send its content (RFC 9110 §10.1.1).
+    /// An interim response: the one that is waited for tells a client to send its content (RFC 9110 §10.1.1). Others are dropped,
+    /// unless somebody wants to hear of them; how many there may be is bounded by the machines.
     fn on_interim(&mut self, stream: StreamKey) {
         let mut head = self.lend_head();
         let is_there = self.machine.take_head(stream, &mut head);
         if let (true, Some((index, slot))) = (is_there, self.of_stream(stream)) {
             slot.is_told_to_go_on |= head.status() == Some(Status::CONTINUE);
+            let kept = slot.keeps_interim.then(|| slot.interim.push_back(std::mem::take(&mut head)));
             self.wake_later(index, Side::Read);
+            if kept.is_some() {
+                return;
+            }
         }
         self.give_head(head);
     }

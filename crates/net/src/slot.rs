@@ -3,6 +3,8 @@
 //! A slot is lent to the handles of a stream and used again when the last of them is dropped. The machine may
 //! forget its stream earlier; the slot then still holds what was received.
 
+use std::collections::VecDeque;
+
 use alula_fields::{Head, StreamKey, Time};
 
 use crate::{
@@ -65,6 +67,9 @@ pub(crate) struct Slot {
     pub(crate) expects_continue: bool,
     /// The server has told us to send our content.
     pub(crate) is_told_to_go_on: bool,
+    /// Interim responses are kept for who waits, in the order in which they came.
+    pub(crate) keeps_interim: bool,
+    pub(crate) interim: VecDeque<Box<Head>>,
     /// What was charged for the head of the request.
     pub(crate) head_octets: u32,
     pub(crate) deadline: Option<Time>,
@@ -97,6 +102,8 @@ impl Slot {
         self.may_be_slow = false;
         self.expects_continue = false;
         self.is_told_to_go_on = false;
+        self.keeps_interim = false;
+        self.interim.clear();
         self.content.clear();
         std::mem::take(&mut self.content)
     }

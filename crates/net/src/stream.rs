@@ -126,6 +126,32 @@ impl Stream {
         .await
     }
 
+    /// Keeps interim responses (RFC 9110 §15.2) for [`Self::interim`], from now on.
+    pub fn keep_interim(&self) {
+        if let Some(slot) = self.conn.lock().slot(self.at) {
+            slot.keeps_interim = true;
+        }
+    }
+
+    /// Waits for an interim response; none when the final one has come. Give it back with [`Self::give_head`]. Safe to drop and
+    /// call again.
+    ///
+    /// # Errors
+    /// As [`Self::head`].
+    pub async fn interim(&self) -> Result<Option<Box<Head>>, Error> {
+        poll_fn(|cx| {
+            self.conn.poll_wait(self.at, Side::Read, cx, |shared| {
+                let slot = shared.slot(self.at)?;
+                match (slot.interim.pop_front(), &slot.failed) {
+                    (Some(head), _) => Some(Ok(Some(head))),
+                    _ if slot.head.is_some() => Some(Ok(None)),
+                    (None, failed) => failed.as_ref().map(|error| Err(error.clone().during(Phase::Head))),
+                }
+            })
+        })
+        .await
+    }
+
     fn poll_head(&self, cx: &mut Context<'_>) -> Poll<Result<Received, Error>> {
         self.conn.poll_wait(self.at, Side::Read, cx, |shared| {
             let slot = shared.slot(self.at)?;
@@ -140,6 +166,11 @@ impl Stream {
             }
             slot.failed.as_ref().map(|error| Err(error.clone().during(Phase::Head)))
         })
+    }
+
+    /// Whether all that the peer sends has come, or the stream has failed.
+    pub(crate) fn is_answered(&self) -> bool {
+        self.conn.lock().slot(self.at).is_none_or(|slot| slot.ended || slot.failed.is_some())
     }
 
     /// Waits for content and puts it into `chunk`; what `chunk` held is given back to the peer's window, and its memory to the

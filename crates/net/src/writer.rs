@@ -31,6 +31,12 @@ impl BodyWriter {
         self.stream.write(data, false, &mut 0).await
     }
 
+    /// Whether the peer's message is whole already, or its stream gone: then nobody waits for the rest of this one, and a client
+    /// may drop it.
+    pub fn is_answered(&self) -> bool {
+        self.stream.is_answered()
+    }
+
     /// Ends the message.
     ///
     /// # Errors

@@ -9,26 +9,15 @@ use super::ClientBuilder;
 use crate::decoding::Spares;
 
 /// What decoding the content of responses needs to know.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub(crate) struct Decoding {
+    #[cfg(feature = "decoding")]
     pub(crate) on: bool,
     /// The most octets that content may have once it is decoded.
     #[cfg(feature = "decoding")]
-    pub(crate) octets_max: u64,
+    pub(crate) octets_max: Option<u64>,
     #[cfg(feature = "decoding")]
     pub(crate) spares: Arc<Spares>,
-}
-
-impl Default for Decoding {
-    fn default() -> Self {
-        Self {
-            on: false,
-            #[cfg(feature = "decoding")]
-            octets_max: u64::MAX,
-            #[cfg(feature = "decoding")]
-            spares: Arc::default(),
-        }
-    }
 }
 
 #[cfg(feature = "decoding")]
@@ -67,7 +56,7 @@ impl ClientBuilder {
     /// How many octets content may have once it is decoded; without bound unless set. More is an error when it is read.
     #[must_use]
     pub fn decoded_max(mut self, octets: u64) -> Self {
-        self.settings.decoding.octets_max = octets;
+        self.settings.decoding.octets_max = Some(octets);
         self
     }
 }

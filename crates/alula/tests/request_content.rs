@@ -1,0 +1,248 @@
+//! What requests carry, as the server sees it, over either version.
+
+use std::{sync::Arc, time::Duration};
+
+use alula::{Cause, Client, Content, Error, Exchange, Multipart, Part, Sent, Server, Status};
+use tokio::{io::AsyncWriteExt as _, time::timeout};
+
+const PATIENCE: Duration = Duration::from_secs(20);
+
+async fn answer(mut exchange: Exchange) -> Result<Sent, Error> {
+    let path = exchange.request().path().to_owned();
+    match path.split('?').next().unwrap_or_default() {
+        // Piece by piece, so that neither side may hold back.
+        "/stream" => {
+            let (_, mut body, responder) = exchange.split();
+            let mut writer = responder.respond(Status::OK).stream().await?;
+            while let Some(chunk) = body.chunk().await? {
+                writer.write(chunk).await?;
+            }
+            writer.finish().await
+        }
+        // Without a look at the content.
+        "/refuse" => exchange.respond(Status::CONTENT_TOO_LARGE).send(&[b'n'; 200_000]).await,
+        "/moved" => exchange.respond(Status::TEMPORARY_REDIRECT).field("location", "/seen").send(b"").await,
+        "/other" => exchange.respond(Status::SEE_OTHER).field("location", "/seen").send(b"").await,
+        _ => {
+            let request = exchange.request();
+            let field =
+                |name: &str| String::from_utf8_lossy(request.fields().get(name).unwrap_or(b"-")).into_owned();
+            let head = format!(
+                "{} {path}\n{}\n{}\n\n",
+                request.method(),
+                field("content-type"),
+                field("content-length")
+            );
+            let mut seen = head.into_bytes();
+            while let Some(chunk) = exchange.body().chunk().await? {
+                seen.extend_from_slice(chunk);
+            }
+            exchange.respond(Status::OK).send(&seen).await
+        }
+    }
+}
+
+async fn start() -> String {
+    let server = Server::bind("127.0.0.1:0").await.unwrap();
+    let origin = format!("http://{}", server.address().unwrap());
+    tokio::spawn(server.serve(answer));
+    origin
+}
+
+fn clients() -> [Client; 2] {
+    [false, true].map(|http2| Client::builder().http2_prior_knowledge(http2).build().unwrap())
+}
+
+async fn seen(call: alula::Call<'_>) -> Result<String, Error> {
+    let mut response = timeout(PATIENCE, call.send()).await.expect("in time")?;
+    timeout(PATIENCE, response.text(10 << 20)).await.expect("in time")
+}
+
+/// A file of its own for each test, gone with it.
+struct Scratch(std::path::PathBuf);
+
+impl Scratch {
+    fn new(name: &str, octets: &[u8]) -> Self {
+        let path = std::env::temp_dir().join(format!("alula-{}-{name}", std::process::id()));
+        std::fs::write(&path, octets).unwrap();
+        Self(path)
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+#[tokio::test]
+async fn queries_forms_text_and_json_arrive() {
+    let origin = start().await;
+    let url = format!("{origin}/seen?a=b");
+    for client in clients() {
+        let call = client.get(&url).query([("q", "ä & b")]).query(&[("n", String::from("1"))]);
+        assert_eq!(seen(call).await.unwrap(), "GET /seen?a=b&q=%C3%A4+%26+b&n=1\n-\n-\n\n");
+        let call = client.get(&url[..url.len() - 4]).query([("", ""); 0]);
+        assert_eq!(seen(call).await.unwrap(), "GET /seen\n-\n-\n\n");
+        let call = client.post(&url).form([("user", "me"), ("word", "a=b+c")]);
+        let form = "POST /seen?a=b\napplication/x-www-form-urlencoded\n22\n\nuser=me&word=a%3Db%2Bc";
+        assert_eq!(seen(call).await.unwrap(), form);
+        let call = client.post(&url).content(Content::text("grüße"));
+        assert_eq!(seen(call).await.unwrap(), "POST /seen?a=b\ntext/plain; charset=utf-8\n7\n\ngrüße");
+        let call = client.put(&url).field("content-type", "x/y").content(Content::text("z"));
+        assert_eq!(seen(call).await.unwrap(), "PUT /seen?a=b\nx/y\n1\n\nz");
+        let call = client.put(&url).content(Content::bytes([]));
+        assert_eq!(seen(call).await.unwrap(), "PUT /seen?a=b\n-\n0\n\n");
+        let call = client.post(&url).content(Content::text("").media_type("a\r\nb"));
+        assert!(matches!(seen(call).await.unwrap_err().cause(), Cause::Field(_)));
+    }
+}
+
+#[cfg(feature = "json")]
+#[tokio::test]
+async fn json_goes_and_comes() {
+    #[derive(Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+    struct Port {
+        name: String,
+        number: u16,
+    }
+    let url = format!("{}/stream", start().await);
+    for client in clients() {
+        let port = Port { name: "https".into(), number: 443 };
+        let mut response = client.post(&url).json(&port).send().await.unwrap();
+        assert_eq!(response.json::<Port>(1000).await.unwrap(), port);
+        let mut response = client.post(&url).json(&[1, 2]).send().await.unwrap();
+        let error = response.json::<Port>(1000).await.unwrap_err();
+        assert!(error.to_string().contains("not the JSON expected: invalid type"), "{error}");
+        let error = seen(client.post(&url).json(&std::collections::HashMap::from([((1, 2), 3)]))).await;
+        assert!(matches!(error.unwrap_err().cause(), Cause::Usage(_)));
+    }
+}
+
+#[tokio::test]
+async fn files_and_readers_arrive_whole_or_not_at_all() {
+    let (url, octets) = (format!("{}/seen", start().await), vec![b'f'; 300_000]);
+    let file = Scratch::new("whole", &octets);
+    let text = String::from_utf8(octets.clone()).unwrap();
+    for client in clients() {
+        let back = seen(client.put(&url).content(Content::file(&file.0))).await.unwrap();
+        assert!(back == format!("PUT /seen\n-\n300000\n\n{text}"));
+        let back =
+            seen(client.put(&url).content(Content::reader(std::io::Cursor::new(octets.clone())))).await;
+        assert!(back.unwrap() == format!("PUT /seen\n-\n-\n\n{text}"));
+        let reader = Content::reader_of(std::io::Cursor::new(octets.clone()), 10);
+        let back = seen(client.put(&url).content(reader)).await.unwrap();
+        assert_eq!(back, "PUT /seen\n-\n10\n\nffffffffff");
+        let reader = Content::reader_of(std::io::Cursor::new(octets.clone()), 300_001);
+        let error = seen(client.put(&url).content(reader)).await.unwrap_err();
+        assert!(error.to_string().contains("shorter than was stated"), "{error}");
+        let error = seen(client.put(&url).content(Content::file("/no/such/file"))).await.unwrap_err();
+        assert!(matches!(error.cause(), Cause::Io(std::io::ErrorKind::NotFound, _)), "{error}");
+        let error = seen(client.put(&url).content(Content::file(std::env::temp_dir()))).await.unwrap_err();
+        assert!(matches!(error.cause(), Cause::Usage(_)), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn forms_of_many_parts_are_as_browsers_make_them() {
+    let url = format!("{}/seen", start().await);
+    let file = Scratch::new("part", b"in a file");
+    for client in clients() {
+        let form = || {
+            Multipart::new()
+                .text("a \"quoted\"\r\nname", "ü")
+                .part("file", Part::file(&file.0).file_name("b\".txt").media_type("text/plain"))
+        };
+        let known = form();
+        let boundary = known.boundary().to_owned();
+        let parts = format!(
+            "--{boundary}\r\nContent-Disposition: form-data; name=\"a %22quoted%22%0D%0Aname\"\r\n\r\nü\r\n\
+             --{boundary}\r\nContent-Disposition: form-data; name=\"file\"; filename=\"b%22.txt\"\r\n\
+             Content-Type: text/plain\r\n\r\nin a file\r\n--{boundary}--\r\n"
+        );
+        let type_and_length = format!("multipart/form-data; boundary={boundary}\n{}", parts.len());
+        let back = seen(client.post(&url).multipart(known)).await.unwrap();
+        assert_eq!(back, format!("POST /seen\n{type_and_length}\n\n{parts}"));
+        let unknown = form().part("r", Part::reader(&b"read"[..], None).file_name("r"));
+        assert_ne!(unknown.boundary(), boundary);
+        let end = format!("filename=\"r\"\r\n\r\nread\r\n--{}--\r\n", unknown.boundary());
+        let back = seen(client.post(&url).multipart(unknown)).await.unwrap();
+        assert!(back.contains("\n-\n\n--alula-") && back.ends_with(&end), "{back}");
+    }
+}
+
+#[tokio::test]
+async fn a_response_is_read_while_content_is_sent() {
+    let url = format!("{}/stream", start().await);
+    let octets: Vec<u8> = (0..4_000_000_u32).map(|at| ((at * 7) >> 3) as u8).collect();
+    for client in clients() {
+        let call = client.post(&url).content(Content::bytes(octets.clone()));
+        let mut response = timeout(PATIENCE, call.send()).await.expect("in time").unwrap();
+        let back = timeout(PATIENCE, response.read_to_end(octets.len())).await.expect("in time").unwrap();
+        assert!(back == octets);
+    }
+}
+
+#[tokio::test]
+async fn who_answers_early_is_heard() {
+    let url = format!("{}/refuse", start().await);
+    for client in clients() {
+        // More than any window and buffer takes; the reader never ends by itself.
+        let (mut feed, reader) = tokio::io::duplex(64 * 1024);
+        let feeding = tokio::spawn(async move { while feed.write_all(&[b'x'; 10_000]).await.is_ok() {} });
+        let call = client.post(&url).content(Content::reader(reader));
+        let mut response = timeout(PATIENCE, call.send()).await.expect("in time").unwrap();
+        assert_eq!(response.status(), Status::CONTENT_TOO_LARGE);
+        let why = timeout(PATIENCE, response.read_to_end(1 << 20)).await.expect("in time").unwrap();
+        assert_eq!(why.len(), 200_000);
+        drop(response);
+        timeout(PATIENCE, feeding).await.expect("nobody reads on").unwrap();
+    }
+}
+
+#[tokio::test]
+async fn content_goes_along_with_a_redirect_if_it_can() {
+    let origin = start().await;
+    let url = format!("{origin}/moved");
+    let file = Scratch::new("again", b"again");
+    for client in clients() {
+        for content in [Content::file(&file.0), Content::bytes(*b"again")] {
+            let back = seen(client.put(&url).content(content)).await.unwrap();
+            assert_eq!(back, "PUT /seen\n-\n5\n\nagain");
+        }
+        let form = Multipart::new().part("f", Part::file(&file.0));
+        assert!(seen(client.put(&url).multipart(form)).await.unwrap().contains("again"));
+        let once = Content::reader(&b"once"[..]);
+        let error = seen(client.put(&url).content(once)).await.unwrap_err();
+        assert!(matches!(error.cause(), Cause::Redirect(_)), "{error}");
+        let once = Content::reader(&b"once"[..]);
+        let other = format!("{origin}/other");
+        assert_eq!(seen(client.post(&other).content(once)).await.unwrap(), "GET /seen\n-\n-\n\n");
+    }
+}
+
+#[tokio::test]
+async fn content_waits_to_be_asked_for() {
+    let origin = start().await;
+    let is_read = Arc::new(std::sync::atomic::AtomicBool::new(false));
+    struct Reader(Arc<std::sync::atomic::AtomicBool>);
+    impl tokio::io::AsyncRead for Reader {
+        fn poll_read(
+            self: std::pin::Pin<&mut Self>,
+            _: &mut std::task::Context<'_>,
+            _: &mut tokio::io::ReadBuf<'_>,
+        ) -> std::task::Poll<std::io::Result<()>> {
+            self.0.store(true, std::sync::atomic::Ordering::Relaxed);
+            std::task::Poll::Ready(Ok(()))
+        }
+    }
+    for client in clients() {
+        for (path, reads) in [("/refuse", false), ("/seen", true)] {
+            let url = format!("{origin}{path}");
+            let call = client.post(&url).field("expect", "100-continue");
+            let response = timeout(PATIENCE, call.content(Content::reader(Reader(is_read.clone()))).send());
+            drop(response.await.expect("in time").unwrap());
+            assert_eq!(is_read.swap(false, std::sync::atomic::Ordering::Relaxed), reads, "{path}");
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! What a request carries, when that is more than octets at hand.
+
+mod json;
+mod multipart;
+mod piece;
+mod requests;
+mod sending;
+
+use std::{path::PathBuf, sync::Arc};
+
+use alula_fields::FieldSection;
+use alula_net::{Error, Phase};
+use tokio::io::AsyncRead;
+
+pub use multipart::{Multipart, Part};
+use piece::Piece;
+pub(crate) use sending::Given;
+
+/// The content of a request: octets, text, a file, what a reader gives, or a form of many parts.
+///
+/// Given to [`Call::content`](crate::Call::content). Its length is stated where it is known (RFC 9110 §8.6); else it goes in
+/// chunks over HTTP/1.1, and without a length over HTTP/2. All but what has a reader in it can be sent again after a failure
+/// or a redirect.
+///
+/// ```no_run
+/// use alula_client::Content;
+///
+/// # async fn main_() -> Result<(), alula_client::Error> {
+/// # let client = alula_client::Client::new()?;
+/// let backup = Content::file("backup.tar").media_type("application/x-tar");
+/// let response = client.put("https://example.com/backup.tar").content(backup).send().await?;
+/// # Ok(())
+/// # }
+/// ```
+pub struct Content {
+    pieces: Vec<Piece>,
+    media_type: Option<Arc<str>>,
+    /// What was wrong in making it.
+    mistake: Option<Error>,
+}
+
+impl Content {
+    /// Octets; takes them, or copies them once.
+    pub fn bytes(octets: impl Into<Vec<u8>>) -> Self {
+        Self::new(vec![Piece::octets(octets.into())])
+    }
+
+    /// Text in UTF-8, of the media type `text/plain; charset=utf-8` unless another one is given.
+    pub fn text(text: impl Into<String>) -> Self {
+        Self::bytes(text.into().into_bytes()).media_type("text/plain; charset=utf-8")
+    }
+
+    /// A file, which is opened when the request is sent, and read on threads that may block. As many octets are sent as it has
+    /// then; it is an error when it turns out to have fewer.
+    pub fn file(path: impl Into<PathBuf>) -> Self {
+        Self::new(vec![Piece::file(path.into())])
+    }
+
+    /// What a reader gives, up to its end. It can be sent once.
+    pub fn reader(reader: impl AsyncRead + Send + 'static) -> Self {
+        Self::new(vec![Piece::reader(reader, None)])
+    }
+
+    /// So many octets of what a reader gives, which are stated; it is an error when there are fewer. It can be sent once.
+    pub fn reader_of(reader: impl AsyncRead + Send + 'static, octets: u64) -> Self {
+        Self::new(vec![Piece::reader(reader, Some(octets))])
+    }
+
+    /// A form of many parts.
+    pub fn multipart(form: Multipart) -> Self {
+        form.into_content()
+    }
+
+    /// Says what the content is, in `content-type`, unless the call says it in a field of its own.
+    #[must_use]
+    pub fn media_type(mut self, media_type: impl AsRef<str>) -> Self {
+        self.media_type = Some(media_type.as_ref().into());
+        self.check_value(media_type.as_ref());
+        self
+    }
+
+    fn new(pieces: Vec<Piece>) -> Self {
+        Self { pieces, media_type: None, mistake: None }
+    }
+
+    /// Notes a value that cannot stand in a field.
+    fn check_value(&mut self, value: &str) {
+        if let Err(error) = FieldSection::new().append("content-type", value) {
+            self.mistake = Some(Error::from(error).during(Phase::Build));
+        }
+    }
+
+    /// The same content once more, from its beginning; nothing when a reader is in it.
+    pub(crate) fn replay(&self) -> Option<Self> {
+        let pieces: Option<Vec<Piece>> = self.pieces.iter().map(Piece::replay).collect();
+        Some(Self { pieces: pieces?, media_type: self.media_type.clone(), mistake: None })
+    }
+
+    /// The octets in all, if they are known.
+    fn length(&self) -> Option<u64> {
+        self.pieces.iter().try_fold(0_u64, |sum, piece| sum.checked_add(piece.length()?))
+    }
+}

@@ -1,0 +1,25 @@
+//! Content in JSON.
+
+#[cfg(feature = "json")]
+impl crate::Call<'_> {
+    /// Gives the request a value as content in JSON (RFC 8259), of the media type `application/json`. Allocates.
+    ///
+    /// Sending it fails when the value cannot be written so: a map has keys that are no text, or its `Serialize` fails.
+    ///
+    /// ```no_run
+    /// # async fn main_() -> Result<(), alula_client::Error> {
+    /// # let client = alula_client::Client::new()?;
+    /// let response = client.post("https://example.com/ports").json(&[80, 443]).send().await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn json(mut self, value: &(impl serde_core::Serialize + ?Sized)) -> Self {
+        match serde_json::to_vec(value) {
+            Ok(text) => self.content(super::Content::bytes(text).media_type("application/json")),
+            Err(_) => {
+                self.note(alula_net::Error::usage("the value cannot be written in JSON"));
+                self
+            }
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! Forms of many parts: `multipart/form-data` (RFC 7578), as browsers make them.
+
+use std::{
+    fmt::Write as _,
+    hash::{BuildHasher as _, Hasher as _, RandomState},
+    path::PathBuf,
+};
+
+use tokio::io::AsyncRead;
+
+use super::{Content, piece::Piece};
+
+/// A form of many parts, to be given to [`Call::multipart`](crate::Call::multipart).
+///
+/// What is between the parts is 128 random bits, so that no part holds it. Names and file names are written as the WHATWG
+/// standard has it, with a quote, CR and LF as `%22`, `%0D` and `%0A`. Values are sent as they are given. The length is stated
+/// when that of all parts is known.
+///
+/// ```no_run
+/// use alula_client::{Multipart, Part};
+///
+/// # async fn main_() -> Result<(), alula_client::Error> {
+/// # let client = alula_client::Client::new()?;
+/// let form = Multipart::new()
+///     .text("title", "Holidays")
+///     .part("picture", Part::file("beach.jpg").media_type("image/jpeg"));
+/// let response = client.post("https://example.com/album").multipart(form).send().await?;
+/// # Ok(())
+/// # }
+/// ```
+pub struct Multipart {
+    boundary: String,
+    content: Content,
+}
+
+/// One part of a form: its content, and what is said of it.
+pub struct Part {
+    content: Content,
+    file_name: Option<String>,
+}
+
+impl Multipart {
+    /// A form without parts.
+    pub fn new() -> Self {
+        let random = || RandomState::new().build_hasher().finish();
+        let boundary = format!("alula-{:016x}{:016x}", random(), random());
+        Self { boundary, content: Content::new(Vec::new()) }
+    }
+
+    /// Adds a part that is text, as the field of a form that was typed into.
+    #[must_use]
+    pub fn text(self, name: impl AsRef<str>, value: impl Into<String>) -> Self {
+        self.part(name, Part::bytes(value.into()))
+    }
+
+    /// Adds a part.
+    #[must_use]
+    pub fn part(mut self, name: impl AsRef<str>, part: Part) -> Self {
+        let head = part.head(&self.boundary, name.as_ref());
+        let pieces = &mut self.content.pieces;
+        pieces.push(Piece::octets(head.into_bytes()));
+        pieces.extend(part.content.pieces);
+        pieces.push(Piece::octets(b"\r\n".to_vec()));
+        self.content.mistake = self.content.mistake.or(part.content.mistake);
+        self
+    }
+
+    /// What is between the parts, as `content-type` says it.
+    pub fn boundary(&self) -> &str {
+        &self.boundary
+    }
+
+    pub(super) fn into_content(mut self) -> Content {
+        let end = format!("--{}--\r\n", self.boundary);
+        self.content.pieces.push(Piece::octets(end.into_bytes()));
+        self.content.media_type(format!("multipart/form-data; boundary={}", self.boundary))
+    }
+}
+
+impl Default for Multipart {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Part {
+    /// Octets, without a file name unless one is given.
+    pub fn bytes(octets: impl Into<Vec<u8>>) -> Self {
+        Self { content: Content::bytes(octets), file_name: None }
+    }
+
+    /// A file with its own name, of the media type `application/octet-stream` unless another one is given. It is read as
+    /// [`Content::file`] is.
+    pub fn file(path: impl Into<PathBuf>) -> Self {
+        let path = path.into();
+        let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
+        let content = Content::file(path).media_type("application/octet-stream");
+        Self { content, file_name: Some(name.unwrap_or_default()) }
+    }
+
+    /// What a reader gives: so many octets, or up to its end. A form with such a part can be sent once.
+    pub fn reader(reader: impl AsyncRead + Send + 'static, octets: Option<u64>) -> Self {
+        Self { content: Content::new(vec![Piece::reader(reader, octets)]), file_name: None }
+    }
+
+    /// Makes it a file of this name for the server.
+    #[must_use]
+    pub fn file_name(mut self, name: impl Into<String>) -> Self {
+        self.file_name = Some(name.into());
+        self
+    }
+
+    /// Says what the part is, in its own `content-type`.
+    #[must_use]
+    pub fn media_type(mut self, media_type: impl AsRef<str>) -> Self {
+        self.content = self.content.media_type(media_type);
+        self
+    }
+
+    /// What stands before its content (RFC 7578 §4).
+    fn head(&self, boundary: &str, name: &str) -> String {
+        let mut head = format!("--{boundary}\r\nContent-Disposition: form-data; name=\"{}\"", escape(name));
+        if let Some(file_name) = &self.file_name {
+            // A String takes any text.
+            let _ = write!(head, "; filename=\"{}\"", escape(file_name));
+        }
+        if let Some(media_type) = &self.content.media_type {
+            let _ = write!(head, "\r\nContent-Type: {media_type}");
+        }
+        head + "\r\n\r\n"
+    }
+}
+
+/// A name as the WHATWG standard escapes it, and so all browsers.
+fn escape(name: &str) -> String {
+    name.replace('\r', "%0D").replace('\n', "%0A").replace('"', "%22")
+}

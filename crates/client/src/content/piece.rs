@@ -1,0 +1,128 @@
+//! A part of content that comes from one place.
+
+use std::{
+    io,
+    path::{Path, PathBuf},
+    pin::Pin,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use alula_net::{BodyWriter, Cause, Error, Phase, Retry};
+use tokio::{
+    fs::File,
+    io::{AsyncRead, AsyncReadExt as _},
+};
+
+/// Octets read and sent at once.
+const STEP_OCTETS: usize = 64 * 1024;
+
+pub(super) enum Piece {
+    Octets(Arc<[u8]>),
+    File {
+        path: Arc<Path>,
+        /// There once it was opened.
+        opened: Option<File>,
+        length: Option<u64>,
+    },
+    Reader {
+        /// Nobody locks it: it makes a call that may be shared of a reader that may not.
+        reader: Mutex<Pin<Box<dyn AsyncRead + Send>>>,
+        length: Option<u64>,
+    },
+}
+
+/// Why content was not sent.
+pub(super) enum Failure {
+    /// It could not be had.
+    Source(Error),
+    /// The stream or the connection took it no more; there may be an answer that says why.
+    Stream,
+}
+
+impl Piece {
+    pub(super) fn octets(octets: Vec<u8>) -> Self {
+        Self::Octets(octets.into())
+    }
+
+    pub(super) fn file(path: PathBuf) -> Self {
+        Self::File { path: path.into(), opened: None, length: None }
+    }
+
+    pub(super) fn reader(reader: impl AsyncRead + Send + 'static, length: Option<u64>) -> Self {
+        Self::Reader { reader: Mutex::new(Box::pin(reader)), length }
+    }
+
+    pub(super) fn replay(&self) -> Option<Self> {
+        match self {
+            Self::Octets(octets) => Some(Self::Octets(octets.clone())),
+            // What was stated stays stated.
+            Self::File { path, length, .. } => {
+                Some(Self::File { path: path.clone(), opened: None, length: *length })
+            }
+            Self::Reader { .. } => None,
+        }
+    }
+
+    pub(super) fn length(&self) -> Option<u64> {
+        match self {
+            Self::Octets(octets) => Some(octets.len() as u64),
+            Self::File { length, .. } | Self::Reader { length, .. } => *length,
+        }
+    }
+
+    /// Opens a file, and sees how long it is.
+    pub(super) async fn open(&mut self) -> Result<(), Error> {
+        let Self::File { path, opened: opened @ None, length } = self else { return Ok(()) };
+        let file = File::open(&**path).await.map_err(|error| source(&error))?;
+        let about = file.metadata().await.map_err(|error| source(&error))?;
+        if !about.is_file() {
+            return Err(Error::usage("the file to be sent is a folder or a device: give a reader of it"));
+        }
+        length.get_or_insert(about.len());
+        *opened = Some(file);
+        Ok(())
+    }
+
+    /// Sends all of it.
+    pub(super) async fn send(self, writer: &mut BodyWriter) -> Result<(), Failure> {
+        match self {
+            Self::Octets(octets) => writer.write(&octets).await.map_err(|_| Failure::Stream),
+            Self::Reader { reader, length } => {
+                let reader = reader.into_inner().unwrap_or_else(PoisonError::into_inner);
+                pump(reader, length, writer).await
+            }
+            Self::File { opened: Some(file), length, .. } => pump(Box::pin(file), length, writer).await,
+            Self::File { .. } => Err(Failure::Source(Error::usage("the file was not opened"))),
+        }
+    }
+}
+
+async fn pump(
+    mut reader: Pin<Box<dyn AsyncRead + Send>>,
+    length: Option<u64>,
+    writer: &mut BodyWriter,
+) -> Result<(), Failure> {
+    let mut left = length.unwrap_or(u64::MAX);
+    let mut octets = vec![0; STEP_OCTETS.min(usize::try_from(left).unwrap_or(STEP_OCTETS))];
+    while left > 0 {
+        if writer.is_answered() {
+            return Err(Failure::Stream);
+        }
+        let step = octets.len().min(usize::try_from(left).unwrap_or(usize::MAX));
+        let read = reader.read(&mut octets[..step]).await.map_err(|error| Failure::Source(source(&error)))?;
+        if read == 0 {
+            break;
+        }
+        writer.write(&octets[..read]).await.map_err(|_| Failure::Stream)?;
+        left -= read as u64;
+    }
+    if left > 0 && length.is_some() {
+        let short = Error::usage("the content is shorter than was stated (RFC 9110 §8.6)");
+        return Err(Failure::Source(short.during(Phase::Send)));
+    }
+    Ok(())
+}
+
+fn source(error: &io::Error) -> Error {
+    Error::new(Phase::Build, Cause::Io(error.kind(), error.raw_os_error()), Retry::Pointless)
+}

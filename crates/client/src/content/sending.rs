@@ -1,0 +1,132 @@
+//! Sending content while the response may come already.
+
+use std::{
+    future::{Future, poll_fn},
+    pin::{Pin, pin},
+    task::Poll,
+};
+
+use alula_fields::KnownName;
+use alula_net::{BodyWriter, Error, Received, Stream};
+use tokio::time::Instant;
+
+use super::{Content, piece::Failure};
+use crate::{Call, Response, interim, request::Request, sending::goes_ahead};
+
+/// The content that a call was given.
+#[derive(Default)]
+pub(crate) enum Given {
+    #[default]
+    None,
+    Content(Box<Content>),
+    /// It was sent, and cannot be sent again.
+    Spent,
+}
+
+type Sending = Pin<Box<dyn Future<Output = Result<(), Failure>> + Send>>;
+
+impl Given {
+    /// What is to be sent next; what can be sent again stays.
+    fn take(&mut self) -> Option<Content> {
+        match std::mem::replace(self, Self::Spent) {
+            Self::Content(content) => match content.replay() {
+                Some(again) => {
+                    // The one that was opened goes out.
+                    *self = Self::Content(Box::new(again));
+                    Some(*content)
+                }
+                None => Some(*content),
+            },
+            other => {
+                *self = other;
+                None
+            }
+        }
+    }
+
+    #[inline]
+    pub(crate) const fn is_given(&self) -> bool {
+        !matches!(self, Self::None)
+    }
+
+    /// Whether there was content that cannot be sent again.
+    pub(crate) const fn is_spent(&self) -> bool {
+        matches!(self, Self::Spent)
+    }
+}
+
+impl Call<'_> {
+    /// Sends the request with the content that was given to it.
+    pub(crate) async fn attempt_content(&mut self, ends_at: Option<Instant>) -> Result<Response, Error> {
+        let length = self.open_content().await?;
+        let stated = length.and_then(|length| usize::try_from(length).ok());
+        let stream = self.start(stated, length == Some(0), ends_at).await?;
+        let goes = length != Some(0) && (!self.request.expects_continue() || goes_ahead(&stream).await?);
+        let content = if goes { self.parts.content.take() } else { None };
+        let Some(content) = content else {
+            let received = self.head(&stream).await?;
+            return Ok(self.answered(stream, received));
+        };
+        let (receive, send) = stream.split();
+        let sending = Box::pin(content.send(send.into_writer()));
+        let received = exchange(self.head(&receive), sending).await?;
+        Ok(self.answered(receive, received))
+    }
+
+    async fn head(&mut self, stream: &Stream) -> Result<Received, Error> {
+        interim::hear(stream, self.parts.on_interim.as_mut()).await?;
+        stream.head().await
+    }
+
+    /// Opens what has to be, and says what the content is; gives its length.
+    async fn open_content(&mut self) -> Result<Option<u64>, Error> {
+        let client = self.client;
+        let Given::Content(content) = &mut self.parts.content else {
+            return Err(Error::usage("the content was sent, and cannot be sent again"));
+        };
+        for piece in &mut content.pieces {
+            piece.open().await?;
+        }
+        if let (Some(media_type), Request::Plain(plain)) = (&content.media_type, &mut self.request) {
+            let fields = &mut plain.head_mut(client).fields;
+            if !fields.contains(KnownName::CONTENT_TYPE) {
+                fields.append(KnownName::CONTENT_TYPE, media_type.as_bytes())?;
+            }
+        }
+        Ok(content.length())
+    }
+}
+
+impl Content {
+    async fn send(self, mut writer: BodyWriter) -> Result<(), Failure> {
+        for piece in self.pieces {
+            piece.send(&mut writer).await?;
+        }
+        writer.finish().await.map(drop).map_err(|_| Failure::Stream)
+    }
+}
+
+/// Sends content and waits for the head of the response at once. When the head is first, a task goes on with the content until
+/// all is sent, the response is whole, or nobody reads it.
+async fn exchange(
+    head: impl Future<Output = Result<Received, Error>>,
+    mut sending: Sending,
+) -> Result<Received, Error> {
+    let mut head = pin!(head);
+    let mut is_sending = true;
+    let received = poll_fn(|cx| {
+        if is_sending && let Poll::Ready(sent) = sending.as_mut().poll(cx) {
+            is_sending = false;
+            if let Err(Failure::Source(error)) = sent {
+                return Poll::Ready(Err(error));
+            }
+            // What the stream did not take, the response may explain; or its error tells.
+        }
+        head.as_mut().poll(cx)
+    })
+    .await?;
+    if is_sending {
+        tokio::spawn(sending);
+    }
+    Ok(received)
+}

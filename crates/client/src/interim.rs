@@ -1,0 +1,42 @@
+//! Responses that come before the one that counts (RFC 9110 §15.2).
+
+use std::sync::{Mutex, PoisonError};
+
+use alula_fields::{FieldSection, Status};
+use alula_net::{Error, Stream};
+
+use crate::Call;
+
+/// Is told of interim responses. Nobody locks it: it makes a call that may be shared of a function that may not.
+pub(crate) type Hook = Box<Mutex<dyn FnMut(Status, &FieldSection) + Send>>;
+
+impl Call<'_> {
+    /// Tells `hook` of each interim response (1xx, RFC 9110 §15.2) and its fields, such as 103 (Early Hints, RFC 8297), while the
+    /// head of the response is waited for. Without it they are dropped. Allocates.
+    ///
+    /// ```no_run
+    /// # async fn main_() -> Result<(), alula_client::Error> {
+    /// # let client = alula_client::Client::new()?;
+    /// let call = client.get("https://example.com/").on_interim(|status, fields| {
+    ///     println!("{status}: {:?}", fields.get("link"));
+    /// });
+    /// let response = call.send().await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn on_interim(mut self, hook: impl FnMut(Status, &FieldSection) + Send + 'static) -> Self {
+        self.parts.on_interim = Some(Box::new(Mutex::new(hook)));
+        self
+    }
+}
+
+/// Tells of the responses that come before the head of the one that counts, until that is there.
+pub(crate) async fn hear(stream: &Stream, hook: Option<&mut Hook>) -> Result<(), Error> {
+    let Some(hook) = hook else { return Ok(()) };
+    let hook = hook.get_mut().unwrap_or_else(PoisonError::into_inner);
+    while let Some(head) = stream.interim().await? {
+        hook(head.status().unwrap_or(Status::CONTINUE), &head.fields);
+        stream.give_head(head);
+    }
+    Ok(())
+}
