@@ -41,6 +41,8 @@ pub use alula_hpack as hpack;
 pub use alula_client::Jar;
 #[cfg(all(feature = "client", feature = "tls"))]
 pub use alula_client::TlsFacts;
+#[cfg(all(feature = "client", feature = "http"))]
+pub use alula_client::adapters;
 #[cfg(feature = "blocking")]
 pub use alula_client::blocking;
 #[cfg(feature = "client")]
@@ -54,6 +56,8 @@ pub use alula_client::{
 pub use alula_server::Identity;
 #[cfg(feature = "server")]
 pub use alula_server::{Exchange, Handler, Reply, Request, Responder, Server, ServerBuilder, Stop};
+#[cfg(all(feature = "server", feature = "tower"))]
+pub use alula_server::{RequestContent, from_tower};
 
 #[cfg(feature = "client")]
 pub use alula_client::{

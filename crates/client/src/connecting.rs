@@ -15,6 +15,8 @@ use alula_net::{Cause, Conn, Connect, Error, Ledger, Phase, Retry, Socket, Speak
 use tokio::{net::TcpStream, time::Instant};
 
 use self::proxied::Through;
+#[cfg(feature = "blocking")]
+pub(crate) use self::resolve::without_kind;
 pub(crate) use self::{
     attempts::{DELAY, DELAY_MIN},
     proxy::Proxies,
@@ -28,6 +30,7 @@ pub use self::{
 use crate::{
     builder::{Connecting, Settings},
     location::Location,
+    observing,
     origin::Tls,
 };
 
@@ -87,6 +90,7 @@ impl Route {
             config: protocol.config.clone(),
             ledger,
             observer: protocol.observer.clone(),
+            at_end: None,
         };
         Self {
             to,
@@ -94,7 +98,7 @@ impl Route {
             through,
             #[cfg(feature = "tls")]
             tls,
-            then,
+            then: observing::watch(then),
         }
     }
 

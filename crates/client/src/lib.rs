@@ -6,6 +6,8 @@
 //! is worth a [`Prepared`]: checked and planned once, then sent with nothing but what changes.
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "http")]
+pub mod adapters;
 mod additions;
 mod auth;
 mod beyond;
@@ -22,6 +24,7 @@ mod cookies;
 mod decoding;
 mod interim;
 mod location;
+mod observing;
 mod opening;
 mod origin;
 mod origins;

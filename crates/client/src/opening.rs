@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use alula_net::{Conn, Error, Keep, Vacancy};
 use tokio::sync::Notify;
 
-use crate::connecting::Route;
+use crate::{connecting::Route, observing};
 
 /// What came of it, once that is known. Everybody who waits hears of it, in the order in which they came.
 #[derive(Default)]
@@ -23,7 +23,7 @@ impl Opening {
         let opening = Arc::<Self>::default();
         let teller = Teller { opening: Arc::downgrade(&opening), vacancy };
         tokio::spawn(async move {
-            let outcome = route.open().await;
+            let outcome = observing::opened(route.open().await);
             outcome.iter().for_each(|conn| conn.keep(keep));
             teller.tell(outcome);
         });

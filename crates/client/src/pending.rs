@@ -6,6 +6,7 @@ use crate::{
     Response,
     builder::Decoding,
     interim::{self, Hook},
+    observing::Tale,
 };
 
 /// A response that has not come yet, to a request whose content may still be on its way.
@@ -16,6 +17,7 @@ pub struct PendingResponse {
     pub(crate) on_interim: Option<Hook>,
     #[cfg(feature = "cookies")]
     pub(crate) cookies: Option<Box<crate::cookies::Awaited>>,
+    pub(crate) tale: Tale,
 }
 
 impl PendingResponse {
@@ -31,17 +33,22 @@ impl PendingResponse {
     ///
     /// # Errors
     /// How the stream ended.
-    pub async fn response(mut self) -> Result<Response, Error> {
-        interim::hear(&self.stream, self.on_interim.as_mut()).await?;
-        let received = self.stream.head().await?;
+    pub async fn response(self) -> Result<Response, Error> {
+        let Self { stream, decoding, mut on_interim, mut tale, .. } = self;
+        let head = async {
+            interim::hear(&stream, on_interim.as_mut()).await?;
+            stream.head().await
+        };
+        let received = tale.within(head).await.inspect_err(|error| tale.end(Err(error)))?;
         #[cfg(feature = "cookies")]
         if let Some(cookies) = &self.cookies {
             cookies.keep(&received.head.fields);
         }
-        let mut response = Response::new(self.stream, received);
-        if let Some(decoding) = &self.decoding {
+        let mut response = Response::new(stream, received);
+        if let Some(decoding) = &decoding {
             decoding.begin(&mut response);
         }
+        tale.end(Ok(&response));
         Ok(response)
     }
 }

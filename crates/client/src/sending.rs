@@ -5,7 +5,9 @@ use std::time::Duration;
 use alula_net::{BodyWriter, Cause, Error, Phase, Received, Stream, h1};
 use tokio::time::Instant;
 
-use crate::{Call, PendingResponse, Response, interim, patience::Patience, request::Request};
+use crate::{
+    Call, PendingResponse, Response, interim, observing::Tale, patience::Patience, request::Request,
+};
 
 /// How long content waits to be asked for. There are servers that never ask, and wait for it.
 const CONTINUE_WAIT: Duration = Duration::from_secs(1);
@@ -20,7 +22,7 @@ impl Call<'_> {
     /// What is wrong with the request; why no connection could be opened; how the stream ended; why a redirect cannot be
     /// followed. A request that the peer cannot have acted on has been sent again, up to three times, before.
     pub async fn send(mut self) -> Result<Response, Error> {
-        self.send_all(None).await
+        self.tell(None).await
     }
 
     /// Sends the request with this content and waits for the head of the response. The stated length goes along.
@@ -33,7 +35,7 @@ impl Call<'_> {
     /// # Errors
     /// As [`Self::send`].
     pub async fn send_body(mut self, content: &[u8]) -> Result<Response, Error> {
-        self.send_all(Some(content)).await
+        self.tell(Some(content)).await
     }
 
     /// Sends the head of the request; its content follows through the writer, the response may come before that ends.
@@ -46,19 +48,21 @@ impl Call<'_> {
         if self.parts.content.is_given() {
             return Err(Error::usage("the content of a call that is opened comes through its writer"));
         }
-        let stream = self.start(None, false, self.ends_at()).await?;
-        let (receive, send) = stream.split();
+        let mut tale = Tale::begin(&self);
+        let opened = tale.within(self.start(None, false, self.ends_at())).await;
+        let (receive, send) = opened.inspect_err(|error| tale.end(Err(error)))?.split();
         let pending = PendingResponse {
             stream: receive,
             decoding: self.decoding().cloned(),
             on_interim: self.parts.on_interim.take(),
+            tale,
             #[cfg(feature = "cookies")]
             cookies: self.awaited_cookies(),
         };
         Ok((send.into_writer(), pending))
     }
 
-    async fn send_all(&mut self, content: Option<&[u8]>) -> Result<Response, Error> {
+    pub(crate) async fn send_all(&mut self, content: Option<&[u8]>) -> Result<Response, Error> {
         let ends_at = self.ends_at();
         let outcome = self.attempt(content, ends_at).await;
         if self.is_settled(&outcome) {

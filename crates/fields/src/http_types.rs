@@ -45,7 +45,7 @@ impl TryFrom<&FieldSection> for HeaderMap {
     /// # Errors
     /// When there are more fields than a `HeaderMap` holds (about 24 000), or a name is longer than 64 KiB.
     fn try_from(section: &FieldSection) -> Result<Self, FieldError> {
-        let mut map = HeaderMap::new();
+        let mut map = HeaderMap::try_with_capacity(section.len()).map_err(|_| FieldError::too_large(b""))?;
         for field in section {
             let refused = || FieldError::too_large(field.name_bytes());
             let name = HeaderName::from_bytes(field.name_bytes()).map_err(|_| refused())?;

@@ -35,9 +35,20 @@ pub struct Connect {
     pub ledger: Arc<Ledger>,
     /// Who is told of every frame; needs `config.trace`.
     pub observer: Option<FrameObserver>,
+    /// Who is told of the end of the connection.
+    pub at_end: Option<AtEnd>,
 }
 
+/// Is told of a connection whose own task has ended, also when that goes with its runtime.
+pub type AtEnd = Arc<dyn Fn(&Conn) + Send + Sync>;
+
 impl Connect {
+    /// Has `tell` called at the end of each connection.
+    #[must_use]
+    pub fn at_end(self, tell: impl Fn(&Conn) + Send + Sync + 'static) -> Self {
+        Self { at_end: Some(Arc::new(tell)), ..self }
+    }
+
     /// Makes a connection of a transport, and spawns its standby task on the current runtime. There is no deadline.
     ///
     /// # Errors
@@ -45,7 +56,7 @@ impl Connect {
     pub async fn over(&self, socket: impl Into<Socket>) -> Result<Arc<Conn>, Error> {
         let conn = self.secure(socket.into()).await?;
         let conn = conn.observed_by(self.observer.clone()).into_shared();
-        tokio::spawn(Standby::new(conn.clone()));
+        tokio::spawn(Standby::new(conn.clone(), self.at_end.clone()));
         Ok(conn)
     }
 

@@ -47,7 +47,7 @@ mod writer;
 pub use accept::Accept;
 pub use body::Body;
 pub use conn::{Conn, FrameObserver};
-pub use connect::Connect;
+pub use connect::{AtEnd, Connect};
 pub use decoder::Decoder;
 pub use error::{Cause, Error, Phase, Refusal, Retry};
 pub use fault::{Attempt, Fault};

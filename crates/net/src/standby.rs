@@ -18,6 +18,7 @@ use tokio::time::{Instant, Sleep, sleep_until};
 
 use crate::{
     conn::{Conn, Guard},
+    connect::AtEnd,
     error::Error,
     hand_over::Reader,
 };
@@ -35,11 +36,12 @@ pub(crate) struct Standby {
     turns: u64,
     /// Until when a connection that we close is still read.
     leaves_at: Option<Instant>,
+    at_end: Option<AtEnd>,
 }
 
 impl Standby {
-    pub(crate) fn new(conn: Arc<Conn>) -> Self {
-        Self { conn, timer: Box::pin(sleep_until(Instant::now() + TICK)), turns: 0, leaves_at: None }
+    pub(crate) fn new(conn: Arc<Conn>, at_end: Option<AtEnd>) -> Self {
+        Self { conn, timer: Box::pin(sleep_until(Instant::now() + TICK)), turns: 0, leaves_at: None, at_end }
     }
 
     /// Reads on if nobody else does, else only writes what is left over.
@@ -78,6 +80,14 @@ impl Standby {
         self.timer.as_mut().reset(self.leaves_at.map_or(at, |leaves_at| leaves_at.min(at)));
         if self.timer.as_mut().poll(cx).is_ready() {
             cx.waker().wake_by_ref();
+        }
+    }
+}
+
+impl Drop for Standby {
+    fn drop(&mut self) {
+        if let Some(tell) = &self.at_end {
+            tell(&self.conn);
         }
     }
 }

@@ -39,6 +39,7 @@ async fn calls_that_are_given_up_hold_nobody_up() {
         ledger: Arc::new(Ledger::new(&Limits::default())),
         config: Config::default(),
         observer: None,
+        at_end: None,
     };
     let conn = connect.over(TcpStream::connect(address).await.unwrap()).await.unwrap();
     let callers: Vec<_> = (0..CALLERS).map(|_| task::spawn(call_often(conn.clone()))).collect();

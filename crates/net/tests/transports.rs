@@ -28,6 +28,7 @@ fn connect(speaks: Speaks) -> Connect {
         ledger: ledger(),
         config: Config::default(),
         observer: None,
+        at_end: None,
     }
 }
 

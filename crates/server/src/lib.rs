@@ -15,6 +15,8 @@ mod reply;
 mod serve;
 mod server;
 mod slots;
+#[cfg(feature = "tower")]
+mod tower;
 
 pub use alula_net::{
     Attempt, Body, BodyWriter, Cause, Error, Fault, Ledger, Overrun, Phase, Refusal, Retry, Sent, Version,
@@ -25,3 +27,5 @@ pub use handler::Handler;
 pub use identity::Identity;
 pub use reply::{Reply, Responder};
 pub use server::{Server, ServerBuilder, Stop};
+#[cfg(feature = "tower")]
+pub use tower::{RequestContent, from_tower};

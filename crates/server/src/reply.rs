@@ -43,6 +43,14 @@ impl Responder {
         }
     }
 
+    /// The memory of a request that is not needed any more, for the next.
+    #[cfg(feature = "tower")]
+    pub(crate) fn take_back(&self, request: Request) {
+        if let Some(stream) = &self.stream {
+            stream.give_head(request.into_head());
+        }
+    }
+
     /// Begins the answer.
     pub fn respond(self, status: Status) -> Reply {
         let head = self.stream.as_ref().map(Stream::lend_head);

@@ -9,7 +9,7 @@ use super::{
     response::{PendingResponse, Response},
     writer::BodyWriter,
 };
-use crate::{Error, Hole};
+use crate::{Error, Hole, Retries};
 
 /// A request being built. The first mistake made on the way is kept and reported when it is sent.
 #[must_use = "a call does nothing until it is sent"]
@@ -52,6 +52,26 @@ impl<'a> Call<'a> {
     /// How long the call may take in all, to the last octet of the response.
     pub fn deadline(self, after: Duration) -> Self {
         self.with(|call| call.deadline(after))
+    }
+
+    /// How many redirects this call follows before it fails, 0 for none, in place of what its client says.
+    pub fn redirects(self, max: u16) -> Self {
+        self.with(|call| call.redirects(max))
+    }
+
+    /// How this call is sent again when it fails, in place of what its client says.
+    pub fn retries(self, retries: Retries) -> Self {
+        self.with(|call| call.retries(retries))
+    }
+
+    /// Says who asks, by name and password (RFC 7617).
+    pub fn basic_auth(self, user: &str, password: &str) -> Self {
+        self.with(|call| call.basic_auth(user, password))
+    }
+
+    /// Says who asks, by a token (RFC 6750 §2.1).
+    pub fn bearer_auth(self, token: &str) -> Self {
+        self.with(|call| call.bearer_auth(token))
     }
 
     /// Sends the request without content and waits for the head of the response. Allocates nothing once warm.

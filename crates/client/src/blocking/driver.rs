@@ -17,6 +17,7 @@ use std::{
 
 use tokio::runtime::{Builder, Handle, Runtime};
 
+use super::resolver::OnCallersThread;
 use crate::{Cause, Client, ClientBuilder, Error, Phase, Retry};
 
 /// How long nobody may have driven for the connections to be as they were left. An end that comes within this time of the
@@ -45,6 +46,7 @@ impl Driver {
             let cause = Cause::Io(error.kind(), error.raw_os_error());
             Error::new(Phase::Build, cause, Retry::Safe)
         })?;
+        builder.settings.connect.resolver.ask_unless_set(OnCallersThread);
         // Nobody would be there to read the rest of what was given up.
         builder.settings.protocol.config.limits.drain_bytes = 0;
         let entered = runtime.enter();

@@ -17,8 +17,9 @@
 //! Inside of a tokio runtime, `spawn_blocking` included, nobody may wait this way: each call answers an error of the cause
 //! [`Cause::Usage`](crate::Cause::Usage) there, and the async [`Client`](crate::Client) is at hand. Dropping is allowed anywhere.
 //!
-//! Names of hosts are looked up as the async client does it: with the system's resolver, on a thread that tokio ends when the
-//! client is dropped. Addresses need no thread.
+//! Names of hosts are looked up by the system's resolver on the thread of the caller that drives: the others wait for it, and no
+//! deadline cuts it short. [`resolver(SystemResolver)`](crate::ClientBuilder::resolver) asks on a thread of its own, as the async
+//! client does.
 //!
 //! ```no_run
 //! use std::io::Read;
@@ -34,6 +35,7 @@ mod body;
 mod call;
 mod client;
 mod driver;
+mod resolver;
 mod response;
 mod writer;
 

@@ -60,14 +60,15 @@ impl Resolve for SystemResolver {
 }
 
 /// What `getaddrinfo` itself complains of has neither a kind nor a number.
-fn without_kind(error: io::Error) -> io::Error {
+pub(crate) fn without_kind(error: io::Error) -> io::Error {
     if error.raw_os_error().is_some() { error } else { io::Error::new(io::ErrorKind::NotFound, error) }
 }
 
 /// A resolver, and what is known without asking it.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub(crate) struct Resolver {
-    by: Arc<dyn Resolve>,
+    /// Unless it is the system's.
+    by: Option<Arc<dyn Resolve>>,
     known: Vec<Known>,
 }
 
@@ -78,15 +79,15 @@ struct Known {
     addresses: Vec<SocketAddr>,
 }
 
-impl Default for Resolver {
-    fn default() -> Self {
-        Self { by: Arc::new(SystemResolver), known: Vec::new() }
-    }
-}
-
 impl Resolver {
     pub(crate) fn ask(&mut self, by: Arc<dyn Resolve>) {
-        self.by = by;
+        self.by = Some(by);
+    }
+
+    /// In place of the system's.
+    #[cfg(feature = "blocking")]
+    pub(crate) fn ask_unless_set(&mut self, by: impl Resolve + 'static) {
+        self.by.get_or_insert_with(|| Arc::new(by));
     }
 
     pub(crate) fn know(&mut self, host: &str, port: u16, addresses: Vec<SocketAddr>) {
@@ -100,7 +101,10 @@ impl Resolver {
             Some(known) => known.addresses.clone(),
             None => match host.parse::<IpAddr>() {
                 Ok(address) => vec![SocketAddr::new(address, port)],
-                Err(_) => self.by.resolve(host, port).await?,
+                Err(_) => match &self.by {
+                    Some(by) => by.resolve(host, port).await?,
+                    None => SystemResolver.resolve(host, port).await?,
+                },
             },
         };
         if addresses.is_empty() { Err(io::ErrorKind::NotFound.into()) } else { Ok(addresses) }
@@ -119,7 +123,7 @@ mod tests {
 
     fn knows_nobody() -> Resolver {
         let nobody = |_: &str, _| async { Err(io::ErrorKind::NotFound.into()) };
-        Resolver { by: Arc::new(nobody), known: Vec::new() }
+        Resolver { by: Some(Arc::new(nobody)), known: Vec::new() }
     }
 
     fn address(text: &str) -> SocketAddr {

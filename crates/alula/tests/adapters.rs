@@ -1,0 +1,192 @@
+//! Alula in the types of others: requests of the `http` crate, services of `tower`, a router of axum as handler.
+
+use std::{convert::Infallible, net::SocketAddr, pin::Pin, task::Poll, time::Duration};
+
+use alula::{Client, Server, Status, adapters::ExecuteError, from_tower};
+use axum::{Router, body::Body as AxumBody, extract::Path, response::IntoResponse, routing};
+use bytes::Bytes;
+use http::{HeaderMap, HeaderValue, Request, Response, StatusCode, header};
+use http_body::{Body, Frame, SizeHint};
+use http_body_util::{BodyExt, Empty, Full};
+use tokio::sync::mpsc;
+use tower::{Service, ServiceBuilder, ServiceExt};
+
+/// Starts a server that answers with a router of axum.
+async fn start() -> SocketAddr {
+    let router = Router::new()
+        .route(
+            "/hello/{name}",
+            routing::get(|Path(name): Path<String>| async move { format!("Hello, {name}!") }),
+        )
+        .route("/echo", routing::post(echo))
+        .route("/count", routing::post(|content: Bytes| async move { content.len().to_string() }))
+        .route("/uri", routing::get(|request: Request<AxumBody>| async move { request.uri().to_string() }))
+        .route("/closing", routing::get(|| async { ([(header::CONNECTION, "close")], "last") }))
+        .route("/large", routing::get(|| async { vec![b'x'; 300_000] }));
+    let server = Server::bind("127.0.0.1:0").await.unwrap();
+    let address = server.address().unwrap();
+    tokio::spawn(server.serve(from_tower(router)));
+    address
+}
+
+/// Sends the content back as it comes, its trailers as well.
+async fn echo(request: Request<AxumBody>) -> impl IntoResponse {
+    Response::new(request.into_body())
+}
+
+fn clients() -> [Client; 2] {
+    [false, true].map(|http2| Client::builder().http2_prior_knowledge(http2).build().unwrap())
+}
+
+async fn text<B: Body<Error: std::fmt::Debug>>(response: Response<B>) -> String {
+    let content = response.into_body().collect().await.unwrap().to_bytes();
+    String::from_utf8(content.to_vec()).unwrap()
+}
+
+#[tokio::test]
+async fn a_router_answers_and_requests_of_the_http_crate_are_sent() {
+    let address = start().await;
+    for (client, version) in clients().iter().zip([http::Version::HTTP_11, http::Version::HTTP_2]) {
+        let url = |path: &str| format!("http://{address}{path}");
+        let get = |path: &str| Request::get(url(path)).body(Empty::<Bytes>::new()).unwrap();
+        let response = client.execute(get("/hello/World")).await.unwrap();
+        assert_eq!((response.status(), response.version()), (StatusCode::OK, version));
+        assert_eq!(response.headers()[header::CONTENT_TYPE], "text/plain; charset=utf-8");
+        assert_eq!(response.body().size_hint().exact(), Some(13));
+        assert_eq!(text(response).await, "Hello, World!");
+
+        let response = client.execute(get("/nowhere")).await.unwrap();
+        assert_eq!(response.status(), StatusCode::NOT_FOUND);
+        assert!(response.body().is_end_stream());
+        assert_eq!(text(client.execute(get("/uri")).await.unwrap()).await, url("/uri"));
+        assert_eq!(text(client.execute(get("/closing")).await.unwrap()).await, "last");
+        assert_eq!(text(client.execute(get("/large")).await.unwrap()).await.len(), 300_000);
+
+        let head = Request::head(url("/hello/World")).body(Empty::<Bytes>::new()).unwrap();
+        let response = client.execute(head).await.unwrap();
+        assert_eq!(response.headers()[header::CONTENT_LENGTH], "13");
+        assert_eq!((response.body().size_hint().exact(), &*text(response).await), (Some(0), ""));
+    }
+}
+
+#[tokio::test]
+async fn content_goes_whole_or_as_it_comes() {
+    let address = start().await;
+    let url = |path: &str| format!("http://{address}{path}");
+    for client in clients() {
+        for octets in [1, 60_000, 200_000] {
+            let content = Full::new(Bytes::from(vec![b'y'; octets]));
+            let response = client.execute(Request::post(url("/count")).body(content).unwrap()).await.unwrap();
+            assert_eq!(text(response).await, octets.to_string());
+        }
+        // Without a length, by two frames and trailers.
+        for states_length in [false, true] {
+            let frames = Frames { left: 3, states_length };
+            let request = Request::post(url("/echo")).header("trailer", "x-sum");
+            let response = client.execute(request.body(frames).unwrap()).await.unwrap();
+            let collected = response.into_body().collect().await.unwrap();
+            assert_eq!(collected.trailers(), Some(&trailers()));
+            assert_eq!(collected.to_bytes(), "abcabc");
+        }
+    }
+}
+
+fn trailers() -> HeaderMap {
+    HeaderMap::from_iter([(header::HeaderName::from_static("x-sum"), HeaderValue::from_static("2"))])
+}
+
+/// Six octets by three frames, of which the last is trailers.
+struct Frames {
+    left: u8,
+    states_length: bool,
+}
+
+impl Body for Frames {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        _: &mut std::task::Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        let left = self.left;
+        self.left = left.saturating_sub(1);
+        Poll::Ready(match left {
+            0 => None,
+            1 => Some(Ok(Frame::trailers(trailers()))),
+            _ => Some(Ok(Frame::data("abc".into()))),
+        })
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        if self.states_length { SizeHint::with_exact(6) } else { SizeHint::default() }
+    }
+}
+
+/// The response comes first, then each answer to what was sent after it.
+#[tokio::test]
+async fn both_directions_go_on_at_once() {
+    let address = start().await;
+    for client in clients() {
+        let (tell, told) = mpsc::channel(1);
+        let said = Heard(told);
+        let response = client.execute(Request::post(format!("http://{address}/echo")).body(said).unwrap());
+        let mut content =
+            tokio::time::timeout(Duration::from_secs(30), response).await.unwrap().unwrap().into_body();
+        for word in ["one", "two", "three"] {
+            tell.send(Ok(word)).await.unwrap();
+            let answer = tokio::time::timeout(Duration::from_secs(30), content.frame()).await.unwrap();
+            assert_eq!(answer.unwrap().unwrap().into_data().unwrap(), word);
+        }
+        tell.send(Err("out of words")).await.unwrap();
+        let error = content.frame().await.unwrap().unwrap_err();
+        assert!(matches!(error, ExecuteError::Content(inner) if inner.to_string() == "out of words"));
+        assert!(content.frame().await.is_none());
+    }
+}
+
+/// Content that is told.
+struct Heard(mpsc::Receiver<Result<&'static str, &'static str>>);
+
+impl Body for Heard {
+    type Data = Bytes;
+    type Error = &'static str;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut std::task::Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, &'static str>>> {
+        self.0.poll_recv(cx).map(|word| word.map(|word| word.map(|word| Frame::data(word.into()))))
+    }
+}
+
+#[tokio::test]
+async fn the_client_is_a_service_under_middleware() {
+    let address = start().await;
+    for client in clients() {
+        let mut service = ServiceBuilder::new()
+            .concurrency_limit(1)
+            .map_response(|response: Response<_>| response.status().as_u16())
+            .service(client);
+        let request =
+            Request::get(format!("http://{address}/hello/you")).body(Empty::<Bytes>::new()).unwrap();
+        let status =
+            ServiceExt::<Request<Empty<Bytes>>>::ready(&mut service).await.unwrap().call(request).await;
+        assert_eq!(status.unwrap(), 200);
+    }
+}
+
+#[tokio::test]
+async fn what_cannot_be_sent_or_answered_is_told() {
+    let relative = Request::get("/somewhere").body(Empty::<Bytes>::new()).unwrap();
+    let error = clients()[0].execute(relative).await.err().unwrap();
+    assert!(error.to_string().contains("scheme"), "{error}");
+
+    let fails = tower::service_fn(|_| async { Err::<Response<String>, _>("no answer") });
+    let server = Server::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/", server.address().unwrap());
+    tokio::spawn(server.serve(from_tower(fails)));
+    for client in clients() {
+        assert_eq!(client.get(&url).send().await.unwrap().status(), Status::INTERNAL_SERVER_ERROR);
+    }
+}

@@ -1,0 +1,47 @@
+//! Why a request of the `http` crate failed.
+
+use std::{error, fmt};
+
+use alula_fields::FieldError;
+
+use crate::Error;
+
+/// Why a request failed that came as an [`http::Request`], or the reading of its response.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum ExecuteError {
+    /// The request, the connection or the response.
+    Http(Error),
+    /// The content of the request failed, as its [`http_body::Body`] says.
+    Content(Box<dyn error::Error + Send + Sync>),
+}
+
+impl From<Error> for ExecuteError {
+    fn from(error: Error) -> Self {
+        Self::Http(error)
+    }
+}
+
+impl From<FieldError> for ExecuteError {
+    fn from(error: FieldError) -> Self {
+        Self::Http(error.into())
+    }
+}
+
+impl fmt::Display for ExecuteError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Http(error) => error.fmt(f),
+            Self::Content(_) => f.write_str("the content of the request failed"),
+        }
+    }
+}
+
+impl error::Error for ExecuteError {
+    fn source(&self) -> Option<&(dyn error::Error + 'static)> {
+        match self {
+            Self::Http(error) => error.source(),
+            Self::Content(error) => Some(&**error),
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! Sending a request of the `http` crate.
+
+use alula_fields::{Decimal, FieldSection, KnownName};
+use http::{HeaderMap, Uri};
+use http_body::Body;
+
+use super::{
+    content::Content,
+    error::ExecuteError,
+    gather::{Gathered, SHORT_MAX},
+    upload::{Upload, until_response, upload},
+};
+use crate::{Call, Client, Error, Response, Version, request::Request};
+
+impl Client {
+    /// Sends this request and waits for the head of its response.
+    ///
+    /// The URI must be absolute; `host` is taken from it, and a field of that name left out. Content of a stated length of up to
+    /// 64 KiB is gathered and sent like [`Call::send_body`] does; other content is sent as it comes, while the response is waited
+    /// for and read, and the request is not sent again then. What it costs stands at [the module](crate::adapters).
+    ///
+    /// Dropping the future cancels the request.
+    ///
+    /// ```no_run
+    /// # async fn main_() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let client = alula_client::Client::new()?;
+    /// let request = http::Request::post("https://example.com/words").body(String::from("some words"))?;
+    /// let response = client.execute(request).await?;
+    /// println!("{} {:?}", response.status(), response.headers());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Call::send`]; or the content of the request failed.
+    pub async fn execute<B>(&self, request: http::Request<B>) -> Result<http::Response<Content>, ExecuteError>
+    where
+        B: Body + Send + 'static,
+        B::Data: Send,
+        B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
+        let (parts, body) = request.into_parts();
+        let url = url_of(&parts.uri)?;
+        let mut call = self.request(parts.method.as_str(), &url);
+        call.take_headers(&parts.headers)?;
+        let (response, upload) = send(call, body).await?;
+        Ok(into_http(response, upload)?)
+    }
+}
+
+async fn send<B>(mut call: Call<'_>, body: B) -> Result<(Response, Option<Upload>), ExecuteError>
+where
+    B: Body + Send + 'static,
+    B::Data: Send,
+    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+{
+    if body.is_end_stream() {
+        return Ok((call.send().await?, None));
+    }
+    let length = body.size_hint().exact();
+    if length.is_none_or(|octets| octets > SHORT_MAX) {
+        if let Some(octets) = length {
+            call.take_length(octets)?;
+        }
+        let (writer, pending) = call.open().await?;
+        return until_response(pending, Box::pin(upload(body, writer))).await;
+    }
+    let gathered = Gathered::from(body).await?;
+    let Some(trailers) = &gathered.trailers else {
+        return Ok((call.send_body(gathered.content()).await?, None));
+    };
+    let (mut writer, pending) = call.open().await?;
+    writer.write(gathered.content()).await?;
+    writer.finish_with(&FieldSection::try_from(trailers)?).await?;
+    Ok((pending.response().await?, None))
+}
+
+/// The URL as text: one allocation.
+fn url_of(uri: &Uri) -> Result<String, Error> {
+    let (Some(scheme), Some(authority)) = (uri.scheme_str(), uri.authority()) else {
+        return Err(Error::usage("the URI must have a scheme and an authority"));
+    };
+    let path = uri.path_and_query().map_or("/", |path| path.as_str());
+    let mut url = String::with_capacity(scheme.len() + authority.as_str().len() + path.len() + 3);
+    [scheme, "://", authority.as_str(), path].iter().for_each(|part| url.push_str(part));
+    Ok(url)
+}
+
+fn into_http(response: Response, upload: Option<Upload>) -> Result<http::Response<Content>, Error> {
+    let headers = HeaderMap::try_from(response.fields())?;
+    let (status, version) = (response.status(), response.version());
+    let mut made = http::Response::new(Content::new(response, upload));
+    *made.status_mut() = status.into();
+    *made.version_mut() = match version {
+        Version::Http1 => http::Version::HTTP_11,
+        Version::Http2 => http::Version::HTTP_2,
+    };
+    *made.headers_mut() = headers;
+    Ok(made)
+}
+
+impl Call<'_> {
+    /// Adds fields, the sensitive ones as such.
+    fn take_headers(&mut self, map: &HeaderMap) -> Result<(), Error> {
+        for (name, value) in map.iter().filter(|(name, _)| *name != http::header::HOST) {
+            let Some(fields) = self.fields_mut() else { return Ok(()) };
+            match value.is_sensitive() {
+                true => fields.append_sensitive(name.as_str(), value)?,
+                false => fields.append(name.as_str(), value)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// States the length of the content, unless a field has.
+    fn take_length(&mut self, octets: u64) -> Result<(), Error> {
+        let fields = self.fields_mut().filter(|fields| !fields.contains(KnownName::CONTENT_LENGTH));
+        if let Some(fields) = fields {
+            fields.append(KnownName::CONTENT_LENGTH, Decimal::of(octets).as_bytes())?;
+        }
+        Ok(())
+    }
+
+    /// None of a call that has failed: it tells why when it is sent.
+    fn fields_mut(&mut self) -> Option<&mut FieldSection> {
+        let Request::Plain(plain) = &mut self.request else { return None };
+        Some(&mut plain.head_mut(self.client).fields)
+    }
+}

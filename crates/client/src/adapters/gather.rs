@@ -1,0 +1,79 @@
+//! Content of a request that is short: gathered, so that it goes out with the head, and again where that is safe.
+
+use std::{
+    future::poll_fn,
+    pin::{Pin, pin},
+};
+
+use bytes::Buf;
+use http::HeaderMap;
+use http_body::{Body, Frame};
+
+use super::error::ExecuteError;
+
+/// The octets that are gathered at the most.
+pub(super) const SHORT_MAX: u64 = 64 * 1024;
+
+/// The whole of a content.
+pub(super) struct Gathered<D> {
+    data: Data<D>,
+    pub(super) trailers: Option<HeaderMap>,
+}
+
+enum Data<D> {
+    None,
+    /// In one piece, as it came.
+    One(D),
+    Copied(Vec<u8>),
+}
+
+impl<D: Buf> Gathered<D> {
+    pub(super) async fn from<B>(body: B) -> Result<Self, ExecuteError>
+    where
+        B: Body<Data = D>,
+        B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
+        let (mut body, mut all) = (pin!(body), Self { data: Data::None, trailers: None });
+        while let Some(frame) = next(body.as_mut()).await? {
+            match frame.into_data() {
+                Ok(data) => all.data = all.data.and(data),
+                Err(frame) => all.trailers = frame.into_trailers().ok(),
+            }
+        }
+        Ok(all)
+    }
+
+    pub(super) fn content(&self) -> &[u8] {
+        match &self.data {
+            Data::None => &[],
+            Data::One(data) => data.chunk(),
+            Data::Copied(octets) => octets,
+        }
+    }
+}
+
+impl<D: Buf> Data<D> {
+    fn and(self, mut more: D) -> Self {
+        let mut octets = match self {
+            Self::None if more.chunk().len() == more.remaining() => return Self::One(more),
+            Self::None => Vec::with_capacity(more.remaining()),
+            Self::One(data) => data.chunk().to_vec(),
+            Self::Copied(octets) => octets,
+        };
+        while more.has_remaining() {
+            octets.extend_from_slice(more.chunk());
+            more.advance(more.chunk().len());
+        }
+        Self::Copied(octets)
+    }
+}
+
+/// The next frame of a body.
+pub(super) async fn next<B>(mut body: Pin<&mut B>) -> Result<Option<Frame<B::Data>>, ExecuteError>
+where
+    B: Body,
+    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+{
+    let frame = poll_fn(|cx| body.as_mut().poll_frame(cx)).await;
+    frame.transpose().map_err(|error| ExecuteError::Content(error.into()))
+}

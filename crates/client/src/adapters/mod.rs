@@ -1,0 +1,20 @@
+//! The client for code that speaks the types of the `http` and `http-body` crates, and of `tower`.
+//!
+//! [`Client::execute`](crate::Client::execute) takes an [`http::Request`] and gives an [`http::Response`]; with the feature `tower`
+//! a [`Client`](crate::Client) is a `tower_service::Service` that does the same.
+//!
+//! These types cost what Alula does without. On top of a call of Alula's own, which allocates nothing, a request allocates once for
+//! its URL and once more if it has content that is not short; a response allocates twice for its map of fields,
+//! once for each value and each name that is not well known, and once for each chunk of content; a call through `tower` once more.
+//! `crates/alula/tests/adapter_allocations.rs` holds the sum. Requests and their fields are the caller's to pay for.
+
+mod content;
+mod error;
+mod execute;
+mod gather;
+#[cfg(feature = "tower")]
+mod service;
+mod upload;
+
+pub use content::Content;
+pub use error::ExecuteError;

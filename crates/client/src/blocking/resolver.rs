@@ -1,0 +1,14 @@
+//! Looking up hosts without another thread.
+
+use std::net::ToSocketAddrs as _;
+
+use crate::connecting::{Resolve, Resolving, without_kind};
+
+/// The operating system's resolver, asked on the thread of the caller that drives.
+pub(super) struct OnCallersThread;
+
+impl Resolve for OnCallersThread {
+    fn resolve<'a>(&'a self, host: &'a str, port: u16) -> Resolving<'a> {
+        Box::pin(async move { Ok((host, port).to_socket_addrs().map_err(without_kind)?.collect()) })
+    }
+}

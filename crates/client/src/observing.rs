@@ -1,0 +1,121 @@
+//! What is told of calls and connections: to `tracing` by the feature of that name, to `metrics` by the other.
+//!
+//! Without these features a [`Tale`] is empty and does nothing, and a call is the same code as if it were not there. With them, and
+//! nobody listening, nothing is allocated. Names are those of OpenTelemetry's conventions for HTTP where it has one.
+//!
+//! A call is told of until the head of its response has come; content is not.
+
+use alula_net::{Connect, Error};
+
+#[cfg(any(feature = "metrics", feature = "tracing"))]
+use crate::Phase;
+use crate::{Call, Response, opening::Outcome};
+
+#[cfg(feature = "metrics")]
+mod counted;
+#[cfg(feature = "tracing")]
+mod spanned;
+
+/// A call, from its beginning to the head of its response. Dropping it before [`end`](Self::end) tells that it was given up.
+pub(crate) struct Tale {
+    #[cfg(feature = "metrics")]
+    counted: counted::Request,
+    #[cfg(feature = "tracing")]
+    span: tracing::Span,
+}
+
+impl Tale {
+    /// A call begins.
+    #[inline]
+    pub(crate) fn begin(_call: &Call<'_>) -> Self {
+        Self {
+            #[cfg(feature = "metrics")]
+            counted: counted::Request::begin(),
+            #[cfg(feature = "tracing")]
+            span: spanned::span(_call),
+        }
+    }
+
+    /// Work that belongs to the call.
+    #[cfg(feature = "tracing")]
+    pub(crate) fn within<F: Future>(&self, work: F) -> impl Future<Output = F::Output> + use<F> {
+        tracing::Instrument::instrument(work, self.span.clone())
+    }
+
+    /// Work that belongs to the call.
+    #[cfg(not(feature = "tracing"))]
+    #[inline]
+    pub(crate) fn within<F: Future>(&self, work: F) -> F {
+        work
+    }
+
+    /// The head of the response has come, or will not.
+    #[inline]
+    pub(crate) fn end(&mut self, _outcome: Result<&Response, &Error>) {
+        #[cfg(feature = "metrics")]
+        self.counted.end(_outcome);
+        #[cfg(feature = "tracing")]
+        spanned::end(&self.span, _outcome);
+    }
+}
+
+impl<'a> Call<'a> {
+    /// Sends the call and tells of it.
+    #[cfg(any(feature = "metrics", feature = "tracing"))]
+    pub(crate) async fn tell(&mut self, content: Option<&[u8]>) -> Result<Response, Error> {
+        let mut tale = Tale::begin(self);
+        let outcome = tale.within(self.send_all(content)).await;
+        tale.end(outcome.as_ref());
+        outcome
+    }
+
+    /// Sends the call: there is nobody to tell.
+    #[cfg(not(any(feature = "metrics", feature = "tracing")))]
+    #[inline]
+    pub(crate) fn tell<'c>(
+        &'c mut self,
+        content: Option<&'c [u8]>,
+    ) -> impl Future<Output = Result<Response, Error>> + use<'c, 'a> {
+        self.send_all(content)
+    }
+}
+
+/// Tells what came of opening a connection.
+#[inline]
+pub(crate) fn opened(outcome: Outcome) -> Outcome {
+    #[cfg(feature = "metrics")]
+    counted::opened(&outcome);
+    #[cfg(feature = "tracing")]
+    spanned::opened(&outcome);
+    outcome
+}
+
+/// Has the end of each connection told.
+#[inline]
+pub(crate) fn watch(connect: Connect) -> Connect {
+    #[cfg(any(feature = "metrics", feature = "tracing"))]
+    let connect = connect.at_end(|_conn| {
+        #[cfg(feature = "metrics")]
+        counted::closed();
+        #[cfg(feature = "tracing")]
+        spanned::closed(_conn);
+    });
+    connect
+}
+
+/// What was being done, in one word.
+#[cfg(any(feature = "metrics", feature = "tracing"))]
+fn word_of(phase: Phase) -> &'static str {
+    match phase {
+        Phase::Build => "build",
+        Phase::Queue => "queue",
+        Phase::Resolve => "resolve",
+        Phase::Connect => "connect",
+        Phase::Proxy => "proxy",
+        Phase::Handshake => "handshake",
+        Phase::Send => "send",
+        Phase::Head => "head",
+        Phase::Content => "content",
+        _ => "other",
+    }
+}
