@@ -49,7 +49,7 @@ pub use alula_client::blocking;
 pub use alula_client::{
     Call, Client, ClientBuilder, Connector, Content, Destination, Dialling, Follow, Hole, Multipart, Part,
     PendingResponse, Prepare, Prepared, Proxy, Redirect, Resolve, Resolving, Response, Retries, StatusError,
-    SystemResolver, Transport,
+    SystemResolver, Timing, Transport,
 };
 #[cfg(feature = "tls")]
 #[cfg(feature = "server")]

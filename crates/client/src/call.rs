@@ -4,6 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use alula_fields::IntoName;
 use alula_net::Error;
+use tokio::time::Instant;
 
 use crate::{
     Client, Hole, Prepared, Retries,
@@ -23,11 +24,25 @@ pub struct Call<'a> {
     pub(crate) mistake: Option<Box<Error>>,
     pub(crate) deadline: Option<Duration>,
     pub(crate) parts: Parts,
+    pub(crate) head_deadline: Option<Duration>,
+    pub(crate) idle_deadline: Option<Duration>,
+    pub(crate) clock: Clock,
     pub(crate) redirects_max: u16,
     /// In place of the client's.
     pub(crate) retries: Option<Box<Retries>>,
     /// What the client adds by itself is still to be added.
     pub(crate) is_incomplete: bool,
+}
+
+/// Whether the parts of a call are timed.
+#[derive(Clone, Copy)]
+pub(crate) enum Clock {
+    /// They are not.
+    Off,
+    /// They will be.
+    Ready,
+    /// They are since then.
+    Since(Instant),
 }
 
 impl<'a> Call<'a> {
@@ -56,6 +71,9 @@ impl<'a> Call<'a> {
             request,
             mistake: None,
             deadline: settings.deadlines.total,
+            head_deadline: settings.deadlines.head,
+            idle_deadline: settings.deadlines.idle,
+            clock: if settings.deadlines.timing { Clock::Ready } else { Clock::Off },
             redirects_max: settings.policy.redirects.max,
             retries: None,
             parts,
@@ -144,6 +162,30 @@ impl<'a> Call<'a> {
     #[inline]
     pub fn deadline(mut self, after: Duration) -> Self {
         self.deadline = Some(after);
+        self
+    }
+
+    /// How long the head of the response may take once the head of the request was sent, in place of
+    /// [what its client says](crate::ClientBuilder::head_deadline).
+    #[inline]
+    pub fn head_deadline(mut self, after: Duration) -> Self {
+        self.head_deadline = Some(after);
+        self
+    }
+
+    /// How long none of the content may move that is waited for, of the request or of the response, in place of
+    /// [what its client says](crate::ClientBuilder::idle_deadline).
+    #[inline]
+    pub fn idle_deadline(mut self, after: Duration) -> Self {
+        self.idle_deadline = Some(after);
+        self
+    }
+
+    /// Notes how long what takes, for [`Response::timing`](crate::Response::timing). It reads the clock a few times and
+    /// allocates nothing.
+    #[inline]
+    pub fn timed(mut self) -> Self {
+        self.clock = Clock::Ready;
         self
     }
 

@@ -32,6 +32,7 @@ use crate::{
     location::Location,
     observing,
     origin::Tls,
+    progress::note,
 };
 
 /// A deadline that nobody set is that far away.
@@ -188,7 +189,7 @@ async fn in_time<T>(
     work: impl Future<Output = Result<T, Error>>,
 ) -> Result<T, Error> {
     let ends_at = ends_at.min(later(Instant::now(), within));
-    match tokio::time::timeout_at(ends_at, work).await {
+    match tokio::time::timeout_at(ends_at, note(phase, work)).await {
         Ok(result) => result,
         Err(_) => Err(Error::new(phase, Cause::Deadline, Retry::Safe)),
     }

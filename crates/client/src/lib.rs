@@ -32,6 +32,7 @@ mod parts;
 mod patience;
 mod pending;
 mod prepared;
+mod progress;
 mod reading;
 mod redirected;
 mod redirects;
@@ -40,6 +41,7 @@ mod response;
 mod retries;
 mod sending;
 mod sharing;
+mod timing;
 #[cfg(feature = "tls")]
 mod trust;
 
@@ -62,3 +64,4 @@ pub use reading::StatusError;
 pub use redirects::{Follow, Redirect};
 pub use response::Response;
 pub use retries::Retries;
+pub use timing::Timing;

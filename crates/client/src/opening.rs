@@ -2,14 +2,14 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-use alula_net::{Conn, Error, Keep, Vacancy};
+use alula_net::{Conn, Error, Keep, Phase, Vacancy};
 use tokio::sync::Notify;
 
-use crate::{connecting::Route, observing};
+use crate::{connecting::Route, observing, progress::Progress};
 
 /// What came of it, once that is known. Everybody who waits hears of it, in the order in which they came.
-#[derive(Default)]
 pub(crate) struct Opening {
+    progress: Progress,
     outcome: Mutex<Option<Outcome>>,
     is_known: Notify,
 }
@@ -20,14 +20,24 @@ impl Opening {
     /// Begins to open a connection, which is then kept so long. With `vacancy` it is one of an origin's that take one request
     /// at a time: it is added to them, whether or not anybody waits for it.
     pub(crate) fn begin(route: Arc<Route>, vacancy: Option<Arc<Vacancy>>, keep: Keep) -> Arc<Self> {
-        let opening = Arc::<Self>::default();
+        let progress = Progress::begin();
+        let opening = Self { progress: progress.clone(), outcome: Mutex::default(), is_known: Notify::new() };
+        let opening = Arc::new(opening);
         let teller = Teller { opening: Arc::downgrade(&opening), vacancy };
         tokio::spawn(async move {
-            let outcome = observing::opened(route.open().await);
-            outcome.iter().for_each(|conn| conn.keep(keep));
+            let outcome = observing::opened(progress.of(route.open()).await);
+            if let Ok(conn) = &outcome {
+                conn.was_opened(progress.opened());
+                conn.keep(keep);
+            }
             teller.tell(outcome);
         });
         opening
+    }
+
+    /// What is being done.
+    pub(crate) fn phase(&self) -> Phase {
+        self.progress.phase()
     }
 
     /// The outcome, if it is known.

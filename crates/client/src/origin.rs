@@ -109,7 +109,8 @@ impl Origin {
                 Way::Free(conn) => return Ok(conn),
                 Way::Single => return self.single(patience).await,
                 Way::First(opening) => {
-                    let outcome = patience.while_opening(async { Ok(opening.outcome().await) }).await?;
+                    let outcome =
+                        patience.while_opening(&opening, async { Ok(opening.outcome().await) }).await?;
                     self.opened(&opening, &outcome);
                     outcome?;
                 }
@@ -192,8 +193,8 @@ impl Origin {
                 opening = Some(self.begin_to_open(Some(self.vacancy.clone())));
             }
             let change = change(&ticket, opening.as_deref());
-            match opening {
-                Some(_) => patience.while_opening(change).await?,
+            match &opening {
+                Some(opening) => patience.while_opening(opening, change).await?,
                 None => patience.in_queue(change).await?,
             }
             opening = opening.filter(|opening| !opening.is_over());

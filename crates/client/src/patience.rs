@@ -5,6 +5,8 @@ use std::{future::poll_fn, pin::pin, task::Poll, time::Duration};
 use alula_net::{Cause, Error, Phase, Retry};
 use tokio::time::{Instant, timeout_at};
 
+use crate::opening::Opening;
+
 /// The deadlines of a call that has no connection yet. The clock is read only once it waits for one.
 pub(crate) struct Patience {
     /// When the call has to end.
@@ -23,9 +25,10 @@ impl Patience {
     /// Waits for a connection that is being opened. That has a deadline of its own, and is not waiting in the queue.
     pub(crate) async fn while_opening<T>(
         &self,
+        opening: &Opening,
         work: impl Future<Output = Result<T, Error>>,
     ) -> Result<T, Error> {
-        within(self.ends_at, Phase::Connect, work).await
+        within(self.ends_at, || opening.phase(), work).await
     }
 
     /// Waits until a connection is free, or has room.
@@ -43,7 +46,7 @@ impl Patience {
         {
             return result;
         }
-        within(self.queue_ends_at(), Phase::Queue, work).await
+        within(self.queue_ends_at(), || Phase::Queue, work).await
     }
 
     fn queue_ends_at(&mut self) -> Option<Instant> {
@@ -56,12 +59,12 @@ impl Patience {
 
 async fn within<T>(
     ends_at: Option<Instant>,
-    phase: Phase,
+    phase: impl FnOnce() -> Phase,
     work: impl Future<Output = Result<T, Error>>,
 ) -> Result<T, Error> {
     let Some(ends_at) = ends_at else { return work.await };
     match timeout_at(ends_at, work).await {
         Ok(result) => result,
-        Err(_) => Err(Error::new(phase, Cause::Deadline, Retry::Safe)),
+        Err(_) => Err(Error::new(phase(), Cause::Deadline, Retry::Safe)),
     }
 }

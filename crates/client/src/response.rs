@@ -3,7 +3,7 @@
 use std::{fmt, net::SocketAddr};
 
 use alula_fields::{FieldSection, Head, KnownName, Status};
-use alula_net::{Body, Error, Received, Stream, Version, h2::Priority};
+use alula_net::{Body, Error, Marks, Opened, Received, Stream, Version, h2::Priority};
 
 use crate::redirected::Redirected;
 
@@ -29,6 +29,10 @@ impl Response {
             body: stream.into_body(received.ended),
             redirected: None,
         }
+    }
+
+    pub(crate) fn marks(&self) -> Option<(Marks, Option<Opened>)> {
+        self.body.marks()
     }
 
     /// The status (RFC 9110 §15).

@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
-use alula_net::{BodyWriter, Cause, Error, Phase, Received, Stream, h1};
+use alula_net::{BodyWriter, Cause, Deadlines, Error, Phase, Received, Stream, h1};
 use tokio::time::Instant;
 
 use crate::{
-    Call, PendingResponse, Response, interim, observing::Tale, patience::Patience, request::Request,
+    Call, PendingResponse, Response, call::Clock, interim, observing::Tale, patience::Patience,
+    request::Request,
 };
 
 /// How long content waits to be asked for. There are servers that never ask, and wait for it.
@@ -48,6 +49,7 @@ impl Call<'_> {
         if self.parts.content.is_given() {
             return Err(Error::usage("the content of a call that is opened comes through its writer"));
         }
+        self.start_clock();
         let mut tale = Tale::begin(&self);
         let opened = tale.within(self.start(None, false, self.ends_at())).await;
         let (receive, send) = opened.inspect_err(|error| tale.end(Err(error)))?.split();
@@ -63,6 +65,7 @@ impl Call<'_> {
     }
 
     pub(crate) async fn send_all(&mut self, content: Option<&[u8]>) -> Result<Response, Error> {
+        self.start_clock();
         let ends_at = self.ends_at();
         let outcome = self.attempt(content, ends_at).await;
         if self.is_settled(&outcome) {
@@ -77,6 +80,12 @@ impl Call<'_> {
         let is_unanswered =
             matches!(error.cause(), Cause::Http1(h1::ConnectionError::Unanswered { is_reused: true }));
         may_retry(error) || (is_unanswered && self.request.is_idempotent())
+    }
+
+    fn start_clock(&mut self) {
+        if let Clock::Ready = self.clock {
+            self.clock = Clock::Since(Instant::now());
+        }
     }
 
     /// When the call must have ended; the clock is read only where it must.
@@ -104,7 +113,8 @@ impl Call<'_> {
         if self.parts.on_interim.is_some() {
             Box::pin(interim::hear(&stream, self.parts.on_interim.as_mut())).await?;
         }
-        let received = stream.head().await?;
+        let sent = if is_sent { content.map_or(0, <[u8]>::len) } else { 0 };
+        let received = stream.head().await.map_err(|error| error.with_sent(sent as u64))?;
         if is_sent {
             stream.sent_all();
         }
@@ -145,10 +155,12 @@ impl Call<'_> {
         if self.parts.on_interim.is_some() {
             stream.keep_interim();
         }
-        if let Some(ends_at) = ends_at {
-            stream.set_deadline(ends_at.saturating_duration_since(Instant::now()), false);
-        } else if let Some(after) = settings.deadlines.head {
-            stream.set_deadline(after, true);
+        let deadlines = Deadlines { ends_at, head: self.head_deadline, idle: self.idle_deadline };
+        if deadlines.are_any() {
+            stream.set_deadlines(deadlines);
+        }
+        if let Clock::Since(began) = self.clock {
+            stream.time_since(began, end);
         }
         Ok(stream)
     }
@@ -161,11 +173,12 @@ pub(crate) async fn goes_ahead(stream: &Stream) -> Result<bool, Error> {
 
 /// Sends the whole content. A response that comes before its end is no failure: the rest is not needed then.
 async fn send_content(stream: &Stream, content: &[u8]) -> Result<(), Error> {
-    match stream.write(content, true, &mut 0).await {
+    let mut sent = 0;
+    match stream.write(content, true, &mut sent).await {
         Err(error) if matches!(error.cause(), Cause::Reset(code) if *code == alula_net::h2::ErrorCode::NO_ERROR) => {
             Ok(())
         }
-        result => result,
+        result => result.map_err(|error| error.with_sent(sent as u64)),
     }
 }
 

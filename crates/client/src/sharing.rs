@@ -109,15 +109,15 @@ impl Sharing {
         self.conns.is_empty() && self.opening.is_none()
     }
 
-    /// Has its connections notice what came while nobody drove them.
-    #[cfg(feature = "blocking")]
-    pub(crate) fn look_in(&self) {
-        self.conns.iter().for_each(|conn| conn.look_in());
-    }
-
     /// Whether every connection takes no more requests.
     pub(crate) fn is_over(&self) -> bool {
         self.opening.is_none() && self.conns.iter().all(|conn| !conn.is_open())
+    }
+
+    /// Has all connections notice what came while nobody drove them.
+    #[cfg(feature = "blocking")]
+    pub(crate) fn look_in(&self) {
+        self.conns.iter().for_each(|conn| conn.look_in());
     }
 
     pub(crate) fn close(&self) {

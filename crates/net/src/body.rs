@@ -11,7 +11,12 @@ use std::{
 use alula_fields::{FieldSection, Head};
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _, ReadBuf};
 
-use crate::{decoder::Decoder, error::Error, stream::Stream};
+use crate::{
+    decoder::Decoder,
+    error::Error,
+    stream::Stream,
+    timing::{Marks, Opened},
+};
 
 /// The content of a message, as it arrives.
 ///
@@ -114,6 +119,12 @@ impl Body {
     /// This is no response, the urgency is above 7, or the stream is gone.
     pub fn reprioritise(&self, priority: alula_h2::Priority) -> Result<(), Error> {
         self.stream.as_ref().map_or(Ok(()), |stream| stream.reprioritise(priority))
+    }
+
+    /// When the exchange came how far, if it is timed, and when its connection was opened. Allocates nothing.
+    pub fn marks(&self) -> Option<(Marks, Option<Opened>)> {
+        let stream = self.stream.as_ref()?;
+        Some((stream.marks()?, stream.opened()))
     }
 
     /// Whether nothing more will come.

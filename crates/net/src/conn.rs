@@ -13,7 +13,7 @@ use std::{
     io,
     net::SocketAddr,
     pin::Pin,
-    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
+    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak},
     task::{Context, Poll, Waker},
 };
 
@@ -29,6 +29,7 @@ use crate::{
     open::Open,
     shared::{OUTPUT_SOFT_LIMIT, Shared},
     slot::{Sides, SlotKey},
+    timing::Opened,
     transport::{ReadHalf, Socket, WriteHalf},
     vacancy::{News, Vacancy},
     version::Version,
@@ -47,6 +48,8 @@ pub struct Conn {
     version: Version,
     started: Instant,
     observer: Option<FrameObserver>,
+    /// When a client opened it.
+    pub(crate) opened: OnceLock<Opened>,
     shared: Mutex<Shared>,
 }
 
@@ -63,7 +66,15 @@ impl Conn {
         let machine = machine.into();
         let version = machine.version();
         let shared = Mutex::new(Shared::new(machine, read_half, ledger.clone()));
-        Ok(Self { io, peer, version, started: Instant::now(), observer: None, shared })
+        Ok(Self {
+            io,
+            peer,
+            version,
+            started: Instant::now(),
+            observer: None,
+            opened: OnceLock::new(),
+            shared,
+        })
     }
 
     /// The connection as its handles and its task share it.

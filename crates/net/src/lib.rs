@@ -11,6 +11,7 @@ mod body;
 mod boxed;
 mod conn;
 mod connect;
+mod deadlines;
 mod decoder;
 mod error;
 mod fault;
@@ -35,6 +36,7 @@ pub mod simulation;
 mod slot;
 mod standby;
 mod stream;
+mod timing;
 #[cfg(feature = "tls")]
 mod tls;
 #[cfg(feature = "tls")]
@@ -48,6 +50,7 @@ pub use accept::Accept;
 pub use body::Body;
 pub use conn::{Conn, FrameObserver};
 pub use connect::{AtEnd, Connect};
+pub use deadlines::Deadlines;
 pub use decoder::Decoder;
 pub use error::{Cause, Error, Phase, Refusal, Retry};
 pub use fault::{Attempt, Fault};
@@ -58,6 +61,7 @@ pub use open::Open;
 pub use overrun::Overrun;
 pub use owner::{Incoming, Rest, StreamName, Turn};
 pub use stream::{Received, Stream};
+pub use timing::{Marks, Opened};
 #[cfg(feature = "tls")]
 pub use tls_facts::TlsFacts;
 pub use transport::{Listener, Socket, Transport};

@@ -472,29 +472,6 @@ impl Shared {
         }
     }
 
-    /// Fails every stream whose deadline has passed; the next deadline is noted.
-    pub(crate) fn expire(&mut self, now: Time) {
-        self.next_deadline = None;
-        for index in 0..self.slots.len() as u32 {
-            let slot = &mut self.slots[index as usize];
-            let (Some(stream), Some(deadline), None) = (slot.stream, slot.deadline, &slot.failed) else {
-                continue;
-            };
-            if deadline > now {
-                self.next_deadline = Some(self.next_deadline.map_or(deadline, |next| next.min(deadline)));
-                continue;
-            }
-            if slot.ended {
-                continue;
-            }
-            slot.failed = Some(Error::deadline());
-            self.machine.reset(stream, ErrorCode::CANCEL);
-            self.wake_later(index, Side::Read);
-            self.wake_later(index, Side::Write);
-        }
-        self.take_notices();
-    }
-
     /// Whether any stream is held by a handle.
     pub(crate) fn is_idle(&self) -> bool {
         self.free.len() == self.slots.len() && self.queue.is_empty()

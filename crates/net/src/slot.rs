@@ -8,9 +8,11 @@ use std::collections::VecDeque;
 use alula_fields::{Head, StreamKey, Time};
 
 use crate::{
+    deadlines::Terms,
     error::Error,
     hand_over::{Side, Wait, Waits},
     pace::Pace,
+    timing::Marks,
 };
 
 /// Names a slot; the generation tells a stale name from a fresh one.
@@ -72,9 +74,12 @@ pub(crate) struct Slot {
     pub(crate) interim: VecDeque<Box<Head>>,
     /// What was charged for the head of the request.
     pub(crate) head_octets: u32,
+    /// When to look whether anything takes too long.
     pub(crate) deadline: Option<Time>,
-    /// The deadline holds for the head only.
-    pub(crate) deadline_for_head: bool,
+    /// What the deadline stands for.
+    pub(crate) terms: Terms,
+    /// When the exchange came how far, if it is timed.
+    pub(crate) marks: Option<Marks>,
     pub(crate) waits: [Wait; 2],
 }
 
@@ -99,6 +104,7 @@ impl Slot {
         self.ended = false;
         self.failed = None;
         self.deadline = None;
+        self.marks = None;
         self.may_be_slow = false;
         self.expects_continue = false;
         self.is_told_to_go_on = false;

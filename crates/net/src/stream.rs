@@ -5,7 +5,6 @@ use std::{
     net::{Ipv4Addr, SocketAddr},
     sync::Arc,
     task::{Context, Poll},
-    time::Duration,
 };
 
 use alula_fields::{FieldSection, Head, ResponseHead, Status, StreamKey};
@@ -18,7 +17,7 @@ use crate::{
     hand_over::Side,
     machine::Machine,
     shared::{OUTPUT_SOFT_LIMIT, Shared},
-    slot::{Sides, SlotKey},
+    slot::{Sides, Slot, SlotKey},
     version::Version,
     writer::{BodyWriter, Sent},
 };
@@ -79,20 +78,17 @@ impl Stream {
         Sent::whole()
     }
 
-    /// Fails the stream when `after` has passed: for the head only, or for the whole of what is received.
-    pub fn set_deadline(&self, after: Duration, head_only: bool) {
-        let now = self.conn.time();
-        let mut shared = self.conn.lock();
-        let deadline = now.saturating_add(after);
-        if let Some(slot) = shared.slot(self.at) {
-            slot.deadline = Some(deadline);
-            slot.deadline_for_head = head_only;
-        }
-        if shared.next_deadline.is_none_or(|next| deadline < next) {
-            shared.next_deadline = Some(deadline);
-            shared.wake_task();
-        }
-        self.conn.unlock_and_wake(shared);
+    pub(crate) fn conn(&self) -> &Conn {
+        &self.conn
+    }
+
+    pub(crate) fn at(&self) -> SlotKey {
+        self.at
+    }
+
+    /// Looks at what the stream holds, unless it is gone.
+    pub(crate) fn with_slot<T>(&self, look: impl FnOnce(&mut Slot) -> T) -> Option<T> {
+        self.conn.lock().slot(self.at).map(look)
     }
 
     /// Lets the peer of this stream be as slow as it likes, both ways.
@@ -156,13 +152,12 @@ impl Stream {
         self.conn.poll_wait(self.at, Side::Read, cx, |shared| {
             let slot = shared.slot(self.at)?;
             if let Some(head) = slot.head.take() {
-                if slot.deadline_for_head {
-                    slot.deadline = None;
+                let ended = slot.ended && slot.trailers.is_none() && slot.content.is_empty();
+                if slot.deadline.is_some() {
+                    slot.head_is_here();
                 }
-                return Some(Ok(Received {
-                    head,
-                    ended: slot.ended && slot.trailers.is_none() && slot.content.is_empty(),
-                }));
+                slot.mark_head(ended);
+                return Some(Ok(Received { head, ended }));
             }
             slot.failed.as_ref().map(|error| Err(error.clone().during(Phase::Head)))
         })
@@ -194,6 +189,7 @@ impl Stream {
                 return Some(Ok(true));
             }
             if slot.ended {
+                slot.mark_end();
                 return Some(Ok(false));
             }
             if slot.expects_continue {
@@ -286,6 +282,7 @@ impl Stream {
     /// Ends the message with trailers (RFC 9110 §6.5).
     pub fn write_trailers(&self, trailers: &FieldSection) -> Result<(), Error> {
         self.command(|machine, stream, out| machine.send_trailers(stream, trailers, out))?;
+        self.with_slot(Slot::mark_sent);
         let shared = self.conn.push_out(self.conn.lock());
         self.conn.unlock_and_wake(shared);
         Ok(())
@@ -347,11 +344,16 @@ impl Shared {
             self.writers_wait |= !self.machine.await_room(stream);
             return None;
         }
+        let is_last = end;
         let (rest, end) = self.piece(&data[*sent..], end);
         match self.machine.send_data(stream, rest, end, &mut self.out) {
             Ok(taken) => {
                 *sent += taken;
-                self.slots[at.index as usize].sent += taken as u64;
+                let slot = &mut self.slots[at.index as usize];
+                slot.sent += taken as u64;
+                if is_last && *sent == data.len() {
+                    slot.mark_sent();
+                }
                 // HTTP/1.1 has no windows that tell: the rest follows when this has gone.
                 self.writers_wait |= self.machine.is_http1() && *sent < data.len();
             }

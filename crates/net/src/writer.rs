@@ -10,6 +10,8 @@ use crate::{error::Error, stream::Stream};
 /// a whole one.
 pub struct BodyWriter {
     stream: Stream,
+    /// Octets handed on so far.
+    octets: u64,
 }
 
 /// Proof that a message was sent to its end.
@@ -18,7 +20,7 @@ pub struct Sent(());
 
 impl BodyWriter {
     pub(crate) fn new(stream: Stream) -> Self {
-        Self { stream }
+        Self { stream, octets: 0 }
     }
 
     /// Sends `data`, waiting while the peer's windows or the output have no room.
@@ -28,7 +30,14 @@ impl BodyWriter {
     /// # Errors
     /// The stream was reset, the connection broke or a deadline passed.
     pub async fn write(&mut self, data: &[u8]) -> Result<(), Error> {
-        self.stream.write(data, false, &mut 0).await
+        self.hand_on(data, false).await
+    }
+
+    async fn hand_on(&mut self, data: &[u8], end: bool) -> Result<(), Error> {
+        let mut sent = 0;
+        let outcome = self.stream.write(data, end, &mut sent).await;
+        self.octets += sent as u64;
+        outcome.map_err(|error| error.with_sent(self.octets))
     }
 
     /// Whether the peer's message is whole already, or its stream gone: then nobody waits for the rest of this one, and a client
@@ -49,8 +58,8 @@ impl BodyWriter {
     ///
     /// # Errors
     /// As [`Self::write`].
-    pub async fn finish_content(self, data: &[u8]) -> Result<Sent, Error> {
-        self.stream.write(data, true, &mut 0).await?;
+    pub async fn finish_content(mut self, data: &[u8]) -> Result<Sent, Error> {
+        self.hand_on(data, true).await?;
         Ok(Sent::whole())
     }
 
@@ -59,7 +68,8 @@ impl BodyWriter {
     /// # Errors
     /// As [`Self::write`], and when a field may not stand in trailers.
     pub async fn finish_with(self, trailers: &FieldSection) -> Result<Sent, Error> {
-        self.stream.write_trailers(trailers)?;
+        let sent = self.stream.write_trailers(trailers);
+        sent.map_err(|error| error.with_sent(self.octets))?;
         Ok(Sent::whole())
     }
 }

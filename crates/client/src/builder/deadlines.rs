@@ -13,6 +13,10 @@ pub(crate) struct Deadlines {
     pub(crate) queue: Option<Duration>,
     /// From the sent head to that of the response.
     pub(crate) head: Option<Duration>,
+    /// Between octets of content, either way.
+    pub(crate) idle: Option<Duration>,
+    /// Whether it is noted how long what takes.
+    pub(crate) timing: bool,
 }
 
 /// How long calls may take.
@@ -38,6 +42,25 @@ impl ClientBuilder {
     #[must_use]
     pub fn deadline(mut self, after: Duration) -> Self {
         self.settings.deadlines.total = Some(after);
+        self
+    }
+
+    /// How long none of the content may move that is waited for, of the request or of the response; without bound unless set.
+    /// Content that nobody asks for may take its time.
+    ///
+    /// It is looked at four times within that time, so it may be a quarter more. The call then fails in
+    /// [`Phase::Send`](crate::Phase::Send) or [`Phase::Content`](crate::Phase::Content).
+    #[must_use]
+    pub fn idle_deadline(mut self, after: Duration) -> Self {
+        self.settings.deadlines.idle = Some(after);
+        self
+    }
+
+    /// Whether it is noted for every call how long what takes, for [`Response::timing`](crate::Response::timing); off unless
+    /// switched on. It reads the clock a few times per call, and allocates nothing.
+    #[must_use]
+    pub fn timing(mut self, on: bool) -> Self {
+        self.settings.deadlines.timing = on;
         self
     }
 }
