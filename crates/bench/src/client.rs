@@ -27,6 +27,9 @@ pub(crate) const WORKLOADS: &[Workload] = &[
         plain(Over::Http1, "0")
     }),
     Workload::new("client-h1-0-prepared", 400, "the same, prepared", || prepared(Over::Http1, "0")),
+    Workload::new("client-h1-0-varied", 400, "the same, each answer with another request id", || {
+        prepared(Over::Http1Varied, "0")
+    }),
     Workload::new("client-h1-1k", 400, "the same, 1 KiB of content", || plain(Over::Http1, "1024")),
     Workload::new("client-h1-1k-prepared", 400, "the same, prepared", || prepared(Over::Http1, "1024")),
     Workload::new("client-h1-100k", 100, "the same, 100 KiB of content", || plain(Over::Http1, "102400"))
@@ -60,6 +63,8 @@ const fn many_apart(name: &'static str, what: &'static str, prepare: fn() -> Run
 #[derive(Clone, Copy, Eq, PartialEq)]
 enum Over {
     Http1,
+    /// Its answers differ.
+    Http1Varied,
     Http2,
 }
 
@@ -146,7 +151,11 @@ pub(crate) async fn read(mut response: Response) {
 }
 
 fn set_up(over: Over, content: &str) -> (Runtime, Client, Peer, String) {
-    let answers = if over == Over::Http1 { "http1-answers" } else { "answers" };
+    let answers = match over {
+        Over::Http1 => "http1-answers",
+        Over::Http1Varied => "http1-varied-answers",
+        Over::Http2 => "answers",
+    };
     let mut peer = Peer::start(&[answers, content]);
     let url = format!("http://127.0.0.1:{}/static/app", peer.line());
     // Without `trust_anything` the platform's roots are read, which takes longer than everything else.

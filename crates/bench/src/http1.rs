@@ -12,16 +12,24 @@ use crate::peer;
 /// The end of a head.
 const END: &[u8] = b"\r\n\r\n";
 
+/// Whether heads are the same every time.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Heads {
+    Same,
+    /// Each has another request id, and a request another path.
+    Varied,
+}
+
 /// Answers every request with the same fields and so many octets, one write each, on as many connections as there are, each in a
 /// thread of its own: prints the port and serves until the standard input ends.
-pub(crate) fn serve(content: usize) {
+pub(crate) fn serve(content: usize, heads: Heads) {
     peer::end_with_input();
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     println!("{}", listener.local_addr().expect("it is bound").port());
-    let answer: Arc<[u8]> = answer(content).into();
+    let answer = answer(content);
     for socket in listener.incoming() {
         let (socket, answer) = (socket.expect("accepted"), answer.clone());
-        std::thread::spawn(move || answer_all(socket, &answer));
+        std::thread::spawn(move || answer_all(socket, answer, heads));
     }
 }
 
@@ -31,8 +39,11 @@ fn answer(content: usize) -> Vec<u8> {
     [head.as_bytes(), &vec![b'a'; content]].concat()
 }
 
-fn answer_all(mut socket: TcpStream, answer: &[u8]) -> io::Result<()> {
+fn answer_all(mut socket: TcpStream, mut answer: Vec<u8>, heads: Heads) -> io::Result<()> {
     socket.set_nodelay(true)?;
+    let (_, id) = RESPONSE[RESPONSE.len() - 1];
+    let id_at = answer.windows(id.len()).position(|octets| octets == id.as_bytes()).expect("it is there");
+    let mut number = 0_u64;
     let mut input = vec![0; 64 * 1024];
     let mut here = 0;
     loop {
@@ -42,7 +53,11 @@ fn answer_all(mut socket: TcpStream, answer: &[u8]) -> io::Result<()> {
         }
         // One request at a time, without content.
         if input[..here].ends_with(END) {
-            socket.write_all(answer)?;
+            if heads == Heads::Varied {
+                number += 1;
+                answer[id_at..id_at + id.len()].copy_from_slice(format!("{number:016x}").as_bytes());
+            }
+            socket.write_all(&answer)?;
             here = 0;
         }
     }
@@ -50,16 +65,22 @@ fn answer_all(mut socket: TcpStream, answer: &[u8]) -> io::Result<()> {
 
 /// Connects to the server on this port, and does as [`driver::obey`] is told: GETs in batches, each in one write. An answer is
 /// here when its head is; what is left of the last content is read with the next.
-pub(crate) fn drive(port: u16, control: u16, in_flight: u64) -> io::Result<()> {
+pub(crate) fn drive(port: u16, control: u16, in_flight: u64, heads: Heads) -> io::Result<()> {
     peer::end_with_input();
     let mut socket = TcpStream::connect(("127.0.0.1", port))?;
     socket.set_nodelay(true)?;
-    let head = format!(
-        "GET /hello HTTP/1.1\r\nhost: 127.0.0.1:{port}\r\nuser-agent: alula-bench/1.0\r\naccept: */*\r\n\r\n"
-    );
+    let fields = format!("host: 127.0.0.1:{port}\r\nuser-agent: alula-bench/1.0\r\naccept: */*\r\n");
+    let head = |number: u64| match heads {
+        Heads::Same => format!("GET /hello HTTP/1.1\r\n{fields}\r\n"),
+        Heads::Varied => {
+            format!("GET /hello/{number:08x} HTTP/1.1\r\n{fields}x-request-id: {number:016x}\r\n\r\n")
+        }
+    };
+    let mut numbers = 0..;
     let mut input = vec![0; 64 * 1024];
     driver::obey(control, in_flight, |requests| {
-        socket.write_all(&head.as_bytes().repeat(requests as usize))?;
+        let asked: String = numbers.by_ref().take(requests as usize).map(head).collect();
+        socket.write_all(asked.as_bytes())?;
         let (mut answers, mut before) = (0, [0; END.len()]);
         while answers < requests {
             let octets = socket.read(&mut input)?;

@@ -27,6 +27,7 @@ use std::process::ExitCode;
 use alula_tally::{Counts, Tally, process};
 
 use crate::answers::Answers;
+use crate::http1::Heads;
 use crate::workload::{Run, Workload};
 
 #[global_allocator]
@@ -81,10 +82,12 @@ fn dispatch(args: &[&str]) -> Option<()> {
             let (port, control) = (port.parse().ok()?, control.parse().ok()?);
             driver::drive(port, control, in_flight.parse().ok()?).expect("the server is there");
         }
-        ["peer", "http1-answers", content] => http1::serve(content.parse().ok()?),
-        ["peer", "http1-driver", port, control, in_flight] => {
+        ["peer", "http1-answers", content] => http1::serve(content.parse().ok()?, Heads::Same),
+        ["peer", "http1-varied-answers", content] => http1::serve(content.parse().ok()?, Heads::Varied),
+        ["peer", name @ ("http1-driver" | "http1-varied-driver"), port, control, in_flight] => {
             let (port, control) = (port.parse().ok()?, control.parse().ok()?);
-            http1::drive(port, control, in_flight.parse().ok()?).expect("the server is there");
+            let heads = if *name == "http1-driver" { Heads::Same } else { Heads::Varied };
+            http1::drive(port, control, in_flight.parse().ok()?, heads).expect("the server is there");
         }
         _ => return None,
     }

@@ -16,6 +16,9 @@ pub(crate) const WORKLOADS: &[Workload] = &[
     Workload::new("server-h1-m32", 3200, "the same over HTTP/1.1, 32 sent at once", || {
         serve("http1-driver", 32)
     }),
+    Workload::new("server-h1-m32-varied", 3200, "the same, each with another path and request id", || {
+        serve("http1-varied-driver", 32)
+    }),
 ];
 
 fn serve(driver: &'static str, in_flight: u64) -> Run {

@@ -6,14 +6,16 @@
 //! Rule 2: no line is looked at beyond the limit, and what is wrong first is what is said: how a head is cut changes nothing.
 //! Rule 3: what RFC 9112 leaves to the reader to forgive is refused, unless the configuration names it.
 
+mod fields;
+
 use alloc::vec::Vec;
 
-use alula_fields::{Authority, FieldFlags, Head, KnownName, Limits, Status, octets};
+use alula_fields::{Head, KnownName, Limits, octets};
 
 use crate::config::{Config, Leniency};
-use crate::facts::{Facts, HAS_RULES, Verdict};
+use crate::facts::Facts;
+use crate::known_head::KnownHead;
 use crate::line;
-use crate::list;
 use crate::start_line::{self, RequestLine};
 use crate::violation::Violation;
 
@@ -39,12 +41,17 @@ pub(crate) struct HeadIn {
     colon: usize,
     /// How many octets the lines before had, without an empty one before a request.
     octets: usize,
+    /// How many lines came after the start line.
+    lines: usize,
     fields_left: u32,
     crumbs_left: u32,
     /// The last field may go on in a folded line.
     may_fold: bool,
     /// The last host that was found good.
     host: Vec<u8>,
+    pub(crate) known: KnownHead,
+    /// Where the head began that is to be remembered: one that is all here, and is read line by line.
+    began: Option<Began>,
     pub(crate) facts: Facts,
 }
 
@@ -79,10 +86,13 @@ impl HeadIn {
             seen: 0,
             colon: 0,
             octets: 0,
+            lines: 0,
             fields_left: rules.fields,
             crumbs_left: rules.crumbs,
             may_fold: false,
             host: Vec::new(),
+            known: KnownHead::default(),
+            began: None,
             facts: Facts::default(),
             rules,
         }
@@ -94,7 +104,7 @@ impl HeadIn {
         self.kind = kind;
         self.has_started = kind == Kind::Trailers;
         self.has_skipped = false;
-        (self.seen, self.colon, self.octets) = (0, 0, 0);
+        (self.seen, self.colon, self.octets, self.lines) = (0, 0, 0, 0);
         (self.fields_left, self.crumbs_left) = (self.rules.fields, self.rules.crumbs);
         self.may_fold = false;
         if kind != Kind::Trailers {
@@ -108,28 +118,83 @@ impl HeadIn {
         self.octets > 0 || self.seen > 0
     }
 
-    /// Reads as many lines as are here into `head`.
+    /// Reads as many lines as are here into `head`, which is cleared before the first of them.
     #[inline]
     pub(crate) fn read(&mut self, input: &[u8], head: &mut Head) -> Result<Step, Violation> {
+        if !self.has_started
+            && let Some(consumed) = self.known.find(input)
+        {
+            self.facts = self.known.give(head);
+            return Ok(Step { consumed, is_done: true });
+        }
+        if !self.has_begun() && self.kind != Kind::Trailers {
+            head.clear();
+        }
+        self.read_lines(input, head)
+    }
+
+    fn read_lines(&mut self, input: &[u8], head: &mut Head) -> Result<Step, Violation> {
         let mut consumed = 0;
+        self.began = None;
         loop {
             let rest = &input[consumed..];
             let line = &rest[..rest.len().min((self.rules.head_bytes - self.octets).saturating_add(1))];
-            let Some(octets) = self.line(line, head)? else {
+            let (had_started, fields) = (self.has_started, head.fields.len());
+            let Some(Line { len, is_last }) = self.line(line, head)? else {
                 return self.wait(line.len()).map(|()| Step { consumed, is_done: false });
             };
-            consumed += octets.len;
+            let start = consumed;
+            consumed += len;
             (self.seen, self.colon) = (0, 0);
             if self.has_started {
-                self.octets += octets.len;
+                self.octets += len;
             }
             if self.octets > self.rules.head_bytes {
                 return Err(Violation::HEAD_LONG);
             }
-            if octets.is_last {
+            if had_started {
+                self.lines += 1;
+                self.mark(&input[..consumed], start, head, fields);
+            } else if self.has_started {
+                if let Some(more) = self.known_fields(&input[consumed..], head) {
+                    return Ok(Step { consumed: consumed + more, is_done: true });
+                }
+                self.began = self.known.begins().then_some(Began { at: start, start_bytes: len });
+            }
+            if is_last {
+                self.keep(&input[..consumed], head);
                 return Ok(Step { consumed, is_done: true });
             }
         }
+    }
+
+    /// Marks the line that ends the input, if the head is to be remembered; before it there were so many fields.
+    #[inline]
+    fn mark(&mut self, input: &[u8], start: usize, head: &Head, fields: usize) {
+        let Some(Began { at, .. }) = self.began else { return };
+        if BLANKS.contains(&input[start]) {
+            self.known.goes_on();
+        }
+        let field = head.fields.at(fields).filter(|field| field.known() != Some(KnownName::COOKIE));
+        let is_plain = self.may_fold && field.is_some();
+        self.known.mark(start - at, input.len() - at, is_plain.then_some(fields));
+    }
+
+    fn keep(&mut self, input: &[u8], head: &Head) {
+        if let Some(Began { at, start_bytes }) = self.began {
+            self.known.keep(&input[at..], start_bytes, &self.host, head, &self.facts);
+        }
+    }
+
+    /// Reads all fields at once when they are the ones of the last head: says how many octets they have.
+    #[inline]
+    fn known_fields(&mut self, input: &[u8], head: &mut Head) -> Option<usize> {
+        let octets = self.known.find_fields(input)?;
+        if self.octets + octets > self.rules.head_bytes || head.has_pseudo(KnownName::PSEUDO_AUTHORITY) {
+            return None;
+        }
+        self.facts = self.known.give_fields(head, self.facts.is_old);
+        Some(octets)
     }
 
     /// An unfinished line stays within the limit, too.
@@ -150,6 +215,7 @@ impl HeadIn {
                 Ok(end.map(|len| Line { len, is_last: true }))
             }
             Some(octet) if BLANKS.contains(octet) => self.folded(input, head),
+            Some(_) if self.seen == 0 => self.fresh_line(input, head),
             Some(_) => self.field_line(input, head),
         }
     }
@@ -206,7 +272,39 @@ impl HeadIn {
         }
     }
 
+    /// A line that was not looked at yet: nearly always all of it is here.
     #[inline]
+    fn fresh_line(&mut self, input: &[u8], head: &mut Head) -> Result<Option<Line>, Violation> {
+        if let Some(len) = self.known_lines(input, head) {
+            return Ok(Some(Line { len, is_last: false }));
+        }
+        if let Some(colon) = octets::position(input, b':')
+            && let (name, value) = (&input[..colon], &input[colon + 1..])
+            && let Some(at) = octets::position_of_control(value)
+            && value[at..].starts_with(b"\r\n")
+        {
+            self.store(name, trimmed(&value[..at]), head)?;
+            return Ok(Some(Line { len: colon + 1 + at + 2, is_last: false }));
+        }
+        self.field_line(input, head)
+    }
+
+    /// Reads lines at once when they are the ones that were in their places in the last head: says how many octets they have.
+    #[inline]
+    fn known_lines(&mut self, input: &[u8], head: &mut Head) -> Option<usize> {
+        if self.kind == Kind::Trailers || self.began.is_some() {
+            return None;
+        }
+        let lines = self.known.find_lines(self.lines, input)?;
+        self.fields_left = self.fields_left.checked_sub(lines.count as u32)?;
+        self.may_fold = true;
+        // The last is counted like any other line.
+        self.lines += lines.count - 1;
+        self.known.give_lines(&lines, &mut head.fields);
+        Some(lines.len)
+    }
+
+    /// A line of which something was looked at before, or that is not the usual one.
     fn field_line(&mut self, input: &[u8], head: &mut Head) -> Result<Option<Line>, Violation> {
         let is_name_new = self.colon == 0;
         if is_name_new && !self.find_colon(input)? {
@@ -255,97 +353,6 @@ impl HeadIn {
         }
     }
 
-    #[inline]
-    fn store(&mut self, name: &[u8], value: &[u8], head: &mut Head) -> Result<(), Violation> {
-        self.may_fold = true;
-        match KnownName::lookup_folded(name) {
-            Some(known) => self.store_known(known, name, value, head),
-            None if octets::is_token(name) => {
-                self.count(1)?;
-                head.fields.push_folding(name, value, self.rules.keep_spelling);
-                Ok(())
-            }
-            None => self.store(self.checked(name)?, value, head),
-        }
-    }
-
-    #[inline]
-    fn store_known(
-        &mut self,
-        known: KnownName,
-        name: &[u8],
-        mut value: &[u8],
-        head: &mut Head,
-    ) -> Result<(), Violation> {
-        if known == KnownName::COOKIE {
-            self.count_crumb()?;
-        } else {
-            self.count(1)?;
-            if HAS_RULES[usize::from(known.id())] {
-                match self.meaning(known, value, head)? {
-                    Some(kept) => value = kept,
-                    None => return Ok(()),
-                }
-            }
-        }
-        match self.rules.keep_spelling {
-            false => head.fields.push_known(known, value, FieldFlags::NONE),
-            true => head.fields.push_known_spelled(known, name, value),
-        }
-        Ok(())
-    }
-
-    /// A field that says something about the message: what is kept of it. Those of trailers say nothing, and are dropped
-    /// (RFC 9110 §6.5.1); of a list of equal lengths one is kept (RFC 9110 §8.6).
-    fn meaning<'v>(
-        &mut self,
-        known: KnownName,
-        value: &'v [u8],
-        head: &mut Head,
-    ) -> Result<Option<&'v [u8]>, Violation> {
-        self.may_fold = false;
-        match self.kind {
-            Kind::Trailers => return Ok(None),
-            // A host in a response says nothing, however often.
-            Kind::Response if known == KnownName::HOST => return Ok(Some(value)),
-            Kind::Request | Kind::Response => {}
-        }
-        let may_repeat = self.rules.lenient.repeated_length || self.kind == Kind::Response;
-        let verdict = self.facts.note(known, value, may_repeat)?;
-        match known {
-            KnownName::HOST => self.put_host(value, head).map(|()| None),
-            _ if verdict == Verdict::Drop => Ok(None),
-            KnownName::CONTENT_LENGTH => Ok(list::members(value).next()),
-            _ => Ok(Some(value)),
-        }
-    }
-
-    /// Puts the host into the control data; a target that has one must agree with it (RFC 9112 §3.2.2).
-    fn put_host(&mut self, value: &[u8], head: &mut Head) -> Result<(), Violation> {
-        if value != self.host.as_slice() {
-            self.check_host(value)?;
-        }
-        match head.pseudo(KnownName::PSEUDO_AUTHORITY) {
-            None => {
-                head.put_pseudo(KnownName::PSEUDO_AUTHORITY, value);
-                Ok(())
-            }
-            Some(authority) if authority.eq_ignore_ascii_case(value) => Ok(()),
-            Some(_) => Err(Violation::HOST_DIFFERS),
-        }
-    }
-
-    /// Checks a host that is not the one found good last, which is nearly always the next one, too.
-    #[cold]
-    fn check_host(&mut self, value: &[u8]) -> Result<(), Violation> {
-        if !value.is_empty() && !is_authority(value) {
-            return Err(Violation::HOST_INVALID);
-        }
-        self.host.clear();
-        self.host.extend_from_slice(value);
-        Ok(())
-    }
-
     /// A line that goes on with the value of the one before (RFC 9112 §5.2).
     #[cold]
     fn folded(&mut self, input: &[u8], head: &mut Head) -> Result<Option<Line>, Violation> {
@@ -366,49 +373,6 @@ impl HeadIn {
             head.fields.extend_last(more);
         }
         Ok(Some(Line { len: at + end, is_last: false }))
-    }
-
-    #[inline]
-    fn count(&mut self, fields: u32) -> Result<(), Violation> {
-        self.fields_left = self.fields_left.checked_sub(fields).ok_or(Violation::FIELDS_MANY)?;
-        Ok(())
-    }
-
-    fn count_crumb(&mut self) -> Result<(), Violation> {
-        match self.crumbs_left.checked_sub(1) {
-            Some(left) => self.crumbs_left = left,
-            None => self.count(1)?,
-        }
-        Ok(())
-    }
-}
-
-/// What a whole head means beside its lines.
-impl HeadIn {
-    /// Checks what the fields of a request say together, and completes its control data.
-    #[inline]
-    pub(crate) fn finish_request(&mut self, head: &mut Head) -> Result<(), Violation> {
-        if !self.facts.has_host && !self.facts.is_old {
-            return Err(Violation::HOST_MISSING);
-        }
-        self.finish(head)
-    }
-
-    /// Checks what the fields of a response say together. What has no content cannot have it coded (RFC 9112 §6.1).
-    #[inline]
-    pub(crate) fn finish_response(&mut self, head: &mut Head, status: Status) -> Result<(), Violation> {
-        if self.facts.is_chunked && matches!(status.code(), 100..=199 | 204) {
-            return Err(Violation::CODING_UNEXPECTED);
-        }
-        self.finish(head)
-    }
-
-    #[inline]
-    fn finish(&mut self, head: &mut Head) -> Result<(), Violation> {
-        if self.facts.settle(self.rules.lenient.length_with_coding)? {
-            head.fields.remove(KnownName::CONTENT_LENGTH);
-        }
-        Ok(())
     }
 }
 
@@ -434,6 +398,13 @@ impl Rules {
     }
 }
 
+/// Where in the input a head began, and how long its start line is.
+#[derive(Clone, Copy)]
+struct Began {
+    at: usize,
+    start_bytes: usize,
+}
+
 struct Line {
     /// How many octets it has, its end included.
     len: usize,
@@ -451,10 +422,6 @@ fn trimmed(value: &[u8]) -> &[u8] {
         },
         _ => octets::trim(value),
     }
-}
-
-fn is_authority(value: &[u8]) -> bool {
-    core::str::from_utf8(value).is_ok_and(|text| Authority::parse(text).is_ok())
 }
 
 /// What is wrong with a name, or with a line that has no colon: its first octet that is in no name says it.

@@ -1,6 +1,7 @@
-//! Heads as they go (RFC 9112 §2.1): room for all of a head is taken once, then it is written plainly.
+//! Heads as they go (RFC 9112 §2.1), in three parts: the start line, the fields, the end with what is written beside them. Room
+//! for all of a part is taken once, then it is written plainly.
 
-use alula_fields::{Decimal, Field, FieldSection, OutBuf, RequestHead, ResponseHead, Status};
+use alula_fields::{Decimal, Field, FieldSection, OutBuf, RequestHead, Status};
 
 use crate::config::Spelling;
 
@@ -17,21 +18,23 @@ pub(crate) struct Extra {
     pub(crate) keeps_alive: bool,
 }
 
-/// More than the longest of what is not given: the versions and the ends of lines, the names and values of [`Extra`].
-const REST_BYTES: usize = 192;
+/// More than the names and values of [`Extra`] and the ends of their lines.
+const EXTRA_BYTES_MAX: usize = 160;
 
-/// Writes a request; an `absolute` target names scheme and authority, as proxies ask for (RFC 9112 §3.2.2).
+/// Writes the request line, and the `host` unless it is among the fields; an `absolute` target names scheme and authority, as
+/// proxies ask for (RFC 9112 §3.2.2).
 #[inline]
-pub(crate) fn request(
+pub(crate) fn request_line(
     head: &RequestHead<'_>,
     has_host: bool,
     is_absolute: bool,
-    extra: Extra,
     spelling: Spelling,
     out: &mut OutBuf,
 ) {
+    /// Spaces, version, the name of `host` and the ends of lines.
+    const BESIDE_BYTES: usize = 64;
     let control = head.method.len() + head.scheme.len() + 2 * head.authority.len() + head.path.len();
-    write(out, control + room(head.fields), |line| {
+    write(out, control + BESIDE_BYTES, |line| {
         line.put(head.method.as_bytes());
         line.put(b" ");
         line.target(head, is_absolute);
@@ -39,30 +42,41 @@ pub(crate) fn request(
         if !has_host {
             line.field(spelled(spelling, "Host", "host"), head.authority.as_bytes());
         }
-        line.rest(head.fields, extra, spelling);
     });
 }
 
-/// Writes a response.
+/// Writes the status line.
 #[inline]
-pub(crate) fn response(head: &ResponseHead<'_>, extra: Extra, spelling: Spelling, out: &mut OutBuf) {
-    write(out, room(head.fields), |line| {
-        line.status(head.status);
-        line.rest(head.fields, extra, spelling);
+pub(crate) fn status_line(status: Status, out: &mut OutBuf) {
+    /// Version, digits, spaces, the longest reason and the end of the line.
+    const LINE_BYTES_MAX: usize = 64;
+    write(out, LINE_BYTES_MAX, |line| line.status(status));
+}
+
+/// Writes the lines of fields: colon, space and the end of a line are four octets beside name and value, and a spelling is as long
+/// as its name.
+#[inline]
+pub(crate) fn fields(fields: &FieldSection, spelling: Spelling, out: &mut OutBuf) {
+    write(out, fields.octets() + 4 * fields.len(), |line| line.fields(fields, spelling));
+}
+
+/// Writes the end of a head, after what is to be written beside the fields.
+#[inline]
+pub(crate) fn end(extra: Extra, spelling: Spelling, out: &mut OutBuf) {
+    if extra == Extra::default() {
+        return out.extend(b"\r\n");
+    }
+    write(out, EXTRA_BYTES_MAX, |line| {
+        line.extra(extra, spelling);
+        line.put(b"\r\n");
     });
 }
 
-/// Writes the fields after the last chunk, and the end of the message.
-pub(crate) fn trailers(fields: &FieldSection, spelling: Spelling, out: &mut OutBuf) {
-    write(out, room(fields), |line| {
-        line.put(b"0\r\n");
-        line.rest(fields, Extra::default(), spelling);
-    });
-}
-
-/// Writes what a prepared request leaves open, and the end of its head.
-pub(crate) fn rest(extra: Extra, spelling: Spelling, out: &mut OutBuf) {
-    write(out, REST_BYTES, |line| line.rest(&FieldSection::new(), extra, spelling));
+/// Writes the last chunk, the fields after it, and the end of the message.
+pub(crate) fn trailers(trailers: &FieldSection, spelling: Spelling, out: &mut OutBuf) {
+    out.extend(b"0\r\n");
+    fields(trailers, spelling, out);
+    out.extend(b"\r\n");
 }
 
 /// Adds to the head just written what only the proxy is to know (RFC 9110 §11.7.2).
@@ -78,12 +92,6 @@ pub(crate) fn add_proxy_authorization(value: &str, spelling: Spelling, out: &mut
 /// Writes one field line.
 pub(crate) fn field(field: &Field<'_>, spelling: Spelling, out: &mut OutBuf) {
     write(out, field.name_bytes().len() + field.value().len() + 4, |line| line.given(field, spelling));
-}
-
-/// Name, colon, space, value and the end of the line are four octets beside name and value; a spelling is as long as its name.
-#[inline]
-fn room(fields: &FieldSection) -> usize {
-    fields.octets() + 4 * fields.len() + REST_BYTES
 }
 
 #[inline]
@@ -135,6 +143,9 @@ impl Line<'_> {
 
     #[inline]
     fn status(&mut self, status: Status) {
+        if status == Status::OK {
+            return self.put(b"HTTP/1.1 200 OK\r\n");
+        }
         self.put(b"HTTP/1.1 ");
         self.put(&status.digits());
         self.put(b" ");
@@ -170,12 +181,10 @@ impl Line<'_> {
     }
 
     #[inline]
-    fn rest(&mut self, fields: &FieldSection, extra: Extra, spelling: Spelling) {
+    fn fields(&mut self, fields: &FieldSection, spelling: Spelling) {
         for field in fields {
             self.given(&field, spelling);
         }
-        self.extra(extra, spelling);
-        self.put(b"\r\n");
     }
 
     #[inline]

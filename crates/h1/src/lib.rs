@@ -23,10 +23,13 @@ mod facts;
 mod framing;
 mod head_in;
 mod head_out;
+mod known_head;
 mod line;
 mod list;
+mod luck;
 mod outgoing;
 mod prepared;
+mod repeated;
 mod start_line;
 mod violation;
 

@@ -8,7 +8,7 @@ use alula_fields::{FieldSection, Hole, KnownName, OutBuf, RequestHead, octets};
 use crate::config::Spelling;
 use crate::error::SendError;
 use crate::facts::{self, Facts, HAS_RULES};
-use crate::head_out::{self, Extra};
+use crate::head_out;
 use crate::outgoing;
 use crate::violation::Violation;
 
@@ -111,9 +111,9 @@ impl Prepared {
         let path = if has_path_hole { "" } else { head.path };
         let head = RequestHead { path, ..*head };
         let mut out = OutBuf::new();
-        head_out::request(&head, self.facts.has_host, false, Extra::default(), spelling, &mut out);
-        // The end of the head comes after the holes.
-        self.octets.extend_from_slice(&out.unsent()[..out.len() - 2]);
+        head_out::request_line(&head, self.facts.has_host, false, spelling, &mut out);
+        head_out::fields(head.fields, spelling, &mut out);
+        self.octets.extend_from_slice(out.unsent());
         if has_path_hole {
             self.holes.push((self.target_at, Rule::Path));
         }

@@ -205,6 +205,11 @@ impl Conn {
         if let Some(observer) = &self.observer {
             shared = self.tell(observer, shared);
         }
+        if shared.wake.is_empty() {
+            let news = shared.take_news();
+            drop(shared);
+            return tell_origin(news);
+        }
         loop {
             // By few at a time, so that the list stays where it is and nobody allocates another one.
             let few = shared.wake.len().min(WAKES);
@@ -213,9 +218,7 @@ impl Conn {
             let are_more = !shared.wake.is_empty();
             let news = shared.take_news();
             drop(shared);
-            if let Some((vacancy, conn, news)) = news {
-                vacancy.hear(&conn, news);
-            }
+            tell_origin(news);
             wake.into_iter().flatten().for_each(Waker::wake);
             if !are_more {
                 return;
@@ -458,6 +461,14 @@ pub(crate) fn poll_read(
 ) -> Poll<io::Result<usize>> {
     let mut space = tokio::io::ReadBuf::new(space);
     Pin::new(half).poll_read(cx, &mut space).map_ok(|()| space.filled().len())
+}
+
+/// Tells the origin's other connections what has become of this one, once its lock is released.
+#[inline]
+fn tell_origin(news: Option<(Arc<Vacancy>, Weak<Conn>, News)>) {
+    if let Some((vacancy, conn, news)) = news {
+        vacancy.hear(&conn, news);
+    }
 }
 
 impl Reader {

@@ -61,7 +61,7 @@ impl Shared {
                         self.on_event(event);
                     }
                     input.consume(consumed);
-                    if idle && consumed == 0 {
+                    if (idle && consumed == 0) || self.machine.rests(input.unread()) {
                         break Ok(());
                     }
                 }

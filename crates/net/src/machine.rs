@@ -240,6 +240,15 @@ impl Machine {
         }
     }
 
+    /// Whether something happened beside the events.
+    #[inline]
+    pub(crate) fn has_notice(&self) -> bool {
+        match self {
+            Self::Http1(machine) => machine.has_notice(),
+            Self::Http2(machine) => machine.has_notice(),
+        }
+    }
+
     /// The oldest of what happened beside the events.
     #[inline]
     pub(crate) fn poll_notice(&mut self) -> Option<Notice> {
@@ -298,6 +307,15 @@ impl Machine {
         match self {
             Self::Http1(machine) => !machine.can_go_on(),
             Self::Http2(_) => false,
+        }
+    }
+
+    /// Whether nothing would come of these octets if they were given now: mostly the exchange is over, and spares asking.
+    #[inline]
+    pub(crate) fn rests(&self, input: &[u8]) -> bool {
+        match self {
+            Self::Http1(machine) => machine.rests(input),
+            Self::Http2(machine) => input.is_empty() && !machine.is_closed(),
         }
     }
 
@@ -514,6 +532,13 @@ impl Machine {
         }
     }
 
+    /// Gives back what an idle connection does not need.
+    pub(crate) fn trim(&mut self) {
+        if let Self::Http1(machine) = self {
+            machine.trim();
+        }
+    }
+
     pub(crate) fn memory_bytes(&mut self) -> usize {
         match self {
             Self::Http1(machine) => machine.memory_bytes(),
@@ -577,6 +602,7 @@ impl<'i> From<h2::Event<'i>> for Event<'i> {
 }
 
 impl From<h1::Notice> for Notice {
+    #[inline]
     fn from(notice: h1::Notice) -> Self {
         match notice {
             h1::Notice::Writable { stream } => Self::Writable { stream },

@@ -317,6 +317,7 @@ impl Shared {
         self.plain.trim();
         self.out.trim(0);
         self.pending.trim(0);
+        self.machine.trim();
         self.settle_memory();
     }
 
@@ -326,12 +327,20 @@ impl Shared {
         self.held.content_went(std::mem::take(&mut self.contents_octets));
     }
 
+    #[inline]
     pub(crate) fn take_notices(&mut self) {
+        if self.machine.has_notice() {
+            self.take_all_notices();
+        }
+    }
+
+    fn take_all_notices(&mut self) {
         while let Some(notice) = self.machine.poll_notice() {
             self.on_notice(notice);
         }
     }
 
+    #[inline]
     fn on_notice(&mut self, notice: Notice) {
         match notice {
             Notice::Writable { stream } => {
@@ -359,6 +368,7 @@ impl Shared {
     }
 
     /// Another request may be sent: who waits for this connection hears of it, or who waits for any of the origin's.
+    #[inline]
     fn is_free_again(&mut self) {
         if self.vacancy.is_some() && !self.closing {
             self.news = Some(self.is_free_news());

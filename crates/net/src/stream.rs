@@ -263,6 +263,19 @@ impl Stream {
         result
     }
 
+    /// Sends the head of an answer and, under the same lock, as much of its content as can be sent at once; `sent` says how much
+    /// that was. False when [`write`](Self::write) has to send the rest, with which the message ends.
+    ///
+    /// # Errors
+    /// When the head cannot be sent; nothing has been sent then. Or the stream is gone.
+    pub fn answer(&self, head: &ResponseHead<'_>, content: &[u8], sent: &mut usize) -> Result<bool, Error> {
+        let mut shared = self.conn.lock();
+        let result = shared.answer(self.at, head, content, sent);
+        shared.wake_task_of_server();
+        self.conn.unlock_and_wake(shared);
+        result
+    }
+
     /// Sends content, waiting for the peer's windows and for room in the output. Dropping the future keeps what
     /// was sent; `sent` says how much that was. Allocates nothing once warm.
     pub async fn write(&self, data: &[u8], end: bool, sent: &mut usize) -> Result<(), Error> {
@@ -329,6 +342,26 @@ impl Error {
 }
 
 impl Shared {
+    fn answer(
+        &mut self,
+        at: SlotKey,
+        head: &ResponseHead<'_>,
+        content: &[u8],
+        sent: &mut usize,
+    ) -> Result<bool, Error> {
+        let slot = self.slot(at).ok_or(Error::cancelled())?;
+        if let Some(error) = &slot.failed {
+            return Err(error.clone().during(Phase::Send));
+        }
+        let stream = slot.stream.ok_or(Error::cancelled())?;
+        let is_whole = content.is_empty();
+        self.machine.send_response(stream, head, is_whole, &mut self.out).map_err(Error::refused)?;
+        match is_whole {
+            true => Ok(true),
+            false => self.write(at, content, true, sent).map_or(Ok(false), |written| written.map(|()| true)),
+        }
+    }
+
     fn write(&mut self, at: SlotKey, data: &[u8], end: bool, sent: &mut usize) -> Option<Result<(), Error>> {
         let slot = self.slot(at)?;
         if let Some(error) = &slot.failed {

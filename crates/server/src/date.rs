@@ -1,7 +1,7 @@
 //! The `date` field (RFC 9110 §6.6.1), written once a second.
 
 use std::{
-    cell::Cell,
+    cell::RefCell,
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
@@ -16,18 +16,16 @@ type Text = [u8; 29];
 
 thread_local! {
     /// The last date, and until when it is the present one.
-    static LAST: Cell<Option<(Instant, Text)>> = const { Cell::new(None) };
+    static LAST: RefCell<Option<(Instant, Text)>> = const { RefCell::new(None) };
 }
 
 /// Lends the date of an instant that is the present, or was a moment ago. The system's clock is read once a second.
 /// Allocates nothing.
 pub(crate) fn with<T>(now: Instant, use_it: impl FnOnce(&[u8]) -> T) -> T {
-    let (_, text) = LAST.get().filter(|(until, _)| now < *until).unwrap_or_else(|| {
-        let fresh = read(now);
-        LAST.set(Some(fresh));
-        fresh
-    });
-    use_it(&text)
+    LAST.with_borrow_mut(|last| match last {
+        Some((until, text)) if now < *until => use_it(text),
+        last => use_it(&last.insert(read(now)).1),
+    })
 }
 
 /// The present date, and when the next second begins.
@@ -98,9 +96,9 @@ mod tests {
         assert_eq!(first.len(), 29);
         assert!(first.ends_with(b" GMT"));
         assert_eq!(with(now, <[u8]>::to_vec), first);
-        let (until, _) = super::LAST.get().unwrap();
+        let until = super::LAST.with_borrow(|last| last.unwrap().0);
         assert!(until > now && until <= now + Duration::from_secs(1));
         with(until, |_| ());
-        assert!(super::LAST.get().unwrap().0 > until);
+        assert!(super::LAST.with_borrow(|last| last.unwrap().0) > until);
     }
 }

@@ -2,7 +2,9 @@
 
 use std::net::SocketAddr;
 
-use alula_fields::{Decimal, FieldSection, Head, IntoName, KnownName, Method, ResponseHead, Status};
+use alula_fields::{
+    Decimal, FieldFlags, FieldSection, Head, IntoName, KnownName, Method, ResponseHead, Status,
+};
 use alula_net::{Body, BodyWriter, Error, Sent, Stream};
 
 use crate::{date, exchange::Request};
@@ -65,26 +67,33 @@ impl Responder {
         if !(100..200).contains(&status.code()) || status.code() == 101 {
             return Err(Error::usage("an interim response has a status of 1xx, but not 101 (RFC 9113 §8.6)"));
         }
-        let Some(stream) = &self.stream else { return Err(Error::usage("the answer was sent")) };
         let fields = FieldSection::new();
         let head = ResponseHead { status, fields: &fields };
-        stream.command(|machine, key, out| machine.send_interim(key, &head, out))
+        self.stream()?.command(|machine, key, out| machine.send_interim(key, &head, out))
     }
 
-    fn send_head(&self, status: Status, fields: &FieldSection, end: bool) -> Result<(), Error> {
-        let Some(stream) = &self.stream else { return Err(Error::usage("the answer was sent")) };
-        let head = ResponseHead { status, fields };
-        stream.command(|machine, key, out| machine.send_response(key, &head, end, out))
+    fn stream(&self) -> Result<&Stream, Error> {
+        self.stream.as_ref().ok_or_else(was_sent)
+    }
+
+    fn take_stream(&mut self) -> Result<Stream, Error> {
+        self.stream.take().ok_or_else(was_sent)
     }
 }
 
 impl Drop for Responder {
     fn drop(&mut self) {
-        if self.stream.is_some() {
+        if let Some(stream) = &self.stream {
+            let head = ResponseHead { status: Status::INTERNAL_SERVER_ERROR, fields: &FieldSection::new() };
             // When the stream is gone there is nobody left to tell.
-            let _ = self.send_head(Status::INTERNAL_SERVER_ERROR, &FieldSection::new(), true);
+            let _ = stream.answer(&head, &[], &mut 0);
         }
     }
+}
+
+#[cold]
+fn was_sent() -> Error {
+    Error::usage("the answer was sent")
 }
 
 impl Reply {
@@ -125,14 +134,19 @@ impl Reply {
     /// A field was not valid, the stream was reset or the connection broke.
     pub async fn send(mut self, content: &[u8]) -> Result<Sent, Error> {
         let has_none = matches!(self.status.code(), 204 | 304);
-        if !has_none && !self.fields_mut().contains(KnownName::CONTENT_LENGTH) {
+        let fields = self.fields_mut();
+        if !has_none && !fields.contains(KnownName::CONTENT_LENGTH) {
             let length = Decimal::of(content.len() as u64);
-            self.fields_mut().append(KnownName::CONTENT_LENGTH, length.as_bytes())?;
+            // Digits need no check, and a section has always room for so few.
+            fields.push_known(KnownName::CONTENT_LENGTH, length.as_bytes(), FieldFlags::NONE);
         }
-        let end = content.is_empty() || has_none || self.responder.to_head;
-        let stream = self.begin(end)?;
-        if !end {
-            stream.write(content, true, &mut 0).await?;
+        let content = if has_none || self.responder.to_head { &[][..] } else { content };
+        self.complete()?;
+        let mut sent = 0;
+        let is_whole = self.responder.stream()?.answer(&self.head(), content, &mut sent)?;
+        let stream = self.responder.take_stream()?;
+        if !is_whole {
+            stream.write(content, true, &mut sent).await?;
         }
         Ok(match self.request.take() {
             Some((request, mut body)) => {
@@ -147,12 +161,17 @@ impl Reply {
     /// # Errors
     /// As [`Self::send`].
     pub async fn stream(mut self) -> Result<BodyWriter, Error> {
-        let stream = self.begin(false)?;
+        self.complete()?;
+        let head = self.head();
+        let stream = self.responder.stream()?;
+        stream.command(|machine, key, out| machine.send_response(key, &head, false, out))?;
+        let stream = self.responder.take_stream()?;
         self.give_back(&stream);
         Ok(stream.into_writer())
     }
 
-    fn begin(&mut self, end: bool) -> Result<Stream, Error> {
+    /// Makes the head ready to be sent: dated, unless it has a date.
+    fn complete(&mut self) -> Result<(), Error> {
         if let Some(mistake) = self.mistake.take() {
             return Err(*mistake);
         }
@@ -160,10 +179,15 @@ impl Reply {
         if !fields.contains(KnownName::DATE)
             && let Some(stream) = &self.responder.stream
         {
-            date::with(stream.now(), |date| fields.append(KnownName::DATE, date))?;
+            // A date needs no check, and a section has always room for one.
+            date::with(stream.now(), |date| fields.push_known(KnownName::DATE, date, FieldFlags::NONE));
         }
-        self.responder.send_head(self.status, fields, end)?;
-        self.responder.stream.take().ok_or(Error::usage("the answer was sent"))
+        Ok(())
+    }
+
+    fn head(&self) -> ResponseHead<'_> {
+        const NONE: &FieldSection = &FieldSection::new();
+        ResponseHead { status: self.status, fields: self.head.as_ref().map_or(NONE, |head| &head.fields) }
     }
 
     fn give_back(&mut self, stream: &Stream) {

@@ -1,6 +1,6 @@
 //! Heads that go: requests of a client, answers of a server.
 
-use alula_fields::{OutBuf, RequestHead, ResponseHead, Status, StreamKey, Time};
+use alula_fields::{FieldSection, OutBuf, RequestHead, ResponseHead, Status, StreamKey, Time};
 
 use super::{Connection, Receiving, Sending};
 use crate::error::SendError;
@@ -26,12 +26,16 @@ impl Connection {
         out: &mut OutBuf,
     ) -> Result<StreamKey, SendError> {
         self.check_idle()?;
-        let facts = outgoing::fields(head.fields)?;
+        let known = self.repeated.find(head.fields);
+        let facts = known.map_or_else(|| outgoing::fields(head.fields), Ok)?;
         outgoing::control(head, &facts, &mut self.authority)?;
         let plan = self.plan_request(head.method, &facts, end)?;
         let is_absolute = self.config.absolute_targets && head.method != "CONNECT";
         check_origin(is_absolute, !head.authority.is_empty())?;
-        head_out::request(head, facts.has_host, is_absolute, plan.extra, self.config.spelling, out);
+        let spelling = self.config.spelling;
+        head_out::request_line(head, facts.has_host, is_absolute, spelling, out);
+        self.write_fields(head.fields, &facts, known.is_some(), out);
+        head_out::end(plan.extra, spelling, out);
         self.tell_proxy(out);
         Ok(self.begin(plan, Asked::by(head.method), &facts))
     }
@@ -52,7 +56,7 @@ impl Connection {
         let plan = self.plan_request(prepared.method(), &facts, end)?;
         check_origin(self.config.absolute_targets, prepared.has_authority())?;
         prepared.write(values, self.config.absolute_targets, out);
-        head_out::rest(plan.extra, self.config.spelling, out);
+        head_out::end(plan.extra, self.config.spelling, out);
         self.tell_proxy(out);
         Ok(self.begin(plan, Asked::by(prepared.method()), &facts))
     }
@@ -74,12 +78,15 @@ impl Connection {
         if head.status.is_informational() {
             return Err(SendError::Status);
         }
-        let facts = outgoing::fields(head.fields)?;
+        let known = self.repeated.find(head.fields);
+        let facts = known.map_or_else(|| outgoing::fields(head.fields), Ok)?;
         let opens_tunnel = self.asked == Asked::Connect && head.status.is_success();
         let sending = self.answer_of(head.status, &facts, opens_tunnel, end)?;
         self.persists_after(&facts, sending, opens_tunnel);
         let extra = self.extra_of(head.status, &facts, sending, opens_tunnel);
-        head_out::response(head, extra, self.config.spelling, out);
+        head_out::status_line(head.status, out);
+        self.write_fields(head.fields, &facts, known.is_some(), out);
+        head_out::end(extra, self.config.spelling, out);
         self.awaits_continue = false;
         self.decide_tunnel(opens_tunnel);
         match end {
@@ -108,7 +115,9 @@ impl Connection {
             return Err(SendError::ContentLength);
         }
         if !self.is_peer_old {
-            head_out::response(head, Extra::default(), self.config.spelling, out);
+            head_out::status_line(head.status, out);
+            head_out::fields(head.fields, self.config.spelling, out);
+            head_out::end(Extra::default(), self.config.spelling, out);
             self.awaits_continue &= head.status != Status::CONTINUE;
         }
         Ok(())
@@ -137,6 +146,17 @@ struct Plan {
 }
 
 impl Connection {
+    /// Writes the lines of the fields; those of the section before are at hand.
+    #[inline]
+    fn write_fields(&mut self, fields: &FieldSection, facts: &Facts, is_known: bool, out: &mut OutBuf) {
+        if is_known {
+            return out.extend(self.repeated.lines());
+        }
+        let mark = out.end();
+        head_out::fields(fields, self.config.spelling, out);
+        self.repeated.keep(fields, facts, out.since(mark));
+    }
+
     #[inline]
     fn check_idle(&self) -> Result<(), SendError> {
         match () {

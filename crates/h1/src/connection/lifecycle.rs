@@ -2,7 +2,7 @@
 
 use alula_fields::{OutBuf, Status, StreamKey, Time};
 
-use super::{Connection, Receiving, Sending};
+use super::{Connection, Notices, Receiving, Sending};
 use crate::error::{Awaited, ConnectionError};
 use crate::event::Notice;
 
@@ -67,6 +67,13 @@ impl Connection {
 
 /// What the driver has to do.
 impl Connection {
+    /// Whether [`poll_notice`](Self::poll_notice) has something.
+    #[inline]
+    pub fn has_notice(&self) -> bool {
+        let Notices { idle, last, writable, closed } = self.notices;
+        idle | last | writable | closed
+    }
+
     /// What happened beside the events, the oldest first; `None` when there is nothing more.
     #[inline]
     pub fn poll_notice(&mut self) -> Option<Notice> {

@@ -23,6 +23,7 @@ use crate::config::Config;
 use crate::error::ConnectionError;
 use crate::framing::Asked;
 use crate::head_in::{HeadIn, Kind};
+use crate::repeated::Repeated;
 
 /// One HTTP/1.1 connection without sockets or clocks, for either role.
 ///
@@ -111,6 +112,7 @@ pub struct Connection {
     error: Option<ConnectionError>,
     notices: Notices,
     authority: Vec<u8>,
+    repeated: Repeated,
 }
 
 /// The message that comes.
@@ -207,6 +209,7 @@ impl Connection {
             error: None,
             notices: Notices::default(),
             authority: Vec::new(),
+            repeated: Repeated::default(),
             config,
         }
     }
@@ -270,6 +273,17 @@ impl Connection {
     #[inline]
     pub fn can_go_on(&self) -> bool {
         !matches!(self.receiving, Receiving::Ended | Receiving::Undecided) && self.error.is_none()
+    }
+
+    /// Whether nothing would come of these octets if they were received now: the peer's message is over, or there is nothing to
+    /// begin another. False does not say that something would.
+    #[inline]
+    pub fn rests(&self, input: &[u8]) -> bool {
+        match self.receiving {
+            Receiving::Ended | Receiving::Undecided => self.error.is_none(),
+            Receiving::Idle => input.is_empty() && self.error.is_none(),
+            _ => false,
+        }
     }
 
     /// Whether the peer has ended its message; `None` when the stream is gone.
@@ -341,7 +355,15 @@ impl Connection {
 
     /// Octets of memory held outside the struct itself.
     pub fn memory_bytes(&self) -> usize {
-        size_of::<Head>() + self.head.capacity_bytes() + self.pending.capacity() + self.authority.capacity()
+        let remembered = self.head_in.known.memory_bytes() + self.repeated.memory_bytes();
+        let head = size_of::<Head>() + self.head.capacity_bytes();
+        head + self.pending.capacity() + self.authority.capacity() + remembered
+    }
+
+    /// Gives memory back that an idle connection does not need: what is remembered of the last heads.
+    pub fn trim(&mut self) {
+        self.head_in.known.trim();
+        self.repeated.trim();
     }
 
     /// Checks the bookkeeping, for tests.

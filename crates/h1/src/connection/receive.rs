@@ -100,11 +100,8 @@ impl Connection {
 
     #[inline]
     fn head_step<'i>(&mut self, input: &'i [u8]) -> Result<Received<'i>, Violation> {
-        if !self.head_in.has_begun() {
-            if input.is_empty() {
-                return Ok(NOTHING);
-            }
-            self.head.clear();
+        if input.is_empty() && !self.head_in.has_begun() {
+            return Ok(NOTHING);
         }
         let step = self.head_in.read(input, &mut self.head)?;
         if !step.is_done {

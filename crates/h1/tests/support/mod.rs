@@ -73,7 +73,12 @@ impl End {
         let mut used = 0;
         loop {
             let rest = &input[used..];
-            let Ok(received) = self.machine.receive(rest, self.now) else { break };
+            let rests = self.machine.rests(rest);
+            let received = self.machine.receive(rest, self.now);
+            let is_nothing =
+                received.is_ok_and(|received| received.consumed == 0 && received.event.is_none());
+            assert!(is_nothing || !rests, "something came of what was not to be asked");
+            let Ok(received) = received else { break };
             assert!(received.consumed <= rest.len(), "more was consumed than was given");
             used += received.consumed;
             let has_event = received.event.is_some();
@@ -181,7 +186,8 @@ impl End {
     }
 
     pub fn notices(&mut self) {
-        while let Some(notice) = self.machine.poll_notice() {
+        while self.machine.has_notice() {
+            let notice = self.machine.poll_notice().expect("it was said that there is one");
             self.flush(false);
             self.log.push(match notice {
                 Notice::Idle => "idle".into(),
@@ -192,6 +198,7 @@ impl End {
                 other => format!("{other:?}"),
             });
         }
+        assert_eq!(self.machine.poll_notice(), None);
         self.machine.check_invariants();
     }
 

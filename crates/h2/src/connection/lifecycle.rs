@@ -68,13 +68,16 @@ impl Connection {
         }
     }
 
+    /// Whether [`poll_notice`](Self::poll_notice) may have something: three comparisons.
+    #[inline]
+    pub fn has_notice(&self) -> bool {
+        !self.streams.nobody_waits() || self.notices.is_any()
+    }
+
     /// What has happened beside the events, oldest first for each kind. Cheap when there is nothing.
     #[inline]
     pub fn poll_notice(&mut self) -> Option<Notice> {
-        if self.streams.nobody_waits() && !self.notices.is_any() {
-            return None;
-        }
-        self.next_notice()
+        if self.has_notice() { self.next_notice() } else { None }
     }
 
     fn next_notice(&mut self) -> Option<Notice> {

@@ -1,0 +1,148 @@
+//! What the fields of heads say as they come: which of them are kept, and what they say about the message and its host.
+
+use alula_fields::{Authority, FieldFlags, Head, KnownName, Status, octets};
+
+use super::{HeadIn, Kind};
+use crate::facts::{HAS_RULES, Verdict};
+use crate::list;
+use crate::violation::Violation;
+
+impl HeadIn {
+    #[inline]
+    pub(super) fn store(&mut self, name: &[u8], value: &[u8], head: &mut Head) -> Result<(), Violation> {
+        self.may_fold = true;
+        match KnownName::lookup_folded(name) {
+            Some(known) => self.store_known(known, name, value, head),
+            None if octets::is_token(name) => {
+                self.count(1)?;
+                head.fields.push_folding(name, value, self.rules.keep_spelling);
+                Ok(())
+            }
+            None => self.store(self.checked(name)?, value, head),
+        }
+    }
+
+    #[inline]
+    fn store_known(
+        &mut self,
+        known: KnownName,
+        name: &[u8],
+        mut value: &[u8],
+        head: &mut Head,
+    ) -> Result<(), Violation> {
+        if known == KnownName::COOKIE {
+            self.count_crumb()?;
+        } else {
+            self.count(1)?;
+            if HAS_RULES[usize::from(known.id())] {
+                match self.meaning(known, value, head)? {
+                    Some(kept) => value = kept,
+                    None => return Ok(()),
+                }
+            }
+        }
+        match self.rules.keep_spelling {
+            false => head.fields.push_known(known, value, FieldFlags::NONE),
+            true => head.fields.push_known_spelled(known, name, value),
+        }
+        Ok(())
+    }
+
+    /// A field that says something about the message: what is kept of it. Those of trailers say nothing, and are dropped
+    /// (RFC 9110 §6.5.1); of a list of equal lengths one is kept (RFC 9110 §8.6).
+    fn meaning<'v>(
+        &mut self,
+        known: KnownName,
+        value: &'v [u8],
+        head: &mut Head,
+    ) -> Result<Option<&'v [u8]>, Violation> {
+        self.may_fold = false;
+        match self.kind {
+            Kind::Trailers => return Ok(None),
+            // A host in a response says nothing, however often.
+            Kind::Response if known == KnownName::HOST => return Ok(Some(value)),
+            Kind::Request | Kind::Response => {}
+        }
+        let may_repeat = self.rules.lenient.repeated_length || self.kind == Kind::Response;
+        let verdict = self.facts.note(known, value, may_repeat)?;
+        match known {
+            KnownName::HOST => self.put_host(value, head).map(|()| None),
+            _ if verdict == Verdict::Drop => Ok(None),
+            KnownName::CONTENT_LENGTH => Ok(list::members(value).next()),
+            _ => Ok(Some(value)),
+        }
+    }
+
+    /// Puts the host into the control data; a target that has one must agree with it (RFC 9112 §3.2.2).
+    fn put_host(&mut self, value: &[u8], head: &mut Head) -> Result<(), Violation> {
+        if value != self.host.as_slice() {
+            self.check_host(value)?;
+        }
+        match head.pseudo(KnownName::PSEUDO_AUTHORITY) {
+            None => {
+                head.put_pseudo(KnownName::PSEUDO_AUTHORITY, value);
+                Ok(())
+            }
+            Some(authority) if authority.eq_ignore_ascii_case(value) => Ok(()),
+            Some(_) => Err(Violation::HOST_DIFFERS),
+        }
+    }
+
+    /// Checks a host that is not the one found good last, which is nearly always the next one, too.
+    #[cold]
+    fn check_host(&mut self, value: &[u8]) -> Result<(), Violation> {
+        if !value.is_empty() && !is_authority(value) {
+            return Err(Violation::HOST_INVALID);
+        }
+        self.host.clear();
+        self.host.extend_from_slice(value);
+        Ok(())
+    }
+
+    #[inline]
+    fn count(&mut self, fields: u32) -> Result<(), Violation> {
+        self.fields_left = self.fields_left.checked_sub(fields).ok_or(Violation::FIELDS_MANY)?;
+        Ok(())
+    }
+
+    fn count_crumb(&mut self) -> Result<(), Violation> {
+        match self.crumbs_left.checked_sub(1) {
+            Some(left) => self.crumbs_left = left,
+            None => self.count(1)?,
+        }
+        Ok(())
+    }
+}
+
+/// What a whole head means beside its lines.
+impl HeadIn {
+    /// Checks what the fields of a request say together, and completes its control data.
+    #[inline]
+    pub(crate) fn finish_request(&mut self, head: &mut Head) -> Result<(), Violation> {
+        if !self.facts.has_host && !self.facts.is_old {
+            return Err(Violation::HOST_MISSING);
+        }
+        self.finish(head)
+    }
+
+    /// Checks what the fields of a response say together. What has no content cannot have it coded (RFC 9112 §6.1).
+    #[inline]
+    pub(crate) fn finish_response(&mut self, head: &mut Head, status: Status) -> Result<(), Violation> {
+        if self.facts.is_chunked && matches!(status.code(), 100..=199 | 204) {
+            return Err(Violation::CODING_UNEXPECTED);
+        }
+        self.finish(head)
+    }
+
+    #[inline]
+    fn finish(&mut self, head: &mut Head) -> Result<(), Violation> {
+        if self.facts.settle(self.rules.lenient.length_with_coding)? {
+            head.fields.remove(KnownName::CONTENT_LENGTH);
+        }
+        Ok(())
+    }
+}
+
+fn is_authority(value: &[u8]) -> bool {
+    core::str::from_utf8(value).is_ok_and(|text| Authority::parse(text).is_ok())
+}
