@@ -2,7 +2,8 @@
 
 use std::{
     fs,
-    io::{Write as _, stdout},
+    io::{self, Write as _, stdout},
+    path::Path,
 };
 
 use clap::{Command, CommandFactory as _};
@@ -27,7 +28,7 @@ pub(crate) fn man(args: &ManArgs) -> Outcome {
     if let Some(folder) = &args.dir {
         let failed = |error| Failure::local(folder.display(), &error);
         fs::create_dir_all(folder).map_err(failed)?;
-        return clap_mangen::generate_to(program, folder).map_err(failed);
+        return write_pages(&program, folder).map_err(failed);
     }
     let command = match &args.command {
         None => &program,
@@ -35,13 +36,20 @@ pub(crate) fn man(args: &ManArgs) -> Outcome {
             .find_subcommand(name)
             .ok_or_else(|| Failure::new(Exit::Usage, format_args!("{name:?} is no command of alula")))?,
     };
-    print(&page(command)?)
+    let mut octets = Vec::new();
+    page(command).render(&mut octets).map_err(|error| Failure::local("the page", &error))?;
+    print(&octets)
 }
 
-fn page(command: &Command) -> Result<Vec<u8>, Failure> {
-    let mut page = Vec::new();
-    let rendered = Man::new(command.clone()).render(&mut page);
-    rendered.map(|()| page).map_err(|error| Failure::local("the page", &error))
+/// A page for a command and for each below it.
+fn write_pages(command: &Command, folder: &Path) -> io::Result<()> {
+    let mut below = command.get_subcommands().filter(|below| below.get_name() != "help");
+    below.try_for_each(|below| write_pages(below, folder))?;
+    page(command).generate_to(folder).map(drop)
+}
+
+fn page(command: &Command) -> Man {
+    Man::new(command.clone()).source(concat!("Alula ", env!("CARGO_PKG_VERSION")))
 }
 
 fn print(octets: &[u8]) -> Outcome {

@@ -32,11 +32,16 @@ fn the_manual_has_a_page_for_the_program_and_each_command() {
     let page = run(&["man"]).expect(0);
     assert!(page.text().contains(".TH alula 1") && page.text().contains("alula\\-get(1)"), "{}", page.text());
     let page = run(&["man", "get"]).expect(0);
-    for words in [".TH alula-get 1", "\\-\\-http2\\-prior\\-knowledge", "Exit codes:"] {
+    for words in [
+        concat!(".TH alula-get 1  \"Alula ", env!("CARGO_PKG_VERSION")),
+        "\\-\\-http2\\-prior\\-knowledge",
+        "Exit codes:",
+    ] {
         assert!(page.text().contains(words), "{words}: {}", page.text());
     }
     let folder = Folder::new("man");
     run(&["man", "--dir", &folder.path("pages")]).expect(0);
+    assert!(!std::path::Path::new(&folder.path("pages/alula-help.1")).exists());
     for name in ["alula.1", "alula-get.1", "alula-hpack-pipe.1"] {
         assert!(folder.read(&format!("pages/{name}")).starts_with(b".ie"), "{name}");
     }

@@ -61,6 +61,8 @@ fn what_is_written_out_is_known() {
     let ended = run(&["post", &url, "-d", "four", "-o", &out, "-w", line]).expect(0);
     let media_type = "application/x-www-form-urlencoded";
     assert_eq!(ended.text(), format!("200 1.1 POST {media_type} 4 4 {url} {out}\n"));
+    let ended = run(&["get", &url, "-o", &out, "-w", "http://%{remote_ip}:%{remote_port}"]).expect(0);
+    assert_eq!(ended.text(), echo.http);
     let format = folder.write("format", "%header{content-type}");
     assert_eq!(
         run(&["get", &url, "-o", &out, "-w", &format!("@{format}")]).expect(0).text(),
@@ -69,4 +71,47 @@ fn what_is_written_out_is_known() {
     let timed = run(&["get", &url, "-o", &out, "-w", "%{time_starttransfer} %{time_total}"]).expect(0);
     let times: Vec<f64> = timed.text().split(' ').map(|time| time.parse().unwrap()).collect();
     assert!(0.0 < times[0] && times[0] <= times[1], "{times:?}");
+}
+
+#[test]
+fn content_is_decoded_when_it_was_asked_to_be_coded() {
+    // "four" by gzip, without compression.
+    let coded = b"\x1f\x8b\x08\0\0\0\0\0\0\xff\x01\x04\0\xfb\xfffour\x7d\x66\xc1\x90\x04\0\0\0";
+    let answer = || {
+        let head =
+            format!("HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: {}\r\n\r\n", coded.len());
+        answering([head.as_bytes(), coded].concat())
+    };
+    assert_eq!(run(&["get", "--compressed", &answer()]).expect(0).text(), "four");
+    assert_eq!(run(&["get", &answer()]).expect(0).stdout, coded);
+    let echo = Echo::start(&[]);
+    let asked = run(&["get", "--compressed", &echo.http]).expect(0);
+    for coding in ["gzip", "br", "zstd"] {
+        assert!(asked.text().contains(coding), "{}", asked.text());
+    }
+}
+
+#[test]
+fn the_steps_of_an_exchange_are_timed() {
+    let echo = Echo::start(&[]);
+    let url = echo.http.replace("127.0.0.1", "localhost");
+    for (flags, steps) in [
+        (&["--http2-prior-knowledge"][..], &["looked up", "connected", "request sent", "head", "end"][..]),
+        (&["--http1.1"], &["looked up", "head", "end"]),
+    ] {
+        let ended = run(&[&["get", "-4", "--timing", &*url], flags].concat()).expect(0);
+        let lines: Vec<&str> = ended.stderr.lines().skip(1).collect();
+        assert_eq!(lines.len(), steps.len(), "{}", ended.stderr);
+        let times: Vec<f64> = lines
+            .iter()
+            .zip(steps)
+            .map(|(line, step)| {
+                let rest = line.strip_prefix(step).unwrap_or_else(|| panic!("{step}: {line}"));
+                rest.split_whitespace().next().unwrap().parse().unwrap()
+            })
+            .collect();
+        assert!(times.is_sorted(), "{times:?}");
+    }
+    let refused = run(&["get", "--timing", "http://127.0.0.1:1/"]).expect(3);
+    assert!(refused.stderr.contains("\nend "), "{}", refused.stderr);
 }

@@ -58,6 +58,11 @@ pub(crate) struct OutputArgs {
     #[arg(short, long, value_name = "TEXT")]
     pub(crate) write_out: Option<String>,
 
+    /// Print on stderr when each step was done: the host looked up, connected, the request sent, the head of the response there,
+    /// and the end of its content. The second and the third are known over HTTP/2 only.
+    #[arg(long)]
+    pub(crate) timing: bool,
+
     /// Fail, with a code of its own, when the status is 400 or above, and do not write the content.
     #[arg(short, long)]
     pub(crate) fail: bool,
@@ -86,7 +91,7 @@ pub(crate) struct OutputArgs {
     #[arg(long, value_name = "WHOSE", default_value = "alula")]
     pub(crate) exit_codes: ExitCodes,
 
-    /// Print each frame, sent and received, as one line on stderr; over HTTP/1.1 the status and the fields of the response.
+    /// Print each frame, sent and received, as one line on stderr, with redirects and what TLS has agreed on; over HTTP/1.1 the status and the fields of the response.
     #[arg(short, long)]
     pub(crate) verbose: bool,
 

@@ -95,9 +95,22 @@ pub(crate) struct RequestArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) netrc_file: Option<PathBuf>,
 
+    /// Send these cookies (`name=value; name=value`), or those of this file, as Netscape, curl and wget write it, which also makes
+    /// cookies kept between requests. A file that is not there holds none.
+    #[arg(short = 'b', long = "cookie", value_name = "COOKIES|FILE")]
+    pub(crate) cookies: Vec<String>,
+
+    /// Keep cookies between requests, and write them to this file in the end; `-` is stdout.
+    #[arg(short = 'c', long, value_name = "FILE")]
+    pub(crate) cookie_jar: Option<PathBuf>,
+
     /// Ask for a part of the content only: octets FIRST-LAST, FIRST- or the last -N.
     #[arg(short, long, value_name = "RANGE", value_parser = range, allow_hyphen_values = true, conflicts_with = "continue_at")]
     pub(crate) range: Option<String>,
+
+    /// Ask for content in a coding that makes it shorter (gzip, deflate, br, zstd), and decode it.
+    #[arg(long)]
+    pub(crate) compressed: bool,
 
     /// Append this to the query, encoded as --data-urlencode does it; may be given often.
     #[arg(long, value_name = "NAME=VALUE")]

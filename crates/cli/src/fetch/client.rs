@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use alula::{Client, ClientBuilder, Limits, Proxy, Retries, Status};
+use alula::{Client, ClientBuilder, Jar, Limits, Proxy, Retries, Status};
 
-use super::{frames, lookup::Lookup, plan::Plan};
+use super::{frames, lookup::Lookup, plan::Plan, timing::Clock};
 use crate::{
-    args::{ConnectionArgs, Options, Resolved},
+    args::{ConnectionArgs, Options, OutputArgs, Resolved},
     exit::{Exit, Failure},
 };
 
@@ -14,12 +14,18 @@ use crate::{
 const WINDOW_OCTETS: u32 = 2 * 1024 * 1024;
 
 /// The client for all requests of a run.
-pub(super) fn client(options: &Options, plan: &Plan) -> Result<Client, Failure> {
+pub(super) fn client(
+    options: &Options,
+    plan: &Plan,
+    jar: Option<&Jar>,
+    clock: &Clock,
+) -> Result<Client, Failure> {
     let args = &options.connection;
     let limits =
         Limits { stream_window: WINDOW_OCTETS, connection_window: WINDOW_OCTETS, ..Limits::default() };
     let mut builder = Client::builder().limits(limits);
     builder = builder.redirects(if args.location { args.max_redirs } else { 0 });
+    builder = builder.decompress(options.request.compressed);
     if args.retry > 0 {
         builder = builder.retries(retries(args));
     }
@@ -29,17 +35,31 @@ pub(super) fn client(options: &Options, plan: &Plan) -> Result<Client, Failure> 
     if args.http2_prior_knowledge {
         builder = builder.http2_only();
     }
-    if options.output.verbose {
-        builder = builder.on_frame(frames::print).on_redirect(frames::print_redirect);
+    builder = observed(builder, &options.output, clock);
+    if let Some(jar) = jar {
+        builder = builder.cookies(jar.clone());
     }
-    if let Some(lookup) = Lookup::of(args, plan) {
-        builder = builder.resolver(lookup);
-    }
+    builder = builder.resolver(Lookup::new(args, plan, clock));
     if let Some(stand_in) = &plan.stand_in {
         builder = builder.server_name(&stand_in.host)?;
     }
     builder = proxied(reaching(builder, args), args)?;
     Ok(trusting(builder, args)?.build()?)
+}
+
+/// Frames are looked at for those who want to see them, and for the times they tell.
+fn observed(builder: ClientBuilder, args: &OutputArgs, clock: &Clock) -> ClientBuilder {
+    let clock = clock.clone();
+    match (args.verbose, args.timing || args.write_out.is_some()) {
+        (true, _) => builder
+            .on_frame(move |frame| {
+                clock.see(frame);
+                frames::print(frame);
+            })
+            .on_redirect(frames::print_redirect),
+        (false, true) => builder.on_frame(move |frame| clock.see(frame)),
+        (false, false) => builder,
+    }
 }
 
 /// What curl calls transient; the wait is the library's unless one is given.

@@ -2,12 +2,14 @@
 
 use std::{cell::Cell, io::Write as _, pin::pin};
 
-use alula::{Call, Client, Response, Status, Version};
+use alula::{Call, Client, Jar, Response, Status, Version};
 
 use super::{
     client::client,
     content::Octets,
+    cookies,
     destination::Destination,
+    frames,
     output::{Output, There},
     plan::Plan,
     progress::Progress,
@@ -15,6 +17,7 @@ use super::{
     resume::{self, Rest},
     show::{self, Show, Sink},
     target::Target,
+    timing::{self, Clock},
     upload::Upload,
     write_out::WriteOut,
 };
@@ -26,6 +29,8 @@ use crate::{
 /// What all exchanges of a run have in common.
 pub(super) struct Session<'a> {
     client: Client,
+    jar: Option<Jar>,
+    clock: Clock,
     plan: &'a Plan,
     options: &'a Options,
     write_out: Option<WriteOut>,
@@ -51,8 +56,15 @@ impl<'a> Session<'a> {
             destinations.map(|(place, target)| Destination::of(&options.output, place, target));
         let destinations = destinations.collect::<Result<_, _>>()?;
         let write_out = options.output.write_out.as_deref().map(WriteOut::of).transpose()?;
-        let client = client(options, plan)?;
-        Ok(Self { client, plan, options, write_out, destinations })
+        let jar = cookies::jar(&options.request)?;
+        let clock = Clock::new();
+        let client = client(options, plan, jar.as_ref(), &clock)?;
+        Ok(Self { client, jar, clock, plan, options, write_out, destinations })
+    }
+
+    /// Writes the cookies that are kept to the file for them, if there is one.
+    pub(super) fn keep_cookies(&self) -> Outcome {
+        cookies::keep(&self.options.request, self.jar.as_ref())
     }
 
     pub(super) fn targets(&self) -> usize {
@@ -64,12 +76,17 @@ impl<'a> Session<'a> {
         let target = &self.plan.targets[place];
         let mut report = Report::new(&self.plan.method, target.url.as_str(), place);
         let sent = Cell::new(0);
+        self.clock.begin();
         let outcome = match self.begin(place, &sent) {
             Ok(exchange) => exchange.run(&mut report).await,
             Err(failure) => Err(failure),
         };
         let outcome = outcome.map_err(|failure| failure.with(self.options.output.exit_codes));
         report.ends(&outcome, sent.get());
+        report.steps = self.clock.steps();
+        if self.options.output.timing {
+            let _ = anstream::stderr().write_all(timing::table(&report).as_bytes());
+        }
         match &self.write_out {
             Some(write_out) => {
                 let text = write_out.print(&report);
@@ -167,6 +184,9 @@ impl Exchange<'_> {
             Some(there) => there,
             None => return Ok(()),
         };
+        if let Some(tls) = response.tls().filter(|_| args.verbose) {
+            frames::print_tls(&tls);
+        }
         if let Some(path) = &args.dump_header {
             let mut output = Output::open(&Destination::named(path), There::IsReplaced, args.create_dirs)?;
             output.write(&show::response_head(&response, false))?;

@@ -1,8 +1,8 @@
-//! `-v`: each frame and each redirect as one line on stderr.
+//! `-v`: each frame, each redirect and what TLS has agreed on as a line on stderr.
 
 use std::io::Write as _;
 
-use alula::{Follow, Redirect, h2::FrameSummary};
+use alula::{Follow, Redirect, TlsFacts, h2::FrameSummary};
 
 /// Prints one frame. A stderr that has gone away is no reason to stop.
 pub(crate) fn print(frame: &FrameSummary) {
@@ -13,6 +13,12 @@ pub(crate) fn print(frame: &FrameSummary) {
 pub(super) fn print_redirect(redirect: &Redirect<'_>) -> Follow {
     let _ = writeln!(anstream::stderr(), "{} leads to {}", redirect.status().code(), redirect.to());
     Follow::Yes
+}
+
+/// Prints what was agreed on by TLS.
+pub(super) fn print_tls(tls: &TlsFacts) {
+    let alpn = tls.alpn().map_or_else(|| "none".into(), String::from_utf8_lossy);
+    let _ = writeln!(anstream::stderr(), "{} {} alpn={alpn}", tls.protocol(), tls.cipher_suite());
 }
 
 /// What we send is bold, what we receive is not; the colours are dropped where stderr is no terminal.

@@ -4,17 +4,22 @@ use std::{io, net::SocketAddr};
 
 use alula::{Resolve, Resolving, SystemResolver};
 
-use super::{plan::Plan, target::Target};
+use super::{
+    plan::Plan,
+    target::Target,
+    timing::{Clock, Step},
+};
 use crate::{
     args::ConnectionArgs,
     exit::{Exit, Failure},
 };
 
-/// The system's resolver with what the flags change about it.
+/// The system's resolver with what the flags change about it; tells the clock.
 #[derive(Debug)]
 pub(super) struct Lookup {
     family: Option<Family>,
     stand_in: Option<StandIn>,
+    clock: Clock,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -32,15 +37,13 @@ pub(super) struct StandIn {
 }
 
 impl Lookup {
-    /// Nothing when hosts are looked up as they are without it.
-    pub(super) fn of(args: &ConnectionArgs, plan: &Plan) -> Option<Self> {
+    pub(super) fn new(args: &ConnectionArgs, plan: &Plan, clock: &Clock) -> Self {
         let family = match (args.ipv4, args.ipv6) {
             (true, _) => Some(Family::V4),
             (_, true) => Some(Family::V6),
             _ => None,
         };
-        let stand_in = plan.stand_in.clone();
-        (family.is_some() || stand_in.is_some()).then_some(Self { family, stand_in })
+        Self { family, stand_in: plan.stand_in.clone(), clock: clock.clone() }
     }
 
     async fn addresses(&self, host: &str, port: u16) -> io::Result<Vec<SocketAddr>> {
@@ -55,6 +58,7 @@ impl Lookup {
             Some(Family::V6) => address.is_ipv6(),
             None => true,
         });
+        self.clock.note(Step::LookedUp);
         match found.is_empty() {
             true => Err(io::Error::new(io::ErrorKind::NotFound, "the host has no address of this family")),
             false => Ok(found),

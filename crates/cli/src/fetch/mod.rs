@@ -6,6 +6,7 @@
 
 mod client;
 mod content;
+mod cookies;
 mod curl;
 mod destination;
 mod encode;
@@ -22,6 +23,7 @@ mod report;
 mod resume;
 mod show;
 mod target;
+mod timing;
 mod upload;
 mod write_out;
 
@@ -57,6 +59,7 @@ fn run_plan(plan: &Plan, options: &Options, is_quiet: bool) -> Outcome {
     let runtime = runtime.map_err(|error| Failure::local("the runtime", &error))?;
     let outcome = runtime.block_on(async {
         let outcome = all(&session, is_quiet).await;
+        let outcome = outcome.and(session.keep_cookies());
         drop(session);
         for _ in 0..LAST_ROUNDS {
             if tokio::runtime::Handle::current().metrics().num_alive_tasks() == 0 {

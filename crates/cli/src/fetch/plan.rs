@@ -4,7 +4,7 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 
 use super::{
     content::{self, Content, Octets},
-    encode,
+    cookies, encode,
     items::Item,
     lookup::{self, StandIn},
     netrc::Netrc,
@@ -172,6 +172,7 @@ fn defaults(args: &RequestArgs, content: Option<&Content>) -> Vec<(&'static str,
         ("referer", args.referer.clone()),
         ("authorization", basic.or(bearer)),
         ("range", range),
+        ("cookie", cookies::given(args)),
     ];
     all.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
 }
@@ -270,6 +271,8 @@ mod tests {
             ),
             (&["get", "Aladdin:open%20sesame@a"], "authorization", &["Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ=="]),
             (&["get", "b:c@a", "--bearer", "t"], "authorization", &["Bearer t"]),
+            (&["get", "a", "-b", "b=c", "-b", "d=e; f=g"], "cookie", &["b=c; d=e; f=g"]),
+            (&["get", "a", "-b", "file"], "cookie", &[]),
             (&["post", "a", "-d", "b"], "content-type", &[content::FORM]),
             (&["post", "a", "-d", "b", "-H", "content-type: text/x"], "content-type", &["text/x"]),
             (&["post", "a", "-d", "b", "-H", "content-type:"], "content-type", &[]),

@@ -1,9 +1,13 @@
 //! What is known of an exchange, for `-w` to print.
 
-use std::time::{Duration, Instant};
+use std::{
+    net::SocketAddr,
+    time::{Duration, Instant},
+};
 
 use alula::{Response, Version};
 
+use super::timing::Steps;
 use crate::exit::Outcome;
 
 /// An exchange, as far as it came.
@@ -13,12 +17,14 @@ pub(super) struct Report {
     /// What answered in the end, and how many redirects led there.
     pub(super) final_url: Option<String>,
     pub(super) redirects: u16,
+    pub(super) remote: Option<SocketAddr>,
     pub(super) place: usize,
     pub(super) head: Option<Head>,
     pub(super) file: Option<String>,
     pub(super) octets_received: u64,
     pub(super) octets_sent: u64,
     pub(super) since: Instant,
+    pub(super) steps: Steps,
     pub(super) until_head: Duration,
     pub(super) until_end: Duration,
     pub(super) exit: u8,
@@ -39,12 +45,14 @@ impl Report {
             url: url.to_owned(),
             final_url: None,
             redirects: 0,
+            remote: None,
             place,
             head: None,
             file: None,
             octets_received: 0,
             octets_sent: 0,
             since: Instant::now(),
+            steps: Steps::default(),
             until_head: Duration::ZERO,
             until_end: Duration::ZERO,
             exit: 0,
@@ -56,6 +64,7 @@ impl Report {
         self.until_head = self.since.elapsed();
         self.final_url = response.final_url().map(str::to_owned);
         self.redirects = response.redirects();
+        self.remote = response.remote_address();
         let text = |octets: &[u8]| String::from_utf8_lossy(octets).into_owned();
         let fields = response.fields().iter().map(|field| (text(field.name_bytes()), text(field.value())));
         self.head = Some(Head {

@@ -4,13 +4,13 @@ use std::{fs, io::Read as _, time::Duration};
 
 use alula::Version;
 
-use super::report::Report;
+use super::{report::Report, timing::Step};
 use crate::exit::{Exit, Failure};
 
 type Value = fn(&Report) -> String;
 
 /// Every name that can stand in `%{…}`.
-const VARIABLES: [(&str, Value); 20] = [
+const VARIABLES: [(&str, Value); 25] = [
     ("content_type", |report| report.field("content-type").to_owned()),
     ("errormsg", |report| report.error.clone()),
     ("exitcode", |report| report.exit.to_string()),
@@ -20,12 +20,17 @@ const VARIABLES: [(&str, Value); 20] = [
     ("method", |report| report.method.clone()),
     ("num_headers", |report| report.head.as_ref().map_or(0, |head| head.fields.len()).to_string()),
     ("num_redirects", |report| report.redirects.to_string()),
+    ("remote_ip", |report| report.remote.map(|remote| remote.ip().to_string()).unwrap_or_default()),
+    ("remote_port", |report| report.remote.map_or(0, |remote| remote.port()).to_string()),
     ("response_code", status),
     ("scheme", |report| report.url_effective().split(':').next().unwrap_or_default().to_owned()),
     ("size_download", |report| report.octets_received.to_string()),
     ("size_upload", |report| report.octets_sent.to_string()),
     ("speed_download", |report| per_second(report.octets_received, report.until_end)),
     ("speed_upload", |report| per_second(report.octets_sent, report.until_end)),
+    ("time_appconnect", |report| step(report, Step::Connected)),
+    ("time_namelookup", |report| step(report, Step::LookedUp)),
+    ("time_pretransfer", |report| step(report, Step::Sent)),
     ("time_starttransfer", |report| seconds(report.until_head)),
     ("time_total", |report| seconds(report.until_end)),
     ("url", |report| report.url.clone()),
@@ -120,6 +125,11 @@ fn version(report: &Report) -> String {
         None => "0",
     }
     .to_owned()
+}
+
+/// 0 when the step was not needed, or is not known.
+fn step(report: &Report, step: Step) -> String {
+    seconds(report.steps[step as usize].unwrap_or_default())
 }
 
 fn seconds(time: Duration) -> String {
