@@ -1,6 +1,6 @@
 //! HTTP proxies: requests sent to them, and tunnels through them.
 
-use std::{io, net::SocketAddr, sync::Arc};
+use std::{io, net::SocketAddr, sync::Arc, time::Duration};
 
 use alula_client::{Cause, Client, ClientBuilder, Destination, Error, Phase, Proxy, Retry, Transport};
 use tokio::{
@@ -155,6 +155,15 @@ async fn what_is_no_proxy_is_found_out() {
     }
     let client = through("http://nobody.example", dead).build().unwrap();
     assert_eq!(get(&client, "http://a.example/").await.unwrap_err().phase(), Phase::Proxy);
+}
+
+#[tokio::test]
+async fn a_proxy_that_does_not_answer_is_given_up() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let builder = through("http://proxy.example", listener.local_addr().unwrap()).trust_anything();
+    let client = builder.connect_deadline(Duration::from_millis(50)).build().unwrap();
+    let error = get(&client, "https://a.example/").await.unwrap_err();
+    assert_eq!((error.phase(), error.is_timeout()), (Phase::Proxy, true), "{error}");
 }
 
 #[tokio::test]
