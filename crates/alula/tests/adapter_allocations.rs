@@ -89,7 +89,7 @@ async fn call(client: &Client, url: &str) {
     check(Service::call(&mut client.clone(), request(url)).await.unwrap()).await;
 }
 
-async fn check(mut response: Response<alula::adapters::Content>) {
+async fn check(mut response: Response<alula::adapters::ResponseContent>) {
     assert_eq!((response.status(), response.headers().len()), (http::StatusCode::OK, 10));
     while let Some(frame) = response.body_mut().frame().await {
         assert_eq!(frame.unwrap().into_data().unwrap(), CONTENT);

@@ -110,9 +110,7 @@ fn clients() -> [Client; 2] {
 }
 
 fn text(mut response: Response) -> String {
-    let mut text = String::new();
-    response.read_to_string(&mut text).unwrap();
-    text
+    response.text(1000).unwrap()
 }
 
 fn is_refused<T>(result: Result<T, Error>) -> bool {

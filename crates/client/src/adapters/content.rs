@@ -5,7 +5,6 @@ use std::{
     task::{Context, Poll, ready},
 };
 
-use alula_fields::KnownName;
 use bytes::Bytes;
 use http::HeaderMap;
 use http_body::{Body, Frame, SizeHint};
@@ -17,14 +16,14 @@ use crate::{Error, Response};
 ///
 /// What is left of the request's content is sent while this is read. Dropping it before its end cancels the request. Each chunk
 /// is copied once, into an allocation of its own.
-pub struct Content {
+pub struct ResponseContent {
     response: Response,
     upload: Option<Upload>,
     has_begun: bool,
     is_done: bool,
 }
 
-impl Content {
+impl ResponseContent {
     pub(super) fn new(mut response: Response, upload: Option<Upload>) -> Self {
         let is_done = response.body().is_ended();
         Self { response, upload, has_begun: false, is_done }
@@ -55,7 +54,7 @@ impl Content {
     }
 }
 
-impl Body for Content {
+impl Body for ResponseContent {
     type Data = Bytes;
     type Error = ExecuteError;
 
@@ -79,16 +78,13 @@ impl Body for Content {
         self.is_done
     }
 
-    /// What `content-length` says, before anything was read and unless the content is coded.
+    /// What `content-length` says, before anything was read and unless the content is decoded on its way.
     fn size_hint(&self) -> SizeHint {
-        let fields = self.response.fields();
-        let length =
-            fields.get(KnownName::CONTENT_LENGTH).filter(|_| !fields.contains(KnownName::CONTENT_ENCODING));
-        let length = length.and_then(|digits| std::str::from_utf8(digits).ok()?.parse().ok());
-        match length {
+        let is_known = !self.has_begun && !self.response.is_decoded();
+        match self.response.content_length().filter(|_| is_known) {
             _ if self.is_done => SizeHint::with_exact(0),
-            Some(octets) if !self.has_begun => SizeHint::with_exact(octets),
-            _ => SizeHint::default(),
+            Some(octets) => SizeHint::with_exact(octets),
+            None => SizeHint::default(),
         }
     }
 }

@@ -1,11 +1,11 @@
 //! Sending a request of the `http` crate.
 
 use alula_fields::{Decimal, FieldSection, KnownName};
-use http::{HeaderMap, Uri};
+use http::{HeaderMap, Uri, header};
 use http_body::Body;
 
 use super::{
-    content::Content,
+    content::ResponseContent,
     error::ExecuteError,
     gather::{Gathered, SHORT_MAX},
     upload::{Upload, until_response, upload},
@@ -33,7 +33,10 @@ impl Client {
     ///
     /// # Errors
     /// As [`Call::send`]; or the content of the request failed.
-    pub async fn execute<B>(&self, request: http::Request<B>) -> Result<http::Response<Content>, ExecuteError>
+    pub async fn execute<B>(
+        &self,
+        request: http::Request<B>,
+    ) -> Result<http::Response<ResponseContent>, ExecuteError>
     where
         B: Body + Send + 'static,
         B::Data: Send,
@@ -86,10 +89,15 @@ fn url_of(uri: &Uri) -> Result<String, Error> {
     Ok(url)
 }
 
-fn into_http(response: Response, upload: Option<Upload>) -> Result<http::Response<Content>, Error> {
-    let headers = HeaderMap::try_from(response.fields())?;
+fn into_http(response: Response, upload: Option<Upload>) -> Result<http::Response<ResponseContent>, Error> {
+    let mut headers = HeaderMap::try_from(response.fields())?;
+    if response.is_decoded() {
+        // Whoever goes by these would decode it once more.
+        headers.remove(header::CONTENT_ENCODING);
+        headers.remove(header::CONTENT_LENGTH);
+    }
     let (status, version) = (response.status(), response.version());
-    let mut made = http::Response::new(Content::new(response, upload));
+    let mut made = http::Response::new(ResponseContent::new(response, upload));
     *made.status_mut() = status.into();
     *made.version_mut() = match version {
         Version::Http1 => http::Version::HTTP_11,
@@ -102,7 +110,7 @@ fn into_http(response: Response, upload: Option<Upload>) -> Result<http::Respons
 impl Call<'_> {
     /// Adds fields, the sensitive ones as such.
     fn take_headers(&mut self, map: &HeaderMap) -> Result<(), Error> {
-        for (name, value) in map.iter().filter(|(name, _)| *name != http::header::HOST) {
+        for (name, value) in map.iter().filter(|(name, _)| *name != header::HOST) {
             let Some(fields) = self.fields_mut() else { return Ok(()) };
             match value.is_sensitive() {
                 true => fields.append_sensitive(name.as_str(), value)?,

@@ -16,5 +16,5 @@ mod gather;
 mod service;
 mod upload;
 
-pub use content::Content;
+pub use content::ResponseContent;
 pub use error::ExecuteError;

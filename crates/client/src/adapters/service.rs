@@ -8,7 +8,7 @@ use std::{
 use http_body::Body;
 use tower_service::Service;
 
-use super::{content::Content, error::ExecuteError};
+use super::{content::ResponseContent, error::ExecuteError};
 use crate::Client;
 
 /// As [`Client::execute`], with one allocation more, for the future. It is always ready: what waits for connections and streams is
@@ -30,7 +30,7 @@ where
     B::Data: Send,
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
-    type Response = http::Response<Content>;
+    type Response = http::Response<ResponseContent>;
     type Error = ExecuteError;
     type Future = Pin<Box<dyn Future<Output = Result<Self::Response, ExecuteError>> + Send>>;
 

@@ -1,6 +1,6 @@
 //! One request on its way, for callers that wait.
 
-use std::{sync::Arc, time::Duration};
+use std::{borrow::Borrow, sync::Arc, time::Duration};
 
 use alula_fields::IntoName;
 
@@ -9,7 +9,7 @@ use super::{
     response::{PendingResponse, Response},
     writer::BodyWriter,
 };
-use crate::{Error, Hole, Retries};
+use crate::{Content, Error, Hole, Multipart, Retries};
 
 /// A request being built. The first mistake made on the way is kept and reported when it is sent.
 #[must_use = "a call does nothing until it is sent"]
@@ -52,6 +52,50 @@ impl<'a> Call<'a> {
     /// How long the call may take in all, to the last octet of the response.
     pub fn deadline(self, after: Duration) -> Self {
         self.with(|call| call.deadline(after))
+    }
+
+    /// How long the head of the response may take once that of the request was sent.
+    pub fn head_deadline(self, after: Duration) -> Self {
+        self.with(|call| call.head_deadline(after))
+    }
+
+    /// How long none of the content may move that is waited for.
+    pub fn idle_deadline(self, after: Duration) -> Self {
+        self.with(|call| call.idle_deadline(after))
+    }
+
+    /// Adds pairs to the query of the URL.
+    pub fn query<K, V>(self, pairs: impl IntoIterator<Item: Borrow<(K, V)>>) -> Self
+    where
+        K: AsRef<str>,
+        V: AsRef<str>,
+    {
+        self.with(|call| call.query(pairs))
+    }
+
+    /// Gives the request a form of pairs as content.
+    pub fn form<K, V>(self, pairs: impl IntoIterator<Item: Borrow<(K, V)>>) -> Self
+    where
+        K: AsRef<str>,
+        V: AsRef<str>,
+    {
+        self.with(|call| call.form(pairs))
+    }
+
+    /// Gives the request a form of many parts as content (RFC 7578).
+    pub fn multipart(self, form: Multipart) -> Self {
+        self.with(|call| call.multipart(form))
+    }
+
+    /// Gives the request content that is made or read while it is sent.
+    pub fn content(self, content: Content) -> Self {
+        self.with(|call| call.content(content))
+    }
+
+    /// Gives the request this value as content, in JSON.
+    #[cfg(feature = "json")]
+    pub fn json(self, value: &(impl serde_core::Serialize + ?Sized)) -> Self {
+        self.with(|call| call.json(value))
     }
 
     /// How many redirects this call follows before it fails, 0 for none, in place of what its client says.

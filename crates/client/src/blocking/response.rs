@@ -1,9 +1,6 @@
 //! The answer to a call, for callers that wait.
 
-use std::{
-    io::{self, Read},
-    sync::Arc,
-};
+use std::{net::SocketAddr, sync::Arc};
 
 use alula_fields::{FieldSection, Status};
 use alula_net::h2::Priority;
@@ -40,6 +37,55 @@ impl Response {
         self.response().fields()
     }
 
+    /// What `content-length` says (RFC 9110 §8.6): the octets on the wire; see [`Response`](crate::Response::content_length).
+    pub fn content_length(&self) -> Option<u64> {
+        self.response().content_length()
+    }
+
+    /// What `content-type` says (RFC 9110 §8.3); none when it is not said or is no text.
+    pub fn content_type(&self) -> Option<&str> {
+        self.response().content_type()
+    }
+
+    /// Whether the content is decoded while it is read, so that it is not what `content-encoding` and `content-length` say.
+    pub fn is_decoded(&self) -> bool {
+        self.response().is_decoded()
+    }
+
+    /// The address it came from.
+    pub fn remote_address(&self) -> Option<SocketAddr> {
+        self.response().remote_address()
+    }
+
+    /// The rest of the content, of so many octets at the most.
+    ///
+    /// # Errors
+    /// As [`Response::read_to_end`](crate::Response::read_to_end); and [`Cause::Usage`](crate::Cause::Usage) inside of a tokio
+    /// runtime.
+    pub fn read_to_end(&mut self, octets_max: usize) -> Result<Vec<u8>, Error> {
+        let (driver, response) = self.parts();
+        driver.wait(response.read_to_end(octets_max))
+    }
+
+    /// The rest of the content as text, of so many octets at the most.
+    ///
+    /// # Errors
+    /// As [`Response::text`](crate::Response::text); and [`Cause::Usage`](crate::Cause::Usage) inside of a tokio runtime.
+    pub fn text(&mut self, octets_max: usize) -> Result<String, Error> {
+        let (driver, response) = self.parts();
+        driver.wait(response.text(octets_max))
+    }
+
+    /// The rest of the content, JSON of so many octets at the most, as a value of this type.
+    ///
+    /// # Errors
+    /// As `Response::json` of the async client; and [`Cause::Usage`](crate::Cause::Usage) inside of a tokio runtime.
+    #[cfg(feature = "json")]
+    pub fn json<T: serde_core::de::DeserializeOwned>(&mut self, octets_max: usize) -> Result<T, Error> {
+        let (driver, response) = self.parts();
+        driver.wait(response.json(octets_max))
+    }
+
     /// Tells the server that what is still to come is wanted sooner or later than was said (RFC 9218 §6).
     ///
     /// # Errors
@@ -50,19 +96,16 @@ impl Response {
 
     /// The content.
     pub fn body(&mut self) -> Body<'_> {
-        let response = self.response.as_mut().expect("there until it is dropped");
-        Body::new(&self.driver, response.body())
+        let (driver, response) = self.parts();
+        Body::new(driver, response.body())
+    }
+
+    fn parts(&mut self) -> (&Driver, &mut crate::Response) {
+        (&self.driver, self.response.as_mut().expect("there until it is dropped"))
     }
 
     fn response(&self) -> &crate::Response {
         self.response.as_ref().expect("there until it is dropped")
-    }
-}
-
-/// Its content, as [`Body`] reads it.
-impl Read for Response {
-    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        self.body().read(out)
     }
 }
 

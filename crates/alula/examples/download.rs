@@ -1,0 +1,41 @@
+//! Saves what is at a URL in a file and shows how far it is.
+//!
+//! `cargo run -p alula --example download -- https://example.com/ page.html`
+
+use std::{error::Error, time::Duration};
+
+use alula::Client;
+use tokio::{fs::File, io::AsyncWriteExt};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), Box<dyn Error>> {
+    let mut arguments = std::env::args().skip(1);
+    let url = arguments.next().ok_or("which URL?")?;
+    let path = arguments.next().ok_or("which file?")?;
+
+    // A server that does not begin to answer is given up on; how long the whole takes is its own business.
+    let client = Client::builder().head_deadline(Duration::from_secs(30)).build()?;
+    let mut response = client.get(&url).send().await?;
+    if !response.status().is_success() {
+        return Err(format!("the server answered {}", response.status()).into());
+    }
+    // Of content that is decoded on its way, the length on the wire says nothing.
+    let total = response.content_length().filter(|_| !response.is_decoded());
+    // Under another name until it is whole: content that is cut is an error, never a short file.
+    let part = format!("{path}.part");
+    let (mut file, mut octets, mut shown) = (File::create(&part).await?, 0, None);
+    while let Some(chunk) = response.body().chunk().await? {
+        file.write_all(chunk).await?;
+        octets += chunk.len() as u64;
+        let percent = total.map(|total| octets * 100 / total.max(1));
+        if percent != shown || total.is_none() {
+            eprint!("\r{octets} octets{}", percent.map_or(String::new(), |percent| format!(", {percent} %")));
+            shown = percent;
+        }
+    }
+    file.flush().await?;
+    tokio::fs::rename(&part, &path).await?;
+    eprintln!();
+    println!("{octets} octets in {path}");
+    Ok(())
+}

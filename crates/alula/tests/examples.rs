@@ -1,0 +1,141 @@
+//! The example programs do what they say, against a server in this process.
+
+use std::{
+    path::PathBuf,
+    process::{Command, Output, Stdio},
+};
+
+use alula::{Error, Exchange, Sent, Server, Status};
+
+/// A server on a thread of its own, for programs that run beside it.
+fn start() -> u16 {
+    let (tell, port) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async move {
+            let server = Server::bind("127.0.0.1:0").await.unwrap();
+            tell.send(server.address().unwrap().port()).unwrap();
+            server.serve(answer).await.unwrap();
+        });
+    });
+    port.recv().unwrap()
+}
+
+/// Says back what it was asked; content is counted. `/large` is as long as half a megabyte.
+async fn answer(mut exchange: Exchange) -> Result<Sent, Error> {
+    let mut octets = 0;
+    while let Some(chunk) = exchange.body().chunk().await? {
+        octets += chunk.len();
+    }
+    let request = exchange.request();
+    let agent = request.fields().get("user-agent").unwrap_or_default();
+    let said = format!(
+        "{} {} for {} with {octets} octets by {}\n",
+        request.method(),
+        request.path(),
+        request.authority().unwrap_or_default(),
+        String::from_utf8_lossy(agent)
+    );
+    match request.path() {
+        "/large" => exchange.respond(Status::OK).send(&[b'x'; 500_000]).await,
+        "/missing" => exchange.respond(Status::NOT_FOUND).send(b"").await,
+        _ => exchange.respond(Status::OK).field("x-said", "yes").send(said.as_bytes()).await,
+    }
+}
+
+/// Runs an example; `cargo test` has built them all beside this test.
+fn run(name: &str, arguments: &[&str]) -> Output {
+    let test = std::env::current_exe().unwrap();
+    let folder: PathBuf = test.ancestors().nth(2).unwrap().join("examples");
+    let program = folder.join(name).with_extension(std::env::consts::EXE_EXTENSION);
+    assert!(program.is_file(), "{} is not there: `cargo build -p alula --examples`", program.display());
+    Command::new(program).args(arguments).stdin(Stdio::null()).output().unwrap()
+}
+
+/// What a run that has to succeed wrote to its standard output, and to that for errors.
+#[track_caller]
+fn succeed(name: &str, arguments: &[&str]) -> (String, String) {
+    let output = run(name, arguments);
+    let (out, err) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
+    assert!(output.status.success(), "{name} {arguments:?}: {out}{err}");
+    (out, err)
+}
+
+#[test]
+fn get_shows_head_and_content() {
+    let port = start();
+    let (out, err) = succeed("get", &[&format!("http://127.0.0.1:{port}/some?thing")]);
+    assert!(out.starts_with(&format!("GET /some?thing for 127.0.0.1:{port} with 0 octets")), "{out}");
+    assert!(err.contains("200") && err.contains("x-said: yes"), "{err}");
+    assert!(!run("get", &["http://127.0.0.1:1/"]).status.success());
+}
+
+#[test]
+fn prepared_sends_as_often_as_asked() {
+    let port = start();
+    let (out, _) = succeed("prepared", &[&format!("http://127.0.0.1:{port}/large"), "20"]);
+    assert!(out.starts_with("20 answers of 10000000 octets in all"), "{out}");
+    let output = run("prepared", &[&format!("http://127.0.0.1:{port}/missing"), "20"]);
+    assert!(String::from_utf8_lossy(&output.stderr).contains("404"));
+}
+
+#[test]
+fn upload_sends_a_file() {
+    let port = start();
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/src/lib.rs");
+    let octets = std::fs::metadata(file).unwrap().len();
+    let (out, _) = succeed("upload", &[&format!("http://127.0.0.1:{port}/"), file]);
+    assert!(out.contains(&format!("for {octets} octets")), "{out}");
+    assert!(out.contains(&format!("PUT / for 127.0.0.1:{port} with {octets} octets")), "{out}");
+}
+
+#[test]
+fn download_saves_what_is_whole() {
+    let port = start();
+    let path = std::env::temp_dir().join(format!("alula-download-{}", std::process::id()));
+    let name = path.to_str().unwrap();
+    let (out, err) = succeed("download", &[&format!("http://127.0.0.1:{port}/large"), name]);
+    assert!(out.starts_with("500000 octets") && err.contains("100 %"), "{out}{err}");
+    assert_eq!(std::fs::read(&path).unwrap(), vec![b'x'; 500_000]);
+    std::fs::remove_file(&path).unwrap();
+    assert!(!run("download", &[&format!("http://127.0.0.1:{port}/missing"), name]).status.success());
+    assert!(!path.exists());
+}
+
+#[test]
+fn blocking_asks_for_several_at_once() {
+    let port = start();
+    let urls = ["/large", "/missing"].map(|path| format!("http://127.0.0.1:{port}{path}"));
+    let (out, _) = succeed("blocking", &[&urls[0], &urls[1], "http://127.0.0.1:1/"]);
+    let lines: Vec<&str> = out.lines().collect();
+    assert!(lines[0].contains("200") && lines[0].ends_with(", 500000 octets"), "{out}");
+    assert!(lines[1].contains("404") && lines[2].contains("while connecting"), "{out}");
+}
+
+#[test]
+fn machines_are_driven_by_hand() {
+    let port = start();
+    let address = format!("127.0.0.1:{port}");
+    for name in ["by_hand", "by_hand_http2"] {
+        let (out, _) = succeed(name, &[&address, "/path"]);
+        assert_eq!(out, format!("GET /path for {address} with 0 octets by by-hand\n"), "{name}");
+        assert_eq!(succeed(name, &[&address, "/large"]).0.len(), 500_000, "{name}");
+    }
+}
+
+#[test]
+fn middleware_goes_around_the_client() {
+    let port = start();
+    let (out, _) = succeed("middleware", &[&format!("http://127.0.0.1:{port}/"), "20"]);
+    let octets = format!("GET / for 127.0.0.1:{port} with 0 octets by alula-with-tower\n").len();
+    assert_eq!(out.matches(" 200 OK").count(), 20, "{out}");
+    assert!(out.ends_with(&format!("{} octets\n", 20 * octets)), "{out}");
+}
+
+#[test]
+fn connector_leads_elsewhere() {
+    let port = start();
+    let (out, err) = succeed("connector", &["http://example.test/there", &format!("127.0.0.1:{port}")]);
+    assert!(out.starts_with("GET /there for example.test with 0 octets"), "{out}");
+    assert!(out.contains("octets sent") && err.contains("for example.test:80"), "{out}{err}");
+}
