@@ -27,6 +27,7 @@ pub struct ClientBuilder {
 pub(crate) struct Settings {
     pub(crate) connect: Connecting,
     pub(crate) deadlines: Deadlines,
+    #[cfg(feature = "decoding")]
     pub(crate) decoding: Decoding,
     pub(crate) policy: Policy,
     pub(crate) pool: Pooling,

@@ -308,7 +308,7 @@ fn bombs_go_no_further_than_a_hundredfold() {
     #[cfg(feature = "brotli")]
     all.push(("br", encode::BROTLI_BOMB.to_vec()));
     for (names, bomb) in all {
-        let error = once(names, &bomb).unwrap_err();
+        let error = once(names, &bomb).map(|octets| octets.len()).unwrap_err();
         assert!(error.to_string().contains("hundredfold"), "{names}: {error}");
     }
     #[cfg(feature = "gzip")]

@@ -27,7 +27,7 @@ impl Response {
     ///
     /// match client.get("https://example.com/none").send().await?.success() {
     ///     Ok(response) => drop(response),
-    ///     Err(error) => println!("{error}: {}", error.into_response().text(1000).await?),
+    ///     Err(error) => println!("it says: {}", error.into_response().text(1000).await?),
     /// }
     /// # Ok(())
     /// # }
