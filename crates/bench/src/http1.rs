@@ -2,7 +2,6 @@
 
 use std::io::{self, Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::sync::Arc;
 
 use alula_testkit::lists::RESPONSE;
 

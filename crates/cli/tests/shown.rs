@@ -93,25 +93,35 @@ fn content_is_decoded_when_it_was_asked_to_be_coded() {
 
 #[test]
 fn the_steps_of_an_exchange_are_timed() {
-    let echo = Echo::start(&[]);
+    let echo = Echo::start(&["--self-signed"]);
     let url = echo.http.replace("127.0.0.1", "localhost");
-    for (flags, steps) in [
-        (&["--http2-prior-knowledge"][..], &["looked up", "connected", "request sent", "head", "end"][..]),
-        (&["--http1.1"], &["looked up", "head", "end"]),
+    let https = echo.https.as_deref().unwrap();
+    let steps = ["looked up", "connected", "TLS agreed", "request sent", "head", "end"];
+    for (args, steps) in [
+        (["-4", &*url], [&steps[..2], &steps[3..]].concat()),
+        (["--http2-prior-knowledge", &echo.http], [&steps[..2], &steps[3..]].concat()),
+        (["-k", https], steps.to_vec()),
     ] {
-        let ended = run(&[&["get", "-4", "--timing", &*url], flags].concat()).expect(0);
+        let ended = run(&[&["get", "--timing"][..], &args].concat()).expect(0);
         let lines: Vec<&str> = ended.stderr.lines().skip(1).collect();
         assert_eq!(lines.len(), steps.len(), "{}", ended.stderr);
         let times: Vec<f64> = lines
             .iter()
-            .zip(steps)
+            .zip(&steps)
             .map(|(line, step)| {
-                let rest = line.strip_prefix(step).unwrap_or_else(|| panic!("{step}: {line}"));
+                let rest = line.strip_prefix(*step).unwrap_or_else(|| panic!("{step}: {line}"));
                 rest.split_whitespace().next().unwrap().parse().unwrap()
             })
             .collect();
         assert!(times.is_sorted(), "{times:?}");
     }
     let refused = run(&["get", "--timing", "http://127.0.0.1:1/"]).expect(3);
+    // Of a connection that is used again nothing is waited for.
+    let twice = run(&["get", "--timing", &echo.http, &echo.http]).expect(0);
+    assert_eq!(twice.stderr.matches("connected ").count(), 1, "{}", twice.stderr);
+    let line = "%{time_connect} %{time_appconnect} %{time_pretransfer} %{time_starttransfer} %{time_total}";
+    let timed = run(&["get", "-k", https, "-o", "/dev/null", "-w", line]).expect(0);
+    let times: Vec<f64> = timed.text().split(' ').map(|time| time.parse().unwrap()).collect();
+    assert!(times[0] > 0.0 && times.is_sorted(), "{times:?}");
     assert!(refused.stderr.contains("\nend "), "{}", refused.stderr);
 }

@@ -9,8 +9,8 @@ use super::values::{Resolved, credentials, resolved, seconds};
 #[derive(ClapArgs, Debug)]
 #[command(next_help_heading = "Connection")]
 pub(crate) struct ConnectionArgs {
-    /// Follow redirects. What is meant for one origin (authorization and cookies) is not sent to another. Content is held in
-    /// memory, since it may be sent again.
+    /// Follow redirects. What is meant for one origin (authorization and cookies) is not sent to another. Content that
+    /// is not a single file is held in memory, since it may be sent again.
     #[arg(short = 'L', long, visible_alias = "follow")]
     pub(crate) location: bool,
 
@@ -19,8 +19,8 @@ pub(crate) struct ConnectionArgs {
     pub(crate) max_redirs: u16,
 
     /// Try so often again what may pass: failures to connect, and for methods that are idempotent cut connections and 408, 429,
-    /// 500, 502, 503 and 504, as `retry-after` says and after growing waits. -m bounds all tries together. Content is held in
-    /// memory, since it may be sent again.
+    /// 500, 502, 503 and 504, as `retry-after` says and after growing waits. -m bounds all tries together. Content is
+    /// held as with -L.
     #[arg(long, value_name = "COUNT", default_value_t = 0)]
     pub(crate) retry: u32,
 

@@ -58,8 +58,8 @@ pub(crate) struct OutputArgs {
     #[arg(short, long, value_name = "TEXT")]
     pub(crate) write_out: Option<String>,
 
-    /// Print on stderr when each step was done: the host looked up, connected, the request sent, the head of the response there,
-    /// and the end of its content. The second and the third are known over HTTP/2 only.
+    /// Print on stderr when each step was done: the host looked up, connected, TLS agreed, the request sent, the head of the
+    /// response there, and the end of its content.
     #[arg(long)]
     pub(crate) timing: bool,
 

@@ -4,9 +4,9 @@ use std::path::Path;
 
 use alula::{Client, ClientBuilder, Jar, Limits, Proxy, Retries, Status};
 
-use super::{frames, lookup::Lookup, plan::Plan, timing::Clock};
+use super::{frames, lookup::Lookup, plan::Plan};
 use crate::{
-    args::{ConnectionArgs, Options, OutputArgs, Resolved},
+    args::{ConnectionArgs, Options, Resolved},
     exit::{Exit, Failure},
 };
 
@@ -14,12 +14,7 @@ use crate::{
 const WINDOW_OCTETS: u32 = 2 * 1024 * 1024;
 
 /// The client for all requests of a run.
-pub(super) fn client(
-    options: &Options,
-    plan: &Plan,
-    jar: Option<&Jar>,
-    clock: &Clock,
-) -> Result<Client, Failure> {
+pub(super) fn client(options: &Options, plan: &Plan, jar: Option<&Jar>) -> Result<Client, Failure> {
     let args = &options.connection;
     let limits =
         Limits { stream_window: WINDOW_OCTETS, connection_window: WINDOW_OCTETS, ..Limits::default() };
@@ -35,31 +30,21 @@ pub(super) fn client(
     if args.http2_prior_knowledge {
         builder = builder.http2_only();
     }
-    builder = observed(builder, &options.output, clock);
+    builder = builder.timing(options.output.timing || options.output.write_out.is_some());
+    if options.output.verbose {
+        builder = builder.on_frame(frames::print).on_redirect(frames::print_redirect);
+    }
     if let Some(jar) = jar {
         builder = builder.cookies(jar.clone());
     }
-    builder = builder.resolver(Lookup::new(args, plan, clock));
+    if let Some(lookup) = Lookup::of(args, plan) {
+        builder = builder.resolver(lookup);
+    }
     if let Some(stand_in) = &plan.stand_in {
         builder = builder.server_name(&stand_in.host)?;
     }
     builder = proxied(reaching(builder, args), args)?;
     Ok(trusting(builder, args)?.build()?)
-}
-
-/// Frames are looked at for those who want to see them, and for the times they tell.
-fn observed(builder: ClientBuilder, args: &OutputArgs, clock: &Clock) -> ClientBuilder {
-    let clock = clock.clone();
-    match (args.verbose, args.timing || args.write_out.is_some()) {
-        (true, _) => builder
-            .on_frame(move |frame| {
-                clock.see(frame);
-                frames::print(frame);
-            })
-            .on_redirect(frames::print_redirect),
-        (false, true) => builder.on_frame(move |frame| clock.see(frame)),
-        (false, false) => builder,
-    }
 }
 
 /// What curl calls transient; the wait is the library's unless one is given.

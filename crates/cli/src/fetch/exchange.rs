@@ -2,7 +2,7 @@
 
 use std::{cell::Cell, io::Write as _, pin::pin};
 
-use alula::{Call, Client, Jar, Response, Status, Version};
+use alula::{Call, Client, Content, Jar, Response, Status, Version};
 
 use super::{
     client::client,
@@ -17,7 +17,7 @@ use super::{
     resume::{self, Rest},
     show::{self, Show, Sink},
     target::Target,
-    timing::{self, Clock},
+    timing,
     upload::Upload,
     write_out::WriteOut,
 };
@@ -30,7 +30,6 @@ use crate::{
 pub(super) struct Session<'a> {
     client: Client,
     jar: Option<Jar>,
-    clock: Clock,
     plan: &'a Plan,
     options: &'a Options,
     write_out: Option<WriteOut>,
@@ -57,9 +56,8 @@ impl<'a> Session<'a> {
         let destinations = destinations.collect::<Result<_, _>>()?;
         let write_out = options.output.write_out.as_deref().map(WriteOut::of).transpose()?;
         let jar = cookies::jar(&options.request)?;
-        let clock = Clock::new();
-        let client = client(options, plan, jar.as_ref(), &clock)?;
-        Ok(Self { client, jar, clock, plan, options, write_out, destinations })
+        let client = client(options, plan, jar.as_ref())?;
+        Ok(Self { client, jar, plan, options, write_out, destinations })
     }
 
     /// Writes the cookies that are kept to the file for them, if there is one.
@@ -76,14 +74,12 @@ impl<'a> Session<'a> {
         let target = &self.plan.targets[place];
         let mut report = Report::new(&self.plan.method, target.url.as_str(), place);
         let sent = Cell::new(0);
-        self.clock.begin();
         let outcome = match self.begin(place, &sent) {
             Ok(exchange) => exchange.run(&mut report).await,
             Err(failure) => Err(failure),
         };
         let outcome = outcome.map_err(|failure| failure.with(self.options.output.exit_codes));
         report.ends(&outcome, sent.get());
-        report.steps = self.clock.steps();
         if self.options.output.timing {
             let _ = anstream::stderr().write_all(timing::table(&report).as_bytes());
         }
@@ -126,9 +122,16 @@ impl Exchange<'_> {
         };
         let connection = &self.session.options.connection;
         if connection.location || connection.retry > 0 {
-            let content = upload.read().await?;
-            let response = call.send_body(&content).await?;
-            self.sent.set(content.len() as u64);
+            let (content, octets) = match plan.content.as_ref().map(|content| &content.octets) {
+                Some(Octets::File(path)) => (Content::file(path), upload.length()),
+                _ => {
+                    let whole = upload.read().await?;
+                    let octets = whole.len() as u64;
+                    (Content::bytes(whole), Some(octets))
+                }
+            };
+            let response = call.content(content).send().await?;
+            self.sent.set(octets.unwrap_or_default());
             return self.download(response, &preface, report).await;
         }
         let call = match upload.length() {
@@ -217,6 +220,7 @@ impl Exchange<'_> {
                     progress.add(chunk.len());
                 }
                 Ok(None) => {
+                    report.timing = response.timing();
                     sink.finish()?;
                     return if args.fail_with_body { refused(response.status()) } else { Ok(()) };
                 }

@@ -4,22 +4,17 @@ use std::{io, net::SocketAddr};
 
 use alula::{Resolve, Resolving, SystemResolver};
 
-use super::{
-    plan::Plan,
-    target::Target,
-    timing::{Clock, Step},
-};
+use super::{plan::Plan, target::Target};
 use crate::{
     args::ConnectionArgs,
     exit::{Exit, Failure},
 };
 
-/// The system's resolver with what the flags change about it; tells the clock.
+/// The system's resolver with what the flags change about it.
 #[derive(Debug)]
 pub(super) struct Lookup {
     family: Option<Family>,
     stand_in: Option<StandIn>,
-    clock: Clock,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -37,13 +32,15 @@ pub(super) struct StandIn {
 }
 
 impl Lookup {
-    pub(super) fn new(args: &ConnectionArgs, plan: &Plan, clock: &Clock) -> Self {
+    /// Nothing when hosts are looked up as they are without it.
+    pub(super) fn of(args: &ConnectionArgs, plan: &Plan) -> Option<Self> {
         let family = match (args.ipv4, args.ipv6) {
             (true, _) => Some(Family::V4),
             (_, true) => Some(Family::V6),
             _ => None,
         };
-        Self { family, stand_in: plan.stand_in.clone(), clock: clock.clone() }
+        let stand_in = plan.stand_in.clone();
+        (family.is_some() || stand_in.is_some()).then_some(Self { family, stand_in })
     }
 
     async fn addresses(&self, host: &str, port: u16) -> io::Result<Vec<SocketAddr>> {
@@ -58,7 +55,6 @@ impl Lookup {
             Some(Family::V6) => address.is_ipv6(),
             None => true,
         });
-        self.clock.note(Step::LookedUp);
         match found.is_empty() {
             true => Err(io::Error::new(io::ErrorKind::NotFound, "the host has no address of this family")),
             false => Ok(found),

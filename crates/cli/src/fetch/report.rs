@@ -5,9 +5,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use alula::{Response, Version};
+use alula::{Response, Timing, Version};
 
-use super::timing::Steps;
 use crate::exit::Outcome;
 
 /// An exchange, as far as it came.
@@ -24,7 +23,7 @@ pub(super) struct Report {
     pub(super) octets_received: u64,
     pub(super) octets_sent: u64,
     pub(super) since: Instant,
-    pub(super) steps: Steps,
+    pub(super) timing: Option<Timing>,
     pub(super) until_head: Duration,
     pub(super) until_end: Duration,
     pub(super) exit: u8,
@@ -52,7 +51,7 @@ impl Report {
             octets_received: 0,
             octets_sent: 0,
             since: Instant::now(),
-            steps: Steps::default(),
+            timing: None,
             until_head: Duration::ZERO,
             until_end: Duration::ZERO,
             exit: 0,
@@ -65,6 +64,7 @@ impl Report {
         self.final_url = response.final_url().map(str::to_owned);
         self.redirects = response.redirects();
         self.remote = response.remote_address();
+        self.timing = response.timing();
         let text = |octets: &[u8]| String::from_utf8_lossy(octets).into_owned();
         let fields = response.fields().iter().map(|field| (text(field.name_bytes()), text(field.value())));
         self.head = Some(Head {

@@ -2,15 +2,15 @@
 
 use std::{fs, io::Read as _, time::Duration};
 
-use alula::Version;
+use alula::{Timing, Version};
 
-use super::{report::Report, timing::Step};
+use super::report::Report;
 use crate::exit::{Exit, Failure};
 
 type Value = fn(&Report) -> String;
 
 /// Every name that can stand in `%{…}`.
-const VARIABLES: [(&str, Value); 25] = [
+const VARIABLES: [(&str, Value); 27] = [
     ("content_type", |report| report.field("content-type").to_owned()),
     ("errormsg", |report| report.error.clone()),
     ("exitcode", |report| report.exit.to_string()),
@@ -28,9 +28,11 @@ const VARIABLES: [(&str, Value); 25] = [
     ("size_upload", |report| report.octets_sent.to_string()),
     ("speed_download", |report| per_second(report.octets_received, report.until_end)),
     ("speed_upload", |report| per_second(report.octets_sent, report.until_end)),
-    ("time_appconnect", |report| step(report, Step::Connected)),
-    ("time_namelookup", |report| step(report, Step::LookedUp)),
-    ("time_pretransfer", |report| step(report, Step::Sent)),
+    ("time_appconnect", |report| step(report, |timing| timing.secured)),
+    ("time_connect", |report| step(report, |timing| timing.connected)),
+    ("time_namelookup", |report| step(report, |timing| timing.resolved)),
+    ("time_posttransfer", |report| step(report, |timing| timing.sent)),
+    ("time_pretransfer", |report| step(report, |timing| Some(timing.queued))),
     ("time_starttransfer", |report| seconds(report.until_head)),
     ("time_total", |report| seconds(report.until_end)),
     ("url", |report| report.url.clone()),
@@ -127,9 +129,9 @@ fn version(report: &Report) -> String {
     .to_owned()
 }
 
-/// 0 when the step was not needed, or is not known.
-fn step(report: &Report, step: Step) -> String {
-    seconds(report.steps[step as usize].unwrap_or_default())
+/// 0 when the step was not needed.
+fn step(report: &Report, step: fn(&Timing) -> Option<Duration>) -> String {
+    seconds(report.timing.as_ref().and_then(step).unwrap_or_default())
 }
 
 fn seconds(time: Duration) -> String {
