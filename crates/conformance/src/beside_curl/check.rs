@@ -63,10 +63,19 @@ pub fn zstd(at: &Server, way: Way) {
 /// A redirect is followed when asked, and shown as it is when not.
 pub fn redirect(at: &Server, way: Way) {
     let small = Site::content(Site::SMALL);
-    at.both(way, "get", "redirect", &["-L"]).assert_is(&small, "redirect");
+    following(at, way, "redirect").assert_is(&small, "redirect");
     for outcome in [at.alula(way, "get", "redirect", &["-i"]), at.curl(way, "redirect", &["-i"])] {
         let head = outcome.expect_success().text();
         assert!(head.lines().next().is_some_and(|line| line.contains(" 302")), "{head}");
+    }
+}
+
+/// Follows a redirect. curl 7.88 cannot when it is to speak HTTP/2 in clear text (its error 16); it speaks HTTP/1.1 then.
+fn following(at: &Server, way: Way, path: &str) -> Pair {
+    let by_curl = if way == Way::Http2 { Way::Http1 } else { way };
+    Pair {
+        alula: at.alula(way, "get", path, &["-L"]).expect_success().stdout,
+        curl: at.curl(by_curl, path, &["-L"]).expect_success().stdout,
     }
 }
 
@@ -114,5 +123,5 @@ pub fn upload(at: &Server, way: Way, path: &str) {
 
 /// The second request, to which a redirect leads, goes on the connection of the first.
 pub fn reuse(at: &Server, way: Way) {
-    at.both(way, "get", "hop", &["-L"]).assert_is(REUSED.as_bytes(), "a second request");
+    following(at, way, "hop").assert_is(REUSED.as_bytes(), "a second request");
 }
