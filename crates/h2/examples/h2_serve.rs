@@ -1,7 +1,7 @@
 //! A server on blocking sockets, one thread per connection: the machine needs no runtime.
 //!
 //! It reads each request to its end, then sends its content back, or a greeting. Run it with
-//! `cargo run -p alula-h2 --example serve -- 127.0.0.1:8080` and talk to it with any client that speaks HTTP/2 over clear
+//! `cargo run -p alula-h2 --example h2_serve -- 127.0.0.1:8080` and talk to it with any client that speaks HTTP/2 over clear
 //! text, such as `curl --http2-prior-knowledge http://127.0.0.1:8080/`.
 #![allow(
     clippy::disallowed_types,

@@ -1,6 +1,6 @@
 //! A client on a blocking socket: the machine needs no runtime.
 //!
-//! `cargo run -p alula-h2 --example get -- 127.0.0.1:8080 /path` prints the response over clear text, and one line per frame
+//! `cargo run -p alula-h2 --example h2_get -- 127.0.0.1:8080 /path` prints the response over clear text, and one line per frame
 //! on the standard error output.
 #![allow(
     clippy::disallowed_types,
