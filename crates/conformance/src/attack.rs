@@ -6,6 +6,7 @@
 
 mod answer;
 mod attacker;
+mod by_itself;
 mod bystander;
 mod http1;
 mod on_client;
@@ -16,6 +17,7 @@ mod watch;
 
 pub use answer::Answer;
 pub use attacker::Attacker;
+pub use by_itself::{ByItself, held, rows_by_itself, told};
 pub use http1::{AttackOnClientOverHttp1, AttackOverHttp1, Http1Attacker};
 pub use on_client::AttackOnClient;
 pub use page::{Row, rows};

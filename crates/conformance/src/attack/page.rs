@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::answer::Answer;
 
-const PAGE: &str = "docs/limits.md";
+pub(super) const PAGE: &str = "docs/limits.md";
 
 /// One line of the page's tables of attacks.
 #[derive(Debug)]
@@ -26,9 +26,16 @@ pub struct Row {
 /// When the page cannot be read.
 #[must_use]
 pub fn rows() -> Vec<Row> {
+    text().lines().filter_map(Row::parse).collect()
+}
+
+/// The page.
+///
+/// # Panics
+/// When it cannot be read.
+pub(super) fn text() -> String {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(PAGE);
-    let text = fs::read_to_string(page).expect("the page is in the repository");
-    text.lines().filter_map(Row::parse).collect()
+    fs::read_to_string(page).expect("the page is in the repository")
 }
 
 impl Row {
