@@ -11,7 +11,7 @@ impl Call<'_> {
     /// Adds what is to be added, once.
     #[inline]
     pub(crate) fn complete(&mut self) -> Result<(), Error> {
-        if std::mem::take(&mut self.is_incomplete) { self.add_all() } else { Ok(()) }
+        if std::mem::take(&mut self.parts.is_incomplete) { self.add_all() } else { Ok(()) }
     }
 
     #[cold]

@@ -10,7 +10,6 @@ use url::Url;
 
 use crate::{
     Call, Response, Retries,
-    content::Given,
     redirected::Redirected,
     redirects::{Step, drain, may_redirect, refused, rewrite},
 };
@@ -43,15 +42,18 @@ enum Next {
 impl Call<'_> {
     /// Whether the outcome of the first try is handed on as it is.
     #[inline]
-    pub(crate) fn is_settled(&self, outcome: &Result<Response, Error>) -> bool {
-        outcome.as_ref().is_ok_and(|response| {
-            let status = response.status();
-            status.is_success() || !(may_redirect(status) || self.rules_of_retries().is_some())
-        })
+    pub(crate) fn is_settled(&self, response: &Response) -> bool {
+        let status = response.status();
+        status.is_success() || !(may_redirect(status) || self.rules_of_retries().is_some())
     }
 
     pub(crate) fn rules_of_retries(&self) -> Option<&Retries> {
-        self.retries.as_deref().or(self.client.settings().policy.retries.as_ref())
+        self.parts.rare().and_then(|rare| rare.retries.as_ref()).or(self
+            .client
+            .settings()
+            .policy
+            .retries
+            .as_ref())
     }
 
     /// Goes on from the outcome of the first try to what the caller is told.
@@ -77,7 +79,7 @@ impl Call<'_> {
                     trail.tries_here = 1;
                     content = content.filter(|_| keeps_content);
                     if !keeps_content {
-                        self.parts.content = Given::None;
+                        self.parts.drop_content();
                     }
                 }
             }
@@ -87,7 +89,7 @@ impl Call<'_> {
 
     /// Sends again what failed, if it may be: at once where the peer cannot have acted on it, else after a while.
     async fn after_error(&self, error: Error, ends_at: Option<Instant>, trail: &Trail) -> Next {
-        if self.parts.content.is_spent() {
+        if self.parts.content_is_spent() {
             return Next::Done(Err(error));
         }
         if trail.tries_here < TRIES_MAX && self.may_try_again(&error) {
@@ -113,7 +115,7 @@ impl Call<'_> {
         ends_at: Option<Instant>,
         trail: &mut Trail,
     ) -> Result<Next, Error> {
-        let may_repeat = self.request.is_idempotent() && !self.parts.content.is_spent();
+        let may_repeat = self.request.is_idempotent() && !self.parts.content_is_spent();
         let retries = self.rules_of_retries().filter(|_| may_repeat);
         let wait = retries.and_then(|retries| retries.wait_after(trail.tries, &response));
         if let Some(ready_at) = self.ready_at(wait, ends_at, trail) {
@@ -122,7 +124,7 @@ impl Call<'_> {
             return Ok(Next::Again);
         }
         let Some(step) = self.step(&response, trail)? else { return Ok(Next::Done(Ok(response))) };
-        if !step.drops_content && self.parts.content.is_spent() {
+        if !step.drops_content && self.parts.content_is_spent() {
             return Err(refused("the content was sent, and cannot be sent again"));
         }
         drain(response).await;
@@ -141,7 +143,7 @@ impl Call<'_> {
     }
 
     fn step(&self, response: &Response, trail: &mut Trail) -> Result<Option<Step>, Error> {
-        if self.redirects_max == 0 || !may_redirect(response.status()) {
+        if self.parts.redirects_max == 0 || !may_redirect(response.status()) {
             return Ok(None);
         }
         let from = match &mut trail.url {
@@ -149,7 +151,7 @@ impl Call<'_> {
             none => none.insert(self.request.url().ok_or(refused("what was asked for is no URL"))?),
         };
         let redirects = &self.client.settings().policy.redirects;
-        redirects.step(response, self.request.method(), from, (trail.redirects, self.redirects_max))
+        redirects.step(response, self.request.method(), from, (trail.redirects, self.parts.redirects_max))
     }
 
     /// Makes the request the one that comes after.

@@ -20,18 +20,11 @@ use crate::{
 pub struct Call<'a> {
     pub(crate) client: &'a Client,
     pub(crate) request: Request<'a>,
-    /// The first mistake made on the way; boxed, since there is none as a rule and calls are moved about.
-    pub(crate) mistake: Option<Box<Error>>,
     pub(crate) deadline: Option<Duration>,
     pub(crate) parts: Parts,
     pub(crate) head_deadline: Option<Duration>,
     pub(crate) idle_deadline: Option<Duration>,
     pub(crate) clock: Clock,
-    pub(crate) redirects_max: u16,
-    /// In place of the client's.
-    pub(crate) retries: Option<Box<Retries>>,
-    /// What the client adds by itself is still to be added.
-    pub(crate) is_incomplete: bool,
 }
 
 /// Whether the parts of a call are timed.
@@ -49,7 +42,7 @@ impl<'a> Call<'a> {
     pub(crate) fn plain(client: &'a Client, origin: Arc<Origin>, method: &'a str, path: Path<'a>) -> Self {
         let has_user = path.has_user();
         let mut call = Self::new(client, Request::Plain(Plain::new(origin, method, path)));
-        call.is_incomplete |= has_user;
+        call.parts.is_incomplete |= has_user;
         call
     }
 
@@ -69,15 +62,11 @@ impl<'a> Call<'a> {
         Self {
             client,
             request,
-            mistake: None,
             deadline: settings.deadlines.total,
             head_deadline: settings.deadlines.head,
             idle_deadline: settings.deadlines.idle,
             clock: if settings.deadlines.timing { Clock::Ready } else { Clock::Off },
-            redirects_max: settings.policy.redirects.max,
-            retries: None,
             parts,
-            is_incomplete: settings.policy.has_additions,
         }
     }
 
@@ -155,7 +144,7 @@ impl<'a> Call<'a> {
 
     #[cold]
     pub(crate) fn note(&mut self, mistake: Error) {
-        self.mistake.get_or_insert_with(|| Box::new(mistake));
+        self.parts.rare_mut().mistake.get_or_insert(mistake);
     }
 
     /// How long the call may take in all, to the last octet of the response.
@@ -202,7 +191,7 @@ impl<'a> Call<'a> {
     /// ```
     #[inline]
     pub fn redirects(mut self, max: u16) -> Self {
-        self.redirects_max = max;
+        self.parts.redirects_max = max;
         self
     }
 
@@ -221,8 +210,8 @@ impl<'a> Call<'a> {
     /// # }
     /// ```
     pub fn retries(mut self, retries: Retries) -> Self {
-        self.retries = Some(Box::new(retries));
-        self.is_incomplete = true;
+        self.parts.rare_mut().retries = Some(retries);
+        self.parts.is_incomplete = true;
         self
     }
 }
@@ -234,5 +223,16 @@ impl Drop for Call<'_> {
         {
             self.client.give_head(head);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Call;
+
+    #[test]
+    fn a_call_is_moved_without_a_loop() {
+        let octets = size_of::<Call<'_>>();
+        assert!(octets <= 256, "it has {octets} octets");
     }
 }

@@ -25,7 +25,7 @@ impl Call<'_> {
     /// # }
     /// ```
     pub fn on_interim(mut self, hook: impl FnMut(Status, &FieldSection) + Send + 'static) -> Self {
-        self.parts.on_interim = Some(Box::new(Mutex::new(hook)));
+        self.parts.rare_mut().on_interim = Some(Box::new(Mutex::new(hook)));
         self
     }
 }

@@ -66,9 +66,29 @@ pub(crate) fn path_within<'u>(origin: &str, url: &'u str) -> Option<&'u str> {
     if rest.is_empty() {
         return Some("/");
     }
-    let plain = rest.starts_with('/') && rest.bytes().all(is_plain) && !rest.contains("/.");
-    plain.then_some(rest)
+    (rest.starts_with('/') && is_normal(rest)).then_some(rest)
 }
+
+/// Whether all octets may stay, and no segment begins with a dot.
+fn is_normal(path: &str) -> bool {
+    let mut before = 0;
+    path.bytes().all(|octet| {
+        let is_dot_segment = octet == b'.' && before == b'/';
+        before = octet;
+        IS_PLAIN[usize::from(octet)] && !is_dot_segment
+    })
+}
+
+/// By octet, whether it is plain.
+static IS_PLAIN: [bool; 256] = {
+    let mut are_plain = [false; 256];
+    let mut octet = 0;
+    while octet < are_plain.len() {
+        are_plain[octet] = is_plain(octet as u8);
+        octet += 1;
+    }
+    are_plain
+};
 
 /// Octets that stand in a path or query as they are; the machine checks the same again.
 const fn is_plain(octet: u8) -> bool {

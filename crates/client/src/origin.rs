@@ -72,18 +72,48 @@ impl Origin {
         self.scheme == other.scheme && self.authority == other.authority
     }
 
-    /// Opens a stream as `send` says, on a connection that takes it. Allocates nothing when there is one.
+    /// Opens a stream as `send` says, if there is a connection that takes it at once; else there is the one that does not, if
+    /// there is any, to [`open`](Self::open) it with. Allocates nothing.
+    #[inline]
+    pub(crate) fn try_open<F>(&self, send: F) -> Result<Stream, Option<Arc<Conn>>>
+    where
+        F: FnOnce(&mut Machine, &mut OutBuf) -> Result<StreamKey, Refusal>,
+    {
+        let conn = self.at_hand().ok_or(None)?;
+        conn.try_open(send).map_err(Some)
+    }
+
+    /// A connection that needs no waiting for, unless the peer allows no more requests on it.
+    fn at_hand(&self) -> Option<Arc<Conn>> {
+        match &*self.state() {
+            State::Shared(sharing) => return sharing.only(self.pool.http2_connections_max).cloned(),
+            State::Single => {}
+            State::Opening(_) | State::None => return None,
+        }
+        self.vacancy.take()
+    }
+
+    /// Opens a stream as `send` says, on a connection that takes it: on `conn`, if that is one. Allocates nothing when there is
+    /// one.
     ///
     /// # Errors
     /// There is no connection in time, or one after the other takes no more requests; nothing was sent. Or what `send` says.
-    pub(crate) async fn open<F>(&self, mut patience: Patience, mut send: F) -> Result<Stream, Error>
+    pub(crate) async fn open<F>(
+        &self,
+        mut conn: Option<Arc<Conn>>,
+        mut patience: Patience,
+        mut send: F,
+    ) -> Result<Stream, Error>
     where
         F: FnMut(&mut Machine, &mut OutBuf) -> Result<StreamKey, Refusal>,
     {
         let mut place = Place { vacancy: &self.vacancy, ticket: None };
         let mut gone = 0;
         loop {
-            let conn = self.conn(&mut patience, &mut place).await?;
+            let conn = match conn.take() {
+                Some(conn) => conn,
+                None => self.conn(&mut patience, &mut place).await?,
+            };
             match patience.in_queue(conn.open(&mut send)).await {
                 Ok(stream) => return Ok(stream),
                 Err(error) if is_full(&error) => {}

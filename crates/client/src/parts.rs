@@ -1,26 +1,93 @@
 //! What a call has beside its request.
 
-use crate::{builder::Settings, content::Given, interim::Hook};
+use alula_net::Error;
 
+use crate::{Retries, builder::Settings, content::Given, interim::Hook};
+
+/// Small, since calls are moved about while they are built.
 pub(crate) struct Parts {
     /// Whether the content of the response is decoded.
     #[cfg(feature = "decoding")]
     pub(crate) decompress: bool,
+    /// What the client adds by itself is still to be added.
+    pub(crate) is_incomplete: bool,
+    /// How many redirects are followed.
+    pub(crate) redirects_max: u16,
+    rare: Option<Box<Rare>>,
+}
+
+/// What few calls have, and what allocates anyhow.
+#[derive(Default)]
+pub(crate) struct Rare {
+    /// The first mistake made on the way.
+    pub(crate) mistake: Option<Error>,
     /// What the request carries, unless it is given with `send_body`.
     pub(crate) content: Given,
     /// Who hears of interim responses.
     pub(crate) on_interim: Option<Hook>,
+    /// In place of the client's.
+    pub(crate) retries: Option<Retries>,
 }
 
 impl Parts {
+    #[inline]
     pub(crate) fn new(settings: &Settings) -> Self {
-        #[cfg(not(feature = "decoding"))]
-        let _ = settings;
         Self {
             #[cfg(feature = "decoding")]
             decompress: settings.decoding.on,
-            content: Given::None,
-            on_interim: None,
+            is_incomplete: settings.policy.has_additions,
+            redirects_max: settings.policy.redirects.max,
+            rare: None,
+        }
+    }
+
+    /// What few calls have, to give this one some of it. Allocates.
+    #[cold]
+    pub(crate) fn rare_mut(&mut self) -> &mut Rare {
+        self.rare.get_or_insert_default()
+    }
+
+    /// What this call has of what few have.
+    #[inline]
+    pub(crate) fn rare(&self) -> Option<&Rare> {
+        self.rare.as_deref()
+    }
+
+    /// The first mistake made on the way, told once.
+    #[inline]
+    pub(crate) fn take_mistake(&mut self) -> Option<Error> {
+        self.rare.as_mut()?.mistake.take()
+    }
+
+    /// Who hears of interim responses.
+    #[inline]
+    pub(crate) fn on_interim(&mut self) -> Option<&mut Hook> {
+        self.rare.as_mut()?.on_interim.as_mut()
+    }
+
+    pub(crate) fn take_hook(&mut self) -> Option<Hook> {
+        self.rare.as_mut()?.on_interim.take()
+    }
+
+    #[inline]
+    pub(crate) fn hears_interim(&self) -> bool {
+        self.rare().is_some_and(|rare| rare.on_interim.is_some())
+    }
+
+    /// Whether the call was given content, which may have been sent.
+    #[inline]
+    pub(crate) fn has_content(&self) -> bool {
+        self.rare().is_some_and(|rare| rare.content.is_given())
+    }
+
+    /// Whether there was content that cannot be sent again.
+    pub(crate) fn content_is_spent(&self) -> bool {
+        self.rare().is_some_and(|rare| rare.content.is_spent())
+    }
+
+    pub(crate) fn drop_content(&mut self) {
+        if let Some(rare) = &mut self.rare {
+            rare.content = Given::None;
         }
     }
 }

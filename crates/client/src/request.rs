@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use alula_fields::{Decimal, FieldSection, Head, KnownName, Method, OutBuf, RequestHead, StreamKey};
-use alula_net::{Error, Machine, Refusal};
+use alula_net::{Error, Machine, Refusal, h1};
 use url::Url;
 
 use crate::{Client, Prepared, client::Path, origin::Origin, prepared::Given};
@@ -76,6 +76,21 @@ impl Request<'_> {
             Self::Plain(plain) => plain.head.as_ref().is_some_and(|head| head.fields.expects_continue()),
             Self::Prepared(prepared, _) => prepared.expects_continue(),
             Self::None => false,
+        }
+    }
+
+    /// Sends its head.
+    #[inline]
+    pub(crate) fn send(
+        &self,
+        machine: &mut Machine,
+        end: bool,
+        out: &mut OutBuf,
+    ) -> Result<StreamKey, Refusal> {
+        match self {
+            Self::Plain(plain) => plain.send(machine, end, out),
+            Self::Prepared(prepared, given) => prepared.send(given, machine, end, out),
+            Self::None => Err(h1::SendError::Closed.into()),
         }
     }
 

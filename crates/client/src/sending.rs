@@ -1,14 +1,11 @@
 //! Sending a call: a connection, the head, the content, and again where that is safe.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
-use alula_net::{BodyWriter, Cause, Deadlines, Error, Phase, Received, Stream, h1};
+use alula_net::{BodyWriter, Cause, Conn, Deadlines, Error, Phase, Received, Stream, h1};
 use tokio::time::Instant;
 
-use crate::{
-    Call, PendingResponse, Response, call::Clock, interim, observing::Tale, patience::Patience,
-    request::Request,
-};
+use crate::{Call, PendingResponse, Response, call::Clock, interim, observing::Tale, patience::Patience};
 
 /// How long content waits to be asked for. There are servers that never ask, and wait for it.
 const CONTINUE_WAIT: Duration = Duration::from_secs(1);
@@ -46,7 +43,7 @@ impl Call<'_> {
     /// # Errors
     /// As [`Self::send`].
     pub async fn open(mut self) -> Result<(BodyWriter, PendingResponse), Error> {
-        if self.parts.content.is_given() {
+        if self.parts.has_content() {
             return Err(Error::usage("the content of a call that is opened comes through its writer"));
         }
         self.start_clock();
@@ -56,7 +53,7 @@ impl Call<'_> {
         let pending = PendingResponse {
             stream: receive,
             decoding: self.decoding().cloned(),
-            on_interim: self.parts.on_interim.take(),
+            on_interim: self.parts.take_hook(),
             tale,
             #[cfg(feature = "cookies")]
             cookies: self.awaited_cookies(),
@@ -68,7 +65,7 @@ impl Call<'_> {
         self.start_clock();
         let ends_at = self.ends_at();
         let outcome = self.attempt(content, ends_at).await;
-        if self.is_settled(&outcome) {
+        if outcome.as_ref().is_ok_and(|response| self.is_settled(response)) {
             return outcome;
         }
         Box::pin(self.go_on(outcome, content, ends_at)).await
@@ -98,11 +95,15 @@ impl Call<'_> {
         content: Option<&[u8]>,
         ends_at: Option<Instant>,
     ) -> Result<Response, Error> {
-        if content.is_none() && self.parts.content.is_given() {
+        if content.is_none() && self.parts.has_content() {
             return Box::pin(self.attempt_content(ends_at)).await;
         }
         let empty = content.is_none_or(<[u8]>::is_empty);
-        let mut stream = self.start(content.map(<[u8]>::len), empty, ends_at).await?;
+        let mut stream = match self.try_start(content.map(<[u8]>::len), empty)? {
+            Ok(stream) => stream,
+            Err(conn) => self.start_on(conn, empty, ends_at).await?,
+        };
+        self.set_up(&stream, empty, ends_at);
         let mut is_sent = false;
         if let Some(content) = content.filter(|_| !empty) {
             is_sent = !self.request.expects_continue() || goes_ahead(&stream).await?;
@@ -110,8 +111,8 @@ impl Call<'_> {
                 send_content(&stream, content).await?;
             }
         }
-        if self.parts.on_interim.is_some() {
-            Box::pin(interim::hear(&stream, self.parts.on_interim.as_mut())).await?;
+        if self.parts.hears_interim() {
+            Box::pin(interim::hear(&stream, self.parts.on_interim())).await?;
         }
         let sent = if is_sent { content.map_or(0, <[u8]>::len) } else { 0 };
         let received = stream.head().await.map_err(|error| error.with_sent(sent as u64))?;
@@ -135,24 +136,48 @@ impl Call<'_> {
         end: bool,
         ends_at: Option<Instant>,
     ) -> Result<Stream, Error> {
-        let settings = self.client.settings();
-        let client = self.client;
-        if let Some(mistake) = self.mistake.take() {
-            return Err(*mistake);
+        let stream = match self.try_start(length, end)? {
+            Ok(stream) => stream,
+            Err(conn) => self.start_on(conn, end, ends_at).await?,
+        };
+        self.set_up(&stream, end, ends_at);
+        Ok(stream)
+    }
+
+    /// Completes the request and sends its head, if a connection takes it at once.
+    #[inline]
+    fn try_start(
+        &mut self,
+        length: Option<usize>,
+        end: bool,
+    ) -> Result<Result<Stream, Option<Arc<Conn>>>, Error> {
+        if let Some(mistake) = self.parts.take_mistake() {
+            return Err(mistake);
         }
         self.complete()?;
         self.accept_codings()?;
-        let request = &mut self.request;
-        request.state_length(client, length)?;
-        let origin = request.origin()?.clone();
-        let patience = Patience::new(ends_at, settings.deadlines.queue);
-        let opening = origin.open(patience, |machine, out| match request {
-            Request::Plain(plain) => plain.send(machine, end, out),
-            Request::Prepared(prepared, given) => prepared.send(given, machine, end, out),
-            Request::None => Err(h1::SendError::Closed.into()),
-        });
-        let stream = opening.await?;
-        if self.parts.on_interim.is_some() {
+        self.request.state_length(self.client, length)?;
+        let request = &self.request;
+        Ok(request.origin()?.try_open(|machine, out| request.send(machine, end, out)))
+    }
+
+    /// Sends the head of the request, which is complete, on this connection or another that has to be waited for.
+    async fn start_on(
+        &self,
+        conn: Option<Arc<Conn>>,
+        end: bool,
+        ends_at: Option<Instant>,
+    ) -> Result<Stream, Error> {
+        let request = &self.request;
+        let patience = Patience::new(ends_at, self.client.settings().deadlines.queue);
+        let origin = request.origin()?;
+        origin.open(conn, patience, |machine, out| request.send(machine, end, out)).await
+    }
+
+    /// Says how the stream is waited for and watched.
+    #[inline]
+    fn set_up(&self, stream: &Stream, end: bool, ends_at: Option<Instant>) {
+        if self.parts.hears_interim() {
             stream.keep_interim();
         }
         let deadlines = Deadlines { ends_at, head: self.head_deadline, idle: self.idle_deadline };
@@ -162,7 +187,6 @@ impl Call<'_> {
         if let Clock::Since(began) = self.clock {
             stream.time_since(began, end);
         }
-        Ok(stream)
     }
 }
 

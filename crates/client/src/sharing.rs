@@ -50,9 +50,18 @@ impl Sharing {
         vacancy: &Arc<Vacancy>,
         open: impl FnOnce() -> Arc<Opening>,
     ) -> Room {
+        match self.only(most) {
+            Some(only) => Room::Here(only.clone()),
+            None => self.find_room(most, vacancy, open),
+        }
+    }
+
+    /// The only connection, where there may be no other.
+    #[inline]
+    pub(crate) fn only(&self, most: usize) -> Option<&Arc<Conn>> {
         match &self.conns[..] {
-            [only] if most == 1 => Room::Here(only.clone()),
-            _ => self.find_room(most, vacancy, open),
+            [only] if most == 1 => Some(only),
+            _ => None,
         }
     }
 

@@ -85,6 +85,32 @@ impl<F> Drop for Open<'_, F> {
     }
 }
 
+impl Conn {
+    /// Opens a stream as `send` says if nothing has to be waited for; else the connection comes back, nothing was sent, and
+    /// [`open`](Self::open) waits or says why not. Allocates nothing once warm.
+    ///
+    /// # Errors
+    /// The connection, on which no stream was opened.
+    #[inline]
+    pub fn try_open<F>(self: Arc<Self>, send: F) -> Result<Stream, Arc<Self>>
+    where
+        F: FnOnce(&mut Machine, &mut OutBuf) -> Result<StreamKey, Refusal>,
+    {
+        let mut guard = self.lock();
+        let shared = &mut *guard;
+        if !shared.closing
+            && shared.may_open(None)
+            && let Ok(stream) = send(&mut shared.machine, &mut shared.out)
+        {
+            let at = shared.attach(stream);
+            self.unlock_and_wake(guard);
+            return Ok(Stream::new(self, at, Sides::BOTH));
+        }
+        drop(guard);
+        Err(self)
+    }
+}
+
 impl Shared {
     /// Why no stream is opened on a connection that ends or has ended; nothing was sent.
     #[cold]

@@ -44,7 +44,7 @@ impl Call<'_> {
     pub fn content(mut self, mut content: Content) -> Self {
         match content.mistake.take() {
             Some(mistake) => self.note(mistake),
-            None => self.parts.content = Given::Content(Box::new(content)),
+            None => self.parts.rare_mut().content = Given::Content(Box::new(content)),
         }
         self
     }

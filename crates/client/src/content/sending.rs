@@ -62,7 +62,7 @@ impl Call<'_> {
         let stated = length.and_then(|length| usize::try_from(length).ok());
         let stream = self.start(stated, length == Some(0), ends_at).await?;
         let goes = length != Some(0) && (!self.request.expects_continue() || goes_ahead(&stream).await?);
-        let content = if goes { self.parts.content.take() } else { None };
+        let content = if goes { self.parts.rare_mut().content.take() } else { None };
         let Some(content) = content else {
             let received = self.head(&stream).await?;
             return Ok(self.answered(stream, received));
@@ -74,14 +74,14 @@ impl Call<'_> {
     }
 
     async fn head(&mut self, stream: &Stream) -> Result<Received, Error> {
-        interim::hear(stream, self.parts.on_interim.as_mut()).await?;
+        interim::hear(stream, self.parts.on_interim()).await?;
         stream.head().await
     }
 
     /// Opens what has to be, and says what the content is; gives its length.
     async fn open_content(&mut self) -> Result<Option<u64>, Error> {
         let client = self.client;
-        let Given::Content(content) = &mut self.parts.content else {
+        let Given::Content(content) = &mut self.parts.rare_mut().content else {
             return Err(Error::usage("the content was sent, and cannot be sent again"));
         };
         for piece in &mut content.pieces {
