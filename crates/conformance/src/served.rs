@@ -73,6 +73,7 @@ impl Served {
         let port = program.wait_for_line("says where it listens", listening_port);
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
         let client = Client::builder()
+            .redirects(0)
             .http2_prior_knowledge(true)
             .trust_anything()
             .build()
