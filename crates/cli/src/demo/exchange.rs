@@ -5,6 +5,19 @@ use alula::{FieldError, FieldSection};
 /// What is asked for.
 pub(super) const PATH: &str = "/static/app";
 
+/// What is asked for by requests that are answered once so many of them are there.
+const AWAITING: &str = "/all-of/";
+
+/// The path of a request that is answered once so many of its kind are there.
+pub(super) fn awaiting(all: usize) -> String {
+    format!("{AWAITING}{all}")
+}
+
+/// How many requests are to be there before one for this path is answered; nothing when it is answered at once.
+pub(super) fn awaited(path: &str) -> Option<usize> {
+    path.strip_prefix(AWAITING)?.parse().ok()
+}
+
 /// The fields of the request.
 pub(super) const REQUEST: [(&str, &str); 10] = [
     ("user-agent", "alula-bench/1.0"),
@@ -57,6 +70,12 @@ fn octets(fields: &[(&str, &str)]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_path_says_how_many_are_awaited() {
+        assert_eq!(awaited(&awaiting(100)), Some(100));
+        assert_eq!(awaited(PATH), None);
+    }
 
     #[test]
     fn ten_fields_each_way_are_valid_and_counted() {

@@ -20,6 +20,8 @@ use crate::exit::{Exit, Failure};
 
 /// Requests after which buffers have met their largest loads.
 const WARM_REQUESTS: u64 = 2_000;
+/// How often all requests are under way at once before that.
+const LARGEST_LOADS: usize = 4;
 /// Figures are never taken from less than this.
 const WINDOW_MIN: Duration = Duration::from_millis(100);
 /// The part of a run after which figures are taken, if all is warm.
@@ -53,6 +55,7 @@ impl Load {
             let began = Instant::now();
             let wire = self.count_wire().await?;
             let sender = self.sender(&self.server.address.to_string())?;
+            self.meet_largest_load(&sender).await?;
             let mut senders = JoinSet::new();
             for _ in 0..self.in_flight {
                 senders.spawn(keep_sending(sender.clone(), meter.clone()));
@@ -118,6 +121,22 @@ impl Load {
         })
     }
 
+    /// Has all requests under way at once, and answered at once: whatever comes later needs no more room than that.
+    async fn meet_largest_load(&self, sender: &Arc<Sender>) -> Result<(), Failure> {
+        let path: Arc<str> = exchange::awaiting(self.in_flight).into();
+        for _ in 0..LARGEST_LOADS {
+            let mut senders = JoinSet::new();
+            for _ in 0..self.in_flight {
+                let (sender, path) = (sender.clone(), path.clone());
+                senders.spawn(async move { sender.send_to(Some(&path)).await });
+            }
+            while let Some(ended) = senders.join_next().await {
+                ended.map_err(|panic| Failure::new(Exit::Local, panic))??;
+            }
+        }
+        Ok(())
+    }
+
     async fn send_each(&self, sender: &Arc<Sender>, requests: usize) -> Result<(), Failure> {
         let mut senders = JoinSet::new();
         for _ in 0..self.in_flight {
@@ -139,7 +158,14 @@ impl Load {
 impl Sender {
     /// One request, its response read to the end.
     async fn send(&self) -> Result<(), Error> {
-        let mut response = self.client.call(&self.request).send().await?;
+        self.send_to(None).await
+    }
+
+    /// The same to another path.
+    async fn send_to(&self, path: Option<&str>) -> Result<(), Error> {
+        let call = self.client.call(&self.request);
+        let call = if let Some(path) = path { call.path(path) } else { call };
+        let mut response = call.send().await?;
         while response.body().chunk().await?.is_some() {}
         Ok(())
     }

@@ -1,12 +1,25 @@
 //! The demo's server, on a thread of its own, for clear text and TLS on one port.
 
-use std::{net::SocketAddr, sync::mpsc, thread};
+use std::{
+    net::SocketAddr,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering::Relaxed},
+        mpsc,
+    },
+    thread,
+    time::Duration,
+};
 
 use alula::{Exchange, FieldSection, Identity, Server, Status, Stop};
 use alula_tally::Side;
+use tokio::sync::Notify;
 
 use super::exchange;
 use crate::exit::{Exit, Failure};
+
+/// How long the server stands still when the first of many requests has come.
+const STALL: Duration = Duration::from_millis(10);
 
 /// A running server. It ends with the process at the latest.
 #[derive(Clone)]
@@ -41,7 +54,8 @@ fn serve(fields: FieldSection, started: &mpsc::Sender<Result<DemoServer, Failure
             Ok((server, about)) => {
                 let _ = started.send(Ok(about));
                 // When the listener breaks the client sees it, and says so.
-                let _ = server.serve(move |exchange| answer(exchange, &fields)).await;
+                let gate = Arc::<Gate>::default();
+                let _ = server.serve(move |exchange| answer(exchange, &fields, &gate)).await;
             }
             Err(failure) => drop(started.send(Err(failure))),
         }
@@ -58,11 +72,43 @@ async fn listen() -> Result<(Server, DemoServer), Failure> {
     Ok((server, about))
 }
 
+/// Holds requests until so many are there, so that a run has met its largest load before figures are taken.
+#[derive(Default)]
+struct Gate {
+    arrived: AtomicUsize,
+    are_there: Notify,
+}
+
+impl Gate {
+    #[expect(clippy::disallowed_methods, reason = "the runtime is to stand still")]
+    async fn wait_for(&self, all: usize) {
+        // It hears of what happens from here on, so that nothing is missed after the count.
+        let are_there = self.are_there.notified();
+        let before = self.arrived.fetch_add(1, Relaxed);
+        if before == 0 {
+            // The server does nothing meanwhile, so that the others come in one read.
+            thread::sleep(STALL);
+        }
+        if before + 1 < all {
+            return are_there.await;
+        }
+        self.arrived.store(0, Relaxed);
+        self.are_there.notify_waiters();
+    }
+}
+
 fn answer(
     exchange: Exchange,
     fields: &FieldSection,
+    gate: &Arc<Gate>,
 ) -> impl Future<Output = Result<alula::Sent, alula::Error>> + Send + use<> {
+    let awaited = exchange::awaited(exchange.request().path()).map(|all| (gate.clone(), all));
     let mut reply = exchange.respond(Status::OK);
     reply.fields_mut().extend_from(fields);
-    reply.send(&[])
+    async move {
+        if let Some((gate, all)) = awaited {
+            gate.wait_for(all).await;
+        }
+        reply.send(&[]).await
+    }
 }
