@@ -15,7 +15,7 @@
 //!   connection, unless all has come already: nobody would read the rest.
 //!
 //! Inside of a tokio runtime, `spawn_blocking` included, nobody may wait this way: each call answers an error of the cause
-//! [`Cause::Usage`](crate::Cause::Usage) there, and the async [`Client`](crate::Client) is at hand. Dropping is allowed anywhere.
+//! [`Cause::Usage`] there, and the async [`Client`](crate::Client) is at hand. Dropping is allowed anywhere.
 //!
 //! Names of hosts are looked up by the system's resolver on the thread of the caller that drives: the others wait for it, and no
 //! deadline cuts it short. [`resolver(SystemResolver)`](crate::ClientBuilder::resolver) asks on a thread of its own, as the async

@@ -44,18 +44,23 @@ pub(super) enum Coded {
 }
 
 impl Coding {
+    /// Each by its names, in any case.
+    const NAMES: &[(&str, Self)] = &[
+        #[cfg(feature = "gzip")]
+        ("gzip", Self::Gzip),
+        #[cfg(feature = "gzip")]
+        ("x-gzip", Self::Gzip),
+        #[cfg(feature = "gzip")]
+        ("deflate", Self::Deflate),
+        #[cfg(feature = "brotli")]
+        ("br", Self::Brotli),
+        #[cfg(feature = "zstd")]
+        ("zstd", Self::Zstd),
+    ];
+
     fn named(name: &[u8]) -> Option<Self> {
-        Some(match name {
-            #[cfg(feature = "gzip")]
-            name if name.eq_ignore_ascii_case(b"gzip") || name.eq_ignore_ascii_case(b"x-gzip") => Self::Gzip,
-            #[cfg(feature = "gzip")]
-            name if name.eq_ignore_ascii_case(b"deflate") => Self::Deflate,
-            #[cfg(feature = "brotli")]
-            name if name.eq_ignore_ascii_case(b"br") => Self::Brotli,
-            #[cfg(feature = "zstd")]
-            name if name.eq_ignore_ascii_case(b"zstd") => Self::Zstd,
-            _ => return None,
-        })
+        let mut known = Self::NAMES.iter();
+        known.find(|(known, _)| name.eq_ignore_ascii_case(known.as_bytes())).map(|(_, coding)| *coding)
     }
 
     pub(super) fn coder(self) -> Box<dyn Coder> {
