@@ -21,7 +21,7 @@ use crate::exit::{Exit, Failure};
 /// Requests after which buffers have met their largest loads.
 const WARM_REQUESTS: u64 = 2_000;
 /// How often all requests are under way at once before that.
-const LARGEST_LOADS: usize = 4;
+const LARGEST_LOADS: usize = 32;
 /// Figures are never taken from less than this.
 const WINDOW_MIN: Duration = Duration::from_millis(100);
 /// The part of a run after which figures are taken, if all is warm.
@@ -108,9 +108,9 @@ impl Load {
         let authority = relay.address.to_string();
         let sender = self.sender(&authority)?;
         let each = WIRE_REQUESTS.div_ceil(self.in_flight);
-        self.send_each(&sender, each).await?;
+        self.send_each(&sender, each, None).await?;
         let before = relay.octets();
-        self.send_each(&sender, each).await?;
+        self.send_each(&sender, each, None).await?;
         let after = relay.octets();
         let requests = (each * self.in_flight) as f64;
         Ok(Wire {
@@ -121,29 +121,24 @@ impl Load {
         })
     }
 
-    /// Has all requests under way at once, and answered at once: whatever comes later needs no more room than that.
+    /// Has all requests under way at once, and answered at once, time and again: what comes later needs no more room.
     async fn meet_largest_load(&self, sender: &Arc<Sender>) -> Result<(), Failure> {
-        let path: Arc<str> = exchange::awaiting(self.in_flight).into();
-        for _ in 0..LARGEST_LOADS {
-            let mut senders = JoinSet::new();
-            for _ in 0..self.in_flight {
-                let (sender, path) = (sender.clone(), path.clone());
-                senders.spawn(async move { sender.send_to(Some(&path)).await });
-            }
-            while let Some(ended) = senders.join_next().await {
-                ended.map_err(|panic| Failure::new(Exit::Local, panic))??;
-            }
-        }
-        Ok(())
+        self.send_each(sender, LARGEST_LOADS, Some(&exchange::awaiting(self.in_flight))).await
     }
 
-    async fn send_each(&self, sender: &Arc<Sender>, requests: usize) -> Result<(), Failure> {
+    async fn send_each(
+        &self,
+        sender: &Arc<Sender>,
+        requests: usize,
+        path: Option<&str>,
+    ) -> Result<(), Failure> {
+        let path: Option<Arc<str>> = path.map(Arc::from);
         let mut senders = JoinSet::new();
         for _ in 0..self.in_flight {
-            let sender = sender.clone();
+            let (sender, path) = (sender.clone(), path.clone());
             senders.spawn(async move {
                 for _ in 0..requests {
-                    sender.send().await?;
+                    sender.send(path.as_deref()).await?;
                 }
                 Ok::<_, Error>(())
             });
@@ -156,13 +151,8 @@ impl Load {
 }
 
 impl Sender {
-    /// One request, its response read to the end.
-    async fn send(&self) -> Result<(), Error> {
-        self.send_to(None).await
-    }
-
-    /// The same to another path.
-    async fn send_to(&self, path: Option<&str>) -> Result<(), Error> {
+    /// One request, to another path if one is given, its response read to the end.
+    async fn send(&self, path: Option<&str>) -> Result<(), Error> {
         let call = self.client.call(&self.request);
         let call = if let Some(path) = path { call.path(path) } else { call };
         let mut response = call.send().await?;
@@ -174,7 +164,7 @@ impl Sender {
 async fn keep_sending(sender: Arc<Sender>, meter: Arc<Meter>) -> Result<(), Error> {
     while !meter.is_stopped() {
         let began = Instant::now();
-        sender.send().await?;
+        sender.send(None).await?;
         meter.record(began.elapsed());
     }
     Ok(())

@@ -8,7 +8,6 @@ use std::{
         mpsc,
     },
     thread,
-    time::Duration,
 };
 
 use alula::{Exchange, FieldSection, Identity, Server, Status, Stop};
@@ -17,9 +16,6 @@ use tokio::sync::Notify;
 
 use super::exchange;
 use crate::exit::{Exit, Failure};
-
-/// How long the server stands still when the first of many requests has come.
-const STALL: Duration = Duration::from_millis(10);
 
 /// A running server. It ends with the process at the latest.
 #[derive(Clone)]
@@ -80,16 +76,10 @@ struct Gate {
 }
 
 impl Gate {
-    #[expect(clippy::disallowed_methods, reason = "the runtime is to stand still")]
     async fn wait_for(&self, all: usize) {
         // It hears of what happens from here on, so that nothing is missed after the count.
         let are_there = self.are_there.notified();
-        let before = self.arrived.fetch_add(1, Relaxed);
-        if before == 0 {
-            // The server does nothing meanwhile, so that the others come in one read.
-            thread::sleep(STALL);
-        }
-        if before + 1 < all {
+        if self.arrived.fetch_add(1, Relaxed) + 1 < all {
             return are_there.await;
         }
         self.arrived.store(0, Relaxed);
