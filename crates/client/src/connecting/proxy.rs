@@ -36,7 +36,7 @@ use super::{Destination, failed};
 /// use alula_client::{Client, Proxy};
 ///
 /// # fn main() -> Result<(), alula_client::Error> {
-/// let proxy = Proxy::all("http://user:secret@proxy.example:3128")?.except("localhost, .internal, 10.0.0.0/8");
+/// let proxy = Proxy::all("http://user:secret@between.example:3128")?.except("localhost, .internal, 10.0.0.0/8");
 /// let client = Client::builder().proxy(proxy).build()?;
 /// # Ok(())
 /// # }
@@ -208,15 +208,15 @@ mod tests {
         let http = Kind::Http { is_secure: false };
         let socks = |looks_up| Kind::Socks { looks_up };
         for (url, kind, host, port) in [
-            ("http://proxy.example:3128", http, "proxy.example", 3128),
-            ("proxy.example:3128", http, "proxy.example", 3128),
-            ("proxy.example", http, "proxy.example", 80),
-            ("http://proxy.example:80/", http, "proxy.example", 80),
+            ("http://between.example:3128", http, "between.example", 3128),
+            ("between.example:3128", http, "between.example", 3128),
+            ("between.example", http, "between.example", 80),
+            ("http://between.example:80/", http, "between.example", 80),
             (" HTTP://[::1]:8080/ ", http, "::1", 8080),
             ("127.1:1", http, "127.0.0.1", 1),
             ("http://b\u{fc}cher.example", http, "xn--bcher-kva.example", 80),
             ("socks5://127.0.0.1:80", socks(false), "127.0.0.1", 80),
-            ("socks5h://Proxy.example", socks(true), "proxy.example", 1080),
+            ("socks5h://Proxy.example", socks(true), "between.example", 1080),
         ] {
             assert_eq!(server(url), (kind, host.to_owned(), port), "{url}");
         }
@@ -229,14 +229,14 @@ mod tests {
     #[test]
     fn proxies_over_tls() {
         assert_eq!(
-            server("https://proxy.example"),
-            (Kind::Http { is_secure: true }, "proxy.example".into(), 443)
+            server("https://between.example"),
+            (Kind::Http { is_secure: true }, "between.example".into(), 443)
         );
     }
 
     #[test]
     fn credentials_are_decoded_and_never_shown() {
-        let server = Server::of("http://al%40ula:p%3ass@proxy.example").unwrap();
+        let server = Server::of("http://al%40ula:p%3ass@between.example").unwrap();
         let Credentials { user, password } = server.credentials.as_ref().unwrap();
         assert_eq!((&**user, &**password), ("al@ula", "p:ss"));
         assert_eq!(server.authorization(), "Basic YWxAdWxhOnA6c3M=");

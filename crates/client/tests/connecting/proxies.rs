@@ -18,7 +18,8 @@ use crate::{
 /// A client of this proxy, which looks nobody up but the proxy.
 fn through(proxy: &str, at: SocketAddr) -> ClientBuilder {
     let only_the_proxy = move |host: &str, _| {
-        let found = if host == "proxy.example" { Ok(vec![at]) } else { Err(io::ErrorKind::NotFound.into()) };
+        let found =
+            if host == "between.example" { Ok(vec![at]) } else { Err(io::ErrorKind::NotFound.into()) };
         async { found }
     };
     Client::builder().proxy(Proxy::all(proxy).unwrap()).resolver(only_the_proxy)
@@ -41,7 +42,7 @@ async fn secure_origin(authority: &Authority) -> (SocketAddr, Heads) {
 #[tokio::test]
 async fn requests_in_clear_text_are_sent_to_the_proxy() {
     let (at, heads) = listen().await;
-    let client = through("http://user:secret@proxy.example:3128", at).build().unwrap();
+    let client = through("http://user:secret@between.example:3128", at).build().unwrap();
     assert_eq!(get(&client, "http://a.example/path?query").await.unwrap(), "hello");
     assert_eq!(get(&client, "http://a.example:8080/").await.unwrap(), "hello");
     let prepared =
@@ -63,7 +64,7 @@ async fn requests_in_clear_text_are_sent_to_the_proxy() {
 async fn requests_go_to_a_proxy_over_tls() {
     let authority = Authority::new();
     let (heads, acceptor) =
-        (Heads::default(), TlsAcceptor::from(Arc::new(authority.server("proxy.example"))));
+        (Heads::default(), TlsAcceptor::from(Arc::new(authority.server("between.example"))));
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let at = listener.local_addr().unwrap();
     let kept = heads.clone();
@@ -71,7 +72,7 @@ async fn requests_go_to_a_proxy_over_tls() {
         let (socket, _) = listener.accept().await.unwrap();
         answer(acceptor.accept(socket).await.unwrap(), kept).await;
     });
-    let builder = through("https://proxy.example", at);
+    let builder = through("https://between.example", at);
     let client = builder.add_roots_pem(authority.pem().as_bytes()).unwrap().build().unwrap();
     assert_eq!(get(&client, "http://a.example/").await.unwrap(), "hello");
     assert!(heads.take()[0].starts_with("GET http://a.example/ HTTP/1.1\r\n"));
@@ -81,9 +82,9 @@ async fn requests_go_to_a_proxy_over_tls() {
 async fn tls_goes_through_tunnels() {
     let authority = Authority::new();
     let (origin, asked) = secure_origin(&authority).await;
-    for (scheme, tls) in [("http", None), ("https", Some(authority.server("proxy.example")))] {
+    for (scheme, tls) in [("http", None), ("https", Some(authority.server("between.example")))] {
         let (at, heads) = tunnels(origin, tls).await;
-        let builder = through(&format!("{scheme}://user:secret@proxy.example"), at);
+        let builder = through(&format!("{scheme}://user:secret@between.example"), at);
         let client = builder.add_roots_pem(authority.pem().as_bytes()).unwrap().build().unwrap();
         for _ in 0..2 {
             assert_eq!(get(&client, "https://a.example/path").await.unwrap(), "hello");
@@ -114,8 +115,8 @@ async fn much_goes_through_a_tunnel_within_tls() {
         stream.flush().await.unwrap();
         let _ = stream.read(&mut [0]).await;
     });
-    let (at, _) = tunnels(origin, Some(authority.server("proxy.example"))).await;
-    let builder = through("https://proxy.example", at);
+    let (at, _) = tunnels(origin, Some(authority.server("between.example"))).await;
+    let builder = through("https://between.example", at);
     let client = builder.add_roots_pem(authority.pem().as_bytes()).unwrap().build().unwrap();
     let content: Vec<u8> = (0..OCTETS).map(|at| (at / 5) as u8).collect();
     let mut response = client.post("https://a.example/").send_body(&content).await.unwrap();
@@ -133,7 +134,7 @@ async fn a_proxy_that_refuses_a_tunnel_is_told_from_the_origin() {
         (b"HTTP/1.1 403 No\r\ncontent-length: 4\r\n\r\nnope", 403, Retry::Pointless),
         (b"HTTP/1.0 502 Bad\r\n\r\n", 502, Retry::Safe),
     ] {
-        let client = through("http://proxy.example", says(answer).await).trust_anything().build().unwrap();
+        let client = through("http://between.example", says(answer).await).trust_anything().build().unwrap();
         let error = get(&client, "https://a.example/").await.unwrap_err();
         assert!(matches!(error.cause(), Cause::ProxyStatus(found) if found.code() == status), "{error}");
         assert_eq!((error.phase(), error.retry()), (Phase::Proxy, retry), "{error}");
@@ -143,13 +144,13 @@ async fn a_proxy_that_refuses_a_tunnel_is_told_from_the_origin() {
 #[tokio::test]
 async fn what_is_no_proxy_is_found_out() {
     for answer in [&b"SSH-2.0-OpenSSH\r\n\r\n"[..], b"", b"HTTP/1.1 200 O", b"\x16\x03\x01\0\0"] {
-        let client = through("http://proxy.example", says(answer).await).trust_anything().build().unwrap();
+        let client = through("http://between.example", says(answer).await).trust_anything().build().unwrap();
         let error = get(&client, "https://a.example/").await.unwrap_err();
         assert_eq!((error.phase(), error.is_retryable()), (Phase::Proxy, true), "{error}");
     }
     let dead = closed().await;
     for url in ["http://a.example/", "https://a.example/"] {
-        let client = through("http://proxy.example", dead).trust_anything().build().unwrap();
+        let client = through("http://between.example", dead).trust_anything().build().unwrap();
         let error = get(&client, url).await.unwrap_err();
         assert_eq!((error.phase(), error.tried()[0].address), (Phase::Proxy, dead), "{error}");
     }
@@ -160,7 +161,7 @@ async fn what_is_no_proxy_is_found_out() {
 #[tokio::test]
 async fn a_proxy_that_does_not_answer_is_given_up() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let builder = through("http://proxy.example", listener.local_addr().unwrap()).trust_anything();
+    let builder = through("http://between.example", listener.local_addr().unwrap()).trust_anything();
     let client = builder.connect_deadline(Duration::from_millis(50)).build().unwrap();
     let error = get(&client, "https://a.example/").await.unwrap_err();
     assert_eq!((error.phase(), error.is_timeout()), (Phase::Proxy, true), "{error}");
@@ -171,7 +172,7 @@ async fn a_certificate_that_is_not_the_proxys_is_the_proxys_fault() {
     let authority = Authority::new();
     for url in ["http://a.example/", "https://a.example/"] {
         let (at, _) = tunnels(closed().await, Some(authority.server("other.example"))).await;
-        let builder = through("https://proxy.example", at);
+        let builder = through("https://between.example", at);
         let client = builder.add_roots_pem(authority.pem().as_bytes()).unwrap().build().unwrap();
         let error = get(&client, url).await.unwrap_err();
         assert!(matches!(error.cause(), Cause::Tls(_)), "{error}");
@@ -200,7 +201,7 @@ async fn octets_after_the_answer_are_the_origins() {
         socket.write_all(&[ACKNOWLEDGED, NO_CONTENT].concat()).await.unwrap();
         let _ = socket.read_to_end(&mut sent).await;
     });
-    let client = through("http://proxy.example", at).http2_prior_knowledge(true).build().unwrap();
+    let client = through("http://between.example", at).http2_prior_knowledge(true).build().unwrap();
     let response = client.get("http://a.example/").send().await.unwrap();
     assert_eq!(response.status().code(), 204);
 }
@@ -234,11 +235,11 @@ async fn a_connector_or_a_unix_socket_has_no_proxy() {
         tokio::spawn(answer(far, Heads::default()));
         Ok(Box::new(near) as Box<dyn Transport>)
     };
-    let client = through("http://proxy.example", closed().await).connector(to_here).build().unwrap();
+    let client = through("http://between.example", closed().await).connector(to_here).build().unwrap();
     assert_eq!(get(&client, "http://a.example/").await.unwrap(), "hello");
     #[cfg(unix)]
     {
-        let builder = through("http://proxy.example", closed().await).unix_socket("/nowhere");
+        let builder = through("http://between.example", closed().await).unix_socket("/nowhere");
         let error: Error = get(&builder.build().unwrap(), "http://a.example/").await.unwrap_err();
         assert_eq!(error.phase(), Phase::Connect, "{error}");
     }

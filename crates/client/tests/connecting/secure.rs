@@ -232,17 +232,20 @@ async fn a_server_that_does_not_shake_hands_is_given_up() {
     assert_eq!(began.elapsed().as_secs(), 3);
 }
 
-/// The environment is read when the configuration is made, so it is set for a process of its own.
-#[test]
-fn secrets_are_logged_where_the_environment_says_if_asked_for() {
+/// The environment is read when the configuration is made, so it is set for a process of its own, which runs this test again.
+#[tokio::test]
+async fn secrets_are_logged_where_the_environment_says_if_asked_for() {
+    const IS_CHILD: &str = "ALULA_TEST_LOGS_SECRETS";
+    const THIS: &str = "secure::secrets_are_logged_where_the_environment_says_if_asked_for";
+    if std::env::var_os(IS_CHILD).is_some() {
+        return call_once_of_each_kind().await;
+    }
     let folder = std::env::temp_dir().join(format!("alula-key-log-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     let log = folder.join("keys");
-    let test = std::process::Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "secure::one_call_of_each_kind", "--ignored"])
-        .env("SSLKEYLOGFILE", &log)
-        .output()
-        .unwrap();
+    let mut child = std::process::Command::new(std::env::current_exe().unwrap());
+    child.args(["--exact", THIS]).env(IS_CHILD, "1").env("SSLKEYLOGFILE", &log);
+    let test = tokio::task::spawn_blocking(move || child.output()).await.unwrap().unwrap();
     assert!(test.status.success(), "{}", String::from_utf8_lossy(&test.stdout));
     let lines = std::fs::read_to_string(&log).unwrap();
     let of_clients = lines.lines().filter(|line| line.starts_with("CLIENT_TRAFFIC_SECRET_0 "));
@@ -250,9 +253,7 @@ fn secrets_are_logged_where_the_environment_says_if_asked_for() {
     std::fs::remove_dir_all(&folder).unwrap();
 }
 
-#[tokio::test]
-#[ignore = "run by the test above, with an environment of its own"]
-async fn one_call_of_each_kind() {
+async fn call_once_of_each_kind() {
     let authority = Authority::new();
     let (port, _seen) = serve(authority.server("a.example")).await;
     let silent = trusting(&authority, port).build().unwrap();
