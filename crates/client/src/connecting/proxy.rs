@@ -216,7 +216,7 @@ mod tests {
             ("127.1:1", http, "127.0.0.1", 1),
             ("http://b\u{fc}cher.example", http, "xn--bcher-kva.example", 80),
             ("socks5://127.0.0.1:80", socks(false), "127.0.0.1", 80),
-            ("socks5h://Proxy.example", socks(true), "between.example", 1080),
+            ("socks5h://Between.example", socks(true), "between.example", 1080),
         ] {
             assert_eq!(server(url), (kind, host.to_owned(), port), "{url}");
         }
