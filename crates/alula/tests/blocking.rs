@@ -84,6 +84,8 @@ async fn answer(mut exchange: Exchange) -> Result<Sent, Error> {
             drop(given_up);
             Err(Error::usage("nobody reads"))
         }
+        "/none" => exchange.respond(Status::NOT_FOUND).send(b"There is nothing.").await,
+        "/moved" => exchange.respond(Status::FOUND).field("location", "/none").send(b"").await,
         _ => exchange.respond(Status::OK).send(b"Hello, World!").await,
     }
 }
@@ -133,6 +135,24 @@ fn requests_go_out_and_content_comes_in() {
         let mut response = pending.response().unwrap();
         assert_eq!(response.body().read_to_end(&mut copy).unwrap(), 100_000);
         assert_eq!(response.body().trailers().unwrap().unwrap().get("x-sum"), Some(&b"100"[..]));
+    }
+}
+
+#[test]
+fn responses_tell_what_led_to_them() {
+    let server = Running::start();
+    for client in clients() {
+        let mut response = client.get(&server.url("/")).timed().send().unwrap().success().unwrap();
+        assert_eq!((response.redirects(), response.final_url()), (0, None));
+        response.read_to_end(1000).unwrap();
+        let timing = response.timing().unwrap();
+        assert!(timing.head <= timing.end.unwrap() && !timing.is_reused());
+
+        let error = client.get(&server.url("/moved")).send().unwrap().success().unwrap_err();
+        assert_eq!(error.to_string(), "the server answered 404 Not Found (RFC 9110 §15)");
+        assert_eq!(error.response().final_url(), Some(&*server.url("/none")));
+        assert_eq!((error.response().redirects(), error.response().timing().is_none()), (1, true));
+        assert_eq!(text(error.into_response()), "There is nothing.");
     }
 }
 

@@ -1,6 +1,12 @@
 //! What requests carry, as the server sees it, over either version.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
+    },
+    time::Duration,
+};
 
 use alula::{Cause, Client, Content, Error, Exchange, Multipart, Part, Sent, Server, Status};
 use tokio::{io::AsyncWriteExt as _, time::timeout};
@@ -168,6 +174,29 @@ async fn forms_of_many_parts_are_as_browsers_make_them() {
         let end = format!("filename=\"r\"\r\n\r\nread\r\n--{}--\r\n", unknown.boundary());
         let back = seen(client.post(&url).multipart(unknown)).await.unwrap();
         assert!(back.contains("\n-\n\n--alula-") && back.ends_with(&end), "{back}");
+        let mine = Multipart::with_boundary("x-Y_9.").text("a", "");
+        let back = seen(client.post(&url).multipart(mine)).await.unwrap();
+        assert!(back.contains("boundary=x-Y_9.\n") && back.ends_with("\r\n\r\n\r\n--x-Y_9.--\r\n"), "{back}");
+        for wrong in ["", "a b", "a\"", &"a".repeat(71)] {
+            let error = seen(client.post(&url).multipart(Multipart::with_boundary(wrong))).await.unwrap_err();
+            assert!(matches!(error.cause(), Cause::Usage(_)), "{error}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_was_sent_is_counted_anew_each_time() {
+    let origin = start().await;
+    let file = Scratch::new("counted", &[b'f'; 200_000]);
+    for client in clients() {
+        for (path, method) in [("/seen", "PUT"), ("/moved", "PUT")] {
+            for content in [Content::bytes([b'b'; 200_000]), Content::file(&file.0)] {
+                let sent = Arc::<AtomicU64>::default();
+                let url = format!("{origin}{path}");
+                seen(client.request(method, &url).content(content.counted(sent.clone()))).await.unwrap();
+                assert_eq!(sent.load(Relaxed), 200_000, "{path}");
+            }
+        }
     }
 }
 
@@ -224,15 +253,15 @@ async fn content_goes_along_with_a_redirect_if_it_can() {
 #[tokio::test]
 async fn content_waits_to_be_asked_for() {
     let origin = start().await;
-    let is_read = Arc::new(std::sync::atomic::AtomicBool::new(false));
-    struct Reader(Arc<std::sync::atomic::AtomicBool>);
+    let is_read = Arc::new(AtomicBool::new(false));
+    struct Reader(Arc<AtomicBool>);
     impl tokio::io::AsyncRead for Reader {
         fn poll_read(
             self: std::pin::Pin<&mut Self>,
             _: &mut std::task::Context<'_>,
             _: &mut tokio::io::ReadBuf<'_>,
         ) -> std::task::Poll<std::io::Result<()>> {
-            self.0.store(true, std::sync::atomic::Ordering::Relaxed);
+            self.0.store(true, Relaxed);
             std::task::Poll::Ready(Ok(()))
         }
     }
@@ -242,7 +271,7 @@ async fn content_waits_to_be_asked_for() {
             let call = client.post(&url).field("expect", "100-continue");
             let response = timeout(PATIENCE, call.content(Content::reader(Reader(is_read.clone()))).send());
             drop(response.await.expect("in time").unwrap());
-            assert_eq!(is_read.swap(false, std::sync::atomic::Ordering::Relaxed), reads, "{path}");
+            assert_eq!(is_read.swap(false, Relaxed), reads, "{path}");
         }
     }
 }

@@ -151,10 +151,12 @@ fn exit_of(error: &Error) -> Exit {
         (_, Cause::Deadline | Cause::Connection(ConnectionError::TimedOut(_))) => Exit::Timeout,
         (_, Cause::Tls(_)) => Exit::Tls,
         (_, Cause::Protocol) => Exit::Protocol,
+        // What was to be sent could not be read.
+        (Phase::Build, Cause::Io(..)) | (Phase::Send, Cause::Usage(_)) => Exit::Local,
         (Phase::Build, _) => Exit::Usage,
         (Phase::Queue | Phase::Resolve | Phase::Connect | Phase::Proxy, _) => Exit::Connect,
         (Phase::Handshake, _) => Exit::Tls,
-        (_, Cause::Closed | Cause::Io(..)) => Exit::CutOff,
+        (_, Cause::Closed | Cause::Unanswered | Cause::Io(..)) => Exit::CutOff,
         (_, Cause::Http1(error)) => exit_of_http1(*error),
         _ => Exit::Protocol,
     }
@@ -167,7 +169,7 @@ fn finer(error: &Error) -> Option<u8> {
         (Phase::Resolve, _) => Some(6),
         (Phase::Proxy, _) => Some(97),
         (_, Cause::Tls(error)) if matches!(**error, rustls::Error::InvalidCertificate(_)) => Some(60),
-        (_, Cause::Http1(h1::ConnectionError::Unanswered { .. })) => Some(52),
+        (_, Cause::Unanswered | Cause::Http1(h1::ConnectionError::Unanswered { .. })) => Some(52),
         (_, Cause::Reset(_)) => Some(92),
         (_, Cause::GoAway(_) | Cause::Connection(_)) => Some(16),
         _ => None,
@@ -202,6 +204,8 @@ mod tests {
         let io = || Cause::Io(io::ErrorKind::ConnectionReset, None);
         for (phase, cause, exit) in [
             (Phase::Build, Cause::Usage("a rule"), Exit::Usage),
+            (Phase::Build, io(), Exit::Local),
+            (Phase::Send, Cause::Usage("it is shorter"), Exit::Local),
             (Phase::Connect, io(), Exit::Connect),
             (Phase::Connect, Cause::Deadline, Exit::Timeout),
             (Phase::Handshake, io(), Exit::Tls),

@@ -9,7 +9,16 @@ mod resolve;
 
 #[cfg(unix)]
 use std::path::Path;
-use std::{future::Future, io, net::SocketAddr, sync::Arc, time::Duration};
+use std::{
+    future::Future,
+    io,
+    net::SocketAddr,
+    sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering::Relaxed},
+    },
+    time::Duration,
+};
 
 use alula_net::{Cause, Conn, Connect, Error, Ledger, Phase, Retry, Socket, Speaks};
 use tokio::{net::TcpStream, time::Instant};
@@ -61,6 +70,8 @@ pub(crate) struct Route {
     tls: Option<Tls>,
     /// What follows once there is a transport, but for the name that TLS is for.
     then: Connect,
+    /// How many streams the origin is expected to allow at once: what it allowed last.
+    streams: AtomicU32,
 }
 
 impl Route {
@@ -99,6 +110,7 @@ impl Route {
             through,
             #[cfg(feature = "tls")]
             tls,
+            streams: then.config.streams_expected.into(),
             then: observing::watch(then),
         }
     }
@@ -115,6 +127,13 @@ impl Route {
         let phase = self.through.as_ref().map_or(Phase::Handshake, Through::phase_of_handshake);
         let opened = in_time(phase, self.by.handshake_deadline, ends_at, then.over(socket)).await;
         opened.map_err(|error| error.during(phase))
+    }
+
+    /// Keeps in mind what the peer of these connections has told of itself, for those that are opened after them.
+    pub(crate) fn learn_of(&self, conns: &[Arc<Conn>]) {
+        if let Some(streams) = conns.iter().find_map(|conn| conn.streams_allowed()) {
+            self.streams.store(streams, Relaxed);
+        }
     }
 
     /// A transport that leads to the origin.
@@ -153,15 +172,22 @@ impl Route {
         in_time(Phase::Resolve, self.by.resolve_deadline, ends_at, look_up).await
     }
 
+    /// With what the origin has told of itself before.
+    fn informed(&self) -> Connect {
+        let mut then = self.then.clone();
+        then.config.streams_expected = self.streams.load(Relaxed);
+        then
+    }
+
     #[cfg(not(feature = "tls"))]
     fn then(&self) -> Result<Connect, Error> {
-        Ok(self.then.clone())
+        Ok(self.informed())
     }
 
     /// With the name that TLS is for.
     #[cfg(feature = "tls")]
     fn then(&self) -> Result<Connect, Error> {
-        let mut then = self.then.clone();
+        let mut then = self.informed();
         then.tls = match (&self.tls, &self.through) {
             (Some(config), _) if self.to.is_secure() => {
                 let name = self.by.server_name.clone().map_or_else(|| server_name(&self.to.host), Ok);

@@ -6,7 +6,10 @@ mod piece;
 mod requests;
 mod sending;
 
-use std::{path::PathBuf, sync::Arc};
+use std::{
+    path::PathBuf,
+    sync::{Arc, atomic::AtomicU64},
+};
 
 use alula_fields::FieldSection;
 use alula_net::{Error, Phase};
@@ -37,6 +40,8 @@ pub struct Content {
     media_type: Option<Arc<str>>,
     /// What was wrong in making it.
     mistake: Option<Error>,
+    /// Where the octets that were sent are counted.
+    sent: Option<Arc<AtomicU64>>,
 }
 
 impl Content {
@@ -79,8 +84,16 @@ impl Content {
         self
     }
 
+    /// Counts in `sent` the octets that the connection has taken, as it takes them, for whoever shows how far it is. When the
+    /// content is sent again, counting begins again at 0.
+    #[must_use]
+    pub fn counted(mut self, sent: Arc<AtomicU64>) -> Self {
+        self.sent = Some(sent);
+        self
+    }
+
     fn new(pieces: Vec<Piece>) -> Self {
-        Self { pieces, media_type: None, mistake: None }
+        Self { pieces, media_type: None, mistake: None, sent: None }
     }
 
     /// Notes a value that cannot stand in a field.
@@ -93,7 +106,8 @@ impl Content {
     /// The same content once more, from its beginning; nothing when a reader is in it.
     pub(crate) fn replay(&self) -> Option<Self> {
         let pieces: Option<Vec<Piece>> = self.pieces.iter().map(Piece::replay).collect();
-        Some(Self { pieces: pieces?, media_type: self.media_type.clone(), mistake: None })
+        let (media_type, sent) = (self.media_type.clone(), self.sent.clone());
+        Some(Self { pieces: pieces?, media_type, mistake: None, sent })
     }
 
     /// The octets in all, if they are known.

@@ -161,13 +161,19 @@ impl Origin {
         let mut state = self.state();
         match &mut *state {
             State::Shared(sharing) => {
-                let open = || self.begin_to_open(None);
+                let open = |before: &[Arc<Conn>]| {
+                    self.route.learn_of(before);
+                    self.begin_to_open(None)
+                };
                 match sharing.find(self.pool.http2_connections_max, &self.vacancy, open) {
                     Room::Here(conn) => return Way::Free(conn),
                     Room::Soon(opening) => return Way::Full(Some(opening)),
                     Room::None => return Way::Full(None),
                     Room::Gone(Some(opening)) => *state = State::Opening(opening),
-                    Room::Gone(None) => *state = State::None,
+                    Room::Gone(None) => {
+                        self.route.learn_of(sharing.conns());
+                        *state = State::None;
+                    }
                 }
             }
             State::Single => return Way::Single,
@@ -233,6 +239,7 @@ impl Origin {
 
     /// Forgets a connection that takes no more streams.
     fn forget(&self, gone: &Arc<Conn>) {
+        self.route.learn_of(std::slice::from_ref(gone));
         let mut state = self.state();
         if let State::Shared(sharing) = &mut *state
             && sharing.forget(gone)

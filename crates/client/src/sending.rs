@@ -18,7 +18,8 @@ impl Call<'_> {
     ///
     /// # Errors
     /// What is wrong with the request; why no connection could be opened; how the stream ended; why a redirect cannot be
-    /// followed. A request that the peer cannot have acted on has been sent again, up to three times, before.
+    /// followed. A request that the peer cannot have acted on has been sent again, up to three times, before; so has one that is
+    /// idempotent when a connection that had been used before closed without a word.
     pub async fn send(mut self) -> Result<Response, Error> {
         self.tell(None).await
     }
@@ -74,8 +75,10 @@ impl Call<'_> {
     /// Whether the peer cannot have acted on the request; or is not likely to, since a connection that had been used before
     /// ended without a word, and it would not matter (RFC 9112 §9.3.1).
     pub(crate) fn may_try_again(&self, error: &Error) -> bool {
-        let is_unanswered =
-            matches!(error.cause(), Cause::Http1(h1::ConnectionError::Unanswered { is_reused: true }));
+        let is_unanswered = matches!(
+            error.cause(),
+            Cause::Unanswered | Cause::Http1(h1::ConnectionError::Unanswered { is_reused: true })
+        );
         may_retry(error) || (is_unanswered && self.request.is_idempotent())
     }
 

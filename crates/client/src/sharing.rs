@@ -48,12 +48,16 @@ impl Sharing {
         &mut self,
         most: usize,
         vacancy: &Arc<Vacancy>,
-        open: impl FnOnce() -> Arc<Opening>,
+        open: impl FnOnce(&[Arc<Conn>]) -> Arc<Opening>,
     ) -> Room {
         match self.only(most) {
             Some(only) => Room::Here(only.clone()),
             None => self.find_room(most, vacancy, open),
         }
+    }
+
+    pub(crate) fn conns(&self) -> &[Arc<Conn>] {
+        &self.conns
     }
 
     /// The only connection, where there may be no other.
@@ -69,7 +73,7 @@ impl Sharing {
         &mut self,
         most: usize,
         vacancy: &Arc<Vacancy>,
-        open: impl FnOnce() -> Arc<Opening>,
+        open: impl FnOnce(&[Arc<Conn>]) -> Arc<Opening>,
     ) -> Room {
         if let Some(outcome) = self.opening.as_ref().and_then(|opening| opening.known()) {
             self.opened(outcome, vacancy);
@@ -92,7 +96,7 @@ impl Sharing {
         if open_conns >= most || self.pauses_until.is_some_and(|until| Instant::now() < until) {
             return Room::None;
         }
-        Room::Soon(self.opening.insert(open()).clone())
+        Room::Soon(self.opening.insert(open(&self.conns)).clone())
     }
 
     /// One more connection is open, or could not be opened, which is no failure of those who have the others.

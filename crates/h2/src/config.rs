@@ -29,6 +29,9 @@ pub struct Config {
     /// Whether a server sends DATA in the order of priorities (RFC 9218 §10); without effect on a client. Its driver has to say
     /// when a turn [ends](crate::Connection::end_turn).
     pub schedule: bool,
+    /// How many streams a client opens before the server's SETTINGS say how many it may; default 100, which is usual. Whoever
+    /// knows the server knows better: streams beyond what it allows are refused. Without effect on a server.
+    pub streams_expected: u32,
     /// How long the peer may be silent, while streams are open, before it is pinged; `None` is never.
     pub keep_alive: Option<Duration>,
     /// How long the peer may take to answer a ping of ours; default 20 s.
@@ -46,6 +49,7 @@ impl Default for Config {
             encoder: EncoderConfig { table_bytes_max: u32::MAX, ..EncoderConfig::default() },
             connect_protocol: false,
             schedule: false,
+            streams_expected: 100,
             keep_alive: None,
             ping_timeout: Duration::from_secs(20),
             settings_timeout: Duration::from_secs(30),

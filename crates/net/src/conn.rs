@@ -156,6 +156,11 @@ impl Conn {
         if shared.closing { 0 } else { shared.machine.await_slot() }
     }
 
+    /// How many streams the peer allows at once (SETTINGS_MAX_CONCURRENT_STREAMS), if it has said so; nothing over HTTP/1.1.
+    pub fn streams_allowed(&self) -> Option<u32> {
+        self.lock().machine.streams_allowed()
+    }
+
     /// Has the connection's own task look whether the peer has said something, or gone, while nobody waited. Allocates nothing.
     pub fn look_in(&self) {
         let mut shared = self.lock();

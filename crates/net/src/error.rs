@@ -90,6 +90,9 @@ pub enum Cause {
     GoAway(ErrorCode),
     /// The peer closed the connection before the message was whole.
     Closed,
+    /// The peer closed a connection of HTTP/2 that had been used before, and nothing came after the request: it may have been
+    /// closing when the request was sent.
+    Unanswered,
     /// The peer was slower than it may be, or made us hold more than we do.
     Overrun(Overrun),
     /// A deadline passed; the phase says which.
@@ -235,6 +238,10 @@ impl Error {
         Self::new(Phase::Head, Cause::Closed, Retry::IfIdempotent)
     }
 
+    pub(crate) const fn unanswered() -> Self {
+        Self::new(Phase::Head, Cause::Unanswered, Retry::IfIdempotent)
+    }
+
     pub(crate) const fn deadline() -> Self {
         Self::new(Phase::Head, Cause::Deadline, Retry::IfIdempotent)
     }
@@ -350,6 +357,7 @@ impl fmt::Display for Cause {
             Self::Reset(code) => write!(f, "the peer reset the stream with {code} (RFC 9113 §6.4)"),
             Self::GoAway(code) => write!(f, "the peer closes the connection with {code} (RFC 9113 §6.8)"),
             Self::Closed => f.write_str("the peer closed the connection before the message was whole"),
+            Self::Unanswered => f.write_str("the peer closed the connection without an answer"),
             Self::Overrun(overrun) => overrun.fmt(f),
             Self::Deadline => f.write_str("the deadline passed"),
             Self::ProxyStatus(status) => write!(f, "the proxy refused with {status} (RFC 9110 §9.3.6)"),

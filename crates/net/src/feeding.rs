@@ -53,6 +53,7 @@ impl Shared {
 
     fn feed_input(&mut self) -> Result<(), Error> {
         let mut input = std::mem::take(&mut self.input);
+        self.heard += u64::from(!input.unread().is_empty());
         let result = loop {
             match self.machine.receive(input.unread(), self.now) {
                 Ok((consumed, event)) => {
@@ -165,7 +166,8 @@ impl Shared {
         let is_there = self.machine.take_head(stream, &mut head);
         if let (true, Some((index, slot))) = (is_there, self.of_stream(stream)) {
             slot.is_told_to_go_on |= head.status() == Some(Status::CONTINUE);
-            let kept = slot.keeps_interim.then(|| slot.interim.push_back(std::mem::take(&mut head)));
+            let is_kept = slot.keeps_interim || !slot.is_awaited;
+            let kept = is_kept.then(|| slot.interim.push_back(std::mem::take(&mut head)));
             self.wake_later(index, Side::Read);
             if kept.is_some() {
                 return;

@@ -480,6 +480,16 @@ impl Machine {
         }
     }
 
+    /// How many streams the peer allows at once, over HTTP/2 and once it has told its settings.
+    pub(crate) fn streams_allowed(&self) -> Option<u32> {
+        match self {
+            Self::Http2(machine) if machine.has_peer_settings() => {
+                Some(machine.peer_settings().streams_max.unwrap_or(u32::MAX))
+            }
+            _ => None,
+        }
+    }
+
     pub(crate) fn goaway(&mut self, with_grace: bool) {
         match self {
             Self::Http1(machine) => machine.goaway(),

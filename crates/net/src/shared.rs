@@ -87,6 +87,8 @@ pub(crate) struct Shared {
     pub(crate) contents_octets: usize,
     /// Handles to wake once the lock is released.
     pub(crate) wake: Vec<Waker>,
+    /// How often something came.
+    pub(crate) heard: u64,
     pub(crate) ended: Option<Error>,
     /// What the peer said was wrong when it went away, if it said so.
     farewell: Option<ErrorCode>,
@@ -142,6 +144,7 @@ impl Shared {
             contents: VecDeque::new(),
             contents_octets: 0,
             wake: Vec::new(),
+            heard: 0,
             ended: None,
             farewell: None,
             closing: false,
@@ -181,6 +184,7 @@ impl Shared {
         let slot = &mut self.slots[index as usize];
         slot.stream = Some(stream);
         slot.held = Sides::BOTH;
+        slot.heard = self.heard;
         let machine_slot = stream.slot();
         if self.by_stream.len() <= machine_slot {
             self.by_stream.resize(machine_slot + 1, u32::MAX);
@@ -407,10 +411,12 @@ impl Shared {
             (Some(code), Cause::Closed | Cause::Io(..)) => Error::farewell(code),
             _ => error,
         };
+        let is_silent = self.is_silent_end(&error);
         for index in 0..self.slots.len() as u32 {
             let slot = &mut self.slots[index as usize];
             if slot.stream.is_some() && slot.failed.is_none() {
-                slot.failed = Some(error.clone());
+                let is_unanswered = is_silent && slot.generation > 0 && slot.heard == self.heard;
+                slot.failed = Some(if is_unanswered { Error::unanswered() } else { error.clone() });
             }
             self.wake_later(index, Side::Read);
             self.wake_later(index, Side::Write);
@@ -423,6 +429,13 @@ impl Shared {
             self.wake.push(waker);
         }
         self.wake_task();
+    }
+
+    /// Whether the peer has closed a client's connection of HTTP/2 and said nothing: to whom has sent on it what nothing came
+    /// after, and what was not the first, it may have been closing before (HTTP/1.1's machine knows that by itself).
+    fn is_silent_end(&self, error: &Error) -> bool {
+        let is_lost = matches!(error.cause(), Cause::Closed | Cause::Io(..));
+        is_lost && self.machine.is_client() && !self.machine.is_http1()
     }
 
     pub(crate) fn wake_later(&mut self, index: u32, side: Side) {

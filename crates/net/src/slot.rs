@@ -58,6 +58,8 @@ pub(crate) struct Slot {
     pub(crate) content: Vec<u8>,
     pub(crate) trailers: Option<Box<Head>>,
     pub(crate) failed: Option<Error>,
+    /// How often something had come on the connection when the stream was opened.
+    pub(crate) heard: u64,
     /// The octets of content that came and went since the slot exists, over all its streams.
     pub(crate) received: u64,
     pub(crate) sent: u64,
@@ -69,7 +71,10 @@ pub(crate) struct Slot {
     pub(crate) expects_continue: bool,
     /// The server has told us to send our content.
     pub(crate) is_told_to_go_on: bool,
-    /// Interim responses are kept for who waits, in the order in which they came.
+    /// Somebody has waited for the head.
+    pub(crate) is_awaited: bool,
+    /// Interim responses are kept for who waits, in the order in which they came; until somebody waits they are as well, since
+    /// the first may come before it is known whether anybody wants to hear of them.
     pub(crate) keeps_interim: bool,
     pub(crate) interim: VecDeque<Box<Head>>,
     /// What was charged for the head of the request.
@@ -108,6 +113,7 @@ impl Slot {
         self.may_be_slow = false;
         self.expects_continue = false;
         self.is_told_to_go_on = false;
+        self.is_awaited = false;
         self.keeps_interim = false;
         self.interim.clear();
         self.content.clear();

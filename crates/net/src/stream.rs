@@ -122,7 +122,7 @@ impl Stream {
         .await
     }
 
-    /// Keeps interim responses (RFC 9110 §15.2) for [`Self::interim`], from now on.
+    /// Keeps interim responses (RFC 9110 §15.2) for [`Self::interim`]; said before the head is waited for, it misses none.
     pub fn keep_interim(&self) {
         if let Some(slot) = self.conn.lock().slot(self.at) {
             slot.keeps_interim = true;
@@ -151,6 +151,11 @@ impl Stream {
     fn poll_head(&self, cx: &mut Context<'_>) -> Poll<Result<Received, Error>> {
         self.conn.poll_wait(self.at, Side::Read, cx, |shared| {
             let slot = shared.slot(self.at)?;
+            slot.is_awaited = true;
+            if !slot.interim.is_empty() {
+                // Nobody wanted to hear of them.
+                slot.interim.clear();
+            }
             if let Some(head) = slot.head.take() {
                 let ended = slot.ended && slot.trailers.is_none() && slot.content.is_empty();
                 if slot.deadline.is_some() {

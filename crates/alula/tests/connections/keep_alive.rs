@@ -1,20 +1,22 @@
 //! What a client does on a connection that calls wait on and nothing is heard from: it asks by PING, and gives up when
 //! nobody answers.
 //!
-//! The peer is a few frames by hand, since a server of ours cannot be made to fall silent. Durations are real, as the
+//! Durations are real, as the
 //! connection's clock is: tests wait for what the peer sees and never for time to pass.
 
-use std::{io, net::SocketAddr, time::Duration};
+use std::{net::SocketAddr, time::Duration};
 
 use alula::{
     Cause, Client, Error, Phase, Retry, Status,
     h2::{Awaited, ConnectionError},
 };
 use tokio::{
-    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    io::AsyncWriteExt as _,
     net::{TcpListener, TcpStream},
     sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel},
 };
+
+use crate::frames::{ACK, CONNECTION, GOAWAY, HEADERS, PING, SETTINGS, frame, ok, read, read_magic};
 
 /// So long nothing is heard until the client asks.
 const QUIET: Duration = Duration::from_millis(20);
@@ -106,63 +108,29 @@ async fn serve<const COUNT: usize>(conduct: [Conduct; COUNT]) -> (SocketAddr, Un
     (address, seen)
 }
 
-const PREFACE: usize = 24;
-const HEADERS: u8 = 1;
-const SETTINGS: u8 = 4;
-const PING: u8 = 6;
-const GOAWAY: u8 = 7;
-const ACK: u8 = 1;
-const END_STREAM: u8 = 1;
-const END_HEADERS: u8 = 4;
-/// `:status: 200` in the static table (RFC 7541 §6.1).
-const OK: u8 = 0x88;
-
 /// Reads to the end, answering as its conduct is. Nobody may listen any more when a test is over.
 async fn converse(mut socket: TcpStream, conduct: Conduct, tell: UnboundedSender<Seen>) {
-    socket.read_exact(&mut [0; PREFACE]).await.unwrap();
-    socket.write_all(&frame(SETTINGS, 0, [0; 4], &[])).await.unwrap();
+    read_magic(&mut socket).await;
+    socket.write_all(&frame(SETTINGS, 0, CONNECTION, &[])).await.unwrap();
     let (mut pings, mut unanswered) = (0, Vec::new());
-    while let Ok(Frame { kind, flags, stream, payload }) = read(&mut socket).await {
+    while let Ok(came) = read(&mut socket).await {
         let mut answer = Vec::new();
-        match kind {
-            SETTINGS if flags & ACK == 0 => answer = frame(SETTINGS, ACK, stream, &[]),
+        match came.kind {
+            SETTINGS if came.is_settings(0) => answer = frame(SETTINGS, ACK, CONNECTION, &[]),
             PING => {
                 pings += 1;
                 _ = tell.send(Seen::Ping);
-                answer = frame(PING, ACK, stream, &payload);
+                answer = frame(PING, ACK, CONNECTION, &came.payload);
             }
-            HEADERS => unanswered.push(stream),
+            HEADERS => unanswered.push(came.stream),
             GOAWAY => _ = tell.send(Seen::Goaway),
             _ => {}
         }
         let Conduct::AnswersAfter { pings: awaited } = conduct else { continue };
         if pings >= awaited {
-            let answers =
-                unanswered.drain(..).map(|stream| frame(HEADERS, END_HEADERS | END_STREAM, stream, &[OK]));
-            answer.extend(answers.flatten());
+            answer.extend(unanswered.drain(..).flat_map(ok));
         }
         socket.write_all(&answer).await.unwrap();
     }
     _ = tell.send(Seen::End);
-}
-
-struct Frame {
-    kind: u8,
-    flags: u8,
-    stream: [u8; 4],
-    payload: Vec<u8>,
-}
-
-fn frame(kind: u8, flags: u8, stream: [u8; 4], payload: &[u8]) -> Vec<u8> {
-    let [a, b, c, d] = stream;
-    [&[0, 0, payload.len() as u8, kind, flags, a, b, c, d], payload].concat()
-}
-
-async fn read(socket: &mut TcpStream) -> io::Result<Frame> {
-    let mut header = [0; 9];
-    socket.read_exact(&mut header).await?;
-    let [high, middle, low, kind, flags, stream @ ..] = header;
-    let mut payload = vec![0; u32::from_be_bytes([0, high, middle, low]) as usize];
-    socket.read_exact(&mut payload).await?;
-    Ok(Frame { kind, flags, stream, payload })
 }

@@ -14,6 +14,8 @@ use tokio::{
     time::timeout,
 };
 
+use crate::frames::{CONNECTION, GOAWAY, begin, frame, ok, read_request};
+
 /// No test takes that long.
 const FOREVER: Duration = Duration::from_secs(20);
 /// What is to end soon ends after so long.
@@ -269,12 +271,10 @@ async fn serve_once_each(http2: bool, closed: watch::Sender<usize>, listener: Tc
     loop {
         let (mut socket, _) = listener.accept().await.unwrap();
         if http2 {
-            // SETTINGS and its acknowledgement; HEADERS with :status 200 and END_STREAM; GOAWAY after stream 1.
-            socket.read_exact(&mut [0; 24]).await.unwrap();
-            socket.write_all(b"\0\0\0\x04\0\0\0\0\0\0\0\0\x04\x01\0\0\0\0").await.unwrap();
-            until_headers(&mut socket).await;
-            socket.write_all(b"\0\0\x01\x01\x05\0\0\0\x01\x88").await.unwrap();
-            socket.write_all(b"\0\0\x08\x07\0\0\0\0\0\0\0\0\x01\0\0\0\0").await.unwrap();
+            begin(&mut socket).await;
+            let stream = read_request(&mut socket).await.unwrap();
+            let goaway = frame(GOAWAY, 0, CONNECTION, &[stream, [0; 4]].concat());
+            socket.write_all(&[ok(stream), goaway].concat()).await.unwrap();
         } else {
             let mut head = Vec::new();
             while !head.ends_with(b"\r\n\r\n") {
@@ -285,18 +285,6 @@ async fn serve_once_each(http2: bool, closed: watch::Sender<usize>, listener: Tc
         socket.shutdown().await.unwrap();
         socket.read_to_end(&mut Vec::new()).await.unwrap();
         closed.send_modify(|closed| *closed += 1);
-    }
-}
-
-async fn until_headers(socket: &mut TcpStream) {
-    loop {
-        let mut head = [0; 9];
-        socket.read_exact(&mut head).await.unwrap();
-        let length = usize::from(head[1]) << 8 | usize::from(head[2]);
-        socket.read_exact(&mut vec![0; length]).await.unwrap();
-        if head[3] == 1 {
-            return;
-        }
     }
 }
 

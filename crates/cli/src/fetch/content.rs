@@ -2,10 +2,12 @@
 
 use std::{fs, path::PathBuf};
 
+use alula::Multipart;
+
 use super::{
     encode,
     items::{Item, Value, check_json},
-    multipart::{self, Part},
+    multipart::Part,
 };
 use crate::{
     args::ContentArgs,
@@ -21,8 +23,11 @@ pub(super) enum Octets {
     Text(Vec<u8>),
     File(PathBuf),
     Stdin,
-    /// One behind the other.
-    Pieces(Vec<Octets>),
+    /// A form, with this between its parts.
+    Parts {
+        parts: Vec<Part>,
+        boundary: String,
+    },
 }
 
 /// What is sent, and what it is unless a field says otherwise.
@@ -32,8 +37,6 @@ pub(super) struct Content {
     pub(super) media_type: Option<String>,
     /// What is accepted in return.
     pub(super) accept: Option<&'static str>,
-    /// What a form of many parts is made of.
-    pub(super) parts: Vec<Part>,
 }
 
 impl Content {
@@ -52,24 +55,24 @@ impl Content {
             return Ok(Some(Self::new(Octets::named(file), None)));
         }
         if !args.json.is_empty() {
-            let octets = joined(&args.json, b"")?;
+            let octets = json(&args.json)?;
             return Ok(Some(Self { accept: Some(JSON), ..Self::new(octets, Some(JSON)) }));
         }
         if !args.parts.is_empty() {
             let parts: Result<Vec<Part>, Failure> = args.parts.iter().map(|part| Part::of(part)).collect();
             return Ok(Some(Self::of_parts(parts?)));
         }
-        let Some(octets) = pieces(args)? else { return Ok(None) };
-        Ok(Some(Self::new(octets, Some(FORM))))
+        Ok(data(args)?.map(|octets| Self::new(octets, Some(FORM))))
     }
 
     fn new(octets: Octets, media_type: Option<&str>) -> Self {
-        Self { octets, media_type: media_type.map(str::to_owned), accept: None, parts: Vec::new() }
+        Self { octets, media_type: media_type.map(str::to_owned), accept: None }
     }
 
     fn of_parts(parts: Vec<Part>) -> Self {
-        let (octets, media_type) = multipart::joined(&parts);
-        Self { parts, ..Self::new(octets, Some(&media_type)) }
+        let boundary = Multipart::new().boundary().to_owned();
+        let media_type = format!("multipart/form-data; boundary={boundary}");
+        Self::new(Octets::Parts { parts, boundary }, Some(&media_type))
     }
 
     fn by_items(args: &ContentArgs, items: &[Item]) -> Result<Option<Self>, Failure> {
@@ -99,7 +102,7 @@ impl Octets {
     pub(super) fn has_stdin(&self) -> bool {
         match self {
             Self::Stdin => true,
-            Self::Pieces(pieces) => pieces.iter().any(Self::has_stdin),
+            Self::Parts { parts, .. } => parts.iter().any(|part| part.octets.has_stdin()),
             Self::Text(_) | Self::File(_) => false,
         }
     }
@@ -116,54 +119,63 @@ impl Octets {
         }
     }
 
-    pub(super) fn read(self) -> Result<Vec<u8>, Failure> {
-        match self {
-            Self::Text(text) => Ok(text),
+    /// What a piece of `-d` and its sisters is: `@FILE` is a file.
+    fn read(data: &str) -> Result<Vec<u8>, Failure> {
+        match Self::of(data) {
             Self::File(path) => fs::read(&path).map_err(|error| Failure::local(path.display(), &error)),
-            Self::Stdin => {
-                let mut all = Vec::new();
-                let read = std::io::Read::read_to_end(&mut std::io::stdin(), &mut all);
-                read.map(|_| all).map_err(|error| Failure::local("stdin", &error))
-            }
-            Self::Pieces(pieces) => {
-                let all: Result<Vec<Vec<u8>>, Failure> = pieces.into_iter().map(Self::read).collect();
-                all.map(|all| all.concat())
-            }
+            Self::Stdin => read_stdin(),
+            _ => Ok(data.as_bytes().to_vec()),
         }
     }
 }
 
+/// All that comes from stdin.
+pub(super) fn read_stdin() -> Result<Vec<u8>, Failure> {
+    let mut all = Vec::new();
+    let read = std::io::Read::read_to_end(&mut std::io::stdin(), &mut all);
+    read.map(|_| all).map_err(|error| Failure::local("stdin", &error))
+}
+
 /// What -d and its sisters give, one behind the other; nothing if there is none of them.
-fn pieces(args: &ContentArgs) -> Result<Option<Octets>, Failure> {
+fn data(args: &ContentArgs) -> Result<Option<Octets>, Failure> {
     let ContentArgs { data, data_raw, data_urlencode, .. } = args;
-    if data_raw.is_empty() && data_urlencode.is_empty() {
-        return if data.is_empty() { Ok(None) } else { joined(data, b"&").map(Some) };
+    match (&data[..], &data_raw[..], &data_urlencode[..]) {
+        ([], [], []) => return Ok(None),
+        // It is not read before it is sent, however large it is.
+        ([file], [], []) => return Ok(Some(Octets::of(file))),
+        _ => {}
     }
+    joined_data(args).map(|text| Some(Octets::Text(text)))
+}
+
+fn joined_data(ContentArgs { data, data_raw, data_urlencode, .. }: &ContentArgs) -> Result<Vec<u8>, Failure> {
     let mut all = Vec::new();
     for piece in data {
-        all.push(Octets::of(piece).read()?);
+        all.push(Octets::read(piece)?);
     }
     all.extend(data_raw.iter().map(|piece| piece.as_bytes().to_vec()));
     for piece in data_urlencode {
         all.push(encode::argument(piece)?.into_bytes());
     }
-    Ok(Some(Octets::Text(all.join(&b'&'))))
+    Ok(all.join(&b'&'))
 }
 
 /// What -d and its sisters give, as a part of a query.
 pub(super) fn as_query(args: &ContentArgs) -> Result<Option<String>, Failure> {
-    let Some(octets) = pieces(args)? else { return Ok(None) };
-    let text = String::from_utf8(octets.read()?);
+    if data(args)?.is_none() {
+        return Ok(None);
+    }
+    let text = String::from_utf8(joined_data(args)?);
     text.map(Some).map_err(|_| usage("what -G puts into the query is no UTF-8"))
 }
 
-/// A single file is not read before it is sent, however large it is.
-fn joined(pieces: &[String], between: &[u8]) -> Result<Octets, Failure> {
+/// What --json gives: pieces one behind the other.
+fn json(pieces: &[String]) -> Result<Octets, Failure> {
     if let [piece] = pieces {
         return Ok(Octets::of(piece));
     }
-    let all: Result<Vec<Vec<u8>>, Failure> = pieces.iter().map(|piece| Octets::of(piece).read()).collect();
-    Ok(Octets::Text(all?.join(between)))
+    let all: Result<Vec<Vec<u8>>, Failure> = pieces.iter().map(|piece| Octets::read(piece)).collect();
+    Ok(Octets::Text(all?.concat()))
 }
 
 fn file(path: &PathBuf) -> Content {

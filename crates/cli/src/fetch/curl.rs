@@ -22,7 +22,10 @@ pub(super) fn line(plan: &Plan, target: &Target, options: &Options) -> String {
         words.extend(is_given.then(|| flag.to_owned()));
     }
     words.push(quoted(target.url.as_str()));
-    let parts = plan.content.as_ref().map_or(&[][..], |content| &content.parts);
+    let parts = match plan.content.as_ref().map(|content| &content.octets) {
+        Some(Octets::Parts { parts, .. }) => &parts[..],
+        _ => &[],
+    };
     for (name, value) in plan.fields_for(target) {
         // curl makes boundaries of its own.
         if parts.is_empty() || !name.eq_ignore_ascii_case("content-type") {
@@ -43,7 +46,7 @@ fn data(octets: &Octets) -> Option<String> {
         Octets::Text(text) => Some(format!("--data-raw {}", quoted(&String::from_utf8_lossy(text)))),
         Octets::File(path) => Some(format!("--data-binary {}", quoted(&format!("@{}", path.display())))),
         Octets::Stdin => Some("--data-binary @-".to_owned()),
-        Octets::Pieces(_) => None,
+        Octets::Parts { .. } => None,
     }
 }
 
@@ -51,7 +54,7 @@ fn part(part: &Part) -> String {
     let mut word = match &part.octets {
         Octets::Text(text) => format!("{}={}", part.name, String::from_utf8_lossy(text)),
         Octets::File(path) => format!("{}=@{}", part.name, path.display()),
-        Octets::Stdin | Octets::Pieces(_) => format!("{}=@-", part.name),
+        Octets::Stdin | Octets::Parts { .. } => format!("{}=@-", part.name),
     };
     if part.file_name.is_none() && part.media_type.is_none() {
         return format!("--form-string {}", quoted(&word));

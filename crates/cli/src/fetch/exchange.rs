@@ -1,6 +1,12 @@
 //! One exchange: the request goes out, the response comes in.
 
-use std::{cell::Cell, io::Write as _, pin::pin};
+use std::{
+    io::Write as _,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering::Relaxed},
+    },
+};
 
 use alula::{Call, Client, Content, Jar, Response, Status, Version};
 
@@ -17,8 +23,7 @@ use super::{
     resume::{self, Rest},
     show::{self, Show, Sink},
     target::Target,
-    timing,
-    upload::Upload,
+    timing, upload,
     write_out::WriteOut,
 };
 use crate::{
@@ -44,7 +49,8 @@ struct Exchange<'a> {
     to: Destination,
     /// What is there already, with -C.
     offset: Option<u64>,
-    sent: &'a Cell<u64>,
+    /// Octets of content.
+    sent: Arc<AtomicU64>,
 }
 
 impl<'a> Session<'a> {
@@ -73,13 +79,13 @@ impl<'a> Session<'a> {
     pub(super) async fn exchange(&self, place: usize) -> Outcome {
         let target = &self.plan.targets[place];
         let mut report = Report::new(&self.plan.method, target.url.as_str(), place);
-        let sent = Cell::new(0);
-        let outcome = match self.begin(place, &sent) {
+        let sent = Arc::<AtomicU64>::default();
+        let outcome = match self.begin(place, sent.clone()) {
             Ok(exchange) => exchange.run(&mut report).await,
             Err(failure) => Err(failure),
         };
         let outcome = outcome.map_err(|failure| failure.with(self.options.output.exit_codes));
-        report.ends(&outcome, sent.get());
+        report.ends(&outcome, sent.load(Relaxed));
         if self.options.output.timing {
             let _ = anstream::stderr().write_all(timing::table(&report).as_bytes());
         }
@@ -93,7 +99,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    fn begin<'s>(&'s self, place: usize, sent: &'s Cell<u64>) -> Result<Exchange<'s>, Failure> {
+    fn begin(&self, place: usize, sent: Arc<AtomicU64>) -> Result<Exchange<'_>, Failure> {
         let target = &self.plan.targets[place];
         let to = self.destinations[place].clone();
         let offset = resume::offset(self.options.output.continue_at, &to)?;
@@ -106,49 +112,25 @@ impl<'a> Session<'a> {
 impl Exchange<'_> {
     async fn run(&self, report: &mut Report) -> Outcome {
         let plan = self.session.plan;
-        let upload = plan.content.as_ref().map(|content| Upload::open(&content.octets)).transpose()?;
+        let content = plan.content.as_ref().map(|content| self.content(&content.octets)).transpose()?;
         let preface = self.preface(Show::of(&self.session.options.output, &plan.method, &self.to));
         if self.to.path().is_none() {
             Output::stdout().write(&preface)?;
         }
         let call = self.call();
-        let Some(upload) = upload else {
-            let response = match &*plan.method {
-                // What usually has content says that there is none (RFC 9110 §8.6).
-                "POST" | "PUT" | "PATCH" => call.send_body(&[]).await?,
-                _ => call.send().await?,
-            };
-            return self.download(response, &preface, report).await;
+        let response = match (content, &*plan.method) {
+            (Some(content), _) => call.content(content).send().await?,
+            // What usually has content says that there is none (RFC 9110 §8.6).
+            (None, "POST" | "PUT" | "PATCH") => call.send_body(&[]).await?,
+            (None, _) => call.send().await?,
         };
+        self.download(response, &preface, report).await
+    }
+
+    fn content(&self, octets: &Octets) -> Result<Content, Failure> {
         let connection = &self.session.options.connection;
-        if connection.location || connection.retry > 0 {
-            let (content, octets) = match plan.content.as_ref().map(|content| &content.octets) {
-                Some(Octets::File(path)) => (Content::file(path), upload.length()),
-                _ => {
-                    let whole = upload.read().await?;
-                    let octets = whole.len() as u64;
-                    (Content::bytes(whole), Some(octets))
-                }
-            };
-            let response = call.content(content).send().await?;
-            self.sent.set(octets.unwrap_or_default());
-            return self.download(response, &preface, report).await;
-        }
-        let call = match upload.length() {
-            Some(length) => call.field("content-length", length.to_string()),
-            None => call,
-        };
-        let (writer, pending) = call.open().await?;
-        let mut sending = pin!(upload.send(writer, self.sent));
-        let mut received = pin!(async { self.download(pending.response().await?, &preface, report).await });
-        tokio::select! {
-            biased;
-            outcome = &mut received => outcome,
-            outcome = &mut sending => {
-                outcome?;
-                received.await
-            }
-        }
+        let is_replayed = connection.location || connection.retry > 0;
+        Ok(upload::open(octets, is_replayed)?.counted(self.sent.clone()))
     }
 
     fn call(&self) -> Call<'_> {

@@ -1,10 +1,6 @@
-//! A form as many parts, so that there can be files in it (RFC 7578).
+//! What the parts of a form are (RFC 7578), by `-F` and by items.
 
-use std::{
-    fs,
-    hash::{BuildHasher as _, RandomState},
-    path::Path,
-};
+use std::{fs, path::Path};
 
 use super::content::Octets;
 use crate::exit::{Exit, Failure};
@@ -61,19 +57,6 @@ impl Part {
         }
         Ok(part)
     }
-
-    fn head(&self, boundary: &str) -> String {
-        let mut head =
-            format!("--{boundary}\r\nContent-Disposition: form-data; name=\"{}\"", quoted(&self.name));
-        if let Some(name) = &self.file_name {
-            head.push_str(&format!("; filename=\"{}\"", quoted(name)));
-        }
-        if let Some(media_type) = &self.media_type {
-            head.push_str(&format!("\r\nContent-Type: {}", media_type.replace(['\r', '\n'], " ")));
-        }
-        head.push_str("\r\n\r\n");
-        head
-    }
 }
 
 #[derive(Clone, Copy)]
@@ -98,50 +81,9 @@ fn split_parameters(text: &str) -> (&str, Vec<(Parameter, &str)>) {
     (value, found)
 }
 
-/// As browsers write names (WHATWG HTML, multipart/form-data).
-fn quoted(name: &str) -> String {
-    name.replace('"', "%22").replace('\r', "%0D").replace('\n', "%0A")
-}
-
-/// The parts one behind the other, and the media type that says what is between them.
-pub(super) fn joined(parts: &[Part]) -> (Octets, String) {
-    let boundary = boundary();
-    let mut pieces = Vec::new();
-    let mut text = String::new();
-    for part in parts {
-        text.push_str(&part.head(&boundary));
-        pieces.push(Octets::Text(std::mem::take(&mut text).into_bytes()));
-        pieces.push(part.octets.clone());
-        text.push_str("\r\n");
-    }
-    text.push_str(&format!("--{boundary}--\r\n"));
-    pieces.push(Octets::Text(text.into_bytes()));
-    (Octets::Pieces(pieces), format!("multipart/form-data; boundary={boundary}"))
-}
-
-/// 128 bits that nobody who wrote a part can know, so that none of them holds it.
-fn boundary() -> String {
-    let number = || RandomState::new().hash_one(0);
-    format!("alula-{:016x}{:016x}", number(), number())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn whole(parts: Vec<Part>) -> String {
-        let (octets, media_type) = joined(&parts);
-        let boundary = media_type.strip_prefix("multipart/form-data; boundary=").unwrap();
-        String::from_utf8(octets.read().unwrap()).unwrap().replace(boundary, "B")
-    }
-
-    #[test]
-    fn parts_stand_between_boundaries() {
-        let expected = "--B\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\nb\r\n\
-                        --B\r\nContent-Disposition: form-data; name=\"c%22\"\r\n\r\n\r\n--B--\r\n";
-        assert_eq!(whole(vec![Part::text("a", b"b"), Part::text("c\"", b"")]), expected);
-        assert_ne!(boundary(), boundary());
-    }
 
     #[test]
     fn an_argument_is_a_text_or_a_file_with_parameters() {

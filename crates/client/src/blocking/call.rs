@@ -98,6 +98,11 @@ impl<'a> Call<'a> {
         self.with(|call| call.json(value))
     }
 
+    /// Has the response know [how long what took](Response::timing).
+    pub fn timed(self) -> Self {
+        self.with(crate::Call::timed)
+    }
+
     /// How many redirects this call follows before it fails, 0 for none, in place of what its client says.
     pub fn redirects(self, max: u16) -> Self {
         self.with(|call| call.redirects(max))

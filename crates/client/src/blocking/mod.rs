@@ -53,7 +53,7 @@ use crate::{Cause, Error};
 fn to_io(error: Error) -> io::Error {
     let kind = match error.cause() {
         Cause::Io(kind, _) | Cause::Sink(kind, _) => *kind,
-        Cause::Closed => io::ErrorKind::UnexpectedEof,
+        Cause::Closed | Cause::Unanswered => io::ErrorKind::UnexpectedEof,
         _ if error.is_timeout() => io::ErrorKind::TimedOut,
         _ => io::ErrorKind::Other,
     };

@@ -1,12 +1,12 @@
 //! The answer to a call, for callers that wait.
 
-use std::{net::SocketAddr, sync::Arc};
+use std::{fmt, net::SocketAddr, sync::Arc};
 
 use alula_fields::{FieldSection, Status};
 use alula_net::h2::Priority;
 
 use super::{body::Body, driver::Driver};
-use crate::{Error, Version};
+use crate::{Error, StatusError, Timing, Version};
 
 /// A response: its head is here, its content arrives as it is read.
 ///
@@ -55,6 +55,41 @@ impl Response {
     /// The address it came from.
     pub fn remote_address(&self) -> Option<SocketAddr> {
         self.response().remote_address()
+    }
+
+    /// What TLS has agreed on with the server, and its certificates; none in clear text. Allocates.
+    #[cfg(feature = "tls")]
+    pub fn tls(&self) -> Option<crate::TlsFacts> {
+        self.response().tls()
+    }
+
+    /// How many redirects led here.
+    pub fn redirects(&self) -> u16 {
+        self.response().redirects()
+    }
+
+    /// Where the last redirect led to; none when there was none.
+    pub fn final_url(&self) -> Option<&str> {
+        self.response().final_url()
+    }
+
+    /// How long what took, if it [was asked for](super::Call::timed), as far as the content was read. Allocates nothing.
+    pub fn timing(&self) -> Option<Timing> {
+        self.response().timing()
+    }
+
+    /// The response, if its status is 2xx (RFC 9110 §15.3).
+    ///
+    /// ```no_run
+    /// # let client = alula_client::blocking::Client::new()?;
+    /// let text = client.get("https://example.com/").send()?.success()?.text(100_000)?;
+    /// # Ok::<(), alula_client::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// The status is another. The error holds the response.
+    pub fn success(self) -> Result<Self, StatusError<Self>> {
+        StatusError::unless_success(self.status(), self)
     }
 
     /// The rest of the content, of so many octets at the most.
@@ -106,6 +141,12 @@ impl Response {
 
     fn response(&self) -> &crate::Response {
         self.response.as_ref().expect("there until it is dropped")
+    }
+}
+
+impl fmt::Debug for Response {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.response().fmt(f)
     }
 }
 

@@ -6,6 +6,7 @@ use std::{
     path::PathBuf,
 };
 
+use alula_net::Error;
 use tokio::io::AsyncRead;
 
 use super::{Content, piece::Piece};
@@ -43,8 +44,20 @@ impl Multipart {
     /// A form without parts.
     pub fn new() -> Self {
         let random = || RandomState::new().build_hasher().finish();
-        let boundary = format!("alula-{:016x}{:016x}", random(), random());
-        Self { boundary, content: Content::new(Vec::new()) }
+        Self::with_boundary(format!("alula-{:016x}{:016x}", random(), random()))
+    }
+
+    /// A form without parts, with this between them, such as [`boundary`](Self::boundary) gave of another: 1 to 70 letters,
+    /// digits, `-`, `_` and `.` (RFC 2046 §5.1.1; the call tells of others). Nobody who wrote a part may have known it.
+    pub fn with_boundary(boundary: impl Into<String>) -> Self {
+        let (boundary, mut content) = (boundary.into(), Content::new(Vec::new()));
+        let is_known = |octet: u8| octet.is_ascii_alphanumeric() || b"-_.".contains(&octet);
+        if !(1..=70).contains(&boundary.len()) || !boundary.bytes().all(is_known) {
+            content.mistake = Some(Error::usage(
+                "the boundary of a form has other than 1 to 70 letters, digits, -, _ and .",
+            ));
+        }
+        Self { boundary, content }
     }
 
     /// Adds a part that is text, as the field of a form that was typed into.

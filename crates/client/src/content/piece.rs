@@ -4,7 +4,10 @@ use std::{
     io,
     path::{Path, PathBuf},
     pin::Pin,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering::Relaxed},
+    },
 };
 
 use alula_net::{BodyWriter, Cause, Error, Phase, Retry};
@@ -84,28 +87,63 @@ impl Piece {
     }
 
     /// Sends all of it.
-    pub(super) async fn send(self, writer: &mut BodyWriter) -> Result<(), Failure> {
+    pub(super) async fn send(self, to: &mut Sink) -> Result<(), Failure> {
         match self {
-            Self::Octets(octets) => writer.write(&octets).await.map_err(|_| Failure::Stream),
+            Self::Octets(octets) => to.write(&octets).await,
             Self::Reader { reader, length } => {
                 let reader = reader.into_inner().unwrap_or_else(PoisonError::into_inner);
-                pump(reader, length, writer).await
+                pump(reader, length, to).await
             }
-            Self::File { opened: Some(file), length, .. } => pump(Box::pin(file), length, writer).await,
+            Self::File { opened: Some(file), length, .. } => pump(Box::pin(file), length, to).await,
             Self::File { .. } => Err(Failure::Source(Error::usage("the file was not opened"))),
         }
+    }
+}
+
+/// Where content goes.
+pub(super) struct Sink {
+    writer: BodyWriter,
+    sent: Option<Arc<AtomicU64>>,
+}
+
+impl Sink {
+    /// Nothing of it was sent yet.
+    pub(super) fn new(writer: BodyWriter, sent: Option<Arc<AtomicU64>>) -> Self {
+        if let Some(sent) = &sent {
+            sent.store(0, Relaxed);
+        }
+        Self { writer, sent }
+    }
+
+    async fn write(&mut self, octets: &[u8]) -> Result<(), Failure> {
+        self.writer.write(octets).await.map_err(|_| Failure::Stream)?;
+        count(self.sent.as_ref(), octets);
+        Ok(())
+    }
+
+    /// Sends these octets, and with them the end.
+    pub(super) async fn finish(self, octets: &[u8]) -> Result<(), Failure> {
+        self.writer.finish_content(octets).await.map_err(|_| Failure::Stream)?;
+        count(self.sent.as_ref(), octets);
+        Ok(())
+    }
+}
+
+fn count(sent: Option<&Arc<AtomicU64>>, octets: &[u8]) {
+    if let Some(sent) = sent {
+        sent.fetch_add(octets.len() as u64, Relaxed);
     }
 }
 
 async fn pump(
     mut reader: Pin<Box<dyn AsyncRead + Send>>,
     length: Option<u64>,
-    writer: &mut BodyWriter,
+    to: &mut Sink,
 ) -> Result<(), Failure> {
     let mut left = length.unwrap_or(u64::MAX);
     let mut octets = vec![0; STEP_OCTETS.min(usize::try_from(left).unwrap_or(STEP_OCTETS))];
     while left > 0 {
-        if writer.is_answered() {
+        if to.writer.is_answered() {
             return Err(Failure::Stream);
         }
         let step = octets.len().min(usize::try_from(left).unwrap_or(usize::MAX));
@@ -113,7 +151,7 @@ async fn pump(
         if read == 0 {
             break;
         }
-        writer.write(&octets[..read]).await.map_err(|_| Failure::Stream)?;
+        to.write(&octets[..read]).await?;
         left -= read as u64;
     }
     if left > 0 && length.is_some() {

@@ -10,7 +10,10 @@ use alula_fields::KnownName;
 use alula_net::{BodyWriter, Error, Received, Stream};
 use tokio::time::Instant;
 
-use super::{Content, piece::Failure};
+use super::{
+    Content,
+    piece::{Failure, Piece, Sink},
+};
 use crate::{Call, Response, interim, request::Request, sending::goes_ahead};
 
 /// The content that a call was given.
@@ -98,11 +101,20 @@ impl Call<'_> {
 }
 
 impl Content {
-    async fn send(self, mut writer: BodyWriter) -> Result<(), Failure> {
+    async fn send(mut self, writer: BodyWriter) -> Result<(), Failure> {
+        let mut sink = Sink::new(writer, self.sent);
+        let last = self.pieces.pop();
         for piece in self.pieces {
-            piece.send(&mut writer).await?;
+            piece.send(&mut sink).await?;
         }
-        writer.finish().await.map(drop).map_err(|_| Failure::Stream)
+        match last {
+            Some(Piece::Octets(octets)) => sink.finish(&octets).await,
+            Some(other) => {
+                other.send(&mut sink).await?;
+                sink.finish(&[]).await
+            }
+            None => sink.finish(&[]).await,
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use alula_fields::Status;
 use alula_net::{Cause, Error, Phase, Retry};
 
 use crate::Response;
@@ -10,8 +11,9 @@ use crate::Response;
 ///
 /// It becomes an [`Error`] with [`Cause::Status`] where one is asked for; that drops the response.
 #[derive(Debug)]
-pub struct StatusError {
-    response: Box<Response>,
+pub struct StatusError<R = Response> {
+    status: Status,
+    response: Box<R>,
 }
 
 impl Response {
@@ -33,36 +35,37 @@ impl Response {
     /// # }
     /// ```
     pub fn success(self) -> Result<Self, StatusError> {
-        if self.status().is_success() { Ok(self) } else { Err(StatusError { response: Box::new(self) }) }
+        StatusError::unless_success(self.status(), self)
     }
 }
 
-impl StatusError {
+impl<R> StatusError<R> {
+    /// The response with this status, unless it is no success.
+    pub(crate) fn unless_success(status: Status, response: R) -> Result<R, Self> {
+        if status.is_success() { Ok(response) } else { Err(Self { status, response: Box::new(response) }) }
+    }
+
     /// The response.
-    pub fn response(&self) -> &Response {
+    pub fn response(&self) -> &R {
         &self.response
     }
 
     /// The response, whose content may be read.
-    pub fn into_response(self) -> Response {
+    pub fn into_response(self) -> R {
         *self.response
     }
-
-    fn cause(&self) -> Cause {
-        Cause::Status(self.response.status())
-    }
 }
 
-impl std::error::Error for StatusError {}
+impl<R: fmt::Debug> std::error::Error for StatusError<R> {}
 
-impl fmt::Display for StatusError {
+impl<R> fmt::Display for StatusError<R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.cause().fmt(f)
+        Cause::Status(self.status).fmt(f)
     }
 }
 
-impl From<StatusError> for Error {
-    fn from(error: StatusError) -> Self {
-        Self::new(Phase::Head, error.cause(), Retry::IfIdempotent)
+impl<R> From<StatusError<R>> for Error {
+    fn from(error: StatusError<R>) -> Self {
+        Self::new(Phase::Head, Cause::Status(error.status), Retry::IfIdempotent)
     }
 }

@@ -140,10 +140,10 @@ impl Connection {
         self.error.is_none() && !self.is_going() && self.next_id <= MAX_31
     }
 
-    /// How many streams a client may have open: what the peer says, and until it has, the 100 that are usual.
+    /// How many streams a client may have open: what the peer says, and until it has, what is expected.
     #[inline]
     pub(super) fn stream_limit(&self) -> u32 {
-        let silent = if self.has_settings { u32::MAX } else { 100 };
+        let silent = if self.has_settings { u32::MAX } else { self.streams_expected };
         self.peer.streams_max.unwrap_or(silent)
     }
 

@@ -104,6 +104,8 @@ use self::turns::Turns;
 /// [`Notice::Reset`]: crate::Notice::Reset
 pub struct Connection {
     is_client: bool,
+    /// Streams that a server is expected to allow, until it says how many.
+    streams_expected: u32,
     /// Why the connection has ended, if it has.
     error: Option<ConnectionError>,
 
@@ -211,6 +213,7 @@ impl Connection {
         let settings = config.settings(is_client);
         let mut connection = Self {
             is_client,
+            streams_expected: config.streams_expected,
             error: None,
             phase: if is_client { Phase::Header } else { Phase::Magic { matched: 0 } },
             hold: Hold::default(),

@@ -1,0 +1,7 @@
+//! The client's connections: how many there are and how long, and what becomes of requests when they end.
+
+mod closed_in_between;
+mod frames;
+mod keep_alive;
+mod known_settings;
+mod pool;
