@@ -12,6 +12,7 @@ use alula_fields::{FieldSection, Head};
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _, ReadBuf};
 
 use crate::{
+    content::Content,
     decoder::Decoder,
     error::Error,
     stream::Stream,
@@ -25,8 +26,7 @@ use crate::{
 /// [`copy_to`](Self::copy_to), or by whatever takes an [`AsyncRead`]; its end is only told when it is whole.
 pub struct Body {
     stream: Option<Stream>,
-    chunk: Vec<u8>,
-    at: usize,
+    chunk: Content,
     ended: bool,
     trailers: Option<Box<Head>>,
     /// What stands between the octets that come and the content.
@@ -35,7 +35,7 @@ pub struct Body {
 
 impl Body {
     pub(crate) fn new(stream: Stream, ended: bool) -> Self {
-        Self { stream: Some(stream), chunk: Vec::new(), at: 0, ended, trailers: None, decoder: None }
+        Self { stream: Some(stream), chunk: Content::default(), ended, trailers: None, decoder: None }
     }
 
     /// The next octets, or nothing once the content is whole. The previous chunk is given back.
@@ -45,15 +45,10 @@ impl Body {
     /// # Errors
     /// The stream was reset, the connection broke or a deadline passed before the content was whole.
     pub async fn chunk(&mut self) -> Result<Option<&[u8]>, Error> {
-        if self.at < self.chunk.len() {
-            let from = std::mem::replace(&mut self.at, self.chunk.len());
-            return Ok(Some(&self.chunk[from..]));
+        if self.chunk.unread().is_empty() && !self.fill().await? {
+            return Ok(None);
         }
-        if self.fill().await? {
-            self.at = self.chunk.len();
-            return Ok(Some(&self.chunk));
-        }
-        Ok(None)
+        Ok(Some(self.chunk.next()))
     }
 
     /// As [`chunk`](Self::chunk), for those who write futures and streams by hand.
@@ -61,11 +56,10 @@ impl Body {
     /// # Errors
     /// As [`Self::chunk`].
     pub fn poll_chunk(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<&[u8]>, Error>> {
-        if self.at == self.chunk.len() && !ready!(self.poll_fill(cx))? {
+        if self.chunk.unread().is_empty() && !ready!(self.poll_fill(cx))? {
             return Poll::Ready(Ok(None));
         }
-        let from = std::mem::replace(&mut self.at, self.chunk.len());
-        Poll::Ready(Ok(Some(&self.chunk[from..])))
+        Poll::Ready(Ok(Some(self.chunk.next())))
     }
 
     /// Reads into `out`; 0 once the content is whole or when `out` is empty.
@@ -75,13 +69,13 @@ impl Body {
     /// # Errors
     /// As [`Self::chunk`].
     pub async fn read(&mut self, out: &mut [u8]) -> Result<usize, Error> {
-        if out.is_empty() || (self.at == self.chunk.len() && !self.fill().await?) {
+        if out.is_empty() || (self.chunk.unread().is_empty() && !self.fill().await?) {
             return Ok(0);
         }
-        let left = &self.chunk[self.at..];
+        let left = self.chunk.unread();
         let taken = left.len().min(out.len());
         out[..taken].copy_from_slice(&left[..taken]);
-        self.at += taken;
+        self.chunk.consume(taken);
         Ok(taken)
     }
 
@@ -129,7 +123,7 @@ impl Body {
 
     /// Whether nothing more will come.
     pub fn is_ended(&self) -> bool {
-        self.ended && self.at == self.chunk.len()
+        self.ended && self.chunk.unread().is_empty()
     }
 
     /// The peer's address; none once the body was given back.
@@ -162,13 +156,9 @@ impl Body {
         let Some(stream) = self.stream.as_ref().filter(|_| !self.ended) else {
             return Poll::Ready(Ok(false));
         };
-        self.at = 0;
         let more = match &mut self.decoder {
             None => ready!(stream.poll_content(&mut self.chunk, cx))?,
-            Some(decoder) => {
-                self.chunk.clear();
-                ready!(poll_decoded(stream, decoder.as_mut(), &mut self.chunk, cx))?
-            }
+            Some(decoder) => ready!(poll_decoded(stream, decoder.as_mut(), &mut self.chunk, cx))?,
         };
         self.ended = !more;
         Poll::Ready(Ok(more))
@@ -186,11 +176,13 @@ impl Body {
             if let Some(trailers) = self.trailers.take() {
                 stream.give_head(trailers);
             }
-            let mut octets = std::mem::take(&mut self.chunk);
+            let mut content = std::mem::take(&mut self.chunk);
             if let Some(decoder) = self.decoder.take() {
-                octets = decoder.give_back(octets);
+                let (octets, list) = content.into_memory();
+                content = Content::whole(decoder.give_back(octets));
+                content.keep_list(list);
             }
-            stream.drop_with(heads, octets);
+            stream.drop_with(heads, content);
         }
     }
 }
@@ -199,15 +191,21 @@ impl Body {
 fn poll_decoded(
     stream: &Stream,
     decoder: &mut dyn Decoder,
-    content: &mut Vec<u8>,
+    content: &mut Content,
     cx: &mut Context<'_>,
 ) -> Poll<Result<bool, Error>> {
     loop {
-        if decoder.decode(false, content)? {
+        if content.rewrite(|octets| decoder.decode(false, octets))? {
             return Poll::Ready(Ok(true));
         }
-        if !ready!(stream.poll_content(decoder.refill(), cx))? {
-            return Poll::Ready(decoder.decode(true, content));
+        let mut coded = Content::whole(std::mem::take(decoder.refill()));
+        let polled = stream.poll_content(&mut coded, cx);
+        let (octets, list) = coded.into_whole();
+        *decoder.refill() = octets;
+        // The decoded content has one part alone.
+        content.keep_list(list);
+        if !ready!(polled)? {
+            return Poll::Ready(content.rewrite(|octets| decoder.decode(true, octets)));
         }
     }
 }
@@ -220,13 +218,13 @@ impl AsyncRead for Body {
         out: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         let this = &mut *self;
-        if out.remaining() == 0 || (this.at == this.chunk.len() && !ready!(this.poll_fill(cx))?) {
+        if out.remaining() == 0 || (this.chunk.unread().is_empty() && !ready!(this.poll_fill(cx))?) {
             return Poll::Ready(Ok(()));
         }
-        let left = &this.chunk[this.at..];
+        let left = this.chunk.unread();
         let taken = left.len().min(out.remaining());
         out.put_slice(&left[..taken]);
-        this.at += taken;
+        this.chunk.consume(taken);
         Poll::Ready(Ok(()))
     }
 }

@@ -22,6 +22,7 @@ use alula_h2::FrameSummary;
 use tokio::{io::AsyncRead as _, time::Instant};
 
 use crate::{
+    content::Content,
     error::{Error, Phase, Refusal},
     hand_over::{Part, Reader, Side},
     ledger::Ledger,
@@ -306,9 +307,9 @@ impl Conn {
     }
 
     /// Gives handles of a stream back, and the memory that its user had.
-    pub(crate) fn release(&self, at: SlotKey, sides: Sides, heads: [Option<Box<Head>>; 2], content: Vec<u8>) {
+    pub(crate) fn release(&self, at: SlotKey, sides: Sides, heads: [Option<Box<Head>>; 2], content: Content) {
         let mut shared = self.lock();
-        shared.give_back(at, content.len() as u32);
+        shared.give_back(at, content.len());
         shared.release(at, sides);
         let [one, other] = heads;
         if let Some(head) = one {
@@ -352,7 +353,7 @@ impl Conn {
         let Some(mut half) = locked.hand_over.begin_to_read(me, &mut locked.wake) else {
             return (shared, false);
         };
-        let mut input = std::mem::take(&mut shared.input);
+        let mut input = shared.take_input();
         drop(shared);
         let read = poll_read(&mut half, input.space(READ_STEP), cx);
         if let Poll::Ready(Ok(octets)) = read {

@@ -8,16 +8,11 @@ use crate::{
     error::{Cause, Error},
     hand_over::Side,
     machine::Event,
+    read_buf::ReadBuf,
     shared::{Accepted, Shared},
     slot::Sides,
 };
 
-/// The least that a content buffer holds; larger ones are powers of two, so that they soon fit whatever comes.
-const CONTENT_OCTETS_MIN: usize = 4 * 1024;
-/// A frame of that size or more is taken for the first of several: its buffer gets room for eight.
-const CONTENT_LARGE_FRAME: usize = 4 * 1024;
-/// But no more room than this.
-const CONTENT_FORESIGHT_MAX: usize = 128 * 1024;
 /// What a peer of HTTP/1.1 may send ahead before reading stops.
 const AHEAD_OCTETS_MAX: usize = 64 * 1024;
 
@@ -34,6 +29,9 @@ impl Shared {
 
     #[cfg(feature = "tls")]
     fn try_feed(&mut self) -> Result<(), Error> {
+        if self.tls.is_some() && self.plain.capacity() == 0 {
+            self.plain = self.spare_input();
+        }
         let Some(tls) = &mut self.tls else {
             return self.feed_input();
         };
@@ -59,7 +57,7 @@ impl Shared {
                 Ok((consumed, event)) => {
                     let idle = event.is_none();
                     if let Some(event) = event {
-                        self.on_event(event);
+                        self.on_event(event, &input);
                     }
                     input.consume(consumed);
                     if (idle && consumed == 0) || self.machine.rests(input.unread()) {
@@ -70,7 +68,10 @@ impl Shared {
             }
         };
         self.is_gated = self.machine.is_holding() && (self.is_input_over || !input.unread().is_empty());
-        self.input = input;
+        self.input = match self.claim.take() {
+            Some(claim) => self.hand_over_input(input, claim),
+            None => input,
+        };
         result
     }
 
@@ -81,7 +82,7 @@ impl Shared {
         }
         self.is_end_told = true;
         if let Some(event) = self.machine.receive_end(self.now)? {
-            self.on_event(event);
+            self.on_event(event, &ReadBuf::default());
         }
         Ok(())
     }
@@ -124,10 +125,10 @@ impl Shared {
         }
     }
 
-    fn on_event(&mut self, event: Event<'_>) {
+    fn on_event(&mut self, event: Event<'_>, input: &ReadBuf) {
         match event {
             Event::Head { stream, end } => self.on_head(stream, end),
-            Event::Data { stream, bytes, end } => self.on_data(stream, bytes, end),
+            Event::Data { stream, bytes, end } => self.on_data(stream, bytes, end, input),
             Event::Trailers { stream } => self.on_trailers(stream),
             Event::HeadTooLarge { stream } => self.on_head_too_large(stream),
             Event::Interim { stream } => self.on_interim(stream),
@@ -186,30 +187,31 @@ impl Shared {
         self.machine.forget(stream);
     }
 
-    fn on_data(&mut self, stream: StreamKey, bytes: &[u8], end: bool) {
-        let mut spare = Vec::new();
+    fn on_data(&mut self, stream: StreamKey, bytes: &[u8], end: bool, input: &ReadBuf) {
         match self.of_stream(stream) {
             Some((index, slot)) if slot.held.has(Sides::READ) => {
-                std::mem::swap(&mut spare, &mut slot.content);
                 slot.ended |= end;
-                if spare.capacity() == 0 && !bytes.is_empty() {
-                    spare = self.lend_content();
-                }
-                let grown = append(&mut spare, bytes, self.held.is_tight());
-                self.held.content_grew(grown);
-                let slot = &mut self.slots[index as usize];
-                slot.content = spare;
                 slot.received += bytes.len() as u64;
+                if !self.claims(index, bytes, input) {
+                    self.store(index, bytes);
+                }
                 self.wake_later(index, Side::Read);
             }
             _ => self.release_capacity(stream, bytes.len() as u32),
         }
     }
 
-    fn lend_content(&mut self) -> Vec<u8> {
-        let content = self.contents.pop_front().unwrap_or_default();
-        self.contents_octets -= content.capacity();
-        content
+    /// Copies content to the slot that it is for.
+    #[inline]
+    fn store(&mut self, index: u32, bytes: &[u8]) {
+        if bytes.is_empty() {
+            return;
+        }
+        if self.slots[index as usize].content.capacity() == 0 {
+            self.slots[index as usize].content = self.lend_content();
+        }
+        let grown = self.slots[index as usize].content.append(bytes, self.held.is_tight());
+        self.held.content_grew(grown);
     }
 
     fn on_trailers(&mut self, stream: StreamKey) {
@@ -224,19 +226,4 @@ impl Shared {
             _ => self.give_head(head),
         }
     }
-}
-
-/// Appends, with room for more of the same unless memory is tight; says by how much the capacity grew.
-#[inline]
-fn append(content: &mut Vec<u8>, bytes: &[u8], is_tight: bool) -> usize {
-    let before = content.capacity();
-    let needed = content.len() + bytes.len();
-    if needed > before {
-        let foreseen = if is_tight || bytes.len() < CONTENT_LARGE_FRAME { 0 } else { bytes.len() * 8 };
-        let wanted = needed.max(foreseen.min(CONTENT_FORESIGHT_MAX)).max(CONTENT_OCTETS_MIN);
-        let capacity = wanted.next_power_of_two();
-        content.reserve_exact(capacity - content.len());
-    }
-    content.extend_from_slice(bytes);
-    content.capacity() - before
 }

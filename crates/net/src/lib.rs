@@ -9,8 +9,10 @@
 mod accept;
 mod body;
 mod boxed;
+mod claim;
 mod conn;
 mod connect;
+mod content;
 mod deadlines;
 mod decoder;
 mod error;

@@ -1,5 +1,7 @@
 //! What was read and not used yet.
 
+use std::ops::Range;
+
 /// Initialised octets with the unread part in the middle.
 #[derive(Default)]
 pub(crate) struct ReadBuf {
@@ -9,6 +11,22 @@ pub(crate) struct ReadBuf {
 }
 
 impl ReadBuf {
+    /// Nothing, on memory that was used before; what is initialised of it stays so.
+    pub(crate) fn on(memory: Vec<u8>) -> Self {
+        Self { bytes: memory, start: 0, end: 0 }
+    }
+
+    pub(crate) fn into_memory(self) -> Vec<u8> {
+        self.bytes
+    }
+
+    /// Where these octets of it are in its memory.
+    pub(crate) fn place_of(&self, octets: &[u8]) -> Range<u32> {
+        let start = octets.as_ptr().addr() - self.bytes.as_ptr().addr();
+        debug_assert!(start >= self.start && start + octets.len() <= self.end);
+        start as u32..(start + octets.len()) as u32
+    }
+
     /// At least `at_least` octets of room after what is filled.
     pub(crate) fn space(&mut self, at_least: usize) -> &mut [u8] {
         if self.start == self.end {

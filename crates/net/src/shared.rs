@@ -3,6 +3,7 @@
 
 use std::{
     collections::VecDeque,
+    ops::Range,
     sync::{Arc, Weak},
     task::Waker,
 };
@@ -13,7 +14,9 @@ use alula_h2::ErrorCode;
 #[cfg(feature = "tls")]
 use crate::tls::Tls;
 use crate::{
+    claim::Claim,
     conn::Conn,
+    content::Content,
     error::{Cause, Error},
     hand_over::{HandOver, Side},
     idle::Idleness,
@@ -83,8 +86,12 @@ pub(crate) struct Shared {
     #[expect(clippy::vec_box)]
     heads: Vec<Box<Head>>,
     /// Taken in turn, so that all of them get to know the largest content soon.
-    pub(crate) contents: VecDeque<Vec<u8>>,
+    pub(crate) contents: VecDeque<Content>,
     pub(crate) contents_octets: usize,
+    /// Who gets the input that is being read, where it is not copied.
+    pub(crate) claim: Option<Claim>,
+    /// A list for its parts.
+    pub(crate) parts: Vec<Range<u32>>,
     /// Handles to wake once the lock is released.
     pub(crate) wake: Vec<Waker>,
     /// How often something came.
@@ -143,6 +150,8 @@ impl Shared {
             heads: Vec::new(),
             contents: VecDeque::new(),
             contents_octets: 0,
+            claim: None,
+            parts: Vec::new(),
             wake: Vec::new(),
             heard: 0,
             ended: None,
@@ -211,7 +220,7 @@ impl Shared {
         if sides.has(Sides::WRITE) {
             woken += usize::from(slot.arrive(Side::Write));
         }
-        let unread = if sides.has(Sides::READ) { slot.content.len() as u32 } else { 0 };
+        let unread = if sides.has(Sides::READ) { slot.content.len() } else { 0 };
         slot.held = slot.held.without(sides);
         let (stream, held, ended, failed) = (slot.stream, slot.held, slot.ended, slot.failed.is_some());
         self.hand_over.count_arrived(woken);
@@ -296,13 +305,13 @@ impl Shared {
 
     /// Takes a content buffer back; as a rule there is none.
     #[inline]
-    pub(crate) fn give_content(&mut self, content: Vec<u8>) {
+    pub(crate) fn give_content(&mut self, content: Content) {
         if content.capacity() > 0 {
             self.keep_content(content);
         }
     }
 
-    fn keep_content(&mut self, mut content: Vec<u8>) {
+    fn keep_content(&mut self, mut content: Content) {
         let octets = content.capacity();
         if !self.held.is_tight() {
             content.clear();
@@ -313,10 +322,18 @@ impl Shared {
         }
     }
 
+    #[inline]
+    pub(crate) fn lend_content(&mut self) -> Content {
+        let content = self.contents.pop_front().unwrap_or_default();
+        self.contents_octets -= content.capacity();
+        content
+    }
+
     /// Gives back the memory of an idle connection.
     pub(crate) fn trim(&mut self) {
         self.drop_spares();
         self.input.trim();
+        self.parts = Vec::new();
         #[cfg(feature = "tls")]
         self.plain.trim();
         self.out.trim(0);

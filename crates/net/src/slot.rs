@@ -8,6 +8,7 @@ use std::collections::VecDeque;
 use alula_fields::{Head, StreamKey, Time};
 
 use crate::{
+    content::Content,
     deadlines::Terms,
     error::Error,
     hand_over::{Side, Wait, Waits},
@@ -55,7 +56,7 @@ pub(crate) struct Slot {
     pub(crate) head: Option<Box<Head>>,
     /// The peer has ended its side; what it sent is in `content` and `trailers`.
     pub(crate) ended: bool,
-    pub(crate) content: Vec<u8>,
+    pub(crate) content: Content,
     pub(crate) trailers: Option<Box<Head>>,
     pub(crate) failed: Option<Error>,
     /// How often something had come on the connection when the stream was opened.
@@ -102,7 +103,7 @@ impl Slot {
     }
 
     /// Makes the slot ready for another stream; the generation moves on.
-    pub(crate) fn recycle(&mut self) -> Vec<u8> {
+    pub(crate) fn recycle(&mut self) -> Content {
         self.generation = self.generation.wrapping_add(1);
         self.stream = None;
         self.held = Sides::NONE;

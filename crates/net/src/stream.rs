@@ -13,6 +13,7 @@ use tokio::time::Instant;
 use crate::{
     body::Body,
     conn::Conn,
+    content::Content,
     error::{Cause, Error, Phase, Refusal, Retry},
     hand_over::Side,
     machine::Machine,
@@ -74,7 +75,7 @@ impl Stream {
     /// Gives up the sending direction, whose message is whole. Allocates nothing.
     pub fn sent_all(&mut self) -> Sent {
         self.sides = self.sides.without(Sides::WRITE);
-        self.conn.release(self.at, Sides::WRITE, [None, None], Vec::new());
+        self.conn.release(self.at, Sides::WRITE, [None, None], Content::default());
         Sent::whole()
     }
 
@@ -177,10 +178,10 @@ impl Stream {
     /// connection. False when there is no more.
     pub(crate) fn poll_content(
         &self,
-        chunk: &mut Vec<u8>,
+        chunk: &mut Content,
         cx: &mut Context<'_>,
     ) -> Poll<Result<bool, Error>> {
-        let mut returned = chunk.len() as u32;
+        let mut returned = chunk.len();
         chunk.clear();
         self.conn.poll_wait(self.at, Side::Read, cx, |shared| {
             shared.give_back(self.at, std::mem::take(&mut returned));
@@ -228,7 +229,7 @@ impl Stream {
                 body.join(self);
                 body.give_all(heads);
             }
-            None => self.drop_with(heads, Vec::new()),
+            None => self.drop_with(heads, Content::default()),
         }
         Sent::whole()
     }
@@ -317,7 +318,7 @@ impl Stream {
         Ok(())
     }
 
-    pub(crate) fn drop_with(&mut self, heads: [Option<Box<Head>>; 2], content: Vec<u8>) {
+    pub(crate) fn drop_with(&mut self, heads: [Option<Box<Head>>; 2], content: Content) {
         let sides = std::mem::replace(&mut self.sides, Sides::NONE);
         self.conn.release(self.at, sides, heads, content);
     }
@@ -326,7 +327,7 @@ impl Stream {
 impl Drop for Stream {
     fn drop(&mut self) {
         if self.sides != Sides::NONE {
-            self.drop_with([None, None], Vec::new());
+            self.drop_with([None, None], Content::default());
         }
     }
 }

@@ -1,0 +1,95 @@
+//! Large content that is handed over as it was read, instead of being copied: its stream claims the input, and the connection
+//! reads on into other memory, which is that of content that was read.
+//!
+//! Rule 1: one stream claims what is read at once, and holds nothing else then; it begins with much, so that not a whole
+//! buffer is kept for a little. Others' content is copied.
+//! Rule 2: parts beyond some are copied, so that no list of parts grows with what peers send.
+
+use std::ops::Range;
+
+use crate::{content::Content, read_buf::ReadBuf, shared::Shared};
+
+/// A claim begins with so many octets.
+const BEGIN_OCTETS: usize = 8 * 1024;
+/// The parts that content may have, beside the first.
+const PARTS_MAX: usize = 64;
+
+/// Who gets the input that is being read.
+pub(crate) struct Claim {
+    slot: u32,
+    first: Range<u32>,
+    /// What comes after as many parts as there may be.
+    rest: Vec<u8>,
+}
+
+impl Shared {
+    /// Whether content that was read is left in the input, for this slot to have; else it is to be copied.
+    #[inline]
+    pub(crate) fn claims(&mut self, slot: u32, bytes: &[u8], input: &ReadBuf) -> bool {
+        match &self.claim {
+            None => bytes.len() >= BEGIN_OCTETS && self.begin_claim(slot, input.place_of(bytes)),
+            Some(claim) => claim.slot == slot && self.continue_claim(bytes, input),
+        }
+    }
+
+    fn begin_claim(&mut self, slot: u32, first: Range<u32>) -> bool {
+        let may = self.slots[slot as usize].content.is_empty() && !self.held.is_tight();
+        if may {
+            self.claim = Some(Claim { slot, first, rest: Vec::new() });
+        }
+        may
+    }
+
+    fn continue_claim(&mut self, bytes: &[u8], input: &ReadBuf) -> bool {
+        if let (Some(claim), false) = (&mut self.claim, bytes.is_empty()) {
+            if self.parts.len() < PARTS_MAX && claim.rest.is_empty() {
+                self.parts.push(input.place_of(bytes));
+            } else {
+                claim.rest.extend_from_slice(bytes);
+            }
+        }
+        true
+    }
+
+    /// Gives the input to whoever has claimed it; what was not taken of it is moved to other memory.
+    pub(crate) fn hand_over_input(&mut self, input: ReadBuf, claim: Claim) -> ReadBuf {
+        let mut left = ReadBuf::default();
+        if !input.unread().is_empty() {
+            left = self.spare_input();
+            left.space(input.unread().len())[..input.unread().len()].copy_from_slice(input.unread());
+            left.filled(input.unread().len());
+        }
+        let mut content =
+            Content::in_parts(input.into_memory(), claim.first, std::mem::take(&mut self.parts));
+        if !claim.rest.is_empty() {
+            content.append(&claim.rest, self.held.is_tight());
+        }
+        self.held.content_grew(content.capacity());
+        let before = std::mem::replace(&mut self.slots[claim.slot as usize].content, content);
+        self.give_content(before);
+        left
+    }
+
+    /// The input, to be read into: with memory of content if it has none of its own.
+    #[inline]
+    pub(crate) fn take_input(&mut self) -> ReadBuf {
+        if self.input.capacity() == 0 {
+            return self.spare_input();
+        }
+        std::mem::take(&mut self.input)
+    }
+
+    /// The largest of the spare memory, which soon is as large as it has to be.
+    pub(crate) fn spare_input(&mut self) -> ReadBuf {
+        let sizes = self.contents.iter().map(Content::initialised).enumerate();
+        let Some((place, _)) = sizes.max_by_key(|(_, size)| *size) else { return ReadBuf::default() };
+        let Some(spare) = self.contents.remove(place) else { return ReadBuf::default() };
+        self.contents_octets -= spare.capacity();
+        self.held.content_went(spare.capacity());
+        let (memory, list) = spare.into_memory();
+        if self.parts.capacity() == 0 {
+            self.parts = list;
+        }
+        ReadBuf::on(memory)
+    }
+}
