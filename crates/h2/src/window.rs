@@ -63,6 +63,9 @@ pub(crate) struct WindowOverflow;
 /// Octets of DATA that a WINDOW_UPDATE of thirteen is not too much for, however large the window.
 const WORTH_A_FRAME_MAX: u32 = 256 * 1024;
 
+/// Octets of DATA that a WINDOW_UPDATE is not too much for where other frames go out anyway.
+const WORTH_COMPANY_MAX: u32 = 64 * 1024;
+
 /// How much the peer may send, and what becomes of what it has sent.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct ReceiveWindow {
@@ -108,13 +111,20 @@ impl ReceiveWindow {
     /// The increment of a WINDOW_UPDATE that is worth sending now.
     #[inline]
     pub(crate) fn update(&mut self) -> Option<u32> {
-        if !self.is_update_due() {
-            return None;
-        }
+        self.is_update_due().then(|| self.announce())
+    }
+
+    /// The increment of a WINDOW_UPDATE that is worth going out with other frames, which spares one that would go out alone.
+    #[inline]
+    pub(crate) fn update_in_company(&mut self) -> Option<u32> {
+        (self.owed >= WORTH_COMPANY_MAX.min(self.size / 8).max(1)).then(|| self.announce())
+    }
+
+    fn announce(&mut self) -> u32 {
         let increment = self.owed;
         self.owed = 0;
         self.available += i64::from(increment);
-        Some(increment)
+        increment
     }
 
     /// Whether half of the window is owed, or as much as is worth a frame in any case. No window is above 2^31-1, so doubling
@@ -209,6 +219,19 @@ mod tests {
         assert_eq!(window.release(49), 11, "only what is held");
         assert_eq!(window.update(), Some(60));
         assert_eq!(window, ReceiveWindow::new(100));
+    }
+
+    #[test]
+    fn less_is_announced_in_company() {
+        for (size, least) in [(100, 12), (1 << 20, 64 * 1024), (4, 1)] {
+            let mut window = ReceiveWindow::new(size);
+            assert_eq!(window.update_in_company(), None, "nothing is owed");
+            window.receive(least, least - 1).unwrap();
+            assert_eq!(window.update_in_company(), None);
+            window.release(1);
+            assert_eq!(window.update_in_company(), Some(least));
+            window.check_invariants();
+        }
     }
 
     #[test]

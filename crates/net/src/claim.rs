@@ -32,12 +32,25 @@ impl Shared {
         }
     }
 
-    fn begin_claim(&mut self, slot: u32, first: Range<u32>) -> bool {
-        let may = self.slots[slot as usize].content.is_empty() && !self.held.is_tight();
-        if may {
-            self.claim = Some(Claim { slot, first, rest: Vec::new() });
+    fn begin_claim(&mut self, slot: u32, place: Range<u32>) -> bool {
+        let content = &mut self.slots[slot as usize].content;
+        let copied =
+            self.copied.take().filter(|(of, place)| *of == slot && content.len() as usize == place.len());
+        if self.held.is_tight() || !(content.is_empty() || copied.is_some()) {
+            return false;
         }
-        may
+        let first = match copied {
+            // The end of a frame that had begun before: it is still where it was read.
+            Some((_, first)) => {
+                self.parts.push(place);
+                let copy = std::mem::take(content);
+                self.give_content(copy);
+                first
+            }
+            None => place,
+        };
+        self.claim = Some(Claim { slot, first, rest: Vec::new() });
+        true
     }
 
     fn continue_claim(&mut self, bytes: &[u8], input: &ReadBuf) -> bool {

@@ -52,6 +52,7 @@ impl Shared {
     fn feed_input(&mut self) -> Result<(), Error> {
         let mut input = std::mem::take(&mut self.input);
         self.heard += u64::from(!input.unread().is_empty());
+        self.copied = None;
         let result = loop {
             match self.machine.receive(input.unread(), self.now) {
                 Ok((consumed, event)) => {
@@ -193,7 +194,7 @@ impl Shared {
                 slot.ended |= end;
                 slot.received += bytes.len() as u64;
                 if !self.claims(index, bytes, input) {
-                    self.store(index, bytes);
+                    self.store(index, bytes, input);
                 }
                 self.wake_later(index, Side::Read);
             }
@@ -203,9 +204,12 @@ impl Shared {
 
     /// Copies content to the slot that it is for.
     #[inline]
-    fn store(&mut self, index: u32, bytes: &[u8]) {
+    fn store(&mut self, index: u32, bytes: &[u8], input: &ReadBuf) {
         if bytes.is_empty() {
             return;
+        }
+        if self.slots[index as usize].content.is_empty() {
+            self.copied = Some((index, input.place_of(bytes)));
         }
         if self.slots[index as usize].content.capacity() == 0 {
             self.slots[index as usize].content = self.lend_content();

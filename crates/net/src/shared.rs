@@ -90,6 +90,8 @@ pub(crate) struct Shared {
     pub(crate) contents_octets: usize,
     /// Who gets the input that is being read, where it is not copied.
     pub(crate) claim: Option<Claim>,
+    /// Who got a copy of the first that was read for it, and where that is in the input.
+    pub(crate) copied: Option<(u32, Range<u32>)>,
     /// A list for its parts.
     pub(crate) parts: Vec<Range<u32>>,
     /// Handles to wake once the lock is released.
@@ -151,6 +153,7 @@ impl Shared {
             contents: VecDeque::new(),
             contents_octets: 0,
             claim: None,
+            copied: None,
             parts: Vec::new(),
             wake: Vec::new(),
             heard: 0,

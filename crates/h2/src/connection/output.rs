@@ -264,6 +264,7 @@ impl Connection {
     /// Moves what waits into the driver's buffer; called before anything else is written there.
     #[inline]
     pub(super) fn flush(&mut self, out: &mut OutBuf) {
+        self.announce_in_company();
         if !self.pending.is_empty() {
             out.extend(self.pending.unsent());
             self.pending.clear();
@@ -328,6 +329,19 @@ impl Connection {
         if let Some(increment) = self.window_in.update() {
             self.queue_window_update(0, increment);
             self.occasion_to_measure(None, increment);
+        }
+    }
+
+    /// Says what the connection's window has got back along with what goes out now. Of a window that is mostly free it is not
+    /// worth finding out whether it is too small.
+    #[inline]
+    fn announce_in_company(&mut self) {
+        let is_mostly_used = 2 * self.window_in.available() < i64::from(self.window_in.size());
+        if let Some(increment) = self.window_in.update_in_company() {
+            self.queue_window_update(0, increment);
+            if is_mostly_used {
+                self.occasion_to_measure(None, increment);
+            }
         }
     }
 
