@@ -55,7 +55,7 @@ impl Shared {
 
     fn continue_claim(&mut self, bytes: &[u8], input: &ReadBuf) -> bool {
         if let (Some(claim), false) = (&mut self.claim, bytes.is_empty()) {
-            if self.parts.len() < PARTS_MAX && claim.rest.is_empty() {
+            if self.parts.len() < PARTS_MAX {
                 self.parts.push(input.place_of(bytes));
             } else {
                 claim.rest.extend_from_slice(bytes);
