@@ -63,8 +63,14 @@ pub(crate) struct WindowOverflow;
 /// Octets of DATA that a WINDOW_UPDATE of thirteen is not too much for, however large the window.
 const WORTH_A_FRAME_MAX: u32 = 256 * 1024;
 
-/// Octets of DATA that a WINDOW_UPDATE is not too much for where other frames go out anyway.
-const WORTH_COMPANY_MAX: u32 = 64 * 1024;
+/// Octets of DATA that a WINDOW_UPDATE is not too much for where other frames go out anyway, of a window of this size.
+const fn worth_company(size: u32) -> u32 {
+    match size / 8 {
+        0 => 1,
+        eighth if eighth > 64 * 1024 => 64 * 1024,
+        eighth => eighth,
+    }
+}
 
 /// How much the peer may send, and what becomes of what it has sent.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -77,12 +83,14 @@ pub(crate) struct ReceiveWindow {
     owed: u32,
     /// The sum of the three.
     size: u32,
+    /// What is owed goes along with other frames from here on.
+    company_at: u32,
 }
 
 impl ReceiveWindow {
     #[inline]
     pub(crate) const fn new(size: u32) -> Self {
-        Self { available: size as i64, held: 0, owed: 0, size }
+        Self { available: size as i64, held: 0, owed: 0, size, company_at: worth_company(size) }
     }
 
     /// Takes a frame that has arrived, `consumed` octets of which nobody waits for (padding).
@@ -114,13 +122,14 @@ impl ReceiveWindow {
         self.is_update_due().then(|| self.announce())
     }
 
-    /// The increment of a WINDOW_UPDATE that is worth going out with other frames, which spares one that would go out alone.
+    /// Whether a WINDOW_UPDATE is worth going out with other frames, which spares one that would go out alone.
     #[inline]
-    pub(crate) fn update_in_company(&mut self) -> Option<u32> {
-        (self.owed >= WORTH_COMPANY_MAX.min(self.size / 8).max(1)).then(|| self.announce())
+    pub(crate) const fn is_worth_company(&self) -> bool {
+        self.owed >= self.company_at
     }
 
-    fn announce(&mut self) -> u32 {
+    /// Counts what is owed as announced; says how much that is.
+    pub(crate) fn announce(&mut self) -> u32 {
         let increment = self.owed;
         self.owed = 0;
         self.available += i64::from(increment);
@@ -138,6 +147,7 @@ impl ReceiveWindow {
     pub(crate) fn grow(&mut self, increment: u32) -> Result<(), WindowOverflow> {
         let size = self.size.checked_add(increment).filter(|&size| size <= MAX_31).ok_or(WindowOverflow)?;
         self.size = size;
+        self.company_at = worth_company(size);
         self.available += i64::from(increment);
         Ok(())
     }
@@ -153,6 +163,7 @@ impl ReceiveWindow {
         let delta = i64::from(to) - i64::from(from);
         self.available += delta;
         self.size = (i64::from(self.size) + delta) as u32;
+        self.company_at = worth_company(self.size);
     }
 
     #[inline]
@@ -225,11 +236,12 @@ mod tests {
     fn less_is_announced_in_company() {
         for (size, least) in [(100, 12), (1 << 20, 64 * 1024), (4, 1)] {
             let mut window = ReceiveWindow::new(size);
-            assert_eq!(window.update_in_company(), None, "nothing is owed");
+            assert!(!window.is_worth_company(), "nothing is owed");
             window.receive(least, least - 1).unwrap();
-            assert_eq!(window.update_in_company(), None);
+            assert!(!window.is_worth_company());
             window.release(1);
-            assert_eq!(window.update_in_company(), Some(least));
+            assert!(window.is_worth_company());
+            assert_eq!(window.announce(), least);
             window.check_invariants();
         }
     }

@@ -26,6 +26,7 @@ use crate::{
 /// [`copy_to`](Self::copy_to), or by whatever takes an [`AsyncRead`]; its end is only told when it is whole.
 pub struct Body {
     stream: Option<Stream>,
+    /// What came; where a decoder stands between, it has the octets.
     chunk: Content,
     ended: bool,
     trailers: Option<Box<Head>>,
@@ -45,10 +46,10 @@ impl Body {
     /// # Errors
     /// The stream was reset, the connection broke or a deadline passed before the content was whole.
     pub async fn chunk(&mut self) -> Result<Option<&[u8]>, Error> {
-        if self.chunk.unread().is_empty() && !self.fill().await? {
+        if self.unread().is_empty() && !self.fill().await? {
             return Ok(None);
         }
-        Ok(Some(self.chunk.next()))
+        Ok(Some(self.take(self.unread().len())))
     }
 
     /// As [`chunk`](Self::chunk), for those who write futures and streams by hand.
@@ -56,10 +57,10 @@ impl Body {
     /// # Errors
     /// As [`Self::chunk`].
     pub fn poll_chunk(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<&[u8]>, Error>> {
-        if self.chunk.unread().is_empty() && !ready!(self.poll_fill(cx))? {
+        if self.unread().is_empty() && !ready!(self.poll_fill(cx))? {
             return Poll::Ready(Ok(None));
         }
-        Poll::Ready(Ok(Some(self.chunk.next())))
+        Poll::Ready(Ok(Some(self.take(self.unread().len()))))
     }
 
     /// Reads into `out`; 0 once the content is whole or when `out` is empty.
@@ -69,13 +70,11 @@ impl Body {
     /// # Errors
     /// As [`Self::chunk`].
     pub async fn read(&mut self, out: &mut [u8]) -> Result<usize, Error> {
-        if out.is_empty() || (self.chunk.unread().is_empty() && !self.fill().await?) {
+        if out.is_empty() || (self.unread().is_empty() && !self.fill().await?) {
             return Ok(0);
         }
-        let left = self.chunk.unread();
-        let taken = left.len().min(out.len());
-        out[..taken].copy_from_slice(&left[..taken]);
-        self.chunk.consume(taken);
+        let taken = self.unread().len().min(out.len());
+        out[..taken].copy_from_slice(self.take(taken));
         Ok(taken)
     }
 
@@ -123,7 +122,7 @@ impl Body {
 
     /// Whether nothing more will come.
     pub fn is_ended(&self) -> bool {
-        self.ended && self.chunk.unread().is_empty()
+        self.ended && self.unread().is_empty()
     }
 
     /// The peer's address; none once the body was given back.
@@ -145,6 +144,24 @@ impl Body {
     /// Decodes the content with `decoder` from here on. To be called before anything is read.
     pub fn decode_with(&mut self, decoder: Box<dyn Decoder>) {
         self.decoder = Some(decoder);
+    }
+
+    /// What can be read at once.
+    #[inline]
+    fn unread(&self) -> &[u8] {
+        match &self.decoder {
+            None => self.chunk.unread(),
+            Some(decoder) => decoder.unread(),
+        }
+    }
+
+    /// Takes so many octets of that.
+    #[inline]
+    fn take(&mut self, octets: usize) -> &[u8] {
+        match &mut self.decoder {
+            None => self.chunk.take(octets),
+            Some(decoder) => decoder.take(octets),
+        }
     }
 
     /// Swaps the next chunk in. False when there is none.
@@ -178,9 +195,7 @@ impl Body {
             }
             let mut content = std::mem::take(&mut self.chunk);
             if let Some(decoder) = self.decoder.take() {
-                let (octets, list) = content.into_memory();
-                content = Content::whole(decoder.give_back(octets));
-                content.keep_list(list);
+                content.put_memory(decoder.give_back());
             }
             stream.drop_with(heads, content);
         }
@@ -191,21 +206,18 @@ impl Body {
 fn poll_decoded(
     stream: &Stream,
     decoder: &mut dyn Decoder,
-    content: &mut Content,
+    coded: &mut Content,
     cx: &mut Context<'_>,
 ) -> Poll<Result<bool, Error>> {
     loop {
-        if content.rewrite(|octets| decoder.decode(false, octets))? {
+        if decoder.decode(false)? {
             return Poll::Ready(Ok(true));
         }
-        let mut coded = Content::whole(std::mem::take(decoder.refill()));
-        let polled = stream.poll_content(&mut coded, cx);
-        let (octets, list) = coded.into_whole();
-        *decoder.refill() = octets;
-        // The decoded content has one part alone.
-        content.keep_list(list);
+        coded.put_memory(std::mem::take(decoder.refill()));
+        let polled = stream.poll_content(coded, cx);
+        *decoder.refill() = coded.take_whole();
         if !ready!(polled)? {
-            return Poll::Ready(content.rewrite(|octets| decoder.decode(true, octets)));
+            return Poll::Ready(decoder.decode(true));
         }
     }
 }
@@ -218,13 +230,11 @@ impl AsyncRead for Body {
         out: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         let this = &mut *self;
-        if out.remaining() == 0 || (this.chunk.unread().is_empty() && !ready!(this.poll_fill(cx))?) {
+        if out.remaining() == 0 || (this.unread().is_empty() && !ready!(this.poll_fill(cx))?) {
             return Poll::Ready(Ok(()));
         }
-        let left = this.chunk.unread();
-        let taken = left.len().min(out.remaining());
-        out.put_slice(&left[..taken]);
-        this.chunk.consume(taken);
+        let taken = this.unread().len().min(out.remaining());
+        out.put_slice(this.take(taken));
         Poll::Ready(Ok(()))
     }
 }

@@ -42,7 +42,7 @@ impl Shared {
         let first = match copied {
             // The end of a frame that had begun before: it is still where it was read.
             Some((_, first)) => {
-                self.parts.push(place);
+                self.list.note_part(place, PARTS_MAX);
                 let copy = std::mem::take(content);
                 self.give_content(copy);
                 first
@@ -54,12 +54,11 @@ impl Shared {
     }
 
     fn continue_claim(&mut self, bytes: &[u8], input: &ReadBuf) -> bool {
-        if let (Some(claim), false) = (&mut self.claim, bytes.is_empty()) {
-            if self.parts.len() < PARTS_MAX {
-                self.parts.push(input.place_of(bytes));
-            } else {
-                claim.rest.extend_from_slice(bytes);
-            }
+        if !bytes.is_empty()
+            && !self.list.note_part(input.place_of(bytes), PARTS_MAX)
+            && let Some(claim) = &mut self.claim
+        {
+            claim.rest.extend_from_slice(bytes);
         }
         true
     }
@@ -72,8 +71,8 @@ impl Shared {
             left.space(input.unread().len())[..input.unread().len()].copy_from_slice(input.unread());
             left.filled(input.unread().len());
         }
-        let mut content =
-            Content::in_parts(input.into_memory(), claim.first, std::mem::take(&mut self.parts));
+        let mut content = std::mem::take(&mut self.list);
+        content.hold(input.into_memory(), claim.first);
         if !claim.rest.is_empty() {
             content.append(&claim.rest, self.held.is_tight());
         }
@@ -96,12 +95,12 @@ impl Shared {
     pub(crate) fn spare_input(&mut self) -> ReadBuf {
         let sizes = self.contents.iter().map(Content::initialised).enumerate();
         let Some((place, _)) = sizes.max_by_key(|(_, size)| *size) else { return ReadBuf::default() };
-        let Some(spare) = self.contents.remove(place) else { return ReadBuf::default() };
+        let Some(mut spare) = self.contents.remove(place) else { return ReadBuf::default() };
         self.contents_octets -= spare.capacity();
         self.held.content_went(spare.capacity());
-        let (memory, list) = spare.into_memory();
-        if self.parts.capacity() == 0 {
-            self.parts = list;
+        let memory = spare.take_memory();
+        if self.list.is_none() {
+            self.list = spare;
         }
         ReadBuf::on(memory)
     }

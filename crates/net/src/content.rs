@@ -12,9 +12,13 @@ const LARGE_FRAME: usize = 4 * 1024;
 /// But no more room than this.
 const FORESIGHT_MAX: usize = 128 * 1024;
 
-/// Content in parts, of which the first ones may have been read.
+/// Content in parts, of which the first ones may have been read. It is as small as can be, since it is moved with every message:
+/// where there is none, there is nothing else.
 #[derive(Default)]
-pub(crate) struct Content {
+pub(crate) struct Content(Option<Box<Held>>);
+
+#[derive(Default)]
+struct Held {
     /// All that is initialised, which is kept so: what is no content is between the parts.
     octets: Vec<u8>,
     /// What is to be read next.
@@ -28,43 +32,108 @@ pub(crate) struct Content {
 }
 
 impl Content {
-    /// All of these octets.
-    pub(crate) fn whole(octets: Vec<u8>) -> Self {
-        let len = octets.len() as u32;
-        Self { octets, now: 0..len, more: Vec::new(), read: 0, len }
+    fn held(&mut self) -> &mut Held {
+        self.0.get_or_insert_default()
     }
 
-    /// These parts of the octets.
-    pub(crate) fn in_parts(octets: Vec<u8>, first: Range<u32>, more: Vec<Range<u32>>) -> Self {
-        let len = first.len() + more.iter().map(Range::len).sum::<usize>();
-        Self { octets, now: first, more, read: 0, len: len as u32 }
+    /// Whether it holds nothing at all, not even a list for parts.
+    pub(crate) fn is_none(&self) -> bool {
+        self.0.is_none()
     }
 
     /// The octets of content, whether or not they were read.
     #[inline]
     pub(crate) fn len(&self) -> u32 {
-        self.len
+        self.0.as_ref().map_or(0, |held| held.len)
     }
 
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
-        self.len == 0
+        self.len() == 0
     }
 
     /// What its memory could hold.
     #[inline]
     pub(crate) fn capacity(&self) -> usize {
-        self.octets.capacity()
+        self.0.as_ref().map_or(0, |held| held.octets.capacity())
     }
 
     /// What is initialised of its memory.
     pub(crate) fn initialised(&self) -> usize {
-        self.octets.len()
+        self.0.as_ref().map_or(0, |held| held.octets.len())
     }
 
     /// Appends, with room for more of the same unless memory is tight; says by how much the capacity grew.
     #[inline]
     pub(crate) fn append(&mut self, bytes: &[u8], is_tight: bool) -> usize {
+        self.held().append(bytes, is_tight)
+    }
+
+    /// Puts a part down that is to follow once there are octets; false when there are so many already.
+    pub(crate) fn note_part(&mut self, part: Range<u32>, parts_max: usize) -> bool {
+        let more = &mut self.held().more;
+        let has_room = more.len() < parts_max;
+        if has_room {
+            more.push(part);
+        }
+        has_room
+    }
+
+    /// Becomes what these octets hold: this part, and those that were noted.
+    pub(crate) fn hold(&mut self, octets: Vec<u8>, first: Range<u32>) {
+        let held = self.held();
+        let len = first.len() + held.more.iter().map(Range::len).sum::<usize>();
+        (held.octets, held.now, held.len) = (octets, first, len as u32);
+    }
+
+    /// What can be read at once; nothing once all was read.
+    #[inline]
+    pub(crate) fn unread(&self) -> &[u8] {
+        self.0.as_ref().map_or(&[], |held| held.at(&held.now))
+    }
+
+    /// Takes so many octets of that.
+    #[inline]
+    pub(crate) fn take(&mut self, octets: usize) -> &[u8] {
+        self.0.as_mut().map_or(&[], |held| held.take(octets))
+    }
+
+    /// Forgets what it holds, and keeps the memory.
+    #[inline]
+    pub(crate) fn clear(&mut self) {
+        if let Some(held) = &mut self.0 {
+            held.now = 0..0;
+            held.more.clear();
+            (held.read, held.len) = (0, 0);
+        }
+    }
+
+    /// Its memory as it is, which it has no more.
+    pub(crate) fn take_memory(&mut self) -> Vec<u8> {
+        self.0.as_mut().map(|held| std::mem::take(&mut held.octets)).unwrap_or_default()
+    }
+
+    /// All of it, which was not read, in one piece; only how long it was is still known.
+    pub(crate) fn take_whole(&mut self) -> Vec<u8> {
+        self.0.as_mut().map(|held| held.take_whole()).unwrap_or_default()
+    }
+
+    /// Gives it memory, where it has none.
+    pub(crate) fn put_memory(&mut self, memory: Vec<u8>) {
+        if memory.capacity() > 0 {
+            self.held().octets = memory;
+        }
+    }
+}
+
+impl Held {
+    #[inline]
+    fn at(&self, part: &Range<u32>) -> &[u8] {
+        &self.octets[part.start as usize..part.end as usize]
+    }
+
+    #[inline]
+    fn append(&mut self, bytes: &[u8], is_tight: bool) -> usize {
         let before = self.octets.capacity();
         let last = self.more.last_mut().unwrap_or(&mut self.now);
         let end = last.end as usize;
@@ -89,70 +158,28 @@ impl Content {
         }
     }
 
-    /// What can be read at once; nothing once all was read.
     #[inline]
-    pub(crate) fn unread(&self) -> &[u8] {
-        &self.octets[self.now.start as usize..self.now.end as usize]
-    }
-
-    /// So much of that was read.
-    #[inline]
-    pub(crate) fn consume(&mut self, octets: usize) {
-        self.now.start += octets as u32;
+    fn take(&mut self, octets: usize) -> &[u8] {
+        let taken = self.now.start..self.now.start + octets as u32;
+        self.now.start = taken.end;
         debug_assert!(self.now.start <= self.now.end);
         if self.now.is_empty() && self.read < self.more.len() {
             self.now = self.more[self.read].clone();
             self.read += 1;
         }
+        self.at(&taken)
     }
 
-    /// Takes what can be read at once.
-    #[inline]
-    pub(crate) fn next(&mut self) -> &[u8] {
-        let part = self.now.clone();
-        self.consume(part.len());
-        &self.octets[part.start as usize..part.end as usize]
-    }
-
-    /// Forgets what it holds, and keeps the memory.
-    #[inline]
-    pub(crate) fn clear(&mut self) {
-        self.now = 0..0;
-        self.more.clear();
-        (self.read, self.len) = (0, 0);
-    }
-
-    /// Has `write` make other content of it in the same memory, and says what that answers.
-    pub(crate) fn rewrite<T>(&mut self, write: impl FnOnce(&mut Vec<u8>) -> T) -> T {
-        self.clear();
-        let answer = write(&mut self.octets);
-        self.len = self.octets.len() as u32;
-        self.now = 0..self.len;
-        answer
-    }
-
-    /// All of it, which was not read, in one piece; and the list of its parts, which is empty.
-    pub(crate) fn into_whole(mut self) -> (Vec<u8>, Vec<Range<u32>>) {
+    fn take_whole(&mut self) -> Vec<u8> {
         let mut end = 0;
-        for part in std::iter::once(self.now).chain(self.more.drain(..)) {
+        for part in std::iter::once(&self.now).chain(&self.more) {
             self.octets.copy_within(part.start as usize..part.end as usize, end);
             end += part.len();
         }
         self.octets.truncate(end);
-        (self.octets, self.more)
-    }
-
-    /// The memory alone, whatever it holds, and the list of its parts, which is empty.
-    pub(crate) fn into_memory(mut self) -> (Vec<u8>, Vec<Range<u32>>) {
         self.more.clear();
-        (self.octets, self.more)
-    }
-
-    /// Uses this list for its parts, where it has none yet.
-    pub(crate) fn keep_list(&mut self, list: Vec<Range<u32>>) {
-        if self.more.capacity() == 0 {
-            self.more = list;
-        }
+        self.now = 0..0;
+        std::mem::take(&mut self.octets)
     }
 }
 
@@ -161,13 +188,16 @@ mod tests {
     use super::*;
 
     fn in_parts() -> Content {
-        Content::in_parts(b"..ab.cde..f".to_vec(), 2..4, vec![5..8, 10..11])
+        let mut content = Content::default();
+        assert!(content.note_part(5..8, 2) && content.note_part(10..11, 2) && !content.note_part(12..13, 2));
+        content.hold(b"..ab.cde..f".to_vec(), 2..4);
+        content
     }
 
     fn read(mut content: Content) -> Vec<u8> {
         let mut all = Vec::new();
         while !content.unread().is_empty() {
-            all.extend_from_slice(content.next());
+            all.extend_from_slice(content.take(content.unread().len()));
         }
         all
     }
@@ -176,11 +206,11 @@ mod tests {
     fn parts_are_read_in_their_order() {
         assert_eq!((in_parts().len(), read(in_parts())), (6, b"abcdef".to_vec()));
         let mut content = in_parts();
-        for expected in [&b"ab"[..], b"b", b"cde", b"de", b"e", b"f", b""] {
+        for expected in [&b"ab"[..], b"b", b"cde", b"de", b"e", b"f"] {
             assert_eq!(content.unread(), expected);
-            content.consume(expected.len().min(1));
+            assert_eq!(content.take(1), &expected[..1]);
         }
-        assert_eq!((content.len(), content.is_empty()), (6, false));
+        assert_eq!((content.unread(), content.len()), (&b""[..], 6));
     }
 
     #[test]
@@ -188,7 +218,8 @@ mod tests {
         let mut content = in_parts();
         assert!(content.append(b"gh", false) > 0);
         assert_eq!(read(content), b"abcdefgh");
-        let mut content = Content::in_parts(b"..ab......".to_vec(), 2..4, Vec::new());
+        let mut content = Content::default();
+        content.hold(b"..ab......".to_vec(), 2..4);
         assert_eq!(content.append(b"cd", false), 0);
         assert_eq!((content.len(), content.initialised(), read(content)), (4, 10, b"abcd".to_vec()));
     }
@@ -200,16 +231,26 @@ mod tests {
         assert_eq!((content.is_empty(), content.initialised(), content.unread()), (true, 11, &b""[..]));
         assert_eq!(content.append(b"xy", false), 0);
         assert_eq!(read(content), b"xy");
-        assert_eq!(in_parts().into_memory().0.len(), 11);
+        assert_eq!(in_parts().take_memory().len(), 11);
     }
 
     #[test]
     fn it_can_be_had_in_one_piece() {
-        assert_eq!(in_parts().into_whole(), (b"abcdef".to_vec(), Vec::new()));
-        let mut content = Content::whole(b"whole".to_vec());
-        content.rewrite(|octets| octets.push(b'.'));
-        assert_eq!((content.len(), read(content)), (6, b"whole.".to_vec()));
-        assert_eq!(Content::default().into_whole().0, b"");
+        let mut content = in_parts();
+        assert_eq!(content.take_whole(), b"abcdef");
+        assert_eq!((content.len(), content.capacity(), content.unread()), (6, 0, &b""[..]));
+        content.put_memory(vec![0; 9]);
+        content.clear();
+        assert_eq!((content.len(), content.initialised()), (0, 9));
+    }
+
+    #[test]
+    fn nothing_holds_nothing() {
+        let mut content = Content::default();
+        content.clear();
+        content.put_memory(Vec::new());
+        assert!(content.unread().is_empty() && content.take(0).is_empty() && content.take_whole().is_empty());
+        assert!(content.is_none());
     }
 
     #[test]

@@ -9,14 +9,20 @@ pub trait Decoder: Send + Sync {
     /// Where the coded octets are, all of which were decoded: the next ones are put in their place.
     fn refill(&mut self) -> &mut Vec<u8>;
 
-    /// Puts what comes next into `content`, which is empty or to be overwritten; false when more coded octets are needed.
-    /// `is_over` says that there are none: false means then that the content is whole.
+    /// Makes the next content, once all of the last was taken; false when more coded octets are needed. `is_over` says that
+    /// there are none: false means then that the content is whole.
     ///
     /// # Errors
     /// The octets are not in the coding they are said to be in, they end before it does, or they grow over what they may. The
     /// same error comes again then.
-    fn decode(&mut self, is_over: bool, content: &mut Vec<u8>) -> Result<bool, Error>;
+    fn decode(&mut self, is_over: bool) -> Result<bool, Error>;
 
-    /// Takes the memory of the content, and gives that of the coded octets back.
-    fn give_back(self: Box<Self>, content: Vec<u8>) -> Vec<u8>;
+    /// The content that was made and not taken.
+    fn unread(&self) -> &[u8];
+
+    /// Takes so many octets of that.
+    fn take(&mut self, octets: usize) -> &[u8];
+
+    /// Gives the memory of the coded octets back.
+    fn give_back(self: Box<Self>) -> Vec<u8>;
 }

@@ -92,8 +92,8 @@ pub(crate) struct Shared {
     pub(crate) claim: Option<Claim>,
     /// Who got a copy of the first that was read for it, and where that is in the input.
     pub(crate) copied: Option<(u32, Range<u32>)>,
-    /// A list for its parts.
-    pub(crate) parts: Vec<Range<u32>>,
+    /// A list of the parts it has, without octets.
+    pub(crate) list: Content,
     /// Handles to wake once the lock is released.
     pub(crate) wake: Vec<Waker>,
     /// How often something came.
@@ -154,7 +154,7 @@ impl Shared {
             contents_octets: 0,
             claim: None,
             copied: None,
-            parts: Vec::new(),
+            list: Content::default(),
             wake: Vec::new(),
             heard: 0,
             ended: None,
@@ -336,7 +336,7 @@ impl Shared {
     pub(crate) fn trim(&mut self) {
         self.drop_spares();
         self.input.trim();
-        self.parts = Vec::new();
+        self.list = Content::default();
         #[cfg(feature = "tls")]
         self.plain.trim();
         self.out.trim(0);

@@ -19,8 +19,9 @@ pub(super) struct Chain {
     second: Option<Second>,
     octets_max: u64,
     failed: Option<Error>,
-    /// Where the content is put, while nobody reads it.
+    /// What was made of it, and how much of that was taken.
     content: Vec<u8>,
+    taken: usize,
     spares: Option<Arc<Spares>>,
 }
 
@@ -46,6 +47,7 @@ impl Chain {
             octets_max: u64::MAX,
             failed: None,
             content: Vec::new(),
+            taken: 0,
             spares: None,
         }
     }
@@ -58,9 +60,15 @@ impl Chain {
     /// Makes it ready for the next message; false when it is not worth keeping.
     fn reset(&mut self) -> bool {
         (self.at, self.failed) = (0, None);
+        self.forget_content();
         let first = self.first.as_mut().is_none_or(Stage::reset);
         let second = self.second.as_mut().is_none_or(Second::reset);
         first && second
+    }
+
+    fn forget_content(&mut self) {
+        self.content.clear();
+        self.taken = 0;
     }
 
     /// Decodes until there is content, or everything was taken.
@@ -131,28 +139,40 @@ impl Decoder for Chain {
         &mut self.coded
     }
 
-    fn decode(&mut self, is_over: bool, content: &mut Vec<u8>) -> Result<bool, Error> {
+    fn decode(&mut self, is_over: bool) -> Result<bool, Error> {
         if let Some(error) = &self.failed {
             return Err(error.clone());
         }
-        if content.capacity() == 0 {
-            *content = std::mem::take(&mut self.content);
-        }
-        content.clear();
-        content.reserve_exact(STEP_OCTETS);
+        self.forget_content();
         if self.coded.is_empty() && self.first.as_ref().is_none_or(|first| first.taken == 0) {
             return Ok(false);
         }
-        self.advance(content).map_err(|why| self.fail(why, Retry::Pointless))?;
-        if content.is_empty() && is_over && !self.is_whole() {
+        let mut content = std::mem::take(&mut self.content);
+        content.reserve_exact(STEP_OCTETS);
+        let advanced = self.advance(&mut content);
+        self.content = content;
+        if let Err(why) = advanced {
+            self.forget_content();
+            return Err(self.fail(why, Retry::Pointless));
+        }
+        if self.content.is_empty() && is_over && !self.is_whole() {
             return Err(self.fail("it ends before it is whole", Retry::IfIdempotent));
         }
-        Ok(!content.is_empty())
+        Ok(!self.content.is_empty())
     }
 
-    fn give_back(mut self: Box<Self>, content: Vec<u8>) -> Vec<u8> {
+    fn unread(&self) -> &[u8] {
+        &self.content[self.taken..]
+    }
+
+    fn take(&mut self, octets: usize) -> &[u8] {
+        let from = self.taken;
+        self.taken += octets;
+        &self.content[from..self.taken]
+    }
+
+    fn give_back(mut self: Box<Self>) -> Vec<u8> {
         let coded = std::mem::take(&mut self.coded);
-        self.content = content;
         if let (true, Some(spares)) = (self.reset(), self.spares.take()) {
             spares.keep(self);
         }

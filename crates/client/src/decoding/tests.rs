@@ -26,12 +26,12 @@ fn decode<'a>(
     octets_max: u64,
 ) -> Result<Vec<u8>, Error> {
     let mut chain = Spares::lend(spares, coded_as(names), octets_max);
-    let (mut content, mut whole) = (Vec::new(), Vec::new());
+    let mut whole = Vec::new();
     let mut pieces = pieces.into_iter();
     let result = loop {
-        match chain.decode(false, &mut content) {
+        match chain.decode(false) {
             Ok(true) => {
-                whole.extend_from_slice(&content);
+                whole.extend_from_slice(chain.take(chain.unread().len()));
                 continue;
             }
             Ok(false) => {}
@@ -41,10 +41,10 @@ fn decode<'a>(
         coded.clear();
         match pieces.next() {
             Some(piece) => coded.extend_from_slice(piece),
-            None => break chain.decode(true, &mut content).map(|more| assert!(!more, "all was decoded")),
+            None => break chain.decode(true).map(|more| assert!(!more, "all was decoded")),
         }
     };
-    chain.give_back(content);
+    chain.give_back();
     result.map(|()| whole)
 }
 
@@ -321,12 +321,12 @@ fn an_error_stays_and_a_spare_decoder_knows_nothing_of_it() {
     for (names, coded, _) in codings() {
         let mut chain = Spares::lend(&spares, coded_as(names), u64::MAX);
         chain.refill().extend_from_slice(b"\xff\xff\xff\xff\xff\xff\xff\xff");
-        let mut content = Vec::new();
-        let first = chain.decode(false, &mut content).unwrap_err();
+        let first = chain.decode(false).unwrap_err();
+        assert_eq!(chain.unread(), b"");
         chain.refill().clear();
-        let again = chain.decode(true, &mut content).unwrap_err();
+        let again = chain.decode(true).unwrap_err();
         assert_eq!(first.to_string(), again.to_string());
-        chain.give_back(content);
+        chain.give_back();
         assert_eq!(decode(&spares, names, [&coded[..]], u64::MAX).unwrap(), text(), "{names}");
     }
 }

@@ -336,12 +336,18 @@ impl Connection {
     /// worth finding out whether it is too small.
     #[inline]
     fn announce_in_company(&mut self) {
+        if self.window_in.is_worth_company() {
+            self.announce_now();
+        }
+    }
+
+    #[cold]
+    fn announce_now(&mut self) {
         let is_mostly_used = 2 * self.window_in.available() < i64::from(self.window_in.size());
-        if let Some(increment) = self.window_in.update_in_company() {
-            self.queue_window_update(0, increment);
-            if is_mostly_used {
-                self.occasion_to_measure(None, increment);
-            }
+        let increment = self.window_in.announce();
+        self.queue_window_update(0, increment);
+        if is_mostly_used {
+            self.occasion_to_measure(None, increment);
         }
     }
 
