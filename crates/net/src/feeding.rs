@@ -81,6 +81,11 @@ impl Shared {
         if !self.is_input_over || self.is_gated || self.is_end_told {
             return Ok(());
         }
+        self.tell_end_now()
+    }
+
+    #[cold]
+    fn tell_end_now(&mut self) -> Result<(), Error> {
         self.is_end_told = true;
         if let Some(event) = self.machine.receive_end(self.now)? {
             self.on_event(event, &ReadBuf::default());
@@ -126,6 +131,7 @@ impl Shared {
         }
     }
 
+    #[inline]
     fn on_event(&mut self, event: Event<'_>, input: &ReadBuf) {
         match event {
             Event::Head { stream, end } => self.on_head(stream, end),

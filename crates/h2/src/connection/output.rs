@@ -264,12 +264,19 @@ impl Connection {
     /// Moves what waits into the driver's buffer; called before anything else is written there.
     #[inline]
     pub(super) fn flush(&mut self, out: &mut OutBuf) {
-        self.announce_in_company();
-        if !self.pending.is_empty() {
-            out.extend(self.pending.unsent());
-            self.pending.clear();
-            self.acks = 0;
+        if !self.pending.is_empty() || self.window_in.is_worth_company() {
+            self.flush_all(out);
         }
+    }
+
+    /// The connection's window is announced along with what goes out: that spares a frame that would go out alone.
+    fn flush_all(&mut self, out: &mut OutBuf) {
+        if self.window_in.is_worth_company() {
+            self.announce_now();
+        }
+        out.extend(self.pending.unsent());
+        self.pending.clear();
+        self.acks = 0;
     }
 
     /// Queues a frame, or one that debug data follow.
@@ -332,16 +339,8 @@ impl Connection {
         }
     }
 
-    /// Says what the connection's window has got back along with what goes out now. Of a window that is mostly free it is not
-    /// worth finding out whether it is too small.
-    #[inline]
-    fn announce_in_company(&mut self) {
-        if self.window_in.is_worth_company() {
-            self.announce_now();
-        }
-    }
-
-    #[cold]
+    /// Says what the connection's window has got back. Of a window that is mostly free it is not worth finding out whether it is
+    /// too small.
     fn announce_now(&mut self) {
         let is_mostly_used = 2 * self.window_in.available() < i64::from(self.window_in.size());
         let increment = self.window_in.announce();
