@@ -64,12 +64,15 @@ impl Shared {
     }
 
     /// Gives the input to whoever has claimed it; what was not taken of it is moved to other memory.
-    pub(crate) fn hand_over_input(&mut self, input: ReadBuf, claim: Claim) -> ReadBuf {
-        let mut left = ReadBuf::default();
-        if !input.unread().is_empty() {
-            left = self.spare_input();
-            left.space(input.unread().len())[..input.unread().len()].copy_from_slice(input.unread());
-            left.filled(input.unread().len());
+    #[cold]
+    pub(crate) fn hand_over_input(&mut self) {
+        let Some(claim) = self.claim.take() else { return };
+        let input = std::mem::take(&mut self.input);
+        let left = input.unread();
+        if !left.is_empty() {
+            self.input = self.spare_input();
+            self.input.space(left.len())[..left.len()].copy_from_slice(left);
+            self.input.filled(left.len());
         }
         let mut content = std::mem::take(&mut self.list);
         content.hold(input.into_memory(), claim.first);
@@ -79,7 +82,6 @@ impl Shared {
         self.held.content_grew(content.capacity());
         let before = std::mem::replace(&mut self.slots[claim.slot as usize].content, content);
         self.give_content(before);
-        left
     }
 
     /// The input, to be read into: with memory of content if it has none of its own.

@@ -69,10 +69,10 @@ impl Shared {
             }
         };
         self.is_gated = self.machine.is_holding() && (self.is_input_over || !input.unread().is_empty());
-        self.input = match self.claim.take() {
-            Some(claim) => self.hand_over_input(input, claim),
-            None => input,
-        };
+        self.input = input;
+        if self.claim.is_some() {
+            self.hand_over_input();
+        }
         result
     }
 
