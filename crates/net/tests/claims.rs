@@ -60,7 +60,7 @@ fn payload(rng: &mut Rng, are_tiny: bool) -> Vec<u8> {
         _ => 16_384,
     };
     let first = rng.below(256);
-    (first..first + octets).map(|at| (at * 7 >> 2) as u8).collect()
+    (first..first + octets).map(|at| ((at * 7) >> 2) as u8).collect()
 }
 
 fn frame(kind: u8, flags: u8, stream: usize, payload: &[u8]) -> Vec<u8> {

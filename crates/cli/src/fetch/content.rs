@@ -17,12 +17,18 @@ use crate::{
 pub(super) const JSON: &str = "application/json";
 pub(super) const FORM: &str = "application/x-www-form-urlencoded";
 
-/// Where the octets come from.
+/// Where octets come from.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(super) enum Octets {
     Text(Vec<u8>),
     File(PathBuf),
     Stdin,
+}
+
+/// What content is made of.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(super) enum Source {
+    Octets(Octets),
     /// A form, with this between its parts.
     Parts {
         parts: Vec<Part>,
@@ -33,7 +39,7 @@ pub(super) enum Octets {
 /// What is sent, and what it is unless a field says otherwise.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(super) struct Content {
-    pub(super) octets: Octets,
+    pub(super) source: Source,
     pub(super) media_type: Option<String>,
     /// What is accepted in return.
     pub(super) accept: Option<&'static str>,
@@ -66,13 +72,13 @@ impl Content {
     }
 
     fn new(octets: Octets, media_type: Option<&str>) -> Self {
-        Self { octets, media_type: media_type.map(str::to_owned), accept: None }
+        Self { source: Source::Octets(octets), media_type: media_type.map(str::to_owned), accept: None }
     }
 
     fn of_parts(parts: Vec<Part>) -> Self {
         let boundary = Multipart::new().boundary().to_owned();
         let media_type = format!("multipart/form-data; boundary={boundary}");
-        Self::new(Octets::Parts { parts, boundary }, Some(&media_type))
+        Self { source: Source::Parts { parts, boundary }, media_type: Some(media_type), accept: None }
     }
 
     fn by_items(args: &ContentArgs, items: &[Item]) -> Result<Option<Self>, Failure> {
@@ -97,16 +103,17 @@ impl Content {
     }
 }
 
-impl Octets {
+impl Source {
     /// Whether some of it comes from stdin, which can be read once.
     pub(super) fn has_stdin(&self) -> bool {
         match self {
-            Self::Stdin => true,
-            Self::Parts { parts, .. } => parts.iter().any(|part| part.octets.has_stdin()),
-            Self::Text(_) | Self::File(_) => false,
+            Self::Octets(octets) => *octets == Octets::Stdin,
+            Self::Parts { parts, .. } => parts.iter().any(|part| part.octets == Octets::Stdin),
         }
     }
+}
 
+impl Octets {
     /// A file, or stdin for `-`.
     pub(super) fn named(name: &str) -> Self {
         if name == "-" { Self::Stdin } else { Self::File(name.into()) }
@@ -124,7 +131,7 @@ impl Octets {
         match Self::of(data) {
             Self::File(path) => fs::read(&path).map_err(|error| Failure::local(path.display(), &error)),
             Self::Stdin => read_stdin(),
-            _ => Ok(data.as_bytes().to_vec()),
+            Self::Text(text) => Ok(text),
         }
     }
 }
@@ -270,8 +277,8 @@ mod tests {
     }
 
     fn text_of(args: &ContentArgs, items: &[&str]) -> String {
-        match of(args, items).unwrap().unwrap().octets {
-            Octets::Text(text) => String::from_utf8(text).unwrap(),
+        match of(args, items).unwrap().unwrap().source {
+            Source::Octets(Octets::Text(text)) => String::from_utf8(text).unwrap(),
             other => panic!("{other:?}"),
         }
     }
@@ -316,7 +323,7 @@ mod tests {
             let content = of(args, items).unwrap().unwrap();
             let media_type = content.media_type.unwrap();
             assert!(media_type.starts_with("multipart/form-data; boundary=alula-"), "{media_type}");
-            assert_eq!(content.octets.has_stdin(), has_stdin, "{items:?}");
+            assert_eq!(content.source.has_stdin(), has_stdin, "{items:?}");
         }
         assert!(of(&by_flag, &["a=b"]).is_err());
     }
@@ -344,14 +351,12 @@ mod tests {
 
     #[test]
     fn a_single_file_is_left_where_it_is() {
+        let file = |path: &str| Source::Octets(Octets::File(path.into()));
         let data = |text| ContentArgs { data: strings(&[text]), ..Default::default() };
-        assert_eq!(of(&data("@a"), &[]).unwrap().unwrap().octets, Octets::File("a".into()));
-        assert_eq!(of(&data("@-"), &[]).unwrap().unwrap().octets, Octets::Stdin);
+        assert_eq!(of(&data("@a"), &[]).unwrap().unwrap().source, file("a"));
+        assert_eq!(of(&data("@-"), &[]).unwrap().unwrap().source, Source::Octets(Octets::Stdin));
         let whole = of(&ContentArgs::default(), &["@a.png"]).unwrap().unwrap();
-        assert_eq!(
-            (whole.octets, whole.media_type.as_deref()),
-            (Octets::File("a.png".into()), Some("image/png"))
-        );
+        assert_eq!((whole.source, whole.media_type.as_deref()), (file("a.png"), Some("image/png")));
         assert!(of(&data("a"), &["a=b"]).is_err() && of(&data("a"), &["@b"]).is_err());
         assert!(of(&ContentArgs::default(), &["@a", "b=c"]).is_err());
         assert!(of(&ContentArgs::default(), &["a@b"]).is_err());

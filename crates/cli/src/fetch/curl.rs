@@ -1,6 +1,11 @@
 //! `--print-curl`: the request as a line for curl, to be handed to somebody else.
 
-use super::{content::Octets, multipart::Part, plan::Plan, target::Target};
+use super::{
+    content::{Octets, Source},
+    multipart::Part,
+    plan::Plan,
+    target::Target,
+};
 use crate::args::Options;
 
 /// The line for one target. Fields are all there, so that curl adds none of its own.
@@ -22,8 +27,8 @@ pub(super) fn line(plan: &Plan, target: &Target, options: &Options) -> String {
         words.extend(is_given.then(|| flag.to_owned()));
     }
     words.push(quoted(target.url.as_str()));
-    let parts = match plan.content.as_ref().map(|content| &content.octets) {
-        Some(Octets::Parts { parts, .. }) => &parts[..],
+    let parts = match plan.content.as_ref().map(|content| &content.source) {
+        Some(Source::Parts { parts, .. }) => &parts[..],
         _ => &[],
     };
     for (name, value) in plan.fields_for(target) {
@@ -33,20 +38,21 @@ pub(super) fn line(plan: &Plan, target: &Target, options: &Options) -> String {
             words.extend(["-H".to_owned(), quoted(&field)]);
         }
     }
-    if let Some(content) = plan.content.as_ref().filter(|_| parts.is_empty()) {
+    if let Some(content) = &plan.content
+        && let Source::Octets(octets) = &content.source
+    {
         words.extend(content.media_type.is_none().then(|| "-H 'content-type:'".to_owned()));
-        words.extend(data(&content.octets));
+        words.push(data(octets));
     }
     words.extend(parts.iter().map(part));
     words.join(" ")
 }
 
-fn data(octets: &Octets) -> Option<String> {
+fn data(octets: &Octets) -> String {
     match octets {
-        Octets::Text(text) => Some(format!("--data-raw {}", quoted(&String::from_utf8_lossy(text)))),
-        Octets::File(path) => Some(format!("--data-binary {}", quoted(&format!("@{}", path.display())))),
-        Octets::Stdin => Some("--data-binary @-".to_owned()),
-        Octets::Parts { .. } => None,
+        Octets::Text(text) => format!("--data-raw {}", quoted(&String::from_utf8_lossy(text))),
+        Octets::File(path) => format!("--data-binary {}", quoted(&format!("@{}", path.display()))),
+        Octets::Stdin => "--data-binary @-".to_owned(),
     }
 }
 
@@ -54,7 +60,7 @@ fn part(part: &Part) -> String {
     let mut word = match &part.octets {
         Octets::Text(text) => format!("{}={}", part.name, String::from_utf8_lossy(text)),
         Octets::File(path) => format!("{}=@{}", part.name, path.display()),
-        Octets::Stdin | Octets::Parts { .. } => format!("{}=@-", part.name),
+        Octets::Stdin => format!("{}=@-", part.name),
     };
     if part.file_name.is_none() && part.media_type.is_none() {
         return format!("--form-string {}", quoted(&word));

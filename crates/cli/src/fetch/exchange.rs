@@ -12,7 +12,7 @@ use alula::{Call, Client, Content, Jar, Response, Status, Version};
 
 use super::{
     client::client,
-    content::Octets,
+    content::{Octets, Source},
     cookies,
     destination::Destination,
     frames,
@@ -112,7 +112,7 @@ impl<'a> Session<'a> {
 impl Exchange<'_> {
     async fn run(&self, report: &mut Report) -> Outcome {
         let plan = self.session.plan;
-        let content = plan.content.as_ref().map(|content| self.content(&content.octets)).transpose()?;
+        let content = plan.content.as_ref().map(|content| self.content(&content.source)).transpose()?;
         let preface = self.preface(Show::of(&self.session.options.output, &plan.method, &self.to));
         if self.to.path().is_none() {
             Output::stdout().write(&preface)?;
@@ -127,10 +127,10 @@ impl Exchange<'_> {
         self.download(response, &preface, report).await
     }
 
-    fn content(&self, octets: &Octets) -> Result<Content, Failure> {
+    fn content(&self, source: &Source) -> Result<Content, Failure> {
         let connection = &self.session.options.connection;
         let is_replayed = connection.location || connection.retry > 0;
-        Ok(upload::open(octets, is_replayed)?.counted(self.sent.clone()))
+        Ok(upload::open(source, is_replayed)?.counted(self.sent.clone()))
     }
 
     fn call(&self) -> Call<'_> {
@@ -153,8 +153,8 @@ impl Exchange<'_> {
             let url = &self.target.url;
             preface.extend(show::request_head(&plan.method, url, &self.fields, show.is_coloured));
         }
-        let content = plan.content.as_ref().map(|content| &content.octets);
-        if let Some(Octets::Text(text)) = content.filter(|_| show.request_content) {
+        let content = plan.content.as_ref().map(|content| &content.source);
+        if let Some(Source::Octets(Octets::Text(text))) = content.filter(|_| show.request_content) {
             preface.extend(show.json(text.clone()));
             preface.extend(if preface.ends_with(b"\n") { &b"\n"[..] } else { b"\n\n" });
         }

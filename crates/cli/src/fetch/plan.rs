@@ -3,7 +3,7 @@
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 
 use super::{
-    content::{self, Content, Octets},
+    content::{self, Content, Octets, Source},
     cookies, encode,
     items::Item,
     lookup::{self, StandIn},
@@ -67,7 +67,7 @@ impl Plan {
         };
         let method = method(words, options, content.is_some())?;
         let mut targets = targets(words, &items, &query)?;
-        if let Some(Content { octets: Octets::File(path), .. }) = &content
+        if let Some(Content { source: Source::Octets(Octets::File(path)), .. }) = &content
             && options.content.upload_file.is_some()
             && let Some(name) = path.file_name().and_then(|name| name.to_str())
         {
@@ -78,7 +78,7 @@ impl Plan {
             target.credentials =
                 target.credentials.take().or_else(|| netrc.credentials(target.url.host_str()?));
         }
-        if targets.len() > 1 && content.as_ref().is_some_and(|content| content.octets.has_stdin()) {
+        if targets.len() > 1 && content.as_ref().is_some_and(|content| content.source.has_stdin()) {
             return Err(usage("what comes from stdin can be sent to one URL only"));
         }
         let mut fields = fields(&items, &options.request, content.as_ref());

@@ -68,7 +68,6 @@ pub(super) async fn file(
 }
 
 /// The answer and its content, if that is all of a held file, or none; else the exchange comes back. Allocates nothing.
-#[expect(clippy::result_large_err, reason = "it is given back to be answered otherwise")]
 pub(super) fn at_once<'e>(
     exchange: Exchange,
     entry: &'e Entry,
