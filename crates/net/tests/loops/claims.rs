@@ -3,16 +3,15 @@
 
 use std::{future::poll_fn, pin::pin, sync::Arc};
 
-use alula_fields::{FieldSection, Limits};
-use alula_net::{
-    Body, Conn, Connect, Ledger, Socket, Speaks, Transport,
-    h2::{Config, RequestHead},
-};
+use alula_fields::FieldSection;
+use alula_net::{Body, Conn, Speaks, Stream};
 use alula_testkit::Rng;
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream, duplex},
     task,
 };
+
+use crate::ends::{boxed, connect, request};
 
 const STREAMS: usize = 3;
 /// What is sent of each at the most: no window ends before.
@@ -21,34 +20,15 @@ const ROUNDS: u64 = 60;
 /// SETTINGS of nothing, and the acknowledgement of the client's, which makes windows as large as it says.
 const SETTINGS: [u8; 18] = [0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 4, 1, 0, 0, 0, 0];
 
-async fn connect(speaks: Speaks) -> (Arc<Conn>, DuplexStream) {
+/// A client's end, and the transport of the other.
+async fn open(speaks: Speaks) -> (Arc<Conn>, DuplexStream) {
     // Nothing waits for who does not read.
     let (near, far) = duplex(4 << 20);
-    let near: Box<dyn Transport> = Box::new(near);
-    let connect = Connect {
-        #[cfg(feature = "tls")]
-        tls: None,
-        speaks,
-        http1: Default::default(),
-        ledger: Arc::new(Ledger::new(&Limits::default())),
-        config: Config::default(),
-        observer: None,
-        at_end: None,
-    };
-    (connect.over(Socket::from(near)).await.unwrap(), far)
+    (connect(speaks).over(boxed(near)).await.unwrap(), far)
 }
 
-async fn get(conn: &Arc<Conn>) -> alula_net::Stream {
-    let fields = FieldSection::new();
-    let head = RequestHead {
-        method: "GET",
-        scheme: "http",
-        authority: "example.com",
-        path: "/",
-        protocol: None,
-        fields: &fields,
-    };
-    conn.open(|machine, out| machine.send_request(&head, true, out)).await.unwrap()
+async fn get(conn: &Arc<Conn>) -> Stream {
+    request(conn, "GET", &FieldSection::new(), true).await
 }
 
 /// The content of a frame: many are as large as may be and many small, or most are tiny.
@@ -143,7 +123,7 @@ async fn send(far: &mut DuplexStream, mut wire: &[u8], rng: &mut Rng) {
 async fn each_stream_gets_its_own_content_and_all_of_it() {
     for round in 0..ROUNDS {
         let mut rng = Rng::new(round);
-        let (conn, mut far) = connect(Speaks::HTTP2).await;
+        let (conn, mut far) = open(Speaks::HTTP2).await;
         let mut readers = Vec::new();
         for place in 0..STREAMS as u64 {
             let (stream, rng) = (get(&conn).await, Rng::new(round * 10 + place));
@@ -165,7 +145,7 @@ async fn each_stream_gets_its_own_content_and_all_of_it() {
 async fn chunks_are_taken_from_between_their_sizes() {
     for round in 0..ROUNDS {
         let mut rng = Rng::new(round);
-        let (conn, mut far) = connect(Speaks::HTTP1).await;
+        let (conn, mut far) = open(Speaks::HTTP1).await;
         // The second one is read into memory of the first.
         for _ in 0..2 {
             let (stream, reader_rng) = (get(&conn).await, Rng::new(round));
@@ -183,7 +163,7 @@ async fn chunks_are_taken_from_between_their_sizes() {
 /// What is not asked for any more is given back, whoever holds it.
 #[tokio::test]
 async fn content_that_nobody_reads_goes_with_its_stream() {
-    let (conn, mut far) = connect(Speaks::HTTP2).await;
+    let (conn, mut far) = open(Speaks::HTTP2).await;
     let (left, read) = (get(&conn).await, get(&conn).await);
     let payload = [7; 16_384];
     let mut wire = SETTINGS.to_vec();

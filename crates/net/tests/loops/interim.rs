@@ -1,42 +1,21 @@
 //! Interim responses that come before it is said that anybody wants to hear of them (RFC 9110 §15.2).
 
-use std::{future::poll_fn, pin::pin, sync::Arc, task::Poll};
+use std::{future::poll_fn, pin::pin, task::Poll};
 
-use alula_fields::{FieldSection, Limits, Status};
-use alula_net::{
-    Connect, Ledger, Socket, Speaks, Stream, Transport,
-    h2::{Config, RequestHead},
-};
+use alula_fields::{FieldSection, Status};
+use alula_net::{Speaks, Stream};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream, duplex};
+
+use crate::ends::{boxed, connect, request};
 
 /// A stream that expects to be asked for content, and has been: the rest of what is here came along.
 async fn asked() -> (Stream, DuplexStream) {
     let (near, mut far) = duplex(4096);
-    let near: Box<dyn Transport> = Box::new(near);
-    let ledger = Arc::new(Ledger::new(&Limits::default()));
-    let connect = Connect {
-        #[cfg(feature = "tls")]
-        tls: None,
-        speaks: Speaks::HTTP1,
-        http1: Default::default(),
-        ledger,
-        config: Config::default(),
-        observer: None,
-        at_end: None,
-    };
-    let conn = connect.over(Socket::from(near)).await.unwrap();
+    let conn = connect(Speaks::HTTP1).over(boxed(near)).await.unwrap();
     let mut fields = FieldSection::new();
     fields.append("expect", "100-continue").unwrap();
     fields.append("content-length", "1").unwrap();
-    let head = RequestHead {
-        method: "POST",
-        scheme: "http",
-        authority: "example.com",
-        path: "/",
-        protocol: None,
-        fields: &fields,
-    };
-    let stream = conn.open(|machine, out| machine.send_request(&head, false, out)).await.unwrap();
+    let stream = request(&conn, "POST", &fields, false).await;
     far.read_u8().await.unwrap();
     far.write_all(b"HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\nHTTP/1.1 100 Continue\r\n\r\n")
         .await

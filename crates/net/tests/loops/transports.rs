@@ -3,52 +3,16 @@
 
 use std::{future::poll_fn, sync::Arc, task::Poll};
 
-use alula_fields::{FieldSection, Limits, Status};
-use alula_net::{
-    Accept, Conn, Connect, Incoming, Ledger, Socket, Speaks, Transport, Turn,
-    h2::{Config, RequestHead, ResponseHead},
-};
+use alula_fields::{FieldSection, Status};
+use alula_net::{Conn, Incoming, Socket, Speaks, Turn, h2::ResponseHead};
 use tokio::{
     io::{AsyncReadExt as _, BufStream, duplex},
     task,
 };
 
+use crate::ends::{accept, boxed, connect, request};
+
 const CONTENT_OCTETS: usize = 300_000;
-
-fn ledger() -> Arc<Ledger> {
-    Arc::new(Ledger::new(&Limits::default()))
-}
-
-fn connect(speaks: Speaks) -> Connect {
-    Connect {
-        #[cfg(feature = "tls")]
-        tls: None,
-        speaks,
-        http1: Default::default(),
-        ledger: ledger(),
-        config: Config::default(),
-        observer: None,
-        at_end: None,
-    }
-}
-
-fn accept(speaks: Speaks) -> Accept {
-    Accept {
-        #[cfg(feature = "tls")]
-        tls: None,
-        #[cfg(feature = "tls")]
-        clear_text: true,
-        speaks,
-        http1: Default::default(),
-        config: Config::default(),
-        ledger: ledger(),
-    }
-}
-
-fn boxed(transport: impl Transport + 'static) -> Socket {
-    let transport: Box<dyn Transport> = Box::new(transport);
-    transport.into()
-}
 
 /// Sends some content over such a pair of sockets, in each version, and compares what comes back.
 async fn there_and_back(pair: impl Fn() -> (Socket, Socket)) {
@@ -68,16 +32,7 @@ async fn there_and_back(pair: impl Fn() -> (Socket, Socket)) {
 }
 
 async fn call(conn: &Arc<Conn>, content: &[u8]) -> Vec<u8> {
-    let fields = FieldSection::new();
-    let head = RequestHead {
-        method: "POST",
-        scheme: "http",
-        authority: "example.com",
-        path: "/",
-        protocol: None,
-        fields: &fields,
-    };
-    let stream = conn.open(|machine, out| machine.send_request(&head, false, out)).await.unwrap();
+    let stream = request(conn, "POST", &FieldSection::new(), false).await;
     let (receiving, sending) = stream.split();
     sending.into_writer().finish_content(content).await.unwrap();
     let answer = receiving.head().await.unwrap();

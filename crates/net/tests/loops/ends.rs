@@ -1,0 +1,51 @@
+//! Both ends of a connection.
+
+use std::sync::Arc;
+
+use alula_fields::{FieldSection, Limits};
+use alula_net::{
+    Accept, Conn, Connect, Ledger, Socket, Speaks, Stream, Transport,
+    h2::{Config, RequestHead},
+};
+
+fn ledger() -> Arc<Ledger> {
+    Arc::new(Ledger::new(&Limits::default()))
+}
+
+pub(crate) fn connect(speaks: Speaks) -> Connect {
+    Connect {
+        #[cfg(feature = "tls")]
+        tls: None,
+        speaks,
+        http1: Default::default(),
+        ledger: ledger(),
+        config: Config::default(),
+        observer: None,
+        at_end: None,
+    }
+}
+
+pub(crate) fn accept(speaks: Speaks) -> Accept {
+    Accept {
+        #[cfg(feature = "tls")]
+        tls: None,
+        #[cfg(feature = "tls")]
+        clear_text: true,
+        speaks,
+        http1: Default::default(),
+        config: Config::default(),
+        ledger: ledger(),
+    }
+}
+
+pub(crate) fn boxed(transport: impl Transport + 'static) -> Socket {
+    let transport: Box<dyn Transport> = Box::new(transport);
+    transport.into()
+}
+
+/// Sends the head of a request.
+pub(crate) async fn request(conn: &Arc<Conn>, method: &str, fields: &FieldSection, end: bool) -> Stream {
+    let head =
+        RequestHead { method, scheme: "http", authority: "example.com", path: "/", protocol: None, fields };
+    conn.open(|machine, out| machine.send_request(&head, end, out)).await.unwrap()
+}
