@@ -27,6 +27,8 @@ struct Trail {
     /// The URL that is asked now, once a redirect made it known.
     url: Option<Url>,
     redirects: u16,
+    /// The peer may have acted on a try of the present request that failed.
+    is_doubtful: bool,
 }
 
 /// What comes after an outcome.
@@ -67,16 +69,18 @@ impl Call<'_> {
         loop {
             let next = match outcome {
                 Ok(response) => self.after_response(response, ends_at, &mut trail).await?,
-                Err(error) => self.after_error(error, ends_at, &trail).await,
+                Err(error) => self.after_error(error, ends_at, &mut trail).await,
             };
             match next {
-                Next::Done(outcome) => return outcome.map(|response| trail.sign(response)),
+                Next::Done(Ok(response)) => return Ok(trail.sign(response)),
+                Next::Done(Err(error)) if trail.is_doubtful => return Err(error.after_doubtful_try()),
+                Next::Done(Err(error)) => return Err(error),
                 Next::Again => {
                     trail.tries += 1;
                     trail.tries_here += 1;
                 }
                 Next::Other { keeps_content } => {
-                    trail.tries_here = 1;
+                    (trail.tries_here, trail.is_doubtful) = (1, false);
                     content = content.filter(|_| keeps_content);
                     if !keeps_content {
                         self.parts.drop_content();
@@ -88,10 +92,11 @@ impl Call<'_> {
     }
 
     /// Sends again what failed, if it may be: at once where the peer cannot have acted on it, else after a while.
-    async fn after_error(&self, error: Error, ends_at: Option<Instant>, trail: &Trail) -> Next {
+    async fn after_error(&self, error: Error, ends_at: Option<Instant>, trail: &mut Trail) -> Next {
         if self.parts.content_is_spent() {
             return Next::Done(Err(error));
         }
+        trail.is_doubtful |= error.retry() == Retry::IfIdempotent;
         if trail.tries_here < TRIES_MAX && self.may_try_again(&error) {
             return Next::Again;
         }
@@ -120,6 +125,7 @@ impl Call<'_> {
         let wait = retries.and_then(|retries| retries.wait_after(trail.tries, &response));
         if let Some(ready_at) = self.ready_at(wait, ends_at, trail) {
             drain(response).await;
+            trail.is_doubtful = true;
             sleep_until(ready_at).await;
             return Ok(Next::Again);
         }

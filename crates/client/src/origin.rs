@@ -225,6 +225,12 @@ impl Origin {
             if let Some(conn) = self.vacancy.take() {
                 return Ok(conn);
             }
+            // The one that was opened another call may have taken; that it could not be opened is what this call is told, even if
+            // it heard of the room for another one first.
+            if let Some(outcome) = opening.as_ref().and_then(|opening| opening.known()) {
+                outcome?;
+                opening = None;
+            }
             if opening.is_none() && self.vacancy.begin_to_open(self.pool.connections_max) {
                 opening = Some(self.begin_to_open(Some(self.vacancy.clone())));
             }
@@ -233,7 +239,6 @@ impl Origin {
                 Some(opening) => patience.while_opening(opening, change).await?,
                 None => patience.in_queue(change).await?,
             }
-            opening = opening.filter(|opening| !opening.is_over());
         }
     }
 

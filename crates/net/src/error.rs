@@ -174,6 +174,16 @@ impl Error {
         self
     }
 
+    /// The same failure of a request that was sent before, when the peer may have acted on it: it is not known to be safe to send
+    /// it again.
+    #[must_use]
+    pub fn after_doubtful_try(mut self) -> Self {
+        if self.retry == Retry::Safe {
+            self.retry = Retry::IfIdempotent;
+        }
+        self
+    }
+
     /// The same failure met in another phase.
     #[must_use]
     pub fn during(mut self, phase: Phase) -> Self {

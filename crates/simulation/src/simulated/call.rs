@@ -168,7 +168,10 @@ impl Party {
                     || script.deadline.is_some_and(|deadline| took <= deadline + DEADLINE_SLACK)
             }
             // A server may take fewer streams than a client opens before it hears of that.
-            Cause::Reset(ErrorCode::REFUSED_STREAM) => is_safe,
+            // It may have been sent before, on a connection that a blow ended.
+            Cause::Reset(ErrorCode::REFUSED_STREAM) => {
+                is_safe || (script.is_idempotent() && self.world.setting.has_blows)
+            }
             Cause::Reset(_) if script.answer == Answer::Half => true,
             _ if self.world.wires.has_hurt(self.index) => true,
             _ => {

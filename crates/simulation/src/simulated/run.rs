@@ -31,6 +31,8 @@ const RESTS_MAX: usize = 1_000;
 /// content on a slow line.
 const ASKS_AFTER: Duration = Duration::from_secs(2);
 const ANSWERED_WITHIN: Duration = Duration::from_secs(600);
+/// How often a client sends a request at the most.
+const TRIES_MAX: u32 = 3;
 /// How long tasks may take to end once nobody needs them.
 const TASKS_END: usize = 60;
 
@@ -242,10 +244,12 @@ fn rests(world: &World, cable: &Cable) -> bool {
     true
 }
 
-/// No request is handled twice, and none that was said not to be.
+/// No request is handled twice, but one that is idempotent and that a blow may have left without an answer; and none that was
+/// said not to be.
 fn check_calls(world: &World) {
     for (number, call) in &*lock(&world.calls) {
-        if call.handled > 1 {
+        let most = if call.is_idempotent && world.setting.has_blows { TRIES_MAX } else { 1 };
+        if call.handled > most {
             world.log.find(format!("call {number} was handled {} times", call.handled));
         }
         if call.is_safe && call.handled > 0 {

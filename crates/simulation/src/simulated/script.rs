@@ -71,6 +71,11 @@ pub(super) enum GivenUp {
 }
 
 impl Script {
+    /// Whether it may be carried out more than once (RFC 9110 §9.2.2).
+    pub(super) fn is_idempotent(&self) -> bool {
+        self.method != "POST"
+    }
+
     /// `small` is for worlds whose windows are small: much content takes many turns there.
     pub(super) fn of(seed: u64, number: u32, small: bool) -> Self {
         let rng = &mut Rng::new(seed.rotate_left(17) ^ u64::from(number));
