@@ -55,8 +55,9 @@ fn site(codings: &'static str, content: Vec<u8>) -> Site {
     Site::start(move |_| Answer::new(200).field("content-encoding", codings).content(content.clone()))
 }
 
-/// Reads all content piece by piece, and keeps nothing of it.
-async fn read(client: &Client, site: &Site) -> (Result<Response, Error>, u64) {
+/// Reads all content piece by piece, and keeps nothing of it: nor the client, since what that frees later would count as freed by
+/// whoever is watched then.
+async fn read(client: Client, site: &Site) -> (Result<Response, Error>, u64) {
     let mut octets = 0;
     let mut response = match send(client.get(&site.url("/"))).await {
         Ok(response) => response,
@@ -71,21 +72,11 @@ async fn read(client: &Client, site: &Site) -> (Result<Response, Error>, u64) {
     }
 }
 
-/// What a client was told, once it is gone: what it frees later would count as freed by whoever is watched then.
-trait AndDrop: Sized {
-    fn and_drop(self, client: Client) -> Self {
-        drop(client);
-        self
-    }
-}
-
-impl<T> AndDrop for T {}
-
 fn bomb(attack: &str, codings: &'static str, packed: Vec<u8>, memory_max: i64) {
     assert!(packed.len() * 200 < BOMB_OCTETS, "{} octets are no bomb", packed.len());
     let site = site(codings, packed);
     for client in clients(|builder| builder.decompress(true)) {
-        let ((outcome, octets), peak) = held(|| block_on(read(&client, &site)).and_drop(client));
+        let ((outcome, octets), peak) = held(|| block_on(read(client, &site)));
         println!("{attack}: {octets} octets seen, {peak} held");
         assert!(octets <= SEEN_MAX, "{attack}: {octets} octets were handed over");
         assert!(peak <= memory_max, "{attack}: {peak} octets were held");
@@ -114,13 +105,13 @@ fn more_than_is_allowed() {
     let site = site("gzip", gzip(&vec![b'x'; OCTETS as usize]));
     for max in [1, OCTETS - 1] {
         for client in clients(|builder| builder.decompress(true).decoded_max(max)) {
-            let (outcome, octets) = block_on(read(&client, &site));
+            let (outcome, octets) = block_on(read(client, &site));
             assert!(octets <= max, "{octets} of {max}");
             ByItself::check("content that grows beyond what is allowed", "`decoded_max`", &told(&outcome));
         }
     }
     for client in clients(|builder| builder.decompress(true).decoded_max(OCTETS)) {
-        let (outcome, octets) = block_on(read(&client, &site));
+        let (outcome, octets) = block_on(read(client, &site));
         assert_eq!((told(&outcome), octets), ("the response, 200".into(), OCTETS));
     }
 }
@@ -129,7 +120,7 @@ fn more_than_is_allowed() {
 fn damaged(attack: &str, bound: &str, codings: &'static str, packed: Vec<u8>) {
     let site = site(codings, packed);
     for client in clients(|builder| builder.decompress(true)) {
-        ByItself::check(attack, bound, &told(&block_on(read(&client, &site)).0));
+        ByItself::check(attack, bound, &told(&block_on(read(client, &site)).0));
     }
 }
 
@@ -147,7 +138,7 @@ fn codings_that_are_damaged() {
     damaged("zstd with a window of 16 MiB", "8 MiB", "zstd", zstd_with_window(24));
     let site = site("zstd", zstd_with_window(23));
     for client in clients(|builder| builder.decompress(true)) {
-        assert_eq!(block_on(read(&client, &site)).1, 7, "8 MiB are allowed");
+        assert_eq!(block_on(read(client, &site)).1, 7, "8 MiB are allowed");
     }
 }
 
@@ -155,7 +146,7 @@ fn codings_that_are_damaged() {
 fn octets_after_gzip() {
     let site = site("gzip", [gzip(b"content"), b"garbage".to_vec()].concat());
     for client in clients(|builder| builder.decompress(true)) {
-        let (outcome, octets) = block_on(read(&client, &site));
+        let (outcome, octets) = block_on(read(client, &site));
         assert_eq!((outcome.is_ok(), octets), (true, 7));
         ByItself::check("octets after gzip", "–", "the content, without them");
     }
@@ -167,17 +158,17 @@ fn content_without_end() {
     /// The content, which grows by doubling, and the buffers.
     const HELD_MAX: i64 = 4 * OCTETS as i64;
     let site = Site::start(|_| Answer::new(200).without_end());
-    let read = async |client: &Client, max: usize| {
+    let read = async |client: Client, max: usize| {
         let mut response = send(client.get(&site.url("/"))).await?;
         response.read_to_end(max).await.map(|_| response)
     };
     for client in clients(|builder| builder) {
-        let (outcome, peak) = held(|| block_on(read(&client, OCTETS)).and_drop(client));
+        let (outcome, peak) = held(|| block_on(read(client, OCTETS)));
         assert!(peak <= HELD_MAX, "{peak} octets were held");
         ByItself::check("content without end", "`read_to_end(1 << 20)`", &told(&outcome));
     }
     for client in clients(|builder| builder) {
-        let (outcome, peak) = held(|| block_on(read(&client, 16 * OCTETS)).and_drop(client));
+        let (outcome, peak) = held(|| block_on(read(client, 16 * OCTETS)));
         let told = told(&outcome);
         assert!(
             peak > HELD_MAX,

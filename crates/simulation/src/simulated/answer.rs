@@ -23,10 +23,10 @@ pub(super) fn upload_number(number: u32) -> u64 {
 /// Answers one request.
 pub(super) async fn answer(world: Arc<World>, exchange: Exchange) -> Result<Sent, Error> {
     let number: u32 = exchange.request().path()[1..].parse().expect("a path is the number of a call");
-    let script = world.script(number);
-    lock(&world.calls).entry(number).or_default().is_handled(script.is_idempotent());
+    lock(&world.calls).entry(number).or_default().handled += 1;
     let actor = Actor::Handler(number);
     world.log.note(actor, "begins", 0);
+    let script = world.script(number);
     let result = carry_out(&world, &script, exchange).await;
     world.log.note(actor, if result.is_ok() { "has answered" } else { "fails" }, 0);
     result

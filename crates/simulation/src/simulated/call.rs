@@ -35,6 +35,7 @@ impl Party {
 
     /// Makes the call with this number; what comes of it is noted.
     pub(super) async fn call(&self, number: u32) {
+        lock(&self.world.calls).entry(number).or_default().client = self.index;
         let mut script = self.world.script(number);
         if self.world.setting.has_blows && !self.setting().asks {
             script.deadline.get_or_insert(DEADLINE);
@@ -167,10 +168,10 @@ impl Party {
                 !script.is_prompt()
                     || script.deadline.is_some_and(|deadline| took <= deadline + DEADLINE_SLACK)
             }
-            // A server may take fewer streams than a client opens before it hears of that.
-            // It may have been sent before, on a connection that a blow ended.
+            // A server may take fewer streams than a client opens before it hears of that; the request may have been sent before,
+            // on a connection that was hurt.
             Cause::Reset(ErrorCode::REFUSED_STREAM) => {
-                is_safe || (script.is_idempotent() && self.world.setting.has_blows)
+                is_safe || (script.is_idempotent() && self.world.wires.has_hurt(self.index))
             }
             Cause::Reset(_) if script.answer == Answer::Half => true,
             _ if self.world.wires.has_hurt(self.index) => true,

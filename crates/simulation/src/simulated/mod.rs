@@ -2,8 +2,8 @@
 //!
 //! What has to hold, whatever happens:
 //!
-//! 1. An answer is the answer to its request, whole and once; no request is handled twice, but one that is idempotent where a blow
-//!    to the network ended the connection before anything came back.
+//! 1. An answer is the answer to its request, whole and once; no request is handled twice, but one that is idempotent of a
+//!    client whose connections were hurt.
 //! 2. A request that fails does so for a reason: a blow to the network, a deadline, a server that stops or answers so. One
 //!    that may safely be sent again was not handled.
 //! 3. Every future ends.

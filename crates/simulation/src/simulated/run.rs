@@ -244,12 +244,12 @@ fn rests(world: &World, cable: &Cable) -> bool {
     true
 }
 
-/// No request is handled twice, but one that is idempotent and that a blow may have left without an answer; and none that was
-/// said not to be.
+/// No request is handled twice, but one that is idempotent of a client whose connections were hurt; and none that was said not to
+/// be.
 fn check_calls(world: &World) {
     for (number, call) in &*lock(&world.calls) {
-        let most = if call.is_idempotent && world.setting.has_blows { TRIES_MAX } else { 1 };
-        if call.handled > most {
+        let may_repeat = world.script(*number).is_idempotent() && world.wires.has_hurt(call.client);
+        if call.handled > if may_repeat { TRIES_MAX } else { 1 } {
             world.log.find(format!("call {number} was handled {} times", call.handled));
         }
         if call.is_safe && call.handled > 0 {

@@ -83,17 +83,10 @@ fn limits(rng: &mut Rng, is_small: bool) -> Limits {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct CallState {
     pub(super) handled: u32,
-    /// It may be handled again (RFC 9110 §9.2.2).
-    pub(super) is_idempotent: bool,
+    /// Whose call it is.
+    pub(super) client: u32,
     /// It failed, and was said to be safe to send again.
     pub(super) is_safe: bool,
-}
-
-impl CallState {
-    pub(super) fn is_handled(&mut self, is_idempotent: bool) {
-        self.handled += 1;
-        self.is_idempotent = is_idempotent;
-    }
 }
 
 #[derive(Clone, Copy, Debug, Default)]
