@@ -15,6 +15,9 @@ struct connection {
     nghttp2_session *session;
     nghttp2_nv *fields;
     size_t count;
+    /* Of requests that vary: path, request id and trace of each. */
+    nghttp2_nv *varied;
+    size_t requests, number;
     int socket;
     /* As many as may be in flight, and as many as ended; those that were answered with 200. */
     uint64_t in_flight, closed, answered;
@@ -54,14 +57,26 @@ static void flush(struct connection *own)
         require(write(own->socket, out, filled) == (ssize_t)filled, "the server takes no more");
 }
 
+/* Puts the next path, request id and trace into the request. */
+static void vary(struct connection *own)
+{
+    static const size_t places[] = { 3, 4 + 7, 4 + 8 };
+    const nghttp2_nv *next = own->varied + own->number++ % own->requests * 3;
+    for (int at = 0; at < 3; at++)
+        own->fields[places[at]] = next[at];
+}
+
 static void request_all(void *state, uint64_t units)
 {
     struct connection *own = state;
     static uint8_t input[65536];
     own->closed = own->answered = 0;
     for (uint64_t asked = 0; own->closed < units;) {
-        for (; asked < units && asked - own->closed < own->in_flight; asked++)
+        for (; asked < units && asked - own->closed < own->in_flight; asked++) {
+            if (own->varied != NULL)
+                vary(own);
             require(nghttp2_submit_request(own->session, NULL, own->fields, own->count, NULL, NULL) > 0, "no request");
+        }
         flush(own);
         ssize_t length = read(own->socket, input, sizeof input);
         require(length > 0, "the server went away");
@@ -109,6 +124,10 @@ void client(const struct arguments *arguments)
     int is_many = strcmp(arguments->work, "client-m64") == 0;
     struct connection own = { .socket = connected(arguments->port), .in_flight = is_many ? 64 : 1 };
     load_request(&own, arguments->lists, arguments->port);
+    if (strstr(arguments->work, "varied") != NULL) {
+        own.varied = load_fields(arguments->lists, "varied", &own.requests);
+        own.requests /= 3;
+    }
     nghttp2_session_callbacks *callbacks;
     require(nghttp2_session_callbacks_new(&callbacks) == 0, "no callbacks");
     nghttp2_session_callbacks_set_on_stream_close_callback(callbacks, on_close);

@@ -1,16 +1,17 @@
 /* nghttp2's deflater and inflater. */
 #include "measure.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIELDS = 12, TABLE = 4096, WARM_UP = 502 };
+enum { TABLE = 4096, WARM_UP = 502 };
 
 /* Lists to encode, a power of two of them. */
 struct encoding {
     nghttp2_hd_deflater *deflater;
     nghttp2_nv *fields;
-    size_t lists;
+    size_t fields_per_list, lists;
     uint64_t number;
     /* After so many blocks comes a new deflater. */
     uint64_t renew;
@@ -26,20 +27,22 @@ static void encode_all(void *state, uint64_t units)
                 nghttp2_hd_deflate_del(own->deflater);
             require(nghttp2_hd_deflate_new(&own->deflater, TABLE) == 0, "no deflater");
         }
-        nghttp2_nv *list = own->fields + (own->number & (own->lists - 1)) * FIELDS;
-        require(nghttp2_hd_deflate_hd(own->deflater, out, sizeof out, list, FIELDS) > 0, "no block");
+        nghttp2_nv *list = own->fields + (own->number & (own->lists - 1)) * own->fields_per_list;
+        require(nghttp2_hd_deflate_hd(own->deflater, out, sizeof out, list, own->fields_per_list) > 0, "no block");
     }
 }
 
 void encode(const struct arguments *arguments)
 {
-    char kind = arguments->work[strlen("encode-")];
-    char name[] = "fields-a";
-    name[7] = kind == 'b' || kind == 'e' ? kind : 'a';
+    const char *kind = arguments->work + strlen("encode-");
+    int is_proxied = strcmp(kind, "proxied") == 0;
+    char name[32];
+    snprintf(name, sizeof name, "fields-%s", *kind == 'c' || *kind == 'd' ? "a" : kind);
     size_t count;
-    struct encoding own = { .renew = kind == 'c' ? 1 : kind == 'd' ? 100 : UINT64_MAX };
+    struct encoding own = { .renew = *kind == 'c' ? 1 : *kind == 'd' ? 100 : UINT64_MAX };
     own.fields = load_fields(arguments->lists, name, &count);
-    own.lists = count / FIELDS;
+    own.fields_per_list = is_proxied ? 15 : 12;
+    own.lists = count / own.fields_per_list;
     measured(encode_all, &own, WARM_UP, arguments->units);
 }
 
@@ -71,11 +74,11 @@ static void decode_all(void *state, uint64_t units)
 
 void decode(const struct arguments *arguments)
 {
-    char kind = arguments->work[strlen("decode-")];
-    char name[] = "blocks-x";
-    name[7] = kind;
+    const char *kind = arguments->work + strlen("decode-");
+    char name[32];
+    snprintf(name, sizeof name, "blocks-%s", kind);
     size_t length;
-    struct decoding own = { .repeats = kind != 'b' };
+    struct decoding own = { .repeats = *kind == 'a' || *kind == 'e' };
     own.blocks = (uint8_t *)file_text(arguments->lists, name, &length);
     own.next = own.blocks;
     own.end = own.blocks + length;

@@ -5,11 +5,12 @@ use std::{panic, process, thread};
 
 use crate::measure::Run;
 
-/// What the name of a client's work says: `h1` is HTTP/1.1, `m64` is 64 in flight.
+/// What the name of a client's work says: `h1` is HTTP/1.1, `m64` is 64 in flight, `varied` has other ids in each request.
 #[derive(Clone, Copy)]
 pub(crate) struct Asking {
     pub(crate) is_http1: bool,
     pub(crate) in_flight: u64,
+    pub(crate) varies: bool,
 }
 
 impl Asking {
@@ -17,8 +18,9 @@ impl Asking {
     pub(crate) fn parse(case: &str) -> Self {
         let mut parts = case.split('-');
         let is_http1 = parts.clone().any(|part| part == "h1");
+        let varies = parts.clone().any(|part| part == "varied");
         let in_flight = parts.find_map(|part| part.strip_prefix('m')?.parse().ok());
-        Self { is_http1, in_flight: in_flight.unwrap_or(1) }
+        Self { is_http1, in_flight: in_flight.unwrap_or(1), varies }
     }
 }
 

@@ -3,16 +3,15 @@
 use std::hint::black_box;
 
 use alula_testkit::lists::REQUEST;
-use http::Uri;
 use tokio::net::TcpStream;
 
 use crate::asking::{Asking, spread};
 use crate::measure::{Run, one_thread};
-use crate::request::{fields, get, url};
+use crate::request::{Requests, fields, url};
 
 pub(crate) fn run(asking: Asking, port: u16) -> Run {
-    let (runtime, fields) = (one_thread(), fields(&REQUEST));
-    let uri: Uri = url(port).parse().expect("a valid URI");
+    let runtime = one_thread();
+    let requests = Requests::new(&url(port), fields(&REQUEST), asking.varies);
     let sender = runtime.block_on(async {
         let socket = TcpStream::connect(("127.0.0.1", port)).await.expect("the server listens");
         socket.set_nodelay(true).expect("a TCP socket");
@@ -20,21 +19,17 @@ pub(crate) fn run(asking: Asking, port: u16) -> Run {
         tokio::spawn(connection);
         sender
     });
-    let mut senders = vec![sender; asking.in_flight as usize];
+    let mut senders = vec![(sender, requests); asking.in_flight as usize];
     Box::new(move |count| {
-        runtime.block_on(spread(&mut senders, count, |mut sender, share| {
-            let (uri, fields) = (uri.clone(), fields.clone());
-            async move {
-                for _ in 0..share {
-                    sender = sender.ready().await.expect("an open connection");
-                    let request = get(&uri, &fields, ());
-                    let (answer, _) = sender.send_request(request, true).expect("a valid request");
-                    let answer = answer.await.expect("an answer");
-                    assert_eq!(answer.status(), 200);
-                    read(answer.into_body()).await;
-                }
-                sender
+        runtime.block_on(spread(&mut senders, count, |(mut sender, mut requests), share| async move {
+            for _ in 0..share {
+                sender = sender.ready().await.expect("an open connection");
+                let (answer, _) = sender.send_request(requests.next(()), true).expect("a valid request");
+                let answer = answer.await.expect("an answer");
+                assert_eq!(answer.status(), 200);
+                read(answer.into_body()).await;
             }
+            (sender, requests)
         }));
     })
 }

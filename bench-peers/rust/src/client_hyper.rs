@@ -4,7 +4,7 @@ use std::hint::black_box;
 
 use alula_testkit::lists::REQUEST;
 use bytes::Bytes;
-use http::{HeaderName, HeaderValue, Request, Response, Uri};
+use http::{HeaderName, HeaderValue, Request, Response};
 use http_body_util::{BodyExt, Empty};
 use hyper::body::Incoming;
 use hyper::client::conn::{http1, http2};
@@ -13,7 +13,7 @@ use tokio::net::TcpStream;
 
 use crate::asking::{Asking, spread};
 use crate::measure::{Run, one_thread};
-use crate::request::{Fields, PATH, fields, get, url};
+use crate::request::{PATH, Requests, fields, url};
 
 type Body = Empty<Bytes>;
 
@@ -24,32 +24,31 @@ enum Sender {
 }
 
 pub(crate) fn run(asking: Asking, port: u16) -> Run {
-    let (runtime, (uri, fields)) = (one_thread(), request(asking, port));
-    let mut senders = runtime.block_on(senders(asking, port));
+    let (runtime, requests) = (one_thread(), requests(asking, port));
+    let senders = runtime.block_on(senders(asking, port));
+    // Each sender goes on with its own.
+    let mut senders: Vec<_> = senders.into_iter().map(|sender| (sender, requests.clone())).collect();
     Box::new(move |count| {
-        runtime.block_on(spread(&mut senders, count, |mut sender, share| {
-            let (uri, fields) = (uri.clone(), fields.clone());
-            async move {
-                for _ in 0..share {
-                    let answer = sender.send(get(&uri, &fields, Body::new())).await;
-                    assert_eq!(answer.status(), 200);
-                    read(answer.into_body()).await;
-                }
-                sender
+        runtime.block_on(spread(&mut senders, count, |(mut sender, mut requests), share| async move {
+            for _ in 0..share {
+                let answer = sender.send(requests.next(Body::new())).await;
+                assert_eq!(answer.status(), 200);
+                read(answer.into_body()).await;
             }
+            (sender, requests)
         }));
     })
 }
 
 /// Over HTTP/1.1 the target is sent as it is given, and `host` as any field.
-fn request(asking: Asking, port: u16) -> (Uri, Fields) {
+fn requests(asking: Asking, port: u16) -> Requests {
     let mut fields = fields(&REQUEST);
     if !asking.is_http1 {
-        return (url(port).parse().expect("a valid URI"), fields);
+        return Requests::new(&url(port), fields, asking.varies);
     }
     let host = HeaderValue::try_from(format!("127.0.0.1:{port}")).expect("a valid value");
     fields.insert(0, (HeaderName::from_static("host"), host));
-    (Uri::from_static(PATH), fields)
+    Requests::new(PATH, fields, asking.varies)
 }
 
 async fn senders(asking: Asking, port: u16) -> Vec<Sender> {

@@ -3,6 +3,7 @@
 use std::hint::black_box;
 
 use alula_testkit::lists::{METHODS, ODD, Pair, SAME};
+use http::header::{ACCEPT_ENCODING, CONTENT_TYPE, USER_AGENT};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request};
 
 use crate::measure::Run;
@@ -23,6 +24,21 @@ pub(crate) fn new_map(name: &str) -> Run {
         for _ in 0..count {
             let mut map = HeaderMap::new();
             append(&mut map, black_box(&list));
+            black_box(&map);
+        }
+    })
+}
+
+/// Names by constants, and values by text, into one map that is cleared.
+pub(crate) fn known() -> Run {
+    let names = [CONTENT_TYPE, ACCEPT_ENCODING, HeaderName::from_static("x-request-id"), USER_AGENT];
+    let mut map = HeaderMap::new();
+    Box::new(move |count| {
+        for _ in 0..count {
+            map.clear();
+            for (name, (_, value)) in black_box(&names).iter().zip(black_box(&ODD)) {
+                map.append(name.clone(), HeaderValue::from_str(value).expect("a valid value"));
+            }
             black_box(&map);
         }
     })

@@ -3,38 +3,45 @@
 use std::path::Path;
 
 use alula_testkit::lists::{BROWSER, PATH, Pair, REQUEST_ID, VISITS, visit};
+use alula_testkit::traffic::Traffic;
 
 /// The lists of a case, a power of two of them, and the number of blocks after which the codec is renewed.
 pub(crate) struct Case {
-    pub(crate) lists: Vec<[Pair; 12]>,
+    pub(crate) lists: Vec<Vec<Pair>>,
     pub(crate) renew: usize,
 }
 
 impl Case {
-    /// Case a, b, c, d or e.
+    /// Case a, b, c, d, e, or a proxy's requests.
     pub(crate) fn of(name: &str) -> Self {
         match name {
-            "a" => Self { lists: vec![BROWSER], renew: usize::MAX },
+            "a" => Self { lists: vec![BROWSER.to_vec()], renew: usize::MAX },
             "b" => Self { lists: (0..VISITS).map(visited).collect(), renew: usize::MAX },
-            "c" => Self { lists: vec![BROWSER], renew: 1 },
-            "d" => Self { lists: vec![BROWSER], renew: 100 },
+            "c" => Self { lists: vec![BROWSER.to_vec()], renew: 1 },
+            "d" => Self { lists: vec![BROWSER.to_vec()], renew: 100 },
             "e" => Self { lists: vec![front_page()], renew: usize::MAX },
+            "proxied" => Self { lists: (0..VISITS).map(proxied).collect(), renew: usize::MAX },
             _ => panic!("no case {name}"),
         }
     }
 }
 
-fn visited(number: usize) -> [Pair; 12] {
+fn proxied(number: usize) -> Vec<Pair> {
+    let fields = Traffic::Proxied.request(number, "www.example.com").into_iter();
+    fields.map(|(name, value)| (name, &*value.leak())).collect()
+}
+
+fn visited(number: usize) -> Vec<Pair> {
     let [path, id] = visit(number).map(|value| &*value.leak());
     let mut pairs = BROWSER;
     (pairs[PATH].1, pairs[REQUEST_ID].1) = (path, id);
-    pairs
+    pairs.to_vec()
 }
 
-fn front_page() -> [Pair; 12] {
+fn front_page() -> Vec<Pair> {
     let mut pairs = BROWSER;
     pairs[PATH].1 = "/";
-    pairs
+    pairs.to_vec()
 }
 
 /// Blocks to decode in a row. Of a case whose blocks repeat there are two, and the second comes again and again.

@@ -29,7 +29,7 @@ use crate::measure::Run;
 
 const USAGE: &str = "\
 Usage: alula-bench-peers PEER WORK UNITS LISTS PORT   Prints nanoseconds, those of the CPU, and `-` for allocations
-       alula-bench-peers PEER serve[-h1]              Prints the port and serves until the standard input ends
+       alula-bench-peers PEER serve[-h1][-split]      Prints the port and serves until the standard input ends
        alula-bench-peers floor ...                    Bare sockets: see floor.rs
 ";
 
@@ -51,6 +51,8 @@ fn dispatch(args: &[&str]) -> Option<()> {
         ["floor", rest @ ..] => floor::dispatch(rest)?,
         ["hyper", "serve"] => servers::hyper(),
         ["hyper", "serve-h1"] => servers::hyper_http1(),
+        ["hyper", "serve-split"] => servers::hyper_echo(),
+        ["hyper", "serve-h1-split"] => servers::hyper_http1_echo(),
         ["axum", "serve"] => servers::axum(),
         [peer, work, units, lists, port] => {
             let run = prepared(peer, work, lists, port.parse().ok()?)?;
@@ -73,6 +75,7 @@ fn prepared(peer: &str, work: &str, lists: &str, port: u16) -> Option<Run> {
         ("h2", "created") if case == "alone" => created::alone(),
         ("h2", "created") => created::h2(),
         ("hyper", "created") => created::hyper(),
+        ("http", "fields") if case == "known" => fields::known(),
         ("http", "fields") => match case.strip_suffix("-cleared") {
             Some(case) => fields::same_map(case),
             None => fields::new_map(case),

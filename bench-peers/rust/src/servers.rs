@@ -19,20 +19,38 @@ use crate::measure::{end_with_input, one_thread};
 const HELLO: &str = "Hello, World!";
 
 pub(crate) fn hyper() {
+    serve_http2(hello);
+}
+
+/// What came together is answered together, as Alula does it.
+pub(crate) fn hyper_http1() {
+    serve_http1(hello);
+}
+
+/// The handler reads the request and answers with some of it.
+pub(crate) fn hyper_echo() {
+    serve_http2(echo);
+}
+
+pub(crate) fn hyper_http1_echo() {
+    serve_http1(echo);
+}
+
+type Answer = Result<Response<Full<Bytes>>, Infallible>;
+
+fn serve_http2<F: Future<Output = Answer> + Send + 'static>(handler: fn(Request<Incoming>) -> F) {
     one_thread().block_on(async {
         let listener = listener().await;
         loop {
             let (socket, _) = listener.accept().await.expect("a connection");
             socket.set_nodelay(true).expect("a TCP socket");
-            let service = service_fn(hello);
             let serve = http2::Builder::new(TokioExecutor::new());
-            tokio::spawn(serve.serve_connection(TokioIo::new(socket), service));
+            tokio::spawn(serve.serve_connection(TokioIo::new(socket), service_fn(handler)));
         }
     });
 }
 
-/// What came together is answered together, as Alula does it.
-pub(crate) fn hyper_http1() {
+fn serve_http1<F: Future<Output = Answer> + Send + 'static>(handler: fn(Request<Incoming>) -> F) {
     one_thread().block_on(async {
         let listener = listener().await;
         loop {
@@ -40,15 +58,26 @@ pub(crate) fn hyper_http1() {
             socket.set_nodelay(true).expect("a TCP socket");
             let mut serve = http1::Builder::new();
             let connection =
-                serve.pipeline_flush(true).serve_connection(TokioIo::new(socket), service_fn(hello));
+                serve.pipeline_flush(true).serve_connection(TokioIo::new(socket), service_fn(handler));
             tokio::spawn(connection);
         }
     });
 }
 
-async fn hello(_: Request<Incoming>) -> Result<Response<Full<Bytes>>, Infallible> {
+async fn hello(_: Request<Incoming>) -> Answer {
     let mut response = Response::new(Full::new(Bytes::from_static(HELLO.as_bytes())));
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("text/plain"));
+    Ok(response)
+}
+
+/// Answers with the path of the request, and with its request id if it has one.
+async fn echo(request: Request<Incoming>) -> Answer {
+    let path = request.uri().path_and_query().map_or("", |path| path.as_str());
+    let mut response = Response::new(Full::new(Bytes::copy_from_slice(path.as_bytes())));
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("text/plain"));
+    if let Some(id) = request.headers().get("x-request-id") {
+        response.headers_mut().insert("x-request-id", id.clone());
+    }
     Ok(response)
 }
 

@@ -1,5 +1,6 @@
 //! An HTTP stack, client and server, in which a request costs its bytes and its system calls and next to nothing
-//! else: no heap allocation per request once warm.
+//! else: a plain or prepared request and its answer by `respond` make no heap allocation once their connection is warm.
+//! Splitting an exchange does, as do more than 256 requests in flight on one connection.
 //!
 //! A client:
 //!
@@ -32,13 +33,11 @@
 #![forbid(unsafe_code)]
 
 pub use alula_fields as fields;
-pub use alula_fields::{FieldError, FieldName, FieldSection, KnownName, Limits, Method, Status};
+pub use alula_fields::{FieldError, FieldName, FieldSection, KnownName, Limits, Method, Reservation, Status};
 pub use alula_h1 as h1;
 pub use alula_h2 as h2;
 pub use alula_hpack as hpack;
 
-#[cfg(all(feature = "client", feature = "cookies"))]
-pub use alula_client::Jar;
 #[cfg(all(feature = "client", feature = "tls"))]
 pub use alula_client::TlsFacts;
 #[cfg(all(feature = "client", feature = "http"))]
@@ -49,26 +48,39 @@ pub use alula_client::blocking;
 pub use alula_client::{
     Call, Client, ClientBuilder, Connector, Content, Destination, Dialling, Follow, Hole, Multipart, Part,
     PendingResponse, Prepare, Prepared, Proxy, Redirect, Resolve, Resolving, Response, Retries, StatusError,
-    SystemResolver, Timing, Transport,
+    SystemResolver, Timing, Transport, check_url,
 };
+#[cfg(all(feature = "client", feature = "cookies"))]
+pub use alula_client::{Jar, NetscapeImport, SkippedLine};
 #[cfg(feature = "tls")]
 #[cfg(feature = "server")]
 pub use alula_server::Identity;
-#[cfg(feature = "server")]
-pub use alula_server::{Exchange, Handler, Reply, Request, Responder, Server, ServerBuilder, Stop};
+#[cfg(all(feature = "server", feature = "tls", not(feature = "client")))]
+pub use alula_server::TlsFacts;
 #[cfg(all(feature = "server", feature = "tower"))]
-pub use alula_server::{RequestContent, from_tower};
+pub use alula_server::{AllowSlowPeer, PeerAddress, RequestContent, from_tower};
+#[cfg(feature = "server")]
+pub use alula_server::{
+    Exchange, FailureCause, Handler, Reply, Request, RequestFailure, Responder, Server, ServerBuilder, Stop,
+};
 
 #[cfg(feature = "client")]
 pub use alula_client::{
-    Attempt, Body, BodyWriter, Cause, Error, Fault, Ledger, Overrun, Phase, Refusal, Retry, Sent, Version,
+    Asked, Attempt, Body, BodyWriter, Cause, Error, Fault, Ledger, Occupied, Overrun, Phase, Refusal, Retry,
+    Sent, Version, masked_url,
 };
 #[cfg(all(feature = "server", not(feature = "client")))]
 pub use alula_server::{
-    Attempt, Body, BodyWriter, Cause, Error, Fault, Ledger, Overrun, Phase, Refusal, Retry, Sent, Version,
+    Asked, Attempt, Body, BodyWriter, Cause, Error, Fault, Ledger, Overrun, Phase, Refusal, Retry, Sent,
+    Version,
 };
 
 /// The examples of the README.
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 struct Readme;
+
+/// The examples for those who use axum.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/axum.md")]
+struct Axum;

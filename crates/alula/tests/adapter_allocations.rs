@@ -23,8 +23,9 @@ static CONTENT: &[u8] = &[b'c'; 1024];
 const EXECUTE: i64 = 15;
 /// And its future.
 const SERVICE: i64 = EXECUTE + 1;
-/// A request of eleven fields: 2 for the URI, 2 for the map, 11 for its values, 3 for names that are not well known, 1 for the chunk.
-const FROM_TOWER: i64 = 19;
+/// A request of eleven fields: 2 for the map, 11 for its values, 3 for names that are not well known, 3 for the extension, 1 for the
+/// chunk; over HTTP/1.1 1 for the URI and 1 for the host, over HTTP/2 2 for the URI.
+const FROM_TOWER: i64 = 22;
 
 #[test]
 fn adapters_cost_what_is_said_and_no_more() {

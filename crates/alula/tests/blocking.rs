@@ -149,7 +149,10 @@ fn responses_tell_what_led_to_them() {
         assert!(timing.head <= timing.end.unwrap() && !timing.is_reused());
 
         let error = client.get(&server.url("/moved")).send().unwrap().success().unwrap_err();
-        assert_eq!(error.to_string(), "the server answered 404 Not Found (RFC 9110 §15)");
+        assert_eq!(
+            error.to_string(),
+            format!("GET {}: the server answered 404 Not Found", server.url("/none"))
+        );
         assert_eq!(error.response().final_url(), Some(&*server.url("/none")));
         assert_eq!((error.response().redirects(), error.response().timing().is_none()), (1, true));
         assert_eq!(text(error.into_response()), "There is nothing.");

@@ -9,8 +9,9 @@ use std::{
     },
 };
 
-use alula::{Client, Exchange, Server, Status};
+use alula::{Client, Error, Exchange, Server, Status};
 use metrics::{Counter, Gauge, Histogram, Key, KeyName, Metadata as About, Recorder, SharedString, Unit};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tracing::{
     Event, Metadata, Subscriber,
     field::{Field, Visit},
@@ -168,9 +169,30 @@ fn calls_and_connections_are_told_of_and_counted() {
     lines.has(&["event", "connection closed", "network.protocol.version=\"2\""]);
     lines.has(&["event", "connection failed", "error.type=\"connect\""]);
 
+    // The server tells of the same.
+    lines.has(&["span", "otel.kind=\"server\"", "http.request.method=\"GET\"", "url.path=\"/missing\""]);
+    lines.has(&[
+        "span",
+        "otel.kind=\"server\"",
+        "client.address=127.0.0.1",
+        "network.protocol.version=\"2\"",
+    ]);
+    lines.has(&["event", "connection accepted", "network.peer.address=127.0.0.1"]);
+    for (path, kind, cause) in
+        [("/fails", "handler", "the disk is full"), ("/panics", "panic", "the handler panicked: as asked")]
+    {
+        lines.has(&["event", "request failed", &format!("error=GET {path}"), "from 127.0.0.1", cause]);
+        lines.has(&["record", &format!("error.type=\"{kind}\"")]);
+    }
+    lines.has(&["record", "http.response.status_code=500"]);
+    lines.has(&["event", "within the handler"]);
+    assert!(!lines.0.lock().unwrap().iter().any(|line| line.contains("secret")), "a query is shown");
+    lines.has(&["event", "connection not accepted", "network.peer.address=127.0.0.1"]);
+
     let of = |name| numbers.of(name);
     assert_eq!(of("http.client.requests outcome=2xx"), 4.0, "two plain, two by `open`");
     assert_eq!(of("http.client.requests outcome=4xx"), 2.0);
+    assert_eq!(of("http.client.requests outcome=5xx"), 4.0);
     assert_eq!(of("http.client.requests outcome=connect"), 2.0);
     assert_eq!(of("http.client.requests outcome=given_up"), 2.0);
     assert_eq!(of("http.client.request.duration outcome=2xx"), 4.0);
@@ -183,12 +205,18 @@ fn calls_and_connections_are_told_of_and_counted() {
 
 /// Over either version one call that is answered, one by parts, one that finds nothing, one given up and one that reaches nobody.
 async fn send_some() -> u16 {
-    let server = Server::bind("127.0.0.1:0").await.unwrap();
+    let identity = alula::Identity::self_signed(["localhost"]).unwrap();
+    let server = Server::builder().identity(identity).bind("127.0.0.1:0").await.unwrap();
     let port = server.address().unwrap().port();
     tokio::spawn(server.serve(|exchange: Exchange| async move {
         match exchange.request().path() {
             "/never" => std::future::pending().await,
             "/" => exchange.respond(Status::OK).send(b"Hello").await,
+            "/fails?token=secret" => Err(Error::other("the disk is full")),
+            "/panics" => {
+                tracing::info!(target: "alula", "within the handler");
+                panic!("as asked")
+            }
             _ => exchange.respond(Status::NOT_FOUND).send(b"").await,
         }
     }));
@@ -198,6 +226,8 @@ async fn send_some() -> u16 {
         let client = Client::builder().http2_prior_knowledge(http2).build().unwrap();
         client.get(&url("/")).send().await.unwrap();
         client.get(&url("/missing")).send().await.unwrap();
+        client.get(&url("/fails?token=secret")).send().await.unwrap();
+        client.get(&url("/panics")).send().await.unwrap();
         let (up, pending) = client.post(&url("/")).open().await.unwrap();
         up.finish().await.unwrap();
         pending.response().await.unwrap();
@@ -208,5 +238,9 @@ async fn send_some() -> u16 {
         }
         client.get(&format!("http://{nobody}/")).send().await.err().unwrap();
     }
+    // What begins like TLS and is none.
+    let mut socket = tokio::net::TcpStream::connect(("127.0.0.1", port)).await.unwrap();
+    socket.write_all(b"\x16\x03\x01\x00\x05hello").await.unwrap();
+    let _ = socket.read_to_end(&mut Vec::new()).await;
     port
 }

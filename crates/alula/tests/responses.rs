@@ -94,7 +94,7 @@ async fn a_status_that_is_no_success_keeps_its_response() {
     let (origin, [client, _]) = start().await;
     assert!(get(&client, origin.clone()).await.success().is_ok());
     let error = get(&client, format!("{origin}/gone")).await.success().unwrap_err();
-    assert_eq!(error.to_string(), "the server answered 410 Gone (RFC 9110 §15)");
+    assert_eq!(error.to_string(), format!("GET {origin}/gone: the server answered 410 Gone"));
     assert_eq!(error.into_response().text(100).await.unwrap(), "it is gone");
     let error = Error::from(get(&client, format!("{origin}/gone")).await.success().unwrap_err());
     assert!(matches!(error.cause(), Cause::Status(Status::GONE)));

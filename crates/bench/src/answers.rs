@@ -1,5 +1,5 @@
-//! The fixed server: answers every request on a connection with the same fields and so many octets, all that one read brought
-//! in one write.
+//! The fixed server: answers every request on a connection with the same or varying fields and so many octets, all that one
+//! read brought in one write.
 
 use std::collections::VecDeque;
 use std::io::{self, Read, Write};
@@ -8,11 +8,12 @@ use std::sync::Arc;
 
 use alula_hpack::{Encoder, EncoderConfig, Policy};
 use alula_testkit::lists::{PAGE, Pair, RESPONSE};
+use alula_testkit::traffic;
 use rustls::pki_types::PrivatePkcs8KeyDer;
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
 use crate::decode::block;
-use crate::encode::fields;
+use crate::encode::{field_but, fields};
 use crate::frames::{
     ACK, DATA, END_HEADERS, END_STREAM, Frame, HEADERS, Input, PAYLOAD_MAX, PING, SETTINGS, WINDOW_UPDATE,
     push,
@@ -26,15 +27,18 @@ pub(crate) struct Answers {
     pub(crate) fields: &'static [Pair],
     pub(crate) content: usize,
     pub(crate) with_tls: bool,
+    /// Each answer has the fields of [`traffic::answer`] instead.
+    pub(crate) varies: bool,
 }
 
 impl Answers {
-    /// From the arguments `[tls] [page] OCTETS` of a peer.
+    /// From the arguments `[tls] [page] [varied] OCTETS` of a peer.
     pub(crate) fn parse(args: &[&str]) -> Option<Self> {
         let (content, options) = args.split_last()?;
         let with_tls = options.contains(&"tls");
         let fields = if options.contains(&"page") { &PAGE[..] } else { &RESPONSE[..] };
-        Some(Self { fields, content: content.parse().ok()?, with_tls })
+        let varies = options.contains(&"varied");
+        Some(Self { fields, content: content.parse().ok()?, with_tls, varies })
     }
 
     /// Prints the port and serves until the standard input ends.
@@ -79,9 +83,7 @@ struct Connection<S> {
     input: Input,
     out: Vec<u8>,
     content: Vec<u8>,
-    /// The block of the first answer, which fills the table, and the one of all others.
-    blocks: [Vec<u8>; 2],
-    answered: usize,
+    blocks: Blocks,
     /// Streams of requests that came while there was no window for an answer.
     waiting: VecDeque<u32>,
     /// What may be sent on the connection, and on a new stream.
@@ -91,12 +93,7 @@ struct Connection<S> {
 
 impl<S: Read + Write> Connection<S> {
     fn new(socket: S, answers: Answers) -> Self {
-        let length = answers.content.to_string().leak();
-        let mut list = vec![(":status", "200"), ("content-length", &*length)];
-        list.extend_from_slice(answers.fields);
-        let mut encoder = Encoder::new(EncoderConfig { policy: Policy::Always, ..EncoderConfig::default() });
-        let blocks = [(); 2].map(|()| block(&mut encoder, fields(&list)));
-        assert_eq!(blocks[1].len(), list.len(), "all are in the table");
+        let blocks = if answers.varies { Blocks::varied(answers.content) } else { Blocks::same(answers) };
         let content = vec![b'a'; answers.content];
         Self {
             socket,
@@ -104,7 +101,6 @@ impl<S: Read + Write> Connection<S> {
             out: Vec::new(),
             content,
             blocks,
-            answered: 0,
             waiting: VecDeque::new(),
             window: 65_535,
             stream_window: 65_535,
@@ -148,10 +144,8 @@ impl<S: Read + Write> Connection<S> {
     }
 
     fn answer(&mut self, stream: u32) -> io::Result<()> {
-        let block = &self.blocks[self.answered.min(1)];
-        self.answered += 1;
         let end = if self.content.is_empty() { END_STREAM } else { 0 };
-        push(&mut self.out, HEADERS, END_HEADERS | end, stream, block);
+        push(&mut self.out, HEADERS, END_HEADERS | end, stream, self.blocks.next());
         let (mut sent, mut window) = (0, self.stream_window);
         while sent < self.content.len() {
             let most = (self.content.len() - sent).min(PAYLOAD_MAX) as i64;
@@ -201,6 +195,64 @@ impl<S: Read + Write> Connection<S> {
     }
 }
 
+/// The field blocks of one answer after another.
+enum Blocks {
+    /// The first, which fills the table, and the one of all others.
+    Same {
+        blocks: [Vec<u8>; 2],
+        answered: usize,
+    },
+    Varied {
+        encoder: Box<Encoder>,
+        length: String,
+        answered: usize,
+        block: Vec<u8>,
+    },
+}
+
+impl Blocks {
+    fn same(answers: Answers) -> Self {
+        let length = answers.content.to_string().leak();
+        let mut list = vec![(":status", "200"), ("content-length", &*length)];
+        list.extend_from_slice(answers.fields);
+        let mut encoder = encoder();
+        let blocks = [(); 2].map(|()| block(&mut encoder, fields(&list)));
+        assert_eq!(blocks[1].len(), list.len(), "all are in the table");
+        Self::Same { blocks, answered: 0 }
+    }
+
+    fn varied(content: usize) -> Self {
+        let (encoder, length) = (Box::new(encoder()), content.to_string());
+        Self::Varied { encoder, length, answered: 0, block: Vec::new() }
+    }
+
+    fn next(&mut self) -> &[u8] {
+        match self {
+            Self::Same { blocks, answered } => {
+                *answered += 1;
+                &blocks[(*answered - 1).min(1)]
+            }
+            Self::Varied { encoder, length, answered, block } => {
+                *block = varied_block(encoder, length, *answered);
+                *answered += 1;
+                block
+            }
+        }
+    }
+}
+
+/// Enters every field but the entity tag, as nghttp2 does.
+fn varied_block(encoder: &mut Encoder, length: &str, number: usize) -> Vec<u8> {
+    let answer = traffic::answer(number);
+    let first = [(":status", "200"), ("content-length", length)];
+    let fields = first.into_iter().chain(answer.iter().map(|(name, value)| (*name, &**value)));
+    block(encoder, fields.map(|(name, value)| field_but(name, value, "etag")))
+}
+
+fn encoder() -> Encoder {
+    Encoder::new(EncoderConfig { policy: Policy::Always, ..EncoderConfig::default() })
+}
+
 /// The stream of a request, which is one frame.
 fn requested(frame: &Frame<'_>) -> u32 {
     assert!(frame.flags & END_HEADERS != 0 && frame.ends_stream(), "requests are one frame");
@@ -247,7 +299,7 @@ mod tests {
         request(&mut second, 5);
         push(&mut second, WINDOW_UPDATE, 0, 0, &100_000_u32.to_be_bytes());
         let mut pieces = Pieces { input: [first, second].into(), written: Vec::new() };
-        let answers = Answers { fields: &[], content: 40_000, with_tls: false };
+        let answers = Answers { fields: &[], content: 40_000, with_tls: false, varies: false };
         Connection::new(&mut pieces, answers).run().expect("the client ends in order");
         let (mut input, mut written) = (Input::new(), &pieces.written[..]);
         input.read(&mut written).expect("there are octets");

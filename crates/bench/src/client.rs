@@ -1,4 +1,6 @@
-//! One request through the whole client, in clear text: one at a time on one connection, or 64 at a time.
+//! One request through the whole client, in clear text: one at a time on one connection, or many at a time.
+
+mod varied;
 
 use std::sync::Arc;
 
@@ -9,42 +11,68 @@ use tokio::runtime::Runtime;
 use crate::peer::Peer;
 use crate::workload::{Run, Use, Workload};
 
-/// All of them.
+/// All of them. Peers get the same answers to the same requests, whose fields were checked before as those of the prepared are.
 pub(crate) const WORKLOADS: &[Workload] = &[
-    Workload::new("client-0", 400, "GET with 10 fields, 200 with 10, no content", || plain(Over::Http2, "0")),
-    Workload::new("client-0-prepared", 400, "the same, prepared", || prepared(Over::Http2, "0")),
-    Workload::new("client-1k", 400, "the same, 1 KiB of content", || plain(Over::Http2, "1024")),
-    Workload::new("client-1k-prepared", 400, "the same, prepared", || prepared(Over::Http2, "1024")),
-    Workload::new("client-100k", 100, "the same, 100 KiB of content", || plain(Over::Http2, "102400"))
-        .counted(Use::Told, Use::Held),
-    Workload::new("client-100k-prepared", 100, "the same, prepared", || prepared(Over::Http2, "102400"))
-        .counted(Use::Told, Use::Held),
+    one("client-0", "GET with 10 fields, 200 with 10, no content", || plain(Over::Http2, "0")),
+    one("client-0-prepared", "the same, prepared", || prepared(Over::Http2, "0")),
+    vary("client-0-varied", "the same, query, ids and answers new each time", || varied::plain(Over::Http2)),
+    vary("client-0-varied-prepared", "the same, prepared with two holes", || varied::prepared(Over::Http2)),
+    one("client-1k", "GET with 10 fields, 200 with 10, 1 KiB of content", || plain(Over::Http2, "1024")),
+    one("client-1k-prepared", "the same, prepared", || prepared(Over::Http2, "1024")),
+    much("client-100k", "the same, 100 KiB of content", || plain(Over::Http2, "102400")),
+    much("client-100k-prepared", "the same, prepared", || prepared(Over::Http2, "102400")),
     many("client-0-m64", "no content, 64 in flight on one connection", || plain_many(Over::Http2, "0")),
-    many("client-0-m64-prepared", "the same, prepared", || prepared_many(Over::Http2, "0")),
-    many("client-1k-m64", "the same, 1 KiB of content", || plain_many(Over::Http2, "1024")),
-    many("client-1k-m64-prepared", "the same, prepared", || prepared_many(Over::Http2, "1024")),
-    Workload::new("client-h1-0", 400, "GET with 10 fields, 200 with 10, no content, over HTTP/1.1", || {
+    many("client-0-m64-prepared", "the same, prepared", || prepared_many(Over::Http2, "0", IN_FLIGHT)),
+    Workload::new("client-0-m512-prepared", 2048, "the same, 512 in flight", || {
+        prepared_many(Over::Http2, "0", 512)
+    })
+    .counted(Use::Told, Use::Told),
+    many("client-1k-m64", "1 KiB of content, 64 in flight on one connection", || {
+        plain_many(Over::Http2, "1024")
+    }),
+    many("client-1k-m64-prepared", "the same, prepared", || prepared_many(Over::Http2, "1024", IN_FLIGHT)),
+    one("client-h1-0", "GET with 10 fields, 200 with 10, no content, over HTTP/1.1", || {
         plain(Over::Http1, "0")
     }),
-    Workload::new("client-h1-0-prepared", 400, "the same, prepared", || prepared(Over::Http1, "0")),
-    Workload::new("client-h1-0-varied", 400, "the same, each answer with another request id", || {
-        prepared(Over::Http1Varied, "0")
+    one("client-h1-0-prepared", "the same, prepared", || prepared(Over::Http1, "0")),
+    vary("client-h1-0-varied", "the same, query, ids and answers new each time", || {
+        varied::plain(Over::Http1)
     }),
-    Workload::new("client-h1-1k", 400, "the same, 1 KiB of content", || plain(Over::Http1, "1024")),
-    Workload::new("client-h1-1k-prepared", 400, "the same, prepared", || prepared(Over::Http1, "1024")),
-    Workload::new("client-h1-100k", 100, "the same, 100 KiB of content", || plain(Over::Http1, "102400"))
-        .counted(Use::Told, Use::Held),
-    Workload::new("client-h1-100k-prepared", 100, "the same, prepared", || prepared(Over::Http1, "102400"))
-        .counted(Use::Told, Use::Held),
+    vary("client-h1-0-varied-prepared", "the same, prepared with two holes", || {
+        varied::prepared(Over::Http1)
+    }),
+    one("client-h1-1k", "over HTTP/1.1, 1 KiB of content", || plain(Over::Http1, "1024")),
+    one("client-h1-1k-prepared", "the same, prepared", || prepared(Over::Http1, "1024")),
+    much("client-h1-100k", "the same, 100 KiB of content", || plain(Over::Http1, "102400")),
+    much("client-h1-100k-prepared", "the same, prepared", || prepared(Over::Http1, "102400")),
     many_apart("client-h1-0-m64", "over HTTP/1.1, no content, 64 in flight on as many connections", || {
         plain_many(Over::Http1, "0")
     }),
-    many_apart("client-h1-0-m64-prepared", "the same, prepared", || prepared_many(Over::Http1, "0")),
+    many_apart("client-h1-0-m64-prepared", "the same, prepared", || {
+        prepared_many(Over::Http1, "0", IN_FLIGHT)
+    }),
     many_apart("client-h1-1k-m64", "the same, 1 KiB of content", || plain_many(Over::Http1, "1024")),
-    many_apart("client-h1-1k-m64-prepared", "the same, prepared", || prepared_many(Over::Http1, "1024")),
+    many_apart("client-h1-1k-m64-prepared", "the same, prepared", || {
+        prepared_many(Over::Http1, "1024", IN_FLIGHT)
+    }),
     many_apart("client-h1-100k-m64", "the same, 100 KiB of content", || plain_many(Over::Http1, "102400")),
-    many_apart("client-h1-100k-m64-prepared", "the same, prepared", || prepared_many(Over::Http1, "102400")),
+    many_apart("client-h1-100k-m64-prepared", "the same, prepared", || {
+        prepared_many(Over::Http1, "102400", IN_FLIGHT)
+    }),
 ];
+
+const fn one(name: &'static str, what: &'static str, prepare: fn() -> Run) -> Workload {
+    Workload::new(name, 400, what, prepare).beside("repeated")
+}
+
+/// A table grows once more when the date of the answers changes, which the first units must have behind them.
+const fn vary(name: &'static str, what: &'static str, prepare: fn() -> Run) -> Workload {
+    Workload::new(name, 1600, what, prepare).beside("varied")
+}
+
+const fn much(name: &'static str, what: &'static str, prepare: fn() -> Run) -> Workload {
+    Workload::new(name, 100, what, prepare).counted(Use::Told, Use::Held).beside("repeated")
+}
 
 /// How many requests are in flight where there are many.
 const IN_FLIGHT: u64 = 64;
@@ -63,13 +91,19 @@ const fn many_apart(name: &'static str, what: &'static str, prepare: fn() -> Run
 #[derive(Clone, Copy, Eq, PartialEq)]
 enum Over {
     Http1,
-    /// Its answers differ.
-    Http1Varied,
     Http2,
 }
 
+/// The fields of the answers.
+#[derive(Clone, Copy, Eq, PartialEq)]
+enum Answers {
+    Same,
+    /// Those of [`alula_testkit::traffic::answer`].
+    Varied,
+}
+
 fn plain(over: Over, content: &str) -> Run {
-    let (runtime, client, peer, url) = set_up(over, content);
+    let (runtime, client, peer, url) = set_up(over, content, Answers::Same);
     Box::new(move |requests| {
         let _peer = &peer;
         runtime.block_on(ask(&client, &url, requests));
@@ -77,7 +111,7 @@ fn plain(over: Over, content: &str) -> Run {
 }
 
 fn prepared(over: Over, content: &str) -> Run {
-    let (runtime, client, peer, url) = set_up(over, content);
+    let (runtime, client, peer, url) = set_up(over, content, Answers::Same);
     let prepared = prepare(&client, &url);
     Box::new(move |requests| {
         let _peer = &peer;
@@ -86,27 +120,33 @@ fn prepared(over: Over, content: &str) -> Run {
 }
 
 fn plain_many(over: Over, content: &str) -> Run {
-    let (runtime, client, peer, url) = set_up(over, content);
+    let (runtime, client, peer, url) = set_up(over, content, Answers::Same);
     let url: Arc<str> = url.into();
-    Box::new(move |requests| {
+    warmed(Box::new(move |requests| {
         let _peer = &peer;
-        runtime.block_on(spread(requests, |share| {
+        runtime.block_on(spread(requests, IN_FLIGHT, |share| {
             let (client, url) = (client.clone(), url.clone());
             async move { ask(&client, &url, share).await }
         }));
-    })
+    }))
 }
 
-fn prepared_many(over: Over, content: &str) -> Run {
-    let (runtime, client, peer, url) = set_up(over, content);
+fn prepared_many(over: Over, content: &str, in_flight: u64) -> Run {
+    let (runtime, client, peer, url) = set_up(over, content, Answers::Same);
     let prepared = Arc::new(prepare(&client, &url));
-    Box::new(move |requests| {
+    warmed(Box::new(move |requests| {
         let _peer = &peer;
-        runtime.block_on(spread(requests, |share| {
+        runtime.block_on(spread(requests, in_flight, |share| {
             let (client, prepared) = (client.clone(), prepared.clone());
             async move { ask_prepared(&client, &prepared, share).await }
         }));
-    })
+    }))
+}
+
+/// Runs it until as many callers as can be have met: the lists of those who wait grow then, and no more.
+fn warmed(mut run: Run) -> Run {
+    run(10_000);
+    run
 }
 
 /// One request after another.
@@ -127,8 +167,12 @@ async fn ask_prepared(client: &Client, prepared: &Prepared, requests: u64) {
 }
 
 /// Requests shared out among as many tasks as requests are in flight.
-async fn spread<F: Future<Output = ()> + Send + 'static>(requests: u64, ask: impl Fn(u64) -> F) {
-    let tasks: Vec<_> = (0..IN_FLIGHT).map(|task| tokio::spawn(ask((requests + task) / IN_FLIGHT))).collect();
+async fn spread<F: Future<Output = ()> + Send + 'static>(
+    requests: u64,
+    in_flight: u64,
+    ask: impl Fn(u64) -> F,
+) {
+    let tasks: Vec<_> = (0..in_flight).map(|task| tokio::spawn(ask((requests + task) / in_flight))).collect();
     for task in tasks {
         task.await.expect("all answers came");
     }
@@ -150,13 +194,13 @@ pub(crate) async fn read(mut response: Response) {
     }
 }
 
-fn set_up(over: Over, content: &str) -> (Runtime, Client, Peer, String) {
-    let answers = match over {
-        Over::Http1 => "http1-answers",
-        Over::Http1Varied => "http1-varied-answers",
-        Over::Http2 => "answers",
+fn set_up(over: Over, content: &str, answers: Answers) -> (Runtime, Client, Peer, String) {
+    let mut peer = match (over, answers) {
+        (Over::Http1, Answers::Same) => Peer::start(&["http1-answers", content]),
+        (Over::Http1, Answers::Varied) => Peer::start(&["http1-varied-answers", content]),
+        (Over::Http2, Answers::Same) => Peer::start(&["answers", content]),
+        (Over::Http2, Answers::Varied) => Peer::start(&["answers", "varied", content]),
     };
-    let mut peer = Peer::start(&[answers, content]);
     let url = format!("http://127.0.0.1:{}/static/app", peer.line());
     // Without `trust_anything` the platform's roots are read, which takes longer than everything else.
     let client = Client::builder().trust_anything().http2_prior_knowledge(over == Over::Http2);

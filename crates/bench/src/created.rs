@@ -8,7 +8,7 @@ use alula_testkit::lists::CREATED;
 
 use crate::workload::{Run, Workload};
 
-/// All of them.
+/// All of them. nghttp2 is given names as text, h2 constants.
 pub(crate) const WORKLOADS: &[Workload] = &[
     Workload::new("created-alone", 2000, "make and write a request with 8 fields", || {
         created(CREATED, write_plain)
@@ -17,12 +17,15 @@ pub(crate) const WORKLOADS: &[Workload] = &[
     Workload::new("created-alone-known", 2000, "the same, fields by constants", || {
         created(known(), write_known)
     })
-    .within("write_known"),
+    .within("write_known")
+    .beside("names known"),
     Workload::new("created-alone-prepared", 2000, "the same, prepared", prepared).within("write_prepared"),
     Workload::new("created", 2000, "make and write a request with 8 fields, and take its 204", || {
         created(CREATED, write_plain)
-    }),
-    Workload::new("created-known", 2000, "the same, fields by constants", || created(known(), write_known)),
+    })
+    .beside("names as text"),
+    Workload::new("created-known", 2000, "the same, fields by constants", || created(known(), write_known))
+        .beside("names known"),
     Workload::new("created-prepared", 2000, "the same, prepared", prepared),
 ];
 

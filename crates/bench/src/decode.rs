@@ -1,4 +1,4 @@
-//! HPACK decoding of a browser's request, in the five cases the peers were measured in.
+//! HPACK decoding of a browser's request, in five cases, and of a proxy's.
 //!
 //! The blocks come from an encoder that enters every field but the path, as nghttp2 does.
 
@@ -10,37 +10,38 @@ use alula_hpack::{
 };
 use alula_testkit::lists::{BROWSER, PATH};
 
-use crate::encode::{List, front_page, same, visits};
+use crate::encode::{List, fields, front_page, proxied, same, visits};
 use crate::workload::{Run, Workload};
 
-/// All of them.
+/// All of them. Peers that show fields to a caller stand beside visiting, those that fill a map of fields beside `-section`.
 pub(crate) const WORKLOADS: &[Workload] = &[
-    Workload::new("decode-a", 2000, "decode 12 fields, all indexed but the path, visiting", || {
-        visiting(Blocks::of(&same(BROWSER), 2), |_, _| {})
+    visited("decode-a", 2000, "decode 12 fields, all indexed but the path, visiting", || {
+        visiting(Blocks::of(&same(BROWSER), 2), never)
     }),
-    Workload::new("decode-a-section", 2000, "the same, into a field section", || {
-        into_section(Blocks::of(&same(BROWSER), 2), |_, _| {})
+    collected("decode-a-section", 2000, || into_section(Blocks::of(&same(BROWSER), 2), never)),
+    visited("decode-e", 2000, "decode 12 fields, all indexed, visiting", || {
+        visiting(Blocks::of(&same(front_page()), 2), never)
     }),
-    Workload::new("decode-e", 2000, "decode 12 fields, all indexed, visiting", || {
-        visiting(Blocks::of(&same(front_page()), 2), |_, _| {})
-    }),
-    Workload::new("decode-e-section", 2000, "the same, into a field section", || {
-        into_section(Blocks::of(&same(front_page()), 2), |_, _| {})
-    }),
+    collected("decode-e-section", 2000, || into_section(Blocks::of(&same(front_page()), 2), never)),
     Workload::new("decode-e-memo", 2000, "the same, remembered and copied into a field section", by_memo),
-    Workload::new("decode-b", 1000, "decode 12 fields, path and request id new each time, visiting", || {
-        visiting(Blocks::of(&visits(), BLOCKS), |_, _| {})
+    visited("decode-b", 1000, "decode 12 fields, path and request id new each time, visiting", || {
+        visiting(Blocks::of(&visits(), BLOCKS), never)
     }),
-    Workload::new("decode-b-section", 1000, "the same, into a field section", || {
-        into_section(Blocks::of(&visits(), BLOCKS), |_, _| {})
-    }),
-    Workload::new("decode-c", 200, "decode 12 fields, all literals, with a new decoder, visiting", || {
+    collected("decode-b-section", 1000, || into_section(Blocks::of(&visits(), BLOCKS), never)),
+    visited(
+        "decode-proxied",
+        1000,
+        "decode 15 fields of 50 browsers' requests from a proxy, visiting",
+        || visiting(Blocks::proxied(), never),
+    ),
+    collected("decode-proxied-section", 1000, || into_section(Blocks::proxied(), never)),
+    visited("decode-c", 200, "decode 12 fields, all literals, with a new decoder, visiting", || {
         visiting(Blocks::of(&same(BROWSER), 1), |decoder, _| *decoder = new_decoder())
     }),
     Workload::new("decode-c-reset", 200, "the same, with a decoder that is reset", || {
         visiting(Blocks::of(&same(BROWSER), 1), |decoder, _| decoder.reset())
     }),
-    Workload::new("decode-d", 2000, "decode 12 fields, a new decoder per 100 blocks, visiting", || {
+    visited("decode-d", 2000, "decode 12 fields, a new decoder per 100 blocks, visiting", || {
         visiting(Blocks::of(&same(BROWSER), 100), |decoder, number| {
             if number == 0 {
                 *decoder = new_decoder()
@@ -55,6 +56,16 @@ pub(crate) const WORKLOADS: &[Workload] = &[
         })
     }),
 ];
+
+const fn visited(name: &'static str, units: u64, what: &'static str, prepare: fn() -> Run) -> Workload {
+    Workload::new(name, units, what, prepare).beside("shown to a visitor")
+}
+
+const fn collected(name: &'static str, units: u64, prepare: fn() -> Run) -> Workload {
+    Workload::new(name, units, "the same, into a field section", prepare).beside("collected")
+}
+
+fn never(_: &mut Decoder, _: usize) {}
 
 /// More than are decoded after the first, as each is only right once after all before it.
 pub(crate) const BLOCKS: usize = 8192;
@@ -77,6 +88,12 @@ impl Blocks {
         Self { blocks, again_from: usize::from(count == 2) }
     }
 
+    /// Those of a proxy's requests.
+    pub(crate) fn proxied() -> Self {
+        let lists: Vec<List> = proxied().iter().map(|list| fields(list)).collect();
+        Self::of(&lists, BLOCKS)
+    }
+
     /// All of them, each behind its length in two octets.
     pub(crate) fn behind_lengths(&self) -> Vec<u8> {
         let length = |block: &Vec<u8>| u16::try_from(block.len()).expect("a short block").to_be_bytes();
@@ -88,7 +105,7 @@ impl Blocks {
     }
 }
 
-pub(crate) fn block(encoder: &mut Encoder, fields: impl IntoIterator<Item = Field<'static>>) -> Vec<u8> {
+pub(crate) fn block<'f>(encoder: &mut Encoder, fields: impl IntoIterator<Item = Field<'f>>) -> Vec<u8> {
     let mut out = OutBuf::new();
     encoder.encode(fields, &mut out);
     out.unsent().to_vec()

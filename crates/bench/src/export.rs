@@ -6,10 +6,11 @@ use std::io;
 use std::path::Path;
 
 use alula_hpack::Field;
-use alula_testkit::lists::{BROWSER, CREATED, ODD, Pair, REQUEST, SAME};
+use alula_testkit::lists::{BROWSER, CREATED, ODD, Pair, REQUEST, SAME, VISITS};
+use alula_testkit::traffic::{self, Ids};
 
-use crate::decode::Blocks;
-use crate::encode::{fields, front_page, same, visits};
+use crate::decode::{BLOCKS, Blocks};
+use crate::encode::{fields, front_page, proxied, same, visits};
 
 /// Of each request that is made and not sent.
 const PSEUDO: [Pair; 4] =
@@ -21,13 +22,28 @@ pub(crate) fn export(folder: &Path) -> io::Result<()> {
     fs::write(folder.join("odd"), lines(&fields(&ODD)))?;
     fs::write(folder.join("same"), lines(&fields(&SAME)))?;
     fs::write(folder.join("created"), lines(&fields(&[&PSEUDO[..], &CREATED].concat())))?;
-    let cases =
-        [("a", same(BROWSER), 2), ("b", visits(), crate::decode::BLOCKS), ("e", same(front_page()), 2)];
+    fs::write(folder.join("varied"), varied())?;
+    let proxied = proxied().iter().map(|list| fields(list)).collect();
+    let cases = [
+        ("a", same(BROWSER), 2),
+        ("b", visits(), BLOCKS),
+        ("e", same(front_page()), 2),
+        ("proxied", proxied, BLOCKS),
+    ];
     for (case, lists, count) in cases {
         fs::write(folder.join(format!("fields-{case}")), lines(&lists.concat()))?;
         fs::write(folder.join(format!("blocks-{case}")), Blocks::of(&lists, count).behind_lengths())?;
     }
     Ok(())
+}
+
+/// Path, request id and trace of each request of a client whose requests vary.
+fn varied() -> String {
+    let lines = |number| {
+        let Ids { query, request, trace } = traffic::ids(number);
+        format!(":path\t/static/app?{query}\nx-request-id\t{request}\nx-trace\t{trace}\n")
+    };
+    (0..VISITS).map(lines).collect()
 }
 
 fn lines(list: &[Field<'_>]) -> String {

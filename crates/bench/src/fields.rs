@@ -3,16 +3,28 @@
 use std::hint::black_box;
 
 use alula_fields::{FieldSection, KnownName, Method};
-use alula_testkit::lists::{METHODS, ODD, SAME};
+use alula_testkit::lists::{METHODS, ODD, Pair, SAME};
 
 use crate::workload::{Run, Workload};
 
-/// All of them.
+/// All of them. Maps of peers are cleared or made anew as the section is.
 pub(crate) const WORKLOADS: &[Workload] = &[
-    Workload::new("fields-odd", 4000, "add 4 fields by names in odd spelling", || add(ODD)),
-    Workload::new("fields-lower", 4000, "add 4 fields by names in lower case", || add(LOWER)),
-    Workload::new("fields-known", 4000, "add 4 fields by constants", || add(KNOWN)),
-    Workload::new("fields-same", 4000, "add the same field 4 times", || add(SAME)),
+    Workload::new(
+        "fields-odd",
+        4000,
+        "add 4 fields by names in odd spelling to a section that is cleared",
+        || add(ODD),
+    )
+    .beside("names as text, cleared"),
+    Workload::new("fields-odd-new", 4000, "the same to a new section", || add_to_new(ODD))
+        .beside("names as text, new"),
+    Workload::new("fields-lower", 4000, "the same by names in lower case, cleared", || add(LOWER)),
+    Workload::new("fields-known", 4000, "the same by constants, cleared", || add(KNOWN))
+        .beside("names known, cleared"),
+    Workload::new("fields-same", 4000, "add the same field 4 times to a section that is cleared", || {
+        add(SAME)
+    })
+    .beside("names as text, cleared"),
     Workload::new("method-connect", 4000, "is it CONNECT: `POST`, `connect`, `CONNECT`", || {
         ask(|method| Method::eq_ignore_case(Method::Connect.as_str(), method))
     }),
@@ -40,6 +52,18 @@ fn add<N: alula_fields::IntoName<'static> + Copy + 'static>(pairs: [(N, &'static
     Box::new(move |count| {
         for _ in 0..count {
             section.clear();
+            for (name, value) in *black_box(&pairs) {
+                section.append(name, value).expect("a valid field");
+            }
+            black_box(&section);
+        }
+    })
+}
+
+fn add_to_new(pairs: [Pair; 4]) -> Run {
+    Box::new(move |count| {
+        for _ in 0..count {
+            let mut section = FieldSection::new();
             for (name, value) in *black_box(&pairs) {
                 section.append(name, value).expect("a valid field");
             }

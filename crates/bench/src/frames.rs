@@ -64,7 +64,11 @@ pub(crate) struct Input {
 
 impl Input {
     pub(crate) fn new() -> Self {
-        Self { octets: vec![0; 256 * 1024], filled: 0, at: 0 }
+        Self::with_room(256 * 1024)
+    }
+
+    pub(crate) fn with_room(octets: usize) -> Self {
+        Self { octets: vec![0; octets], filled: 0, at: 0 }
     }
 
     /// The next frame that is there whole.

@@ -4,45 +4,32 @@ use std::io::{self, Read, Write};
 use std::net::{TcpListener, TcpStream};
 
 use alula_testkit::lists::RESPONSE;
+use alula_testkit::traffic::{self, Traffic};
 
-use crate::driver;
+use crate::driver::Batch;
 use crate::peer;
 
 /// The end of a head.
 const END: &[u8] = b"\r\n\r\n";
 
-/// Whether heads are the same every time.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Heads {
-    Same,
-    /// Each has another request id, and a request another path.
-    Varied,
-}
-
-/// Answers every request with the same fields and so many octets, one write each, on as many connections as there are, each in a
-/// thread of its own: prints the port and serves until the standard input ends.
-pub(crate) fn serve(content: usize, heads: Heads) {
+/// Answers every request with the fields of the client measurements and so many octets, one write each, on as many connections
+/// as there are, each in a thread of its own: prints the port and serves until the standard input ends.
+pub(crate) fn serve(content: usize, varies: bool) {
     peer::end_with_input();
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     println!("{}", listener.local_addr().expect("it is bound").port());
-    let answer = answer(content);
     for socket in listener.incoming() {
-        let (socket, answer) = (socket.expect("accepted"), answer.clone());
-        std::thread::spawn(move || answer_all(socket, answer, heads));
+        let socket = socket.expect("accepted");
+        std::thread::spawn(move || answer_all(socket, content, varies));
     }
 }
 
-fn answer(content: usize) -> Vec<u8> {
-    let fields: String = RESPONSE.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
-    let head = format!("HTTP/1.1 200 OK\r\ncontent-length: {content}\r\n{fields}\r\n");
-    [head.as_bytes(), &vec![b'a'; content]].concat()
-}
-
-fn answer_all(mut socket: TcpStream, mut answer: Vec<u8>, heads: Heads) -> io::Result<()> {
+fn answer_all(mut socket: TcpStream, content: usize, varies: bool) -> io::Result<()> {
     socket.set_nodelay(true)?;
-    let (_, id) = RESPONSE[RESPONSE.len() - 1];
-    let id_at = answer.windows(id.len()).position(|octets| octets == id.as_bytes()).expect("it is there");
-    let mut number = 0_u64;
+    let constant: Vec<traffic::Field> =
+        RESPONSE.iter().map(|(name, value)| (*name, (*value).to_owned())).collect();
+    let mut answer = answer(&constant, content);
+    let mut number = 0;
     let mut input = vec![0; 64 * 1024];
     let mut here = 0;
     loop {
@@ -52,9 +39,9 @@ fn answer_all(mut socket: TcpStream, mut answer: Vec<u8>, heads: Heads) -> io::R
         }
         // One request at a time, without content.
         if input[..here].ends_with(END) {
-            if heads == Heads::Varied {
+            if varies {
+                answer = self::answer(&traffic::answer(number), content);
                 number += 1;
-                answer[id_at..id_at + id.len()].copy_from_slice(format!("{number:016x}").as_bytes());
             }
             socket.write_all(&answer)?;
             here = 0;
@@ -62,24 +49,22 @@ fn answer_all(mut socket: TcpStream, mut answer: Vec<u8>, heads: Heads) -> io::R
     }
 }
 
-/// Connects to the server on this port, and does as [`driver::obey`] is told: GETs in batches, each in one write. An answer is
-/// here when its head is; what is left of the last content is read with the next.
-pub(crate) fn drive(port: u16, control: u16, in_flight: u64, heads: Heads) -> io::Result<()> {
-    peer::end_with_input();
-    let mut socket = TcpStream::connect(("127.0.0.1", port))?;
-    socket.set_nodelay(true)?;
-    let fields = format!("host: 127.0.0.1:{port}\r\nuser-agent: alula-bench/1.0\r\naccept: */*\r\n");
-    let head = |number: u64| match heads {
-        Heads::Same => format!("GET /hello HTTP/1.1\r\n{fields}\r\n"),
-        Heads::Varied => {
-            format!("GET /hello/{number:08x} HTTP/1.1\r\n{fields}x-request-id: {number:016x}\r\n\r\n")
-        }
-    };
+fn answer(fields: &[traffic::Field], content: usize) -> Vec<u8> {
+    let head = format!("HTTP/1.1 200 OK\r\ncontent-length: {content}\r\n{}\r\n", lines(fields));
+    [head.as_bytes(), &vec![b'a'; content]].concat()
+}
+
+fn lines(fields: &[traffic::Field]) -> String {
+    fields.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect()
+}
+
+/// Makes GETs in batches, each in one write. An answer is here when its head is; the rest of the last content is read with the next.
+pub(crate) fn batches(mut socket: TcpStream, traffic: Traffic, authority: String) -> Batch {
     let mut numbers = 0..;
     let mut input = vec![0; 64 * 1024];
-    driver::obey(control, in_flight, |requests| {
-        let asked: String = numbers.by_ref().take(requests as usize).map(head).collect();
-        socket.write_all(asked.as_bytes())?;
+    Box::new(move |requests| {
+        let heads = numbers.by_ref().take(requests as usize).map(|number| head(traffic, number, &authority));
+        socket.write_all(heads.collect::<String>().as_bytes())?;
         let (mut answers, mut before) = (0, [0; END.len()]);
         while answers < requests {
             let octets = socket.read(&mut input)?;
@@ -93,4 +78,33 @@ pub(crate) fn drive(port: u16, control: u16, in_flight: u64, heads: Heads) -> io
         }
         Ok(())
     })
+}
+
+/// The head as h2load spells it.
+fn head(traffic: Traffic, number: usize, authority: &str) -> String {
+    let (pseudo, fields): (Vec<_>, Vec<_>) =
+        traffic.request(number, authority).into_iter().partition(|(name, _)| name.starts_with(':'));
+    let (_, path) = pseudo.iter().find(|(name, _)| *name == ":path").expect("every request has a path");
+    format!("GET {path} HTTP/1.1\r\nHost: {authority}\r\n{}\r\n", lines(&fields))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The text was recorded from h2load 1.52.
+    #[test]
+    fn a_repeated_request_is_octet_for_octet_that_of_h2load() {
+        let recorded =
+            "GET /hello HTTP/1.1\r\nHost: 127.0.0.1:55883\r\nuser-agent: h2load nghttp2/1.52.0\r\n\r\n";
+        assert_eq!(head(Traffic::Repeated, 7, "127.0.0.1:55883"), recorded);
+    }
+
+    /// `crates/xtask/src/bench/floor.rs` has them.
+    #[test]
+    fn heads_are_as_long_as_the_floor_has_them() {
+        let octets = |traffic, number| head(traffic, number, "127.0.0.1:55883").len();
+        let mean = |traffic| (0..1024).map(|number| octets(traffic, number)).sum::<usize>() / 1024;
+        assert_eq!(Traffic::ALL.map(mean), [81, 127, 619]);
+    }
 }

@@ -6,6 +6,7 @@
 
 mod answers;
 mod client;
+mod connections;
 mod created;
 mod decode;
 mod driver;
@@ -27,7 +28,7 @@ use std::process::ExitCode;
 use alula_tally::{Counts, Tally, process};
 
 use crate::answers::Answers;
-use crate::http1::Heads;
+use crate::driver::Load;
 use crate::workload::{Run, Workload};
 
 #[global_allocator]
@@ -38,12 +39,18 @@ Usage: alula-bench <COMMAND>
 
 Commands:
   list                 One line per workload: name, units, use of instructions, of allocations, function that counts,
-                       what one unit is
+                       load that peers share, what one unit is
   run WORKLOAD UNITS   A warm-up, then so many units
   count WORKLOAD UNITS Prints the allocations and the octets allocated per unit, once warm
   time WORKLOAD UNITS  Prints the nanoseconds of so many units, once warm, and those of the CPU
   export FOLDER        Writes the lists of fields, and the blocks that are decoded, for peers in other languages
-  serve                Prints a port and answers GETs with 13 octets there, until the standard input ends
+  serve [split]        Prints a port and answers GETs there until the standard input ends: with 13 octets, or by a handler
+                       that splits the exchange with the path and the request id
+  load h1|h2 repeated|varied|proxied IN_FLIGHT PORT REQUESTS
+                       Makes so many requests of the server on that port and prints how many were answered in a second
+  connect h1|h2 close|hold PORT COUNT
+                       Opens so many connections to a server, each for one GET; closes each, or holds all until the standard
+                       input ends
   peer ...             The other side of a connection; started by the workloads that have one
 ";
 
@@ -68,27 +75,36 @@ fn dispatch(args: &[&str]) -> Option<()> {
             run(units);
         }
         ["count", name, units] => {
+            let is_resident = workload::all().any(|workload| workload.name == *name && workload.is_resident);
             let (run, units) = started(name, units)?;
-            count(run, units);
+            if is_resident { resident(run, units) } else { count(run, units) }
         }
         ["time", name, units] => {
             let (run, units) = started(name, units)?;
             timed::time(run, units);
         }
         ["export", folder] => export::export(folder.as_ref()).expect("the folder can be written to"),
-        ["serve"] => server::serve_alone(),
+        ["serve"] => server::serve_alone(false),
+        ["serve", "split"] => server::serve_alone(true),
+        ["load", version, asked, in_flight, port, requests] => {
+            let load = Load::parse([version, asked, in_flight])?;
+            load.once(port.parse().ok()?, requests.parse().ok()?).expect("the server answers");
+        }
         ["peer", "answers", answers @ ..] => Answers::parse(answers)?.serve(),
-        ["peer", "driver", port, control, in_flight] => {
-            let (port, control) = (port.parse().ok()?, control.parse().ok()?);
-            driver::drive(port, control, in_flight.parse().ok()?).expect("the server is there");
+        ["peer", "driver", version, asked, in_flight, port, control] => {
+            let load = Load::parse([version, asked, in_flight])?;
+            load.drive(port.parse().ok()?, control.parse().ok()?).expect("the server is there");
         }
-        ["peer", "http1-answers", content] => http1::serve(content.parse().ok()?, Heads::Same),
-        ["peer", "http1-varied-answers", content] => http1::serve(content.parse().ok()?, Heads::Varied),
-        ["peer", name @ ("http1-driver" | "http1-varied-driver"), port, control, in_flight] => {
-            let (port, control) = (port.parse().ok()?, control.parse().ok()?);
-            let heads = if *name == "http1-driver" { Heads::Same } else { Heads::Varied };
-            http1::drive(port, control, in_flight.parse().ok()?, heads).expect("the server is there");
+        ["connect", version, then, port, count] => {
+            let (port, count) = (port.parse().ok()?, count.parse().ok()?);
+            connections::connect_all(version, then, port, count).expect("the server answers");
         }
+        ["peer", "connections", version, then, port, control] => {
+            let (port, control) = (port.parse().ok()?, control.parse().ok()?);
+            connections::drive(version, then, port, control).expect("the server is there");
+        }
+        ["peer", "http1-answers", content] => http1::serve(content.parse().ok()?, false),
+        ["peer", "http1-varied-answers", content] => http1::serve(content.parse().ok()?, true),
         _ => return None,
     }
     Some(())
@@ -96,9 +112,10 @@ fn dispatch(args: &[&str]) -> Option<()> {
 
 fn list() {
     for workload in workload::all() {
-        let Workload { name, units, what, counted, within, .. } = workload;
+        let Workload { name, units, what, counted, within, load, is_resident, .. } = workload;
         let (instructions, allocations) = (counted.instructions.name(), counted.allocations.name());
-        println!("{name}\t{units}\t{instructions}\t{allocations}\t{within}\t{what}");
+        let allocations = if *is_resident { "resident" } else { allocations };
+        println!("{name}\t{units}\t{instructions}\t{allocations}\t{within}\t{load}\t{what}");
     }
 }
 
@@ -123,6 +140,22 @@ fn count(mut run: Run, units: u64) {
     let twice = counted(|| run(2 * units));
     let per_unit = |twice: u64, once: u64| (twice as f64 - once as f64) / units as f64;
     println!("{} {}", per_unit(twice.allocations, once.allocations), per_unit(twice.bytes, once.bytes));
+}
+
+/// What so many units more leave in the resident set, per unit; nothing is said of allocations.
+fn resident(mut run: Run, units: u64) {
+    let before = resident_octets();
+    run(units);
+    let after = resident_octets();
+    println!("0 {}", (after as f64 - before as f64) / units as f64);
+}
+
+/// The resident set of this process.
+fn resident_octets() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").expect("Linux");
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("the kernel tells");
+    let kib: u64 = line.trim().trim_end_matches(" kB").parse().expect("a number");
+    kib * 1024
 }
 
 /// What all threads allocate meanwhile.

@@ -16,7 +16,8 @@ use crate::workload::{Run, Workload};
 pub(crate) const WORKLOADS: &[Workload] = &[
     Workload::new("g1-a", 2000, "encode 5 fields, one encoder for all blocks", || {
         encode_all(encoder(), vec![small(Indexing::Index)], |_, _| {})
-    }),
+    })
+    .beside("NIO's own"),
     Workload::new("g1-b", 2000, "encode 5 fields, a new encoder per 100 blocks", || {
         let renew = |own: &mut Encoder, number| {
             if number % 100 == 0 {
@@ -60,7 +61,8 @@ pub(crate) const WORKLOADS: &[Workload] = &[
     }),
     Workload::new("g4", 2000, "encode the 10 fields of a push notification", || {
         encode_all(encoder(), vec![push(PUSH[1].1)], |_, _| {})
-    }),
+    })
+    .beside("NIO's own"),
     Workload::new("g4-fresh", 2000, "the same, each to another device", || {
         let lists = (0..VISITS).map(|number| push(device(number).leak())).collect();
         encode_all(encoder(), lists, |_, _| {})
@@ -84,7 +86,8 @@ pub(crate) const WORKLOADS: &[Workload] = &[
     ),
     Workload::new("g6-new", 1000, "the same with a new decoder", || {
         decode_examples(|decoder| *decoder = Decoder::new(DecoderLimits::default()))
-    }),
+    })
+    .beside("NIO's own"),
 ];
 
 fn encoder() -> Encoder {

@@ -1,6 +1,6 @@
 //! What a workload is, and the list of all.
 
-use crate::{client, created, decode, encode, fields, part_g, server, tls};
+use crate::{client, connections, created, decode, encode, fields, part_g, server, tls};
 
 /// Something that is done N times, to learn what once costs.
 pub(crate) struct Workload {
@@ -14,6 +14,11 @@ pub(crate) struct Workload {
     pub(crate) counted: Counted,
     /// The function whose instructions count, with all it calls; empty is the whole program.
     pub(crate) within: &'static str,
+    /// The load and the work that it shares with the peers beside it in the table; empty if it has none. A figure of a peer names
+    /// the load that it was counted under, and only an equal one may stand beside it.
+    pub(crate) load: &'static str,
+    /// The octets counted are those of the resident set, instead of those allocated.
+    pub(crate) is_resident: bool,
     /// Sets it up.
     pub(crate) prepare: fn() -> Run,
 }
@@ -58,12 +63,22 @@ impl Workload {
         prepare: fn() -> Run,
     ) -> Self {
         let counted = Counted { instructions: Use::Held, allocations: Use::Held };
-        Self { name, what, units, counted, within: "", prepare }
+        Self { name, what, units, counted, within: "", load: "", is_resident: false, prepare }
     }
 
     /// The same, but only the instructions of this function count. It must not be inlined.
     pub(crate) const fn within(self, function: &'static str) -> Self {
         Self { within: function, ..self }
+    }
+
+    /// The same, beside peers under this load.
+    pub(crate) const fn beside(self, load: &'static str) -> Self {
+        Self { load, ..self }
+    }
+
+    /// The same, but what is counted is the growth of the resident set.
+    pub(crate) const fn resident(self) -> Self {
+        Self { is_resident: true, ..self }
     }
 
     /// The same, with other use made of what is counted.
@@ -74,13 +89,14 @@ impl Workload {
 
 /// Every workload, in the order of the table.
 pub(crate) fn all() -> impl Iterator<Item = &'static Workload> {
-    let groups: [&[Workload]; 8] = [
+    let groups: [&[Workload]; 9] = [
         encode::WORKLOADS,
         decode::WORKLOADS,
         fields::WORKLOADS,
         created::WORKLOADS,
         client::WORKLOADS,
         server::WORKLOADS,
+        connections::WORKLOADS,
         tls::WORKLOADS,
         part_g::WORKLOADS,
     ];

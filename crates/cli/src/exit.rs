@@ -1,15 +1,11 @@
 //! How the program ends: one table of exit codes, and which failure has which.
 
-use std::{
-    fmt,
-    io::{self, Write as _},
-    process::ExitCode,
-};
+use std::{fmt, io, process::ExitCode};
 
-use alula::{Cause, Error, Phase, h1, h2::ConnectionError};
-use rustls::AlertDescription;
+use alula::{Cause, Error, Phase, Retry, h1, h2::ConnectionError};
+use rustls::{AlertDescription, CertificateError};
 
-use crate::args::ExitCodes;
+use crate::{args::ExitCodes, terminal};
 
 /// What a subcommand answers.
 pub(crate) type Outcome = Result<(), Failure>;
@@ -103,8 +99,7 @@ impl Failure {
     /// Says the sentence now.
     pub(crate) fn said(self) -> Self {
         if let Some(sentence) = &self.sentence {
-            // Without stderr there is still the code.
-            let _ = writeln!(anstream::stderr(), "alula: {sentence}");
+            terminal::tell(anstyle::Style::new(), format!("alula: {sentence}").as_bytes());
         }
         self.quiet()
     }
@@ -134,9 +129,31 @@ impl From<Error> for Failure {
         } else {
             error
         };
-        let failure = Self::new(exit_of(&error), &error);
+        let failure = Self::new(exit_of(&error), format_args!("{error}{}", advice(&error)));
         Self { curl: finer(&error).unwrap_or(failure.curl), ..failure }
     }
+}
+
+/// A hint for the user of a command.
+fn advice(error: &Error) -> &'static str {
+    if is_of_unknown_issuer(error) {
+        return " (use --cacert FILE to trust its CA)";
+    }
+    // Whoever asks with GET sends it again without a second thought.
+    let is_doubtful =
+        error.asked().is_some_and(|asked| matches!(asked.method(), "POST" | "PATCH" | "CONNECT"));
+    match error.retry() {
+        Retry::Safe if is_doubtful => "; it was not carried out, and sending it again is safe",
+        Retry::IfIdempotent if is_doubtful && error.phase() != Phase::Build => {
+            "; it may have been carried out"
+        }
+        _ => "",
+    }
+}
+
+fn is_of_unknown_issuer(error: &Error) -> bool {
+    let Cause::Tls(error) = error.cause() else { return false };
+    matches!(**error, rustls::Error::InvalidCertificate(CertificateError::UnknownIssuer))
 }
 
 /// Whether the server has no protocol in common with us and says so by an alert (RFC 7301 §3.2): the same thing as a
@@ -178,7 +195,9 @@ fn finer(error: &Error) -> Option<u8> {
 
 fn exit_of_http1(error: h1::ConnectionError) -> Exit {
     match error {
-        h1::ConnectionError::Peer(h1::Violation::CUT_HEAD | h1::Violation::CUT_CONTENT)
+        h1::ConnectionError::Peer(
+            h1::Violation::CUT_HEAD | h1::Violation::CUT_CONTENT | h1::Violation::TRUNCATED,
+        )
         | h1::ConnectionError::Unanswered { .. }
         | h1::ConnectionError::PeerClosed => Exit::CutOff,
         h1::ConnectionError::TimedOut(_) => Exit::Timeout,

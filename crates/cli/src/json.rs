@@ -38,11 +38,11 @@ pub(crate) fn latin1_text(octets: &[u8]) -> String {
     octets.iter().copied().map(char::from).collect()
 }
 
-/// The same JSON in ASCII: in JSON other characters stand in strings only, where escapes may.
+/// The same JSON in visible ASCII: in JSON other characters, and DEL, stand in strings only, where escapes may.
 pub(crate) fn to_ascii(json: &str) -> String {
     let mut ascii = String::with_capacity(json.len());
     for character in json.chars() {
-        match character.is_ascii() {
+        match character.is_ascii() && character != '\x7f' {
             true => ascii.push(character),
             false => {
                 for unit in character.encode_utf16(&mut [0; 2]) {
@@ -103,9 +103,9 @@ mod tests {
 
     #[test]
     fn json_in_ascii_means_the_same() {
-        let json = r#"{"é":"\u00e9 \" 🦀"}"#;
+        let json = "{\"é\":\"\\u00e9 \\\" 🦀\x7f\u{9b}\"}";
         let ascii = to_ascii(json);
-        assert!(ascii.is_ascii());
+        assert!(ascii.bytes().all(|octet| matches!(octet, b' '..=b'~')));
         let parse = |json| serde_json::from_str::<serde_json::Value>(json).unwrap();
         assert_eq!(parse(&ascii), parse(json));
     }

@@ -5,20 +5,28 @@ use std::{
     io::{self, Write as _},
     net::SocketAddr,
     path::Path,
+    sync::Arc,
 };
 
-use alula::{Handler, Identity, Server, Stop};
+use alula::{Fault, Handler, Identity, Ledger, RequestFailure, Server, Stop};
 use tokio::signal;
 
 use crate::{
     args::ListenArgs,
+    descriptors,
     exit::{Exit, Failure, Outcome},
 };
 
-/// Serves on a runtime of its own until it is told to stop.
-pub(crate) fn run(args: &ListenArgs, handler: impl Handler) -> Outcome {
+/// Threads for work that blocks, such as reading files: more than disks carry out at a time, and few enough that no peer can make
+/// the program hold many stacks. What finds none free waits.
+const BLOCKING_THREADS_MAX: usize = 32;
+
+/// Serves on a runtime of its own until it is told to stop. The handler is made with what counts the server's memory.
+pub(crate) fn run<H: Handler>(args: &ListenArgs, handler: impl FnOnce(Arc<Ledger>) -> H) -> Outcome {
+    descriptors::raise_limit();
     let identity = identity(args)?;
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    let mut builder = tokio::runtime::Builder::new_multi_thread();
+    let runtime = builder.enable_all().max_blocking_threads(BLOCKING_THREADS_MAX).build();
     let runtime = runtime.map_err(|error| Failure::local("the runtime", &error))?;
     let outcome = runtime.block_on(serve(args, identity, handler));
     runtime.shutdown_background();
@@ -45,9 +53,13 @@ fn read(path: &Path) -> Result<Vec<u8>, Failure> {
     fs::read(path).map_err(|error| Failure::local(path.display(), &error))
 }
 
-async fn serve(args: &ListenArgs, identity: Option<Identity>, handler: impl Handler) -> Outcome {
+async fn serve<H: Handler>(
+    args: &ListenArgs,
+    identity: Option<Identity>,
+    handler: impl FnOnce(Arc<Ledger>) -> H,
+) -> Outcome {
     let has_tls = identity.is_some();
-    let mut builder = Server::builder();
+    let mut builder = Server::builder().on_error(tell);
     if let Some(identity) = identity {
         builder = builder.identity(identity);
     }
@@ -61,10 +73,21 @@ async fn serve(args: &ListenArgs, identity: Option<Identity>, handler: impl Hand
     let server = builder.bind(&args.listen).await.map_err(failed)?;
     let address = server.address().map_err(failed)?;
     let stop = server.stop_handle();
-    tokio::spawn(async move { stop_when_told(&stop).await });
+    // Before anybody knows where to send what: a signal that nobody awaits ends the program at once.
+    let signals = Signals::new().map_err(|error| Failure::local("signals", &error))?;
+    tokio::spawn(stop_when_told(stop, signals));
     announce(address, has_tls).map_err(|error| Failure::local("stdout", &error))?;
+    let handler = handler(server.ledger());
     let served = server.serve(handler).await;
     served.map_err(|error| Failure::local("the listener", &error))
+}
+
+/// One line for each request that this program fails to answer; not for peers that are slow or go away.
+fn tell(failure: &RequestFailure<'_>) {
+    if failure.fault() == Fault::Caller {
+        // Nobody may read it.
+        let _ = writeln!(io::stderr(), "alula: {failure}");
+    }
 }
 
 fn cannot_listen(listen: &str, error: &io::Error) -> Failure {
@@ -82,25 +105,49 @@ fn announce(address: SocketAddr, has_tls: bool) -> io::Result<()> {
 }
 
 /// The first signal lets open requests end, the second ends the program.
-async fn stop_when_told(stop: &Stop) {
-    told_to_stop().await;
+async fn stop_when_told(stop: Stop, mut signals: Signals) {
+    signals.next().await;
     stop.stop();
-    told_to_stop().await;
+    signals.next().await;
     std::process::exit(Exit::Local as i32);
 }
 
+/// The signals that ask a server to stop; from the first moment on, none of them ends the program by itself.
 #[cfg(unix)]
-async fn told_to_stop() {
-    match signal::unix::signal(signal::unix::SignalKind::terminate()) {
-        Ok(mut terminated) => tokio::select! {
-            _ = signal::ctrl_c() => {}
-            _ = terminated.recv() => {}
-        },
-        Err(_) => drop(signal::ctrl_c().await),
+struct Signals {
+    interrupted: signal::unix::Signal,
+    terminated: signal::unix::Signal,
+}
+
+#[cfg(unix)]
+impl Signals {
+    fn new() -> io::Result<Self> {
+        use signal::unix::{SignalKind, signal};
+
+        Ok(Self {
+            interrupted: signal(SignalKind::interrupt())?,
+            terminated: signal(SignalKind::terminate())?,
+        })
+    }
+
+    async fn next(&mut self) {
+        tokio::select! {
+            _ = self.interrupted.recv() => {}
+            _ = self.terminated.recv() => {}
+        }
     }
 }
 
-#[cfg(not(unix))]
-async fn told_to_stop() {
-    drop(signal::ctrl_c().await);
+#[cfg(windows)]
+struct Signals(signal::windows::CtrlC);
+
+#[cfg(windows)]
+impl Signals {
+    fn new() -> io::Result<Self> {
+        signal::windows::ctrl_c().map(Self)
+    }
+
+    async fn next(&mut self) {
+        self.0.recv().await;
+    }
 }

@@ -6,6 +6,7 @@
 
 mod args;
 mod demo;
+mod descriptors;
 mod echo;
 mod exit;
 mod fetch;
@@ -14,11 +15,11 @@ mod json;
 mod listening;
 mod manual;
 mod serve;
+mod terminal;
 
 use std::process::ExitCode;
 
 use args::{Command, FetchArgs, HpackCommand};
-use clap::Parser as _;
 use exit::{Exit, Outcome};
 use fetch::Plan;
 
@@ -27,7 +28,7 @@ use fetch::Plan;
 static TALLY: alula_tally::Tally = alula_tally::Tally::system();
 
 fn main() -> ExitCode {
-    match run(args::Args::parse().command) {
+    match run(args::Args::of_process().command) {
         Ok(()) => Exit::Whole.into(),
         Err(failure) => failure.report(),
     }

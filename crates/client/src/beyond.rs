@@ -154,7 +154,7 @@ impl Call<'_> {
         }
         let from = match &mut trail.url {
             Some(url) => url,
-            none => none.insert(self.request.url().ok_or(refused("what was asked for is no URL"))?),
+            none => none.insert(self.request.url().ok_or_else(|| refused("what was asked for is no URL"))?),
         };
         let redirects = &self.client.settings().policy.redirects;
         redirects.step(response, self.request.method(), from, (trail.redirects, self.parts.redirects_max))

@@ -25,8 +25,12 @@ const SPARE_HEAD_OCTETS: usize = 4 * 1024;
 
 /// An HTTP client. Cloning it is cheap; clones share connections.
 ///
-/// Dropping the last clone closes the connections once their calls have ended. A connection belongs to the runtime
-/// on which its first call was sent.
+/// Dropping the last clone closes the connections once their calls have ended.
+///
+/// One client may be used from many runtimes, as a `static` one is in tests. A connection belongs to the runtime on which it was
+/// opened: calls use connections of their own runtime alone, and bounds on connections are for each runtime. A response has to be
+/// read before the runtime ends on which its call was sent ([`Cause::RuntimeEnded`](crate::Cause::RuntimeEnded)), and while that
+/// is driven.
 #[derive(Clone)]
 pub struct Client {
     inner: Arc<Inner>,

@@ -11,7 +11,6 @@ mod resolve;
 use std::path::Path;
 use std::{
     future::Future,
-    io,
     net::SocketAddr,
     sync::{
         Arc,
@@ -20,10 +19,12 @@ use std::{
     time::Duration,
 };
 
-use alula_net::{Cause, Conn, Connect, Error, Ledger, Phase, Retry, Socket, Speaks};
+use alula_net::{Cause, Conn, Connect, Error, Ledger, Phase, Retry, Socket, Speaks, set_tcp_keep_alive};
 use tokio::{net::TcpStream, time::Instant};
 
 use self::proxied::Through;
+#[cfg(feature = "fuzzing")]
+pub(crate) use self::proxy::{Credentials, Target, ask_for_tunnel, ask_socks};
 #[cfg(feature = "blocking")]
 pub(crate) use self::resolve::without_kind;
 pub(crate) use self::{
@@ -63,6 +64,8 @@ pub(crate) enum Way {
 /// How connections to one origin are opened.
 pub(crate) struct Route {
     to: Destination,
+    /// The name of the origin in failures.
+    origin: Arc<str>,
     by: Connecting,
     through: Option<Through>,
     /// For the origin where its URL asks for it, and for a proxy that is spoken to in TLS.
@@ -106,6 +109,7 @@ impl Route {
         };
         Self {
             to,
+            origin: location.prefix().into(),
             by,
             through,
             #[cfg(feature = "tls")]
@@ -113,6 +117,11 @@ impl Route {
             streams: then.config.streams_expected.into(),
             then: observing::watch(then),
         }
+    }
+
+    /// Returns the versions that its connections may speak.
+    pub(crate) fn speaks(&self) -> Speaks {
+        self.then.speaks
     }
 
     /// Opens a connection and spawns its standby task on the current runtime.
@@ -126,7 +135,9 @@ impl Route {
         let socket = self.socket(ends_at).await?;
         let phase = self.through.as_ref().map_or(Phase::Handshake, Through::phase_of_handshake);
         let opened = in_time(phase, self.by.handshake_deadline, ends_at, then.over(socket)).await;
-        opened.map_err(|error| error.during(phase))
+        let conn = opened.map_err(|error| error.during(phase))?;
+        conn.leads_to(self.origin.clone());
+        Ok(conn)
     }
 
     /// Keeps in mind what the peer of these connections has told of itself, for those that are opened after them.
@@ -151,23 +162,31 @@ impl Route {
                 None => return self.dialled(&self.to.host, self.to.port, ends_at).await.map(Socket::from),
             },
             #[cfg(unix)]
-            Way::Unix(path) => tokio::net::UnixStream::connect(path).await.map(Socket::from),
+            Way::Unix(path) => {
+                let connected = tokio::net::UnixStream::connect(path).await.map(Socket::from);
+                return connected
+                    .map_err(|error| Error::io(Phase::Connect, error).about(path.to_string_lossy()));
+            }
             Way::Given(connector) => connector.connect(&self.to).await.map(Socket::from),
         };
-        connected.map_err(|error| failed(Phase::Connect, &error))
+        connected.map_err(|error| Error::io(Phase::Connect, error))
     }
 
     /// Looks the host up and connects to the first of its addresses that answers.
     async fn dialled(&self, host: &str, port: u16, ends_at: Instant) -> Result<TcpStream, Error> {
         let addresses = self.addresses(host, port, ends_at).await?;
         let dial = |address: SocketAddr| TcpStream::connect(address);
-        attempts::connect_first(addresses, self.by.attempt_delay, ends_at, dial).await
+        let stream = attempts::connect_first(addresses, self.by.attempt_delay, ends_at, dial).await?;
+        if let Some(after) = self.by.tcp_keep_alive {
+            set_tcp_keep_alive(&stream, after).map_err(|error| Error::io(Phase::Connect, error))?;
+        }
+        Ok(stream)
     }
 
     async fn addresses(&self, host: &str, port: u16, ends_at: Instant) -> Result<Vec<SocketAddr>, Error> {
         let look_up = async {
             let found = self.by.resolver.addresses(host, port).await;
-            found.map_err(|error| failed(Phase::Resolve, &error))
+            found.map_err(|error| Error::io(Phase::Resolve, error).about(host))
         };
         in_time(Phase::Resolve, self.by.resolve_deadline, ends_at, look_up).await
     }
@@ -214,18 +233,17 @@ async fn in_time<T>(
     ends_at: Instant,
     work: impl Future<Output = Result<T, Error>>,
 ) -> Result<T, Error> {
-    let ends_at = ends_at.min(later(Instant::now(), within));
+    let (now, all) = (Instant::now(), ends_at);
+    let ends_at = ends_at.min(later(now, within));
     match tokio::time::timeout_at(ends_at, note(phase, work)).await {
         Ok(result) => result,
-        Err(_) => Err(Error::new(phase, Cause::Deadline, Retry::Safe)),
+        // What all of it was given is known to who gave it.
+        Err(_) => {
+            Err(Error::new(phase, Cause::Deadline, Retry::Safe).in_spite_of(within.filter(|_| ends_at < all)))
+        }
     }
 }
 
 fn later(now: Instant, after: Option<Duration>) -> Instant {
     after.and_then(|after| now.checked_add(after)).unwrap_or(now + NEVER)
-}
-
-/// Nothing was sent to the origin yet.
-fn failed(phase: Phase, error: &io::Error) -> Error {
-    Error::new(phase, Cause::Io(error.kind(), error.raw_os_error()), Retry::Safe)
 }

@@ -15,7 +15,9 @@ use alula_net::Error;
 use cookie_store::{Cookie, CookieStore};
 use url::Url;
 
+use crate::reference;
 pub(crate) use calls::Awaited;
+pub use netscape::{NetscapeImport, SkippedLine};
 
 /// Room for what a request usually takes, so that its cookies are listed in one allocation.
 const COOKIES_PER_REQUEST: usize = 32;
@@ -23,9 +25,9 @@ const COOKIES_PER_REQUEST: usize = 32;
 /// A jar of cookies. Cloning it is cheap; clones, and the clients that are given them, share what is in it.
 ///
 /// Kept is what RFC 6265 §5.3 says, and as browsers do it: a domain that is a public suffix, such as `co.uk`, has no
-/// cookies; one marked `Secure` comes over TLS or from this machine only, and is not replaced by what does not; the prefixes
-/// `__Secure-` and `__Host-` of names are held to. A cookie has up to 4096 octets, a registrable domain up to 180 of them,
-/// and a jar up to 3000: more are not kept.
+/// cookies; one marked `Secure` comes over TLS or from this machine only, and what does not cannot replace it or hide it from the
+/// server (RFC 6265bis §5.7); the prefixes `__Secure-` and `__Host-` of names are held to. A cookie has up to 4096 octets, none of
+/// them a tab, a registrable domain up to 180 cookies, and a jar up to 3000: more are not kept.
 ///
 /// ```
 /// use alula_client::{Client, Jar};
@@ -56,7 +58,7 @@ impl Jar {
     /// # Errors
     /// The URL or the cookie cannot be read, or the cookie is none that is kept from there.
     pub fn add(&self, url: &str, cookie: &str) -> Result<(), Error> {
-        rules::insert(&mut self.write(), cookie, &url_of(url)?)
+        rules::insert(&mut self.write(), cookie, &reference::parse(url)?).map_err(Error::usage)
     }
 
     /// What a request to this URL would say in its field `cookie`, if anything.
@@ -65,7 +67,7 @@ impl Jar {
     /// The URL cannot be read.
     pub fn cookies_for(&self, url: &str) -> Result<Option<String>, Error> {
         let mut fields = FieldSection::new();
-        self.add_to(&mut fields, &url_of(url)?)?;
+        self.add_to(&mut fields, &reference::parse(url)?)?;
         let value = fields.get(KnownName::COOKIE);
         Ok(value.map(|value| String::from_utf8_lossy(value).into_owned()))
     }
@@ -93,12 +95,10 @@ impl Jar {
         netscape::format(&self.read())
     }
 
-    /// Adds the cookies of a file in the format of Netscape and says how many of them are kept; those that have expired are not.
-    ///
-    /// # Errors
-    /// A line is not of this format; what stands before it has been added.
-    pub fn add_netscape(&self, text: &str) -> Result<usize, Error> {
-        netscape::read(&mut self.write(), text)
+    /// Adds the cookies of a file in the format of Netscape, but for those that have expired. A line that is not of this format, or
+    /// whose cookie is none that is kept, is skipped and leaves the others.
+    pub fn add_netscape(&self, file: impl AsRef<[u8]>) -> NetscapeImport {
+        netscape::read(&mut self.write(), file.as_ref())
     }
 
     /// Keeps what a response from this URL sets; what is not understood is left out, as browsers do.
@@ -178,10 +178,6 @@ fn has(own: &[u8], name: &str) -> bool {
         let of_pair = pair.split(|octet| *octet == b'=').next().unwrap_or_default();
         of_pair.trim_ascii() == name.as_bytes()
     })
-}
-
-fn url_of(text: &str) -> Result<Url, Error> {
-    Url::parse(text).map_err(|_| Error::usage("the URL cannot be parsed (RFC 3986 §3)"))
 }
 
 #[cfg(test)]

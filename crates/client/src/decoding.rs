@@ -24,6 +24,8 @@ mod zstd;
 use alula_fields::{KnownName, Status};
 use alula_net::Error;
 
+#[cfg(all(feature = "gzip", feature = "fuzzing"))]
+pub(crate) use gzip_header::octets_of as gzip_header_octets;
 pub(crate) use spares::Spares;
 
 use crate::{Call, Response, builder::Decoding, request::Request};

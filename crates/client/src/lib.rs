@@ -10,6 +10,7 @@
 pub mod adapters;
 mod additions;
 mod auth;
+mod bad_url;
 mod beyond;
 #[cfg(feature = "blocking")]
 pub mod blocking;
@@ -22,6 +23,9 @@ mod content;
 mod cookies;
 #[cfg_attr(not(feature = "decoding"), path = "undecoded.rs")]
 mod decoding;
+#[cfg(feature = "fuzzing")]
+#[doc(hidden)]
+pub mod fuzzing;
 mod interim;
 mod location;
 mod observing;
@@ -31,14 +35,17 @@ mod origins;
 mod parts;
 mod patience;
 mod pending;
+mod pools;
 mod prepared;
 mod progress;
 mod reading;
 mod redirected;
 mod redirects;
+mod reference;
 mod request;
 mod response;
 mod retries;
+mod runtimes;
 mod sending;
 mod sharing;
 mod timing;
@@ -48,8 +55,8 @@ mod trust;
 #[cfg(feature = "tls")]
 pub use alula_net::TlsFacts;
 pub use alula_net::{
-    Attempt, Body, BodyWriter, Cause, Error, Fault, Ledger, Overrun, Phase, Refusal, Retry, Sent, Transport,
-    Version,
+    Asked, Attempt, Body, BodyWriter, Cause, Error, Fault, Ledger, Occupied, Overrun, Phase, Refusal, Retry,
+    Sent, Transport, Version, masked_url,
 };
 pub use builder::ClientBuilder;
 pub use call::Call;
@@ -57,7 +64,8 @@ pub use client::Client;
 pub use connecting::{Connector, Destination, Dialling, Proxy, Resolve, Resolving, SystemResolver};
 pub use content::{Content, Multipart, Part};
 #[cfg(feature = "cookies")]
-pub use cookies::Jar;
+pub use cookies::{Jar, NetscapeImport, SkippedLine};
+pub use location::check_url;
 pub use pending::PendingResponse;
 pub use prepared::{Hole, Prepare, Prepared};
 pub use reading::StatusError;

@@ -3,9 +3,15 @@
 //! A URL that begins as an origin seen before, and whose rest is a plain path, is split without parsing; any other
 //! is parsed and normalised by the `url` crate.
 
+use alula_fields::Authority;
 use url::Url;
 
-use crate::{Error, auth::Credentials};
+use crate::{
+    Error,
+    auth::Credentials,
+    bad_url::{bad_url, odd_host, other_scheme},
+    reference,
+};
 
 /// The parts of a URL that a request needs.
 pub(crate) struct Location {
@@ -26,23 +32,26 @@ pub(crate) struct Location {
 
 impl Location {
     pub(crate) fn parse(text: &str) -> Result<Self, Error> {
-        let url = Url::parse(text).map_err(|_| Error::usage("the URL cannot be parsed (RFC 3986 §3)"))?;
-        Self::of(&url)
+        Self::of(&reference::parse(text)?)
     }
 
     pub(crate) fn of(url: &Url) -> Result<Self, Error> {
         let scheme = match url.scheme() {
             "https" => "https",
             "http" => "http",
-            _ => return Err(Error::usage("the URL is neither http nor https (RFC 9110 §4.2)")),
+            _ => return Err(other_scheme(url)),
         };
         let (Some(host), Some(port)) = (url.host_str(), url.port_or_known_default()) else {
-            return Err(Error::usage("the URL has no host (RFC 9110 §4.2.1)"));
+            return Err(bad_url(url.as_str(), "it names no host"));
         };
         let authority = match url.port() {
             Some(port) => format!("{host}:{port}"),
             None => host.to_owned(),
         };
+        // Such as a backquote, which the parser lets pass.
+        if Authority::parse(&authority).is_err() {
+            return Err(odd_host(url));
+        }
         let mut path = url.path().to_owned();
         if let Some(query) = url.query() {
             path.push('?');
@@ -58,6 +67,21 @@ impl Location {
     pub(crate) fn prefix(&self) -> String {
         format!("{}://{}", self.scheme, self.authority)
     }
+}
+
+/// Checks that a URL can be asked: that it is one, is of HTTP, and names a host. Nothing is looked up, and nothing sent.
+///
+/// ```
+/// alula_client::check_url("https://example.com/a?b=c")?;
+/// let refused = alula_client::check_url("example.com").unwrap_err();
+/// assert_eq!(refused.to_string(), "cannot use the URL example.com: it does not begin with http:// or https://");
+/// # Ok::<(), alula_client::Error>(())
+/// ```
+///
+/// # Errors
+/// It cannot, with the reason.
+pub fn check_url(url: &str) -> Result<(), Error> {
+    Location::parse(url).map(drop)
 }
 
 /// Splits a URL that starts as this origin is written, when the rest is a path that needs no normalising.
@@ -134,7 +158,16 @@ mod tests {
 
     #[test]
     fn refuses_what_is_no_origin() {
-        for url in ["", "/path", "ftp://a/", "http://", "http://us%3Aer@host/", "http://a:99999/"] {
+        for url in [
+            "",
+            "/path",
+            "ftp://a/",
+            "http://",
+            "https:///x",
+            "http://a`b/",
+            "http://us%3Aer@host/",
+            "http://a:99999/",
+        ] {
             assert!(Location::parse(url).is_err(), "{url}");
         }
     }

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-use alula_net::{Conn, Error, Keep, Phase, Vacancy};
+use alula_net::{Conn, Error, Keep, Phase, Retry, Vacancy};
 use tokio::sync::Notify;
 
 use crate::{connecting::Route, observing, progress::Progress};
@@ -109,7 +109,7 @@ impl Drop for Teller {
             vacancy.lose();
         }
         if let Some(opening) = self.opening.upgrade() {
-            opening.tell(Err(Error::cancelled()));
+            opening.tell(Err(Error::runtime_ended(opening.phase(), Retry::Safe)));
         }
     }
 }

@@ -3,15 +3,13 @@
 //!
 //! Rule: until it is known what the origin speaks, one connection is opened, and everybody waits for it.
 
-use std::{
-    future::poll_fn,
-    pin::pin,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-    task::Poll,
-};
+use std::{future::poll_fn, pin::pin, sync::Arc, task::Poll, time::Duration};
 
 use alula_fields::{OutBuf, StreamKey};
-use alula_net::{Cause, Conn, Error, Ledger, Machine, Phase, Refusal, Stream, Ticket, Vacancy, Version};
+use alula_net::{
+    Cause, Conn, Error, Ledger, Machine, Noted, Occupied, Phase, Refusal, Speaks, Stream, Ticket, Vacancy,
+    Version,
+};
 
 use crate::{
     builder::{Pooling, Settings},
@@ -19,10 +17,11 @@ use crate::{
     location::Location,
     opening::{Opening, Outcome},
     patience::Patience,
+    pools::{Place, Pool, Pools, State},
     sharing::{Room, Sharing},
 };
 
-/// How many connections a request may meet that take no more, before that is told.
+/// How many connections a request may meet that take no more, before that is told; and how many runtimes that end.
 const GONE_MAX: u32 = 8;
 
 pub(crate) struct Origin {
@@ -31,22 +30,10 @@ pub(crate) struct Origin {
     /// Scheme and authority as they begin a URL.
     pub(crate) prefix: String,
     route: Arc<Route>,
-    pool: Pooling,
-    state: Mutex<State>,
-    vacancy: Arc<Vacancy>,
-}
-
-/// A connection is opened by a task of its own: a call that is dropped or not polled holds up nobody who waits for the
-/// same connection.
-enum State {
-    /// Nobody knows what the origin speaks.
-    None,
-    /// The first connection will tell.
-    Opening(Arc<Opening>),
-    /// It speaks HTTP/2.
-    Shared(Sharing),
-    /// It speaks HTTP/1.1: `vacancy` has its connections.
-    Single,
+    pooling: Pooling,
+    /// How long a call waits for others to give back what it needs.
+    queue: Option<Duration>,
+    pools: Arc<Pools>,
 }
 
 impl Origin {
@@ -61,10 +48,15 @@ impl Origin {
             authority: location.authority.clone(),
             prefix: location.prefix(),
             route: Arc::new(Route::new(location, settings, ledger, tls)),
-            pool: settings.pool,
-            state: Mutex::new(State::None),
-            vacancy: Arc::new(Vacancy::new(settings.pool.idle_max)),
+            pooling: settings.pool,
+            queue: settings.deadlines.queue,
+            pools: Pools::new(settings.pool.idle_max),
         }
+    }
+
+    /// Returns the versions that connections to it may speak.
+    pub(crate) fn speaks(&self) -> Speaks {
+        self.route.speaks()
     }
 
     /// Whether this is that origin (RFC 9110 §4.3.1).
@@ -75,26 +67,18 @@ impl Origin {
     /// Opens a stream as `send` says, if there is a connection that takes it at once; else there is the one that does not, if
     /// there is any, to [`open`](Self::open) it with. Allocates nothing.
     #[inline]
-    pub(crate) fn try_open<F>(&self, send: F) -> Result<Stream, Option<Arc<Conn>>>
+    pub(crate) fn try_open<F>(&self, noted: Noted<'_>, send: F) -> Result<Stream, Option<Arc<Conn>>>
     where
         F: FnOnce(&mut Machine, &mut OutBuf) -> Result<StreamKey, Refusal>,
     {
-        let conn = self.at_hand().ok_or(None)?;
-        conn.try_open(send).map_err(Some)
-    }
-
-    /// A connection that needs no waiting for, unless the peer allows no more requests on it.
-    fn at_hand(&self) -> Option<Arc<Conn>> {
-        match &*self.state() {
-            State::Shared(sharing) => return sharing.only(self.pool.http2_connections_max).cloned(),
-            State::Single => {}
-            State::Opening(_) | State::None => return None,
-        }
-        self.vacancy.take()
+        let conn = self.pools.at_hand(self.pooling.http2_connections_max).ok_or(None)?;
+        conn.try_open(noted, send).map_err(Some)
     }
 
     /// Opens a stream as `send` says, on a connection that takes it: on `conn`, if that is one. Allocates nothing when there is
     /// one.
+    ///
+    /// A call whose runtime ends while it waits, and which is polled on another one then, begins anew there.
     ///
     /// # Errors
     /// There is no connection in time, or one after the other takes no more requests; nothing was sent. Or what `send` says.
@@ -102,23 +86,48 @@ impl Origin {
         &self,
         mut conn: Option<Arc<Conn>>,
         mut patience: Patience,
+        noted: Noted<'_>,
         mut send: F,
     ) -> Result<Stream, Error>
     where
         F: FnMut(&mut Machine, &mut OutBuf) -> Result<StreamKey, Refusal>,
     {
-        let mut place = Place { vacancy: &self.vacancy, ticket: None };
+        let mut left = 0;
+        loop {
+            let place = self.pools.enter()?;
+            match self.open_in(&place, conn.take(), &mut patience, noted, &mut send).await {
+                Err(error) if matches!(error.cause(), Cause::Deadline) => {
+                    return Err(self.explained(error, &place));
+                }
+                Err(_) if !place.is_here() && left < GONE_MAX => left += 1,
+                outcome => return outcome,
+            }
+        }
+    }
+
+    async fn open_in<F>(
+        &self,
+        place: &Place,
+        mut conn: Option<Arc<Conn>>,
+        patience: &mut Patience,
+        noted: Noted<'_>,
+        mut send: F,
+    ) -> Result<Stream, Error>
+    where
+        F: FnMut(&mut Machine, &mut OutBuf) -> Result<StreamKey, Refusal>,
+    {
+        let mut queued = Queued { vacancy: &place.vacancy, ticket: None };
         let mut gone = 0;
         loop {
             let conn = match conn.take() {
                 Some(conn) => conn,
-                None => self.conn(&mut patience, &mut place).await?,
+                None => self.conn(place, patience, &mut queued).await?,
             };
-            match patience.in_queue(conn.open(&mut send)).await {
+            match patience.in_queue(conn.open(noted, &mut send)).await {
                 Ok(stream) => return Ok(stream),
                 Err(error) if is_full(&error) => {}
                 Err(error) if !conn.is_open() || error.phase() == Phase::Send => {
-                    self.forget(&conn);
+                    self.forget(place, &conn);
                     gone += 1;
                     if gone == GONE_MAX {
                         return Err(error);
@@ -133,20 +142,25 @@ impl Origin {
     }
 
     /// A connection that takes a request, or will take it as soon as the peer allows one more.
-    async fn conn<'a>(&'a self, patience: &mut Patience, place: &mut Place<'a>) -> Result<Arc<Conn>, Error> {
+    async fn conn<'a>(
+        &self,
+        place: &'a Place,
+        patience: &mut Patience,
+        queued: &mut Queued<'a>,
+    ) -> Result<Arc<Conn>, Error> {
         loop {
-            match self.way() {
+            match self.way(place)? {
                 Way::Free(conn) => return Ok(conn),
-                Way::Single => return self.single(patience).await,
+                Way::Single => return self.single(place, patience).await,
                 Way::First(opening) => {
                     let outcome =
                         patience.while_opening(&opening, async { Ok(opening.outcome().await) }).await?;
-                    self.opened(&opening, &outcome);
+                    self.opened(place, &opening, &outcome)?;
                     outcome?;
                 }
-                Way::Full(opening) => match &place.ticket {
+                Way::Full(opening) => match &queued.ticket {
                     // What happens once the place is taken is heard of; so there is another look first.
-                    None => place.ticket = Some(self.vacancy.ticket()),
+                    None => queued.ticket = Some(place.vacancy.ticket()),
                     // That one more could not be opened is no failure of those who wait for the others.
                     Some(ticket) => {
                         let change = async { Ok(change(ticket, opening.as_deref()).await.ok()) };
@@ -157,72 +171,83 @@ impl Origin {
         }
     }
 
-    fn way(&self) -> Way {
-        let mut state = self.state();
-        match &mut *state {
+    fn way(&self, place: &Place) -> Result<Way, Error> {
+        self.pools.with(place, |pool| self.way_in(pool))
+    }
+
+    fn way_in(&self, pool: &mut Pool) -> Way {
+        match &mut pool.state {
             State::Shared(sharing) => {
                 let open = |before: &[Arc<Conn>]| {
                     self.route.learn_of(before);
                     self.begin_to_open(None)
                 };
-                match sharing.find(self.pool.http2_connections_max, &self.vacancy, open) {
+                match sharing.find(self.pooling.http2_connections_max, &pool.vacancy, open) {
                     Room::Here(conn) => return Way::Free(conn),
                     Room::Soon(opening) => return Way::Full(Some(opening)),
                     Room::None => return Way::Full(None),
-                    Room::Gone(Some(opening)) => *state = State::Opening(opening),
+                    Room::Gone(Some(opening)) => pool.state = State::Opening(opening),
                     Room::Gone(None) => {
                         self.route.learn_of(sharing.conns());
-                        *state = State::None;
+                        pool.state = State::None;
                     }
                 }
             }
             State::Single => return Way::Single,
             State::Opening(_) | State::None => {}
         }
-        if let State::Opening(opening) = &*state {
+        if let State::Opening(opening) = &pool.state {
             return Way::First(opening.clone());
         }
         let opening = self.begin_to_open(None);
-        *state = State::Opening(opening.clone());
+        pool.state = State::Opening(opening.clone());
         Way::First(opening)
     }
 
-    /// Begins to open a connection, which is added to `vacancy` then.
+    /// Begins to open a connection on the current runtime, which is added to `vacancy` then.
     fn begin_to_open(&self, vacancy: Option<Arc<Vacancy>>) -> Arc<Opening> {
-        Opening::begin(self.route.clone(), vacancy, self.pool.keep())
+        Opening::begin(self.route.clone(), vacancy, self.pooling.keep(self.queue))
     }
 
     /// The first who hears of the outcome notes it for those who come later.
-    fn opened(&self, opening: &Arc<Opening>, opened: &Outcome) {
-        let mut state = self.state();
-        if !matches!(&*state, State::Opening(current) if Arc::ptr_eq(current, opening)) {
-            return;
-        }
-        *state = match opened {
+    fn opened(&self, place: &Place, opening: &Arc<Opening>, opened: &Outcome) -> Result<(), Error> {
+        self.pools.with(place, |pool| match &pool.state {
+            State::Opening(current) if Arc::ptr_eq(current, opening) => {
+                pool.state = self.known_of(&pool.vacancy, opened);
+            }
+            _ => {}
+        })
+    }
+
+    /// What the first connection has told.
+    fn known_of(&self, vacancy: &Arc<Vacancy>, opened: &Outcome) -> State {
+        match opened {
             Ok(conn) if conn.version() == Version::Http1 => {
-                self.vacancy.begin_to_open(usize::MAX);
-                self.vacancy.add(conn);
+                vacancy.begin_to_open(usize::MAX);
+                vacancy.add(conn);
                 State::Single
             }
             Ok(conn) => {
-                if self.pool.http2_connections_max > 1 {
-                    self.vacancy.join(conn);
+                if self.pooling.http2_connections_max > 1 {
+                    vacancy.join(conn);
                 }
                 State::Shared(Sharing::of(conn.clone()))
             }
             Err(_) => State::None,
-        };
+        }
     }
 
     /// A connection of its own for one request: a free one, or a new one if there may be more, or the next that is free.
-    async fn single(&self, patience: &mut Patience) -> Result<Arc<Conn>, Error> {
-        if let Some(conn) = self.vacancy.take() {
+    async fn single(&self, place: &Place, patience: &mut Patience) -> Result<Arc<Conn>, Error> {
+        let vacancy = &place.vacancy;
+        if let Some(conn) = vacancy.take() {
             return Ok(conn);
         }
-        let ticket = self.vacancy.ticket();
+        let ticket = vacancy.ticket();
         let mut opening: Option<Arc<Opening>> = None;
         loop {
-            if let Some(conn) = self.vacancy.take() {
+            place.check()?;
+            if let Some(conn) = vacancy.take() {
                 return Ok(conn);
             }
             // The one that was opened another call may have taken; that it could not be opened is what this call is told, even if
@@ -231,8 +256,8 @@ impl Origin {
                 outcome?;
                 opening = None;
             }
-            if opening.is_none() && self.vacancy.begin_to_open(self.pool.connections_max) {
-                opening = Some(self.begin_to_open(Some(self.vacancy.clone())));
+            if opening.is_none() && vacancy.begin_to_open(self.pooling.connections_max) {
+                opening = Some(self.begin_to_open(Some(vacancy.clone())));
             }
             let change = change(&ticket, opening.as_deref());
             match &opening {
@@ -243,50 +268,48 @@ impl Origin {
     }
 
     /// Forgets a connection that takes no more streams.
-    fn forget(&self, gone: &Arc<Conn>) {
+    fn forget(&self, place: &Place, gone: &Arc<Conn>) {
         self.route.learn_of(std::slice::from_ref(gone));
-        let mut state = self.state();
-        if let State::Shared(sharing) = &mut *state
-            && sharing.forget(gone)
-        {
-            *state = State::None;
-        }
-        drop(state);
+        // Where the runtime has ended, all of its connections are forgotten.
+        let _ = self.pools.with(place, |pool| {
+            if let State::Shared(sharing) = &mut pool.state
+                && sharing.forget(gone)
+            {
+                pool.state = State::None;
+            }
+        });
         gone.close();
+    }
+
+    /// Says what holds the connections that were waited for too long.
+    #[cold]
+    fn explained(&self, error: Error, place: &Place) -> Error {
+        if error.phase() != Phase::Queue {
+            return error;
+        }
+        let shared = self.pools.with(place, |pool| pool.shared()).unwrap_or_default();
+        let occupied = match &shared[..] {
+            [] => place.vacancy.occupied(),
+            shared => shared.iter().map(|conn| conn.occupied()).sum::<Occupied>(),
+        };
+        error.with_occupied(occupied)
     }
 
     /// Has its connections notice what came while nobody drove them.
     #[cfg(feature = "blocking")]
     pub(crate) fn look_in(&self) {
-        if let State::Shared(sharing) = &*self.state() {
-            sharing.look_in();
-        }
-        self.vacancy.look_in();
+        self.pools.look_in();
     }
 
     /// Whether nothing would be lost with it: no connection is open, or being opened.
     pub(crate) fn is_without_connections(&self) -> bool {
-        match &*self.state() {
-            State::None => true,
-            State::Opening(opening) => opening.is_over(),
-            State::Shared(sharing) => sharing.is_over(),
-            State::Single => self.vacancy.is_empty(),
-        }
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.pools.are_without_connections()
     }
 }
 
 impl Drop for Origin {
     fn drop(&mut self) {
-        match &*self.state() {
-            State::None | State::Single => {}
-            State::Opening(opening) => opening.close(),
-            State::Shared(sharing) => sharing.close(),
-        }
-        self.vacancy.close();
+        self.pools.close();
     }
 }
 
@@ -303,12 +326,12 @@ enum Way {
 }
 
 /// A place among those who wait until one of the connections that are shared has room.
-struct Place<'a> {
+struct Queued<'a> {
     vacancy: &'a Vacancy,
     ticket: Option<Ticket<'a>>,
 }
 
-impl Drop for Place<'_> {
+impl Drop for Queued<'_> {
     /// There may be room for more than the one who was called; and one who leaves without having looked passes that on.
     fn drop(&mut self) {
         if self.ticket.take().is_some() {

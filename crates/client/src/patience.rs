@@ -28,7 +28,7 @@ impl Patience {
         opening: &Opening,
         work: impl Future<Output = Result<T, Error>>,
     ) -> Result<T, Error> {
-        within(self.ends_at, || opening.phase(), work).await
+        within((self.ends_at, None), || opening.phase(), work).await
     }
 
     /// Waits until a connection is free, or has room.
@@ -49,22 +49,24 @@ impl Patience {
         within(self.queue_ends_at(), || Phase::Queue, work).await
     }
 
-    fn queue_ends_at(&mut self) -> Option<Instant> {
+    /// The time at which waiting in the queue ends, and how long it was given if that is the reason.
+    fn queue_ends_at(&mut self) -> (Option<Instant>, Option<Duration>) {
         if self.queue_ends_at.is_none() {
             self.queue_ends_at = self.queue.and_then(|queue| Instant::now().checked_add(queue));
         }
-        [self.queue_ends_at, self.ends_at].into_iter().flatten().min()
+        let ends_at = [self.queue_ends_at, self.ends_at].into_iter().flatten().min();
+        (ends_at, self.queue.filter(|_| ends_at == self.queue_ends_at))
     }
 }
 
 async fn within<T>(
-    ends_at: Option<Instant>,
+    (ends_at, given): (Option<Instant>, Option<Duration>),
     phase: impl FnOnce() -> Phase,
     work: impl Future<Output = Result<T, Error>>,
 ) -> Result<T, Error> {
     let Some(ends_at) = ends_at else { return work.await };
     match timeout_at(ends_at, work).await {
         Ok(result) => result,
-        Err(_) => Err(Error::new(phase(), Cause::Deadline, Retry::Safe)),
+        Err(_) => Err(Error::new(phase(), Cause::Deadline, Retry::Safe).in_spite_of(given)),
     }
 }

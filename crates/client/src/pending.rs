@@ -7,6 +7,7 @@ use crate::{
     builder::Decoding,
     interim::{self, Hook},
     observing::Tale,
+    sending::goes_ahead,
 };
 
 /// A response that has not come yet, to a request whose content may still be on its way.
@@ -27,6 +28,16 @@ impl PendingResponse {
     /// The urgency is above 7, or the stream is gone.
     pub fn reprioritise(&self, priority: alula_net::h2::Priority) -> Result<(), Error> {
         self.stream.reprioritise(priority)
+    }
+
+    /// Waits until the server asks for the content or answers (RFC 9110 §10.1.1), 1 s at most: there are servers that never ask.
+    /// False if it has answered with 300 or more, after which no content is to be sent. To be called before anything is written,
+    /// for a request with `expect: 100-continue`. Safe to drop and call again. Allocates a timer.
+    ///
+    /// # Errors
+    /// How the stream ended.
+    pub async fn go_ahead(&self) -> Result<bool, Error> {
+        goes_ahead(&self.stream).await
     }
 
     /// Waits for the head of the response. Dropping the future cancels the request.

@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
-use alula_fields::{Decimal, FieldSection, Head, Hole as Gap, Method, OutBuf, RequestHead, StreamKey};
-use alula_net::{self as net, Error, Machine, Refusal, h1};
+use alula_fields::{
+    Decimal, FieldSection, Head, Hole as Gap, KnownName, Limits, Method, OutBuf, RequestHead, StreamKey,
+};
+use alula_net::{self as net, Error, Machine, Refusal, Version, h1};
 
 use crate::{Client, auth::Credentials, client::Path, origin::Origin, request::Plain};
 
@@ -39,6 +41,8 @@ struct Plan {
     made_of: Parts,
     is_idempotent: bool,
     expects_continue: bool,
+    /// A field or a hole states the length of the content: it is not stated again.
+    states_length: bool,
 }
 
 /// What a request is made of.
@@ -98,12 +102,14 @@ impl Prepare {
     /// A field cannot be sent, or a hole's name is not valid.
     pub fn build(mut self) -> Result<Prepared, Error> {
         self.complete()?;
-        let form = |path, length| self.form(path, length);
+        let states_length = self.parts.states_length();
+        let form = |path, length: bool| self.form(path, length && !states_length);
         let forms = [[form(false, false)?, form(false, true)?], [form(true, false)?, form(true, true)?]];
         let plan = Plan {
             forms,
             is_idempotent: Method::parse(&self.parts.method).is_ok_and(Method::is_idempotent),
             expects_continue: self.parts.fields.expects_continue(),
+            states_length,
             made_of: self.parts,
         };
         Ok(Prepared { origin: self.origin, plan: Arc::new(plan) })
@@ -147,6 +153,13 @@ impl Prepare {
     }
 }
 
+impl Parts {
+    fn states_length(&self) -> bool {
+        let is_length = |name: &String| name.eq_ignore_ascii_case("content-length");
+        self.fields.contains(KnownName::CONTENT_LENGTH) || self.holes.iter().any(is_length)
+    }
+}
+
 impl Prepared {
     pub(crate) fn is_idempotent(&self) -> bool {
         self.plan.is_idempotent
@@ -154,6 +167,11 @@ impl Prepared {
 
     pub(crate) fn expects_continue(&self) -> bool {
         self.plan.expects_continue
+    }
+
+    /// Returns true if the length of the content comes from a field or a hole of its own.
+    pub(crate) fn states_length(&self) -> bool {
+        self.plan.states_length
     }
 
     pub(crate) fn method(&self) -> &str {
@@ -183,9 +201,31 @@ impl Prepared {
         end: bool,
         out: &mut OutBuf,
     ) -> Result<StreamKey, Refusal> {
+        self.filled(given, |form, values| machine.send_prepared(form, values, end, out))
+    }
+
+    /// Checks what no connection of this version would send.
+    #[cold]
+    pub(crate) fn check(
+        &self,
+        given: &Given<'_>,
+        version: Version,
+        end: bool,
+        limits: &Limits,
+    ) -> Result<(), Refusal> {
+        self.filled(given, |form, values| version.check_prepared(form, values, end, limits))
+    }
+
+    /// Hands the form and the values for its holes to `then`.
+    #[inline]
+    fn filled<T>(
+        &self,
+        given: &Given<'_>,
+        then: impl FnOnce(&net::Prepared, &[&[u8]]) -> Result<T, Refusal>,
+    ) -> Result<T, Refusal> {
         let form = &self.plan.forms[usize::from(given.path.is_some())][usize::from(given.length.is_some())];
         if given.path.is_none() && given.length.is_none() && self.plan.made_of.holes.is_empty() {
-            return machine.send_prepared(form, &[], end, out);
+            return then(form, &[]);
         }
         let length = given.length.map(Decimal::of);
         let mut values: [&[u8]; HOLES_MAX + 2] = [&[]; HOLES_MAX + 2];
@@ -198,7 +238,7 @@ impl Prepared {
             values[count] = value.ok_or(h1::SendError::Holes)?;
             count += 1;
         }
-        machine.send_prepared(form, &values[..count], end, out)
+        then(form, &values[..count])
     }
 }
 

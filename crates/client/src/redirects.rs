@@ -12,7 +12,7 @@ use percent_encoding::{CONTROLS, percent_encode};
 use tokio::time::timeout;
 use url::Url;
 
-use crate::Response;
+use crate::{Response, reference::lacks_host};
 pub(crate) use fields::rewrite;
 
 /// Browsers follow twenty; whoever needs more than ten is in a loop.
@@ -175,12 +175,15 @@ fn location(response: &Response) -> Result<Option<&[u8]>, Error> {
 }
 
 /// The URL that a location means, seen from the one that was asked for. It inherits the fragment, and brings no user.
-fn resolve(from: &Url, location: &[u8]) -> Result<Url, Error> {
+pub(crate) fn resolve(from: &Url, location: &[u8]) -> Result<Url, Error> {
     // Octets that are no UTF-8 are sent back as they came.
     let text = match std::str::from_utf8(location) {
         Ok(text) => Cow::Borrowed(text),
         Err(_) => percent_encode(location, CONTROLS).into(),
     };
+    if lacks_host(&text) {
+        return Err(refused("where it leads to has no host"));
+    }
     let mut to = from.join(&text).map_err(|_| refused("where it leads to is no URL"))?;
     if !matches!(to.scheme(), "http" | "https") {
         return Err(refused("it leads neither to http nor to https"));
@@ -218,7 +221,7 @@ fn stated_length(response: &Response) -> usize {
     length.and_then(|length| std::str::from_utf8(length).ok()?.parse().ok()).unwrap_or(0)
 }
 
-pub(crate) const fn refused(why: &'static str) -> Error {
+pub(crate) fn refused(why: &'static str) -> Error {
     Error::new(Phase::Head, Cause::Redirect(why), Retry::Pointless)
 }
 
@@ -269,7 +272,15 @@ mod tests {
             let resolved = resolve(&from, location).unwrap();
             assert_eq!(resolved.as_str(), to, "{}", location.escape_ascii());
         }
-        for location in [&b"ftp://a/"[..], b"javascript:alert(1)", b"http://", b"http://a:99999/"] {
+        for location in [
+            &b"ftp://a/"[..],
+            b"javascript:alert(1)",
+            b"http://",
+            b"http://a:99999/",
+            b"///x",
+            b"http:///x",
+            b"https:x",
+        ] {
             assert!(resolve(&from, location).is_err(), "{}", location.escape_ascii());
         }
     }

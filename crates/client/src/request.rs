@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use alula_fields::{Decimal, FieldSection, Head, KnownName, Method, OutBuf, RequestHead, StreamKey};
-use alula_net::{Error, Machine, Refusal, h1};
+use alula_fields::{Decimal, FieldSection, Head, KnownName, Limits, Method, OutBuf, RequestHead, StreamKey};
+use alula_net::{Asked, Error, Machine, Noted, Refusal, Speaks, Version, h1};
 use url::Url;
 
 use crate::{Client, Prepared, client::Path, origin::Origin, prepared::Given};
@@ -45,6 +45,24 @@ impl Request<'_> {
             Self::Prepared(prepared, _) => prepared.method(),
             Self::None => "",
         }
+    }
+
+    /// The name of the request in failures.
+    #[inline]
+    pub(crate) fn noted(&self) -> Noted<'_> {
+        let path = match self {
+            Self::Plain(plain) => plain.path.as_str(),
+            Self::Prepared(prepared, given) => prepared.path(given),
+            Self::None => "",
+        };
+        Noted { method: self.method(), path }
+    }
+
+    /// The same failure, with what was asked of whom.
+    #[cold]
+    pub(crate) fn named(&self, error: Error) -> Error {
+        let (Ok(origin), Noted { method, path }) = (self.origin(), self.noted()) else { return error };
+        error.asking(|| Asked::new(method, &origin.prefix, path))
     }
 
     /// The URL that is asked, with its fragment; `*` is part of none.
@@ -94,6 +112,28 @@ impl Request<'_> {
         }
     }
 
+    /// Checks that a connection of one of these versions could send it; with `end` it has no content. Allocates nothing.
+    ///
+    /// # Errors
+    /// No connection would ever send it.
+    #[cold]
+    pub(crate) fn check(&self, speaks: Speaks, end: bool, limits: &Limits) -> Result<(), Error> {
+        let versions = [Version::Http2, Version::Http1].into_iter().filter(|version| speaks.has(*version));
+        let mut refusal = None;
+        for version in versions {
+            let checked = match self {
+                Self::Plain(plain) => plain.with_head(|head| version.check_request(head, end, limits)),
+                Self::Prepared(prepared, given) => prepared.check(given, version, end, limits),
+                Self::None => Ok(()),
+            };
+            match checked {
+                Ok(()) => return Ok(()),
+                Err(error) => refusal = Some(error),
+            }
+        }
+        refusal.map_or(Ok(()), |refusal| Err(Error::refused(refusal)))
+    }
+
     /// Says how long the content is (RFC 9110 §8.6), unless the caller did.
     pub(crate) fn state_length(&mut self, client: &Client, length: Option<usize>) -> Result<(), Error> {
         let Some(length) = length else { return Ok(()) };
@@ -105,8 +145,10 @@ impl Request<'_> {
                 }
                 Ok(())
             }
-            Self::Prepared(_, given) => {
-                given.length(length as u64);
+            Self::Prepared(prepared, given) => {
+                if !prepared.states_length() {
+                    given.length(length as u64);
+                }
                 Ok(())
             }
             Self::None => Ok(()),
@@ -153,6 +195,11 @@ impl<'a> Plain<'a> {
         end: bool,
         out: &mut OutBuf,
     ) -> Result<StreamKey, Refusal> {
+        self.with_head(|head| machine.send_request(head, end, out))
+    }
+
+    #[inline]
+    fn with_head<T>(&self, then: impl FnOnce(&RequestHead<'_>) -> T) -> T {
         let none = FieldSection::new();
         let head = RequestHead {
             method: self.method,
@@ -162,6 +209,6 @@ impl<'a> Plain<'a> {
             protocol: self.protocol,
             fields: self.head.as_ref().map_or(&none, |head| &head.fields),
         };
-        machine.send_request(&head, end, out)
+        then(&head)
     }
 }

@@ -3,7 +3,7 @@
 use std::{fmt, net::SocketAddr};
 
 use alula_fields::{FieldSection, Head, KnownName, Status};
-use alula_net::{Body, Error, Marks, Opened, Received, Stream, Version, h2::Priority};
+use alula_net::{Body, Cause, Error, Marks, Opened, Phase, Received, Retry, Stream, Version, h2::Priority};
 
 use crate::redirected::Redirected;
 
@@ -29,6 +29,16 @@ impl Response {
             body: stream.into_body(received.ended),
             redirected: None,
         }
+    }
+
+    /// Sends nothing more of the request, whose writer is to be dropped.
+    pub(crate) fn end_sending(&self) {
+        self.body.end_sending();
+    }
+
+    /// Returns true if the server wants no more of the content of the request: it has answered with 300 or more.
+    pub(crate) fn declines_content(&self) -> bool {
+        self.status().code() >= 300
     }
 
     pub(crate) fn marks(&self) -> Option<(Marks, Option<Opened>)> {
@@ -86,6 +96,27 @@ impl Response {
     /// The urgency is above 7, or the stream is gone.
     pub fn reprioritise(&self, priority: Priority) -> Result<(), Error> {
         self.body.reprioritise(priority)
+    }
+
+    /// The failure that the status is another than 2xx (RFC 9110 §15.3), with what was asked of whom; none when it is 2xx. Unlike
+    /// [`success`](Self::success) it leaves the response as it is. Allocates when there is one.
+    ///
+    /// ```no_run
+    /// # async fn main_() -> Result<(), alula_client::Error> {
+    /// # let client = alula_client::Client::new()?;
+    /// let response = client.get("https://example.com/none").send().await?;
+    /// if let Some(error) = response.status_error() {
+    ///     println!("{error}"); // GET https://example.com/none: the server answered 404 Not Found
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn status_error(&self) -> Option<Error> {
+        if self.status().is_success() {
+            return None;
+        }
+        let error = Error::new(Phase::Head, Cause::Status(self.status()), Retry::IfIdempotent);
+        Some(self.body.named(error))
     }
 
     /// The content.

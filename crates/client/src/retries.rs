@@ -15,6 +15,8 @@ use alula_fields::{KnownName, Status};
 
 use crate::Response;
 pub(crate) use budget::Budget;
+#[cfg(feature = "fuzzing")]
+pub(crate) use retry_after::wait as retry_after;
 
 /// What a short failure takes: one more try should mostly come after it.
 const BACKOFF: Duration = Duration::from_millis(100);

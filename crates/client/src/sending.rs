@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use alula_net::{BodyWriter, Cause, Conn, Deadlines, Error, Phase, Received, Stream, h1};
+use alula_net::{BodyWriter, Cause, Conn, Deadlines, Error, Phase, Received, Stream};
 use tokio::time::Instant;
 
 use crate::{Call, PendingResponse, Response, call::Clock, interim, observing::Tale, patience::Patience};
@@ -39,7 +39,8 @@ impl Call<'_> {
 
     /// Sends the head of the request; its content follows through the writer, the response may come before that ends.
     ///
-    /// It is sent once: no redirect is followed, and nothing tried again.
+    /// It is sent once: no redirect is followed, and nothing tried again. A request with `expect: 100-continue` is waited for
+    /// with [`PendingResponse::go_ahead`] before anything is written.
     ///
     /// # Errors
     /// As [`Self::send`].
@@ -50,6 +51,7 @@ impl Call<'_> {
         self.start_clock();
         let mut tale = Tale::begin(&self);
         let opened = tale.within(self.start(None, false, self.ends_at())).await;
+        let opened = opened.map_err(|error| self.named(error));
         let (receive, send) = opened.inspect_err(|error| tale.end(Err(error)))?.split();
         let pending = PendingResponse {
             stream: receive,
@@ -69,17 +71,24 @@ impl Call<'_> {
         if outcome.as_ref().is_ok_and(|response| self.is_settled(response)) {
             return outcome;
         }
-        Box::pin(self.go_on(outcome, content, ends_at)).await
+        let outcome = Box::pin(self.go_on(outcome, content, ends_at)).await;
+        outcome.map_err(|error| self.named(error))
     }
 
     /// Whether the peer cannot have acted on the request; or is not likely to, since a connection that had been used before
     /// ended without a word, and it would not matter (RFC 9112 §9.3.1).
     pub(crate) fn may_try_again(&self, error: &Error) -> bool {
-        let is_unanswered = matches!(
-            error.cause(),
-            Cause::Unanswered | Cause::Http1(h1::ConnectionError::Unanswered { is_reused: true })
-        );
-        may_retry(error) || (is_unanswered && self.request.is_idempotent())
+        may_retry(error) || (error.is_unanswered() && self.request.is_idempotent())
+    }
+
+    /// The same failure, with what was asked of whom, and with the time that all of it was given if no part had less.
+    #[cold]
+    fn named(&self, error: Error) -> Error {
+        let error = match error.cause() {
+            Cause::Deadline => error.in_spite_of(self.deadline),
+            _ => error,
+        };
+        self.request.named(error)
     }
 
     fn start_clock(&mut self) {
@@ -109,10 +118,8 @@ impl Call<'_> {
         self.set_up(&stream, empty, ends_at);
         let mut is_sent = false;
         if let Some(content) = content.filter(|_| !empty) {
-            is_sent = !self.request.expects_continue() || goes_ahead(&stream).await?;
-            if is_sent {
-                send_content(&stream, content).await?;
-            }
+            let is_wanted = !self.request.expects_continue() || goes_ahead(&stream).await?;
+            is_sent = is_wanted && send_content(&stream, content).await?;
         }
         if self.parts.hears_interim() {
             Box::pin(interim::hear(&stream, self.parts.on_interim())).await?;
@@ -161,7 +168,7 @@ impl Call<'_> {
         self.accept_codings()?;
         self.request.state_length(self.client, length)?;
         let request = &self.request;
-        Ok(request.origin()?.try_open(|machine, out| request.send(machine, end, out)))
+        Ok(request.origin()?.try_open(request.noted(), |machine, out| request.send(machine, end, out)))
     }
 
     /// Sends the head of the request, which is complete, on this connection or another that has to be waited for.
@@ -174,7 +181,11 @@ impl Call<'_> {
         let request = &self.request;
         let patience = Patience::new(ends_at, self.client.settings().deadlines.queue);
         let origin = request.origin()?;
-        origin.open(conn, patience, |machine, out| request.send(machine, end, out)).await
+        if conn.is_none() {
+            // What no connection would take is no reason to open one.
+            request.check(origin.speaks(), end, &self.client.settings().protocol.config.limits)?;
+        }
+        origin.open(conn, patience, request.noted(), |machine, out| request.send(machine, end, out)).await
     }
 
     /// Says how the stream is waited for and watched.
@@ -183,7 +194,8 @@ impl Call<'_> {
         if self.parts.hears_interim() {
             stream.keep_interim();
         }
-        let deadlines = Deadlines { ends_at, head: self.head_deadline, idle: self.idle_deadline };
+        let deadlines =
+            Deadlines { ends_at, total: self.deadline, head: self.head_deadline, idle: self.idle_deadline };
         if deadlines.are_any() {
             stream.set_deadlines(deadlines);
         }
@@ -193,17 +205,19 @@ impl Call<'_> {
     }
 }
 
-/// Waits until the server asks for the content, or has waited long enough; false when it has answered without.
+/// Waits until the server asks for the content or accepts the request, or has waited long enough; false when it has answered
+/// with 300 or more.
 pub(crate) async fn goes_ahead(stream: &Stream) -> Result<bool, Error> {
     tokio::time::timeout(CONTINUE_WAIT, stream.go_ahead()).await.unwrap_or(Ok(true))
 }
 
-/// Sends the whole content. A response that comes before its end is no failure: the rest is not needed then.
-async fn send_content(stream: &Stream, content: &[u8]) -> Result<(), Error> {
+/// Sends the content. A response that comes before its end is no failure: the rest is not needed then. False if the response is
+/// of 300 or more, after which nothing is sent.
+async fn send_content(stream: &Stream, content: &[u8]) -> Result<bool, Error> {
     let mut sent = 0;
-    match stream.write(content, true, &mut sent).await {
+    match stream.write_while_wanted(content, true, &mut sent).await {
         Err(error) if matches!(error.cause(), Cause::Reset(code) if *code == alula_net::h2::ErrorCode::NO_ERROR) => {
-            Ok(())
+            Ok(true)
         }
         result => result.map_err(|error| error.with_sent(sent as u64)),
     }

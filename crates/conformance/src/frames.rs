@@ -44,6 +44,8 @@ pub mod flag {
     pub const END_STREAM: u8 = 0x1;
     /// Of HEADERS and CONTINUATION.
     pub const END_HEADERS: u8 = 0x4;
+    /// Of DATA and HEADERS: the payload begins with the length of the padding at its end.
+    pub const PADDED: u8 = 0x8;
 }
 
 /// A frame, as read.

@@ -10,6 +10,7 @@ pub mod attack;
 pub mod beside_curl;
 pub mod certificates;
 pub mod chaos;
+pub mod crowd;
 pub mod environment;
 pub mod folder;
 pub mod frames;

@@ -24,3 +24,28 @@ fn entries(id: u32, folder: &str) -> usize {
     let path = format!("/proc/{id}/{folder}");
     fs::read_dir(&path).unwrap_or_else(|error| panic!("{path}: {error}")).count()
 }
+
+/// The memory of a process that is resident, in KiB.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Memory {
+    /// Now.
+    pub resident_kib: u64,
+    /// The most since the process began.
+    pub peak_kib: u64,
+}
+
+/// The memory that is resident for the process now, and the most that ever was.
+///
+/// # Panics
+/// When there is no such process.
+#[must_use]
+pub fn memory(id: u32) -> Memory {
+    let path = format!("/proc/{id}/status");
+    let status = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
+    let value = |name: &str| {
+        let line = status.lines().find_map(|line| line.strip_prefix(name));
+        let kib = line.and_then(|rest| rest.trim().strip_suffix(" kB")?.trim().parse().ok());
+        kib.unwrap_or_else(|| panic!("{path} has no {name}"))
+    };
+    Memory { resident_kib: value("VmRSS:"), peak_kib: value("VmHWM:") }
+}

@@ -22,6 +22,17 @@ use crate::certificates::Certificates;
 /// # Errors
 /// When the TLS session cannot be set up.
 pub fn client(socket: TcpStream) -> io::Result<StreamOwned<ClientConnection, TcpStream>> {
+    client_offering(socket, b"h2")
+}
+
+/// As [`client`], with this one protocol offered by ALPN.
+///
+/// # Errors
+/// As [`client`].
+pub fn client_offering(
+    socket: TcpStream,
+    protocol: &[u8],
+) -> io::Result<StreamOwned<ClientConnection, TcpStream>> {
     let provider = Arc::new(aws_lc_rs::default_provider());
     let mut config = ClientConfig::builder_with_provider(Arc::clone(&provider))
         .with_safe_default_protocol_versions()
@@ -29,7 +40,7 @@ pub fn client(socket: TcpStream) -> io::Result<StreamOwned<ClientConnection, Tcp
         .dangerous()
         .with_custom_certificate_verifier(Arc::new(Believer(provider)))
         .with_no_client_auth();
-    config.alpn_protocols = vec![b"h2".to_vec()];
+    config.alpn_protocols = vec![protocol.to_vec()];
     let name = ServerName::try_from("localhost").map_err(io::Error::other)?;
     let connection = ClientConnection::new(Arc::new(config), name).map_err(io::Error::other)?;
     Ok(StreamOwned::new(connection, socket))

@@ -17,13 +17,15 @@ const MEMORY_MAX: i64 = 512 * 1024;
 const NEVER: Duration = Duration::from_secs(3600);
 /// Short enough to be waited for.
 const SOON: Duration = Duration::from_millis(500);
+/// How often a slow peer sends something.
+const NOW_AND_THEN: Duration = Duration::from_millis(50);
 /// What a malformed request is answered.
 const BAD: Answer = Answer::Last(400);
 /// What a request with too much in its head is answered.
 const TOO_LARGE: Answer = Answer::Last(431);
 
 /// A request whose content is read before it is answered; its fields and its content follow.
-const UPLOAD: &str = "POST /patient HTTP/1.1\r\nHost: a\r\n";
+const UPLOAD: &str = "POST /read HTTP/1.1\r\nHost: a\r\n";
 /// A request whose content is not looked at; likewise.
 const UNREAD: &str = "POST /small HTTP/1.1\r\nHost: a\r\n";
 
@@ -104,7 +106,7 @@ fn smuggling_by_coding() {
         hide(attacker, "Transfer-Encoding: \x0bchunked\r\n", "0\r\n\r\n");
     });
     rule("HTTP/1.1: chunks in HTTP/1.0", BAD, |attacker| {
-        let head = "POST /patient HTTP/1.0\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n";
+        let head = "POST /read HTTP/1.0\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n";
         attacker.send([head, "0\r\n\r\n", Http1Attacker::SMUGGLED].concat());
     });
 }
@@ -358,8 +360,8 @@ fn silence() {
     .check();
     AttackOverHttp1 {
         row: "HTTP/1.1: many connections that begin a head",
-        scene: |limits| limits.handshakes = 32,
-        lifted: Some((|limits| limits.handshakes = u32::MAX, Answer::Served)),
+        scene: |limits| limits.handshakes = Some(32),
+        lifted: Some((|limits| limits.handshakes = Some(u32::MAX), Answer::Served)),
         play: |attacker| {
             attacker.send("GET /small HTTP/1.1\r\n");
             attacker.with_others(40, |other| {
@@ -382,6 +384,25 @@ fn silence() {
         },
         answer: Answer::Last(200),
         memory_max: MEMORY_MAX,
+    }
+    .check();
+}
+
+#[test]
+fn idle_connections_at_the_bound() {
+    AttackOverHttp1 {
+        row: "HTTP/1.1: idle connections at the bound",
+        scene: |limits| limits.connections_max = Some(8),
+        lifted: Some((|limits| limits.connections_max = Some(u32::MAX), Answer::Served)),
+        play: |attacker| {
+            ask_with(attacker, b"");
+            attacker.with_others(8, |other| {
+                other.send("GET /small HTTP/1.1\r\nHost: a\r\n\r\n");
+            });
+            attacker.wait_for_the_end();
+        },
+        answer: Answer::Last(200),
+        memory_max: 8 * MEMORY_MAX,
     }
     .check();
 }
@@ -461,6 +482,119 @@ fn slow_content() {
     .check();
 }
 
+/// Content without a stated length that stays away in one way or another; with the limit lifted the rest of it comes.
+fn silent_content(row: &'static str, play: fn(&mut Http1Attacker)) {
+    AttackOverHttp1 {
+        row,
+        scene: |limits| (limits.body_rate_min, limits.stall_timeout) = (0, SOON),
+        lifted: Some((|limits| limits.stall_timeout = NEVER, Answer::Served)),
+        play,
+        answer: Answer::Closed,
+        memory_max: MEMORY_MAX,
+    }
+    .check();
+}
+
+/// A request for this path, whose content comes in chunks.
+fn chunks_to(attacker: &mut Http1Attacker, path: &str, chunks: &str) {
+    attacker.send(format!("POST {path} HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n{chunks}"));
+}
+
+#[test]
+fn content_without_a_length_that_falls_silent() {
+    silent_content("HTTP/1.1: chunks that nothing follows", |attacker| {
+        chunks_to(attacker, "/read", "5\r\nhello\r\n");
+        attacker.wait_for_the_end();
+        attacker.send("0\r\n\r\n");
+    });
+    silent_content("HTTP/1.1: a head of chunked content that nothing follows", |attacker| {
+        chunks_to(attacker, "/read", "");
+        attacker.wait_for_the_end();
+        attacker.send("0\r\n\r\n");
+    });
+    silent_content("HTTP/1.1: half a chunk size", |attacker| {
+        chunks_to(attacker, "/read", "1");
+        attacker.wait_for_the_end();
+        attacker.send(["0\r\n", &"x".repeat(16), "\r\n0\r\n\r\n"].concat());
+    });
+    silent_content("HTTP/1.1: a last chunk without its end", |attacker| {
+        chunks_to(attacker, "/read", "0\r\n");
+        attacker.wait_for_the_end();
+        attacker.send("\r\n");
+    });
+    silent_content("HTTP/1.1: chunks that nothing follows, after the answer has begun", |attacker| {
+        chunks_to(attacker, "/echo", "5\r\nhello\r\n");
+        attacker.wait_for_the_end();
+        attacker.send("0\r\n\r\n");
+    });
+    silent_content("HTTP/1.1: content that stays away before a slow peer is allowed", |attacker| {
+        chunks_to(attacker, "/hopeful", "5\r\nhello\r\n");
+        attacker.wait_for_the_end();
+        attacker.send("0\r\n\r\n");
+    });
+}
+
+#[test]
+fn framing_in_place_of_content() {
+    silent_content("HTTP/1.1: a chunk extension that dribbles in", |attacker| {
+        chunks_to(attacker, "/read", "5;");
+        attacker.dribble(NOW_AND_THEN, "a");
+        attacker.send("\r\nhello\r\n0\r\n\r\n");
+    });
+    silent_content("HTTP/1.1: a chunk size that dribbles in", |attacker| {
+        chunks_to(attacker, "/read", "0");
+        attacker.dribble(4 * NOW_AND_THEN, "0");
+        attacker.send("\r\n\r\n");
+    });
+}
+
+#[test]
+fn chunks_that_dribble_in() {
+    AttackOverHttp1 {
+        row: "HTTP/1.1: chunks that dribble in",
+        scene: |limits| (limits.body_rate_grace, limits.stall_timeout) = (SOON, NEVER),
+        lifted: Some((|limits| limits.body_rate_min = 0, Answer::Served)),
+        play: |attacker| {
+            chunks_to(attacker, "/read", "");
+            attacker.dribble(NOW_AND_THEN, "1;a\r\nx\r\n");
+            attacker.send("0\r\n\r\n");
+        },
+        answer: Answer::Closed,
+        memory_max: MEMORY_MAX,
+    }
+    .check();
+}
+
+#[test]
+fn unread_content_that_is_slow() {
+    AttackOverHttp1 {
+        row: "HTTP/1.1: chunks that nobody reads, and that stay away",
+        scene: |limits| (limits.body_rate_min, limits.stall_timeout) = (0, SOON),
+        lifted: Some((|limits| limits.stall_timeout = NEVER, Answer::Served)),
+        play: |attacker| {
+            attacker.send([UNREAD, "Transfer-Encoding: chunked\r\n\r\n5\r\n"].concat());
+            attacker.wait_for_the_end();
+            attacker.send("hello\r\n0\r\n\r\n");
+        },
+        answer: Answer::Last(200),
+        memory_max: MEMORY_MAX,
+    }
+    .check();
+    AttackOverHttp1 {
+        row: "HTTP/1.1: chunks that nobody reads, and that dribble in",
+        scene: |limits| (limits.body_rate_grace, limits.stall_timeout) = (SOON, NEVER),
+        lifted: Some((|limits| limits.body_rate_min = 0, Answer::Served)),
+        play: |attacker| {
+            attacker.send([UNREAD, "Transfer-Encoding: chunked\r\n\r\n"].concat());
+            attacker.dribble(NOW_AND_THEN, "1\r\nx\r\n");
+            attacker.send("0\r\n\r\n");
+        },
+        answer: Answer::Last(200),
+        memory_max: MEMORY_MAX,
+    }
+    .check();
+}
+
 #[test]
 fn slow_read() {
     AttackOverHttp1 {
@@ -508,7 +642,10 @@ fn hold(attacker: &mut Http1Attacker) {
 fn memory_of_all_connections() {
     AttackOverHttp1 {
         row: "HTTP/1.1: many connections that hold what they may",
-        scene: |limits| limits.process_memory_bytes = 8 * 1024 * 1024,
+        // New requests are to be taken up to the bound itself.
+        scene: |limits| {
+            (limits.process_memory_bytes, limits.process_memory_soft_percent) = (4 * 1024 * 1024, 100);
+        },
         lifted: Some((|limits| limits.process_memory_bytes = u64::MAX, Answer::Silence)),
         play: |attacker| {
             attacker.with_others(300, hold);
@@ -516,7 +653,7 @@ fn memory_of_all_connections() {
             attacker.wait_for_the_end();
         },
         answer: Answer::Closed,
-        memory_max: 12 * 1024 * 1024,
+        memory_max: 8 * 1024 * 1024,
     }
     .check();
 }

@@ -69,6 +69,19 @@ fn rapid_reset() {
 }
 
 #[test]
+fn rapid_reset_beside_requests_that_end_well() {
+    glitches("rapid reset beside requests that end well", |attacker| {
+        let mut answers = 0;
+        attacker.flood(MANY, |attacker| {
+            attacker.wait_for_answers(answers);
+            answers += 1;
+            let (lost, good) = (attacker.stream(), attacker.stream());
+            [request(lost, "/never"), frames::reset(lost, 8), request(good, "/")].concat()
+        });
+    });
+}
+
+#[test]
 fn made_you_reset() {
     glitches("made you reset: WINDOW_UPDATE of 0", |attacker| {
         attacker.flood(MANY, |attacker| {
@@ -496,8 +509,8 @@ fn half_open_preface() {
 fn handshake_flood() {
     Attack {
         row: "handshake flood",
-        scene: |limits| limits.handshakes = 32,
-        lift: Some(|limits| limits.handshakes = u32::MAX),
+        scene: |limits| limits.handshakes = Some(32),
+        lift: Some(|limits| limits.handshakes = Some(u32::MAX)),
         play: |attacker| {
             attacker.fall_silent();
             // What says nothing may be HTTP/1.1 as well.
@@ -507,6 +520,34 @@ fn handshake_flood() {
         },
         answer: Answer::Closed,
         memory_max: 40 * MEMORY_MAX,
+    }
+    .check();
+}
+
+#[test]
+fn idle_connections() {
+    Attack {
+        row: "a connection without streams",
+        scene: |limits| limits.idle_timeout = SOON,
+        lift: Some(|limits| limits.idle_timeout = NEVER),
+        play: |attacker| {
+            attacker.send(&[word(kind::WINDOW_UPDATE, 0, 1), frames::settings(&[])].concat());
+            attacker.wait();
+        },
+        answer: Answer::GoAway(ErrorCode::NO_ERROR),
+        memory_max: MEMORY_MAX,
+    }
+    .check();
+    Attack {
+        row: "idle connections at the bound",
+        scene: |limits| limits.connections_max = Some(8),
+        lift: Some(|limits| limits.connections_max = Some(u32::MAX)),
+        play: |attacker| {
+            attacker.with_others(8, |_| ());
+            attacker.wait();
+        },
+        answer: Answer::GoAway(ErrorCode::NO_ERROR),
+        memory_max: 8 * MEMORY_MAX,
     }
     .check();
 }
@@ -543,86 +584,6 @@ fn slow_head() {
     .check();
 }
 
-/// Content of stated length that stays away.
-fn slow_post(attacker: &mut Attacker, path: &str) {
-    let stream = attacker.stream();
-    let block = [frames::path_block("POST", path), frames::content_length(1000)].concat();
-    attacker.send(&[frames::headers(stream, &block, false), frames::data(stream, b"x", false)].concat());
-    attacker.wait();
-}
-
-#[test]
-fn data_dribble() {
-    Attack {
-        row: "content that dribbles in",
-        scene: |limits| (limits.body_rate_grace, limits.stall_timeout) = (SOON, NEVER),
-        lift: Some(|limits| limits.body_rate_min = 0),
-        play: |attacker| slow_post(attacker, "/echo"),
-        answer: Answer::Reset(ErrorCode::ENHANCE_YOUR_CALM),
-        memory_max: MEMORY_MAX,
-    }
-    .check();
-    Attack {
-        row: "content that stays away",
-        scene: |limits| (limits.body_rate_min, limits.stall_timeout) = (0, SOON),
-        lift: Some(|limits| limits.stall_timeout = NEVER),
-        play: |attacker| slow_post(attacker, "/echo"),
-        answer: Answer::Reset(ErrorCode::ENHANCE_YOUR_CALM),
-        memory_max: MEMORY_MAX,
-    }
-    .check();
-}
-
-#[test]
-fn a_route_may_be_patient() {
-    Attack {
-        row: "content that dribbles in, where that is allowed",
-        scene: |limits| (limits.body_rate_grace, limits.stall_timeout) = (SOON, SOON),
-        lift: None,
-        play: |attacker| slow_post(attacker, "/patient"),
-        answer: Answer::Served,
-        memory_max: MEMORY_MAX,
-    }
-    .check();
-}
-
-#[test]
-fn window_stall() {
-    Attack {
-        row: "a window that stays shut",
-        scene: |limits| (limits.body_rate_grace, limits.stall_timeout) = (SOON, NEVER),
-        lift: Some(|limits| limits.body_rate_min = 0),
-        play: |attacker| {
-            let stream = attacker.stream();
-            attacker.send(&request(stream, "/large"));
-            attacker.wait();
-        },
-        answer: Answer::Reset(ErrorCode::ENHANCE_YOUR_CALM),
-        memory_max: MEMORY_MAX,
-    }
-    .check();
-}
-
-#[test]
-fn slow_read() {
-    Attack {
-        row: "a socket that is not read",
-        scene: |limits| (limits.body_rate_grace, limits.stall_timeout) = (SOON, NEVER),
-        lift: Some(|limits| limits.body_rate_min = 0),
-        play: |attacker| {
-            let stream = attacker.stream();
-            attacker.stop_reading();
-            attacker.send(&word(kind::WINDOW_UPDATE, 0, 0x7000_0000));
-            attacker.send(&request(stream, "/large"));
-            attacker.send(&word(kind::WINDOW_UPDATE, stream, 0x7000_0000));
-            attacker.wait();
-        },
-        answer: Answer::Closed,
-        memory_max: 2 * MEMORY_MAX,
-    }
-    .check();
-}
-
 /// A request with a field section as large as it may be, to be held for long.
 fn large_request(stream: u32) -> Vec<u8> {
     let value = "v".repeat(3900);
@@ -651,7 +612,11 @@ fn memory_of_a_connection() {
 fn memory_of_all_connections() {
     Attack {
         row: "HTTP/2 bomb: many connections that do",
-        scene: |limits| (limits.streams, limits.process_memory_bytes) = (1000, 8 * 1024 * 1024),
+        // New requests are to be taken up to the bound itself.
+        scene: |limits| {
+            (limits.streams, limits.process_memory_bytes) = (1000, 8 * 1024 * 1024);
+            limits.process_memory_soft_percent = 100;
+        },
         lift: Some(|limits| limits.process_memory_bytes = u64::MAX),
         play: |attacker| {
             attacker.with_others(3, |other| {

@@ -12,6 +12,18 @@ use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 pub struct MemoryBudget {
     held: AtomicU64,
     bytes_max: u64,
+    /// With this much no new work is to be begun.
+    bytes_soft: u64,
+}
+
+/// Memory of a program that is charged to a budget until it is dropped; [`MemoryBudget::reserve`] makes it.
+///
+/// It allocates nothing: it stands for memory that the program holds elsewhere.
+#[derive(Debug)]
+#[must_use = "the memory is charged for as long as the reservation is held"]
+pub struct Reservation {
+    bytes: u64,
+    budget: Arc<MemoryBudget>,
 }
 
 /// The memory that one connection holds, with its own limit and, if there is one, that of a budget.
@@ -50,7 +62,12 @@ pub struct OverBudget {
 impl MemoryBudget {
     /// A budget of so many octets.
     pub const fn new(bytes_max: u64) -> Self {
-        Self { held: AtomicU64::new(0), bytes_max }
+        Self::with_soft(bytes_max, bytes_max)
+    }
+
+    /// A budget of `bytes_max` octets, [used up](Self::is_used_up) for new work with `bytes_soft` octets.
+    pub const fn with_soft(bytes_max: u64, bytes_soft: u64) -> Self {
+        Self { held: AtomicU64::new(0), bytes_max, bytes_soft }
     }
 
     /// The octets charged now.
@@ -59,17 +76,69 @@ impl MemoryBudget {
         self.held.load(Relaxed)
     }
 
+    /// Returns true if as much is charged as the soft bound allows, or more: new work is to be refused until some is given back.
+    #[inline]
+    pub fn is_used_up(&self) -> bool {
+        self.held() >= self.bytes_soft
+    }
+
+    /// Charges octets that the program holds; `None` if that would pass the soft bound. Costs one compare-and-swap and the clone
+    /// of an `Arc`.
+    pub fn reserve(self: &Arc<Self>, bytes: u64) -> Option<Reservation> {
+        self.charge_up_to(bytes, self.bytes_soft).then(|| Reservation { bytes, budget: Arc::clone(self) })
+    }
+
+    /// Charges octets that are held already and cannot be refused, whatever the bounds say; what comes later finds less.
+    pub fn hold(self: &Arc<Self>, bytes: u64) -> Reservation {
+        self.held.fetch_add(bytes, Relaxed);
+        Reservation { bytes, budget: Arc::clone(self) }
+    }
+
     /// Whether so many octets more could be charged now.
     pub fn has_room(&self, bytes: u64) -> bool {
         self.held().checked_add(bytes).is_some_and(|held| held <= self.bytes_max)
     }
 
     fn charge(&self, bytes: u64) -> Result<(), OverBudget> {
-        let grown = |held: u64| held.checked_add(bytes).filter(|held| *held <= self.bytes_max);
-        match self.held.fetch_update(Relaxed, Relaxed, grown) {
-            Ok(_) => Ok(()),
-            Err(_) => Err(OverBudget { asked: bytes, bytes_max: self.bytes_max, of_process: true }),
+        match self.charge_up_to(bytes, self.bytes_max) {
+            true => Ok(()),
+            false => Err(OverBudget { asked: bytes, bytes_max: self.bytes_max, of_process: true }),
         }
+    }
+
+    fn charge_up_to(&self, bytes: u64, bound: u64) -> bool {
+        let grown = |held: u64| held.checked_add(bytes).filter(|held| *held <= bound);
+        self.held.fetch_update(Relaxed, Relaxed, grown).is_ok()
+    }
+}
+
+impl Reservation {
+    /// The octets that are charged.
+    pub const fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Charges another number of octets instead. Returns false, with the old number still charged, if more was asked for and
+    /// that would pass the soft bound of the budget; less is always granted.
+    #[must_use = "the octets may have been refused"]
+    pub fn resize(&mut self, bytes: u64) -> bool {
+        let is_granted = match bytes.checked_sub(self.bytes) {
+            Some(more) => self.budget.charge_up_to(more, self.budget.bytes_soft),
+            None => {
+                self.budget.held.fetch_sub(self.bytes - bytes, Relaxed);
+                true
+            }
+        };
+        if is_granted {
+            self.bytes = bytes;
+        }
+        is_granted
+    }
+}
+
+impl Drop for Reservation {
+    fn drop(&mut self) {
+        self.budget.held.fetch_sub(self.bytes, Relaxed);
     }
 }
 
@@ -168,6 +237,24 @@ mod tests {
         other.charge(40).unwrap();
         one.release(1000);
         assert_eq!((one.held(), budget.held()), (0, 40));
+    }
+
+    #[test]
+    fn reservations_stop_at_the_soft_bound() {
+        let budget = Arc::new(MemoryBudget::with_soft(100, 75));
+        let mut account = MemoryAccount::within(&budget, 100);
+        assert!(budget.reserve(76).is_none());
+        let mut reservation = budget.reserve(70).unwrap();
+        assert!(budget.reserve(6).is_none() && !reservation.resize(76) && !budget.is_used_up());
+        assert_eq!((reservation.bytes(), budget.held()), (70, 70));
+        account.charge(30).unwrap();
+        assert!(budget.is_used_up() && account.charge(1).is_err());
+        assert!(reservation.resize(40) && !reservation.resize(46) && !budget.is_used_up());
+        assert!(reservation.resize(45) && budget.is_used_up());
+        let beyond = budget.hold(60);
+        assert_eq!((budget.held(), budget.has_room(0)), (135, false));
+        drop((reservation, beyond));
+        assert_eq!(budget.held(), 30);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use crate::error::FieldErrorKind;
-use crate::{Authority, FieldError, FieldSection, KnownName, Method, Scheme, Status, octets};
+use crate::{Authority, FieldError, FieldSection, KnownName, Method, RequestForm, Scheme, Status, octets};
 
 /// Control data and fields of one request or response, made to be swapped and used again.
 ///
@@ -30,6 +30,7 @@ pub struct Head {
     control: Vec<u8>,
     spans: [Span; PARTS],
     status: Option<Status>,
+    form: RequestForm,
 }
 
 /// Where a piece of control data is; it is there when `is_set`.
@@ -48,11 +49,24 @@ const SCHEME: usize = 3;
 const PROTOCOL: usize = 4;
 const PARTS: usize = 5;
 
+/// Room for method, scheme, authority and path of most requests.
+const USUAL_CONTROL_BYTES: usize = 64;
+/// Room for the fields of a simple client; browsers and proxies send twice as many.
+const USUAL_FIELDS: usize = 8;
+/// Room for the values of these.
+const USUAL_FIELD_BYTES: usize = 192;
+
 impl Head {
     /// A head with nothing in it; allocates nothing.
     pub const fn new() -> Self {
         const UNSET: Span = Span { start: 0, len: 0, is_set: false };
-        Self { fields: FieldSection::new(), control: Vec::new(), spans: [UNSET; PARTS], status: None }
+        Self {
+            fields: FieldSection::new(),
+            control: Vec::new(),
+            spans: [UNSET; PARTS],
+            status: None,
+            form: RequestForm::NONE,
+        }
     }
 
     /// Removes control data and fields and keeps the memory.
@@ -62,6 +76,7 @@ impl Head {
         self.control.clear();
         self.spans = [Span::default(); PARTS];
         self.status = None;
+        self.form = RequestForm::NONE;
     }
 
     /// Makes this head equal to another one, in the memory it has: three copies of octets.
@@ -72,6 +87,21 @@ impl Head {
         self.control.extend_from_slice(&other.control);
         self.spans = other.spans;
         self.status = other.status;
+        self.form = other.form;
+    }
+
+    /// Makes room for a usual head where there is none, at once instead of step by step.
+    #[inline]
+    pub fn make_room(&mut self) {
+        if self.control.capacity() == 0 {
+            self.reserve();
+        }
+    }
+
+    #[cold]
+    fn reserve(&mut self) {
+        self.control = Vec::with_capacity(USUAL_CONTROL_BYTES);
+        self.fields.reserve(USUAL_FIELDS, USUAL_FIELD_BYTES);
     }
 
     /// Gives memory back when the fields, or the control data, hold more than `bytes_max`.
@@ -133,6 +163,18 @@ impl Head {
     #[inline]
     pub fn status(&self) -> Option<Status> {
         self.status
+    }
+
+    /// How the request was written, if it came over HTTP/1.
+    #[inline]
+    pub fn form(&self) -> RequestForm {
+        self.form
+    }
+
+    /// Says how the request was written.
+    #[inline]
+    pub fn set_form(&mut self, form: RequestForm) {
+        self.form = form;
     }
 
     /// Sets the method; any token, as it is spelled.
@@ -336,8 +378,15 @@ mod tests {
         assert!(head.has_pseudo(KnownName::PSEUDO_STATUS));
         head.set_protocol("websocket").unwrap();
         assert_eq!(head.protocol(), Some("websocket"));
+        head.set_form(
+            RequestForm::HOST.with_if(true, RequestForm::ABSOLUTE).with_if(false, RequestForm::HTTP_10),
+        );
+        let mut copy = Head::new();
+        copy.copy_from(&head);
+        assert_eq!(format!("{:?}", copy.form()), r#"{"absolute", "host"}"#);
         head.clear();
         assert!(KnownName::all().all(|name| !head.has_pseudo(name)));
+        assert_eq!(head.form(), RequestForm::NONE);
     }
 
     #[test]

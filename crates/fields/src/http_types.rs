@@ -46,14 +46,25 @@ impl TryFrom<&FieldSection> for HeaderMap {
     /// When there are more fields than a `HeaderMap` holds (about 24 000), or a name is longer than 64 KiB.
     fn try_from(section: &FieldSection) -> Result<Self, FieldError> {
         let mut map = HeaderMap::try_with_capacity(section.len()).map_err(|_| FieldError::too_large(b""))?;
-        for field in section {
+        section.append_to(&mut map)?;
+        Ok(map)
+    }
+}
+
+impl FieldSection {
+    /// Appends all fields to those of a map; feature `http`. Allocates for each value and each unknown name.
+    ///
+    /// # Errors
+    /// As the conversion into a `HeaderMap`; the map has some of the fields then.
+    pub fn append_to(&self, map: &mut HeaderMap) -> Result<(), FieldError> {
+        for field in self {
             let refused = || FieldError::too_large(field.name_bytes());
             let name = HeaderName::from_bytes(field.name_bytes()).map_err(|_| refused())?;
             let mut value = HeaderValue::from_bytes(field.value()).map_err(|_| refused())?;
             value.set_sensitive(field.flags().contains(FieldFlags::SENSITIVE));
             map.try_append(name, value).map_err(|_| refused())?;
         }
-        Ok(map)
+        Ok(())
     }
 }
 

@@ -40,8 +40,12 @@ pub struct Limits {
     /// The octets of content that nobody wants which are read to keep a connection of HTTP/1.1; default 64 KiB. With more to
     /// come it is closed.
     pub drain_bytes: u32,
-    /// How long a connection of HTTP/1.1 may wait for the next request, or for what is left of content that nobody wants;
-    /// default 75 s, as the most common server has it.
+    /// The longest time without a stream that a server keeps a connection, of either version, from the moment it was accepted;
+    /// on HTTP/1.1 also the longest wait for what is left of content that nobody wants. Default 75 s, as the most common server
+    /// has it.
+    ///
+    /// PING, SETTINGS and WINDOW_UPDATE do not count as use. The connection is closed within two seconds after that; over HTTP/2
+    /// a GOAWAY with NO_ERROR comes first.
     pub idle_timeout: Duration,
     /// The streams the peer may have open, announced as SETTINGS_MAX_CONCURRENT_STREAMS; default 100.
     ///
@@ -51,16 +55,20 @@ pub struct Limits {
     ///
     /// Over a path of 20 ms that is 13 MB/s per stream.
     pub stream_window: u32,
-    /// How far that may grow while a peer fills it in one round trip and the reader keeps up; default 1 MiB.
+    /// The octets to which that may grow while a peer uses it up in one round trip and the reader catches up; default 1 MiB.
     ///
     /// As large as all streams may have together, so that one of them alone can use it: growing takes no more memory than a
     /// connection may hold anyway. Where paths are long and fast, raise it together with
     /// [`connection_window_max`](Self::connection_window_max): a gigabit per second over 100 ms needs 12 MiB. Windows never
     /// become smaller; a value below the initial window switches growing off.
     pub stream_window_max: u32,
-    /// The octets a peer may send on all streams ahead of consumption; default 1 MiB.
+    /// The octets a peer may send on all streams ahead of consumption; default 1 MiB, and 16 MiB on
+    /// [clients](Self::client).
+    ///
+    /// A server's handlers read what they are sent or refuse it. A client's caller may hold responses unread for as long as it
+    /// likes; what they hold of this window is missing for all other calls on the connection.
     pub connection_window: u32,
-    /// How far that may grow, likewise; default 1 MiB, which is not at all.
+    /// How far that may grow, likewise; default 1 MiB, and 16 MiB on clients, which is not at all.
     ///
     /// This is what a peer can make us hold when readers stop: what a connection may hold stands beside twice of it
     /// ([`connection_memory_bytes`](Self::connection_memory_bytes)).
@@ -73,9 +81,11 @@ pub struct Limits {
     pub encoder_table_bytes: u32,
     /// How much behaviour that is legal but useless a peer may show at once; default 200.
     ///
-    /// The burst of a [`TokenBucket`](crate::TokenBucket). Resets, errors that make us reset, empty frames, PRIORITY, PING, WINDOW_UPDATE: a flood of any ends in GOAWAY
-    /// with ENHANCE_YOUR_CALM.
+    /// The burst of a [`TokenBucket`](crate::TokenBucket). Resets, errors that make us reset, empty frames, PRIORITY, PING,
+    /// WINDOW_UPDATE: a flood of any ends in GOAWAY with ENHANCE_YOUR_CALM. A stream that both sides end well gives a token back.
     ///
+    /// Streams that are reset take from a second bucket of this size as well, to which only every fourth stream that ends well
+    /// gives a token back. Peers that reset up to a fifth of their streams do so at any rate.
     pub glitch_burst: u32,
     /// How much of it comes back per second; default 33.
     pub glitch_rate: u32,
@@ -93,7 +103,13 @@ pub struct Limits {
     pub frame_budget_bytes: u32,
     /// What a DATA frame costs from that budget; default 256.
     pub frame_cost_bytes: u32,
-    /// The output that may wait for the peer before reading from it stops; default 64 KiB.
+    /// The octets of output that may wait for the socket of a connection; default 256 KiB. Less than 16 KiB counts as 16 KiB.
+    ///
+    /// Content is taken as far as there is room and again once all of it was written, however large the peer's windows are;
+    /// while output of this size waits, a server reads nothing more from the connection. Heads and control frames are
+    /// written beyond it. A larger value is memory that each peer that does not read can make us hold: once in clear text, twice
+    /// over TLS. With 256 KiB an answer of 100 KiB leaves with one system call; with 64 KiB it takes two, and a fifth more time of
+    /// the processor.
     pub output_soft_bytes: u32,
     /// The real memory of one connection, buffers included, beside twice its window, as far as that may grow: what the
     /// window lets in may be held by who reads it while as much comes again; default 2 MiB.
@@ -103,20 +119,51 @@ pub struct Limits {
     /// The real memory of all connections of a server, or of a client; default 1 GiB. No connection is taken, and none may
     /// grow, when it is used up.
     pub process_memory_bytes: u64,
-    /// The connections whose peers have not introduced themselves yet; default 512. The one that has waited longest makes
-    /// room for another: who means well is through in a moment.
-    pub handshakes: u32,
-    /// How long the TLS handshake and the preface may take together; default 10 s.
+    /// The part of [`process_memory_bytes`](Self::process_memory_bytes), in percent, with which a server takes no new requests;
+    /// default 75, and 100 or more switches it off. HTTP/1.1 answers 503 with `retry-after: 5`, HTTP/2 resets the stream with
+    /// REFUSED_STREAM (RFC 9113 §8.7); no handler runs.
+    ///
+    /// Without it the first to be refused would be connections that serve requests under way and happen to grow. A quarter is left
+    /// for those: it holds a hundred connections that hold all they may. What a program
+    /// [reserves](crate::MemoryBudget::reserve) for itself stays below this bound as well.
+    pub process_memory_soft_percent: u32,
+    /// The connections that a server has open at once; by default the soft limit of descriptors at the time it binds, less a
+    /// reserve of an eighth, at least 32 and at most half, for what else the process opens.
+    ///
+    /// Running out of descriptors stops everything in the process. At the bound the connection is closed that has been idle longest,
+    /// for at least a second, among those of the address or network that has most: an IPv4 address or an IPv6 /64, or a /24 or
+    /// /48 that has more than four times as many as any of these. While none is idle, newcomers wait in the backlog of the
+    /// listener. There is no bound per address, since behind one there may be a proxy or a whole office.
+    pub connections_max: Option<u32>,
+    /// The connections whose handshakes are in progress: TLS, the preface of HTTP/2, the first head of HTTP/1.1; by default half
+    /// of [`connections_max`](Self::connections_max).
+    ///
+    /// Beyond that, the one that has waited longest is closed among those of the address or network that has most of them, as
+    /// above; what it has sent is read first, and may complete the handshake.
+    pub handshakes: Option<u32>,
+    /// How long the TLS handshake and the preface may take together; default 30 s.
+    ///
+    /// A peer that is one of thousands at once, or short of time itself, needs longer than the network takes.
     pub handshake_timeout: Duration,
+    /// How long a server reads on, and drops what comes, after it has closed its side of a connection; default 5 s.
+    ///
+    /// A peer that is still sending content, after an answer of 413 for example, would lose the answer to a reset if the socket
+    /// were closed at once.
+    pub linger_timeout: Duration,
+    /// The octets that are dropped so; default 16 MiB, which is more than a path of 1 Gbit/s and 100 ms holds. With more to come
+    /// the connection is reset.
+    pub linger_bytes: u32,
     /// How long a head, or a frame other than DATA, may take from its first octet on; default 10 s.
     pub head_timeout: Duration,
-    /// How long a peer may leave our output untouched while it waits; default 30 s.
+    /// The longest time in which no content moves while a handler waits for it, while it is read and dropped, or while our output
+    /// waits for the peer; default 30 s. What frames content does not count.
     ///
     /// A client applies it to the socket alone; how long a request may take is for its caller to say.
     pub stall_timeout: Duration,
     /// The least rate of a body that a server asks for, both ways, in octets per second; default 240, zero is off.
     ///
-    /// Applied only while octets of a stated length are awaited or ours wait for the peer: long polls must live.
+    /// Applied while a handler waits for content, whatever frames it, while content is read and dropped, and while octets of ours
+    /// wait for the peer. A handler that waits for something else is not hurried: long polls must live.
     pub body_rate_min: u32,
     /// Over how long that rate is measured, and so how long a body may be slower; default 5 s.
     pub body_rate_grace: Duration,
@@ -150,15 +197,47 @@ impl Default for Limits {
             interim_responses: 16,
             frame_budget_bytes: 25_600,
             frame_cost_bytes: 256,
-            output_soft_bytes: 64 * 1024,
+            output_soft_bytes: 256 * 1024,
             connection_memory_bytes: 2 * 1024 * 1024,
             process_memory_bytes: 1024 * 1024 * 1024,
-            handshakes: 512,
-            handshake_timeout: Duration::from_secs(10),
+            process_memory_soft_percent: 75,
+            connections_max: None,
+            handshakes: None,
+            handshake_timeout: Duration::from_secs(30),
+            linger_timeout: Duration::from_secs(5),
+            linger_bytes: 16 * 1024 * 1024,
             head_timeout: Duration::from_secs(10),
             stall_timeout: Duration::from_secs(30),
             body_rate_min: 240,
             body_rate_grace: Duration::from_secs(5),
+        }
+    }
+}
+
+/// The connection window of a client. Browsers and other clients have between 5 and 16 MiB.
+const CLIENT_WINDOW: u32 = 16 * 1024 * 1024;
+
+impl Limits {
+    /// The defaults of a client, which are those of a server but for the window of a connection: it is so wide that content
+    /// which nobody reads does not stop what comes on other streams, up to 16 MiB of it on one connection.
+    ///
+    /// ```
+    /// use alula_fields::Limits;
+    ///
+    /// let limits = Limits { fields: 200, ..Limits::client() };
+    /// assert_eq!(limits.connection_window, 16 << 20);
+    /// ```
+    pub fn client() -> Self {
+        Self { connection_window: CLIENT_WINDOW, connection_window_max: CLIENT_WINDOW, ..Self::default() }
+    }
+
+    /// The octets of all connections with which a server takes no new requests, by
+    /// [`process_memory_soft_percent`](Self::process_memory_soft_percent); with 100 or more percent, all that they may hold.
+    pub const fn process_memory_soft_bytes(&self) -> u64 {
+        match self.process_memory_soft_percent {
+            // The quotient is less than what was multiplied.
+            percent @ 0..100 => (self.process_memory_bytes as u128 * percent as u128 / 100) as u64,
+            _ => self.process_memory_bytes,
         }
     }
 }

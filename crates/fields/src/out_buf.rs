@@ -7,6 +7,9 @@
 use alloc::vec::Vec;
 use core::fmt;
 
+/// The least that a buffer holds which holds anything: a small answer.
+const OCTETS_MIN: usize = 128;
+
 /// A buffer that encoders append to and a socket takes from.
 ///
 /// Allocates when it grows, at least to twice its size, and never otherwise. Consumed octets are used again without
@@ -165,7 +168,10 @@ impl OutBuf {
         self.move_up();
         let needed = self.end + at_least;
         if self.octets.len() < needed {
-            self.octets.resize(needed.max(2 * self.octets.len()), 0);
+            if self.octets.capacity() == 0 {
+                self.octets = Vec::with_capacity(needed.max(OCTETS_MIN));
+            }
+            self.octets.resize(needed.max(2 * self.octets.len()).max(OCTETS_MIN), 0);
         }
     }
 

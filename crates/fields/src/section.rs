@@ -60,6 +60,17 @@ impl FieldSection {
         Self { arena: Vec::with_capacity(bytes), entries: Vec::with_capacity(fields), outside: 0 }
     }
 
+    /// Makes room for so many more fields, and octets of values and unknown names.
+    pub(crate) fn reserve(&mut self, fields: usize, bytes: usize) {
+        // Growing a vector that has no memory is a detour.
+        if self.capacity_bytes() == 0 {
+            *self = Self::with_capacity(fields, bytes);
+            return;
+        }
+        self.arena.reserve(bytes);
+        self.entries.reserve(fields);
+    }
+
     /// Removes every field and keeps the memory.
     #[inline]
     pub fn clear(&mut self) {

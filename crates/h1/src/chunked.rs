@@ -44,11 +44,6 @@ impl Chunked {
         Self { place: Place::Size, seen: 0, extension_bytes: extension_bytes as usize, bare_lf }
     }
 
-    /// Whether octets of a chunk whose size is known are still to come.
-    pub(crate) const fn is_within_chunk(&self) -> bool {
-        matches!(self.place, Place::Data(_))
-    }
-
     /// Takes one step.
     pub(crate) fn read<'i>(&mut self, input: &'i [u8]) -> Result<Step<'i>, Violation> {
         let mut consumed = 0;

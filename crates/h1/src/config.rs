@@ -22,6 +22,9 @@ pub struct Config {
     pub proxy_authorization: String,
     /// The scheme of requests that do not say it: `http`, or `https` over TLS. Servers only.
     pub scheme: &'static str,
+    /// Accepts content and tunnels that last until the close when TLS ends without close_notify; see
+    /// [`Connection::receive_truncation`](crate::Connection::receive_truncation). Off by default.
+    pub accept_truncated_tls: bool,
 }
 
 impl Default for Config {
@@ -34,6 +37,7 @@ impl Default for Config {
             absolute_targets: false,
             proxy_authorization: String::new(),
             scheme: "http",
+            accept_truncated_tls: false,
         }
     }
 }

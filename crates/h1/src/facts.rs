@@ -13,6 +13,8 @@ use crate::violation::Violation;
 pub(crate) struct Facts {
     /// The version is 1.0, not 1.1.
     pub(crate) is_old: bool,
+    /// The target of the request has an authority.
+    pub(crate) is_authority_in_target: bool,
     pub(crate) content_length: Option<u64>,
     pub(crate) is_chunked: bool,
     pub(crate) has_host: bool,

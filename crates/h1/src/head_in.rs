@@ -53,6 +53,8 @@ pub(crate) struct HeadIn {
     /// Where the head began that is to be remembered: one that is all here, and is read line by line.
     began: Option<Began>,
     pub(crate) facts: Facts,
+    /// The response is one to CONNECT: with a status of 2xx what it says about its content is ignored (RFC 9110 §9.3.6).
+    pub(crate) answers_connect: bool,
 }
 
 /// What of the configuration concerns heads.
@@ -94,6 +96,7 @@ impl HeadIn {
             known: KnownHead::default(),
             began: None,
             facts: Facts::default(),
+            answers_connect: false,
             rules,
         }
     }
@@ -129,6 +132,7 @@ impl HeadIn {
         }
         if !self.has_begun() && self.kind != Kind::Trailers {
             head.clear();
+            head.make_room();
         }
         self.read_lines(input, head)
     }
@@ -260,7 +264,9 @@ impl HeadIn {
             return Err(Violation::TARGET_LONG);
         }
         self.facts.is_old = line.is_old;
-        line.put(head, self.rules.scheme)
+        line.put(head, self.rules.scheme)?;
+        self.facts.is_authority_in_target = head.has_pseudo(KnownName::PSEUDO_AUTHORITY);
+        Ok(())
     }
 
     /// One empty line before a request is what some clients send after the content of the one before (RFC 9112 §2.2).

@@ -88,7 +88,7 @@ impl KnownHead {
             let host = self.head.pseudo(KnownName::PSEUDO_AUTHORITY).unwrap_or_default();
             head.put_pseudo(KnownName::PSEUDO_AUTHORITY, host);
         }
-        Facts { is_old, ..self.facts }
+        Facts { is_old, is_authority_in_target: false, ..self.facts }
     }
 
     /// The lines that come first in the input, if they are the ones from this number after the start line on: as many of them as

@@ -6,9 +6,11 @@ const TRIES: u8 = 4;
 const STRIDE: u8 = 16;
 
 /// How often in a row what was remembered did not come again: to remember costs a copy, and some peers never repeat themselves.
+/// The first of a connection is not remembered, since many connections have no second.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Luck {
     misses: u8,
+    has_begun: bool,
 }
 
 impl Luck {
@@ -21,6 +23,9 @@ impl Luck {
     /// What was remembered has not come again; whether to remember what came instead.
     #[inline]
     pub(crate) fn tries(&mut self) -> bool {
+        if !core::mem::replace(&mut self.has_begun, true) {
+            return false;
+        }
         self.misses += 1;
         if self.misses == TRIES + STRIDE {
             self.misses = TRIES;
@@ -36,6 +41,7 @@ mod tests {
     #[test]
     fn who_never_repeats_itself_is_remembered_now_and_then() {
         let mut luck = Luck::default();
+        assert!(!luck.tries(), "the first is let pass");
         let kept = |luck: &mut Luck, times: usize| (0..times).filter(|_| luck.tries()).count();
         assert_eq!(kept(&mut luck, 4), 4);
         assert_eq!(kept(&mut luck, 16 * 100), 100);

@@ -33,12 +33,12 @@ pub(crate) fn fields(fields: &FieldSection) -> Result<Facts, SendError> {
 }
 
 /// Checks the control data of a request. `known_authority` is the last authority found good, which is nearly always the next
-/// one, too.
+/// one, too; without it nothing is remembered, and nothing allocated.
 #[inline]
 pub(crate) fn control(
     head: &RequestHead<'_>,
     facts: &Facts,
-    known_authority: &mut Vec<u8>,
+    known_authority: Option<&mut Vec<u8>>,
 ) -> Result<(), SendError> {
     if head.method != "GET" && !octets::is_token(head.method.as_bytes()) {
         return Err(SendError::Control(Violation::METHOD_INVALID));
@@ -68,11 +68,14 @@ pub(crate) fn target(scheme: &str, method: &str, path: &[u8]) -> Result<(), Send
 }
 
 #[inline]
-fn authority(text: &str, known: &mut Vec<u8>) -> Result<(), SendError> {
-    if !text.is_empty() && text.as_bytes() != known.as_slice() {
+fn authority(text: &str, known: Option<&mut Vec<u8>>) -> Result<(), SendError> {
+    let is_known = known.as_ref().is_some_and(|known| text.as_bytes() == known.as_slice());
+    if !text.is_empty() && !is_known {
         check(Authority::parse(text).is_ok(), Violation::HOST_INVALID)?;
-        known.clear();
-        known.extend_from_slice(text.as_bytes());
+        if let Some(known) = known {
+            known.clear();
+            known.extend_from_slice(text.as_bytes());
+        }
     }
     Ok(())
 }

@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 use alula_fields::{FieldSection, Hole, KnownName, OutBuf, RequestHead, octets};
 
 use crate::config::Spelling;
+use crate::connection::Plan;
 use crate::error::SendError;
 use crate::facts::{self, Facts, HAS_RULES};
 use crate::head_out;
@@ -69,7 +70,7 @@ impl Prepared {
     /// holes.
     pub fn new(head: &RequestHead<'_>, holes: &[Hole<'_>], spelling: Spelling) -> Result<Self, SendError> {
         let facts = outgoing::fields(head.fields)?;
-        outgoing::control(head, &facts, &mut Vec::new())?;
+        outgoing::control(head, &facts, None)?;
         if holes.iter().skip(1).any(|hole| *hole == Hole::Path) {
             return Err(SendError::Holes);
         }
@@ -92,6 +93,16 @@ impl Prepared {
             }
         }
         Ok(prepared)
+    }
+
+    /// Checks what [`send_prepared`](crate::Connection::send_prepared) would refuse on any connection; with `end` the request
+    /// has no content. Allocates nothing.
+    ///
+    /// # Errors
+    /// When it could not be sent.
+    pub fn check_sendable(&self, values: &[&[u8]], end: bool) -> Result<(), SendError> {
+        let facts = self.check(values)?;
+        Plan::of(&self.method, &facts, end).map(drop)
     }
 
     /// How many values are to be given.
@@ -140,9 +151,7 @@ impl Prepared {
         let refuse = |rule| Err(SendError::Field { at, rule });
         match KnownName::lookup_folded(name) {
             Some(KnownName::CONTENT_LENGTH) if self.facts.is_chunked => refuse(Violation::LENGTH_WITH_CODING),
-            Some(KnownName::CONTENT_LENGTH) if self.facts.content_length.is_some() => {
-                refuse(Violation::LENGTH_REPEATED)
-            }
+            Some(KnownName::CONTENT_LENGTH) if self.states_length() => refuse(Violation::LENGTH_REPEATED),
             Some(KnownName::CONTENT_LENGTH) => Ok(Rule::ContentLength),
             Some(name) if name.is_pseudo() || HAS_RULES[usize::from(name.id())] => {
                 refuse(Violation::NAME_INVALID)
@@ -152,8 +161,13 @@ impl Prepared {
         }
     }
 
+    /// Returns true if the length is stated by a field, or by a hole so far; a second one would be written beside it.
+    fn states_length(&self) -> bool {
+        self.facts.content_length.is_some() || self.holes.iter().any(|(_, rule)| *rule == Rule::ContentLength)
+    }
+
     /// Checks the values for the holes, and says what the request is with them.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn check(&self, values: &[&[u8]]) -> Result<Facts, SendError> {
         if values.len() != self.holes.len() {
             return Err(SendError::Holes);

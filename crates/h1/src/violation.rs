@@ -103,6 +103,7 @@ violations! {
     SWITCH_UNASKED: BAD_REQUEST "a switch of protocols that nobody asked for (RFC 9110 §7.8)";
     CUT_HEAD: BAD_REQUEST "the connection ended within a head (RFC 9112 §8)";
     CUT_CONTENT: BAD_REQUEST "the connection ended before the content was whole (RFC 9112 §8)";
+    TRUNCATED: BAD_REQUEST "TLS ended without close_notify within content that lasts until the close (RFC 9112 §9.8)";
 }
 
 #[cfg(test)]

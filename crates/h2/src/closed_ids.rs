@@ -3,8 +3,7 @@
 //! A frame for a closed stream is late, and ignored, if we have reset it; it is an error if both sides had ended it, or
 //! if the peer itself has reset it (RFC 9113 §5.1). Older streams are forgotten.
 
-use alloc::boxed::Box;
-use alloc::vec;
+use alloc::vec::Vec;
 
 /// How a stream closed.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -18,9 +17,16 @@ pub(crate) enum Closed {
 }
 
 /// A ring of the identifiers closed last; a search looks at all of them, but only odd frames cause one.
+///
+/// It grows by use, to as many as may matter.
 #[derive(Clone)]
 pub(crate) struct ClosedIds {
-    ring: Box<[Entry]>,
+    /// The first that closed, while it is the only one: many connections have one stream.
+    only: Entry,
+    /// As many as a power of two, or none.
+    ring: Vec<Entry>,
+    /// How many it may have.
+    count_max: usize,
     next: usize,
     /// The highest of those that had to make room.
     forgotten: u32,
@@ -32,24 +38,61 @@ struct Entry {
     how: Closed,
 }
 
+const NOTHING: Entry = Entry { id: 0, how: Closed::Ended };
+
+/// As many are remembered of a connection that has few streams.
+const COUNT_MIN: usize = 8;
+
 impl ClosedIds {
-    /// Remembers as many as a power of two above `streams`; one allocation.
+    /// Remembers as many as a power of two above `streams`, at least 64. Allocates nothing yet.
     pub(crate) fn new(streams: usize) -> Self {
-        let entry = Entry { id: 0, how: Closed::Ended };
-        Self { ring: vec![entry; streams.next_power_of_two().max(64)].into(), next: 0, forgotten: 0 }
+        Self {
+            only: NOTHING,
+            ring: Vec::new(),
+            count_max: streams.next_power_of_two().max(64),
+            next: 0,
+            forgotten: 0,
+        }
     }
 
     #[inline]
     pub(crate) fn push(&mut self, id: u32, how: Closed) {
+        let entry = Entry { id, how };
+        if self.next >= self.ring.len() && self.ring.len() < self.count_max {
+            if self.only.id == NOTHING.id {
+                self.only = entry;
+                return;
+            }
+            self.grow();
+        }
         let mask = self.ring.len() - 1;
-        let oldest = core::mem::replace(&mut self.ring[self.next & mask], Entry { id, how });
+        let oldest = core::mem::replace(&mut self.ring[self.next & mask], entry);
         self.forgotten = self.forgotten.max(oldest.id);
         self.next = self.next.wrapping_add(1);
     }
 
+    /// Makes room for a few, and for all once there are more. The ring is full and begins with the oldest.
+    #[cold]
+    fn grow(&mut self) {
+        if !self.ring.is_empty() {
+            self.ring.resize(self.count_max, NOTHING);
+            return;
+        }
+        self.ring.resize(COUNT_MIN, NOTHING);
+        self.ring[0] = self.only;
+        self.next = 1;
+    }
+
+    pub(crate) fn memory_bytes(&self) -> usize {
+        self.ring.capacity() * size_of::<Entry>()
+    }
+
     /// How a stream closed, the latest entry first; `None` if that was too long ago.
     pub(crate) fn find(&self, id: u32) -> Option<Closed> {
-        let mask = self.ring.len() - 1;
+        if self.ring.is_empty() && self.only.id == id && id != NOTHING.id {
+            return Some(self.only.how);
+        }
+        let mask = self.ring.len().wrapping_sub(1);
         (1..=self.ring.len())
             .map(|back| self.ring[self.next.wrapping_sub(back) & mask])
             .find(|entry| entry.id == id)
@@ -81,5 +124,19 @@ mod tests {
         closed.push(131, Closed::ResetByUs);
         assert_eq!(closed.find(131), Some(Closed::ResetByUs));
         assert_eq!(closed.find(133), None);
+    }
+
+    #[test]
+    fn the_first_is_remembered_alone_and_beside_others() {
+        let mut closed = ClosedIds::new(10);
+        assert_eq!((closed.find(0), closed.find(1)), (None, None));
+        closed.push(1, Closed::ResetByPeer);
+        assert_eq!(
+            (closed.find(1), closed.find(3), closed.memory_bytes()),
+            (Some(Closed::ResetByPeer), None, 0)
+        );
+        closed.push(3, Closed::Ended);
+        assert_eq!((closed.find(1), closed.find(3)), (Some(Closed::ResetByPeer), Some(Closed::Ended)));
+        assert!(!closed.may_have_forgotten(1));
     }
 }

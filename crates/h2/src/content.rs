@@ -20,11 +20,6 @@ impl Content {
         }
     }
 
-    /// Whether a length was stated, and some of it is still to come.
-    pub(crate) const fn is_awaited(self) -> bool {
-        self.0 != 0 && self.0 != u64::MAX
-    }
-
     /// Whether that much more DATA, the last of it or not, agrees.
     #[inline]
     pub(crate) const fn check(self, octets: u64, end: bool) -> Result<Self, ContentMismatch> {

@@ -132,6 +132,13 @@ pub enum SendError {
         /// What the peer allows.
         limit: u32,
     },
+    /// The head is larger than what a connection of ours may hold (`Limits::connection_memory_bytes`).
+    HeadTooLarge {
+        /// The sum of name + value + 32 over all fields, pseudo-fields included.
+        size: u64,
+        /// The limit.
+        limit: u64,
+    },
     /// A value of the control data breaks this rule.
     Control(Violation),
     /// A field must not be sent over HTTP/2; its place in the section, from 0.
@@ -171,6 +178,9 @@ impl fmt::Display for SendError {
             Self::AwaitsSettings => "the peer's settings, which decide, are not here yet",
             Self::FieldsTooLarge { size, limit } => {
                 return write!(f, "the fields need {size} octets, the peer allows {limit}");
+            }
+            Self::HeadTooLarge { size, limit } => {
+                return write!(f, "the head needs {size} octets, a connection may hold {limit}");
             }
             Self::Control(rule) => return write!(f, "cannot be sent: {rule}"),
             Self::Field { at, rule } => return write!(f, "field {at} cannot be sent: {rule}"),

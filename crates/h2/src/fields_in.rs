@@ -10,6 +10,7 @@ use alula_fields::{Authority, FieldFlags, Head, KnownName, Scheme, Status, octet
 use alula_hpack::{Decoded, Visitor};
 
 use crate::content;
+use crate::last_authority::LastAuthority;
 use crate::priority::Priority;
 use crate::violation::Violation;
 
@@ -168,11 +169,15 @@ impl FieldCheck {
         Ok(())
     }
 
-    /// The verdict on a whole response.
+    /// The verdict on a whole response, to CONNECT or another method. One that opens a tunnel has no content, and what it
+    /// says of a length is ignored (RFC 9110 §9.3.6).
     #[inline]
-    pub(crate) fn response(&self, head: &Head) -> Result<Status, Violation> {
+    pub(crate) fn response(&self, head: &Head, to_connect: bool) -> Result<Status, Violation> {
         if let Some(violation) = self.violation {
-            return Err(violation);
+            let opens_tunnel = to_connect && head.status().is_some_and(|status| status.is_success());
+            if !opens_tunnel || violation != Violation::CONTENT_LENGTH_INVALID {
+                return Err(violation);
+            }
         }
         match head.status() {
             Some(Status::SWITCHING_PROTOCOLS) => Err(Violation::STATUS_SWITCHING),
@@ -189,7 +194,7 @@ pub(crate) struct Collect<'a> {
     /// The crumbs of a cookie that came in several, joined.
     pub(crate) cookies: &'a mut Vec<u8>,
     /// The authority that was found good last: nearly always the next one, too.
-    pub(crate) authority: &'a mut Vec<u8>,
+    pub(crate) authority: &'a mut LastAuthority,
     pub(crate) limits: SectionLimits,
 }
 
@@ -248,8 +253,11 @@ impl Collect<'_> {
     }
 
     fn note(&mut self, verdict: Result<(), Violation>) {
-        if let Err(violation) = verdict {
-            self.check.violation = Some(violation);
+        match verdict {
+            Ok(()) => {}
+            // A tunnel forgives this one, and no other.
+            Err(Violation::CONTENT_LENGTH_INVALID) if self.check.violation.is_some() => {}
+            Err(violation) => self.check.violation = Some(violation),
         }
     }
 
@@ -318,13 +326,12 @@ impl Collect<'_> {
 
     #[inline]
     fn is_authority(&mut self, value: &[u8]) -> bool {
-        if value == self.authority.as_slice() && !value.is_empty() {
+        if self.authority.is(value) {
             return true;
         }
         let is_valid = authority(value).is_some();
         if is_valid {
-            self.authority.clear();
-            self.authority.extend_from_slice(value);
+            self.authority.note(value);
         }
         is_valid
     }

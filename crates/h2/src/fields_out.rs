@@ -5,13 +5,12 @@
 //! [`FieldSection`](alula_fields::FieldSection); what HTTP/2 asks beyond that is checked here, but for white space around
 //! values: it is no part of a value (RFC 9110 §5.5) and is left out when values are written.
 
-use alloc::vec::Vec;
-
 use alula_fields::{Authority, FieldSection, KnownName, RequestHead, ResponseHead, Scheme, Status, octets};
 
 use crate::content;
 use crate::error::SendError;
 use crate::fields_in::{HAS_RULES, Section};
+use crate::last_authority::LastAuthority;
 use crate::repeated::Known;
 use crate::violation::Violation;
 
@@ -25,12 +24,13 @@ pub(crate) struct HeadFacts {
     pub(crate) size: usize,
 }
 
-/// Checks a request, its fields only if they are not `known` to be good. `known_authority` is the last authority found good, which is nearly always the next one, too.
+/// Checks a request, its fields only if they are not `known` to be good. `known_authority` is the last authority found good, which is nearly always the next one, too; without it
+/// nothing is remembered, and nothing allocated.
 #[inline]
 pub(crate) fn request(
     head: &RequestHead<'_>,
     known: Option<Known>,
-    known_authority: &mut Vec<u8>,
+    known_authority: Option<&mut LastAuthority>,
 ) -> Result<HeadFacts, SendError> {
     let is_connect = head.method == "CONNECT";
     if head.method != "GET" && !octets::is_token(head.method.as_bytes()) {
@@ -106,11 +106,13 @@ fn target(head: &RequestHead<'_>) -> Result<(), SendError> {
 }
 
 #[inline]
-fn authority(text: &str, known: &mut Vec<u8>) -> Result<(), SendError> {
-    if text.as_bytes() != known.as_slice() {
+fn authority(text: &str, known: Option<&mut LastAuthority>) -> Result<(), SendError> {
+    let is_known = known.as_ref().is_some_and(|known| known.is(text.as_bytes()));
+    if !is_known {
         check(Authority::parse(text).is_ok(), Violation::AUTHORITY_INVALID)?;
-        known.clear();
-        known.extend_from_slice(text.as_bytes());
+        if let Some(known) = known {
+            known.note(text.as_bytes());
+        }
     }
     Ok(())
 }

@@ -2,7 +2,7 @@
 //!
 //! Identifiers of a connection go up by two, so `id / 2` modulo the number of chains gives those that are open at the same
 //! time chains of their own; a stream that lives long shares its chain with one other now and then. Taking a slot out of its
-//! chain never touches another chain.
+//! chain never touches another chain. The first few slots need no chains: the identifiers of all of them are looked at.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -21,32 +21,39 @@ const UNLINKED: Link = Link { id: 0, after: NOBODY };
 
 #[derive(Clone)]
 pub(crate) struct IdTable {
-    /// The first slot of each chain; a power of two of them.
+    /// The identifiers of the first slots, while there are no more.
+    few: [u32; FEW],
+    /// The first slot of each chain; a power of two of them, or none.
     firsts: Vec<u32>,
     /// By slot.
     links: Vec<Link>,
 }
 
 impl IdTable {
-    /// A table without slots; one allocation.
-    pub(crate) fn new() -> Self {
-        Self { firsts: vec![NOBODY; CHAINS_MIN], links: Vec::new() }
+    /// A table without slots; allocates nothing.
+    pub(crate) const fn new() -> Self {
+        Self { few: [NOTHING; FEW], firsts: Vec::new(), links: Vec::new() }
     }
 
     /// Makes room for so many slots in all; nothing happens if there is.
     pub(crate) fn reserve(&mut self, slots: usize) {
-        if slots <= self.links.len() {
+        if slots <= self.links.len().max(FEW) {
             return;
         }
         self.links.resize(slots, UNLINKED);
         if slots > self.firsts.len() {
-            self.spread(slots.next_power_of_two() * 2);
+            self.spread((slots.next_power_of_two() * 2).max(CHAINS_MIN));
         }
     }
 
     /// Begins so many chains anew.
     fn spread(&mut self, chains: usize) {
         let old = core::mem::replace(&mut self.firsts, vec![NOBODY; chains]);
+        for (slot, id) in (0..).zip(core::mem::replace(&mut self.few, [NOTHING; FEW])) {
+            if id != NOTHING {
+                self.insert(id, slot);
+            }
+        }
         for mut slot in old {
             while let Some(&link) = self.links.get(slot as usize) {
                 self.insert(link.id, slot);
@@ -57,6 +64,9 @@ impl IdTable {
 
     #[inline]
     pub(crate) fn find(&self, id: u32) -> Option<u32> {
+        if self.firsts.is_empty() {
+            return self.few.iter().position(|few| *few == id).map(|slot| slot as u32);
+        }
         let mut slot = self.firsts[self.chain(id)];
         while let Some(link) = self.links.get(slot as usize) {
             if link.id == id {
@@ -70,6 +80,10 @@ impl IdTable {
     /// Enters an identifier that is not there for a slot that has none; the caller has made room.
     #[inline]
     pub(crate) fn insert(&mut self, id: u32, slot: u32) {
+        if self.firsts.is_empty() {
+            self.few[slot as usize] = id;
+            return;
+        }
         let chain = self.chain(id);
         let after = core::mem::replace(&mut self.firsts[chain], slot);
         self.links[slot as usize] = Link { id, after };
@@ -78,6 +92,13 @@ impl IdTable {
     /// Takes a slot out that was entered with this identifier; nothing happens if it was taken out before.
     #[inline]
     pub(crate) fn remove(&mut self, id: u32, slot: u32) {
+        if self.firsts.is_empty() {
+            let few = &mut self.few[slot as usize];
+            if *few == id {
+                *few = NOTHING;
+            }
+            return;
+        }
         let chain = self.chain(id);
         let (mut before, mut at) = (NOBODY, self.firsts[chain]);
         while at != slot {
@@ -97,7 +118,13 @@ impl IdTable {
     }
 }
 
-/// Enough for a connection with few streams.
+/// Slots that are found without chains.
+const FEW: usize = 4;
+
+/// No stream has this identifier (RFC 9113 §5.1.1).
+const NOTHING: u32 = u32::MAX;
+
+/// Enough for a connection with some streams.
 const CHAINS_MIN: usize = 16;
 
 #[cfg(test)]
@@ -137,7 +164,7 @@ mod tests {
     #[test]
     fn identifiers_far_apart_share_a_chain_and_are_told_apart() {
         let mut table = IdTable::new();
-        table.reserve(3);
+        table.reserve(FEW + 1);
         let ids = [1, 1 + 2 * CHAINS_MIN as u32, 1 + 4 * CHAINS_MIN as u32];
         ids.iter().zip(0..).for_each(|(id, slot)| table.insert(*id, slot));
         table.remove(ids[1], 1);

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use alula_fields::{FieldSection, Hole, KnownName, RequestHead, octets};
+use alula_fields::{FieldSection, Hole, KnownName, Limits, RequestHead, octets};
 use alula_hpack::{Field, Indexing, Part, PreparedBlock};
 
 use crate::content;
@@ -65,12 +65,17 @@ impl Prepared {
     /// When it could not be sent over any connection. The number of a refused field counts the head's fields first, then the
     /// holes.
     pub fn new(head: &RequestHead<'_>, holes: &[Hole<'_>]) -> Result<Self, SendError> {
-        let facts = fields_out::request(head, None, &mut Vec::new())?;
+        let facts = fields_out::request(head, None, None)?;
         if holes.iter().skip(1).any(|hole| *hole == Hole::Path) {
             return Err(SendError::Holes);
         }
         let rules = holes.iter().enumerate().map(|(at, hole)| rule_of(hole, head, head.fields.len() + at));
         let rules = rules.collect::<Result<Vec<_>, _>>()?;
+        let mut lengths = (0..).zip(&rules).filter(|(_, rule)| **rule == HoleRule::ContentLength).skip(1);
+        if let Some((at, _)) = lengths.next() {
+            let rule = Violation::CONTENT_LENGTH_INVALID;
+            return Err(SendError::Field { at: head.fields.len() + at, rule });
+        }
         let block = block(head, holes)?;
         Ok(Self {
             facts: HeadFacts { size: block.list_size(), ..facts },
@@ -80,6 +85,15 @@ impl Prepared {
             is_http: matches!(head.scheme, "https" | "http"),
             holes: rules,
         })
+    }
+
+    /// Checks what [`send_prepared`](crate::Connection::send_prepared) would refuse on any connection with these limits; with
+    /// `end` the request has no content. Allocates nothing.
+    ///
+    /// # Errors
+    /// When it could not be sent.
+    pub fn check_sendable(&self, values: &[&[u8]], end: bool, limits: &Limits) -> Result<(), SendError> {
+        self.check(values)?.check(end, limits)
     }
 
     /// How many values are to be given.
@@ -96,7 +110,7 @@ impl Prepared {
     }
 
     /// Checks the values for the holes, and says what the request is with them.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn check(&self, values: &[&[u8]]) -> Result<HeadFacts, SendError> {
         if values.len() != self.holes.len() {
             return Err(SendError::Holes);

@@ -174,13 +174,16 @@ pub(crate) struct LocalSettings {
     acknowledged: Settings,
     /// The last of those that wait, or those in force: asked for with every request.
     newest: Settings,
+    /// The oldest that waits. Mostly it is the only one ever, and needs no memory of its own.
+    oldest: Option<Settings>,
+    /// Those after it.
     pending: VecDeque<Settings>,
 }
 
 impl LocalSettings {
     pub(crate) fn new() -> Self {
         let settings = Settings::default();
-        Self { acknowledged: settings, newest: settings, pending: VecDeque::new() }
+        Self { acknowledged: settings, newest: settings, oldest: None, pending: VecDeque::new() }
     }
 
     /// What the peer is known to follow.
@@ -197,22 +200,27 @@ impl LocalSettings {
 
     /// How far the windows of streams may still rise above what the peer is known to follow.
     pub(crate) fn window_rise(&self) -> u32 {
-        let highest = self.pending.iter().map(|settings| settings.stream_window).max().unwrap_or(0);
+        let waiting = self.oldest.iter().chain(&self.pending);
+        let highest = waiting.map(|settings| settings.stream_window).max().unwrap_or(0);
         highest.saturating_sub(self.acknowledged.stream_window)
     }
 
     pub(crate) fn sent(&mut self, settings: Settings) {
         self.newest = settings;
-        self.pending.push_back(settings);
+        match self.oldest {
+            None => self.oldest = Some(settings),
+            Some(_) => self.pending.push_back(settings),
+        }
     }
 
     pub(crate) fn await_ack(&self) -> bool {
-        !self.pending.is_empty()
+        self.oldest.is_some()
     }
 
     /// The peer acknowledges the oldest that wait; returns those before and those now, or `None` if none wait.
     pub(crate) fn acknowledge(&mut self) -> Option<(Settings, Settings)> {
-        let settings = self.pending.pop_front()?;
+        let settings = self.oldest.take()?;
+        self.oldest = self.pending.pop_front();
         let before = core::mem::replace(&mut self.acknowledged, settings);
         Some((before, settings))
     }

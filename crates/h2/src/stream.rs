@@ -43,8 +43,8 @@ pub(crate) struct Stream {
     pub(crate) content_out: Content,
     /// How it was reset, if it was.
     pub(crate) reset: Reset,
-    /// In a box, so that the head of a block changes places with it for a few instructions.
-    pub(crate) head: Box<Head>,
+    /// In a box, so that the head of a block changes places with it for a few instructions; none before there was one.
+    pub(crate) head: Option<Box<Head>>,
     pub(crate) trailers: FieldSection,
 }
 
@@ -69,7 +69,7 @@ impl Stream {
             content_in: Content::UNSTATED,
             content_out: Content::UNSTATED,
             reset: Reset { code: ErrorCode::NO_ERROR, origin: Origin::Peer, unprocessed: false },
-            head: Box::default(),
+            head: None,
             trailers: FieldSection::new(),
         }
     }
@@ -106,12 +106,14 @@ impl Stream {
     /// What head and trailers hold.
     #[inline]
     pub(crate) fn memory_bytes(&self) -> usize {
-        self.head.capacity_bytes() + self.trailers.capacity_bytes()
+        self.head.as_ref().map_or(0, |head| head.capacity_bytes()) + self.trailers.capacity_bytes()
     }
 
     #[cold]
     fn shrink(&mut self) {
-        self.head.trim(SECTION_KEPT_BYTES_MAX);
+        if let Some(head) = &mut self.head {
+            head.trim(SECTION_KEPT_BYTES_MAX);
+        }
         self.trailers.trim(SECTION_KEPT_BYTES_MAX);
     }
 

@@ -47,32 +47,47 @@ struct Slot {
 
 pub(crate) struct Streams {
     slots: Vec<Slot>,
-    free: Vec<u32>,
+    /// The slot that was freed last; each free slot names the one that was freed before it, where a used one has its place in
+    /// a queue.
+    free: u32,
+    /// How many are free.
+    free_count: u32,
     ids: IdTable,
     queues: [Ends; QUEUES],
+    /// The generation that a new slot begins with: none was used before.
+    first_generation: u32,
 }
 
 impl Streams {
     pub(crate) fn new() -> Self {
         let ends = Ends { first: NOBODY, last: NOBODY };
-        Self { slots: Vec::new(), free: Vec::new(), ids: IdTable::new(), queues: [ends; QUEUES] }
+        Self {
+            slots: Vec::new(),
+            free: NOBODY,
+            free_count: 0,
+            ids: IdTable::new(),
+            queues: [ends; QUEUES],
+            first_generation: 0,
+        }
     }
 
     /// How many slots are in use, closed streams that the application still holds included.
     #[inline]
     pub(crate) fn held(&self) -> usize {
-        self.slots.len() - self.free.len()
+        self.slots.len() - self.free_count as usize
     }
 
     /// Takes a slot for a new stream; its buffers are as the last stream left them. Allocates only if none is free.
     #[inline]
     pub(crate) fn open(&mut self, id: u32) -> StreamKey {
-        let slot = match self.free.pop() {
-            Some(slot) => slot,
-            None => self.add_slot(),
+        let slot = match self.free {
+            NOBODY => self.add_slot(),
+            slot => slot,
         };
         self.ids.insert(id, slot);
         let entry = &mut self.slots[slot as usize];
+        self.free = core::mem::replace(&mut entry.links[0], UNLINKED).after;
+        self.free_count -= 1;
         entry.used = true;
         entry.stream.id = id;
         StreamKey::new(slot, entry.generation)
@@ -81,14 +96,18 @@ impl Streams {
     #[cold]
     fn add_slot(&mut self) -> u32 {
         let slot = self.slots.len() as u32;
+        if slot == 0 {
+            // Many connections ask once.
+            self.slots = Vec::with_capacity(1);
+        }
         self.slots.push(Slot {
-            generation: 0,
+            generation: self.first_generation,
             used: false,
             links: [UNLINKED; QUEUES],
             stream: Stream::new(),
         });
         self.ids.reserve(self.slots.len());
-        self.free.reserve(self.slots.len());
+        self.free_count += 1;
         slot
     }
 
@@ -113,7 +132,20 @@ impl Streams {
         entry.generation = entry.generation.wrapping_add(1);
         entry.used = false;
         entry.stream.recycle();
-        self.free.push(key.slot() as u32);
+        entry.links[0] = Link { after: self.free, ..UNLINKED };
+        self.free = key.slot() as u32;
+        self.free_count += 1;
+    }
+
+    /// Gives the slots back when there are several and none is in use. Old keys still find nothing.
+    pub(crate) fn trim(&mut self) {
+        if self.held() > 0 || self.slots.len() < 2 {
+            return;
+        }
+        let generations = self.slots.iter().map(|entry| entry.generation);
+        self.first_generation = generations.fold(self.first_generation, u32::max);
+        (self.slots, self.ids) = (Vec::new(), IdTable::new());
+        (self.free, self.free_count) = (NOBODY, 0);
     }
 
     #[inline]
@@ -239,6 +271,26 @@ mod tests {
         assert_eq!(new.slot(), old.slot());
         assert!(streams.get(old).is_none() && streams.get(new).is_some());
         assert_eq!((streams.held(), streams.slots()), (1, 1));
+    }
+
+    #[test]
+    fn slots_are_given_back_when_none_is_used_and_old_keys_find_nothing() {
+        let mut streams = Streams::new();
+        let keys = [1, 3, 5].map(|id| streams.open(id));
+        for key in &keys[1..] {
+            streams.close(*key);
+            streams.free(*key);
+        }
+        streams.trim();
+        assert_eq!(streams.slots(), 3, "one is in use");
+        streams.close(keys[0]);
+        streams.free(keys[0]);
+        streams.trim();
+        assert_eq!((streams.slots(), streams.held()), (0, 0));
+        let new = [7, 9, 11].map(|id| streams.open(id));
+        assert!(keys.iter().all(|key| streams.get(*key).is_none()));
+        assert!(new.iter().all(|key| streams.get(*key).is_some()));
+        assert_eq!(streams.find(9), Some(new[1]));
     }
 
     #[test]

@@ -4,7 +4,7 @@
 mod support;
 
 use alula_fields::{Limits, Time};
-use alula_h2::{Config, ConnectionError, ErrorCode};
+use alula_h2::{Config, ConnectionError, ErrorCode, Notice, Violation};
 use support::wire::*;
 use support::{End, frame};
 
@@ -52,6 +52,100 @@ fn rapid_reset() {
     check(20, |time| {
         [headers(END, new_stream(time), &get()), u32_frame(RST_STREAM, new_stream(time), 8)].concat()
     });
+}
+
+/// Answers the latest request, whose head the server has just been told of.
+fn answer_the_latest(server: &mut End) {
+    let stream = *server.streams.last().unwrap();
+    server.respond(stream, 204, &[], true).unwrap();
+}
+
+/// Plays so many rounds of one stream that is lost and some that end well; says how many streams were lost before the
+/// connection ended.
+fn lost_beside_good(server: &mut End, rounds: usize, good: usize, lose: impl Fn(u32) -> Vec<u8>) -> usize {
+    let mut ids = (1..).step_by(2);
+    for round in 0..rounds {
+        let id = ids.next().unwrap();
+        server.receive(&[headers(END, id, &get()), lose(id)].concat());
+        if server.error.is_some() {
+            return round;
+        }
+        for id in ids.by_ref().take(good) {
+            server.receive(&headers(END, id, &get()));
+            answer_the_latest(server);
+        }
+        server.transmit();
+    }
+    rounds
+}
+
+/// Each finished request gave back the token that the reset beside it had cost: all of 10 000 resets were carried out.
+#[test]
+fn resets_beside_requests_that_end_well() {
+    let by_peer = |id| u32_frame(RST_STREAM, id, 8);
+    let by_us = |id| data(END, id, b"x");
+    for lose in [by_peer, by_us] {
+        for (good, expected) in [(1, 266), (2, 399), (3, 797)] {
+            let mut server = server_of(burst(200));
+            let lost = lost_beside_good(&mut server, 10_000, good, lose);
+            assert_eq!(lost, expected, "{good} good requests beside each");
+            assert_eq!(server.error.unwrap().code(), ErrorCode::ENHANCE_YOUR_CALM);
+        }
+        let mut honest = server_of(burst(200));
+        assert_eq!(lost_beside_good(&mut honest, 10_000, 4, lose), 10_000, "a fifth may be lost for ever");
+    }
+}
+
+#[test]
+fn resets_in_bursts_between_requests_that_end_well() {
+    let mut server = server_of(burst(200));
+    let mut ids = (1..).step_by(2);
+    let mut lost = 0;
+    while server.error.is_none() && lost < 10_000 {
+        for id in ids.by_ref().take(300) {
+            server.receive(&headers(END, id, &get()));
+            answer_the_latest(&mut server);
+        }
+        server.transmit();
+        for id in ids.by_ref().take(190) {
+            server.receive(&[headers(END, id, &get()), u32_frame(RST_STREAM, id, 8)].concat());
+            lost += usize::from(server.error.is_none());
+        }
+        server.transmit();
+    }
+    // 200, and one for four of those that ended well.
+    assert_eq!(lost, 200 + 75);
+}
+
+/// A stream whose answer was whole has cost nothing in vain.
+#[test]
+fn a_client_that_sends_no_more_once_it_is_answered_resets_nothing() {
+    let mut server = server_of(Limits { glitch_rate: 100, ..burst(1) });
+    for time in 0..1000 {
+        server.set_now(Time::from_nanos(time * SECOND / 100));
+        let id = 2 * time as u32 + 1;
+        server.receive(&headers(0, id, &request("POST", &[])));
+        answer_the_latest(&mut server);
+        server.receive(&u32_frame(RST_STREAM, id, 0));
+        server.transmit();
+    }
+    assert_eq!(server.error, None);
+}
+
+/// A server that sheds load by refusing requests is not misbehaving: the connection, with the requests that run on it, stays.
+#[test]
+fn a_client_bears_any_number_of_refusals() {
+    let limits = burst(20);
+    let mut client = End::new(alula_h2::Connection::client(Config { limits, ..Config::default() }));
+    client.transmit();
+    client.receive(&frame(SETTINGS, 0, 0, &[]));
+    for time in 0..1000 {
+        client.request("GET", "/", true).unwrap();
+        client.receive(&u32_frame(RST_STREAM, 2 * time + 1, 7));
+        client.transmit();
+        client.notices();
+    }
+    assert_eq!(client.error, None);
 }
 
 #[test]
@@ -166,6 +260,26 @@ fn interim_responses_and_continuations() {
     client.receive(&block);
     assert_eq!(client.error, None);
     assert_eq!(client.take_log().len(), 102);
+}
+
+/// They were told of last first.
+#[test]
+fn breaches_are_told_in_their_order() {
+    let mut server = server_of(burst(20));
+    for id in [1, 3] {
+        server.machine.receive(&headers(END, id, &get()), Time::ZERO).unwrap();
+    }
+    let frames = [u32_frame(WINDOW_UPDATE, 1, 0), data(END, 3, b"x"), frame(PRIORITY, 0, 5, b"")].concat();
+    let mut input = &frames[..];
+    while !input.is_empty() {
+        let received = server.machine.receive(input, Time::ZERO).unwrap();
+        input = &input[received.consumed..];
+    }
+    let told: Vec<Violation> = std::iter::from_fn(|| server.machine.poll_notice())
+        .filter_map(|notice| if let Notice::Breach(rule) = notice { Some(rule) } else { None })
+        .collect();
+    let rules = [Violation::ZERO_STREAM_INCREMENT, Violation::FRAME_AFTER_END, Violation::PRIORITY_LENGTH];
+    assert_eq!(told, rules);
 }
 
 #[test]

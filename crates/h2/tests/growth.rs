@@ -1,12 +1,13 @@
-//! Receive windows that grow with what the path carries, on simulated time: a server that sends as fast as windows and path
+//! Receive windows that grow with what the path carries, on simulated time: a sender that sends as fast as windows and path
 //! allow, a path with a rate and a round trip, and a reader that takes what it takes.
 
 mod support;
 
 use std::collections::VecDeque;
 
-use alula_fields::{Limits, OutBuf, Time};
+use alula_fields::{Head, Limits, OutBuf, Time};
 use alula_h2::{Config, Connection, Event, Notice, StreamKey};
+use alula_testkit::Rng;
 use support::{End, Pair};
 
 const MILLIS: u64 = 1_000_000;
@@ -20,9 +21,17 @@ struct Way {
     free_at: u64,
 }
 
-/// A download over a path.
+/// Who receives the content.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Role {
+    Client,
+    Server,
+}
+
+/// Content on its way over a path: a download, or an upload where a server receives.
 struct Path {
-    pair: Pair,
+    receiver: End,
+    sender: End,
     down: Way,
     up: Way,
     /// Half a round trip in nanoseconds, and nanoseconds for a thousand octets on their way down.
@@ -30,6 +39,10 @@ struct Path {
     nanos_per_1000: u64,
     stream: StreamKey,
     sending: StreamKey,
+    /// The sender answers PINGs before it sends what came with them allows.
+    answers_first: bool,
+    /// The octets that the reader gives back at a time.
+    piece: u64,
     /// Octets that were received and are not consumed.
     unread: u64,
     read: u64,
@@ -38,51 +51,93 @@ struct Path {
 
 impl Path {
     fn new(limits: Limits, round_trip: u64, mbit: u64) -> Self {
+        Self::of(Role::Client, limits, round_trip, mbit)
+    }
+
+    fn of(role: Role, limits: Limits, round_trip: u64, mbit: u64) -> Self {
         let config = |limits: Limits| Config { limits, ..Config::default() };
-        let mut pair = Pair::with(config(limits), config(Limits::default()));
+        let (of_client, of_server) = match role {
+            Role::Client => (limits, Limits::default()),
+            Role::Server => (Limits::default(), limits),
+        };
+        let mut pair = Pair::with(config(of_client), config(of_server));
         pair.client.consumes = false;
+        pair.server.consumes = false;
         pair.settle();
-        let stream = pair.client.request("GET", "/", true).unwrap();
+        let is_download = role == Role::Client;
+        let requested =
+            pair.client.request(if is_download { "GET" } else { "POST" }, "/", is_download).unwrap();
         pair.drive();
-        let sending = pair.accepted();
-        pair.server.respond(sending, 200, &[], false).unwrap();
-        pair.drive();
-        let (down, up) = (Way::default(), Way::default());
-        let nanos_per_1000 = 8_000_000 / mbit;
-        let delay = round_trip / 2;
-        Self { pair, down, up, delay, nanos_per_1000, stream, sending, unread: 0, read: 0, pings: 0 }
+        let accepted = pair.accepted();
+        if is_download {
+            pair.server.respond(accepted, 200, &[], false).unwrap();
+            pair.drive();
+        }
+        let (receiver, stream, sender, sending) = match role {
+            Role::Client => (pair.client, requested, pair.server, accepted),
+            Role::Server => (pair.server, accepted, pair.client, requested),
+        };
+        Self {
+            receiver,
+            sender,
+            down: Way::default(),
+            up: Way::default(),
+            delay: round_trip / 2,
+            nanos_per_1000: 8_000_000 / mbit,
+            stream,
+            sending,
+            answers_first: false,
+            piece: u64::MAX,
+            unread: 0,
+            read: 0,
+            pings: 0,
+        }
     }
 
     /// Lets a millisecond pass, in which the reader takes at most so much.
     fn tick(&mut self, now: u64, reads: u64) {
+        if self.answers_first {
+            self.send_control(now);
+        }
         self.send(now);
+        self.send_control(now);
         while let Some(octets) = self.down.arrived(now) {
-            self.unread += receive(&mut self.pair.client, &octets, now);
+            self.unread += receive(&mut self.receiver, &octets, now);
         }
-        let taken = self.unread.min(reads);
-        self.pair.client.machine.release_capacity(self.stream, taken as u32).unwrap();
-        (self.unread, self.read) = (self.unread - taken, self.read + taken);
-        let octets = transmit(&mut self.pair.client.machine, now);
-        self.pings += octets.windows(9).filter(|head| *head == [0, 0, 8, 6, 0, 0, 0, 0, 0]).count();
-        self.up.put(octets, now + self.delay);
+        let mut left = self.unread.min(reads);
+        loop {
+            let taken = left.min(self.piece);
+            self.receiver.machine.release_capacity(self.stream, taken as u32).unwrap();
+            (self.unread, self.read, left) = (self.unread - taken, self.read + taken, left - taken);
+            let octets = transmit(&mut self.receiver.machine, now);
+            self.pings += octets.windows(9).filter(|head| *head == [0, 0, 8, 6, 0, 0, 0, 0, 0]).count();
+            self.up.put(octets, now + self.delay);
+            if left == 0 {
+                break;
+            }
+        }
         while let Some(octets) = self.up.arrived(now) {
-            receive(&mut self.pair.server, &octets, now);
+            receive(&mut self.sender, &octets, now);
         }
-        self.pair.client.machine.check_invariants();
+        self.receiver.machine.check_invariants();
     }
 
     /// What the windows allow goes to the path, in frames.
     fn send(&mut self, now: u64) {
-        let server = &mut self.pair.server;
-        while server.machine.send_capacity(self.sending) > 0 {
+        let sender = &mut self.sender;
+        while sender.machine.send_capacity(self.sending) > 0 {
             let mut out = OutBuf::new();
-            server.machine.send_data(self.sending, &[0; 16_384], false, &mut out).unwrap();
+            sender.machine.send_data(self.sending, &[0; 16_384], false, &mut out).unwrap();
             let octets = out.unsent().to_vec();
             self.down.free_at = self.down.free_at.max(now) + octets.len() as u64 * self.nanos_per_1000 / 1000;
             let arrives = self.down.free_at + self.delay;
             self.down.put(octets, arrives);
         }
-        let octets = transmit(&mut server.machine, now);
+    }
+
+    /// Control frames go to the path behind what was sent before.
+    fn send_control(&mut self, now: u64) {
+        let octets = transmit(&mut self.sender.machine, now);
         let arrives = self.down.free_at.max(now) + self.delay;
         self.down.put(octets, arrives);
     }
@@ -94,10 +149,20 @@ impl Path {
         self.read - before
     }
 
-    /// What the server may still send and what it has sent in vain: the windows of the stream and of the connection.
+    /// What the sender may still send and what it has sent in vain: the windows of the stream and of the connection.
     fn window(&self) -> u64 {
         let on_the_way: usize = self.down.queue.iter().map(|(_, octets)| octets.len()).sum();
-        self.pair.server.machine.send_capacity(self.sending) as u64 + on_the_way as u64 + self.unread
+        self.sender.machine.send_capacity(self.sending) as u64 + on_the_way as u64 + self.unread
+    }
+
+    /// Runs until so much was read, and gives the round trips that it took.
+    fn round_trips_for(&mut self, octets: u64) -> u64 {
+        let mut milli = 0;
+        while self.read < octets {
+            self.tick(milli * MILLIS, u64::MAX);
+            milli += 1;
+        }
+        (milli * MILLIS).div_ceil(2 * self.delay)
     }
 }
 
@@ -128,6 +193,10 @@ fn receive(end: &mut End, mut input: &[u8], now: u64) -> u64 {
         input = &input[received.consumed..];
         match received.event {
             Some(Event::Data { bytes, .. }) => octets += bytes.len() as u64,
+            Some(Event::Head { stream, .. }) => {
+                end.streams.push(stream);
+                end.machine.take_head(stream, &mut Head::new()).unwrap();
+            }
             Some(_) => {}
             None => break,
         }
@@ -173,13 +242,90 @@ fn by_default_a_stream_grows_as_large_as_the_connection() {
     assert!(path.pings <= 4, "{} PINGs", path.pings);
 }
 
+const ROLES: [Role; 2] = [Role::Client, Role::Server];
+
+/// 16 MiB allowed, 30 ms, and windows as they are by default: at first 256 KiB, in one burst. The answer to a PING came before
+/// any of the content that was allowed with it, so that nothing was measured and no window ever grew.
+#[test]
+fn windows_that_arrive_in_one_burst_grow() {
+    for role in ROLES {
+        for answers_first in [true, false] {
+            for mbit in [100_000_000, 10_000, 2_500] {
+                for piece in [u64::MAX, 131_072, 100_000, 16_384, 1000] {
+                    let mut path = Path::of(role, up_to(16 * MIB), 30 * MILLIS, mbit);
+                    (path.answers_first, path.piece) = (answers_first, piece);
+                    let trips = path.round_trips_for(4 << 20);
+                    assert!(trips <= 8, "{trips} for {role:?}, {answers_first}, {mbit} Mbit/s, by {piece}");
+                    assert!(path.pings <= 8, "{} PINGs", path.pings);
+                }
+            }
+        }
+    }
+}
+
+/// Readers whose pieces are never alike, on paths whose round trips are none of a whole number of milliseconds.
+#[test]
+fn windows_grow_in_every_run() {
+    for seed in 0..60 {
+        let mut rng = Rng::new(seed);
+        let role = ROLES[rng.below(2)];
+        let round_trip = 20 * MILLIS + rng.below(20_000_000) as u64;
+        let mut path = Path::of(role, up_to(16 * MIB), round_trip, 1500 + rng.below(10_000) as u64);
+        path.answers_first = rng.below(2) == 0;
+        let mut milli = 0;
+        while path.read < 4 << 20 {
+            path.piece = 1 + rng.below(300_000) as u64;
+            path.tick(milli * MILLIS, u64::MAX);
+            milli += 1;
+        }
+        let trips = (milli * MILLIS).div_ceil(round_trip);
+        assert!(trips <= 8, "seed {seed}: {trips} round trips, {role:?}");
+    }
+}
+
+/// A second download on a connection whose first one has shown what the path carries needs fewer round trips.
+#[test]
+fn what_one_stream_has_shown_holds_for_the_next() {
+    let mut path = Path::new(up_to(16 * MIB), 30 * MILLIS, 10_000);
+    path.answers_first = true;
+    path.run(0, 300, u64::MAX);
+    path.sender.data_out(path.sending, b"", true).unwrap();
+    path.run(300, 60, u64::MAX);
+    path.stream = path.receiver.request("GET", "/", true).unwrap();
+    let head = std::mem::take(&mut path.receiver.out);
+    receive(&mut path.sender, head.unsent(), 360 * MILLIS);
+    path.sending = *path.sender.streams.last().unwrap();
+    path.sender.respond(path.sending, 200, &[], false).unwrap();
+    let head = std::mem::take(&mut path.sender.out);
+    receive(&mut path.receiver, head.unsent(), 360 * MILLIS);
+    let octets = path.run(360, 90, u64::MAX);
+    assert!(octets >= 2 << 20, "{octets} in three round trips");
+}
+
 /// 1 MB/s: less than the first window carries.
 #[test]
 fn a_slow_reader_gets_no_larger_windows() {
-    let mut path = Path::new(up_to(16 * MIB), 100 * MILLIS, 1000);
-    path.run(0, 10_000, 1000);
-    assert!(path.window() <= 256 * 1024 + 20_000, "{}", path.window());
-    assert!(path.pings <= 10, "{} PINGs in ten seconds", path.pings);
+    for role in ROLES {
+        for answers_first in [false, true] {
+            let mut path = Path::of(role, up_to(16 * MIB), 100 * MILLIS, 1000);
+            path.answers_first = answers_first;
+            path.run(0, 10_000, 1000);
+            assert!(path.window() <= 256 * 1024 + 20_000, "{}", path.window());
+            assert!(path.pings <= 10, "{} PINGs in ten seconds", path.pings);
+        }
+    }
+}
+
+/// It takes all that there is in one go, and then nothing for a second: more window would only wait for it.
+#[test]
+fn a_reader_that_comes_now_and_then_gets_no_larger_windows() {
+    for role in ROLES {
+        let mut path = Path::of(role, up_to(16 * MIB), 30 * MILLIS, 10_000);
+        for milli in 0..20_000 {
+            path.tick(milli * MILLIS, if milli % 1000 == 0 { u64::MAX } else { 0 });
+        }
+        assert!(path.window() <= 256 * 1024 + 20_000, "{}", path.window());
+    }
 }
 
 /// The path carries 1.2 MB in a round trip: more window would only wait in its queues.

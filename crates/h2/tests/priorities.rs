@@ -190,6 +190,11 @@ fn the_room_of_the_driver_is_given_out_likewise() {
     }
     machine.end_turn();
     assert_eq!((machine.poll_notice(), machine.awaits_room()), (None, true));
+    // It is not the peer that they wait for.
+    assert_eq!(
+        (machine.send_capacity(scene.streams[0]), machine.is_without_window(scene.streams[0])),
+        (0, false)
+    );
     let out = &mut scene.server.out;
     for (room, expected) in [(30_000, vec![1]), (30_000, vec![1, 2]), (60_000, vec![2, 0])] {
         machine.give_room(room);
@@ -327,4 +332,26 @@ fn what_was_said_of_streams_that_are_passed_over_is_forgotten() {
         server.transmit();
     }
     assert_eq!(server.error, None);
+}
+
+#[test]
+fn a_stream_that_asked_for_room_is_told_of_it() {
+    for asks in [false, true] {
+        // The connection's window is used up by the first.
+        let mut scene = Scene::new(&[None], 100_000);
+        scene.server.receive(&frame(HEADERS, END | 4, 3, &request("GET", &[])));
+        let other = *scene.server.streams.last().unwrap();
+        scene.server.respond(other, 200, &[], false).unwrap();
+        let machine = &mut scene.server.machine;
+        if asks {
+            assert_eq!(machine.await_capacity(other), 0);
+        }
+        machine.check_invariants();
+        machine.receive(&u32_frame(WINDOW_UPDATE, 0, 50_000), Time::ZERO).unwrap();
+        let told = std::iter::from_fn(|| machine.poll_notice());
+        let is_told = told.filter(|notice| *notice == Notice::Writable { stream: other }).count();
+        assert_eq!(is_told, usize::from(asks));
+        machine.end_turn();
+        assert!(machine.await_capacity(other) >= 50_000, "nobody has used it");
+    }
 }

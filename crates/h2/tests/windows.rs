@@ -43,7 +43,9 @@ fn large_bodies_wait_for_windows() {
 
 #[test]
 fn the_connection_window_is_shared_in_turn() {
-    let limits = Limits { connection_window: 65_535, ..Limits::default() };
+    // Windows that may grow are announced whole where a sample begins.
+    let limits = Limits { connection_window: 65_535, stream_window_max: 0, ..Limits::default() };
+    let limits = Limits { connection_window_max: 0, ..limits };
     let mut pair = Pair::with(Config::default(), Config { limits, ..Config::default() });
     pair.settle();
     pair.server.consumes = false;

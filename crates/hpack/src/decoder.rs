@@ -80,7 +80,7 @@ impl Decoder {
     pub const fn new(limits: DecoderLimits) -> Self {
         Self {
             limits,
-            table: Table::new(limits.table_bytes),
+            table: Table::new(limits.table_bytes, SLOTS_MIN),
             table_limit: limits.table_bytes,
             owed: None,
             at_start: true,
@@ -285,10 +285,11 @@ impl Decoder {
         visitor: &mut V,
     ) -> Result<(), DecodeError> {
         let never = form == Form::Never;
-        let (value, octets) = string(literal.value, input, &mut self.value, Octets::of_value)?;
+        let (mut small, mut small_name) = ([0; SMALL], [0; SMALL]);
+        let (value, octets) = string(literal.value, input, &mut small, &mut self.value, Octets::of_value)?;
         let (name, known, class) = match literal.name {
             Name::Literal(span) => {
-                let (name, octets) = string(span, input, &mut self.name, Octets::of_name)?;
+                let (name, octets) = string(span, input, &mut small_name, &mut self.name, Octets::of_name)?;
                 (name, KnownName::lookup(name), Class::name(name, octets))
             }
             Name::Index(index) if index <= LAST => {
@@ -451,12 +452,20 @@ fn from_entry(entry: Entry<'_>) -> Decoded<'_> {
 /// More size updates than this in one block say nothing.
 const UPDATES_MAX: u8 = 2;
 
-/// A string of a literal: where it lies, or decoded into `scratch`; with what all its octets have in common.
+/// Slots of the table at first: most connections that end soon have added fewer entries.
+const SLOTS_MIN: u16 = 8;
+
+/// Octets of room for a string that needs no memory of its own: most decode to less than forty octets.
+const SMALL: usize = 64;
+
+/// A string of a literal: where it lies, or decoded into `small`, or into `large` if it needs more room; with what all its
+/// octets have in common.
 #[inline]
 fn string<'a>(
     span: Span,
     input: &'a [u8],
-    scratch: &'a mut Vec<u8>,
+    small: &'a mut [u8; SMALL],
+    large: &'a mut Vec<u8>,
     octets: fn(&[u8]) -> Octets,
 ) -> Result<(&'a [u8], Octets), DecodeError> {
     let coded = &input[span.start..span.end];
@@ -464,9 +473,14 @@ fn string<'a>(
         return Ok((coded, octets(coded)));
     }
     let room = huffman::decoded_len_max(coded.len());
-    if scratch.len() < room {
-        scratch.resize(room.next_power_of_two(), 0);
+    let place = if room <= SMALL { &mut small[..] } else { make_room(large, room) };
+    let (len, octets) = huffman::decode(coded, place)?;
+    Ok((&place[..len], octets))
+}
+
+fn make_room(large: &mut Vec<u8>, room: usize) -> &mut [u8] {
+    if large.len() < room {
+        large.resize(room.next_power_of_two(), 0);
     }
-    let (len, octets) = huffman::decode(coded, scratch)?;
-    Ok((&scratch[..len], octets))
+    large
 }

@@ -73,7 +73,7 @@ impl Encoder {
             quick_below: quick_below(config.policy),
             signalled: TABLE_BYTES_INITIAL,
             smallest: size_max,
-            table: Table::new(size_max),
+            table: Table::new(size_max, SLOTS_MIN),
             lookup: Lookup::new(),
             seen: Seen::new(),
             plans: Plans::new(),
@@ -477,6 +477,10 @@ const fn quick_below(policy: Policy) -> u8 {
 
 /// Room for the indexes of a usual block.
 const QUICK_OCTETS: usize = 64;
+
+/// Slots of the table at first. Mostly a field is added only when it is seen again: the connection is used for longer then.
+const SLOTS_MIN: u16 = 16;
+
 /// The index of the newest entry, as an octet.
 const FIRST_ENTRY: u32 = INDEXED as u32 + static_table::LAST + 1;
 

@@ -3,12 +3,14 @@
 //! A client that repeats itself sends blocks of nothing but indexes, octet for octet the same. As long as the table has not
 //! changed, such a block means what it meant before, and whatever the caller made of it can be used again.
 
+use alloc::boxed::Box;
+
 use crate::decoder::Decoder;
 
 /// The last blocks of nothing but short indexes that one decoder has seen, each with something of the caller's.
 ///
-/// Limits and rules that depend on the message are to be applied again on a hit. Belongs to one decoder; nothing is
-/// allocated by the memo itself.
+/// Limits and rules that depend on the message are to be applied again on a hit. Belongs to one decoder; allocates once, for
+/// the first block.
 ///
 /// ```
 /// use alula_hpack::{Decoded, Decoder, DecoderLimits, Memo};
@@ -27,7 +29,8 @@ use crate::decoder::Decoder;
 /// ```
 #[derive(Debug)]
 pub struct Memo<T> {
-    rows: [Row<T>; ROWS],
+    /// None before the first block.
+    rows: Option<Box<[Row<T>; ROWS]>>,
     /// The next to give way.
     oldest: usize,
 }
@@ -54,9 +57,9 @@ impl<T: Default> Default for Memo<T> {
 }
 
 impl<T: Default> Memo<T> {
-    /// An empty memo; what it will keep is made now, by default.
-    pub fn new() -> Self {
-        Self { rows: core::array::from_fn(|_| Row::new()), oldest: 0 }
+    /// An empty memo; allocates nothing yet.
+    pub const fn new() -> Self {
+        Self { rows: None, oldest: 0 }
     }
 
     /// Remembers the block the decoder has just decoded to its end; `keep` changes what an older block left behind.
@@ -74,7 +77,8 @@ impl<T: Default> Memo<T> {
         if !decoder.is_between_blocks() {
             return;
         }
-        let row = &mut self.rows[self.oldest];
+        let rows = self.rows.get_or_insert_with(|| Box::new(core::array::from_fn(|_| Row::new())));
+        let row = &mut rows[self.oldest];
         self.oldest = (self.oldest + 1) % ROWS;
         row.epoch = decoder.epoch();
         row.len = block.len() as u8;
@@ -93,18 +97,23 @@ impl<T> Memo<T> {
             return None;
         }
         let epoch = decoder.epoch();
-        let row = self.rows.iter().find(|row| row.epoch == epoch && row.is_for(block))?;
+        let row = self.rows.as_ref()?.iter().find(|row| row.epoch == epoch && row.is_for(block))?;
         Some(&row.kept)
+    }
+
+    /// Octets of memory held outside the struct itself, but for what the caller's things hold.
+    pub fn memory_bytes(&self) -> usize {
+        self.rows.as_ref().map_or(0, |rows| size_of_val(&**rows))
     }
 
     /// What is kept, whether still of use or not: to give memory back.
     pub fn kept_mut(&mut self) -> impl Iterator<Item = &mut T> {
-        self.rows.iter_mut().map(|row| &mut row.kept)
+        self.rows.iter_mut().flat_map(|rows| rows.iter_mut()).map(|row| &mut row.kept)
     }
 
     /// Forgets every block; what was kept stays to be used again.
     pub fn clear(&mut self) {
-        for row in &mut self.rows {
+        for row in self.rows.iter_mut().flat_map(|rows| rows.iter_mut()) {
             row.len = 0;
         }
     }

@@ -222,6 +222,7 @@ impl Encoder {
         let furthest = ops.iter().filter_map(|op| op.back(next as u32)).max();
         let oldest = furthest.map_or(NONE, |back| next - u64::from(back));
         let plan = &mut self.plans.plans[place];
+        plan.expect(&ops);
         (plan.id, plan.ops, plan.oldest) = (prepared.id(), ops, oldest);
     }
 
@@ -252,6 +253,14 @@ impl Plan {
     fn clear(&mut self) {
         (self.id, self.oldest, self.indexes_at) = (0, NONE, NONE);
         self.ops.clear();
+    }
+
+    /// Makes room for the block if it is to be nothing but indexes from now on: keeping it allocates nothing then.
+    fn expect(&mut self, ops: &[Op]) {
+        if ops.iter().all(|op| op.add < Op::OTHER || op.mask != 0) {
+            self.indexes.clear();
+            self.indexes.reserve(ops.len());
+        }
     }
 
     /// Keeps a block of nothing but indexes.

@@ -36,6 +36,8 @@ pub(crate) struct Table {
     size: u32,
     size_max: u32,
     changes: u64,
+    /// How many slots there are at first.
+    slots_min: u16,
     /// Where a name is kept while the entry it comes from may be evicted.
     name: Vec<u8>,
 }
@@ -93,8 +95,8 @@ fn entry<'a>(ring: &'a [u8], slot: &Slot) -> Entry<'a> {
 }
 
 impl Table {
-    /// An empty table; nothing is allocated before the first entry.
-    pub(crate) const fn new(size_max: u32) -> Self {
+    /// An empty table; nothing is allocated before the first entry, then `slots_min` slots, a power of two.
+    pub(crate) const fn new(size_max: u32, slots_min: u16) -> Self {
         Self {
             ring: Vec::new(),
             slots: Vec::new(),
@@ -106,6 +108,7 @@ impl Table {
             size: 0,
             size_max,
             changes: 0,
+            slots_min,
             name: Vec::new(),
         }
     }
@@ -355,7 +358,7 @@ impl Table {
     #[inline]
     fn put(&mut self, slot: Slot) {
         if self.len as usize == self.slots.len() {
-            self.replace((self.slots.len() * 2).max(SLOTS_MIN));
+            self.replace((self.slots.len() * 2).max(self.slots_min.into()));
         }
         let place = self.next as usize & self.slots.len().wrapping_sub(1);
         self.slots[place] = slot;
@@ -373,7 +376,9 @@ impl Table {
 
     /// Moves live octets to a new ring of this length, oldest first.
     fn relocate(&mut self, len: usize) {
-        let old = core::mem::replace(&mut self.ring, vec![0; len]);
+        let old = core::mem::take(&mut self.ring);
+        // Allocated and then zeroed: an allocator that is asked for zeros mostly takes its slow way.
+        self.ring.resize(len, 0);
         let mut end = 0;
         for id in self.oldest_id()..self.next {
             let place = id as usize & (self.slots.len() - 1);
@@ -401,7 +406,6 @@ impl Table {
 /// Index 127 and those above take more than one octet (RFC 7541 §5.1, §6.1).
 const NEAR_MAX: u32 = 126 - static_table::LAST;
 const RING_MIN: usize = 512;
-const SLOTS_MIN: usize = 16;
 
 #[cfg(test)]
 mod tests {
@@ -412,7 +416,7 @@ mod tests {
     fn behaves_as_a_queue_of_pairs() {
         let mut random = 1u64;
         for size_max in [0u32, 40, 100, 256, 4096, 65536] {
-            let mut table = Table::new(size_max);
+            let mut table = Table::new(size_max, 8);
             let mut model: VecDeque<(Vec<u8>, Vec<u8>)> = VecDeque::new();
             for round in 0..3000u32 {
                 random =

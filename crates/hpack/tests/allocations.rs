@@ -95,6 +95,20 @@ fn emitting_prepared_blocks() {
 }
 
 #[test]
+fn a_prepared_block_allocates_only_when_it_is_new() {
+    let fields = lists::fields(&lists::LOCALHOST, Indexing::Auto);
+    let prepared = PreparedBlock::new(fields.iter().copied().map(Part::Field)).unwrap();
+    let (mut encoder, mut out) = (Encoder::new(EncoderConfig::default()), OutBuf::with_capacity(1024));
+    let mut cost = || {
+        out.clear();
+        allocations(|| encoder.emit(&prepared, &[], &mut out))
+    };
+    cost();
+    // From the second time on it is nothing but indexes, which are kept in room that was made the first time.
+    assert_eq!([cost(), cost(), cost()], [0; 3]);
+}
+
+#[test]
 fn decoding_to_a_visitor() {
     let small = block_of(ALL_HUFFMAN, &lists::fields(&lists::LOCALHOST, Indexing::Index));
     let mut decoder = Decoder::new(DecoderLimits::default());

@@ -1,18 +1,32 @@
 //! Taking a connection: TLS where its first octet says so, then the version that was agreed on, or that the first octets are.
 
-use std::sync::Arc;
+use std::{
+    future::poll_fn,
+    pin::{Pin, pin},
+    sync::Arc,
+    task::{Context, Poll, ready},
+    time::Duration,
+};
 
 use alula_h1 as h1;
 use alula_h2::{Config, Connection};
-use tokio::{io::AsyncReadExt as _, time::Instant};
+#[cfg(feature = "tls")]
+use tokio::io::AsyncReadExt as _;
+use tokio::time::{Instant, sleep_until};
 
+#[cfg(feature = "tls")]
+use crate::tls::Tls;
 use crate::{
-    conn::Conn,
+    conn::{Conn, poll_read},
     error::{Error, Phase},
+    heads,
+    idle::IdleObserver,
     ledger::Ledger,
+    lending::{LENT_OCTETS, give_back, lend},
     machine::Machine,
     memory::CONNECTION_OCTETS,
     overrun::Overrun,
+    read_buf::ReadBuf,
     transport::Socket,
     version::{Speaks, Version},
 };
@@ -23,6 +37,12 @@ const TLS_HANDSHAKE: u8 = 0x16;
 
 /// How HTTP/2 begins, and no request of HTTP/1.1 does.
 const PREFACE_BEGIN: [u8; 4] = *b"PRI ";
+
+/// Octets of room that the first read has at least.
+const FIRST_ROOM: usize = LENT_OCTETS / 2;
+
+/// A time that does not come, some thirty years.
+const NEVER: Duration = Duration::from_secs(1_000_000_000);
 
 /// How connections are taken.
 #[derive(Clone)]
@@ -51,78 +71,130 @@ impl Accept {
     /// TLS failed, the peer offered no version by ALPN that is spoken, it was too slow, the connection broke, clear text is not taken, or
     /// connections hold all the memory they may.
     pub async fn open(&self, socket: impl Into<Socket>) -> Result<Arc<Conn>, Error> {
-        let opened = self.open_in_time(socket.into()).await;
-        if let Err(error) = &opened {
-            self.ledger.note_error(error);
+        self.open_observed(socket.into(), Instant::now(), None).await
+    }
+
+    /// Does the same as [`open`](Self::open) for a socket that was accepted at `begun`, and tells `observer` when the connection
+    /// becomes idle and when it is used again.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub async fn open_observed(
+        &self,
+        socket: Socket,
+        begun: Instant,
+        observer: Option<Arc<dyn IdleObserver>>,
+    ) -> Result<Arc<Conn>, Error> {
+        let opened = if self.ledger.memory.has_room(CONNECTION_OCTETS) {
+            let secured = pin!(self.secure(socket, begun));
+            self.in_time(begun, secured).await
+        } else {
+            Err(Error::overrun(Phase::Handshake, Overrun::PROCESS_MEMORY))
+        };
+        match &opened {
+            Ok(conn) => conn.begin_idle_time(self.config.limits.idle_timeout, observer),
+            Err(error) => self.ledger.note_error(error),
         }
         opened
     }
 
-    async fn open_in_time(&self, socket: Socket) -> Result<Arc<Conn>, Error> {
-        if !self.ledger.memory.has_room(CONNECTION_OCTETS) {
-            return Err(Error::overrun(Phase::Handshake, Overrun::PROCESS_MEMORY));
-        }
-        let begun = Instant::now();
-        match tokio::time::timeout(self.config.limits.handshake_timeout, self.secure(socket, begun)).await {
-            Ok(result) => result.map(Conn::into_shared),
-            Err(_) => Err(Error::overrun(Phase::Handshake, Overrun::HANDSHAKE_LATE)),
-        }
+    /// The connection, unless its handshake takes too long. The timer is set when there is something to wait for.
+    async fn in_time(
+        &self,
+        begun: Instant,
+        mut secured: Pin<&mut impl Future<Output = Result<Arc<Conn>, Error>>>,
+    ) -> Result<Arc<Conn>, Error> {
+        let mut late = pin!(None);
+        poll_fn(|cx| {
+            if let Poll::Ready(secured) = secured.as_mut().poll(cx) {
+                return Poll::Ready(secured);
+            }
+            if late.is_none() {
+                let timeout = self.config.limits.handshake_timeout;
+                let ends_at = begun.checked_add(timeout).unwrap_or_else(|| begun + NEVER);
+                late.set(Some(sleep_until(ends_at)));
+            }
+            let Some(late) = late.as_mut().as_pin_mut() else { return Poll::Pending };
+            late.poll(cx).map(|()| Err(Error::overrun(Phase::Handshake, Overrun::HANDSHAKE_LATE)))
+        })
+        .await
     }
 
-    /// The machine's part of the time is what is left of it.
+    /// A connection whose time began when it was accepted, and so did that of the machine's handshake.
     fn plain(
         &self,
         socket: Socket,
         begun: Instant,
         version: Version,
         scheme: &'static str,
-    ) -> Result<Conn, Error> {
-        let mut config = self.config.clone();
-        config.limits.handshake_timeout = config.limits.handshake_timeout.saturating_sub(begun.elapsed());
+    ) -> Result<Arc<Conn>, Error> {
         let machine: Machine = match version {
             Version::Http1 => {
-                let config = h1::Config { limits: config.limits, scheme, ..self.http1.clone() };
-                h1::Connection::server(config).into()
+                let limits = self.config.limits.clone();
+                let config = h1::Config { limits, scheme, ..self.http1.clone() };
+                h1::Connection::server_reading_into(heads::of_thread(), config).into()
             }
-            Version::Http2 => Connection::server(config).into(),
+            Version::Http2 => {
+                Machine::Http2(Connection::server_reading_into(heads::of_thread(), &self.config))
+            }
         };
-        Conn::new(socket, machine, &self.ledger).map_err(|e| Error::io(Phase::Handshake, &e))
+        Conn::new(socket, machine, &self.ledger, None, begun).map_err(|e| Error::io(Phase::Handshake, e))
     }
 
     /// A connection in clear text: HTTP/2 with prior knowledge begins with a method that HTTP/1.1 has not (RFC 9113 §3.4).
-    async fn clear(&self, mut socket: Socket, begun: Instant, mut first: First) -> Result<Conn, Error> {
-        let version = match self.speaks {
-            Speaks { http1: true, http2: true } => {
-                while first.is_undecided() && first.read(&mut socket).await? {}
-                if first.octets == PREFACE_BEGIN { Version::Http2 } else { Version::Http1 }
+    ///
+    /// The socket is there until the connection is.
+    fn poll_clear(
+        &self,
+        socket: &mut Option<Socket>,
+        begun: Instant,
+        first: &mut First,
+        cx: &mut Context<'_>,
+    ) -> Poll<Result<Arc<Conn>, Error>> {
+        let (version, read) = match (self.speaks, socket.as_mut()) {
+            (Speaks { http1: true, http2: true }, Some(socket)) => {
+                let read = ready!(first.poll_rest(socket, cx))?;
+                (if first.octets == PREFACE_BEGIN { Version::Http2 } else { Version::Http1 }, read)
             }
-            Speaks { http2: true, .. } => Version::Http2,
-            Speaks { .. } => Version::Http1,
+            (Speaks { http2: true, .. }, _) => (Version::Http2, first.lent()),
+            (Speaks { .. }, _) => (Version::Http1, first.lent()),
         };
-        Ok(self.plain(socket, begun, version, "http")?.with_input(first.here()))
+        let Some(socket) = socket.take() else { return Poll::Pending };
+        let conn = self.plain(socket, begun, version, "http")?;
+        conn.use_input(read, first.has_waited);
+        Poll::Ready(Ok(conn))
     }
 
     #[cfg(not(feature = "tls"))]
-    async fn secure(&self, socket: Socket, begun: Instant) -> Result<Conn, Error> {
-        self.clear(socket, begun, First::default()).await
+    async fn secure(&self, socket: Socket, begun: Instant) -> Result<Arc<Conn>, Error> {
+        let (mut socket, mut first) = (Some(socket), First::default());
+        poll_fn(|cx| self.poll_clear(&mut socket, begun, &mut first, cx)).await
     }
 
     #[cfg(feature = "tls")]
-    async fn secure(&self, mut socket: Socket, begun: Instant) -> Result<Conn, Error> {
+    async fn secure(&self, mut socket: Socket, begun: Instant) -> Result<Arc<Conn>, Error> {
         let mut first = First::default();
-        let Some(config) = &self.tls else { return self.clear(socket, begun, first).await };
+        let Some(config) = &self.tls else {
+            let mut socket = Some(socket);
+            return poll_fn(|cx| self.poll_clear(&mut socket, begun, &mut first, cx)).await;
+        };
         first.read(&mut socket).await?;
         if !first.here().starts_with(&[TLS_HANDSHAKE]) {
-            return match self.clear_text {
-                true => self.clear(socket, begun, first).await,
-                false => Err(Error::overrun(Phase::Handshake, Overrun::CLEAR_TEXT)),
-            };
+            if !self.clear_text {
+                return Err(Error::overrun(Phase::Handshake, Overrun::CLEAR_TEXT));
+            }
+            let mut socket = Some(socket);
+            return poll_fn(|cx| self.poll_clear(&mut socket, begun, &mut first, cx)).await;
         }
         let session =
             rustls::ServerConnection::new(config.clone()).map_err(|e| Error::tls(Phase::Handshake, e))?;
-        let tls = crate::handshake::shake_hands(&mut socket, session.into(), first.here()).await?;
-        let version = self.speaks.agreed(tls.alpn()).ok_or(Error::no_version())?;
-        Ok(self.plain(socket, begun, version, "https")?.with_tls(tls))
+        let mut tls = Box::new(Tls::new(session.into()));
+        // In a box of its own, so that a connection in clear text has no room for it.
+        Box::pin(tls.shake_hands(&mut socket, first.here())).await?;
+        let version = self.speaks.agreed(tls.alpn()).ok_or_else(Error::no_version)?;
+        let conn = self.plain(socket, begun, version, "https")?;
+        conn.use_tls(tls);
+        Ok(conn)
     }
 }
 
@@ -131,6 +203,8 @@ impl Accept {
 struct First {
     octets: [u8; PREFACE_BEGIN.len()],
     count: usize,
+    /// The connection is older than a moment.
+    has_waited: bool,
 }
 
 impl First {
@@ -143,11 +217,40 @@ impl First {
         self.count < self.octets.len() && PREFACE_BEGIN.starts_with(self.here())
     }
 
-    /// Reads what there is room for. False when the peer has closed.
-    async fn read(&mut self, socket: &mut Socket) -> Result<bool, Error> {
+    /// These octets in a buffer that is lent.
+    fn lent(&self) -> ReadBuf {
+        let mut lent = ReadBuf::on(lend());
+        lent.append(self.here());
+        lent
+    }
+
+    /// Reads until it is decided or the peer has closed. Ready with all octets that came, in a buffer that is lent: what follows
+    /// the first of them was mostly sent with them, and needs no read of its own.
+    fn poll_rest(&mut self, socket: &mut Socket, cx: &mut Context<'_>) -> Poll<Result<ReadBuf, Error>> {
+        let mut lent = self.lent();
+        while self.is_undecided() {
+            match poll_read(socket, lent.space(FIRST_ROOM), cx) {
+                Poll::Ready(Ok(0)) => break,
+                Poll::Ready(Ok(octets)) => lent.filled(octets),
+                Poll::Ready(Err(error)) => return Poll::Ready(Err(Error::io(Phase::Handshake, error))),
+                Poll::Pending => {
+                    self.has_waited = true;
+                    give_back(lent.into_memory());
+                    return Poll::Pending;
+                }
+            }
+            self.count = lent.unread().len().min(self.octets.len());
+            self.octets[..self.count].copy_from_slice(&lent.unread()[..self.count]);
+        }
+        Poll::Ready(Ok(lent))
+    }
+
+    /// Reads what there is room for; nothing when the peer has closed.
+    #[cfg(feature = "tls")]
+    async fn read(&mut self, socket: &mut Socket) -> Result<(), Error> {
+        self.has_waited = true;
         let read = socket.read(&mut self.octets[self.count..]).await;
-        let octets = read.map_err(|e| Error::io(Phase::Handshake, &e))?;
-        self.count += octets;
-        Ok(octets > 0)
+        self.count += read.map_err(|e| Error::io(Phase::Handshake, e))?;
+        Ok(())
     }
 }

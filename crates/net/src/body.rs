@@ -88,9 +88,9 @@ impl Body {
         let mut octets = 0;
         while let Some(chunk) = self.chunk().await? {
             octets += chunk.len() as u64;
-            sink.write_all(chunk).await.map_err(|e: io::Error| Error::sink(&e))?;
+            sink.write_all(chunk).await.map_err(Error::sink).map_err(|error| self.named(error))?;
         }
-        sink.flush().await.map_err(|e: io::Error| Error::sink(&e))?;
+        sink.flush().await.map_err(Error::sink).map_err(|error| self.named(error))?;
         Ok(octets)
     }
 
@@ -112,6 +112,13 @@ impl Body {
     /// This is no response, the urgency is above 7, or the stream is gone.
     pub fn reprioritise(&self, priority: alula_h2::Priority) -> Result<(), Error> {
         self.stream.as_ref().map_or(Ok(()), |stream| stream.reprioritise(priority))
+    }
+
+    /// Sends nothing more of the request; see [`Stream::end_sending`].
+    pub fn end_sending(&self) {
+        if let Some(stream) = &self.stream {
+            stream.end_sending();
+        }
     }
 
     /// When the exchange came how far, if it is timed, and when its connection was opened. Allocates nothing.
@@ -146,6 +153,15 @@ impl Body {
         self.decoder = Some(decoder);
     }
 
+    /// The same failure, with what was asked of whom, as failures of this body have it; on a server it stays as it is.
+    #[must_use]
+    pub fn named(&self, error: Error) -> Error {
+        match &self.stream {
+            Some(stream) => stream.named(error),
+            None => error,
+        }
+    }
+
     /// What can be read at once.
     #[inline]
     fn unread(&self) -> &[u8] {
@@ -175,7 +191,10 @@ impl Body {
         };
         let more = match &mut self.decoder {
             None => ready!(stream.poll_content(&mut self.chunk, cx))?,
-            Some(decoder) => ready!(poll_decoded(stream, decoder.as_mut(), &mut self.chunk, cx))?,
+            Some(decoder) => {
+                let decoded = ready!(poll_decoded(stream, decoder.as_mut(), &mut self.chunk, cx));
+                decoded.map_err(|error| stream.named(error))?
+            }
         };
         self.ended = !more;
         Poll::Ready(Ok(more))
@@ -188,7 +207,7 @@ impl Body {
         }
     }
 
-    pub(crate) fn give_all(&mut self, heads: [Option<Box<Head>>; 2]) {
+    pub(crate) fn give_all(&mut self, head: Option<Box<Head>>) {
         if let Some(mut stream) = self.stream.take() {
             if let Some(trailers) = self.trailers.take() {
                 stream.give_head(trailers);
@@ -197,7 +216,7 @@ impl Body {
             if let Some(decoder) = self.decoder.take() {
                 content.put_memory(decoder.give_back());
             }
-            stream.drop_with(heads, content);
+            stream.drop_with(head, content);
         }
     }
 }
@@ -241,6 +260,6 @@ impl AsyncRead for Body {
 
 impl Drop for Body {
     fn drop(&mut self) {
-        self.give_all([None, None]);
+        self.give_all(None);
     }
 }

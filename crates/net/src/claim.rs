@@ -7,7 +7,7 @@
 
 use std::ops::Range;
 
-use crate::{content::Content, read_buf::ReadBuf, shared::Shared};
+use crate::{read_buf::ReadBuf, shared::Shared};
 
 /// A claim begins with so many octets.
 const BEGIN_OCTETS: usize = 8 * 1024;
@@ -67,12 +67,13 @@ impl Shared {
     #[cold]
     pub(crate) fn hand_over_input(&mut self) {
         let Some(claim) = self.claim.take() else { return };
+        // From now on it reads into its own buffers, which take turns with those that content holds.
+        self.keeps_input = true;
         let input = std::mem::take(&mut self.input);
         let left = input.unread();
         if !left.is_empty() {
             self.input = self.spare_input();
-            self.input.space(left.len())[..left.len()].copy_from_slice(left);
-            self.input.filled(left.len());
+            self.input.append(left);
         }
         let mut content = std::mem::take(&mut self.list);
         content.hold(input.into_memory(), claim.first);
@@ -82,28 +83,5 @@ impl Shared {
         self.held.content_grew(content.capacity());
         let before = std::mem::replace(&mut self.slots[claim.slot as usize].content, content);
         self.give_content(before);
-    }
-
-    /// The input, to be read into: with memory of content if it has none of its own.
-    #[inline]
-    pub(crate) fn take_input(&mut self) -> ReadBuf {
-        if self.input.capacity() == 0 {
-            return self.spare_input();
-        }
-        std::mem::take(&mut self.input)
-    }
-
-    /// The largest of the spare memory, which soon is as large as it has to be.
-    pub(crate) fn spare_input(&mut self) -> ReadBuf {
-        let sizes = self.contents.iter().map(Content::initialised).enumerate();
-        let Some((place, _)) = sizes.max_by_key(|(_, size)| *size) else { return ReadBuf::default() };
-        let Some(mut spare) = self.contents.remove(place) else { return ReadBuf::default() };
-        self.contents_octets -= spare.capacity();
-        self.held.content_went(spare.capacity());
-        let memory = spare.take_memory();
-        if self.list.is_none() {
-            self.list = spare;
-        }
-        ReadBuf::on(memory)
     }
 }

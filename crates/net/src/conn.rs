@@ -19,28 +19,30 @@ use std::{
 
 use alula_fields::{Head, OutBuf, StreamKey, Time};
 use alula_h2::FrameSummary;
-use tokio::{io::AsyncRead as _, time::Instant};
+use tokio::{io::AsyncRead, time::Instant};
 
 use crate::{
+    cause::Refusal,
     content::Content,
-    error::{Error, Phase, Refusal},
+    error::{Error, Phase},
     hand_over::{Part, Reader, Side},
     ledger::Ledger,
     machine::Machine,
     open::Open,
-    shared::{OUTPUT_SOFT_LIMIT, Shared},
-    slot::{Sides, SlotKey},
+    read_buf::ReadBuf,
+    shared::Shared,
+    slot::{Noted, Sides, SlotKey},
     timing::Opened,
-    transport::{ReadHalf, Socket, WriteHalf},
+    transport::{Socket, WriteHalf},
     vacancy::{News, Vacancy},
     version::Version,
 };
 
-/// Octets asked of the socket at once.
-const READ_STEP: usize = 64 * 1024;
+/// The capacity up to which both buffers of the output are kept at any size.
+const SMALL_OUTPUT: usize = 16 * 1024;
 
-/// Handles woken between two locks.
-const WAKES: usize = 8;
+/// Reads that do not ask the reactor first, after one that asked and found something to read.
+const READS_UNASKED: u8 = 16;
 
 /// A connection; handles of its streams share it.
 pub struct Conn {
@@ -51,6 +53,8 @@ pub struct Conn {
     observer: Option<FrameObserver>,
     /// When a client opened it.
     pub(crate) opened: OnceLock<Opened>,
+    /// The origin that a client asks here.
+    origin: OnceLock<Arc<str>>,
     shared: Mutex<Shared>,
 }
 
@@ -60,59 +64,70 @@ pub type FrameObserver = Arc<dyn Fn(&FrameSummary) + Send + Sync>;
 pub(crate) type Guard<'a> = MutexGuard<'a, Shared>;
 
 impl Conn {
-    pub(crate) fn new(io: Socket, machine: impl Into<Machine>, ledger: &Arc<Ledger>) -> io::Result<Self> {
+    /// The connection as its handles and its task share it; its time begins at `started`.
+    pub(crate) fn new(
+        io: Socket,
+        machine: Machine,
+        ledger: &Arc<Ledger>,
+        observer: Option<FrameObserver>,
+        started: Instant,
+    ) -> io::Result<Arc<Self>> {
         io.set_nodelay()?;
         let peer = io.peer()?;
         let (read_half, io) = io.split();
-        let machine = machine.into();
         let version = machine.version();
         let shared = Mutex::new(Shared::new(machine, read_half, ledger.clone()));
-        Ok(Self {
+        let conn = Arc::new(Self {
             io,
             peer,
             version,
-            started: Instant::now(),
-            observer: None,
+            started,
+            observer,
             opened: OnceLock::new(),
+            origin: OnceLock::new(),
             shared,
-        })
-    }
-
-    /// The connection as its handles and its task share it.
-    pub(crate) fn into_shared(self) -> Arc<Self> {
-        let conn = Arc::new(self);
+        });
         #[cfg(feature = "simulation")]
         conn.io.is_used_by(Arc::downgrade(&conn));
-        conn
+        Ok(conn)
     }
 
+    /// Goes on with a session whose handshake is over.
     #[cfg(feature = "tls")]
-    pub(crate) fn with_tls(self, tls: crate::tls::Tls) -> Self {
+    pub(crate) fn use_tls(&self, tls: Box<crate::tls::Tls>) {
         let mut shared = self.lock();
-        shared.tls = Some(Box::new(tls));
+        shared.tls = Some(tls);
         // The peer's first octets may have come with the end of the handshake.
         shared.feed();
-        drop(shared);
-        self
+        shared.stow_input();
     }
 
-    /// With octets that were read already.
-    pub(crate) fn with_input(self, octets: &[u8]) -> Self {
+    /// Takes octets that were read already, in a buffer that this thread has lent. Unless they were waited for, the connection's
+    /// time has just begun.
+    pub(crate) fn use_input(&self, read: ReadBuf, were_awaited: bool) {
         let mut shared = self.lock();
-        shared.input.space(octets.len())[..octets.len()].copy_from_slice(octets);
-        shared.input.filled(octets.len());
+        if were_awaited {
+            shared.now = self.time();
+        }
+        // The next read asks the reactor first: what was there when the connection was accepted is mostly all there is.
+        shared.is_emptied = true;
+        shared.input = read;
         shared.feed();
-        drop(shared);
-        self
-    }
-
-    pub(crate) fn observed_by(self, observer: Option<FrameObserver>) -> Self {
-        Self { observer, ..self }
     }
 
     /// The peer's address, where it has one: over TCP.
     pub fn peer(&self) -> Option<SocketAddr> {
         self.peer
+    }
+
+    /// Says which origin is asked here, such as `https://a.example`: failures name it. The first word stands.
+    pub fn leads_to(&self, origin: Arc<str>) {
+        let _ = self.origin.set(origin);
+    }
+
+    /// The origin that is asked here, on a client.
+    pub(crate) fn origin(&self) -> Option<&str> {
+        self.origin.get().map(|origin| &**origin)
     }
 
     /// Makes it one of an origin's connections, which tells the others' callers what becomes of it.
@@ -178,19 +193,27 @@ impl Conn {
 
     /// Opens a stream as `send` says, waiting in order of arrival while the peer allows no more.
     ///
-    /// Dropping the future before it is ready opens nothing. Allocates nothing once warm.
-    pub fn open<'a, F>(self: &'a Arc<Self>, send: F) -> Open<'a, F>
+    /// What is noted is part of the sentences of its failures. Dropping the future before it is ready opens nothing. Allocates nothing
+    /// once warm.
+    pub fn open<'a, F>(self: &'a Arc<Self>, noted: Noted<'a>, send: F) -> Open<'a, F>
     where
         F: FnMut(&mut Machine, &mut OutBuf) -> Result<StreamKey, Refusal>,
     {
-        Open::new(self, send)
+        Open::new(self, noted, send)
     }
 
     pub(crate) fn lock(&self) -> Guard<'_> {
         self.shared.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(crate) fn time(&self) -> Time {
+    /// The writing half of the socket.
+    pub(crate) fn io(&self) -> &WriteHalf {
+        &self.io
+    }
+
+    /// The time of this connection, which begins with it; on a server, when it was accepted.
+    #[inline]
+    pub fn time(&self) -> Time {
         Time::from_nanos(self.started.elapsed().as_nanos() as u64)
     }
 
@@ -216,16 +239,25 @@ impl Conn {
             drop(shared);
             return tell_origin(news);
         }
+        if let Some(waker) = shared.wake.take_only() {
+            let news = shared.take_news();
+            drop(shared);
+            tell_origin(news);
+            return waker.wake();
+        }
+        self.wake_several(shared);
+    }
+
+    /// Wakes a few at a time, in the order in which they came.
+    #[inline(never)]
+    fn wake_several<'a>(&'a self, mut shared: Guard<'a>) {
         loop {
-            // By few at a time, so that the list stays where it is and nobody allocates another one.
-            let few = shared.wake.len().min(WAKES);
-            let mut wake = [const { None }; WAKES];
-            wake.iter_mut().zip(shared.wake.drain(..few)).for_each(|(place, waker)| *place = Some(waker));
+            let few = shared.wake.take_few();
             let are_more = !shared.wake.is_empty();
             let news = shared.take_news();
             drop(shared);
             tell_origin(news);
-            wake.into_iter().flatten().for_each(Waker::wake);
+            few.for_each(Waker::wake);
             if !are_more {
                 return;
             }
@@ -307,16 +339,12 @@ impl Conn {
     }
 
     /// Gives handles of a stream back, and the memory that its user had.
-    pub(crate) fn release(&self, at: SlotKey, sides: Sides, heads: [Option<Box<Head>>; 2], content: Content) {
+    pub(crate) fn release(&self, at: SlotKey, sides: Sides, head: Option<Box<Head>>, content: Content) {
         let mut shared = self.lock();
         shared.give_back(at, content.len());
         shared.release(at, sides);
-        let [one, other] = heads;
-        if let Some(head) = one {
-            shared.give_head(head);
-        }
-        if let Some(head) = other {
-            shared.give_head(head);
+        if let Some(head) = head {
+            shared.heads.give(head);
         }
         shared.give_content(content);
         shared.take_notices();
@@ -338,14 +366,21 @@ impl Conn {
         if shared.goes_on() {
             // Answers to what came at once leave at once.
             shared.feed();
+            if shared.machine.is_client() {
+                shared.stow_input();
+            }
             return (self.wake_and_lock(shared), true);
         }
         shared = self.flush(shared);
+        if shared.blocked {
+            shared.settle_memory();
+        }
         if shared.ended.is_some() {
             return (shared, true);
         }
         if !shared.wants_read() {
             shared.is_read_stopped = true;
+            shared.stow_input();
             return (shared, false);
         }
         shared.is_read_stopped = false;
@@ -353,22 +388,43 @@ impl Conn {
         let Some(mut half) = locked.hand_over.begin_to_read(me, &mut locked.wake) else {
             return (shared, false);
         };
-        let mut input = shared.take_input();
+        if std::mem::take(&mut locked.is_emptied) {
+            drop(shared);
+            let is_awaited = half.is_awaited(cx);
+            shared = self.lock();
+            if is_awaited {
+                shared.hand_over.end_to_read(half);
+                shared.stow_input();
+                return (self.flush(shared), false);
+            }
+            shared.reads_unasked = READS_UNASKED;
+        }
+        let (mut input, step) = (shared.take_input(), shared.read_step());
         drop(shared);
-        let read = poll_read(&mut half, input.space(READ_STEP), cx);
+        let space = input.space(step);
+        let room = space.len();
+        let read = poll_read(&mut half, space, cx);
+        let mut is_emptied = false;
         if let Poll::Ready(Ok(octets)) = read {
             input.filled(octets);
+            is_emptied = octets < room;
         }
         shared = self.lock();
         shared.hand_over.end_to_read(half);
+        match shared.reads_unasked {
+            0 => shared.is_emptied = is_emptied,
+            _ => shared.reads_unasked -= 1,
+        }
+        if read.is_pending() {
+            shared.put_input_back(input);
+            return (self.flush(shared), false);
+        }
         shared.input = input;
         match read {
-            Poll::Pending => return (self.flush(shared), false),
+            Poll::Pending => {}
             Poll::Ready(Ok(0)) => {
-                shared.is_input_over = true;
                 shared.now = self.time();
-                shared.feed();
-                shared.end_if_cut();
+                shared.input_ended();
             }
             Poll::Ready(Ok(_)) => {
                 shared.now = self.time();
@@ -376,13 +432,17 @@ impl Conn {
                 locked.hand_over.arrive(me, &mut locked.slots);
                 locked.feed();
             }
-            Poll::Ready(Err(error)) => shared.input_failed(Error::io(Phase::Content, &error)),
+            Poll::Ready(Err(error)) => shared.input_failed(Error::io(Phase::Content, error)),
+        }
+        if shared.machine.is_client() || shared.ended.is_some() {
+            // Who reads next may be on another thread; a server's task goes on until there is nothing to read.
+            shared.stow_usual_input();
         }
         (self.wake_and_lock(shared), true)
     }
 
     /// Writes what waits, until there is nothing more or the socket takes no more.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn flush<'a>(&'a self, shared: Guard<'a>) -> Guard<'a> {
         let shared = if shared.may_have_output() { self.write_all(shared) } else { shared };
         if shared.machine.wants_shutdown() { self.shut(shared) } else { shared }
@@ -426,7 +486,7 @@ impl Conn {
                     shared.look_soon();
                     shared.wake_task();
                 }
-                Err(_) => shared.write_failed(),
+                Err(error) => shared.write_failed(error),
             }
         }
     }
@@ -448,20 +508,21 @@ impl Conn {
 
     /// Says to the peer that nothing more will come, after what was written: the end of TLS, then FIN.
     pub(crate) fn say_goodbye<'a>(&'a self, mut shared: Guard<'a>) -> Guard<'a> {
+        let is_cut = shared.machine.is_cut_unseen();
         #[cfg(feature = "tls")]
-        if let Some(tls) = &mut shared.tls {
+        if let Some(tls) = shared.tls.as_mut().filter(|_| !is_cut) {
             tls.close();
         }
         shared = self.flush(shared);
         // The peer may be gone already; there is nobody left to tell.
-        let _ = if shared.machine.is_cut_unseen() { self.io.abort() } else { self.io.shut() };
+        let _ = if is_cut { self.io.abort() } else { self.io.shut() };
         shared
     }
 }
 
 /// Reads once. A short read tells tokio that the socket is empty, which spares the call that would find out.
 pub(crate) fn poll_read(
-    half: &mut ReadHalf,
+    half: &mut (impl AsyncRead + Unpin),
     space: &mut [u8],
     cx: &mut Context<'_>,
 ) -> Poll<io::Result<usize>> {
@@ -509,19 +570,20 @@ impl Shared {
     /// Moves what is to be written into `pending`. False when there is nothing.
     fn stage(&mut self) -> bool {
         self.machine.poll_transmit(self.now, &mut self.out);
-        if self.output_is_lost {
+        if self.output_failure.is_some() {
             self.out.clear();
             self.pending.clear();
             return false;
         }
         #[cfg(feature = "tls")]
         if let Some(tls) = &mut self.tls {
+            self.room.prepare(self.out.len(), &mut self.pending);
             if let Err(error) = tls.encrypt(&mut self.out, &mut self.pending) {
                 self.end(error);
             }
             return !self.pending.is_empty();
         }
-        if self.pending.is_empty() {
+        if self.pending.is_empty() && !self.out.is_empty() {
             std::mem::swap(&mut self.pending, &mut self.out);
         }
         !self.pending.is_empty()
@@ -537,6 +599,7 @@ impl Shared {
             self.machine.handle_timeout(now);
             self.take_notices();
         }
+        self.call_again();
         self.look_around(now);
     }
 
@@ -544,31 +607,34 @@ impl Shared {
         if !self.pending.is_empty() || !self.out.is_empty() {
             return;
         }
-        if std::mem::take(&mut self.writers_wait) {
-            self.wake_writers();
+        if self.out.capacity() < self.pending.capacity() && self.pending.capacity() > SMALL_OUTPUT {
+            // The next output goes into the larger buffer, so that the other one need not grow as well. Small ones take turns: the
+            // other one is needed whenever a thread adds to the output while another one writes, and is warm by then.
+            std::mem::swap(&mut self.out, &mut self.pending);
         }
-        if self.machine.give_room(OUTPUT_SOFT_LIMIT as u32) {
+        self.share_room();
+        if self.machine.give_room(self.room.bound() as u32) {
             self.take_notices();
         }
     }
 
     /// What the peer sent before it closed is still worth reading, and reading will tell that it closed: only the output
     /// is given up.
-    fn write_failed(&mut self) {
-        self.output_is_lost = true;
+    fn write_failed(&mut self, error: io::Error) {
+        self.output_failure = Some(Error::io(Phase::Send, error));
         self.end_if_cut();
     }
 
     /// A peer of HTTP/1.1 may close its side and go on to read (RFC 9112 §9.6). One that takes no more either is gone.
-    fn end_if_cut(&mut self) {
-        if self.output_is_lost && self.is_input_over {
-            self.end(Error::closed());
+    pub(crate) fn end_if_cut(&mut self) {
+        if let (Some(error), true) = (&self.output_failure, self.is_input_over) {
+            self.end(error.clone());
         }
     }
 
     /// Whether a writer has to wait until the output has drained.
     pub(crate) fn output_is_full(&self) -> bool {
-        self.unsent() > OUTPUT_SOFT_LIMIT
+        self.unsent() >= self.room.bound()
     }
 
     /// What a caller does that has noted that it waits.
@@ -577,7 +643,7 @@ impl Shared {
     }
 
     /// A caller leaves, on a client.
-    fn give_way(&mut self, leaves: impl Fn(Reader) -> bool) {
+    pub(crate) fn give_way(&mut self, leaves: impl Fn(Reader) -> bool) {
         if self.machine.is_client() {
             self.hand_over.give_way(leaves, &mut self.slots, &mut self.wake);
         }

@@ -8,6 +8,10 @@ use alula_h2::{Config, Connection};
 #[cfg(feature = "tls")]
 use rustls::{ClientConfig, pki_types::ServerName};
 
+#[cfg(feature = "tls")]
+use crate::tls::Tls;
+use tokio::time::Instant;
+
 use crate::{
     conn::{Conn, FrameObserver},
     error::{Error, Phase},
@@ -55,12 +59,11 @@ impl Connect {
     /// TLS failed, the peer chose no version that is spoken, or the transport broke.
     pub async fn over(&self, socket: impl Into<Socket>) -> Result<Arc<Conn>, Error> {
         let conn = self.secure(socket.into()).await?;
-        let conn = conn.observed_by(self.observer.clone()).into_shared();
         tokio::spawn(Standby::new(conn.clone(), self.at_end.clone()));
         Ok(conn)
     }
 
-    fn plain(&self, socket: Socket, version: Version) -> Result<Conn, Error> {
+    fn plain(&self, socket: Socket, version: Version) -> Result<Arc<Conn>, Error> {
         let machine: Machine = match version {
             Version::Http1 => {
                 let limits = self.config.limits.clone();
@@ -68,7 +71,8 @@ impl Connect {
             }
             Version::Http2 => Connection::client(self.config.clone()).into(),
         };
-        Conn::new(socket, machine, &self.ledger).map_err(|e| Error::io(Phase::Connect, &e))
+        Conn::new(socket, machine, &self.ledger, self.observer.clone(), Instant::now())
+            .map_err(|e| Error::io(Phase::Connect, e))
     }
 
     /// What is spoken in clear text.
@@ -77,19 +81,22 @@ impl Connect {
     }
 
     #[cfg(not(feature = "tls"))]
-    async fn secure(&self, socket: Socket) -> Result<Conn, Error> {
+    async fn secure(&self, socket: Socket) -> Result<Arc<Conn>, Error> {
         self.plain(socket, self.unasked())
     }
 
     #[cfg(feature = "tls")]
-    async fn secure(&self, mut socket: Socket) -> Result<Conn, Error> {
+    async fn secure(&self, mut socket: Socket) -> Result<Arc<Conn>, Error> {
         let Some((config, name)) = &self.tls else {
             return self.plain(socket, self.unasked());
         };
         let session = rustls::ClientConnection::new(config.clone(), name.clone())
             .map_err(|e| Error::tls(Phase::Handshake, e))?;
-        let tls = crate::handshake::shake_hands(&mut socket, session.into(), &[]).await?;
-        let version = self.speaks.agreed(tls.alpn()).ok_or(Error::no_version())?;
-        Ok(self.plain(socket, version)?.with_tls(tls))
+        let mut tls = Box::new(Tls::new(session.into()));
+        tls.shake_hands(&mut socket, &[]).await?;
+        let version = self.speaks.agreed(tls.alpn()).ok_or_else(Error::no_version)?;
+        let conn = self.plain(socket, version)?;
+        conn.use_tls(tls);
+        Ok(conn)
     }
 }

@@ -22,6 +22,8 @@ const LOOK_AFTER_MIN: Duration = Duration::from_millis(1);
 pub struct Deadlines {
     /// When the response is to be whole.
     pub ends_at: Option<Instant>,
+    /// The time that the call was given for that, which is only told.
+    pub total: Option<Duration>,
     /// How long from now on its head may take.
     pub head: Option<Duration>,
     /// How long none of the content may move that is waited for, either way.
@@ -34,6 +36,8 @@ pub(crate) struct Terms {
     total: Option<Time>,
     head: Option<Time>,
     idle: Option<Duration>,
+    /// The times that were given for `total` and `head`.
+    given: [Option<Duration>; 2],
     is_head_here: bool,
     /// Since when nothing has moved, and how much had.
     still_since: Time,
@@ -61,6 +65,7 @@ impl Stream {
                 .map(|at| now.saturating_add(at.saturating_duration_since(Instant::now()))),
             head: deadlines.head.map(|after| now.saturating_add(after)),
             idle: deadlines.idle,
+            given: [deadlines.total, deadlines.head],
             is_head_here: false,
             still_since: now,
             moved: slot.received + slot.sent,
@@ -93,8 +98,8 @@ impl Slot {
         }
     }
 
-    /// Whether anything has taken too long by now; if not, it notes when to look again.
-    fn is_late(&mut self, now: Time) -> bool {
+    /// The failure if anything has taken too long by now; if not, it notes when to look again.
+    fn late(&mut self, now: Time) -> Option<Error> {
         let waits = |side: Side| self.waits[side as usize].is_waiting();
         let is_awaited = waits(Side::Write) || (self.terms.is_head_here && waits(Side::Read));
         let moved = self.received + self.sent;
@@ -105,7 +110,12 @@ impl Slot {
         let is_still = terms.idle.is_some_and(|idle| now.saturating_since(terms.still_since) >= idle);
         let has_passed = |at: Option<Time>| at.is_some_and(|at| at <= now);
         self.deadline = terms.next(now);
-        is_still || has_passed(terms.total) || has_passed(terms.head)
+        let [total, head] = terms.given;
+        match (has_passed(terms.total), has_passed(terms.head)) {
+            (true, _) => Some(Error::deadline(total)),
+            (_, true) => Some(Error::deadline(head)),
+            _ => is_still.then(|| Error::deadline(terms.idle)),
+        }
     }
 }
 
@@ -119,8 +129,9 @@ impl Shared {
             if slot.failed.is_some() || slot.ended {
                 continue;
             }
-            if deadline <= now && slot.is_late(now) {
-                slot.failed = Some(Error::deadline());
+            let late = if deadline <= now { slot.late(now) } else { None };
+            if let Some(late) = late {
+                slot.failed = Some(late);
                 self.machine.reset(stream, ErrorCode::CANCEL);
                 self.wake_later(index, Side::Read);
                 self.wake_later(index, Side::Write);

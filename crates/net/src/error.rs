@@ -1,27 +1,55 @@
-//! Why a request or a connection failed: the phase, who broke which rule, and whether sending again is safe.
+//! Failures of requests and connections: what was asked of whom, the phase, the cause, and whether sending again is safe.
 
-use std::{fmt, io, sync::Arc};
+use std::{
+    io,
+    sync::{Arc, LazyLock},
+    time::Duration,
+};
 
-use alula_fields::{FieldError, Status};
+use alula_fields::FieldError;
 use alula_h1 as h1;
-use alula_h2::{ConnectionError, ErrorCode, Origin, Reset, SendError, Violation};
+use alula_h2::{ConnectionError, ErrorCode, Origin, Reset};
 
 use crate::{
-    fault::{Attempt, write_tried},
+    asked::Asked,
+    cause::{Cause, Refusal},
+    fault::Attempt,
+    occupied::Occupied,
     overrun::Overrun,
 };
 
 /// A failed request, response or connection.
 ///
-/// Cloning allocates nothing. `Display` gives one sentence that names the phase, the rule and whether the
-/// request may be sent again.
+/// `Display` gives one sentence: what was asked of whom, if that is known, then what went wrong, in the words that the phase has
+/// for it. Credentials and the values of a query are not shown. Whether the request may be sent again is told by
+/// [`retry`](Self::retry), and is no part of the sentence. An error of the operating system, of a connector, a resolver, a reader
+/// or a sink is the [source](std::error::Error::source), and its text is part of the sentence as well.
+///
+/// As large as a pointer; cloning allocates nothing.
 #[derive(Clone, Debug)]
-pub struct Error {
-    phase: Phase,
-    cause: Cause,
+pub struct Error(Arc<Facts>);
+
+/// All that is known of a failure.
+#[derive(Clone, Debug)]
+pub(crate) struct Facts {
+    pub(crate) phase: Phase,
+    pub(crate) cause: Cause,
     retry: Retry,
-    tried: Option<Arc<[Attempt]>>,
+    is_unanswered: bool,
     sent: u64,
+    pub(crate) asked: Option<Arc<Asked>>,
+    /// The host that was looked up, the socket or the file.
+    pub(crate) place: Option<Arc<str>>,
+    /// The time that was given.
+    pub(crate) after: Option<Duration>,
+    /// The addresses that were tried.
+    pub(crate) tried: Option<Arc<[Attempt]>>,
+    /// The failure as the operating system, the transport, or whoever else told it.
+    pub(crate) source: Option<Arc<io::Error>>,
+    /// The requests that hold the connections which were waited for.
+    pub(crate) occupied: Occupied,
+    /// The debug data of a GOAWAY frame (RFC 9113 §6.8).
+    pub(crate) goaway: Option<Arc<[u8]>>,
 }
 
 /// What was being done when it failed.
@@ -59,146 +87,244 @@ pub enum Retry {
     Pointless,
 }
 
-/// What went wrong, and whose fault it was.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub enum Cause {
-    /// The caller asked for something that cannot be sent; the text names the rule.
-    Usage(&'static str),
-    /// A field the caller gave is not valid.
-    Field(FieldError),
-    /// HTTP does not allow what the caller asked for; nothing was sent.
-    Refused(Refusal),
-    /// The operating system refused or the connection broke.
-    Io(io::ErrorKind, Option<i32>),
-    /// What the content was copied to failed; the connection is well.
-    Sink(io::ErrorKind, Option<i32>),
-    /// The TLS handshake or a TLS record failed.
-    #[cfg(feature = "tls")]
-    Tls(Arc<rustls::Error>),
-    /// The peer did not agree by ALPN to a version of HTTP that this side speaks.
-    Protocol,
-    /// The peer broke a rule of the protocol on this stream.
-    Peer(Violation),
-    /// The connection ended: the peer broke a rule, went away or stopped answering.
-    Connection(ConnectionError),
-    /// The same over HTTP/1.1.
-    Http1(h1::ConnectionError),
-    /// The peer reset the stream (RFC 9113 §6.4).
-    Reset(ErrorCode),
-    /// The peer is closing the connection (RFC 9113 §6.8).
-    GoAway(ErrorCode),
-    /// The peer closed the connection before the message was whole.
-    Closed,
-    /// The peer closed a connection of HTTP/2 that had been used before, and nothing came after the request: it may have been
-    /// closing when the request was sent.
-    Unanswered,
-    /// The peer was slower than it may be, or made us hold more than we do.
-    Overrun(Overrun),
-    /// A deadline passed; the phase says which.
-    Deadline,
-    /// The proxy refused to lead to the origin, with this status (RFC 9110 §9.3.6).
-    ProxyStatus(Status),
-    /// The SOCKS proxy refused; the text says why (RFC 1928 §6).
-    Socks(&'static str),
-    /// A redirect cannot be followed; the text says why (RFC 9110 §15.4).
-    Redirect(&'static str),
-    /// The content cannot be decoded (RFC 9110 §8.4), or would grow over what it may; the text says which.
-    Coding(&'static str),
-    /// The content is longer than this many octets, which is what the caller allows.
-    TooLong(u64),
-    /// The content is not what it was to be read as; the text says why.
-    Unreadable(Arc<str>),
-    /// The response has this status, which is not the success that was asked for (RFC 9110 §15).
-    Status(Status),
-    /// The request was given up on this side.
-    Cancelled,
-}
-
-/// Why a message cannot be sent over the version of HTTP that the connection has.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Refusal {
-    /// Over HTTP/1.1.
-    Http1(h1::SendError),
-    /// Over HTTP/2.
-    Http2(SendError),
-}
-
 impl Error {
     /// An error of this phase and cause.
-    pub const fn new(phase: Phase, cause: Cause, retry: Retry) -> Self {
-        Self { phase, cause, retry, tried: None, sent: 0 }
+    pub fn new(phase: Phase, cause: Cause, retry: Retry) -> Self {
+        Self(Arc::new(Facts {
+            phase,
+            cause,
+            retry,
+            is_unanswered: false,
+            sent: 0,
+            asked: None,
+            place: None,
+            after: None,
+            tried: None,
+            source: None,
+            occupied: Occupied::default(),
+            goaway: None,
+        }))
     }
 
     /// A mistake of the caller; nothing was sent.
-    pub const fn usage(rule: &'static str) -> Self {
+    pub fn usage(rule: &'static str) -> Self {
         Self::new(Phase::Build, Cause::Usage(rule), Retry::Pointless)
     }
 
+    /// A failure of the program's own, which becomes the [source](std::error::Error::source): what a handler of a server ends with
+    /// when its work fails.
+    ///
+    /// ```
+    /// let failed = std::io::Error::other("the disk is full");
+    /// assert!(alula_net::Error::other(failed).to_string().contains("the disk is full"));
+    /// ```
+    pub fn other(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        Self::new(Phase::Build, Cause::Other(error.into().into()), Retry::Pointless)
+    }
+
+    /// The operating system or the transport failed, and says so itself. A request that failed before there was a connection may be
+    /// sent again; one whose file cannot be opened, in [`Phase::Build`], would fail the same way.
+    pub fn io(phase: Phase, error: io::Error) -> Self {
+        let retry = match phase {
+            Phase::Build => Retry::Pointless,
+            Phase::Resolve | Phase::Connect | Phase::Proxy => Retry::Safe,
+            _ => Retry::IfIdempotent,
+        };
+        Self::new(phase, Cause::Io(error.kind(), error.raw_os_error()), retry).because(error)
+    }
+
+    /// The work was given up on this side. Allocates nothing.
+    pub fn cancelled() -> Self {
+        OFTEN.cancelled.clone()
+    }
+
+    /// The runtime of a connection has ended, on which a request was sent or was to be.
+    pub fn runtime_ended(phase: Phase, retry: Retry) -> Self {
+        Self::new(phase, Cause::RuntimeEnded, retry)
+    }
+
+    /// The request that was asked, and of whom, if that is known.
+    pub fn asked(&self) -> Option<&Asked> {
+        self.0.asked.as_deref()
+    }
+
     /// What was being done.
-    pub const fn phase(&self) -> Phase {
-        self.phase
+    pub fn phase(&self) -> Phase {
+        self.0.phase
     }
 
     /// What went wrong.
-    pub const fn cause(&self) -> &Cause {
-        &self.cause
+    pub fn cause(&self) -> &Cause {
+        &self.0.cause
     }
 
     /// Whether the request may be sent again.
-    pub const fn retry(&self) -> Retry {
-        self.retry
+    pub fn retry(&self) -> Retry {
+        self.0.retry
+    }
+
+    /// The time that was given, when it was a deadline that passed.
+    pub fn after(&self) -> Option<Duration> {
+        self.0.after
     }
 
     /// The addresses that were tried, in order, when no connection could be opened.
     pub fn tried(&self) -> &[Attempt] {
-        self.tried.as_deref().unwrap_or_default()
+        self.0.tried.as_deref().unwrap_or_default()
+    }
+
+    /// The debug data that the peer sent with GOAWAY (RFC 9113 §6.8), its first 128 octets at most; empty when the failure
+    /// has another cause, or the peer sent none.
+    pub fn goaway_debug(&self) -> &[u8] {
+        self.0.goaway.as_deref().unwrap_or_default()
+    }
+
+    /// The requests that held all connections to the origin while this one waited for one, in [`Phase::Queue`].
+    pub fn occupied(&self) -> Option<Occupied> {
+        Some(self.0.occupied).filter(|occupied| !occupied.is_nothing())
+    }
+
+    /// Returns true when a connection that had been used before ended before anything came after the request. The peer may have
+    /// been closing it when the request was sent; that it did not act on the request is likely, and not certain.
+    pub fn is_unanswered(&self) -> bool {
+        let is_said = matches!(
+            self.0.cause,
+            Cause::Unanswered | Cause::Http1(h1::ConnectionError::Unanswered { is_reused: true })
+        );
+        self.0.is_unanswered || is_said
     }
 
     /// Octets of the request's content that had been handed to the connection.
-    pub const fn sent(&self) -> u64 {
-        self.sent
+    pub fn sent(&self) -> u64 {
+        self.0.sent
     }
 
-    /// The same failure, after these addresses were tried.
-    #[must_use]
-    pub fn with_tried(mut self, tried: impl Into<Arc<[Attempt]>>) -> Self {
-        self.tried = Some(tried.into());
-        self
+    pub(crate) fn facts(&self) -> &Facts {
+        &self.0
     }
 
-    /// The same failure, after so many octets of content were handed on.
-    #[must_use]
-    pub const fn with_sent(mut self, octets: u64) -> Self {
-        self.sent = octets;
+    /// The same failure, of which more is known. Allocates when others have it as well.
+    fn knowing(mut self, learn: impl FnOnce(&mut Facts)) -> Self {
+        learn(Arc::make_mut(&mut self.0));
         self
+    }
+}
+
+/// The same failure with what else is known of it.
+impl Error {
+    /// Says what was asked of whom, unless that was said before.
+    #[must_use]
+    pub fn asking(self, asked: impl FnOnce() -> Asked) -> Self {
+        if self.0.asked.is_some() {
+            return self;
+        }
+        self.knowing(|facts| facts.asked = Some(Arc::new(asked())))
+    }
+
+    /// Names the host, socket or file that it is about.
+    #[must_use]
+    pub fn about(self, place: impl Into<Arc<str>>) -> Self {
+        self.knowing(|facts| facts.place = Some(place.into()))
+    }
+
+    /// Says how much time was given, unless that was said before.
+    #[must_use]
+    pub fn in_spite_of(self, given: Option<Duration>) -> Self {
+        match given {
+            Some(given) if self.0.after.is_none() => self.knowing(|facts| facts.after = Some(given)),
+            _ => self,
+        }
+    }
+
+    /// Keeps the error that it comes from.
+    #[must_use]
+    pub fn because(self, error: io::Error) -> Self {
+        self.knowing(|facts| facts.source = Some(Arc::new(error)))
+    }
+
+    /// Says which addresses were tried.
+    #[must_use]
+    pub fn with_tried(self, tried: impl Into<Arc<[Attempt]>>) -> Self {
+        self.knowing(|facts| facts.tried = Some(tried.into()))
+    }
+
+    /// Says that these requests held all connections to the origin.
+    #[must_use]
+    pub fn with_occupied(self, occupied: Occupied) -> Self {
+        self.knowing(|facts| facts.occupied = occupied)
+    }
+
+    /// Says how many octets of content had been handed on.
+    #[must_use]
+    pub fn with_sent(self, octets: u64) -> Self {
+        self.knowing(|facts| facts.sent = octets)
     }
 
     /// The same failure of a request that was sent before, when the peer may have acted on it: it is not known to be safe to send
     /// it again.
     #[must_use]
-    pub fn after_doubtful_try(mut self) -> Self {
-        if self.retry == Retry::Safe {
-            self.retry = Retry::IfIdempotent;
+    pub fn after_doubtful_try(self) -> Self {
+        match self.0.retry {
+            Retry::Safe => self.knowing(|facts| facts.retry = Retry::IfIdempotent),
+            _ => self,
         }
-        self
     }
 
     /// The same failure met in another phase.
     #[must_use]
-    pub fn during(mut self, phase: Phase) -> Self {
-        self.phase = phase;
-        self
+    pub fn during(self, phase: Phase) -> Self {
+        if self.0.phase == phase { self } else { self.knowing(|facts| facts.phase = phase) }
     }
 
-    pub(crate) fn io(phase: Phase, error: &io::Error) -> Self {
-        let is_before = matches!(phase, Phase::Resolve | Phase::Connect | Phase::Proxy);
-        let retry = if is_before { Retry::Safe } else { Retry::IfIdempotent };
-        Self::new(phase, Cause::Io(error.kind(), error.raw_os_error()), retry)
+    /// The same failure, of a connection that had been used before and brought nothing after the request.
+    pub(crate) fn unanswered(self) -> Self {
+        self.knowing(|facts| {
+            facts.is_unanswered = true;
+            if matches!(facts.cause, Cause::Closed) {
+                facts.cause = Cause::Unanswered;
+            }
+        })
     }
 
+    /// Adds the debug data of GOAWAY, if that is the cause.
+    pub(crate) fn with_goaway_debug(self, debug: &[u8]) -> Self {
+        if !matches!(self.0.cause, Cause::GoAway(_)) || debug.is_empty() {
+            return self;
+        }
+        self.knowing(|facts| facts.goaway = Some(debug.into()))
+    }
+
+    /// The same failure, met before the request was sent.
+    pub(crate) fn before_sending(self) -> Self {
+        self.knowing(|facts| {
+            (facts.phase, facts.retry, facts.is_unanswered) = (Phase::Send, Retry::Safe, false);
+        })
+    }
+
+    /// Returns true if the peer has reset the connection.
+    pub(crate) fn is_reset(&self) -> bool {
+        matches!(self.0.cause, Cause::Io(io::ErrorKind::ConnectionReset, _))
+    }
+}
+
+/// Failures of connections and of their streams.
+impl Error {
     pub(crate) fn connection(error: ConnectionError) -> Self {
         Self::new(Phase::Head, Cause::Connection(error), Retry::IfIdempotent)
+    }
+
+    /// A connection of HTTP/1.1 ended. One that had been used before and closes without a word may have been closing when the
+    /// request came; that it was not acted on is likely, and not certain.
+    pub(crate) fn http1(error: h1::ConnectionError) -> Self {
+        match error {
+            h1::ConnectionError::PeerClosed => OFTEN.peer_closed.clone(),
+            error => of_http1(error),
+        }
+    }
+
+    /// The peer closed the connection. Allocates nothing.
+    pub(crate) fn closed() -> Self {
+        OFTEN.closed.clone()
     }
 
     /// A stream that ended before its messages were whole.
@@ -213,18 +339,18 @@ impl Error {
     }
 
     /// The peer went away because something was wrong, and did not answer what it had taken.
-    pub(crate) const fn farewell(code: ErrorCode) -> Self {
+    pub(crate) fn farewell(code: ErrorCode) -> Self {
         Self::new(Phase::Head, Cause::GoAway(code), Retry::IfIdempotent)
     }
 
     /// The peer ran into a limit; before there is a connection, nothing was received from it.
-    pub(crate) const fn overrun(phase: Phase, overrun: Overrun) -> Self {
+    pub(crate) fn overrun(phase: Phase, overrun: Overrun) -> Self {
         let retry = if matches!(phase, Phase::Handshake) { Retry::Safe } else { Retry::IfIdempotent };
         Self::new(phase, Cause::Overrun(overrun), retry)
     }
 
     /// A command that the machine refused; nothing was sent.
-    pub(crate) fn refused(refusal: impl Into<Refusal>) -> Self {
+    pub fn refused(refusal: impl Into<Refusal>) -> Self {
         let refusal = refusal.into();
         let (phase, retry) = match refusal.is_of_connection() {
             true => (Phase::Send, Retry::Safe),
@@ -233,161 +359,21 @@ impl Error {
         Self::new(phase, Cause::Refused(refusal), retry)
     }
 
-    /// A connection of HTTP/1.1 ended. One that had been used before and closes without a word may have been closing when the
-    /// request came; that it was not acted on is likely, and not certain.
-    pub(crate) const fn http1(error: h1::ConnectionError) -> Self {
-        Self::new(Phase::Head, Cause::Http1(error), Retry::IfIdempotent)
-    }
-
     /// What content was copied to failed.
-    pub(crate) fn sink(error: &io::Error) -> Self {
-        Self::new(Phase::Content, Cause::Sink(error.kind(), error.raw_os_error()), Retry::IfIdempotent)
+    pub(crate) fn sink(error: io::Error) -> Self {
+        let cause = Cause::Sink(error.kind(), error.raw_os_error());
+        Self::new(Phase::Content, cause, Retry::IfIdempotent).because(error)
     }
 
-    pub(crate) const fn closed() -> Self {
-        Self::new(Phase::Head, Cause::Closed, Retry::IfIdempotent)
-    }
-
-    pub(crate) const fn unanswered() -> Self {
-        Self::new(Phase::Head, Cause::Unanswered, Retry::IfIdempotent)
-    }
-
-    pub(crate) const fn deadline() -> Self {
-        Self::new(Phase::Head, Cause::Deadline, Retry::IfIdempotent)
-    }
-}
-
-impl Refusal {
-    /// Whether another connection would not refuse.
-    const fn is_of_connection(self) -> bool {
-        matches!(
-            self,
-            Self::Http2(SendError::GoingAway | SendError::Closed | SendError::IdsExhausted)
-                | Self::Http1(h1::SendError::GoingAway | h1::SendError::Closed)
-        )
-    }
-
-    /// Whether as many streams are open as the peer allows.
-    pub(crate) const fn is_full(self) -> bool {
-        matches!(self, Self::Http2(SendError::StreamLimit))
-    }
-
-    /// Whether the same connection would not refuse a little later.
-    pub(crate) const fn is_for_now(self) -> bool {
-        matches!(
-            self,
-            Self::Http2(SendError::StreamLimit | SendError::AwaitsSettings)
-                | Self::Http1(h1::SendError::Busy)
-        )
-    }
-}
-
-impl From<h1::SendError> for Refusal {
-    fn from(error: h1::SendError) -> Self {
-        Self::Http1(error)
-    }
-}
-
-impl From<SendError> for Refusal {
-    fn from(error: SendError) -> Self {
-        Self::Http2(error)
-    }
-}
-
-impl fmt::Display for Refusal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Http1(error) => error.fmt(f),
-            Self::Http2(error) => error.fmt(f),
-        }
-    }
-}
-
-impl From<FieldError> for Error {
-    fn from(error: FieldError) -> Self {
-        Self::new(Phase::Build, Cause::Field(error), Retry::Pointless)
-    }
-}
-
-impl std::error::Error for Error {}
-
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.phase, self.cause)?;
-        write_tried(f, self.tried())?;
-        write!(f, "; {}", self.retry)
-    }
-}
-
-impl fmt::Display for Phase {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Build => "while checking the request",
-            Self::Queue => "while waiting for a connection",
-            Self::Resolve => "while looking up the host",
-            Self::Connect => "while connecting",
-            Self::Proxy => "while asking the proxy",
-            Self::Handshake => "during the TLS handshake",
-            Self::Send => "while sending",
-            Self::Head => "while waiting for the head of the message",
-            Self::Content => "while reading the content",
-        })
-    }
-}
-
-impl fmt::Display for Retry {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Safe => "sending it again is safe",
-            Self::IfIdempotent => "send it again only if it is idempotent (RFC 9110 §9.2.2)",
-            Self::Pointless => "sending it again would fail the same way",
-        })
-    }
-}
-
-impl fmt::Display for Cause {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Usage(rule) => f.write_str(rule),
-            Self::Field(error) => error.fmt(f),
-            Self::Refused(error) => error.fmt(f),
-            Self::Io(kind, code) => write_io(f, *kind, *code),
-            Self::Sink(kind, code) => {
-                f.write_str("what the content is copied to failed: ")?;
-                write_io(f, *kind, *code)
-            }
-            #[cfg(feature = "tls")]
-            Self::Tls(error) => error.fmt(f),
-            Self::Protocol => f.write_str(
-                "the peer did not choose by ALPN (RFC 7301 §3.2) a version of HTTP that was offered",
-            ),
-            Self::Peer(violation) => write!(f, "the peer broke a rule: {violation}"),
-            Self::Connection(error) => error.fmt(f),
-            Self::Http1(error) => error.fmt(f),
-            Self::Reset(code) => write!(f, "the peer reset the stream with {code} (RFC 9113 §6.4)"),
-            Self::GoAway(code) => write!(f, "the peer closes the connection with {code} (RFC 9113 §6.8)"),
-            Self::Closed => f.write_str("the peer closed the connection before the message was whole"),
-            Self::Unanswered => f.write_str("the peer closed the connection without an answer"),
-            Self::Overrun(overrun) => overrun.fmt(f),
-            Self::Deadline => f.write_str("the deadline passed"),
-            Self::ProxyStatus(status) => write!(f, "the proxy refused with {status} (RFC 9110 §9.3.6)"),
-            Self::Socks(why) => write!(f, "the SOCKS proxy refused: {why} (RFC 1928 §6)"),
-            Self::Redirect(why) => write!(f, "the redirect is not followed: {why} (RFC 9110 §15.4)"),
-            Self::Coding(why) => write!(f, "the content cannot be decoded: {why} (RFC 9110 §8.4)"),
-            Self::TooLong(octets_max) => write!(f, "the content is longer than {octets_max} octets"),
-            Self::Status(status) => {
-                let reason = status.reason().unwrap_or("with a status that has no name");
-                write!(f, "the server answered {status} {reason} (RFC 9110 §15)")
-            }
-            Self::Unreadable(why) => write!(f, "the content is not what was expected: {why}"),
-            Self::Cancelled => f.write_str("it was cancelled on this side"),
-        }
+    /// A deadline of a stream has passed.
+    pub(crate) fn deadline(given: Option<Duration>) -> Self {
+        Self::new(Phase::Head, Cause::Deadline, Retry::IfIdempotent).in_spite_of(given)
     }
 }
 
 #[cfg(feature = "tls")]
 impl Error {
-    pub(crate) const fn no_version() -> Self {
+    pub(crate) fn no_version() -> Self {
         Self::new(Phase::Handshake, Cause::Protocol, Retry::Pointless)
     }
 
@@ -397,9 +383,36 @@ impl Error {
     }
 }
 
-fn write_io(f: &mut fmt::Formatter<'_>, kind: io::ErrorKind, code: Option<i32>) -> fmt::Result {
-    match code {
-        Some(code) => write!(f, "{kind} (os error {code})"),
-        None => write!(f, "{kind}"),
+/// Failures that are made once, at the first of them: connections end with these that go well, and are to allocate nothing then.
+struct Often {
+    cancelled: Error,
+    closed: Error,
+    peer_closed: Error,
+}
+
+static OFTEN: LazyLock<Often> = LazyLock::new(|| Often {
+    cancelled: Error::new(Phase::Send, Cause::Cancelled, Retry::IfIdempotent),
+    closed: Error::new(Phase::Head, Cause::Closed, Retry::IfIdempotent),
+    peer_closed: of_http1(h1::ConnectionError::PeerClosed),
+});
+
+fn of_http1(error: h1::ConnectionError) -> Error {
+    Error::new(Phase::Head, Cause::Http1(error), Retry::IfIdempotent)
+}
+
+impl From<FieldError> for Error {
+    fn from(error: FieldError) -> Self {
+        Self::new(Phase::Build, Cause::Field(error), Retry::Pointless)
+    }
+}
+
+/// An error of the operating system, a connector, a resolver, a reader or a sink is the source, where that is the cause.
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        if let Cause::Other(error) = &self.0.cause {
+            return Some(&**error);
+        }
+        let source = self.0.source.as_deref();
+        source.map(|error| error as &(dyn std::error::Error + 'static))
     }
 }

@@ -1,8 +1,11 @@
 //! What else is known about a failure: whose fault it was, by which rule, and whom was tried.
 
-use std::{fmt, io, net::SocketAddr};
+use std::{io, net::SocketAddr};
 
-use crate::error::{Cause, Error, Phase, Retry};
+use crate::{
+    cause::Cause,
+    error::{Error, Phase, Retry},
+};
 
 /// Who has to change something so that the same request would succeed.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -28,9 +31,16 @@ impl Error {
     /// Whose fault it was, as far as this side can tell. Allocates nothing.
     pub fn fault(&self) -> Fault {
         match self.cause() {
-            Cause::Usage(_) | Cause::Field(_) | Cause::Refused(_) | Cause::Sink(..) | Cause::Cancelled => {
-                Fault::Caller
-            }
+            Cause::RuntimeEnded
+            | Cause::Other(_)
+            | Cause::Usage(_)
+            | Cause::Url(_)
+            | Cause::Field(_)
+            | Cause::Refused(_)
+            | Cause::Sink(..)
+            | Cause::Cancelled => Fault::Caller,
+            // A file that is not there, for one.
+            Cause::Io(..) if self.phase() == Phase::Build => Fault::Caller,
             Cause::Io(..) | Cause::Deadline => Fault::Between,
             _ => Fault::Peer,
         }
@@ -61,40 +71,9 @@ impl Error {
     }
 }
 
-/// Says the addresses that were tried, after the cause: "; tried 192.0.2.1:80 (connection refused) and …".
-pub(crate) fn write_tried(f: &mut fmt::Formatter<'_>, tried: &[Attempt]) -> fmt::Result {
-    for (place, Attempt { address, failure }) in tried.iter().enumerate() {
-        let before = match place {
-            0 => "; tried ",
-            _ if place + 1 == tried.len() => " and ",
-            _ => ", ",
-        };
-        write!(f, "{before}{address} ({failure})")?;
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn what_was_tried_is_part_of_the_sentence() {
-        let refused =
-            Error::new(Phase::Connect, Cause::Io(io::ErrorKind::ConnectionRefused, Some(111)), Retry::Safe);
-        let attempt = |address: &str, failure| Attempt { address: address.parse().unwrap(), failure };
-        let tried = [
-            attempt("[::1]:80", io::ErrorKind::ConnectionRefused),
-            attempt("127.0.0.1:80", io::ErrorKind::TimedOut),
-        ];
-        let error = refused.with_tried(tried);
-        assert_eq!(
-            error.to_string(),
-            "while connecting: connection refused (os error 111); tried [::1]:80 (connection refused) and \
-             127.0.0.1:80 (timed out); sending it again is safe"
-        );
-        assert_eq!((error.tried().len(), error.fault(), error.is_connect()), (2, Fault::Between, true));
-    }
 
     #[test]
     fn faults_are_told_apart() {
@@ -107,5 +86,7 @@ mod tests {
             let error = Error::new(Phase::Head, cause, Retry::IfIdempotent);
             assert_eq!((error.fault(), error.is_timeout()), (fault, is_timeout), "{error}");
         }
+        let no_file = Error::io(Phase::Build, io::ErrorKind::NotFound.into());
+        assert_eq!((no_file.fault(), no_file.retry()), (Fault::Caller, Retry::Pointless));
     }
 }

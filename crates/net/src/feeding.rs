@@ -1,20 +1,23 @@
 //! What comes: octets from the socket to the machine, and what it makes of them to the slots of their streams.
 
-use alula_fields::{FieldSection, ResponseHead, Status, StreamKey};
-use alula_h1 as h1;
-use alula_h2::Violation;
+use alula_fields::{FieldFlags, FieldSection, Head, KnownName, ResponseHead, Status, StreamKey};
+use alula_h2::{ErrorCode, Violation};
 
 use crate::{
-    error::{Cause, Error},
+    error::Error,
     hand_over::Side,
-    machine::Event,
+    happened::Event,
+    overrun::Overrun,
     read_buf::ReadBuf,
     shared::{Accepted, Shared},
-    slot::Sides,
+    slot::{Expectation, Sides},
 };
 
 /// What a peer of HTTP/1.1 may send ahead before reading stops.
 const AHEAD_OCTETS_MAX: usize = 64 * 1024;
+/// The seconds after which a client may ask again that was refused for want of memory: by then the peers that hold memory and
+/// take nothing have been looked at ([`Limits::body_rate_grace`](alula_fields::Limits::body_rate_grace) is as long by default).
+const RETRY_AFTER: &[u8] = b"5";
 
 impl Shared {
     /// Handles what the peer sent: decrypts it, feeds the machine, and notes whom to wake.
@@ -29,8 +32,9 @@ impl Shared {
 
     #[cfg(feature = "tls")]
     fn try_feed(&mut self) -> Result<(), Error> {
-        if self.tls.is_some() && self.plain.capacity() == 0 {
-            self.plain = self.spare_input();
+        if self.tls.is_some() && (self.plain.capacity() == 0 || !self.input.is_empty()) {
+            let plain = std::mem::take(&mut self.plain);
+            self.plain = self.widened(plain);
         }
         let Some(tls) = &mut self.tls else {
             return self.feed_input();
@@ -87,20 +91,31 @@ impl Shared {
     #[cold]
     fn tell_end_now(&mut self) -> Result<(), Error> {
         self.is_end_told = true;
-        if let Some(event) = self.machine.receive_end(self.now)? {
+        if let Some(event) = self.machine.receive_end(self.is_truncated, self.now)? {
             self.on_event(event, &ReadBuf::default());
         }
         Ok(())
     }
 
-    /// The socket has broken: what was sent on a connection that had been used before may have met its end.
+    /// The peer has closed its side. Where a write was told of a reset, that is what it was: the system tells of it once, and
+    /// then of a plain end.
+    pub(crate) fn input_ended(&mut self) {
+        self.is_input_over = true;
+        #[cfg(feature = "tls")]
+        {
+            self.is_truncated = self.tls.is_some();
+        }
+        match &self.output_failure {
+            Some(error) if error.is_reset() => self.input_failed(error.clone()),
+            _ => self.feed(),
+        }
+        self.end_if_cut();
+    }
+
+    /// The connection broke. On one that had been used before, the request may have met its end.
     pub(crate) fn input_failed(&mut self, error: Error) {
-        let told = self.machine.receive_end(self.now);
-        self.take_notices();
-        self.end(match told {
-            Err(end) if matches!(end.cause(), Cause::Http1(h1::ConnectionError::Unanswered { .. })) => end,
-            _ => error,
-        });
+        self.is_input_over = true;
+        self.end(if self.machine.is_unanswered() { error.unanswered() } else { error });
     }
 
     /// Whether octets that the machine has left are taken now.
@@ -144,16 +159,19 @@ impl Shared {
     }
 
     fn on_head(&mut self, stream: StreamKey, end: bool) {
-        let mut head = self.lend_head();
-        if !self.machine.take_head(stream, &mut head) {
-            return;
-        }
+        let spare = self.heads.pop();
+        let Some(head) = self.machine.take_head(stream, spare) else { return };
         if !self.machine.is_client() {
+            if self.ledger.is_overloaded() {
+                return self.refuse(stream, head);
+            }
             let at = self.attach(stream);
             let slot = &mut self.slots[at.index as usize];
             slot.ended = end;
             slot.head_octets = self.held.head_came(&head);
-            slot.expects_continue = !end && head.fields.expects_continue();
+            if !end && head.fields.expects_continue() {
+                slot.expectation = Expectation::Waiting;
+            }
             self.accepted.push(Accepted { at, head, ended: end });
             return;
         }
@@ -162,17 +180,38 @@ impl Shared {
                 slot.head = Some(head);
                 slot.ended = end;
                 self.wake_later(index, Side::Read);
+                // The rest of the request may not be wanted any more.
+                self.wake_later(index, Side::Write);
             }
-            None => self.give_head(head),
+            None => self.heads.give(head),
         }
+    }
+
+    /// Refuses a request for want of memory, before it costs more of it.
+    #[cold]
+    fn refuse(&mut self, stream: StreamKey, request: Box<Head>) {
+        self.heads.give(request);
+        self.ledger.note_overrun(Overrun::OVERLOADED);
+        if !self.machine.is_http1() {
+            // The client may send it again, whatever its method is (RFC 9113 §8.7).
+            self.machine.reset(stream, ErrorCode::REFUSED_STREAM);
+            return;
+        }
+        let mut answer = self.heads.lend();
+        answer.fields.push_known(KnownName::RETRY_AFTER, RETRY_AFTER, FieldFlags::NONE);
+        let head = ResponseHead { status: Status::SERVICE_UNAVAILABLE, fields: &answer.fields };
+        // A stream that is gone already needs no answer.
+        let _ = self.machine.send_response(stream, &head, true, &mut self.out);
+        self.machine.forget(stream);
+        self.heads.give(answer);
     }
 
     /// An interim response: the one that is waited for tells a client to send its content (RFC 9110 §10.1.1). Others are dropped,
     /// unless somebody wants to hear of them; how many there may be is bounded by the machines.
     fn on_interim(&mut self, stream: StreamKey) {
-        let mut head = self.lend_head();
-        let is_there = self.machine.take_head(stream, &mut head);
-        if let (true, Some((index, slot))) = (is_there, self.of_stream(stream)) {
+        let spare = self.heads.pop();
+        let Some(mut head) = self.machine.take_head(stream, spare) else { return };
+        if let Some((index, slot)) = self.of_stream(stream) {
             slot.is_told_to_go_on |= head.status() == Some(Status::CONTINUE);
             let is_kept = slot.keeps_interim || !slot.is_awaited;
             let kept = is_kept.then(|| slot.interim.push_back(std::mem::take(&mut head)));
@@ -181,7 +220,7 @@ impl Shared {
                 return;
             }
         }
-        self.give_head(head);
+        self.heads.give(head);
     }
 
     /// A request with more fields than we take is answered 431 (RFC 6585 §5) and not looked at any more.
@@ -199,6 +238,8 @@ impl Shared {
             Some((index, slot)) if slot.held.has(Sides::READ) => {
                 slot.ended |= end;
                 slot.received += bytes.len() as u64;
+                // What has come need not be asked for.
+                slot.expectation = Expectation::None;
                 if !self.claims(index, bytes, input) {
                     self.store(index, bytes, input);
                 }
@@ -225,7 +266,7 @@ impl Shared {
     }
 
     fn on_trailers(&mut self, stream: StreamKey) {
-        let mut head = self.lend_head();
+        let mut head = self.heads.lend();
         let taken = self.machine.take_trailers(stream, &mut head.fields);
         match self.of_stream(stream) {
             Some((index, slot)) if taken => {
@@ -233,7 +274,7 @@ impl Shared {
                 slot.ended = true;
                 self.wake_later(index, Side::Read);
             }
-            _ => self.give_head(head),
+            _ => self.heads.give(head),
         }
     }
 }

@@ -13,6 +13,8 @@
 
 use std::task::Waker;
 
+use crate::wakes::Wakes;
+
 /// What a handle waits for.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Side {
@@ -38,6 +40,8 @@ pub(crate) enum Reader {
 pub(crate) struct Wait {
     waker: Option<Waker>,
     state: WaitState,
+    /// It has waited since [`take_waited`](Self::take_waited) was last called.
+    has_waited: bool,
 }
 
 #[derive(Clone, Copy, Default, Eq, PartialEq)]
@@ -55,6 +59,7 @@ impl Wait {
     #[inline]
     pub(crate) fn begin(&mut self, waker: &Waker) {
         self.state = WaitState::Waiting;
+        self.has_waited = true;
         match &mut self.waker {
             Some(old) => old.clone_from(waker),
             none => *none = Some(waker.clone()),
@@ -65,6 +70,11 @@ impl Wait {
     #[inline]
     pub(crate) fn is_waiting(&self) -> bool {
         self.state == WaitState::Waiting
+    }
+
+    /// Returns true if the handle waits, or has waited since this was last called: what wakes it may come at the same time.
+    pub(crate) fn take_waited(&mut self) -> bool {
+        std::mem::take(&mut self.has_waited) || self.is_waiting()
     }
 
     /// The waker of a handle that waits; it counts as woken from here on.
@@ -171,7 +181,8 @@ impl<H> HandOver<H> {
 
     /// Takes the reading half out, unless somebody else has it. Whoever has it leaves its waker with the reactor, in place of
     /// another's: from here on it is the reader.
-    pub(crate) fn begin_to_read(&mut self, me: Reader, wake: &mut Vec<Waker>) -> Option<H> {
+    #[inline]
+    pub(crate) fn begin_to_read(&mut self, me: Reader, wake: &mut Wakes) -> Option<H> {
         let half = self.half.take()?;
         if self.reader == Reader::Task && me != Reader::Task {
             self.wake_task(wake);
@@ -193,7 +204,7 @@ impl<H> HandOver<H> {
 
     /// The waker of a caller that waits goes to the list, if there is one here.
     #[inline]
-    pub(crate) fn wake_caller(&mut self, wait: &mut Wait, wake: &mut Vec<Waker>) {
+    pub(crate) fn wake_caller(&mut self, wait: &mut Wait, wake: &mut Wakes) {
         if let Some(waker) = wait.wake() {
             self.woken += 1;
             wake.push(waker);
@@ -217,7 +228,7 @@ impl<H> HandOver<H> {
     }
 
     /// What a client's caller does that has noted that it waits.
-    pub(crate) fn part(&mut self, me: Reader, waker: &Waker, wake: &mut Vec<Waker>) -> Part {
+    pub(crate) fn part(&mut self, me: Reader, waker: &Waker, wake: &mut Wakes) -> Part {
         if self.in_turn() {
             // Whoever reads writes as well: nobody has to wait for this caller to do it.
             self.yielding.take_if(|yielding| *yielding == me);
@@ -229,7 +240,7 @@ impl<H> HandOver<H> {
     /// Callers that were woken are about to run and may have something to send: the first that comes to wait
     /// runs again after them and writes once for all. Who has not run by then is not waited for again: a task may do
     /// something else, and one that polls two callers in turns would let them go first for ever.
-    fn lets_others_run(&mut self, me: Reader, waker: &Waker, wake: &mut Vec<Waker>) -> bool {
+    fn lets_others_run(&mut self, me: Reader, waker: &Waker, wake: &mut Wakes) -> bool {
         if self.yielding == Some(me) {
             self.late = self.woken;
         }
@@ -250,7 +261,7 @@ impl<H> HandOver<H> {
         &mut self,
         leaves: impl Fn(Reader) -> bool,
         waits: &mut impl Waits,
-        wake: &mut Vec<Waker>,
+        wake: &mut Wakes,
     ) {
         // Callers that came meanwhile count on the one that yielded, but not while somebody is in a turn: that one goes
         // on reading, and has to stay the reader so that it is noticed when it leaves.
@@ -260,7 +271,7 @@ impl<H> HandOver<H> {
         }
     }
 
-    fn pass_on(&mut self, waits: &mut impl Waits, wake: &mut Vec<Waker>) {
+    fn pass_on(&mut self, waits: &mut impl Waits, wake: &mut Wakes) {
         if self.reader == Reader::Task {
             // The task sleeps as the reader and has to look in again from now on.
             self.wake_task(wake);
@@ -294,7 +305,7 @@ impl<H> HandOver<H> {
         self.task_runs = runs;
     }
 
-    pub(crate) fn wake_task(&mut self, wake: &mut Vec<Waker>) {
+    pub(crate) fn wake_task(&mut self, wake: &mut Wakes) {
         if !self.task_runs
             && let Some(waker) = self.task.take()
         {
@@ -335,11 +346,11 @@ mod tests {
     /// other let it go first, and so on for ever.
     #[test]
     fn who_does_not_come_is_let_go_first_once() {
-        let (mut hand_over, mut wake) = (HandOver::new("half"), Vec::new());
+        let (mut hand_over, mut wake) = (HandOver::new("half"), Wakes::default());
         let mut late = Wait::default();
         late.begin(Waker::noop());
         hand_over.wake_caller(&mut late, &mut wake);
-        wake.clear();
+        wake.take_few().for_each(drop);
         let mut part = |me| hand_over.part(me, Waker::noop(), &mut wake);
         assert_eq!((part(SENDER), part(RECEIVER)), (Part::Rests, Part::Rests));
         assert_eq!((part(RECEIVER), part(SENDER)), (Part::Rests, Part::Turns));
@@ -351,7 +362,7 @@ mod tests {
 
     #[test]
     fn a_reader_that_leaves_passes_on_and_one_that_does_not_read_need_not() {
-        let (mut hand_over, mut wake) = (HandOver::new("half"), Vec::new());
+        let (mut hand_over, mut wake) = (HandOver::new("half"), Wakes::default());
         let mut waits: Vec<[Wait; 2]> = vec![Default::default(), Default::default()];
         waits[1][0].begin(Waker::noop());
         let half = hand_over.begin_to_read(SENDER, &mut wake);

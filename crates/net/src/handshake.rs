@@ -1,11 +1,17 @@
 //! The TLS handshake, on both sides, before a connection has its loops.
 
-use std::io;
+use std::{
+    future::poll_fn,
+    io,
+    pin::Pin,
+    task::{Context, Poll, ready},
+};
 
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::io::{AsyncRead as _, AsyncWriteExt as _, ReadBuf};
 
 use crate::{
     error::{Error, Phase},
+    lending::{give_back, lend},
     tls::Tls,
     transport::Socket,
 };
@@ -13,38 +19,47 @@ use crate::{
 /// Octets asked of the socket at once.
 const READ_STEP: usize = 16 * 1024;
 
-/// Brings a session to the end of its handshake; what the peer said was read as far as `begun`.
-///
-/// # Errors
-/// The peer's certificate is not trusted, the two have nothing in common, or the connection broke.
-pub(crate) async fn shake_hands(
-    socket: &mut Socket,
-    mut session: rustls::Connection,
-    begun: &[u8],
-) -> Result<Tls, Error> {
-    let mut wire = vec![0; READ_STEP];
-    take(&mut session, begun)?;
-    while session.is_handshaking() {
-        send(socket, &mut session).await?;
-        if !session.is_handshaking() {
-            break;
+impl Tls {
+    /// Brings the session to the end of its handshake; what the peer said was read as far as `begun`.
+    ///
+    /// # Errors
+    /// The peer's certificate is not trusted, the two have nothing in common, or the connection broke.
+    pub(crate) async fn shake_hands(&mut self, socket: &mut Socket, begun: &[u8]) -> Result<(), Error> {
+        let session = &mut self.session;
+        take(session, begun)?;
+        while session.is_handshaking() {
+            send(socket, session).await?;
+            if !session.is_handshaking() {
+                break;
+            }
+            let taken = poll_fn(|cx| poll_receive(socket, session, cx)).await?;
+            // An alert that says why goes out even when the handshake has failed.
+            send(socket, session).await?;
+            taken?;
         }
-        let octets = socket.read(&mut wire).await.map_err(|e| failed(&e))?;
-        if octets == 0 {
-            return Err(failed(&io::ErrorKind::UnexpectedEof.into()));
-        }
-        let taken = take(&mut session, &wire[..octets]);
-        // An alert that says why goes out even when the handshake has failed.
-        send(socket, &mut session).await?;
-        taken?;
+        send(socket, session).await
     }
-    send(socket, &mut session).await?;
-    Ok(Tls::new(session))
+}
+
+/// Reads once and gives the session what came; the inner result is what it made of that.
+fn poll_receive(
+    socket: &mut Socket,
+    session: &mut rustls::Connection,
+    cx: &mut Context<'_>,
+) -> Poll<Result<Result<(), Error>, Error>> {
+    let mut wire = lend();
+    let mut space = ReadBuf::new(&mut wire[..READ_STEP]);
+    let read = Pin::new(socket).poll_read(cx, &mut space);
+    let taken = take(session, space.filled());
+    let is_end = space.filled().is_empty();
+    give_back(wire);
+    ready!(read).map_err(failed)?;
+    Poll::Ready(if is_end { Err(failed(io::ErrorKind::UnexpectedEof.into())) } else { Ok(taken) })
 }
 
 fn take(session: &mut rustls::Connection, mut wire: &[u8]) -> Result<(), Error> {
     while !wire.is_empty() {
-        session.read_tls(&mut wire).map_err(|e| failed(&e))?;
+        session.read_tls(&mut wire).map_err(failed)?;
         session.process_new_packets().map_err(refused)?;
     }
     Ok(())
@@ -62,11 +77,11 @@ fn refused(error: rustls::Error) -> Error {
 async fn send(socket: &mut Socket, session: &mut rustls::Connection) -> Result<(), Error> {
     let mut wire = Vec::new();
     while session.wants_write() {
-        session.write_tls(&mut wire).map_err(|e| failed(&e))?;
+        session.write_tls(&mut wire).map_err(failed)?;
     }
-    socket.write_all(&wire).await.map_err(|e| failed(&e))
+    socket.write_all(&wire).await.map_err(failed)
 }
 
-fn failed(error: &io::Error) -> Error {
+fn failed(error: io::Error) -> Error {
     Error::io(Phase::Handshake, error)
 }

@@ -2,14 +2,16 @@
 
 use std::io;
 
-use crate::error::{Cause, Error};
+use crate::{cause::Cause, error::Error};
 
 impl From<Error> for io::Error {
     /// The same failure; what it was is found again with [`io::Error::downcast`].
     fn from(error: Error) -> Self {
         let kind = match error.cause() {
             Cause::Io(kind, _) | Cause::Sink(kind, _) => *kind,
-            Cause::Usage(_) | Cause::Field(_) | Cause::Refused(_) => io::ErrorKind::InvalidInput,
+            Cause::Usage(_) | Cause::Url(_) | Cause::Field(_) | Cause::Refused(_) => {
+                io::ErrorKind::InvalidInput
+            }
             Cause::Coding(_) | Cause::Unreadable(_) | Cause::TooLong(_) => io::ErrorKind::InvalidData,
             Cause::Deadline => io::ErrorKind::TimedOut,
             Cause::Closed | Cause::Unanswered | Cause::Http1(_) => io::ErrorKind::UnexpectedEof,

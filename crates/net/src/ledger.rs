@@ -6,14 +6,11 @@ use std::sync::{
     atomic::{AtomicU64, Ordering::Relaxed},
 };
 
-use alula_fields::{Limits, MemoryBudget};
+use alula_fields::{Limits, MemoryBudget, Reservation};
 use alula_h1 as h1;
 use alula_h2::{Awaited, ConnectionError, Violation};
 
-use crate::{
-    error::{Cause, Error},
-    overrun::Overrun,
-};
+use crate::{cause::Cause, error::Error, overrun::Overrun};
 
 /// The name of what the machine calls an error of compression: its rules have no names of their own.
 const COMPRESSION: &str = "COMPRESSION";
@@ -38,7 +35,10 @@ impl Ledger {
     /// An empty one. Allocates.
     pub fn new(limits: &Limits) -> Self {
         Self {
-            memory: Arc::new(MemoryBudget::new(limits.process_memory_bytes)),
+            memory: Arc::new(MemoryBudget::with_soft(
+                limits.process_memory_bytes,
+                limits.process_memory_soft_bytes(),
+            )),
             counts: [const { AtomicU64::new(0) }; COUNTS],
         }
     }
@@ -46,6 +46,27 @@ impl Ledger {
     /// The octets that all connections hold, buffers included.
     pub fn memory_held(&self) -> u64 {
         self.memory.held()
+    }
+
+    /// Charges octets that the program itself holds for its peers, such as a cache or a buffer of a stream, beside what all
+    /// connections hold. They are given back when the reservation is dropped.
+    ///
+    /// Returns `None` if all together would pass `Limits::process_memory_soft_percent` of `Limits::process_memory_bytes`: a
+    /// handler then answers 503. Allocates nothing; costs one atomic addition, here and when it is dropped.
+    pub fn reserve(&self, bytes: u64) -> Option<Reservation> {
+        self.memory.reserve(bytes)
+    }
+
+    /// Charges octets that the program holds already, as [`reserve`](Self::reserve) does, but whatever the bounds say: for what it
+    /// cannot do without. New requests find less room.
+    pub fn hold(&self, bytes: u64) -> Reservation {
+        self.memory.hold(bytes)
+    }
+
+    /// Returns true while as much is held as `Limits::process_memory_soft_percent` allows, or more: servers refuse new requests.
+    #[inline]
+    pub fn is_overloaded(&self) -> bool {
+        self.memory.is_used_up()
     }
 
     /// How often this happened: the name of a rule ([`Violation::ALL`], [`h1::Violation::ALL`]), of a limit ([`Overrun::ALL`]), or of another end, as

@@ -7,8 +7,10 @@
 #![forbid(unsafe_code)]
 
 mod accept;
+mod asked;
 mod body;
 mod boxed;
+mod cause;
 mod claim;
 mod conn;
 mod connect;
@@ -16,57 +18,80 @@ mod content;
 mod deadlines;
 mod decoder;
 mod error;
+#[cfg(all(test, feature = "tls"))]
+mod error_table;
 mod fault;
 mod feeding;
+mod few;
 mod hand_over;
 #[cfg(feature = "tls")]
 mod handshake;
+mod happened;
+mod heads;
 mod idle;
+mod input;
 mod io_error;
 mod ledger;
+mod lending;
 mod link;
 mod machine;
 mod memory;
+mod occupied;
 mod open;
 mod overrun;
 mod owner;
 mod pace;
+mod prepared;
+mod prompt;
 mod read_buf;
+mod reuse;
+mod room;
+mod sentence;
 mod shared;
 #[cfg(feature = "simulation")]
 pub mod simulation;
 mod slot;
 mod standby;
+mod starving;
 mod stream;
 mod timing;
 #[cfg(feature = "tls")]
 mod tls;
 #[cfg(feature = "tls")]
 mod tls_facts;
+#[cfg(feature = "tls")]
+mod tls_words;
 mod transport;
 mod vacancy;
 mod version;
+mod wakes;
 mod writer;
 
 pub use accept::Accept;
+pub use asked::{Asked, masked_url};
 pub use body::Body;
+pub use cause::{Cause, Refusal};
 pub use conn::{Conn, FrameObserver};
 pub use connect::{AtEnd, Connect};
 pub use deadlines::Deadlines;
 pub use decoder::Decoder;
-pub use error::{Cause, Error, Phase, Refusal, Retry};
+pub use error::{Error, Phase, Retry};
 pub use fault::{Attempt, Fault};
-pub use idle::Keep;
+pub use idle::{IdleObserver, Keep};
 pub use ledger::Ledger;
-pub use machine::{Machine, Prepared};
+pub use machine::Machine;
+pub use occupied::Occupied;
 pub use open::Open;
 pub use overrun::Overrun;
-pub use owner::{Incoming, Rest, StreamName, Turn};
+pub use owner::{Incoming, Requests, Rest, StreamName, Turn};
+pub use prepared::Prepared;
+pub use prompt::PromptTcp;
+pub use slot::Noted;
 pub use stream::{Received, Stream};
 pub use timing::{Marks, Opened};
 #[cfg(feature = "tls")]
 pub use tls_facts::TlsFacts;
-pub use transport::{Listener, Socket, Transport};
+pub use transport::{Listener, Socket, Transport, set_tcp_keep_alive};
 pub use vacancy::{Ticket, Vacancy};
 pub use version::{Speaks, Version};
 pub use writer::{BodyWriter, Sent};

@@ -2,98 +2,35 @@
 //!
 //! Rule: here is translated, and nothing decided. What a version has no notion of is answered as if it never came to that.
 
-use alula_fields::{FieldSection, Head, Hole, Limits, OutBuf, RequestHead, ResponseHead, StreamKey, Time};
+use alula_fields::{FieldSection, Head, Limits, OutBuf, RequestHead, ResponseHead, StreamKey, Time};
 use alula_h1 as h1;
-use alula_h2::{self as h2, ErrorCode, FrameSummary, Priority, Violation};
+use alula_h2::{self as h2, ErrorCode, FrameSummary, Priority};
 
 use crate::{
-    error::{Error, Refusal},
+    cause::Refusal,
+    error::Error,
+    happened::{Event, Notice},
+    prepared::Prepared,
     version::Version,
 };
 
 /// A connection's machine: HTTP/1.1 or HTTP/2.
-#[expect(
-    clippy::large_enum_variant,
-    reason = "there is one for each connection, where it is looked at all the time"
-)]
 pub enum Machine {
     /// HTTP/1.1: one exchange at a time.
-    Http1(h1::Connection),
+    Http1(Box<h1::Connection>),
     /// HTTP/2: streams.
-    Http2(h2::Connection),
-}
-
-/// What a piece of the input said.
-pub(crate) enum Event<'i> {
-    Head {
-        stream: StreamKey,
-        end: bool,
-    },
-    Interim {
-        stream: StreamKey,
-    },
-    HeadTooLarge {
-        stream: StreamKey,
-    },
-    Data {
-        stream: StreamKey,
-        bytes: &'i [u8],
-        end: bool,
-    },
-    Trailers {
-        stream: StreamKey,
-    },
-    /// Of no interest to handles of streams.
-    Other,
-}
-
-/// What happened beside the events.
-pub(crate) enum Notice {
-    Writable {
-        stream: StreamKey,
-    },
-    Reset {
-        stream: StreamKey,
-        error: Error,
-    },
-    /// A new stream may be opened.
-    StreamSlots,
-    /// No new streams; with the code, if the peer named one.
-    Last(Option<ErrorCode>),
-    Breach(Violation),
-    Closed(Error),
-    Other,
-}
-
-/// A request that was checked and written in the ways of both versions, with holes for what changes.
-#[derive(Debug)]
-pub struct Prepared {
-    h1: h1::Prepared,
-    h2: h2::Prepared,
-}
-
-impl Prepared {
-    /// Checks and writes a request; values for the holes are given in this order each time.
-    ///
-    /// # Errors
-    /// When either version could not send it.
-    pub fn new(head: &RequestHead<'_>, holes: &[Hole<'_>]) -> Result<Self, Error> {
-        Ok(Self {
-            h1: h1::Prepared::new(head, holes, h1::Spelling::default()).map_err(Error::refused)?,
-            h2: h2::Prepared::new(head, holes).map_err(Error::refused)?,
-        })
-    }
+    Http2(Box<h2::Connection>),
 }
 
 impl From<h1::Connection> for Machine {
     fn from(machine: h1::Connection) -> Self {
-        Self::Http1(machine)
+        Self::Http1(Box::new(machine))
     }
 }
 
 impl From<h2::Connection> for Machine {
     fn from(machine: h2::Connection) -> Self {
-        Self::Http2(machine)
+        Self::Http2(Box::new(machine))
     }
 }
 
@@ -229,14 +166,38 @@ impl Machine {
         }
     }
 
-    /// The peer has closed its side.
-    pub(crate) fn receive_end(&mut self, now: Time) -> Result<Option<Event<'static>>, Error> {
+    /// The peer has closed its side; `is_truncated` says that TLS did not end before.
+    pub(crate) fn receive_end(
+        &mut self,
+        is_truncated: bool,
+        now: Time,
+    ) -> Result<Option<Event<'static>>, Error> {
         match self {
-            Self::Http1(machine) => match machine.receive_end(now) {
-                Ok(event) => Ok(event.map(Event::from)),
-                Err(error) => Err(Error::http1(error)),
-            },
+            Self::Http1(machine) => {
+                let event = match is_truncated {
+                    true => machine.receive_truncation(now),
+                    false => machine.receive_end(now),
+                };
+                event.map(|event| event.map(Event::from)).map_err(Error::http1)
+            }
             Self::Http2(_) => Err(Error::closed()),
+        }
+    }
+
+    /// The debug data of the peer's GOAWAY; empty if there is none.
+    pub(crate) fn goaway_debug(&self) -> &[u8] {
+        match self {
+            Self::Http1(_) => &[],
+            Self::Http2(machine) => machine.goaway_debug(),
+        }
+    }
+
+    /// Whether a client's connection that had answered before has brought nothing after the request.
+    pub(crate) fn is_unanswered(&self) -> bool {
+        match self {
+            Self::Http1(machine) => machine.is_unanswered(),
+            // The slots know it of their streams.
+            Self::Http2(_) => false,
         }
     }
 
@@ -254,16 +215,26 @@ impl Machine {
     pub(crate) fn poll_notice(&mut self) -> Option<Notice> {
         match self {
             Self::Http1(machine) => machine.poll_notice().map(Notice::from),
-            Self::Http2(machine) => machine.poll_notice().map(Notice::from),
+            Self::Http2(machine) => {
+                let notice = machine.poll_notice()?;
+                Some(Notice::of_http2(notice, machine.goaway_debug()))
+            }
         }
     }
 
-    /// Swaps a head that was announced into `into`; false when its stream is gone.
-    #[inline]
-    pub(crate) fn take_head(&mut self, stream: StreamKey, into: &mut Box<Head>) -> bool {
+    /// Takes a head that was announced, and leaves a spare one instead, if there is one; `None` when its stream is gone.
+    #[inline(always)]
+    pub(crate) fn take_head(&mut self, stream: StreamKey, mut spare: Option<Box<Head>>) -> Option<Box<Head>> {
         match self {
-            Self::Http1(machine) => machine.take_boxed_head(stream, into).is_ok(),
-            Self::Http2(machine) => machine.take_boxed_head(stream, into).is_ok(),
+            Self::Http1(machine) => {
+                let mut head = spare.unwrap_or_default();
+                machine.take_boxed_head(stream, &mut head).ok()?;
+                Some(head)
+            }
+            Self::Http2(machine) => {
+                machine.exchange_head(stream, &mut spare).ok()?;
+                Some(spare.unwrap_or_default())
+            }
         }
     }
 
@@ -356,7 +327,7 @@ impl Machine {
         }
     }
 
-    /// Whether the peer owes content that it has announced.
+    /// Returns true while the peer owes content, or its end, and our windows let it send.
     pub(crate) fn is_content_awaited(&self, stream: StreamKey) -> bool {
         match self {
             Self::Http1(machine) => machine.is_content_awaited(stream),
@@ -364,11 +335,39 @@ impl Machine {
         }
     }
 
+    /// A number for the exchange whose content is read and dropped, and the octets of content that were dropped so far over all
+    /// exchanges; `None` while nothing is. HTTP/2 drops the content of streams that were reset, for which nothing waits.
+    #[inline]
+    pub(crate) fn discarding(&self) -> Option<(u32, u64)> {
+        match self {
+            Self::Http1(machine) => machine.discarding().map(|key| (key.generation(), machine.discarded())),
+            Self::Http2(_) => None,
+        }
+    }
+
     /// Whether the peer's windows have no room for content. HTTP/1.1 has no windows: there the socket says it.
     pub(crate) fn is_without_room(&self, stream: StreamKey) -> bool {
         match self {
             Self::Http1(_) => false,
-            Self::Http2(machine) => machine.send_capacity(stream) == 0,
+            Self::Http2(machine) => machine.is_without_window(stream),
+        }
+    }
+
+    /// Returns how many octets of content may be sent now; if none, a notice tells when there is room. In HTTP/1.1 only the output
+    /// bounds it.
+    pub(crate) fn await_capacity(&mut self, stream: StreamKey) -> usize {
+        match self {
+            Self::Http1(machine) if machine.takes_content() => usize::MAX,
+            Self::Http1(_) => 0,
+            Self::Http2(machine) => machine.await_capacity(stream),
+        }
+    }
+
+    /// Whether the peer may send no content at all until we have read some. HTTP/1.1 has no windows.
+    pub(crate) fn is_out_of_window(&self) -> bool {
+        match self {
+            Self::Http1(_) => false,
+            Self::Http2(machine) => machine.peers_window() <= 0,
         }
     }
 
@@ -544,15 +543,16 @@ impl Machine {
 
     /// Gives back what an idle connection does not need.
     pub(crate) fn trim(&mut self) {
-        if let Self::Http1(machine) = self {
-            machine.trim();
+        match self {
+            Self::Http1(machine) => machine.trim(),
+            Self::Http2(machine) => machine.trim(),
         }
     }
 
     pub(crate) fn memory_bytes(&mut self) -> usize {
         match self {
-            Self::Http1(machine) => machine.memory_bytes(),
-            Self::Http2(machine) => machine.memory_bytes(),
+            Self::Http1(machine) => size_of_val(&**machine) + machine.memory_bytes(),
+            Self::Http2(machine) => size_of_val(&**machine) + machine.memory_bytes(),
         }
     }
 }
@@ -579,62 +579,6 @@ impl Machine {
         match self {
             Self::Http1(machine) => machine.in_flight(),
             Self::Http2(machine) => machine.in_flight(),
-        }
-    }
-}
-
-impl<'i> From<h1::Event<'i>> for Event<'i> {
-    #[inline]
-    fn from(event: h1::Event<'i>) -> Self {
-        match event {
-            h1::Event::Head { stream, end } => Self::Head { stream, end },
-            h1::Event::Interim { stream } => Self::Interim { stream },
-            h1::Event::Data { stream, bytes, end } => Self::Data { stream, bytes, end },
-            h1::Event::Trailers { stream } => Self::Trailers { stream },
-            _ => Self::Other,
-        }
-    }
-}
-
-impl<'i> From<h2::Event<'i>> for Event<'i> {
-    #[inline]
-    fn from(event: h2::Event<'i>) -> Self {
-        match event {
-            h2::Event::Head { stream, end } => Self::Head { stream, end },
-            h2::Event::Interim { stream } => Self::Interim { stream },
-            h2::Event::Data { stream, bytes, end } => Self::Data { stream, bytes, end },
-            h2::Event::Trailers { stream } => Self::Trailers { stream },
-            h2::Event::HeadTooLarge { stream, .. } => Self::HeadTooLarge { stream },
-            // Settings concern the machine.
-            _ => Self::Other,
-        }
-    }
-}
-
-impl From<h1::Notice> for Notice {
-    #[inline]
-    fn from(notice: h1::Notice) -> Self {
-        match notice {
-            h1::Notice::Writable { stream } => Self::Writable { stream },
-            h1::Notice::Idle => Self::StreamSlots,
-            h1::Notice::Last => Self::Last(None),
-            h1::Notice::Closed(error) => Self::Closed(Error::http1(error)),
-            _ => Self::Other,
-        }
-    }
-}
-
-impl From<h2::Notice> for Notice {
-    #[inline]
-    fn from(notice: h2::Notice) -> Self {
-        match notice {
-            h2::Notice::Writable { stream } => Self::Writable { stream },
-            h2::Notice::Reset { stream, reset } => Self::Reset { stream, error: Error::reset(&reset) },
-            h2::Notice::StreamSlots => Self::StreamSlots,
-            h2::Notice::GoAway { code, .. } => Self::Last(Some(code)),
-            h2::Notice::Breach(violation) => Self::Breach(violation),
-            h2::Notice::Closed(error) => Self::Closed(Error::connection(error)),
-            _ => Self::Other,
         }
     }
 }

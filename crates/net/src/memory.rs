@@ -5,13 +5,20 @@
 
 use alula_fields::{Head, Limits, MemoryAccount};
 
-use crate::{ledger::Ledger, overrun::Overrun, shared::Shared, slot::Slot};
+use crate::{conn::Conn, ledger::Ledger, overrun::Overrun, shared::Shared, slot::Slot};
 
 /// Heads that are no larger than this are charged with their slot.
 const HEAD_OCTETS: usize = 1024;
 
-/// What a new connection holds at least: to be there before one is accepted.
-pub(crate) const CONNECTION_OCTETS: u64 = 64 * 1024;
+/// Octets that a connection holds which waits for a request; to be there before one is accepted.
+pub(crate) const CONNECTION_OCTETS: u64 = 16 * 1024;
+
+/// An estimate of what a connection's task holds, and the runtime for it and for its socket. On a server those are the future,
+/// the slot of a handler, two timers and their places in queues; the handlers' own futures are not known here.
+const TASK_OCTETS: usize = 2 * 1024 + 512;
+
+/// Octets by which the buffers may differ from what is charged for them: less is not worth the count.
+const BUFFERS_DRIFT: usize = 512;
 
 /// The memory of one connection.
 pub(crate) struct Held {
@@ -40,6 +47,11 @@ impl Held {
     pub(crate) fn content_grew(&mut self, octets: usize) {
         self.contents += octets;
         self.moved |= octets > 0;
+    }
+
+    /// All that can be given back was: what is left is to be counted.
+    pub(crate) fn note_trim(&mut self) {
+        self.moved = true;
     }
 
     /// A content buffer is gone.
@@ -72,11 +84,12 @@ impl Held {
 }
 
 impl Shared {
-    /// Charges what is held now; ends the connection when that is too much.
+    /// Charges what is held now; ends the connection when that is too much. One that has ended stays charged with what it held.
     #[inline]
     pub(crate) fn settle_memory(&mut self) {
         let buffers = self.buffers();
-        if self.held.moved || buffers != self.held.buffers {
+        let is_news = self.held.moved || buffers.abs_diff(self.held.buffers) >= BUFFERS_DRIFT;
+        if is_news && self.ended.is_none() {
             self.held.buffers = buffers;
             self.settle_moved();
         }
@@ -85,25 +98,26 @@ impl Shared {
     #[cold]
     fn settle_moved(&mut self) {
         self.held.moved = false;
-        if self.charge().is_ok() || self.ended.is_some() {
+        if self.charge().is_ok() {
             return;
         }
         self.drop_spares();
-        self.drop_spare_heads();
+        self.heads.leave();
         if let Err(overrun) = self.charge() {
             self.give_up(overrun);
         }
     }
 
     fn charge(&mut self) -> Result<(), Overrun> {
-        let slots = self.slots.len() * (size_of::<Slot>() + HEAD_OCTETS);
-        let kept = self.spare_heads_octets();
+        let slots = self.slots.capacity() * size_of::<Slot>() + self.slots.len() * HEAD_OCTETS;
+        let kept = self.heads.octets();
         let held = self.held.contents
             + self.held.heads
             + self.held.buffers
             + slots
             + kept
-            + self.machine.memory_bytes();
+            + self.machine.memory_bytes()
+            + self.fixed_octets();
         let before = self.held.account.held();
         self.held.account.resize(before, held as u64).map_err(|over| match over.of_process {
             true => Overrun::PROCESS_MEMORY,
@@ -111,11 +125,16 @@ impl Shared {
         })
     }
 
-    fn buffers(&self) -> usize {
+    /// What a connection holds however little it does.
+    fn fixed_octets(&self) -> usize {
         #[cfg(feature = "tls")]
-        let plain = self.plain.capacity();
+        let tls = self.tls.as_ref().map_or(0, |tls| tls.memory_bytes());
         #[cfg(not(feature = "tls"))]
-        let plain = 0;
-        self.out.capacity() + self.pending.capacity() + self.input.capacity() + plain
+        let tls = 0;
+        size_of::<Conn>() + TASK_OCTETS + tls
+    }
+
+    fn buffers(&self) -> usize {
+        self.out.capacity() + self.pending.capacity() + self.input_octets()
     }
 }

@@ -7,15 +7,13 @@ use std::{
 };
 
 use alula_fields::{OutBuf, StreamKey};
-use alula_h1 as h1;
-use alula_h2 as h2;
 
 use crate::{
+    cause::{Cause, Refusal},
     conn::Conn,
-    error::{Cause, Error, Phase, Refusal, Retry},
+    error::{Error, Phase, Retry},
     machine::Machine,
-    shared::Shared,
-    slot::Sides,
+    slot::{Noted, Sides},
     stream::Stream,
 };
 
@@ -25,13 +23,14 @@ use crate::{
 /// allows no more streams it fails in [`Phase::Queue`], and another connection is to be looked for.
 pub struct Open<'a, F> {
     conn: &'a Arc<Conn>,
+    noted: Noted<'a>,
     send: F,
     ticket: Option<u64>,
 }
 
 impl<'a, F> Open<'a, F> {
-    pub(crate) fn new(conn: &'a Arc<Conn>, send: F) -> Self {
-        Self { conn, send, ticket: None }
+    pub(crate) fn new(conn: &'a Arc<Conn>, noted: Noted<'a>, send: F) -> Self {
+        Self { conn, noted, send, ticket: None }
     }
 }
 
@@ -45,7 +44,7 @@ where
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = &mut *self;
-        let mut guard = this.conn.lock();
+        let mut guard = this.conn.lock_to_open();
         let shared = &mut *guard;
         if shared.closing {
             return Poll::Ready(Err(shared.takes_no_more()));
@@ -54,6 +53,7 @@ where
             match (this.send)(&mut shared.machine, &mut shared.out) {
                 Ok(stream) => {
                     let at = shared.attach(stream);
+                    shared.slots[at.index as usize].note(this.noted);
                     if let Some(ticket) = this.ticket.take() {
                         shared.dequeue(ticket);
                     }
@@ -87,38 +87,27 @@ impl<F> Drop for Open<'_, F> {
 
 impl Conn {
     /// Opens a stream as `send` says if nothing has to be waited for; else the connection comes back, nothing was sent, and
-    /// [`open`](Self::open) waits or says why not. Allocates nothing once warm.
+    /// [`open`](Self::open) waits or says why not. What is noted is part of the sentences of its failures. Allocates nothing once warm.
     ///
     /// # Errors
     /// The connection, on which no stream was opened.
     #[inline]
-    pub fn try_open<F>(self: Arc<Self>, send: F) -> Result<Stream, Arc<Self>>
+    pub fn try_open<F>(self: Arc<Self>, noted: Noted<'_>, send: F) -> Result<Stream, Arc<Self>>
     where
         F: FnOnce(&mut Machine, &mut OutBuf) -> Result<StreamKey, Refusal>,
     {
-        let mut guard = self.lock();
+        let mut guard = self.lock_to_open();
         let shared = &mut *guard;
         if !shared.closing
             && shared.may_open(None)
             && let Ok(stream) = send(&mut shared.machine, &mut shared.out)
         {
             let at = shared.attach(stream);
+            shared.slots[at.index as usize].note(noted);
             self.unlock_and_wake(guard);
             return Ok(Stream::new(self, at, Sides::BOTH));
         }
         drop(guard);
         Err(self)
-    }
-}
-
-impl Shared {
-    /// Why no stream is opened on a connection that ends or has ended; nothing was sent.
-    #[cold]
-    fn takes_no_more(&self) -> Error {
-        match &self.ended {
-            Some(error) => Error::new(Phase::Send, error.cause().clone(), Retry::Safe),
-            None if self.machine.is_http1() => Error::refused(h1::SendError::GoingAway),
-            None => Error::refused(h2::SendError::GoingAway),
-        }
     }
 }

@@ -38,10 +38,13 @@ macro_rules! overruns {
 
 overruns! {
     SLOW_CONTENT: "the peer sends or takes content more slowly than it may (Limits::body_rate_min)";
-    STALLED: "the peer has taken nothing of what waits for it for too long (Limits::stall_timeout)";
+    STALLED: "the peer has sent or taken no content for too long (Limits::stall_timeout)";
     CONNECTION_MEMORY: "the connection holds more memory than one may (Limits::connection_memory_bytes)";
     PROCESS_MEMORY: "all connections together hold more memory than they may (Limits::process_memory_bytes)";
+    OVERLOADED: "a request has come while all connections together hold more than new ones may find (Limits::process_memory_soft_percent)";
     HANDSHAKE_LATE: "the peer has not introduced itself in time (Limits::handshake_timeout)";
-    HANDSHAKES: "more peers than may have not introduced themselves yet (Limits::handshakes)";
+    HANDSHAKES: "more handshakes than may be are in progress (Limits::handshakes)";
+    CONNECTIONS: "more connections than may be are open, and this one was idle (Limits::connections_max)";
+    PEER_REFUSED: "the application takes no connection from this address (ServerBuilder::on_accept)";
     CLEAR_TEXT: "the peer does not speak TLS, and nothing else is served (ServerBuilder::clear_text)";
 }

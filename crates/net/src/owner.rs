@@ -6,20 +6,19 @@ use std::{
     time::Duration,
 };
 
-use alula_fields::{Head, Time};
+use alula_fields::{Head, Reservation, Time};
 use tokio::time::Instant;
 
 use crate::{
     conn::{Conn, poll_read},
     error::Error,
+    few::Few,
     hand_over::Reader,
-    shared::{OUTPUT_SOFT_LIMIT, Shared},
+    lending::{give_back, lend},
+    shared::{Accepted, Shared},
     slot::{Sides, SlotKey},
     stream::Stream,
 };
-
-/// Octets dropped at once.
-const DISCARD_STEP: usize = 4 * 1024;
 
 /// A request that has arrived.
 pub struct Incoming {
@@ -31,6 +30,23 @@ pub struct Incoming {
     pub head: Box<Head>,
     /// It has no content.
     pub ended: bool,
+}
+
+/// The requests that have arrived in a turn. Take them all before the next one.
+#[derive(Default)]
+pub struct Requests(Few<Accepted>);
+
+impl Requests {
+    /// Takes all of them, in order; `conn` is the connection on which they came.
+    #[inline]
+    pub fn drain(&mut self, conn: &Arc<Conn>) -> impl Iterator<Item = Incoming> {
+        self.0.drain().map(|accepted| Incoming {
+            key: StreamName(accepted.at),
+            stream: Stream::new(conn.clone(), accepted.at, Sides::BOTH),
+            head: accepted.head,
+            ended: accepted.ended,
+        })
+    }
 }
 
 /// Names a stream of a connection for as long as a handle of it is held.
@@ -73,7 +89,7 @@ impl Conn {
     /// `cancelled` gets the streams that were reset: nobody waits for their answers.
     pub fn turn_of_server(
         self: &Arc<Self>,
-        into: &mut Vec<Incoming>,
+        into: &mut Requests,
         cancelled: &mut Vec<StreamName>,
         cx: &mut Context<'_>,
     ) -> Turn {
@@ -88,8 +104,9 @@ impl Conn {
             self.poll_unblock(cx);
             shared = self.lock();
         }
-        let mut progress = false;
-        if !shared.blocked || shared.unsent() <= OUTPUT_SOFT_LIMIT {
+        // What came with the handshake is answered before anything is written, so that all of it goes out at once.
+        let mut progress = !shared.accepted.is_empty();
+        if !progress && (!shared.blocked || !shared.output_is_full()) {
             (shared, progress) = self.turn(shared, cx, Reader::Task);
         }
         if begins {
@@ -106,12 +123,8 @@ impl Conn {
         };
         // Every other turn only finds the socket empty.
         if !shared.accepted.is_empty() || !shared.cancelled.is_empty() {
-            into.extend(shared.accepted.drain(..).map(|accepted| Incoming {
-                key: StreamName(accepted.at),
-                stream: Stream::new(self.clone(), accepted.at, Sides::BOTH),
-                head: accepted.head,
-                ended: accepted.ended,
-            }));
+            debug_assert!(into.0.is_empty(), "the requests of the turn before were taken");
+            std::mem::swap(&mut shared.accepted, &mut into.0);
             cancelled.extend(shared.cancelled.drain(..).map(StreamName));
         }
         self.unlock_and_wake(shared);
@@ -130,7 +143,11 @@ impl Conn {
             self.poll_unblock(cx);
             shared = self.lock();
         }
+        shared.stow_input();
         shared.hand_over.set_task_runs(false);
+        if shared.blocked {
+            shared.settle_memory();
+        }
         let rest = shared.rest();
         self.unlock_and_wake(shared);
         rest
@@ -152,6 +169,11 @@ impl Conn {
         self.unlock_and_wake(shared);
     }
 
+    /// Charges octets that the handlers of this connection hold.
+    pub fn hold(&self, bytes: u64) -> Reservation {
+        self.lock().ledger.hold(bytes)
+    }
+
     /// The instant of a time of this connection.
     pub fn instant(&self, time: Time) -> Instant {
         self.started() + Duration::from_nanos(time.as_nanos())
@@ -161,9 +183,10 @@ impl Conn {
 impl Shared {
     fn rest(&self) -> Rest {
         let or_never = |at: Option<Time>| at.unwrap_or(Time::FAR);
+        let calls_at = or_never(self.calls_again_at());
         let due = or_never(self.next_deadline).min(or_never(self.machine.poll_timeout()));
         Rest {
-            wakes_at: due.min(or_never(self.idleness.look_at())),
+            wakes_at: due.min(or_never(self.idleness.look_at())).min(calls_at),
             // What the socket had no room for is still to go out: an answer is not whole without.
             is_drained: self.machine.is_closed() && self.is_idle() && self.unsent() == 0,
             goes_on: self.goes_on() || (self.is_read_stopped && self.wants_read()),
@@ -181,23 +204,28 @@ impl Conn {
         self.unlock_and_wake(shared);
     }
 
-    /// Reads and drops what the peer still sends. Ready when it has closed its side.
-    pub fn poll_discard(&self, cx: &mut Context<'_>) -> Poll<()> {
+    /// Reads and drops what the peer still sends, at most `octets_left`, which it counts down. Ready when the peer has closed its
+    /// side, or has sent more than that.
+    pub fn poll_discard(&self, octets_left: &mut u64, cx: &mut Context<'_>) -> Poll<()> {
         let mut shared = self.lock();
+        // Over TLS the end may have been that of the session alone.
+        if shared.is_input_over && !shared.is_secure() {
+            return Poll::Ready(());
+        }
         let Some(mut half) = shared.hand_over.take_half() else { return Poll::Ready(()) };
-        let mut input = std::mem::take(&mut shared.input);
         drop(shared);
+        let mut wide = lend();
         let closed = loop {
-            let space = input.space(DISCARD_STEP);
-            match poll_read(&mut half, &mut space[..DISCARD_STEP], cx) {
+            match poll_read(&mut half, &mut wide, cx) {
                 Poll::Pending => break Poll::Pending,
-                Poll::Ready(Ok(octets)) if octets > 0 => {}
+                Poll::Ready(Ok(octets)) if octets > 0 && octets as u64 <= *octets_left => {
+                    *octets_left -= octets as u64;
+                }
                 Poll::Ready(_) => break Poll::Ready(()),
             }
         };
-        let mut shared = self.lock();
-        shared.hand_over.end_to_read(half);
-        shared.input = input;
+        give_back(wide);
+        self.lock().hand_over.end_to_read(half);
         closed
     }
 }

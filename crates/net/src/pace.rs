@@ -1,10 +1,11 @@
-//! Whether a peer keeps up with what it owes: content it has announced, and room for content of ours.
+//! The pace of a peer in what it owes: content that is waited for, and room for content of ours.
 //!
 //! Rule 1: a busy connection pays two sums for this. Its task looks now and then (`idle.rs`) while streams are held or the
 //! socket is full.
-//! Rule 2: only the peer's delay counts: content of stated length that our windows let it send, and octets of ours that wait
-//! for its windows or its socket. Whatever else takes long, it is not the peer's fault.
+//! Rule 2: only the peer's delay counts: content that a handler waits for or that is read and dropped, and octets of ours that
+//! wait for the peer's windows or its socket. Nothing is judged while our windows, or our stopped reading, block the peer.
 //! Rule 3: a client judges its own requests by the deadlines of its callers; it only ends connections whose socket is stuck.
+//! Rule 4: octets of content count, whatever frames them: chunk sizes, extensions, padding and empty DATA move nothing.
 
 use std::time::Duration;
 
@@ -14,7 +15,7 @@ use alula_h2::ErrorCode;
 use crate::{
     error::{Error, Phase},
     hand_over::Side,
-    idle::LOOK_AFTER,
+    idle::{LOOK_AFTER, part_of},
     overrun::Overrun,
     shared::Shared,
     slot::{Sides, SlotKey},
@@ -40,7 +41,7 @@ impl Least {
 
     /// How often to look: a few times within what a peer has of time.
     pub(crate) fn look_after(&self) -> Duration {
-        LOOK_AFTER.min(self.grace / 4).min(self.stall / 4).max(LOOK_AFTER / 100)
+        part_of(self.stall, 4, part_of(self.grace, 4, LOOK_AFTER)).max(LOOK_AFTER / 100)
     }
 
     const fn without_rate(self) -> Self {
@@ -51,29 +52,36 @@ impl Least {
 /// Since when a peer owes something, and how far it had come then.
 #[derive(Clone, Copy)]
 pub(crate) struct Pace {
+    /// The beginning of the time over which the rate is measured.
     since: Time,
     octets: u64,
+    /// The last look at which something had moved.
+    moved_at: Time,
+    seen: u64,
     /// The use of the slot that this is about.
     generation: u32,
 }
 
 impl Default for Pace {
     fn default() -> Self {
-        Self { since: Time::FAR, octets: 0, generation: 0 }
+        Self { since: Time::FAR, octets: 0, moved_at: Time::FAR, seen: 0, generation: 0 }
     }
 }
 
 impl Pace {
-    /// Looks how far the peer has come; says what limit it has run into.
+    /// Notes how far the peer has come, and returns the limit that it has run into.
     fn look(&mut self, generation: u32, octets: u64, now: Time, least: Least) -> Option<Overrun> {
         if self.since == Time::FAR || self.generation != generation {
-            *self = Self { since: now, octets, generation };
+            *self = Self { since: now, octets, moved_at: now, seen: octets, generation };
             return None;
         }
-        let (moved, took) = (octets - self.octets, now.saturating_since(self.since));
-        if moved == 0 && took >= least.stall {
+        if octets != self.seen {
+            (self.moved_at, self.seen) = (now, octets);
+        }
+        if now.saturating_since(self.moved_at) >= least.stall {
             return Some(Overrun::STALLED);
         }
+        let (moved, took) = (octets - self.octets, now.saturating_since(self.since));
         if took < least.grace {
             return None;
         }
@@ -104,18 +112,54 @@ impl Shared {
             self.pace.rest();
         }
         if !self.machine.is_client() {
+            if let Some(overrun) = self.look_at_discarded(now) {
+                self.give_up(overrun);
+                return;
+            }
             for index in 0..self.slots.len() {
                 self.look_at_stream(index, now);
             }
         }
     }
 
+    /// Begins every measurement anew.
+    #[cold]
+    pub(crate) fn rest_paces(&mut self) {
+        self.pace.rest();
+        self.discard_pace.rest();
+        self.slots.iter_mut().flat_map(|slot| &mut slot.paces).for_each(Pace::rest);
+    }
+
+    /// Looks how far content has come that is read and dropped.
+    fn look_at_discarded(&mut self, now: Time) -> Option<Overrun> {
+        match self.machine.discarding().filter(|_| self.is_reading()) {
+            Some((exchange, octets)) => self.discard_pace.look(exchange, octets, now, self.least),
+            None => {
+                self.discard_pace.rest();
+                None
+            }
+        }
+    }
+
+    /// Returns true unless reading has stopped, for whatever reason on our side.
+    fn is_reading(&self) -> bool {
+        let is_blocked = self.blocked && self.output_is_full();
+        !self.is_read_stopped && !is_blocked
+    }
+
     fn look_at_stream(&mut self, index: usize, now: Time) {
+        let is_reading = self.is_reading();
         let slot = &mut self.slots[index];
-        let Some(stream) = slot.stream.filter(|_| slot.failed.is_none() && !slot.may_be_slow) else { return };
-        let owes_content =
-            slot.held.has(Sides::READ) && !slot.ended && self.machine.is_content_awaited(stream);
-        let owes_room = slot.waits[Side::Write as usize].is_waiting() && self.machine.is_without_room(stream);
+        let is_judged = slot.failed.is_none() && !slot.is_exempt();
+        let Some(stream) = slot.stream.filter(|_| is_judged) else { return };
+        let [reads, writes] = &mut slot.waits;
+        let (reads, writes) = (reads.take_waited(), writes.take_waited());
+        let owes_content = reads
+            && is_reading
+            && slot.held.has(Sides::READ)
+            && !slot.ended
+            && self.machine.is_content_awaited(stream);
+        let owes_room = writes && self.machine.is_without_room(stream);
         let generation = slot.generation;
         let mut overrun = None;
         for (owes, octets, side) in
@@ -184,6 +228,13 @@ mod tests {
         assert_eq!(judge(least, &[(0, 0), (29, 0), (30, 0)]), Some(Overrun::STALLED));
         assert_eq!(judge(least, &[(0, 0), (29, 1), (58, 1)]), None);
         assert_eq!(judge(least, &[(0, 0), (29, 1), (59, 1)]), Some(Overrun::STALLED));
+    }
+
+    #[test]
+    fn what_stays_away_is_noticed_within_the_grace_of_the_rate() {
+        let least = Least { stall: Duration::from_secs(3), ..LEAST };
+        assert_eq!(judge(least, &[(0, 0), (1, 500), (3, 500)]), None);
+        assert_eq!(judge(least, &[(0, 0), (1, 500), (4, 500)]), Some(Overrun::STALLED));
     }
 
     #[test]

@@ -16,6 +16,17 @@ impl ReadBuf {
         Self { bytes: memory, start: 0, end: 0 }
     }
 
+    /// These octets, unread.
+    pub(crate) fn of(octets: Vec<u8>) -> Self {
+        Self { start: 0, end: octets.len(), bytes: octets }
+    }
+
+    /// Whether all that was read is used.
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.start == self.end
+    }
+
     pub(crate) fn into_memory(self) -> Vec<u8> {
         self.bytes
     }
@@ -29,7 +40,7 @@ impl ReadBuf {
 
     /// At least `at_least` octets of room after what is filled.
     pub(crate) fn space(&mut self, at_least: usize) -> &mut [u8] {
-        if self.start == self.end {
+        if self.is_empty() {
             (self.start, self.end) = (0, 0);
         }
         if self.bytes.len() - self.end < at_least && self.start > 0 {
@@ -40,6 +51,12 @@ impl ReadBuf {
             self.bytes.resize(self.end + at_least, 0);
         }
         &mut self.bytes[self.end..]
+    }
+
+    /// Copies octets behind what is filled.
+    pub(crate) fn append(&mut self, octets: &[u8]) {
+        self.space(octets.len())[..octets.len()].copy_from_slice(octets);
+        self.filled(octets.len());
     }
 
     pub(crate) fn filled(&mut self, octets: usize) {
@@ -60,11 +77,5 @@ impl ReadBuf {
     #[inline]
     pub(crate) fn capacity(&self) -> usize {
         self.bytes.capacity()
-    }
-
-    pub(crate) fn trim(&mut self) {
-        if self.start == self.end {
-            *self = Self::default();
-        }
     }
 }

@@ -9,33 +9,37 @@ use std::{
 };
 
 use alula_fields::{Head, OutBuf, StreamKey, Time};
-use alula_h2::ErrorCode;
+use alula_h1 as h1;
+use alula_h2::{self as h2, ErrorCode};
 
 #[cfg(feature = "tls")]
 use crate::tls::Tls;
 use crate::{
+    cause::Cause,
     claim::Claim,
     conn::Conn,
     content::Content,
-    error::{Cause, Error},
+    error::Error,
+    few::Few,
     hand_over::{HandOver, Side},
+    happened::Notice,
+    heads::Heads,
     idle::Idleness,
     ledger::Ledger,
-    machine::{Machine, Notice},
+    machine::Machine,
     memory::Held,
     pace::{Least, Pace},
     read_buf::ReadBuf,
+    room::Room,
     slot::{Sides, Slot, SlotKey},
+    starving::Starving,
     transport::ReadHalf,
     vacancy::{News, Vacancy},
+    wakes::Wakes,
 };
 
-/// Output over this many octets makes writers wait and reading stop.
-pub(crate) const OUTPUT_SOFT_LIMIT: usize = 256 * 1024;
-/// Spare heads and content buffers kept for the next streams.
-const SPARES_MAX: usize = 256;
-/// What a spare head may keep of its memory.
-const SPARE_HEAD_OCTETS: usize = 4 * 1024;
+/// No slot has this number.
+const NO_SLOT: u32 = u32::MAX;
 
 /// A request that a server's peer has opened.
 pub(crate) struct Accepted {
@@ -54,37 +58,53 @@ pub(crate) struct Shared {
     pub(crate) pending: OutBuf,
     /// Somebody is in a write call with `pending` in hand.
     pub(crate) writing: bool,
-    /// Writers wait for the output to drain.
-    pub(crate) writers_wait: bool,
+    /// The bound on both, and who waits for room.
+    pub(crate) room: Room,
     /// The socket took no more; the connection's task waits for room.
     pub(crate) blocked: bool,
     /// The reading half of the socket, and who has it.
     pub(crate) hand_over: HandOver<ReadHalf>,
+    /// What was read and is not used yet; within a poll also the buffer to read into.
     pub(crate) input: ReadBuf,
+    /// Large content comes: the buffers to read into are the connection's own.
+    pub(crate) keeps_input: bool,
+    /// Memory for what is unread between two polls.
+    pub(crate) stowed: Vec<u8>,
     /// The peer has closed its side.
     pub(crate) is_input_over: bool,
+    /// It did without saying so over TLS (close_notify).
+    pub(crate) is_truncated: bool,
     /// The machine was told so.
     pub(crate) is_end_told: bool,
     /// The machine has left octets that it takes once the exchange before them is over.
     pub(crate) is_gated: bool,
     /// Our direction of a tunnel was shut.
     pub(crate) is_shut: bool,
+    /// The last read has emptied the socket, as far as it told: the next one asks the reactor before it takes a buffer.
+    pub(crate) is_emptied: bool,
+    /// So many reads do not ask, since one that did found something: asking counts for the budget of the task.
+    pub(crate) reads_unasked: u8,
     /// The socket was not read, because the machine wanted nothing.
     pub(crate) is_read_stopped: bool,
-    /// The socket takes no more octets, ever.
-    pub(crate) output_is_lost: bool,
+    /// Why the socket takes no more octets, ever.
+    pub(crate) output_failure: Option<Error>,
     #[cfg(feature = "tls")]
     pub(crate) plain: ReadBuf,
     pub(crate) slots: Vec<Slot>,
-    free: Vec<u32>,
-    /// The slot of each of the machine's streams, by the stream's own slot.
+    /// The generation that a new slot begins with: none was used before.
+    first_generation: u32,
+    /// The slot that was freed last; each free slot names the one that was freed before it.
+    free: u32,
+    /// How many are free.
+    free_count: u32,
+    /// The slot of the machine's stream in slot 0: of the only stream, on most connections.
+    of_first_stream: u32,
+    /// The slots of the machine's other streams, by the stream's own slot less 1.
     by_stream: Vec<u32>,
-    pub(crate) accepted: Vec<Accepted>,
+    pub(crate) accepted: Few<Accepted>,
     /// Streams that were reset: on a server, nobody waits for their answers.
     pub(crate) cancelled: Vec<SlotKey>,
-    /// Boxed, because they are handed on from hand to hand.
-    #[expect(clippy::vec_box)]
-    heads: Vec<Box<Head>>,
+    pub(crate) heads: Heads,
     /// Taken in turn, so that all of them get to know the largest content soon.
     pub(crate) contents: VecDeque<Content>,
     pub(crate) contents_octets: usize,
@@ -95,7 +115,7 @@ pub(crate) struct Shared {
     /// A list of the parts it has, without octets.
     pub(crate) list: Content,
     /// Handles to wake once the lock is released.
-    pub(crate) wake: Vec<Waker>,
+    pub(crate) wake: Wakes,
     /// How often something came.
     pub(crate) heard: u64,
     pub(crate) ended: Option<Error>,
@@ -111,12 +131,15 @@ pub(crate) struct Shared {
     tickets: u64,
     pub(crate) now: Time,
     pub(crate) idleness: Idleness,
+    pub(crate) starving: Starving,
     /// What all connections of this server or client keep together.
     pub(crate) ledger: Arc<Ledger>,
     pub(crate) held: Held,
     pub(crate) least: Least,
     /// Whether the peer takes what the socket holds.
     pub(crate) pace: Pace,
+    /// The pace of content that is read and dropped.
+    pub(crate) discard_pace: Pace,
     /// Octets the socket has taken.
     pub(crate) written: u64,
     pub(crate) next_deadline: Option<Time>,
@@ -125,6 +148,7 @@ pub(crate) struct Shared {
 impl Shared {
     pub(crate) fn new(machine: Machine, read_half: ReadHalf, ledger: Arc<Ledger>) -> Self {
         let (held, least) = (Held::new(machine.limits(), &ledger), Least::new(machine.limits()));
+        let room = Room::new(machine.limits());
         Self {
             machine,
             #[cfg(feature = "tls")]
@@ -132,30 +156,38 @@ impl Shared {
             out: OutBuf::new(),
             pending: OutBuf::new(),
             writing: false,
-            writers_wait: false,
+            room,
             blocked: false,
             hand_over: HandOver::new(read_half),
             input: ReadBuf::default(),
+            keeps_input: false,
+            stowed: Vec::new(),
             is_input_over: false,
+            is_truncated: false,
             is_end_told: false,
             is_gated: false,
             is_shut: false,
+            is_emptied: false,
+            reads_unasked: 0,
             is_read_stopped: false,
-            output_is_lost: false,
+            output_failure: None,
             #[cfg(feature = "tls")]
             plain: ReadBuf::default(),
             slots: Vec::new(),
-            free: Vec::new(),
+            first_generation: 0,
+            free: NO_SLOT,
+            free_count: 0,
+            of_first_stream: NO_SLOT,
             by_stream: Vec::new(),
-            accepted: Vec::new(),
+            accepted: Few::default(),
             cancelled: Vec::new(),
-            heads: Vec::new(),
+            heads: Heads::default(),
             contents: VecDeque::new(),
             contents_octets: 0,
             claim: None,
             copied: None,
             list: Content::default(),
-            wake: Vec::new(),
+            wake: Wakes::default(),
             heard: 0,
             ended: None,
             farewell: None,
@@ -166,13 +198,23 @@ impl Shared {
             tickets: 0,
             now: Time::ZERO,
             idleness: Idleness::default(),
+            starving: Starving::default(),
             ledger,
             held,
             least,
             pace: Pace::default(),
+            discard_pace: Pace::default(),
             written: 0,
             next_deadline: None,
         }
+    }
+
+    /// Whether the octets are those of TLS.
+    pub(crate) const fn is_secure(&self) -> bool {
+        #[cfg(feature = "tls")]
+        return self.tls.is_some();
+        #[cfg(not(feature = "tls"))]
+        false
     }
 
     /// Somebody is reading.
@@ -189,26 +231,47 @@ impl Shared {
     /// A slot for a stream of the machine.
     pub(crate) fn attach(&mut self, stream: StreamKey) -> SlotKey {
         self.note_stream();
-        let index = self.free.pop().unwrap_or_else(|| {
-            self.slots.push(Slot::default());
-            self.slots.len() as u32 - 1
-        });
+        let index = match self.free {
+            NO_SLOT => self.add_slot(),
+            index => index,
+        };
         let slot = &mut self.slots[index as usize];
+        self.free = slot.next_free;
+        self.free_count -= 1;
         slot.stream = Some(stream);
         slot.held = Sides::BOTH;
         slot.heard = self.heard;
-        let machine_slot = stream.slot();
-        if self.by_stream.len() <= machine_slot {
-            self.by_stream.resize(machine_slot + 1, u32::MAX);
+        let at = SlotKey { index, generation: slot.generation };
+        match stream.slot() {
+            0 => self.of_first_stream = index,
+            machine_slot => {
+                if self.by_stream.len() < machine_slot {
+                    self.by_stream.resize(machine_slot, NO_SLOT);
+                }
+                self.by_stream[machine_slot - 1] = index;
+            }
         }
-        self.by_stream[machine_slot] = index;
-        SlotKey { index, generation: slot.generation }
+        at
+    }
+
+    #[cold]
+    fn add_slot(&mut self) -> u32 {
+        if self.slots.is_empty() {
+            // A connection that asks once at a time needs one.
+            self.slots = Vec::with_capacity(1);
+        }
+        self.slots.push(Slot { generation: self.first_generation, next_free: NO_SLOT, ..Slot::default() });
+        self.free_count += 1;
+        self.slots.len() as u32 - 1
     }
 
     /// The slot that holds what this stream of the machine receives.
     #[inline]
     pub(crate) fn of_stream(&mut self, stream: StreamKey) -> Option<(u32, &mut Slot)> {
-        let index = *self.by_stream.get(stream.slot())?;
+        let index = match stream.slot() {
+            0 => self.of_first_stream,
+            machine_slot => *self.by_stream.get(machine_slot - 1)?,
+        };
         let slot = self.slots.get_mut(index as usize)?;
         (slot.stream == Some(stream)).then_some((index, slot))
     }
@@ -225,13 +288,18 @@ impl Shared {
         }
         let unread = if sides.has(Sides::READ) { slot.content.len() } else { 0 };
         slot.held = slot.held.without(sides);
-        let (stream, held, ended, failed) = (slot.stream, slot.held, slot.ended, slot.failed.is_some());
+        let (stream, held, ended) = (slot.stream, slot.held, slot.ended || slot.failed.is_some());
+        // What is left to be sent is lost with the writer, or with the response if that is read without a writer.
+        let is_cut = match slot.sends_no_more {
+            false => sides.has(Sides::WRITE),
+            true => held == Sides::NONE,
+        };
         self.hand_over.count_arrived(woken);
         if let Some(stream) = stream {
             if unread > 0 {
                 self.release_capacity(stream, unread);
             }
-            if let Some(code) = self.reason_to_reset(stream, sides, held, ended || failed) {
+            if let Some(code) = self.reason_to_reset(stream, is_cut, held, ended) {
                 self.machine.reset(stream, code);
             }
         }
@@ -240,10 +308,15 @@ impl Shared {
         }
     }
 
-    /// Why a stream must be reset of which these sides were let go, if it must.
-    fn reason_to_reset(&self, stream: StreamKey, gone: Sides, held: Sides, ended: bool) -> Option<ErrorCode> {
-        let sent = self.machine.has_sent_all(stream) != Some(false);
-        if gone.has(Sides::WRITE) && !sent {
+    /// Why a stream must be reset of which sides were let go, and with `is_cut` what there is left to send, if it must.
+    fn reason_to_reset(
+        &self,
+        stream: StreamKey,
+        is_cut: bool,
+        held: Sides,
+        ended: bool,
+    ) -> Option<ErrorCode> {
+        if is_cut && self.machine.has_sent_all(stream) == Some(false) {
             // There are clients that take a response for whole that ends in CANCEL: Node's, for one.
             return Some(if self.machine.is_client() {
                 ErrorCode::CANCEL
@@ -275,35 +348,12 @@ impl Shared {
             self.held.head_went(head_octets);
         }
         self.give_content(content);
-        heads.into_iter().flatten().for_each(|head| self.give_head(head));
-        self.free.push(at.index);
+        heads.into_iter().flatten().for_each(|head| self.heads.give(head));
+        self.slots[at.index as usize].next_free = std::mem::replace(&mut self.free, at.index);
+        self.free_count += 1;
         if self.ended.is_none() {
             self.wake_queue();
         }
-    }
-
-    /// A cleared head, a used one if there is any.
-    #[inline]
-    pub(crate) fn lend_head(&mut self) -> Box<Head> {
-        self.heads.pop().unwrap_or_default()
-    }
-
-    #[inline]
-    pub(crate) fn give_head(&mut self, mut head: Box<Head>) {
-        if self.heads.len() < SPARES_MAX {
-            head.clear();
-            head.trim(SPARE_HEAD_OCTETS);
-            self.heads.push(head);
-        }
-    }
-
-    /// What the heads hold that wait for the next messages.
-    pub(crate) fn spare_heads_octets(&self) -> usize {
-        self.heads.iter().map(|head| size_of::<Head>() + head.capacity_bytes()).sum()
-    }
-
-    pub(crate) fn drop_spare_heads(&mut self) {
-        self.heads = Vec::new();
     }
 
     /// Takes a content buffer back; as a rule there is none.
@@ -335,14 +385,29 @@ impl Shared {
     /// Gives back the memory of an idle connection.
     pub(crate) fn trim(&mut self) {
         self.drop_spares();
-        self.input.trim();
+        self.heads.leave();
+        self.trim_slots();
+        self.trim_input();
         self.list = Content::default();
-        #[cfg(feature = "tls")]
-        self.plain.trim();
         self.out.trim(0);
         self.pending.trim(0);
         self.machine.trim();
+        self.held.note_trim();
         self.settle_memory();
+    }
+
+    /// Gives the slots back when there are several; none is in use.
+    fn trim_slots(&mut self) {
+        if self.slots.len() < 2 {
+            return;
+        }
+        let generations = self.slots.iter().map(|slot| slot.generation);
+        self.first_generation = generations.fold(self.first_generation, u32::max);
+        (self.slots, self.by_stream) = (Vec::new(), Vec::new());
+        (self.free, self.free_count) = (NO_SLOT, 0);
+        self.accepted.shrink_to_fit();
+        self.cancelled.shrink_to_fit();
+        self.wake.trim();
     }
 
     /// Gives back the content buffers that wait for the next streams.
@@ -351,7 +416,7 @@ impl Shared {
         self.held.content_went(std::mem::take(&mut self.contents_octets));
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn take_notices(&mut self) {
         if self.machine.has_notice() {
             self.take_all_notices();
@@ -421,6 +486,23 @@ impl Shared {
         }
     }
 
+    /// Why the peer went away, by its GOAWAY.
+    #[cold]
+    fn farewell(&self, code: ErrorCode) -> Error {
+        Error::farewell(code).with_goaway_debug(self.machine.goaway_debug())
+    }
+
+    /// Why no stream is opened on a connection that ends or has ended; nothing was sent.
+    #[cold]
+    pub(crate) fn takes_no_more(&self) -> Error {
+        match (&self.ended, self.farewell) {
+            (Some(error), _) => error.clone().before_sending(),
+            (None, Some(code)) => self.farewell(code).before_sending(),
+            (None, None) if self.machine.is_http1() => Error::refused(h1::SendError::GoingAway),
+            (None, None) => Error::refused(h2::SendError::GoingAway),
+        }
+    }
+
     /// Ends the connection: every stream that is not whole fails.
     pub(crate) fn end(&mut self, error: Error) {
         if self.ended.is_some() {
@@ -428,7 +510,7 @@ impl Shared {
         }
         let error = match (self.farewell, error.cause()) {
             // What the peer said before it closed, or the connection broke, says more than that.
-            (Some(code), Cause::Closed | Cause::Io(..)) => Error::farewell(code),
+            (Some(code), Cause::Closed | Cause::Io(..)) => self.farewell(code),
             _ => error,
         };
         let is_silent = self.is_silent_end(&error);
@@ -436,7 +518,7 @@ impl Shared {
             let slot = &mut self.slots[index as usize];
             if slot.stream.is_some() && slot.failed.is_none() {
                 let is_unanswered = is_silent && slot.generation > 0 && slot.heard == self.heard;
-                slot.failed = Some(if is_unanswered { Error::unanswered() } else { error.clone() });
+                slot.failed = Some(if is_unanswered { error.clone().unanswered() } else { error.clone() });
             }
             self.wake_later(index, Side::Read);
             self.wake_later(index, Side::Write);
@@ -458,16 +540,10 @@ impl Shared {
         is_lost && self.machine.is_client() && !self.machine.is_http1()
     }
 
+    #[inline]
     pub(crate) fn wake_later(&mut self, index: u32, side: Side) {
         let wait = &mut self.slots[index as usize].waits[side as usize];
         self.hand_over.wake_caller(wait, &mut self.wake);
-    }
-
-    /// Wakes every writer, after the output has drained.
-    pub(crate) fn wake_writers(&mut self) {
-        for index in 0..self.slots.len() as u32 {
-            self.wake_later(index, Side::Write);
-        }
     }
 
     pub(crate) fn wake_task(&mut self) {
@@ -517,7 +593,7 @@ impl Shared {
 
     /// Whether any stream is held by a handle.
     pub(crate) fn is_idle(&self) -> bool {
-        self.free.len() == self.slots.len() && self.queue.is_empty()
+        self.free_count as usize == self.slots.len() && self.queue.is_empty()
     }
 }
 

@@ -46,6 +46,12 @@ pub fn install(network: Option<Arc<dyn Network>>) {
     of_thread().replace(network);
 }
 
+/// Frees the read buffers and heads that this thread keeps for its connections.
+pub fn free_read_buffers() {
+    crate::lending::free_kept();
+    crate::heads::free_kept();
+}
+
 pub(crate) fn network() -> Option<Arc<dyn Network>> {
     of_thread().with_borrow(Clone::clone)
 }

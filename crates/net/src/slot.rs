@@ -16,6 +16,9 @@ use crate::{
     timing::Marks,
 };
 
+/// Room for what was asked that a slot keeps, in octets.
+const ASKED_KEPT_OCTETS: usize = 4 * 1024;
+
 /// Names a slot; the generation tells a stale name from a fresh one.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct SlotKey {
@@ -46,9 +49,23 @@ impl Sides {
     }
 }
 
+/// A client's `expect: 100-continue` (RFC 9110 §10.1.1), as a server sees it.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub(crate) enum Expectation {
+    /// The content comes unasked, or was asked for.
+    #[default]
+    None,
+    /// The client waits to be told before it sends its content.
+    Waiting,
+    /// The request was answered without asking for its content.
+    Declined,
+}
+
 #[derive(Default)]
 pub(crate) struct Slot {
     pub(crate) generation: u32,
+    /// The slot that was freed before this one, while it is free.
+    pub(crate) next_free: u32,
     pub(crate) stream: Option<StreamKey>,
     /// The handles that are still held.
     pub(crate) held: Sides,
@@ -59,6 +76,8 @@ pub(crate) struct Slot {
     pub(crate) content: Content,
     pub(crate) trailers: Option<Box<Head>>,
     pub(crate) failed: Option<Error>,
+    /// The request of a client, for those who read of a failure: method and path. Its memory is used again.
+    pub(crate) asked: String,
     /// How often something had come on the connection when the stream was opened.
     pub(crate) heard: u64,
     /// The octets of content that came and went since the slot exists, over all its streams.
@@ -66,14 +85,20 @@ pub(crate) struct Slot {
     pub(crate) sent: u64,
     /// Whether the peer keeps up, by side.
     pub(crate) paces: [Pace; 2],
-    /// Nobody minds if it does not.
+    /// The handler allows a slow peer, from when it has accepted the request.
     pub(crate) may_be_slow: bool,
-    /// The client waits to be told before it sends its content, and was not told.
-    pub(crate) expects_continue: bool,
+    /// The server has sent a head of 2xx.
+    pub(crate) is_accepted: bool,
+    /// What a server has to say before the client sends its content.
+    pub(crate) expectation: Expectation,
     /// The server has told us to send our content.
     pub(crate) is_told_to_go_on: bool,
+    /// The client sends no more of its content: the server has declined it.
+    pub(crate) sends_no_more: bool,
     /// Somebody has waited for the head.
     pub(crate) is_awaited: bool,
+    /// Somebody has taken the final head.
+    pub(crate) is_head_taken: bool,
     /// Interim responses are kept for who waits, in the order in which they came; until somebody waits they are as well, since
     /// the first may come before it is known whether anybody wants to hear of them.
     pub(crate) keeps_interim: bool,
@@ -87,6 +112,24 @@ pub(crate) struct Slot {
     /// When the exchange came how far, if it is timed.
     pub(crate) marks: Option<Marks>,
     pub(crate) waits: [Wait; 2],
+    /// The stream's place among those that wait for room in the output.
+    pub(crate) turn: Turn,
+    /// The number of the call for which it was given a share of the output.
+    pub(crate) used_call: u32,
+    /// The octets it has used of that share.
+    pub(crate) used_octets: usize,
+}
+
+/// The place of a stream among those that wait for room in the output (`room.rs`).
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub(crate) enum Turn {
+    /// It does not wait.
+    #[default]
+    None,
+    /// It waits to be called.
+    Waits,
+    /// It was called, and has not waited again since.
+    Called,
 }
 
 impl Default for Sides {
@@ -95,11 +138,46 @@ impl Default for Sides {
     }
 }
 
+/// The request of a client, as far as it is kept for those who read of a failure.
+#[derive(Clone, Copy, Debug)]
+pub struct Noted<'a> {
+    /// The method.
+    pub method: &'a str,
+    /// The path with its query.
+    pub path: &'a str,
+}
+
 impl Slot {
+    /// Notes what is asked for.
+    #[inline]
+    pub(crate) fn note(&mut self, noted: Noted<'_>) {
+        self.asked.clear();
+        self.asked.push_str(noted.method);
+        self.asked.push(' ');
+        self.asked.push_str(noted.path);
+    }
+
+    /// The request that was noted, if one was: on a server none is.
+    pub(crate) fn noted(&self) -> Option<Noted<'_>> {
+        let (method, path) = self.asked.split_once(' ')?;
+        Some(Noted { method, path })
+    }
+
     /// The handle runs: it no longer waits. True when it had been woken.
     #[inline]
     pub(crate) fn arrive(&mut self, side: Side) -> bool {
         self.waits[side as usize].end()
+    }
+
+    /// Returns true if the peer may be as slow as it likes: the handler allows it, and has accepted the request.
+    pub(crate) fn is_exempt(&self) -> bool {
+        self.may_be_slow && self.is_accepted
+    }
+
+    /// Returns true if the final head is here, not taken yet, and of 300 or more: the server wants no content any more.
+    pub(crate) fn is_declined(&self) -> bool {
+        let status = self.head.as_ref().and_then(|head| head.status());
+        status.is_some_and(|status| status.code() >= 300)
     }
 
     /// Makes the slot ready for another stream; the generation moves on.
@@ -112,11 +190,18 @@ impl Slot {
         self.deadline = None;
         self.marks = None;
         self.may_be_slow = false;
-        self.expects_continue = false;
+        self.is_accepted = false;
+        self.expectation = Expectation::None;
         self.is_told_to_go_on = false;
+        self.sends_no_more = false;
         self.is_awaited = false;
+        self.is_head_taken = false;
+        self.turn = Turn::None;
         self.keeps_interim = false;
         self.interim.clear();
+        if self.asked.capacity() > ASKED_KEPT_OCTETS {
+            self.asked = String::new();
+        }
         self.content.clear();
         std::mem::take(&mut self.content)
     }

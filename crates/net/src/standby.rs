@@ -19,7 +19,7 @@ use tokio::time::{Instant, Sleep, sleep_until};
 use crate::{
     conn::{Conn, Guard},
     connect::AtEnd,
-    error::Error,
+    error::{Error, Phase, Retry},
     hand_over::Reader,
 };
 
@@ -85,7 +85,14 @@ impl Standby {
 }
 
 impl Drop for Standby {
+    /// Ends the connection if its runtime ends before it does: whoever still waits for it elsewhere is told so.
     fn drop(&mut self) {
+        let mut shared = self.conn.lock();
+        if shared.ended.is_none() {
+            shared.end(Error::runtime_ended(Phase::Head, Retry::IfIdempotent));
+            shared = self.conn.say_goodbye(shared);
+        }
+        self.conn.unlock_and_wake(shared);
         if let Some(tell) = &self.at_end {
             tell(&self.conn);
         }
@@ -144,7 +151,8 @@ impl crate::shared::Shared {
     fn standby_wait(&self, now: Time) -> Duration {
         let far = Duration::from_secs(3600);
         let tick = if self.hand_over.task_reads() { far } else { TICK };
-        [self.next_deadline, self.machine.poll_timeout(), self.idleness.look_at()]
+        let machine = self.machine.poll_timeout();
+        [self.next_deadline, machine, self.idleness.look_at(), self.calls_again_at()]
             .into_iter()
             .flatten()
             .map(|at| at.saturating_since(now))

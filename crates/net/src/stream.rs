@@ -7,21 +7,27 @@ use std::{
     task::{Context, Poll},
 };
 
-use alula_fields::{FieldSection, Head, ResponseHead, Status, StreamKey};
+use alula_fields::{FieldSection, Head, Reservation, ResponseHead, Status, StreamKey};
 use tokio::time::Instant;
 
 use crate::{
+    asked::Asked,
     body::Body,
+    cause::Refusal,
     conn::Conn,
     content::Content,
-    error::{Cause, Error, Phase, Refusal, Retry},
+    error::{Error, Phase},
     hand_over::Side,
     machine::Machine,
-    shared::{OUTPUT_SOFT_LIMIT, Shared},
-    slot::{Sides, Slot, SlotKey},
+    shared::Shared,
+    slot::{Expectation, Sides, Slot, SlotKey},
     version::Version,
     writer::{BodyWriter, Sent},
 };
+
+/// The reason why no content comes after an answer that has not asked for it.
+const DECLINED: &str =
+    "the answer was begun without asking for the content, which the client keeps back (RFC 9110 §10.1.1)";
 
 /// One stream of a connection, seen from one side.
 ///
@@ -75,7 +81,7 @@ impl Stream {
     /// Gives up the sending direction, whose message is whole. Allocates nothing.
     pub fn sent_all(&mut self) -> Sent {
         self.sides = self.sides.without(Sides::WRITE);
-        self.conn.release(self.at, Sides::WRITE, [None, None], Content::default());
+        self.conn.release(self.at, Sides::WRITE, None, Content::default());
         Sent::whole()
     }
 
@@ -92,20 +98,37 @@ impl Stream {
         self.conn.lock().slot(self.at).map(look)
     }
 
-    /// Lets the peer of this stream be as slow as it likes, both ways.
+    /// The same failure, with what was asked here of whom.
+    #[cold]
+    pub(crate) fn named(&self, error: Error) -> Error {
+        let Some(origin) = self.conn.origin() else { return error };
+        let asked =
+            self.with_slot(|slot| slot.noted().map(|noted| Asked::new(noted.method, origin, noted.path)));
+        match asked.flatten() {
+            Some(asked) => error.asking(|| asked),
+            None => error,
+        }
+    }
+
+    /// Lets the peer of this stream be as slow as it likes, both ways, from when a head of 2xx has been sent.
     pub fn allow_slow_peer(&self) {
         if let Some(slot) = self.conn.lock().slot(self.at) {
             slot.may_be_slow = true;
         }
     }
 
-    /// Waits for the peer's head. Safe to drop and call again. Allocates nothing once warm.
-    pub async fn head(&self) -> Result<Received, Error> {
-        poll_fn(|cx| self.poll_head(cx)).await
+    /// Charges octets that the program holds for this stream, as [`Ledger::reserve`](crate::Ledger::reserve) does.
+    pub fn reserve(&self, bytes: u64) -> Option<Reservation> {
+        self.conn.lock().ledger.reserve(bytes)
     }
 
-    /// Waits until the server has told us to send our content, or has answered without it (RFC 9110 §10.1.1): true in the
-    /// first case. Safe to drop and call again.
+    /// Waits for the peer's head. Safe to drop and call again. Allocates nothing once warm.
+    pub async fn head(&self) -> Result<Received, Error> {
+        poll_fn(|cx| self.poll_head(cx)).await.map_err(|error| self.named(error))
+    }
+
+    /// Waits until the server has told us to send our content, or has answered (RFC 9110 §10.1.1): true if it has told us, or
+    /// has answered with 2xx, after which it takes the content as well. Safe to drop and call again.
     ///
     /// # Errors
     /// As [`Self::head`].
@@ -113,14 +136,16 @@ impl Stream {
         poll_fn(|cx| {
             self.conn.poll_wait(self.at, Side::Read, cx, |shared| {
                 let slot = shared.slot(self.at)?;
+                let status = slot.head.as_ref().map(|head| head.status());
                 match &slot.failed {
-                    _ if slot.head.is_some() => Some(Ok(false)),
+                    _ if status.is_some() => Some(Ok(status.flatten().is_some_and(Status::is_success))),
                     _ if slot.is_told_to_go_on => Some(Ok(true)),
                     failed => failed.as_ref().map(|error| Err(error.clone().during(Phase::Head))),
                 }
             })
         })
         .await
+        .map_err(|error| self.named(error))
     }
 
     /// Keeps interim responses (RFC 9110 §15.2) for [`Self::interim`]; said before the head is waited for, it misses none.
@@ -147,6 +172,7 @@ impl Stream {
             })
         })
         .await
+        .map_err(|error| self.named(error))
     }
 
     fn poll_head(&self, cx: &mut Context<'_>) -> Poll<Result<Received, Error>> {
@@ -158,6 +184,7 @@ impl Stream {
                 slot.interim.clear();
             }
             if let Some(head) = slot.head.take() {
+                slot.is_head_taken = true;
                 let ended = slot.ended && slot.trailers.is_none() && slot.content.is_empty();
                 if slot.deadline.is_some() {
                     slot.head_is_here();
@@ -183,27 +210,35 @@ impl Stream {
     ) -> Poll<Result<bool, Error>> {
         let mut returned = chunk.len();
         chunk.clear();
-        self.conn.poll_wait(self.at, Side::Read, cx, |shared| {
-            shared.give_back(self.at, std::mem::take(&mut returned));
-            if chunk.capacity() > 0 {
-                // Whoever waits holds no memory.
-                shared.give_content(std::mem::take(chunk));
-            }
-            let slot = shared.slot(self.at)?;
-            if !slot.content.is_empty() {
-                *chunk = std::mem::take(&mut slot.content);
-                return Some(Ok(true));
-            }
-            if slot.ended {
-                slot.mark_end();
-                return Some(Ok(false));
-            }
-            if slot.expects_continue {
-                shared.invite_content(self.at);
-                return None;
-            }
-            slot.failed.as_ref().map(|error| Err(error.clone().during(Phase::Content)))
-        })
+        self.conn
+            .poll_wait(self.at, Side::Read, cx, |shared| {
+                shared.give_back(self.at, std::mem::take(&mut returned));
+                if chunk.capacity() > 0 {
+                    // Whoever waits holds no memory.
+                    shared.give_content(std::mem::take(chunk));
+                }
+                let slot = shared.slot(self.at)?;
+                if !slot.content.is_empty() {
+                    *chunk = std::mem::take(&mut slot.content);
+                    return Some(Ok(true));
+                }
+                if slot.ended {
+                    slot.mark_end();
+                    return Some(Ok(false));
+                }
+                if let Some(error) = &slot.failed {
+                    return Some(Err(error.clone().during(Phase::Content)));
+                }
+                match slot.expectation {
+                    Expectation::None => None,
+                    Expectation::Waiting => {
+                        shared.invite_content(self.at);
+                        None
+                    }
+                    Expectation::Declined => Some(Err(Error::usage(DECLINED))),
+                }
+            })
+            .map_err(|error| self.named(error))
     }
 
     /// The trailers, once the content has ended and if there are any.
@@ -212,24 +247,29 @@ impl Stream {
     }
 
     /// A cleared head to build a message in, a used one if there is any; give it back with [`Self::give_head`].
+    #[inline]
     pub fn lend_head(&self) -> Box<Head> {
-        self.conn.lock().lend_head()
+        let mut head = self.conn.lock().heads.lend();
+        if head.fields.capacity_bytes() == 0 {
+            head.fields = usual_section();
+        }
+        head
     }
 
     /// Gives the memory of a body and of a head back, under one lock; nothing more can be read.
     pub fn give_body(body: &mut Body, head: Option<Box<Head>>) {
-        body.give_all([head, None]);
+        body.give_all(head);
     }
 
     /// Gives back the sending direction, whose message is whole, and under the same lock the content that was received
-    /// and the heads of both messages.
-    pub fn finish(mut self, received: Option<&mut Body>, heads: [Option<Box<Head>>; 2]) -> Sent {
+    /// and a head.
+    pub fn finish(mut self, received: Option<&mut Body>, head: Option<Box<Head>>) -> Sent {
         match received {
             Some(body) => {
                 body.join(self);
-                body.give_all(heads);
+                body.give_all(head);
             }
-            None => self.drop_with(heads, Content::default()),
+            None => self.drop_with(head, Content::default()),
         }
         Sent::whole()
     }
@@ -248,7 +288,7 @@ impl Stream {
 
     /// Gives a head back for the next message.
     pub fn give_head(&self, head: Box<Head>) {
-        self.conn.lock().give_head(head);
+        self.conn.lock().heads.give(head);
     }
 
     /// Runs a command of the machine on this stream, at once. What it writes leaves with the next turn.
@@ -258,25 +298,45 @@ impl Stream {
     ) -> Result<T, Error> {
         let mut guard = self.conn.lock();
         let shared = &mut *guard;
-        let slot = shared.slot(self.at).ok_or(Error::cancelled())?;
+        let slot = shared.slot(self.at).ok_or_else(Error::cancelled)?;
         if let Some(error) = &slot.failed {
             return Err(error.clone().during(Phase::Send));
         }
-        let stream = slot.stream.ok_or(Error::cancelled())?;
+        let stream = slot.stream.ok_or_else(Error::cancelled)?;
         let result = run(&mut shared.machine, stream, &mut shared.out).map_err(Error::refused);
         shared.wake_task_of_server();
         self.conn.unlock_and_wake(guard);
+        result.map_err(|error| self.named(error))
+    }
+
+    /// Sends the head of an answer, whose content follows. `reads_on` says that the content of the request may still be read: a
+    /// client that waits to be asked for it is asked before a head of 2xx.
+    ///
+    /// # Errors
+    /// The head cannot be sent, or the stream is gone. No final head has been sent then.
+    pub fn begin_answer(&self, head: &ResponseHead<'_>, reads_on: bool) -> Result<(), Error> {
+        let mut shared = self.conn.lock();
+        let result = shared.send_head(self.at, head, false, reads_on);
+        shared.wake_task_of_server();
+        self.conn.unlock_and_wake(shared);
         result
     }
 
     /// Sends the head of an answer and, under the same lock, as much of its content as can be sent at once; `sent` says how much
-    /// that was. False when [`write`](Self::write) has to send the rest, with which the message ends.
+    /// that was. False when [`write`](Self::write) has to send the rest, with which the message ends. `reads_on` is as for
+    /// [`begin_answer`](Self::begin_answer).
     ///
     /// # Errors
-    /// When the head cannot be sent; nothing has been sent then. Or the stream is gone.
-    pub fn answer(&self, head: &ResponseHead<'_>, content: &[u8], sent: &mut usize) -> Result<bool, Error> {
+    /// As [`begin_answer`](Self::begin_answer).
+    pub fn answer(
+        &self,
+        head: &ResponseHead<'_>,
+        content: &[u8],
+        reads_on: bool,
+        sent: &mut usize,
+    ) -> Result<bool, Error> {
         let mut shared = self.conn.lock();
-        let result = shared.answer(self.at, head, content, sent);
+        let result = shared.answer(self.at, head, content, reads_on, sent);
         shared.wake_task_of_server();
         self.conn.unlock_and_wake(shared);
         result
@@ -288,6 +348,48 @@ impl Stream {
         poll_fn(|cx| self.poll_write(data, end, sent, cx)).await
     }
 
+    /// Waits until content can be sent, and returns how many octets of it. Safe to drop and call again.
+    pub(crate) async fn writable(&self) -> Result<usize, Error> {
+        poll_fn(|cx| self.conn.poll_wait(self.at, Side::Write, cx, |shared| shared.await_room_of(self.at)))
+            .await
+            .map_err(|error| self.named(error))
+    }
+
+    /// Sends what can be sent of `data` now, and returns how many octets that was.
+    pub(crate) fn try_write(&self, data: &[u8]) -> Result<usize, Error> {
+        let (mut shared, mut sent) = (self.conn.lock(), 0);
+        let written = shared.write(self.at, data, false, &mut sent);
+        let shared = self.conn.push_out(shared);
+        self.conn.unlock_and_wake(shared);
+        match written {
+            Some(Ok(())) => Ok(data.len()),
+            Some(Err(error)) => Err(self.named(error)),
+            None => Ok(sent),
+        }
+    }
+
+    /// Sends content as [`write`](Self::write) does, until a response of 300 or more has come: the server wants no more of it
+    /// then. False in that case.
+    ///
+    /// # Errors
+    /// As [`write`](Self::write).
+    pub async fn write_while_wanted(&self, data: &[u8], end: bool, sent: &mut usize) -> Result<bool, Error> {
+        poll_fn(|cx| {
+            self.conn.poll_wait(self.at, Side::Write, cx, |shared| match shared.slot(self.at) {
+                Some(slot) if slot.is_declined() => Some(Ok(false)),
+                _ => shared.write(self.at, data, end, sent).map(|written| written.map(|()| true)),
+            })
+        })
+        .await
+        .map_err(|error| self.named(error))
+    }
+
+    /// Sends nothing more, although the message is not whole: a writer that is dropped from here on resets nothing while the
+    /// response is read.
+    pub fn end_sending(&self) {
+        self.with_slot(|slot| slot.sends_no_more = true);
+    }
+
     fn poll_write(
         &self,
         data: &[u8],
@@ -295,7 +397,9 @@ impl Stream {
         sent: &mut usize,
         cx: &mut Context<'_>,
     ) -> Poll<Result<(), Error>> {
-        self.conn.poll_wait(self.at, Side::Write, cx, |shared| shared.write(self.at, data, end, sent))
+        let written =
+            self.conn.poll_wait(self.at, Side::Write, cx, |shared| shared.write(self.at, data, end, sent));
+        written.map_err(|error| self.named(error))
     }
 
     /// Ends the message with trailers (RFC 9110 §6.5).
@@ -318,16 +422,16 @@ impl Stream {
         Ok(())
     }
 
-    pub(crate) fn drop_with(&mut self, heads: [Option<Box<Head>>; 2], content: Content) {
+    pub(crate) fn drop_with(&mut self, head: Option<Box<Head>>, content: Content) {
         let sides = std::mem::replace(&mut self.sides, Sides::NONE);
-        self.conn.release(self.at, sides, heads, content);
+        self.conn.release(self.at, sides, head, content);
     }
 }
 
 impl Drop for Stream {
     fn drop(&mut self) {
         if self.sides != Sides::NONE {
-            self.drop_with([None, None], Content::default());
+            self.drop_with(None, Content::default());
         }
     }
 }
@@ -340,11 +444,10 @@ pub struct Received {
     pub ended: bool,
 }
 
-impl Error {
-    /// The work was given up on this side.
-    pub const fn cancelled() -> Self {
-        Self::new(Phase::Send, Cause::Cancelled, Retry::IfIdempotent)
-    }
+/// A section with room for a usual answer, which need not grow step by step.
+#[cold]
+fn usual_section() -> FieldSection {
+    FieldSection::with_capacity(8, 192)
 }
 
 impl Shared {
@@ -353,18 +456,48 @@ impl Shared {
         at: SlotKey,
         head: &ResponseHead<'_>,
         content: &[u8],
+        reads_on: bool,
         sent: &mut usize,
     ) -> Result<bool, Error> {
-        let slot = self.slot(at).ok_or(Error::cancelled())?;
-        if let Some(error) = &slot.failed {
-            return Err(error.clone().during(Phase::Send));
-        }
-        let stream = slot.stream.ok_or(Error::cancelled())?;
         let is_whole = content.is_empty();
-        self.machine.send_response(stream, head, is_whole, &mut self.out).map_err(Error::refused)?;
+        self.send_head(at, head, is_whole, reads_on)?;
         match is_whole {
             true => Ok(true),
             false => self.write(at, content, true, sent).map_or(Ok(false), |written| written.map(|()| true)),
+        }
+    }
+
+    /// Sends the final head of an answer.
+    #[inline]
+    fn send_head(
+        &mut self,
+        at: SlotKey,
+        head: &ResponseHead<'_>,
+        end: bool,
+        reads_on: bool,
+    ) -> Result<(), Error> {
+        let slot = self.slot(at).ok_or_else(Error::cancelled)?;
+        if let Some(error) = &slot.failed {
+            return Err(error.clone().during(Phase::Send));
+        }
+        let stream = slot.stream.ok_or_else(Error::cancelled)?;
+        let is_accepted = head.status.is_success();
+        if slot.expectation == Expectation::Waiting {
+            self.meet_expectation(at, is_accepted && reads_on);
+        }
+        self.machine.send_response(stream, head, end, &mut self.out).map_err(Error::refused)?;
+        self.slots[at.index as usize].is_accepted = is_accepted;
+        Ok(())
+    }
+
+    /// Tells a client that waits for it to send its content, before the answer, if anybody is going to read it.
+    #[cold]
+    fn meet_expectation(&mut self, at: SlotKey, is_wanted: bool) {
+        let Some(slot) = self.slot(at) else { return };
+        if is_wanted && slot.held.has(Sides::READ) {
+            self.invite_content(at);
+        } else {
+            slot.expectation = Expectation::Declined;
         }
     }
 
@@ -378,14 +511,14 @@ impl Shared {
             // The response is whole: nobody waits for the rest of the request.
             return Some(Ok(()));
         }
-        if self.output_is_full() {
-            // A machine that schedules tells who may go on; else all are woken.
-            self.writers_wait |= !self.machine.await_room(stream);
+        let rest = &data[*sent..];
+        let Some(room) = self.room_for(at, rest.len()) else {
+            self.await_room(at, stream);
             return None;
-        }
-        let is_last = end;
-        let (rest, end) = self.piece(&data[*sent..], end);
-        match self.machine.send_data(stream, rest, end, &mut self.out) {
+        };
+        let (is_last, is_all) = (end, room == rest.len());
+        self.room.prepare(room, &mut self.out);
+        match self.machine.send_data(stream, &rest[..room], end && is_all, &mut self.out) {
             Ok(taken) => {
                 *sent += taken;
                 let slot = &mut self.slots[at.index as usize];
@@ -393,21 +526,34 @@ impl Shared {
                 if is_last && *sent == data.len() {
                     slot.mark_sent();
                 }
-                // HTTP/1.1 has no windows that tell: the rest follows when this has gone.
-                self.writers_wait |= self.machine.is_http1() && *sent < data.len();
+                self.note_written(at, taken);
+                if taken == room && !is_all {
+                    // The machine has taken all that it was given: what tells when to go on is the output.
+                    self.await_room(at, stream);
+                }
             }
             Err(error) => return Some(Err(Error::refused(error))),
         }
         (*sent == data.len()).then_some(Ok(()))
     }
 
-    /// As much of content as is written at once: where no window bounds it, the output does.
-    #[inline]
-    fn piece<'d>(&self, data: &'d [u8], end: bool) -> (&'d [u8], bool) {
-        if data.len() <= OUTPUT_SOFT_LIMIT || !self.machine.is_http1() {
-            return (data, end);
+    /// The octets of content that a stream may send now; if none, its writer is woken when that changes.
+    fn await_room_of(&mut self, at: SlotKey) -> Option<Result<usize, Error>> {
+        let slot = self.slot(at)?;
+        if let Some(error) = &slot.failed {
+            return Some(Err(error.clone().during(Phase::Send)));
         }
-        (&data[..OUTPUT_SOFT_LIMIT], false)
+        let Some(stream) = slot.stream else { return Some(Err(Error::cancelled())) };
+        if slot.ended && self.machine.is_client() {
+            // The response is whole: whatever is written is taken and dropped.
+            return Some(Ok(self.room.bound()));
+        }
+        let Some(room) = self.room_for(at, usize::MAX) else {
+            self.await_room(at, stream);
+            return None;
+        };
+        let room = self.machine.await_capacity(stream).min(room);
+        (room > 0).then_some(Ok(room))
     }
 
     /// Gives octets that were taken out back to the peer's windows.
@@ -423,10 +569,10 @@ impl Shared {
     #[cold]
     fn invite_content(&mut self, at: SlotKey) {
         let Some(slot) = self.slot(at) else { return };
-        slot.expects_continue = false;
+        slot.expectation = Expectation::None;
         if let Some(stream) = slot.stream {
             let head = ResponseHead { status: Status::CONTINUE, fields: &FieldSection::new() };
-            // Who has answered already invites nobody.
+            // A stream that is gone needs no content.
             let _ = self.machine.send_interim(stream, &head, &mut self.out);
         }
     }

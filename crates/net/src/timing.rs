@@ -48,13 +48,15 @@ impl Conn {
         let _ = self.opened.set(Opened { secured, ..opened });
     }
 
+    /// Returns true if the connection is over TLS.
     #[cfg(feature = "tls")]
-    fn is_secured(&self) -> bool {
+    pub fn is_secured(&self) -> bool {
         self.lock().tls.is_some()
     }
 
+    /// Returns true if the connection is over TLS.
     #[cfg(not(feature = "tls"))]
-    const fn is_secured(&self) -> bool {
+    pub const fn is_secured(&self) -> bool {
         false
     }
 }

@@ -5,15 +5,17 @@
 #[cfg(feature = "simulation")]
 use std::sync::Weak;
 use std::{
-    io,
+    future::poll_fn,
+    io::{self, Read as _},
+    mem::MaybeUninit,
     net::{Shutdown, SocketAddr},
     pin::Pin,
     sync::Arc,
-    task::{Context, Poll, ready},
+    task::{Context, Poll, Waker, ready},
     time::Duration,
 };
 
-use socket2::SockRef;
+use socket2::{SockRef, TcpKeepalive};
 #[cfg(unix)]
 use tokio::net::{UnixStream, unix};
 use tokio::{
@@ -40,7 +42,11 @@ pub trait Transport: AsyncRead + AsyncWrite + Send + Unpin {}
 impl<T: AsyncRead + AsyncWrite + Send + Unpin + ?Sized> Transport for T {}
 
 /// A connection before it has its loops.
-pub struct Socket(Kind);
+pub struct Socket {
+    kind: Kind,
+    /// The address of the other end, as far as it is known already.
+    peer: Option<SocketAddr>,
+}
 
 enum Kind {
     Tcp(TcpStream),
@@ -51,31 +57,35 @@ enum Kind {
 
 impl From<TcpStream> for Socket {
     fn from(socket: TcpStream) -> Self {
-        Self(Kind::Tcp(socket))
+        Self::new(Kind::Tcp(socket))
     }
 }
 
 #[cfg(unix)]
 impl From<UnixStream> for Socket {
     fn from(socket: UnixStream) -> Self {
-        Self(Kind::Unix(socket))
+        Self::new(Kind::Unix(socket))
     }
 }
 
 impl From<Box<dyn Transport>> for Socket {
     fn from(transport: Box<dyn Transport>) -> Self {
-        Self(Kind::Link(Arc::new(Boxed::new(transport))))
+        Self::new(Kind::Link(Arc::new(Boxed::new(transport))))
     }
 }
 
 #[cfg(feature = "simulation")]
 impl From<Arc<dyn Link>> for Socket {
     fn from(link: Arc<dyn Link>) -> Self {
-        Self(Kind::Link(link))
+        Self::new(Kind::Link(link))
     }
 }
 
 impl Socket {
+    fn new(kind: Kind) -> Self {
+        Self { kind, peer: None }
+    }
+
     /// Opens a connection on the network that is simulated; `None` when this thread has none, and connects for itself.
     #[cfg_attr(not(feature = "simulation"), expect(unused_variables, reason = "nothing is simulated"))]
     pub async fn simulated(host: &str, port: u16) -> Option<io::Result<Self>> {
@@ -88,7 +98,7 @@ impl Socket {
 
     /// Small writes leave at once.
     pub(crate) fn set_nodelay(&self) -> io::Result<()> {
-        match &self.0 {
+        match &self.kind {
             Kind::Tcp(socket) => socket.set_nodelay(true),
             _ => Ok(()),
         }
@@ -96,7 +106,10 @@ impl Socket {
 
     /// The address of the other end, where there is one.
     pub(crate) fn peer(&self) -> io::Result<Option<SocketAddr>> {
-        match &self.0 {
+        if self.peer.is_some() {
+            return Ok(self.peer);
+        }
+        match &self.kind {
             Kind::Tcp(socket) => socket.peer_addr().map(Some),
             #[cfg(unix)]
             Kind::Unix(_) => Ok(None),
@@ -105,7 +118,7 @@ impl Socket {
     }
 
     pub(crate) fn split(self) -> (ReadHalf, WriteHalf) {
-        match self.0 {
+        match self.kind {
             Kind::Tcp(socket) => {
                 let (read_half, write_half) = socket.into_split();
                 (ReadHalf::Tcp(read_half), WriteHalf::Tcp(write_half))
@@ -126,7 +139,7 @@ impl AsyncRead for Socket {
         cx: &mut Context<'_>,
         space: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        match &mut self.get_mut().0 {
+        match &mut self.get_mut().kind {
             Kind::Tcp(socket) => Pin::new(socket).poll_read(cx, space),
             #[cfg(unix)]
             Kind::Unix(socket) => Pin::new(socket).poll_read(cx, space),
@@ -137,7 +150,7 @@ impl AsyncRead for Socket {
 
 impl AsyncWrite for Socket {
     fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, octets: &[u8]) -> Poll<io::Result<usize>> {
-        match &mut self.get_mut().0 {
+        match &mut self.get_mut().kind {
             Kind::Tcp(socket) => Pin::new(socket).poll_write(cx, octets),
             #[cfg(unix)]
             Kind::Unix(socket) => Pin::new(socket).poll_write(cx, octets),
@@ -157,7 +170,7 @@ impl AsyncWrite for Socket {
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        match &mut self.get_mut().0 {
+        match &mut self.get_mut().kind {
             Kind::Tcp(socket) => Pin::new(socket).poll_shutdown(cx),
             #[cfg(unix)]
             Kind::Unix(socket) => Pin::new(socket).poll_shutdown(cx),
@@ -193,6 +206,35 @@ impl AsyncRead for ReadHalf {
     }
 }
 
+impl ReadHalf {
+    /// Returns true if the reactor knows of nothing to read; the waker is with it then. A link is not asked.
+    #[inline]
+    pub(crate) fn is_awaited(&self, cx: &mut Context<'_>) -> bool {
+        match self {
+            Self::Tcp(half) => half.as_ref().poll_read_ready(cx).is_pending(),
+            #[cfg(unix)]
+            Self::Unix(half) => half.as_ref().poll_read_ready(cx).is_pending(),
+            Self::Link(_) => false,
+        }
+    }
+
+    /// Reads what is there, and asks the system itself for it rather than the reactor.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::WouldBlock`] when nothing is there, others when the connection is broken.
+    pub(crate) fn read_now(&mut self, space: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Self::Tcp(half) => (&*SockRef::from(half.as_ref())).read(space),
+            #[cfg(unix)]
+            Self::Unix(half) => (&*SockRef::from(half.as_ref())).read(space),
+            Self::Link(link) => match link.poll_read(space, &mut Context::from_waker(Waker::noop())) {
+                Poll::Ready(read) => read,
+                Poll::Pending => Err(io::ErrorKind::WouldBlock.into()),
+            },
+        }
+    }
+}
+
 fn read_link(link: &dyn Link, cx: &mut Context<'_>, space: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
     let octets = ready!(link.poll_read(space.initialize_unfilled(), cx))?;
     space.advance(octets);
@@ -217,6 +259,19 @@ impl WriteHalf {
             Self::Unix(half) => half.try_write(octets),
             Self::Link(link) => link.try_write(octets),
         }
+    }
+
+    /// Returns true if it is certain that nothing is there to be read, neither octets nor an end nor an error. One system call,
+    /// which reads nothing; a link is not asked.
+    pub(crate) fn is_quiet(&self) -> bool {
+        let mut octet = [MaybeUninit::uninit()];
+        let peeked = match self {
+            Self::Tcp(half) => SockRef::from(half.as_ref()).peek(&mut octet),
+            #[cfg(unix)]
+            Self::Unix(half) => SockRef::from(half.as_ref()).peek(&mut octet),
+            Self::Link(_) => return false,
+        };
+        peeked.is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock)
     }
 
     #[inline]
@@ -294,12 +349,49 @@ impl Listener {
     /// The connection is gone already, or the system has no descriptor for it.
     pub async fn accept(&self) -> io::Result<(Socket, SocketAddr)> {
         match &self.0 {
-            Door::Tcp(listener) => listener.accept().await.map(|(socket, peer)| (socket.into(), peer)),
+            // By hand, since one task takes all: a list of those who wait is not needed.
+            Door::Tcp(listener) => {
+                let (socket, peer) = poll_fn(|cx| listener.poll_accept(cx)).await?;
+                Ok((Socket { kind: Kind::Tcp(socket), peer: Some(peer) }, peer))
+            }
             #[cfg(feature = "simulation")]
             Door::Simulated(listener) => {
-                let link = std::future::poll_fn(|cx| listener.poll_accept(cx)).await?;
+                let link = poll_fn(|cx| listener.poll_accept(cx)).await?;
                 let peer = link.peer().ok_or(io::ErrorKind::AddrNotAvailable)?;
                 Ok((link.into(), peer))
+            }
+        }
+    }
+
+    /// Sends TCP keep-alive probes on every connection taken from here after this long without an octet, and then as often,
+    /// until the system gives the peer up. The sockets inherit it from the one that listens.
+    ///
+    /// # Errors
+    /// The system refuses the option.
+    pub fn set_tcp_keep_alive(&self, after: Duration) -> io::Result<()> {
+        match &self.0 {
+            Door::Tcp(listener) => set_tcp_keep_alive(listener, after),
+            #[cfg(feature = "simulation")]
+            Door::Simulated(_) => Ok(()),
+        }
+    }
+
+    /// Takes a connection that waits already, by a system call of its own: what the runtime has heard of the listener may be
+    /// out of date. Returns `None` when none waits.
+    ///
+    /// # Errors
+    /// As [`accept`](Self::accept).
+    pub fn accept_now(&self) -> io::Result<Option<(Socket, SocketAddr)>> {
+        match &self.0 {
+            Door::Tcp(listener) => accept_from(listener),
+            #[cfg(feature = "simulation")]
+            Door::Simulated(listener) => {
+                let Poll::Ready(link) = listener.poll_accept(&mut Context::from_waker(Waker::noop())) else {
+                    return Ok(None);
+                };
+                let link = link?;
+                let peer = link.peer().ok_or(io::ErrorKind::AddrNotAvailable)?;
+                Ok(Some((link.into(), peer)))
             }
         }
     }
@@ -315,4 +407,48 @@ impl Listener {
             Door::Simulated(listener) => Ok(listener.address()),
         }
     }
+}
+
+fn accept_from(listener: &TcpListener) -> io::Result<Option<(Socket, SocketAddr)>> {
+    let (socket, peer) = match SockRef::from(listener).accept() {
+        Ok(accepted) => accepted,
+        Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    let peer = peer.as_socket().ok_or(io::ErrorKind::AddrNotAvailable)?;
+    socket.set_nonblocking(true)?;
+    let socket = TcpStream::from_std(socket.into())?;
+    Ok(Some((socket.into(), peer)))
+}
+
+/// Has the system send TCP keep-alive probes after this long without an octet, and then as often.
+///
+/// # Errors
+/// The system refuses the option.
+#[cfg(unix)]
+pub fn set_tcp_keep_alive(socket: &impl std::os::fd::AsFd, after: Duration) -> io::Result<()> {
+    SockRef::from(socket).set_tcp_keepalive(&probes(after))
+}
+
+/// Has the system send TCP keep-alive probes after this long without an octet, and then as often.
+///
+/// # Errors
+/// The system refuses the option.
+#[cfg(windows)]
+pub fn set_tcp_keep_alive(socket: &impl std::os::windows::io::AsSocket, after: Duration) -> io::Result<()> {
+    SockRef::from(socket).set_tcp_keepalive(&probes(after))
+}
+
+fn probes(after: Duration) -> TcpKeepalive {
+    let probes = TcpKeepalive::new().with_time(after);
+    // Elsewhere the system's own interval holds.
+    #[cfg(any(
+        target_vendor = "apple",
+        target_os = "android",
+        target_os = "freebsd",
+        target_os = "linux",
+        windows
+    ))]
+    let probes = probes.with_interval(after);
+    probes
 }

@@ -13,7 +13,7 @@ use std::{
     task::{Context, Poll, Waker},
 };
 
-use crate::conn::Conn;
+use crate::{conn::Conn, occupied::Occupied};
 
 /// What the connections of one origin and their callers share. Free connections are held by their own tasks, not from here.
 pub struct Vacancy {
@@ -34,6 +34,8 @@ pub(crate) enum News {
 
 #[derive(Default)]
 struct Inner {
+    /// All that are open, so that it can be said what holds them.
+    members: Vec<Weak<Conn>>,
     /// Freed last, last.
     free: VecDeque<Weak<Conn>>,
     /// Connections that are open or being opened.
@@ -49,13 +51,16 @@ impl Vacancy {
         Self { inner: Mutex::default(), idle_max }
     }
 
-    /// A free connection, the one used last. Allocates nothing.
+    /// Takes a free connection, the one used last, that its peer has neither closed nor written to since. One system call for
+    /// each that is looked at; allocates nothing.
     pub fn take(&self) -> Option<Arc<Conn>> {
         loop {
             let conn = self.inner().free.pop_back()?;
-            if let Some(conn) = conn.upgrade().filter(|conn| conn.is_free()) {
+            let Some(conn) = conn.upgrade() else { continue };
+            if conn.is_fit() {
                 return Some(conn);
             }
+            conn.close();
         }
     }
 
@@ -75,14 +80,24 @@ impl Vacancy {
 
     /// A connection for which there is room is open, and free.
     pub fn add(self: &Arc<Self>, conn: &Arc<Conn>) {
+        self.inner().members.push(Arc::downgrade(conn));
         conn.belongs_to(self.clone());
         self.give(Arc::downgrade(conn));
     }
 
     /// A connection that takes many requests at a time is one more for whoever waits.
     pub fn join(self: &Arc<Self>, conn: &Arc<Conn>) {
-        self.inner().open += 1;
+        let mut inner = self.inner();
+        inner.open += 1;
+        inner.members.push(Arc::downgrade(conn));
+        drop(inner);
         conn.belongs_to(self.clone());
+    }
+
+    /// Counts the requests that hold its connections. Locks one after the other; allocates.
+    pub fn occupied(&self) -> Occupied {
+        let members = self.inner().members.clone();
+        members.iter().filter_map(Weak::upgrade).map(|conn| conn.occupied()).sum()
     }
 
     /// What has become of a connection.
@@ -91,7 +106,10 @@ impl Vacancy {
             News::Free => self.give(conn.clone()),
             News::Room => self.pass_on(),
             News::Lost => {
-                self.inner().free.retain(|free| !free.ptr_eq(conn));
+                let mut inner = self.inner();
+                inner.free.retain(|free| !free.ptr_eq(conn));
+                inner.members.retain(|member| !member.ptr_eq(conn));
+                drop(inner);
                 self.lose();
             }
         }
@@ -138,13 +156,14 @@ impl Vacancy {
         (0..).map_while(at).filter_map(|conn| conn.upgrade()).for_each(|conn| conn.look_in());
     }
 
-    /// Ends the connections that are free, and those that will be.
+    /// Ends the connections that are free, and those that will be. All who wait are woken, since nothing will become free.
     pub fn close(&self) {
         let mut inner = self.inner();
         inner.is_closed = true;
-        let free = std::mem::take(&mut inner.free);
+        let (free, waiting) = (std::mem::take(&mut inner.free), std::mem::take(&mut inner.waiting));
         drop(inner);
         free.iter().filter_map(Weak::upgrade).for_each(|conn| conn.close());
+        waiting.into_iter().for_each(|(_, waker)| waker.wake());
     }
 
     fn inner(&self) -> MutexGuard<'_, Inner> {

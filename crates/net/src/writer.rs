@@ -33,6 +33,30 @@ impl BodyWriter {
         self.hand_on(data, false).await
     }
 
+    /// Waits until there is room for content in the peer's windows and in the output, and returns the octets that
+    /// [`try_write`](Self::try_write) would take; at least one.
+    ///
+    /// A handler that waits here before it reads or makes the next piece holds nothing for a peer that takes nothing. The peer is
+    /// held to `Limits::body_rate_min` and `Limits::stall_timeout` meanwhile, as in [`write`](Self::write). Others may use the room
+    /// first. Safe to drop and call again. Allocates nothing once warm.
+    ///
+    /// # Errors
+    /// As [`Self::write`].
+    pub async fn writable(&self) -> Result<usize, Error> {
+        self.stream.writable().await.map_err(|error| error.with_sent(self.octets))
+    }
+
+    /// Sends as much of `data` as there is room for now, without waiting, and returns how many octets that was. Allocates nothing
+    /// once warm.
+    ///
+    /// # Errors
+    /// As [`Self::write`].
+    pub fn try_write(&mut self, data: &[u8]) -> Result<usize, Error> {
+        let sent = self.stream.try_write(data).map_err(|error| error.with_sent(self.octets))?;
+        self.octets += sent as u64;
+        Ok(sent)
+    }
+
     async fn hand_on(&mut self, data: &[u8], end: bool) -> Result<(), Error> {
         let mut sent = 0;
         let outcome = self.stream.write(data, end, &mut sent).await;

@@ -9,7 +9,7 @@ use std::{
 
 use alula_fields::{FieldSection, Limits, Status};
 use alula_net::{
-    Accept, Conn, Connect, Ledger, Turn,
+    Accept, Conn, Connect, Ledger, Requests, Turn,
     h2::{Config, RequestHead, ResponseHead},
 };
 use tokio::{
@@ -75,7 +75,12 @@ async fn call(conn: &Arc<Conn>) {
         protocol: None,
         fields: &fields,
     };
-    let stream = conn.open(|machine, out| machine.send_request(&head, true, out)).await.unwrap();
+    let stream = conn
+        .open(alula_net::Noted { method: "GET", path: "/" }, |machine, out| {
+            machine.send_request(&head, true, out)
+        })
+        .await
+        .unwrap();
     let answer = stream.head().await.unwrap();
     assert!(answer.ended);
 }
@@ -94,12 +99,12 @@ async fn answer_all(listener: TcpListener) {
         ledger: Arc::new(Ledger::new(&Limits::default())),
     };
     let conn = accept.open(socket).await.unwrap();
-    let (mut incoming, mut cancelled) = (Vec::new(), Vec::new());
+    let (mut incoming, mut cancelled) = (Requests::default(), Vec::new());
     poll_fn(|cx| {
         loop {
             let turn = conn.turn_of_server(&mut incoming, &mut cancelled, cx);
             cancelled.clear();
-            for request in incoming.drain(..) {
+            for request in incoming.drain(&conn) {
                 let fields = FieldSection::new();
                 let head = ResponseHead { status: Status::NO_CONTENT, fields: &fields };
                 // Who gave up needs no answer.

@@ -3,19 +3,20 @@
 use std::net::SocketAddr;
 
 use alula_fields::{
-    Decimal, FieldFlags, FieldSection, Head, IntoName, KnownName, Method, ResponseHead, Status,
+    Decimal, FieldFlags, FieldSection, Head, IntoName, KnownName, Reservation, ResponseHead, Status,
 };
 use alula_net::{Body, BodyWriter, Error, Sent, Stream};
 
-use crate::{date, exchange::Request};
+use crate::{date, exchange::Request, observing::RequestSpan};
 
 /// The right to answer a request, apart from the request.
 ///
 /// Dropping it unanswered answers 500.
 pub struct Responder {
     stream: Option<Stream>,
-    /// The answer to HEAD has no content (RFC 9110 §9.3.2).
+    /// The answer to HEAD has no content (RFC 9110 §9.3.2); `head` is another method (RFC 9110 §9.1).
     to_head: bool,
+    span: RequestSpan,
 }
 
 /// The head of an answer being built. The first mistake made on the way is kept and reported when it is sent.
@@ -26,23 +27,33 @@ pub struct Reply {
     /// There until it is given back.
     head: Option<Box<Head>>,
     mistake: Option<Box<Error>>,
-    /// Held until the answer is sent: letting go of an unread request would reset the stream.
-    request: Option<(Request, Body)>,
+    /// The content of the request, held until the answer is sent: letting go of an unread request would reset the stream.
+    body: Option<Body>,
 }
 
 impl Responder {
-    pub(crate) fn new(stream: Stream, request: &Request) -> Self {
-        Self { stream: Some(stream), to_head: Method::eq_ignore_case(request.method(), "HEAD") }
+    pub(crate) fn new(stream: Stream, request: &Request, span: RequestSpan) -> Self {
+        Self { stream: Some(stream), to_head: request.method() == "HEAD", span }
     }
 
     pub(crate) fn peer(&self) -> SocketAddr {
         self.stream.as_ref().map_or(SocketAddr::from(([0, 0, 0, 0], 0)), Stream::peer)
     }
 
-    pub(crate) fn allow_slow_peer(&self) {
+    #[cfg(feature = "tls")]
+    pub(crate) fn tls(&self) -> Option<alula_net::TlsFacts> {
+        self.stream.as_ref()?.tls()
+    }
+
+    /// As [`Exchange::allow_slow_peer`](crate::Exchange::allow_slow_peer).
+    pub fn allow_slow_peer(&self) {
         if let Some(stream) = &self.stream {
             stream.allow_slow_peer();
         }
+    }
+
+    pub(crate) fn reserve(&self, bytes: u64) -> Option<Reservation> {
+        self.stream.as_ref()?.reserve(bytes)
     }
 
     /// The memory of a request that is not needed any more, for the next.
@@ -56,7 +67,15 @@ impl Responder {
     /// Begins the answer.
     pub fn respond(self, status: Status) -> Reply {
         let head = self.stream.as_ref().map(Stream::lend_head);
-        Reply { responder: self, status, head, mistake: None, request: None }
+        Reply { responder: self, status, head, mistake: None, body: None }
+    }
+
+    /// Begins the answer to a request that nobody looks at any more, in the memory of its head.
+    #[inline]
+    pub(crate) fn respond_to(self, request: Request, body: Body, status: Status) -> Reply {
+        let mut head = request.into_head();
+        head.clear();
+        Reply { responder: self, status, head: Some(head), mistake: None, body: Some(body) }
     }
 
     /// Sends an interim response (1xx, RFC 9110 §15.2) without fields; the answer is still to come.
@@ -86,7 +105,9 @@ impl Drop for Responder {
         if let Some(stream) = &self.stream {
             let head = ResponseHead { status: Status::INTERNAL_SERVER_ERROR, fields: &FieldSection::new() };
             // When the stream is gone there is nobody left to tell.
-            let _ = stream.answer(&head, &[], &mut 0);
+            if stream.answer(&head, &[], false, &mut 0).is_ok() {
+                self.span.answered(Status::INTERNAL_SERVER_ERROR);
+            }
         }
     }
 }
@@ -97,11 +118,6 @@ fn was_sent() -> Error {
 }
 
 impl Reply {
-    pub(crate) fn keep(mut self, request: Request, body: Body) -> Self {
-        self.request = Some((request, body));
-        self
-    }
-
     /// Adds a field.
     #[inline]
     pub fn field<'n>(mut self, name: impl IntoName<'n>, value: impl AsRef<[u8]>) -> Self {
@@ -122,7 +138,7 @@ impl Reply {
 
     /// The content of the request, for answers that depend on it or send it back.
     pub fn body(&mut self) -> Option<&mut Body> {
-        self.request.as_mut().map(|(_, body)| body)
+        self.body.as_mut()
     }
 
     /// Sends the answer with this content, stating its length. An answer to HEAD states it and sends none; 204 and 304
@@ -143,17 +159,25 @@ impl Reply {
         let content = if has_none || self.responder.to_head { &[][..] } else { content };
         self.complete()?;
         let mut sent = 0;
-        let is_whole = self.responder.stream()?.answer(&self.head(), content, &mut sent)?;
+        let reads_on = self.body.is_none();
+        let is_whole = self.responder.stream()?.answer(&self.head(), content, reads_on, &mut sent)?;
+        self.responder.span.answered(self.status);
         let stream = self.responder.take_stream()?;
         if !is_whole {
             stream.write(content, true, &mut sent).await?;
         }
-        Ok(match self.request.take() {
-            Some((request, mut body)) => {
-                stream.finish(Some(&mut body), [Some(request.into_head()), self.head.take()])
-            }
-            None => stream.finish(None, [self.head.take(), None]),
-        })
+        Ok(stream.finish(self.body.take().as_mut(), self.head.take()))
+    }
+
+    /// Sends the answer without content, and without a length unless that is among the fields or HTTP/1.1 has it stated.
+    #[cfg(feature = "tower")]
+    pub(crate) fn send_head(mut self) -> Result<Sent, Error> {
+        self.complete()?;
+        let reads_on = self.body.is_none();
+        self.responder.stream()?.answer(&self.head(), &[], reads_on, &mut 0)?;
+        self.responder.span.answered(self.status);
+        let stream = self.responder.take_stream()?;
+        Ok(stream.finish(self.body.take().as_mut(), self.head.take()))
     }
 
     /// Sends the head; the content follows through the writer.
@@ -162,9 +186,9 @@ impl Reply {
     /// As [`Self::send`].
     pub async fn stream(mut self) -> Result<BodyWriter, Error> {
         self.complete()?;
-        let head = self.head();
-        let stream = self.responder.stream()?;
-        stream.command(|machine, key, out| machine.send_response(key, &head, false, out))?;
+        let reads_on = self.body.is_none();
+        self.responder.stream()?.begin_answer(&self.head(), reads_on)?;
+        self.responder.span.answered(self.status);
         let stream = self.responder.take_stream()?;
         self.give_back(&stream);
         Ok(stream.into_writer())
@@ -194,8 +218,8 @@ impl Reply {
         if let Some(head) = self.head.take() {
             stream.give_head(head);
         }
-        if let Some((request, mut body)) = self.request.take() {
-            Stream::give_body(&mut body, Some(request.into_head()));
+        if let Some(mut body) = self.body.take() {
+            Stream::give_body(&mut body, None);
         }
     }
 }

@@ -3,89 +3,192 @@
 use std::{
     pin::Pin,
     sync::Arc,
-    task::{Context, Poll, ready},
+    task::{Context, Poll},
     time::Duration,
 };
 
-use alula_fields::Time;
-use alula_net::{Conn, Incoming, StreamName, Turn};
-use tokio::time::{Instant, Sleep, sleep};
+use alula_fields::{Reservation, Time};
+use alula_net::{Conn, Requests, StreamName, Turn, Version};
+use tokio::time::{Instant, Sleep};
 
-use crate::{Exchange, Handler, lobby::Guest, server::Draining, slots::Slots};
+use crate::{
+    Exchange, Handler,
+    connections::{FIRST_REQUEST, Registration},
+    reporting::Reporter,
+    scheme::SchemeSource,
+    slots::Slots,
+};
 
-/// How long the peer may take to close its side after the connection has ended.
-const LINGER: Duration = Duration::from_millis(500);
+/// How long a connection that was used before may take to read what has arrived when the server stops.
+const LAST_READ: Duration = Duration::from_millis(10);
 
-pub(crate) struct Serve<H: Handler> {
+/// How long the peer may take to close its side once the server stops, or has made room.
+const LINGER_AT_STOP: Duration = Duration::from_millis(500);
+
+pub(crate) struct Serve<'t, H: Handler> {
     conn: Arc<Conn>,
     handler: Arc<H>,
     slots: Slots<H::Future>,
-    incoming: Vec<Incoming>,
+    /// What the slots hold, and of how many that was said.
+    held: (usize, Option<Reservation>),
+    incoming: Requests,
     cancelled: Vec<StreamName>,
-    draining: Draining,
+    scheme: SchemeSource,
+    registration: Registration,
     /// The peer has not introduced itself yet.
-    guest: Option<Guest>,
-    timer: Pin<Box<Sleep>>,
+    is_handshake: bool,
+    /// When it takes no more requests, because the server stops.
+    drains_at: Time,
+    stop: Stop,
+    timer: Pin<&'t mut Sleep>,
     /// When the timer fires, or did.
     timer_at: Time,
-    /// The connection has ended; what the peer still sends is read and dropped, so that it sees our FIN.
-    lingers: bool,
+    end: End,
 }
 
-impl<H: Handler> Serve<H> {
-    pub(crate) fn new(conn: Arc<Conn>, handler: Arc<H>, draining: Draining, guest: Guest) -> Self {
+/// What the task has made of the stop of the server.
+#[derive(Clone, Copy, Eq, PartialEq)]
+enum Stop {
+    NotYet,
+    /// It waits for what has arrived, or for the first request.
+    Heard,
+    /// The peer has been told.
+    Told,
+}
+
+/// How far the end of the connection has come.
+#[derive(Clone, Copy, Eq, PartialEq)]
+enum End {
+    NotYet,
+    /// It ends to make room: nobody waits for the peer to close its side.
+    MakesRoom,
+    /// It has ended. What the peer still sends is read and dropped, so that it sees our FIN and what came before.
+    Lingers {
+        since: Instant,
+        octets_left: u64,
+    },
+}
+
+impl<'t, H: Handler> Serve<'t, H> {
+    pub(crate) fn new(
+        conn: Arc<Conn>,
+        handler: Arc<H>,
+        scheme: SchemeSource,
+        reporter: Reporter,
+        registration: Registration,
+        timer: Pin<&'t mut Sleep>,
+    ) -> Self {
         Self {
             conn,
             handler,
-            slots: Slots::new(),
-            incoming: Vec::new(),
+            slots: Slots::new(reporter),
+            held: (0, None),
+            incoming: Requests::default(),
             cancelled: Vec::new(),
-            draining,
-            guest: Some(guest),
-            timer: Box::pin(sleep(Duration::ZERO)),
+            scheme,
+            registration,
+            is_handshake: true,
+            drains_at: Time::FAR,
+            stop: Stop::NotYet,
+            timer,
             timer_at: Time::FAR,
-            lingers: false,
+            end: End::NotYet,
         }
     }
 
     /// Turns and handlers, until there is nothing more to do. Ready when the connection has ended.
     fn poll_turns(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        if self.draining.poll_begun(cx).is_ready() {
-            self.conn.drain();
-        }
-        if self.poll_guest(cx).is_ready() {
-            return Poll::Ready(());
-        }
         loop {
             let turn = self.conn.turn_of_server(&mut self.incoming, &mut self.cancelled, cx);
             self.cancelled.iter().for_each(|stream| self.slots.cancel(*stream));
-            for incoming in self.incoming.drain(..) {
+            for incoming in self.incoming.drain(&self.conn) {
                 let stream = incoming.key;
                 if self.cancelled.contains(&stream) {
                     // It was given up before it was looked at.
                     continue;
                 }
-                self.slots.start(stream, || self.handler.call(Exchange::new(incoming)));
+                self.slots.start(incoming, |incoming, span| {
+                    self.handler.call(Exchange::new(incoming, self.scheme, span))
+                });
             }
             self.cancelled.clear();
+            if self.slots.count() != self.held.0 {
+                self.charge_slots();
+            }
             self.slots.poll_ready();
             match turn {
                 Turn::Progress => {}
-                Turn::Idle => return Poll::Pending,
+                Turn::Idle => return self.poll_asked(cx),
                 Turn::Ended => return Poll::Ready(()),
             }
         }
     }
 
-    /// Ready when the peer has not introduced itself, and has to make room for another.
-    fn poll_guest(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        match &mut self.guest {
-            None => Poll::Pending,
-            Some(_) if self.conn.is_introduced() => {
-                self.guest = None;
-                Poll::Pending
+    /// Handlers are not told how much memory they take, so it cannot be refused to them.
+    #[cold]
+    fn charge_slots(&mut self) {
+        self.held = (self.slots.count(), Some(self.conn.hold(self.slots.octets() as u64)));
+    }
+
+    /// Does what the listener asks, after what has arrived was read. Ready when the connection is to end at once.
+    #[inline]
+    fn poll_asked(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        let asked = self.registration.poll_asked(cx);
+        if self.is_handshake && self.conn.is_introduced() {
+            self.is_handshake = false;
+            self.registration.handshake_ends();
+        } else if asked.leaves() && self.poll_make_room().is_ready() {
+            return Poll::Ready(());
+        }
+        if asked.stops() && self.stop != Stop::Told {
+            self.drain_when_due();
+        }
+        Poll::Pending
+    }
+
+    /// Ends the connection if no request is under way: at once if there was none ever.
+    #[cold]
+    fn poll_make_room(&mut self) -> Poll<()> {
+        if self.is_handshake {
+            self.registration.note_evicted_handshake();
+            self.end = End::MakesRoom;
+            return Poll::Ready(());
+        }
+        if self.conn.retire_idle() {
+            if self.end == End::NotYet {
+                self.registration.note_evicted();
             }
-            Some(guest) => guest.poll_sent_away(cx),
+            self.end = End::MakesRoom;
+        } else {
+            self.registration.stays();
+        }
+        Poll::Pending
+    }
+
+    /// Takes no more requests, now or after what had arrived when the server stopped was read.
+    #[cold]
+    fn drain_when_due(&mut self) {
+        let now = self.conn.time();
+        if self.stop == Stop::NotYet {
+            self.stop = Stop::Heard;
+            self.drains_at = self.last_read_ends(now);
+        }
+        // The first request has begun, or will not.
+        if self.drains_at <= now || !self.conn.has_no_streams() {
+            self.stop = Stop::Told;
+            self.drains_at = Time::FAR;
+            self.conn.drain();
+        }
+    }
+
+    /// Until when another request is taken that nobody has seen yet. A connection that was used over HTTP/2 needs no time: what
+    /// is on its way when the peer hears of the stop is served in any case (RFC 9113 §6.8).
+    fn last_read_ends(&self, now: Time) -> Time {
+        let last_read = now.saturating_add(LAST_READ);
+        match (self.conn.is_used(), self.conn.version()) {
+            (false, _) => last_read.max(Time::ZERO.saturating_add(FIRST_REQUEST)),
+            (true, Version::Http1) => last_read,
+            (true, Version::Http2) => now,
         }
     }
 
@@ -102,22 +205,53 @@ impl<H: Handler> Serve<H> {
         }
     }
 
+    /// Says goodbye. Ready when the peer need not be waited for.
+    fn poll_end(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        self.slots.clear();
+        self.conn.finish();
+        if self.end == End::MakesRoom {
+            return Poll::Ready(());
+        }
+        let mut octets_left = self.registration.connections().linger_octets;
+        if self.conn.poll_discard(&mut octets_left, cx).is_ready() {
+            // Most peers have closed their side already.
+            return Poll::Ready(());
+        }
+        let since = Instant::now();
+        self.end = End::Lingers { since, octets_left };
+        self.registration.lingers(since);
+        self.timer_at = Time::FAR;
+        self.poll_linger(cx)
+    }
+
     fn poll_linger(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        let asked = self.registration.poll_asked(cx);
+        let End::Lingers { since, mut octets_left } = self.end else { return Poll::Ready(()) };
+        if asked.leaves() {
+            return Poll::Ready(());
+        }
+        let timeout = self.registration.connections().linger_timeout;
+        let ends_at = since + if asked.stops() { timeout.min(LINGER_AT_STOP) } else { timeout };
+        if self.timer.deadline() != ends_at {
+            self.timer.as_mut().reset(ends_at);
+        }
         if self.timer.as_mut().poll(cx).is_ready() {
             return Poll::Ready(());
         }
-        self.conn.poll_discard(cx)
+        let closed = self.conn.poll_discard(&mut octets_left, cx);
+        self.end = End::Lingers { since, octets_left };
+        closed
     }
 }
 
-impl<H: Handler> Unpin for Serve<H> {}
+impl<H: Handler> Unpin for Serve<'_, H> {}
 
-impl<H: Handler> Future for Serve<H> {
+impl<H: Handler> Future for Serve<'_, H> {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         let this = &mut *self;
-        if this.lingers {
+        if let End::Lingers { .. } = this.end {
             return this.poll_linger(cx);
         }
         this.slots.begin_run(cx.waker());
@@ -125,15 +259,10 @@ impl<H: Handler> Future for Serve<H> {
             let ended = this.poll_turns(cx);
             let rest = this.conn.settle(cx);
             if ended.is_ready() || (rest.is_drained && this.slots.is_empty()) {
-                this.slots = Slots::new();
-                this.conn.finish();
-                this.lingers = true;
-                this.timer.as_mut().reset(Instant::now() + LINGER);
-                ready!(this.poll_linger(cx));
-                return Poll::Ready(());
+                return this.poll_end(cx);
             }
             if this.slots.end_run() && !rest.goes_on {
-                this.set_timer(rest.wakes_at, cx);
+                this.set_timer(rest.wakes_at.min(this.drains_at), cx);
                 return Poll::Pending;
             }
             this.slots.begin_run(cx.waker());

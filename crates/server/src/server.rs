@@ -2,23 +2,37 @@
 
 use std::{
     io,
-    net::SocketAddr,
-    pin::Pin,
+    net::{IpAddr, SocketAddr},
+    pin::pin,
     sync::Arc,
-    task::{Context, Poll},
     time::Duration,
 };
 
-use alula_fields::Limits;
-use alula_net::{Accept, Ledger, Listener, Socket, Speaks, h1, h2::Config};
-use tokio::{net::ToSocketAddrs, sync::watch, task::JoinSet};
+use alula_fields::{Limits, Time};
+use alula_net::{Accept, Conn, Ledger, Listener, Socket, Speaks, h1, h2::Config};
+use tokio::{
+    net::ToSocketAddrs,
+    sync::watch,
+    time::{Instant, sleep_until},
+};
 
 #[cfg(feature = "tls")]
 use crate::Identity;
-use crate::{Handler, lobby::Lobby, serve::Serve};
+use crate::{
+    Handler, RequestFailure,
+    accepting::{Accepting, Judge},
+    connections::{Connections, Registration},
+    observing::{self, ConnectionSpan},
+    reporting::{OnError, Reporter},
+    scheme::TrustedProxies,
+    serve::Serve,
+};
 
-/// How long the listener rests when the system has no more descriptors.
-const ACCEPT_BACKOFF: Duration = Duration::from_millis(50);
+/// How long a connection is silent before the system probes whether its peer is still there; as Go has it.
+const TCP_KEEP_ALIVE: Duration = Duration::from_secs(15);
+
+/// How long the backlog is emptied when the server stops.
+const BACKLOG_AT_STOP: Duration = Duration::from_secs(1);
 
 /// Settings of a [`Server`]; every one has a default that is safe to use.
 #[derive(Clone)]
@@ -26,6 +40,10 @@ pub struct ServerBuilder {
     config: Config,
     http1: h1::Config,
     speaks: Speaks,
+    proxies: TrustedProxies,
+    tcp_keep_alive: Option<Duration>,
+    on_accept: Option<Judge>,
+    on_error: Option<OnError>,
     #[cfg(feature = "tls")]
     identity: Option<Identity>,
     #[cfg(feature = "tls")]
@@ -38,6 +56,10 @@ impl Default for ServerBuilder {
             config: Config { schedule: true, ..Config::default() },
             http1: h1::Config::default(),
             speaks: Speaks::default(),
+            proxies: TrustedProxies::default(),
+            tcp_keep_alive: Some(TCP_KEEP_ALIVE),
+            on_accept: None,
+            on_error: None,
             #[cfg(feature = "tls")]
             identity: None,
             #[cfg(feature = "tls")]
@@ -86,6 +108,14 @@ impl ServerBuilder {
         self
     }
 
+    /// Accepts the end of a tunnel of HTTP/1.1 (CONNECT) as one when TLS ends without close_notify (RFC 9112 §9.8). Off
+    /// unless switched on: such an end is an error then, after every octet that came, since anyone on the path can cause it.
+    #[must_use]
+    pub fn accept_truncated_tls(mut self, on: bool) -> Self {
+        self.http1.accept_truncated_tls = on;
+        self
+    }
+
     /// How field names are spelled in responses of HTTP/1.1: in their usual spelling (`Content-Type`) unless set, but for those
     /// that were given [spelled](alula_fields::FieldSection::append_spelled). They mean the same in any case (RFC 9110 §5.1).
     #[must_use]
@@ -119,15 +149,99 @@ impl ServerBuilder {
         self
     }
 
+    /// Believes `x-forwarded-proto` in requests from the peers for which `trusts` returns true: there
+    /// [`Request::scheme`](crate::Request::scheme) is what the proxy says about the connection of its client. No peer is
+    /// believed unless this is set.
+    ///
+    /// `trusts` is called once for each connection, with the address of its peer; IPv4 addresses come as such, never mapped
+    /// into IPv6. Name only proxies that overwrite the field, as nginx does with
+    /// `proxy_set_header X-Forwarded-Proto $scheme`: one that passes on what it gets lets any client choose. A value that is
+    /// not exactly one `https` or `http` is ignored.
+    ///
+    /// ```
+    /// use alula_server::Server;
+    ///
+    /// let builder = Server::builder().trusted_proxies(|address| address.is_loopback());
+    /// ```
+    #[must_use]
+    pub fn trusted_proxies(mut self, trusts: impl Fn(IpAddr) -> bool + Send + Sync + 'static) -> Self {
+        self.proxies = TrustedProxies::judged_by(trusts);
+        self
+    }
+
+    /// Asks `takes` of each connection by its peer's address before anything is read; one that it refuses is closed at once and
+    /// counted as `PEER_REFUSED`. All are taken unless this is set.
+    ///
+    /// It runs in the listener's task, so it must not block.
+    #[must_use]
+    pub fn on_accept(mut self, takes: impl Fn(SocketAddr) -> bool + Send + Sync + 'static) -> Self {
+        self.on_accept = Some(Arc::new(takes));
+        self
+    }
+
+    /// Calls `hear` with each request whose handler fails: ends with an error, panics, or answers with a head that cannot be sent.
+    /// Its peer gets 500 if the answer was not begun, else its stream is reset; nothing of the failure is told to it.
+    ///
+    /// A peer may be the cause as well, such as one that is too slow; [`RequestFailure::fault`] tells. Handlers whose peer goes away
+    /// are dropped and are no failures. Failures are told to `tracing` too, by the feature of that name; a debug build in which
+    /// neither listens writes those that are its own fault to the standard error stream.
+    ///
+    /// It runs in the task of the connection, so it must not block. Without it, a release build without `tracing` notes nothing of
+    /// a request; with it, method and path are copied into memory that is used again.
+    ///
+    /// ```no_run
+    /// # mod alula { pub use alula_fields::Status; pub use alula_server::*; }
+    /// # async fn main_() -> std::io::Result<()> {
+    /// use alula::{Error, Exchange, Server, Status};
+    ///
+    /// let server = Server::builder()
+    ///     // Such as: GET /report from 127.0.0.1:52130 over HTTP/1.1: the disk is full
+    ///     .on_error(|failure| eprintln!("{failure}"))
+    ///     .bind("127.0.0.1:8080")
+    ///     .await?;
+    /// server.serve(async |exchange: Exchange| {
+    ///     let report = std::fs::read("report.txt").map_err(Error::other)?;
+    ///     exchange.respond(Status::OK).send(&report).await
+    /// })
+    /// .await
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn on_error(mut self, hear: impl Fn(&RequestFailure<'_>) + Send + Sync + 'static) -> Self {
+        self.on_error = Some(Arc::new(hear));
+        self
+    }
+
+    /// Sets how long a connection is silent before the system sends TCP keep-alive probes, and the time between them; `None`
+    /// sends none. Default 15 s. A peer that is gone without a word is found so, even if no data is sent to it.
+    #[must_use]
+    pub fn tcp_keep_alive(mut self, after: Option<Duration>) -> Self {
+        self.tcp_keep_alive = after;
+        self
+    }
+
+    /// Sends a PING on a connection of HTTP/2 after this long without a frame from the client while streams are open, and ends the
+    /// connection if it is not answered within `answer_within`. Off unless set.
+    #[must_use]
+    pub fn keep_alive(mut self, after: Duration, answer_within: Duration) -> Self {
+        self.config.keep_alive = Some(after);
+        self.config.ping_timeout = answer_within;
+        self
+    }
+
     /// Listens; port 0 takes a free one.
     ///
     /// # Errors
     /// The address is taken or not ours.
     pub async fn bind(self, address: impl ToSocketAddrs) -> io::Result<Server> {
         let listener = Listener::bind(address).await?;
+        if let Some(after) = self.tcp_keep_alive {
+            listener.set_tcp_keep_alive(after)?;
+        }
         let (stop, stopped) = watch::channel(false);
         let ledger = Arc::new(Ledger::new(&self.config.limits));
-        let lobby = Lobby::new(self.config.limits.handshakes, ledger.clone());
+        let connections = Connections::new(&self.config.limits, ledger.clone());
+        let accepting = Accepting::new(listener, connections.clone(), self.on_accept, ledger.clone());
         let accept = Accept {
             #[cfg(feature = "tls")]
             tls: self.identity.as_ref().map(|identity| identity.config(self.speaks)),
@@ -138,17 +252,25 @@ impl ServerBuilder {
             config: self.config,
             ledger,
         };
-        Ok(Server { listener, accept: Arc::new(accept), lobby, stop: Arc::new(stop), stopped })
+        let settings = Arc::new(Settings { accept, proxies: self.proxies, on_error: self.on_error });
+        Ok(Server { accepting, settings, connections, stop: Arc::new(stop), stopped })
     }
 }
 
 /// A listening server. Nothing is accepted until [`Self::serve`] runs.
 pub struct Server {
-    listener: Listener,
-    accept: Arc<Accept>,
-    lobby: Arc<Lobby>,
+    accepting: Accepting,
+    settings: Arc<Settings>,
+    connections: Arc<Connections>,
     stop: Arc<watch::Sender<bool>>,
     stopped: watch::Receiver<bool>,
+}
+
+/// What all connections of a server have in common.
+struct Settings {
+    accept: Accept,
+    proxies: TrustedProxies,
+    on_error: Option<OnError>,
 }
 
 /// Stops a server; see [`Server::stop_handle`].
@@ -156,7 +278,9 @@ pub struct Server {
 pub struct Stop(Arc<watch::Sender<bool>>);
 
 impl Stop {
-    /// Accepts no more; every connection says so to its peer (GOAWAY) and ends when its requests are answered.
+    /// Stops the server. Connections that wait in the backlog are still taken, for at most one second, then no more; every
+    /// connection says so to its peer (GOAWAY) and ends when its requests are answered. The first request of a connection that was
+    /// taken less than a second ago is still served if it begins within that second.
     pub fn stop(&self) {
         self.0.send_replace(true);
     }
@@ -181,12 +305,12 @@ impl Server {
     /// # Errors
     /// The system cannot tell.
     pub fn address(&self) -> io::Result<SocketAddr> {
-        self.listener.local_addr()
+        self.accepting.address()
     }
 
     /// Memory held and rules broken, over all connections of this server.
     pub fn ledger(&self) -> Arc<Ledger> {
-        self.accept.ledger.clone()
+        self.settings.accept.ledger.clone()
     }
 
     /// What stops this server.
@@ -200,26 +324,37 @@ impl Server {
     ///
     /// # Errors
     /// The listener broke.
-    pub async fn serve_with_grace<H: Handler>(mut self, handler: H, grace: Duration) -> io::Result<()> {
+    pub async fn serve_with_grace<H: Handler>(self, handler: H, grace: Duration) -> io::Result<()> {
+        // The receiver hears of a stop as long as there may be one.
+        let Self { mut accepting, settings, connections, stop: _stop, mut stopped } = self;
         let handler = Arc::new(handler);
-        let mut connections = JoinSet::new();
-        loop {
-            let socket = tokio::select! {
-                biased;
-                _ = self.stopped.wait_for(|stopped| *stopped) => break,
-                accepted = self.listener.accept() => accepted,
-            };
-            match socket {
-                Ok((socket, _)) => drop(connections.spawn(self.connection(socket, handler.clone()))),
-                Err(error) if is_fatal(&error) => return Err(error),
-                Err(_) => tokio::time::sleep(ACCEPT_BACKOFF).await,
+        // Connections that outlive the grace, or this future, are aborted.
+        let _aborted = connections.aborted_at_end();
+        let serve = |socket, peer| {
+            let registration = connections.enter(peer);
+            let task = registration.task();
+            let connection = connection(settings.clone(), handler.clone(), (socket, peer), registration);
+            task.begins(tokio::spawn(connection).abort_handle());
+        };
+        {
+            // Made once: it waits at the same place until the server stops.
+            let mut stopped = pin!(stopped.wait_for(|stopped| *stopped));
+            loop {
+                let (socket, peer) = tokio::select! {
+                    biased;
+                    _ = &mut stopped => break,
+                    accepted = accepting.next() => accepted?,
+                };
+                serve(socket, peer);
             }
-            while connections.try_join_next().is_some() {}
         }
-        drop(self.listener);
-        let all_ended = async { while connections.join_next().await.is_some() {} };
-        // Connections that outlive the grace are aborted with the set that holds them.
-        let _ = tokio::time::timeout(grace, all_ended).await;
+        connections.stop();
+        let ends_at = Instant::now() + BACKLOG_AT_STOP;
+        while let Some((socket, peer)) = accepting.next_in_backlog(ends_at).await {
+            serve(socket, peer);
+        }
+        drop(accepting);
+        let _ = tokio::time::timeout(grace, connections.all_left()).await;
         Ok(())
     }
 
@@ -230,56 +365,39 @@ impl Server {
     pub async fn serve<H: Handler>(self, handler: H) -> io::Result<()> {
         self.serve_with_grace(handler, Duration::from_secs(10)).await
     }
-
-    fn connection<H: Handler>(
-        &self,
-        socket: Socket,
-        handler: Arc<H>,
-    ) -> impl Future<Output = ()> + Send + use<H> {
-        let (accept, draining) = (self.accept.clone(), Draining::new(self.stopped.clone()));
-        let mut guest = self.lobby.enter();
-        async move {
-            // A peer that does not get through the handshake has been told why, where that is possible.
-            let opened = guest.unless_sent_away(accept.open(socket)).await;
-            if let Some(Ok(conn)) = opened {
-                Serve::new(conn, handler, draining, guest).await;
-            }
-        }
-    }
 }
 
-/// Whether the listener itself is broken, not one connection on its way.
-fn is_fatal(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::NotConnected)
-}
-
-/// Tells a connection's task that the server stops.
-pub(crate) struct Draining {
-    watch: watch::Receiver<bool>,
-    stopped: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
-    /// The task will be woken: until the value changes there is nothing to ask for.
-    is_registered: bool,
-}
-
-impl Draining {
-    fn new(watch: watch::Receiver<bool>) -> Self {
-        let mut stopped = watch.clone();
-        let stopped = async move {
-            // A server that was dropped has stopped as well.
-            let _ = stopped.wait_for(|stopped| *stopped).await;
+/// What the task of a connection does: the handshake, then the requests.
+fn connection<H: Handler>(
+    settings: Arc<Settings>,
+    handler: Arc<H>,
+    (socket, peer): (Socket, SocketAddr),
+    mut registration: Registration,
+) -> impl Future<Output = ()> + Send + use<H> {
+    // Boxed, since spawning moves a future several times.
+    Box::pin(async move {
+        let opened = {
+            let (begun, observer) = (registration.arrived(), registration.observer());
+            let opened = pin!(settings.accept.open_observed(socket, begun, Some(observer)));
+            registration.unless_asked_to_leave(opened).await
         };
-        Self { watch, stopped: Some(Box::pin(stopped)), is_registered: false }
-    }
-
-    /// Ready once, when the server stops. To be polled by one task only.
-    pub(crate) fn poll_begun(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        if self.is_registered && matches!(self.watch.has_changed(), Ok(false)) {
-            return Poll::Pending;
+        match opened {
+            Some(Ok(conn)) => settings.serve(conn, handler, registration).await,
+            // A peer that does not get through the handshake has been told why, where that is possible.
+            Some(Err(error)) => observing::refused(peer, &error),
+            None => {}
         }
-        let Some(stopped) = &mut self.stopped else { return Poll::Pending };
-        self.is_registered = true;
-        std::task::ready!(stopped.as_mut().poll(cx));
-        self.stopped = None;
-        Poll::Ready(())
+    })
+}
+
+impl Settings {
+    /// Serves the requests of a connection until it ends.
+    async fn serve<H: Handler>(&self, conn: Arc<Conn>, handler: Arc<H>, registration: Registration) {
+        let _span = ConnectionSpan::begin(&conn);
+        let scheme = self.proxies.source_of(&conn);
+        let reporter = Reporter::new(&conn, self.on_error.clone());
+        // It is set before it is waited for.
+        let timer = pin!(sleep_until(conn.instant(Time::ZERO)));
+        Serve::new(conn, handler, scheme, reporter, registration, timer).await;
     }
 }

@@ -22,8 +22,12 @@ use loom::{
 #[allow(dead_code, reason = "the model has no server")]
 #[path = "../../net/src/hand_over.rs"]
 mod hand_over;
+#[allow(dead_code, reason = "the model gives no memory back")]
+#[path = "../../net/src/wakes.rs"]
+mod wakes;
 
 use hand_over::{HandOver, Part, Reader, Side, Wait, Waits};
+use wakes::Wakes;
 
 /// How often a thread may be stopped where it would not stop by itself, at most. `cargo xtask loom` takes the release build:
 /// one more makes thirty times as many interleavings.
@@ -50,7 +54,7 @@ struct Conn {
 struct Shared {
     hand_over: HandOver<Half>,
     callers: Callers,
-    wake: Vec<Waker>,
+    wake: Wakes,
     is_answered: Vec<bool>,
     callers_left: usize,
 }
@@ -91,7 +95,7 @@ impl Conn {
         let shared = Shared {
             hand_over: HandOver::new(Half),
             callers: Callers((0..callers).map(|_| Default::default()).collect()),
-            wake: Vec::new(),
+            wake: Wakes::default(),
             is_answered: vec![false; callers],
             callers_left: callers,
         };
@@ -103,9 +107,11 @@ impl Conn {
     }
 
     fn unlock_and_wake<'a>(&'a self, mut shared: MutexGuard<'a, Shared>) {
-        let wake = std::mem::take(&mut shared.wake);
+        let mut wake = std::mem::take(&mut shared.wake);
         drop(shared);
-        wake.into_iter().for_each(Waker::wake);
+        while !wake.is_empty() {
+            wake.take_few().for_each(Waker::wake);
+        }
     }
 
     /// `Conn::poll_wait`.

@@ -1,4 +1,4 @@
-//! What the tests of every layer share: allocation counts, byte splitters, lists of fields, hexadecimal, random numbers
+//! What the tests of every layer share: allocation counts, byte splitters, lists of fields, traffic, hexadecimal, random numbers
 //! and vectors.
 //!
 //! Only octets, texts and closures go in and out, so that the unit tests of any crate can use it. Not published.
@@ -9,12 +9,15 @@ pub mod hex;
 pub mod lists;
 mod rng;
 mod splits;
+pub mod traffic;
 mod vectors;
+mod windows;
 
 pub use allocations::allocations;
 pub use rng::Rng;
 pub use splits::{Pieces, at_every_split, byte_by_byte, cuts_in_two, random_split, truncations, whole};
 pub use vectors::{Case, Vectors, testdata};
+pub use windows::Windows;
 
 /// The counting allocator, so that a test binary installs it without naming another crate:
 /// `#[global_allocator] static ALLOCATOR: testkit::Tally = testkit::Tally::system();`.

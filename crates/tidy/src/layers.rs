@@ -58,7 +58,14 @@ pub const LAYERS: &[Layer] = &[
     ),
     layer("5", &["cli", "store", "python"], Own::Only(&["alula", "tally"]), Outside::AsNeeded),
     layer("side", &["testkit"], Own::Only(&["tally"]), Outside::AsNeeded),
-    layer("side", &["trials"], Own::Only(&["fields", "hpack", "h1", "h2", "testkit"]), Outside::Only(&[])),
+    // What clients read of hostile octets is fuzzed as well: `client` lays it open by a feature. The parser of the command
+    // is included as a file, with the one crate that it uses.
+    layer(
+        "side",
+        &["trials"],
+        Own::Only(&["fields", "hpack", "h1", "h2", "client", "testkit"]),
+        Outside::Only(&["percent-encoding"]),
+    ),
     layer("side", &["tidy"], Own::Only(&[]), Outside::AsNeeded),
     layer("side", &["conformance", "bench", "simulation", "xtask"], Own::Anything, Outside::AsNeeded),
 ];

@@ -15,6 +15,7 @@ mod mentions;
 mod parsers;
 mod root;
 mod sources;
+mod terminals;
 mod workspace;
 
 pub use api::{api_file, check_api, current_api};
@@ -28,4 +29,5 @@ pub use mentions::{check_commands, check_files};
 pub use parsers::check_parsers;
 pub use root::repository_root;
 pub use sources::Source;
+pub use terminals::check_terminals;
 pub use workspace::{Dependency, Kind, Package, Workspace};

@@ -19,6 +19,18 @@ const fn parser(file: &'static str, function: &'static str, target: &'static str
 }
 
 const PARSERS: &[Parser] = &[
+    parser("cli/src/fetch/disposition.rs", "filename", "content_disposition"),
+    parser("client/src/connecting/proxy/socks.rs", "ask", "proxy_answer"),
+    parser("client/src/connecting/proxy/tunnel.rs", "ask", "proxy_answer"),
+    parser("client/src/cookies.rs", "add", "cookies"),
+    parser("client/src/cookies.rs", "add_netscape", "cookies"),
+    parser("client/src/cookies/netscape.rs", "read", "cookies"),
+    parser("client/src/cookies/rules.rs", "insert", "cookies"),
+    parser("client/src/decoding/gzip_header.rs", "take", "gzip_header"),
+    parser("client/src/location.rs", "parse", "location"),
+    parser("client/src/redirects.rs", "resolve", "location"),
+    parser("client/src/reference.rs", "parse", "location"),
+    parser("client/src/retries/retry_after.rs", "wait", "retry_after"),
     parser("fields/src/authority.rs", "parse", "authority"),
     parser("fields/src/decimal.rs", "of", "control_data"),
     parser("fields/src/head.rs", "set_path", "head"),
@@ -39,19 +51,23 @@ const PARSERS: &[Parser] = &[
     parser("h1/src/connection/receive.rs", "receive", "h1_pair"),
     parser("h1/src/connection/receive.rs", "receive", "h1_server"),
     parser("h1/src/connection/receive.rs", "receive_end", "h1_client"),
+    parser("h1/src/connection/receive.rs", "receive_truncation", "h1_client"),
     parser("h2/src/connection/output.rs", "handle_timeout", "h2_operations"),
     parser("h2/src/connection/receive.rs", "receive", "h2_client"),
     parser("h2/src/connection/receive.rs", "receive", "h2_pair"),
     parser("h2/src/connection/receive.rs", "receive", "h2_server"),
+    parser("h2/src/content.rs", "parse", "h2_server"),
     parser("h2/src/dictionary.rs", "parse", "priority"),
     parser("h2/src/priority.rs", "parse", "priority"),
+    parser("h2/src/window.rs", "receive", "h2_pair"),
     parser("hpack/src/decoder.rs", "decode", "hpack_decode"),
     parser("hpack/src/encoder.rs", "encode", "hpack_round_trip"),
     parser("hpack/src/huffman/decode.rs", "decode", "huffman"),
+    parser("hpack/src/integer.rs", "decode", "hpack_decode"),
 ];
 
 /// The crates that parse, and how the functions that do are named.
-const CRATES: [&str; 4] = ["fields", "h1", "h2", "hpack"];
+const CRATES: [&str; 5] = ["client", "fields", "h1", "h2", "hpack"];
 const NAMES: [&str; 4] = ["decode", "lookup", "parse", "receive"];
 
 /// Parsers without a target, targets that are not whole, and rows of the table that are about nothing.
@@ -123,12 +139,11 @@ fn functions(text: &str) -> impl Iterator<Item = &str> {
     text.split("fn ").skip(1).map(name)
 }
 
-/// The names of those that others can call.
+/// The names of those that others can call, and of those of a whole crate.
 fn public_functions(text: &str) -> impl Iterator<Item = &str> {
     let lines = text.lines().map(str::trim_start);
-    lines
-        .filter_map(|line| line.strip_prefix("pub fn ").or_else(|| line.strip_prefix("pub const fn ")))
-        .map(name)
+    let starts = ["pub fn ", "pub const fn ", "pub(crate) fn "];
+    lines.filter_map(move |line| starts.iter().find_map(|start| line.strip_prefix(start))).map(name)
 }
 
 fn name(rest: &str) -> &str {

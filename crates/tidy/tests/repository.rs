@@ -72,3 +72,8 @@ fn documents_name_commands_that_exist() {
 fn documents_name_files_that_exist() {
     assert_none(&alula_tidy::check_files(&sources()));
 }
+
+#[test]
+fn the_command_writes_to_terminals_through_its_gate() {
+    assert_none(&alula_tidy::check_terminals(&sources()));
+}

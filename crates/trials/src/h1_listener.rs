@@ -26,6 +26,8 @@ pub(crate) struct Manner {
     config: Config,
     /// Which requests a client sends, or how a server answers.
     habit: u8,
+    /// The transport ends without saying that nothing more would come.
+    is_cut: bool,
 }
 
 impl Manner {
@@ -41,8 +43,14 @@ impl Manner {
             repeated_length: flag(5),
         };
         let limits = if flag(0) { small_limits() } else { Limits::default() };
-        let config = Config { limits, leniency, keep_spelling: flag(6), ..Config::default() };
-        Self { is_client, config, habit }
+        let config = Config {
+            limits,
+            leniency,
+            keep_spelling: flag(6),
+            accept_truncated_tls: flag(0),
+            ..Config::default()
+        };
+        Self { is_client, config, habit, is_cut: flag(7) }
     }
 }
 
@@ -133,7 +141,11 @@ impl Listener {
 
     fn end(mut self) -> Heard {
         let before = self.machine.error();
-        match self.machine.receive_end(Time::ZERO) {
+        let told = match self.manner.is_cut {
+            true => self.machine.receive_truncation(Time::ZERO),
+            false => self.machine.receive_end(Time::ZERO),
+        };
+        match told {
             Ok(event) => event.into_iter().for_each(|event| self.event(event)),
             Err(error) => assert!(before.is_none_or(|before| before == error)),
         }

@@ -3,18 +3,24 @@
 //! The functions know no fuzzer. `fuzz/` gives them to libFuzzer, and the tests of this crate run them over `corpus/` and
 //! over mutations of it, so that `cargo test` on any toolchain catches what fuzzing has caught once.
 //!
-//! Rule 1: a body is a function of its octets alone: no clock, no random numbers, no file.
+//! Rule 1: a body is a function of its octets alone: no clock, no random numbers, no file; but for `cookies`, as a jar reads
+//! the clock to tell what has expired.
 //! Rule 2: what a body expects it works out in a way that is simpler than the code under test, and slower for it.
 //! Rule 3: octets are decisions in the order of their use, and zeroes follow the last one (see `input`), so that a part of
 //! an input that fuzzing has found means the same in another input.
 #![forbid(unsafe_code)]
 
 mod authority;
+mod content_disposition;
 mod control_data;
+mod cookies;
+#[path = "../../cli/src/fetch/disposition.rs"]
+mod disposition;
 mod field_name;
 mod field_section;
 mod field_value;
 mod frames;
+mod gzip_header;
 mod h1_client;
 mod h1_listener;
 mod h1_pair;
@@ -30,17 +36,23 @@ mod hpack_round_trip;
 mod huffman;
 mod input;
 mod listener;
+mod location;
 mod naive_hpack;
 mod naive_huffman;
 mod priority;
+mod proxy_answer;
+mod retry_after;
 mod side;
 mod target;
 
 pub use authority::authority;
+pub use content_disposition::content_disposition;
 pub use control_data::control_data;
+pub use cookies::cookies;
 pub use field_name::field_name;
 pub use field_section::field_section;
 pub use field_value::field_value;
+pub use gzip_header::gzip_header;
 pub use h1_client::h1_client;
 pub use h1_pair::h1_pair;
 pub use h1_server::h1_server;
@@ -52,5 +64,8 @@ pub use head::head;
 pub use hpack_decode::hpack_decode;
 pub use hpack_round_trip::hpack_round_trip;
 pub use huffman::huffman;
+pub use location::location;
 pub use priority::priority;
+pub use proxy_answer::proxy_answer;
+pub use retry_after::retry_after;
 pub use target::target;

@@ -28,10 +28,13 @@ macro_rules! trials {
 
 trials! {
     authority: 5000,
+    content_disposition: 5000,
     control_data: 5000,
+    cookies: 300,
     field_name: 2000,
     field_section: 2000,
     field_value: 500,
+    gzip_header: 5000,
     h1_client: 4000,
     h1_pair: 3000,
     h1_server: 4000,
@@ -43,6 +46,9 @@ trials! {
     hpack_decode: 1000,
     hpack_round_trip: 1000,
     huffman: 1000,
+    location: 3000,
     priority: 5000,
+    proxy_answer: 3000,
+    retry_after: 5000,
     target: 5000,
 }

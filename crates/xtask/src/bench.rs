@@ -26,6 +26,7 @@ use std::time::Instant;
 
 use anyhow::Result;
 
+use behind::Behind;
 use build::Programs;
 use contest::Contest;
 use loops::Loops;
@@ -45,8 +46,11 @@ pub(crate) fn command(args: &[&str]) -> Result<ExitCode> {
     let programs = Programs::build()?;
     let contests = contest::chosen(&options)?;
     let results = measure(&programs, &contests, &options)?;
-    let goals = goals::of(&programs, &contests, &results, &options)?;
-    let behind = behind::of(&programs, &contests, &results, &goals)?;
+    let (mut goals, mut behind) = (Vec::new(), Behind::default());
+    if options.rounds > 0 {
+        goals = goals::of(&programs, &contests, &results, &options)?;
+        behind = behind::of(&programs, &contests, &results, &goals)?;
+    }
     let report =
         Report { contests: &contests, results: &results, goals: &goals, behind: &behind, options: &options };
     println!("\n{}", section::markdown(&report)?);

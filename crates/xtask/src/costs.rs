@@ -36,14 +36,15 @@ pub(crate) fn command(args: &[&str]) -> Result<ExitCode> {
 fn show() -> Result<ExitCode> {
     let bench = Bench::build()?;
     let figures = bench.measure_all()?;
-    print!("{}", table::markdown(&bench.list()?, &figures, &Peers::load()?));
+    print!("{}", table::markdown(&bench.list()?, &figures, &peers(&bench)?));
     Ok(ExitCode::SUCCESS)
 }
 
 /// Compares fresh figures with the recorded ones.
 ///
 /// # Errors
-/// When a figure is worse than allowed, or a recorded one is not in the table of the document.
+/// When a figure is worse than allowed, a recorded one is not in the table of the document, or a peer beside it was counted
+/// under another load.
 pub(crate) fn check() -> Result<()> {
     let bench = Bench::build()?;
     let Some(recorded) = Figures::load()? else {
@@ -51,7 +52,7 @@ pub(crate) fn check() -> Result<()> {
         return Ok(());
     };
     ensure!(
-        is_fresh(&bench, &recorded)?,
+        is_fresh(&bench, &recorded, &peers(&bench)?)?,
         "docs/performance.md is not what `cargo xtask costs --write` writes"
     );
     let now = bench.measure_all()?;
@@ -74,14 +75,14 @@ fn write(prefix: &str) -> Result<ExitCode> {
         prefix.is_empty() || figures.tools == Tools::here()?,
         "the figures are of other tools: record all of them"
     );
-    let names = bench.list()?;
+    let (names, peers) = (bench.list()?, peers(&bench)?);
     let fresh = bench.measure(|name| name.starts_with(prefix))?;
     figures.update(fresh, &names.iter().map(|workload| workload.name.as_str()).collect::<Vec<_>>());
     figures.save()?;
     // The table is of the figures as they were rounded.
     let figures = Figures::load()?.unwrap_or_default();
     let document = table::document();
-    let text = table::replaced(&read(&document)?, &names, &figures, &Peers::load()?)?;
+    let text = table::replaced(&read(&document)?, &names, &figures, &peers)?;
     std::fs::write(&document, text)?;
     println!("wrote {} and {}", figures::file().display(), document.display());
     Ok(ExitCode::SUCCESS)
@@ -93,9 +94,17 @@ fn profile(workload: &str) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn is_fresh(bench: &Bench, recorded: &Figures) -> Result<bool> {
+/// Those that were counted under the loads of the workloads.
+fn peers(bench: &Bench) -> Result<Peers> {
+    let peers = Peers::load()?;
+    let unlike = peers.unlike(&bench.list()?);
+    ensure!(unlike.is_empty(), "peers.txt compares what is not alike:\n{}", unlike.join("\n"));
+    Ok(peers)
+}
+
+fn is_fresh(bench: &Bench, recorded: &Figures, peers: &Peers) -> Result<bool> {
     let text = read(&table::document())?;
-    Ok(table::replaced(&text, &bench.list()?, recorded, &Peers::load()?)? == text)
+    Ok(table::replaced(&text, &bench.list()?, recorded, peers)? == text)
 }
 
 fn read(file: &std::path::Path) -> Result<String> {

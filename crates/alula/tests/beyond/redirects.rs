@@ -135,7 +135,8 @@ async fn what_cannot_be_followed_is_an_error() {
         for (path, why) in [
             ("/twice?/to", "it leads to several places"),
             ("/302?ftp://localhost/", "it leads neither to http nor to https"),
-            ("/302?http://", "where it leads to is no URL"),
+            ("/302?http://", "where it leads to has no host"),
+            ("/302?http://localhost:99999/", "where it leads to is no URL"),
         ] {
             assert_eq!(cause(&send(client.get(&site.url(path))).await.err().unwrap()), why, "{path}");
         }

@@ -5,3 +5,5 @@ mod frames;
 mod keep_alive;
 mod known_settings;
 mod pool;
+#[cfg(target_os = "linux")]
+mod tcp_keep_alive;

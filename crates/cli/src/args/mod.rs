@@ -5,6 +5,7 @@
 mod connection;
 mod content;
 mod output;
+mod refused;
 mod request;
 mod servers;
 mod tools;
@@ -21,13 +22,19 @@ pub(crate) use servers::{EchoArgs, ListenArgs, ServeArgs};
 pub(crate) use tools::{CompletionsArgs, DemoArgs, HpackCommand, ManArgs};
 pub(crate) use values::{FieldArg, From, Resolved};
 
-/// An HTTP client, a debugging server and a codec on the command line, from a stack that allocates nothing per
-/// request.
+/// An HTTP client, a debugging server and a codec on the command line.
 #[derive(Debug, Parser)]
 #[command(name = "alula", version, arg_required_else_help = true, after_help = EXAMPLES)]
 pub(crate) struct Args {
     #[command(subcommand)]
     pub(crate) command: Command,
+}
+
+impl Args {
+    /// Those of this process; what is wrong with them ends it.
+    pub(crate) fn of_process() -> Self {
+        Self::try_parse().unwrap_or_else(|error| refused::masked(error).exit())
+    }
 }
 
 const EXAMPLES: &str = "\

@@ -14,12 +14,14 @@ pub(crate) struct OutputArgs {
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Vec<PathBuf>,
 
-    /// Write the content to a file named as the last part of the URL's path; this is for each URL that has no -o.
+    /// Write the content to a file named as the last part of the URL's path, without its escapes; this is for each URL that has
+    /// no -o.
     #[arg(short = 'O', long, action = ArgAction::Count)]
     pub(crate) remote_name: u8,
 
-    /// With -O, name the file as the response says (RFC 6266), if it does; a file that is there is not overwritten.
-    #[arg(short = 'J', long, requires = "remote_name")]
+    /// With -O, name the file as the response says (RFC 6266), if it says a name that is harmless. The file is a new one: what is
+    /// there, if only a link, is left alone.
+    #[arg(short = 'J', long, requires = "remote_name", conflicts_with = "continue_at")]
     pub(crate) remote_header_name: bool,
 
     /// Put the files of -o and -O in this folder.
@@ -31,7 +33,7 @@ pub(crate) struct OutputArgs {
     pub(crate) create_dirs: bool,
 
     /// Go on with a file that is there in part: ask for what comes after this many octets, or after those that the file has
-    /// (`-`), and append it. Fails when the server sends anything else than the rest.
+    /// (`-`), and append it. Fails when the server sends anything else than the rest. Not with -J: the file is one that you name.
     #[arg(short = 'C', long, value_name = "OCTETS", value_parser = offset, allow_hyphen_values = true)]
     pub(crate) continue_at: Option<From>,
 

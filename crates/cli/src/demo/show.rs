@@ -157,7 +157,7 @@ fn conclusion(runs: &[Run]) -> String {
     );
     let mut clear = runs.iter().filter(|run| run.transport == Transport::Clear);
     if clear.all(|run| run.figures.process_allocations == 0.0) {
-        text.push_str("What is allocated under TLS is allocated by rustls; Alula itself allocates nothing once it is warm.\n");
+        text.push_str("What is allocated under TLS is allocated by rustls.\n");
     }
     text
 }

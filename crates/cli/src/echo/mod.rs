@@ -6,7 +6,7 @@ mod scratch;
 
 use std::{fmt, io::Write as _, sync::Arc};
 
-use alula::{Error, Exchange, KnownName, Method, Sent, Status};
+use alula::{Error, Exchange, KnownName, Ledger, Method, Sent, Status};
 
 use crate::{args::EchoArgs, exit::Outcome, listening};
 use scratch::{Pool, Scratch};
@@ -14,10 +14,15 @@ use scratch::{Pool, Scratch};
 /// What a target can be asked (RFC 9110 §10.2.1): anything but a tunnel, and TRACE, which would show credentials.
 const ALLOW: &str = "GET, HEAD, POST, PUT, DELETE, PATCH, OPTIONS";
 
+/// Seconds until there may be memory again, as servers say it that refuse requests themselves.
+const RETRY_AFTER: &str = "5";
+
 /// Serves until it is told to stop.
 pub(crate) fn run(args: &EchoArgs) -> Outcome {
-    let echo = Echo { pool: Arc::new(Pool::default()), body_max: args.max_body };
-    listening::run(&args.listen, move |exchange| echo.clone().answer(exchange))
+    listening::run(&args.listen, |ledger| {
+        let echo = Echo { pool: Arc::new(Pool::default()), body_max: args.max_body, ledger };
+        move |exchange| echo.clone().answer(exchange)
+    })
 }
 
 /// What answers requests; clones share the buffers.
@@ -25,6 +30,16 @@ pub(crate) fn run(args: &EchoArgs) -> Outcome {
 struct Echo {
     pool: Arc<Pool>,
     body_max: usize,
+    ledger: Arc<Ledger>,
+}
+
+/// How reading the content of a request has ended.
+enum Read {
+    Whole,
+    /// It is more than is taken; not all of it was read.
+    TooMuch,
+    /// There is no memory for it now; not all of it was read.
+    NoRoom,
 }
 
 impl Echo {
@@ -44,8 +59,13 @@ impl Echo {
             Some(status) => return exchange.respond(status).send(&[]).await,
             None => {}
         }
-        if !self.read(&mut exchange, &mut scratch.content).await? {
-            return self.refuse_content(exchange, scratch).await;
+        match self.read(&mut exchange, scratch).await? {
+            Read::Whole => {}
+            Read::TooMuch => return self.refuse_content(exchange, scratch).await,
+            Read::NoRoom => {
+                let reply = exchange.respond(Status::SERVICE_UNAVAILABLE);
+                return reply.field(KnownName::RETRY_AFTER, RETRY_AFTER).send(&[]).await;
+            }
         }
         if scratch.content.is_empty() {
             describe(exchange, scratch).await
@@ -54,19 +74,21 @@ impl Echo {
         }
     }
 
-    /// Reads the content to its end. False when it is more than is taken; then not all of it was read.
-    async fn read(&self, exchange: &mut Exchange, content: &mut Vec<u8>) -> Result<bool, Error> {
+    /// Reads the content to its end, if it is not more than is taken and there is memory for it.
+    async fn read(&self, exchange: &mut Exchange, scratch: &mut Scratch) -> Result<Read, Error> {
         if stated_length(exchange).is_some_and(|length| length > self.body_max as u64) {
-            return Ok(false);
+            return Ok(Read::TooMuch);
         }
         let body = exchange.body();
         while let Some(chunk) = body.chunk().await? {
-            if content.len() + chunk.len() > self.body_max {
-                return Ok(false);
+            if scratch.content.len() + chunk.len() > self.body_max {
+                return Ok(Read::TooMuch);
             }
-            content.extend_from_slice(chunk);
+            if !scratch.append(chunk, self.body_max, &self.ledger) {
+                return Ok(Read::NoRoom);
+            }
         }
-        Ok(true)
+        Ok(Read::Whole)
     }
 
     async fn refuse_content(&self, exchange: Exchange, scratch: &mut Scratch) -> Result<Sent, Error> {

@@ -2,12 +2,16 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use alula::{Ledger, Reservation};
+
 /// What one request needs, empty when lent.
 #[derive(Default)]
 pub(super) struct Scratch {
     /// What was read, or what is answered.
     pub(super) content: Vec<u8>,
     pub(super) content_type: Vec<u8>,
+    /// What the content may hold, charged to the memory of all connections, also while it is spare.
+    held: Option<Reservation>,
 }
 
 /// What all spare buffers may hold together.
@@ -54,6 +58,31 @@ impl Pool {
 }
 
 impl Scratch {
+    /// Appends to the content, of which there may be `octets_max`. False when there is no memory for more; nothing has changed then.
+    pub(super) fn append(&mut self, chunk: &[u8], octets_max: usize, ledger: &Ledger) -> bool {
+        let octets = self.content.len() + chunk.len();
+        if octets > self.content.capacity() {
+            // Twice as much each time, as a `Vec` grows by itself, but not beyond what there may be.
+            let capacity = octets.max((2 * self.content.capacity()).min(octets_max));
+            if !self.charge(capacity as u64, ledger) {
+                return false;
+            }
+            self.content.reserve_exact(capacity - self.content.len());
+        }
+        self.content.extend_from_slice(chunk);
+        true
+    }
+
+    fn charge(&mut self, octets: u64, ledger: &Ledger) -> bool {
+        match &mut self.held {
+            Some(held) => held.resize(octets),
+            None => {
+                self.held = ledger.reserve(octets);
+                self.held.is_some()
+            }
+        }
+    }
+
     fn octets(&self) -> usize {
         size_of::<Self>() + self.content.capacity() + self.content_type.capacity()
     }

@@ -2,7 +2,7 @@
 
 use std::{net::SocketAddr, sync::mpsc, thread};
 
-use alula::{Client, Server, Stop};
+use alula::{Client, Limits, Server, Stop};
 use alula_tally::Side;
 
 use super::*;
@@ -13,15 +13,16 @@ const ROUNDS_QUIET: usize = 4;
 const ROUNDS_MAX: usize = 30;
 
 /// An echo on a thread of its own, labelled as the server's; its address and what stops it.
-fn start() -> (SocketAddr, Stop) {
+fn start(limits: Limits) -> (SocketAddr, Stop) {
     let (started, server) = mpsc::channel();
     thread::spawn(move || {
         alula_tally::set_side(Side::SERVER);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
-            let server = Server::bind("127.0.0.1:0").await.unwrap();
+            let server = Server::builder().limits(limits).bind("127.0.0.1:0").await.unwrap();
             started.send((server.address().unwrap(), server.stop_handle())).unwrap();
-            let echo = Echo { pool: Arc::new(Pool::default()), body_max: 1024 * 1024 };
+            let (pool, ledger) = (Arc::new(Pool::default()), server.ledger());
+            let echo = Echo { pool, body_max: 64 * 1024 * 1024, ledger };
             server.serve(move |exchange| echo.clone().answer(exchange)).await.unwrap();
         });
     });
@@ -44,7 +45,7 @@ async fn ask(client: &Client, url: &str, content: &[u8]) {
 #[test]
 fn answers_allocate_nothing_once_warm() {
     assert!(alula_tally::is_installed());
-    let (address, stop) = start();
+    let (address, stop) = start(Limits::default());
     let url = format!("http://{address}/some/path");
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
@@ -67,6 +68,27 @@ fn answers_allocate_nothing_once_warm() {
                 if quiet == ROUNDS_QUIET {
                     break;
                 }
+            }
+        }
+    });
+    stop.stop();
+}
+
+#[test]
+fn content_that_there_is_no_memory_for_is_refused() {
+    let (address, stop) = start(Limits { process_memory_bytes: 16 << 20, ..Limits::default() });
+    let url = format!("http://{address}/");
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        for is_http2 in [false, true] {
+            let client = Client::builder().http2_prior_knowledge(is_http2).build().unwrap();
+            for (octets, status) in
+                [(1 << 20, Status::OK), (14 << 20, Status::SERVICE_UNAVAILABLE), (1 << 20, Status::OK)]
+            {
+                let response = client.post(&url).send_body(&vec![b'x'; octets]).await.unwrap();
+                assert_eq!(response.status(), status, "{octets} octets, HTTP/2: {is_http2}");
+                let is_told = response.fields().contains(KnownName::RETRY_AFTER);
+                assert_eq!(is_told, status == Status::SERVICE_UNAVAILABLE);
             }
         }
     });

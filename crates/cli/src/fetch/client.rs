@@ -16,8 +16,7 @@ const WINDOW_OCTETS: u32 = 2 * 1024 * 1024;
 /// The client for all requests of a run.
 pub(super) fn client(options: &Options, plan: &Plan, jar: Option<&Jar>) -> Result<Client, Failure> {
     let args = &options.connection;
-    let limits =
-        Limits { stream_window: WINDOW_OCTETS, connection_window: WINDOW_OCTETS, ..Limits::default() };
+    let limits = Limits { stream_window: WINDOW_OCTETS, ..Limits::client() };
     let mut builder = Client::builder().limits(limits);
     builder = builder.redirects(if args.location { args.max_redirs } else { 0 });
     builder = builder.decompress(options.request.compressed);

@@ -1,10 +1,15 @@
-//! Which file a response goes to, if any, and by which names it may not.
+//! Which file a response goes to, if any, and who has named it.
+//!
+//! Rule: a name that the user has not seen names a new file in this folder and nothing else: `file_name.rs` says which names do.
 
-use std::path::{Path, PathBuf};
+use std::{
+    io::{IsTerminal as _, stdout},
+    path::{Path, PathBuf},
+};
 
 use alula::Response;
 
-use super::target::Target;
+use super::{disposition::filename, file_name, target::Target};
 use crate::{
     args::OutputArgs,
     exit::{Exit, Failure},
@@ -19,9 +24,18 @@ pub(super) enum Destination {
     },
     File {
         path: PathBuf,
-        /// The name is the server's: what is there already is left alone.
-        is_new: bool,
+        named_by: NamedBy,
     },
+}
+
+/// Whose word the name of a file is.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum NamedBy {
+    User,
+    /// The URL, which the user has typed.
+    Url,
+    /// The response.
+    Server,
 }
 
 impl Destination {
@@ -29,34 +43,33 @@ impl Destination {
     pub(super) fn of(args: &OutputArgs, place: usize, target: &Target) -> Result<Self, Failure> {
         match args.output.get(place) {
             Some(path) if path.as_os_str() == "-" => Ok(Self::named(path)),
-            Some(path) => Ok(Self::file(within(args, path))),
+            Some(path) => Ok(Self::named(&within(args, path))),
             None if args.remote_name > 0 => {
-                let name = target.last_segment();
-                let name = checked(name).ok_or_else(|| nameless(target, name))?;
-                Ok(Self::file(within(args, Path::new(name))))
+                let segment = target.last_segment();
+                let name = file_name::of_segment(segment).ok_or_else(|| nameless(target, segment))?;
+                Ok(Self::File { path: within(args, Path::new(&*name)), named_by: NamedBy::Url })
             }
             None => Ok(Self::Stdout { is_forced: false }),
         }
     }
 
-    /// For `-D`.
+    /// For what the user has written.
     pub(super) fn named(path: &Path) -> Self {
-        if path.as_os_str() == "-" { Self::Stdout { is_forced: true } } else { Self::file(path.to_owned()) }
-    }
-
-    fn file(path: PathBuf) -> Self {
-        Self::File { path, is_new: false }
+        match path.as_os_str() == "-" {
+            true => Self::Stdout { is_forced: true },
+            false => Self::File { path: path.to_owned(), named_by: NamedBy::User },
+        }
     }
 
     /// The name that the response gives, if one is wanted and it gives one that is safe.
     pub(super) fn named_by(self, args: &OutputArgs, response: &Response) -> Self {
-        if !args.remote_header_name || !matches!(self, Self::File { .. }) {
+        if !args.remote_header_name || !matches!(self, Self::File { named_by: NamedBy::Url, .. }) {
             return self;
         }
         let disposition = response.fields().get(alula::KnownName::CONTENT_DISPOSITION);
         let name = disposition.and_then(|value| filename(std::str::from_utf8(value).ok()?));
-        match name.as_deref().and_then(checked).filter(|name| !name.starts_with('.')) {
-            Some(name) => Self::File { path: within(args, Path::new(name)), is_new: true },
+        match name.filter(|name| file_name::is_harmless(name)) {
+            Some(name) => Self::File { path: within(args, Path::new(&name)), named_by: NamedBy::Server },
             None => self,
         }
     }
@@ -67,6 +80,10 @@ impl Destination {
             Self::Stdout { .. } => None,
         }
     }
+
+    pub(super) fn is_terminal(&self) -> bool {
+        self.path().is_none() && stdout().is_terminal()
+    }
 }
 
 fn within(args: &OutputArgs, path: &Path) -> PathBuf {
@@ -76,92 +93,11 @@ fn within(args: &OutputArgs, path: &Path) -> PathBuf {
     }
 }
 
-/// A name that is one in this folder, and nothing but one.
-fn checked(name: &str) -> Option<&str> {
-    let is_odd = |character: char| matches!(character, '/' | '\\' | ':') || character.is_control();
-    (!name.is_empty() && name != "." && name != ".." && !name.contains(is_odd)).then_some(name)
-}
-
-fn nameless(target: &Target, name: &str) -> Failure {
+fn nameless(target: &Target, segment: &str) -> Failure {
     let url = &target.url;
-    let sentence = match name {
+    let sentence = match segment {
         "" => format!("the path of {url} has no name for -O: -o FILE gives one"),
-        _ => format!("{name:?} of {url} is no name for a file: -o FILE gives one"),
+        _ => format!("{segment:?} of {url} is no name for a file: -o FILE gives one"),
     };
     Failure::new(Exit::Usage, sentence)
-}
-
-/// The parameter `filename*` in UTF-8, else `filename` (RFC 6266 §4.3).
-fn filename(disposition: &str) -> Option<String> {
-    let extended = parameter(disposition, "filename*").and_then(|value| {
-        let (charset, rest) = value.split_once('\'')?;
-        let (_, encoded) = rest.split_once('\'')?;
-        let decoded = percent_encoding::percent_decode_str(encoded).decode_utf8().ok()?;
-        charset.eq_ignore_ascii_case("utf-8").then(|| decoded.into_owned())
-    });
-    extended.or_else(|| parameter(disposition, "filename"))
-}
-
-/// The value of a parameter, without the quotes and backslashes it may have (RFC 9110 §5.6.6).
-fn parameter(value: &str, wanted: &str) -> Option<String> {
-    let mut rest = value.split_once(';')?.1;
-    loop {
-        let (name, after) = rest.split_once('=')?;
-        let (found, after) = token_or_quoted(after.trim_start());
-        if name.trim().eq_ignore_ascii_case(wanted) {
-            return Some(found);
-        }
-        rest = after.split_once(';')?.1;
-    }
-}
-
-fn token_or_quoted(text: &str) -> (String, &str) {
-    let Some(quoted) = text.strip_prefix('"') else {
-        let end = text.find(';').unwrap_or(text.len());
-        return (text[..end].trim_end().to_owned(), &text[end..]);
-    };
-    let mut value = String::new();
-    let mut characters = quoted.char_indices();
-    while let Some((at, character)) = characters.next() {
-        match character {
-            '"' => return (value, &quoted[at + 1..]),
-            '\\' => value.extend(characters.next().map(|(_, escaped)| escaped)),
-            _ => value.push(character),
-        }
-    }
-    (value, "")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_name_is_one_in_this_folder() {
-        for right in ["a", "a.tar.gz", "a%2Fb", "-a", " "] {
-            assert_eq!(checked(right), Some(right));
-        }
-        for wrong in ["", ".", "..", "a/b", "../a", "a\\b", "c:a", "a\0", "a\n"] {
-            assert_eq!(checked(wrong), None, "{wrong:?}");
-        }
-    }
-
-    #[test]
-    fn a_response_names_its_file() {
-        for (disposition, name) in [
-            ("attachment; filename=a.txt", Some("a.txt")),
-            ("attachment; filename=\"a b.txt\"", Some("a b.txt")),
-            ("attachment; FileName = \"a\\\"b;c\" ; x=y", Some("a\"b;c")),
-            ("attachment; x=\"; filename=no\"; filename=yes", Some("yes")),
-            ("attachment; filename=a; filename*=UTF-8''%e2%82%ac", Some("€")),
-            ("attachment; filename*=iso-8859-1''%a3; filename=a", Some("a")),
-            ("attachment; filename*=UTF-8''%ff; filename=a", Some("a")),
-            ("attachment; filename=\"a", Some("a")),
-            ("attachment", None),
-            ("filename=a", None),
-            ("attachment; filename", None),
-        ] {
-            assert_eq!(filename(disposition).as_deref(), name, "{disposition}");
-        }
-    }
 }

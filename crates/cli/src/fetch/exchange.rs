@@ -1,14 +1,15 @@
 //! One exchange: the request goes out, the response comes in.
 
 use std::{
-    io::Write as _,
+    io::{IsTerminal as _, stdout},
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering::Relaxed},
     },
 };
 
-use alula::{Call, Client, Content, Jar, Response, Status, Version};
+use alula::{Call, Client, Content, Jar, Response, Version};
+use anstyle::Style;
 
 use super::{
     client::client,
@@ -29,6 +30,7 @@ use super::{
 use crate::{
     args::Options,
     exit::{Exit, Failure, Outcome},
+    terminal::{self, Painted},
 };
 
 /// What all exchanges of a run have in common.
@@ -61,7 +63,9 @@ impl<'a> Session<'a> {
             destinations.map(|(place, target)| Destination::of(&options.output, place, target));
         let destinations = destinations.collect::<Result<_, _>>()?;
         let write_out = options.output.write_out.as_deref().map(WriteOut::of).transpose()?;
-        let jar = cookies::jar(&options.request)?;
+        cookies::check(&options.request)?;
+        let is_quiet = options.output.silent && !options.output.show_error;
+        let jar = cookies::jar(&options.request, is_quiet)?;
         let client = client(options, plan, jar.as_ref())?;
         Ok(Self { client, jar, plan, options, write_out, destinations })
     }
@@ -87,13 +91,13 @@ impl<'a> Session<'a> {
         let outcome = outcome.map_err(|failure| failure.with(self.options.output.exit_codes));
         report.ends(&outcome, sent.load(Relaxed));
         if self.options.output.timing {
-            let _ = anstream::stderr().write_all(timing::table(&report).as_bytes());
+            terminal::tell(Style::new(), timing::table(&report).as_bytes());
         }
         match &self.write_out {
             Some(write_out) => {
-                let text = write_out.print(&report);
-                let written = Output::stdout().write(text.as_bytes());
-                outcome.and(written)
+                let mut painted = Painted::new(stdout().is_terminal(), false);
+                write_out.print(&report, &mut painted);
+                outcome.and(Output::stdout().show(painted))
             }
             None => outcome,
         }
@@ -113,9 +117,8 @@ impl Exchange<'_> {
     async fn run(&self, report: &mut Report) -> Outcome {
         let plan = self.session.plan;
         let content = plan.content.as_ref().map(|content| self.content(&content.source)).transpose()?;
-        let preface = self.preface(Show::of(&self.session.options.output, &plan.method, &self.to));
         if self.to.path().is_none() {
-            Output::stdout().write(&preface)?;
+            Output::stdout().show(self.preface(&self.to))?;
         }
         let call = self.call();
         let response = match (content, &*plan.method) {
@@ -124,7 +127,7 @@ impl Exchange<'_> {
             (None, "POST" | "PUT" | "PATCH") => call.send_body(&[]).await?,
             (None, _) => call.send().await?,
         };
-        self.download(response, &preface, report).await
+        self.download(response, report).await
     }
 
     fn content(&self, source: &Source) -> Result<Content, Failure> {
@@ -145,23 +148,26 @@ impl Exchange<'_> {
         }
     }
 
-    /// What is shown of the request.
-    fn preface(&self, show: Show) -> Vec<u8> {
-        let plan = self.session.plan;
-        let mut preface = Vec::new();
+    /// What is shown of the request, where the response goes.
+    fn preface(&self, to: &Destination) -> Painted {
+        let Session { plan, options, .. } = self.session;
+        let show = Show::of(&options.output, &plan.method, to);
+        let mut preface = show.painted();
         if show.request_head {
-            let url = &self.target.url;
-            preface.extend(show::request_head(&plan.method, url, &self.fields, show.is_coloured));
+            show::request_head(&plan.method, &self.target.url, &self.fields, &mut preface);
         }
         let content = plan.content.as_ref().map(|content| &content.source);
         if let Some(Source::Octets(Octets::Text(text))) = content.filter(|_| show.request_content) {
-            preface.extend(show.json(text.clone()));
-            preface.extend(if preface.ends_with(b"\n") { &b"\n"[..] } else { b"\n\n" });
+            match show.json(text) {
+                Some(json) => preface.append(json),
+                None => preface.text(text),
+            }
+            preface.own(if preface.last() == Some(b'\n') { "\n" } else { "\n\n" });
         }
         preface
     }
 
-    async fn download(&self, mut response: Response, preface: &[u8], report: &mut Report) -> Outcome {
+    async fn download(&self, mut response: Response, report: &mut Report) -> Outcome {
         report.begins(&response);
         let Session { plan, options, .. } = self.session;
         let args = &options.output;
@@ -173,23 +179,29 @@ impl Exchange<'_> {
             frames::print_tls(&tls);
         }
         if let Some(path) = &args.dump_header {
-            let mut output = Output::open(&Destination::named(path), There::IsReplaced, args.create_dirs)?;
-            output.write(&show::response_head(&response, false))?;
+            let to = Destination::named(path);
+            let mut head = Painted::new(to.is_terminal(), false);
+            show::response_head(&response, &mut head);
+            Output::open(&to, There::IsReplaced, args.create_dirs)?.show(head)?;
         }
         let to = self.to.clone().named_by(args, &response);
         let show = Show::of(args, &plan.method, &to);
-        if args.verbose && response.version() == Version::Http1 && !(show.head && show.is_seen) {
+        if args.verbose && response.version() == Version::Http1 && !(show.head && show.is_on_terminal) {
             // There are no frames to show.
-            let _ = anstream::stderr().write_all(&show::response_head(&response, false));
+            let mut head = Painted::new(false, false);
+            show::response_head(&response, &mut head);
+            terminal::tell(Style::new(), &head.into_octets());
         }
         let mut output = Output::open(&to, there, args.create_dirs)?;
         report.file = to.path().map(|path| path.display().to_string());
         if there == There::IsReplaced {
             if to.path().is_some() {
-                output.write(preface)?;
+                output.show(self.preface(&to))?;
             }
             if show.head {
-                output.write(&show::response_head(&response, show.is_coloured))?;
+                let mut head = show.painted();
+                show::response_head(&response, &mut head);
+                output.show(head)?;
             }
         }
         let mut progress = Progress::new(&response, args, &to);
@@ -204,7 +216,7 @@ impl Exchange<'_> {
                 Ok(None) => {
                     report.timing = response.timing();
                     sink.finish()?;
-                    return if args.fail_with_body { refused(response.status()) } else { Ok(()) };
+                    return if args.fail_with_body { refused(&response) } else { Ok(()) };
                 }
                 Err(error) => {
                     sink.release()?;
@@ -219,19 +231,18 @@ impl Exchange<'_> {
         let status = response.status();
         let is_end = self.offset.is_some() && status.code() == 416;
         if self.session.options.output.fail && !is_end {
-            refused(status)?;
+            refused(response)?;
         }
         let Some(offset) = self.offset else { return Ok(Some(There::IsReplaced)) };
         let rest = resume::rest_of(response, offset)?;
-        Ok((rest == Rest::Follows).then_some(There::IsContinued))
+        Ok((rest == Rest::Follows).then_some(There::IsContinued(offset)))
     }
 }
 
 /// Fails when the status says that the request did.
-fn refused(status: Status) -> Outcome {
-    if status.code() < 400 {
-        return Ok(());
+fn refused(response: &Response) -> Outcome {
+    match response.status_error() {
+        Some(error) if response.status().code() >= 400 => Err(Failure::new(Exit::Status, error)),
+        _ => Ok(()),
     }
-    let sentence = format!("the server answered {} {}", status.code(), status.reason().unwrap_or_default());
-    Err(Failure::new(Exit::Status, sentence.trim_end()))
 }

@@ -1,30 +1,33 @@
 //! `-v`: each frame, each redirect and what TLS has agreed on as a line on stderr.
 
-use std::io::Write as _;
-
 use alula::{Follow, Redirect, TlsFacts, h2::FrameSummary};
+use anstyle::{AnsiColor, Color, Style};
 
-/// Prints one frame. A stderr that has gone away is no reason to stop.
+use crate::terminal;
+
+const SENT: Style = Style::new().bold();
+const RECEIVED: Style = Style::new().fg_color(Some(Color::Ansi(AnsiColor::Cyan)));
+
+/// Prints one frame.
 pub(crate) fn print(frame: &FrameSummary) {
-    let _ = writeln!(anstream::stderr(), "{}", line(frame));
+    terminal::tell(style_of(frame), frame.to_string().as_bytes());
 }
 
 /// Prints where a redirect leads, and follows it.
 pub(super) fn print_redirect(redirect: &Redirect<'_>) -> Follow {
-    let _ = writeln!(anstream::stderr(), "{} leads to {}", redirect.status().code(), redirect.to());
+    let line = format!("{} leads to {}", redirect.status().code(), redirect.to());
+    terminal::tell(Style::new(), line.as_bytes());
     Follow::Yes
 }
 
 /// Prints what was agreed on by TLS.
 pub(super) fn print_tls(tls: &TlsFacts) {
-    let alpn = tls.alpn().map_or_else(|| "none".into(), String::from_utf8_lossy);
-    let _ = writeln!(anstream::stderr(), "{} {} alpn={alpn}", tls.protocol(), tls.cipher_suite());
+    let line = format!("{} {} alpn=", tls.protocol(), tls.cipher_suite());
+    terminal::tell(Style::new(), &[line.as_bytes(), tls.alpn().unwrap_or(b"none")].concat());
 }
 
-/// What we send is bold, what we receive is not; the colours are dropped where stderr is no terminal.
-fn line(frame: &FrameSummary) -> String {
-    let style = if frame.sent { "\x1b[1m" } else { "\x1b[36m" };
-    format!("{style}{frame}\x1b[0m")
+fn style_of(frame: &FrameSummary) -> Style {
+    if frame.sent { SENT } else { RECEIVED }
 }
 
 #[cfg(test)]
@@ -43,6 +46,8 @@ mod tests {
             length: 4,
             detail: Detail::Code(ErrorCode::CANCEL),
         };
-        assert_eq!(line(&frame), "\x1b[36mrecv RST_STREAM stream=1 length=4 code=CANCEL\x1b[0m");
+        assert_eq!(frame.to_string(), "recv RST_STREAM stream=1 length=4 code=CANCEL");
+        assert_eq!(style_of(&frame).render().to_string(), "\x1b[36m");
+        assert_eq!(style_of(&FrameSummary { sent: true, ..frame }), SENT);
     }
 }

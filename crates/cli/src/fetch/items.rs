@@ -66,20 +66,21 @@ impl Item {
         if name.is_empty() && !matches!(separator, Separator::File) {
             return Err(format!("{text:?} has no name: {FORMS}"));
         }
-        let complain = |why| format!("{text:?}: {why}");
         Ok(match separator {
             Separator::Query => Self::Query { name, value },
             Separator::Text => Self::Text { name, value: Value::Given(value) },
             Separator::TextInFile => Self::Text { name, value: Value::InFile(value.into()) },
             Separator::Json => {
-                check_json(&value).map_err(complain)?;
+                check_json(&value).map_err(|why| of_value(&name, why))?;
                 Self::Json { name, value: Value::Given(value) }
             }
             Separator::JsonInFile => Self::Json { name, value: Value::InFile(value.into()) },
-            Separator::EmptyField => Self::Field(FieldArg::new(&name, Some("")).map_err(complain)?),
+            Separator::EmptyField => {
+                Self::Field(FieldArg::new(&name, Some("")).map_err(|why| of_value(&name, why))?)
+            }
             Separator::Field => {
                 let value = Some(value.trim()).filter(|value| !value.is_empty());
-                Self::Field(FieldArg::new(&name, value).map_err(complain)?)
+                Self::Field(FieldArg::new(&name, value).map_err(|why| of_value(&name, why))?)
             }
             Separator::File if name.is_empty() => Self::Content(value.into()),
             Separator::File => {
@@ -91,6 +92,11 @@ impl Item {
             }
         })
     }
+}
+
+/// A complaint about a value, which may be a secret and is not shown.
+fn of_value(name: &str, why: String) -> String {
+    format!("{name:?}: {why}")
 }
 
 /// Whether JSON is whole and valid, whatever is in it.

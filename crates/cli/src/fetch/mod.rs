@@ -9,8 +9,10 @@ mod content;
 mod cookies;
 mod curl;
 mod destination;
+mod disposition;
 mod encode;
 mod exchange;
+mod file_name;
 mod frames;
 mod items;
 mod lookup;
@@ -32,6 +34,7 @@ use std::time::Duration;
 use crate::{
     args::{ColorWhen, Options},
     exit::{Failure, Outcome},
+    terminal::Painted,
 };
 use exchange::Session;
 pub(crate) use plan::Plan;
@@ -51,8 +54,9 @@ pub(crate) fn run(plan: Result<Plan, Failure>, options: &Options) -> Outcome {
 
 fn run_plan(plan: &Plan, options: &Options, is_quiet: bool) -> Outcome {
     if options.output.print_curl {
-        let lines = plan.targets.iter().map(|target| curl::line(plan, target, options) + "\n");
-        return output::Output::stdout().write(lines.collect::<String>().as_bytes());
+        let mut lines = Painted::new(true, false);
+        plan.targets.iter().for_each(|target| lines.own(&(curl::line(plan, target, options) + "\n")));
+        return output::Output::stdout().show(lines);
     }
     let session = Session::new(plan, options)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();

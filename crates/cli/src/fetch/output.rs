@@ -2,15 +2,24 @@
 
 use std::{
     fs::{self, File, OpenOptions},
-    io::{self, Write as _},
-    path::PathBuf,
+    io::{self, IsTerminal as _, Write as _},
+    path::{Path, PathBuf},
 };
 
-use super::destination::Destination;
-use crate::exit::{Failure, Outcome};
+use super::destination::{Destination, NamedBy};
+use crate::{
+    exit::{Exit, Failure, Outcome},
+    terminal::{Escaper, Painted},
+};
 
-/// Stdout, or a file with its name.
-pub(super) enum Output {
+/// Stdout, or a file with its name; what a terminal obeys is escaped on the way to one.
+pub(super) struct Output {
+    to: To,
+    /// For somebody who looks at a terminal.
+    escaper: Option<Escaper>,
+}
+
+enum To {
     Stdout(io::Stdout),
     File(File, PathBuf),
 }
@@ -19,41 +28,100 @@ pub(super) enum Output {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum There {
     IsReplaced,
-    IsContinued,
+    /// It has so many octets.
+    IsContinued(u64),
 }
 
 impl Output {
     pub(super) fn stdout() -> Self {
-        Self::Stdout(io::stdout())
+        Self { escaper: io::stdout().is_terminal().then(Escaper::default), ..Self::stdout_as_it_is() }
+    }
+
+    fn stdout_as_it_is() -> Self {
+        Self { to: To::Stdout(io::stdout()), escaper: None }
     }
 
     /// Makes the file, if it is one.
     pub(super) fn open(to: &Destination, there: There, with_folders: bool) -> Result<Self, Failure> {
-        let Destination::File { path, is_new } = to else { return Ok(Self::stdout()) };
+        let (path, named_by) = match to {
+            Destination::Stdout { is_forced: true } => return Ok(Self::stdout_as_it_is()),
+            Destination::Stdout { is_forced: false } => return Ok(Self::stdout()),
+            Destination::File { path, named_by } => (path, *named_by),
+        };
         let failed = |error| Failure::local(path.display(), &error);
         if let Some(folder) = path.parent().filter(|_| with_folders) {
             fs::create_dir_all(folder).map_err(failed)?;
         }
-        let mut options = OpenOptions::new();
-        match there {
-            There::IsContinued => options.append(true),
-            There::IsReplaced if *is_new => options.write(true).create_new(true),
-            There::IsReplaced => options.write(true).create(true).truncate(true),
-        };
-        Ok(Self::File(options.open(path).map_err(failed)?, path.clone()))
+        let file = options(named_by, there).open(path).map_err(failed)?;
+        if let There::IsContinued(octets) = there {
+            check_length(&file, path, octets)?;
+        }
+        Ok(Self { to: To::File(file, path.clone()), escaper: None })
+    }
+
+    /// The same for the eye, as if it were a terminal.
+    #[cfg(test)]
+    pub(super) fn seen(self) -> Self {
+        Self { escaper: Some(Escaper::default()), ..self }
+    }
+
+    /// Writes text or octets from anywhere.
+    pub(super) fn write(&mut self, octets: &[u8]) -> Outcome {
+        match &mut self.escaper {
+            Some(escaper) => {
+                let shown = escaper.next(octets);
+                self.put(&shown)
+            }
+            None => self.put(octets),
+        }
+    }
+
+    /// Writes what is left of a text that has ended.
+    pub(super) fn end(&mut self) -> Outcome {
+        match self.escaper.as_mut().map(Escaper::finish) {
+            Some(rest) if !rest.is_empty() => self.put(&rest),
+            _ => Ok(()),
+        }
+    }
+
+    /// Writes what was made for this place.
+    pub(super) fn show(&mut self, painted: Painted) -> Outcome {
+        self.put(&painted.into_octets())
     }
 
     /// Writes, so that a reader sees it at once.
-    pub(super) fn write(&mut self, octets: &[u8]) -> Outcome {
-        match self {
-            Self::Stdout(stdout) => {
+    fn put(&mut self, octets: &[u8]) -> Outcome {
+        match &mut self.to {
+            To::Stdout(stdout) => {
                 let mut stdout = stdout.lock();
                 let written = stdout.write_all(octets).and_then(|()| stdout.flush());
                 written.map_err(|error| Failure::local("stdout", &error))
             }
-            Self::File(file, path) => {
+            To::File(file, path) => {
                 file.write_all(octets).map_err(|error| Failure::local(path.display(), &error))
             }
         }
     }
+}
+
+/// A name from a server opens nothing that is there, not even what a link leads to.
+fn options(named_by: NamedBy, there: There) -> OpenOptions {
+    let mut options = OpenOptions::new();
+    match (named_by, there) {
+        (NamedBy::Server, _) => options.write(true).create_new(true),
+        (NamedBy::User | NamedBy::Url, There::IsContinued(_)) => options.append(true),
+        (NamedBy::User | NamedBy::Url, There::IsReplaced) => options.write(true).create(true).truncate(true),
+    };
+    options
+}
+
+/// The rest is asked for before the file is opened; another program may have written to it meanwhile.
+fn check_length(file: &File, path: &Path, octets: u64) -> Outcome {
+    let length = file.metadata().map_err(|error| Failure::local(path.display(), &error))?.len();
+    if length == octets {
+        return Ok(());
+    }
+    let sentence =
+        format_args!("{} had {octets} octets and has {length} now: nothing was added", path.display());
+    Err(Failure::new(Exit::Resume, sentence))
 }

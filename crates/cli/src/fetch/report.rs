@@ -34,7 +34,7 @@ pub(super) struct Report {
 pub(super) struct Head {
     pub(super) status: u16,
     pub(super) version: Version,
-    pub(super) fields: Vec<(String, String)>,
+    pub(super) fields: Vec<(String, Vec<u8>)>,
 }
 
 impl Report {
@@ -65,8 +65,9 @@ impl Report {
         self.redirects = response.redirects();
         self.remote = response.remote_address();
         self.timing = response.timing();
-        let text = |octets: &[u8]| String::from_utf8_lossy(octets).into_owned();
-        let fields = response.fields().iter().map(|field| (text(field.name_bytes()), text(field.value())));
+        let name = |octets: &[u8]| String::from_utf8_lossy(octets).into_owned();
+        let fields = response.fields().iter();
+        let fields = fields.map(|field| (name(field.name_bytes()), field.value().to_vec()));
         self.head = Some(Head {
             status: response.status().code(),
             version: response.version(),
@@ -88,8 +89,8 @@ impl Report {
     }
 
     /// The value of the first field of this name.
-    pub(super) fn field(&self, name: &str) -> &str {
+    pub(super) fn field(&self, name: &str) -> &[u8] {
         let mut fields = self.head.iter().flat_map(|head| &head.fields);
-        fields.find(|(given, _)| given.eq_ignore_ascii_case(name)).map_or("", |(_, value)| value)
+        fields.find(|(given, _)| given.eq_ignore_ascii_case(name)).map_or(b"", |(_, value)| value)
     }
 }

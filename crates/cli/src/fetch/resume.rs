@@ -13,7 +13,8 @@ use crate::{
 /// How many octets are there already; nothing to go on with when there are none.
 pub(super) fn offset(from: Option<From>, to: &Destination) -> Result<Option<u64>, Failure> {
     let usage = |sentence: String| Err(Failure::new(Exit::Usage, sentence));
-    let there = to.path().and_then(|path| Some(fs::metadata(path).ok()?.len()));
+    let there = to.path().and_then(|path| fs::metadata(path).ok());
+    let there = there.filter(fs::Metadata::is_file).map(|there| there.len());
     match (from, to.path()) {
         (None, _) => Ok(None),
         (Some(From::EndOfFile), None) => usage("-C - goes on with a file: -o or -O names it".to_owned()),

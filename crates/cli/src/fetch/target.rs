@@ -16,13 +16,9 @@ pub(super) struct Target {
 impl Target {
     /// Takes a URL as it is typed, and appends to its query, which is encoded already.
     pub(super) fn of(typed: &str, query: &[String]) -> Result<Self, Failure> {
-        let complain = |why: &dyn std::fmt::Display| {
-            Failure::new(Exit::Usage, format_args!("{typed:?} is no URL: {why}"))
-        };
-        let mut url = Url::parse(&with_scheme(typed)).map_err(|error| complain(&error))?;
-        if !matches!(url.scheme(), "http" | "https") {
-            return Err(complain(&"it is neither http nor https (RFC 9110 §4.2)"));
-        }
+        let text = with_scheme(typed);
+        alula::check_url(&text)?;
+        let mut url = Url::parse(&text).map_err(|error| Failure::new(Exit::Usage, error))?;
         let credentials = take_credentials(&mut url);
         url.set_fragment(None);
         if !query.is_empty() {
@@ -99,7 +95,18 @@ mod tests {
         ] {
             assert_eq!(Target::of(typed, &[]).unwrap().url.as_str(), expected, "{typed}");
         }
-        for wrong in ["", "ftp://a/", "not a url", "a:b", "http://", "::1", "file:///etc/passwd"] {
+        for wrong in [
+            "",
+            "ftp://a/",
+            "not a url",
+            "a:b",
+            "http://",
+            "::1",
+            "file:///etc/passwd",
+            "https:///x",
+            "///x",
+            "http://:80/",
+        ] {
             assert!(Target::of(wrong, &[]).is_err(), "{wrong}");
         }
     }

@@ -5,13 +5,16 @@ use std::{fs, io::Read as _, time::Duration};
 use alula::{Timing, Version};
 
 use super::report::Report;
-use crate::exit::{Exit, Failure};
+use crate::{
+    exit::{Exit, Failure},
+    terminal::Painted,
+};
 
 type Value = fn(&Report) -> String;
 
 /// Every name that can stand in `%{…}`.
 const VARIABLES: [(&str, Value); 27] = [
-    ("content_type", |report| report.field("content-type").to_owned()),
+    ("content_type", |report| String::from_utf8_lossy(report.field("content-type")).into_owned()),
     ("errormsg", |report| report.error.clone()),
     ("exitcode", |report| report.exit.to_string()),
     ("filename_effective", |report| report.file.clone().unwrap_or_default()),
@@ -65,13 +68,15 @@ impl WriteOut {
         pieces(&text).map(Self).map_err(|sentence| Failure::new(Exit::Usage, sentence))
     }
 
-    pub(super) fn print(&self, report: &Report) -> String {
-        let shown = self.0.iter().map(|piece| match piece {
-            Piece::Text(text) => text.clone(),
-            Piece::Variable(value) => value(report),
-            Piece::Field(name) => report.field(name).to_owned(),
-        });
-        shown.collect()
+    /// Prints it with what is known of an exchange. The text is the user's, the values are not.
+    pub(super) fn print(&self, report: &Report, out: &mut Painted) {
+        for piece in &self.0 {
+            match piece {
+                Piece::Text(text) => out.own(text),
+                Piece::Variable(value) => out.text(value(report).as_bytes()),
+                Piece::Field(name) => out.text(report.field(name)),
+            }
+        }
     }
 }
 
@@ -98,7 +103,12 @@ fn piece(text: &str) -> Result<(Piece, usize), String> {
         let known = VARIABLES.iter().find(|(known, _)| *known == name);
         let (_, value) =
             known.ok_or_else(|| format!("%{{{name}}} is nothing that -w can print: {}", names()))?;
-        return Ok((Piece::Variable(*value), name.len() + "%{}".len()));
+        let piece = match name {
+            // Not of text, but of octets.
+            "content_type" => Piece::Field("content-type".to_owned()),
+            _ => Piece::Variable(*value),
+        };
+        return Ok((piece, name.len() + "%{}".len()));
     }
     if let Some(name) = between("%header{") {
         return Ok((Piece::Field(name.to_owned()), name.len() + "%header{}".len()));
@@ -147,8 +157,14 @@ mod tests {
     use super::*;
     use crate::fetch::report::Head;
 
+    fn printed_on(is_terminal: bool, text: &str, report: &Report) -> String {
+        let mut painted = Painted::new(is_terminal, false);
+        WriteOut::of(text).unwrap().print(report, &mut painted);
+        String::from_utf8(painted.into_octets()).unwrap()
+    }
+
     fn printed(text: &str, report: &Report) -> String {
-        WriteOut::of(text).unwrap().print(report)
+        printed_on(false, text, report)
     }
 
     #[test]
@@ -167,12 +183,22 @@ mod tests {
         ] {
             assert_eq!(printed(text, &report), expected, "{text}");
         }
-        let fields = vec![("content-type".to_owned(), "text/x".to_owned())];
+        let fields = vec![("content-type".to_owned(), b"text/x".to_vec())];
         report.head = Some(Head { status: 204, version: Version::Http2, fields });
         report.octets_received = 10;
         report.until_end = Duration::from_millis(2500);
         let all = "%{response_code} %{http_version} %{content_type} %header{Content-Type} %{size_download} %{time_total} %{speed_download}";
         assert_eq!(printed(all, &report), "204 2 text/x text/x 10 2.500000 4");
+    }
+
+    #[test]
+    fn values_are_no_orders_to_a_terminal() {
+        let mut report = Report::new("GET", "https://a/b", 1);
+        let fields = vec![("x".to_owned(), "a\u{9b}31m".into())];
+        report.head = Some(Head { status: 200, version: Version::Http1, fields });
+        let text = "\x1b[1m%header{x}\x1b[0m";
+        assert_eq!(printed_on(true, text, &report), "\x1b[1ma\\u{9b}31m\x1b[0m");
+        assert_eq!(printed_on(false, text, &report), "\x1b[1ma\u{9b}31m\x1b[0m");
     }
 
     #[test]

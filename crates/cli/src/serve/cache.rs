@@ -4,26 +4,29 @@
 //! as much as [`OPEN_WEIGHT`] says. The least asked for go first.
 
 use std::{
-    sync::Arc,
+    collections::HashMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
     time::{Duration, Instant},
 };
 
 use quick_cache::{OptionsBuilder, Weighter, sync::Cache as Map};
 
-use super::entry::{Content, Entry};
+use super::entry::{Content, ENTRY_OCTETS, Entry};
 
 /// Octets of everything held.
 const WEIGHT_MAX: u64 = 64 * 1024 * 1024;
 /// Of an open file, so that 128 are: a process may have 1024 descriptors where nobody said otherwise.
 const OPEN_WEIGHT: u64 = 512 * 1024;
-/// Of any file, beside its content: path, fields and bookkeeping; so 16384 are held at the most.
-const ENTRY_WEIGHT: u64 = 4 * 1024;
+/// Of any entry, beside its content; so 16384 are held at the most.
+const ENTRY_WEIGHT: u64 = ENTRY_OCTETS;
 /// Parts with a lock each.
 const SHARDS: usize = 4;
 
 /// Entries by request path, and a clock.
 pub(super) struct Cache {
     map: Map<String, Arc<Entry>, Weight>,
+    /// What is not held any more, but may be by answers: asked for again it is not made twice.
+    lent: Mutex<HashMap<String, Weak<Entry>>>,
     epoch: Instant,
     fresh_for: Duration,
 }
@@ -52,12 +55,21 @@ impl Cache {
             .build()
             .expect("both capacities are set");
         let map = Map::with_options(options, Weight, Default::default(), Default::default());
-        Self { map, epoch: Instant::now(), fresh_for }
+        Self { map, lent: Mutex::default(), epoch: Instant::now(), fresh_for }
     }
 
     /// What is held of this path, fresh or not. Allocates nothing.
     pub(super) fn find(&self, path: &str) -> Option<Arc<Entry>> {
         self.map.get(path)
+    }
+
+    /// What is held of this path, by the cache or only by answers that are being sent.
+    pub(super) fn find_lent(&self, path: &str) -> Option<Arc<Entry>> {
+        self.find(path).or_else(|| self.lent().get(path)?.upgrade())
+    }
+
+    fn lent(&self) -> MutexGuard<'_, HashMap<String, Weak<Entry>>> {
+        self.lent.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Whether an entry can be believed without looking at its file.
@@ -72,11 +84,25 @@ impl Cache {
 
     /// Holds what was loaded just now, if there is room for it.
     pub(super) fn insert(&self, path: &str, entry: &Arc<Entry>) {
+        let mut lent = self.lent();
+        if lent.len() == lent.capacity() {
+            // Before it grows it lets go of what nobody holds.
+            lent.retain(|_, entry| entry.strong_count() > 0);
+        }
+        lent.insert(path.to_owned(), Arc::downgrade(entry));
+        drop(lent);
         self.map.insert(path.to_owned(), Arc::clone(entry));
     }
 
     /// Lets this entry go, if it is still the one that is held.
     pub(super) fn remove(&self, path: &str, entry: &Arc<Entry>) {
+        self.lent().remove(path);
         self.map.remove_if(path, |held| Arc::ptr_eq(held, entry));
+    }
+
+    /// Lets go of what is held of this path, as for want of room.
+    #[cfg(test)]
+    pub(super) fn evict(&self, path: &str) {
+        self.map.remove(path);
     }
 }

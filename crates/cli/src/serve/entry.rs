@@ -11,7 +11,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use alula::{FieldError, FieldSection, KnownName};
+use alula::{FieldError, FieldSection, KnownName, Ledger, Reservation};
 use cap_std::fs::File;
 
 use super::{
@@ -24,6 +24,11 @@ use super::{
 
 /// Files up to this many octets are held in memory.
 pub(super) const HELD_OCTETS_MAX: u64 = 64 * 1024;
+
+/// Of any entry, beside its content: path, fields and bookkeeping.
+pub(super) const ENTRY_OCTETS: u64 = 4 * 1024;
+
+const HTML: &str = "text/html; charset=utf-8";
 
 /// How often a file is read again that changes while it is read.
 const READS_MAX: usize = 3;
@@ -46,10 +51,14 @@ pub(super) struct Entry {
     etag: Etag,
     modified: Option<SystemTime>,
     is_settled: bool,
+    /// It was made of what a folder holds, and is no file.
+    pub(super) is_page: bool,
     /// When it was last found to be as it was, in nanoseconds on the cache's clock.
     checked: AtomicU64,
     /// Held while it is looked at again, so that one request does it and the others wait.
     pub(super) gate: tokio::sync::Mutex<()>,
+    /// What it holds, charged to the memory of all connections until the last answer made of it has gone.
+    _held: Reservation,
 }
 
 /// What a file holds.
@@ -64,12 +73,19 @@ impl Entry {
     /// Reads or opens a file. May block.
     ///
     /// # Errors
-    /// As [`Folder::open_file`], and when too many large files are open.
-    pub(super) fn load(folder: &Folder, open_files: &OpenFiles, path: PathBuf) -> io::Result<Self> {
+    /// As [`Folder::open_file`], and when too many large files are open or there is no memory left for another.
+    pub(super) fn load(
+        folder: &Folder,
+        open_files: &OpenFiles,
+        path: PathBuf,
+        ledger: &Ledger,
+    ) -> io::Result<Self> {
+        let mut held = reserve(ledger, HELD_OCTETS_MAX)?;
         let file = folder.open_file(&path)?;
         let now = SystemTime::now();
         let stamp = Stamp::of(&file)?;
         let (content, stamp) = read(file, stamp, open_files)?;
+        give_back_rest(&mut held, &content);
         let is_settled = stamp.is_settled(now);
         let etag = match &content {
             Content::Held(octets) => Etag::of_content(octets),
@@ -84,11 +100,45 @@ impl Entry {
             modified: stamp.date(now),
             is_settled,
             stamp,
+            is_page: false,
             checked: AtomicU64::new(0),
             gate: tokio::sync::Mutex::new(()),
+            _held: held,
         };
         entry.fields = entry.describe().map_err(io::Error::other)?;
         Ok(entry)
+    }
+
+    /// Takes the page of a folder, for the memory of which `held` stands. Its entity-tag is made of its content; there is no date,
+    /// since the length of a file in the folder can change without any date of the folder telling.
+    ///
+    /// # Errors
+    /// None that is known: its fields are valid.
+    pub(super) fn of_page(path: PathBuf, page: Vec<u8>, mut held: Reservation) -> io::Result<Self> {
+        let etag = Etag::of_content(&page);
+        let content = Content::Held(page.into());
+        give_back_rest(&mut held, &content);
+        let mut entry = Self {
+            media_type: HTML.to_owned(),
+            path,
+            content,
+            fields: FieldSection::new(),
+            etag,
+            modified: None,
+            is_settled: false,
+            is_page: true,
+            stamp: Stamp::default(),
+            checked: AtomicU64::new(0),
+            gate: tokio::sync::Mutex::new(()),
+            _held: held,
+        };
+        entry.fields = entry.describe().map_err(io::Error::other)?;
+        Ok(entry)
+    }
+
+    /// Returns true if it is a page with this content.
+    pub(super) fn is_same_page(&self, page: &[u8]) -> bool {
+        self.is_page && matches!(&self.content, Content::Held(octets) if **octets == *page)
     }
 
     /// The fields of an answer of 200.
@@ -142,6 +192,23 @@ impl Entry {
         let nanoseconds = u64::try_from(clock.as_nanos()).unwrap_or(u64::MAX);
         self.checked.store(nanoseconds, Ordering::Release);
     }
+}
+
+/// Charges what an entry of so many octets of content holds at most.
+///
+/// # Errors
+/// There is no room for it.
+pub(super) fn reserve(ledger: &Ledger, octets: u64) -> io::Result<Reservation> {
+    ledger.reserve(octets + ENTRY_OCTETS).ok_or_else(|| io::ErrorKind::OutOfMemory.into())
+}
+
+/// Charges what the content really holds, which is no more than was reserved for it.
+fn give_back_rest(held: &mut Reservation, content: &Content) {
+    let octets = match content {
+        Content::Held(octets) => octets.len() as u64,
+        Content::Open(_) => 0,
+    };
+    let _ = held.resize(octets + ENTRY_OCTETS);
 }
 
 /// Reads a file if it is small. One that changes meanwhile is read again, and in the end taken as it was read: nothing

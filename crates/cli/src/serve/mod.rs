@@ -2,12 +2,19 @@
 //!
 //! A request is either answered from what is held ([`cache`]), without leaving its thread or allocating, or looked up
 //! by the threads for blocking work ([`look`](Site::look)). What is held is believed for a second; then one request has its
-//! file looked at while the others that want it wait.
+//! file looked at while the others that want it wait. So it is with what is not held yet ([`flights`]).
+//!
+//! The page of a folder is held like a small file. Its version is its content: after a second the folder is listed and the page
+//! made again, and if it is the same, the one that is held stays. What a page shows is therefore a second old at most, and answers
+//! that are sent slowly share the pages of as many versions as they were begun with.
+//!
+//! All that is held is charged to the memory of all connections (`Ledger::reserve`), and answered 503 when there is no room.
 
 mod buffers;
 mod cache;
 mod conditions;
 mod entry;
+mod flights;
 mod folder;
 mod log;
 mod media_type;
@@ -19,9 +26,10 @@ mod send;
 mod stamp;
 mod target;
 
-use std::{io, sync::Arc, time::Duration};
+use std::{borrow::Cow, io, path::PathBuf, sync::Arc, time::Duration};
 
-use alula::{Error, Exchange, Request, Sent, Status};
+use alula::{Error, Exchange, Ledger, Request, Sent, Status};
+use tokio::sync::Semaphore;
 
 use crate::{
     args::ServeArgs,
@@ -31,9 +39,11 @@ use crate::{
 use buffers::Buffers;
 use cache::Cache;
 use entry::Entry;
+use flights::Flights;
 use folder::{Folder, Kind};
 use log::{Log, Record};
 use open_files::OpenFiles;
+use page::PAGE_OCTETS_MAX;
 use target::Target;
 
 /// What a target can be asked (RFC 9110 §10.2.1).
@@ -42,6 +52,8 @@ const ALLOW: &str = "GET, HEAD, OPTIONS";
 const INDEX: &str = "index.html";
 /// How long what is held is believed without looking.
 const FRESH_FOR: Duration = Duration::from_secs(1);
+/// Pages that are made at once: each takes some times its size meanwhile, and a thread for as long as the folder is large.
+const PAGES_AT_ONCE: usize = 2;
 
 /// Serves until it is told to stop.
 pub(crate) fn run(args: &ServeArgs) -> Outcome {
@@ -49,8 +61,10 @@ pub(crate) fn run(args: &ServeArgs) -> Outcome {
     let folder = folder.map_err(|error| Failure::local(args.folder.display(), &error))?;
     // The writer goes last, when every request has been written down.
     let (log, _writer) = args.log.then(Log::to_stderr).unzip();
-    let site = Arc::new(Site::new(folder, !args.no_listing, FRESH_FOR, log));
-    listening::run(&args.listen, move |exchange| answer(Arc::clone(&site), exchange))
+    listening::run(&args.listen, |ledger| {
+        let site = Arc::new(Site::new(folder, !args.no_listing, FRESH_FOR, log, ledger));
+        move |exchange| answer(Arc::clone(&site), exchange)
+    })
 }
 
 /// What is served, and what is held of it.
@@ -58,17 +72,21 @@ struct Site {
     folder: Folder,
     has_listing: bool,
     cache: Cache,
+    flights: Flights<Found>,
     open_files: OpenFiles,
     buffers: Buffers,
+    pages_at_once: Semaphore,
     log: Option<Arc<Log>>,
+    ledger: Arc<Ledger>,
 }
 
 /// What a path leads to.
+#[derive(Clone)]
 enum Found {
-    /// A file.
+    /// A file, or the page of a folder.
     File(Arc<Entry>),
-    /// A folder, as a page.
-    Page(Vec<u8>),
+    /// A folder whose page is to be made.
+    Folder,
     /// A folder that was asked for like a file.
     Elsewhere,
     /// Nothing, with this status.
@@ -93,9 +111,24 @@ async fn answer(site: Arc<Site>, exchange: Exchange) -> Result<Sent, Error> {
 }
 
 impl Site {
-    fn new(folder: Folder, has_listing: bool, fresh_for: Duration, log: Option<Arc<Log>>) -> Self {
-        let (cache, buffers) = (Cache::new(fresh_for), Buffers::default());
-        Self { folder, has_listing, cache, open_files: OpenFiles::default(), buffers, log }
+    fn new(
+        folder: Folder,
+        has_listing: bool,
+        fresh_for: Duration,
+        log: Option<Arc<Log>>,
+        ledger: Arc<Ledger>,
+    ) -> Self {
+        Self {
+            folder,
+            has_listing,
+            cache: Cache::new(fresh_for),
+            flights: Flights::default(),
+            open_files: OpenFiles::default(),
+            buffers: Buffers::new(&ledger),
+            pages_at_once: Semaphore::new(PAGES_AT_ONCE),
+            log,
+            ledger,
+        }
     }
 
     /// What is held of a file that is asked for, if it was looked at lately.
@@ -113,25 +146,45 @@ impl Site {
             _ => return send::not_allowed(exchange, record).await,
         }
         let path = target::without_query(exchange.request().path());
-        let found = match self.held(path).await {
-            Some(entry) => Found::File(entry),
-            None => self.look_up(path).await,
-        };
-        match found {
+        match self.find(path).await {
             Found::File(entry) => send::file(self, exchange, &entry, record).await,
-            Found::Page(page) => send::page(exchange, &page, record).await,
             Found::Elsewhere => send::redirect(exchange, record).await,
             Found::Nothing(status) => send::nothing(exchange, status, record).await,
+            Found::Folder => send::nothing(exchange, Status::NOT_FOUND, record).await,
         }
+    }
+
+    /// What the path leads to, however it is spelled.
+    async fn find(self: &Arc<Self>, path: &str) -> Found {
+        let Some(target) = Target::parse(path, self.folder.shows_dot_files()) else {
+            return Found::Nothing(Status::NOT_FOUND);
+        };
+        let key = target.key(path);
+        let found = match self.held(&key).await {
+            Some(entry) => Found::File(entry),
+            None => self.flights.share(&key, self.look_up(&key, &target)).await,
+        };
+        if let (Found::File(entry), Cow::Owned(_)) = (&found, &key) {
+            // Asked for in the same spelling again it is found at once.
+            self.cache.insert(path, entry);
+        }
+        found
     }
 
     /// What is held of the path, if it is as it was. Of several who ask at once, one looks and the others wait.
     async fn held(self: &Arc<Self>, path: &str) -> Option<Arc<Entry>> {
-        let entry = self.cache.find(path)?;
+        let entry = self.cache.find_lent(path)?;
         let gate = entry.gate.lock().await;
         // Whoever held the gate has looked already, or has let the entry go.
-        let held = self.cache.find(path)?;
-        if self.cache.is_fresh(&held) || self.look_again(&held).await {
+        let held = self.cache.find_lent(path)?;
+        if self.cache.is_fresh(&held) {
+            return Some(held);
+        }
+        if held.is_page {
+            // To be made again, and held against this one.
+            return None;
+        }
+        if self.look_again(&held).await {
             return Some(held);
         }
         drop(gate);
@@ -151,45 +204,73 @@ impl Site {
         is_good
     }
 
-    /// Has the path looked at by a thread that may block.
-    async fn look_up(self: &Arc<Self>, path: &str) -> Found {
-        let (site, path) = (Arc::clone(self), path.to_owned());
-        let found = tokio::task::spawn_blocking(move || site.look(&path));
-        found.await.unwrap_or(Found::Nothing(Status::INTERNAL_SERVER_ERROR))
+    /// Has the path looked at by threads that may block.
+    async fn look_up(self: &Arc<Self>, key: &str, target: &Target) -> Found {
+        let mut found = self.blocking(key, target, Self::look).await;
+        if matches!(found, Found::Folder) {
+            // None closes it.
+            let _turn = self.pages_at_once.acquire().await;
+            found = self.blocking(key, target, Self::show).await;
+        }
+        if let (false, Some(gone)) = (matches!(found, Found::File(_)), self.cache.find_lent(key)) {
+            self.cache.remove(key, &gone);
+        }
+        found
+    }
+
+    async fn blocking(
+        self: &Arc<Self>,
+        key: &str,
+        target: &Target,
+        look: fn(&Self, &str, &Target) -> io::Result<Found>,
+    ) -> Found {
+        let (site, key, target) = (Arc::clone(self), key.to_owned(), target.clone());
+        let looked = tokio::task::spawn_blocking(move || look(&site, &key, &target));
+        let found = looked.await.unwrap_or(Ok(Found::Nothing(Status::INTERNAL_SERVER_ERROR)));
+        found.unwrap_or_else(|error| absent(&error))
     }
 
     /// What the path leads to. May block.
-    fn look(&self, path: &str) -> Found {
-        let Some(target) = Target::parse(path, self.folder.shows_dot_files()) else {
-            return Found::Nothing(Status::NOT_FOUND);
-        };
-        match (self.folder.kind(&target.path), target.is_folder) {
-            (Ok(Kind::File), false) => self.load(path, &target).unwrap_or_else(|error| absent(&error)),
-            (Ok(Kind::Folder), false) => Found::Elsewhere,
-            (Ok(Kind::Folder), true) => self.show(path, target).unwrap_or_else(|error| absent(&error)),
-            (Ok(Kind::File), true) => Found::Nothing(Status::NOT_FOUND),
-            (Err(error), _) => absent(&error),
+    fn look(&self, key: &str, target: &Target) -> io::Result<Found> {
+        match (self.folder.kind(&target.path)?, target.is_folder) {
+            (Kind::File, false) => self.load(key, target.path.clone()),
+            (Kind::Folder, false) => Ok(Found::Elsewhere),
+            (Kind::Folder, true) => match self.load(key, target.path.join(INDEX)) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound && self.has_listing => {
+                    Ok(Found::Folder)
+                }
+                found => found,
+            },
+            (Kind::File, true) => Ok(Found::Nothing(Status::NOT_FOUND)),
         }
     }
 
     /// The file, held from now on.
-    fn load(&self, path: &str, target: &Target) -> io::Result<Found> {
+    fn load(&self, key: &str, path: PathBuf) -> io::Result<Found> {
         let clock = self.cache.clock();
-        let entry = Arc::new(Entry::load(&self.folder, &self.open_files, target.path.clone())?);
-        entry.set_checked(clock);
-        self.cache.insert(path, &entry);
-        Ok(Found::File(entry))
+        let entry = Entry::load(&self.folder, &self.open_files, path, &self.ledger)?;
+        Ok(self.hold(key, entry, clock))
     }
 
-    /// The folder's index, or else a page of what is in it.
-    fn show(&self, path: &str, target: Target) -> io::Result<Found> {
-        let index = Target { path: target.path.join(INDEX), is_folder: false };
-        match self.load(path, &index) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound && self.has_listing => {}
-            found => return found,
-        }
+    /// A page of what is in the folder: the one that is held if it would be the same, else a new one, held from now on.
+    fn show(&self, key: &str, target: &Target) -> io::Result<Found> {
+        let clock = self.cache.clock();
+        let held = entry::reserve(&self.ledger, PAGE_OCTETS_MAX as u64)?;
         let (listed, is_cut) = self.folder.list(&target.path)?;
-        Ok(Found::Page(page::render(&target.path, &listed, is_cut)))
+        let page = page::render(&target.path, &listed, is_cut);
+        if let Some(same) = self.cache.find_lent(key).filter(|entry| entry.is_same_page(&page)) {
+            same.set_checked(clock);
+            self.cache.insert(key, &same);
+            return Ok(Found::File(same));
+        }
+        Ok(self.hold(key, Entry::of_page(target.path.clone(), page, held)?, clock))
+    }
+
+    fn hold(&self, key: &str, entry: Entry, clock: Duration) -> Found {
+        let entry = Arc::new(entry);
+        entry.set_checked(clock);
+        self.cache.insert(key, &entry);
+        Found::File(entry)
     }
 }
 

@@ -4,10 +4,13 @@ use std::path::Path;
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
 
-use super::folder::{ENTRIES_MAX, Listed};
+use super::folder::Listed;
 
 /// What stands for itself in a segment of a reference (RFC 3986 §2.3); a colon would make a scheme of what is before it.
 const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+
+/// Octets of a page, beyond which no more is shown: 10 000 names that are as long as names are take a quarter of it.
+pub(super) const PAGE_OCTETS_MAX: usize = 4 * 1024 * 1024;
 
 /// A page of HTML that leads to what is in the folder.
 pub(super) fn render(path: &Path, listed: &[Listed], is_cut: bool) -> Vec<u8> {
@@ -24,10 +27,17 @@ pub(super) fn render(path: &Path, listed: &[Listed], is_cut: bool) -> Vec<u8> {
     if path.components().next().is_some() {
         page.push_str("<tr><td><a href=\"../\">../</a><td>\n");
     }
-    listed.iter().for_each(|entry| push_row(&mut page, entry));
+    let mut shown = 0;
+    for entry in listed {
+        if page.len() > PAGE_OCTETS_MAX {
+            break;
+        }
+        push_row(&mut page, entry);
+        shown += 1;
+    }
     page.push_str("</table>\n");
-    if is_cut {
-        page.push_str(&format!("<p>There is more than these {ENTRIES_MAX}.\n"));
+    if is_cut || shown < listed.len() {
+        page.push_str(&format!("<p>There is more than these {shown}.\n"));
     }
     page.into_bytes()
 }
@@ -111,6 +121,16 @@ mod tests {
     #[test]
     fn the_top_has_nothing_above_and_a_cut_is_said() {
         let page = page("", &[], true);
-        assert!(!page.contains("../") && page.contains("more than these 10000"), "{page}");
+        assert!(!page.contains("../") && page.contains("more than these 0."), "{page}");
+    }
+
+    #[test]
+    fn a_page_is_bounded() {
+        let long = "\u{20ac}".repeat(85);
+        let names = vec![(&*long, Some(1)); 10_000];
+        let page = page("", &names, false);
+        let shown = page.matches("<tr>").count();
+        assert!(page.len() < PAGE_OCTETS_MAX + 4096 && shown < 10_000, "{} octets", page.len());
+        assert!(page.ends_with(&format!("<p>There is more than these {shown}.\n")));
     }
 }

@@ -1,76 +1,103 @@
-//! Reads part of a large file by threads that may block, a buffer at a time.
+//! Sends part of a large file.
 //!
-//! A request holds one buffer, and nothing is read while that is still to be sent: a peer that takes its time makes us
-//! keep no more than that for each of its streams. Reading ahead is the system's business, which does it anyway.
+//! Nothing is read before the peer has room for it, and no more than that; what it does not take after all is read again later.
+//! So a stream whose peer takes nothing holds no buffer and no thread. What the system has in memory is read at once; what it
+//! would have to wait for is read by threads that may block, and then others may use the room first. Reading ahead is the
+//! system's business, which does it anyway.
 
-use std::{io, ops::Range, sync::Arc};
+use std::{future::ready, io, ops::Range, sync::Arc};
 
-use alula::{Cause, Error, Phase, Retry};
+use alula::{BodyWriter, Error};
 use cap_std::fs::{File, FileExt as _};
 
 use super::{
     Site,
     buffers::{BUFFER_OCTETS, Buffer},
     entry::Entry,
+    log::Record,
     open_files::OpenFile,
     stamp::Stamp,
 };
 
-/// Reads a part from its beginning to its end.
-pub(super) struct Reader<'a> {
-    site: &'a Site,
-    entry: &'a Entry,
-    file: &'a Arc<OpenFile>,
-    /// What is still to be read.
-    rest: Range<u64>,
-    /// What was handed out last, unless it is being filled again.
-    buffer: Option<Buffer>,
-}
-
-impl<'a> Reader<'a> {
-    /// Begins to read this part of the open file of this entry.
-    pub(super) fn new(site: &'a Site, entry: &'a Entry, file: &'a Arc<OpenFile>, part: Range<u64>) -> Self {
-        Self { site, entry, file, rest: part, buffer: None }
-    }
-
-    /// The next octets, and whether they are the last; `None` after those.
-    ///
-    /// # Errors
-    /// The file ends before the part does, was changed otherwise than at its end, or cannot be read.
-    pub(super) async fn next(&mut self) -> Result<Option<(&[u8], bool)>, Error> {
-        let octets = (self.rest.end - self.rest.start).min(BUFFER_OCTETS as u64);
-        if octets == 0 {
-            return Ok(None);
+/// Sends this part of the open file of this entry.
+///
+/// # Errors
+/// As [`BodyWriter::write`]; and the file ends before the part does, was changed otherwise than at its end, or cannot be read.
+pub(super) async fn send(
+    site: &Site,
+    entry: &Entry,
+    file: &Arc<OpenFile>,
+    part: Range<u64>,
+    writer: &mut BodyWriter,
+    record: &mut Record,
+) -> Result<(), Error> {
+    let mut rest = part;
+    while !rest.is_empty() {
+        let _ = writer.writable().await?;
+        let buffer = site.buffers.lend().await;
+        // Others may have used the room meanwhile.
+        let room = tokio::select! {
+            biased;
+            room = writer.writable() => room?,
+            () = ready(()) => 0,
+        };
+        if room == 0 {
+            site.buffers.give(buffer);
+            continue;
         }
-        let at = self.rest.start;
-        self.rest.start += octets;
-        let is_last = self.rest.is_empty();
-        let buffer =
-            self.read(at, octets as usize, is_last).await.map_err(|error| self.cannot_read(&error))?;
-        Ok(Some((self.buffer.insert(buffer).read(), is_last)))
+        let octets = (rest.end - rest.start).min(room.min(BUFFER_OCTETS) as u64);
+        let is_last = octets == rest.end - rest.start;
+        let buffer = read(buffer, entry, file, rest.start..rest.start + octets, is_last).await?;
+        let sent = writer.try_write(buffer.read())? as u64;
+        site.buffers.give(buffer);
+        record.add(sent);
+        rest.start += sent;
     }
-
-    async fn read(&mut self, at: u64, octets: usize, is_last: bool) -> io::Result<Buffer> {
-        let (file, stamp) = (Arc::clone(self.file), self.entry.stamp);
-        let mut buffer = self.buffer.take().unwrap_or_else(|| self.site.buffers.lend());
-        let read = tokio::task::spawn_blocking(move || {
-            read_exact_at(&file, buffer.first(octets), at)?;
-            if is_last { check(&file, &stamp).map(|()| buffer) } else { Ok(buffer) }
-        });
-        read.await.unwrap_or_else(|panic| Err(io::Error::other(panic)))
-    }
-
-    /// The answer cannot be what its head says, and the entry is not what the file is.
-    fn cannot_read(&self, error: &io::Error) -> Error {
-        self.entry.distrust();
-        Error::new(Phase::Send, Cause::Io(error.kind(), error.raw_os_error()), Retry::Pointless)
-    }
+    Ok(())
 }
 
-impl Drop for Reader<'_> {
-    fn drop(&mut self) {
-        self.buffer.take().into_iter().for_each(|buffer| self.site.buffers.give(buffer));
+/// Fills the buffer with what is at this place of the file, or with the beginning of it. Before the last octets are sent the file
+/// must still be what it was.
+async fn read(
+    mut buffer: Buffer,
+    entry: &Entry,
+    file: &Arc<OpenFile>,
+    place: Range<u64>,
+    is_last: bool,
+) -> Result<Buffer, Error> {
+    let octets = (place.end - place.start) as usize;
+    if !is_last && read_cached(file, &mut buffer, octets, place.start) {
+        return Ok(buffer);
     }
+    let (file, stamp) = (Arc::clone(file), entry.stamp);
+    let read = tokio::task::spawn_blocking(move || {
+        read_exact_at(&file, buffer.first(octets), place.start)?;
+        if is_last { check(&file, &stamp).map(|()| buffer) } else { Ok(buffer) }
+    });
+    let read = read.await.unwrap_or_else(|panic| Err(io::Error::other(panic)));
+    read.map_err(|error| cannot_read(entry, &error))
+}
+
+/// The answer cannot be what its head says, and the entry is not what the file is.
+fn cannot_read(entry: &Entry, error: &io::Error) -> Error {
+    entry.distrust();
+    // The program's own failure, whatever the system calls it: the line of the server names the file.
+    Error::other(format!("{}: {error}", entry.path.display()))
+}
+
+/// Reads what the system has in memory, without waiting for a disk. False when there is nothing, or the system cannot tell.
+#[cfg(target_os = "linux")]
+fn read_cached(file: &File, buffer: &mut Buffer, octets: usize, at: u64) -> bool {
+    use rustix::io::{ReadWriteFlags, preadv2};
+    let mut into = [io::IoSliceMut::new(buffer.first(octets))];
+    let read = preadv2(file, &mut into, at, ReadWriteFlags::NOWAIT).unwrap_or(0);
+    let _ = buffer.first(read);
+    read > 0
+}
+
+#[cfg(not(target_os = "linux"))]
+fn read_cached(_: &File, _: &mut Buffer, _: usize, _: u64) -> bool {
+    false
 }
 
 #[cfg(unix)]

@@ -6,14 +6,15 @@ use alula::{BodyWriter, Error, Exchange, KnownName, Reply, Sent, Status};
 
 use super::{
     ALLOW, Site,
-    conditions::{self, Validators, Verdict},
+    conditions::{self, Verdict},
     entry::{Content, Entry},
     log::Record,
     range::{self, Wanted},
-    reader::Reader,
+    reader,
 };
 
-const HTML: &str = "text/html; charset=utf-8";
+/// Seconds until there may be room again, as servers say it that refuse requests themselves.
+const RETRY_AFTER: &str = "5";
 const TEXT: &str = "text/plain; charset=utf-8";
 
 /// 204 with what can be asked (RFC 9110 §9.3.7).
@@ -28,10 +29,14 @@ pub(super) async fn not_allowed(exchange: Exchange, record: &mut Record) -> Resu
     say(reply, Status::METHOD_NOT_ALLOWED, false, record).await
 }
 
-/// A status without anything to it but its name.
+/// A status without anything to it but its name; one that may pass says when to come again.
 pub(super) async fn nothing(exchange: Exchange, status: Status, record: &mut Record) -> Result<Sent, Error> {
     let is_head = is_head(&exchange);
-    say(exchange.respond(status), status, is_head, record).await
+    let mut reply = exchange.respond(status);
+    if status == Status::SERVICE_UNAVAILABLE {
+        reply = reply.field(KnownName::RETRY_AFTER, RETRY_AFTER);
+    }
+    say(reply, status, is_head, record).await
 }
 
 /// 301 to the same path with a slash at its end, so that references in the page lead below it.
@@ -41,17 +46,6 @@ pub(super) async fn redirect(exchange: Exchange, record: &mut Record) -> Result<
     let (location, is_head) = (format!("{before}/{query}"), is_head(&exchange));
     let reply = exchange.respond(Status::MOVED_PERMANENTLY).field(KnownName::LOCATION, location);
     say(reply, Status::MOVED_PERMANENTLY, is_head, record).await
-}
-
-/// A page that was made now. It has no validators, so conditions can only be about there being one.
-pub(super) async fn page(exchange: Exchange, page: &[u8], record: &mut Record) -> Result<Sent, Error> {
-    match conditions::evaluate(exchange.request().fields(), Validators::default()) {
-        Verdict::Proceed => {}
-        Verdict::NotModified => return not_modified(exchange, None, record).send(&[]).await,
-        Verdict::Failed => return nothing(exchange, Status::PRECONDITION_FAILED, record).await,
-    }
-    record.set(Status::OK, if is_head(&exchange) { 0 } else { page.len() as u64 });
-    exchange.respond(Status::OK).field(KnownName::CONTENT_TYPE, HTML).send(page).await
 }
 
 /// A file, or the parts of it that are wanted, if the conditions say so.
@@ -187,21 +181,12 @@ async fn part(
             record.add(octets.len() as u64);
             reply.send(octets).await
         }
-        Content::Open(file) => stream(Reader::new(site, entry, file, range), reply, record).await,
-    }
-}
-
-/// Sends what is read as the content of an answer, and ends it with the last of it.
-async fn stream(mut reader: Reader<'_>, reply: Reply, record: &mut Record) -> Result<Sent, Error> {
-    let mut writer = reply.stream().await?;
-    while let Some((octets, is_last)) = reader.next().await? {
-        record.add(octets.len() as u64);
-        if is_last {
-            return writer.finish_content(octets).await;
+        Content::Open(file) => {
+            let mut writer = reply.stream().await?;
+            reader::send(site, entry, file, range, &mut writer, record).await?;
+            writer.finish().await
         }
-        writer.write(octets).await?;
     }
-    writer.finish().await
 }
 
 /// Sends one part of a file among others.
@@ -212,19 +197,13 @@ async fn write(
     range: &Range<u64>,
     record: &mut Record,
 ) -> Result<(), Error> {
-    let file = match &entry.content {
+    match &entry.content {
         Content::Held(octets) => {
             record.add(range.end - range.start);
-            return writer.write(&octets[range.start as usize..range.end as usize]).await;
+            writer.write(&octets[range.start as usize..range.end as usize]).await
         }
-        Content::Open(file) => file,
-    };
-    let mut reader = Reader::new(site, entry, file, range.clone());
-    while let Some((octets, _)) = reader.next().await? {
-        record.add(octets.len() as u64);
-        writer.write(octets).await?;
+        Content::Open(file) => reader::send(site, entry, file, range.clone(), writer, record).await,
     }
-    Ok(())
 }
 
 /// An answer with the fields of the file, which were written when it was read.

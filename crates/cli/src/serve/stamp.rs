@@ -23,7 +23,7 @@ const SETTLED: Duration = Duration::from_secs(3);
 const DIGEST_OCTETS: usize = 16;
 
 /// Equal as long as the file is.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(super) struct Stamp {
     /// Octets.
     pub(super) length: u64,

@@ -3,12 +3,12 @@
 //! Rule: no segment that comes out of here is empty, `.`, `..` or hidden, or holds a separator or a NUL, whatever was
 //! encoded how. That links do not lead out either is the care of `folder.rs`.
 
-use std::path::PathBuf;
+use std::{borrow::Cow, path::PathBuf};
 
 use percent_encoding::percent_decode;
 
 /// What a request names.
-#[derive(Debug, Eq, PartialEq)]
+#[derive(Clone, Debug, Eq, PartialEq)]
 pub(super) struct Target {
     /// From the folder; empty for the folder itself.
     pub(super) path: PathBuf,
@@ -28,6 +28,19 @@ impl Target {
             }
         }
         Some(Self { path: found, is_folder })
+    }
+
+    /// The one key of all paths that name this, of which `path` is one: as it is without escapes. It holds no `%`, so it is not
+    /// taken for a path that means something else. A name with a `%` of its own, or that is no text, has no such key: there each
+    /// spelling is one.
+    pub(super) fn key<'p>(&self, path: &'p str) -> Cow<'p, str> {
+        match self.path.to_str() {
+            Some(names) if path.contains('%') && !names.contains('%') => {
+                let end = if self.is_folder { "/" } else { "" };
+                Cow::Owned(format!("/{names}{end}"))
+            }
+            _ => Cow::Borrowed(path),
+        }
     }
 }
 
@@ -95,6 +108,21 @@ mod tests {
         ] {
             let target = if path == "/..." { Target::parse(path, true) } else { Target::parse(path, false) };
             assert_eq!(target, Some(Target { path: found.into(), is_folder }), "{path}");
+        }
+    }
+
+    #[test]
+    fn all_spellings_have_one_key() {
+        for (spellings, key) in [
+            (&["/ab", "/%61b", "/a%62", "/%61%62"][..], "/ab"),
+            (&["/a%20b/", "/%61%20b/"], "/a b/"),
+            (&["/a%2520b"], "/a%2520b"),
+            (&["/\u{20ac}", "/%e2%82%ac", "/%E2%82%AC"], "/\u{20ac}"),
+            (&["/"], "/"),
+        ] {
+            for path in spellings {
+                assert_eq!(Target::parse(path, false).unwrap().key(path), key, "{path}");
+            }
         }
     }
 

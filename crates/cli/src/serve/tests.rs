@@ -9,7 +9,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use alula::{Client, Server, Stop};
+use alula::{Client, Limits, Server, Stop};
 use alula_tally::Side;
 
 use super::*;
@@ -40,7 +40,8 @@ impl Drop for Files {
 }
 
 fn site(files: &Files, fresh_for: Duration, log: Option<Arc<Log>>) -> Arc<Site> {
-    Arc::new(Site::new(Folder::open(&files.0, false).unwrap(), true, fresh_for, log))
+    let ledger = Arc::new(Ledger::new(&Limits::default()));
+    Arc::new(Site::new(Folder::open(&files.0, false).unwrap(), true, fresh_for, log, ledger))
 }
 
 /// Serves the site on a thread of its own, labelled as the server's; its address and what stops it.
@@ -124,14 +125,14 @@ fn a_file_that_changed_is_not_believed_and_one_that_did_not_is() {
     runtime.block_on(async {
         for name in ["1024", "100000"] {
             let path = format!("/{name}");
-            let Found::File(new) = site.look_up(&path).await else { panic!("{path} is there") };
+            let Found::File(new) = site.find(&path).await else { panic!("{path} is there") };
             assert!(!new.is_good_for(&new.stamp), "what was written just now may be written again unnoticed");
             let settled = SystemTime::now() + Duration::from_secs(10);
             assert!(new.stamp.is_settled(settled));
             assert!(site.held(&path).await.is_none(), "so it is read again");
             fs::remove_file(files.0.join(name)).unwrap();
             assert!(site.held(&path).await.is_none());
-            assert!(matches!(site.look_up(&path).await, Found::Nothing(Status::NOT_FOUND)));
+            assert!(matches!(site.find(&path).await, Found::Nothing(Status::NOT_FOUND)));
         }
     });
 }
@@ -141,7 +142,9 @@ fn what_is_held_is_bounded_in_number_and_octets() {
     let files = Files::new("bounds", &[1, HELD_OCTETS, HELD_OCTETS + 1]);
     let site = site(&files, Duration::from_secs(3600), None);
     let load = |length: usize| {
-        Arc::new(Entry::load(&site.folder, &site.open_files, length.to_string().into()).unwrap())
+        Arc::new(
+            Entry::load(&site.folder, &site.open_files, length.to_string().into(), &site.ledger).unwrap(),
+        )
     };
     for (length, most) in [(1, 16_384), (HELD_OCTETS, 1024), (HELD_OCTETS + 1, 128)] {
         let entry = load(length);
@@ -159,11 +162,103 @@ fn what_is_held_is_bounded_in_number_and_octets() {
 fn open_files_are_bounded_whoever_holds_them() {
     let files = Files::new("open", &[1024, HELD_OCTETS + 1]);
     let site = site(&files, Duration::from_secs(3600), None);
-    let load = |length: usize| Entry::load(&site.folder, &site.open_files, length.to_string().into());
+    let load =
+        |length: usize| Entry::load(&site.folder, &site.open_files, length.to_string().into(), &site.ledger);
     // As answers would that nobody reads.
     let mut sending: Vec<_> = (0..open_files::OPEN_MAX).map(|_| load(HELD_OCTETS + 1).unwrap()).collect();
-    assert!(matches!(site.look("/65537"), Found::Nothing(Status::SERVICE_UNAVAILABLE)));
-    assert!(matches!(site.look("/1024"), Found::File(_)), "small files have their place elsewhere");
+    let look = |path: &str| {
+        let target = Target::parse(path, false).unwrap();
+        site.look(path, &target).unwrap_or_else(|error| absent(&error))
+    };
+    assert!(matches!(look("/65537"), Found::Nothing(Status::SERVICE_UNAVAILABLE)));
+    assert!(matches!(look("/1024"), Found::File(_)), "small files have their place elsewhere");
     sending.pop();
-    assert!(matches!(site.look("/65537"), Found::File(_)));
+    let look = |path: &str| {
+        let target = Target::parse(path, false).unwrap();
+        site.look(path, &target).unwrap_or_else(|error| absent(&error))
+    };
+    assert!(matches!(look("/65537"), Found::File(_)));
+}
+
+fn in_runtime<T>(work: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(work)
+}
+
+async fn entry(site: &Arc<Site>, path: &str) -> Arc<Entry> {
+    let Found::File(entry) = site.find(path).await else { panic!("{path} is there") };
+    entry
+}
+
+#[test]
+fn a_page_is_shared_until_it_would_be_another() {
+    let files = Files::new("pages", &[1, 2]);
+    // Each request has the folder listed.
+    let site = site(&files, Duration::ZERO, None);
+    in_runtime(async {
+        let first = entry(&site, "/").await;
+        let (one, other) = tokio::join!(entry(&site, "/"), entry(&site, "/"));
+        assert!(Arc::ptr_eq(&first, &one) && Arc::ptr_eq(&first, &other));
+        assert_eq!(first.length() + entry::ENTRY_OCTETS, site.ledger.memory_held() - BUFFERS);
+        // A length that changes is no change of the folder, as its dates have it.
+        fs::write(files.0.join("1"), b"longer").unwrap();
+        let second = entry(&site, "/").await;
+        assert!(!Arc::ptr_eq(&first, &second));
+        fs::write(files.0.join("index.html"), b"index").unwrap();
+        assert!(!entry(&site, "/").await.is_page);
+        fs::remove_file(files.0.join("index.html")).unwrap();
+        let third = entry(&site, "/").await;
+        assert!(third.is_page && third.length() == second.length());
+    });
+}
+
+/// What the buffers are charged with.
+const BUFFERS: u64 = (buffers::BUFFERS_MAX * buffers::BUFFER_OCTETS) as u64;
+
+#[test]
+fn what_was_let_go_and_is_still_sent_is_not_made_twice() {
+    let files = Files::new("lent", &[1024]);
+    let site = site(&files, Duration::from_secs(3600), None);
+    in_runtime(async {
+        for path in ["/", "/1024"] {
+            let sending = entry(&site, path).await;
+            site.cache.evict(path);
+            assert!(site.cache.find(path).is_none());
+            assert!(Arc::ptr_eq(&sending, &entry(&site, path).await), "{path}");
+        }
+    });
+}
+
+#[test]
+fn a_name_is_held_once_however_it_is_spelled() {
+    let files = Files::new("spelled", &[1024]);
+    fs::write(files.0.join("a b"), b"a b").unwrap();
+    fs::write(files.0.join("a%20b"), b"a%20b").unwrap();
+    let site = site(&files, Duration::from_secs(3600), None);
+    in_runtime(async {
+        let entries =
+            [entry(&site, "/1024").await, entry(&site, "/%31024").await, entry(&site, "/1%302%34").await];
+        assert!(entries.iter().all(|entry| Arc::ptr_eq(entry, &entries[0])));
+        for _ in 0..2 {
+            for (path, length) in [("/a%20b", 3), ("/a%2520b", 5), ("/%61%20b", 3), ("/%61%2520b", 5)] {
+                assert_eq!(entry(&site, path).await.length(), length, "{path}");
+            }
+        }
+    });
+}
+
+#[test]
+fn what_there_is_no_memory_for_is_refused_and_comes_back() {
+    let files = Files::new("memory", &[1024]);
+    let site = site(&files, Duration::from_secs(3600), None);
+    let limits = Limits::default();
+    let others = site.ledger.reserve(limits.process_memory_soft_bytes() - site.ledger.memory_held()).unwrap();
+    in_runtime(async {
+        for path in ["/", "/1024"] {
+            assert!(matches!(site.find(path).await, Found::Nothing(Status::SERVICE_UNAVAILABLE)), "{path}");
+        }
+        drop(others);
+        for path in ["/", "/1024"] {
+            assert!(matches!(site.find(path).await, Found::File(_)), "{path}");
+        }
+    });
 }

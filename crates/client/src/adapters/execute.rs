@@ -10,7 +10,7 @@ use super::{
     gather::{Gathered, SHORT_MAX},
     upload::{Upload, until_response, upload},
 };
-use crate::{Call, Client, Error, Response, Version, request::Request};
+use crate::{BodyWriter, Call, Client, Error, PendingResponse, Response, Version, request::Request};
 
 impl Client {
     /// Sends this request and waits for the head of its response.
@@ -65,17 +65,36 @@ where
         if let Some(octets) = length {
             call.take_length(octets)?;
         }
+        let expects = call.request.expects_continue();
         let (writer, pending) = call.open().await?;
+        if expects && !pending.go_ahead().await? {
+            return declined(pending, writer).await;
+        }
         return until_response(pending, Box::pin(upload(body, writer))).await;
     }
     let gathered = Gathered::from(body).await?;
     let Some(trailers) = &gathered.trailers else {
         return Ok((call.send_body(gathered.content()).await?, None));
     };
+    let expects = call.request.expects_continue();
     let (mut writer, pending) = call.open().await?;
+    if expects && !pending.go_ahead().await? {
+        return declined(pending, writer).await;
+    }
     writer.write(gathered.content()).await?;
     writer.finish_with(&FieldSection::try_from(trailers)?).await?;
     Ok((pending.response().await?, None))
+}
+
+/// The response to a request whose content the server has declined.
+async fn declined(
+    pending: PendingResponse,
+    writer: BodyWriter,
+) -> Result<(Response, Option<Upload>), ExecuteError> {
+    let response = pending.response().await?;
+    response.end_sending();
+    drop(writer);
+    Ok((response, None))
 }
 
 /// The URL as text: one allocation.

@@ -75,5 +75,9 @@ pub(super) async fn until_response(
         }
     })
     .await?;
+    if response.declines_content() {
+        response.end_sending();
+        upload = None;
+    }
     Ok((response, upload))
 }

@@ -24,9 +24,7 @@ use crate::{Cause, Client, ClientBuilder, Error, Phase, Retry};
 /// last call meets the next one under way, as it may on any connection.
 const REST: Duration = Duration::from_millis(1);
 
-const INSIDE: Error = Error::usage(
-    "a blocking client cannot wait inside of a tokio runtime, which would stand still: use the async client there",
-);
+const INSIDE: &str = "a blocking client cannot wait inside of a tokio runtime, which would stand still: use the async client there";
 
 /// A client and the runtime its connections live on.
 pub(super) struct Driver {
@@ -44,7 +42,7 @@ impl Driver {
     pub(super) fn new(mut builder: ClientBuilder) -> Result<Arc<Self>, Error> {
         let runtime = Builder::new_current_thread().enable_all().build().map_err(|error| {
             let cause = Cause::Io(error.kind(), error.raw_os_error());
-            Error::new(Phase::Build, cause, Retry::Safe)
+            Error::new(Phase::Build, cause, Retry::Safe).because(error).about("no runtime could be made")
         })?;
         builder.settings.connect.resolver.ask_unless_set(OnCallersThread);
         // Nobody would be there to read the rest of what was given up.
@@ -64,7 +62,7 @@ impl Driver {
 
     /// Waits for `work`, driving the runtime unless another caller does.
     pub(super) fn wait<T>(&self, work: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
-        let runtime = self.runtime.as_ref().filter(|_| may_wait()).ok_or(INSIDE)?;
+        let runtime = self.runtime.as_ref().filter(|_| may_wait()).ok_or_else(|| Error::usage(INSIDE))?;
         let _caller = Caller::arrive(self);
         // The work stays where it is: tokio would box it for its size.
         runtime.block_on(pin!(work))

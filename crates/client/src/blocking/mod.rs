@@ -53,8 +53,8 @@ use crate::{Cause, Error};
 fn to_io(error: Error) -> io::Error {
     let kind = match error.cause() {
         Cause::Io(kind, _) | Cause::Sink(kind, _) => *kind,
-        Cause::Closed | Cause::Unanswered => io::ErrorKind::UnexpectedEof,
         _ if error.is_timeout() => io::ErrorKind::TimedOut,
+        Cause::Closed | Cause::Unanswered | Cause::Http1(_) => io::ErrorKind::UnexpectedEof,
         _ => io::ErrorKind::Other,
     };
     io::Error::new(kind, error)

@@ -27,6 +27,11 @@ impl Response {
         self.response().status()
     }
 
+    /// The failure that the status is another than 2xx; see [`Response`](crate::Response::status_error).
+    pub fn status_error(&self) -> Option<Error> {
+        self.response().status_error()
+    }
+
     /// The version of HTTP it came by.
     pub fn version(&self) -> Version {
         self.response().version()
@@ -89,7 +94,10 @@ impl Response {
     /// # Errors
     /// The status is another. The error holds the response.
     pub fn success(self) -> Result<Self, StatusError<Self>> {
-        StatusError::unless_success(self.status(), self)
+        match self.status_error() {
+            None => Ok(self),
+            Some(error) => Err(StatusError::new(error, self)),
+        }
     }
 
     /// The rest of the content, of so many octets at the most.
@@ -175,12 +183,21 @@ impl PendingResponse {
         Self { driver: driver.clone(), pending: Some(pending) }
     }
 
+    /// Waits until the server asks for the content or answers; see [`PendingResponse::go_ahead`](crate::PendingResponse::go_ahead).
+    ///
+    /// # Errors
+    /// How the stream ended; and [`Cause::Usage`](crate::Cause::Usage) inside of a tokio runtime.
+    pub fn go_ahead(&self) -> Result<bool, Error> {
+        let pending = self.pending.as_ref().ok_or_else(|| Error::usage("the response was asked for"))?;
+        self.driver.wait(pending.go_ahead())
+    }
+
     /// Waits for the head of the response.
     ///
     /// # Errors
     /// How the stream ended; and [`Cause::Usage`](crate::Cause::Usage) inside of a tokio runtime.
     pub fn response(mut self) -> Result<Response, Error> {
-        let pending = self.pending.take().ok_or(Error::usage("the response was asked for"))?;
+        let pending = self.pending.take().ok_or_else(|| Error::usage("the response was asked for"))?;
         Ok(Response::new(&self.driver, self.driver.wait(pending.response())?))
     }
 }

@@ -38,7 +38,7 @@ impl BodyWriter {
     /// # Errors
     /// As [`Self::finish`].
     pub fn finish_content(mut self, data: &[u8]) -> Result<Sent, Error> {
-        let writer = self.writer.take().ok_or(ENDED)?;
+        let writer = self.writer.take().ok_or_else(|| Error::usage(ENDED))?;
         self.driver.wait(writer.finish_content(data))
     }
 
@@ -47,12 +47,12 @@ impl BodyWriter {
     /// # Errors
     /// As [`Self::finish`], and when a field may not stand in trailers.
     pub fn finish_with(mut self, trailers: &FieldSection) -> Result<Sent, Error> {
-        let writer = self.writer.take().ok_or(ENDED)?;
+        let writer = self.writer.take().ok_or_else(|| Error::usage(ENDED))?;
         self.driver.wait(writer.finish_with(trailers))
     }
 }
 
-const ENDED: Error = Error::usage("the message was ended");
+const ENDED: &str = "the message was ended";
 
 impl Write for BodyWriter {
     /// Sends all of `data`, waiting while the server's windows or the output have no room. Allocates nothing once warm.
@@ -60,7 +60,7 @@ impl Write for BodyWriter {
     /// # Errors
     /// As [`BodyWriter::finish`], within an [`io::Error`].
     fn write(&mut self, data: &[u8]) -> io::Result<usize> {
-        let writer = self.writer.as_mut().ok_or_else(|| to_io(ENDED))?;
+        let writer = self.writer.as_mut().ok_or_else(|| to_io(Error::usage(ENDED)))?;
         self.driver.wait(writer.write(data)).map_err(to_io)?;
         Ok(data.len())
     }

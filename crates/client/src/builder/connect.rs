@@ -10,6 +10,9 @@ use crate::{
 #[cfg(feature = "tls")]
 use crate::{connecting::server_name, trust::Trust};
 
+/// How long a connection is silent before the system probes whether its peer is still there; as Go has it.
+const TCP_KEEP_ALIVE: Duration = Duration::from_secs(15);
+
 /// What opening a connection needs to know.
 #[derive(Clone)]
 pub(crate) struct Connecting {
@@ -19,6 +22,8 @@ pub(crate) struct Connecting {
     pub(crate) handshake_deadline: Option<Duration>,
     /// Between the beginnings of two attempts.
     pub(crate) attempt_delay: Duration,
+    /// The silence after which the system probes whether the peer is there.
+    pub(crate) tcp_keep_alive: Option<Duration>,
     pub(crate) resolver: Resolver,
     pub(crate) way: Way,
     pub(crate) proxies: Proxies,
@@ -36,6 +41,7 @@ impl Default for Connecting {
             resolve_deadline: None,
             handshake_deadline: None,
             attempt_delay: DELAY,
+            tcp_keep_alive: Some(TCP_KEEP_ALIVE),
             resolver: Resolver::default(),
             way: Way::default(),
             proxies: Proxies::OfEnvironment,
@@ -90,6 +96,14 @@ impl ClientBuilder {
     #[must_use]
     pub fn attempt_delay(mut self, delay: Duration) -> Self {
         self.settings.connect.attempt_delay = delay.max(DELAY_MIN);
+        self
+    }
+
+    /// Sets how long a connection is silent before the system sends TCP keep-alive probes, and the time between them; `None`
+    /// sends none. Default 15 s. It holds for connections over TCP that the client dials itself, to proxies as well.
+    #[must_use]
+    pub fn tcp_keep_alive(mut self, after: Option<Duration>) -> Self {
+        self.settings.connect.tcp_keep_alive = after;
         self
     }
 

@@ -4,8 +4,12 @@ use std::time::Duration;
 
 use super::ClientBuilder;
 
+/// How long a call waits for one of its origin's connections. Those that are held by responses which nobody reads are never
+/// free again.
+const QUEUE: Duration = Duration::from_secs(30);
+
 /// The deadlines of every call, unless it has its own.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy)]
 pub(crate) struct Deadlines {
     /// The whole call.
     pub(crate) total: Option<Duration>,
@@ -19,12 +23,32 @@ pub(crate) struct Deadlines {
     pub(crate) timing: bool,
 }
 
+impl Default for Deadlines {
+    fn default() -> Self {
+        Self { total: None, queue: Some(QUEUE), head: None, idle: None, timing: false }
+    }
+}
+
 /// How long calls may take.
 impl ClientBuilder {
-    /// How long a call may wait until one of the connections to its origin is free, when there may be no more; without bound
-    /// unless set. Opening a connection has [a deadline of its own](Self::connect_deadline).
+    /// How long a call may wait until one of the connections to its origin is free, when there may be no more, or until the
+    /// server allows another stream; 30 seconds unless set, and without bound with [`Duration::MAX`]. Opening a connection has
+    /// [a deadline of its own](Self::connect_deadline).
     ///
-    /// The call then fails in [`Phase::Queue`](crate::Phase::Queue); nothing was sent.
+    /// The call then fails in [`Phase::Queue`](crate::Phase::Queue); nothing was sent. The error
+    /// [says](crate::Error::occupied) what holds the connections: a response holds one, or a stream of one, until its content
+    /// was read to its end or it is dropped.
+    ///
+    /// A call over HTTP/2 that has its response waits as long for content that cannot come, since responses that are not read
+    /// hold the whole window of the connection. It fails in [`Phase::Content`](crate::Phase::Content) then.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # fn main() -> Result<(), alula_client::Error> {
+    /// let client = alula_client::Client::builder().queue_deadline(Duration::from_secs(5)).build()?;
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn queue_deadline(mut self, after: Duration) -> Self {
         self.settings.deadlines.queue = Some(after);

@@ -34,11 +34,12 @@ impl Default for Pooling {
 }
 
 impl Pooling {
-    /// How long the next connection is kept. Connections that were opened together do not end together: a life is shorter than
+    /// How long the next connection is kept, and a caller waits on it for others to be read. Connections that were opened together do not end together: a life is shorter than
     /// the longest by up to a tenth of it.
-    pub(crate) fn keep(&self) -> Keep {
+    pub(crate) fn keep(&self, unread: Option<Duration>) -> Keep {
         let life = self.lifetime.map(|longest| longest - longest / 10 * random_byte() / 255);
-        Keep { idle: self.idle_timeout, life: life.unwrap_or(Duration::MAX) }
+        let or_ever = |time: Option<Duration>| time.unwrap_or(Duration::MAX);
+        Keep { idle: self.idle_timeout, life: or_ever(life), unread: or_ever(unread) }
     }
 }
 
@@ -49,15 +50,17 @@ fn random_byte() -> u32 {
 
 /// How connections are kept for later calls.
 impl ClientBuilder {
-    /// How many connections of HTTP/1.1 to one origin may be open, each of which takes one request at a time; 100 unless set,
-    /// and one at least. Calls beyond that wait in the order in which they came.
+    /// How many connections of HTTP/1.1 to one origin may be open on one runtime, each of which takes one request at a time; 100
+    /// unless set, and one at least. Calls beyond that wait in the order in which they came, for
+    /// [as long as they may](Self::queue_deadline). A response holds its connection until its content was read to its end or it is
+    /// dropped.
     #[must_use]
     pub fn connections_max(mut self, connections: usize) -> Self {
         self.settings.pool.connections_max = connections.max(1);
         self
     }
 
-    /// How many connections of HTTP/2 to one origin may be open, each of which takes as many requests as the server allows; one
+    /// How many connections of HTTP/2 to one origin may be open on one runtime, each of which takes as many requests as the server allows; one
     /// unless set, and one at least.
     ///
     /// With more than one, another is opened when no connection has room for a request, one at a time; requests go to the one
@@ -131,9 +134,9 @@ mod tests {
     fn lives_are_shorter_than_the_longest_by_a_tenth_at_most() {
         let longest = Duration::from_secs(100);
         let pool = Pooling { lifetime: Some(longest), ..Pooling::default() };
-        let lives: Vec<Duration> = (0..100).map(|_| pool.keep().life).collect();
+        let lives: Vec<Duration> = (0..100).map(|_| pool.keep(None).life).collect();
         assert!(lives.iter().all(|life| (longest * 9 / 10..=longest).contains(life)), "{lives:?}");
         assert!(lives.iter().any(|life| *life != lives[0]), "all are the same");
-        assert_eq!(Pooling::default().keep().life, Duration::MAX);
+        assert_eq!(Pooling::default().keep(None).life, Duration::MAX);
     }
 }

@@ -11,13 +11,25 @@ use alula_net::{
 use super::ClientBuilder;
 
 /// What both machines are given.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub(crate) struct Protocol {
     pub(crate) speaks: Speaks,
     pub(crate) prior_knowledge: bool,
     pub(crate) http1: h1::Config,
     pub(crate) config: Config,
     pub(crate) observer: Option<FrameObserver>,
+}
+
+impl Default for Protocol {
+    fn default() -> Self {
+        Self {
+            speaks: Speaks::default(),
+            prior_knowledge: false,
+            http1: h1::Config::default(),
+            config: Config { limits: Limits::client(), ..Config::default() },
+            observer: None,
+        }
+    }
 }
 
 impl ClientBuilder {
@@ -81,7 +93,28 @@ impl ClientBuilder {
         self
     }
 
-    /// What a peer may make this client hold or do.
+    /// Accepts a response of HTTP/1.1 without a stated length, and the end of a tunnel, as whole when TLS ends without
+    /// close_notify (RFC 9112 §9.8). Off unless switched on: such an end is an error then, after every octet that came, since
+    /// anyone on the path can cause it.
+    ///
+    /// It changes nothing for content whose end the server states: by a length, the last chunk or END_STREAM.
+    #[must_use]
+    pub fn accept_truncated_tls(mut self, on: bool) -> Self {
+        self.settings.protocol.http1.accept_truncated_tls = on;
+        self
+    }
+
+    /// What a peer may make this client hold or do; [`Limits::client`] unless set.
+    ///
+    /// ```
+    /// use alula_fields::Limits;
+    ///
+    /// # fn main() -> Result<(), alula_client::Error> {
+    /// let limits = Limits { field_section_bytes: 64 * 1024, ..Limits::client() };
+    /// let client = alula_client::Client::builder().limits(limits).build()?;
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> Self {
         self.settings.protocol.config.limits = limits;

@@ -62,8 +62,8 @@ struct Attempts<F, D> {
     running: Vec<(usize, Pin<Box<D>>)>,
     /// All that were begun; those that run have timed out as long as nothing else is known.
     tried: Vec<Attempt>,
-    /// Why the first one failed.
-    cause: Option<Cause>,
+    /// The failure of the first one.
+    failure: Option<io::Error>,
 }
 
 impl<S, F, D> Attempts<F, D>
@@ -73,7 +73,7 @@ where
 {
     fn new(addresses: Vec<SocketAddr>, delay: Duration, dial: F) -> Self {
         let waiting = addresses.into_iter();
-        Self { waiting, delay, dial, running: Vec::new(), tried: Vec::new(), cause: None }
+        Self { waiting, delay, dial, running: Vec::new(), tried: Vec::new(), failure: None }
     }
 
     /// The timer is for the next attempt.
@@ -103,16 +103,15 @@ where
             let Poll::Ready(result) = attempt.as_mut().poll(cx) else { continue };
             let at = *at;
             drop(self.running.remove(place));
-            return Poll::Ready(result.map_err(|error| self.note(at, &error)));
+            return Poll::Ready(result.map_err(|error| self.note(at, error)));
         }
         Poll::Pending
     }
 
-    fn note(&mut self, at: usize, error: &io::Error) {
+    fn note(&mut self, at: usize, error: io::Error) {
         self.tried[at].failure = error.kind();
-        let cause = Cause::Io(error.kind(), error.raw_os_error());
-        if at == 0 || self.cause.is_none() {
-            self.cause = Some(cause);
+        if at == 0 || self.failure.is_none() {
+            self.failure = Some(error);
         }
     }
 
@@ -124,13 +123,16 @@ where
     }
 
     fn failed(&mut self) -> Error {
-        let cause = self.cause.take().unwrap_or(Cause::Io(io::ErrorKind::NotFound, None));
-        Error::new(Phase::Connect, cause, Retry::Safe).with_tried(std::mem::take(&mut self.tried))
+        let failure = self.failure.take().unwrap_or_else(|| io::ErrorKind::NotFound.into());
+        self.having_tried(Error::io(Phase::Connect, failure))
     }
 
     fn late(&mut self) -> Error {
-        self.cause = Some(Cause::Deadline);
-        self.failed()
+        self.having_tried(Error::new(Phase::Connect, Cause::Deadline, Retry::Safe))
+    }
+
+    fn having_tried(&mut self, error: Error) -> Error {
+        error.with_tried(std::mem::take(&mut self.tried))
     }
 }
 

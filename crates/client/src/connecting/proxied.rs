@@ -5,7 +5,7 @@ use std::io;
 use std::{io::Cursor, net::IpAddr, sync::Arc};
 
 #[cfg(feature = "tls")]
-use alula_net::{Cause, Retry};
+use alula_net::{Cause, PromptTcp, Retry};
 use alula_net::{Error, Phase, Socket, Speaks, Transport, h1};
 use tokio::{
     io::{AsyncReadExt as _, join, split},
@@ -20,7 +20,7 @@ use tokio_rustls::{
 };
 
 use super::{
-    Destination, Route, failed,
+    Destination, Route,
     proxy::{Kind, Server, Target, ask_for_tunnel, ask_socks},
 };
 #[cfg(feature = "tls")]
@@ -98,8 +98,9 @@ impl Route {
     /// Connects to the proxy itself.
     async fn reached(&self, proxy: &Server, ends_at: Instant) -> Result<TcpStream, Error> {
         let dialled = self.dialled(&proxy.host, proxy.port, ends_at).await;
-        let stream = dialled.map_err(|error| error.during(Phase::Proxy))?;
-        stream.set_nodelay(true).map_err(|error| failed(Phase::Proxy, &error))?;
+        let named = |error: Error| error.during(Phase::Proxy).about(format!("{}:{}", proxy.host, proxy.port));
+        let stream = dialled.map_err(named)?;
+        stream.set_nodelay(true).map_err(|error| Error::io(Phase::Proxy, error))?;
         Ok(stream)
     }
 
@@ -121,10 +122,10 @@ impl Route {
 
     /// TLS to the proxy, within which TLS to the origin may be spoken.
     #[cfg(feature = "tls")]
-    async fn secured(&self, stream: TcpStream, proxy: &Server) -> Result<TlsStream<TcpStream>, Error> {
-        let config = self.tls.as_ref().ok_or(Error::usage("TLS to a proxy is not set up"))?;
+    async fn secured(&self, stream: TcpStream, proxy: &Server) -> Result<TlsStream<PromptTcp>, Error> {
+        let config = self.tls.as_ref().ok_or_else(|| Error::usage("TLS to a proxy is not set up"))?;
         let connector = TlsConnector::from(for_proxy(config));
-        connector.connect(server_name(&proxy.host)?, stream).await.map_err(|error| of_handshake(&error))
+        connector.connect(server_name(&proxy.host)?, stream.into()).await.map_err(of_handshake)
     }
 
     /// Looks the origin up and asks for one of its addresses after the other.
@@ -136,7 +137,7 @@ impl Route {
                 led => return led,
             }
         }
-        Err(refused.unwrap_or(failed(Phase::Resolve, &std::io::ErrorKind::NotFound.into())))
+        Err(refused.unwrap_or_else(|| Error::io(Phase::Resolve, std::io::ErrorKind::NotFound.into())))
     }
 
     async fn led_by_socks(
@@ -165,9 +166,10 @@ fn for_proxy(config: &ClientConfig) -> Arc<ClientConfig> {
 }
 
 #[cfg(feature = "tls")]
-fn of_handshake(error: &io::Error) -> Error {
-    match error.get_ref().and_then(|error| error.downcast_ref::<rustls::Error>()) {
-        Some(error) => Error::new(Phase::Proxy, Cause::Tls(Arc::new(error.clone())), Retry::Pointless),
+fn of_handshake(error: io::Error) -> Error {
+    let failed = error.get_ref().and_then(|error| error.downcast_ref::<rustls::Error>());
+    match failed.cloned() {
+        Some(error) => Error::new(Phase::Proxy, Cause::Tls(Arc::new(error)), Retry::Pointless),
         None => broken(error),
     }
 }

@@ -18,7 +18,7 @@ pub(crate) use self::{
     socks::{Target, ask as ask_socks},
     tunnel::ask as ask_for_tunnel,
 };
-use super::{Destination, failed};
+use super::Destination;
 
 /// A proxy, and which requests go through it; given to a client with [`ClientBuilder::proxy`](crate::ClientBuilder::proxy).
 ///
@@ -190,8 +190,8 @@ fn plain(host: &Host<String>) -> String {
 }
 
 /// The connection to the proxy broke.
-pub(crate) fn broken(error: &io::Error) -> Error {
-    failed(Phase::Proxy, error)
+pub(crate) fn broken(error: io::Error) -> Error {
+    Error::io(Phase::Proxy, error)
 }
 
 #[cfg(test)]
@@ -220,7 +220,19 @@ mod tests {
         ] {
             assert_eq!(server(url), (kind, host.to_owned(), port), "{url}");
         }
-        for url in ["", "ftp://a", "socks4://a", "http://", "http://a:x", "http://a b", "http://a:99999"] {
+        for url in [
+            "",
+            "ftp://a",
+            "socks4://a",
+            "http://",
+            "http:///a",
+            "http://:80/",
+            "socks5:///a",
+            "http:a",
+            "http://a:x",
+            "http://a b",
+            "http://a:99999",
+        ] {
             assert!(Server::of(url).is_err(), "{url}");
         }
     }

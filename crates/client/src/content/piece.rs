@@ -76,8 +76,9 @@ impl Piece {
     /// Opens a file, and sees how long it is.
     pub(super) async fn open(&mut self) -> Result<(), Error> {
         let Self::File { path, opened: opened @ None, length } = self else { return Ok(()) };
-        let file = File::open(&**path).await.map_err(|error| source(&error))?;
-        let about = file.metadata().await.map_err(|error| source(&error))?;
+        let named = |error| Error::io(Phase::Build, error).about(path.to_string_lossy());
+        let file = File::open(&**path).await.map_err(named)?;
+        let about = file.metadata().await.map_err(named)?;
         if !about.is_file() {
             return Err(Error::usage("the file to be sent is a folder or a device: give a reader of it"));
         }
@@ -147,7 +148,7 @@ async fn pump(
             return Err(Failure::Stream);
         }
         let step = octets.len().min(usize::try_from(left).unwrap_or(usize::MAX));
-        let read = reader.read(&mut octets[..step]).await.map_err(|error| Failure::Source(source(&error)))?;
+        let read = reader.read(&mut octets[..step]).await.map_err(|error| Failure::Source(source(error)))?;
         if read == 0 {
             break;
         }
@@ -161,6 +162,8 @@ async fn pump(
     Ok(())
 }
 
-fn source(error: &io::Error) -> Error {
-    Error::new(Phase::Build, Cause::Io(error.kind(), error.raw_os_error()), Retry::Pointless)
+/// A failure of the reader or file that content comes from.
+fn source(error: io::Error) -> Error {
+    let cause = Cause::Io(error.kind(), error.raw_os_error());
+    Error::new(Phase::Build, cause, Retry::Pointless).because(error).about("the content could not be read")
 }

@@ -72,8 +72,18 @@ impl Call<'_> {
         };
         let (receive, send) = stream.split();
         let sending = Box::pin(content.send(send.into_writer()));
-        let received = exchange(self.head(&receive), sending).await?;
-        Ok(self.answered(receive, received))
+        let (received, rest) = exchange(self.head(&receive), sending).await?;
+        let response = self.answered(receive, received);
+        match rest {
+            Some(rest) if response.declines_content() => {
+                response.end_sending();
+                drop(rest);
+            }
+            // It ends when all is sent, the response is whole, or nobody reads it.
+            Some(rest) => _ = tokio::spawn(rest),
+            None => {}
+        }
+        Ok(response)
     }
 
     async fn head(&mut self, stream: &Stream) -> Result<Received, Error> {
@@ -118,12 +128,11 @@ impl Content {
     }
 }
 
-/// Sends content and waits for the head of the response at once. When the head is first, a task goes on with the content until
-/// all is sent, the response is whole, or nobody reads it.
+/// Sends content and waits for the head of the response at once. When the head is first, what is left to be sent comes along.
 async fn exchange(
     head: impl Future<Output = Result<Received, Error>>,
     mut sending: Sending,
-) -> Result<Received, Error> {
+) -> Result<(Received, Option<Sending>), Error> {
     let mut head = pin!(head);
     let mut is_sending = true;
     let received = poll_fn(|cx| {
@@ -137,8 +146,5 @@ async fn exchange(
         head.as_mut().poll(cx)
     })
     .await?;
-    if is_sending {
-        tokio::spawn(sending);
-    }
-    Ok(received)
+    Ok((received, is_sending.then_some(sending)))
 }

@@ -1,15 +1,15 @@
 //! The file format of Netscape: seven columns between tabs, as curl reads and writes them.
 
 use std::{
-    fmt::Write as _,
+    fmt::{self, Write as _},
     time::{SystemTime, UNIX_EPOCH},
 };
 
-use alula_net::Error;
 use cookie_store::{Cookie, CookieDomain, CookieExpiration, CookieStore};
 use url::Url;
 
 use super::rules;
+use crate::reference;
 
 /// Before the domain of a cookie that scripts do not see.
 const HTTP_ONLY: &str = "#HttpOnly_";
@@ -37,8 +37,8 @@ fn line(cookie: &Cookie<'_>) -> Option<String> {
     let (name, value) = cookie.name_value();
     let mut line = format!("{only}{dot}{domain}\t{}\t{}\t", truth(!dot.is_empty()), &*cookie.path);
     let is_secure = truth(cookie.secure() == Some(true));
-    // A tab in a value would begin another column.
-    (!name.contains('\t') && !value.contains('\t')).then(|| {
+    // A tab in a value would begin another column; a semicolon in a path, which may come from the URL, cannot be read again.
+    (!name.contains('\t') && !value.contains('\t') && !cookie.path.contains(';')).then(|| {
         let _ = writeln!(line, "{is_secure}\t{expires}\t{name}\t{value}");
         line
     })
@@ -48,21 +48,73 @@ const fn truth(is: bool) -> &'static str {
     if is { "TRUE" } else { "FALSE" }
 }
 
-pub(super) fn read(store: &mut CookieStore, text: &str) -> Result<usize, Error> {
+/// The cookies that were taken out of a file, and the lines that were not.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct NetscapeImport {
+    kept: usize,
+    skipped: Vec<SkippedLine>,
+}
+
+impl NetscapeImport {
+    /// Returns the number of cookies that are kept.
+    pub fn kept(&self) -> usize {
+        self.kept
+    }
+
+    /// Returns the lines without a cookie that is kept, but for comments and cookies that have expired.
+    pub fn skipped(&self) -> &[SkippedLine] {
+        &self.skipped
+    }
+}
+
+/// A line of a file of cookies that was skipped. It does not have the text of the line, which may be a secret.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct SkippedLine {
+    number: usize,
+    reason: &'static str,
+}
+
+impl SkippedLine {
+    /// Returns the number of the line, from 1.
+    pub fn number(&self) -> usize {
+        self.number
+    }
+
+    /// Returns the reason in words.
+    pub fn reason(&self) -> &'static str {
+        self.reason
+    }
+}
+
+impl fmt::Display for SkippedLine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}: {}", self.number, self.reason)
+    }
+}
+
+pub(super) fn read(store: &mut CookieStore, file: &[u8]) -> NetscapeImport {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
-    let mut kept = 0;
-    for line in text.lines() {
-        let (only, line) = match line.strip_prefix(HTTP_ONLY) {
-            Some(line) => ("; HttpOnly", line),
-            None if line.starts_with('#') || line.trim().is_empty() => continue,
-            None => ("", line),
-        };
-        let columns = columns(line).ok_or(Error::usage("a line is not of the format of Netscape"))?;
-        if let Some((url, cookie)) = cookie(columns, only, now)? {
-            kept += usize::from(rules::insert(store, &cookie, &url).is_ok());
+    let mut import = NetscapeImport::default();
+    for (place, line) in file.split(|octet| *octet == b'\n').enumerate() {
+        match read_line(store, line.strip_suffix(b"\r").unwrap_or(line), now) {
+            Ok(kept) => import.kept += usize::from(kept),
+            Err(reason) => import.skipped.push(SkippedLine { number: place + 1, reason }),
         }
     }
-    Ok(kept)
+    import
+}
+
+/// Returns true when there was a cookie, which is kept now.
+fn read_line(store: &mut CookieStore, line: &[u8], now: u64) -> Result<bool, &'static str> {
+    let line = std::str::from_utf8(line).map_err(|_| "it is not in UTF-8")?;
+    let (only, line) = match line.strip_prefix(HTTP_ONLY) {
+        Some(line) => ("; HttpOnly", line),
+        None if line.starts_with('#') || line.trim().is_empty() => return Ok(false),
+        None => ("", line),
+    };
+    let columns = columns(line).ok_or("it does not have seven columns between tabs")?;
+    let Some((url, cookie)) = cookie(columns, only, now)? else { return Ok(false) };
+    rules::insert(store, &cookie, &url).map(|()| true)
 }
 
 fn columns(line: &str) -> Option<Columns<'_>> {
@@ -74,21 +126,21 @@ fn columns(line: &str) -> Option<Columns<'_>> {
 }
 
 /// The cookie as a server would set it, and where it would; none when it has expired.
-fn cookie(columns: Columns<'_>, only: &str, now: u64) -> Result<Option<(Url, String)>, Error> {
+fn cookie(columns: Columns<'_>, only: &str, now: u64) -> Result<Option<(Url, String)>, &'static str> {
     let [domain, below, path, secure, expires, name, value] = columns;
     let host = domain.trim_start_matches('.');
     // The time of some browsers has a fraction.
-    let expires: f64 = expires.parse().map_err(|_| Error::usage("the date of a cookie is no number"))?;
+    let expires: f64 = expires.parse().map_err(|_| "the date of the cookie is no number")?;
     let age = match expires as u64 {
         0 => String::new(),
         expires if expires <= now => return Ok(None),
         expires => format!("; Max-Age={}", expires - now),
     };
     if [path, name, value].iter().any(|part| part.contains(';')) {
-        return Err(Error::usage("a cookie holds a semicolon"));
+        return Err("the cookie holds a semicolon");
     }
-    let url = Url::parse(&format!("https://{host}{path}"));
-    let url = url.map_err(|_| Error::usage("the domain or path of a cookie is none"))?;
+    let url = reference::parse(&format!("https://{host}{path}"));
+    let url = url.map_err(|_| "the domain or path of the cookie is none")?;
     let below = if below == "TRUE" { format!("; Domain={host}") } else { String::new() };
     let secure = if secure == "TRUE" { "; Secure" } else { "" };
     Ok(Some((url, format!("{name}={value}; Path={path}{below}{age}{secure}{only}"))))
@@ -97,6 +149,16 @@ fn cookie(columns: Columns<'_>, only: &str, now: u64) -> Result<Option<(Url, Str
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Fuzzing found it: a server could make the file of a jar unreadable, with all that others had set.
+    #[test]
+    fn a_tab_in_a_path_does_not_spoil_the_file() {
+        let mut store = CookieStore::default();
+        let url = Url::parse("https://www.example.com/").unwrap();
+        rules::insert(&mut store, "good=1; Path=/", &url).unwrap();
+        rules::insert(&mut store, "bad=1; Path=/com\tFALSE\t/x", &url).unwrap_err();
+        assert_eq!(kept(&format(&store)), (1, vec![]));
+    }
 
     #[test]
     fn what_is_written_is_read_again() {
@@ -113,7 +175,7 @@ mod tests {
         }
         let text = format(&store);
         let mut again = CookieStore::default();
-        assert_eq!(read(&mut again, &text).unwrap(), 5);
+        assert_eq!(read(&mut again, text.as_bytes()), NetscapeImport { kept: 5, skipped: vec![] });
         let dates = |text: &str| text.split('\t').map(|column| column.len()).collect::<Vec<_>>();
         let second = format(&again);
         // A second may have passed.
@@ -125,7 +187,7 @@ mod tests {
 
     #[test]
     fn files_of_others_are_read() {
-        for (line, kept) in [
+        for (line, kept_or_not) in [
             ("# a comment", Some(0)),
             ("", Some(0)),
             ("example.com\tFALSE\t/\tFALSE\t0\ta\tb", Some(1)),
@@ -137,8 +199,30 @@ mod tests {
             ("example.com FALSE / FALSE 0 a b", None),
             ("example.com\tFALSE\t/\tFALSE\t0\ta\tb\tc", None),
             ("\tFALSE\t/\tFALSE\t0\ta\tb", None),
+            ("example.com\tFALSE\t/\tFALSE\t0\t__Host-a\tb", None),
         ] {
-            assert_eq!(read(&mut CookieStore::default(), line).ok(), kept, "{line:?}");
+            let (kept, skipped) = kept(line);
+            assert_eq!(skipped.is_empty().then_some(kept), kept_or_not, "{line:?}");
         }
+    }
+
+    /// One line that could not be read made the whole file unreadable, on every later run.
+    #[test]
+    fn a_bad_line_is_skipped_and_leaves_the_others() {
+        let good = |name: &[u8]| [&b"example.com\tFALSE\t/\tFALSE\t0\t"[..], name, b"\tb"].concat();
+        let file =
+            [&good(b"a")[..], b"bad", &good(b"\xff"), b"", &good(b"b"), b"#", b"c\td\r", &good(b"c"), b""];
+        let mut store = CookieStore::default();
+        let import = read(&mut store, &file.join(&b'\n'));
+        let skipped: Vec<usize> = import.skipped().iter().map(SkippedLine::number).collect();
+        assert_eq!((import.kept(), &skipped[..]), (3, &[2, 3, 7][..]));
+        let said = import.skipped()[0].to_string();
+        assert_eq!(said, "line 2: it does not have seven columns between tabs");
+    }
+
+    /// How many cookies are kept, and why lines are not.
+    fn kept(text: &str) -> (usize, Vec<&'static str>) {
+        let import = read(&mut CookieStore::default(), text.as_bytes());
+        (import.kept(), import.skipped().iter().map(SkippedLine::reason).collect())
     }
 }

@@ -1,7 +1,6 @@
 //! Which cookies are kept (RFC 6265 §5.3), beyond what the store knows: public suffixes, what is secure, and how many.
 
 use alula_fields::octets;
-use alula_net::Error;
 use cookie_store::{Cookie, CookieDomain, CookieStore};
 use url::{Host, Url};
 
@@ -16,9 +15,13 @@ struct Room {
 /// RFC 6265 §6.1 asks for 50 of a domain, and 3000 in all, which take about a megabyte; Chromium keeps 180 of a site.
 const ROOM: Room = Room { of_site: 180, in_all: 3000 };
 
-/// Keeps what `set-cookie` said in a response from this URL.
-pub(super) fn insert(store: &mut CookieStore, text: &str, url: &Url) -> Result<(), Error> {
-    let cookie = Cookie::parse(text, url).map_err(|_| Error::usage("it is no cookie for this URL"))?;
+/// Keeps what `set-cookie` said in a response from this URL, or says why not.
+pub(super) fn insert(store: &mut CookieStore, text: &str, url: &Url) -> Result<(), &'static str> {
+    if url.host_str().is_none_or(|host| host.starts_with('.')) {
+        // A file has a dot before a domain to say that hosts below it have the cookie too.
+        return Err("the host of the cookie begins with a dot");
+    }
+    let cookie = Cookie::parse(text, url).map_err(|_| "it is no cookie for this URL")?;
     let mut cookie = cookie.into_owned();
     check_octets(&cookie)?;
     check_domain(&mut cookie, url)?;
@@ -28,36 +31,43 @@ pub(super) fn insert(store: &mut CookieStore, text: &str, url: &Url) -> Result<(
     }
     match store.insert(cookie, url) {
         Ok(_) | Err(cookie_store::CookieError::Expired) => Ok(()),
-        Err(_) => Err(Error::usage("the cookie is not for this URL")),
+        Err(_) => Err("the cookie is not for this URL"),
     }
 }
 
-fn check_octets(cookie: &Cookie<'_>) -> Result<(), Error> {
+fn check_octets(cookie: &Cookie<'_>) -> Result<(), &'static str> {
     let (name, value) = cookie.name_value();
     if name.len() + value.len() > COOKIE_OCTETS_MAX {
-        return Err(Error::usage("the cookie is too long"));
+        return Err("the cookie is too long");
     }
     if !octets::is_field_value(name.as_bytes()) || !octets::is_field_value(value.as_bytes()) {
-        return Err(Error::usage("the cookie holds control characters"));
+        return Err("the cookie holds control characters");
+    }
+    if cookie.path.chars().any(char::is_control) {
+        return Err("the path of the cookie holds control characters");
+    }
+    // It would begin another column of a file, which could not be read any more.
+    if [name, value, cookie.domain().unwrap_or_default()].iter().any(|part| part.contains('\t')) {
+        return Err("the cookie holds a tab");
     }
     Ok(())
 }
 
 /// A public suffix has no cookies but its own (RFC 6265 §5.3, step 5).
-fn check_domain(cookie: &mut Cookie<'_>, url: &Url) -> Result<(), Error> {
+fn check_domain(cookie: &mut Cookie<'_>, url: &Url) -> Result<(), &'static str> {
     let CookieDomain::Suffix(domain) = &cookie.domain else { return Ok(()) };
     if psl::suffix(domain.as_bytes()).is_none_or(|suffix| suffix != domain.as_bytes()) {
         return Ok(());
     }
     if !cookie.domain.host_is_identical(url) {
-        return Err(Error::usage("the domain of the cookie is a public suffix"));
+        return Err("the domain of the cookie is a public suffix");
     }
-    cookie.domain = CookieDomain::host_only(url).map_err(|_| Error::usage("the URL has no host"))?;
+    cookie.domain = CookieDomain::host_only(url).map_err(|_| "the URL has no host")?;
     Ok(())
 }
 
 /// What is secure comes from where that is, and gives way to nothing else; prefixes promise as much.
-fn check_secure(store: &CookieStore, cookie: &Cookie<'_>, url: &Url) -> Result<(), Error> {
+fn check_secure(store: &CookieStore, cookie: &Cookie<'_>, url: &Url) -> Result<(), &'static str> {
     let is_marked = cookie.secure() == Some(true);
     let is_of_host = matches!(cookie.domain, CookieDomain::HostOnly(_)) && &*cookie.path == "/";
     let keeps_promise = match cookie.name().to_ascii_lowercase() {
@@ -66,16 +76,35 @@ fn check_secure(store: &CookieStore, cookie: &Cookie<'_>, url: &Url) -> Result<(
         _ => true,
     };
     if !keeps_promise {
-        return Err(Error::usage("the cookie is not what its prefix says"));
+        return Err("the cookie is not what its prefix says");
     }
-    let replaces = |old: &Cookie<'_>| {
-        let is_like = old.secure() == Some(true) && old.name() == cookie.name() && old.domain.matches(url);
-        is_like && !old.is_expired()
-    };
-    if !is_trustworthy(url) && (is_marked || store.iter_any().any(replaces)) {
-        return Err(Error::usage("the cookie is secure, and comes in clear text"));
+    if !is_trustworthy(url) && (is_marked || store.iter_any().any(|old| is_left_alone(old, cookie))) {
+        return Err("the cookie is secure, and comes in clear text");
     }
     Ok(())
+}
+
+/// Leave secure cookies alone (RFC 6265bis §5.7): what comes in clear text has neither the place of a secure cookie of its name, nor
+/// one from which it would be sent with it or before it. A path above that of the secure cookie is free.
+fn is_left_alone(old: &Cookie<'_>, new: &Cookie<'_>) -> bool {
+    let (old_domain, new_domain) = (old.domain.as_cow(), new.domain.as_cow());
+    let (old_domain, new_domain) = (old_domain.unwrap_or_default(), new_domain.unwrap_or_default());
+    old.secure() == Some(true)
+        && !old.is_expired()
+        && old.name() == new.name()
+        && (matches_domain(&old_domain, &new_domain) || matches_domain(&new_domain, &old_domain))
+        && matches_path(&new.path, &old.path)
+}
+
+/// Returns true for a domain, or one below it (RFC 6265bis §5.1.3). Addresses have none below them.
+fn matches_domain(name: &str, domain: &str) -> bool {
+    name.strip_suffix(domain).is_some_and(|below| below.is_empty() || below.ends_with('.'))
+}
+
+/// Returns true for a path, or one below it (RFC 6265bis §5.1.4).
+fn matches_path(path: &str, above: &str) -> bool {
+    path.strip_prefix(above)
+        .is_some_and(|rest| rest.is_empty() || above.ends_with('/') || rest.starts_with('/'))
 }
 
 /// TLS, or this machine.
@@ -90,14 +119,14 @@ fn is_trustworthy(url: &Url) -> bool {
 }
 
 /// One site cannot take the room of all, nor all without end.
-fn make_room(store: &mut CookieStore, cookie: &Cookie<'_>, room: &Room) -> Result<(), Error> {
+fn make_room(store: &mut CookieStore, cookie: &Cookie<'_>, room: &Room) -> Result<(), &'static str> {
     if has_room(store, cookie, room) {
         return Ok(());
     }
     remove_expired(store);
     match has_room(store, cookie, room) {
         true => Ok(()),
-        false => Err(Error::usage("the jar is full")),
+        false => Err("the jar is full"),
     }
 }
 
@@ -107,7 +136,7 @@ fn has_room(store: &CookieStore, cookie: &Cookie<'_>, room: &Room) -> bool {
     let site = psl::domain_str(&domain).unwrap_or(&domain);
     let is_of_site = |old: &Cookie<'_>| {
         let domain = old.domain.as_cow().unwrap_or_default();
-        domain.strip_suffix(site).is_some_and(|below| below.is_empty() || below.ends_with('.'))
+        matches_domain(&domain, site)
     };
     let (mut in_all, mut of_site) = (0, 0);
     for old in store.iter_any() {

@@ -53,6 +53,11 @@ fn cookies_go_where_they_belong() {
         ("no name", WWW, "=v", WWW, ""),
         ("no pair", WWW, "v", WWW, ""),
         ("a control character", WWW, "k=a\x01b", WWW, ""),
+        ("a tab in the value", WWW, "k=a\tb", WWW, ""),
+        ("a tab in the name", WWW, "k\tk=a", WWW, ""),
+        ("a tab in the path", WWW, "k=a; Path=/\ta", WWW, ""),
+        ("a tab in the domain", WWW, "k=a; Domain=example\t.com", WWW, ""),
+        ("tabs around a value", WWW, "\tk\t=\ta\t;\tPath=/\t", WWW, "k=a"),
     ] {
         assert_eq!(told(&[(from, cookie)], to), expected, "{row}");
     }
@@ -81,6 +86,56 @@ fn later_cookies_replace_their_like() {
         ),
     ] {
         assert_eq!(told(cookies, "https://example.com/x/y/z"), expected, "{row}");
+    }
+}
+
+/// A clear-text origin could set `session` for its parent domain, and a host below it sent the attacker's beside its own. The rows
+/// are those of RFC 6265bis §5.7, with its example of paths.
+#[test]
+fn secure_cookies_are_left_alone_by_clear_text() {
+    const SECURE: &str = "https://www.example.com/";
+    for (row, secure, from, cookie, is_kept) in [
+        ("the same", "k=1; Secure", "http://www.example.com/", "k=2", false),
+        (
+            "of the parent, for a host below",
+            "k=1; Secure",
+            "http://example.com/",
+            "k=2; Domain=example.com",
+            false,
+        ),
+        (
+            "of a sister, for the parent",
+            "k=1; Secure",
+            "http://evil.example.com/",
+            "k=2; Domain=example.com",
+            false,
+        ),
+        ("of the parent, for itself", "k=1; Secure", "http://example.com/", "k=2", false),
+        ("of a host below", "k=1; Secure", "http://a.www.example.com/", "k=2", false),
+        ("of a sister, for itself", "k=1; Secure", "http://evil.example.com/", "k=2", true),
+        (
+            "of a sister, under the domain",
+            "k=1; Secure; Domain=example.com",
+            "http://evil.example.com/",
+            "k=2",
+            false,
+        ),
+        ("half a label", "k=1; Secure", "http://xwww.example.com/", "k=2", true),
+        ("removal", "k=1; Secure", "http://www.example.com/", "k=; Max-Age=0", false),
+        ("another name", "k=1; Secure", "http://www.example.com/", "K=2", true),
+        ("not secure", "k=1", "http://www.example.com/", "k=2", true),
+        ("expired", "k=1; Secure; Max-Age=0", "http://www.example.com/", "k=2", true),
+        ("over TLS", "k=1; Secure", SECURE, "k=2", true),
+        ("path above", "k=1; Secure; Path=/login", "http://www.example.com/", "k=2; Path=/", true),
+        ("another path", "k=1; Secure; Path=/login", "http://www.example.com/", "k=2; Path=/foo", true),
+        ("half a segment", "k=1; Secure; Path=/login", "http://www.example.com/", "k=2; Path=/loginx", true),
+        ("the path", "k=1; Secure; Path=/login", "http://www.example.com/", "k=2; Path=/login", false),
+        ("path below", "k=1; Secure; Path=/login", "http://www.example.com/", "k=2; Path=/login/en", false),
+        ("path below a slash", "k=1; Secure; Path=/a/", "http://www.example.com/", "k=2; Path=/a/b", false),
+    ] {
+        let jar = Jar::new();
+        jar.add(SECURE, secure).unwrap();
+        assert_eq!(jar.add(from, cookie).is_ok(), is_kept, "{row}");
     }
 }
 

@@ -35,6 +35,18 @@ impl Default for Place {
     }
 }
 
+/// Returns the octets of the header that these begin with, or `None` while it is not whole.
+#[cfg(feature = "fuzzing")]
+pub(crate) fn octets_of(octets: &[u8]) -> Result<Option<usize>, &'static str> {
+    let mut header = Header::default();
+    for (before, octet) in octets.iter().enumerate() {
+        if header.take(*octet)? {
+            return Ok(Some(before + 1));
+        }
+    }
+    Ok(None)
+}
+
 impl Header {
     /// Makes it ready for another header.
     pub(super) fn reset(&mut self) {

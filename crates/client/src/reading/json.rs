@@ -27,5 +27,6 @@ impl Response {
         let text = content.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&content);
         serde_json::from_slice(text)
             .map_err(|error| unreadable(format!("it is not the JSON expected: {error}")))
+            .map_err(|error| self.body().named(error))
     }
 }

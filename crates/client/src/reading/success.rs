@@ -2,17 +2,16 @@
 
 use std::fmt;
 
-use alula_fields::Status;
-use alula_net::{Cause, Error, Phase, Retry};
+use alula_net::Error;
 
 use crate::Response;
 
 /// A response whose status is no success, as an error. The response is within, with its content still to be read.
 ///
-/// It becomes an [`Error`] with [`Cause::Status`] where one is asked for; that drops the response.
+/// It becomes an [`Error`] with [`Cause::Status`](crate::Cause::Status) where one is asked for; that drops the response.
 #[derive(Debug)]
 pub struct StatusError<R = Response> {
-    status: Status,
+    error: Error,
     response: Box<R>,
 }
 
@@ -35,14 +34,17 @@ impl Response {
     /// # }
     /// ```
     pub fn success(self) -> Result<Self, StatusError> {
-        StatusError::unless_success(self.status(), self)
+        match self.status_error() {
+            None => Ok(self),
+            Some(error) => Err(StatusError::new(error, self)),
+        }
     }
 }
 
 impl<R> StatusError<R> {
-    /// The response with this status, unless it is no success.
-    pub(crate) fn unless_success(status: Status, response: R) -> Result<R, Self> {
-        if status.is_success() { Ok(response) } else { Err(Self { status, response: Box::new(response) }) }
+    #[cold]
+    pub(crate) fn new(error: Error, response: R) -> Self {
+        Self { error, response: Box::new(response) }
     }
 
     /// The response.
@@ -60,12 +62,12 @@ impl<R: fmt::Debug> std::error::Error for StatusError<R> {}
 
 impl<R> fmt::Display for StatusError<R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        Cause::Status(self.status).fmt(f)
+        self.error.fmt(f)
     }
 }
 
 impl<R> From<StatusError<R>> for Error {
     fn from(error: StatusError<R>) -> Self {
-        Self::new(Phase::Head, Cause::Status(error.status), Retry::IfIdempotent)
+        error.error
     }
 }

@@ -25,6 +25,7 @@ impl Response {
     /// ```
     pub async fn text(&mut self, octets_max: usize) -> Result<String, Error> {
         let content = self.read_to_end(octets_max).await?;
-        charset::text(content, self.content_type())
+        let text = charset::text(content, self.content_type());
+        text.map_err(|error| self.body().named(error))
     }
 }

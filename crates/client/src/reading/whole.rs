@@ -29,7 +29,7 @@ impl Response {
         let mut content = Vec::with_capacity(announced.min(ANNOUNCED_OCTETS_MAX));
         while let Some(chunk) = self.body().chunk().await? {
             if chunk.len() > octets_max - content.len() {
-                return Err(too_long(octets_max));
+                return Err(self.body().named(too_long(octets_max)));
             }
             content.extend_from_slice(chunk);
         }
@@ -42,7 +42,7 @@ impl Response {
             return Ok(0);
         }
         match self.content_length() {
-            Some(length) if length > octets_max as u64 => Err(too_long(octets_max)),
+            Some(length) if length > octets_max as u64 => Err(self.body().named(too_long(octets_max))),
             length => Ok(length.unwrap_or(0) as usize),
         }
     }

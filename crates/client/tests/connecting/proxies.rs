@@ -11,7 +11,7 @@ use tokio_rustls::TlsAcceptor;
 
 use crate::{
     peer::{Heads, answer, closed, get, head, listen},
-    relay::{says, tunnels},
+    relay::{says, tunnels, tunnels_behind},
     secure::Authority,
 };
 
@@ -93,6 +93,27 @@ async fn tls_goes_through_tunnels() {
         assert_eq!(heads.take(), [head], "the tunnel is used again");
         let asked = asked.take();
         assert!(asked[0].starts_with("GET /path HTTP/1.1\r\n") && !asked[0].contains("Proxy-"), "{asked:?}");
+    }
+}
+
+/// What a proxy says about content where there is none is ignored (RFC 9110 §9.3.6): such tunnels failed.
+#[tokio::test]
+async fn fields_that_frame_content_do_not_close_a_tunnel() {
+    let authority = Authority::new();
+    let (origin, _) = secure_origin(&authority).await;
+    for answer in [
+        "HTTP/1.1 200 x\r\nTransfer-Encoding: chunked\r\n\r\n",
+        "HTTP/1.1 200 x\r\nTransfer-Encoding: gzip, chunked\r\n\r\n",
+        "HTTP/1.1 200 x\r\nTransfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n",
+        "HTTP/1.1 200 x\r\nContent-Length: 5\r\nContent-Length: 7\r\n\r\n",
+        "HTTP/1.1 200 x\r\nContent-Length: many\r\n\r\n",
+        "HTTP/1.0 200 Connection established\r\nTransfer-Encoding: chunked\r\n\r\n",
+        "HTTP/1.0 200 Connection established\r\nContent-Length: 0\r\n\r\n",
+    ] {
+        let (at, _) = tunnels_behind(origin, None, answer).await;
+        let builder = through("http://between.example", at);
+        let client = builder.add_roots_pem(authority.pem().as_bytes()).unwrap().build().unwrap();
+        assert_eq!(get(&client, "https://a.example/path").await.expect(answer), "hello");
     }
 }
 

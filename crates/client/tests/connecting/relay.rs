@@ -12,6 +12,17 @@ use crate::peer::{Heads, head};
 
 /// A proxy that takes CONNECT, and leads to this address whatever is asked for.
 pub(crate) async fn tunnels(to: SocketAddr, tls: Option<ServerConfig>) -> (SocketAddr, Heads) {
+    // Interim answers are passed over.
+    let answer = "HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 200 Go ahead\r\nvia: a proxy\r\n\r\n";
+    tunnels_behind(to, tls, answer).await
+}
+
+/// As [`tunnels`], of a proxy that agrees with this head.
+pub(crate) async fn tunnels_behind(
+    to: SocketAddr,
+    tls: Option<ServerConfig>,
+    answer: &'static str,
+) -> (SocketAddr, Heads) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let (address, heads) = (listener.local_addr().unwrap(), Heads::default());
     let kept = heads.clone();
@@ -21,11 +32,11 @@ pub(crate) async fn tunnels(to: SocketAddr, tls: Option<ServerConfig>) -> (Socke
             let (acceptor, kept) = (acceptor.clone(), kept.clone());
             tokio::spawn(async move {
                 match acceptor {
-                    None => tunnel(socket, to, kept).await,
+                    None => tunnel(socket, to, kept, answer).await,
                     Some(acceptor) => {
                         // Who does not trust this proxy is gone.
                         let Ok(stream) = acceptor.accept(socket).await else { return };
-                        tunnel(stream, to, kept).await;
+                        tunnel(stream, to, kept, answer).await;
                     }
                 }
             });
@@ -34,12 +45,10 @@ pub(crate) async fn tunnels(to: SocketAddr, tls: Option<ServerConfig>) -> (Socke
     (address, heads)
 }
 
-async fn tunnel(mut client: impl AsyncRead + AsyncWrite + Unpin, to: SocketAddr, heads: Heads) {
+async fn tunnel(mut client: impl AsyncRead + AsyncWrite + Unpin, to: SocketAddr, heads: Heads, answer: &str) {
     let Some(head) = head(&mut client).await else { return };
     heads.note(head);
-    // Interim answers are passed over, and fields that would frame content mean nothing here (RFC 9110 §9.3.6).
-    let answer = b"HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 200 Go ahead\r\nvia: a proxy\r\n\r\n";
-    client.write_all(answer).await.unwrap();
+    client.write_all(answer.as_bytes()).await.unwrap();
     client.flush().await.unwrap();
     pass(&mut client, to).await;
 }

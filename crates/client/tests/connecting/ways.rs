@@ -38,7 +38,10 @@ async fn what_was_said_of_a_host_is_not_looked_up() {
     let error = get(&client, "http://example.com/").await.unwrap_err();
     assert_eq!(error.phase(), Phase::Resolve);
     assert!(error.is_connect() && error.is_retryable(), "{error}");
-    assert_eq!(error.to_string(), "while looking up the host: entity not found; sending it again is safe");
+    assert_eq!(
+        error.to_string(),
+        "GET http://example.com/: could not resolve host example.com: entity not found"
+    );
 }
 
 #[tokio::test]
@@ -130,5 +133,5 @@ async fn why_a_connector_found_no_way_is_told() {
     let none = |_: &Destination| async { Err(io::ErrorKind::HostUnreachable.into()) };
     let client = Client::builder().connector(none).build().unwrap();
     let error = get(&client, "http://a.example/").await.unwrap_err();
-    assert_eq!(error.to_string(), "while connecting: host unreachable; sending it again is safe");
+    assert_eq!(error.to_string(), "GET http://a.example/: could not connect: host unreachable");
 }

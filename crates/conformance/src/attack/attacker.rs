@@ -154,6 +154,24 @@ impl Attacker {
         }
     }
 
+    /// Waits until the server has answered so many requests on this connection, has ended it, or long enough.
+    pub fn wait_for_answers(&self, count: usize) {
+        drop(self.got.wait_for(self.patience, |state| {
+            state.has_ended || state.goaway.is_some() || state.answers >= count
+        }));
+    }
+
+    /// Sends what `make` makes once in so long, until a stream was reset, the connection has ended or long enough.
+    pub fn dribble(&mut self, every: Duration, make: impl Fn() -> Vec<u8>) {
+        let times = self.patience.as_nanos() / every.as_nanos();
+        for _ in 0..times {
+            let is_over = |state: &State| state.has_ended || matches!(state.first, Some(Answer::Reset(_)));
+            if !self.send(&make()) || is_over(&self.got.wait_for(every, is_over)) {
+                return;
+            }
+        }
+    }
+
     /// Stops reading, so that what the server sends stays with it.
     pub fn stop_reading(&mut self) {
         self.got.stop();
@@ -191,6 +209,8 @@ struct State {
     is_stopped: bool,
     is_asked: bool,
     first: Option<Answer>,
+    /// Heads that have come.
+    answers: usize,
     goaway: Option<ErrorCode>,
     is_served: bool,
     has_ended: bool,
@@ -218,6 +238,7 @@ impl Got {
             }
             kind::HEADERS => {
                 state.is_asked = true;
+                state.answers += 1;
                 state.first = state.first.or(status(&frame.payload).map(Answer::Status));
             }
             kind::PING => state.is_served |= frame.flags & flag::ACK != 0 && frame.payload == STILL_THERE,

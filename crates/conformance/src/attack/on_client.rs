@@ -46,13 +46,13 @@ impl AttackOnClient {
     pub fn check(&self) {
         let _turn = one_at_a_time();
         let row = Row::checked(self.row, self.answer, self.lift.is_some());
-        let mut limits = Limits::default();
+        let mut limits = Limits::client();
         let (report, outcome, ledger) = self.play(limits.clone());
         report.check(self.row, self.answer, self.memory_max);
         row.check_counted(&ledger);
         match (self.error, outcome) {
             (None, Ok(())) => {}
-            (Some(part), Err(error)) if error.to_string().contains(part) => {}
+            (Some(part), Err(error)) if format!("{error}; {}", error.retry()).contains(part) => {}
             (expected, outcome) => panic!("{}: {outcome:?} instead of {expected:?}", self.row),
         }
         if let Some(lift) = self.lift {

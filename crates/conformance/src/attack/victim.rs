@@ -10,8 +10,11 @@ use alula_tally::{Side, set_side};
 /// How long connections may take to end when the server is stopped.
 const GRACE: Duration = Duration::from_millis(100);
 
-/// A server under attack. It answers `/small` with 13 octets, `/large` with 64 MiB, `/echo` with the content it gets, `/patient`
-/// with 204 once it has the content, however slowly it comes, `/there` with 202, `/never` not at all, and anything else with 404.
+/// A server under attack. It answers `/small` with 13 octets, `/large` with 64 MiB, `/echo` with the content it gets, `/read`
+/// with 204 once it has the content, `/there` with 202, `/never` not at all, and anything else with 404.
+///
+/// Two of its paths allow slow peers: `/patient` answers with 200 at once and then reads the content, `/hopeful` reads the content
+/// and then answers with 204.
 pub struct Victim {
     port: u16,
     stop: Stop,
@@ -68,7 +71,12 @@ async fn answer(exchange: Exchange) -> Result<Sent, Error> {
         "/small" => exchange.respond(Status::OK).send(b"Hello, World!").await,
         "/large" => large(exchange).await,
         "/echo" => echo(exchange).await,
+        "/read" => read(exchange).await,
         "/patient" => patient(exchange).await,
+        "/hopeful" => {
+            exchange.allow_slow_peer();
+            read(exchange).await
+        }
         "/there" => exchange.respond(Status::ACCEPTED).send(b"").await,
         "/never" => std::future::pending().await,
         _ => exchange.respond(Status::NOT_FOUND).send(b"").await,
@@ -83,10 +91,17 @@ async fn large(exchange: Exchange) -> Result<Sent, Error> {
     writer.finish().await
 }
 
-async fn patient(mut exchange: Exchange) -> Result<Sent, Error> {
-    exchange.allow_slow_peer();
+async fn read(mut exchange: Exchange) -> Result<Sent, Error> {
     while exchange.body().chunk().await?.is_some() {}
     exchange.respond(Status::NO_CONTENT).send(b"").await
+}
+
+async fn patient(exchange: Exchange) -> Result<Sent, Error> {
+    exchange.allow_slow_peer();
+    let (_, mut body, responder) = exchange.split();
+    let writer = responder.respond(Status::OK).stream().await?;
+    while body.chunk().await?.is_some() {}
+    writer.finish().await
 }
 
 async fn echo(exchange: Exchange) -> Result<Sent, Error> {

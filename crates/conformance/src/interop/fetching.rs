@@ -222,7 +222,7 @@ pub fn large_response(at: &Served, way: Way, path: &str, count: impl Fn(&Answer)
     }
     assert_eq!(refusing.connections(), 1, "the connection went on");
 
-    let limits = Limits { field_section_bytes: 64 * 1024, ..Limits::default() };
+    let limits = Limits { field_section_bytes: 64 * 1024, ..Limits::client() };
     let session = Session::with_limits(at, way, limits);
     let answer = session.get(&url).expect("it is within the limits");
     assert_eq!(count(&answer), routes::LARGE_FIELDS, "{:?}", answer.fields);

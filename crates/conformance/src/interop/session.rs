@@ -51,7 +51,7 @@ impl Session {
     /// A client with the default limits.
     #[must_use]
     pub fn new(at: &Served, way: Way) -> Self {
-        Self::with_limits(at, way, Limits::default())
+        Self::with_limits(at, way, Limits::client())
     }
 
     /// A client with these limits.

@@ -100,3 +100,20 @@ fn secure_cookies_stay() {
         ByItself::check("a cookie in clear text in the place of one for TLS", "–", "it is not kept");
     }
 }
+
+#[test]
+fn secure_cookies_are_not_hidden_by_their_parents() {
+    const HOST: &str = "shop.example";
+    let site = Site::start(|_| Answer::new(200).field("set-cookie", format!("id=attacker; Domain={HOST}")));
+    for (client, jar) in visitors(&site, &[HOST.to_owned()]) {
+        let url = format!("https://www.{HOST}/");
+        jar.add(&url, "id=mine; Secure").expect("it is kept");
+        visit(&client, &site, [(HOST, 1)]);
+        assert_eq!(jar.cookies_for(&url).expect("a URL").as_deref(), Some("id=mine"));
+        ByItself::check(
+            "a cookie in clear text that hides one for TLS of a host below",
+            "–",
+            "it is not kept",
+        );
+    }
+}

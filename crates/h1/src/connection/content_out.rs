@@ -39,6 +39,12 @@ impl Connection {
         Ok(data.len())
     }
 
+    /// Returns false while the peer has not agreed yet to another protocol, in which content would be taken;
+    /// [`Notice::Writable`](crate::Notice::Writable) follows then.
+    pub fn takes_content(&self) -> bool {
+        !matches!(self.sending, Sending::Undecided)
+    }
+
     /// Ends a message with trailers, after all of its content. A peer of HTTP/1.0 has no place for them: it gets none.
     ///
     /// # Errors

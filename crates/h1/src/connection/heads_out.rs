@@ -28,8 +28,8 @@ impl Connection {
         self.check_idle()?;
         let known = self.repeated.find(head.fields);
         let facts = known.map_or_else(|| outgoing::fields(head.fields), Ok)?;
-        outgoing::control(head, &facts, &mut self.authority)?;
-        let plan = self.plan_request(head.method, &facts, end)?;
+        outgoing::control(head, &facts, Some(&mut self.authority))?;
+        let plan = Plan::of(head.method, &facts, end)?;
         let is_absolute = self.config.absolute_targets && head.method != "CONNECT";
         check_origin(is_absolute, !head.authority.is_empty())?;
         let spelling = self.config.spelling;
@@ -38,6 +38,17 @@ impl Connection {
         head_out::end(plan.extra, spelling, out);
         self.tell_proxy(out);
         Ok(self.begin(plan, Asked::by(head.method), &facts))
+    }
+
+    /// Checks what [`send_request`](Self::send_request) would refuse on any connection; with `end` the request has no
+    /// content. Allocates nothing.
+    ///
+    /// # Errors
+    /// When it could not be sent.
+    pub fn check_sendable(head: &RequestHead<'_>, end: bool) -> Result<(), SendError> {
+        let facts = outgoing::fields(head.fields)?;
+        outgoing::control(head, &facts, None)?;
+        Plan::of(head.method, &facts, end).map(drop)
     }
 
     /// Sends a prepared request with these values for its holes.
@@ -53,7 +64,7 @@ impl Connection {
     ) -> Result<StreamKey, SendError> {
         self.check_idle()?;
         let facts = prepared.check(values)?;
-        let plan = self.plan_request(prepared.method(), &facts, end)?;
+        let plan = Plan::of(prepared.method(), &facts, end)?;
         check_origin(self.config.absolute_targets, prepared.has_authority())?;
         prepared.write(values, self.config.absolute_targets, out);
         head_out::end(plan.extra, self.config.spelling, out);
@@ -140,9 +151,42 @@ fn check_origin(is_absolute: bool, has_authority: bool) -> Result<(), SendError>
 }
 
 /// What a request will be.
-struct Plan {
+pub(crate) struct Plan {
     extra: Extra,
     sending: Sending,
+}
+
+impl Plan {
+    #[inline]
+    pub(crate) fn of(method: &str, facts: &Facts, end: bool) -> Result<Self, SendError> {
+        let mut extra = Extra::default();
+        let is_connect = method == "CONNECT";
+        let sending = match facts.content_length {
+            None | Some(0) if is_connect && !end && !facts.is_chunked => Sending::Undecided,
+            _ if is_connect
+                && (facts.is_chunked || facts.content_length.is_some_and(|length| length > 0)) =>
+            {
+                return Err(SendError::ContentLength);
+            }
+            _ if end && (facts.is_chunked || facts.content_length.is_some_and(|length| length > 0)) => {
+                return Err(SendError::ContentLength);
+            }
+            None if end => {
+                // Those who read a length where content is usual are not left to guess (RFC 9110 §8.6).
+                extra.length = matches!(method, "POST" | "PUT" | "PATCH").then_some(0);
+                Sending::Ended
+            }
+            Some(0) if end => Sending::Ended,
+            Some(0) => Sending::Nothing,
+            Some(length) => Sending::Length(length),
+            None if !facts.is_chunked && facts.says_upgrade => Sending::Undecided,
+            None => {
+                extra.is_chunked = !facts.is_chunked;
+                Sending::Chunks
+            }
+        };
+        Ok(Self { extra, sending })
+    }
 }
 
 impl Connection {
@@ -187,37 +231,6 @@ impl Connection {
         }
     }
 
-    #[inline]
-    fn plan_request(&self, method: &str, facts: &Facts, end: bool) -> Result<Plan, SendError> {
-        let mut extra = Extra::default();
-        let is_connect = method == "CONNECT";
-        let sending = match facts.content_length {
-            None | Some(0) if is_connect && !end && !facts.is_chunked => Sending::Undecided,
-            _ if is_connect
-                && (facts.is_chunked || facts.content_length.is_some_and(|length| length > 0)) =>
-            {
-                return Err(SendError::ContentLength);
-            }
-            _ if end && (facts.is_chunked || facts.content_length.is_some_and(|length| length > 0)) => {
-                return Err(SendError::ContentLength);
-            }
-            None if end => {
-                // Those who read a length where content is usual are not left to guess (RFC 9110 §8.6).
-                extra.length = matches!(method, "POST" | "PUT" | "PATCH").then_some(0);
-                Sending::Ended
-            }
-            Some(0) if end => Sending::Ended,
-            Some(0) => Sending::Nothing,
-            Some(length) => Sending::Length(length),
-            None if !facts.is_chunked && facts.says_upgrade => Sending::Undecided,
-            None => {
-                extra.is_chunked = !facts.is_chunked;
-                Sending::Chunks
-            }
-        };
-        Ok(Plan { extra, sending })
-    }
-
     /// The exchange begins: its request is on its way.
     #[inline]
     fn begin(&mut self, plan: Plan, asked: Asked, facts: &Facts) -> StreamKey {
@@ -230,6 +243,7 @@ impl Connection {
         self.receiving = Receiving::Head;
         self.due = Time::FAR;
         self.head_in.begin(Kind::Response);
+        self.head_in.answers_connect = asked == Asked::Connect;
         self.key()
     }
 

@@ -13,6 +13,8 @@ mod heads_out;
 mod lifecycle;
 mod receive;
 
+pub(crate) use self::heads_out::Plan;
+
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
@@ -91,6 +93,8 @@ pub struct Connection {
     is_going: bool,
     /// What arrives of the message under way is dropped; so many more octets of it are read.
     discards: Option<u64>,
+    /// Octets of content that were dropped so far, over all exchanges; what frames content is not counted.
+    discarded: u64,
     /// Content that was received and not given back.
     held: u32,
     /// Interim responses to the request under way.
@@ -101,6 +105,8 @@ pub struct Connection {
     awaits_continue: bool,
     /// The peer has closed its side.
     is_peer_done: bool,
+    /// It did without saying that nothing more would come.
+    is_truncated: bool,
     /// What the machine itself has to say.
     pending: OutBuf,
     /// The latest time it was told.
@@ -166,15 +172,21 @@ struct Notices {
 impl Connection {
     /// The side that asks.
     pub fn client(config: Config) -> Self {
-        Self::new(true, config)
+        Self::new(true, Box::default(), config)
     }
 
     /// The side that answers. The first request has to be here within [`Limits::handshake_timeout`].
     pub fn server(config: Config) -> Self {
-        Self::new(false, config)
+        Self::server_reading_into(Box::default(), config)
     }
 
-    fn new(is_client: bool, config: Config) -> Self {
+    /// As [`server`](Self::server), with the head that the first request is read into; the memory it has is used again.
+    pub fn server_reading_into(mut head: Box<Head>, config: Config) -> Self {
+        head.clear();
+        Self::new(false, head, config)
+    }
+
+    fn new(is_client: bool, head: Box<Head>, config: Config) -> Self {
         let (kind, receiving) = match is_client {
             true => (Kind::Response, Receiving::Idle),
             false => (Kind::Request, Receiving::Head),
@@ -184,7 +196,7 @@ impl Connection {
         Self {
             is_client,
             head_in: HeadIn::new(kind, &config),
-            head: Box::default(),
+            head,
             chunked: Chunked::new(0, false),
             receiving,
             sending: Sending::Idle,
@@ -197,11 +209,13 @@ impl Connection {
             persists: true,
             is_going: false,
             discards: None,
+            discarded: 0,
             held: 0,
             interim: 0,
             is_reused: false,
             awaits_continue: false,
             is_peer_done: false,
+            is_truncated: false,
             pending: OutBuf::new(),
             now: Time::ZERO,
             awaits_head: false,
@@ -296,14 +310,23 @@ impl Connection {
         self.is_current(stream).then_some(self.is_over || self.sending == Sending::Ended)
     }
 
-    /// Whether the peer owes content whose length it has stated (RFC 9110 §8.6), and we take it.
+    /// Returns true while the peer owes content, or the end of it, and we take it. What a tunnel carries is not owed.
     pub fn is_content_awaited(&self, stream: StreamKey) -> bool {
-        let is_owed = match self.receiving {
-            Receiving::Length(_) => true,
-            Receiving::Chunks => self.chunked.is_within_chunk(),
-            _ => false,
-        };
+        let is_owed =
+            matches!(self.receiving, Receiving::Length(_) | Receiving::Chunks | Receiving::Trailers);
         is_owed && !self.awaits_continue && self.wants_read() && self.is_current(stream)
+    }
+
+    /// The exchange whose content is read and dropped, because the other message is whole; `None` while there is none.
+    #[inline]
+    pub fn discarding(&self) -> Option<StreamKey> {
+        (self.discards.is_some() && self.error.is_none()).then(|| self.key())
+    }
+
+    /// The octets of content that were dropped so far, over all exchanges; what frames content is not counted.
+    #[inline]
+    pub const fn discarded(&self) -> u64 {
+        self.discarded
     }
 
     /// Whether a request can be sent now.
@@ -341,6 +364,12 @@ impl Connection {
     #[inline]
     pub fn wants_shutdown(&self) -> bool {
         self.is_tunnel && self.sending == Sending::Ended
+    }
+
+    /// Returns true on a client whose connection has answered before, while nothing has come after the request under way.
+    pub fn is_unanswered(&self) -> bool {
+        let is_awaited = self.is_client && self.receiving == Receiving::Head;
+        is_awaited && self.is_reused && self.interim == 0 && !self.head_in.has_begun()
     }
 
     /// Why the connection ended, once it has by an error.

@@ -1,11 +1,12 @@
 //! What comes: heads, content, and the end of the connection.
 
-use alula_fields::{KnownName, Time};
+use alula_fields::{KnownName, RequestForm, Time};
 
 use super::{Connection, Receiving, Sending};
 use crate::chunked::{Chunked, Piece};
 use crate::error::ConnectionError;
 use crate::event::{Event, Received};
+use crate::facts::Facts;
 use crate::framing::{Asked, Content};
 use crate::head_in::Kind;
 use crate::violation::Violation;
@@ -58,6 +59,24 @@ impl Connection {
         }
     }
 
+    /// The transport has ended, and has not said that nothing more would come: TLS without close_notify (RFC 9112 §9.8). Anyone
+    /// on the path can end it so.
+    ///
+    /// Between messages, and after those whose end was stated, this is [`receive_end`](Self::receive_end). So it is where
+    /// [`Config::accept_truncated_tls`](crate::Config::accept_truncated_tls) says so.
+    ///
+    /// # Errors
+    /// As `receive_end`; and when content or a tunnel lasts until the close, which is not known to be whole.
+    pub fn receive_truncation(&mut self, now: Time) -> Result<Option<Event<'static>>, ConnectionError> {
+        self.is_truncated = !self.config.accept_truncated_tls;
+        if self.is_truncated && self.receiving == Receiving::UntilClose && self.error.is_none() {
+            self.now = now;
+            self.is_peer_done = true;
+            return Err(self.fail(Violation::TRUNCATED.into()));
+        }
+        self.receive_end(now)
+    }
+
     /// What it means that the peer closes instead of sending a head, or the rest of it.
     fn cut_head(&self) -> ConnectionError {
         match self.is_client {
@@ -76,10 +95,23 @@ impl Connection {
             Receiving::Trailers => self.trailers_step(input),
             Receiving::UntilClose if !input.is_empty() => Ok(self.data(input, input.len(), false)),
             // The peer had ended before the tunnel was open.
+            Receiving::UntilClose if self.is_truncated => Err(Violation::TRUNCATED),
             Receiving::UntilClose if self.is_peer_done => Ok(self.data(&[], 0, true)),
-            Receiving::Idle if !input.is_empty() => Err(Violation::UNSOLICITED),
+            Receiving::Idle if !input.is_empty() => self.unsolicited(input),
             Receiving::Idle | Receiving::UntilClose | Receiving::Undecided | Receiving::Ended => Ok(NOTHING),
         }
+    }
+
+    /// Octets that answer no request end the connection. A server that closes an idle connection may say so with 408
+    /// (RFC 9110 §15.5.9): that is the peer's close, and no breach. While the octets may still become 408, nothing more is asked.
+    #[cold]
+    fn unsolicited(&mut self, input: &[u8]) -> Result<Received<'static>, Violation> {
+        match is_idle_close(input) {
+            Some(false) => return Err(Violation::UNSOLICITED),
+            Some(true) => _ = self.fail(ConnectionError::PeerClosed),
+            None => self.persists = false,
+        }
+        Ok(NOTHING)
     }
 
     /// Reads what nobody wants, as much of it as is left to be read; with more to come the connection ends.
@@ -132,6 +164,7 @@ impl Connection {
         if self.asked == Asked::Connect && content != Content::None {
             return Err(Violation::CONTENT_OF_CONNECT);
         }
+        self.head.set_form(form_of(&facts, self.asked));
         self.generation += 1;
         self.is_over = false;
         self.is_peer_old = facts.is_old;
@@ -265,6 +298,8 @@ impl Connection {
         let is_wanted = self.discards.is_none();
         if is_wanted {
             self.held += bytes.len() as u32;
+        } else {
+            self.discarded += bytes.len() as u64;
         }
         if end {
             self.received_all();
@@ -277,4 +312,23 @@ impl Connection {
         self.receiving = Receiving::Ended;
         self.settle();
     }
+}
+
+/// How a request was written, for those who hand it on so.
+#[inline]
+fn form_of(facts: &Facts, asked: Asked) -> RequestForm {
+    let is_absolute = facts.is_authority_in_target && asked != Asked::Connect;
+    RequestForm::NONE
+        .with_if(is_absolute, RequestForm::ABSOLUTE)
+        .with_if(facts.is_old, RequestForm::HTTP_10)
+        .with_if(facts.has_host, RequestForm::HOST)
+}
+
+/// Returns true if `input` begins with the status line of 408, false if it does not, and nothing if more octets decide.
+fn is_idle_close(input: &[u8]) -> Option<bool> {
+    const LINE: &[u8] = b"HTTP/1.x 408";
+    let mut pairs = input.iter().zip(LINE);
+    let is_like =
+        pairs.all(|(octet, expected)| octet == expected || *expected == b'x' && octet.is_ascii_digit());
+    (!is_like || input.len() >= LINE.len()).then_some(is_like)
 }

@@ -61,6 +61,7 @@ impl HeadIn {
             Kind::Trailers => return Ok(None),
             // A host in a response says nothing, however often.
             Kind::Response if known == KnownName::HOST => return Ok(Some(value)),
+            Kind::Response if self.opens_tunnel(head) && frames_content(known) => return Ok(Some(value)),
             Kind::Request | Kind::Response => {}
         }
         let may_repeat = self.rules.lenient.repeated_length || self.kind == Kind::Response;
@@ -71,6 +72,11 @@ impl HeadIn {
             KnownName::CONTENT_LENGTH => Ok(list::members(value).next()),
             _ => Ok(Some(value)),
         }
+    }
+
+    /// Returns true if the tunnel that was asked for is open behind this head.
+    fn opens_tunnel(&self, head: &Head) -> bool {
+        self.answers_connect && head.status().is_some_and(|status| status.is_success())
     }
 
     /// Puts the host into the control data; a target that has one must agree with it (RFC 9112 §3.2.2).
@@ -141,6 +147,11 @@ impl HeadIn {
         }
         Ok(())
     }
+}
+
+/// Returns true for the fields that say where content ends.
+const fn frames_content(name: KnownName) -> bool {
+    matches!(name, KnownName::CONTENT_LENGTH | KnownName::TRANSFER_ENCODING)
 }
 
 fn is_authority(value: &[u8]) -> bool {

@@ -287,6 +287,13 @@ fn interim() -> Vec<Row> {
     let asked = "GET / HTTP/1.1|Host: a.example|Connection: upgrade|Upgrade: x||";
     let connect = "CONNECT a.example:443 HTTP/1.1|Host: a.example:443||";
     let tunnel = || Ask("CONNECT", &[], false);
+    // Whatever a response that opens a tunnel says about its content is ignored.
+    let opens = |stimulus: &str, head: &str, fields: &str| {
+        let octets = text(&format!("{head}\r\n\r\nhello"));
+        let steps = vec![tunnel(), octets, Say("hi", true), Eof];
+        let log = format!("{} {fields}; writable; data hello end; last", &head[9..12]);
+        row(&format!("a tunnel in spite of {stimulus}"), "9110 §9.3.6", steps, &format!("{connect}hi"), &log)
+    };
     vec![
         fine(
             "interim responses",
@@ -332,6 +339,32 @@ fn interim() -> Vec<Row> {
             ],
             &format!("{connect}hi"),
             "200 content-length=5; writable; data HTTP/1.1 200 x\r\n end; last",
+        ),
+        opens("a length that is none", "HTTP/1.1 200 x\r\nContent-Length: x", "content-length=x"),
+        opens(
+            "lengths that differ",
+            "HTTP/1.1 200 x\r\nContent-Length: 1\r\nContent-Length: 2",
+            "content-length=1 content-length=2",
+        ),
+        opens("a coding", "HTTP/1.1 200 x\r\nTransfer-Encoding: chunked", "transfer-encoding=chunked"),
+        opens("another coding", "HTTP/1.1 200 x\r\nTransfer-Encoding: gzip", "transfer-encoding=gzip"),
+        opens(
+            "a coding and a length",
+            "HTTP/1.1 200 x\r\nTransfer-Encoding: chunked\r\nContent-Length: 5",
+            "transfer-encoding=chunked content-length=5",
+        ),
+        opens(
+            "a coding of HTTP/1.0",
+            "HTTP/1.0 200 x\r\nTransfer-Encoding: chunked",
+            "transfer-encoding=chunked",
+        ),
+        opens("a coding in 204", "HTTP/1.1 204 x\r\nTransfer-Encoding: chunked", "transfer-encoding=chunked"),
+        row(
+            "a refusal with a coding of HTTP/1.0",
+            "9112 §6.1",
+            vec![tunnel(), text("HTTP/1.0 407 x\r\nTransfer-Encoding: chunked\r\n\r\n")],
+            connect,
+            "closed CODING_TOO_EARLY",
         ),
         row(
             "a tunnel with a length of zero",

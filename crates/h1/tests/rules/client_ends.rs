@@ -1,13 +1,22 @@
 //! When a client may use a connection again, and what it makes of a server that goes (RFC 9112 §9).
 
+use alula_h1::{Config, Connection};
+
 use super::client::{GET, POST, client, get, text};
-use super::table::Step::{Ask, Eof, Say};
+use super::support::{Answers, End};
+use super::table::Step::{Ask, Cut, Eof, Say};
 use super::table::{Row, Rows, row};
 
 pub(crate) fn tables() -> Vec<Rows> {
     vec![
         Rows { subject: "reuse", make: client, rows: reuse() },
         Rows { subject: "the server goes", make: client, rows: gone() },
+        Rows { subject: "the server is cut off", make: client, rows: cut() },
+        Rows {
+            subject: "the server is cut off, which is accepted",
+            make: accepting_client,
+            rows: cut_and_accepted(),
+        },
     ]
 }
 
@@ -75,11 +84,112 @@ fn reuse() -> Vec<Row> {
             "204 end; idle; closed UNSOLICITED",
         ),
         row(
+            "408 before any request",
+            "9110 §15.5.9",
+            vec![text("HTTP/1.1 408 x\r\nConnection: close\r\n\r\n")],
+            "",
+            "closed PeerClosed",
+        ),
+        row(
+            "408 between two requests",
+            "9110 §15.5.9",
+            get(&format!("{ok}HTTP/1.0 408 x\r\n\r\n")),
+            GET,
+            "204 end; idle; closed PeerClosed",
+        ),
+        row(
+            "what may become 408",
+            "9110 §15.5.9",
+            vec![Ask("GET", &[], true), text(&format!("{ok}HTTP/1.1 4")), Ask("GET", &[], true)],
+            &format!("{GET}?GoingAway"),
+            "204 end; idle",
+        ),
+        row(
+            "what does not become 408",
+            "9112 §9.2",
+            get(&format!("{ok}HTTP/1.1 40x")),
+            GET,
+            "204 end; idle; closed UNSOLICITED",
+        ),
+        row(
             "what follows close is left",
             "9112 §9.6",
             get("HTTP/1.1 204 x\r\nConnection: close\r\n\r\nmore"),
             GET,
             "204 connection=close end; last",
+        ),
+    ]
+}
+
+fn cut() -> Vec<Row> {
+    let cut = |stimulus, section, response: &str, log: &str| {
+        row(stimulus, section, [get(response), vec![Cut]].concat(), GET, log)
+    };
+    let until_close = "HTTP/1.1 200 x\r\n\r\n";
+    vec![
+        row("before anything was asked", "9112 §9.3", vec![Cut], "", "closed PeerClosed"),
+        cut("without an answer", "9112 §9.3.1", "", "closed Unanswered { is_reused: false }"),
+        cut(
+            "between two exchanges",
+            "9112 §9.3",
+            "HTTP/1.1 204 x\r\n\r\n",
+            "204 end; idle; closed PeerClosed",
+        ),
+        cut(
+            "after content of a stated length",
+            "9112 §9.3",
+            "HTTP/1.1 200 x\r\nContent-Length: 2\r\n\r\nok",
+            "200 content-length=2; data ok end; idle; closed PeerClosed",
+        ),
+        cut(
+            "after the last chunk",
+            "9112 §9.3",
+            "HTTP/1.1 200 x\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n",
+            "200 transfer-encoding=chunked; data ok end; idle; closed PeerClosed",
+        ),
+        cut(
+            "within content of a stated length",
+            "9112 §8",
+            "HTTP/1.1 200 x\r\nContent-Length: 2\r\n\r\no",
+            "200 content-length=2; data o; closed CUT_CONTENT",
+        ),
+        cut("before content until the close", "9112 §9.8", until_close, "200; closed TRUNCATED"),
+        cut(
+            "within content until the close",
+            "9112 §9.8",
+            &format!("{until_close}ok"),
+            "200; data ok; closed TRUNCATED",
+        ),
+        row(
+            "within a tunnel",
+            "9112 §9.8",
+            vec![Ask("CONNECT", &[], false), text(&format!("{until_close}ok")), Cut],
+            "CONNECT a.example:443 HTTP/1.1|Host: a.example:443||",
+            "200; writable; data ok; closed TRUNCATED",
+        ),
+    ]
+}
+
+fn accepting_client() -> End {
+    let config = Config { accept_truncated_tls: true, ..Config::default() };
+    End::new(Connection::client(config), Answers::Never)
+}
+
+fn cut_and_accepted() -> Vec<Row> {
+    vec![
+        row(
+            "within content until the close",
+            "9112 §9.8",
+            [get("HTTP/1.1 200 x\r\n\r\nok"), vec![Cut]].concat(),
+            GET,
+            "200; data ok end; last",
+        ),
+        row(
+            "within content of a stated length",
+            "9112 §8",
+            [get("HTTP/1.1 200 x\r\nContent-Length: 2\r\n\r\no"), vec![Cut]].concat(),
+            GET,
+            "200 content-length=2; data o; closed CUT_CONTENT",
         ),
     ]
 }

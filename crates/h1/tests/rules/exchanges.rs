@@ -4,7 +4,7 @@
 use super::heads::server;
 use super::limits::small_server;
 use super::support::{Answers, End};
-use super::table::Step::{Eof, In, Interim, Invite, Open, Say, Wait};
+use super::table::Step::{Cut, Eof, In, Interim, Invite, Open, Say, Wait};
 use super::table::{Row, Rows, Step, bad, row};
 
 pub(crate) fn answering_server() -> End {
@@ -333,6 +333,20 @@ fn tunnels() -> Vec<Row> {
             vec![text(&format!("{connect}ping")), Eof, open(), Say("pong", true)],
             "HTTP/1.1 200 OK||pong",
             &format!("{log}; data ping end; last"),
+        ),
+        row(
+            "a client that is cut off within its tunnel",
+            "9112 §9.8",
+            vec![text(connect), open(), text("ping"), Cut],
+            "HTTP/1.1 200 OK||",
+            &format!("{log}; data ping; closed TRUNCATED"),
+        ),
+        row(
+            "a client that was cut off before the tunnel was open",
+            "9112 §9.8",
+            vec![text(&format!("{connect}ping")), Cut, open()],
+            "HTTP/1.1 200 OK||",
+            &format!("{log}; data ping; closed TRUNCATED"),
         ),
         row(
             "refused, and octets that were meant for it are no request",

@@ -101,6 +101,14 @@ impl End {
         self.notices();
     }
 
+    /// The transport ends and does not say that nothing more would come.
+    pub fn receive_truncation(&mut self) {
+        if let Ok(event) = self.machine.receive_truncation(self.now) {
+            event.into_iter().for_each(|event| self.event(event));
+        }
+        self.notices();
+    }
+
     /// Time passes.
     pub fn wait(&mut self, nanos: u64) {
         self.now = Time::from_nanos(self.now.as_nanos() + nanos);

@@ -32,7 +32,8 @@ pub(super) struct Block {
     /// Nothing of the block has gone to the decoder yet.
     is_fresh: bool,
     check: FieldCheck,
-    head: Box<Head>,
+    /// None until a block comes, or after the first one has left with its stream.
+    head: Option<Box<Head>>,
     cookies: Vec<u8>,
     memo: Memo<KnownHead>,
 }
@@ -59,10 +60,15 @@ impl Block {
             continuations: 0,
             is_fresh: true,
             check: FieldCheck::new(Section::Discarded),
-            head: Box::default(),
+            head: None,
             cookies: Vec::new(),
             memo: Memo::new(),
         }
+    }
+
+    /// The next block's fields go into this head.
+    pub(super) fn read_into(&mut self, head: Box<Head>) {
+        self.head = Some(head);
     }
 
     /// The stream whose block is not whole yet.
@@ -74,13 +80,18 @@ impl Block {
     /// Forgets known blocks and gives their memory back.
     pub(super) fn trim(&mut self) {
         self.memo = Memo::new();
-        self.head.trim(SECTION_KEPT_BYTES_MAX);
+        if let Some(head) = &mut self.head {
+            head.trim(SECTION_KEPT_BYTES_MAX);
+        }
         self.cookies = Vec::new();
     }
 
     pub(super) fn memory_bytes(&mut self) -> usize {
         let known: usize = self.memo.kept_mut().map(|known| known.memory_bytes()).sum();
-        self.head.capacity_bytes() + self.cookies.capacity() + known
+        self.head.as_ref().map_or(0, |head| head.capacity_bytes())
+            + self.cookies.capacity()
+            + self.memo.memory_bytes()
+            + known
     }
 }
 
@@ -217,7 +228,7 @@ impl Connection {
         let bytes_max = self.local.newest().field_section_bytes_max.unwrap_or(u32::MAX) as usize;
         if let Some(known) = block.memo.get(&self.decoder, octets)
             && known.size() <= bytes_max
-            && known.give(&mut block.check, &mut block.head)
+            && known.give(&mut block.check, block.head.get_or_insert_default())
         {
             self.counters.memo_hits = self.counters.memo_hits.wrapping_add(1);
             return Ok(());
@@ -225,7 +236,7 @@ impl Connection {
         self.decode(octets, true)?;
         let Block { check, head, memo, .. } = &mut self.block;
         if check.is_plain() && matches!(check.section(), Section::Request | Section::Response) {
-            memo.put(&self.decoder, octets, |known| known.keep(check, head));
+            memo.put(&self.decoder, octets, |known| known.keep(check, head.get_or_insert_default()));
         }
         Ok(())
     }
@@ -244,8 +255,10 @@ impl Connection {
     fn decode(&mut self, octets: &[u8], end: bool) -> Result<(), ConnectionError> {
         let limits = self.section_limits();
         let Block { check, head, cookies, is_fresh, .. } = &mut self.block;
+        let head = head.get_or_insert_default();
         if core::mem::take(is_fresh) {
             head.clear();
+            head.make_room();
         }
         let mut collect = Collect { check, head, cookies, authority: &mut self.authority, limits };
         let decoded = self.decoder.decode(octets, end, &mut collect);
@@ -379,7 +392,7 @@ impl Connection {
         if check.is_too_large() {
             return self.large_request_in(id, end);
         }
-        join_cookies(check, head, cookies);
+        join_cookies(check, head.get_or_insert_default(), cookies);
         let facts = check.request(self.local.newest().connect_protocol)?;
         let content = Content::stated(check.content_length.filter(|_| !facts.is_connect));
         let content = content.check(0, end).map_err(|_| Violation::CONTENT_LENGTH_MISMATCH)?;
@@ -424,7 +437,7 @@ impl Connection {
         if check.is_too_large() {
             return Err(check.violation().unwrap_or(Violation::FIELDS_TOO_LARGE));
         }
-        let status = check.response(head)?;
+        let status = check.response(head.get_or_insert_default(), entry.is_connect)?;
         if status.is_interim() {
             entry.receiving = entry.receiving.on(Incoming::Interim { end_stream: end })?;
             entry.interim += 1;
@@ -469,7 +482,7 @@ impl Connection {
         entry.content_in = entry.content_in.check(0, true).map_err(|_| Violation::CONTENT_LENGTH_MISMATCH)?;
         entry.receiving = next;
         entry.has_trailers = true;
-        core::mem::swap(&mut entry.trailers, &mut head.fields);
+        core::mem::swap(&mut entry.trailers, &mut head.get_or_insert_default().fields);
         self.close_if_ended(stream);
         Ok(Some(Event::Trailers { stream }))
     }

@@ -252,25 +252,35 @@ impl Connection {
         if self.going.peer.is_some_and(|(before, _)| last > before) {
             return Err(Violation::GOAWAY_RAISED.into());
         }
-        self.going.peer = Some((last, code));
-        self.notices.goaway = true;
-        if self.is_client {
-            self.reset_above(last);
-        }
         self.goaway_debug.clear();
-        self.phase = Phase::GoAwayDebug { left: header.length - 8 };
+        self.phase = Phase::GoAwayDebug { left: header.length - 8, last, code };
         Ok(Step::More)
     }
 
-    /// Keeps the first octets of what the peer says in words.
-    pub(super) fn goaway_words(&mut self, left: u32, rest: &mut &[u8]) -> Step<'static> {
+    /// Keeps the first octets of the debug data. The frame takes effect once it is whole, so that who hears of it knows all.
+    pub(super) fn goaway_words(
+        &mut self,
+        left: u32,
+        last: u32,
+        code: ErrorCode,
+        rest: &mut &[u8],
+    ) -> Result<Step<'static>, ConnectionError> {
         let (octets, after) = rest.split_at(rest.len().min(left as usize));
         *rest = after;
         let room = DEBUG_KEPT_MAX - self.goaway_debug.len();
         self.goaway_debug.extend_from_slice(&octets[..octets.len().min(room)]);
         let left = left - octets.len() as u32;
-        self.phase = if left == 0 { Phase::Header } else { Phase::GoAwayDebug { left } };
-        if left == 0 { Step::More } else { Step::Starved }
+        if left > 0 {
+            self.phase = Phase::GoAwayDebug { left, last, code };
+            return Ok(Step::Starved);
+        }
+        self.phase = Phase::Header;
+        self.going.peer = Some((last, code));
+        self.notices.goaway = true;
+        if self.is_client {
+            self.reset_above(last);
+        }
+        Ok(Step::More)
     }
 
     #[inline]
@@ -317,6 +327,7 @@ impl Connection {
             return self.glitch(1, now);
         };
         self.counters.resets_in = self.counters.resets_in.wrapping_add(1);
+        let is_answered = self.streams.get(stream).is_some_and(|entry| entry.sending == Sending::Ended);
         let unprocessed = self.is_client
             && code == ErrorCode::REFUSED_STREAM
             && self.streams.get(stream).is_some_and(|entry| entry.receiving == Receiving::Idle);
@@ -325,8 +336,15 @@ impl Connection {
             Reset { code, origin: Origin::Peer, unprocessed },
             Closed::ResetByPeer,
         );
-        // A client is told NO_ERROR when a response needs no more of the request; that is no abuse.
-        if self.is_client && code == ErrorCode::NO_ERROR { Ok(()) } else { self.glitch(1, now) }
+        match self.is_client {
+            false if is_answered => self.glitch(1, now),
+            false => self.glitch_of_reset(now),
+            // A server that is overloaded may refuse all requests. A client is told NO_ERROR when a response needs no more of the
+            // request.
+            true if unprocessed || code == ErrorCode::NO_ERROR => Ok(()),
+            // A server can reset no more streams than we open.
+            true => self.glitch(1, now),
+        }
     }
 
     /// A DATA frame of ours lets the peer send WINDOW_UPDATEs without suspicion.

@@ -60,7 +60,10 @@ impl Connection {
         self.credit_connection(0);
         let padding = padding.unwrap_or(0);
         match verdict {
-            Ok(stream) => self.take_data(stream, length, padding, end, now),
+            Ok(stream) => {
+                self.data_came(now);
+                self.take_data(stream, length, padding, end, now)
+            }
             Err(rule) => {
                 self.credit_connection(length);
                 match rule {

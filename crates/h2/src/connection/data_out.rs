@@ -49,6 +49,27 @@ impl Connection {
         Ok(taken)
     }
 
+    /// Returns how many octets of content can be sent now. If none can, [`Notice::Writable`](crate::Notice::Writable) follows once
+    /// there is room, as after a [`send_data`](Self::send_data) that took nothing. Zero for a stream that is gone.
+    pub fn await_capacity(&mut self, stream: StreamKey) -> usize {
+        let Some(entry) = self.streams.get(stream) else { return 0 };
+        let capacity = self.capacity(stream, entry);
+        if capacity == 0 && !entry.is_closed {
+            self.block(stream);
+        }
+        capacity as usize
+    }
+
+    /// Notes that a stream has content which the windows do not allow to be sent.
+    fn block(&mut self, stream: StreamKey) {
+        let Some(entry) = self.streams.get_mut(stream) else { return };
+        entry.is_blocked = true;
+        let waits_for_connection = entry.window_out.available() > 0;
+        if waits_for_connection || self.turns.is_on {
+            self.wait_in_line(stream, 0, waits_for_connection);
+        }
+    }
+
     /// What both windows allow, without what others were promised.
     #[inline]
     pub(super) fn capacity(&self, stream: StreamKey, entry: &Stream) -> u32 {

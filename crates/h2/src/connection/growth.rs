@@ -1,52 +1,78 @@
 //! Receive windows that grow with what the path carries (see `bandwidth`), up to the limits, and never become smaller.
 //!
-//! A measurement is thought of when an application has consumed so much of a window that the peer is told, so that nothing is measured for small
-//! messages, on idle connections, or for readers that are slow. At most one PING is out, and each that has changed nothing
-//! makes the next one rarer.
+//! A WINDOW_UPDATE gives the occasion: an application has consumed so much of a window that the peer is told. So nothing is
+//! measured for small messages, on idle connections, or for readers that are slow. The sample starts when the reader has caught up
+//! with what came, and all that it has consumed is announced with that. From then on each DATA frame tells when the peer has used
+//! up what it was allowed, and each release when the reader has caught up with that as well: then the windows grow.
+//!
+//! At most one PING is out, and each that has changed nothing makes the next one rarer; samples without a PING go by the round
+//! trip that is known.
 
 use alula_fields::{Limits, StreamKey, Time};
 
 use super::Connection;
-use crate::bandwidth::{Bandwidth, Used};
-use crate::frame::{MAX_31, ping};
+use crate::bandwidth::{Bandwidth, Span};
+use crate::frame::{MAX_31, ping as ping_frame};
 use crate::half::Receiving;
+use crate::window::ReceiveWindow;
 
 pub(super) struct Growth {
     stream_max: u32,
     connection_max: u32,
     path: Bandwidth,
-    measure: Measure,
-    /// How many occasions to let pass before the next measurement, and how many after the last one.
+    /// A sample runs, or is to start: DATA and releases are of interest.
+    is_active: bool,
+    /// The next [`Connection::poll_transmit`] has to look at the sample, or to start it.
+    pub(super) is_due: bool,
+    state: State,
+    /// The samples to be taken without a PING before the next one with it, and how many there are after that one.
     pauses: u32,
     pause: u32,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Measure {
-    None,
-    /// A PING is to go out with the WINDOW_UPDATE that gave the occasion: for a stream, or for the connection alone.
-    Due(Option<StreamKey>, u32),
+enum State {
+    Rest,
+    /// There was an occasion, of a stream or of the connection alone; the reader has to catch up.
+    Wanted(Option<StreamKey>),
     Running(Sample),
 }
 
-/// What the windows were when the PING went out. Since what is announced meanwhile is added, the difference to what is
-/// available in the end is what has come.
 #[derive(Clone, Copy, Debug)]
 struct Sample {
     since: Time,
-    /// What gave the occasion: so much was consumed.
-    consumed: u32,
-    connection: i64,
+    ping: Ping,
+    of_connection: Use,
     stream: Option<StreamKey>,
     /// Zero is none.
     id: u32,
-    of_stream: i64,
+    of_stream: Use,
+}
+
+/// The PING of a sample.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Ping {
+    /// There is none: the round trip is known.
+    None,
+    Out,
+    Answered,
+}
+
+/// What has become of a window since the sample began.
+#[derive(Clone, Copy, Debug, Default)]
+struct Use {
+    /// What the peer was allowed to send at the beginning.
+    allowed: i64,
+    /// The same, and what was announced since.
+    announced: i64,
+    /// The time at which all was used up that was allowed at the beginning.
+    up_at: Option<Time>,
 }
 
 /// The payload of PINGs that measure.
 pub(super) const MEASURE: [u8; 8] = *b"window?\0";
 
-/// After so many occasions the next measurement comes at the latest.
+/// After so many samples the next PING is sent at the latest.
 const PAUSE_MAX: u32 = 1023;
 
 impl Growth {
@@ -55,98 +81,260 @@ impl Growth {
             stream_max: limits.stream_window_max.min(MAX_31),
             connection_max: limits.connection_window_max.min(MAX_31),
             path: Bandwidth::default(),
-            measure: Measure::None,
+            is_active: false,
+            is_due: false,
+            state: State::Rest,
             pauses: 0,
             pause: 0,
         }
     }
+
+    fn set(&mut self, state: State) {
+        self.is_active = !matches!(state, State::Rest);
+        self.state = state;
+    }
+
+    fn sample(&mut self) -> Option<&mut Sample> {
+        if let State::Running(sample) = &mut self.state { Some(sample) } else { None }
+    }
 }
 
-impl Connection {
-    /// So much of a window was consumed, which was worth a WINDOW_UPDATE.
-    #[cold]
-    pub(super) fn occasion_to_measure(&mut self, stream: Option<StreamKey>, consumed: u32) {
-        if !matches!(self.growth.measure, Measure::None) || !self.may_grow(stream) {
-            return;
+impl Use {
+    fn begin(window: ReceiveWindow) -> Self {
+        Self { allowed: window.available(), announced: window.available(), up_at: None }
+    }
+
+    /// The octets that have come.
+    fn octets(&self, window: ReceiveWindow) -> u64 {
+        u64::try_from(self.announced - window.available()).unwrap_or(0)
+    }
+
+    /// Notes that DATA has come. A peer may leave less than a frame unused.
+    fn note(&mut self, window: ReceiveWindow, now: Time) {
+        let came = self.announced - window.available();
+        if self.up_at.is_none() && came >= self.allowed - self.allowed / 8 {
+            self.up_at = Some(now);
         }
-        match self.growth.pauses.checked_sub(1) {
-            Some(left) => self.growth.pauses = left,
-            None => self.growth.measure = Measure::Due(stream, consumed),
+    }
+}
+
+/// What happens on the connection.
+impl Connection {
+    /// Notes that so much of a window was consumed that it was worth a WINDOW_UPDATE.
+    #[cold]
+    pub(super) fn occasion_to_measure(&mut self, stream: Option<StreamKey>) {
+        let is_better = match self.growth.state {
+            State::Rest => true,
+            State::Wanted(known) => known.is_none_or(|known| !self.is_open_to_data(known)),
+            State::Running(_) => false,
+        };
+        if is_better && self.may_grow(stream) {
+            self.growth.set(State::Wanted(stream));
+            self.growth.is_due = self.has_caught_up(stream);
         }
     }
 
+    /// Notes that more was announced for a window.
+    #[inline]
+    pub(super) fn note_announced(&mut self, id: u32, increment: u32) {
+        if self.growth.is_active
+            && let Some(sample) = self.growth.sample()
+        {
+            match id {
+                0 => sample.of_connection.announced += i64::from(increment),
+                id if id == sample.id => sample.of_stream.announced += i64::from(increment),
+                _ => {}
+            }
+        }
+    }
+
+    /// Notes that DATA has come.
+    #[inline]
+    pub(super) fn data_came(&mut self, now: Time) {
+        if self.growth.is_active {
+            self.note_data(now);
+        }
+    }
+
+    #[cold]
+    fn note_data(&mut self, now: Time) {
+        let (connection, streams) = (self.window_in, &self.streams);
+        if let Some(sample) = self.growth.sample() {
+            sample.of_connection.note(connection, now);
+            if let Some(entry) = sample.stream.and_then(|stream| streams.get(stream)) {
+                sample.of_stream.note(entry.window_in, now);
+            }
+            self.end_sample_if_over(now);
+        }
+    }
+
+    /// Notes that the application has consumed something.
+    #[inline]
+    pub(super) fn data_released(&mut self) {
+        if self.growth.is_active && !self.growth.is_due {
+            self.growth.is_due = self.is_worth_a_look();
+        }
+    }
+
+    /// Returns true when the reader has caught up with what the sample waits for.
+    #[cold]
+    fn is_worth_a_look(&self) -> bool {
+        match self.growth.state {
+            State::Rest => false,
+            State::Wanted(stream) => self.has_caught_up(stream),
+            State::Running(Sample { of_connection, of_stream, stream, .. }) => {
+                (of_stream.up_at.is_some() && self.has_caught_up(stream))
+                    || (of_connection.up_at.is_some() && self.has_caught_up(None))
+            }
+        }
+    }
+
+    /// Notes that the PING is answered; says whether one was out.
+    pub(super) fn measured(&mut self, now: Time) -> bool {
+        let Some(sample) = self.growth.sample().filter(|sample| sample.ping == Ping::Out) else {
+            return false;
+        };
+        sample.ping = Ping::Answered;
+        let took = now.saturating_since(sample.since);
+        self.growth.path.note_round_trip(took);
+        self.end_sample_if_over(now);
+        true
+    }
+
+    /// Ends or starts a sample, if that is due.
+    #[inline]
+    pub(super) fn measure_if_due(&mut self, now: Time) {
+        if self.growth.is_due {
+            self.measure_now(now);
+        }
+    }
+
+    #[cold]
+    fn measure_now(&mut self, now: Time) {
+        self.growth.is_due = false;
+        self.end_sample_if_over(now);
+        if let State::Wanted(stream) = self.growth.state
+            && self.has_caught_up(stream)
+        {
+            self.start_sample(stream, now);
+        }
+    }
+}
+
+/// What is known of streams and windows.
+impl Connection {
     fn may_grow(&self, stream: Option<StreamKey>) -> bool {
         let of_stream = stream.and_then(|stream| self.streams.get(stream));
         self.window_in.size() < self.growth.connection_max
             || of_stream.is_some_and(|entry| entry.window_in.size() < self.growth.stream_max)
     }
 
-    /// Sends the PING of a measurement that is due.
-    #[inline]
-    pub(super) fn measure_if_due(&mut self, now: Time) {
-        if let Measure::Due(stream, consumed) = self.growth.measure {
-            self.start_to_measure(stream, consumed, now);
+    fn is_open_to_data(&self, stream: StreamKey) -> bool {
+        self.streams.get(stream).is_some_and(|entry| !entry.is_closed && entry.receiving != Receiving::Ended)
+    }
+
+    /// Returns true when little of a stream's window, or of the connection's, waits to be consumed.
+    fn has_caught_up(&self, stream: Option<StreamKey>) -> bool {
+        let window = match stream {
+            Some(stream) => self.streams.get(stream).map(|entry| entry.window_in),
+            None => Some(self.window_in),
+        };
+        window.is_none_or(|window| window.held() <= window.size() / 8)
+    }
+}
+
+/// Samples.
+impl Connection {
+    fn start_sample(&mut self, stream: Option<StreamKey>, now: Time) {
+        let stream = stream.filter(|stream| self.is_open_to_data(*stream));
+        if !self.may_grow(stream) {
+            return self.growth.set(State::Rest);
+        }
+        self.announce_all(stream);
+        let ping = match self.growth.pauses.checked_sub(1) {
+            Some(left) => {
+                self.growth.pauses = left;
+                Ping::None
+            }
+            None => Ping::Out,
+        };
+        let entry = stream.and_then(|stream| self.streams.get(stream));
+        let sample = Sample {
+            since: now,
+            ping,
+            of_connection: Use::begin(self.window_in),
+            stream,
+            id: entry.map_or(0, |entry| entry.id),
+            of_stream: entry.map(|entry| Use::begin(entry.window_in)).unwrap_or_default(),
+        };
+        self.growth.set(State::Running(sample));
+        if ping == Ping::Out {
+            self.queue(&ping_frame(false, MEASURE));
         }
     }
 
-    #[cold]
-    fn start_to_measure(&mut self, stream: Option<StreamKey>, consumed: u32, now: Time) {
-        let entry = stream.and_then(|stream| self.streams.get(stream));
-        self.growth.measure = Measure::Running(Sample {
-            since: now,
-            consumed,
-            connection: self.window_in.available(),
-            stream,
-            id: entry.map_or(0, |entry| entry.id),
-            of_stream: entry.map_or(0, |entry| entry.window_in.available()),
-        });
-        self.queue(&ping(false, MEASURE));
-    }
-
-    /// More was announced for a window.
-    #[inline]
-    pub(super) fn note_announced(&mut self, id: u32, increment: u32) {
-        if let Measure::Running(sample) = &mut self.growth.measure {
-            match id {
-                0 => sample.connection += i64::from(increment),
-                id if id == sample.id => sample.of_stream += i64::from(increment),
-                _ => {}
+    /// Announces all that was consumed, so that the peer can use the whole of the windows.
+    fn announce_all(&mut self, stream: Option<StreamKey>) {
+        let increment = self.window_in.announce();
+        if increment > 0 {
+            self.queue_window_update(0, increment);
+        }
+        if let Some(entry) = stream.and_then(|stream| self.streams.get_mut(stream)) {
+            let (id, increment) = (entry.id, entry.window_in.announce());
+            if increment > 0 {
+                self.queue_window_update(id, increment);
             }
         }
     }
 
-    /// The PING is answered; says whether one was out.
-    pub(super) fn measured(&mut self, now: Time) -> bool {
-        let Measure::Running(sample) = self.growth.measure else { return false };
-        self.growth.measure = Measure::None;
-        let octets = came(sample.connection, self.window_in.available());
-        let is_faster = self.growth.path.measure(octets, now.saturating_since(sample.since));
-        let has_grown =
-            self.grow_stream(&sample, is_faster) | self.grow_connection(&sample, octets, is_faster);
-        self.growth.pause = if has_grown { 0 } else { (2 * self.growth.pause + 1).min(PAUSE_MAX) };
-        self.growth.pauses = self.growth.pause;
-        true
-    }
-
-    fn grow_stream(&mut self, sample: &Sample, is_faster: bool) -> bool {
-        let Some(stream) = sample.stream else { return false };
-        let Some(entry) = self.streams.get(stream) else { return false };
-        if entry.is_closed || entry.receiving == Receiving::Ended {
-            return false;
+    /// Ends the sample when the peer has used up a window and the reader has caught up, or when the time for that is over.
+    fn end_sample_if_over(&mut self, now: Time) {
+        let State::Running(sample) = self.growth.state else { return };
+        let Some(round_trip) = self.growth.path.round_trip().filter(|_| sample.ping != Ping::Out) else {
+            return;
+        };
+        let span = Span::new(now.saturating_since(sample.since), round_trip);
+        let is_up = |of: Use| of.up_at.is_some_and(|at| span.is_in_time(at.saturating_since(sample.since)));
+        let of_stream =
+            is_up(sample.of_stream) && sample.stream.is_some_and(|stream| self.is_open_to_data(stream));
+        let of_connection = is_up(sample.of_connection);
+        let stream_grows = of_stream && self.has_caught_up(sample.stream);
+        let connection_grows = of_connection && self.has_caught_up(None);
+        let is_over = if of_stream || of_connection { span.is_long_over() } else { span.is_over() };
+        if !stream_grows && !connection_grows && !is_over {
+            return;
         }
-        let octets = came(sample.of_stream, entry.window_in.available());
-        let used = Used { size: entry.window_in.size(), consumed: sample.consumed, octets };
-        let grown = self.growth.path.grown(used, self.growth.stream_max, is_faster);
-        grown.is_some_and(|size| self.grow_stream_window(stream, size).is_ok())
+        self.growth.set(State::Rest);
+        self.growth.path.measure(sample.of_connection.octets(self.window_in), span);
+        let has_grown = !span.is_long_over() && self.grow(&sample, stream_grows, connection_grows);
+        if has_grown || sample.ping == Ping::Answered {
+            self.growth.pause = if has_grown { 0 } else { (2 * self.growth.pause + 1).min(PAUSE_MAX) };
+            self.growth.pauses = self.growth.pause;
+        }
+        if has_grown {
+            self.growth.set(State::Wanted(sample.stream));
+            self.growth.is_due = true;
+        }
     }
 
-    fn grow_connection(&mut self, sample: &Sample, octets: u64, is_faster: bool) -> bool {
-        let used = Used { size: self.window_in.size(), consumed: sample.consumed, octets };
-        let grown = self.growth.path.grown(used, self.growth.connection_max, is_faster);
-        grown.is_some_and(|size| self.grow_window(size).is_ok())
+    /// Makes windows larger; says whether one was.
+    fn grow(&mut self, sample: &Sample, stream: bool, connection: bool) -> bool {
+        let mut has_grown = false;
+        let mut least = 0;
+        if stream
+            && let Some(stream) = sample.stream
+            && let Some(size) = self.streams.get(stream).map(|entry| entry.window_in.size())
+            && let Some(wanted) = self.growth.path.grown(size, self.growth.stream_max)
+        {
+            has_grown |= self.grow_stream_window(stream, wanted).is_ok();
+            // A stream is of no use that is larger than the connection.
+            least = wanted.min(self.growth.connection_max);
+        }
+        let wanted = self.growth.path.grown(self.window_in.size(), self.growth.connection_max);
+        let wanted = wanted.filter(|_| connection).unwrap_or(0).max(least);
+        if wanted > self.window_in.size() {
+            has_grown |= self.grow_window(wanted).is_ok();
+        }
+        has_grown
     }
-}
-
-fn came(announced: i64, available: i64) -> u64 {
-    u64::try_from(announced - available).unwrap_or(0)
 }

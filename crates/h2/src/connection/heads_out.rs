@@ -3,7 +3,7 @@
 //! Everything is checked first. Then the block is encoded in place behind room for a frame header; a block longer than the
 //! peer's frames is cut where it lies (RFC 9113 §4.3).
 
-use alula_fields::{FieldSection, KnownName, OutBuf, RequestHead, ResponseHead, StreamKey};
+use alula_fields::{FieldSection, KnownName, Limits, OutBuf, RequestHead, ResponseHead, StreamKey};
 use alula_hpack::{Block, Field, Indexing};
 
 use super::Connection;
@@ -31,7 +31,7 @@ impl Connection {
     ) -> Result<StreamKey, SendError> {
         self.check_open()?;
         let known = self.repeated.find(head.fields, Section::Request);
-        let facts = fields_out::request(head, known, &mut self.authority)?;
+        let facts = fields_out::request(head, known, Some(&mut self.authority))?;
         if head.protocol.is_some() {
             self.check_connect_protocol()?;
         }
@@ -44,6 +44,15 @@ impl Connection {
         self.write_fields(head.fields, Section::Request, known, &facts, out);
         self.close_block(mark, self.next_id - 2, end, out);
         Ok(stream)
+    }
+
+    /// Checks what [`send_request`](Self::send_request) would refuse on any connection with these limits; with `end` the
+    /// request has no content. Allocates nothing.
+    ///
+    /// # Errors
+    /// When it could not be sent.
+    pub fn check_sendable(head: &RequestHead<'_>, end: bool, limits: &Limits) -> Result<(), SendError> {
+        fields_out::request(head, None, None)?.check(end, limits)
     }
 
     /// Opens a stream with a prepared request; `values` are for its holes, in order. Allocates nothing once the connection has
@@ -194,9 +203,11 @@ impl Connection {
         }
     }
 
-    /// The peer's SETTINGS_MAX_HEADER_LIST_SIZE (RFC 9113 §10.5.1).
+    /// Checks the size of a head against the peer's SETTINGS_MAX_HEADER_LIST_SIZE (RFC 9113 §10.5.1), and against what a
+    /// connection may hold: it is written in one piece.
     #[inline]
     fn check_size(&self, size: usize) -> Result<(), SendError> {
+        check_own_size(size, &self.limits)?;
         match self.peer.field_section_bytes_max {
             Some(limit) if size as u64 > u64::from(limit) => {
                 Err(SendError::FieldsTooLarge { size: size as u64, limit })
@@ -204,6 +215,20 @@ impl Connection {
             _ => Ok(()),
         }
     }
+}
+
+impl HeadFacts {
+    /// Checks what no connection with these limits would take.
+    pub(crate) fn check(&self, end: bool, limits: &Limits) -> Result<(), SendError> {
+        check_own_size(self.size, limits)?;
+        content_out(self.content_length, end).map(drop)
+    }
+}
+
+#[inline]
+fn check_own_size(size: usize, limits: &Limits) -> Result<(), SendError> {
+    let (size, limit) = (size as u64, limits.connection_memory_bytes);
+    if size > limit { Err(SendError::HeadTooLarge { size, limit }) } else { Ok(()) }
 }
 
 #[inline]

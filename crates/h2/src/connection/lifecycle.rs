@@ -120,7 +120,7 @@ impl Connection {
         if core::mem::take(&mut self.notices.goaway) {
             return self.going.peer.map(|(last, code)| Notice::GoAway { last, code });
         }
-        if let Some(rule) = self.notices.breaches.pop() {
+        if let Some(rule) = self.notices.breaches.pop_front() {
             return Some(Notice::Breach(rule));
         }
         if core::mem::take(&mut self.notices.closed) {
@@ -244,8 +244,8 @@ impl Connection {
         }
         self.queue(&rst_stream(id, rule.code));
         self.counters.stream_errors = self.counters.stream_errors.wrapping_add(1);
-        self.notices.breaches.push(rule);
-        self.glitch(1, now)
+        self.notices.breaches.push_back(rule);
+        self.glitch_of_reset(now)
     }
 
     /// A stream error on a stream nobody holds: late, or new and no good.
@@ -266,7 +266,10 @@ impl Connection {
     pub(super) fn is_idle(&self, id: u32) -> bool {
         id.is_multiple_of(2) || if self.is_client { id >= self.next_id } else { id > self.highest_id }
     }
+}
 
+/// Misbehaviour.
+impl Connection {
     /// Takes tokens for behaviour that is legal but useless; without any left the peer is told to calm down.
     pub(super) fn glitch(&mut self, cost: u32, now: Time) -> Result<(), ConnectionError> {
         self.counters.glitches = self.counters.glitches.wrapping_add(1);
@@ -274,6 +277,15 @@ impl Connection {
             Ok(())
         } else {
             Err(ConnectionError::Peer(Violation::TOO_MANY_GLITCHES))
+        }
+    }
+
+    /// Takes tokens for a stream that the peer has reset or made us reset.
+    pub(super) fn glitch_of_reset(&mut self, now: Time) -> Result<(), ConnectionError> {
+        self.glitch(1, now)?;
+        match self.resets.take(self.counters.completed, now) {
+            true => Ok(()),
+            false => Err(ConnectionError::Peer(Violation::TOO_MANY_GLITCHES)),
         }
     }
 }

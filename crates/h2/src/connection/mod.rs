@@ -25,6 +25,7 @@ mod receive;
 mod turns;
 
 use alloc::boxed::Box;
+use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
 use alula_fields::{FieldSection, Head, Limits, OutBuf, StreamKey, TokenBucket, UnknownStream};
@@ -37,7 +38,9 @@ use crate::error::ConnectionError;
 use crate::error_code::ErrorCode;
 use crate::frame::MAGIC;
 use crate::hold::Hold;
+use crate::last_authority::LastAuthority;
 use crate::repeated::Repeated;
+use crate::resets::Resets;
 use crate::settings::{LocalSettings, Settings, WINDOW_INITIAL};
 use crate::stream::Stream;
 use crate::streams::Streams;
@@ -115,7 +118,7 @@ pub struct Connection {
     block: Block,
     decoder: Decoder,
     /// The authority found good last, in either direction.
-    authority: Vec<u8>,
+    authority: LastAuthority,
 
     // Output.
     encoder: Encoder,
@@ -154,6 +157,7 @@ pub struct Connection {
     goaway_debug: Vec<u8>,
     notices: Notices,
     bucket: TokenBucket,
+    resets: Resets,
     /// How many WINDOW_UPDATE frames the peer may send before they count as glitches.
     updates_allowed: u32,
     /// What the overhead of DATA frames may still cost before it counts as a glitch, in octets.
@@ -184,7 +188,7 @@ struct Notices {
     wants_slot: bool,
     closed: bool,
     /// As many as the bucket of glitches lets pass between two calls.
-    breaches: Vec<Violation>,
+    breaches: VecDeque<Violation>,
 }
 
 impl Notices {
@@ -208,18 +212,33 @@ impl Connection {
         Self::new(config, false)
     }
 
+    /// As [`server`](Self::server), moved once only, into the memory that it stays in, and with the head that the first request
+    /// is read into: the memory that it has is used again.
+    pub fn server_reading_into(head: Box<Head>, config: &Config) -> Box<Self> {
+        let mut connection = Box::write(Box::new_uninit(), Self::silent(config, false));
+        connection.block.read_into(head);
+        connection.queue_preface(config.settings(false));
+        connection
+    }
+
     fn new(config: Config, is_client: bool) -> Self {
-        let limits = config.limits.clone();
-        let settings = config.settings(is_client);
-        let mut connection = Self {
+        let mut connection = Self::silent(&config, is_client);
+        connection.queue_preface(config.settings(is_client));
+        connection
+    }
+
+    /// One that has queued nothing yet. Inline, so that a box is filled in its place.
+    #[inline(always)]
+    fn silent(config: &Config, is_client: bool) -> Self {
+        Self {
             is_client,
             streams_expected: config.streams_expected,
             error: None,
             phase: if is_client { Phase::Header } else { Phase::Magic { matched: 0 } },
             hold: Hold::default(),
             block: Block::new(),
-            decoder: Decoder::new(decoder_limits(&limits)),
-            authority: Vec::new(),
+            decoder: Decoder::new(decoder_limits(&config.limits)),
+            authority: LastAuthority::default(),
             encoder: Encoder::new(config.encoder()),
             repeated: Repeated::new(),
             pending: OutBuf::new(),
@@ -229,9 +248,9 @@ impl Connection {
             has_settings: false,
             window_in: ReceiveWindow::new(WINDOW_INITIAL),
             window_out: SendWindow::new(WINDOW_INITIAL),
-            growth: Growth::new(&limits),
+            growth: Growth::new(&config.limits),
             streams: Streams::new(),
-            closed: ClosedIds::new((limits.streams as usize).saturating_mul(2).min(CLOSED_IDS_MAX)),
+            closed: ClosedIds::new((config.limits.streams as usize).saturating_mul(2).min(CLOSED_IDS_MAX)),
             open: 0,
             reset_held: 0,
             next_id: 1,
@@ -241,23 +260,25 @@ impl Connection {
             going: Going::default(),
             goaway_debug: Vec::new(),
             notices: Notices::default(),
-            bucket: TokenBucket::new(limits.glitch_burst, limits.glitch_rate),
+            bucket: TokenBucket::new(config.limits.glitch_burst, config.limits.glitch_rate),
+            resets: Resets::new(&config.limits),
             updates_allowed: UPDATES_PER_DATA,
-            frame_budget: limits.frame_budget_bytes,
+            frame_budget: config.limits.frame_budget_bytes,
             ping: None,
-            timers: Timers::new(&config),
+            timers: Timers::new(config),
             counters: Counters::default(),
             trace: Trace::new(config.trace),
-            limits,
-        };
-        connection.queue_preface(settings);
-        connection
+            limits: config.limits.clone(),
+        }
     }
 
     /// Magic, SETTINGS, and the WINDOW_UPDATE that brings the connection's window to its size (RFC 9113 §3.4, §6.9.2).
     fn queue_preface(&mut self, settings: Settings) {
         if self.is_client {
             self.pending.extend(MAGIC);
+        } else {
+            // Room for the first answer, too: the buffer goes on to the driver.
+            self.pending.spare(FIRST_OUTPUT);
         }
         self.queue_settings(settings);
         let increment = self.limits.connection_window.saturating_sub(WINDOW_INITIAL);
@@ -289,6 +310,26 @@ impl Connection {
         self.take_head_by(stream, |head| core::mem::swap(head, into))
     }
 
+    /// As [`take_boxed_head`](Self::take_boxed_head), for who may have no box to give: `into` is `None` then, and holds the
+    /// head's own box afterwards.
+    ///
+    /// # Errors
+    /// When the stream is gone.
+    #[inline]
+    pub fn exchange_head(
+        &mut self,
+        stream: StreamKey,
+        into: &mut Option<Box<Head>>,
+    ) -> Result<(), UnknownStream> {
+        let entry = self.streams.get_mut(stream).ok_or(UnknownStream)?;
+        if let (false, Some(head)) = (core::mem::replace(&mut entry.has_head, false), &mut entry.head) {
+            head.clear();
+        }
+        core::mem::swap(&mut entry.head, into);
+        self.free_if_done(stream);
+        Ok(())
+    }
+
     #[inline]
     fn take_head_by(
         &mut self,
@@ -296,10 +337,12 @@ impl Connection {
         swap: impl FnOnce(&mut Box<Head>),
     ) -> Result<(), UnknownStream> {
         let entry = self.streams.get_mut(stream).ok_or(UnknownStream)?;
-        if !core::mem::replace(&mut entry.has_head, false) {
-            entry.head.clear();
+        let has_head = core::mem::replace(&mut entry.has_head, false);
+        let head = entry.head.get_or_insert_default();
+        if !has_head {
+            head.clear();
         }
-        swap(&mut entry.head);
+        swap(head);
         self.free_if_done(stream);
         Ok(())
     }
@@ -331,6 +374,7 @@ impl Connection {
         let released = entry.window_in.release(bytes);
         self.update_stream_window(stream);
         self.credit_connection(released);
+        self.data_released();
         self.earn_frame_cost(self.limits.frame_cost_bytes);
         self.free_if_done(stream);
         Ok(())
@@ -347,6 +391,7 @@ impl Connection {
         self.encoder.trim();
         self.repeated.trim();
         self.decoder.trim();
+        self.streams.trim();
     }
 }
 
@@ -373,13 +418,21 @@ impl Connection {
         self.streams.get(stream).map_or(0, |entry| self.capacity(stream, entry) as usize)
     }
 
-    /// Whether the peer has announced content of this stream that it has not sent (RFC 9110 §8.6), and our windows let it.
+    /// Returns true while the peer has not ended its half of the stream and our windows let it send. What a tunnel carries is
+    /// not awaited.
     pub fn is_content_awaited(&self, stream: StreamKey) -> bool {
         // Credit of up to half a window is kept back, so a window that is half free is surely open to the peer.
         let is_open = |window: ReceiveWindow| window.held() <= window.size() / 2;
         self.streams.get(stream).is_some_and(|entry| {
-            entry.content_in.is_awaited() && is_open(entry.window_in) && is_open(self.window_in)
+            let is_owed = entry.receiving == crate::half::Receiving::Open && !entry.is_tunnel;
+            is_owed && is_open(entry.window_in) && is_open(self.window_in)
         })
+    }
+
+    /// Returns true while the peer's windows, of the stream or of the connection, let no DATA go; false when the stream is gone.
+    pub fn is_without_window(&self, stream: StreamKey) -> bool {
+        let is_shut = |entry: &Stream| self.window_out.available().min(entry.window_out.available()) == 0;
+        self.streams.get(stream).is_some_and(is_shut)
     }
 
     /// How many octets of DATA of a stream were received and not given back yet. Zero when the stream is gone.
@@ -498,6 +551,7 @@ impl Connection {
             + self.block.memory_bytes()
             + self.encoder.memory_bytes()
             + self.repeated.memory_bytes()
+            + self.closed.memory_bytes()
             + self.decoder.memory_bytes()
             + self.updates.memory_bytes()
             + self.turns.memory_bytes()
@@ -527,6 +581,9 @@ impl Connection {
 
 /// What the queue of control frames keeps; a usual turn has less than a hundred octets of them.
 const PENDING_KEPT_BYTES_MAX: usize = 256;
+
+/// Octets that a server writes first, as a rule: SETTINGS, WINDOW_UPDATE, an acknowledgment, and a small answer.
+const FIRST_OUTPUT: usize = 384;
 
 /// How many closed streams are remembered at most: what may still be on its way for streams that we reset at once.
 const CLOSED_IDS_MAX: usize = 1024;

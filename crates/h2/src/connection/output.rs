@@ -102,7 +102,7 @@ impl Connection {
     #[inline]
     pub fn poll_transmit(&mut self, now: Time, out: &mut OutBuf) -> usize {
         self.timers.start(now);
-        if self.pending.is_empty() {
+        if !self.wants_write() {
             return 0;
         }
         if self.local.await_ack() && self.timers.settings == Time::FAR {
@@ -120,7 +120,7 @@ impl Connection {
     /// Whether [`poll_transmit`](Self::poll_transmit) has something to append.
     #[inline]
     pub fn wants_write(&self) -> bool {
-        !self.pending.is_empty()
+        !self.pending.is_empty() || self.growth.is_due
     }
 
     /// When [`handle_timeout`](Self::handle_timeout) is due; it may move with every frame. Earlier calls do no harm.
@@ -274,8 +274,12 @@ impl Connection {
         if self.window_in.is_worth_company() {
             self.announce_now();
         }
-        out.extend(self.pending.unsent());
-        self.pending.clear();
+        if out.capacity() == 0 {
+            core::mem::swap(out, &mut self.pending);
+        } else {
+            out.extend(self.pending.unsent());
+            self.pending.clear();
+        }
         self.acks = 0;
     }
 
@@ -335,7 +339,7 @@ impl Connection {
         self.window_in.release(octets);
         if let Some(increment) = self.window_in.update() {
             self.queue_window_update(0, increment);
-            self.occasion_to_measure(None, increment);
+            self.occasion_to_measure(None);
         }
     }
 
@@ -346,7 +350,7 @@ impl Connection {
         let increment = self.window_in.announce();
         self.queue_window_update(0, increment);
         if is_mostly_used {
-            self.occasion_to_measure(None, increment);
+            self.occasion_to_measure(None);
         }
     }
 
@@ -360,7 +364,7 @@ impl Connection {
         let id = entry.id;
         if let Some(increment) = entry.window_in.update() {
             self.queue_window_update(id, increment);
-            self.occasion_to_measure(Some(stream), increment);
+            self.occasion_to_measure(Some(stream));
         }
     }
 }

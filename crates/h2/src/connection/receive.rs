@@ -7,6 +7,7 @@ use alula_fields::{StreamKey, Time};
 
 use super::Connection;
 use crate::error::ConnectionError;
+use crate::error_code::ErrorCode;
 use crate::event::{Event, Received};
 use crate::frame::{FrameHeader, FrameKind, MAGIC, flag};
 use crate::violation::Violation;
@@ -22,8 +23,8 @@ pub(super) enum Phase {
     Small(FrameHeader),
     /// At an entry of SETTINGS.
     Settings { left: u32 },
-    /// In what GOAWAY says in words.
-    GoAwayDebug { left: u32 },
+    /// In the debug data of GOAWAY, which takes effect after it.
+    GoAwayDebug { left: u32, last: u32, code: ErrorCode },
     /// Before the field block fragment of HEADERS, at what its flags announce.
     HeadersPrefix(FrameHeader),
     /// In a field block fragment.
@@ -127,7 +128,7 @@ impl Connection {
                 None => Ok(Step::Starved),
             },
             Phase::PriorityValue { header, left } => self.priority_value(header, left, rest, now),
-            Phase::GoAwayDebug { left } => Ok(self.goaway_words(left, rest)),
+            Phase::GoAwayDebug { left, last, code } => self.goaway_words(left, last, code, rest),
             Phase::Magic { matched } => self.magic(matched, rest),
         }
     }
@@ -180,7 +181,7 @@ impl Connection {
     /// The rules that do not depend on a frame's stream (RFC 9113 §3.4, §4.2, §4.3).
     #[inline]
     fn check_place(&self, header: FrameHeader) -> Result<(), Violation> {
-        if !self.has_settings && (header.kind != FrameKind::SETTINGS || header.has(flag::ACK)) {
+        if !self.has_settings && !self.may_come_first(header) {
             return Err(Violation::SETTINGS_NOT_FIRST);
         }
         if header.length > self.local.acknowledged().frame_bytes_max {
@@ -192,6 +193,12 @@ impl Connection {
             Some(stream) if !continues || stream != header.stream => Err(Violation::BLOCK_INTERRUPTED),
             _ => Ok(()),
         }
+    }
+
+    /// SETTINGS comes first. A server that takes no connections may say GOAWAY instead, which a client hears: it says why.
+    fn may_come_first(&self, header: FrameHeader) -> bool {
+        let is_settings = header.kind == FrameKind::SETTINGS && !header.has(flag::ACK);
+        is_settings || (self.is_client && header.kind == FrameKind::GOAWAY)
     }
 
     #[cold]

@@ -65,8 +65,15 @@ fn client_preface() -> Vec<Row> {
         ),
         (
             "a server that starts with GOAWAY",
-            "9113 §3.4",
+            "9113 §6.8",
             one(frame(GOAWAY, 0, 0, &[0; 8])),
+            "",
+            "GoAway { last: 0, code: NO_ERROR }",
+        ),
+        (
+            "a server that starts with GOAWAY and goes on without SETTINGS",
+            "9113 §3.4",
+            one([frame(GOAWAY, 0, 0, &[0; 8]), frame(PING, 0, 0, &[0; 8])].concat()),
             PE,
             "not SETTINGS",
         ),

@@ -47,5 +47,9 @@ pub(crate) fn boxed(transport: impl Transport + 'static) -> Socket {
 pub(crate) async fn request(conn: &Arc<Conn>, method: &str, fields: &FieldSection, end: bool) -> Stream {
     let head =
         RequestHead { method, scheme: "http", authority: "example.com", path: "/", protocol: None, fields };
-    conn.open(|machine, out| machine.send_request(&head, end, out)).await.unwrap()
+    conn.open(alula_net::Noted { method: "GET", path: "/" }, |machine, out| {
+        machine.send_request(&head, end, out)
+    })
+    .await
+    .unwrap()
 }

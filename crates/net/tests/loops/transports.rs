@@ -4,7 +4,7 @@
 use std::{future::poll_fn, sync::Arc, task::Poll};
 
 use alula_fields::{FieldSection, Status};
-use alula_net::{Conn, Incoming, Socket, Speaks, Turn, h2::ResponseHead};
+use alula_net::{Conn, Incoming, Requests, Socket, Speaks, Turn, h2::ResponseHead};
 use tokio::{
     io::{AsyncReadExt as _, BufStream, duplex},
     task,
@@ -50,12 +50,12 @@ async fn read_all(mut body: alula_net::Body) -> Vec<u8> {
 /// Takes one connection and sends back what it gets, until the client has closed.
 async fn serve(socket: Socket) {
     let conn = accept(Speaks::default()).open(socket).await.unwrap();
-    let (mut incoming, mut cancelled) = (Vec::new(), Vec::new());
+    let (mut incoming, mut cancelled) = (Requests::default(), Vec::new());
     poll_fn(|cx| {
         loop {
             let turn = conn.turn_of_server(&mut incoming, &mut cancelled, cx);
             cancelled.clear();
-            incoming.drain(..).for_each(|request| drop(task::spawn(echo(request))));
+            incoming.drain(&conn).for_each(|request| drop(task::spawn(echo(request))));
             if turn != Turn::Progress {
                 conn.settle(cx);
                 return if turn == Turn::Ended { Poll::Ready(()) } else { Poll::Pending };

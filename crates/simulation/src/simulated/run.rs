@@ -3,7 +3,7 @@
 use std::{cell::Cell, io, panic::catch_unwind, sync::Arc};
 
 use alula::{Client, Server, Stop};
-use alula_net::simulation::install;
+use alula_net::simulation::{free_read_buffers, install};
 use tokio::{
     runtime::{Builder, Handle},
     sync::Semaphore,
@@ -77,6 +77,7 @@ pub fn run(seed: u64, tells: bool) -> Outcome {
         simulate(seed, false);
     }
     let panics = panics::count();
+    free_read_buffers();
     let before = alula_tally::thread();
     let mut outcome = catch_unwind(|| simulate(seed, tells)).unwrap_or_else(|_| {
         install(None);
@@ -87,6 +88,7 @@ pub fn run(seed: u64, tells: bool) -> Outcome {
         }
     });
     let has_findings = !outcome.findings.is_empty();
+    free_read_buffers();
     let (counts, panics) = (alula_tally::thread() - before, panics::count() - panics);
     if panics > 0 {
         outcome.findings.push(format!("{panics} panics"));
@@ -201,7 +203,7 @@ async fn host(world: Arc<World>, index: usize, over: Arc<Semaphore>) {
 async fn start_server(world: &Arc<World>, index: usize) -> io::Result<(JoinHandle<()>, Stop)> {
     let limits = world.setting.servers[index].clone();
     let address = format!("10.0.0.1:{}", 1_000 + index);
-    let server = Server::builder().limits(limits).bind(address).await?;
+    let server = Server::builder().limits(limits).on_error(|_| {}).bind(address).await?;
     let stop = server.stop_handle();
     let grace = if world.setting.has_blows { Duration::from_secs(10) } else { FOREVER };
     let world = world.clone();

@@ -64,19 +64,41 @@ pub(super) struct Asking {
     pub(super) in_flight: u64,
     /// Octets of each answer.
     pub(super) content: u64,
+    /// Whether each request and each answer has other ids.
+    pub(super) varies: bool,
     pub(super) timed: u64,
     pub(super) counted: u64,
 }
 
-/// As h2load is told.
+/// The requests that a server is sent.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Load {
     pub(super) version: Version,
+    pub(super) traffic: Traffic,
     pub(super) requests: u64,
     pub(super) connections: u64,
     pub(super) in_flight: u64,
     /// Requests whose instructions and allocations are counted; none are where it would say nothing new.
     pub(super) counted: u64,
+}
+
+/// The manner in which requests differ, as `alula-bench load` has it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Traffic {
+    /// Those of h2load, octet for octet.
+    Repeated,
+    Varied,
+    Proxied,
+}
+
+impl Traffic {
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Repeated => "repeated",
+            Self::Varied => "varied",
+            Self::Proxied => "proxied",
+        }
+    }
 }
 
 /// Who, and by what program.
@@ -112,7 +134,7 @@ impl Entry {
 
     /// What `alula-bench` calls its work; a server's is called as the contest.
     pub(super) fn workload(&self, contest: &Contest) -> &'static str {
-        if self.work == "serve" { contest.name } else { self.work }
+        if self.work.starts_with("serve") { contest.name } else { self.work }
     }
 
     pub(super) fn is_floor(&self) -> bool {
@@ -148,8 +170,9 @@ mod tests {
     fn one_peer_is_compared_with_alula_and_the_floor() {
         let contests = only("nginx").expect("it is a peer");
         let names: Vec<&str> = contests.iter().map(|contest| contest.name).collect();
-        let servers = ["server-m1", "server-m32", "server-c8-m32", "server-h1-m1", "server-h1-m32"];
-        assert_eq!(names, servers);
+        let http2 = ["m1", "m32", "m32-varied", "m32-proxied", "c8-m32"].map(|load| format!("server-{load}"));
+        let http1 = ["m1", "m32", "m32-varied", "m32-proxied"].map(|load| format!("server-h1-{load}"));
+        assert_eq!(names, [&http2[..], &http1].concat());
         let labels: Vec<&str> = contests[0].entries.iter().map(|own| own.label).collect();
         assert_eq!(labels, ["floor, blocking", "floor, tokio", "Alula", "nginx"]);
         only("nobody").unwrap_err();

@@ -1,5 +1,6 @@
 //! The table of all contests.
 
+use super::contest::Traffic::{Proxied, Repeated, Varied};
 use super::contest::Version::{Http1, Http2};
 use super::contest::{Asking, By, Contest, Entry, Kind, Load, Version};
 
@@ -18,6 +19,13 @@ fn codecs(own: &[(&'static str, &'static str)], work: &'static str) -> Vec<Entry
         entry("Go", "go", By::Go, work),
     ];
     alula.chain(others).collect()
+}
+
+/// The same without Go, whose program has lists of 12 fields.
+fn codecs_but_go(own: &[(&'static str, &'static str)], work: &'static str) -> Vec<Entry> {
+    let mut entries = codecs(own, work);
+    entries.retain(|entry| entry.by != By::Go);
+    entries
 }
 
 /// All that are alike in both versions, and those that speak one.
@@ -47,6 +55,32 @@ fn clients(asking: Asking, [plain, prepared]: [&'static str; 2]) -> Vec<Entry> {
         entry("Go", "go", By::Go, work),
     ];
     ours.into_iter().chain(theirs).chain(rest).collect()
+}
+
+/// Those that can be told to vary what they ask for.
+fn varying_clients(version: Version, [plain, prepared]: [&'static str; 2]) -> Vec<Entry> {
+    let work = if version == Http1 { "client-h1-varied" } else { "client-varied" };
+    let ours = [
+        entry("floor, blocking", "floor", By::Floor, "block"),
+        entry("floor, tokio", "floor", By::Floor, "tokio"),
+        entry("Alula", "alula", By::Alula, plain),
+        entry("Alula, prepared", "alula", By::Alula, prepared),
+    ];
+    let hyper = entry("hyper", "hyper", By::Rust, work);
+    let theirs = match version {
+        Http1 => vec![hyper],
+        Http2 => {
+            let nghttp2 = entry("nghttp2", "nghttp2", By::Nghttp2, work);
+            vec![nghttp2, entry("h2", "h2", By::Rust, work), hyper]
+        }
+    };
+    ours.into_iter().chain(theirs).collect()
+}
+
+/// Those whose handler reads the request and answers with some of it.
+fn echoing_servers(version: Version) -> Vec<Entry> {
+    let theirs = if version == Http1 { "serve-h1-split" } else { "serve-split" };
+    vec![entry("Alula", "alula", By::Alula, "serve-split"), entry("hyper", "hyper", By::Rust, theirs)]
 }
 
 /// Adding the fields of a list.
@@ -113,19 +147,49 @@ fn in_memory() -> Vec<Contest> {
             "encode-e",
             "Encode 12 fields, all indexed",
             BLOCKS,
-            codecs(&[("Alula", "encode-e"), ("Alula, prepared", "encode-e-prepared")], "encode-e"),
+            codecs(
+                &[
+                    ("Alula", "encode-e-names"),
+                    ("Alula, names known", "encode-e"),
+                    ("Alula, prepared", "encode-e-prepared"),
+                ],
+                "encode-e",
+            ),
         ),
         contest(
             "encode-b",
             "Encode 12 fields, path and request id new each time",
             BLOCKS,
-            codecs(&[("Alula", "encode-b"), ("Alula, prepared", "encode-b-prepared")], "encode-b"),
+            codecs(
+                &[
+                    ("Alula", "encode-b-names"),
+                    ("Alula, names known", "encode-b"),
+                    ("Alula, prepared", "encode-b-prepared"),
+                ],
+                "encode-b",
+            ),
         ),
         contest(
             "encode-d",
             "Encode 12 fields, a new encoder per 100 blocks",
             BLOCKS,
-            codecs(&[("Alula", "encode-d"), ("Alula, reset", "encode-d-reset")], "encode-d"),
+            codecs(
+                &[
+                    ("Alula", "encode-d-names"),
+                    ("Alula, names known", "encode-d"),
+                    ("Alula, reset", "encode-d-reset"),
+                ],
+                "encode-d",
+            ),
+        ),
+        contest(
+            "encode-proxied",
+            "Encode 15 fields of 50 browsers' requests from a proxy",
+            BLOCKS,
+            codecs_but_go(
+                &[("Alula", "encode-proxied-names"), ("Alula, names known", "encode-proxied")],
+                "encode-proxied",
+            ),
         ),
         contest(
             "decode-e",
@@ -150,12 +214,21 @@ fn in_memory() -> Vec<Contest> {
             ),
         ),
         contest(
+            "decode-proxied",
+            "Decode 15 fields of 50 browsers' requests from a proxy",
+            ROW_OF_BLOCKS,
+            codecs_but_go(
+                &[("Alula, visiting", "decode-proxied"), ("Alula, into a section", "decode-proxied-section")],
+                "decode-proxied",
+            ),
+        ),
+        contest(
             "created-alone",
             "Make and write a request with 8 fields",
             CREATED,
             vec![
-                entry("Alula", "alula", By::Alula, "created-alone"),
                 entry("Alula, constants", "alula", By::Alula, "created-alone-known"),
+                entry("Alula", "alula", By::Alula, "created-alone"),
                 entry("Alula, prepared", "alula", By::Alula, "created-alone-prepared"),
                 entry("h2 (codec)", "h2", By::Rust, "created-alone"),
                 entry("Go (framer)", "go", By::Go, "created"),
@@ -204,8 +277,20 @@ fn of_clients() -> Vec<Contest> {
     let client = |name, title, own: [&'static str; 2], asking| {
         contest(name, title, Kind::Client(asking), clients(asking, own))
     };
-    let one = |version, content| Asking { version, in_flight: 1, content, timed: 4000, counted: 400 };
-    let many = |version, content| Asking { version, in_flight: 64, content, timed: 6400, counted: 640 };
+    let one = |version, content| Asking {
+        version,
+        in_flight: 1,
+        content,
+        varies: false,
+        timed: 4000,
+        counted: 400,
+    };
+    let many =
+        |version, content| Asking { in_flight: 64, timed: 6400, counted: 640, ..one(version, content) };
+    let varying = |name, title, version, own| {
+        let asking = Asking { varies: true, ..one(version, 0) };
+        contest(name, title, Kind::Client(asking), varying_clients(version, own))
+    };
     // What one takes is little where many share a write.
     let many_on_one = |content| Asking { timed: 16_000, ..many(Http2, content) };
     let much = 102_400;
@@ -215,6 +300,12 @@ fn of_clients() -> Vec<Contest> {
             "Client: GET with 10 fields, 200 with 10, no content",
             ["client-0", "client-0-prepared"],
             one(Http2, 0),
+        ),
+        varying(
+            "client-0-varied",
+            "Client: GET with 10 fields, 200 with 10, ids and answers new each time",
+            Http2,
+            ["client-0-varied", "client-0-varied-prepared"],
         ),
         client(
             "client-1k",
@@ -245,6 +336,12 @@ fn of_clients() -> Vec<Contest> {
             "Client over HTTP/1.1: GET with 10 fields, 200 with 10, no content",
             ["client-h1-0", "client-h1-0-prepared"],
             one(Http1, 0),
+        ),
+        varying(
+            "client-h1-0-varied",
+            "Client over HTTP/1.1: GET with 10 fields, 200 with 10, ids and answers new each time",
+            Http1,
+            ["client-h1-0-varied", "client-h1-0-varied-prepared"],
         ),
         client(
             "client-h1-1k",
@@ -281,21 +378,59 @@ fn of_clients() -> Vec<Contest> {
 
 fn of_servers() -> Vec<Contest> {
     let server = |name, title, load: Load| contest(name, title, Kind::Server(load), servers(load.version));
-    let one = |version| Load { version, requests: 6000, connections: 1, in_flight: 1, counted: 800 };
-    let many = |version| Load { version, requests: 64_000, connections: 1, in_flight: 32, counted: 3200 };
+    let echo =
+        |name, title, load: Load| contest(name, title, Kind::Server(load), echoing_servers(load.version));
+    let one = |version| Load {
+        version,
+        traffic: Repeated,
+        requests: 6000,
+        connections: 1,
+        in_flight: 1,
+        counted: 800,
+    };
+    let http2 = Load { requests: 64_000, in_flight: 32, counted: 3200, ..one(Http2) };
+    let http1 = Load { version: Http1, requests: 32_000, ..http2 };
     vec![
         server("server-m1", "Server: 13 octets, 1 connection, 1 in flight", one(Http2)),
-        server("server-m32", "Server: 13 octets, 1 connection, 32 in flight", many(Http2)),
+        server("server-m32", "Server: 13 octets, 1 connection, 32 in flight", http2),
+        server(
+            "server-m32-varied",
+            "Server: the same, each request with another path and id",
+            Load { traffic: Varied, ..http2 },
+        ),
+        server(
+            "server-m32-proxied",
+            "Server: the same, requests of 50 browsers with 15 fields from a proxy",
+            Load { traffic: Proxied, ..http2 },
+        ),
+        echo("server-m32-split", "Server: path as content, 1 connection, 32 in flight", http2),
+        echo(
+            "server-m32-proxied-split",
+            "Server: path and id of a proxy's requests, 1 connection, 32 in flight",
+            Load { traffic: Proxied, ..http2 },
+        ),
         server(
             "server-c8-m32",
             "Server: 13 octets, 8 connections, 32 in flight each",
-            Load { connections: 8, counted: 0, ..many(Http2) },
+            Load { connections: 8, counted: 0, ..http2 },
         ),
         server("server-h1-m1", "Server over HTTP/1.1: 13 octets, 1 connection, 1 in flight", one(Http1)),
+        server("server-h1-m32", "Server over HTTP/1.1: 13 octets, 1 connection, 32 sent at once", http1),
         server(
-            "server-h1-m32",
-            "Server over HTTP/1.1: 13 octets, 1 connection, 32 sent at once",
-            Load { requests: 32_000, ..many(Http1) },
+            "server-h1-m32-varied",
+            "Server over HTTP/1.1: the same, each request with another path and id",
+            Load { traffic: Varied, ..http1 },
+        ),
+        server(
+            "server-h1-m32-proxied",
+            "Server over HTTP/1.1: the same, requests of 50 browsers with 15 fields from a proxy",
+            Load { traffic: Proxied, ..http1 },
+        ),
+        echo("server-h1-m32-split", "Server over HTTP/1.1: path as content, 32 sent at once", http1),
+        echo(
+            "server-h1-m32-proxied-split",
+            "Server over HTTP/1.1: path and id of a proxy's requests, 32 sent at once",
+            Load { traffic: Proxied, ..http1 },
         ),
     ]
 }

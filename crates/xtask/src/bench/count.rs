@@ -38,11 +38,11 @@ pub(super) fn allocations(
         for entry in &contest.entries {
             let mut server = servers::start(programs, entry, load, under, Core::last()?)?;
             // A first load settles what a start has left.
-            let warm = servers::drive(programs, entry, &server, load, load.counted);
+            let warm = servers::drive_counted(programs, entry, &server, load, load.counted);
             let count = |units| {
                 let now = |server: &mut Server| if entry.by == By::Go { server.ask() } else { calls(&file) };
                 let before = now(&mut server)?;
-                servers::drive(programs, entry, &server, load, units)?;
+                servers::drive_counted(programs, entry, &server, load, units)?;
                 Ok(now(&mut server)? - before)
             };
             let counted = warm.and_then(|_| per_unit(count, load.counted));
@@ -89,7 +89,7 @@ struct Job<'a> {
     entry: &'a Entry,
 }
 
-/// All but Go's, and what Alula does without h2load: that is counted as `cargo xtask costs` does.
+/// All but Go's, and Alula's work in memory and as a client, which is counted as `cargo xtask costs` does.
 fn jobs(contests: &[Contest]) -> Vec<Job<'_>> {
     let all =
         contests.iter().flat_map(|contest| contest.entries.iter().map(move |entry| Job { contest, entry }));
@@ -115,7 +115,7 @@ impl Job<'_> {
             Kind::Server(load) => {
                 let count = |units| {
                     let server = servers::start(programs, entry, load, Under::Callgrind, loops.core())?;
-                    servers::drive(programs, entry, &server, load, units)?;
+                    servers::drive_counted(programs, entry, &server, load, units)?;
                     collected(&servers::stop(entry, server)?)
                 };
                 per_unit(count, load.counted)

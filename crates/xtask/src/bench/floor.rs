@@ -1,6 +1,6 @@
 //! How many octets the floor moves: as many as the requests and answers of the contest have once warm.
 
-use super::contest::{Asking, Load, Version};
+use super::contest::{Asking, Load, Traffic, Version};
 
 /// Of one request, and of its answer.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -19,19 +19,29 @@ pub(super) fn of_client(asking: Asking) -> Octets {
     let content = asking.content;
     match asking.version {
         // Fields as text, and as many digits as the length of the content takes.
-        Version::Http1 => Octets { up: 420, down: 314 + digits(content) + content },
+        Version::Http1 => {
+            let query = if asking.varies { 14 } else { 0 };
+            Octets { up: 420 + query, down: 314 + digits(content) + content }
+        }
         // Some of the fields are not in the table of every client: what nghttp2 sends.
+        Version::Http2 if asking.varies => Octets { up: 93, down: 67 },
         Version::Http2 => Octets { up: 62, down: 20 + content + HEADER * content.div_ceil(PAYLOAD_MAX) },
     }
 }
 
-/// What h2load sends, and most servers answer.
+/// The octets of a request by h2load or the driver of `crates/bench`, whose tests hold them, and of the answer of most servers.
 pub(super) fn of_server(load: Load) -> Octets {
-    match load.version {
-        Version::Http1 => Octets { up: 81, down: 115 },
-        // A frame with four indexes and the path in Huffman code.
-        Version::Http2 => Octets { up: 20, down: 39 },
-    }
+    let up = match (load.version, load.traffic) {
+        (Version::Http1, Traffic::Repeated) => 81,
+        (Version::Http1, Traffic::Varied) => 127,
+        (Version::Http1, Traffic::Proxied) => 619,
+        // Once warm, four indexes and the path in Huffman code.
+        (Version::Http2, Traffic::Repeated) => HEADER + 11,
+        (Version::Http2, Traffic::Varied) => HEADER + 35,
+        (Version::Http2, Traffic::Proxied) => HEADER + 184,
+    };
+    let down = if load.version == Version::Http1 { 115 } else { 39 };
+    Octets { up, down }
 }
 
 fn digits(number: u64) -> u64 {
@@ -43,7 +53,7 @@ mod tests {
     use super::*;
 
     fn octets(version: Version, content: u64) -> Octets {
-        of_client(Asking { version, in_flight: 1, content, timed: 1, counted: 1 })
+        of_client(Asking { version, in_flight: 1, content, varies: false, timed: 1, counted: 1 })
     }
 
     #[test]

@@ -30,7 +30,7 @@ impl<'a> Loops<'a> {
         for contest in contests {
             if let Kind::Client(asking) = contest.kind {
                 let floor::Octets { up, down } = floor::of_client(asking);
-                let answers = args(["peer", fixed(asking.version), &asking.content.to_string()]);
+                let answers = args(fixed(asking));
                 let bare = args(["floor", "block", "serve", &up.to_string(), &down.to_string()]);
                 let start = |program, args: &[OsString], name: &str| {
                     let log = programs.folder.join(format!("{}-{name}-{core:?}.log", contest.name));
@@ -113,12 +113,15 @@ impl<'a> Loops<'a> {
     }
 }
 
-/// How `alula-bench` calls its fixed server.
-fn fixed(version: Version) -> &'static str {
-    match version {
-        Version::Http1 => "http1-answers",
-        Version::Http2 => "answers",
-    }
+/// The arguments of `alula-bench` for its fixed server.
+fn fixed(asking: Asking) -> Vec<String> {
+    let words: &[&str] = match (asking.version, asking.varies) {
+        (Version::Http1, false) => &["peer", "http1-answers"],
+        (Version::Http1, true) => &["peer", "http1-varied-answers"],
+        (Version::Http2, false) => &["peer", "answers"],
+        (Version::Http2, true) => &["peer", "answers", "varied"],
+    };
+    words.iter().map(|word| (*word).to_owned()).chain([asking.content.to_string()]).collect()
 }
 
 /// The floor's arguments: where requests of HTTP/1.1 are in flight, each has a connection.

@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail};
 pub(super) struct Options {
     /// Beside Alula and the floor; all of them unless one is named.
     pub(super) only: Option<String>,
-    /// Each measures everything once.
+    /// Each measures everything once; with none, only what does not depend on time is counted.
     pub(super) rounds: usize,
     /// Timed units are divided by this.
     pub(super) divisor: u64,
@@ -25,6 +25,7 @@ impl Options {
             match *arg {
                 "--only" => options.only = Some((*args.next().context("--only names a peer")?).to_owned()),
                 "--quick" => (options.rounds, options.divisor) = (3, 4),
+                "--counts" => options.rounds = 0,
                 "--no-instructions" => options.counts_instructions = false,
                 "--write" => options.writes = true,
                 other => bail!("`bench` has no option {other}"),
@@ -42,6 +43,7 @@ mod tests {
     fn only_a_whole_run_writes_by_itself() {
         let writes = |args: &[&str]| Options::parse(args).expect("valid options").writes;
         assert!(writes(&[]) && writes(&["--quick", "--write"]));
+        assert!(!writes(&["--counts"]));
         assert!(!writes(&["--quick"]) && !writes(&["--only", "hyper"]));
     }
 

@@ -111,13 +111,13 @@ mod tests {
         let options = Options::parse(&["--only", "nghttp2"]).expect("valid options");
         let contests = contest::chosen(&options).expect("a peer");
         let (contest, mut results) = (&contests[0], Results::default());
-        for (entry, wall) in contest.entries.iter().zip([100.0, 50.0, 200.0]) {
+        for (entry, wall) in contest.entries.iter().zip([100.0, 50.0, 60.0, 200.0]) {
             results.of(contest, entry).wall = vec![wall];
         }
         let svg = svg(contest, &results);
-        assert_eq!(contest.entries[2].by, By::Nghttp2);
+        assert_eq!(contest.entries[3].by, By::Nghttp2);
         assert!(svg.contains("width=\"440.0\"") && svg.contains("width=\"220.0\""), "{svg}");
-        results.of(contest, &contest.entries[2]).wall = vec![2000.0];
+        results.of(contest, &contest.entries[3]).wall = vec![2000.0];
         assert!(self::svg(contest, &results).contains(">2000 (cut)</text>"));
         assert!(svg.contains(">nghttp2</text>") && svg.ends_with("</svg>\n"), "{svg}");
     }

@@ -43,6 +43,10 @@ pub(super) fn markdown(report: &Report<'_>) -> Result<String> {
         let table = table::markdown(contest, results, goals);
         text += &format!("### {}\n\n{plot}\n\n{table}\n", contest.title);
     }
+    // Nobody was compared where nothing but counts was wanted.
+    if options.rounds == 0 {
+        return Ok(text);
+    }
     text += &format!("### Where a peer is ahead\n\n{}", behind.markdown());
     let profiles = profiles(goals) + behind.profiles();
     if !profiles.is_empty() {

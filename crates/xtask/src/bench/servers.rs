@@ -1,4 +1,4 @@
-//! Servers under h2load, and the floor under its own driver.
+//! Servers under h2load, or under the driver of `crates/bench`, and the floor under its own driver.
 
 use std::ffi::OsString;
 use std::fs;
@@ -8,7 +8,7 @@ use std::process::Command;
 use anyhow::{Context, Result};
 
 use super::build::Programs;
-use super::contest::{By, Contest, Entry, Kind, Load, Version};
+use super::contest::{By, Contest, Entry, Kind, Load, Traffic, Version};
 use super::floor;
 use super::options::Options;
 use super::program::{Core, Server, Under, args, free_port, output, taken};
@@ -19,7 +19,7 @@ use crate::command::{answer, find_program};
 pub(super) struct Servers<'a> {
     programs: &'a Programs,
     contests: &'a [Contest],
-    running: Vec<(Version, Entry, Server)>,
+    running: Vec<(Load, Entry, Server)>,
 }
 
 impl<'a> Servers<'a> {
@@ -27,9 +27,9 @@ impl<'a> Servers<'a> {
         let mut running = Vec::new();
         for (load, entries) in loads(contests) {
             for entry in entries {
-                if find(&running, load.version, entry).is_none() {
+                if find(&running, load, entry).is_none() {
                     let server = start(programs, entry, load, Under::OneCore, Core::last()?)?;
-                    running.push((load.version, entry.clone(), server));
+                    running.push((load, entry.clone(), server));
                 }
             }
         }
@@ -41,7 +41,7 @@ impl<'a> Servers<'a> {
         for contest in self.contests {
             let Kind::Server(load) = contest.kind else { continue };
             for entry in &contest.entries {
-                let server = find(&self.running, load.version, entry).context("every server runs")?;
+                let server = find(&self.running, load, entry).context("every server runs")?;
                 let requests = load.requests / options.divisor;
                 drive(self.programs, entry, server, load, requests / 10)?;
                 let before = server.cpu()?;
@@ -70,10 +70,13 @@ fn loads(contests: &[Contest]) -> impl Iterator<Item = (Load, &[Entry])> {
     })
 }
 
-/// The one of that version and label.
-fn find<'s>(running: &'s [(Version, Entry, Server)], version: Version, entry: &Entry) -> Option<&'s Server> {
-    let is_own =
-        |(spoken, other, _): &&(Version, Entry, Server)| *spoken == version && other.label == entry.label;
+/// The one of that version, label and work. The floor moves other octets under another load.
+fn find<'s>(running: &'s [(Load, Entry, Server)], load: Load, entry: &Entry) -> Option<&'s Server> {
+    let is_own = |(spoken, other, _): &&(Load, Entry, Server)| {
+        spoken.version == load.version
+            && (other.label, other.work) == (entry.label, entry.work)
+            && (!entry.is_floor() || spoken.traffic == load.traffic)
+    };
     running.iter().find(is_own).map(|(_, _, server)| server)
 }
 
@@ -101,7 +104,10 @@ fn command(programs: &Programs, entry: &Entry, load: Load) -> Result<(PathBuf, V
     let found = |name: &str| find_program(name).with_context(|| format!("{name} is not there"));
     let port = free_port()?;
     Ok(match entry.by {
-        By::Alula => (programs.bench.program().to_owned(), args(["serve"]), None),
+        By::Alula => {
+            let words: &[&str] = if entry.work == "serve-split" { &["serve", "split"] } else { &["serve"] };
+            (programs.bench.program().to_owned(), args(words), None)
+        }
         By::Rust => (programs.rust.clone(), args([entry.peer, entry.work]), None),
         By::Go => (programs.go.clone(), args([entry.work]), None),
         By::Floor => {
@@ -184,7 +190,7 @@ hosts:
     ))
 }
 
-/// Requests per second under so many requests.
+/// Requests per second under so many requests: of h2load, where they repeat.
 pub(super) fn drive(
     programs: &Programs,
     entry: &Entry,
@@ -202,6 +208,8 @@ pub(super) fn drive(
         let floor::Octets { up, down } = floor::of_server(load);
         let [up, down, port] = [up, down, port.into()].map(|number: u64| number.to_string());
         (programs.rust.clone(), args(["floor", "drive", &requests_text, &c, &m, &up, &down, &port]))
+    } else if load.traffic != Traffic::Repeated {
+        return drive_counted(programs, entry, server, load, requests);
     } else {
         let url = format!("http://127.0.0.1:{port}/hello");
         let program = find_program("h2load").context("h2load is not there")?;
@@ -214,6 +222,27 @@ pub(super) fn drive(
     let per_second = if entry.is_floor() { printed.trim().parse().ok() } else { h2load(&printed, requests) };
     per_second
         .with_context(|| format!("{} did not answer all of {requests} requests:\n{printed}", entry.label))
+}
+
+/// Has the driver of `crates/bench` make so many requests on one connection: for figures that must not depend on how h2load cuts
+/// batches. The requests that repeat are octet for octet those of h2load.
+pub(super) fn drive_counted(
+    programs: &Programs,
+    entry: &Entry,
+    server: &Server,
+    load: Load,
+    requests: u64,
+) -> Result<f64> {
+    if entry.is_floor() {
+        return drive(programs, entry, server, load, requests);
+    }
+    let version = if load.version == Version::Http1 { "h1" } else { "h2" };
+    let numbers = [load.in_flight, server.port.into(), requests].map(|number: u64| number.to_string());
+    let words = ["load", version, load.traffic.name()].map(str::to_owned);
+    let all = args(words.into_iter().chain(numbers));
+    let command = Under::OneCore.command(programs.bench.program(), &all, server.core)?;
+    let (printed, _) = output(command).with_context(|| entry.label.to_owned())?;
+    printed.trim().parse().with_context(|| format!("{} did not answer:\n{printed}", entry.label))
 }
 
 /// Requests per second, if so many were answered, and well.

@@ -65,8 +65,14 @@ fn differences(workload: &Workload, before: &Row, now: &Row, tolerance: Toleranc
     if workload.allocations == Use::Held && allocations != recorded {
         lines.push(format!("{name}: {allocations} allocations, {recorded} recorded"));
     }
+    if workload.allocations == Use::Resident && now.octets > before.octets * RESIDENT_MAX {
+        lines.push(format!("{name}: {:.0} octets resident, {:.0} recorded", now.octets, before.octets));
+    }
     lines
 }
+
+/// So many times the resident octets are too many: the kernel counts pages, and the allocator gives back whole ones.
+const RESIDENT_MAX: f64 = 1.2;
 
 #[cfg(test)]
 mod tests {
@@ -80,6 +86,7 @@ mod tests {
             instructions,
             allocations: Use::Held,
             within: String::new(),
+            load: String::new(),
             what: String::new(),
         }
     }
@@ -120,6 +127,15 @@ mod tests {
         let (before, now) = (row("a", 1000.0, 0.0), row("a", 2000.0, 1.0));
         let found = ["a: 1 allocations, 0 recorded"];
         assert_eq!(lines_with(&workload("a", Use::Told), before, now, "one"), found);
+    }
+
+    #[test]
+    fn a_resident_set_that_grew_is_found() {
+        let holds = |octets: f64| Row { instructions: None, octets, ..row("a", 0.0, 0.0) };
+        let workload = Workload { allocations: Use::Resident, ..workload("a", Use::Nothing) };
+        let lines = |now: f64| lines_with(&workload, holds(10_000.0), holds(now), "one");
+        assert_eq!(lines(11_900.0), [""; 0]);
+        assert_eq!(lines(12_100.0), ["a: 12100 octets resident, 10000 recorded"]);
     }
 
     #[test]

@@ -27,6 +27,8 @@ pub(crate) struct Workload {
     pub(crate) allocations: Use,
     /// The function whose instructions count, with all it calls; empty is the whole program.
     pub(crate) within: String,
+    /// The load and the work that peers beside it must share; empty if it has none.
+    pub(crate) load: String,
     pub(crate) what: String,
 }
 
@@ -37,6 +39,8 @@ pub(crate) enum Use {
     Held,
     /// It is told, since it varies by itself.
     Told,
+    /// Its octets are those of the resident set, and are held to what is recorded.
+    Resident,
     Nothing,
 }
 
@@ -145,10 +149,10 @@ impl Bench {
 }
 
 impl Workload {
-    fn parse(line: &str) -> Result<Self> {
+    pub(crate) fn parse(line: &str) -> Result<Self> {
         let columns: Vec<&str> = line.split('\t').collect();
-        let [name, units, instructions, allocations, within, what] = columns[..] else {
-            bail!("six columns are wanted: {line}");
+        let [name, units, instructions, allocations, within, load, what] = columns[..] else {
+            bail!("seven columns are wanted: {line}");
         };
         Ok(Self {
             name: name.into(),
@@ -156,6 +160,7 @@ impl Workload {
             instructions: Use::parse(instructions)?,
             allocations: Use::parse(allocations)?,
             within: within.into(),
+            load: load.into(),
             what: what.into(),
         })
     }
@@ -166,6 +171,7 @@ impl Use {
         Ok(match text {
             "held" => Self::Held,
             "told" => Self::Told,
+            "resident" => Self::Resident,
             "-" => Self::Nothing,
             other => bail!("{other} is no use of a figure"),
         })

@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 
 use super::figures::{Figures, Row, short};
 use super::measure::{Use, Workload};
-use super::peers::{Compared, Peer, Peers};
+use super::peers::{Compared, Goal, Peer, Peers};
 
 const BEGIN: &str = "<!-- costs: written by `cargo xtask costs --write` -->\n";
 const END: &str = "<!-- end of costs -->\n";
@@ -35,8 +35,8 @@ pub(crate) fn replaced(
 /// One row per workload that has figures.
 pub(crate) fn markdown(workloads: &[Workload], figures: &Figures, peers: &Peers) -> String {
     let mut text = String::from(
-        "| workload | one unit | instructions | allocations | best peer | hyper, h2 | goal | goal met |\n\
-         | --- | --- | ---: | ---: | --- | --- | ---: | --- |\n",
+        "| workload | one unit | instructions | allocations | both at | best peer | hyper, h2 | goal | goal met |\n\
+         | --- | --- | ---: | ---: | --- | --- | --- | ---: | --- |\n",
     );
     for workload in workloads {
         let Some(row) = figures.get(&workload.name) else { continue };
@@ -46,14 +46,15 @@ pub(crate) fn markdown(workloads: &[Workload], figures: &Figures, peers: &Peers)
         let goal = compared.and_then(|compared| compared.goal);
         writeln!(
             text,
-            "| `{}` | {} | {} | {} | {} | {} | {} | {} |",
+            "| `{}` | {} | {} | {} | {} | {} | {} | {} | {} |",
             workload.name,
             workload.what,
             row.instructions.map_or("–".into(), |own| about(workload.instructions) + &thousands(own)),
-            about(workload.allocations) + &allocations(row),
+            about(workload.allocations) + &allocations(workload, row),
+            compared.and_then(|compared| compared.load.as_deref()).unwrap_or("–"),
             best.map_or("–".into(), |peer| against(peer, row)),
             hyper.map_or("–".into(), |peer| against(peer, row)),
-            goal.map_or("–".into(), |goal| format!("{}, 0 allocations", thousands(goal))),
+            goal.map_or("–".into(), wanted),
             compared.map_or("–".into(), |compared| verdict(compared, row)),
         )
         .expect("a String takes any text");
@@ -66,8 +67,11 @@ fn about(figure: Use) -> String {
     if figure == Use::Told { "≈ ".into() } else { String::new() }
 }
 
-fn allocations(row: &Row) -> String {
+fn allocations(workload: &Workload, row: &Row) -> String {
     match row.allocations {
+        _ if workload.allocations == Use::Resident => {
+            format!("– ({} octets resident)", thousands(row.octets))
+        }
         0.0 => "0".into(),
         allocations => format!("{} ({} octets)", short(allocations), thousands(row.octets)),
     }
@@ -85,16 +89,36 @@ fn against(peer: &Peer, row: &Row) -> String {
     if let Some(allocations) = peer.allocations {
         write!(text, ", {} allocations", short(allocations)).expect("as above");
     }
+    if let Some(resident) = peer.resident {
+        let times = resident / row.octets;
+        write!(text, " {} octets ({times:.1} ×)", thousands(resident)).expect("as above");
+    }
     text
 }
 
-fn verdict(compared: &Compared, row: &Row) -> String {
-    let (Some(goal), Some(own)) = (compared.goal, row.instructions) else { return "–".into() };
-    match (own <= goal, row.allocations == 0.0) {
-        (true, true) => "yes".into(),
-        (true, false) => "no: allocations".into(),
-        (false, _) => format!("no: {} above", thousands(own - goal)),
+fn wanted(goal: Goal) -> String {
+    match goal {
+        Goal::Work { instructions, allocations } => {
+            format!("{}, {} allocations", thousands(instructions), short(allocations))
+        }
+        Goal::Resident(octets) => format!("{} octets resident", thousands(octets)),
     }
+}
+
+fn verdict(compared: &Compared, row: &Row) -> String {
+    match (compared.goal, row.instructions) {
+        (Some(Goal::Work { instructions, allocations }), Some(own)) if own <= instructions => {
+            if row.allocations <= allocations { "yes".into() } else { "no: allocations".into() }
+        }
+        (Some(Goal::Work { instructions, .. }), Some(own)) => above(own - instructions),
+        (Some(Goal::Resident(octets)), _) if row.octets <= octets => "yes".into(),
+        (Some(Goal::Resident(octets)), _) => above(row.octets - octets),
+        _ => "–".into(),
+    }
+}
+
+fn above(by: f64) -> String {
+    format!("no: {} above", thousands(by))
 }
 
 /// Rounded, in groups of three digits.
@@ -124,10 +148,18 @@ mod tests {
     #[test]
     fn a_goal_is_met_by_instructions_and_allocations() {
         let compared = |goal| Compared { goal, ..Peers::load().unwrap().get("encode-e").unwrap().clone() };
-        assert_eq!(verdict(&compared(Some(600.0)), &row("a", 600.0, 0.0)), "yes");
-        assert_eq!(verdict(&compared(Some(600.0)), &row("a", 600.0, 1.0)), "no: allocations");
-        assert_eq!(verdict(&compared(Some(600.0)), &row("a", 1778.4, 0.0)), "no: 1,178 above");
+        let work = |allocations| compared(Some(Goal::Work { instructions: 600.0, allocations }));
+        assert_eq!(verdict(&work(0.0), &row("a", 600.0, 0.0)), "yes");
+        assert_eq!(verdict(&work(0.0), &row("a", 600.0, 1.0)), "no: allocations");
+        assert_eq!(verdict(&work(1.0), &row("a", 600.0, 1.0)), "yes");
+        assert_eq!(verdict(&work(0.0), &row("a", 1778.4, 0.0)), "no: 1,178 above");
         assert_eq!(verdict(&compared(None), &row("a", 1778.4, 0.0)), "–");
+        let holds = |octets: f64| Row { octets, instructions: None, ..row("a", 0.0, 0.0) };
+        let resident = compared(Some(Goal::Resident(16_384.0)));
+        assert_eq!(
+            [16_000.0, 17_000.0].map(|octets| verdict(&resident, &holds(octets))),
+            ["yes", "no: 616 above"]
+        );
     }
 
     #[test]
@@ -139,13 +171,14 @@ mod tests {
             instructions,
             allocations,
             within: String::new(),
+            load: "names known".into(),
             what: "one".into(),
         };
         let figures = Figures { rows: vec![row("encode-e", 500.0, 0.0)], ..Figures::default() };
         let peers = Peers::load().unwrap();
         let text = format!("before\n{BEGIN}old\n{END}after\n");
         let once = replaced(&text, std::slice::from_ref(&workload), &figures, &peers).unwrap();
-        assert!(once.contains("nghttp2 2,849 (5.7 ×), 1 allocations"), "{once}");
+        assert!(once.contains("| names known | h2, less its map 6,334 (12.7 ×), 0 allocations |"), "{once}");
         assert_eq!(replaced(&once, &[workload], &figures, &peers).unwrap(), once);
     }
 }

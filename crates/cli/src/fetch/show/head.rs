@@ -4,27 +4,27 @@ use alula::Response;
 use anstyle::{AnsiColor, Color, Style};
 use url::Url;
 
+use crate::terminal::Painted;
+
 const NAME: Style = Style::new().fg_color(Some(Color::Ansi(AnsiColor::Cyan)));
 const FIRST: Style = Style::new().fg_color(Some(Color::Ansi(AnsiColor::Blue)));
 
 /// The status line and the fields in the order of arrival, then an empty line.
-pub(in crate::fetch) fn response_head(response: &Response, is_coloured: bool) -> Vec<u8> {
+pub(in crate::fetch) fn response_head(response: &Response, head: &mut Painted) {
     let status = response.status();
-    let mut head = Painted { out: Vec::new(), is_coloured };
     head.paint(FIRST, response.version().to_string().as_bytes());
-    head.out.push(b' ');
     let mut line = status.code().to_string();
     if let Some(reason) = status.reason() {
         line.push(' ');
         line.push_str(reason);
     }
+    head.own(" ");
     head.paint(of_status(status.code()), line.as_bytes());
-    head.out.push(b'\n');
+    head.own("\n");
     for field in response.fields() {
-        head.field(field.name_bytes(), field.value());
+        paint_field(head, field.name_bytes(), field.value());
     }
-    head.out.push(b'\n');
-    head.out
+    head.own("\n");
 }
 
 /// Method, URL and the fields that are sent beside those that the connection adds, then an empty line.
@@ -32,42 +32,23 @@ pub(in crate::fetch) fn request_head(
     method: &str,
     url: &Url,
     fields: &[(String, String)],
-    is_coloured: bool,
-) -> Vec<u8> {
-    let mut head = Painted { out: Vec::new(), is_coloured };
+    head: &mut Painted,
+) {
     head.paint(FIRST.bold(), method.as_bytes());
-    head.out.push(b' ');
-    head.out.extend_from_slice(url.as_str().as_bytes());
-    head.out.push(b'\n');
+    head.own(" ");
+    head.text(url.as_str().as_bytes());
+    head.own("\n");
     for (name, value) in fields {
-        head.field(name.as_bytes(), value.as_bytes());
+        paint_field(head, name.as_bytes(), value.as_bytes());
     }
-    head.out.push(b'\n');
-    head.out
+    head.own("\n");
 }
 
-struct Painted {
-    out: Vec<u8>,
-    is_coloured: bool,
-}
-
-impl Painted {
-    fn paint(&mut self, style: Style, octets: &[u8]) {
-        let (before, after) = match self.is_coloured {
-            true => (style.render().to_string(), style.render_reset().to_string()),
-            false => Default::default(),
-        };
-        for part in [before.as_bytes(), octets, after.as_bytes()] {
-            self.out.extend_from_slice(part);
-        }
-    }
-
-    fn field(&mut self, name: &[u8], value: &[u8]) {
-        self.paint(NAME, name);
-        for part in [b": ", value, b"\n"] {
-            self.out.extend_from_slice(part);
-        }
-    }
+fn paint_field(head: &mut Painted, name: &[u8], value: &[u8]) {
+    head.paint(NAME, name);
+    head.own(": ");
+    head.text(value);
+    head.own("\n");
 }
 
 fn of_status(code: u16) -> Style {
@@ -85,14 +66,24 @@ fn of_status(code: u16) -> Style {
 mod tests {
     use super::*;
 
+    fn head(value: &str, is_seen: bool, is_coloured: bool) -> String {
+        let mut head = Painted::new(is_seen, is_coloured);
+        let fields = [("x".to_owned(), value.to_owned())];
+        request_head("GET", &Url::parse("http://a/b").unwrap(), &fields, &mut head);
+        String::from_utf8(head.into_octets()).unwrap()
+    }
+
     #[test]
     fn a_head_is_painted_without_being_changed() {
-        let url = Url::parse("http://a/b").unwrap();
-        let fields = [("x".to_owned(), "y".to_owned())];
-        assert_eq!(request_head("GET", &url, &fields, false), b"GET http://a/b\nx: y\n\n");
-        let painted = request_head("GET", &url, &fields, true);
-        let text = String::from_utf8(painted).unwrap();
+        assert_eq!(head("y", true, false), "GET http://a/b\nx: y\n\n");
+        let text = head("y", true, true);
         assert!(text.contains("\x1b[36mx\x1b[0m: y\n"), "{text:?}");
         assert_eq!(anstream::adapter::strip_str(&text).to_string(), "GET http://a/b\nx: y\n\n");
+    }
+
+    #[test]
+    fn a_terminal_is_given_no_orders() {
+        assert_eq!(head("a\u{9b}31m", true, false), "GET http://a/b\nx: a\\u{9b}31m\n\n");
+        assert_eq!(head("a\u{9b}31m", false, false), "GET http://a/b\nx: a\u{9b}31m\n\n");
     }
 }

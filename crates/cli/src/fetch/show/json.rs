@@ -1,8 +1,13 @@
 //! JSON for the eye. Tokens are copied, never read: numbers keep their digits, strings their escapes and members their order.
 
+use std::borrow::Cow;
+
 use anstyle::{AnsiColor, Color, Style};
 
-const INDENT: &[u8] = b"    ";
+use super::Show;
+use crate::terminal::{Painted, escaped_json};
+
+const INDENT: &str = "    ";
 
 const KEY: Style = color(AnsiColor::Blue);
 const STRING: Style = color(AnsiColor::Green);
@@ -13,20 +18,21 @@ const fn color(color: AnsiColor) -> Style {
     Style::new().fg_color(Some(Color::Ansi(color)))
 }
 
-/// JSON laid out, or with colours, or both; nothing when it is none.
-pub(super) fn shown(json: &[u8], is_laid_out: bool, is_coloured: bool) -> Option<Vec<u8>> {
+/// JSON laid out, or with colours, or both, and for a terminal with nothing in it that it obeys; nothing when it is none.
+pub(super) fn shown(json: &[u8], show: &Show) -> Option<Painted> {
     let text = std::str::from_utf8(json).ok()?;
     serde_json::from_str::<serde::de::IgnoredAny>(text).ok()?;
-    let mut writer = Writer { out: Vec::with_capacity(json.len() * 2), depth: 0, is_laid_out, is_coloured };
-    writer.write(json);
+    let text = if show.is_seen { escaped_json(text) } else { Cow::Borrowed(text) };
+    let out = Painted::new(show.is_seen, show.is_coloured);
+    let mut writer = Writer { out, depth: 0, is_laid_out: show.is_laid_out };
+    writer.write(text.as_bytes());
     Some(writer.out)
 }
 
 struct Writer {
-    out: Vec<u8>,
+    out: Painted,
     depth: usize,
     is_laid_out: bool,
-    is_coloured: bool,
 }
 
 impl Writer {
@@ -46,7 +52,7 @@ impl Writer {
             rest = after;
         }
         if self.is_laid_out {
-            self.out.push(b'\n');
+            self.out.own("\n");
         }
     }
 
@@ -54,50 +60,41 @@ impl Writer {
         match token[0] {
             first if is_space(first) => {
                 if !self.is_laid_out {
-                    self.out.extend_from_slice(token);
+                    self.out.text(token);
                 }
             }
-            b'{' | b'[' => self.open(token[0], after),
-            b'}' | b']' => self.close(token[0]),
+            b'{' | b'[' => self.open(token, after),
+            b'}' | b']' => self.close(token),
             b',' => {
-                self.out.push(b',');
+                self.out.own(",");
                 self.new_line();
             }
-            b':' => self.out.extend_from_slice(if self.is_laid_out { b": " } else { b":" }),
-            _ => self.paint(style_of(token, after), token),
+            b':' => self.out.own(if self.is_laid_out { ": " } else { ":" }),
+            _ => self.out.paint(style_of(token, after), token),
         }
     }
 
-    fn open(&mut self, bracket: u8, after: &[u8]) {
-        self.out.push(bracket);
+    fn open(&mut self, bracket: &[u8], after: &[u8]) {
+        self.out.text(bracket);
         self.depth += 1;
         if !matches!(after.trim_ascii_start().first(), Some(b'}' | b']')) {
             self.new_line();
         }
     }
 
-    fn close(&mut self, bracket: u8) {
+    fn close(&mut self, bracket: &[u8]) {
         self.depth = self.depth.saturating_sub(1);
         if !matches!(self.out.last(), Some(b'{' | b'[')) {
             self.new_line();
         }
-        self.out.push(bracket);
+        self.out.text(bracket);
     }
 
     fn new_line(&mut self) {
         if self.is_laid_out {
-            self.out.push(b'\n');
-            (0..self.depth).for_each(|_| self.out.extend_from_slice(INDENT));
+            self.out.own("\n");
+            (0..self.depth).for_each(|_| self.out.own(INDENT));
         }
-    }
-
-    fn paint(&mut self, style: Style, token: &[u8]) {
-        if !self.is_coloured {
-            return self.out.extend_from_slice(token);
-        }
-        self.out.extend_from_slice(style.render().to_string().as_bytes());
-        self.out.extend_from_slice(token);
-        self.out.extend_from_slice(style.render_reset().to_string().as_bytes());
     }
 }
 
@@ -133,8 +130,17 @@ const fn is_in_word(octet: u8) -> bool {
 mod tests {
     use super::*;
 
+    fn show(is_laid_out: bool, is_coloured: bool) -> Show {
+        Show { is_laid_out, is_coloured, ..Show::default() }
+    }
+
+    /// What is shown, as text.
+    fn text(json: &[u8], show: &Show) -> Option<String> {
+        shown(json, show).map(|painted| String::from_utf8(painted.into_octets()).unwrap())
+    }
+
     fn laid_out(json: &str) -> Option<String> {
-        shown(json.as_bytes(), true, false).map(|octets| String::from_utf8(octets).unwrap())
+        text(json.as_bytes(), &show(true, false))
     }
 
     #[test]
@@ -166,7 +172,7 @@ mod tests {
         for wrong in ["", "{", "{a:1}", "1 2", "\"\n\"", "01", "[1,]", "nul", "\u{feff}1"] {
             assert_eq!(laid_out(wrong), None, "{wrong:?}");
         }
-        assert_eq!(shown(b"\"\xff\"", true, false), None);
+        assert_eq!(text(b"\"\xff\"", &show(true, false)), None);
         let deep = "[".repeat(100_000);
         assert_eq!(laid_out(&deep), None);
     }
@@ -174,10 +180,19 @@ mod tests {
     #[test]
     fn colours_add_escapes_and_nothing_else() {
         let json = "{ \"a\" :\n[1, \"b\", null]}";
-        let coloured = String::from_utf8(shown(json.as_bytes(), false, true).unwrap()).unwrap();
+        let coloured = text(json.as_bytes(), &show(false, true)).unwrap();
         assert_eq!(anstream::adapter::strip_str(&coloured).to_string(), json);
         assert!(coloured.contains("\x1b[34m\"a\"\x1b[0m"), "{coloured:?}");
         assert!(coloured.contains("\x1b[36m1\x1b[0m") && coloured.contains("\x1b[32m\"b\"\x1b[0m"));
-        assert_eq!(shown(json.as_bytes(), false, false).unwrap(), json.as_bytes());
+        assert_eq!(text(json.as_bytes(), &show(false, false)).unwrap(), json);
+    }
+
+    #[test]
+    fn strings_for_a_terminal_hold_nothing_that_it_obeys() {
+        let json = "{\"a\u{9b}31m\":\r\n\"\u{7f}\"}";
+        for (is_seen, expected) in [(true, "{\"a\\u009b31m\":\n\"\\u007f\"}"), (false, json)] {
+            let show = Show { is_seen, ..Show::default() };
+            assert_eq!(text(json.as_bytes(), &show).unwrap(), expected);
+        }
     }
 }

@@ -9,7 +9,10 @@ use std::io::{IsTerminal as _, stdout};
 use alula::{KnownName, Response};
 
 use super::destination::Destination;
-use crate::args::{ColorWhen, OutputArgs, Pretty};
+use crate::{
+    args::{ColorWhen, OutputArgs, Pretty},
+    terminal::Painted,
+};
 pub(super) use head::{request_head, response_head};
 pub(super) use sink::Sink;
 
@@ -25,10 +28,11 @@ pub(super) struct Show {
     pub(super) content: bool,
     pub(super) is_laid_out: bool,
     pub(super) is_coloured: bool,
-    /// Somebody looks at a terminal: what would upset it is not written.
+    /// It goes to a terminal: heads hold nothing that it obeys, and what ends without a line end is given one, so that the prompt
+    /// stands on a line of its own.
+    pub(super) is_on_terminal: bool,
+    /// So does content, which nobody has asked for as it is: it holds nothing that a terminal obeys either.
     pub(super) is_seen: bool,
-    /// What ends without a line end is given one, so that the prompt stands on a line of its own.
-    pub(super) ends_lines: bool,
 }
 
 impl Show {
@@ -68,8 +72,8 @@ impl Show {
             content: parts.contains('b'),
             is_laid_out: layout,
             is_coloured: colours,
+            is_on_terminal: is_terminal,
             is_seen: is_terminal && matches!(to, Destination::Stdout { is_forced: false }),
-            ends_lines: is_terminal,
         }
     }
 
@@ -79,9 +83,14 @@ impl Show {
         self.content && (self.is_laid_out || self.is_coloured) && is_json(media_type)
     }
 
-    /// JSON for the eye; what is no JSON as it is.
-    pub(super) fn json(&self, octets: Vec<u8>) -> Vec<u8> {
-        json::shown(&octets, self.is_laid_out, self.is_coloured).unwrap_or(octets)
+    /// JSON for the eye, if it is JSON.
+    pub(super) fn json(&self, octets: &[u8]) -> Option<Painted> {
+        json::shown(octets, self)
+    }
+
+    /// An empty text for where this is shown.
+    pub(super) fn painted(&self) -> Painted {
+        Painted::new(self.is_on_terminal, self.is_coloured)
     }
 }
 
@@ -108,7 +117,7 @@ mod tests {
     #[test]
     fn a_terminal_is_shown_more_than_a_pipe() {
         let stdout = Destination::Stdout { is_forced: false };
-        let file = Destination::File { path: "a".into(), is_new: false };
+        let file = Destination::named(std::path::Path::new("a"));
         for (flags, method, to, is_terminal, auto, parts, layout, colours) in [
             (&[][..], "GET", &stdout, false, false, "b", false, false),
             (&[], "GET", &stdout, true, true, "hb", true, true),

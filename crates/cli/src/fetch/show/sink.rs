@@ -4,20 +4,25 @@ use super::{LAID_OUT_MAX, Show};
 use crate::{
     exit::{Exit, Failure, Outcome},
     fetch::output::Output,
+    terminal::Painted,
 };
+
+/// What no text has, in any coding but those of two and four octets.
+const BINARY: u8 = 0;
 
 /// Takes content piece by piece. JSON that is shown for the eye is held until it is whole; all else goes through.
 pub(in crate::fetch) struct Sink {
     output: Output,
     show: Show,
     held: Option<Vec<u8>>,
-    has_begun: bool,
+    /// Octets of content that are written.
+    octets: u64,
     last: u8,
 }
 
 impl Sink {
     pub(in crate::fetch) fn new(output: Output, show: Show, holds: bool) -> Self {
-        Self { output, show, held: holds.then(Vec::new), has_begun: false, last: b'\n' }
+        Self { output, show, held: holds.then(Vec::new), octets: 0, last: b'\n' }
     }
 
     pub(in crate::fetch) fn write(&mut self, octets: &[u8]) -> Outcome {
@@ -30,7 +35,7 @@ impl Sink {
                 Ok(())
             }
             _ => {
-                self.release()?;
+                self.pass_held()?;
                 self.pass(octets)
             }
         }
@@ -39,30 +44,63 @@ impl Sink {
     /// Writes what is held, laid out and coloured.
     pub(in crate::fetch) fn finish(mut self) -> Outcome {
         if let Some(held) = self.held.take() {
-            let shown = self.show.json(held);
-            self.pass(&shown)?;
+            match self.show.json(&held) {
+                Some(json) => self.pass_painted(json)?,
+                None => self.pass(&held)?,
+            }
         }
-        if self.show.ends_lines && self.last != b'\n' { self.output.write(b"\n") } else { Ok(()) }
+        self.end()
     }
 
     /// Writes what is held as it is: nothing more comes.
     pub(in crate::fetch) fn release(&mut self) -> Outcome {
+        self.pass_held()?;
+        self.end()
+    }
+
+    fn pass_held(&mut self) -> Outcome {
         match self.held.take() {
             Some(held) => self.pass(&held),
             None => Ok(()),
         }
     }
 
+    fn pass_painted(&mut self, painted: Painted) -> Outcome {
+        self.last = painted.last().unwrap_or(self.last);
+        self.output.show(painted)
+    }
+
+    /// Writes text. On a terminal it ends at the first octet that no text has.
     fn pass(&mut self, octets: &[u8]) -> Outcome {
-        let Some(last) = octets.last() else { return Ok(()) };
-        self.last = *last;
-        if !std::mem::replace(&mut self.has_begun, true) && self.show.is_seen && octets.contains(&0) {
-            return Err(Failure::new(
-                Exit::Local,
-                "the content is binary and is not written to a terminal: -o FILE keeps it, and -o - writes it still",
-            ));
+        let text = match self.show.is_seen {
+            true => octets.split(|octet| *octet == BINARY).next().unwrap_or_default(),
+            false => octets,
+        };
+        if let Some(last) = text.last() {
+            self.last = *last;
+            self.output.write(text)?;
         }
-        self.output.write(octets)
+        self.octets += text.len() as u64;
+        if text.len() < octets.len() { Err(self.stop()) } else { Ok(()) }
+    }
+
+    /// Says that the rest is not shown.
+    fn stop(&mut self) -> Failure {
+        let why = format!(
+            "the content is binary from octet {} on, and is shown no further: -o FILE keeps it, and -o - writes it still",
+            self.octets
+        );
+        self.end().err().unwrap_or_else(|| Failure::new(Exit::Local, why))
+    }
+
+    fn end(&mut self) -> Outcome {
+        self.output.end()?;
+        let is_unended = self.show.is_on_terminal && self.last != b'\n';
+        if is_unended {
+            self.last = b'\n';
+            self.output.write(b"\n")?;
+        }
+        Ok(())
     }
 }
 
@@ -74,14 +112,19 @@ mod tests {
     use crate::fetch::{destination::Destination, output::There};
 
     /// What is written of these pieces.
-    fn written(name: &str, show: Show, holds: bool, pieces: &[&[u8]]) -> Result<Vec<u8>, Failure> {
+    fn written(
+        name: &str,
+        show: Show,
+        holds: bool,
+        pieces: &[&[u8]],
+    ) -> Result<(Vec<u8>, Option<String>), Failure> {
         let path = std::env::temp_dir().join(format!("alula-sink-{name}-{}", std::process::id()));
-        let to = Destination::File { path: path.clone(), is_new: false };
-        let mut sink = Sink::new(Output::open(&to, There::IsReplaced, false)?, show, holds);
+        let output = Output::open(&Destination::named(&path), There::IsReplaced, false)?;
+        let mut sink = Sink::new(if show.is_seen { output.seen() } else { output }, show, holds);
         let outcome = pieces.iter().try_for_each(|piece| sink.write(piece)).and_then(|()| sink.finish());
         let content = fs::read(&path).unwrap();
         fs::remove_file(path).unwrap();
-        outcome.map(|()| content)
+        Ok((content, outcome.err().map(|failure| failure.sentence().to_owned())))
     }
 
     #[test]
@@ -90,23 +133,44 @@ mod tests {
         for (pieces, expected) in
             [(&[&b"[1"[..], b",2]"][..], &b"[\n    1,\n    2\n]\n"[..]), (&[b"[1", b","], b"[1,"), (&[], b"")]
         {
-            assert_eq!(written("held", show, true, pieces).unwrap(), expected);
+            assert_eq!(written("held", show, true, pieces).unwrap(), (expected.to_vec(), None));
         }
         let long = vec![b' '; LAID_OUT_MAX];
-        let all = written("long", show, true, &[b"[", &long, b"]"]).unwrap();
+        let (all, _) = written("long", show, true, &[b"[", &long, b"]"]).unwrap();
         assert_eq!((all.len(), all[0], all[LAID_OUT_MAX]), (LAID_OUT_MAX + 2, b'[', b' '));
     }
 
     #[test]
-    fn a_terminal_gets_no_binary_and_a_line_end() {
-        let seen = Show { content: true, is_seen: true, ends_lines: true, ..Show::default() };
-        assert_eq!(written("text", seen, false, &[b"a", b"b"]).unwrap(), b"ab\n");
-        assert_eq!(written("line", seen, false, &[b"a\n"]).unwrap(), b"a\n");
-        assert_eq!(written("none", seen, false, &[]).unwrap(), b"");
-        assert!(written("binary", seen, false, &[b"a\0"]).is_err());
+    fn a_terminal_gets_text_piece_by_piece_and_a_line_end() {
+        let seen = Show { content: true, is_on_terminal: true, is_seen: true, ..Show::default() };
+        for (pieces, expected) in [
+            (&[&b"a"[..], b"b"][..], "ab\n"),
+            (&[b"a\n"], "a\n"),
+            (&[], ""),
+            (&[b"a\xc2", b"\x9b31m\x1b", b"[31m"], "a\\u{9b}31m\\x1b[31m\n"),
+            (&[b"a\r", b"\nb\r"], "a\nb\\x0d\n"),
+            (&[b"a\xe2", b"\x82"], "a\\xe2\\x82\n"),
+        ] {
+            assert_eq!(written("text", seen, false, pieces).unwrap(), (expected.as_bytes().to_vec(), None));
+        }
+    }
+
+    #[test]
+    fn a_terminal_gets_text_up_to_the_first_binary_octet() {
+        let seen = Show { content: true, is_on_terminal: true, is_seen: true, ..Show::default() };
+        for (holds, pieces, expected, place) in [
+            (false, &[&b"a\0b"[..], b"c"][..], &b"a\n"[..], "octet 1 on"),
+            (false, &[b"ab", b"c\n", b"\0"], b"abc\n", "octet 4 on"),
+            (false, &[b"\0"], b"", "octet 0 on"),
+            (true, &[b"[1,", b"\0]"], b"[1,\n", "octet 3 on"),
+        ] {
+            let (shown, sentence) = written("binary", seen, holds, pieces).unwrap();
+            assert_eq!(shown, expected);
+            assert!(sentence.is_some_and(|sentence| sentence.contains(place)), "{place}");
+        }
         let forced = Show { is_seen: false, ..seen };
-        assert_eq!(written("forced", forced, false, &[b"\0"]).unwrap(), b"\0\n");
+        assert_eq!(written("forced", forced, false, &[b"\0\x1b"]).unwrap().0, b"\0\x1b\n");
         let none = Show { content: false, ..seen };
-        assert_eq!(written("nothing", none, false, &[b"a\0"]).unwrap(), b"");
+        assert_eq!(written("nothing", none, false, &[b"a\0"]).unwrap(), (b"".to_vec(), None));
     }
 }

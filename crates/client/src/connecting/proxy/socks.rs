@@ -51,7 +51,7 @@ pub(crate) async fn ask(
         _ => return Err(refused("it speaks another protocol", Retry::Pointless)),
     };
     let mut address = vec![0; octets + 2];
-    proxy.read_exact(&mut address).await.map(drop).map_err(|error| broken(&error))
+    proxy.read_exact(&mut address).await.map(drop).map_err(broken)
 }
 
 /// Agrees on how to say who asks, and says it.
@@ -121,12 +121,12 @@ fn put_counted(message: &mut Vec<u8>, text: &str) -> Result<(), Error> {
 }
 
 async fn send(proxy: &mut (impl Transport + ?Sized), message: &[u8]) -> Result<(), Error> {
-    proxy.write_all(message).await.map_err(|error| broken(&error))
+    proxy.write_all(message).await.map_err(broken)
 }
 
 async fn receive<const OCTETS: usize>(proxy: &mut (impl Transport + ?Sized)) -> Result<[u8; OCTETS], Error> {
     let mut message = [0; OCTETS];
-    proxy.read_exact(&mut message).await.map_err(|error| broken(&error))?;
+    proxy.read_exact(&mut message).await.map_err(broken)?;
     Ok(message)
 }
 
@@ -134,7 +134,7 @@ fn check_version(version: u8) -> Result<(), Error> {
     if version == VERSION { Ok(()) } else { Err(refused("it speaks another protocol", Retry::Pointless)) }
 }
 
-const fn refused(why: &'static str, retry: Retry) -> Error {
+fn refused(why: &'static str, retry: Retry) -> Error {
     Error::new(Phase::Proxy, Cause::Socks(why), retry)
 }
 

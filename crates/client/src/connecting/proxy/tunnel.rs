@@ -27,8 +27,8 @@ pub(crate) async fn ask(
     };
     let mut machine = Connection::client(config);
     let request = request(&mut machine, authority)?;
-    proxy.write_all(request.unsent()).await.map_err(|error| broken(&error))?;
-    proxy.flush().await.map_err(|error| broken(&error))?;
+    proxy.write_all(request.unsent()).await.map_err(broken)?;
+    proxy.flush().await.map_err(broken)?;
     let mut input = Vec::new();
     let stream = answer(&mut machine, proxy, &mut input).await?;
     let mut head = Head::new();
@@ -72,7 +72,7 @@ async fn answer(
         if let Some(stream) = answered {
             return Ok(stream);
         }
-        if is_done && proxy.read_buf(input).await.map_err(|error| broken(&error))? == 0 {
+        if is_done && proxy.read_buf(input).await.map_err(broken)? == 0 {
             return Err(Error::new(Phase::Proxy, Cause::Closed, Retry::Safe));
         }
     }

@@ -34,7 +34,7 @@ pub struct Http1Attacker {
 
 impl Http1Attacker {
     /// A request to be hidden in another: nobody may answer it.
-    pub const SMUGGLED: &str = "GET /patient HTTP/1.1\r\nHost: a\r\n\r\n";
+    pub const SMUGGLED: &str = "GET /read HTTP/1.1\r\nHost: a\r\n\r\n";
 
     /// Connects and says nothing.
     ///
@@ -80,6 +80,16 @@ impl Http1Attacker {
     pub fn flood(&mut self, times: usize, octets: impl AsRef<[u8]>) {
         for _ in 0..times {
             if !self.send(octets.as_ref()) || self.got.state().has_ended {
+                return;
+            }
+        }
+    }
+
+    /// Sends the same once in so long, until the connection has ended or long enough.
+    pub fn dribble(&mut self, every: Duration, octets: impl AsRef<[u8]>) {
+        let times = self.patience.as_nanos() / every.as_nanos();
+        for _ in 0..times {
+            if !self.send(octets.as_ref()) || self.got.wait_for(every, |state| state.has_ended).has_ended {
                 return;
             }
         }

@@ -51,7 +51,7 @@ impl AttackOnClientOverHttp1 {
         row.check_counted(&ledger);
         match (self.error, outcome) {
             (None, Ok(())) => {}
-            (Some(part), Err(error)) if error.to_string().contains(part) => {}
+            (Some(part), Err(error)) if format!("{error}; {}", error.retry()).contains(part) => {}
             (expected, outcome) => panic!("{}: {outcome:?} instead of {expected:?}", self.row),
         }
         if let Some(lift) = self.lift {

@@ -1,0 +1,8 @@
+//! The ends of connections: TLS that is cut, connections that ended or were written to while nobody read, resets, and GOAWAY
+//! as the first frame.
+
+mod goaway;
+mod peer;
+mod reset;
+mod reused;
+mod truncated;

@@ -1,0 +1,142 @@
+//! What a server's connection holds that was used once and waits for its next request, and what the ledger knows of it.
+//!
+//! The server has a thread of its own, so that what the allocator counts there is the server's. It is asked for its figures by
+//! a task on that thread, which runs after the connections' tasks have come to rest.
+
+use std::{
+    future::Future,
+    net::SocketAddr,
+    sync::{Arc, mpsc},
+    thread,
+};
+
+use alula::{Client, Error, Exchange, Identity, Ledger, Sent, Server, Status};
+use alula_tally::{Side, Tally};
+use alula_testkit::lists;
+use tokio::sync::{mpsc as channel, oneshot};
+
+#[global_allocator]
+static ALLOCATOR: Tally = Tally::system();
+
+/// Connections of each kind.
+const CONNECTIONS: usize = 64;
+
+/// The most that one in clear text holds, in octets of the heap.
+const CLEAR_TEXT_MAX: i64 = 16 * 1024;
+
+/// The octets that the server's heap holds, and those that its ledger knows of.
+type Figures = (i64, i64);
+
+#[test]
+fn a_connection_that_waits_holds_little_and_all_of_it_is_charged() {
+    assert!(alula_tally::is_installed());
+    // A server for each kind, counted by itself: connections that are idle for a second give memory back.
+    let kinds = [(false, false), (true, false), (false, true), (true, true)];
+    let servers: Vec<_> = (0..).map_while(Side::other).take(kinds.len()).map(Background::start).collect();
+    on_a_thread(Side::CLIENT, async move {
+        let (mut failures, mut clients) = (Vec::new(), Vec::new());
+        for ((http2, tls), server) in kinds.into_iter().zip(servers) {
+            let (live, charged) = server.per_connection(http2, tls, &mut clients).await;
+            let figures = format!("HTTP/2 {http2}, TLS {tls}: {live} octets held, {charged} charged");
+            println!("{figures}");
+            // What is charged is by sizes and capacities, and for tasks and sessions an estimate.
+            let is_charged = (live * 4 / 5..=live * 5 / 4).contains(&charged);
+            if !is_charged || !(tls || live <= CLEAR_TEXT_MAX) {
+                failures.push(figures);
+            }
+        }
+        assert!(failures.is_empty(), "{failures:#?}");
+    });
+}
+
+/// A server on a thread of its own.
+struct Background {
+    address: SocketAddr,
+    certificate: String,
+    ask: channel::UnboundedSender<oneshot::Sender<Figures>>,
+}
+
+impl Background {
+    fn start(side: Side) -> Self {
+        let (tell, told) = mpsc::channel();
+        thread::spawn(move || {
+            on_a_thread(side, async move {
+                let identity = Identity::self_signed(["localhost"]).unwrap();
+                let certificate = identity.certificate_pem().unwrap().to_owned();
+                let server = Server::builder().identity(identity).bind("127.0.0.1:0").await.unwrap();
+                let (ask, asked) = channel::unbounded_channel();
+                tokio::spawn(answer_questions(side, server.ledger(), asked));
+                tell.send(Self { address: server.address().unwrap(), certificate, ask }).unwrap();
+                server.serve(answer).await.unwrap();
+            });
+        });
+        told.recv().unwrap()
+    }
+
+    /// What one connection adds once there is one of its kind already; all of them stay open.
+    async fn per_connection(&self, http2: bool, tls: bool, clients: &mut Vec<Client>) -> Figures {
+        clients.push(self.connect(http2, tls).await);
+        let before = self.figures().await;
+        for _ in 0..CONNECTIONS {
+            clients.push(self.connect(http2, tls).await);
+        }
+        let after = self.figures().await;
+        let each = |after: i64, before: i64| (after - before) / CONNECTIONS as i64;
+        (each(after.0, before.0), each(after.1, before.1))
+    }
+
+    /// A client whose one connection was used once.
+    async fn connect(&self, http2: bool, tls: bool) -> Client {
+        let mut client = Client::builder().http2_prior_knowledge(http2 && !tls);
+        if tls {
+            client = client.add_roots_pem(self.certificate.as_bytes()).unwrap();
+        }
+        if !http2 {
+            client = client.http1_only();
+        }
+        let client = client.build().unwrap();
+        let scheme = if tls { "https" } else { "http" };
+        let url = format!("{scheme}://localhost:{}/", self.address.port());
+        let mut call = client.get(&url);
+        for (name, value) in lists::REQUEST {
+            call = call.field(name, value);
+        }
+        let mut response = call.send().await.unwrap();
+        assert_eq!(response.status(), Status::OK);
+        assert_eq!(response.body().copy_to(&mut tokio::io::sink()).await.unwrap(), 13);
+        client
+    }
+
+    async fn figures(&self) -> Figures {
+        let (tell, told) = oneshot::channel();
+        self.ask.send(tell).unwrap();
+        told.await.unwrap()
+    }
+}
+
+async fn answer_questions(
+    side: Side,
+    ledger: Arc<Ledger>,
+    mut asked: channel::UnboundedReceiver<oneshot::Sender<Figures>>,
+) {
+    while let Some(tell) = asked.recv().await {
+        // Whoever was ready to run before this task runs first.
+        tokio::task::yield_now().await;
+        let live = alula_tally::side(side).bytes_live();
+        tell.send((live, ledger.memory_held() as i64)).unwrap();
+    }
+}
+
+async fn answer(exchange: Exchange) -> Result<Sent, Error> {
+    let mut reply = exchange.respond(Status::OK);
+    for (name, value) in lists::RESPONSE {
+        reply = reply.field(name, value);
+    }
+    reply.send(b"Hello, World!").await
+}
+
+fn on_a_thread(side: Side, work: impl Future<Output = ()>) {
+    alula_tally::set_side(side);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(work);
+}

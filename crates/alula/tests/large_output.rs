@@ -1,0 +1,254 @@
+//! Output that waits for a socket is bounded by `Limits::output_soft_bytes`, however large the peer's windows are, and is
+//! produced as it drains: in both versions, in both roles, and for many streams in equal shares.
+//!
+//! An answer of 64 MiB to a peer with windows of 32 MiB was copied into the output as a whole window. The account of the
+//! connection's memory then closed a connection whose peer had done nothing wrong.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
+use alula::{
+    Client, ClientBuilder, Error, Exchange, Identity, Ledger, Limits, Response, Sent, Server, ServerBuilder,
+    Status, Stop,
+};
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    net::TcpStream,
+    sync::Barrier,
+};
+
+const MIB: usize = 1 << 20;
+
+/// Limits of a peer whose windows hold much more than output may.
+fn wide() -> Limits {
+    let window = 32 * MIB as u32;
+    Limits {
+        stream_window: window,
+        stream_window_max: window,
+        connection_window: window,
+        connection_window_max: window,
+        ..Limits::default()
+    }
+}
+
+async fn within<T>(work: impl Future<Output = T>) -> T {
+    tokio::time::timeout(Duration::from_secs(60), work).await.expect("in time")
+}
+
+/// Where a server listens, what it counts, and what stops it.
+struct Site {
+    url: String,
+    ledger: Arc<Ledger>,
+    stop: Stop,
+    /// What a client must trust, over TLS.
+    certificate: Option<String>,
+}
+
+impl Drop for Site {
+    fn drop(&mut self) {
+        self.stop.stop();
+    }
+}
+
+/// Serves over TLS where `with_tls`, else in clear text.
+async fn serve<H, F>(builder: ServerBuilder, with_tls: bool, handler: H) -> Site
+where
+    H: Fn(Exchange) -> F + Clone + Send + Sync + 'static,
+    F: Future<Output = Result<Sent, Error>> + Send + 'static,
+{
+    let identity = with_tls.then(|| Identity::self_signed(["localhost"]).unwrap());
+    let certificate = identity.as_ref().map(|identity| identity.certificate_pem().unwrap().to_owned());
+    let builder = if let Some(identity) = identity { builder.identity(identity) } else { builder };
+    let server = builder.bind("127.0.0.1:0").await.unwrap();
+    let scheme = if with_tls { "https" } else { "http" };
+    let url = format!("{scheme}://localhost:{}/", server.address().unwrap().port());
+    let (ledger, stop) = (server.ledger(), server.stop_handle());
+    tokio::spawn(server.serve(handler));
+    Site { url, ledger, stop, certificate }
+}
+
+impl Site {
+    fn client(&self, is_http2: bool, limits: Limits) -> Client {
+        let builder: ClientBuilder = Client::builder().limits(limits).http2_prior_knowledge(is_http2);
+        let builder = match &self.certificate {
+            Some(pem) => builder.add_roots_pem(pem.as_bytes()).unwrap(),
+            None => builder,
+        };
+        builder.build().unwrap()
+    }
+}
+
+async fn answer(exchange: Exchange, content: Arc<Vec<u8>>) -> Result<Sent, Error> {
+    exchange.respond(Status::OK).send(&content).await
+}
+
+async fn read(mut response: Response, count: &AtomicUsize) -> Result<(), Error> {
+    while let Some(chunk) = response.body().chunk().await? {
+        count.fetch_add(chunk.len(), Ordering::Relaxed);
+    }
+    Ok(())
+}
+
+/// The most memory that is held until the work is done.
+async fn most_held<T>(ledger: &Ledger, work: impl Future<Output = T>) -> (T, u64) {
+    let mut most = 0;
+    let mut work = std::pin::pin!(work);
+    loop {
+        most = most.max(ledger.memory_held());
+        tokio::select! {
+            biased;
+            done = &mut work => return (done, most),
+            () = tokio::task::yield_now() => {}
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_large_answer_to_a_large_window_is_whole_and_takes_little_memory() {
+    const OCTETS: usize = 64 * MIB;
+    for (is_http2, with_tls) in [(true, false), (false, false), (true, true)] {
+        let content = Arc::new(vec![7; OCTETS]);
+        let site =
+            serve(Server::builder(), with_tls, move |exchange| answer(exchange, content.clone())).await;
+        let client = site.client(is_http2, wide());
+        let count = AtomicUsize::new(0);
+        let call = async { read(client.get(&site.url).send().await?, &count).await };
+        let (outcome, most) = within(most_held(&site.ledger, call)).await;
+        println!(
+            "HTTP/2 {is_http2}, TLS {with_tls}: {outcome:?}, {} octets, {most} held",
+            count.load(Ordering::Relaxed)
+        );
+        assert!(outcome.is_ok(), "{outcome:?} after {} octets", count.load(Ordering::Relaxed));
+        assert_eq!(count.load(Ordering::Relaxed), OCTETS);
+        assert_eq!(site.ledger.count("CONNECTION_MEMORY"), 0);
+        assert!(most < 2 * MIB as u64, "{most} octets held");
+    }
+}
+
+#[tokio::test]
+async fn large_content_of_a_request_to_a_large_window_is_whole_and_takes_little_memory() {
+    for (is_http2, with_tls) in [(true, false), (false, false), (true, true)] {
+        let builder = Server::builder().limits(wide());
+        let site = serve(builder, with_tls, |mut exchange: Exchange| async move {
+            let mut octets = 0;
+            while let Some(chunk) = exchange.body().chunk().await? {
+                octets += chunk.len();
+            }
+            exchange.respond(Status::OK).send(octets.to_string().as_bytes()).await
+        })
+        .await;
+        let client = site.client(is_http2, Limits::default());
+        let ledger = client.ledger();
+        for octets in [3 * MIB, 16 * MIB] {
+            let content = vec![7; octets];
+            // The server's windows are known once it has answered.
+            client.get(&site.url).send().await.unwrap();
+            let call = async { client.post(&site.url).send_body(&content).await?.text(100).await };
+            let (outcome, most) = within(most_held(&ledger, call)).await;
+            println!("HTTP/2 {is_http2}, TLS {with_tls}: {outcome:?}, {most} held");
+            assert_eq!(outcome.unwrap(), octets.to_string());
+            assert_eq!(ledger.count("CONNECTION_MEMORY"), 0);
+            assert!(most < 2 * MIB as u64, "{most} octets held");
+        }
+    }
+}
+
+/// What a server holds for a peer that grants windows without end and reads nothing, until it is given up.
+async fn held_for_a_stalled_peer(request: &[u8], output_soft_bytes: u32) -> u64 {
+    let limits =
+        Limits { output_soft_bytes, body_rate_grace: Duration::from_millis(200), ..Limits::default() };
+    let content = Arc::new(vec![7; 64 * MIB]);
+    let builder = Server::builder().limits(limits);
+    let site = serve(builder, false, move |exchange| answer(exchange, content.clone())).await;
+    let mut socket =
+        TcpStream::connect(site.url.trim_start_matches("http://").trim_end_matches('/')).await.unwrap();
+    socket.write_all(request).await.unwrap();
+    let given_up = async {
+        while site.ledger.count("SLOW_CONTENT") == 0 {
+            assert_eq!(site.ledger.count("CONNECTION_MEMORY"), 0);
+            tokio::task::yield_now().await;
+        }
+    };
+    let ((), most) = within(most_held(&site.ledger, given_up)).await;
+    let _ = socket.read(&mut [0; 1]).await;
+    most
+}
+
+/// The preface, windows of 2^31-1 octets, and a request.
+fn http2_request() -> Vec<u8> {
+    const MOST: [u8; 4] = [0x7f, 0xff, 0xff, 0xff];
+    const MORE: [u8; 4] = [0x7f, 0xff, 0, 0];
+    let mut octets = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_vec();
+    octets.extend([0, 0, 6, 4, 0, 0, 0, 0, 0, 0, 4]);
+    octets.extend(MOST);
+    octets.extend([0, 0, 4, 8, 0, 0, 0, 0, 0]);
+    octets.extend(MORE);
+    // GET, http, "/", and an authority that is `a`.
+    octets.extend([0, 0, 6, 1, 5, 0, 0, 0, 1, 0x82, 0x86, 0x84, 0x41, 1, b'a']);
+    octets
+}
+
+#[tokio::test]
+async fn the_limit_is_what_bounds_the_output() {
+    let http1 = b"GET / HTTP/1.1\r\nhost: a\r\n\r\n".to_vec();
+    for request in [http2_request(), http1] {
+        let mut held = [0; 2];
+        for (held, limit) in held.iter_mut().zip([16 * 1024, MIB as u32]) {
+            *held = held_for_a_stalled_peer(&request, limit).await;
+        }
+        println!("held at most: {held:?}");
+        // Beside the output a connection holds its input and its tables.
+        assert!(held[0] < 200 * 1024, "{held:?}");
+        assert!((MIB as u64..5 * MIB as u64 / 2).contains(&held[1]), "{held:?}");
+    }
+}
+
+#[tokio::test]
+async fn streams_that_write_at_once_share_the_output() {
+    const STREAMS: usize = 24;
+    const OCTETS: usize = 4 * MIB;
+    const PIECE: usize = 64 * 1024;
+    let written: Arc<Vec<AtomicUsize>> = Arc::new((0..STREAMS).map(|_| AtomicUsize::new(0)).collect());
+    let least = Arc::new(AtomicUsize::new(OCTETS));
+    let (gate, names, least_seen) =
+        (Arc::new(Barrier::new(STREAMS)), Arc::new(AtomicUsize::new(0)), least.clone());
+    let site = serve(Server::builder(), false, move |exchange: Exchange| {
+        let (written, gate, least) = (written.clone(), gate.clone(), least_seen.clone());
+        let index = names.fetch_add(1, Ordering::Relaxed);
+        async move {
+            let mut writer = exchange.respond(Status::OK).stream().await?;
+            gate.wait().await;
+            for _ in 0..OCTETS / PIECE {
+                writer.write(&[7; PIECE]).await?;
+                written[index].fetch_add(PIECE, Ordering::Relaxed);
+            }
+            let last = written.iter().map(|count| count.load(Ordering::Relaxed)).min().unwrap();
+            least.fetch_min(last, Ordering::Relaxed);
+            writer.finish().await
+        }
+    })
+    .await;
+    // Windows are never what a stream waits for.
+    let limits = Limits { connection_window: 128 * MIB as u32, ..wide() };
+    let client = site.client(true, limits);
+    let tasks: Vec<_> = (0..STREAMS)
+        .map(|_| {
+            let (client, url) = (client.clone(), site.url.clone());
+            tokio::spawn(async move {
+                let count = AtomicUsize::new(0);
+                read(client.get(&url).send().await?, &count).await.map(|()| count.into_inner())
+            })
+        })
+        .collect();
+    for task in tasks {
+        assert_eq!(within(task).await.unwrap().unwrap(), OCTETS);
+    }
+    let least = least.load(Ordering::Relaxed);
+    println!("when the first of {STREAMS} had written all, the last had written {least} of {OCTETS} octets");
+    assert!(least > OCTETS * 9 / 10, "{least}");
+}

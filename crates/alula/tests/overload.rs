@@ -1,0 +1,196 @@
+//! A server refuses new requests while it holds more memory than new ones may find, over real sockets and both versions.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    task::Poll,
+    time::Duration,
+};
+
+use alula::{Client, Error, Exchange, Ledger, Limits, Reservation, Retry, Sent, Server, Status};
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    net::TcpStream,
+};
+
+const OVERLOADED: &str = "OVERLOADED";
+/// How often a client sends by itself what the peer cannot have acted on.
+const TRIES: u64 = 3;
+
+/// Fewer than the connections of HTTP/1.1 that a client has to one origin.
+const CALLS: usize = 5;
+/// What the future of one handler holds at least.
+const LARGE: usize = 20_000;
+
+/// A server, what it has counted, and how often its handler was called.
+struct Served {
+    authority: String,
+    ledger: Arc<Ledger>,
+    calls: Arc<AtomicUsize>,
+}
+
+async fn answer(exchange: Exchange, calls: Arc<AtomicUsize>) -> Result<Sent, Error> {
+    calls.fetch_add(1, Ordering::Relaxed);
+    match exchange.request().path() {
+        "/large" => {
+            let room = [7_u8; LARGE];
+            std::future::pending::<()>().await;
+            exchange.respond(Status::OK).send(&room).await
+        }
+        "/reserve" => match exchange.reserve(u64::from(u32::MAX)) {
+            Some(_) => exchange.respond(Status::OK).send(b"").await,
+            None => exchange.respond(Status::INSUFFICIENT_STORAGE).send(b"").await,
+        },
+        _ => exchange.respond(Status::OK).send(b"ok").await,
+    }
+}
+
+async fn serve(limits: Limits) -> Served {
+    let server = Server::builder().limits(limits).bind("127.0.0.1:0").await.unwrap();
+    let (authority, ledger) = (server.address().unwrap().to_string(), server.ledger());
+    let calls = Arc::new(AtomicUsize::new(0));
+    let counted = calls.clone();
+    tokio::spawn(server.serve(move |exchange| answer(exchange, counted.clone())));
+    Served { authority, ledger, calls }
+}
+
+impl Served {
+    /// Reserves whatever is left, beside what is reserved already: connections may have given some of their memory back.
+    fn fill(&self, limits: &Limits, reserved: &mut Vec<Reservation>) {
+        let left = limits.process_memory_soft_bytes().saturating_sub(self.ledger.memory_held());
+        if left > 0 {
+            reserved.push(self.ledger.reserve(left).expect("it is just what is left"));
+        }
+        assert!(self.ledger.is_overloaded());
+    }
+}
+
+/// Sends octets on a connection of HTTP/1.1 and reads until a whole head has come.
+async fn ask(socket: &mut TcpStream, request: &str) -> String {
+    socket.write_all(request.as_bytes()).await.unwrap();
+    let mut answer = Vec::new();
+    while !answer.windows(4).any(|octets| octets == b"\r\n\r\n") {
+        let octets = socket.read_buf(&mut answer).await.unwrap();
+        assert!(octets > 0, "closed after {:?}", String::from_utf8_lossy(&answer));
+    }
+    String::from_utf8(answer).unwrap().to_lowercase()
+}
+
+#[tokio::test]
+async fn http1_is_answered_503_and_the_connection_stays() {
+    let limits = Limits { process_memory_bytes: 8 << 20, ..Limits::default() };
+    let served = serve(limits.clone()).await;
+    let mut reserved = Vec::new();
+    let mut socket = TcpStream::connect(&served.authority).await.unwrap();
+    for (number, request) in [
+        "GET / HTTP/1.1\r\nhost: a\r\n\r\n",
+        "HEAD / HTTP/1.1\r\nhost: a\r\n\r\n",
+        "POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 3\r\n\r\nabc",
+        "POST / HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n",
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        served.fill(&limits, &mut reserved);
+        let answer = ask(&mut socket, request).await;
+        assert!(answer.starts_with("http/1.1 503 "), "{request:?}: {answer}");
+        assert!(answer.contains("\r\nretry-after: 5\r\n"), "{answer}");
+        assert_eq!(served.ledger.count(OVERLOADED), number as u64 + 1);
+    }
+    assert_eq!(served.calls.load(Ordering::Relaxed), 0, "no handler runs");
+    drop(reserved);
+    assert!(!served.ledger.is_overloaded());
+    let answer = ask(&mut socket, "GET / HTTP/1.1\r\nhost: a\r\n\r\n").await;
+    assert!(answer.starts_with("http/1.1 200 "), "{answer}");
+    assert_eq!(served.calls.load(Ordering::Relaxed), 1);
+}
+
+#[tokio::test]
+async fn pipelined_requests_of_http1_are_refused_each() {
+    let limits = Limits { process_memory_bytes: 8 << 20, ..Limits::default() };
+    let served = serve(limits.clone()).await;
+    let mut reserved = Vec::new();
+    served.fill(&limits, &mut reserved);
+    let mut socket = TcpStream::connect(&served.authority).await.unwrap();
+    let requests = "GET / HTTP/1.1\r\nhost: a\r\n\r\n".repeat(19)
+        + "GET / HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n";
+    socket.write_all(requests.as_bytes()).await.unwrap();
+    let mut answers = String::new();
+    socket.read_to_string(&mut answers).await.unwrap();
+    assert_eq!(answers.matches("HTTP/1.1 503 ").count(), 20, "{answers}");
+    assert_eq!((served.ledger.count(OVERLOADED), served.calls.load(Ordering::Relaxed)), (20, 0));
+}
+
+#[tokio::test]
+async fn http2_refuses_the_stream_and_the_connection_stays() {
+    let limits = Limits { process_memory_bytes: 8 << 20, ..Limits::default() };
+    let served = serve(limits.clone()).await;
+    let url = format!("http://{}/", served.authority);
+    let client = Client::builder().http2_prior_knowledge(true).build().unwrap();
+    assert_eq!(client.get(&url).send().await.unwrap().status(), Status::OK);
+    let mut reserved = Vec::new();
+    for number in 1..4 {
+        served.fill(&limits, &mut reserved);
+        let error = client.post(&url).send_body(b"abc").await.unwrap_err();
+        assert_eq!(error.retry(), Retry::Safe, "{error}: a POST may be sent again");
+        assert_eq!(served.ledger.count(OVERLOADED), TRIES * number, "the client has tried again by itself");
+    }
+    assert_eq!(served.calls.load(Ordering::Relaxed), 1, "no handler runs");
+    drop(reserved);
+    assert_eq!(client.get(&url).send().await.unwrap().status(), Status::OK);
+}
+
+#[tokio::test]
+async fn a_handler_that_finds_no_room_says_so_itself() {
+    let served = serve(Limits::default()).await;
+    let url = format!("http://{}/reserve", served.authority);
+    let client = Client::builder().http2_prior_knowledge(true).build().unwrap();
+    assert_eq!(client.get(&url).send().await.unwrap().status(), Status::INSUFFICIENT_STORAGE);
+    assert_eq!(served.ledger.count(OVERLOADED), 0);
+}
+
+#[tokio::test]
+async fn a_server_that_does_not_shed_serves_up_to_its_bound() {
+    let limits =
+        Limits { process_memory_bytes: 8 << 20, process_memory_soft_percent: 100, ..Limits::default() };
+    let served = serve(limits.clone()).await;
+    let mut socket = TcpStream::connect(&served.authority).await.unwrap();
+    assert!(ask(&mut socket, "GET / HTTP/1.1\r\nhost: a\r\n\r\n").await.starts_with("http/1.1 200 "));
+    let _reservation = served.ledger.reserve(7 << 20).expect("less than all");
+    assert!(ask(&mut socket, "GET / HTTP/1.1\r\nhost: a\r\n\r\n").await.starts_with("http/1.1 200 "));
+    assert_eq!(served.ledger.count(OVERLOADED), 0);
+}
+
+/// Lets others run until this is so.
+async fn until(is_so: impl Fn() -> bool) {
+    let so = std::future::poll_fn(|cx| {
+        cx.waker().wake_by_ref();
+        if is_so() { Poll::Ready(()) } else { Poll::Pending }
+    });
+    tokio::time::timeout(Duration::from_secs(20), so).await.expect("it comes to that");
+}
+
+#[tokio::test]
+async fn what_handlers_hold_is_charged_and_given_back() {
+    for is_http2 in [false, true] {
+        let served = serve(Limits::default()).await;
+        let url = format!("http://{}/large", served.authority);
+        let client = Client::builder().http2_prior_knowledge(is_http2).build().unwrap();
+        let calls = (0..CALLS).map(|_| {
+            let (client, url) = (client.clone(), url.clone());
+            tokio::spawn(async move { client.get(&url).send().await.map(drop) })
+        });
+        let calls: Vec<_> = calls.collect();
+        until(|| served.calls.load(Ordering::Relaxed) == CALLS).await;
+        let held = served.ledger.memory_held();
+        assert!(held >= (CALLS * LARGE) as u64, "{held} octets, HTTP/2: {is_http2}");
+        calls.iter().for_each(tokio::task::JoinHandle::abort);
+        drop(client);
+        if is_http2 {
+            // A client of HTTP/1.1 may close its side and still wait for the answer (RFC 9112 §9.6).
+            until(|| served.ledger.memory_held() == 0).await;
+        }
+    }
+}

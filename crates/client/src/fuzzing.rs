@@ -1,0 +1,140 @@
+//! The parsers of what peers send, laid open for the fuzz targets in `crates/trials`. This is no API: it may change with any
+//! version.
+
+use std::{
+    io,
+    pin::{Pin, pin},
+    task::{Context, Poll, Waker},
+    time::{Duration, SystemTime},
+};
+
+use alula_fields::Limits;
+use alula_net::Error;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use url::Url;
+
+use crate::{
+    connecting::{self, Credentials, Target},
+    location::Location,
+    redirects, retries,
+};
+
+/// The parts of a URL as they are used.
+#[derive(Debug, Eq, PartialEq)]
+pub struct Located {
+    /// The URL as text.
+    pub url: String,
+    /// `http` or `https`.
+    pub scheme: &'static str,
+    /// The host, IPv6 without brackets.
+    pub host: String,
+    /// What is sent as the authority.
+    pub authority: String,
+    /// What is sent as path and query.
+    pub path: String,
+}
+
+/// Asks a SOCKS proxy that answers these octets, so many of them with each read; returns the octets after its answer.
+///
+/// # Errors
+/// The proxy refused, or broke off.
+pub fn ask_socks(answer: &[u8], piece: usize, with_credentials: bool) -> Result<Vec<u8>, Error> {
+    let credentials = Credentials { user: "user".to_owned(), password: "secret".to_owned() };
+    let credentials = with_credentials.then_some(&credentials);
+    let mut proxy = Scripted { rest: answer, piece };
+    at_once(connecting::ask_socks(&mut proxy, Target::Name("a.example", 443), credentials))?;
+    Ok(proxy.rest.to_vec())
+}
+
+/// Asks an HTTP proxy that answers these octets for a tunnel; returns the octets after its answer.
+///
+/// # Errors
+/// The proxy refused, broke a rule, or broke off.
+pub fn ask_for_tunnel(answer: &[u8], piece: usize) -> Result<Vec<u8>, Error> {
+    let mut proxy = Scripted { rest: answer, piece };
+    let mut rest = at_once(connecting::ask_for_tunnel(&mut proxy, "a.example:443", "", &Limits::default()))?;
+    rest.extend_from_slice(proxy.rest);
+    Ok(rest)
+}
+
+/// Returns the octets of the header of gzip that these begin with, or `None` while it is not whole.
+///
+/// # Errors
+/// It is none.
+#[cfg(feature = "gzip")]
+pub fn gzip_header(octets: &[u8]) -> Result<Option<usize>, &'static str> {
+    crate::decoding::gzip_header_octets(octets)
+}
+
+/// Returns how long a field `retry-after` asks to wait.
+pub fn retry_after(value: &[u8], now: SystemTime) -> Option<Duration> {
+    retries::retry_after(value, now)
+}
+
+/// Returns where a field `location` leads to from a URL.
+///
+/// # Errors
+/// It leads nowhere.
+pub fn location(from: &str, location: &[u8]) -> Result<Located, Error> {
+    let from = Url::parse(from).map_err(|_| Error::usage("no URL to start from"))?;
+    let to = redirects::resolve(&from, location)?;
+    let at = Location::of(&to)?;
+    Ok(Located::new(to.into(), at))
+}
+
+/// Returns what a URL names.
+///
+/// # Errors
+/// It cannot be called.
+pub fn url(text: &str) -> Result<Located, Error> {
+    Location::parse(text).map(|location| Located::new(text.to_owned(), location))
+}
+
+impl Located {
+    fn new(url: String, location: Location) -> Self {
+        let Location { scheme, host, authority, path, .. } = location;
+        Self { url, scheme, host, authority, path }
+    }
+}
+
+/// A transport that takes everything, and says what it was given.
+struct Scripted<'s> {
+    rest: &'s [u8],
+    piece: usize,
+}
+
+impl AsyncRead for Scripted<'_> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let octets = self.rest.len().min(self.piece.max(1)).min(buf.remaining());
+        let (now, later) = self.rest.split_at(octets);
+        buf.put_slice(now);
+        self.rest = later;
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl AsyncWrite for Scripted<'_> {
+    fn poll_write(self: Pin<&mut Self>, _: &mut Context<'_>, octets: &[u8]) -> Poll<io::Result<usize>> {
+        Poll::Ready(Ok(octets.len()))
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+}
+
+/// The result of a future that has nothing to wait for.
+fn at_once<T>(future: impl Future<Output = T>) -> T {
+    match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(result) => result,
+        Poll::Pending => unreachable!("a scripted transport is always ready"),
+    }
+}

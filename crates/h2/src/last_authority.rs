@@ -1,0 +1,42 @@
+//! The authority that was found good last, which is nearly always the next one, too.
+
+use alloc::vec::Vec;
+
+/// Remembers an authority from the second one on: many connections ask once, and pay nothing for it.
+#[derive(Debug, Default)]
+pub(crate) struct LastAuthority {
+    octets: Vec<u8>,
+    has_first: bool,
+}
+
+impl LastAuthority {
+    /// Whether this is the remembered one.
+    #[inline]
+    pub(crate) fn is(&self, authority: &[u8]) -> bool {
+        !authority.is_empty() && authority == self.octets.as_slice()
+    }
+
+    /// Notes that an authority is good.
+    pub(crate) fn note(&mut self, authority: &[u8]) {
+        if core::mem::replace(&mut self.has_first, true) {
+            self.octets.clear();
+            self.octets.extend_from_slice(authority);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_second_authority_is_remembered_and_the_first_is_not() {
+        let mut last = LastAuthority::default();
+        last.note(b"a.example");
+        assert!(!last.is(b"a.example") && !last.is(b""));
+        last.note(b"a.example");
+        assert!(last.is(b"a.example") && !last.is(b"b.example"));
+        last.note(b"b.example");
+        assert!(last.is(b"b.example") && !last.is(b"a.example"));
+    }
+}

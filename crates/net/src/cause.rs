@@ -1,0 +1,167 @@
+//! What went wrong, and whose fault it was.
+
+use std::{fmt, io, sync::Arc};
+
+use alula_fields::{FieldError, Status};
+use alula_h1 as h1;
+use alula_h2::{ConnectionError, ErrorCode, SendError, Violation};
+
+use crate::overrun::Overrun;
+
+/// What went wrong, and whose fault it was.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Cause {
+    /// The caller asked for something that cannot be sent; the text names the rule.
+    Usage(&'static str),
+    /// A URL the caller gave cannot be asked; the text shows it without secrets, and says why.
+    Url(Arc<str>),
+    /// A field the caller gave is not valid.
+    Field(FieldError),
+    /// HTTP does not allow what the caller asked for; nothing was sent.
+    Refused(Refusal),
+    /// The operating system refused or the connection broke.
+    Io(io::ErrorKind, Option<i32>),
+    /// What the content was copied to failed; the connection is well.
+    Sink(io::ErrorKind, Option<i32>),
+    /// The TLS handshake or a TLS record failed.
+    #[cfg(feature = "tls")]
+    Tls(Arc<rustls::Error>),
+    /// The peer did not agree by ALPN to a version of HTTP that this side speaks.
+    Protocol,
+    /// The peer broke a rule of the protocol on this stream.
+    Peer(Violation),
+    /// The connection ended: the peer broke a rule, went away or stopped answering.
+    Connection(ConnectionError),
+    /// The same over HTTP/1.1.
+    Http1(h1::ConnectionError),
+    /// The peer reset the stream (RFC 9113 §6.4).
+    Reset(ErrorCode),
+    /// The peer is closing the connection (RFC 9113 §6.8).
+    GoAway(ErrorCode),
+    /// The peer closed the connection before the message was whole.
+    Closed,
+    /// The peer closed a connection of HTTP/2 that had been used before, and nothing came after the request: it may have been
+    /// closing when the request was sent.
+    Unanswered,
+    /// The peer was slower than it may be, or made us hold more than we do.
+    Overrun(Overrun),
+    /// A deadline passed; the phase says which.
+    Deadline,
+    /// The proxy refused to lead to the origin, with this status (RFC 9110 §9.3.6).
+    ProxyStatus(Status),
+    /// The SOCKS proxy refused; the text says why (RFC 1928 §6).
+    Socks(&'static str),
+    /// A redirect cannot be followed; the text says why (RFC 9110 §15.4).
+    Redirect(&'static str),
+    /// The content cannot be decoded (RFC 9110 §8.4), or would grow over what it may; the text says which.
+    Coding(&'static str),
+    /// The content is longer than this many octets, which is what the caller allows.
+    TooLong(u64),
+    /// The content is not what it was to be read as; the text says why.
+    Unreadable(Arc<str>),
+    /// The response has this status, which is not the success that was asked for (RFC 9110 §15).
+    Status(Status),
+    /// The request was given up on this side.
+    Cancelled,
+    /// The tokio runtime that the connection belonged to has ended. A response has to be read before the runtime ends on which
+    /// its call was sent.
+    RuntimeEnded,
+    /// The program that handles requests failed, and says why itself; see [`Error::other`](crate::Error::other).
+    Other(Arc<dyn std::error::Error + Send + Sync>),
+}
+
+/// Why a message cannot be sent over the version of HTTP that the connection has.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Refusal {
+    /// Over HTTP/1.1.
+    Http1(h1::SendError),
+    /// Over HTTP/2.
+    Http2(SendError),
+}
+
+impl Refusal {
+    /// Whether another connection would not refuse.
+    pub(crate) const fn is_of_connection(self) -> bool {
+        matches!(
+            self,
+            Self::Http2(SendError::GoingAway | SendError::Closed | SendError::IdsExhausted)
+                | Self::Http1(h1::SendError::GoingAway | h1::SendError::Closed)
+        )
+    }
+
+    /// Whether as many streams are open as the peer allows.
+    pub(crate) const fn is_full(self) -> bool {
+        matches!(self, Self::Http2(SendError::StreamLimit))
+    }
+
+    /// Whether the same connection would not refuse a little later.
+    pub(crate) const fn is_for_now(self) -> bool {
+        matches!(
+            self,
+            Self::Http2(SendError::StreamLimit | SendError::AwaitsSettings)
+                | Self::Http1(h1::SendError::Busy)
+        )
+    }
+}
+
+impl From<h1::SendError> for Refusal {
+    fn from(error: h1::SendError) -> Self {
+        Self::Http1(error)
+    }
+}
+
+impl From<SendError> for Refusal {
+    fn from(error: SendError) -> Self {
+        Self::Http2(error)
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Http1(error) => error.fmt(f),
+            Self::Http2(error) => error.fmt(f),
+        }
+    }
+}
+
+impl fmt::Display for Cause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Usage(rule) => f.write_str(rule),
+            Self::Url(sentence) => f.write_str(sentence),
+            Self::Field(error) => error.fmt(f),
+            Self::Refused(error) => error.fmt(f),
+            Self::Io(kind, _) => kind.fmt(f),
+            Self::Sink(kind, _) => write!(f, "the content could not be handed on: {kind}"),
+            #[cfg(feature = "tls")]
+            Self::Tls(error) => error.fmt(f),
+            Self::Protocol => {
+                f.write_str("the peer chose no version of HTTP that was offered by ALPN (RFC 7301 §3.2)")
+            }
+            Self::Peer(violation) => write!(f, "the peer broke a rule: {violation}"),
+            Self::Connection(error) => error.fmt(f),
+            Self::Http1(error) => error.fmt(f),
+            Self::Reset(code) => write!(f, "the peer reset the stream with {code} (RFC 9113 §6.4)"),
+            Self::GoAway(code) => write!(f, "the peer closes the connection with {code} (RFC 9113 §6.8)"),
+            Self::Closed => f.write_str("the peer closed the connection before the message was whole"),
+            Self::Unanswered => f.write_str("the peer closed the connection without an answer"),
+            Self::Overrun(overrun) => overrun.fmt(f),
+            Self::Deadline => f.write_str("the deadline passed"),
+            Self::ProxyStatus(status) => write!(f, "the proxy refused with {status}"),
+            Self::Socks(why) => write!(f, "the SOCKS proxy refused: {why}"),
+            Self::Redirect(why) => write!(f, "the redirect is not followed: {why}"),
+            Self::Coding(why) => write!(f, "the content cannot be decoded: {why} (RFC 9110 §8.4)"),
+            Self::TooLong(octets_max) => write!(f, "the content is longer than {octets_max} octets"),
+            Self::Status(status) => {
+                write!(f, "the server answered {status}")?;
+                status.reason().map_or(Ok(()), |reason| write!(f, " {reason}"))
+            }
+            Self::Unreadable(why) => write!(f, "the content is not what was expected: {why}"),
+            Self::Cancelled => f.write_str("it was cancelled on this side"),
+            Self::RuntimeEnded => f.write_str("the tokio runtime that the connection belonged to has ended"),
+            Self::Other(error) => error.fmt(f),
+        }
+    }
+}

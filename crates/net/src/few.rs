@@ -1,0 +1,86 @@
+//! A list that is mostly of one item.
+
+/// Items in order; while there was one at a time, it needs no memory of its own.
+pub(crate) struct Few<T> {
+    /// It comes before the others. There is none once there were several: their memory takes all then.
+    first: Option<T>,
+    more: Vec<T>,
+}
+
+impl<T> Default for Few<T> {
+    fn default() -> Self {
+        Self { first: None, more: Vec::new() }
+    }
+}
+
+impl<T> Few<T> {
+    /// Returns true if there is no item.
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.first.is_none() && self.more.is_empty()
+    }
+
+    /// Appends an item.
+    #[inline]
+    pub(crate) fn push(&mut self, item: T) {
+        if self.more.capacity() == 0 && self.first.is_none() {
+            self.first = Some(item);
+        } else {
+            self.more.push(item);
+        }
+    }
+
+    /// Takes the last item out.
+    #[inline]
+    pub(crate) fn pop(&mut self) -> Option<T> {
+        self.more.pop().or_else(|| self.first.take())
+    }
+
+    /// Returns the number of items.
+    #[inline]
+    pub(crate) fn len(&self) -> usize {
+        usize::from(self.first.is_some()) + self.more.len()
+    }
+
+    /// The items, in order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {
+        self.first.iter().chain(&self.more)
+    }
+
+    /// Takes all items out, in order.
+    #[inline]
+    pub(crate) fn drain(&mut self) -> impl Iterator<Item = T> {
+        self.first.take().into_iter().chain(self.more.drain(..))
+    }
+
+    /// Gives memory back that is not needed.
+    pub(crate) fn shrink_to_fit(&mut self) {
+        self.more.shrink_to_fit();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn items_come_out_in_order() {
+        let mut few = Few::default();
+        for count in [1, 3, 0, 2] {
+            (0..count).for_each(|item| few.push(item));
+            assert_eq!(few.is_empty(), count == 0);
+            assert!(few.drain().eq(0..count));
+        }
+        assert!(few.is_empty());
+    }
+
+    #[test]
+    fn the_last_comes_out_first_when_asked_for() {
+        let mut few = Few::default();
+        (0..3).for_each(|item| few.push(item));
+        assert!(few.len() == 3 && few.iter().eq(&[0, 1, 2]));
+        assert_eq!(std::iter::from_fn(|| few.pop()).collect::<Vec<_>>(), [2, 1, 0]);
+        few.push(3);
+        assert_eq!((few.len(), few.pop(), few.pop()), (1, Some(3), None));
+    }
+}

@@ -1,0 +1,111 @@
+//! Read buffers that a thread lends to its connections.
+//!
+//! A connection needs a large buffer only from when its socket is read until what came is handled. A thread does that for one
+//! connection at a time, so its connections share a few buffers: what an idle connection keeps is what it could not handle yet.
+//!
+//! Rule 1: a buffer is lent and given back within one poll. What is still unread at its end moves to memory of its own size
+//! (`Shared::stow_input`).
+//! Rule 2: large content that is handed over as it was read takes the buffer along (`claim.rs`). The connection reads into
+//! buffers of its own from then on, until it is idle.
+
+use std::cell::{Cell, RefCell};
+
+/// Octets of a buffer that is lent, and so asked of a socket at once.
+pub(crate) const LENT_OCTETS: usize = 64 * 1024;
+
+/// Buffers that a thread keeps: ciphertext and plaintext of one connection, twice, since a connection may lead through another.
+const KEPT_MAX: usize = 4;
+
+/// Of those, the ones behind the next one.
+const BEHIND_MAX: usize = KEPT_MAX - 1;
+
+/// A larger buffer, which content has left behind, is not kept.
+const KEPT_OCTETS_MAX: usize = 2 * LENT_OCTETS;
+
+thread_local! {
+    /// The buffer that is lent next; an empty one if there is none. As a rule one is all that is in use.
+    static NEXT: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
+    static BEHIND: RefCell<Vec<Vec<u8>>> = const { RefCell::new(Vec::new()) };
+}
+
+/// A buffer of at least [`LENT_OCTETS`] initialised octets; allocates when this thread keeps none.
+#[inline(always)]
+pub(crate) fn lend() -> Vec<u8> {
+    // A thread that is ending keeps nothing.
+    match NEXT.try_with(Cell::take) {
+        Ok(next) if !next.is_empty() => next,
+        _ => lend_another(),
+    }
+}
+
+#[inline(never)]
+fn lend_another() -> Vec<u8> {
+    let kept = BEHIND.try_with(|behind| behind.borrow_mut().pop()).ok().flatten();
+    kept.unwrap_or_else(|| vec![0; LENT_OCTETS])
+}
+
+/// Takes a buffer back; one that is not to be kept is freed.
+#[inline(always)]
+pub(crate) fn give_back(buffer: Vec<u8>) {
+    if buffer.len() < LENT_OCTETS || buffer.capacity() > KEPT_OCTETS_MAX {
+        return;
+    }
+    // A thread that is ending keeps nothing.
+    let Ok(other) = NEXT.try_with(|next| next.replace(buffer)) else { return };
+    if !other.is_empty() {
+        keep_behind(other);
+    }
+}
+
+#[inline(never)]
+fn keep_behind(buffer: Vec<u8>) {
+    // What does not fit is freed.
+    let _ = BEHIND.try_with(|behind| {
+        let mut behind = behind.borrow_mut();
+        if behind.len() < BEHIND_MAX {
+            behind.push(buffer);
+        }
+    });
+}
+
+/// Frees what this thread keeps, so that what is left of a simulated run can be counted.
+#[cfg(feature = "simulation")]
+pub(crate) fn free_kept() {
+    drop(NEXT.take());
+    drop(BEHIND.take());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The number of buffers that this thread keeps.
+    fn kept() -> usize {
+        let next = NEXT.take();
+        let kept = usize::from(!next.is_empty()) + BEHIND.with(|behind| behind.borrow().len());
+        NEXT.set(next);
+        kept
+    }
+
+    #[test]
+    fn a_buffer_is_lent_again_and_few_are_kept() {
+        let first = lend();
+        let address = first.as_ptr();
+        assert_eq!(first.len(), LENT_OCTETS);
+        give_back(first);
+        let again = lend();
+        assert_eq!(again.as_ptr(), address, "the same memory");
+        for _ in 0..2 * KEPT_MAX {
+            give_back(vec![0; LENT_OCTETS]);
+        }
+        give_back(Vec::new());
+        assert_eq!(kept(), KEPT_MAX);
+    }
+
+    #[test]
+    fn a_buffer_that_is_too_small_or_too_large_is_not_kept() {
+        give_back(vec![0; LENT_OCTETS - 1]);
+        give_back(vec![0; KEPT_OCTETS_MAX + 1]);
+        assert_eq!(kept(), 0);
+    }
+}

@@ -1,0 +1,58 @@
+//! Requests looked at without a connection: prepared for both versions, or checked for one.
+
+use alula_fields::{Hole, Limits, RequestHead};
+use alula_h1 as h1;
+use alula_h2 as h2;
+
+use crate::{cause::Refusal, error::Error, version::Version};
+
+/// A request that was checked and written in the ways of both versions, with holes for what changes.
+#[derive(Debug)]
+pub struct Prepared {
+    pub(crate) h1: h1::Prepared,
+    pub(crate) h2: h2::Prepared,
+}
+
+impl Prepared {
+    /// Checks and writes a request; values for the holes are given in this order each time.
+    ///
+    /// # Errors
+    /// When either version could not send it.
+    pub fn new(head: &RequestHead<'_>, holes: &[Hole<'_>]) -> Result<Self, Error> {
+        Ok(Self {
+            h1: h1::Prepared::new(head, holes, h1::Spelling::default()).map_err(Error::refused)?,
+            h2: h2::Prepared::new(head, holes).map_err(Error::refused)?,
+        })
+    }
+}
+
+/// Checks, without a connection, whether one of this version could carry a request.
+impl Version {
+    /// Checks what [`Machine::send_request`](crate::Machine::send_request) would refuse on any connection. Allocates nothing.
+    ///
+    /// # Errors
+    /// When it could not be sent.
+    pub fn check_request(self, head: &RequestHead<'_>, end: bool, limits: &Limits) -> Result<(), Refusal> {
+        match self {
+            Self::Http1 => Ok(h1::Connection::check_sendable(head, end)?),
+            Self::Http2 => Ok(h2::Connection::check_sendable(head, end, limits)?),
+        }
+    }
+
+    /// Checks what [`Machine::send_prepared`](crate::Machine::send_prepared) would refuse on any connection. Allocates nothing.
+    ///
+    /// # Errors
+    /// When it could not be sent.
+    pub fn check_prepared(
+        self,
+        prepared: &Prepared,
+        values: &[&[u8]],
+        end: bool,
+        limits: &Limits,
+    ) -> Result<(), Refusal> {
+        match self {
+            Self::Http1 => Ok(prepared.h1.check_sendable(values, end)?),
+            Self::Http2 => Ok(prepared.h2.check_sendable(values, end, limits)?),
+        }
+    }
+}

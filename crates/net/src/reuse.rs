@@ -1,0 +1,138 @@
+//! What came on a client's connection while nobody read it, which is looked at before a request is sent on it.
+//!
+//! A server may have closed the connection, or have sent what would be taken for the answer to the next request. The connection's
+//! task finds out when the reactor wakes it, which may be after the next request: a task that reads a response and sends at
+//! once again does not let it run.
+//!
+//! Rule 1: the look is a system call. Tokio answers from what its reactor has seen last, and that is older than this task's run.
+//! Rule 2: no lock is held during the system call.
+//! Rule 3: a quiet socket says nothing while another thread reads: it may have what came, and not yet have fed the machine.
+//! Rule 4: nothing is judged here. The machine gets what came, and says whether it still takes a request: after a record of TLS
+//! without content it does.
+
+use std::{io, thread, time::Duration};
+
+use crate::{
+    conn::{Conn, Guard},
+    error::{Error, Phase},
+    hand_over::Reader,
+    version::Version,
+};
+
+/// The time after its last read from which a connection of HTTP/2 without streams is looked at. A shorter rest is not worth the
+/// system call: what a server does not answer when it goes away is sent again there (RFC 9113 §6.8).
+const REST: Duration = Duration::from_millis(1);
+
+/// The number of reads before the connection is given up. It is larger than what a server sends that is in its right mind, and
+/// small enough for a caller to wait for.
+const READS_MAX: usize = 64;
+
+/// The number of times another thread is let run that reads, before the connection is given up: a few milliseconds. Its turn is
+/// short, but the system may stop it in the midst of that.
+const WAITS_MAX: usize = 4096;
+
+impl Conn {
+    /// Returns true if a request may be sent on this connection of HTTP/1.1: it is free, and its peer has neither closed it
+    /// nor sent anything that retires it. One system call; allocates nothing when nothing came.
+    pub(crate) fn is_fit(&self) -> bool {
+        self.is_free() && ((self.io().is_quiet() && self.is_at_rest()) || self.takes_in())
+    }
+
+    /// Returns true if the connection is free and nobody reads it. What another thread had taken from the socket before it was
+    /// found quiet is in the machine then.
+    fn is_at_rest(&self) -> bool {
+        let shared = self.lock();
+        !shared.hand_over.in_turn() && !shared.closing && shared.machine.is_free()
+    }
+
+    /// Locks the connection to open a stream; one of HTTP/2 that has rested is looked at first.
+    #[inline]
+    pub(crate) fn lock_to_open(&self) -> Guard<'_> {
+        let shared = self.lock();
+        let may_rest = self.version() == Version::Http2 && shared.is_idle();
+        if !may_rest || self.time().saturating_since(shared.now) < REST {
+            return shared;
+        }
+        self.look_and_lock(shared)
+    }
+
+    #[cold]
+    fn look_and_lock<'a>(&'a self, shared: Guard<'a>) -> Guard<'a> {
+        if !shared.machine.is_client() {
+            return shared;
+        }
+        drop(shared);
+        if !self.io().is_quiet() {
+            self.takes_in();
+        }
+        self.lock()
+    }
+
+    /// Reads what is there and feeds the machine. Returns true if a request may be sent then.
+    #[cold]
+    fn takes_in(&self) -> bool {
+        let mut shared = self.lock();
+        for _ in 0..READS_MAX {
+            shared = self.wait_for_reader(shared);
+            if shared.closing || shared.hand_over.in_turn() || !shared.wants_read() {
+                break;
+            }
+            let is_more;
+            (shared, is_more) = self.read_now(shared);
+            if !is_more {
+                shared.give_way(|who| who == Reader::Nobody);
+                shared = self.flush(shared);
+                let is_fit = !shared.closing && shared.machine.is_free();
+                self.unlock_and_wake(shared);
+                return is_fit;
+            }
+        }
+        shared.stop_taking_streams();
+        shared.give_way(|who| who == Reader::Nobody);
+        self.unlock_and_wake(shared);
+        false
+    }
+
+    /// Waits for a while until no other thread reads.
+    fn wait_for_reader<'a>(&'a self, mut shared: Guard<'a>) -> Guard<'a> {
+        for _ in 0..WAITS_MAX {
+            if !shared.hand_over.in_turn() {
+                break;
+            }
+            drop(shared);
+            thread::yield_now();
+            shared = self.lock();
+        }
+        shared
+    }
+
+    /// Reads once. False when nothing more is there, or another thread reads.
+    fn read_now<'a>(&'a self, mut shared: Guard<'a>) -> (Guard<'a>, bool) {
+        let locked = &mut *shared;
+        let Some(mut half) = locked.hand_over.begin_to_read(Reader::Nobody, &mut locked.wake) else {
+            return (shared, false);
+        };
+        let (mut input, step) = (shared.take_input(), shared.read_step());
+        drop(shared);
+        let read = half.read_now(input.space(step));
+        if let Ok(octets) = read {
+            input.filled(octets);
+        }
+        shared = self.lock();
+        shared.hand_over.end_to_read(half);
+        shared.now = self.time();
+        if read.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock) {
+            shared.put_input_back(input);
+            return (shared, false);
+        }
+        shared.input = input;
+        match read {
+            Ok(0) => shared.input_ended(),
+            Ok(_) => shared.feed(),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => shared.input_failed(Error::io(Phase::Content, error)),
+        }
+        shared.stow_input();
+        (shared, true)
+    }
+}

@@ -1,0 +1,71 @@
+//! Failures of TLS in words for who has to do something about them.
+
+use std::fmt;
+
+use rustls::{AlertDescription as Alert, CertificateError, InvalidMessage};
+
+use crate::error::Phase;
+
+/// Says what failed, and whose certificate it was about.
+pub(crate) fn write(f: &mut fmt::Formatter<'_>, error: &rustls::Error, phase: Phase) -> fmt::Result {
+    match error {
+        rustls::Error::InvalidCertificate(why) => {
+            f.write_str("certificate not trusted: ")?;
+            not_trusted(f, why)
+        }
+        rustls::Error::AlertReceived(alert) => alerted(f, *alert),
+        rustls::Error::InvalidMessage(InvalidMessage::InvalidContentType) if phase == Phase::Handshake => {
+            f.write_str("the server does not speak TLS on this port")
+        }
+        error if phase == Phase::Handshake => write!(f, "the TLS handshake failed: {error}"),
+        error => write!(f, "TLS failed {phase}: {error}"),
+    }
+}
+
+fn not_trusted(f: &mut fmt::Formatter<'_>, why: &CertificateError) -> fmt::Result {
+    match why {
+        CertificateError::UnknownIssuer => f.write_str("unknown issuer"),
+        CertificateError::Expired | CertificateError::ExpiredContext { .. } => f.write_str("it has expired"),
+        CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => {
+            f.write_str("it is not valid yet")
+        }
+        CertificateError::Revoked => f.write_str("it was revoked"),
+        CertificateError::NotValidForName => f.write_str("it is not for this host"),
+        CertificateError::NotValidForNameContext { expected, presented } => {
+            write!(f, "it is not for {}", expected.to_str())?;
+            match presented.as_slice() {
+                [] => Ok(()),
+                names => write!(f, ", but for {}", plain(names)),
+            }
+        }
+        CertificateError::BadSignature => f.write_str("its signature is wrong"),
+        CertificateError::BadEncoding => f.write_str("it cannot be read"),
+        other => write!(f, "{other}"),
+    }
+}
+
+/// Names as rustls has them, `DnsName("a.example")`, without what says that they are names.
+fn plain(names: &[String]) -> String {
+    let inner = |name: &str| match (name.find('"'), name.rfind('"')) {
+        (Some(start), Some(end)) if start < end => name[start + 1..end].to_owned(),
+        _ => name.to_owned(),
+    };
+    names.iter().map(|name| inner(name)).collect::<Vec<_>>().join(" or ")
+}
+
+fn alerted(f: &mut fmt::Formatter<'_>, alert: Alert) -> fmt::Result {
+    let words = match alert {
+        Alert::CertificateRequired => "the peer wants a certificate, and was given none",
+        Alert::UnknownCA => "the peer does not trust the issuer of our certificate",
+        Alert::BadCertificate | Alert::CertificateUnknown | Alert::AccessDenied => {
+            "the peer does not accept our certificate"
+        }
+        Alert::CertificateExpired => "the peer finds our certificate expired",
+        Alert::ProtocolVersion => "the peer speaks no version of TLS that we speak",
+        Alert::HandshakeFailure => "the peer has nothing in common with us, or wants a certificate",
+        Alert::UnrecognisedName => "the peer does not know this host",
+        Alert::NoApplicationProtocol => "the peer speaks no version of HTTP that was offered",
+        _ => "the peer ended TLS",
+    };
+    write!(f, "{words} (alert {alert:?})")
+}

@@ -1,0 +1,256 @@
+//! What the listener knows of one connection, and what it asks of its task.
+
+use std::{
+    net::SocketAddr,
+    pin::Pin,
+    sync::{
+        Arc, Mutex, OnceLock, PoisonError,
+        atomic::{
+            AtomicU8, AtomicU64, AtomicUsize,
+            Ordering::{Acquire, Relaxed, Release},
+        },
+    },
+    task::{Context, Poll, Waker},
+    time::Duration,
+};
+
+use alula_net::{IdleObserver, Overrun};
+use tokio::{
+    task::AbortHandle,
+    time::{Instant, sleep_until},
+};
+
+use super::{Connections, weighing::Prefix};
+
+/// How long the first request of a connection may take to begin when the server stops meanwhile.
+pub(crate) const FIRST_REQUEST: Duration = Duration::from_secs(1);
+
+/// Asked of a connection: finish what has begun, because the server stops.
+const STOP: u8 = 1;
+/// Asked of a connection: make room for another, if it is idle or its handshake is in progress.
+const LEAVE: u8 = 2;
+
+/// A connection as the listener sees it.
+pub(crate) struct Entry {
+    pub(super) prefixes: [Prefix; 2],
+    pub(super) arrived: Instant,
+    /// Its place in the table.
+    pub(super) index: AtomicUsize,
+    /// Since when it has been idle, in nanoseconds of the table's time; 0 while it is not.
+    idle_since: AtomicU64,
+    /// The instant at which the table's time begins.
+    epoch: Instant,
+    asked: AtomicU8,
+    waker: Mutex<Option<Waker>>,
+    task: OnceLock<AbortHandle>,
+}
+
+impl Entry {
+    pub(super) fn new(peer: SocketAddr, epoch: Instant) -> Self {
+        Self {
+            prefixes: Prefix::both(peer),
+            arrived: Instant::now(),
+            index: AtomicUsize::new(0),
+            idle_since: AtomicU64::new(0),
+            epoch,
+            asked: AtomicU8::new(0),
+            waker: Mutex::default(),
+            task: OnceLock::new(),
+        }
+    }
+
+    /// The table's time at which the connection arrived.
+    pub(super) fn arrived_at(&self) -> u64 {
+        self.since_epoch(self.arrived)
+    }
+
+    /// The table's time at which it became idle, if it is and was not asked to leave yet.
+    pub(super) fn idle_since(&self) -> Option<u64> {
+        let since = self.idle_since.load(Relaxed);
+        (since > 0 && self.asked.load(Acquire) & LEAVE == 0).then_some(since)
+    }
+
+    /// Asks it to make room. False if it was asked before, or has left.
+    pub(super) fn ask_to_leave(&self) -> bool {
+        let is_new = self.asked.fetch_or(LEAVE, Release) & LEAVE == 0;
+        if is_new {
+            self.wake();
+        }
+        is_new
+    }
+
+    /// Notes that it has left: nobody asks it any more.
+    pub(super) fn has_left(&self) {
+        self.asked.fetch_or(LEAVE, Release);
+    }
+
+    /// Ends its task wherever that is.
+    pub(super) fn abort(&self) {
+        if let Some(task) = self.task.get() {
+            task.abort();
+        }
+    }
+
+    pub(super) fn ask_to_stop(&self) {
+        self.asked.fetch_or(STOP, Release);
+        self.wake();
+    }
+
+    fn wake(&self) {
+        let waker = self.waker.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        waker.into_iter().for_each(Waker::wake);
+    }
+
+    fn rests_since(&self, at: Instant) {
+        self.idle_since.store(self.since_epoch(at), Relaxed);
+    }
+
+    fn since_epoch(&self, at: Instant) -> u64 {
+        // Never 0, which says that it is not idle.
+        at.saturating_duration_since(self.epoch).as_nanos() as u64 + 1
+    }
+}
+
+impl IdleObserver for Entry {
+    fn idle(&self) {
+        self.rests_since(Instant::now());
+    }
+
+    fn busy(&self) {
+        self.idle_since.store(0, Relaxed);
+    }
+}
+
+/// A connection's place in the table, which it leaves when this is dropped. Its task asks here what is asked of it.
+pub(crate) struct Registration {
+    connections: Arc<Connections>,
+    entry: Arc<Entry>,
+    /// The entry knows the waker of the task, which is always the same.
+    has_waker: bool,
+}
+
+impl Registration {
+    pub(super) const fn new(connections: Arc<Connections>, entry: Arc<Entry>) -> Self {
+        Self { connections, entry, has_waker: false }
+    }
+
+    pub(crate) fn connections(&self) -> &Connections {
+        &self.connections
+    }
+
+    /// The instant at which the connection was accepted.
+    pub(crate) fn arrived(&self) -> Instant {
+        self.entry.arrived
+    }
+
+    /// Where its task is to be noted.
+    pub(crate) fn task(&self) -> TaskOf {
+        TaskOf(self.entry.clone())
+    }
+
+    /// Tells the table when the connection becomes idle.
+    pub(crate) fn observer(&self) -> Arc<dyn IdleObserver> {
+        self.entry.clone()
+    }
+
+    /// What is asked of the connection; its task is woken when that changes. To be polled by one task only.
+    #[inline]
+    pub(crate) fn poll_asked(&mut self, cx: &mut Context<'_>) -> Asked {
+        if !self.has_waker {
+            self.register(cx);
+        }
+        Asked(self.entry.asked.load(Acquire))
+    }
+
+    fn register(&mut self, cx: &mut Context<'_>) {
+        let mut waker = self.entry.waker.lock().unwrap_or_else(PoisonError::into_inner);
+        *waker = Some(cx.waker().clone());
+        self.has_waker = true;
+    }
+
+    /// The result of a handshake, unless the connection has to make room before, or the server stops and it takes too long.
+    /// What has arrived is read before either.
+    pub(crate) async fn unless_asked_to_leave<T>(
+        &mut self,
+        mut handshake: Pin<&mut impl Future<Output = T>>,
+    ) -> Option<T> {
+        let mut late = None;
+        std::future::poll_fn(|cx| {
+            let asked = self.poll_asked(cx);
+            if let Poll::Ready(done) = handshake.as_mut().poll(cx) {
+                return Poll::Ready(Some(done));
+            }
+            if asked.leaves() {
+                self.note_evicted_handshake();
+                return Poll::Ready(None);
+            }
+            if !asked.stops() {
+                return Poll::Pending;
+            }
+            let ends_at = self.entry.arrived + FIRST_REQUEST;
+            late.get_or_insert_with(|| Box::pin(sleep_until(ends_at))).as_mut().poll(cx).map(|()| None)
+        })
+        .await
+    }
+
+    /// Its peer has introduced itself: it is no handshake in progress any more, and stays if it was asked to leave as one.
+    pub(crate) fn handshake_ends(&self) {
+        self.connections.handshake_ends(&self.entry);
+        self.stays();
+    }
+
+    /// Counts a handshake in progress that makes room.
+    pub(crate) fn note_evicted_handshake(&self) {
+        self.connections.ledger.note_overrun(Overrun::HANDSHAKES);
+    }
+
+    /// Counts an idle connection that makes room.
+    pub(crate) fn note_evicted(&self) {
+        self.connections.ledger.note_overrun(Overrun::CONNECTIONS);
+    }
+
+    /// It was asked to leave, and is needed after all.
+    pub(crate) fn stays(&self) {
+        if self.entry.asked.fetch_and(!LEAVE, Acquire) & LEAVE != 0 {
+            self.connections.room.notify_one();
+        }
+    }
+
+    /// It has ended but for what its peer still sends, and can make room at any time.
+    pub(crate) fn lingers(&self, since: Instant) {
+        self.entry.rests_since(since);
+    }
+}
+
+impl Drop for Registration {
+    fn drop(&mut self) {
+        self.connections.leave(&self.entry);
+    }
+}
+
+/// A connection whose task is about to be spawned.
+pub(crate) struct TaskOf(Arc<Entry>);
+
+impl TaskOf {
+    /// Notes what aborts the task. It may have ended already.
+    pub(crate) fn begins(self, task: AbortHandle) {
+        // It is noted once.
+        let _ = self.0.task.set(task);
+    }
+}
+
+/// What the listener asks of a connection.
+#[derive(Clone, Copy)]
+pub(crate) struct Asked(u8);
+
+impl Asked {
+    /// To finish what has begun.
+    pub(crate) const fn stops(self) -> bool {
+        self.0 & STOP != 0
+    }
+
+    /// To make room.
+    pub(crate) const fn leaves(self) -> bool {
+        self.0 & LEAVE != 0
+    }
+}

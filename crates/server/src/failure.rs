@@ -1,0 +1,210 @@
+//! A request that failed on this server: what was asked, by whom, and why there is no whole answer.
+
+use std::{
+    error::Error as StdError,
+    fmt::{self, Write as _},
+    net::SocketAddr,
+};
+
+use alula_fields::Head;
+use alula_net::{Cause, Error, Fault, Version};
+
+/// Octets of a target that are kept for those who hear of a failure.
+const TARGET_OCTETS_MAX: usize = 256;
+
+/// A request that failed on this server; [`ServerBuilder::on_error`](crate::ServerBuilder::on_error) is called with it.
+///
+/// `Display` gives one line, in which whatever a terminal would obey is escaped.
+#[derive(Clone, Copy, Debug)]
+pub struct RequestFailure<'a> {
+    facts: &'a RequestFacts,
+    peer: SocketAddr,
+    version: Version,
+    cause: FailureCause<'a>,
+}
+
+/// Why a request failed.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub enum FailureCause<'a> {
+    /// The handler ended with this error. Among them are the head of an answer that cannot be sent, and errors of services and
+    /// contents under [`from_tower`](crate::from_tower).
+    Error(&'a Error),
+    /// The handler panicked with this message.
+    Panic(&'a str),
+}
+
+/// What is noted of a request while it is handled, in memory that is used again.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct RequestFacts {
+    method: String,
+    target: String,
+    has_query: bool,
+}
+
+impl<'a> RequestFailure<'a> {
+    pub(crate) const fn new(
+        facts: &'a RequestFacts,
+        peer: SocketAddr,
+        version: Version,
+        cause: FailureCause<'a>,
+    ) -> Self {
+        Self { facts, peer, version, cause }
+    }
+
+    /// The method of the request.
+    pub fn method(&self) -> &'a str {
+        &self.facts.method
+    }
+
+    /// The path that was asked for, without its query, which may hold secrets; the authority for CONNECT, `*` for the server as a
+    /// whole. Of a longer one, the first 256 octets.
+    pub fn target(&self) -> &'a str {
+        &self.facts.target
+    }
+
+    /// The address of the peer.
+    pub const fn peer(&self) -> SocketAddr {
+        self.peer
+    }
+
+    /// The version of HTTP it came by.
+    pub const fn version(&self) -> Version {
+        self.version
+    }
+
+    /// Why it failed.
+    pub const fn cause(&self) -> FailureCause<'a> {
+        self.cause
+    }
+
+    /// Whose fault it was, as far as this side can tell; [`Fault::Caller`] is this program.
+    pub fn fault(&self) -> Fault {
+        match self.cause {
+            // The peer did not wait for the answer.
+            FailureCause::Error(error) if matches!(error.cause(), Cause::Cancelled) => Fault::Between,
+            FailureCause::Error(error) => error.fault(),
+            FailureCause::Panic(_) => Fault::Caller,
+        }
+    }
+}
+
+impl RequestFacts {
+    /// About what they hold at most: few methods are long.
+    pub(crate) const OCTETS_MAX: usize = size_of::<Self>() + TARGET_OCTETS_MAX + 16;
+
+    /// Notes what is asked for. Allocates nothing once warm.
+    pub(crate) fn note(&mut self, head: &Head) {
+        self.method.clear();
+        self.method.push_str(head.method().unwrap_or_default());
+        let target = head.path().or(head.authority()).unwrap_or_default();
+        let (path, query) =
+            target.split_once('?').map_or((target, None), |(path, query)| (path, Some(query)));
+        // What a target may hold is ASCII.
+        let shown = path.get(..TARGET_OCTETS_MAX).unwrap_or(path);
+        self.target.clear();
+        self.target.push_str(shown);
+        self.has_query = query.is_some();
+    }
+}
+
+impl fmt::Display for RequestFailure<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let query = if self.facts.has_query { "?…" } else { "" };
+        let mut line = Escaped(f);
+        write!(
+            line,
+            "{} {}{query} from {} over {}: ",
+            self.method(),
+            self.target(),
+            self.peer,
+            self.version
+        )?;
+        match self.cause {
+            FailureCause::Error(error) => write_cause(&mut line, error),
+            FailureCause::Panic(message) => write!(line, "the handler panicked: {message}"),
+        }
+    }
+}
+
+/// The cause and where it comes from, each once.
+fn write_cause(line: &mut impl fmt::Write, error: &Error) -> fmt::Result {
+    let mut said = error.cause().to_string();
+    line.write_str(&said)?;
+    let mut source = StdError::source(error);
+    while let Some(error) = source {
+        let text = error.to_string();
+        if !said.contains(&text) {
+            write!(line, ": {text}")?;
+        }
+        (said, source) = (text, error.source());
+    }
+    Ok(())
+}
+
+/// Text as one line that no terminal obeys.
+struct Escaped<'a, 'f>(&'a mut fmt::Formatter<'f>);
+
+impl fmt::Write for Escaped<'_, '_> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        for piece in text.split_inclusive(char::is_control) {
+            let plain = piece.trim_end_matches(char::is_control);
+            self.0.write_str(plain)?;
+            write!(self.0, "{}", piece[plain.len()..].escape_default())?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alula_fields::KnownName;
+
+    fn facts(path: &str) -> RequestFacts {
+        let mut head = Head::new();
+        head.put_pseudo(KnownName::PSEUDO_METHOD, b"GET");
+        head.put_pseudo(KnownName::PSEUDO_PATH, path.as_bytes());
+        let mut facts = RequestFacts::default();
+        facts.note(&head);
+        facts
+    }
+
+    fn shown(path: &str, cause: FailureCause<'_>) -> String {
+        let peer = SocketAddr::from(([127, 0, 0, 1], 9));
+        RequestFailure::new(&facts(path), peer, Version::Http1, cause).to_string()
+    }
+
+    #[test]
+    fn a_failure_is_one_line_without_the_query() {
+        let panic = FailureCause::Panic("\x1b[31mred\nline\u{9b}");
+        assert_eq!(
+            shown("/a?token=secret", panic),
+            "GET /a?… from 127.0.0.1:9 over HTTP/1.1: the handler panicked: \\u{1b}[31mred\\nline\\u{9b}"
+        );
+    }
+
+    #[test]
+    fn the_sources_of_an_error_are_told_once() {
+        let source = std::io::Error::other("the disk is full");
+        let error = Error::other(source);
+        assert_eq!(
+            shown("/", FailureCause::Error(&error)),
+            "GET / from 127.0.0.1:9 over HTTP/1.1: the disk is full"
+        );
+    }
+
+    #[test]
+    fn long_targets_are_cut() {
+        assert_eq!(facts(&"/".repeat(1000)).target.len(), TARGET_OCTETS_MAX);
+    }
+
+    #[test]
+    fn a_peer_that_is_gone_is_no_fault_of_the_program() {
+        let fault = |error: Error| {
+            let (facts, peer) = (RequestFacts::default(), SocketAddr::from(([0; 4], 0)));
+            RequestFailure::new(&facts, peer, Version::Http2, FailureCause::Error(&error)).fault()
+        };
+        assert_eq!((fault(Error::cancelled()), fault(Error::other("x"))), (Fault::Between, Fault::Caller));
+    }
+}

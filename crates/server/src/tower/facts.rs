@@ -1,0 +1,32 @@
+//! Extensions: what a service is told of a request beside the request, and what it says of its answer beside the answer.
+
+use std::net::SocketAddr;
+
+/// The address of the peer, an extension of each request that a service of `tower` gets from [`from_tower`](crate::from_tower).
+///
+/// Over TLS, `TlsFacts` is another.
+///
+/// ```
+/// # use alula_server as alula;
+/// fn peer(request: &http::Request<alula::RequestContent>) -> Option<std::net::SocketAddr> {
+///     request.extensions().get::<alula::PeerAddress>().map(|peer| peer.address())
+/// }
+/// ```
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub struct PeerAddress(SocketAddr);
+
+impl PeerAddress {
+    pub(super) const fn new(address: SocketAddr) -> Self {
+        Self(address)
+    }
+
+    /// The address.
+    pub const fn address(self) -> SocketAddr {
+        self.0
+    }
+}
+
+/// An extension of a response by which a service of `tower` lets its peer be as slow as it likes from then on, as
+/// [`Exchange::allow_slow_peer`](crate::Exchange::allow_slow_peer) does; it has no effect unless the status is 2xx.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct AllowSlowPeer;

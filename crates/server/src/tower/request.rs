@@ -1,0 +1,116 @@
+//! Requests in the types of the `http` crate, as a server of hyper makes them: over HTTP/1.1 the target as it came and `host` among
+//! the fields, over HTTP/2 a whole URI and `host` only if it came.
+
+use std::error::Error as StdError;
+
+use alula_fields::{RequestForm, Status};
+use bytes::Bytes;
+use http::{
+    HeaderMap, HeaderValue, Uri, header,
+    uri::{self, Authority, PathAndQuery, Scheme},
+};
+
+use super::content::RequestContent;
+use crate::{Body, Request, Version};
+
+/// A `Uri` of the `http` crate holds no more octets.
+const URI_OCTETS_MAX: usize = u16::MAX as usize - 1;
+
+type Cause = Box<dyn StdError + Send + Sync>;
+
+/// A request that the types of the `http` crate do not take.
+pub(super) struct Unfit {
+    /// What its peer is told.
+    pub(super) status: Status,
+    pub(super) cause: Cause,
+}
+
+/// The request in the types of the `http` crate, or why they do not take it.
+pub(super) fn to_http(request: &Request, body: Body) -> Result<http::Request<RequestContent>, Unfit> {
+    let content = RequestContent::new(body, request.fields());
+    let mut made = http::Request::new(content);
+    let method = http::Method::from_bytes(request.method().as_bytes());
+    *made.method_mut() = method.map_err(|error| Unfit::new(Status::BAD_REQUEST, error))?;
+    *made.uri_mut() = uri_of(request)?;
+    *made.version_mut() = version_of(request);
+    *made.headers_mut() = headers_of(request).map_err(Unfit::fields)?;
+    Ok(made)
+}
+
+fn version_of(request: &Request) -> http::Version {
+    match request.version() {
+        Version::Http1 if request.form().contains(RequestForm::HTTP_10) => http::Version::HTTP_10,
+        Version::Http1 => http::Version::HTTP_11,
+        Version::Http2 => http::Version::HTTP_2,
+    }
+}
+
+fn uri_of(request: &Request) -> Result<Uri, Unfit> {
+    let uri = match request.version() {
+        Version::Http1 => target(request),
+        Version::Http2 => whole_uri(request),
+    };
+    uri.map_err(|error| {
+        let is_long = request.path().len() > URI_OCTETS_MAX;
+        Unfit::new(if is_long { Status::URI_TOO_LONG } else { Status::BAD_REQUEST }, error)
+    })
+}
+
+/// The target of HTTP/1 as it came: one allocation, and another where it names an authority.
+fn target(request: &Request) -> Result<Uri, http::Error> {
+    let (path, authority) = (request.path(), request.authority().unwrap_or_default());
+    let text = match request.scheme() {
+        None => authority.to_owned(),
+        Some(scheme) if request.form().contains(RequestForm::ABSOLUTE) => {
+            // The asterisk stands for the server as a whole and is no part of its URI (RFC 9112 §3.2.4).
+            [scheme, "://", authority, if path == "*" { "" } else { path }].concat()
+        }
+        Some(_) => path.to_owned(),
+    };
+    Ok(Uri::from_maybe_shared(Bytes::from(text))?)
+}
+
+/// The URI of HTTP/2, whose parts share one allocation; without `:authority` the path alone.
+fn whole_uri(request: &Request) -> Result<Uri, http::Error> {
+    let (path, authority) = (request.path(), request.own_authority().unwrap_or_default());
+    let mut text = Vec::with_capacity(authority.len() + path.len());
+    text.extend_from_slice(authority.as_bytes());
+    text.extend_from_slice(path.as_bytes());
+    let text = Bytes::from(text);
+    let mut parts = uri::Parts::default();
+    if !authority.is_empty() {
+        parts.authority = Some(Authority::from_maybe_shared(text.slice(..authority.len()))?);
+        parts.scheme = request.scheme().map(scheme);
+    }
+    if !path.is_empty() {
+        parts.path_and_query = Some(PathAndQuery::from_maybe_shared(text.slice(authority.len()..))?);
+    }
+    Ok(Uri::from_parts(parts)?)
+}
+
+/// The scheme of a connection is one of two.
+fn scheme(name: &str) -> Scheme {
+    if name == "https" { Scheme::HTTPS } else { Scheme::HTTP }
+}
+
+fn headers_of(request: &Request) -> Result<HeaderMap, Cause> {
+    let fields = request.fields();
+    let mut headers = HeaderMap::try_with_capacity(fields.len() + 1)?;
+    if request.form().contains(RequestForm::HOST) {
+        let host = request.own_authority().unwrap_or_default();
+        headers.try_append(header::HOST, HeaderValue::from_str(host)?)?;
+    }
+    fields.append_to(&mut headers)?;
+    Ok(headers)
+}
+
+impl Unfit {
+    fn new(status: Status, cause: impl Into<Cause>) -> Self {
+        Self { status, cause: cause.into() }
+    }
+
+    /// There are more fields, or longer ones, than a `HeaderMap` holds.
+    fn fields(error: Cause) -> Self {
+        Self::new(Status::REQUEST_HEADER_FIELDS_TOO_LARGE, error)
+    }
+}

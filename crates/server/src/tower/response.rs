@@ -1,0 +1,201 @@
+//! Answers of services, sent as a server of hyper sends them.
+//!
+//! Rule: where content ends is said by whoever frames it. A `content-length` of the service goes out only where it says something
+//! about content that is there, or would be if the request were not HEAD (RFC 9110 §8.6).
+
+use std::{future::poll_fn, pin::Pin, pin::pin};
+
+use alula_fields::{Decimal, FieldSection, KnownName, Status};
+use bytes::Buf;
+use http::{HeaderName, HeaderValue, header};
+use http_body::{Body as HttpBody, Frame};
+
+use super::BoxError;
+use crate::{BodyWriter, Error, Reply, Request, Responder, Sent, Version};
+
+/// Content of a length of up to so many octets goes out with its head, once it is there in one piece.
+const SHORT_MAX: u64 = 64 * 1024;
+
+/// What an answer depends on beside itself.
+#[derive(Clone, Copy)]
+pub(super) struct Asked {
+    pub(super) version: Version,
+    pub(super) is_head: bool,
+    pub(super) is_connect: bool,
+}
+
+/// What comes after the head of an answer.
+#[derive(Clone, Copy, Eq, PartialEq)]
+enum After {
+    /// Nothing, whatever the service has made: 204 and 304 have no content.
+    NeverAny(Status),
+    /// The content that is stated and not sent, since the request is HEAD (RFC 9110 §9.3.2).
+    Stated,
+    /// The service has made none.
+    Empty,
+    /// The octets of a tunnel (RFC 9110 §9.3.6).
+    Tunnel,
+    Content,
+}
+
+impl Asked {
+    pub(super) fn by(request: &Request) -> Self {
+        let (version, method) = (request.version(), request.method());
+        Self { version, is_head: method == "HEAD", is_connect: method == "CONNECT" }
+    }
+
+    fn after(self, status: Status, is_empty: bool) -> After {
+        match status.code() {
+            _ if self.is_connect && status.is_success() => After::Tunnel,
+            204 | 304 => After::NeverAny(status),
+            _ if self.is_head => After::Stated,
+            _ if is_empty => After::Empty,
+            _ => After::Content,
+        }
+    }
+
+    /// Whether a field of the service goes out.
+    fn sends(self, after: After, name: &HeaderName, value: &HeaderValue) -> bool {
+        match *name {
+            header::CONTENT_LENGTH => self.sends_length(after, value.as_bytes()),
+            // Content is chunked where that is needed, and not twice.
+            header::TRANSFER_ENCODING if self.version == Version::Http1 => {
+                !value.as_bytes().eq_ignore_ascii_case(b"chunked")
+            }
+            _ => self.version == Version::Http1 || !is_of_connection(name),
+        }
+    }
+
+    /// Routers state a length of zero wherever they have no content, which 204 may not have, and which is not that of what 304
+    /// is about.
+    fn sends_length(self, after: After, digits: &[u8]) -> bool {
+        match after {
+            After::NeverAny(Status::NOT_MODIFIED) => {
+                (self.is_head || self.version == Version::Http2) && digits != b"0"
+            }
+            After::NeverAny(_) | After::Tunnel => false,
+            // Over HTTP/1.1 it is stated in any case.
+            After::Empty => self.version == Version::Http2 && digits == b"0",
+            After::Stated | After::Content => true,
+        }
+    }
+}
+
+/// Sends an answer, whose content may fail on the way: the stream is reset then.
+pub(super) async fn send<B>(
+    response: http::Response<B>,
+    responder: Responder,
+    asked: Asked,
+) -> Result<Sent, Error>
+where
+    B: HttpBody<Error: Into<BoxError>>,
+{
+    let (parts, body) = response.into_parts();
+    let status = Status::from(parts.status);
+    let after = asked.after(status, body.is_end_stream());
+    let mut reply = responder.respond(status);
+    for (name, value) in &parts.headers {
+        if asked.sends(after, name, value) {
+            reply = reply.field(name.as_str(), value);
+        }
+    }
+    let length = body.size_hint().exact();
+    match after {
+        After::NeverAny(_) | After::Empty => reply.send_head(),
+        After::Stated if body.is_end_stream() => reply.send_head(),
+        After::Stated => stating(reply, length).send_head(),
+        After::Tunnel if body.is_end_stream() => reply.send_head(),
+        After::Tunnel => stream(reply, None, pin!(body), asked).await,
+        After::Content => content(reply, length, pin!(body), asked).await,
+    }
+}
+
+/// Sends content in one piece with the head where it is short, else as it comes.
+async fn content<B>(
+    reply: Reply,
+    length: Option<u64>,
+    mut body: Pin<&mut B>,
+    asked: Asked,
+) -> Result<Sent, Error>
+where
+    B: HttpBody<Error: Into<BoxError>>,
+{
+    let Some(octets) = length.filter(|octets| *octets <= SHORT_MAX) else {
+        return stream(stating(reply, length), None, body, asked).await;
+    };
+    let first = next(body.as_mut()).await?;
+    match first.map(Frame::into_data) {
+        Some(Ok(data)) if data.chunk().len() as u64 == octets && body.is_end_stream() => {
+            reply.send(data.chunk()).await
+        }
+        Some(Ok(data)) => stream(stating(reply, length), Some(Frame::data(data)), body, asked).await,
+        // Trailers alone, which a length of zero would keep from going out over HTTP/1.1.
+        Some(Err(frame)) => stream(reply, Some(frame), body, asked).await,
+        None => reply.send_head(),
+    }
+}
+
+/// States the length of the content, if it is known and the service has not done so.
+fn stating(mut reply: Reply, length: Option<u64>) -> Reply {
+    match length.filter(|_| !reply.fields_mut().contains(KnownName::CONTENT_LENGTH)) {
+        Some(octets) => reply.field(KnownName::CONTENT_LENGTH, Decimal::of(octets).as_bytes()),
+        None => reply,
+    }
+}
+
+/// Sends the content as it comes. Content that fails resets the stream.
+async fn stream<B>(
+    mut reply: Reply,
+    first: Option<Frame<B::Data>>,
+    mut body: Pin<&mut B>,
+    asked: Asked,
+) -> Result<Sent, Error>
+where
+    B: HttpBody<Error: Into<BoxError>>,
+{
+    // Trailers have no place after a stated length over HTTP/1.1 (RFC 9112 §7.1.2).
+    let takes_trailers =
+        asked.version == Version::Http2 || !reply.fields_mut().contains(KnownName::CONTENT_LENGTH);
+    let mut writer = reply.stream().await?;
+    let mut frame = first;
+    loop {
+        match frame.take().map(Frame::into_data) {
+            Some(Ok(data)) => write(&mut writer, data).await?,
+            Some(Err(frame)) => {
+                if let (Ok(trailers), true) = (frame.into_trailers(), takes_trailers) {
+                    return writer.finish_with(&FieldSection::try_from(&trailers)?).await;
+                }
+            }
+            None => {}
+        }
+        // The next piece is made when there is room for it: a peer that takes nothing makes nobody hold one.
+        writer.writable().await?;
+        frame = next(body.as_mut()).await?;
+        if frame.is_none() {
+            return writer.finish().await;
+        }
+    }
+}
+
+async fn next<B>(mut body: Pin<&mut B>) -> Result<Option<Frame<B::Data>>, Error>
+where
+    B: HttpBody<Error: Into<BoxError>>,
+{
+    poll_fn(|cx| body.as_mut().poll_frame(cx)).await.transpose().map_err(Error::other)
+}
+
+async fn write(writer: &mut BodyWriter, mut data: impl Buf) -> Result<(), Error> {
+    while data.has_remaining() {
+        let piece = data.chunk();
+        writer.write(piece).await?;
+        let octets = piece.len();
+        data.advance(octets);
+    }
+    Ok(())
+}
+
+/// Whether a field says something of one connection, which HTTP/2 says otherwise (RFC 9113 §8.2.2).
+fn is_of_connection(name: &HeaderName) -> bool {
+    [header::CONNECTION, header::TRANSFER_ENCODING, header::UPGRADE].contains(name)
+        || ["keep-alive", "proxy-connection"].contains(&name.as_str())
+}
