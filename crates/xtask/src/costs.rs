@@ -32,6 +32,10 @@ pub(crate) fn command(args: &[&str]) -> Result<ExitCode> {
     }
 }
 
+/// A row that has too many instructions is measured so often, and the least counts: how the system cuts what comes on a socket
+/// into reads adds some to a few rows, and takes away none. What got dearer in the code is so every time.
+const MEASURED_MAX: usize = 4;
+
 /// Prints the table of fresh figures.
 fn show() -> Result<ExitCode> {
     let bench = Bench::build()?;
@@ -55,10 +59,18 @@ pub(crate) fn check() -> Result<()> {
         is_fresh(&bench, &recorded, &peers(&bench)?)?,
         "docs/performance.md is not what `cargo xtask costs --write` writes"
     );
-    let now = bench.measure_all()?;
+    let (workloads, mut now) = (bench.list()?, bench.measure_all()?);
     let tolerance = compare::Tolerance::between(&recorded.tools, &now.tools);
     println!("{tolerance}");
-    let worse = compare::compare(&bench.list()?, &recorded, &now, tolerance);
+    for _ in 1..MEASURED_MAX {
+        let doubtful = compare::dearer(&workloads, &recorded, &now, tolerance);
+        if doubtful.is_empty() {
+            break;
+        }
+        println!("measured again: {}", doubtful.join(", "));
+        now.lessen(&bench.measure(|name| doubtful.iter().any(|doubted| *doubted == name))?);
+    }
+    let worse = compare::compare(&workloads, &recorded, &now, tolerance);
     for line in &worse {
         println!("{line}");
     }

@@ -51,12 +51,29 @@ pub(crate) fn compare(
     lines
 }
 
+/// The workloads that have more instructions than they may.
+pub(crate) fn dearer<'w>(
+    workloads: &'w [Workload],
+    recorded: &Figures,
+    now: &Figures,
+    tolerance: Tolerance,
+) -> Vec<&'w str> {
+    let is_dearer = |workload: &&Workload| {
+        let rows = recorded.get(&workload.name).zip(now.get(&workload.name));
+        rows.is_some_and(|(before, now)| excess(workload, before, now, tolerance).is_some())
+    };
+    workloads.iter().filter(is_dearer).map(|workload| workload.name.as_str()).collect()
+}
+
+/// The instructions that are recorded and those that are counted, where these are too many.
+fn excess(workload: &Workload, before: &Row, now: &Row, tolerance: Tolerance) -> Option<(f64, f64)> {
+    let both = before.instructions.zip(now.instructions);
+    both.filter(|(before, now)| workload.instructions == Use::Held && *now > before * tolerance.factor)
+}
+
 fn differences(workload: &Workload, before: &Row, now: &Row, tolerance: Tolerance) -> Vec<String> {
     let (mut lines, name) = (Vec::new(), &workload.name);
-    if workload.instructions == Use::Held
-        && let (Some(before), Some(now)) = (before.instructions, now.instructions)
-        && now > before * tolerance.factor
-    {
+    if let Some((before, now)) = excess(workload, before, now, tolerance) {
         let percent = (now / before - 1.0) * 100.0;
         lines.push(format!("{name}: {now:.1} instructions, {before:.1} recorded (+{percent:.1} %)"));
     }
@@ -111,6 +128,28 @@ mod tests {
         assert_eq!(lines(row("a", 1000.0, 0.0), row("a", 1031.0, 0.0), "one"), found);
         assert_eq!(lines(row("a", 1000.0, 0.0), row("a", 1099.0, 0.0), "two"), [""; 0]);
         assert_eq!(lines(row("a", 1000.0, 0.0), row("a", 1101.0, 0.0), "two").len(), 1);
+    }
+
+    #[test]
+    fn the_least_of_several_counts_is_held_to_the_record() {
+        let workloads = [workload("a", Use::Held), workload("b", Use::Told)];
+        let figures = |counts: [f64; 2]| Figures {
+            rows: vec![row("a", counts[0], 0.0), row("b", counts[1], 0.0)],
+            ..Figures::default()
+        };
+        let recorded = figures([1000.0, 1000.0]);
+        let mut now = figures([1031.0, 2000.0]);
+        let tolerance = Tolerance::between(&recorded.tools, &now.tools);
+        assert_eq!(dearer(&workloads, &recorded, &now, tolerance), ["a"]);
+        now.lessen(&Figures { rows: vec![row("a", 1035.0, 0.0)], ..Figures::default() });
+        assert_eq!(dearer(&workloads, &recorded, &now, tolerance), ["a"], "more does not count");
+        now.lessen(&Figures { rows: vec![row("a", 1029.0, 7.0)], ..Figures::default() });
+        assert_eq!(dearer(&workloads, &recorded, &now, tolerance), [""; 0]);
+        assert_eq!(
+            now.get("a").map(|row| row.allocations),
+            Some(0.0),
+            "allocations are those of the first time"
+        );
     }
 
     #[test]

@@ -54,6 +54,17 @@ impl Figures {
         self.rows.iter().find(|row| row.name == name)
     }
 
+    /// Counts of instructions that are less than those here take their place.
+    pub(crate) fn lessen(&mut self, again: &Self) {
+        for row in &mut self.rows {
+            if let (Some(first), Some(second)) =
+                (row.instructions, again.get(&row.name).and_then(|row| row.instructions))
+            {
+                row.instructions = Some(first.min(second));
+            }
+        }
+    }
+
     /// Takes fresh figures over, in the order of the names; rows of other names go.
     pub(crate) fn update(&mut self, fresh: Self, names: &[&str]) {
         let row = |name: &&str| fresh.get(name).or(self.get(name)).cloned();
