@@ -46,9 +46,9 @@ pub use alula_client::adapters;
 pub use alula_client::blocking;
 #[cfg(feature = "client")]
 pub use alula_client::{
-    Call, Client, ClientBuilder, Connector, Content, Destination, Dialling, Follow, Hole, Multipart, Part,
-    PendingResponse, Prepare, Prepared, Proxy, Redirect, Resolve, Resolving, Response, Retries, StatusError,
-    SystemResolver, Timing, Transport, check_url,
+    Call, Client, ClientBuilder, ConnectionFacts, Connector, Content, Destination, Dialling, ExchangeEvent,
+    Follow, Hole, Multipart, Part, PendingResponse, Prepare, Prepared, Proxy, Redirect, Resolve, Resolving,
+    Response, Retries, SentHead, StatusError, SystemResolver, Timing, Transport, check_url,
 };
 #[cfg(all(feature = "client", feature = "cookies"))]
 pub use alula_client::{Jar, NetscapeImport, SkippedLine};

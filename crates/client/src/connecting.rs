@@ -43,6 +43,7 @@ use crate::{
     observing,
     origin::Tls,
     progress::note,
+    watching::{self, Watcher},
 };
 
 /// A deadline that nobody set is that far away.
@@ -73,6 +74,7 @@ pub(crate) struct Route {
     tls: Option<Tls>,
     /// What follows once there is a transport, but for the name that TLS is for.
     then: Connect,
+    watcher: Option<Watcher>,
     /// How many streams the origin is expected to allow at once: what it allowed last.
     streams: AtomicU32,
 }
@@ -114,6 +116,7 @@ impl Route {
             through,
             #[cfg(feature = "tls")]
             tls,
+            watcher: settings.policy.watcher.clone(),
             streams: then.config.streams_expected.into(),
             then: observing::watch(then),
         }
@@ -175,7 +178,10 @@ impl Route {
     /// Looks the host up and connects to the first of its addresses that answers.
     async fn dialled(&self, host: &str, port: u16, ends_at: Instant) -> Result<TcpStream, Error> {
         let addresses = self.addresses(host, port, ends_at).await?;
-        let dial = |address: SocketAddr| TcpStream::connect(address);
+        let dial = |address: SocketAddr| {
+            watching::connecting(self.watcher.as_ref(), address);
+            TcpStream::connect(address)
+        };
         let stream = attempts::connect_first(addresses, self.by.attempt_delay, ends_at, dial).await?;
         if let Some(after) = self.by.tcp_keep_alive {
             set_tcp_keep_alive(&stream, after).map_err(|error| Error::io(Phase::Connect, error))?;

@@ -5,7 +5,10 @@ use std::sync::{Mutex, PoisonError};
 use alula_fields::{FieldSection, Status};
 use alula_net::{Error, Stream};
 
-use crate::Call;
+use crate::{
+    Call,
+    watching::{self, Watcher},
+};
 
 /// Is told of interim responses. Nobody locks it: it makes a call that may be shared of a function that may not.
 pub(crate) type Hook = Box<Mutex<dyn FnMut(Status, &FieldSection) + Send>>;
@@ -30,12 +33,32 @@ impl Call<'_> {
     }
 }
 
-/// Tells of the responses that come before the head of the one that counts, until that is there.
-pub(crate) async fn hear(stream: &Stream, hook: Option<&mut Hook>) -> Result<(), Error> {
-    let Some(hook) = hook else { return Ok(()) };
-    let hook = hook.get_mut().unwrap_or_else(PoisonError::into_inner);
+impl Call<'_> {
+    /// Tells whoever wants to hear of the responses that come before the head of the one that counts, until that is there.
+    pub(crate) async fn hear_interim(&mut self, stream: &Stream) -> Result<(), Error> {
+        let watcher = self.client.settings().policy.watcher.as_ref();
+        hear(stream, self.parts.on_interim(), watcher).await
+    }
+}
+
+/// The same for a call that is not there any more.
+pub(crate) async fn hear(
+    stream: &Stream,
+    hook: Option<&mut Hook>,
+    watcher: Option<&Watcher>,
+) -> Result<(), Error> {
+    if hook.is_none() && watcher.is_none() {
+        return Ok(());
+    }
+    let mut hook = hook.map(|hook| hook.get_mut().unwrap_or_else(PoisonError::into_inner));
     while let Some(head) = stream.interim().await? {
-        hook(head.status().unwrap_or(Status::CONTINUE), &head.fields);
+        let status = head.status().unwrap_or(Status::CONTINUE);
+        if let Some(watcher) = watcher {
+            watching::hinted(watcher, stream.version(), status, &head);
+        }
+        if let Some(hook) = &mut hook {
+            hook(status, &head.fields);
+        }
         stream.give_head(head);
     }
     Ok(())

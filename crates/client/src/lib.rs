@@ -51,6 +51,7 @@ mod sharing;
 mod timing;
 #[cfg(feature = "tls")]
 mod trust;
+mod watching;
 
 #[cfg(feature = "tls")]
 pub use alula_net::TlsFacts;
@@ -73,3 +74,4 @@ pub use redirects::{Follow, Redirect};
 pub use response::Response;
 pub use retries::Retries;
 pub use timing::Timing;
+pub use watching::{ConnectionFacts, ExchangeEvent, SentHead};

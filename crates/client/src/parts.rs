@@ -11,6 +11,8 @@ pub(crate) struct Parts {
     pub(crate) decompress: bool,
     /// What the client adds by itself is still to be added.
     pub(crate) is_incomplete: bool,
+    /// Somebody is told of each step.
+    pub(crate) is_watched: bool,
     /// How many redirects are followed.
     pub(crate) redirects_max: u16,
     rare: Option<Box<Rare>>,
@@ -36,6 +38,7 @@ impl Parts {
             #[cfg(feature = "decoding")]
             decompress: settings.decoding.on,
             is_incomplete: settings.policy.has_additions,
+            is_watched: settings.policy.watcher.is_some(),
             redirects_max: settings.policy.redirects.max,
             rare: None,
         }
@@ -71,7 +74,7 @@ impl Parts {
 
     #[inline]
     pub(crate) fn hears_interim(&self) -> bool {
-        self.rare().is_some_and(|rare| rare.on_interim.is_some())
+        self.is_watched || self.rare().is_some_and(|rare| rare.on_interim.is_some())
     }
 
     /// Whether the call was given content, which may have been sent.

@@ -8,6 +8,7 @@ use crate::{
     interim::{self, Hook},
     observing::Tale,
     sending::goes_ahead,
+    watching::{self, Watcher},
 };
 
 /// A response that has not come yet, to a request whose content may still be on its way.
@@ -16,6 +17,7 @@ pub struct PendingResponse {
     /// How the content is decoded, if it is.
     pub(crate) decoding: Option<Decoding>,
     pub(crate) on_interim: Option<Hook>,
+    pub(crate) watcher: Option<Watcher>,
     #[cfg(feature = "cookies")]
     pub(crate) cookies: Option<Box<crate::cookies::Awaited>>,
     pub(crate) tale: Tale,
@@ -45,12 +47,15 @@ impl PendingResponse {
     /// # Errors
     /// How the stream ended.
     pub async fn response(self) -> Result<Response, Error> {
-        let Self { stream, decoding, mut on_interim, mut tale, .. } = self;
+        let Self { stream, decoding, mut on_interim, watcher, mut tale, .. } = self;
         let head = async {
-            interim::hear(&stream, on_interim.as_mut()).await?;
+            interim::hear(&stream, on_interim.as_mut(), watcher.as_ref()).await?;
             stream.head().await
         };
         let received = tale.within(head).await.inspect_err(|error| tale.end(Err(error)))?;
+        if let Some(watcher) = &watcher {
+            watching::answered(watcher, stream.version(), &received.head);
+        }
         #[cfg(feature = "cookies")]
         if let Some(cookies) = &self.cookies {
             cookies.keep(&received.head.fields);

@@ -83,6 +83,11 @@ impl Response {
         self.body.peer()
     }
 
+    /// The address of this end of the connection it came by; none over what has none, such as a Unix socket. A system call.
+    pub fn local_address(&self) -> Option<SocketAddr> {
+        self.body.local()
+    }
+
     /// What TLS has agreed on with the server, and its certificates; none in clear text. Allocates.
     #[cfg(feature = "tls")]
     pub fn tls(&self) -> Option<alula_net::TlsFacts> {

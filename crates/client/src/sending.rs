@@ -2,10 +2,11 @@
 
 use std::{sync::Arc, time::Duration};
 
-use alula_net::{BodyWriter, Cause, Conn, Deadlines, Error, Phase, Received, Stream};
+use alula_fields::{OutBuf, StreamKey};
+use alula_net::{BodyWriter, Cause, Conn, Deadlines, Error, Machine, Phase, Received, Refusal, Stream};
 use tokio::time::Instant;
 
-use crate::{Call, PendingResponse, Response, call::Clock, interim, observing::Tale, patience::Patience};
+use crate::{Call, PendingResponse, Response, call::Clock, observing::Tale, patience::Patience, watching};
 
 /// How long content waits to be asked for. There are servers that never ask, and wait for it.
 const CONTINUE_WAIT: Duration = Duration::from_secs(1);
@@ -57,6 +58,7 @@ impl Call<'_> {
             stream: receive,
             decoding: self.decoding().cloned(),
             on_interim: self.parts.take_hook(),
+            watcher: self.watcher().cloned(),
             tale,
             #[cfg(feature = "cookies")]
             cookies: self.awaited_cookies(),
@@ -122,7 +124,7 @@ impl Call<'_> {
             is_sent = is_wanted && send_content(&stream, content).await?;
         }
         if self.parts.hears_interim() {
-            Box::pin(interim::hear(&stream, self.parts.on_interim())).await?;
+            Box::pin(self.hear_interim(&stream)).await?;
         }
         let sent = if is_sent { content.map_or(0, <[u8]>::len) } else { 0 };
         let received = stream.head().await.map_err(|error| error.with_sent(sent as u64))?;
@@ -134,6 +136,9 @@ impl Call<'_> {
 
     /// What the caller is handed once the head of the response has come.
     pub(crate) fn answered(&self, stream: Stream, received: Received) -> Response {
+        if let Some(watcher) = self.watcher() {
+            watching::answered(watcher, stream.version(), &received.head);
+        }
         #[cfg(feature = "cookies")]
         self.keep_cookies(&received.head.fields);
         self.decoded(Response::new(stream, received))
@@ -167,6 +172,9 @@ impl Call<'_> {
         self.complete()?;
         self.accept_codings()?;
         self.request.state_length(self.client, length)?;
+        if self.parts.is_watched {
+            return Ok(Err(None));
+        }
         let request = &self.request;
         Ok(request.origin()?.try_open(request.noted(), |machine, out| request.send(machine, end, out)))
     }
@@ -178,6 +186,24 @@ impl Call<'_> {
         end: bool,
         ends_at: Option<Instant>,
     ) -> Result<Stream, Error> {
+        if let Some(watcher) = self.watcher() {
+            return Box::pin(self.start_watched(watcher, end, ends_at)).await;
+        }
+        let request = &self.request;
+        self.open_with(conn, end, ends_at, |machine, out| request.send(machine, end, out)).await
+    }
+
+    /// The same with the head sent as `send` does it.
+    pub(crate) async fn open_with<F>(
+        &self,
+        conn: Option<Arc<Conn>>,
+        end: bool,
+        ends_at: Option<Instant>,
+        send: F,
+    ) -> Result<Stream, Error>
+    where
+        F: FnMut(&mut Machine, &mut OutBuf) -> Result<StreamKey, Refusal>,
+    {
         let request = &self.request;
         let patience = Patience::new(ends_at, self.client.settings().deadlines.queue);
         let origin = request.origin()?;
@@ -185,7 +211,7 @@ impl Call<'_> {
             // What no connection would take is no reason to open one.
             request.check(origin.speaks(), end, &self.client.settings().protocol.config.limits)?;
         }
-        origin.open(conn, patience, request.noted(), |machine, out| request.send(machine, end, out)).await
+        origin.open(conn, patience, request.noted(), send).await
     }
 
     /// Says how the stream is waited for and watched.

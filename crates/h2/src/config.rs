@@ -40,6 +40,8 @@ pub struct Config {
     pub settings_timeout: Duration,
     /// Whether [`poll_trace`](crate::Connection::poll_trace) tells of every frame.
     pub trace: bool,
+    /// Whether [`sent_head`](crate::Connection::sent_head) tells of the last field section that was sent; costs a second decoder.
+    pub keep_sent_head: bool,
 }
 
 impl Default for Config {
@@ -54,6 +56,7 @@ impl Default for Config {
             ping_timeout: Duration::from_secs(20),
             settings_timeout: Duration::from_secs(30),
             trace: false,
+            keep_sent_head: false,
         }
     }
 }

@@ -33,6 +33,7 @@ mod prepared;
 mod priority;
 mod repeated;
 mod resets;
+mod sent_head;
 mod settings;
 mod stream;
 mod streams;

@@ -137,6 +137,11 @@ impl Body {
         self.stream.as_ref().map(Stream::peer)
     }
 
+    /// The address of this end; none once the body was given back.
+    pub fn local(&self) -> Option<SocketAddr> {
+        self.stream.as_ref().and_then(Stream::local)
+    }
+
     /// What TLS has agreed on with the peer; none in clear text.
     #[cfg(feature = "tls")]
     pub fn tls(&self) -> Option<crate::TlsFacts> {

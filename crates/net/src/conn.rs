@@ -120,13 +120,18 @@ impl Conn {
         self.peer
     }
 
+    /// The address of this end, where it has one: over TCP. A system call.
+    pub fn local(&self) -> Option<SocketAddr> {
+        self.io.local()
+    }
+
     /// Says which origin is asked here, such as `https://a.example`: failures name it. The first word stands.
     pub fn leads_to(&self, origin: Arc<str>) {
         let _ = self.origin.set(origin);
     }
 
     /// The origin that is asked here, on a client.
-    pub(crate) fn origin(&self) -> Option<&str> {
+    pub fn origin(&self) -> Option<&str> {
         self.origin.get().map(|origin| &**origin)
     }
 

@@ -541,6 +541,15 @@ impl Machine {
         }
     }
 
+    /// The head of the request just sent, `written` being all that was put out for it: its lines, each ended by CRLF. Over HTTP/2 it
+    /// is kept only if [`h2::Config::keep_sent_head`] is set. Allocates.
+    pub fn sent_head(&self, written: &[u8]) -> Vec<u8> {
+        match self {
+            Self::Http1(_) => written.to_vec(),
+            Self::Http2(machine) => machine.sent_head().to_vec(),
+        }
+    }
+
     /// Gives back what an idle connection does not need.
     pub(crate) fn trim(&mut self) {
         match self {

@@ -48,6 +48,11 @@ impl Stream {
         self.conn.peer().unwrap_or(SocketAddr::new(Ipv4Addr::UNSPECIFIED.into(), 0))
     }
 
+    /// The address of this end; none when it has none. A system call.
+    pub fn local(&self) -> Option<SocketAddr> {
+        self.conn.local()
+    }
+
     /// What the connection speaks.
     pub fn version(&self) -> Version {
         self.conn.version()
@@ -85,7 +90,8 @@ impl Stream {
         Sent::whole()
     }
 
-    pub(crate) fn conn(&self) -> &Conn {
+    /// The connection that it is on.
+    pub fn conn(&self) -> &Conn {
         &self.conn
     }
 

@@ -92,6 +92,10 @@ impl Tls {
                 .negotiated_cipher_suite()
                 .and_then(|suite| suite.suite().as_str())
                 .unwrap_or("unknown"),
+            key_agreement: self
+                .session
+                .negotiated_key_exchange_group()
+                .and_then(|group| group.name().as_str()),
             alpn: self.session.alpn_protocol().map(<[u8]>::to_vec),
             certificates: self
                 .session

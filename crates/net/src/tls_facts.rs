@@ -5,6 +5,7 @@
 pub struct TlsFacts {
     pub(crate) protocol: &'static str,
     pub(crate) cipher_suite: &'static str,
+    pub(crate) key_agreement: Option<&'static str>,
     pub(crate) alpn: Option<Vec<u8>>,
     pub(crate) certificates: Vec<Vec<u8>>,
     pub(crate) is_resumed: bool,
@@ -19,6 +20,12 @@ impl TlsFacts {
     /// The cipher suite, by its name at IANA but for `TLS13_` where that says `TLS_`, such as `TLS13_AES_256_GCM_SHA384`.
     pub fn cipher_suite(&self) -> &'static str {
         self.cipher_suite
+    }
+
+    /// The group in which the keys were agreed on, by its name at IANA without punctuation, such as `X25519MLKEM768`; none when an
+    /// earlier session was taken up without a new agreement.
+    pub fn key_agreement(&self) -> Option<&'static str> {
+        self.key_agreement
     }
 
     /// The protocol agreed on by ALPN (RFC 7301), such as `h2`; none when the peer chose none.

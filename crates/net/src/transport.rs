@@ -250,6 +250,14 @@ pub(crate) enum WriteHalf {
 }
 
 impl WriteHalf {
+    /// The address of this end, where it has one. A system call.
+    pub(crate) fn local(&self) -> Option<SocketAddr> {
+        match self {
+            Self::Tcp(half) => half.local_addr().ok(),
+            _ => None,
+        }
+    }
+
     /// Writes as much as there is room for. Who is told that there is none tries again with octets that begin the same.
     #[inline]
     pub(crate) fn try_write(&self, octets: &[u8]) -> io::Result<usize> {

@@ -10,6 +10,7 @@ use crate::{
     auth::Bound,
     redirects::{Follow, Redirect, Redirects},
     retries::{Budget, Retries},
+    watching::Watcher,
 };
 
 /// What a call does by itself.
@@ -24,6 +25,8 @@ pub(crate) struct Policy {
     pub(crate) fields: FieldSection,
     /// Sent to one origin each; the last counts.
     pub(crate) credentials: Vec<Bound>,
+    /// Who is told of each step of an exchange.
+    pub(crate) watcher: Option<Watcher>,
     /// Whether anything is done before a request is sent, so that one look tells.
     pub(crate) has_additions: bool,
 }

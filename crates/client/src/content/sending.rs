@@ -14,7 +14,7 @@ use super::{
     Content,
     piece::{Failure, Piece, Sink},
 };
-use crate::{Call, Response, interim, request::Request, sending::goes_ahead};
+use crate::{Call, Response, request::Request, sending::goes_ahead};
 
 /// The content that a call was given.
 #[derive(Default)]
@@ -87,7 +87,7 @@ impl Call<'_> {
     }
 
     async fn head(&mut self, stream: &Stream) -> Result<Received, Error> {
-        interim::hear(stream, self.parts.on_interim()).await?;
+        self.hear_interim(stream).await?;
         stream.head().await
     }
 

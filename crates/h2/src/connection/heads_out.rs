@@ -298,6 +298,9 @@ impl Connection {
     #[inline]
     fn close_block(&mut self, mark: usize, id: u32, end: bool, out: &mut OutBuf) {
         let length = out.end() - mark - HEADER_BYTES;
+        if self.sent_head.is_kept() {
+            self.sent_head.read(&out.since(mark)[HEADER_BYTES..]);
+        }
         let end_stream = if end { flag::END_STREAM } else { 0 };
         let kind = FrameKind::HEADERS;
         if length > self.peer.frame_bytes_max as usize {

@@ -1,0 +1,194 @@
+//! What a client tells of its exchanges to whoever watches: where it connects, and each head as it goes and comes.
+//!
+//! Rule: a call that nobody watches pays a branch where its head is sent and one where the head of the response is taken. One that
+//! is watched goes the longer way of those that have to wait for a connection, and allocates.
+
+use std::{net::SocketAddr, sync::Arc};
+
+use alula_fields::{FieldSection, Head, Status};
+use alula_net::{Error, Stream, Version};
+use tokio::time::Instant;
+
+use crate::{Call, ClientBuilder};
+
+/// Is told of each step.
+pub(crate) type Watcher = Arc<dyn Fn(&ExchangeEvent<'_>) + Send + Sync>;
+
+/// A step of an exchange, of which [`ClientBuilder::on_event`] tells. A redirect that is followed and a request that is sent again
+/// are exchanges of their own.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum ExchangeEvent<'a> {
+    /// A TCP connection to this address is tried: of the server, or of a proxy.
+    Connecting(SocketAddr),
+    /// A connection has taken the request: a new one, or one that was open before.
+    Connected(&'a ConnectionFacts<'a>),
+    /// The head of the request was handed to the connection.
+    Request(&'a SentHead),
+    /// An interim response has come (1xx, RFC 9110 §15.2).
+    Interim(Version, Status, &'a FieldSection),
+    /// The head of the final response has come.
+    Response(Version, Status, &'a FieldSection),
+}
+
+impl ClientBuilder {
+    /// Tells `observer` of each step of each exchange: where the client connects to, the head of the request as it is sent (over
+    /// HTTP/2 read back from the octets on the wire), and each head that comes. Calls allocate then, and wait for the observer.
+    ///
+    /// Heads hold credentials: [`Debug`](std::fmt::Debug) shows the names of their fields only.
+    ///
+    /// ```
+    /// use alula_client::{Client, ExchangeEvent};
+    ///
+    /// # fn main() -> Result<(), alula_client::Error> {
+    /// let client = Client::builder()
+    ///     .on_event(|event| match event {
+    ///         ExchangeEvent::Connected(to) => println!("* {:?}", to.remote_address()),
+    ///         ExchangeEvent::Request(head) => println!("> {} lines", head.lines().count()),
+    ///         ExchangeEvent::Response(version, status, _) => println!("< {version} {status}"),
+    ///         _ => {}
+    ///     })
+    ///     .build()?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn on_event(mut self, observer: impl Fn(&ExchangeEvent<'_>) + Send + Sync + 'static) -> Self {
+        self.settings.policy.watcher = Some(Arc::new(observer));
+        self.settings.protocol.config.keep_sent_head = true;
+        self
+    }
+}
+
+/// The connection that has taken a request.
+pub struct ConnectionFacts<'a> {
+    stream: &'a Stream,
+    is_reused: bool,
+}
+
+impl ConnectionFacts<'_> {
+    /// The origin that is asked on it, such as `https://a.example`.
+    pub fn origin(&self) -> &str {
+        self.stream.conn().origin().unwrap_or_default()
+    }
+
+    /// The address it leads to, which may be that of a proxy; none over what has none, such as a Unix socket.
+    pub fn remote_address(&self) -> Option<SocketAddr> {
+        self.stream.conn().peer()
+    }
+
+    /// The address of this end. A system call.
+    pub fn local_address(&self) -> Option<SocketAddr> {
+        self.stream.local()
+    }
+
+    /// The version of HTTP that is spoken on it.
+    pub fn version(&self) -> Version {
+        self.stream.version()
+    }
+
+    /// Whether it was open before the request was to be sent.
+    pub const fn is_reused(&self) -> bool {
+        self.is_reused
+    }
+
+    /// What TLS has agreed on with the server, and its certificates; none in clear text. Allocates.
+    #[cfg(feature = "tls")]
+    pub fn tls(&self) -> Option<alula_net::TlsFacts> {
+        self.stream.tls()
+    }
+}
+
+impl std::fmt::Debug for ConnectionFacts<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ConnectionFacts")
+            .field("remote_address", &self.remote_address())
+            .field("version", &self.version())
+            .field("is_reused", &self.is_reused)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The head of a request as it was sent.
+pub struct SentHead {
+    version: Version,
+    octets: Vec<u8>,
+}
+
+impl SentHead {
+    /// The version of HTTP it was sent by.
+    pub const fn version(&self) -> Version {
+        self.version
+    }
+
+    /// The lines in the order in which they were sent, without their ends. Over HTTP/1.1 the first is the request line and the
+    /// others are fields in the spelling on the wire (RFC 9112 §2.1); over HTTP/2 all are fields, pseudo-fields such as
+    /// `:method: GET` first (RFC 9113 §8.3.1).
+    pub fn lines(&self) -> impl Iterator<Item = &[u8]> {
+        let lines = self.octets.split(|octet| *octet == b'\n');
+        lines.map(|line| line.strip_suffix(b"\r").unwrap_or(line)).filter(|line| !line.is_empty())
+    }
+}
+
+impl std::fmt::Debug for SentHead {
+    /// The names of the fields; values may hold secrets.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let names = self.lines().skip(usize::from(self.version == Version::Http1)).map(name_of);
+        f.debug_struct("SentHead")
+            .field("version", &self.version)
+            .field("names", &names.map(String::from_utf8_lossy).collect::<Vec<_>>())
+            .finish_non_exhaustive()
+    }
+}
+
+/// The name in a line of a field; that of a pseudo-field begins with a colon.
+fn name_of(line: &[u8]) -> &[u8] {
+    let end = line.iter().skip(1).position(|octet| *octet == b':');
+    &line[..end.map_or(line.len(), |end| end + 1)]
+}
+
+impl Call<'_> {
+    /// Who is told of each step, if anybody is.
+    #[inline]
+    pub(crate) fn watcher(&self) -> Option<&Watcher> {
+        if self.parts.is_watched { self.client.settings().policy.watcher.as_ref() } else { None }
+    }
+
+    /// Sends the head of the request, which is complete, and tells of it.
+    pub(crate) async fn start_watched(
+        &self,
+        watcher: &Watcher,
+        end: bool,
+        ends_at: Option<Instant>,
+    ) -> Result<Stream, Error> {
+        let began = Instant::now();
+        let mut octets = Vec::new();
+        let opened = self.open_with(None, end, ends_at, |machine, out| {
+            let mark = out.end();
+            let stream = self.request.send(machine, end, out)?;
+            octets = machine.sent_head(out.since(mark));
+            Ok(stream)
+        });
+        let stream = opened.await?;
+        let opened = stream.opened().and_then(|opened| opened.secured.or(opened.connected));
+        let is_reused = opened.is_none_or(|opened| opened <= began);
+        watcher(&ExchangeEvent::Connected(&ConnectionFacts { stream: &stream, is_reused }));
+        watcher(&ExchangeEvent::Request(&SentHead { version: stream.version(), octets }));
+        Ok(stream)
+    }
+}
+
+pub(crate) fn connecting(watcher: Option<&Watcher>, address: SocketAddr) {
+    if let Some(watcher) = watcher {
+        watcher(&ExchangeEvent::Connecting(address));
+    }
+}
+
+pub(crate) fn hinted(watcher: &Watcher, version: Version, status: Status, head: &Head) {
+    watcher(&ExchangeEvent::Interim(version, status, &head.fields));
+}
+
+#[cold]
+pub(crate) fn answered(watcher: &Watcher, version: Version, head: &Head) {
+    watcher(&ExchangeEvent::Response(version, head.status().unwrap_or(Status::OK), &head.fields));
+}
