@@ -4,7 +4,7 @@
 mod support;
 
 use serde_json::Value;
-use support::run;
+use support::{alula, run, wait};
 
 #[test]
 fn the_figures_are_there_and_clear_text_allocates_nothing() {
@@ -27,6 +27,21 @@ fn the_figures_are_there_and_clear_text_allocates_nothing() {
                 assert!(transport == "tls" || allocations == 0, "{transport} {in_flight} {side}: {run}");
             }
         }
+    }
+}
+
+#[test]
+fn it_fits_into_80_columns() {
+    let demo = alula(&["demo", "--seconds", "1"]).env("COLUMNS", "80").spawn().unwrap();
+    let ended = wait(demo).expect(0);
+    // Commands to paste have the program's path in them.
+    let (figures, next) = ended.text().split_once("Next:").unwrap();
+    for line in figures.lines() {
+        assert!(line.chars().count() <= 80, "{line}");
+    }
+    let program = env!("CARGO_BIN_EXE_alula");
+    for line in next.lines() {
+        assert!(line.replace(program, "target/release/alula").chars().count() <= 80, "{line}");
     }
 }
 

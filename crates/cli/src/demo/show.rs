@@ -94,8 +94,9 @@ impl Show {
 }
 
 const INTRODUCTION: &str = "\
-A server and a client in one process, one thread each, over loopback. A prepared GET with 10 fields is
-answered by 200 with 10 fields, over and over, on one connection.
+A server and a client in one process, one thread each, over loopback. A prepared
+GET with 10 fields is answered by 200 with 10 fields, over and over, on one
+connection.
 
 ";
 
@@ -103,25 +104,24 @@ const DEBUG_BUILD: &str = "This is a debug build; `cargo run --release -- demo` 
 
 const HEADINGS: &str = concat!(
     "\x1b[1m",
-    "                                    latency in µs    allocations per request    octets per request\n",
-    "            in flight  requests/s     p50     p99    client   server  process      sent  received\n",
+    "                          latency, µs    allocations/request    octets/request\n",
+    "     in flight requests/s   p50   p99  client server process    sent  received\n",
     "\x1b[0m",
 );
 
 /// Writes one row; figures that are not there yet are dots. Allocates nothing while the string has room.
 fn write_row(line: &mut String, transport: Transport, in_flight: usize, figures: Option<&Figures>) {
-    let _ = write!(line, "{:<12}{in_flight:>9}", transport.in_words());
+    let _ = write!(line, "{:<10}{in_flight:>4}", transport.in_words());
     let Some(figures) = figures else {
         line.push_str("  warming up");
         return;
     };
-    line.push_str("  ");
-    write_grouped(line, figures.requests_per_second as u64, 10);
-    let _ = write!(line, "{:>8.0}{:>8.0}  ", figures.p50_us, figures.p99_us);
+    write_grouped(line, figures.requests_per_second as u64, 11);
+    let _ = write!(line, "{:>6.0}{:>6.0}", figures.p50_us, figures.p99_us);
     write_allocations(line, figures.client_allocations, 8);
-    write_allocations(line, figures.server_allocations, 9);
-    write_allocations(line, figures.process_allocations, 9);
-    let _ = write!(line, "{:>10.1}{:>10.1}", figures.wire.sent, figures.wire.received);
+    write_allocations(line, figures.server_allocations, 7);
+    write_allocations(line, figures.process_allocations, 8);
+    let _ = write!(line, "{:>8.1}{:>10.1}", figures.wire.sent, figures.wire.received);
 }
 
 /// A zero is written only for none at all.
@@ -152,7 +152,7 @@ fn conclusion(runs: &[Run]) -> String {
     let Some(Run { figures, .. }) = runs.first() else { return String::new() };
     let wire = &figures.wire;
     let mut text = format!(
-        "\nThe names and values alone are {} octets sent and {} received; the rest is compression (RFC 7541).\n",
+        "\nThe names and values alone are {} octets sent and {} received; the rest is\ncompression (RFC 7541).\n",
         wire.fields_sent, wire.fields_received
     );
     let mut clear = runs.iter().filter(|run| run.transport == Transport::Clear);
@@ -168,7 +168,7 @@ fn next_commands() -> String {
     format!(
         "\n\x1b[1mNext:\x1b[0m\n\
          \x20 {program} echo --listen 127.0.0.1:8080 --self-signed\n\
-         \x20 {program} get -v --http2-prior-knowledge http://127.0.0.1:8080/hello\n\
+         \x20 {program} get -v --http2-prior-knowledge :8080/hello\n\
          \x20 {program} post -k -i -d 'some text' https://127.0.0.1:8080/\n\
          \x20 {program} help\n"
     )
@@ -195,10 +195,10 @@ mod tests {
     fn a_row_stands_under_its_headings() {
         let mut row = String::new();
         write_row(&mut row, Transport::Clear, 10, Some(&FIGURES));
-        assert_eq!(
-            row,
-            "clear text         10   1,234,567      21     100         0    <0.01    12.35      24.0      20.0"
-        );
+        assert_eq!(row, "clear text  10  1,234,567    21   100       0  <0.01   12.35    24.0      20.0");
+        for line in HEADINGS.lines().map(|line| anstream::adapter::strip_str(line).to_string()) {
+            assert!(line.chars().count() <= 80, "{line}");
+        }
         let headings = HEADINGS.lines().nth(1).unwrap();
         for (heading, value) in
             [("in flight", "10"), ("requests/s", "567"), ("p50", "21"), ("received", "20.0")]
