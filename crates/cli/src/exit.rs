@@ -50,10 +50,29 @@ const TABLE: [(Exit, &str, u8); 11] = [
     (Exit::Resume, "with -C: the server did not send the rest of what is there", 33),
 ];
 
+/// The columns of a help text that is no terminal's.
+const COLUMNS: usize = 80;
+
 /// The table as the help shows it.
 pub(crate) fn table() -> String {
-    let rows = TABLE.map(|(exit, meaning, _)| format!("  {:>2}  {meaning}\n", exit as u8));
+    let rows = TABLE.map(|(exit, meaning, _)| row(exit as u8, meaning));
     format!("Exit codes:\n{}", rows.concat())
+}
+
+/// A code and its meaning, on as many lines as that takes.
+fn row(code: u8, meaning: &str) -> String {
+    const INDENT: &str = "      ";
+    let (mut row, mut line) = (String::new(), format!("  {code:>2} "));
+    for word in meaning.split(' ') {
+        if line.len() + 1 + word.len() > COLUMNS {
+            row.push_str(&line);
+            row.push('\n');
+            line = INDENT[1..].to_owned();
+        }
+        line.push(' ');
+        line.push_str(word);
+    }
+    row + &line + "\n"
 }
 
 impl From<Exit> for ExitCode {
@@ -69,13 +88,15 @@ pub(crate) struct Failure {
     /// The code of curl.
     curl: u8,
     whose: ExitCodes,
+    /// What OpenSSL calls what is wrong with the server's certificate.
+    verify_result: u16,
     sentence: Option<String>,
 }
 
 impl Failure {
     pub(crate) fn new(exit: Exit, sentence: impl fmt::Display) -> Self {
         let curl = TABLE[usize::from(exit as u8)].2;
-        Self { exit, curl, whose: ExitCodes::Alula, sentence: Some(sentence.to_string()) }
+        Self { exit, curl, whose: ExitCodes::Alula, verify_result: 0, sentence: Some(sentence.to_string()) }
     }
 
     /// A failure to read or write `what`. A reader of ours that has gone is not worth a word.
@@ -94,6 +115,11 @@ impl Failure {
     /// The same without a word.
     pub(crate) fn quiet(self) -> Self {
         Self { sentence: None, ..self }
+    }
+
+    /// The same for who wants no errors of transfers shown (-s): a mistake in the arguments is said still.
+    pub(crate) fn hushed(self) -> Self {
+        if self.exit == Exit::Usage { self } else { self.quiet() }
     }
 
     /// Says the sentence now.
@@ -116,6 +142,11 @@ impl Failure {
         }
     }
 
+    /// The number of OpenSSL for what is wrong with the server's certificate; 0 when it is nothing, or nothing that has one.
+    pub(crate) fn verify_result(&self) -> u16 {
+        self.verify_result
+    }
+
     /// What is said; nothing when there is nothing to say.
     pub(crate) fn sentence(&self) -> &str {
         self.sentence.as_deref().unwrap_or_default()
@@ -130,7 +161,8 @@ impl From<Error> for Failure {
             error
         };
         let failure = Self::new(exit_of(&error), format_args!("{error}{}", advice(&error)));
-        Self { curl: finer(&error).unwrap_or(failure.curl), ..failure }
+        let curl = finer(&error).unwrap_or(failure.curl);
+        Self { curl, verify_result: verify_result(&error), ..failure }
     }
 }
 
@@ -154,6 +186,22 @@ fn advice(error: &Error) -> &'static str {
 fn is_of_unknown_issuer(error: &Error) -> bool {
     let Cause::Tls(error) = error.cause() else { return false };
     matches!(**error, rustls::Error::InvalidCertificate(CertificateError::UnknownIssuer))
+}
+
+/// The result of verification as OpenSSL numbers it (`X509_V_ERR_…`). That the name is another one it does not count.
+fn verify_result(error: &Error) -> u16 {
+    let Cause::Tls(error) = error.cause() else { return 0 };
+    let rustls::Error::InvalidCertificate(error) = &**error else { return 0 };
+    match error {
+        CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => 9,
+        CertificateError::Expired | CertificateError::ExpiredContext { .. } => 10,
+        CertificateError::UnknownIssuer => 20,
+        CertificateError::BadSignature => 7,
+        CertificateError::Revoked => 23,
+        CertificateError::InvalidPurpose | CertificateError::InvalidPurposeContext { .. } => 26,
+        CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => 0,
+        _ => 1,
+    }
 }
 
 /// Whether the server has no protocol in common with us and says so by an alert (RFC 7301 §3.2): the same thing as a

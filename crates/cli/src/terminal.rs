@@ -132,6 +132,11 @@ pub(crate) fn tell(style: Style, text: &[u8]) {
         if is_coloured { anstream::stderr().write_all(&octets) } else { stderr.lock().write_all(&octets) };
 }
 
+/// Writes what was made for stderr, as it is.
+pub(crate) fn tell_painted(painted: Painted) {
+    let _ = io::stderr().lock().write_all(&painted.into_octets());
+}
+
 fn has_colours(stderr: &io::Stderr) -> bool {
     anstream::AutoStream::choice(stderr) != anstream::ColorChoice::Never
 }

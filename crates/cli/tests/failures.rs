@@ -29,7 +29,6 @@ fn arguments_that_make_no_sense_are_code_2() {
         &["get", "https://a/", "-O"],
         &["get", "https://a/..%2Fb/..%2fc\\d", "-O", "-o", "-", "https://a/b/"],
         &["get", "https://a/", "-C", "-"],
-        &["get", "https://a/", "-w", "%{nothing}"],
         &["get", "https://a/", "-p", "x"],
         &["get", "https://a/", "-u", "name"],
         &["post", "https://a/", "nothing"],

@@ -21,7 +21,7 @@ fn several_urls_go_to_their_files_over_one_connection() {
     let args =
         ["get", &url("one.txt"), &url("two.txt"), &url("one.txt"), "-o", "first", "-O", "--create-dirs"];
     let ended =
-        run(&[&args[..], &["--output-dir", &into, "-v", "--http2-prior-knowledge"]].concat()).expect(0);
+        run(&[&args[..], &["--output-dir", &into, "-vv", "--http2-prior-knowledge"]].concat()).expect(0);
     assert_eq!(ended.text(), "");
     for (name, content) in [("first", "one"), ("two.txt", "two"), ("one.txt", "one")] {
         assert_eq!(folder.read(&format!("new/deep/{name}")), content.as_bytes());

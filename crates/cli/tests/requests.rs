@@ -31,12 +31,6 @@ fn http_1_1_is_spoken_in_clear_text_and_where_it_is_asked_for() {
             "{args:?}: {text}"
         );
     }
-    let shown = run(&["get", "-v", &echo.http]).expect(0);
-    assert!(
-        shown.stderr.starts_with("HTTP/1.1 200 OK\ncontent-type: application/json\n"),
-        "{}",
-        shown.stderr
-    );
 }
 
 #[test]
@@ -161,12 +155,13 @@ fn over_tls_a_certificate_from_a_file_is_trusted() {
 }
 
 #[test]
-fn verbose_shows_each_frame_in_both_directions_on_one_line() {
+fn verbose_twice_shows_each_frame_in_both_directions_on_one_line() {
     let echo = Echo::start(&[]);
-    let ended = echo.ask("post", "/", &["-v", "-d", "four"]).expect(0);
+    let ended = echo.ask("post", "/", &["-vv", "-d", "four"]).expect(0);
     assert_eq!(ended.text(), "four", "stdout holds the content alone");
     let lines: Vec<&str> = ended.stderr.lines().collect();
-    assert!(lines.iter().all(|line| line.starts_with("send ") || line.starts_with("recv ")), "{lines:#?}");
+    let starts = ["send ", "recv ", "*", ">", "<"];
+    assert!(lines.iter().all(|line| starts.iter().any(|start| line.starts_with(start))), "{lines:#?}");
     for frame in [
         "send SETTINGS stream=0",
         "send HEADERS stream=1",
@@ -209,7 +204,7 @@ fn a_reader_that_has_gone_ends_it_quietly() {
 fn content_is_written_as_it_comes() {
     let echo = Echo::start(&[]);
     // What a pipe holds goes out while the pipe is still open; the echo answers once it has ended.
-    let args = ["post", "--http2-prior-knowledge", "--max-time", "50", &echo.http, "-v", "-d", "@-"];
+    let args = ["post", "--http2-prior-knowledge", "--max-time", "50", &echo.http, "-vv", "-d", "@-"];
     let mut child = alula(&args).stdin(Stdio::piped()).spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
     stdin.write_all(b"first").unwrap();

@@ -3,9 +3,10 @@
 
 mod support;
 
-use support::{Echo, Folder, alula, answering, run, wait};
+use serde_json::{Value, json};
+use support::{Echo, Folder, alula, answering, run, run_with, wait};
 
-fn json(content: &str) -> String {
+fn json_answer(content: &str) -> String {
     let head = "HTTP/1.1 200 OK\r\ncontent-type: application/json; charset=utf-8";
     format!("{head}\r\ncontent-length: {}\r\n\r\n{content}", content.len())
 }
@@ -23,10 +24,10 @@ fn a_pipe_gets_what_came_and_the_eye_gets_it_laid_out() {
         ("[1]", &["--pretty=colors"], "[\x1b[36m1\x1b[0m]"),
         ("[1]", &["--color=always"], "[\x1b[36m1\x1b[0m]"),
     ] {
-        let ended = run(&[&["get", &answering(json(content))], args].concat()).expect(0);
+        let ended = run(&[&["get", &answering(json_answer(content))], args].concat()).expect(0);
         assert_eq!(ended.text(), expected, "{args:?}");
     }
-    let url = answering(json("[1]"));
+    let url = answering(json_answer("[1]"));
     let plain = alula(&["get", "--pretty=colors", &url]).env("NO_COLOR", "1").spawn().unwrap();
     assert_eq!(wait(plain).expect(0).text(), "[1]");
 }
@@ -71,6 +72,74 @@ fn what_is_written_out_is_known() {
     let timed = run(&["get", &url, "-o", &out, "-w", "%{time_starttransfer} %{time_total}"]).expect(0);
     let times: Vec<f64> = timed.text().split(' ').map(|time| time.parse().unwrap()).collect();
     assert!(0.0 < times[0] && times[0] <= times[1], "{times:?}");
+}
+
+#[test]
+fn a_name_that_means_nothing_is_reported_and_skipped() {
+    let (echo, folder) = (Echo::start(&[]), Folder::new("unknown-name"));
+    let ended =
+        run(&["get", "-s", &echo.http, "-w", "|%{nothing}%{http_code}|%{", "-o", "/dev/null"]).expect(0);
+    assert_eq!(ended.text(), "|200|%{");
+    assert_eq!(ended.stderr, "alula: unknown --write-out variable: 'nothing'\n");
+    let format = folder.write("format", "%{stderr}%{http_code}%{stdout}%{method}%{onerror}%{nothing}");
+    let ended = run(&["get", "-s", &echo.http, "-w", &format!("@{format}"), "-o", "/dev/null"]).expect(0);
+    assert_eq!((ended.text(), ended.stderr.ends_with("\n200")), ("GET", true), "{}", ended.stderr);
+    let ended = run_with(&["get", &echo.http, "-w", "@-", "-o", "/dev/null"], b"%{http_code}").expect(0);
+    assert_eq!(ended.text(), "200");
+    let out = folder.path("out");
+    let line = format!("%output{{{out}}}a%output{{>>{out}}}b%{{stdout}}c");
+    assert_eq!(run(&["get", &echo.http, "-w", &line, "-o", "/dev/null"]).expect(0).text(), "c");
+    assert_eq!(folder.read("out"), b"ab");
+    run(&["get", &echo.http, "-w", "@/no such file"]).expect(1);
+}
+
+#[test]
+fn variables_are_those_of_curl() {
+    let folder = Folder::new("variables");
+    let made = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()]).unwrap();
+    let cert = folder.write("cert.pem", made.cert.pem());
+    let key = folder.write("key.pem", made.signing_key.serialize_pem());
+    let echo = Echo::start(&["--cert", &cert, "--key", &key]);
+    let https = echo.https.as_deref().unwrap();
+    let names =
+        r"%{num_connects} %{ssl_verify_result} %{num_certs} %{local_ip} %{http_version} %{exitcode}\n";
+    let ended =
+        run(&["get", "--cacert", &cert, https, https, "-o", "/dev/null", "-o", "/dev/null", "-w", names]);
+    assert_eq!(ended.expect(0).text(), "1 0 1 127.0.0.1 2 0\n0 0 1 127.0.0.1 2 0\n");
+    let certs = run(&["get", "-k", https, "-o", "/dev/null", "-w", "%{certs}"]).expect(0);
+    assert_eq!(certs.text().replace('\n', ""), made.cert.pem().replace(['\r', '\n'], ""));
+    let untrusted = run(&["get", "-s", https, "-w", "%{ssl_verify_result} %{onerror}%{errormsg}"]).expect(4);
+    assert!(untrusted.text().starts_with("20 GET https://"), "{}", untrusted.text());
+    let redirect = || answering("HTTP/1.1 302 Found\r\nlocation: ../b\r\ncontent-length: 0\r\n\r\n");
+    let url = redirect();
+    let line = "%{redirect_url} %{size_request} %{size_header} %{url.port}";
+    let ended = run(&["get", "-H", "user-agent:", &url, "-w", line]).expect(0);
+    let sent = format!("GET / HTTP/1.1\r\nHost: {}\r\nAccept: */*\r\n\r\n", &url[7..url.len() - 1]).len();
+    let port = url.trim_end_matches('/').rsplit(':').next().unwrap();
+    assert_eq!(ended.text(), format!("{url}b {sent} 57 {port}"));
+}
+
+#[test]
+fn all_variables_are_one_object_and_alike_with_curl() {
+    let echo = Echo::start(&[]);
+    let url = format!("{}/x", echo.http);
+    let asked = ["-o", "/dev/null", "-s", "-A", "same-name/1", "-e", "http://r/", "-w", "%{json}"];
+    let ours = run(&[&["get", &*url], &asked[..]].concat()).expect(0);
+    let ours: Value = serde_json::from_str(ours.text()).unwrap();
+    assert_eq!((&ours["http_code"], &ours["errormsg"]), (&json!(200), &Value::Null));
+    let curl = std::process::Command::new("curl").args(["--noproxy", "*", &url]).args(asked).output();
+    let Ok(theirs) = curl else { return };
+    let theirs: Value = serde_json::from_slice(&theirs.stdout).unwrap();
+    // These differ by design, or by what was measured.
+    let differs = |name: &str| {
+        ["time_", "speed_", "local_port"].iter().any(|start| name.starts_with(start))
+            || ["scheme", "curl_version", "ftp_entry_path", "http_connect", "proxy_ssl_verify_result"]
+                .contains(&name)
+    };
+    for (name, value) in theirs.as_object().unwrap() {
+        assert!(differs(name) || ours[name] == *value, "{name}: {} / {value}", ours[name]);
+        assert!(ours.get(name).is_some() || differs(name), "{name}");
+    }
 }
 
 #[test]

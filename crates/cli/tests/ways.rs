@@ -22,7 +22,11 @@ fn redirects_are_followed_when_asked_to_and_secrets_stay() {
     assert!(ended.text().ends_with(&format!("\n1 {to}")), "{}", ended.text());
     assert!(!ended.text().contains("authorization"), "another origin: {}", ended.text());
     let followed = run(&["get", "-L", "-v", &redirect(301, &to)]).expect(0);
-    assert!(followed.stderr.contains(&format!("301 leads to {to}\n")), "{}", followed.stderr);
+    assert!(
+        followed.stderr.contains(&format!("* Issue another request to this URL: '{to}'\n")),
+        "{}",
+        followed.stderr
+    );
     run(&["get", "-L", "--max-redirs", "0", &redirect(301, &to)]).expect(0);
     let twice = redirect(301, &redirect(301, &to));
     assert!(run(&["get", "-L", "--max-redirs", "1", &twice]).expect(5).stderr.contains("redirect"));

@@ -115,7 +115,7 @@ fn each_method_arrives_as_itself() {
 #[test]
 fn interim_responses_come_before_the_final_one() {
     with_go(|go, reach| {
-        let outcome = fetch("get", &go.url(reach, "interim"), reach, &["-i", "-v"]).expect_success();
+        let outcome = fetch("get", &go.url(reach, "interim"), reach, &["-i", "-vv"]).expect_success();
         let (head, body) = split(&outcome);
         assert!(head.starts_with("HTTP/2 200 OK\n") && !head.contains("link:"), "{head}");
         assert_eq!(body, "after two hints\n");
@@ -126,7 +126,7 @@ fn interim_responses_come_before_the_final_one() {
 #[test]
 fn trailers_come_after_the_body() {
     with_go(|go, reach| {
-        let outcome = fetch("get", &go.url(reach, "trailers"), reach, &["-v"]).expect_success();
+        let outcome = fetch("get", &go.url(reach, "trailers"), reach, &["-vv"]).expect_success();
         assert_eq!(outcome.text(), "trailers follow\n");
         assert_eq!(received(&outcome, "HEADERS"), 2, "{outcome}");
         let last = outcome.stderr.lines().rfind(|line| line.starts_with("recv HEADERS"));
@@ -146,7 +146,7 @@ fn large_field_sections_go_both_ways() {
             })
             .collect();
         let more: Vec<&str> =
-            ["-v"].into_iter().chain(fields.iter().flat_map(|field| ["-H", field])).collect();
+            ["-vv"].into_iter().chain(fields.iter().flat_map(|field| ["-H", field])).collect();
         let outcome = fetch("get", &go.url(reach, "fields"), reach, &more).expect_success();
         assert_eq!(outcome.text(), "30 fields, 30000 octets\n");
         assert!(outcome.stderr.contains("send CONTINUATION"), "{outcome}");
@@ -160,7 +160,7 @@ fn large_field_sections_go_both_ways() {
 #[test]
 fn an_answer_before_goaway_is_whole() {
     with_go(|go, reach| {
-        let outcome = fetch("get", &go.url(reach, "goaway"), reach, &["-v"]).expect_success();
+        let outcome = fetch("get", &go.url(reach, "goaway"), reach, &["-vv"]).expect_success();
         assert_eq!(outcome.text(), "the last answer\n");
         assert_eq!(received(&outcome, "GOAWAY"), 1, "{outcome}");
     });

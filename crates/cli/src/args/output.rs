@@ -56,8 +56,9 @@ pub(crate) struct OutputArgs {
     pub(crate) color: ColorWhen,
 
     /// Print this after the response: `%{http_code}`, `%{size_download}`, `%{time_total}`, `%{url_effective}`,
-    /// `%header{NAME}`, `\n` and others; `@FILE` has the text.
-    #[arg(short, long, value_name = "TEXT")]
+    /// `%header{NAME}`, `%{json}`, `\n` and the others that curl has; `@FILE` has the text, `@-` is stdin. A name that means
+    /// nothing is reported and skipped.
+    #[arg(short, long, value_name = "TEXT|@FILE", allow_hyphen_values = true)]
     pub(crate) write_out: Option<String>,
 
     /// Print on stderr when each step was done: the host looked up, connected, TLS agreed, the request sent, the head of the
@@ -93,9 +94,11 @@ pub(crate) struct OutputArgs {
     #[arg(long, value_name = "WHOSE", default_value = "alula")]
     pub(crate) exit_codes: ExitCodes,
 
-    /// Print each frame, sent and received, as one line on stderr, with redirects and what TLS has agreed on; over HTTP/1.1 the status and the fields of the response.
-    #[arg(short, long)]
-    pub(crate) verbose: bool,
+    /// Print on stderr what happens: addresses, connections and TLS (`*`), the head of each request as it is sent (`>`), and
+    /// each head that comes (`<`), those of redirects and interim responses included. Credentials are not shown. With -vv also each
+    /// frame of HTTP/2, as a line.
+    #[arg(short, long, action = ArgAction::Count)]
+    pub(crate) verbose: u8,
 
     /// Write content as it comes; this is what is done without the flag.
     #[arg(short = 'N', long, hide = true)]

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use alula::{Client, ClientBuilder, Jar, Limits, Proxy, Retries, Status};
 
-use super::{frames, lookup::Lookup, plan::Plan};
+use super::{frames, lookup::Lookup, plan::Plan, watch::Watch};
 use crate::{
     args::{ConnectionArgs, Options, Resolved},
     exit::{Exit, Failure},
@@ -14,7 +14,12 @@ use crate::{
 const WINDOW_OCTETS: u32 = 2 * 1024 * 1024;
 
 /// The client for all requests of a run.
-pub(super) fn client(options: &Options, plan: &Plan, jar: Option<&Jar>) -> Result<Client, Failure> {
+pub(super) fn client(
+    options: &Options,
+    plan: &Plan,
+    jar: Option<&Jar>,
+    watch: Option<&Watch>,
+) -> Result<Client, Failure> {
     let args = &options.connection;
     let limits = Limits { stream_window: WINDOW_OCTETS, ..Limits::client() };
     let mut builder = Client::builder().limits(limits);
@@ -30,8 +35,11 @@ pub(super) fn client(options: &Options, plan: &Plan, jar: Option<&Jar>) -> Resul
         builder = builder.http2_only();
     }
     builder = builder.timing(options.output.timing || options.output.write_out.is_some());
-    if options.output.verbose {
-        builder = builder.on_frame(frames::print).on_redirect(frames::print_redirect);
+    if let Some(watch) = watch {
+        builder = watched(builder, watch);
+    }
+    if options.output.verbose > 1 {
+        builder = builder.on_frame(frames::print);
     }
     if let Some(jar) = jar {
         builder = builder.cookies(jar.clone());
@@ -44,6 +52,15 @@ pub(super) fn client(options: &Options, plan: &Plan, jar: Option<&Jar>) -> Resul
     }
     builder = proxied(reaching(builder, args), args)?;
     Ok(trusting(builder, args)?.build()?)
+}
+
+/// With somebody who sees each step. Names are kept as they are spelled, to be shown so.
+fn watched(builder: ClientBuilder, watch: &Watch) -> ClientBuilder {
+    let (steps, redirects) = (watch.clone(), watch.clone());
+    builder
+        .http1_keep_spelling(true)
+        .on_event(move |event| steps.see(event))
+        .on_redirect(move |redirect| redirects.follow(redirect))
 }
 
 /// What curl calls transient; the wait is the library's unless one is given.

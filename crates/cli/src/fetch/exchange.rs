@@ -1,14 +1,11 @@
 //! One exchange: the request goes out, the response comes in.
 
-use std::{
-    io::{IsTerminal as _, stdout},
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering::Relaxed},
-    },
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, Ordering::Relaxed},
 };
 
-use alula::{Call, Client, Content, Jar, Response, Version};
+use alula::{Call, Client, Content, Jar, Response};
 use anstyle::Style;
 
 use super::{
@@ -16,7 +13,6 @@ use super::{
     content::{Octets, Source},
     cookies,
     destination::Destination,
-    frames,
     output::{Output, There},
     plan::Plan,
     progress::Progress,
@@ -25,6 +21,7 @@ use super::{
     show::{self, Show, Sink},
     target::Target,
     timing, upload,
+    watch::Watch,
     write_out::WriteOut,
 };
 use crate::{
@@ -40,6 +37,7 @@ pub(super) struct Session<'a> {
     plan: &'a Plan,
     options: &'a Options,
     write_out: Option<WriteOut>,
+    watch: Option<Watch>,
     destinations: Vec<Destination>,
 }
 
@@ -66,8 +64,11 @@ impl<'a> Session<'a> {
         cookies::check(&options.request)?;
         let is_quiet = options.output.silent && !options.output.show_error;
         let jar = cookies::jar(&options.request, is_quiet)?;
-        let client = client(options, plan, jar.as_ref())?;
-        Ok(Self { client, jar, plan, options, write_out, destinations })
+        let is_verbose = options.output.verbose > 0;
+        let is_watched = is_verbose || write_out.is_some();
+        let watch = is_watched.then(|| Watch::new(is_verbose, options.connection.insecure));
+        let client = client(options, plan, jar.as_ref(), watch.as_ref())?;
+        Ok(Self { client, jar, plan, options, write_out, watch, destinations })
     }
 
     /// Writes the cookies that are kept to the file for them, if there is one.
@@ -83,6 +84,7 @@ impl<'a> Session<'a> {
     pub(super) async fn exchange(&self, place: usize) -> Outcome {
         let target = &self.plan.targets[place];
         let mut report = Report::new(&self.plan.method, target.url.as_str(), place);
+        report.referer = self.options.request.referer.clone().unwrap_or_default();
         let sent = Arc::<AtomicU64>::default();
         let outcome = match self.begin(place, sent.clone()) {
             Ok(exchange) => exchange.run(&mut report).await,
@@ -90,15 +92,12 @@ impl<'a> Session<'a> {
         };
         let outcome = outcome.map_err(|failure| failure.with(self.options.output.exit_codes));
         report.ends(&outcome, sent.load(Relaxed));
+        report.seen = self.watch.as_ref().map(Watch::take).unwrap_or_default();
         if self.options.output.timing {
             terminal::tell(Style::new(), timing::table(&report).as_bytes());
         }
         match &self.write_out {
-            Some(write_out) => {
-                let mut painted = Painted::new(stdout().is_terminal(), false);
-                write_out.print(&report, &mut painted);
-                outcome.and(Output::stdout().show(painted))
-            }
+            Some(write_out) => outcome.and(write_out.print(&report)),
             None => outcome,
         }
     }
@@ -175,9 +174,6 @@ impl Exchange<'_> {
             Some(there) => there,
             None => return Ok(()),
         };
-        if let Some(tls) = response.tls().filter(|_| args.verbose) {
-            frames::print_tls(&tls);
-        }
         if let Some(path) = &args.dump_header {
             let to = Destination::named(path);
             let mut head = Painted::new(to.is_terminal(), false);
@@ -186,12 +182,6 @@ impl Exchange<'_> {
         }
         let to = self.to.clone().named_by(args, &response);
         let show = Show::of(args, &plan.method, &to);
-        if args.verbose && response.version() == Version::Http1 && !(show.head && show.is_on_terminal) {
-            // There are no frames to show.
-            let mut head = Painted::new(false, false);
-            show::response_head(&response, &mut head);
-            terminal::tell(Style::new(), &head.into_octets());
-        }
         let mut output = Output::open(&to, there, args.create_dirs)?;
         report.file = to.path().map(|path| path.display().to_string());
         if there == There::IsReplaced {

@@ -1,6 +1,6 @@
-//! `-v`: each frame, each redirect and what TLS has agreed on as a line on stderr.
+//! `-vv`: each frame of HTTP/2 as a line on stderr.
 
-use alula::{Follow, Redirect, TlsFacts, h2::FrameSummary};
+use alula::h2::FrameSummary;
 use anstyle::{AnsiColor, Color, Style};
 
 use crate::terminal;
@@ -11,19 +11,6 @@ const RECEIVED: Style = Style::new().fg_color(Some(Color::Ansi(AnsiColor::Cyan))
 /// Prints one frame.
 pub(crate) fn print(frame: &FrameSummary) {
     terminal::tell(style_of(frame), frame.to_string().as_bytes());
-}
-
-/// Prints where a redirect leads, and follows it.
-pub(super) fn print_redirect(redirect: &Redirect<'_>) -> Follow {
-    let line = format!("{} leads to {}", redirect.status().code(), redirect.to());
-    terminal::tell(Style::new(), line.as_bytes());
-    Follow::Yes
-}
-
-/// Prints what was agreed on by TLS.
-pub(super) fn print_tls(tls: &TlsFacts) {
-    let line = format!("{} {} alpn=", tls.protocol(), tls.cipher_suite());
-    terminal::tell(Style::new(), &[line.as_bytes(), tls.alpn().unwrap_or(b"none")].concat());
 }
 
 fn style_of(frame: &FrameSummary) -> Style {

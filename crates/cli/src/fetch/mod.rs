@@ -4,6 +4,7 @@
 //! and comes in at the same time, so a peer that answers while it still reads stalls nothing. What is held in memory is a
 //! window's worth, whatever the length, but for JSON that is laid out for the eye.
 
+mod certificate;
 mod client;
 mod content;
 mod cookies;
@@ -16,6 +17,7 @@ mod file_name;
 mod frames;
 mod items;
 mod lookup;
+mod masked;
 mod multipart;
 mod netrc;
 mod output;
@@ -27,6 +29,8 @@ mod show;
 mod target;
 mod timing;
 mod upload;
+mod verbose;
+mod watch;
 mod write_out;
 
 use std::time::Duration;
@@ -49,7 +53,7 @@ pub(crate) fn run(plan: Result<Plan, Failure>, options: &Options) -> Outcome {
     colour(options.output.color);
     let outcome = plan.and_then(|plan| run_plan(&plan, options, is_quiet));
     let outcome = outcome.map_err(|failure| failure.with(options.output.exit_codes));
-    outcome.map_err(|failure| if is_quiet { failure.quiet() } else { failure })
+    outcome.map_err(|failure| if is_quiet { failure.hushed() } else { failure })
 }
 
 fn run_plan(plan: &Plan, options: &Options, is_quiet: bool) -> Outcome {

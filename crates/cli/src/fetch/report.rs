@@ -6,7 +6,9 @@ use std::{
 };
 
 use alula::{Response, Timing, Version};
+use url::Url;
 
+use super::watch::Seen;
 use crate::exit::Outcome;
 
 /// An exchange, as far as it came.
@@ -16,7 +18,12 @@ pub(super) struct Report {
     /// What answered in the end, and how many redirects led there.
     pub(super) final_url: Option<String>,
     pub(super) redirects: u16,
-    pub(super) remote: Option<SocketAddr>,
+    remote: Option<SocketAddr>,
+    /// What was sent in `referer`.
+    pub(super) referer: String,
+    pub(super) seen: Seen,
+    /// As OpenSSL numbers it, for what is known of the server's certificate; 0 when it is trusted.
+    pub(super) verify_result: u16,
     pub(super) place: usize,
     pub(super) head: Option<Head>,
     pub(super) file: Option<String>,
@@ -45,6 +52,9 @@ impl Report {
             final_url: None,
             redirects: 0,
             remote: None,
+            referer: String::new(),
+            seen: Seen::default(),
+            verify_result: 0,
             place,
             head: None,
             file: None,
@@ -81,11 +91,36 @@ impl Report {
         if let Err(failure) = outcome {
             self.exit = failure.code();
             self.error = failure.sentence().to_owned();
+            self.verify_result = failure.verify_result();
         }
     }
 
     pub(super) fn url_effective(&self) -> &str {
         self.final_url.as_deref().unwrap_or(&self.url)
+    }
+
+    /// The address of the other end of the last connection.
+    pub(super) fn remote(&self) -> Option<SocketAddr> {
+        self.remote.or(self.seen.remote)
+    }
+
+    /// Requests that were sent again, which is no redirect.
+    pub(super) fn retries(&self) -> u64 {
+        u64::from(self.seen.requests.saturating_sub(1 + u32::from(self.redirects)))
+    }
+
+    /// The time until the last redirect was followed; 0 when none was.
+    pub(super) fn until_redirected(&self) -> Duration {
+        self.seen.redirected.map_or(Duration::ZERO, |at| at.saturating_duration_since(self.since))
+    }
+
+    /// The URL that the response leads to, if it does and was not followed.
+    pub(super) fn redirect_url(&self) -> String {
+        let is_redirect = self.head.as_ref().is_some_and(|head| matches!(head.status, 300..=399));
+        let to = Some(self.field("location")).filter(|to| is_redirect && !to.is_empty());
+        let to = to.and_then(|to| std::str::from_utf8(to).ok());
+        let url = to.and_then(|to| Url::parse(self.url_effective()).ok()?.join(to).ok());
+        url.map(String::from).unwrap_or_default()
     }
 
     /// The value of the first field of this name.

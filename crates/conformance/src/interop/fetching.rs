@@ -92,14 +92,14 @@ fn send_trailers(at: &Served, way: Way, path: &str) -> Answer {
 /// Two interim responses, by the `alula` command.
 pub fn hints(at: &Served, way: Way) {
     let reach = way.reach(&at.certificates);
-    let outcome = fetch("get", &at.url(way, "interim"), &reach, &["-v"]).expect_success();
+    let outcome = fetch("get", &at.url(way, "interim"), &reach, &["-vv"]).expect_success();
     assert_eq!(outcome.text(), routes::HINTED);
     assert_eq!(heads_received(&outcome), 3, "{outcome}");
 }
 
 /// A 100 before the final response, for those who ask for it (RFC 9110 §10.1.1), by the `alula` command.
 pub fn goes_on(at: &Served, way: Way, path: &str) {
-    let outcome = post(at, way, path, b"expected", &["-H", "expect: 100-continue", "-v"]);
+    let outcome = post(at, way, path, b"expected", &["-H", "expect: 100-continue", "-vv"]);
     assert_eq!(outcome.text(), "expected");
     // Whether our content waits for it is ours to choose (RFC 9110 §10.1.1).
     let sections = ["recv HEADERS", "recv HEADERS", "recv DATA"];

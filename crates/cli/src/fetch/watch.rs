@@ -1,0 +1,119 @@
+//! What is seen of an exchange while it goes on: `-v` shows it at once, and `-w` asks for it in the end.
+
+use std::{
+    net::SocketAddr,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Instant,
+};
+
+use alula::{ConnectionFacts, ExchangeEvent, FieldSection, Follow, Redirect, Version};
+
+use super::verbose;
+
+/// Is told of every step, and keeps what is asked for later.
+#[derive(Clone)]
+pub(super) struct Watch {
+    is_verbose: bool,
+    /// Certificates are not checked.
+    is_trusting: bool,
+    seen: Arc<Mutex<Seen>>,
+}
+
+/// What was seen of one exchange, all of its redirects and tries taken together.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Seen {
+    /// Of the last connection.
+    pub(super) remote: Option<SocketAddr>,
+    pub(super) local: Option<SocketAddr>,
+    pub(super) certificates: Vec<Vec<u8>>,
+    /// Connections that were opened.
+    pub(super) connects: u32,
+    /// Heads of requests that were sent, and their octets as HTTP/1.1 writes them.
+    pub(super) requests: u32,
+    pub(super) request_octets: u64,
+    /// Octets of the heads that came, as HTTP/1.1 writes them.
+    pub(super) head_octets: u64,
+    /// The time at which the last redirect was followed.
+    pub(super) redirected: Option<Instant>,
+}
+
+impl Watch {
+    pub(super) fn new(is_verbose: bool, is_trusting: bool) -> Self {
+        Self { is_verbose, is_trusting, seen: Arc::default() }
+    }
+
+    /// Notes a step, and shows it.
+    pub(super) fn see(&self, event: &ExchangeEvent<'_>) {
+        self.lock().note(event);
+        if self.is_verbose {
+            verbose::print(event, self.is_trusting);
+        }
+    }
+
+    /// Notes a redirect, shows it, and follows it.
+    pub(super) fn follow(&self, redirect: &Redirect<'_>) -> Follow {
+        self.lock().redirected = Some(Instant::now());
+        if self.is_verbose {
+            verbose::print_redirect(redirect);
+        }
+        Follow::Yes
+    }
+
+    /// Hands out what was seen, and begins anew.
+    pub(super) fn take(&self) -> Seen {
+        std::mem::take(&mut self.lock())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Seen> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Seen {
+    fn note(&mut self, event: &ExchangeEvent<'_>) {
+        match event {
+            ExchangeEvent::Connected(to) => self.connected(to),
+            ExchangeEvent::Request(head) => {
+                self.requests += 1;
+                let lines = head.lines().map(|line| line.len() as u64 + 2);
+                self.request_octets += lines.sum::<u64>() + 2;
+            }
+            ExchangeEvent::Interim(version, status, fields)
+            | ExchangeEvent::Response(version, status, fields) => {
+                let reason = status.reason().filter(|_| *version == Version::Http1).unwrap_or_default();
+                self.head_octets += octets_of(version.to_string().len() + reason.len(), fields);
+            }
+            _ => {}
+        }
+    }
+
+    fn connected(&mut self, to: &ConnectionFacts<'_>) {
+        self.remote = to.remote_address();
+        self.local = to.local_address();
+        self.connects += u32::from(!to.is_reused());
+        let tls = to.tls();
+        self.certificates = tls.iter().flat_map(|tls| tls.certificates()).map(<[u8]>::to_vec).collect();
+    }
+}
+
+/// A status line with a version and a reason of so many octets together, lines of fields, and an empty line.
+fn octets_of(words: usize, fields: &FieldSection) -> u64 {
+    const BESIDE_WORDS: usize = " 200 \r\n".len();
+    let fields: usize = fields.iter().map(|field| field.name_bytes().len() + field.value().len() + 4).sum();
+    (words + BESIDE_WORDS + fields + 2) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_head_is_counted_as_http_1_1_writes_it() {
+        let mut fields = FieldSection::new();
+        fields.append("content-length", "0").unwrap();
+        assert_eq!(
+            octets_of("HTTP/1.1OK".len(), &fields),
+            "HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n".len() as u64
+        );
+    }
+}

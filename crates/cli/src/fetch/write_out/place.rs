@@ -1,0 +1,112 @@
+//! Where what `-w` says is printed: stdout, stderr and files, by turns.
+
+use std::{
+    fs::OpenOptions,
+    io::{IsTerminal as _, Write as _, stderr, stdout},
+    path::{Path, PathBuf},
+};
+
+use crate::{
+    exit::{Failure, Outcome},
+    fetch::output::Output,
+    terminal::{self, Painted},
+};
+
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(super) enum Place {
+    Stdout,
+    Stderr,
+    File {
+        path: PathBuf,
+        /// What is there stays, and more is added.
+        is_appended: bool,
+    },
+}
+
+impl Place {
+    /// A path, or `>>` and a path.
+    pub(super) fn file(given: &str) -> Self {
+        match given.strip_prefix(">>") {
+            Some(path) => Self::File { path: path.into(), is_appended: true },
+            None => Self::File { path: given.into(), is_appended: false },
+        }
+    }
+
+    fn is_terminal(&self) -> bool {
+        match self {
+            Self::Stdout => stdout().is_terminal(),
+            Self::Stderr => stderr().is_terminal(),
+            Self::File { .. } => false,
+        }
+    }
+
+    fn print(&self, painted: Painted) -> Outcome {
+        match self {
+            Self::Stdout => Output::stdout().show(painted),
+            Self::Stderr => {
+                terminal::tell_painted(painted);
+                Ok(())
+            }
+            Self::File { path, is_appended } => {
+                let written = write(path, *is_appended, &painted.into_octets());
+                written.map_err(|error| Failure::local(path.display(), &error))
+            }
+        }
+    }
+}
+
+fn write(path: &Path, is_appended: bool, octets: &[u8]) -> std::io::Result<()> {
+    let mut options = OpenOptions::new();
+    options.create(true).write(true).append(is_appended).truncate(!is_appended);
+    options.open(path)?.write_all(octets)
+}
+
+/// Gathers what goes to one place, and prints it when another one's turn comes.
+pub(super) struct Printer {
+    place: Place,
+    painted: Painted,
+}
+
+impl Printer {
+    pub(super) fn stdout() -> Self {
+        Self::to(Place::Stdout)
+    }
+
+    fn to(place: Place) -> Self {
+        let painted = Painted::new(place.is_terminal(), false);
+        Self { place, painted }
+    }
+
+    /// Appends text of the user.
+    pub(super) fn own(&mut self, text: &str) {
+        self.painted.own(text);
+    }
+
+    /// Appends text from anywhere.
+    pub(super) fn text(&mut self, text: &[u8]) {
+        self.painted.text(text);
+    }
+
+    /// What follows goes to this place.
+    pub(super) fn turn_to(&mut self, place: &Place) -> Outcome {
+        std::mem::replace(self, Self::to(place.clone())).end()
+    }
+
+    pub(super) fn end(self) -> Outcome {
+        let is_empty = self.painted.last().is_none();
+        if is_empty && !matches!(self.place, Place::File { .. }) {
+            return Ok(());
+        }
+        self.place.print(self.painted)
+    }
+
+    #[cfg(test)]
+    pub(super) fn tried(is_terminal: bool) -> Self {
+        Self { place: Place::Stdout, painted: Painted::new(is_terminal, false) }
+    }
+
+    #[cfg(test)]
+    pub(super) fn tried_text(self) -> String {
+        String::from_utf8(self.painted.into_octets()).unwrap()
+    }
+}

@@ -1,0 +1,225 @@
+//! Each name that can stand in `%{…}`, and what is known by it.
+
+use std::time::Duration;
+
+use alula::{Timing, Version};
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use url::Url;
+
+use crate::fetch::report::Report;
+
+/// What is known, so that it can be written as text and as JSON.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(super) enum Known {
+    /// Nothing is written as text, and `null` as JSON, when there is none.
+    Text(Option<Vec<u8>>),
+    Number(u64),
+    /// A status, 0 when there is none: three digits in a text.
+    Status(u16),
+    Time(Duration),
+}
+
+/// Looks it up in what is known of an exchange.
+pub(super) type Variable = fn(&Report) -> Known;
+
+/// Every name, in order.
+const VARIABLES: [(&str, Variable); 41] = [
+    ("certs", |report| text(certificates(report))),
+    ("content_type", |report| octets(report.field("content-type"))),
+    ("errormsg", |report| some(&report.error)),
+    ("exitcode", |report| Known::Number(report.exit.into())),
+    ("filename_effective", |report| Known::Text(report.file.clone().map(String::into_bytes))),
+    ("http_code", status),
+    ("http_version", version),
+    ("local_ip", |report| text(report.seen.local.map(|local| local.ip().to_string()).unwrap_or_default())),
+    ("local_port", |report| Known::Number(report.seen.local.map_or(0, |local| local.port().into()))),
+    ("method", |report| text(report.method.clone())),
+    ("num_certs", |report| Known::Number(report.seen.certificates.len() as u64)),
+    ("num_connects", |report| Known::Number(report.seen.connects.into())),
+    ("num_headers", |report| Known::Number(report.head.as_ref().map_or(0, |head| head.fields.len() as u64))),
+    ("num_redirects", |report| Known::Number(report.redirects.into())),
+    ("num_retries", |report| Known::Number(report.retries())),
+    ("redirect_url", |report| some(&report.redirect_url())),
+    ("referer", |report| some(&report.referer)),
+    ("remote_ip", |report| text(report.remote().map(|remote| remote.ip().to_string()).unwrap_or_default())),
+    ("remote_port", |report| Known::Number(report.remote().map_or(0, |remote| remote.port().into()))),
+    ("response_code", status),
+    ("scheme", |report| some(report.url_effective().split(':').next().unwrap_or_default())),
+    ("size_download", |report| Known::Number(report.octets_received)),
+    ("size_header", |report| Known::Number(report.seen.head_octets)),
+    ("size_request", |report| Known::Number(report.seen.request_octets)),
+    ("size_upload", |report| Known::Number(report.octets_sent)),
+    ("speed_download", |report| per_second(report.octets_received, report.until_end)),
+    ("speed_upload", |report| per_second(report.octets_sent, report.until_end)),
+    ("ssl_verify_result", |report| Known::Number(report.verify_result.into())),
+    ("time_appconnect", |report| step(report, |timing| timing.secured)),
+    ("time_connect", |report| step(report, |timing| timing.connected)),
+    ("time_namelookup", |report| step(report, |timing| timing.resolved)),
+    ("time_posttransfer", |report| step(report, |timing| timing.sent)),
+    ("time_pretransfer", |report| step(report, |timing| Some(timing.queued))),
+    ("time_redirect", |report| Known::Time(report.until_redirected())),
+    ("time_starttransfer", |report| Known::Time(report.until_head)),
+    ("time_total", |report| Known::Time(report.until_end)),
+    ("url", |report| text(report.url.clone())),
+    ("url_effective", |report| text(report.url_effective().to_owned())),
+    ("urlnum", |report| Known::Number(report.place as u64)),
+    // They are in no JSON of curl, and last here.
+    ("xfer_id", |report| Known::Number(report.place as u64)),
+    ("version", |_| text(concat!("alula/", env!("CARGO_PKG_VERSION")).to_owned())),
+];
+
+/// The parts of a URL that can be asked for, as `%{url.host}` of the one that was given and `%{urle.host}` of the one that answered.
+const PARTS: [(&str, Part); 5] = [
+    ("host", |url| url.host_str().map(str::to_owned)),
+    ("path", |url| Some(url.path().to_owned())),
+    ("port", |url| url.port_or_known_default().map(|port| port.to_string())),
+    ("query", |url| url.query().map(str::to_owned)),
+    ("scheme", |url| Some(url.scheme().to_owned())),
+];
+
+type Part = fn(&Url) -> Option<String>;
+
+/// What stands in `%{…}`.
+#[derive(Clone, Copy)]
+pub(super) enum Name {
+    Variable(Variable),
+    /// A part of a URL, of the one that answered if so.
+    Part(Part, bool),
+}
+
+impl Name {
+    /// The one that is called so, if there is one.
+    pub(super) fn find(name: &str) -> Option<Self> {
+        let part = |rest: &str| PARTS.iter().find(|(part, _)| *part == rest).map(|(_, part)| *part);
+        if let Some(rest) = name.strip_prefix("url.") {
+            return part(rest).map(|part| Self::Part(part, false));
+        }
+        if let Some(rest) = name.strip_prefix("urle.") {
+            return part(rest).map(|part| Self::Part(part, true));
+        }
+        let variable = VARIABLES.iter().find(|(known, _)| *known == name);
+        variable.map(|(_, variable)| Self::Variable(*variable))
+    }
+
+    pub(super) fn text(self, report: &Report) -> Vec<u8> {
+        match self {
+            Self::Variable(variable) => variable(report).text(),
+            Self::Part(part, is_effective) => {
+                let url = if is_effective { report.url_effective() } else { &report.url };
+                Url::parse(url).ok().and_then(|url| part(&url)).unwrap_or_default().into_bytes()
+            }
+        }
+    }
+}
+
+impl Known {
+    fn text(self) -> Vec<u8> {
+        match self {
+            Self::Text(text) => text.unwrap_or_default(),
+            Self::Number(number) => number.to_string().into_bytes(),
+            Self::Status(status) => format!("{status:03}").into_bytes(),
+            Self::Time(time) => seconds(time).into_bytes(),
+        }
+    }
+
+    fn json(self) -> String {
+        match self {
+            Self::Text(None) => "null".to_owned(),
+            Self::Text(Some(text)) => super::json_string(&text),
+            Self::Number(number) => number.to_string(),
+            Self::Status(status) => status.to_string(),
+            Self::Time(time) => seconds(time),
+        }
+    }
+}
+
+/// All variables as one JSON object.
+pub(super) fn json(report: &Report) -> String {
+    let members = VARIABLES.map(|(name, variable)| format!("\"{name}\":{}", variable(report).json()));
+    format!("{{{}}}", members.join(","))
+}
+
+fn text(text: String) -> Known {
+    Known::Text(Some(text.into_bytes()))
+}
+
+/// None when it is empty.
+fn some(text: &str) -> Known {
+    octets(text.as_bytes())
+}
+
+fn octets(octets: &[u8]) -> Known {
+    Known::Text(Some(octets.to_vec()).filter(|octets| !octets.is_empty()))
+}
+
+fn status(report: &Report) -> Known {
+    Known::Status(report.head.as_ref().map_or(0, |head| head.status))
+}
+
+fn version(report: &Report) -> Known {
+    let number = match report.head.as_ref().map(|head| head.version) {
+        Some(Version::Http1) => "1.1",
+        Some(_) => "2",
+        None => "0",
+    };
+    text(number.to_owned())
+}
+
+/// 0 when the step was not needed.
+fn step(report: &Report, step: fn(&Timing) -> Option<Duration>) -> Known {
+    Known::Time(report.timing.as_ref().and_then(step).unwrap_or_default())
+}
+
+fn seconds(time: Duration) -> String {
+    format!("{:.6}", time.as_secs_f64())
+}
+
+fn per_second(octets: u64, time: Duration) -> Known {
+    Known::Number((octets as f64 / time.as_secs_f64().max(1e-6)) as u64)
+}
+
+/// The certificates in PEM (RFC 7468 §5), the server's own first.
+fn certificates(report: &Report) -> String {
+    let mut all = String::new();
+    for certificate in &report.seen.certificates {
+        all.push_str("-----BEGIN CERTIFICATE-----\n");
+        for line in STANDARD.encode(certificate).as_bytes().chunks(64) {
+            all.extend(line.iter().map(|octet| char::from(*octet)));
+            all.push('\n');
+        }
+        all.push_str("-----END CERTIFICATE-----\n");
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_found_and_in_order() {
+        let names: Vec<&str> = VARIABLES.iter().map(|(name, _)| *name).collect();
+        assert!(names[..39].is_sorted(), "{names:?}");
+        assert!(Name::find("http_code").is_some() && Name::find("url.host").is_some());
+        for wrong in ["nothing", "url.nothing", "url.", "urle.user", ""] {
+            assert!(Name::find(wrong).is_none(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn parts_are_of_either_url() {
+        let mut report = Report::new("GET", "http://a:81/b?c", 0);
+        report.final_url = Some("https://d/".to_owned());
+        for (name, expected) in [
+            ("url.scheme", "http"),
+            ("url.host", "a"),
+            ("url.port", "81"),
+            ("url.path", "/b"),
+            ("url.query", "c"),
+            ("urle.port", "443"),
+            ("urle.query", ""),
+        ] {
+            assert_eq!(Name::find(name).unwrap().text(&report), expected.as_bytes(), "{name}");
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! `-v`: what is sent and what comes, as it is, but for credentials.
+#![forbid(unsafe_code)]
+
+mod support;
+
+use std::{
+    io::{Read as _, Write as _},
+    net::TcpListener,
+    thread,
+};
+
+use support::{Echo, Folder, answering, answering_each, run};
+
+/// The lines of stderr that begin so, without that.
+fn lines<'a>(stderr: &'a str, mark: &str) -> Vec<&'a str> {
+    stderr.lines().filter_map(|line| line.strip_prefix(mark)).collect()
+}
+
+#[test]
+fn over_http_1_1_the_head_is_shown_as_it_is_sent() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/x?a=b", listener.local_addr().unwrap());
+    let served = thread::spawn(move || {
+        let (mut socket, _) = listener.accept().unwrap();
+        let mut head = vec![0; 4096];
+        let length = socket.read(&mut head).unwrap();
+        let hints = "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n";
+        let answer = "HTTP/1.1 204 No Content\r\nX-oDD: 1\r\nset-cookie: a=s3cret; Path=/\r\n\r\n";
+        socket.write_all([hints, answer].concat().as_bytes()).unwrap();
+        String::from_utf8(head[..length].to_vec()).unwrap()
+    });
+    let args = ["get", "-v", &url, "-u", "n:s3cret", "-b", "c=s3cret", "-H", "X-Odd: 1"];
+    let ended = run(&args).expect(0);
+    let sent = served.join().unwrap();
+    assert!(sent.contains("Basic bjpzM2NyZXQ=") && sent.contains("c=s3cret"), "{sent}");
+    let shown = lines(&ended.stderr, "> ");
+    let is_masked = |line: &str| ["GET", "Cookie", "Authorization"].iter().any(|it| line.starts_with(it));
+    for (sent, shown) in sent.trim_end().split("\r\n").zip(&shown) {
+        assert!(sent == *shown || is_masked(sent), "{sent} / {shown}");
+    }
+    assert_eq!(shown.len(), sent.trim_end().split("\r\n").count(), "{}", ended.stderr);
+    assert!(shown[0].starts_with("GET /x?a="), "{}", shown[0]);
+    for line in ["< HTTP/1.1 103 Early Hints", "< Link: </a>", "< HTTP/1.1 204 No Content", "< X-oDD: 1"] {
+        assert!(ended.stderr.lines().any(|shown| shown == line), "{line}: {}", ended.stderr);
+    }
+    assert!(!ended.stderr.contains("s3cret") && !ended.stderr.contains("bjpzM2NyZXQ"), "{}", ended.stderr);
+    let done = lines(&ended.stderr, "* ");
+    assert!(
+        done[0].starts_with("  Trying 127.0.0.1:") && done[1].starts_with("Connected to 127.0.0.1 port ")
+    );
+}
+
+#[test]
+fn over_http_2_pseudo_fields_are_shown_and_a_connection_that_is_used_again() {
+    let echo = Echo::start(&[]);
+    let other = format!("{}/y", echo.http);
+    let ended = echo.ask("post", "/x", &["-v", "-d", "four", &other]).expect(0);
+    let authority = format!(":authority: {}", echo.http.trim_start_matches("http://"));
+    for (request, path) in ended.stderr.split("\n>\n").zip([":path: /x", ":path: /y"]) {
+        let shown = lines(request, "> ");
+        assert_eq!(shown[..4], [":method: POST", ":scheme: http", &authority, path], "{request}");
+        assert!(shown.contains(&"content-length: 4"), "{request}");
+    }
+    assert_eq!(lines(&ended.stderr, "< HTTP/2 200").len(), 2, "{}", ended.stderr);
+    let done = lines(&ended.stderr, "* ");
+    assert_eq!(done.iter().filter(|line| line.starts_with("Connected to ")).count(), 1, "{done:?}");
+    assert!(done.contains(&&*format!("Re-using existing connection for {}", echo.http)), "{done:?}");
+}
+
+#[test]
+fn each_hop_has_its_heads() {
+    let to = answering("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n");
+    let redirect = format!("HTTP/1.1 302 Found\r\nlocation: {to}b?key=s3cret\r\ncontent-length: 0\r\n\r\n");
+    let ended = run(&["get", "-v", "-L", &answering_each([redirect])]).expect(0);
+    let heads: Vec<&str> =
+        ended.stderr.lines().filter(|line| line.contains("HTTP/1.1") && !line.starts_with('*')).collect();
+    let [first, found, second, fine] = heads[..] else { panic!("{heads:?}") };
+    assert_eq!((first, found, fine), ("> GET / HTTP/1.1", "< HTTP/1.1 302 Found", "< HTTP/1.1 200 OK"));
+    assert!(second.starts_with("> GET /b?key="), "{second}");
+    let next = format!("* Issue another request to this URL: '{to}b?key=…'");
+    assert!(ended.stderr.lines().any(|line| line == next), "{}", ended.stderr);
+}
+
+#[test]
+fn what_tls_has_agreed_on_is_shown_on_both_versions() {
+    let folder = Folder::new("verbose-tls");
+    let made = rcgen::generate_simple_self_signed(["localhost".to_owned(), "127.0.0.1".to_owned()]).unwrap();
+    let cert = folder.write("cert.pem", made.cert.pem());
+    let key = folder.write("key.pem", made.signing_key.serialize_pem());
+    let echo = Echo::start(&["--cert", &cert, "--key", &key]);
+    let https = echo.https.as_deref().unwrap();
+    for (flags, version, alpn) in [
+        (&["--cacert", &*cert, "--http1.1"][..], "HTTP/1.1", "http/1.1"),
+        (&["--cacert", &cert], "HTTP/2", "h2"),
+        (&["-k"], "HTTP/2", "h2"),
+    ] {
+        let ended = run(&[&["get", "-v", https], flags].concat()).expect(0);
+        let done = lines(&ended.stderr, "* ");
+        let agreed = done.iter().find(|line| line.starts_with("SSL connection using TLSv1.3 / TLS_"));
+        assert!(agreed.is_some_and(|line| line.contains("/ X25519")), "{done:?}");
+        let verified = if flags[0] == "-k" {
+            " SSL certificate not verified (-k)"
+        } else {
+            " SSL certificate verify ok."
+        };
+        for line in [
+            &*format!("ALPN: server accepted {alpn}"),
+            " subject: CN=rcgen self signed cert",
+            " issuer: CN=rcgen self signed cert",
+            " expire date: Jan  1 00:00:00 4096 GMT",
+            verified,
+            &format!("using {version}"),
+        ] {
+            assert!(done.contains(&line), "{line}: {done:?}");
+        }
+    }
+}
