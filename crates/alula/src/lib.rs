@@ -33,7 +33,10 @@
 #![forbid(unsafe_code)]
 
 pub use alula_fields as fields;
-pub use alula_fields::{FieldError, FieldName, FieldSection, KnownName, Limits, Method, Reservation, Status};
+pub use alula_fields::{
+    FieldError, FieldName, FieldSection, KnownName, Limits, MaskedTarget, Method, Reservation, Status,
+    masked_field, masked_target, masked_url,
+};
 pub use alula_h1 as h1;
 pub use alula_h2 as h2;
 pub use alula_hpack as hpack;
@@ -67,7 +70,7 @@ pub use alula_server::{
 #[cfg(feature = "client")]
 pub use alula_client::{
     Asked, Attempt, Body, BodyWriter, Cause, Error, Fault, Ledger, Occupied, Overrun, Phase, Refusal, Retry,
-    Sent, Version, masked_url,
+    Sent, Version,
 };
 #[cfg(all(feature = "server", not(feature = "client")))]
 pub use alula_server::{

@@ -186,7 +186,7 @@ fn calls_and_connections_are_told_of_and_counted() {
     }
     lines.has(&["record", "http.response.status_code=500"]);
     lines.has(&["event", "within the handler"]);
-    assert!(!lines.0.lock().unwrap().iter().any(|line| line.contains("secret")), "a query is shown");
+    assert!(!lines.0.lock().unwrap().iter().any(|line| line.contains("secret")), "a secret is shown");
     lines.has(&["event", "connection not accepted", "network.peer.address=127.0.0.1"]);
 
     let of = |name| numbers.of(name);
@@ -226,7 +226,8 @@ async fn send_some() -> u16 {
         let client = Client::builder().http2_prior_knowledge(http2).build().unwrap();
         client.get(&url("/")).send().await.unwrap();
         client.get(&url("/missing")).send().await.unwrap();
-        client.get(&url("/fails?token=secret")).send().await.unwrap();
+        let secrets = url("/fails?token=secret").replace("//", "//secret:secret@");
+        client.get(&secrets).field("cookie", "a=secret").send().await.unwrap();
         client.get(&url("/panics")).send().await.unwrap();
         let (up, pending) = client.post(&url("/")).open().await.unwrap();
         up.finish().await.unwrap();
@@ -236,7 +237,8 @@ async fn send_some() -> u16 {
             _ = client.get(&never).send() => panic!("there is no answer"),
             () = tokio::task::yield_now() => {}
         }
-        client.get(&format!("http://{nobody}/")).send().await.err().unwrap();
+        let nobody = format!("http://secret:secret@{nobody}/?token=secret#secret");
+        client.get(&nobody).field("authorization", "secret").send().await.err().unwrap();
     }
     // What begins like TLS and is none.
     let mut socket = tokio::net::TcpStream::connect(("127.0.0.1", port)).await.unwrap();

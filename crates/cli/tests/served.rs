@@ -31,6 +31,6 @@ fn a_file_that_shrinks_while_it_is_sent_is_told_with_its_name() {
     server.child.kill().unwrap();
     let mut line = String::new();
     BufReader::new(server.child.stderr.take().unwrap()).read_line(&mut line).unwrap();
-    assert!(line.starts_with("alula: GET /large?… from 127.0.0.1:"), "{line:?}");
+    assert!(line.starts_with("alula: GET /large?token=… from 127.0.0.1:"), "{line:?}");
     assert!(line.contains("over HTTP/1.1: large: "), "{line:?}");
 }

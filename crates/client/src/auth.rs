@@ -1,6 +1,8 @@
 //! Who asks: the field `authorization` (RFC 9110 §11.6.2), and the user information of URLs.
 
-use alula_fields::{FieldSection, KnownName};
+use std::fmt;
+
+use alula_fields::{FieldSection, KnownName, masked_field};
 use alula_net::Error;
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use percent_encoding::percent_decode_str;
@@ -9,8 +11,15 @@ use url::Url;
 use crate::{Call, ClientBuilder, location::Location, origin::Origin, request::Request};
 
 /// The value of the field `authorization`.
-#[derive(Clone, Debug, Eq, PartialEq)]
+#[derive(Clone, Eq, PartialEq)]
 pub(crate) struct Credentials(Box<[u8]>);
+
+/// Shows the scheme.
+impl fmt::Debug for Credentials {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&String::from_utf8_lossy(&masked_field("authorization", &self.0)))
+    }
+}
 
 impl Credentials {
     /// Of the scheme Basic (RFC 7617 §2).

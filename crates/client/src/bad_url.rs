@@ -1,6 +1,7 @@
 //! Reasons for which a URL cannot be asked, in words for the one who wrote it.
 
-use alula_net::{Cause, Error, Phase, Retry, masked_url};
+use alula_fields::masked_url;
+use alula_net::{Cause, Error, Phase, Retry};
 use url::{ParseError, Url};
 
 /// A failure that shows the URL without secrets.
@@ -34,7 +35,8 @@ pub(crate) fn odd_host(url: &Url) -> Error {
     unparsed(url.as_str(), ParseError::InvalidDomainCharacter)
 }
 
-fn reason(url: &str, error: ParseError) -> String {
+/// What the parser refuses, in words.
+pub(crate) fn reason(url: &str, error: ParseError) -> String {
     match error {
         ParseError::RelativeUrlWithoutBase => "it does not begin with http:// or https://".to_owned(),
         ParseError::EmptyHost => "it names no host".to_owned(),

@@ -48,6 +48,7 @@ mod retries;
 mod runtimes;
 mod sending;
 mod sharing;
+mod shown;
 mod timing;
 #[cfg(feature = "tls")]
 mod trust;
@@ -57,7 +58,7 @@ mod watching;
 pub use alula_net::TlsFacts;
 pub use alula_net::{
     Asked, Attempt, Body, BodyWriter, Cause, Error, Fault, Ledger, Occupied, Overrun, Phase, Refusal, Retry,
-    Sent, Transport, Version, masked_url,
+    Sent, Transport, Version,
 };
 pub use builder::ClientBuilder;
 pub use call::Call;

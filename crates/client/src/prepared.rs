@@ -7,7 +7,7 @@ use alula_fields::{
 };
 use alula_net::{self as net, Error, Machine, Refusal, Version, h1};
 
-use crate::{Client, auth::Credentials, client::Path, origin::Origin, request::Plain};
+use crate::{Client, auth::Credentials, client::Path, origin::Origin, request::Plain, shown::MadeOf};
 
 /// Holes that one prepared request may have.
 const HOLES_MAX: usize = 8;
@@ -62,6 +62,10 @@ pub(crate) struct Given<'a> {
 }
 
 impl Prepare {
+    pub(crate) fn made_of(&self) -> MadeOf<'_> {
+        self.parts.shown(&self.origin)
+    }
+
     pub(crate) fn new(
         client: &Client,
         origin: Arc<Origin>,
@@ -154,6 +158,10 @@ impl Prepare {
 }
 
 impl Parts {
+    fn shown<'p>(&'p self, origin: &'p Origin) -> MadeOf<'p> {
+        MadeOf { method: &self.method, origin: &origin.prefix, path: &self.path, fields: &self.fields }
+    }
+
     fn states_length(&self) -> bool {
         let is_length = |name: &String| name.eq_ignore_ascii_case("content-length");
         self.fields.contains(KnownName::CONTENT_LENGTH) || self.holes.iter().any(is_length)
@@ -161,6 +169,10 @@ impl Parts {
 }
 
 impl Prepared {
+    pub(crate) fn made_of(&self) -> MadeOf<'_> {
+        self.plan.made_of.shown(&self.origin)
+    }
+
     pub(crate) fn is_idempotent(&self) -> bool {
         self.plan.is_idempotent
     }

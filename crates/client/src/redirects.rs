@@ -40,7 +40,8 @@ impl Default for Redirects {
 }
 
 /// A redirect that would be followed; see [`ClientBuilder::on_redirect`](crate::ClientBuilder::on_redirect).
-#[derive(Debug)]
+///
+/// `Debug` shows the URLs without user information and without the values of their queries.
 pub struct Redirect<'r> {
     status: Status,
     method: &'r str,

@@ -6,7 +6,8 @@ use crate::octets;
 
 /// A name, value or piece of control data that was refused; whatever refused it has changed nothing.
 ///
-/// `Copy` and without allocation. It keeps the first forty octets of the name, and never the value, which may be secret.
+/// `Copy` and without allocation. It keeps the first forty octets of the name or the control data as far as they can hold no
+/// secret, and never the value, which may be one.
 ///
 /// ```
 /// use alula_fields::FieldSection;
@@ -59,7 +60,8 @@ impl FieldError {
         self.kind
     }
 
-    /// The offending name, or for control data its text: at most its first forty octets.
+    /// The offending name, or for control data its text: at most its first forty octets, and nothing that may be secret: no query,
+    /// no user information, nothing after the colon of a name.
     #[inline]
     pub fn quoted(&self) -> &[u8] {
         self.quote.octets()
@@ -91,20 +93,25 @@ impl FieldError {
 
     #[cold]
     pub(crate) fn too_large(name: &[u8]) -> Self {
-        Self { kind: FieldErrorKind::TooLarge, octet: 0, at: NOWHERE, quote: Quote::of(name) }
+        Self {
+            kind: FieldErrorKind::TooLarge,
+            octet: 0,
+            at: NOWHERE,
+            quote: Quote::of(FieldErrorKind::TooLarge, name),
+        }
     }
 
     /// Control data that has the wrong form although each octet may be there.
     #[cold]
     pub(crate) fn form(kind: FieldErrorKind, text: &[u8]) -> Self {
-        Self { kind, octet: 0, at: NOWHERE, quote: Quote::of(text) }
+        Self { kind, octet: 0, at: NOWHERE, quote: Quote::of(kind, text) }
     }
 
     /// Points at the first octet of `text` outside the wanted classes.
     #[cold]
     pub(crate) fn outside(kind: FieldErrorKind, quoted: &[u8], text: &[u8], wanted: u8) -> Self {
         match octets::position_outside(text, wanted) {
-            Some(at) => Self { kind, octet: text[at], at: at as u32, quote: Quote::of(quoted) },
+            Some(at) => Self { kind, octet: text[at], at: at as u32, quote: Quote::of(kind, quoted) },
             None => Self::form(kind, quoted),
         }
     }
@@ -159,8 +166,8 @@ impl Quote {
     /// Long enough for every known name; short enough for the error to be copied about.
     const OCTETS_MAX: usize = 40;
 
-    fn of(octets: &[u8]) -> Self {
-        let len = octets.len().min(Self::OCTETS_MAX);
+    fn of(kind: FieldErrorKind, octets: &[u8]) -> Self {
+        let len = harmless(kind, octets).min(Self::OCTETS_MAX);
         let mut kept = [0; Self::OCTETS_MAX];
         kept[..len].copy_from_slice(&octets[..len]);
         Self { len: len as u8, cut: len < octets.len(), octets: kept }
@@ -171,8 +178,40 @@ impl Quote {
     }
 }
 
+/// The octets at the beginning that can hold no secret, by the rules of [`masked_url`](crate::masked_url).
+fn harmless(kind: FieldErrorKind, text: &[u8]) -> usize {
+    let until = |odd: u8| text.iter().position(|octet| *octet == odd);
+    let is_user_possible = text.contains(&b'@') && text.first() != Some(&b'/');
+    match kind {
+        FieldErrorKind::Target | FieldErrorKind::Authority if is_user_possible => 0,
+        FieldErrorKind::Target => until(b'?').map_or(text.len(), |mark| mark + 1),
+        // A whole field line was given for a name.
+        FieldErrorKind::Name => until(b':').map_or(text.len(), |colon| colon + 1),
+        _ => text.len(),
+    }
+}
+
 impl fmt::Display for Quote {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "\"{}{}\"", self.octets().escape_ascii(), if self.cut { "…" } else { "" })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Authority, FieldSection, Method, Target};
+    use alloc::string::ToString as _;
+
+    #[test]
+    fn what_may_be_secret_is_not_quoted() {
+        let target = |text| Target::parse(Method::Get, text).unwrap_err().to_string();
+        assert!(target("/a?token=s3cret b").contains("target \"/a?…\" has octet 0x20 at 15"));
+        for text in ["http://a:s3cret@a/b", "http://a/?b=s3cret c", "a:s3cret@b"] {
+            assert!(!target(text).contains("s3cret"), "{}", target(text));
+        }
+        let authority = Authority::parse("s3cret@a").unwrap_err().to_string();
+        assert!(!authority.contains("s3cret"), "{authority}");
+        let name = FieldSection::new().append("Authorization: Bearer s3cret", "").unwrap_err().to_string();
+        assert!(name.contains("\"Authorization:…\""), "{name}");
     }
 }

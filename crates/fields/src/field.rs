@@ -1,8 +1,12 @@
 //! One field of a section: sixteen octets of bookkeeping, and the view of it that is handed out.
 
+use alloc::borrow::Cow;
 use core::fmt;
 
-use crate::{FieldName, KnownName};
+use crate::{
+    FieldName, KnownName,
+    masked::{self, Quoted},
+};
 
 /// What is said of a field beside its name and value.
 #[derive(Copy, Clone, Debug, Default, Eq, PartialEq)]
@@ -72,7 +76,7 @@ impl Entry {
 
 /// One field: a view into its section, cheap to copy.
 ///
-/// `Debug` shows `name: "value"`, and hides the value when the field is marked sensitive or its name usually is.
+/// `Debug` shows `name: "value"`, with the value as [`shown`](Self::shown) returns it.
 #[derive(Copy, Clone)]
 pub struct Field<'a> {
     pub(crate) entry: Entry,
@@ -122,10 +126,19 @@ impl<'a> Field<'a> {
         self.entry.flags.contains(FieldFlags::SENSITIVE)
     }
 
-    /// Whether the value is hidden from `Debug`: marked sensitive, or under a name such as `authorization`.
+    /// Returns true if the value is secret: marked sensitive, or under a name such as `authorization`.
     #[inline]
     pub fn is_hidden(&self) -> bool {
         self.is_sensitive() || self.entry.known.is_some_and(KnownName::is_sensitive)
+    }
+
+    /// The value as it may be shown: `…` if it is marked sensitive, and else what [`masked_field`](crate::masked_field) leaves of
+    /// it. Allocates only where something is hidden.
+    pub fn shown(&self) -> Cow<'a, [u8]> {
+        match self.is_sensitive() {
+            true => masked::hidden(),
+            false => masked::masked_field(self.name().as_str(), self.value()),
+        }
     }
 
     /// What was said of the field when it was stored.
@@ -171,11 +184,7 @@ impl Eq for Field<'_> {}
 
 impl fmt::Debug for Field<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: ", self.name())?;
-        match self.is_hidden() {
-            true => f.write_str("<hidden>"),
-            false => write!(f, "\"{}\"", self.value().escape_ascii()),
-        }
+        write!(f, "{}: {}", self.name(), Quoted(&self.shown()))
     }
 }
 

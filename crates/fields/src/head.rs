@@ -4,7 +4,10 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use crate::error::FieldErrorKind;
-use crate::{Authority, FieldError, FieldSection, KnownName, Method, RequestForm, Scheme, Status, octets};
+use crate::{
+    Authority, FieldError, FieldSection, KnownName, Method, RequestForm, Scheme, Status, masked_target,
+    octets,
+};
 
 /// Control data and fields of one request or response, made to be swapped and used again.
 ///
@@ -313,14 +316,16 @@ fn part_of(name: KnownName) -> Option<usize> {
 }
 
 impl fmt::Debug for Head {
-    /// Control data that is there, then the fields. The path is shown.
+    /// Control data that is there, then the fields. Of a query the names are shown, and of fields nothing that is secret.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut head = f.debug_struct("Head");
         let parts = [(METHOD, "method"), (SCHEME, "scheme"), (AUTHORITY, "authority"), (PATH, "path")];
         for (part, name) in parts.into_iter().chain([(PROTOCOL, "protocol")]) {
-            if let Some(text) = self.part(part) {
-                head.field(name, &text);
-            }
+            match self.part(part) {
+                Some(path) if part == PATH => head.field(name, &masked_target(path)),
+                Some(text) => head.field(name, &text),
+                None => &mut head,
+            };
         }
         if let Some(status) = self.status {
             head.field("status", &status);

@@ -5,7 +5,7 @@
 
 use http::header::{HeaderMap, HeaderName, HeaderValue};
 
-use crate::{FieldError, FieldFlags, FieldSection, Method, Status};
+use crate::{FieldError, FieldSection, Method, Status};
 
 /// ```
 /// use alula_fields::FieldSection;
@@ -52,7 +52,8 @@ impl TryFrom<&FieldSection> for HeaderMap {
 }
 
 impl FieldSection {
-    /// Appends all fields to those of a map; feature `http`. Allocates for each value and each unknown name.
+    /// Appends all fields to those of a map; feature `http`. Values that [`Field::is_hidden`](crate::Field::is_hidden) names are
+    /// sensitive in it, so that its `Debug` hides them. Allocates for each value and each unknown name.
     ///
     /// # Errors
     /// As the conversion into a `HeaderMap`; the map has some of the fields then.
@@ -61,7 +62,7 @@ impl FieldSection {
             let refused = || FieldError::too_large(field.name_bytes());
             let name = HeaderName::from_bytes(field.name_bytes()).map_err(|_| refused())?;
             let mut value = HeaderValue::from_bytes(field.value()).map_err(|_| refused())?;
-            value.set_sensitive(field.flags().contains(FieldFlags::SENSITIVE));
+            value.set_sensitive(field.is_hidden());
             map.try_append(name, value).map_err(|_| refused())?;
         }
         Ok(())
@@ -107,7 +108,9 @@ mod tests {
             FieldSection::from_pairs([("set-cookie", "a"), ("x-odd", "é"), ("x-odd", "\t b")]).unwrap();
         section.append_sensitive("x-key", "secret").unwrap();
         let map = HeaderMap::try_from(&section).unwrap();
-        assert!(map["x-key"].is_sensitive() && !map["x-odd"].is_sensitive());
+        assert!(
+            map["x-key"].is_sensitive() && map["set-cookie"].is_sensitive() && !map["x-odd"].is_sensitive()
+        );
         let back = FieldSection::try_from(&map).unwrap();
         for name in ["set-cookie", "x-odd", "x-key"] {
             assert!(back.get_all(name).eq(section.get_all(name)), "{name}");

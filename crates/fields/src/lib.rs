@@ -14,7 +14,7 @@
 //! section.append("Content-Type", "text/plain")?;
 //! section.append("Authorization", "Bearer secret")?;
 //! assert_eq!(section.get("content-type"), Some(&b"text/plain"[..]));
-//! assert_eq!(format!("{section:?}"), r#"[content-type: "text/plain", authorization: <hidden>]"#);
+//! assert_eq!(format!("{section:?}"), r#"[content-type: "text/plain", authorization: "Bearer …"]"#);
 //! # Ok::<(), alula_fields::FieldError>(())
 //! ```
 #![no_std]
@@ -35,6 +35,7 @@ mod known;
 mod known_table;
 mod known_value;
 mod limits;
+mod masked;
 mod message;
 mod method;
 mod name;
@@ -60,6 +61,7 @@ pub use head::Head;
 pub use known::KnownName;
 pub use known_value::KnownValue;
 pub use limits::Limits;
+pub use masked::{MaskedTarget, masked_field, masked_target, masked_url};
 pub use message::{Hole, RequestHead, ResponseHead};
 pub use method::Method;
 pub use name::{Canonical, FieldName, IntoName};

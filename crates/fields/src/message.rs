@@ -1,9 +1,13 @@
 //! Messages that are to be sent, as the machines of both versions take them.
 
-use crate::{FieldSection, Status};
+use core::fmt;
+
+use crate::{FieldSection, Status, masked_target};
 
 /// A request to send. The machine makes of the control data what its version asks for; it must not be among the fields.
-#[derive(Clone, Copy, Debug)]
+///
+/// `Debug` hides the values of the query and what is secret among the fields.
+#[derive(Clone, Copy)]
 pub struct RequestHead<'a> {
     /// Any token, as it is to be spelled.
     pub method: &'a str,
@@ -36,4 +40,13 @@ pub enum Hole<'a> {
     /// The value of a field, which comes after the fields of the head. Any case; neither `host` nor `te`, nor a field that
     /// is about the connection.
     Field(&'a str),
+}
+
+impl fmt::Debug for RequestHead<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut head = f.debug_struct("RequestHead");
+        head.field("method", &self.method).field("scheme", &self.scheme).field("authority", &self.authority);
+        head.field("path", &masked_target(self.path)).field("protocol", &self.protocol);
+        head.field("fields", self.fields).finish()
+    }
 }

@@ -3,7 +3,7 @@
 use core::fmt;
 
 use crate::error::FieldErrorKind;
-use crate::{Authority, FieldError, Method, Scheme, octets};
+use crate::{Authority, FieldError, Method, Scheme, masked_target, octets};
 
 /// What a request is for, checked once; borrowed, cheap to copy.
 ///
@@ -19,7 +19,7 @@ use crate::{Authority, FieldError, Method, Scheme, octets};
 /// assert_eq!((authority.normal(scheme).as_ref(), path), ("example.com", "/"));
 /// # Ok::<(), alula_fields::FieldError>(())
 /// ```
-#[derive(Copy, Clone, Debug, Eq, PartialEq)]
+#[derive(Copy, Clone, Eq, PartialEq)]
 pub enum Target<'a> {
     /// Path and query on the origin that is asked; starts with `/`.
     Origin(&'a str),
@@ -110,6 +110,22 @@ impl<'a> Target<'a> {
             _ => path,
         };
         Ok(Self::Absolute { scheme, authority, path })
+    }
+}
+
+/// Shows the form and the target, without the values of its query.
+impl fmt::Debug for Target<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Origin(path) => f.debug_tuple("Origin").field(&masked_target(path)).finish(),
+            Self::Absolute { scheme, authority, path } => {
+                let mut target = f.debug_struct("Absolute");
+                target.field("scheme", scheme).field("authority", authority);
+                target.field("path", &masked_target(path)).finish()
+            }
+            Self::Authority(authority) => f.debug_tuple("Authority").field(authority).finish(),
+            Self::Asterisk => f.write_str("Asterisk"),
+        }
     }
 }
 

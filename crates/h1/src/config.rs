@@ -1,11 +1,14 @@
 //! How a connection is set up.
 
 use alloc::string::String;
+use core::fmt;
 
-use alula_fields::Limits;
+use alula_fields::{Limits, masked_field};
 
 /// What a machine is given when it is made.
-#[derive(Clone, Debug)]
+///
+/// `Debug` does not show `proxy_authorization`.
+#[derive(Clone)]
 pub struct Config {
     /// What the peer may make this side hold or do.
     pub limits: Limits,
@@ -39,6 +42,22 @@ impl Default for Config {
             scheme: "http",
             accept_truncated_tls: false,
         }
+    }
+}
+
+impl fmt::Debug for Config {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let credentials = masked_field("proxy-authorization", self.proxy_authorization.as_bytes());
+        f.debug_struct("Config")
+            .field("limits", &self.limits)
+            .field("leniency", &self.leniency)
+            .field("spelling", &self.spelling)
+            .field("keep_spelling", &self.keep_spelling)
+            .field("absolute_targets", &self.absolute_targets)
+            .field("proxy_authorization", &String::from_utf8_lossy(&credentials))
+            .field("scheme", &self.scheme)
+            .field("accept_truncated_tls", &self.accept_truncated_tls)
+            .finish()
     }
 }
 

@@ -2,6 +2,7 @@
 
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::fmt;
 
 use alula_fields::{FieldSection, Hole, KnownName, OutBuf, RequestHead, octets};
 
@@ -39,7 +40,8 @@ use crate::violation::Violation;
 /// assert_eq!(out.unsent(), b"GET /first HTTP/1.1\r\nHost: a.example\r\nAccept: */*\r\nX-Request-ID: 17\r\n\r\n");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug)]
+///
+/// `Debug` shows the method and the number of holes.
 pub struct Prepared {
     method: String,
     /// Scheme and authority, which come before the path when a proxy is asked.
@@ -207,5 +209,12 @@ impl Prepared {
             from = *at;
         }
         out.extend(&self.octets[from..]);
+    }
+}
+
+impl fmt::Debug for Prepared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut prepared = f.debug_struct("Prepared");
+        prepared.field("method", &self.method).field("holes", &self.holes.len()).finish_non_exhaustive()
     }
 }

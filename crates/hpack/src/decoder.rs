@@ -55,7 +55,6 @@ impl Default for DecoderLimits {
 /// assert_eq!(error.rule(), "an indexed field with index 0 (RFC 7541 §6.1)");
 /// # Ok::<(), alula_hpack::DecodeError>(())
 /// ```
-#[derive(Debug)]
 pub struct Decoder {
     limits: DecoderLimits,
     table: Table,

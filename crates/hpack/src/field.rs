@@ -5,7 +5,9 @@ use alula_fields::KnownName;
 /// A name and a value to encode, borrowed, with what the encoder may do with them.
 ///
 /// The codec carries any octets; that HTTP/2 wants lower-case names and no control octets is the caller's matter.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+///
+/// `Debug` shows what may be shown of the value.
+#[derive(Clone, Copy, Eq, PartialEq)]
 pub struct Field<'a> {
     /// The name; if it is a known one, exactly its lower-case form.
     pub name: &'a [u8],

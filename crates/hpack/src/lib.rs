@@ -63,6 +63,7 @@ mod plan;
 mod prepared;
 mod same;
 mod seen;
+mod shown;
 mod static_table;
 mod string;
 mod table;

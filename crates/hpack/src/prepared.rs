@@ -37,7 +37,6 @@ use crate::{integer, string};
 /// assert_eq!(out.unsent(), b"\x82\x04\x02/2\xbe");
 /// # Ok::<(), alula_hpack::PrepareError>(())
 /// ```
-#[derive(Debug)]
 pub struct PreparedBlock {
     id: u64,
     parts: Vec<PreparedPart>,
@@ -72,7 +71,6 @@ pub struct PrepareError {
 }
 
 /// One part: where its octets are.
-#[derive(Debug)]
 pub(crate) struct PreparedPart {
     known: Option<KnownName>,
     indexing: Indexing,

@@ -20,7 +20,6 @@ use crate::static_table;
 pub(crate) const ENTRY_OVERHEAD: usize = 32;
 
 /// The dynamic table of one direction.
-#[derive(Debug)]
 pub(crate) struct Table {
     ring: Vec<u8>,
     /// As many as a power of two, or none; an entry is at its id modulo that.

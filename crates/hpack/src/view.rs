@@ -2,6 +2,7 @@
 
 use core::fmt;
 
+use crate::shown::Shown;
 use crate::table::Table;
 
 /// What a dynamic table holds.
@@ -47,7 +48,7 @@ impl<'a> TableView<'a> {
 
 impl fmt::Debug for TableView<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let entries = self.entries().map(|(name, value)| (name.escape_ascii(), value.escape_ascii()));
-        f.debug_map().entries(entries).finish()
+        let entries = self.entries().map(|(name, value)| Shown { name, value, is_secret: false });
+        f.debug_list().entries(entries).finish()
     }
 }

@@ -5,7 +5,9 @@ use alula_fields::KnownName;
 use crate::class::Class;
 
 /// One decoded field, borrowed from the block or from the table.
-#[derive(Clone, Copy, Debug)]
+///
+/// `Debug` shows what may be shown of the value.
+#[derive(Clone, Copy)]
 pub struct Decoded<'a> {
     /// The name, any octets.
     pub name: &'a [u8],

@@ -48,6 +48,7 @@ mod reuse;
 mod room;
 mod sentence;
 mod shared;
+mod shown;
 #[cfg(feature = "simulation")]
 pub mod simulation;
 mod slot;
@@ -68,7 +69,7 @@ mod wakes;
 mod writer;
 
 pub use accept::Accept;
-pub use asked::{Asked, masked_url};
+pub use asked::Asked;
 pub use body::Body;
 pub use cause::{Cause, Refusal};
 pub use conn::{Conn, FrameObserver};

@@ -6,7 +6,7 @@ use std::{
     net::SocketAddr,
 };
 
-use alula_fields::Head;
+use alula_fields::{Head, masked_target};
 use alula_net::{Cause, Error, Fault, Version};
 
 /// Octets of a target that are kept for those who hear of a failure.
@@ -39,7 +39,6 @@ pub enum FailureCause<'a> {
 pub(crate) struct RequestFacts {
     method: String,
     target: String,
-    has_query: bool,
 }
 
 impl<'a> RequestFailure<'a> {
@@ -57,8 +56,8 @@ impl<'a> RequestFailure<'a> {
         &self.facts.method
     }
 
-    /// The path that was asked for, without its query, which may hold secrets; the authority for CONNECT, `*` for the server as a
-    /// whole. Of a longer one, the first 256 octets.
+    /// The path that was asked for, with the names of its query and without the values, which may be secret; the authority for
+    /// CONNECT, `*` for the server as a whole. Of a longer one, about the first 256 octets.
     pub fn target(&self) -> &'a str {
         &self.facts.target
     }
@@ -98,28 +97,28 @@ impl RequestFacts {
         self.method.clear();
         self.method.push_str(head.method().unwrap_or_default());
         let target = head.path().or(head.authority()).unwrap_or_default();
-        let (path, query) =
-            target.split_once('?').map_or((target, None), |(path, query)| (path, Some(query)));
-        // What a target may hold is ASCII.
-        let shown = path.get(..TARGET_OCTETS_MAX).unwrap_or(path);
         self.target.clear();
-        self.target.push_str(shown);
-        self.has_query = query.is_some();
+        // The rest is refused by what is full.
+        let _ = write!(Bounded(&mut self.target), "{}", masked_target(target));
+    }
+}
+
+/// Takes text up to [`TARGET_OCTETS_MAX`].
+struct Bounded<'a>(&'a mut String);
+
+impl fmt::Write for Bounded<'_> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        let room = TARGET_OCTETS_MAX - self.0.len();
+        // Of what a target shows nothing but the mark of a secret has several octets.
+        self.0.push_str(text.get(..room.min(text.len())).unwrap_or_default());
+        if text.len() <= room { Ok(()) } else { Err(fmt::Error) }
     }
 }
 
 impl fmt::Display for RequestFailure<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let query = if self.facts.has_query { "?…" } else { "" };
         let mut line = Escaped(f);
-        write!(
-            line,
-            "{} {}{query} from {} over {}: ",
-            self.method(),
-            self.target(),
-            self.peer,
-            self.version
-        )?;
+        write!(line, "{} {} from {} over {}: ", self.method(), self.target(), self.peer, self.version)?;
         match self.cause {
             FailureCause::Error(error) => write_cause(&mut line, error),
             FailureCause::Panic(message) => write!(line, "the handler panicked: {message}"),
@@ -180,7 +179,7 @@ mod tests {
         let panic = FailureCause::Panic("\x1b[31mred\nline\u{9b}");
         assert_eq!(
             shown("/a?token=secret", panic),
-            "GET /a?… from 127.0.0.1:9 over HTTP/1.1: the handler panicked: \\u{1b}[31mred\\nline\\u{9b}"
+            "GET /a?token=… from 127.0.0.1:9 over HTTP/1.1: the handler panicked: \\u{1b}[31mred\\nline\\u{9b}"
         );
     }
 

@@ -20,6 +20,7 @@ mod reporting;
 mod scheme;
 mod serve;
 mod server;
+mod shown;
 mod slots;
 #[cfg(feature = "tower")]
 mod tower;
@@ -28,7 +29,7 @@ mod tower;
 pub use alula_net::TlsFacts;
 pub use alula_net::{
     Asked, Attempt, Body, BodyWriter, Cause, Error, Fault, Ledger, Overrun, Phase, Refusal, Retry, Sent,
-    Version, masked_url,
+    Version,
 };
 pub use exchange::{Exchange, Request};
 pub use failure::{FailureCause, RequestFailure};

@@ -23,9 +23,9 @@ pub struct Responder {
 #[must_use = "a reply does nothing until it is sent"]
 pub struct Reply {
     responder: Responder,
-    status: Status,
+    pub(crate) status: Status,
     /// There until it is given back.
-    head: Option<Box<Head>>,
+    pub(crate) head: Option<Box<Head>>,
     mistake: Option<Box<Error>>,
     /// The content of the request, held until the answer is sent: letting go of an unread request would reset the stream.
     body: Option<Body>,

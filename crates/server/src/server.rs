@@ -37,7 +37,7 @@ const BACKLOG_AT_STOP: Duration = Duration::from_secs(1);
 /// Settings of a [`Server`]; every one has a default that is safe to use.
 #[derive(Clone)]
 pub struct ServerBuilder {
-    config: Config,
+    pub(crate) config: Config,
     http1: h1::Config,
     speaks: Speaks,
     proxies: TrustedProxies,

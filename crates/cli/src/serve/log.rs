@@ -15,7 +15,7 @@ use std::{
     time::{Duration, Instant, SystemTime},
 };
 
-use alula::{Exchange, Status};
+use alula::{Exchange, Status, masked_target};
 
 /// Octets that wait for being written.
 const WAITING_OCTETS_MAX: usize = 1024 * 1024;
@@ -77,7 +77,7 @@ impl Log {
         let request = exchange.request();
         // A string takes all there is.
         let _ = write!(line, "{} - - [{}] \"", exchange.peer().ip(), ClfTime(SystemTime::now()));
-        let (method, path) = (Quoted(request.method()), Quoted(request.path()));
+        let (method, path) = (Quoted(request.method()), Quoted(masked_target(request.path())));
         let _ = write!(line, "{method} {path} {}\"", request.version());
         Record { line: Some((Arc::clone(self), line, Instant::now())), ..Record::none() }
     }
@@ -191,15 +191,30 @@ impl fmt::Display for ClfTime {
 }
 
 /// Text that cannot end its quotes, or the line.
-struct Quoted<'a>(&'a str);
+struct Quoted<T>(T);
 
-impl fmt::Display for Quoted<'_> {
+impl<T: fmt::Display> fmt::Display for Quoted<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for octet in self.0.bytes() {
-            match octet {
-                b'"' | b'\\' => write!(f, "\\{}", char::from(octet))?,
-                b' '..=b'~' => f.write_char(char::from(octet))?,
-                _ => write!(f, "\\x{octet:02x}")?,
+        write!(Escaped(f), "{}", self.0)
+    }
+}
+
+struct Escaped<'a, 'f>(&'a mut fmt::Formatter<'f>);
+
+impl fmt::Write for Escaped<'_, '_> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        for character in text.chars() {
+            match character {
+                '"' | '\\' => write!(self.0, "\\{character}")?,
+                // The last stands for a secret.
+                ' '..='~' | '…' => self.0.write_char(character)?,
+                _ => {
+                    let mut octets = [0; 4];
+                    character
+                        .encode_utf8(&mut octets)
+                        .bytes()
+                        .try_for_each(|octet| write!(self.0, "\\x{octet:02x}"))?;
+                }
             }
         }
         Ok(())
@@ -269,5 +284,6 @@ mod tests {
         let time = SystemTime::UNIX_EPOCH + Duration::from_secs(784_111_777);
         assert_eq!(ClfTime(time).to_string(), "06/Nov/1994:08:49:37 +0000");
         assert_eq!(Quoted("/a\"b\\c\n\u{e9}").to_string(), "/a\\\"b\\\\c\\x0a\\xc3\\xa9");
+        assert_eq!(Quoted(masked_target("/a?b=s3cret")).to_string(), "/a?b=…");
     }
 }

@@ -23,6 +23,10 @@ impl<'a> Call<'a> {
         Self { driver, call }
     }
 
+    pub(crate) fn inner(&self) -> &crate::Call<'a> {
+        &self.call
+    }
+
     /// Makes it the call that `change` makes of it: for every setting of the [async call](crate::Call) that has no name here.
     pub fn with(mut self, change: impl FnOnce(crate::Call<'a>) -> crate::Call<'a>) -> Self {
         self.call = change(self.call);

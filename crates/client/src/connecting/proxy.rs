@@ -7,7 +7,8 @@ mod tunnel;
 
 use std::{fmt, io, sync::Arc};
 
-use alula_net::{Error, Phase};
+use alula_fields::masked_url;
+use alula_net::{Cause, Error, Phase, Retry};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use percent_encoding::percent_decode_str;
 use url::{Host, Url};
@@ -19,6 +20,7 @@ pub(crate) use self::{
     tunnel::ask as ask_for_tunnel,
 };
 use super::Destination;
+use crate::bad_url;
 
 /// A proxy, and which requests go through it; given to a client with [`ClientBuilder::proxy`](crate::ClientBuilder::proxy).
 ///
@@ -54,7 +56,16 @@ impl Proxy {
     /// # Errors
     /// The URL is not that of a proxy, or the feature that it needs is off.
     pub fn all(url: &str) -> Result<Self, Error> {
-        Ok(Self { server: Arc::new(Server::of(url)?), serves: None, except: Exceptions::default() })
+        Self::of(url, "").map_err(unusable)
+    }
+
+    /// A proxy by its URL, which this variable of the environment holds if it has a name.
+    fn of(url: &str, variable: &str) -> Result<Self, String> {
+        let server = Server::of(url).map_err(|why| {
+            let of = if variable.is_empty() { "" } else { " of the variable " };
+            format!("cannot use the proxy {}{of}{variable}: {why}", masked_url(url.trim()))
+        })?;
+        Ok(Self { server: Arc::new(server), serves: None, except: Exceptions::default() })
     }
 
     /// A proxy for requests to `http://` URLs.
@@ -79,7 +90,7 @@ impl Proxy {
     /// SOCKS knows names and passwords of 1 to 255 octets only (RFC 1929 §2), HTTP no names with a colon (RFC 7617 §2).
     pub fn credentials(mut self, user: &str, password: &str) -> Result<Self, Error> {
         let credentials = Credentials { user: user.to_owned(), password: password.to_owned() };
-        let server = (*self.server).clone().with(credentials)?;
+        let server = (*self.server).clone().with(credentials).map_err(Error::usage)?;
         self.server = Arc::new(server);
         Ok(self)
     }
@@ -125,49 +136,64 @@ pub(crate) struct Credentials {
     pub(crate) password: String,
 }
 
-/// Says nothing of the password.
+/// Shows its URL without user and password.
 impl fmt::Debug for Server {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let user = self.credentials.as_ref().map(|credentials| &credentials.user);
-        let mut server = f.debug_struct("Server");
-        server.field("kind", &self.kind).field("host", &self.host).field("port", &self.port);
-        server.field("user", &user).finish_non_exhaustive()
+        let user = if self.credentials.is_some() { "…@" } else { "" };
+        let scheme = match self.kind {
+            Kind::Http { is_secure: false } => "http",
+            Kind::Http { is_secure: true } => "https",
+            Kind::Socks { looks_up: false } => "socks5",
+            Kind::Socks { looks_up: true } => "socks5h",
+        };
+        match self.host.contains(':') {
+            true => write!(f, "{scheme}://{user}[{}]:{}", self.host, self.port),
+            false => write!(f, "{scheme}://{user}{}:{}", self.host, self.port),
+        }
     }
 }
 
 impl Server {
-    fn of(text: &str) -> Result<Self, Error> {
-        let not_a_proxy =
-            || Error::usage("that is not the URL of a proxy: http, https, socks5 and socks5h are known");
+    /// A proxy by its URL; else the reason in words.
+    fn of(text: &str) -> Result<Self, String> {
         let (scheme, rest) = text.trim().split_once("://").unwrap_or(("http", text.trim()));
         let (kind, port) = match scheme.to_ascii_lowercase().as_str() {
             "http" => (Kind::Http { is_secure: false }, 80),
             "https" if cfg!(feature = "tls") => (Kind::Http { is_secure: true }, 443),
-            "https" => return Err(Error::usage("TLS to a proxy needs the feature tls")),
+            "https" => return Err("TLS to a proxy needs the feature tls".to_owned()),
             "socks5" => (Kind::Socks { looks_up: false }, 1080),
             "socks5h" => (Kind::Socks { looks_up: true }, 1080),
-            _ => return Err(not_a_proxy()),
+            scheme => {
+                return Err(format!(
+                    "its scheme is {scheme}, and only http, https, socks5 and socks5h are known"
+                ));
+            }
         };
         // A scheme that has no default port of its own, so that none is left out.
-        let url = Url::parse(&format!("proxy://{rest}")).map_err(|_| not_a_proxy())?;
-        let host = Host::parse(url.host_str().unwrap_or_default()).map_err(|_| not_a_proxy())?;
+        let url = format!("proxy://{rest}");
+        let refused = |error| bad_url::reason(&url, error);
+        let url = Url::parse(&url).map_err(refused)?;
+        let host = match url.host_str().unwrap_or_default() {
+            "" => return Err("it names no host".to_owned()),
+            host => Host::parse(host).map_err(refused)?,
+        };
         let server = Self { kind, host: plain(&host), port: url.port().unwrap_or(port), credentials: None };
         if url.username().is_empty() && url.password().is_none() {
             return Ok(server);
         }
         let decoded = |text| percent_decode_str(text).decode_utf8_lossy().into_owned();
         let password = decoded(url.password().unwrap_or_default());
-        server.with(Credentials { user: decoded(url.username()), password })
+        Ok(server.with(Credentials { user: decoded(url.username()), password })?)
     }
 
-    fn with(self, credentials: Credentials) -> Result<Self, Error> {
+    fn with(self, credentials: Credentials) -> Result<Self, &'static str> {
         let fits = |text: &str| (1..=255).contains(&text.len());
         match self.kind {
             Kind::Socks { .. } if !fits(&credentials.user) || !fits(&credentials.password) => {
-                Err(Error::usage("SOCKS knows names and passwords of 1 to 255 octets only (RFC 1929 §2)"))
+                Err("a name and a password for SOCKS have 1 to 255 octets each (RFC 1929 §2)")
             }
             Kind::Http { .. } if credentials.user.contains(':') => {
-                Err(Error::usage("a user name has no colon (RFC 7617 §2)"))
+                Err("a user name has no colon (RFC 7617 §2)")
             }
             _ => Ok(Self { credentials: Some(credentials), ..self }),
         }
@@ -178,6 +204,12 @@ impl Server {
         let Some(Credentials { user, password }) = &self.credentials else { return String::new() };
         format!("Basic {}", STANDARD.encode(format!("{user}:{password}")))
     }
+}
+
+/// The failure of one who gave this for a proxy.
+#[cold]
+fn unusable(sentence: String) -> Error {
+    Error::new(Phase::Build, Cause::Url(sentence.into()), Retry::Pointless)
 }
 
 /// A host as it is looked up, IPv6 without brackets.
@@ -220,6 +252,21 @@ mod tests {
         ] {
             assert_eq!(server(url), (kind, host.to_owned(), port), "{url}");
         }
+        let failed = |url| Proxy::all(url).unwrap_err().to_string();
+        for (url, sentence) in [
+            ("http://u:s3cret@a:99999", "http://…@a:99999: the port 99999 is above 65535"),
+            ("u:s3cret@", "…@: it names no host"),
+            (
+                "ftp://s3cret@a",
+                "ftp://…@a: its scheme is ftp, and only http, https, socks5 and socks5h are known",
+            ),
+            (
+                "socks5://s3cret@a",
+                "socks5://…@a: a name and a password for SOCKS have 1 to 255 octets each (RFC 1929 §2)",
+            ),
+        ] {
+            assert_eq!(failed(url), format!("cannot use the proxy {sentence}"));
+        }
         for url in [
             "",
             "ftp://a",
@@ -253,7 +300,8 @@ mod tests {
         assert_eq!((&**user, &**password), ("al@ula", "p:ss"));
         assert_eq!(server.authorization(), "Basic YWxAdWxhOnA6c3M=");
         let shown = format!("{:?}", Proxy::all("http://somebody:secret@a").unwrap());
-        assert!(shown.contains("somebody") && !shown.contains("secret"), "{shown}");
+        assert!(shown.contains("http://…@a:80") && !shown.contains("secret"), "{shown}");
+        assert!(!shown.contains("somebody"), "{shown}");
         assert!(Server::of("socks5://user@a").is_err(), "no password");
         assert!(Proxy::all("http://a").unwrap().credentials("a:b", "").is_err());
         let other = Proxy::all("http://a:b@a").unwrap().credentials("c", "d").unwrap();

@@ -4,14 +4,11 @@ use std::sync::Arc;
 
 use alula_net::Error;
 
-use super::{Exceptions, Proxy, Server};
+use super::{Exceptions, Proxy, Server, unusable};
 use crate::connecting::Destination;
 
-const UNUSABLE: &str =
-    "http_proxy, https_proxy or all_proxy of the environment is not the URL of a proxy that can be used";
-
 /// In order of preference.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub(crate) enum Proxies {
     /// Those of the environment, which was not looked at yet.
     OfEnvironment,
@@ -58,18 +55,19 @@ impl Proxies {
 /// `HTTP_PROXY` in upper case is what a CGI program's client has sent as the field `proxy` (RFC 3875 §4.1.18): there it does not
 /// count.
 fn of_environment(variable: impl Fn(&str) -> Option<String>) -> Result<Vec<Proxy>, Error> {
-    let either = |lower: &str, upper: &str| variable(lower).or_else(|| variable(upper));
+    let named = |name: &'static str| variable(name).map(|value| (name, value));
+    let either = |lower, upper| named(lower).or_else(|| named(upper));
     let is_cgi = variable("REQUEST_METHOD").is_some();
-    let http = variable("http_proxy").or_else(|| variable("HTTP_PROXY").filter(|_| !is_cgi));
+    let http = named("http_proxy").or_else(|| named("HTTP_PROXY").filter(|_| !is_cgi));
     let https = either("https_proxy", "HTTPS_PROXY");
     let all = either("all_proxy", "ALL_PROXY");
-    let except = Exceptions::of(&either("no_proxy", "NO_PROXY").unwrap_or_default());
+    let except = Exceptions::of(&either("no_proxy", "NO_PROXY").unwrap_or_default().1);
     let mut proxies = Vec::new();
-    for (url, proxy_for) in [(http, Proxy::http as fn(&str) -> _), (https, Proxy::https)] {
-        let url = url.or_else(|| all.clone()).unwrap_or_default();
+    for (given, scheme) in [(http, "http"), (https, "https")] {
+        let (name, url) = given.or_else(|| all.clone()).unwrap_or_default();
         if !url.trim().is_empty() {
-            let proxy = proxy_for(&url).map_err(|_| Error::usage(UNUSABLE))?;
-            proxies.push(Proxy { except: except.clone(), ..proxy });
+            let proxy = Proxy::of(&url, name).map_err(unusable)?;
+            proxies.push(Proxy { serves: Some(scheme), except: except.clone(), ..proxy });
         }
     }
     Ok(proxies)
@@ -128,7 +126,11 @@ mod tests {
 
     #[test]
     fn what_is_no_proxy_is_not_passed_over() {
-        let gopher = |name: &str| (name == "all_proxy").then(|| "gopher://a".to_owned());
-        assert!(of_environment(gopher).unwrap_err().to_string().contains("all_proxy of the environment"));
+        let gopher = |name: &str| (name == "all_proxy").then(|| "gopher://anna:s3cret@a".to_owned());
+        assert_eq!(
+            of_environment(gopher).unwrap_err().to_string(),
+            "cannot use the proxy gopher://…@a of the variable all_proxy: its scheme is gopher, and only http, https, socks5 and \
+             socks5h are known"
+        );
     }
 }

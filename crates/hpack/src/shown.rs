@@ -1,0 +1,97 @@
+//! `Debug` of what holds fields: no credential is shown.
+
+use alloc::string::String;
+use core::fmt;
+
+use alula_fields::masked_field;
+
+use crate::decoder::Decoder;
+use crate::field::{Field, Indexing};
+use crate::prepared::PreparedBlock;
+use crate::table::Table;
+use crate::visitor::Decoded;
+
+/// A name and a value as they may be shown.
+pub(crate) struct Shown<'a> {
+    pub(crate) name: &'a [u8],
+    pub(crate) value: &'a [u8],
+    /// The field is never to be indexed.
+    pub(crate) is_secret: bool,
+}
+
+impl fmt::Debug for Shown<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = String::from_utf8_lossy(self.name);
+        write!(f, "{}: ", name.escape_debug())?;
+        match self.is_secret {
+            true => f.write_str("\"…\""),
+            false => {
+                let value = masked_field(&name, self.value);
+                write!(f, "\"{}\"", String::from_utf8_lossy(&value).escape_debug())
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Field<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let is_secret = self.indexing == Indexing::Never;
+        let shown = Shown { name: self.name, value: self.value, is_secret };
+        write!(f, "Field({shown:?}, {:?})", self.indexing)
+    }
+}
+
+impl fmt::Debug for Decoded<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let shown = Shown { name: self.name, value: self.value, is_secret: self.never };
+        write!(f, "Decoded({shown:?}, {:?})", self.class)
+    }
+}
+
+/// Says how large it is.
+impl fmt::Debug for Table {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Table").field("size", &self.size()).field("size_max", &self.size_max()).finish()
+    }
+}
+
+/// Says how large its table is.
+impl fmt::Debug for Decoder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Decoder").field("table", &self.table()).finish_non_exhaustive()
+    }
+}
+
+/// Says how many holes it has.
+impl fmt::Debug for PreparedBlock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PreparedBlock").field("holes", &self.holes()).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Encoder, EncoderConfig, Part, Policy};
+    use alloc::format;
+    use alula_fields::OutBuf;
+
+    #[test]
+    fn no_secret_is_shown() {
+        let secret = b"Basic s3cret";
+        let plain = Field::new(b"x-plain", b"shown");
+        let fields =
+            [Field::new(b"authorization", secret), Field::new(b"x-a", secret).with(Indexing::Never), plain];
+        let text = format!("{fields:?}");
+        assert!(text.contains("x-plain: \"shown\"") && !text.contains("s3cret"), "{text}");
+        let mut encoder = Encoder::new(EncoderConfig { policy: Policy::Always, ..EncoderConfig::default() });
+        let fields =
+            [Field::new(b"x-amz-security-token", b"s3cret"), Field::new(b"location", b"/?s3cret"), plain];
+        encoder.encode(fields, &mut OutBuf::new());
+        let block = PreparedBlock::new(fields.map(Part::Field)).unwrap();
+        for text in [format!("{:?}", encoder.table()), format!("{encoder:?}{block:?}{:?}", encoder.table())] {
+            assert!(!text.contains("s3cret") && !text.contains("115, 51, 99"), "{text}");
+            assert!(text.contains("shown"), "{text}");
+        }
+    }
+}

@@ -1,0 +1,17 @@
+//! `Debug` of what holds content: it is not shown.
+
+use std::fmt;
+
+use crate::{Body, BodyWriter};
+
+macro_rules! opaque {
+    ($($name:ident)*) => {$(
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.debug_struct(stringify!($name)).finish_non_exhaustive()
+            }
+        }
+    )*};
+}
+
+opaque! { Body BodyWriter }
