@@ -32,7 +32,7 @@ pub(crate) async fn connect_first<S, D>(
 where
     D: Future<Output = io::Result<S>> + Send,
 {
-    let mut timer = pin!(sleep_until(Instant::now()));
+    let mut timer = pin!(sleep_until(ends_at));
     let mut late = pin!(sleep_until(ends_at));
     let mut attempts = Attempts::new(interleaved(addresses), delay, dial);
     poll_fn(|cx| {
@@ -79,21 +79,31 @@ where
     /// The timer is for the next attempt.
     fn poll(&mut self, mut timer: Pin<&mut Sleep>, cx: &mut Context<'_>) -> Poll<Result<S, Error>> {
         loop {
-            let has_failed = match self.poll_running(cx) {
+            match self.poll_running(cx) {
                 Poll::Ready(Ok(socket)) => return Poll::Ready(Ok(socket)),
                 // One that failed holds up nobody, and those after it were not asked yet.
-                Poll::Ready(Err(())) => true,
-                Poll::Pending if timer.as_mut().poll(cx).is_pending() => return Poll::Pending,
-                Poll::Pending => false,
-            };
+                Poll::Ready(Err(())) => {}
+                Poll::Pending if !self.is_next_due(timer.as_mut(), cx) => return Poll::Pending,
+                Poll::Pending => {}
+            }
             if self.begin_next() {
-                timer.as_mut().reset(Instant::now() + self.delay);
+                if self.is_one_left() {
+                    timer.as_mut().reset(Instant::now() + self.delay);
+                }
             } else if self.running.is_empty() {
                 return Poll::Ready(Err(self.failed()));
-            } else if !has_failed {
-                return Poll::Pending;
             }
         }
+    }
+
+    /// Returns true if the next address need not wait for those that are being tried. The first one waits for nothing: a timer,
+    /// even one set to now, would hold it up for a millisecond. Where no address is left there is no timer.
+    fn is_next_due(&self, timer: Pin<&mut Sleep>, cx: &mut Context<'_>) -> bool {
+        self.running.is_empty() || self.is_one_left() && timer.poll(cx).is_ready()
+    }
+
+    fn is_one_left(&self) -> bool {
+        !self.waiting.as_slice().is_empty()
     }
 
     /// Fails when one of them does.
@@ -138,7 +148,7 @@ where
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Mutex;
+    use std::{sync::Mutex, task::Waker};
 
     use super::*;
 
@@ -211,6 +221,19 @@ mod tests {
         let result = result.map_err(|error| error.tried().to_vec());
         assert_eq!(*running.lock().unwrap(), 0, "the others are dropped");
         Course { result, begun: begun.into_inner().unwrap(), took: began.elapsed().as_millis() as u64 }
+    }
+
+    /// A timer that is set to now fires with the runtime's next millisecond: no attempt may wait for one.
+    #[tokio::test(start_paused = true)]
+    async fn the_first_address_is_tried_before_any_time_passes() {
+        tokio::time::advance(Duration::from_micros(500)).await;
+        let ends_at = Instant::now() + DELAY;
+        for texts in [&V4[..1], &V4, &V6] {
+            let dial = |address| async move { Ok(address) };
+            let connected = pin!(connect_first(addresses(texts), DELAY, ends_at, dial));
+            let polled = connected.poll(&mut Context::from_waker(Waker::noop()));
+            assert_eq!(polled.map(Result::ok), Poll::Ready(texts[0].parse().ok()));
+        }
     }
 
     #[tokio::test(start_paused = true)]
