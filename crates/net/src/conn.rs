@@ -514,11 +514,13 @@ impl Conn {
     /// Says to the peer that nothing more will come, after what was written: the end of TLS, then FIN.
     pub(crate) fn say_goodbye<'a>(&'a self, mut shared: Guard<'a>) -> Guard<'a> {
         let is_cut = shared.machine.is_cut_unseen();
+        shared = self.flush(shared);
         #[cfg(feature = "tls")]
         if let Some(tls) = shared.tls.as_mut().filter(|_| !is_cut) {
+            // Nothing goes out after this.
             tls.close();
+            shared = self.flush(shared);
         }
-        shared = self.flush(shared);
         // The peer may be gone already; there is nobody left to tell.
         let _ = if is_cut { self.io.abort() } else { self.io.shut() };
         shared

@@ -21,13 +21,14 @@ use crate::{
     connect::AtEnd,
     error::{Error, Phase, Retry},
     hand_over::Reader,
+    version::Version,
 };
 
 /// How long nobody may take a turn before this task does.
 const TICK: Duration = Duration::from_millis(50);
 
-/// How long a connection that we close is still read, so that what the peer sends with its last answer is answered too:
-/// a PING met by a closed socket looks like a failure there.
+/// How long a connection of HTTP/2 that we close is still read, so that what the peer sends with its last answer is answered too:
+/// a PING met by a closed socket looks like a failure there. Nothing follows the last answer over HTTP/1.1.
 const LINGER: Duration = Duration::from_millis(20);
 
 pub(crate) struct Standby {
@@ -59,10 +60,11 @@ impl Standby {
         shared
     }
 
-    /// Ends a connection that nobody uses any more, in two steps: GOAWAY, and a little later the end.
+    /// Ends a connection that nobody uses any more: of HTTP/2 in two steps, GOAWAY and a little later the end.
     fn leave<'a>(&mut self, conn: &'a Conn, mut shared: Guard<'a>, cx: &mut Context<'_>) -> Guard<'a> {
         match self.leaves_at {
             _ if !shared.closing || !shared.is_idle() || shared.ended.is_some() => {}
+            None if conn.version() == Version::Http1 => shared.end(Error::cancelled()),
             None => {
                 self.leaves_at = Some(Instant::now() + LINGER);
                 shared.machine.goaway(false);
@@ -85,10 +87,12 @@ impl Standby {
 }
 
 impl Drop for Standby {
-    /// Ends the connection if its runtime ends before it does: whoever still waits for it elsewhere is told so.
+    /// Ends the connection if its runtime ends before it does: whoever still waits for it elsewhere is told so, and the peer is
+    /// told as much as the socket takes at once.
     fn drop(&mut self) {
         let mut shared = self.conn.lock();
         if shared.ended.is_none() {
+            shared.machine.goaway(false);
             shared.end(Error::runtime_ended(Phase::Head, Retry::IfIdempotent));
             shared = self.conn.say_goodbye(shared);
         }

@@ -2,6 +2,7 @@
 //! as the first frame.
 
 mod goaway;
+mod last_words;
 mod peer;
 mod reset;
 mod reused;
