@@ -33,8 +33,6 @@ mod verbose;
 mod watch;
 mod write_out;
 
-use std::time::Duration;
-
 use crate::{
     args::{ColorWhen, Options},
     exit::{Failure, Outcome},
@@ -42,10 +40,6 @@ use crate::{
 };
 use exchange::Session;
 pub(crate) use plan::Plan;
-
-/// How often, and how long apart, the runtime is asked after the exchange whether the connection has taken its leave.
-const LAST_ROUNDS: usize = 16;
-const LAST_ROUND: Duration = Duration::from_millis(2);
 
 /// Sends the request to each of its targets in turn.
 pub(crate) fn run(plan: Result<Plan, Failure>, options: &Options) -> Outcome {
@@ -69,17 +63,20 @@ fn run_plan(plan: &Plan, options: &Options, is_quiet: bool) -> Outcome {
         let outcome = all(&session, is_quiet).await;
         let outcome = outcome.and(session.keep_cookies());
         drop(session);
-        for _ in 0..LAST_ROUNDS {
-            if tokio::runtime::Handle::current().metrics().num_alive_tasks() == 0 {
-                break;
-            }
-            tokio::time::sleep(LAST_ROUND).await;
-        }
+        let_tasks_run().await;
         outcome
     });
-    // A thread that still waits for stdin is not waited for.
+    // Connections that are left write their last octets with this. A thread that still waits for stdin is not waited for.
     runtime.shutdown_background();
     outcome
+}
+
+/// Lets the connections' tasks read and answer what has come, and write that they end. No time passes: what servers have to say
+/// to that is not waited for.
+async fn let_tasks_run() {
+    for _ in 0..2 {
+        tokio::task::yield_now().await;
+    }
 }
 
 /// One after the other; the first failure decides how the program ends, and does not keep the others from being tried.
@@ -108,5 +105,22 @@ fn colour(when: ColorWhen) {
         ColorWhen::Auto => {}
         ColorWhen::Always => anstream::ColorChoice::AlwaysAnsi.write_global(),
         ColorWhen::Never => anstream::ColorChoice::Never.write_global(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The clock stands still until the runtime has nothing but timers to wait for.
+    #[test]
+    fn no_time_passes_once_the_exchange_is_over() {
+        let mut runtime = tokio::runtime::Builder::new_current_thread();
+        runtime.enable_all().start_paused(true).build().unwrap().block_on(async {
+            drop(tokio::spawn(std::future::pending::<()>()));
+            let before = tokio::time::Instant::now();
+            let_tasks_run().await;
+            assert!(before.elapsed().is_zero());
+        });
     }
 }
