@@ -1,6 +1,7 @@
 //! What the servers among the commands share: where they listen, who they are under TLS, and when they stop.
 
 use std::{
+    borrow::Cow,
     fs,
     io::{self, Write as _},
     net::SocketAddr,
@@ -43,6 +44,15 @@ fn identity(args: &ListenArgs) -> Result<Option<Identity>, Failure> {
     Ok(Some(Identity::self_signed(["localhost", "127.0.0.1", "::1", host(&args.listen)])?))
 }
 
+/// What is listened on: of this machine alone where only a port is given.
+fn address(listen: &str) -> Cow<'_, str> {
+    let port = listen.strip_prefix(':').unwrap_or(listen);
+    match !port.is_empty() && port.bytes().all(|octet| octet.is_ascii_digit()) {
+        true => format!("127.0.0.1:{port}").into(),
+        false => listen.into(),
+    }
+}
+
 /// The host of `HOST:PORT`, an IPv6 address without its brackets.
 fn host(listen: &str) -> &str {
     let host = listen.rsplit_once(':').map_or(listen, |(host, _)| host);
@@ -70,7 +80,7 @@ async fn serve<H: Handler>(
         builder = builder.http2_only();
     }
     let failed = |error| cannot_listen(&args.listen, &error);
-    let server = builder.bind(&args.listen).await.map_err(failed)?;
+    let server = builder.bind(&*address(&args.listen)).await.map_err(failed)?;
     let address = server.address().map_err(failed)?;
     let stop = server.stop_handle();
     // Before anybody knows where to send what: a signal that nobody awaits ends the program at once.

@@ -7,7 +7,9 @@ use clap::Args as ClapArgs;
 /// Where a server listens, and who it is.
 #[derive(ClapArgs, Debug)]
 pub(crate) struct ListenArgs {
-    /// The address or host to listen on, with a port; port 0 takes a free one. The address is printed.
+    /// The address to listen on, HOST:PORT.
+    ///
+    /// `:8080` or `8080` is 127.0.0.1:8080, and port 0 is a free one. The address is printed.
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8080")]
     pub(crate) listen: String,
 

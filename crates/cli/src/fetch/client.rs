@@ -99,7 +99,8 @@ fn proxied(builder: ClientBuilder, args: &ConnectionArgs) -> Result<ClientBuilde
     match (args.proxy.as_deref(), args.noproxy.as_deref()) {
         (_, Some("*")) | (Some(""), _) => Ok(builder.no_proxy()),
         (Some(url), except) => {
-            let mut proxy = Proxy::all(url)?.except(except.unwrap_or_default());
+            let local = url.strip_prefix(':').map(|port| format!("localhost:{port}"));
+            let mut proxy = Proxy::all(local.as_deref().unwrap_or(url))?.except(except.unwrap_or_default());
             if let Some((name, password)) = &args.proxy_user {
                 proxy = proxy.credentials(name, password)?;
             }

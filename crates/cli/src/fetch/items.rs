@@ -1,6 +1,9 @@
 //! What stands behind the URL on the command line: parts of a request in few characters, as HTTPie has them.
 
-use std::path::PathBuf;
+use std::{
+    net::{Ipv4Addr, Ipv6Addr},
+    path::PathBuf,
+};
 
 use crate::args::FieldArg;
 
@@ -19,7 +22,7 @@ pub(super) enum Item {
     File { name: String, path: PathBuf, media_type: Option<String> },
     /// `@FILE`.
     Content(PathBuf),
-    /// What begins with a scheme.
+    /// What begins with a scheme, and what can be nothing but a host with a port or a path.
     Url(String),
 }
 
@@ -108,7 +111,36 @@ pub(super) fn check_json(text: &str) -> Result<(), String> {
 fn is_url(text: &str) -> bool {
     let begins =
         |scheme: &str| text.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme));
-    begins("http://") || begins("https://")
+    begins("http://") || begins("https://") || has_port(text) || (split(text).is_none() && has_path(text))
+}
+
+/// `:8080`, which is on localhost, or a host with a port where the host can be no name of a field: `localhost:8080`,
+/// `127.0.0.1:8080`, `[::1]:8080`, and `a.example:8080/path` because of the path.
+fn has_port(text: &str) -> bool {
+    let (host, rest) = match text.strip_prefix('[').and_then(|rest| rest.split_once("]:")) {
+        Some((host, rest)) if host.parse::<Ipv6Addr>().is_ok() => ("", rest),
+        _ => text.split_once(':').unwrap_or((text, "")),
+    };
+    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+    let is_sure = host.is_empty() || host == "localhost" || host.parse::<Ipv4Addr>().is_ok();
+    match rest.as_bytes().get(digits) {
+        _ if digits == 0 => false,
+        None => is_sure,
+        Some(b'/') => is_sure || is_domain(host),
+        Some(_) => is_sure && rest[digits..].starts_with(['?', '#']),
+    }
+}
+
+/// `a.example/path`.
+fn has_path(text: &str) -> bool {
+    text.split_once('/').is_some_and(|(host, _)| is_domain(host))
+}
+
+fn is_domain(text: &str) -> bool {
+    let is_label = |label: &str| {
+        !label.is_empty() && label.bytes().all(|octet| octet.is_ascii_alphanumeric() || octet == b'-')
+    };
+    text.contains('.') && text.split('.').all(is_label)
 }
 
 /// The name without its backslashes, what follows it, and the value as it is.
@@ -192,6 +224,16 @@ mod tests {
             ("é=ü", text("é", "ü")),
             ("http://a/?b=c", Item::Url("http://a/?b=c".into())),
             ("HTTPS://a", Item::Url("HTTPS://a".into())),
+            (":8080", Item::Url(":8080".into())),
+            (":8080/a?b=c", Item::Url(":8080/a?b=c".into())),
+            ("localhost:8080/a", Item::Url("localhost:8080/a".into())),
+            ("127.0.0.1:8080", Item::Url("127.0.0.1:8080".into())),
+            ("[::1]:8080?a", Item::Url("[::1]:8080?a".into())),
+            ("a.example:80/b", Item::Url("a.example:80/b".into())),
+            ("a.example/b", Item::Url("a.example/b".into())),
+            ("a.example:80", field("a.example", Some("80"))),
+            ("localhost:8080 x", field("localhost", Some("8080 x"))),
+            ("a.example/b=c", text("a.example/b", "c")),
         ] {
             assert_eq!(Item::of(given), Ok(expected), "{given}");
         }
