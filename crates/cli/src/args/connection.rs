@@ -4,102 +4,127 @@ use std::{path::PathBuf, time::Duration};
 
 use clap::{ArgAction, Args as ClapArgs};
 
-use super::values::{Resolved, credentials, resolved, seconds};
+use super::values::{ConnectTo, Rate, Resolved, connect_to, credentials, rate, resolved, seconds};
 
 #[derive(ClapArgs, Debug)]
 #[command(next_help_heading = "Connection")]
 pub(crate) struct ConnectionArgs {
-    /// Follow redirects. What is meant for one origin (authorization and cookies) is not sent to another. Content that
-    /// is not a single file is held in memory, since it may be sent again.
+    /// Follow redirects.
+    ///
+    /// What is meant for one origin (authorization and cookies) is not sent to another. Content that is not a single file is
+    /// held in memory, since it may be sent again.
     #[arg(short = 'L', long, visible_alias = "follow")]
     pub(crate) location: bool,
 
     /// With -L, follow so many redirects and fail at the next one.
-    #[arg(long, value_name = "COUNT", default_value_t = 50)]
+    #[arg(long, value_name = "COUNT", default_value_t = 50, hide_short_help = true)]
     pub(crate) max_redirs: u16,
 
-    /// Try so often again what may pass: failures to connect, and for methods that are idempotent cut connections and 408, 429,
-    /// 500, 502, 503 and 504, as `retry-after` says and after growing waits. -m bounds all tries together. Content is
-    /// held as with -L.
+    /// Try so often again what may pass.
+    ///
+    /// These are failures to connect, and for methods that are idempotent cut connections and 408, 429, 500, 502, 503 and 504, as
+    /// `retry-after` says and after growing waits. -m bounds all tries together. Content is held as with -L.
     #[arg(long, value_name = "COUNT", default_value_t = 0)]
     pub(crate) retry: u32,
 
     /// Wait about so long before each try that --retry makes.
-    #[arg(long, value_name = "SECONDS", value_parser = seconds, requires = "retry")]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, requires = "retry", hide_short_help = true)]
     pub(crate) retry_delay: Option<Duration>,
 
     /// Connect to these addresses where this host and port are asked for; may be given often.
-    #[arg(long, value_name = "HOST:PORT:ADDRESS[,ADDRESS]", value_parser = resolved)]
+    #[arg(long, value_name = "HOST:PORT:ADDRESS[,ADDRESS]", value_parser = resolved, hide_short_help = true)]
     pub(crate) resolve: Vec<Resolved>,
 
+    /// Connect to the second host and port where the first ones are asked for; may be given often.
+    ///
+    /// The request and the name that TLS is for stay as they are. A first part that is empty is any, a second one the one that is
+    /// asked for. The first that fits counts.
+    #[arg(long, value_name = "HOST:PORT:HOST:PORT", value_parser = connect_to, hide_short_help = true)]
+    pub(crate) connect_to: Vec<ConnectTo>,
+
     /// Connect to IPv4 addresses only.
-    #[arg(short = '4', long, conflicts_with = "ipv6")]
+    #[arg(short = '4', long, overrides_with = "ipv6", hide_short_help = true)]
     pub(crate) ipv4: bool,
 
     /// Connect to IPv6 addresses only.
-    #[arg(short = '6', long)]
+    #[arg(short = '6', long, hide_short_help = true)]
     pub(crate) ipv6: bool,
 
     /// Connect to this Unix socket, whatever the URL names.
     #[cfg(unix)]
-    #[arg(long, value_name = "PATH")]
+    #[arg(long, value_name = "PATH", hide_short_help = true)]
     pub(crate) unix_socket: Option<PathBuf>,
 
-    /// Go through this proxy: http://, https://, socks5:// or socks5h://, http:// without a scheme. `NAME:PASSWORD@` before the
-    /// host is for it. Without the flag http_proxy, https_proxy, all_proxy and no_proxy count; an empty proxy is none.
+    /// Go through this proxy.
+    ///
+    /// It is http://, https://, socks5:// or socks5h://, and http:// without a scheme. `NAME:PASSWORD@` before the host is for it.
+    /// Without the flag http_proxy, https_proxy, all_proxy and no_proxy count; an empty proxy is none.
     #[arg(short = 'x', long, value_name = "URL")]
     pub(crate) proxy: Option<String>,
 
     /// Say to the proxy who asks.
-    #[arg(short = 'U', long, value_name = "NAME:PASSWORD", value_parser = credentials, requires = "proxy")]
+    #[arg(short = 'U', long, value_name = "NAME:PASSWORD", value_parser = credentials, requires = "proxy", hide_short_help = true)]
     pub(crate) proxy_user: Option<(String, String)>,
 
     /// Go through no proxy to these hosts, domains and networks, between commas; `*` is all of them.
-    #[arg(long, value_name = "HOSTS")]
+    #[arg(long, value_name = "HOSTS", hide_short_help = true)]
     pub(crate) noproxy: Option<String>,
 
-    /// Trust the certificates in this PEM file, beside those of the platform.
+    /// Trust the certificates in this PEM file too.
+    ///
+    /// Those of the platform are trusted as well.
     #[arg(long, value_name = "FILE")]
     pub(crate) cacert: Option<PathBuf>,
 
-    /// Trust any certificate. What is sent can then be read and changed by anyone on the way.
+    /// Trust any certificate.
+    ///
+    /// What is sent can then be read and changed by anyone on the way.
     #[arg(short = 'k', long)]
     pub(crate) insecure: bool,
 
-    /// Show this certificate, with its chain (PEM), to a server that asks for one.
-    #[arg(short = 'E', long, value_name = "FILE")]
+    /// Show this certificate to a server that asks for one.
+    ///
+    /// The file has it with its chain (PEM).
+    #[arg(short = 'E', long, value_name = "FILE", hide_short_help = true)]
     pub(crate) cert: Option<PathBuf>,
 
     /// The private key of the certificate (PEM); in the same file unless given.
-    #[arg(long, value_name = "FILE", requires = "cert")]
+    #[arg(long, value_name = "FILE", requires = "cert", hide_short_help = true)]
     pub(crate) key: Option<PathBuf>,
 
     /// Speak TLS 1.3 only; 1.2 is spoken too unless given.
-    #[arg(long = "tlsv1.3")]
+    #[arg(long = "tlsv1.3", hide_short_help = true)]
     pub(crate) tls13: bool,
 
     /// Speak TLS 1.2 or later; this is what is done without the flag.
     #[arg(long = "tlsv1.2", hide = true, action = ArgAction::SetTrue)]
     pub(crate) tls12: bool,
 
-    /// Give up when the whole exchange takes longer than this; a fraction is fine.
+    /// Give up when the whole takes longer.
+    ///
+    /// A fraction is fine. It counts for each URL, all tries and redirects included.
     #[arg(short, long, value_name = "SECONDS", value_parser = seconds)]
     pub(crate) max_time: Option<Duration>,
 
     /// Give up when a connection takes longer than this to open, TLS included; 10 unless given.
-    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, hide_short_help = true)]
     pub(crate) connect_timeout: Option<Duration>,
 
+    /// Receive content no faster than so many octets a second; `k`, `M` and `G` may follow the number.
+    #[arg(long, value_name = "SPEED", value_parser = rate, hide_short_help = true)]
+    pub(crate) limit_rate: Option<Rate>,
+
     /// Speak HTTP/1.1 only.
-    #[arg(long = "http1.1", conflicts_with_all = ["http2", "http2_prior_knowledge"])]
+    #[arg(long = "http1.1", overrides_with_all = ["http2", "http2_prior_knowledge"])]
     pub(crate) http1_1: bool,
 
     /// Speak HTTP/2 where the server agrees to it over TLS, else HTTP/1.1. This is what is done without the flag.
-    #[arg(long)]
+    #[arg(long, hide_short_help = true, overrides_with = "http2_prior_knowledge")]
     pub(crate) http2: bool,
 
-    /// Speak HTTP/2 only: over TLS nothing else is offered, and in clear text it is spoken without asking first (RFC 9113
-    /// §3.3).
+    /// Speak HTTP/2 only, in clear text too.
+    ///
+    /// Over TLS nothing else is offered, and in clear text it is spoken without asking first (RFC 9113 §3.3).
     #[arg(long)]
     pub(crate) http2_prior_knowledge: bool,
 }

@@ -2,6 +2,7 @@
 //!
 //! The flags of requests are grouped as the help groups them, a file for each group.
 
+mod config;
 mod connection;
 mod content;
 mod output;
@@ -11,7 +12,14 @@ mod servers;
 mod tools;
 mod values;
 
-use clap::{Parser, Subcommand};
+use std::{
+    env,
+    ffi::OsString,
+    io::{IsTerminal as _, stdout},
+    process,
+};
+
+use clap::{Command as Program, CommandFactory as _, Error, FromArgMatches as _, Parser, Subcommand};
 
 use crate::exit;
 pub(crate) use connection::ConnectionArgs;
@@ -20,11 +28,11 @@ pub(crate) use output::{ColorWhen, ExitCodes, OutputArgs, Pretty};
 pub(crate) use request::{AnyArgs, FetchArgs, Options, RequestArgs};
 pub(crate) use servers::{EchoArgs, ListenArgs, ServeArgs};
 pub(crate) use tools::{CompletionsArgs, DemoArgs, HpackCommand, ManArgs};
-pub(crate) use values::{FieldArg, From, Resolved};
+pub(crate) use values::{ConnectTo, FieldArg, From, Rate, Resolved};
 
 /// An HTTP client, a debugging server and a codec on the command line.
 #[derive(Debug, Parser)]
-#[command(name = "alula", version, arg_required_else_help = true, after_help = EXAMPLES)]
+#[command(name = "alula", version, arg_required_else_help = true, args_override_self = true, after_help = EXAMPLES)]
 pub(crate) struct Args {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -33,37 +41,69 @@ pub(crate) struct Args {
 impl Args {
     /// Those of this process; what is wrong with them ends it.
     pub(crate) fn of_process() -> Self {
-        Self::try_parse().unwrap_or_else(|error| refused::masked(error).exit())
+        let given = config::expanded(env::args_os()).unwrap_or_else(|failure| {
+            let failure = failure.said();
+            process::exit(failure.code().into())
+        });
+        Self::of(given).unwrap_or_else(|error| refused::masked(error).exit())
+    }
+
+    fn of(given: Vec<OsString>) -> Result<Self, Error> {
+        let mut program = wrapped(Self::command());
+        let matches = program.try_get_matches_from_mut(given)?;
+        Self::from_arg_matches(&matches).map_err(|error| error.format(&mut program))
+    }
+}
+
+/// The columns of help that nobody reads on a terminal.
+const COLUMNS: usize = 80;
+
+/// With help that is wrapped at words: as wide as the terminal, or as COLUMNS says, or 80 columns.
+fn wrapped(program: Program) -> Program {
+    match stdout().is_terminal() || env::var_os("COLUMNS").is_some() {
+        true => program,
+        false => program.term_width(COLUMNS),
     }
 }
 
 const EXAMPLES: &str = "\
 Examples:
-  alula demo                                          what it costs, live, in twelve seconds
-  alula echo --listen 127.0.0.1:8080                  a server that says what it was asked
-  alula serve . --self-signed                         the files of this folder, for a browser
-  alula get :8080/search q==rust x-token:abc          http://localhost:8080/search?q=rust, with a field
-  alula post :8080/people name=Ada born:=1815         JSON: {\"name\":\"Ada\",\"born\":1815}
-  alula post -d @photo.jpg -H 'content-type: image/jpeg' https://example.com/photos
-  alula get -O -C - https://example.com/large.iso     the rest of a file that is there in part
-  alula get -v -o page.html https://example.com/      each frame on stderr, the page in a file";
+  alula demo                          what it costs, live, in twelve seconds
+  alula echo --listen :8080           a server that says what it was asked
+  alula serve . --self-signed         the files of this folder, for a browser
+  alula get :8080/x q==rust token:a   localhost:8080/x?q=rust, with a field
+  alula post :8080 name=Ada n:=1815   JSON: {\"name\":\"Ada\",\"n\":1815}
+  alula post -d @a.jpg https://example.com/photos
+  alula get -O -C - https://example.com/large.iso     the rest of the file
+  alula get -v -o page.html https://example.com/      heads shown, page kept";
 
 const ECHO_EXAMPLES: &str = "\
 Examples:
-  alula echo --listen 127.0.0.1:8080
-  alula echo --listen localhost:0 --self-signed     a free port, clear text and TLS on it";
+  alula echo --listen :8080
+  alula echo --listen localhost:0 --self-signed   a free port, clear text and TLS";
 
 const SERVE_EXAMPLES: &str = "\
 Examples:
-  alula serve .                                      http://127.0.0.1:8080/
-  alula serve site --self-signed --log               https://127.0.0.1:8080/, for browsers, with a log on stderr
-  alula serve site --listen 0.0.0.0:443 --cert chain.pem --key key.pem --no-listing";
+  alula serve .                               http://127.0.0.1:8080/
+  alula serve site --self-signed --log        for browsers, with a log on stderr
+  alula serve site --listen 0.0.0.0:443 --cert chain.pem --key key.pem";
 
 const COMPLETIONS_EXAMPLES: &str = "\
 Examples:
   alula completions bash > ~/.local/share/bash-completion/completions/alula
   alula completions zsh > ~/.zfunc/_alula
   alula completions fish > ~/.config/fish/completions/alula.fish";
+
+/// The URL may also come from --url or -K, which is nothing to tell a newcomer.
+fn usage(command: &str) -> String {
+    format!("alula {command} [OPTIONS] <URL> [ITEM]...")
+}
+
+/// What stands below the short help of every request.
+const ITEMS: &str = "\
+Items: name==value (query), Name:value (field), name=value and name:=json (JSON,
+or a form with --form), name@FILE, @FILE, further URLs.
+All flags and exit codes: --help";
 
 /// What stands below the flags of every request.
 fn closing() -> String {
@@ -72,36 +112,39 @@ fn closing() -> String {
 
 const ENVIRONMENT: &str = "\
 Environment:
-  NO_COLOR                              no colours unless --color=always
-  http_proxy, https_proxy, all_proxy    proxies for URLs of a scheme, and for all
-  no_proxy                              hosts, domains and networks to which no proxy leads
-  SSLKEYLOGFILE                         a file that is given the secrets of TLS, for tools that record traffic";
+  NO_COLOR                             no colours unless --color=always
+  http_proxy, https_proxy, all_proxy   proxies for a scheme, and for all
+  no_proxy                             hosts to which no proxy leads
+  SSLKEYLOGFILE                        a file for the secrets of TLS, for tools
+                                       that record traffic";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Fetch a resource.
-    #[command(after_long_help = closing())]
+    #[command(override_usage = usage("get"), after_help = ITEMS, after_long_help = closing())]
     Get(FetchArgs),
     /// Send content to a resource, for it to process.
-    #[command(after_long_help = closing())]
+    #[command(override_usage = usage("post"), after_help = ITEMS, after_long_help = closing())]
     Post(FetchArgs),
     /// Send content to be stored as a resource.
-    #[command(after_long_help = closing())]
+    #[command(override_usage = usage("put"), after_help = ITEMS, after_long_help = closing())]
     Put(FetchArgs),
     /// Send changes to a resource.
-    #[command(after_long_help = closing())]
+    #[command(override_usage = usage("patch"), after_help = ITEMS, after_long_help = closing())]
     Patch(FetchArgs),
     /// Delete a resource.
-    #[command(after_long_help = closing())]
+    #[command(override_usage = usage("delete"), after_help = ITEMS, after_long_help = closing())]
     Delete(FetchArgs),
     /// Fetch the head of a resource, without its content, and print it.
-    #[command(after_long_help = closing())]
+    #[command(override_usage = usage("head"), after_help = ITEMS, after_long_help = closing())]
     Head(FetchArgs),
     /// Ask what can be done with a resource.
-    #[command(after_long_help = closing())]
+    #[command(override_usage = usage("options"), after_help = ITEMS, after_long_help = closing())]
     Options(FetchArgs),
-    /// Send a request with any method: POST with content and GET without unless one is named.
-    #[command(after_long_help = closing())]
+    /// Send a request with any method.
+    ///
+    /// It is POST with content and GET without unless one is named.
+    #[command(after_help = ITEMS, after_long_help = closing())]
     Request(AnyArgs),
     /// Run a debugging server that sends back what it gets.
     ///

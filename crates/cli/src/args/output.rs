@@ -9,100 +9,144 @@ use super::values::{From, offset};
 #[derive(ClapArgs, Debug)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct OutputArgs {
-    /// Write the content to this file instead of stdout. It is made when the response begins. With several URLs the first
-    /// file is for the first URL, and so on. `-` is stdout, also for what no terminal should see.
+    /// Write the content to this file.
+    ///
+    /// It is made when the response begins. With several URLs the first file is for the first URL, and so on; `#1` in its name is
+    /// what the first `{…}` or `[…]` of the URL stands for. `-` is stdout, also for what no terminal should see.
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Vec<PathBuf>,
 
-    /// Write the content to a file named as the last part of the URL's path, without its escapes; this is for each URL that has
-    /// no -o.
-    #[arg(short = 'O', long, action = ArgAction::Count)]
+    /// Write the content to a file named as the URL ends.
+    ///
+    /// Its name is the last part of the URL's path, without its escapes. This is for each URL that has no -o.
+    #[arg(short = 'O', long, alias = "remote-name-all", action = ArgAction::Count)]
     pub(crate) remote_name: u8,
 
-    /// With -O, name the file as the response says (RFC 6266), if it says a name that is harmless. The file is a new one: what is
-    /// there, if only a link, is left alone.
-    #[arg(short = 'J', long, requires = "remote_name", conflicts_with = "continue_at")]
+    /// With -O, name the file as the response says.
+    ///
+    /// It is named so (RFC 6266) if the name is harmless. The file is a new one: what is there, if only a link, is left alone.
+    #[arg(
+        short = 'J',
+        long,
+        hide_short_help = true,
+        requires = "remote_name",
+        conflicts_with = "continue_at"
+    )]
     pub(crate) remote_header_name: bool,
 
     /// Put the files of -o and -O in this folder.
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", hide_short_help = true)]
     pub(crate) output_dir: Option<PathBuf>,
 
     /// Make the folders that the file's path needs.
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub(crate) create_dirs: bool,
 
-    /// Go on with a file that is there in part: ask for what comes after this many octets, or after those that the file has
-    /// (`-`), and append it. Fails when the server sends anything else than the rest. Not with -J: the file is one that you name.
+    /// Go on with a file after so many octets; `-` is all.
+    ///
+    /// Ask for what comes after this many octets, or after those that the file has (`-`), and append it. Fails when the server
+    /// sends anything else than the rest. Not with -J: the file is one that you name.
     #[arg(short = 'C', long, value_name = "OCTETS", value_parser = offset, allow_hyphen_values = true)]
     pub(crate) continue_at: Option<From>,
 
-    /// Print the status and the fields of the response before its content, wherever that goes.
+    /// Print the head of the response, too.
+    ///
+    /// The status and the fields come before the content, wherever that goes.
     #[arg(short, long)]
     pub(crate) include: bool,
 
-    /// Print these parts of the exchange: H and B the head and the content of the request, h and b those of the response.
-    /// Without it both of the response on a terminal, and its content elsewhere.
-    #[arg(short, long, value_name = "HBhb", value_parser = parts)]
+    /// Print these parts of the exchange.
+    ///
+    /// H and B are the head and the content of the request, h and b those of the response. Without it both of the response are
+    /// printed on a terminal, and its content elsewhere.
+    #[arg(short, long, value_name = "HBhb", value_parser = parts, hide_short_help = true)]
     pub(crate) print: Option<String>,
 
-    /// Lay out and colour what is shown on a terminal, or do one of the two, or neither. Given outright, it is done elsewhere
-    /// too.
-    #[arg(long, value_name = "WHAT")]
+    /// Lay out and colour what is shown.
+    ///
+    /// This is done on a terminal, and elsewhere when it is given outright; or one of the two, or neither.
+    #[arg(long, value_name = "WHAT", hide_short_help = true)]
     pub(crate) pretty: Option<Pretty>,
 
     /// Colour what is shown: on a terminal unless NO_COLOR is set, always, or never.
-    #[arg(long, value_name = "WHEN", default_value = "auto")]
+    #[arg(long, value_name = "WHEN", default_value = "auto", hide_short_help = true)]
     pub(crate) color: ColorWhen,
 
-    /// Print this after the response: `%{http_code}`, `%{size_download}`, `%{time_total}`, `%{url_effective}`,
-    /// `%header{NAME}`, `%{json}`, `\n` and the others that curl has; `@FILE` has the text, `@-` is stdin. A name that means
-    /// nothing is reported and skipped.
+    /// Print this when it is done, such as `%{http_code}`.
+    ///
+    /// It may have `%{http_code}`, `%{size_download}`, `%{time_total}`, `%{url_effective}`, `%header{NAME}`, `%{json}`, `\n` and
+    /// the others that curl has; `@FILE` has the text, `@-` is stdin. A name that means nothing is reported and skipped.
     #[arg(short, long, value_name = "TEXT|@FILE", allow_hyphen_values = true)]
     pub(crate) write_out: Option<String>,
 
-    /// Print on stderr when each step was done: the host looked up, connected, TLS agreed, the request sent, the head of the
-    /// response there, and the end of its content.
+    /// Print on stderr when each step was done.
+    ///
+    /// The steps are: the host looked up, connected, TLS agreed, the request sent, the head of the response there, and the end
+    /// of its content.
     #[arg(long)]
     pub(crate) timing: bool,
 
-    /// Fail, with a code of its own, when the status is 400 or above, and do not write the content.
+    /// Fail when the status is 400 or above.
+    ///
+    /// The exit code is one of its own, and the content is not written.
     #[arg(short, long)]
     pub(crate) fail: bool,
 
     /// As -f, but do write the content.
-    #[arg(long, conflicts_with = "fail")]
+    #[arg(long, conflicts_with = "fail", hide_short_help = true)]
     pub(crate) fail_with_body: bool,
 
     /// Write the status and the fields of the response to this file; `-` is stdout.
-    #[arg(short = 'D', long, value_name = "FILE")]
+    #[arg(short = 'D', long, value_name = "FILE", hide_short_help = true)]
     pub(crate) dump_header: Option<PathBuf>,
 
-    /// Say nothing on stderr: no progress, and no error but by the exit code.
+    /// Show neither progress nor errors.
+    ///
+    /// A transfer that fails is told by the exit code alone. Mistakes in the arguments are still said.
     #[arg(short, long)]
     pub(crate) silent: bool,
 
-    /// With -s, still say what went wrong.
+    /// With -s, still show errors.
     #[arg(short = 'S', long)]
     pub(crate) show_error: bool,
 
     /// Print the request as a line for curl, and send nothing.
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub(crate) print_curl: bool,
 
     /// End with these exit codes; `alula help get` has Alula's own.
-    #[arg(long, value_name = "WHOSE", default_value = "alula")]
+    #[arg(long, value_name = "WHOSE", default_value = "alula", hide_short_help = true)]
     pub(crate) exit_codes: ExitCodes,
 
-    /// Print on stderr what happens: addresses, connections and TLS (`*`), the head of each request as it is sent (`>`), and
-    /// each head that comes (`<`), those of redirects and interim responses included. Credentials are not shown. With -vv also each
-    /// frame of HTTP/2, as a line.
+    /// Show what is sent and received; -vv each frame too.
+    ///
+    /// On stderr: addresses, connections and TLS (`*`), the head of each request as it is sent (`>`), and each head that comes
+    /// (`<`), those of redirects and interim responses included. Credentials are not shown. With -vv also each frame of HTTP/2, as
+    /// a line.
     #[arg(short, long, action = ArgAction::Count)]
     pub(crate) verbose: u8,
 
     /// Write content as it comes; this is what is done without the flag.
     #[arg(short = 'N', long, hide = true)]
     pub(crate) no_buffer: bool,
+
+    /// Show no progress; errors are still shown.
+    #[arg(long, hide_short_help = true)]
+    pub(crate) no_progress_meter: bool,
+
+    /// Show a bar of progress; this is what is done without the flag.
+    #[arg(short = '#', long, hide = true)]
+    pub(crate) progress_bar: bool,
+
+    /// Ask all URLs at once, up to --parallel-max of them.
+    ///
+    /// What goes to stdout is mixed as it comes. Without the flag one URL is asked after the other.
+    #[arg(short = 'Z', long, hide_short_help = true)]
+    pub(crate) parallel: bool,
+
+    /// With -Z, ask so many URLs at once.
+    #[arg(long, value_name = "COUNT", default_value_t = 50, value_parser = clap::value_parser!(u16).range(1..), hide_short_help = true)]
+    pub(crate) parallel_max: u16,
 }
 
 /// What is done for the eye.

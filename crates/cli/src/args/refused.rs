@@ -19,7 +19,7 @@ pub(super) fn masked(mut error: Error) -> Error {
 }
 
 fn shown(argument: &str, value: &str) -> String {
-    if argument.contains("<FIELD>") {
+    if argument.contains("<FIELD>") && !value.starts_with('@') {
         let name = value.split_once([':', ';']).map_or("", |(name, _)| name);
         return format!("{}: …", name.escape_debug());
     }

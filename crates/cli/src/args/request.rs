@@ -5,24 +5,27 @@ use std::path::PathBuf;
 use clap::Args as ClapArgs;
 
 use super::{
-    ConnectionArgs, ContentArgs, FieldArg, OutputArgs,
-    values::{credentials, field, method, range},
+    ConnectionArgs, ContentArgs, OutputArgs,
+    values::{Fields, credentials, fields, method, range},
 };
 
 /// What a command with a method of its own takes.
 #[derive(ClapArgs, Debug)]
 pub(crate) struct FetchArgs {
-    /// What to ask for. Without a scheme it is http://, and `:8080/path` is on localhost.
-    pub(crate) url: String,
+    /// What to ask for; `:8080/path` is on localhost.
+    ///
+    /// Without a scheme it is http://. `{a,b}` and `[1-9]`, `[01-20:2]`, `[a-z]` stand for several URLs each, unless -g is given.
+    #[arg(required_unless_present_any = ["urls"])]
+    pub(crate) url: Option<String>,
 
-    /// More of the request, or more URLs; --help says how they are written.
+    /// More of the request, or more URLs.
     ///
     /// `name==value` is appended to the query. `Name:value` is a field, `Name:` one that is not sent though it is by
     /// default, `Name;` one without a value. `name=value` is a string of the JSON object that is the content,
     /// `name:=json` any other JSON; `name=@FILE` and `name:=@FILE` take them from a file. With --form they are a form
     /// instead, and `name@FILE` in it is a file. `@FILE` alone is the whole content. A backslash takes from the next
-    /// `=`, `:`, `@` or `;` what it means here. What begins with http:// or https:// is a further URL, asked for on the
-    /// same connection where that can be.
+    /// `=`, `:`, `@` or `;` what it means here. What begins with http:// or https://, `:8080` and `localhost:8080/path` are further
+    /// URLs, asked for on the same connection where that can be.
     #[arg(value_name = "ITEM")]
     pub(crate) items: Vec<String>,
 
@@ -34,8 +37,10 @@ pub(crate) struct FetchArgs {
 #[derive(ClapArgs, Debug)]
 #[command(override_usage = "alula request [OPTIONS] [METHOD] <URL> [ITEM]...")]
 pub(crate) struct AnyArgs {
-    /// The method in capitals, if it is neither GET nor POST; then the URL and items, as `alula help get` has them.
-    #[arg(value_name = "METHOD|URL|ITEM", required = true)]
+    /// The method, the URL, items.
+    ///
+    /// The method is given in capitals, if it is neither GET nor POST; then the URL and items, as `alula help get` has them.
+    #[arg(value_name = "METHOD|URL|ITEM", required_unless_present_any = ["urls"])]
     pub(crate) words: Vec<String>,
 
     #[command(flatten)]
@@ -66,20 +71,24 @@ pub(crate) struct RequestArgs {
     #[arg(short = 'I', long)]
     pub(crate) head: bool,
 
-    /// Send this field, as `name: value`; may be given often, and replaces one that is sent by default. `name:` sends none,
-    /// `name;` one without a value.
-    #[arg(short = 'H', long = "header", value_name = "FIELD", value_parser = field)]
-    pub(crate) fields: Vec<FieldArg>,
+    /// Send this field, as `name: value`.
+    ///
+    /// It may be given often, and replaces one that is sent by default. `name:` sends none, `name;` one without a value. `@FILE` has
+    /// fields, one on each line; `@-` is stdin.
+    #[arg(short = 'H', long = "header", value_name = "FIELD", value_parser = fields)]
+    pub(crate) fields: Vec<Fields>,
 
     /// Say that this program asks.
     #[arg(short = 'A', long, value_name = "NAME")]
     pub(crate) user_agent: Option<String>,
 
     /// Say that the way here was a link on this page.
-    #[arg(short = 'e', long, value_name = "URL")]
+    #[arg(short = 'e', long, value_name = "URL", hide_short_help = true)]
     pub(crate) referer: Option<String>,
 
-    /// Send name and password (RFC 7617). Over http:// anyone on the way can read them.
+    /// Send name and password (RFC 7617).
+    ///
+    /// Over http:// anyone on the way can read them.
     #[arg(short, long, value_name = "NAME:PASSWORD", value_parser = credentials)]
     pub(crate) user: Option<(String, String)>,
 
@@ -88,35 +97,58 @@ pub(crate) struct RequestArgs {
     pub(crate) bearer: Option<String>,
 
     /// Send the name and the password that .netrc at home has for the host, unless some are given.
-    #[arg(short, long)]
+    #[arg(short, long, hide_short_help = true)]
     pub(crate) netrc: bool,
 
     /// As -n, from this file.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub(crate) netrc_file: Option<PathBuf>,
 
-    /// Send these cookies (`name=value; name=value`), or those of this file, as Netscape, curl and wget write it, which also makes
-    /// cookies kept between requests. A file that is not there holds none.
+    /// Send cookies, `name=value` or those of a file.
+    ///
+    /// These cookies (`name=value; name=value`), or those of this file, as Netscape, curl and wget write it, which also makes cookies
+    /// kept between requests. A file that is not there holds none.
     #[arg(short = 'b', long = "cookie", value_name = "COOKIES|FILE")]
     pub(crate) cookies: Vec<String>,
 
-    /// Keep cookies between requests, and write them to this file in the end; `-` is stdout.
+    /// Keep cookies, and write them to this file.
+    ///
+    /// They are kept between requests, and written in the end; `-` is stdout.
     #[arg(short = 'c', long, value_name = "FILE")]
     pub(crate) cookie_jar: Option<PathBuf>,
 
     /// Ask for a part of the content only: octets FIRST-LAST, FIRST- or the last -N.
-    #[arg(short, long, value_name = "RANGE", value_parser = range, allow_hyphen_values = true, conflicts_with = "continue_at")]
+    #[arg(short, long, hide_short_help = true, value_name = "RANGE", value_parser = range, allow_hyphen_values = true, conflicts_with = "continue_at")]
     pub(crate) range: Option<String>,
 
-    /// Ask for content in a coding that makes it shorter (gzip, deflate, br, zstd), and decode it.
+    /// Ask for compressed content, and decode it.
+    ///
+    /// The codings are gzip, deflate, br and zstd.
     #[arg(long)]
     pub(crate) compressed: bool,
 
     /// Append this to the query, encoded as --data-urlencode does it; may be given often.
-    #[arg(long, value_name = "NAME=VALUE")]
+    #[arg(long, value_name = "NAME=VALUE", hide_short_help = true)]
     pub(crate) url_query: Vec<String>,
 
-    /// Append what -d and its sisters give to the query, instead of sending it as content.
+    /// Append the data options to the query.
+    ///
+    /// What -d, --data-raw and --data-urlencode give is not sent as content then.
     #[arg(short = 'G', long, conflicts_with = "upload_file")]
     pub(crate) get: bool,
+
+    /// Ask for this URL, too; may be given often.
+    #[arg(long = "url", value_name = "URL", hide_short_help = true)]
+    pub(crate) urls: Vec<String>,
+
+    /// Take `{`, `}`, `[` and `]` in URLs as they are.
+    #[arg(short = 'g', long, hide_short_help = true)]
+    pub(crate) globoff: bool,
+
+    /// Read more arguments from this file, as curl writes them; `-` is stdin.
+    ///
+    /// Each line has a flag, with its dashes or without, and its value behind a space, `=` or `:`, in quotes where it has spaces. A
+    /// line that begins with `#` is a remark. `url = URL` is a URL.
+    #[arg(short = 'K', long, value_name = "FILE", hide_short_help = true)]
+    pub(crate) config: Vec<PathBuf>,
 }

@@ -1,7 +1,9 @@
 //! Values of flags that are more than a word, taken apart and checked while the arguments are read.
 
 use std::{
+    fs, io,
     net::{IpAddr, SocketAddr},
+    num::NonZeroU64,
     time::Duration,
 };
 
@@ -34,6 +36,22 @@ pub(super) fn field(text: &str) -> Result<FieldArg, String> {
             None => Err("a field is written `name: value`".to_owned()),
         },
     }
+}
+
+/// The fields that one -H stands for: one, or those of a file.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) struct Fields(pub(crate) Vec<FieldArg>);
+
+/// A field, or `@FILE` with one on each line; `@-` is stdin.
+pub(super) fn fields(text: &str) -> Result<Fields, String> {
+    let Some(file) = text.strip_prefix('@') else { return field(text).map(|field| Fields(vec![field])) };
+    let text = match file {
+        "-" => io::read_to_string(io::stdin()).map_err(|error| error.to_string())?,
+        file => fs::read_to_string(file).map_err(|error| error.to_string())?,
+    };
+    let lines = text.lines().filter(|line| !line.trim().is_empty());
+    let number = |at: usize| move |why: String| format!("line {}: {why}", at + 1);
+    lines.enumerate().map(|(at, line)| field(line).map_err(number(at))).collect::<Result<_, _>>().map(Fields)
 }
 
 /// A method is a token (RFC 9110 §9.1); it is sent as it is spelled.
@@ -102,6 +120,57 @@ pub(super) fn resolved(text: &str) -> Result<Resolved, String> {
     Ok(Resolved { host: host.to_owned(), port, addresses })
 }
 
+/// Another host and port to connect to; a part that is none is any, and then the one that is asked for.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) struct ConnectTo {
+    pub(crate) asked_host: Option<String>,
+    pub(crate) asked_port: Option<u16>,
+    pub(crate) host: Option<String>,
+    pub(crate) port: Option<u16>,
+}
+
+/// `HOST:PORT:HOST:PORT`, IPv6 in brackets; each of the four may be empty.
+pub(super) fn connect_to(text: &str) -> Result<ConnectTo, String> {
+    let complain = || "written as HOST:PORT:HOST:PORT; each may be empty".to_owned();
+    let (asked_host, rest) = host_and_rest(text).ok_or_else(complain)?;
+    let (asked_port, rest) = rest.split_once(':').ok_or_else(complain)?;
+    let (host, port) = host_and_rest(rest).ok_or_else(complain)?;
+    let port_of = |text: &str| match text {
+        "" => Ok(None),
+        digits => digits.parse().map(Some).map_err(|_| format!("{digits:?} is no port")),
+    };
+    let host_of = |text: &str| Some(text.to_ascii_lowercase()).filter(|host| !host.is_empty());
+    Ok(ConnectTo {
+        asked_host: host_of(asked_host),
+        asked_port: port_of(asked_port)?,
+        host: host_of(host),
+        port: port_of(port)?,
+    })
+}
+
+/// The host without its brackets, and what is behind the colon after it.
+fn host_and_rest(text: &str) -> Option<(&str, &str)> {
+    match text.strip_prefix('[') {
+        Some(rest) => rest.split_once("]:"),
+        None => text.split_once(':'),
+    }
+}
+
+/// Octets in a second.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct Rate(pub(crate) NonZeroU64);
+
+/// A number of octets, with `k`, `M` or `G` behind it for powers of 1024.
+pub(super) fn rate(text: &str) -> Result<Rate, String> {
+    let (digits, unit) = match text.char_indices().last() {
+        Some((at, letter)) if letter.is_ascii_alphabetic() => (&text[..at], letter.to_ascii_lowercase()),
+        _ => (text, 'b'),
+    };
+    let power = "bkmg".find(unit);
+    let octets = power.and_then(|power| digits.parse::<u64>().ok()?.checked_mul(1024_u64.pow(power as u32)));
+    octets.and_then(NonZeroU64::new).map(Rate).ok_or_else(|| "written as 500, 100k, 2M or 1G".to_owned())
+}
+
 pub(super) fn seconds(text: &str) -> Result<Duration, String> {
     let seconds: f64 = text.parse().map_err(|_| "not a number of seconds".to_owned())?;
     if seconds <= 0.0 {
@@ -156,6 +225,46 @@ mod tests {
         }
         assert_eq!((offset("-"), offset("7")), (Ok(From::EndOfFile), Ok(From::Octet(7))));
         assert!(offset("").is_err() && offset("-1").is_err());
+    }
+
+    #[test]
+    fn a_connection_may_lead_elsewhere() {
+        for (text, expected) in [
+            ("A:80:b:81", (Some("a"), Some(80), Some("b"), Some(81))),
+            ("::b:81", (None, None, Some("b"), Some(81))),
+            ("a:80::", (Some("a"), Some(80), None, None)),
+            ("[::1]:80:[::2]:81", (Some("::1"), Some(80), Some("::2"), Some(81))),
+        ] {
+            let (asked_host, asked_port, host, port) = expected;
+            let [asked_host, host] = [asked_host, host].map(|host| host.map(str::to_owned));
+            assert_eq!(connect_to(text), Ok(ConnectTo { asked_host, asked_port, host, port }), "{text}");
+        }
+        for wrong in ["", "a", "a:80", "a:80:b", "a:x:b:80", "a:80:b:99999"] {
+            assert!(connect_to(wrong).is_err(), "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn a_rate_is_a_number_of_octets() {
+        for (text, octets) in [("500", 500), ("1k", 1024), ("2M", 2 << 20), ("1g", 1 << 30), ("7B", 7)] {
+            assert_eq!(rate(text).map(|rate| rate.0.get()), Ok(octets), "{text}");
+        }
+        for wrong in ["", "0", "k", "1x", "-1", "1.5M", "99999999999999999999", "ä"] {
+            assert!(rate(wrong).is_err(), "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn fields_may_come_from_a_file() {
+        let path = std::env::temp_dir().join(format!("alula-fields-{}", std::process::id()));
+        std::fs::write(&path, "a: b\r\n\nc;\n").unwrap();
+        let given = format!("@{}", path.display());
+        let names = |fields: Fields| fields.0.into_iter().map(|field| field.name).collect::<Vec<_>>();
+        assert_eq!(fields(&given).map(names), Ok(vec!["a".to_owned(), "c".to_owned()]));
+        std::fs::write(&path, "a: b\nwrong\n").unwrap();
+        assert!(fields(&given).unwrap_err().starts_with("line 2: "));
+        std::fs::remove_file(path).unwrap();
+        assert!(fields(&given).is_err());
     }
 
     #[test]

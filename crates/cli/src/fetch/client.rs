@@ -18,7 +18,7 @@ pub(super) fn client(
     options: &Options,
     plan: &Plan,
     jar: Option<&Jar>,
-    watch: Option<&Watch>,
+    watch: Option<Watch>,
 ) -> Result<Client, Failure> {
     let args = &options.connection;
     let limits = Limits { stream_window: WINDOW_OCTETS, ..Limits::client() };
@@ -55,12 +55,11 @@ pub(super) fn client(
 }
 
 /// With somebody who sees each step. Names are kept as they are spelled, to be shown so.
-fn watched(builder: ClientBuilder, watch: &Watch) -> ClientBuilder {
-    let (steps, redirects) = (watch.clone(), watch.clone());
+fn watched(builder: ClientBuilder, watch: Watch) -> ClientBuilder {
     builder
         .http1_keep_spelling(true)
-        .on_event(move |event| steps.see(event))
-        .on_redirect(move |redirect| redirects.follow(redirect))
+        .on_event(move |event| watch.see(event))
+        .on_redirect(move |redirect| watch.follow(redirect))
 }
 
 /// What curl calls transient; the wait is the library's unless one is given.

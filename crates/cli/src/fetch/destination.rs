@@ -9,7 +9,7 @@ use std::{
 
 use alula::Response;
 
-use super::{disposition::filename, file_name, target::Target};
+use super::{disposition::filename, file_name, glob, target::Target};
 use crate::{
     args::OutputArgs,
     exit::{Exit, Failure},
@@ -39,11 +39,11 @@ pub(super) enum NamedBy {
 }
 
 impl Destination {
-    /// For the URL in this place.
-    pub(super) fn of(args: &OutputArgs, place: usize, target: &Target) -> Result<Self, Failure> {
-        match args.output.get(place) {
+    /// For one of the targets.
+    pub(super) fn of(args: &OutputArgs, target: &Target) -> Result<Self, Failure> {
+        match args.output.get(target.place) {
             Some(path) if path.as_os_str() == "-" => Ok(Self::named(path)),
-            Some(path) => Ok(Self::named(&within(args, path))),
+            Some(path) => Ok(Self::named(&within(args, &filled(path, &target.values)))),
             None if args.remote_name > 0 => {
                 let segment = target.last_segment();
                 let name = file_name::of_segment(segment).ok_or_else(|| nameless(target, segment))?;
@@ -83,6 +83,14 @@ impl Destination {
 
     pub(super) fn is_terminal(&self) -> bool {
         self.path().is_none() && stdout().is_terminal()
+    }
+}
+
+/// With what patterns of the URL stand for.
+fn filled(path: &Path, values: &[String]) -> PathBuf {
+    match path.to_str() {
+        Some(name) if !values.is_empty() => glob::named(name, values).into(),
+        _ => path.to_owned(),
     }
 }
 

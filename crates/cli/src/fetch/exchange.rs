@@ -14,6 +14,7 @@ use super::{
     cookies,
     destination::Destination,
     output::{Output, There},
+    pace::Pace,
     plan::Plan,
     progress::Progress,
     report::Report,
@@ -21,7 +22,7 @@ use super::{
     show::{self, Show, Sink},
     target::Target,
     timing, upload,
-    watch::Watch,
+    watch::{self, Watch},
     write_out::WriteOut,
 };
 use crate::{
@@ -37,7 +38,6 @@ pub(super) struct Session<'a> {
     plan: &'a Plan,
     options: &'a Options,
     write_out: Option<WriteOut>,
-    watch: Option<Watch>,
     destinations: Vec<Destination>,
 }
 
@@ -56,9 +56,7 @@ struct Exchange<'a> {
 impl<'a> Session<'a> {
     /// Finds out what can be wrong before anything is sent.
     pub(super) fn new(plan: &'a Plan, options: &'a Options) -> Result<Self, Failure> {
-        let destinations = plan.targets.iter().enumerate();
-        let destinations =
-            destinations.map(|(place, target)| Destination::of(&options.output, place, target));
+        let destinations = plan.targets.iter().map(|target| Destination::of(&options.output, target));
         let destinations = destinations.collect::<Result<_, _>>()?;
         let write_out = options.output.write_out.as_deref().map(WriteOut::of).transpose()?;
         cookies::check(&options.request)?;
@@ -67,8 +65,8 @@ impl<'a> Session<'a> {
         let is_verbose = options.output.verbose > 0;
         let is_watched = is_verbose || write_out.is_some();
         let watch = is_watched.then(|| Watch::new(is_verbose, options.connection.insecure));
-        let client = client(options, plan, jar.as_ref(), watch.as_ref())?;
-        Ok(Self { client, jar, plan, options, write_out, watch, destinations })
+        let client = client(options, plan, jar.as_ref(), watch)?;
+        Ok(Self { client, jar, plan, options, write_out, destinations })
     }
 
     /// Writes the cookies that are kept to the file for them, if there is one.
@@ -82,6 +80,10 @@ impl<'a> Session<'a> {
 
     /// Asks the target in this place.
     pub(super) async fn exchange(&self, place: usize) -> Outcome {
+        watch::seeing(self.tell(place)).await
+    }
+
+    async fn tell(&self, place: usize) -> Outcome {
         let target = &self.plan.targets[place];
         let mut report = Report::new(&self.plan.method, target.url.as_str(), place);
         report.referer = self.options.request.referer.clone().unwrap_or_default();
@@ -92,7 +94,7 @@ impl<'a> Session<'a> {
         };
         let outcome = outcome.map_err(|failure| failure.with(self.options.output.exit_codes));
         report.ends(&outcome, sent.load(Relaxed));
-        report.seen = self.watch.as_ref().map(Watch::take).unwrap_or_default();
+        report.seen = watch::seen();
         if self.options.output.timing {
             terminal::tell(Style::new(), timing::table(&report).as_bytes());
         }
@@ -194,6 +196,7 @@ impl Exchange<'_> {
                 output.show(head)?;
             }
         }
+        let pace = Pace::new(self.session.options.connection.limit_rate);
         let mut progress = Progress::new(&response, args, &to);
         let mut sink = Sink::new(output, show, show.holds(&response));
         loop {
@@ -202,6 +205,7 @@ impl Exchange<'_> {
                     report.octets_received += chunk.len() as u64;
                     sink.write(chunk)?;
                     progress.add(chunk.len());
+                    pace.keep(report.octets_received).await;
                 }
                 Ok(None) => {
                     report.timing = response.timing();

@@ -6,7 +6,7 @@ use alula::{Resolve, Resolving, SystemResolver};
 
 use super::{plan::Plan, target::Target};
 use crate::{
-    args::ConnectionArgs,
+    args::{ConnectTo, ConnectionArgs},
     exit::{Exit, Failure},
 };
 
@@ -15,6 +15,7 @@ use crate::{
 pub(super) struct Lookup {
     family: Option<Family>,
     stand_in: Option<StandIn>,
+    elsewhere: Vec<ConnectTo>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -39,13 +40,16 @@ impl Lookup {
             (_, true) => Some(Family::V6),
             _ => None,
         };
-        let stand_in = plan.stand_in.clone();
-        (family.is_some() || stand_in.is_some()).then_some(Self { family, stand_in })
+        let (stand_in, elsewhere) = (plan.stand_in.clone(), args.connect_to.clone());
+        let is_other = family.is_some() || stand_in.is_some() || !elsewhere.is_empty();
+        is_other.then_some(Self { family, stand_in, elsewhere })
     }
 
     async fn addresses(&self, host: &str, port: u16) -> io::Result<Vec<SocketAddr>> {
         let stand_in = self.stand_in.as_ref().filter(|stand_in| stand_in.asked_for == host);
         let (host, port) = stand_in.map_or((host, port), |stand_in| (&stand_in.host, stand_in.port));
+        let elsewhere = self.elsewhere.iter().find(|rule| rule.is_for(host, port));
+        let (host, port) = elsewhere.map_or((host, port), |rule| rule.instead_of(host, port));
         let mut found = match host.parse() {
             Ok(address) => vec![SocketAddr::new(address, port)],
             Err(_) => SystemResolver.resolve(host, port).await?,
@@ -59,6 +63,17 @@ impl Lookup {
             true => Err(io::Error::new(io::ErrorKind::NotFound, "the host has no address of this family")),
             false => Ok(found),
         }
+    }
+}
+
+impl ConnectTo {
+    fn is_for(&self, host: &str, port: u16) -> bool {
+        self.asked_host.as_ref().is_none_or(|asked| asked.eq_ignore_ascii_case(host))
+            && self.asked_port.is_none_or(|asked| asked == port)
+    }
+
+    fn instead_of<'a>(&'a self, host: &'a str, port: u16) -> (&'a str, u16) {
+        (self.host.as_deref().unwrap_or(host), self.port.unwrap_or(port))
     }
 }
 

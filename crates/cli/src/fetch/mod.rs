@@ -15,12 +15,14 @@ mod encode;
 mod exchange;
 mod file_name;
 mod frames;
+mod glob;
 mod items;
 mod lookup;
 mod masked;
 mod multipart;
 mod netrc;
 mod output;
+mod pace;
 mod plan;
 mod progress;
 mod report;
@@ -28,13 +30,14 @@ mod resume;
 mod show;
 mod target;
 mod timing;
+mod together;
 mod upload;
 mod verbose;
 mod watch;
 mod write_out;
 
 use crate::{
-    args::{ColorWhen, Options},
+    args::{ColorWhen, Options, OutputArgs},
     exit::{Failure, Outcome},
     terminal::Painted,
 };
@@ -60,7 +63,7 @@ fn run_plan(plan: &Plan, options: &Options, is_quiet: bool) -> Outcome {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| Failure::local("the runtime", &error))?;
     let outcome = runtime.block_on(async {
-        let outcome = all(&session, is_quiet).await;
+        let outcome = all(&session, &options.output, is_quiet).await;
         let outcome = outcome.and(session.keep_cookies());
         drop(session);
         let_tasks_run().await;
@@ -79,12 +82,14 @@ async fn let_tasks_run() {
     }
 }
 
-/// One after the other; the first failure decides how the program ends, and does not keep the others from being tried.
-async fn all(session: &Session<'_>, is_quiet: bool) -> Outcome {
+/// One after the other, or some at once; the first failure decides how the program ends, and does not keep the others from being
+/// tried.
+async fn all(session: &Session<'_>, output: &OutputArgs, is_quiet: bool) -> Outcome {
+    let at_once = if output.parallel { output.parallel_max.into() } else { 1 };
     let mut outcome = Ok(());
-    for place in 0..session.targets() {
-        let next = session.exchange(place).await;
-        outcome = match (outcome, next) {
+    let exchanges = (0..session.targets()).map(|place| session.exchange(place));
+    together::run(exchanges, at_once, |next| {
+        outcome = match (std::mem::replace(&mut outcome, Ok(())), next) {
             (Ok(()), next) => next,
             (Err(first), Err(failure)) => {
                 let first: Failure = if is_quiet { first } else { first.said() };
@@ -95,7 +100,8 @@ async fn all(session: &Session<'_>, is_quiet: bool) -> Outcome {
             }
             (first, Ok(())) => first,
         };
-    }
+    })
+    .await;
     outcome
 }
 

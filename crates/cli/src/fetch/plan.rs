@@ -5,6 +5,7 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use super::{
     content::{self, Content, Octets, Source},
     cookies, encode,
+    glob::{self, Globbed},
     items::Item,
     lookup::{self, StandIn},
     netrc::Netrc,
@@ -34,14 +35,15 @@ struct Words<'a> {
     method: Option<&'a str>,
     /// Whether the method is the command's name, and content that does not go with it is a slip.
     is_command: bool,
-    url: &'a str,
+    url: Option<&'a str>,
     items: &'a [String],
 }
 
 impl Plan {
     /// For a command with a method of its own.
     pub(crate) fn of(method: &str, args: &FetchArgs) -> Result<Self, Failure> {
-        let words = Words { method: Some(method), is_command: true, url: &args.url, items: &args.items };
+        let words =
+            Words { method: Some(method), is_command: true, url: args.url.as_deref(), items: &args.items };
         Self::new(&words, &args.options)
     }
 
@@ -51,7 +53,8 @@ impl Plan {
             [first, rest @ ..] if !rest.is_empty() && is_in_capitals(first) => (Some(first.as_str()), rest),
             all => (None, all),
         };
-        let [url, items @ ..] = rest else { return Err(usage("there is no URL")) };
+        let (url, items) =
+            rest.split_first().map_or((None, rest), |(url, items)| (Some(url.as_str()), items));
         Self::new(&Words { method, is_command: false, url, items }, &args.options)
     }
 
@@ -66,7 +69,7 @@ impl Plan {
             Content::of(&options.content, &items)?
         };
         let method = method(words, options, content.is_some())?;
-        let mut targets = targets(words, &items, &query)?;
+        let mut targets = targets(words, &items, &query, &options.request)?;
         if let Some(Content { source: Source::Octets(Octets::File(path)), .. }) = &content
             && options.content.upload_file.is_some()
             && let Some(name) = path.file_name().and_then(|name| name.to_str())
@@ -117,10 +120,24 @@ fn query(items: &[Item], options: &Options) -> Result<Vec<String>, Failure> {
     Ok(query)
 }
 
-fn targets(words: &Words<'_>, items: &[Item], query: &[String]) -> Result<Vec<Target>, Failure> {
-    let more =
+fn targets(
+    words: &Words<'_>,
+    items: &[Item],
+    query: &[String],
+    args: &RequestArgs,
+) -> Result<Vec<Target>, Failure> {
+    let of_items =
         items.iter().filter_map(|item| if let Item::Url(url) = item { Some(url.as_str()) } else { None });
-    std::iter::once(words.url).chain(more).map(|url| Target::of(url, query)).collect()
+    let typed = words.url.into_iter().chain(of_items).chain(args.urls.iter().map(String::as_str));
+    let mut targets = Vec::new();
+    for (place, url) in typed.enumerate() {
+        let meant =
+            if args.globoff { vec![Globbed::plain(url)] } else { glob::expanded(url).map_err(usage)? };
+        for Globbed { url, values } in meant {
+            targets.push(Target { place, values, ..Target::of(&url, query)? });
+        }
+    }
+    Ok(targets)
 }
 
 fn method(words: &Words<'_>, options: &Options, has_content: bool) -> Result<String, Failure> {
@@ -149,7 +166,7 @@ fn method(words: &Words<'_>, options: &Options, has_content: bool) -> Result<Str
 fn fields(items: &[Item], args: &RequestArgs, content: Option<&Content>) -> Vec<(String, String)> {
     let of_items =
         items.iter().filter_map(|item| if let Item::Field(field) = item { Some(field) } else { None });
-    let given: Vec<&FieldArg> = args.fields.iter().chain(of_items).collect();
+    let given: Vec<&FieldArg> = args.fields.iter().flat_map(|fields| &fields.0).chain(of_items).collect();
     let is_given = |name: &str| given.iter().any(|field| field.name.eq_ignore_ascii_case(name));
     let mut fields: Vec<(String, String)> = defaults(args, content)
         .into_iter()
@@ -161,15 +178,16 @@ fn fields(items: &[Item], args: &RequestArgs, content: Option<&Content>) -> Vec<
 }
 
 fn defaults(args: &RequestArgs, content: Option<&Content>) -> Vec<(&'static str, String)> {
+    let user_agent = Some(args.user_agent.clone().unwrap_or_else(|| USER_AGENT.to_owned()));
     let accept = content.and_then(|content| content.accept).unwrap_or("*/*");
     let basic = args.user.as_ref().map(|(name, password)| basic(name, password));
     let bearer = args.bearer.as_ref().map(|token| format!("Bearer {token}"));
     let range = args.range.as_ref().map(|range| format!("bytes={range}"));
     let all = [
-        ("user-agent", Some(args.user_agent.clone().unwrap_or_else(|| USER_AGENT.to_owned()))),
+        ("user-agent", user_agent.filter(|name| !name.is_empty())),
         ("accept", Some(accept.to_owned())),
         ("content-type", content.and_then(|content| content.media_type.clone())),
-        ("referer", args.referer.clone()),
+        ("referer", args.referer.clone().filter(|url| !url.is_empty())),
         ("authorization", basic.or(bearer)),
         ("range", range),
         ("cookie", cookies::given(args)),
@@ -258,6 +276,7 @@ mod tests {
         for (line, name, values) in [
             (&["get", "a"][..], "user-agent", &[USER_AGENT][..]),
             (&["get", "a", "-A", "me"], "user-agent", &["me"]),
+            (&["get", "a", "-A", ""], "user-agent", &[]),
             (&["get", "a", "-H", "User-Agent:"], "user-agent", &[]),
             (&["get", "a", "User-Agent:me"], "user-agent", &["me"]),
             (&["get", "a", "accept;"], "accept", &[""]),

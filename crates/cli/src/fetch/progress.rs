@@ -27,7 +27,8 @@ struct Bar {
 impl Progress {
     pub(crate) fn new(response: &Response, args: &OutputArgs, to: &Destination) -> Self {
         let content_is_shown = to.path().is_none() && stdout().is_terminal();
-        let is_seen = stderr().is_terminal() && !content_is_shown && args.verbose == 0 && !args.silent;
+        let is_wanted = args.verbose == 0 && !args.silent && !args.no_progress_meter && !args.parallel;
+        let is_seen = is_wanted && stderr().is_terminal() && !content_is_shown;
         let length = response.fields().get(KnownName::CONTENT_LENGTH);
         let length = length.and_then(|digits| std::str::from_utf8(digits).ok()?.parse().ok());
         Self(is_seen.then(|| Bar { bar: bar(length), since: Instant::now(), is_drawn: false }))

@@ -11,6 +11,10 @@ pub(super) struct Target {
     pub(super) url: Url,
     /// Name and password before the host.
     pub(super) credentials: Option<(String, String)>,
+    /// Which of the URLs on the command line it is from.
+    pub(super) place: usize,
+    /// What each of their patterns stands for in this one.
+    pub(super) values: Vec<String>,
 }
 
 impl Target {
@@ -27,7 +31,7 @@ impl Target {
             let all = all.join("&");
             url.set_query(Some(&all));
         }
-        Ok(Self { url, credentials })
+        Ok(Self { url, credentials, place: 0, values: Vec::new() })
     }
 
     /// The last part of the path, as it is written there.

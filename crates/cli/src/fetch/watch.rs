@@ -1,22 +1,17 @@
 //! What is seen of an exchange while it goes on: `-v` shows it at once, and `-w` asks for it in the end.
 
-use std::{
-    net::SocketAddr,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::Instant,
-};
+use std::{cell::RefCell, net::SocketAddr, time::Instant};
 
 use alula::{ConnectionFacts, ExchangeEvent, FieldSection, Follow, Redirect, Version};
 
 use super::verbose;
 
 /// Is told of every step, and keeps what is asked for later.
-#[derive(Clone)]
+#[derive(Clone, Copy)]
 pub(super) struct Watch {
     is_verbose: bool,
     /// Certificates are not checked.
     is_trusting: bool,
-    seen: Arc<Mutex<Seen>>,
 }
 
 /// What was seen of one exchange, all of its redirects and tries taken together.
@@ -37,35 +32,46 @@ pub(super) struct Seen {
     pub(super) redirected: Option<Instant>,
 }
 
+tokio::task_local! {
+    /// Of the exchange that is polled.
+    static SEEN: RefCell<Seen>;
+}
+
+/// An exchange of which what happens is kept.
+pub(super) async fn seeing<T>(exchange: impl Future<Output = T>) -> T {
+    SEEN.scope(RefCell::default(), exchange).await
+}
+
+/// What was seen so far of the exchange that asks.
+pub(super) fn seen() -> Seen {
+    SEEN.try_with(|seen| seen.borrow().clone()).unwrap_or_default()
+}
+
+/// Notes something, unless it is of no exchange: connections are opened for whoever comes first.
+fn note(note: impl FnOnce(&mut Seen)) {
+    let _ = SEEN.try_with(|seen| note(&mut seen.borrow_mut()));
+}
+
 impl Watch {
-    pub(super) fn new(is_verbose: bool, is_trusting: bool) -> Self {
-        Self { is_verbose, is_trusting, seen: Arc::default() }
+    pub(super) const fn new(is_verbose: bool, is_trusting: bool) -> Self {
+        Self { is_verbose, is_trusting }
     }
 
     /// Notes a step, and shows it.
-    pub(super) fn see(&self, event: &ExchangeEvent<'_>) {
-        self.lock().note(event);
+    pub(super) fn see(self, event: &ExchangeEvent<'_>) {
+        note(|seen| seen.note(event));
         if self.is_verbose {
             verbose::print(event, self.is_trusting);
         }
     }
 
     /// Notes a redirect, shows it, and follows it.
-    pub(super) fn follow(&self, redirect: &Redirect<'_>) -> Follow {
-        self.lock().redirected = Some(Instant::now());
+    pub(super) fn follow(self, redirect: &Redirect<'_>) -> Follow {
+        note(|seen| seen.redirected = Some(Instant::now()));
         if self.is_verbose {
             verbose::print_redirect(redirect);
         }
         Follow::Yes
-    }
-
-    /// Hands out what was seen, and begins anew.
-    pub(super) fn take(&self) -> Seen {
-        std::mem::take(&mut self.lock())
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Seen> {
-        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -14,26 +14,32 @@ use crate::{
     json,
 };
 
-pub(crate) const ABOUT: &str = r#"Drive one codec by JSON lines: one command a line on stdin, one answer a line on stdout, written at once.
+pub(crate) const ABOUT: &str = r#"Drive one codec by JSON lines.
 
-  {"op":"new"}                         a new codec in both directions; the answer is {"ok":true}
-  {"op":"limit","n":N}                 SETTINGS_HEADER_TABLE_SIZE N is acknowledged, in both directions; {"ok":true}
-  {"op":"dec","hex":H}                 {"headers":[[name,value],…]}
-  {"op":"enc","headers":[[n,v],…]}     {"hex":H}
+One command a line on stdin, one answer a line on stdout, written at once:
+
+  {"op":"new"}                       a new codec both ways; {"ok":true}
+  {"op":"limit","n":N}               SETTINGS_HEADER_TABLE_SIZE N is
+                                     acknowledged, both ways; {"ok":true}
+  {"op":"dec","hex":H}               {"headers":[[name,value],…]}
+  {"op":"enc","headers":[[n,v],…]}   {"hex":H}
 
 `enc` also takes:
-  "huffman": false or true             never, or when it is shorter; that is so at first. It stays so.
-  "policy": "static"                   enter nothing into the table; it stays so, as the next two do
-            "always"                   enter every field
-            "repeat"                   enter a field when it comes again; that is so at first
-            "index"                    enter every field of this list
-            "without"                  enter no field of this list
-            "never"                    enter no field of this list, and nobody on the way may either
-  "sensitive": [name or place, …]      fields that nobody may enter, by name or by place from 0
+  "huffman": false or true           never, or when it is shorter; that is so at
+                                     first. It stays so.
+  "policy": "static"                 enter nothing into the table; it stays so,
+                                     as the next two do
+            "always"                 enter every field
+            "repeat"                 enter a field when it comes again; that is
+                                     so at first
+            "index"                  enter every field of this list
+            "without"                enter no field of this list
+            "never"                  enter no field of this list, and nobody on
+                                     the way may either
+  "sensitive": [name or place, …]    fields that nobody may enter, by name or by
+                                     place from 0
 
-The table outlives a change of huffman and policy, but nothing that was entered before "static" is referred to after it. A
-string is a sequence of octets: the characters U+0000 to U+00FF (Latin-1). What goes wrong is answered with {"error":"…"}
-and the process lives on; after an error in a block the decoder is as new."#;
+The table outlives a change of huffman and policy, but nothing that was entered before "static" is referred to after it. A string is a sequence of octets: the characters U+0000 to U+00FF (Latin-1). What goes wrong is answered with {"error":"…"} and the process lives on; after an error in a block the decoder is as new."#;
 
 /// Answers until stdin ends.
 pub(crate) fn run() -> Outcome {

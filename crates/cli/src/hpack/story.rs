@@ -20,15 +20,21 @@ use crate::{
 
 pub(crate) const ABOUT_ENCODE: &str = r#"Encode the cases of JSON stories: fills `wire` from `headers` and prints the story.
 
-A story is {"cases":[{"seqno":0,"header_table_size":4096,"headers":[{"name":"value"}]}]}. All its cases go through one
-encoder; a case's `header_table_size` is applied before it. Strings are Latin-1. Several stories are printed one after
-the other."#;
+A story is:
+
+  {"cases":[{"seqno":0,"header_table_size":4096,
+             "headers":[{"name":"value"}]}]}
+
+All its cases go through one encoder; a case's `header_table_size` is applied before it. Strings are Latin-1. Several stories are printed one after the other."#;
 
 pub(crate) const ABOUT_DECODE: &str = r#"Decode the cases of JSON stories: fills `headers` from `wire` and prints the story.
 
-A story is {"cases":[{"seqno":0,"header_table_size":4096,"wire":"82","headers":[{":method":"GET"}]}]}. All its cases go
-through one decoder; a case's `header_table_size` is applied before it. Where `headers` are given they are compared,
-and the first difference ends the program. Strings are Latin-1. Several stories are printed one after the other."#;
+A story is:
+
+  {"cases":[{"seqno":0,"header_table_size":4096,"wire":"82",
+             "headers":[{":method":"GET"}]}]}
+
+All its cases go through one decoder; a case's `header_table_size` is applied before it. Where `headers` are given they are compared, and the first difference ends the program. Strings are Latin-1. Several stories are printed one after the other."#;
 
 /// Prints each story with `wire` filled.
 pub(crate) fn encode(files: &[PathBuf]) -> Outcome {

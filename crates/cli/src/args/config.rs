@@ -1,0 +1,140 @@
+//! `-K`: arguments from a file, as curl writes them.
+//!
+//! Rule: they take the place of the flag, and are then read as if they had been typed there.
+
+use std::{ffi::OsString, fs, io::Read as _, path::Path};
+
+use crate::exit::Failure;
+
+/// Flags without a value, before which -K may stand in one word (`-sK FILE`).
+const SWITCHES: &str = "46#GIJLNOSZfgiknqsv";
+
+/// The arguments of the program with those of the files in place of each -K.
+pub(super) fn expanded(args: impl IntoIterator<Item = OsString>) -> Result<Vec<OsString>, Failure> {
+    let mut all = Vec::new();
+    let mut rest = args.into_iter();
+    while let Some(arg) = rest.next() {
+        if arg == "--" {
+            all.push(arg);
+            all.extend(rest);
+            break;
+        }
+        let Some((before, file)) = arg.to_str().and_then(flag) else {
+            all.push(arg);
+            continue;
+        };
+        all.extend(before.map(OsString::from));
+        match file.map(OsString::from).or_else(|| rest.next()) {
+            Some(file) => all.extend(arguments(&read(Path::new(&file))?).into_iter().map(OsString::from)),
+            // What is missing is said by who reads the rest.
+            None => all.push("-K".into()),
+        }
+    }
+    Ok(all)
+}
+
+/// For a word that has -K in it: the flags before it, and the file if it is in the same word.
+fn flag(word: &str) -> Option<(Option<String>, Option<&str>)> {
+    if let Some(rest) = word.strip_prefix("--config") {
+        return match rest.strip_prefix('=') {
+            Some(file) => Some((None, Some(file))),
+            None => rest.is_empty().then_some((None, None)),
+        };
+    }
+    let (before, file) = word.strip_prefix('-')?.split_once('K')?;
+    let are_switches = before.chars().all(|letter| SWITCHES.contains(letter));
+    let before_it = (!before.is_empty()).then(|| format!("-{before}"));
+    are_switches.then_some((before_it, Some(file).filter(|file| !file.is_empty())))
+}
+
+fn read(path: &Path) -> Result<String, Failure> {
+    let mut text = String::new();
+    let read = match path.as_os_str() == "-" {
+        true => std::io::stdin().read_to_string(&mut text).map(|_| text),
+        false => fs::read_to_string(path),
+    };
+    read.map_err(|error| Failure::local(path.display(), &error))
+}
+
+/// What the lines say.
+fn arguments(text: &str) -> Vec<String> {
+    text.lines().flat_map(line).collect()
+}
+
+fn line(line: &str) -> Vec<String> {
+    let line = line.trim();
+    if line.is_empty() || line.starts_with('#') {
+        return Vec::new();
+    }
+    let is_between = |character: char| character.is_whitespace() || "=:".contains(character);
+    let (name, rest) = line.split_once(is_between).unwrap_or((line, ""));
+    let rest = rest.trim_start_matches(is_between);
+    let flag = if name.starts_with('-') { name.to_owned() } else { format!("--{name}") };
+    match value(rest) {
+        None => vec![flag],
+        // A value may begin with a hyphen.
+        Some(value) if flag.starts_with("--") => vec![format!("{flag}={value}")],
+        Some(value) => vec![flag, value],
+    }
+}
+
+/// In quotes, with escapes, or one word.
+fn value(text: &str) -> Option<String> {
+    let Some(quoted) = text.strip_prefix('"') else {
+        return text.split_whitespace().next().map(str::to_owned);
+    };
+    let (mut value, mut characters) = (String::new(), quoted.chars());
+    while let Some(character) = characters.next().filter(|character| *character != '"') {
+        let escaped = if character == '\\' { characters.next() } else { None };
+        value.push(match escaped {
+            None => character,
+            Some('t') => '\t',
+            Some('n') => '\n',
+            Some('r') => '\r',
+            Some('v') => '\x0b',
+            Some(other) => other,
+        });
+    }
+    Some(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_a_flag_with_its_value() {
+        for (text, expected) in [
+            ("url = \"http://a/b c\"", &["--url=http://a/b c"][..]),
+            ("-H \"x: \\\"1\\\"\\t\"", &["-H", "x: \"1\"\t"]),
+            ("user-agent: foo and more", &["--user-agent=foo"]),
+            ("--data=-1", &["--data=-1"]),
+            ("-sS", &["-sS"]),
+            ("  location  ", &["--location"]),
+            ("# a remark", &[]),
+            ("", &[]),
+            ("data = \"\"", &["--data="]),
+        ] {
+            assert_eq!(line(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_file_takes_the_place_of_its_flag() {
+        let path = std::env::temp_dir().join(format!("alula-config-{}", std::process::id()));
+        fs::write(&path, "silent\nurl = http://a/\n").unwrap();
+        let file = path.to_str().unwrap();
+        let (glued, long) = (format!("-K{file}"), format!("--config={file}"));
+        for words in [&["-K", file][..], &[&glued], &["--config", file], &[&long]] {
+            let given = ["get"].iter().chain(words).chain(&["-L"]).map(OsString::from);
+            assert_eq!(expanded(given).unwrap(), ["get", "--silent", "--url=http://a/", "-L"], "{words:?}");
+        }
+        let cluster = ["-vK", file].map(OsString::from);
+        assert_eq!(expanded(cluster).unwrap(), ["-v", "--silent", "--url=http://a/"]);
+        fs::remove_file(&path).unwrap();
+        assert!(expanded(["-K".into(), path.into()]).is_err());
+        for alone in [&["--", "-K", "x"][..], &["-XK", "x"], &["-K"], &["--config-no"]] {
+            assert_eq!(expanded(alone.iter().map(OsString::from)).unwrap(), alone);
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! What people type from memory of curl, with curl beside it where it is installed.
+#![forbid(unsafe_code)]
+
+mod support;
+
+use std::process::Command;
+
+use serde_json::Value;
+use support::{Echo, Folder, run, run_with};
+
+/// The requests that an echo describes in these answers, without what differs by design.
+fn described(text: &str) -> Vec<Value> {
+    let mut all = Vec::new();
+    for about in serde_json::Deserializer::from_str(text).into_iter::<Value>() {
+        let mut about = about.unwrap_or_else(|error| panic!("{error}: {text}"));
+        about.as_object_mut().unwrap().remove("peer");
+        all.push(about);
+    }
+    all
+}
+
+/// What curl prints for the same words, if there is one.
+fn by_curl(args: &[&str]) -> Option<String> {
+    let output = Command::new("curl").args(["-sS", "--noproxy", "*"]).args(args).output().ok()?;
+    assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+    Some(String::from_utf8(output.stdout).unwrap())
+}
+
+#[test]
+fn the_same_words_send_the_same_requests() {
+    let (echo, folder) = (Echo::start(&[]), Folder::new("habits"));
+    let file = folder.write("file", "a=1&b=2");
+    let fields = folder.write("fields", "X-One: 1\r\n\nX-Two: 2\nx-three;\n");
+    let config = folder.write(
+        "config",
+        format!("url = \"{}/config?x=1\"\n-H \"X: a b\"\nreferer: http://r/\n# no\nhttp1.1\n", echo.http),
+    );
+    let at = |path: &str| format!("{}{path}", echo.http);
+    let port = echo.http.rsplit(':').next().unwrap();
+    let (elsewhere, anywhere) = (format!("a.example:80:127.0.0.1:{port}"), format!("::127.0.0.1:{port}"));
+    let (at_file, at_fields) = (format!("@{file}"), format!("@{fields}"));
+    let put_to = at("/put/");
+    for args in [
+        &[&*at("/{a,b}/[1-2]")][..],
+        &[&at("/[08-10]"), &at("/[a-c:2]")],
+        &["-g", &at("/x?f=a[1-2]")],
+        &[&at("/x?b[]=1")],
+        &["-H", &at_fields, &at("/fields")],
+        &["-K", &config],
+        &["--connect-to", &elsewhere, "http://a.example/there"],
+        &["--connect-to", &anywhere, "https://b.example:1/".strip_prefix("https://").unwrap()],
+        &["--url", &at("/one"), "--url", &at("/two")],
+        &["-G", "-d", "a=1", "--data-urlencode", "b=1+2", &at("/search")],
+        &["-u", "name:password", "-e", "http://r/", "-b", "c=d", "-r", "0-5", &at("/x")],
+        &["-X", "PURGE", &at("/x")],
+        &["-H", "Accept:", "-H", "X-Empty;", &at("/x")],
+        &["-4", "--http2-prior-knowledge", &at("/x")],
+        &["-A", "", &at("/x")],
+        &["-d", "", &at("/x"), "-H", "Content-Type:"],
+        // The last of flags that are given twice counts.
+        &[
+            "-s",
+            "-s",
+            "-L",
+            "-L",
+            "-X",
+            "PUT",
+            "-X",
+            "DELETE",
+            "--http2",
+            "--http1.1",
+            "-4",
+            "-6",
+            "-4",
+            "-m",
+            "1",
+            "-m",
+            "20",
+            &at("/x"),
+        ],
+    ] {
+        // What the two call themselves differs.
+        let named = [&["-A", "test"], args].concat();
+        let ours = run(&[&["request", "--http1.1"][..], &named].concat());
+        let ours = if args.contains(&"--http2-prior-knowledge") {
+            run(&[&["request"][..], &named].concat())
+        } else {
+            ours
+        };
+        let ours = ours.expect(0);
+        let Some(theirs) = by_curl(&named) else { return };
+        let (ours, theirs) = (described(ours.text()), described(&theirs));
+        assert_eq!(ours.len(), theirs.len(), "{args:?}");
+        for (ours, theirs) in ours.iter().zip(&theirs) {
+            let fields = |about: &Value| {
+                let mut fields: Vec<String> =
+                    about["fields"].as_array().unwrap().iter().map(Value::to_string).collect();
+                fields.sort_unstable();
+                fields
+            };
+            for part in ["method", "target", "authority", "version"] {
+                // Escapes may be in either case.
+                let lower = |about: &Value| about[part].to_string().to_ascii_lowercase();
+                assert_eq!(lower(ours), lower(theirs), "{args:?}");
+            }
+            assert_eq!(fields(ours), fields(theirs), "{args:?}");
+        }
+    }
+    // Content comes back as it is.
+    for args in [
+        &["--data-binary", &*at_file, &*at("/x")][..],
+        &["-d", "a=1", "-d", "b=2", &at("/x")],
+        &["--data-raw", "@x", "--data-raw", "y", &at("/x")],
+        &["--data-urlencode", "n=a b&c", "--data-urlencode", "=é", &at("/x")],
+        &["--json", "{\"a\":1}", &at("/x")],
+        &["-T", &file, &put_to],
+    ] {
+        let ours = run(&[&["request"], args].concat()).expect(0);
+        let Some(theirs) = by_curl(args) else { return };
+        assert_eq!(ours.text(), theirs, "{args:?}");
+    }
+}
+
+#[test]
+fn patterns_name_their_files() {
+    let (echo, folder) = (Echo::start(&[]), Folder::new("patterns"));
+    let url = format!("{}/{{a,b}}/[1-2]", echo.http);
+    run(&["get", &url, "-o", "#1-#2.json", "--output-dir", &folder.path("")]).expect(0);
+    for (name, target) in [("a-1", "/a/1"), ("a-2", "/a/2"), ("b-1", "/b/1"), ("b-2", "/b/2")] {
+        let about = folder.read(&format!("{name}.json"));
+        assert!(String::from_utf8(about).unwrap().contains(&format!("\"target\":\"{target}\"")), "{name}");
+    }
+    let wrong = run(&["get", &format!("{}/[3-1]", echo.http)]).expect(2);
+    assert!(wrong.stderr.contains("[3-1] is no range"), "{}", wrong.stderr);
+}
+
+#[test]
+fn all_urls_at_once_are_each_told_of_for_themselves() {
+    let echo = Echo::start(&[]);
+    let url = format!("{}/[1-30]", echo.http);
+    let line = "%{stderr}%{urlnum} %{url} %{http_code}\\n";
+    for flags in [&["-Z"][..], &["-Z", "--parallel-max", "3"], &["-Z", "--http2-prior-knowledge"]] {
+        let ended = run(&[&["get", &url, "-w", line, "-o", "/dev/null"], flags].concat()).expect(0);
+        let mut seen: Vec<&str> = ended.stderr.lines().collect();
+        seen.sort_unstable_by_key(|line| line.split(' ').next().unwrap().parse::<u32>().unwrap());
+        assert_eq!(seen.len(), 30, "{}", ended.stderr);
+        for (place, line) in seen.iter().enumerate() {
+            assert_eq!(*line, format!("{place} {}/{} 200", echo.http, place + 1));
+        }
+    }
+    let failed = run(&["get", "-Z", &echo.http, "http://127.0.0.1:1/", "-o", "/dev/null", "-o", "/dev/null"])
+        .expect(3);
+    assert_eq!(failed.stderr.lines().count(), 1, "{}", failed.stderr);
+}
+
+#[test]
+fn a_file_of_arguments_that_is_missing_is_named() {
+    let missing = run(&["get", "-K", "/no such file"]).expect(1);
+    assert!(missing.stderr.contains("/no such file"), "{}", missing.stderr);
+    let missing = run(&["get", "-H", "@/no such file", "http://a/"]).expect(2);
+    assert!(missing.stderr.contains("/no such file"), "{}", missing.stderr);
+    let echo = Echo::start(&[]);
+    let line = format!("url={}/x", echo.http);
+    assert!(run_with(&["get", "-K", "-"], line.as_bytes()).expect(0).text().contains("\"target\":\"/x\""));
+    run(&["get"]).expect(2);
+    run(&["request"]).expect(2);
+    run(&["get", "-K"]).expect(2);
+}
+
+#[test]
+fn content_is_received_no_faster_than_it_may() {
+    let (site, folder) = (Folder::new("rate-site"), Folder::new("rate"));
+    site.write("file", vec![b'x'; 3000]);
+    let server = Echo::serving(&site);
+    let url = format!("{}/file", server.http);
+    let out = folder.path("out");
+    let ended = run(&["get", &url, "--limit-rate", "10k", "-o", &out, "-w", "%{time_total}"]).expect(0);
+    assert_eq!(folder.read("out").len(), 3000);
+    // A lower bound is none of the machine's speed.
+    assert!(ended.text().parse::<f64>().unwrap() >= 0.29, "{}", ended.text());
+}
