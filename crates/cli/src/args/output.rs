@@ -121,7 +121,8 @@ pub(crate) struct OutputArgs {
     /// Show what is sent and received; -vv each frame too.
     ///
     /// On stderr: addresses, connections and TLS (`*`), the head of each request as it is sent (`>`), and each head that comes
-    /// (`<`), those of redirects and interim responses included. Credentials are not shown. With -vv also each frame of HTTP/2, as
+    /// (`<`), those of redirects and interim responses included. Credentials and the values of queries are not shown; -p H
+    /// prints them. With -vv also each frame of HTTP/2, as
     /// a line.
     #[arg(short, long, action = ArgAction::Count)]
     pub(crate) verbose: u8,

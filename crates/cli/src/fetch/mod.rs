@@ -18,7 +18,6 @@ mod frames;
 mod glob;
 mod items;
 mod lookup;
-mod masked;
 mod multipart;
 mod netrc;
 mod output;

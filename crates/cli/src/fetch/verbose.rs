@@ -1,14 +1,16 @@
 //! `-v`: an exchange on stderr as curl shows it, `*` before what is done, `>` before what goes and `<` before what comes.
 //!
-//! Rule: values of fields pass through [`masked`], so that no credential is shown.
+//! Rule: values of fields and targets pass through [`masked_field`], so that no credential is shown.
+
+use std::borrow::Cow;
 
 use alula::{
     ConnectionFacts, ExchangeEvent, FieldSection, Redirect, SentHead, Status, TlsFacts, Version,
-    fields::Field,
+    fields::Field, masked_field,
 };
 use anstyle::Style;
 
-use super::{certificate::Certificate, masked::masked};
+use super::certificate::Certificate;
 use crate::terminal;
 
 /// Prints a step of an exchange. `is_trusting` says that certificates were not checked.
@@ -114,6 +116,11 @@ fn masked_request_line(line: &[u8]) -> Vec<u8> {
         return line.to_vec();
     };
     [method, b" ", &masked(b":path", target), b" ", version].concat()
+}
+
+/// The value of a field without the credentials in it.
+fn masked<'v>(name: &[u8], value: &'v [u8]) -> Cow<'v, [u8]> {
+    masked_field(&String::from_utf8_lossy(name), value)
 }
 
 fn done(line: &str) {
