@@ -235,6 +235,7 @@ fn finer(error: &Error) -> Option<u8> {
         (Phase::Proxy, _) => Some(97),
         (_, Cause::Tls(error)) if matches!(**error, rustls::Error::InvalidCertificate(_)) => Some(60),
         (_, Cause::Unanswered | Cause::Http1(h1::ConnectionError::Unanswered { .. })) => Some(52),
+        (_, Cause::Redirect(..)) => Some(47),
         (_, Cause::Reset(_)) => Some(92),
         (_, Cause::GoAway(_) | Cause::Connection(_)) => Some(16),
         _ => None,

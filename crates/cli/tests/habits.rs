@@ -6,7 +6,7 @@ mod support;
 use std::process::Command;
 
 use serde_json::Value;
-use support::{Echo, Folder, run, run_with};
+use support::{Echo, Folder, answering, run, run_with};
 
 /// The requests that an echo describes in these answers, without what differs by design.
 fn described(text: &str) -> Vec<Value> {
@@ -119,6 +119,47 @@ fn the_same_words_send_the_same_requests() {
         let Some(theirs) = by_curl(args) else { return };
         assert_eq!(ours.text(), theirs, "{args:?}");
     }
+}
+
+#[test]
+fn a_request_needs_no_command() {
+    let echo = Echo::start(&[]);
+    let url = format!("{}/x", echo.http);
+    for args in [&[&*url][..], &["-sS", "-q", "--basic", &url]] {
+        assert!(run(args).expect(0).text().contains("\"target\":\"/x\""), "{args:?}");
+    }
+    assert_eq!(run(&["-d", "four", &url]).expect(0).text(), "four");
+    let unknown = run(&["--nothing", &url]).expect(2);
+    assert!(unknown.stderr.contains("'--nothing'"), "{}", unknown.stderr);
+    assert!(run(&["fetch", &url]).expect(2).stderr.contains("'fetch'"));
+}
+
+#[test]
+fn heads_of_redirects_are_shown_where_heads_are_asked_for() {
+    let fine = "HTTP/1.1 200 OK\r\nX-Odd: 2\r\ncontent-length: 4\r\n\r\nfine";
+    let way = || {
+        let redirect =
+            format!("HTTP/1.1 302 Found\r\nLocation: {}\r\ncontent-length: 0\r\n\r\n", answering(fine));
+        answering(redirect)
+    };
+    let folder = Folder::new("hops");
+    let dumped = folder.path("heads");
+    run(&["get", "-L", "-D", &dumped, &way()]).expect(0);
+    let dumped = String::from_utf8(folder.read("heads")).unwrap();
+    let shown = run(&["get", "-iL", &way()]).expect(0);
+    for heads in [&dumped, shown.text()] {
+        let heads: Vec<&str> = heads.split("\n\n").collect();
+        assert!(heads[0].starts_with("HTTP/1.1 302 Found\nLocation: http://"), "{heads:?}");
+        assert!(heads[1].starts_with("HTTP/1.1 200 OK\nX-Odd: 2\n"), "{heads:?}");
+    }
+    assert!(shown.text().ends_with("\n\nfine"), "{}", shown.text());
+    assert_eq!(run(&["get", "-L", &way()]).expect(0).text(), "fine");
+    let only = run(&["get", "-L", "-p", "h", &way()]).expect(0);
+    assert_eq!(only.text().matches("HTTP/1.1").count(), 1, "{}", only.text());
+    let heads = run(&["get", "-IL", &way()]).expect(0);
+    assert_eq!(heads.text().matches("HTTP/1.1").count(), 2, "{}", heads.text());
+    let looping = run(&["get", "-L", "--max-redirs", "0", "--exit-codes=curl", &way()]).expect(0);
+    assert_eq!(looping.text(), "");
 }
 
 #[test]

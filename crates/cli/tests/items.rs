@@ -125,11 +125,11 @@ fn parts_have_names_files_and_types() {
         let end = ended.stdout.windows(2).position(|octets| octets == b"\n\n").unwrap() + 2;
         let (head, content) = ended.stdout.split_at(end);
         let head = String::from_utf8_lossy(head);
-        let boundary = head.split_once("content-type: multipart/form-data; boundary=").unwrap().1;
+        let boundary = head.split_once("Content-Type: multipart/form-data; boundary=").unwrap().1;
         let boundary = boundary.lines().next().unwrap();
         let wanted = replaced(&expected, boundary);
         assert!(content == wanted, "{args:?}: {} octets, not {}", content.len(), wanted.len());
-        assert!(head.contains(&format!("content-length: {}\n", wanted.len())), "{head}");
+        assert!(head.contains(&format!("Content-Length: {}\n", wanted.len())), "{head}");
     }
     let piped = run_with(&["post", &url, "-F", "p=@-;filename=q"], b"piped").expect(0);
     assert!(

@@ -45,7 +45,7 @@ impl Args {
             let failure = failure.said();
             process::exit(failure.code().into())
         });
-        Self::of(given).unwrap_or_else(|error| refused::masked(error).exit())
+        Self::of(named(given)).unwrap_or_else(|error| refused::told(error).exit())
     }
 
     fn of(given: Vec<OsString>) -> Result<Self, Error> {
@@ -53,6 +53,18 @@ impl Args {
         let matches = program.try_get_matches_from_mut(given)?;
         Self::from_arg_matches(&matches).map_err(|error| error.format(&mut program))
     }
+}
+
+/// With the command `request` where there is none, as with curl: before a URL, and before flags that are no flags of the program.
+fn named(mut given: Vec<OsString>) -> Vec<OsString> {
+    let is_request = given.get(1).and_then(|first| first.to_str()).is_some_and(|first| {
+        let is_flag = first.starts_with('-') && !["-h", "--help", "-V", "--version"].contains(&first);
+        is_flag || first.contains("://") || first.starts_with(':')
+    });
+    if is_request {
+        given.insert(1, "request".into());
+    }
+    given
 }
 
 /// The columns of help that nobody reads on a terminal.
@@ -197,5 +209,23 @@ mod tests {
     #[test]
     fn the_commands_are_consistent() {
         Args::command().debug_assert();
+    }
+
+    #[test]
+    fn a_request_needs_no_command() {
+        for (given, is_request) in [
+            (&["https://a/", "-L"][..], true),
+            (&["-sSL", "a"], true),
+            (&[":8080/x"], true),
+            (&["--json", "{}", "a"], true),
+            (&["--help"], false),
+            (&["-V"], false),
+            (&["get", "https://a/"], false),
+            (&["a.example"], false),
+            (&[], false),
+        ] {
+            let all = ["alula"].iter().chain(given).map(OsString::from).collect();
+            assert_eq!(named(all).get(1).is_some_and(|word| word == "request"), is_request, "{given:?}");
+        }
     }
 }

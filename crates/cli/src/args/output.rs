@@ -135,6 +135,10 @@ pub(crate) struct OutputArgs {
     #[arg(long, hide_short_help = true)]
     pub(crate) no_progress_meter: bool,
 
+    /// What curl has, and is done or not done here anyway.
+    #[command(flatten)]
+    pub(crate) habits: Habits,
+
     /// Show a bar of progress; this is what is done without the flag.
     #[arg(short = '#', long, hide = true)]
     pub(crate) progress_bar: bool,
@@ -148,6 +152,23 @@ pub(crate) struct OutputArgs {
     /// With -Z, ask so many URLs at once.
     #[arg(long, value_name = "COUNT", default_value_t = 50, value_parser = clap::value_parser!(u16).range(1..), hide_short_help = true)]
     pub(crate) parallel_max: u16,
+}
+
+/// Flags that scripts for curl have, and that change nothing here.
+#[derive(ClapArgs, Debug)]
+pub(crate) struct Habits {
+    /// Who asks is told by Basic.
+    #[arg(long, hide = true)]
+    basic: bool,
+    /// No file of arguments is read but by -K.
+    #[arg(short = 'q', long, hide = true)]
+    disable: bool,
+    /// Small writes leave at once.
+    #[arg(long, hide = true)]
+    tcp_nodelay: bool,
+    /// --retry does so.
+    #[arg(long, hide = true)]
+    retry_connrefused: bool,
 }
 
 /// What is done for the eye.

@@ -3,9 +3,69 @@
 use alula::masked_url;
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
 
+/// Flags of curl that are none here, and what does the same.
+const ELSEWHERE: [(&str, &str); 34] = [
+    ("--next", "one run of the program has one set of flags: run it once more"),
+    ("-:", "one run of the program has one set of flags: run it once more"),
+    ("--digest", "who asks is told by -u (Basic) or --bearer"),
+    ("--anyauth", "who asks is told by -u (Basic) or --bearer"),
+    ("--ntlm", "who asks is told by -u (Basic) or --bearer"),
+    ("--negotiate", "who asks is told by -u (Basic) or --bearer"),
+    ("--aws-sigv4", "who asks is told by -u (Basic) or --bearer"),
+    ("--socks5", "-x socks5://HOST:PORT goes through it"),
+    ("--socks5-hostname", "-x socks5h://HOST:PORT goes through it"),
+    ("--socks4", "-x takes http, https, socks5 and socks5h"),
+    ("--preproxy", "-x takes one proxy"),
+    ("--trace", "-v shows the heads, and -vv each frame"),
+    ("--trace-ascii", "-v shows the heads, and -vv each frame"),
+    ("--stderr", "the shell's 2> FILE does so"),
+    ("-0", "HTTP/1.1 and HTTP/2 are spoken"),
+    ("--http1.0", "HTTP/1.1 and HTTP/2 are spoken"),
+    ("--http3", "HTTP/1.1 and HTTP/2 are spoken"),
+    ("--http3-only", "HTTP/1.1 and HTTP/2 are spoken"),
+    ("--retry-all-errors", "--retry does so where it is safe"),
+    ("--retry-max-time", "-m bounds all tries together"),
+    ("--location-trusted", "what is meant for one origin is not sent to another"),
+    ("-z", "-H 'if-modified-since: DATE' asks so"),
+    ("--time-cond", "-H 'if-modified-since: DATE' asks so"),
+    ("--etag-compare", "-H 'if-none-match: ETAG' asks so"),
+    ("--etag-save", "-w '%header{etag}' prints it"),
+    ("-R", "-w '%header{last-modified}' prints the time"),
+    ("--remote-time", "-w '%header{last-modified}' prints the time"),
+    ("--form-string", "-F NAME=TEXT sends it unless TEXT begins with @ or <"),
+    ("--capath", "--cacert FILE takes certificates, several in one file"),
+    ("--ciphers", "--tlsv1.3 is the choice there is"),
+    ("--tls-max", "--tlsv1.3 is the choice there is"),
+    ("--data-urlencoded", "it is --data-urlencode"),
+    ("--fail-early", "each URL is tried, and the first failure is the exit code"),
+    ("--proxytunnel", "https:// goes through proxies in a tunnel, http:// does not"),
+];
+
+/// The same complaint, as it is shown.
+pub(super) fn told(error: Error) -> Error {
+    match error.kind() {
+        ErrorKind::UnknownArgument => advised(error),
+        _ => masked(error),
+    }
+}
+
+/// With what does the same as a flag of curl. That a flag could be meant as a value is no help.
+fn advised(mut error: Error) -> Error {
+    error.remove(ContextKind::Suggested);
+    let flag = match error.get(ContextKind::InvalidArg) {
+        Some(ContextValue::String(flag)) => flag.split('=').next().unwrap_or_default().to_owned(),
+        _ => return error,
+    };
+    if let Some((_, advice)) = ELSEWHERE.iter().find(|(known, _)| *known == flag) {
+        error.remove(ContextKind::SuggestedArg);
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![(*advice).into()]));
+    }
+    error
+}
+
 /// The same complaint. A value that was refused is shown as far as it holds no secret: of a field its name, of a URL what is no
 /// credential, and nothing of what is a name and a password.
-pub(super) fn masked(mut error: Error) -> Error {
+fn masked(mut error: Error) -> Error {
     if error.kind() != ErrorKind::ValueValidation {
         return error;
     }
@@ -46,6 +106,19 @@ mod tests {
         assert!(field.contains("'Authorization: …'") && !field.contains("s3cret"), "{field}");
         let user = said(&["http://a", "-u", "s3cret"]);
         assert!(!user.contains("s3cret") && user.contains("NAME:PASSWORD"), "{user}");
+    }
+
+    #[test]
+    fn flags_of_curl_that_are_none_lead_to_what_does_the_same() {
+        let told =
+            |flag: &str| told(Args::try_parse_from(["alula", "get", "a", flag]).unwrap_err()).to_string();
+        for (flag, advice) in ELSEWHERE {
+            let text = told(flag);
+            assert!(text.contains(advice) && !text.contains("similar"), "{flag}: {text}");
+        }
+        assert!(told("--locatoin").contains("'--location'"), "{}", told("--locatoin"));
+        assert!(!told("-Q").contains("as a value"), "{}", told("-Q"));
+        assert!(told("--socks5=a").contains("socks5://HOST"), "{}", told("--socks5=a"));
     }
 
     #[test]

@@ -22,7 +22,8 @@ pub(super) fn client(
 ) -> Result<Client, Failure> {
     let args = &options.connection;
     let limits = Limits { stream_window: WINDOW_OCTETS, ..Limits::client() };
-    let mut builder = Client::builder().limits(limits);
+    // Names are shown as they are spelled.
+    let mut builder = Client::builder().limits(limits).http1_keep_spelling(true);
     builder = builder.redirects(if args.location { args.max_redirs } else { 0 });
     builder = builder.decompress(options.request.compressed);
     if args.retry > 0 {
@@ -54,12 +55,9 @@ pub(super) fn client(
     Ok(trusting(builder, args)?.build()?)
 }
 
-/// With somebody who sees each step. Names are kept as they are spelled, to be shown so.
+/// With somebody who sees each step.
 fn watched(builder: ClientBuilder, watch: Watch) -> ClientBuilder {
-    builder
-        .http1_keep_spelling(true)
-        .on_event(move |event| watch.see(event))
-        .on_redirect(move |redirect| watch.follow(redirect))
+    builder.on_event(move |event| watch.see(event)).on_redirect(move |redirect| watch.follow(redirect))
 }
 
 /// What curl calls transient; the wait is the library's unless one is given.

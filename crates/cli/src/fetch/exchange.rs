@@ -63,7 +63,8 @@ impl<'a> Session<'a> {
         let is_quiet = options.output.silent && !options.output.show_error;
         let jar = cookies::jar(&options.request, is_quiet)?;
         let is_verbose = options.output.verbose > 0;
-        let is_watched = is_verbose || write_out.is_some();
+        let has_hops = options.connection.location;
+        let is_watched = is_verbose || write_out.is_some() || has_hops;
         let watch = is_watched.then(|| Watch::new(is_verbose, options.connection.insecure));
         let client = client(options, plan, jar.as_ref(), watch)?;
         Ok(Self { client, jar, plan, options, write_out, destinations })
@@ -76,6 +77,11 @@ impl<'a> Session<'a> {
 
     pub(super) fn targets(&self) -> usize {
         self.plan.targets.len()
+    }
+
+    /// Whether the heads of responses that redirect are shown as well: where heads were asked for outright.
+    fn shows_hops(&self) -> bool {
+        self.options.output.include || self.plan.method == "HEAD"
     }
 
     /// Asks the target in this place.
@@ -179,6 +185,7 @@ impl Exchange<'_> {
         if let Some(path) = &args.dump_header {
             let to = Destination::named(path);
             let mut head = Painted::new(to.is_terminal(), false);
+            watch::seen().hops.iter().for_each(|hop| hop.paint(&mut head));
             show::response_head(&response, &mut head);
             Output::open(&to, There::IsReplaced, args.create_dirs)?.show(head)?;
         }
@@ -192,6 +199,9 @@ impl Exchange<'_> {
             }
             if show.head {
                 let mut head = show.painted();
+                if self.session.shows_hops() {
+                    watch::seen().hops.iter().for_each(|hop| hop.paint(&mut head));
+                }
                 show::response_head(&response, &mut head);
                 output.show(head)?;
             }

@@ -5,12 +5,11 @@
 use std::borrow::Cow;
 
 use alula::{
-    ConnectionFacts, ExchangeEvent, FieldSection, Redirect, SentHead, Status, TlsFacts, Version,
-    fields::Field, masked_field,
+    ConnectionFacts, ExchangeEvent, FieldSection, Redirect, SentHead, Status, TlsFacts, Version, masked_field,
 };
 use anstyle::Style;
 
-use super::certificate::Certificate;
+use super::{certificate::Certificate, show::name_of};
 use crate::terminal;
 
 /// Prints a step of an exchange. `is_trusting` says that certificates were not checked.
@@ -89,16 +88,6 @@ fn response(version: Version, status: Status, fields: &FieldSection) {
         tell(b"< ", &[&name, &b": "[..], &masked(&name, field.value())].concat());
     }
     tell(b"<", b"");
-}
-
-/// The name as it came: over HTTP/1.1 its spelling was kept.
-fn name_of(field: &Field<'_>, version: Version) -> Vec<u8> {
-    let mut name = field.name_bytes().to_vec();
-    if version == Version::Http1 {
-        // There is room for it: a spelling is as long as its name.
-        let _ = field.write_spelling(&mut name);
-    }
-    name
 }
 
 fn masked_line(line: &[u8]) -> Vec<u8> {

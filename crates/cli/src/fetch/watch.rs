@@ -4,7 +4,7 @@ use std::{cell::RefCell, net::SocketAddr, time::Instant};
 
 use alula::{ConnectionFacts, ExchangeEvent, FieldSection, Follow, Redirect, Version};
 
-use super::verbose;
+use super::{show::Head, verbose};
 
 /// Is told of every step, and keeps what is asked for later.
 #[derive(Clone, Copy)]
@@ -30,6 +30,10 @@ pub(super) struct Seen {
     pub(super) head_octets: u64,
     /// The time at which the last redirect was followed.
     pub(super) redirected: Option<Instant>,
+    /// The heads of the responses that redirects were followed from.
+    pub(super) hops: Vec<Head>,
+    /// The head that came last.
+    last: Option<Head>,
 }
 
 tokio::task_local! {
@@ -67,7 +71,7 @@ impl Watch {
 
     /// Notes a redirect, shows it, and follows it.
     pub(super) fn follow(self, redirect: &Redirect<'_>) -> Follow {
-        note(|seen| seen.redirected = Some(Instant::now()));
+        note(Seen::follow);
         if self.is_verbose {
             verbose::print_redirect(redirect);
         }
@@ -88,9 +92,16 @@ impl Seen {
             | ExchangeEvent::Response(version, status, fields) => {
                 let reason = status.reason().filter(|_| *version == Version::Http1).unwrap_or_default();
                 self.head_octets += octets_of(version.to_string().len() + reason.len(), fields);
+                self.last =
+                    Some(Head { version: *version, status: *status, fields: FieldSection::clone(fields) });
             }
             _ => {}
         }
+    }
+
+    fn follow(&mut self) {
+        self.redirected = Some(Instant::now());
+        self.hops.extend(self.last.take());
     }
 
     fn connected(&mut self, to: &ConnectionFacts<'_>) {

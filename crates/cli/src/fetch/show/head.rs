@@ -1,6 +1,6 @@
 //! Heads as text, with colours or without.
 
-use alula::Response;
+use alula::{FieldSection, Response, Status, Version, fields::Field};
 use anstyle::{AnsiColor, Color, Style};
 use url::Url;
 
@@ -9,10 +9,38 @@ use crate::terminal::Painted;
 const NAME: Style = Style::new().fg_color(Some(Color::Ansi(AnsiColor::Cyan)));
 const FIRST: Style = Style::new().fg_color(Some(Color::Ansi(AnsiColor::Blue)));
 
+/// The head of a response.
+#[derive(Clone, Debug)]
+pub(in crate::fetch) struct Head {
+    pub(in crate::fetch) version: Version,
+    pub(in crate::fetch) status: Status,
+    pub(in crate::fetch) fields: FieldSection,
+}
+
 /// The status line and the fields in the order of arrival, then an empty line.
 pub(in crate::fetch) fn response_head(response: &Response, head: &mut Painted) {
-    let status = response.status();
-    head.paint(FIRST, response.version().to_string().as_bytes());
+    paint_head(response.version(), response.status(), response.fields(), head);
+}
+
+impl Head {
+    /// The same of one that is kept.
+    pub(in crate::fetch) fn paint(&self, head: &mut Painted) {
+        paint_head(self.version, self.status, &self.fields, head);
+    }
+}
+
+/// The name of a field as it came: over HTTP/1.1 its spelling was kept.
+pub(in crate::fetch) fn name_of(field: &Field<'_>, version: Version) -> Vec<u8> {
+    let mut name = field.name_bytes().to_vec();
+    if version == Version::Http1 {
+        // There is room for it: a spelling is as long as its name.
+        let _ = field.write_spelling(&mut name);
+    }
+    name
+}
+
+fn paint_head(version: Version, status: Status, fields: &FieldSection, head: &mut Painted) {
+    head.paint(FIRST, version.to_string().as_bytes());
     let mut line = status.code().to_string();
     if let Some(reason) = status.reason() {
         line.push(' ');
@@ -21,8 +49,8 @@ pub(in crate::fetch) fn response_head(response: &Response, head: &mut Painted) {
     head.own(" ");
     head.paint(of_status(status.code()), line.as_bytes());
     head.own("\n");
-    for field in response.fields() {
-        paint_field(head, field.name_bytes(), field.value());
+    for field in fields {
+        paint_field(head, &name_of(&field, version), field.value());
     }
     head.own("\n");
 }

@@ -13,7 +13,7 @@ use crate::{
     args::{ColorWhen, OutputArgs, Pretty},
     terminal::Painted,
 };
-pub(super) use head::{request_head, response_head};
+pub(super) use head::{Head, name_of, request_head, response_head};
 pub(super) use sink::Sink;
 
 /// JSON that is longer is shown as it comes.
