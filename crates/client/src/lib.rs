@@ -9,6 +9,8 @@
 #[cfg(feature = "http")]
 pub mod adapters;
 mod additions;
+#[cfg(feature = "tls")]
+mod agreement;
 mod auth;
 mod bad_url;
 mod beyond;

@@ -9,9 +9,7 @@ use rustls::{
         danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier},
         verify_server_name,
     },
-    crypto::{
-        CryptoProvider, WebPkiSupportedAlgorithms, aws_lc_rs, verify_tls12_signature, verify_tls13_signature,
-    },
+    crypto::{CryptoProvider, WebPkiSupportedAlgorithms, verify_tls12_signature, verify_tls13_signature},
     pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime, pem::PemObject as _},
     server::ParsedCertificate,
     version::{TLS12, TLS13},
@@ -19,7 +17,7 @@ use rustls::{
 
 use alula_net::Speaks;
 
-use crate::Error;
+use crate::{Error, agreement};
 
 #[derive(Clone, Default)]
 pub(crate) struct Trust {
@@ -65,7 +63,7 @@ impl Trust {
     /// A TLS configuration that offers by ALPN what is spoken. Sessions are resumed over all connections made with it
     /// (RFC 8446 §2.2): rustls keeps what 256 servers have given.
     pub(crate) fn config(&self, speaks: Speaks) -> Result<ClientConfig, Error> {
-        let provider = Arc::new(aws_lc_rs::default_provider());
+        let provider = Arc::new(agreement::provider());
         let verifier = Verifier {
             algorithms: provider.signature_verification_algorithms,
             rooted: if self.anything { None } else { Some(self.rooted(provider.clone())?) },

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use alula_net::{Error, Speaks};
 use rustls::{
     ServerConfig,
-    crypto::aws_lc_rs,
+    crypto::{CryptoProvider, aws_lc_rs},
     pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject as _},
 };
 
@@ -18,7 +18,8 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// From PEM texts: the chain, the server's own certificate first, and its key.
+    /// From PEM texts: the chain, the server's own certificate first, and its key. The first identity of a process takes some 25 ms,
+    /// in which random octets are gathered.
     ///
     /// # Errors
     /// A text cannot be read, or the key is not the certificate's.
@@ -32,7 +33,16 @@ impl Identity {
     }
 
     fn new(chain: Vec<CertificateDer<'static>>, key: PrivateKeyDer<'static>) -> Result<Self, Error> {
-        let mut config = ServerConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))
+        Self::with_provider(aws_lc_rs::default_provider(), chain, key)
+    }
+
+    fn with_provider(
+        provider: CryptoProvider,
+        chain: Vec<CertificateDer<'static>>,
+        key: PrivateKeyDer<'static>,
+    ) -> Result<Self, Error> {
+        gather_entropy(&provider)?;
+        let mut config = ServerConfig::builder_with_provider(Arc::new(provider))
             .with_safe_default_protocol_versions()
             .map_err(|_| Error::usage("the TLS provider has no protocol version"))?
             .with_no_client_auth()
@@ -58,6 +68,12 @@ impl Identity {
     }
 }
 
+/// Asks for random octets. The first time costs aws-lc 25 ms of computing, which no peer need wait for.
+fn gather_entropy(provider: &CryptoProvider) -> Result<(), Error> {
+    let filled = provider.secure_random.fill(&mut [0]);
+    filled.map_err(|_| Error::usage("the system has no random octets"))
+}
+
 #[cfg(feature = "self-signed")]
 impl Identity {
     /// A certificate for these names, made on the spot and signed by itself: for tests and debugging.
@@ -78,5 +94,36 @@ impl Identity {
     /// The self-signed certificate as PEM, for clients to trust.
     pub fn certificate_pem(&self) -> Option<&str> {
         self.certificate_pem.as_deref()
+    }
+}
+
+#[cfg(all(test, feature = "self-signed"))]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+    use rustls::crypto::{GetRandomFailed, SecureRandom};
+
+    use super::*;
+
+    /// Counts how often it was asked.
+    #[derive(Debug)]
+    struct Counted(AtomicUsize);
+
+    impl SecureRandom for Counted {
+        fn fill(&self, _: &mut [u8]) -> Result<(), GetRandomFailed> {
+            self.0.fetch_add(1, Relaxed);
+            Ok(())
+        }
+    }
+
+    /// What the source does for the first time takes long.
+    #[test]
+    fn random_octets_were_asked_for_before_the_first_peer_comes() {
+        static RANDOM: Counted = Counted(AtomicUsize::new(0));
+        let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+        let key = PrivateKeyDer::try_from(made.signing_key.serialize_der()).unwrap();
+        let provider = CryptoProvider { secure_random: &RANDOM, ..aws_lc_rs::default_provider() };
+        Identity::with_provider(provider, vec![made.cert.der().clone()], key).unwrap();
+        assert_eq!(RANDOM.0.load(Relaxed), 1);
     }
 }

@@ -1,5 +1,6 @@
 //! How a client finds its way to an origin, against peers that are written out by hand.
 
+mod agreement;
 mod environment;
 mod peer;
 mod proxies;

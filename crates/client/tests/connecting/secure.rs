@@ -12,8 +12,11 @@ use tokio::{
 use tokio_rustls::{
     TlsAcceptor,
     rustls::{
-        HandshakeKind, RootCertStore, ServerConfig, crypto::aws_lc_rs, pki_types::PrivateKeyDer,
-        server::WebPkiClientVerifier, version,
+        HandshakeKind, RootCertStore, ServerConfig, SupportedProtocolVersion,
+        crypto::{CryptoProvider, aws_lc_rs},
+        pki_types::PrivateKeyDer,
+        server::WebPkiClientVerifier,
+        version,
     },
     server::TlsStream,
 };
@@ -55,6 +58,20 @@ impl Authority {
     /// A server of this name, which speaks HTTP/1.1.
     pub(crate) fn server(&self, name: &str) -> ServerConfig {
         self.server_for(name, None)
+    }
+
+    /// The same with this cryptography and version.
+    pub(crate) fn server_with(
+        &self,
+        name: &str,
+        provider: CryptoProvider,
+        version: &'static SupportedProtocolVersion,
+    ) -> ServerConfig {
+        let builder = ServerConfig::builder_with_provider(Arc::new(provider));
+        let builder = builder.with_protocol_versions(&[version]).unwrap().with_no_client_auth();
+        let Signed { certificate, key } = self.sign(name);
+        let key = PrivateKeyDer::Pkcs8(key.serialize_der().into());
+        builder.with_single_cert(vec![certificate.der().clone()], key).unwrap()
     }
 
     fn server_for(&self, name: &str, clients: Option<&Authority>) -> ServerConfig {

@@ -1,0 +1,13 @@
+//! Random octets of the operating system (getrandom(2) and its like), which mixes and guards them for all of its programs.
+
+use rustls::crypto::{GetRandomFailed, SecureRandom};
+
+/// The source of all random octets of a client's handshakes, but for those that a certificate of its own needs.
+#[derive(Debug)]
+pub(crate) struct SystemRandom;
+
+impl SecureRandom for SystemRandom {
+    fn fill(&self, octets: &mut [u8]) -> Result<(), GetRandomFailed> {
+        getrandom::fill(octets).map_err(|_| GetRandomFailed)
+    }
+}
