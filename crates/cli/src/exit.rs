@@ -107,6 +107,11 @@ impl Failure {
         Self::new(Exit::Local, format_args!("{what}: {error}"))
     }
 
+    /// A failure to read `what` is to be sent; curl has a code for that.
+    pub(crate) fn unread(what: impl fmt::Display, error: &io::Error) -> Self {
+        Self { curl: 26, ..Self::local(what, error) }
+    }
+
     /// The same with these exit codes.
     pub(crate) fn with(self, whose: ExitCodes) -> Self {
         Self { whose, ..self }

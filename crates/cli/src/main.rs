@@ -28,10 +28,16 @@ use fetch::Plan;
 static TALLY: alula_tally::Tally = alula_tally::Tally::system();
 
 fn main() -> ExitCode {
-    match run(args::Args::of_process().command) {
-        Ok(()) => Exit::Whole.into(),
-        Err(failure) => failure.report(),
+    let mut exit = ExitCode::from(Exit::Whole);
+    let mut is_whole = true;
+    for args in args::Args::of_process() {
+        if let Err(failure) = run(args.command) {
+            let code = failure.report();
+            exit = if is_whole { code } else { exit };
+            is_whole = false;
+        }
     }
+    exit
 }
 
 fn run(command: Command) -> Outcome {

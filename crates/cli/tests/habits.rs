@@ -112,6 +112,19 @@ fn the_same_words_send_the_same_requests() {
         &["-d", "a=1", "-d", "b=2", &at("/x")],
         &["--data-raw", "@x", "--data-raw", "y", &at("/x")],
         &["--data-urlencode", "n=a b&c", "--data-urlencode", "=é", &at("/x")],
+        &[
+            "--data-raw",
+            "@1",
+            "-d",
+            "2",
+            "--data-urlencode",
+            "3=4 5",
+            "-d",
+            "6",
+            "--data-raw",
+            "7",
+            &at("/x"),
+        ],
         &["--json", "{\"a\":1}", &at("/x")],
         &["-T", &file, &put_to],
     ] {
@@ -163,6 +176,22 @@ fn heads_of_redirects_are_shown_where_heads_are_asked_for() {
 }
 
 #[test]
+fn requests_with_flags_of_their_own_follow_each_other() {
+    let echo = Echo::start(&[]);
+    let [one, two, three] = ["one", "two", "three"].map(|path| format!("{}/{path}", echo.http));
+    let args = ["-H", "X: 1", &one, "--next", "-d", "content", &two, "--next", "-X", "PURGE", &three];
+    let ended = run(&args).expect(0);
+    let Some(theirs) = by_curl(&args) else { return };
+    let names = |text: &str| text.replace("PURGE", "purge").matches("\"target\":\"/t").count();
+    assert_eq!(names(ended.text()), names(&theirs));
+    assert!(ended.text().contains("}\ncontent{"), "{}", ended.text());
+    assert_eq!(ended.text().matches("[\"x\",\"1\"]").count(), 1, "{}", ended.text());
+    run(&["get", &one, "--next", "http://127.0.0.1:1/", "--next", &two, "-f"]).expect(3);
+    // What is wrong is found before anything is sent.
+    assert_eq!(run(&["get", &one, "--next"]).expect(2).text(), "");
+}
+
+#[test]
 fn patterns_name_their_files() {
     let (echo, folder) = (Echo::start(&[]), Folder::new("patterns"));
     let url = format!("{}/{{a,b}}/[1-2]", echo.http);
@@ -206,6 +235,12 @@ fn a_file_of_arguments_that_is_missing_is_named() {
     run(&["get"]).expect(2);
     run(&["request"]).expect(2);
     run(&["get", "-K"]).expect(2);
+    let url = "http://127.0.0.1:1/";
+    for args in [&["-d", "@/no such"][..], &["-F", "f=@/no such"], &["-T", "/no such"]] {
+        run(&[&["request", "--exit-codes=curl", "-s", url], args].concat()).expect(26);
+        run(&[&["request", "-s", url], args].concat()).expect(1);
+    }
+    run(&["get", "-e", "http://a/;auto", url]).expect(2);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! What is sent after the head of a request.
 
-use clap::Args as ClapArgs;
+use clap::{ArgMatches, Args as ClapArgs};
 
 #[derive(ClapArgs, Debug, Default)]
 #[command(next_help_heading = "Content")]
@@ -16,7 +16,7 @@ pub(crate) struct ContentArgs {
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true, hide_short_help = true)]
     pub(crate) data_raw: Vec<String>,
 
-    /// As -d, percent-encoded: `TEXT`, `=TEXT`, `NAME=TEXT`, `@FILE` or `NAME@FILE`. They come after what -d gives.
+    /// As -d, percent-encoded: `TEXT`, `=TEXT`, `NAME=TEXT`, `@FILE` or `NAME@FILE`.
     #[arg(long, value_name = "DATA", allow_hyphen_values = true, hide_short_help = true)]
     pub(crate) data_urlencode: Vec<String>,
 
@@ -49,4 +49,31 @@ pub(crate) struct ContentArgs {
     /// It is sent by PUT unless another method is named; a URL that ends in `/` is given the file's name.
     #[arg(short = 'T', long, value_name = "FILE", conflicts_with_all = ["data", "data_raw", "data_urlencode", "json", "form", "multipart", "parts"])]
     pub(crate) upload_file: Option<String>,
+
+    /// What -d, --data-raw and --data-urlencode give, in the order in which it was given.
+    #[arg(skip)]
+    pub(crate) pieces: Vec<Piece>,
+}
+
+/// A piece of the content.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) enum Piece {
+    Data(String),
+    Raw(String),
+    Encoded(String),
+}
+
+impl ContentArgs {
+    /// Puts the pieces in order, of which each kind is known for itself.
+    pub(super) fn order(&mut self, matches: &ArgMatches) {
+        let of = |name: &str, given: &[String], piece: fn(String) -> Piece| -> Vec<(usize, Piece)> {
+            let places = matches.indices_of(name).into_iter().flatten();
+            places.zip(given.iter().cloned().map(piece)).collect()
+        };
+        let mut all = of("data", &self.data, Piece::Data);
+        all.extend(of("data_raw", &self.data_raw, Piece::Raw));
+        all.extend(of("data_urlencode", &self.data_urlencode, Piece::Encoded));
+        all.sort_by_key(|(place, _)| *place);
+        self.pieces = all.into_iter().map(|(_, piece)| piece).collect();
+    }
 }

@@ -23,7 +23,7 @@ use clap::{Command as Program, CommandFactory as _, Error, FromArgMatches as _, 
 
 use crate::exit;
 pub(crate) use connection::ConnectionArgs;
-pub(crate) use content::ContentArgs;
+pub(crate) use content::{ContentArgs, Piece};
 pub(crate) use output::{ColorWhen, ExitCodes, OutputArgs, Pretty};
 pub(crate) use request::{AnyArgs, FetchArgs, Options, RequestArgs};
 pub(crate) use servers::{EchoArgs, ListenArgs, ServeArgs};
@@ -39,19 +39,30 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    /// Those of this process; what is wrong with them ends it.
-    pub(crate) fn of_process() -> Self {
+    /// Those of this process, one after the other where --next stands between them; what is wrong with them ends it.
+    pub(crate) fn of_process() -> Vec<Self> {
         let given = config::expanded(env::args_os()).unwrap_or_else(|failure| {
             let failure = failure.said();
             process::exit(failure.code().into())
         });
-        Self::of(named(given)).unwrap_or_else(|error| refused::told(error).exit())
+        let all: Result<_, Error> = runs(named(given)).into_iter().map(Self::of).collect();
+        all.unwrap_or_else(|error| refused::told(error).exit())
+    }
+
+    /// Those of a line, without the program's name.
+    #[cfg(test)]
+    pub(crate) fn tried(words: &[&str]) -> Result<Self, Error> {
+        Self::of(["alula"].iter().chain(words).map(OsString::from).collect())
     }
 
     fn of(given: Vec<OsString>) -> Result<Self, Error> {
         let mut program = wrapped(Self::command());
         let matches = program.try_get_matches_from_mut(given)?;
-        Self::from_arg_matches(&matches).map_err(|error| error.format(&mut program))
+        let mut args = Self::from_arg_matches(&matches).map_err(|error| error.format(&mut program))?;
+        if let (Some(options), Some((_, matches))) = (args.command.options_mut(), matches.subcommand()) {
+            options.content.order(matches);
+        }
+        Ok(args)
     }
 }
 
@@ -65,6 +76,14 @@ fn named(mut given: Vec<OsString>) -> Vec<OsString> {
         given.insert(1, "request".into());
     }
     given
+}
+
+/// The arguments of each run: what --next parts, with the program's name and the command before each part.
+fn runs(given: Vec<OsString>) -> Vec<Vec<OsString>> {
+    let command: Vec<OsString> = given.iter().take(2).cloned().collect();
+    let mut runs = given.split(|arg| arg == "--next").map(<[OsString]>::to_vec);
+    let first = runs.next().unwrap_or_default();
+    std::iter::once(first).chain(runs.map(|run| [&command[..], &run].concat())).collect()
 }
 
 /// The columns of help that nobody reads on a terminal.
@@ -200,8 +219,27 @@ pub(crate) enum Command {
     Man(ManArgs),
 }
 
+impl Command {
+    /// The options of a request.
+    fn options_mut(&mut self) -> Option<&mut Options> {
+        match self {
+            Self::Get(args)
+            | Self::Post(args)
+            | Self::Put(args)
+            | Self::Patch(args)
+            | Self::Delete(args)
+            | Self::Head(args)
+            | Self::Options(args) => Some(&mut args.options),
+            Self::Request(args) => Some(&mut args.options),
+            _ => None,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use std::ffi::OsStr;
+
     use clap::CommandFactory as _;
 
     use super::*;
@@ -209,6 +247,17 @@ mod tests {
     #[test]
     fn the_commands_are_consistent() {
         Args::command().debug_assert();
+    }
+
+    #[test]
+    fn each_run_has_the_command() {
+        let runs_of = |line: &str| -> Vec<String> {
+            let runs = runs(line.split(' ').map(OsString::from).collect());
+            runs.iter().map(|run| run.join(OsStr::new(" ")).into_string().unwrap()).collect()
+        };
+        assert_eq!(runs_of("alula get a -L --next b"), ["alula get a -L", "alula get b"]);
+        assert_eq!(runs_of("alula get a --next"), ["alula get a", "alula get"]);
+        assert_eq!(runs_of("alula"), ["alula"]);
     }
 
     #[test]

@@ -4,9 +4,8 @@ use alula::masked_url;
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
 
 /// Flags of curl that are none here, and what does the same.
-const ELSEWHERE: [(&str, &str); 34] = [
-    ("--next", "one run of the program has one set of flags: run it once more"),
-    ("-:", "one run of the program has one set of flags: run it once more"),
+const ELSEWHERE: [(&str, &str); 33] = [
+    ("-:", "--next does so"),
     ("--digest", "who asks is told by -u (Basic) or --bearer"),
     ("--anyauth", "who asks is told by -u (Basic) or --bearer"),
     ("--ntlm", "who asks is told by -u (Basic) or --bearer"),

@@ -6,7 +6,7 @@ use clap::Args as ClapArgs;
 
 use super::{
     ConnectionArgs, ContentArgs, OutputArgs,
-    values::{Fields, credentials, fields, method, range},
+    values::{Fields, credentials, fields, method, range, referer},
 };
 
 /// What a command with a method of its own takes.
@@ -83,7 +83,7 @@ pub(crate) struct RequestArgs {
     pub(crate) user_agent: Option<String>,
 
     /// Say that the way here was a link on this page.
-    #[arg(short = 'e', long, value_name = "URL", hide_short_help = true)]
+    #[arg(short = 'e', long, value_name = "URL", value_parser = referer, hide_short_help = true)]
     pub(crate) referer: Option<String>,
 
     /// Send name and password (RFC 7617).
@@ -140,6 +140,12 @@ pub(crate) struct RequestArgs {
     /// Ask for this URL, too; may be given often.
     #[arg(long = "url", value_name = "URL", hide_short_help = true)]
     pub(crate) urls: Vec<String>,
+
+    /// Begin another request, of the same command, with flags of its own.
+    ///
+    /// The requests are sent one after the other, each on its own connection; the first failure is the exit code.
+    #[arg(long, hide_short_help = true)]
+    pub(crate) next: bool,
 
     /// Take `{`, `}`, `[` and `]` in URLs as they are.
     #[arg(short = 'g', long, hide_short_help = true)]

@@ -60,6 +60,14 @@ pub(super) fn method(text: &str) -> Result<String, String> {
     checked.map(|_| text.to_owned()).map_err(|_| "a method is a token (RFC 9110 §9.1)".to_owned())
 }
 
+/// A URL. curl sends another one after a redirect if it is asked to.
+pub(super) fn referer(text: &str) -> Result<String, String> {
+    match text.ends_with(";auto") {
+        true => Err("`;auto` is not done here".to_owned()),
+        false => Ok(text.to_owned()),
+    }
+}
+
 /// `name:password`.
 pub(super) fn credentials(text: &str) -> Result<(String, String), String> {
     match text.split_once(':') {

@@ -10,7 +10,7 @@ use super::{
     multipart::Part,
 };
 use crate::{
-    args::ContentArgs,
+    args::{ContentArgs, Piece},
     exit::{Exit, Failure},
 };
 
@@ -129,7 +129,7 @@ impl Octets {
     /// What a piece of `-d` and its sisters is: `@FILE` is a file.
     fn read(data: &str) -> Result<Vec<u8>, Failure> {
         match Self::of(data) {
-            Self::File(path) => fs::read(&path).map_err(|error| Failure::local(path.display(), &error)),
+            Self::File(path) => fs::read(&path).map_err(|error| Failure::unread(path.display(), &error)),
             Self::Stdin => read_stdin(),
             Self::Text(text) => Ok(text),
         }
@@ -145,34 +145,30 @@ pub(super) fn read_stdin() -> Result<Vec<u8>, Failure> {
 
 /// What -d and its sisters give, one behind the other; nothing if there is none of them.
 fn data(args: &ContentArgs) -> Result<Option<Octets>, Failure> {
-    let ContentArgs { data, data_raw, data_urlencode, .. } = args;
-    match (&data[..], &data_raw[..], &data_urlencode[..]) {
-        ([], [], []) => return Ok(None),
+    match &args.pieces[..] {
+        [] => Ok(None),
         // It is not read before it is sent, however large it is.
-        ([file], [], []) => return Ok(Some(Octets::of(file))),
-        _ => {}
+        [Piece::Data(file)] => Ok(Some(Octets::of(file))),
+        pieces => joined(pieces).map(|text| Some(Octets::Text(text))),
     }
-    joined_data(args).map(|text| Some(Octets::Text(text)))
 }
 
-fn joined_data(ContentArgs { data, data_raw, data_urlencode, .. }: &ContentArgs) -> Result<Vec<u8>, Failure> {
-    let mut all = Vec::new();
-    for piece in data {
-        all.push(Octets::read(piece)?);
-    }
-    all.extend(data_raw.iter().map(|piece| piece.as_bytes().to_vec()));
-    for piece in data_urlencode {
-        all.push(encode::argument(piece)?.into_bytes());
-    }
-    Ok(all.join(&b'&'))
+fn joined(pieces: &[Piece]) -> Result<Vec<u8>, Failure> {
+    let read = |piece: &Piece| match piece {
+        Piece::Data(text) => Octets::read(text),
+        Piece::Raw(text) => Ok(text.clone().into_bytes()),
+        Piece::Encoded(text) => encode::argument(text).map(String::into_bytes),
+    };
+    let all: Result<Vec<Vec<u8>>, Failure> = pieces.iter().map(read).collect();
+    Ok(all?.join(&b'&'))
 }
 
 /// What -d and its sisters give, as a part of a query.
 pub(super) fn as_query(args: &ContentArgs) -> Result<Option<String>, Failure> {
-    if data(args)?.is_none() {
+    if args.pieces.is_empty() {
         return Ok(None);
     }
-    let text = String::from_utf8(joined_data(args)?);
+    let text = String::from_utf8(joined(&args.pieces)?);
     text.map(Some).map_err(|_| usage("what -G puts into the query is no UTF-8"))
 }
 
@@ -330,18 +326,14 @@ mod tests {
 
     #[test]
     fn data_is_joined_and_is_a_form() {
-        for (data, raw, encoded, expected) in [
-            (&["a"][..], &[][..], &[][..], "a"),
-            (&["a", "b"], &[], &[], "a&b"),
-            (&["a"], &["@b"], &["c=d e"], "a&@b&c=d+e"),
-            (&[""], &[], &[], ""),
+        let data = |text: &str| Piece::Data(text.to_owned());
+        for (pieces, expected) in [
+            (vec![data("a")], "a"),
+            (vec![data("a"), data("b")], "a&b"),
+            (vec![Piece::Encoded("c=d e".into()), data("a"), Piece::Raw("@b".into())], "c=d+e&a&@b"),
+            (vec![data("")], ""),
         ] {
-            let args = ContentArgs {
-                data: strings(data),
-                data_raw: strings(raw),
-                data_urlencode: strings(encoded),
-                ..Default::default()
-            };
+            let args = ContentArgs { pieces, ..Default::default() };
             assert_eq!(text_of(&args, &[]), expected);
             assert_eq!(as_query(&args).unwrap().as_deref(), Some(expected));
         }
@@ -352,7 +344,8 @@ mod tests {
     #[test]
     fn a_single_file_is_left_where_it_is() {
         let file = |path: &str| Source::Octets(Octets::File(path.into()));
-        let data = |text| ContentArgs { data: strings(&[text]), ..Default::default() };
+        let data =
+            |text: &str| ContentArgs { pieces: vec![Piece::Data(text.to_owned())], ..Default::default() };
         assert_eq!(of(&data("@a"), &[]).unwrap().unwrap().source, file("a"));
         assert_eq!(of(&data("@-"), &[]).unwrap().unwrap().source, Source::Octets(Octets::Stdin));
         let whole = of(&ContentArgs::default(), &["@a.png"]).unwrap().unwrap();

@@ -82,13 +82,11 @@ fn quoted(word: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use clap::Parser as _;
-
     use super::*;
     use crate::args::{Args, Command};
 
     fn printed(words: &[&str]) -> String {
-        let args = Args::try_parse_from(["alula"].iter().chain(words)).unwrap();
+        let args = Args::tried(words).unwrap();
         let (method, args) = match args.command {
             Command::Get(args) => ("GET", args),
             Command::Post(args) => ("POST", args),

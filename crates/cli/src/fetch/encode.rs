@@ -21,7 +21,7 @@ pub(super) fn argument(text: &str) -> Result<String, Failure> {
     let Some(at) = text.find(['=', '@']) else { return Ok(encoded(text.as_bytes())) };
     let (name, rest) = text.split_at(at);
     let value = match rest.strip_prefix('@') {
-        Some(file) => encoded(&fs::read(file).map_err(|error| Failure::local(file, &error))?),
+        Some(file) => encoded(&fs::read(file).map_err(|error| Failure::unread(file, &error))?),
         None => encoded(&rest.as_bytes()[1..]),
     };
     Ok(if name.is_empty() { value } else { format!("{name}={value}") })

@@ -202,13 +202,11 @@ fn basic(name: &str, password: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use clap::Parser as _;
-
     use super::*;
     use crate::args::{Args, Command};
 
     fn plan(line: &[&str]) -> Result<Plan, Failure> {
-        let args = Args::try_parse_from(std::iter::once("alula").chain(line.iter().copied()));
+        let args = Args::tried(line);
         match args.unwrap_or_else(|error| panic!("{error}")).command {
             Command::Get(args) => Plan::of("GET", &args),
             Command::Head(args) => Plan::of("HEAD", &args),

@@ -62,7 +62,7 @@ impl<'a> Opened<'a> {
     }
 
     fn named(path: &'a Path) -> Result<Self, Failure> {
-        let failed = |error| Failure::local(path.display(), &error);
+        let failed = |error| Failure::unread(path.display(), &error);
         let file = File::open(path).map_err(failed)?;
         let about = file.metadata().map_err(failed)?;
         match () {
