@@ -34,7 +34,7 @@ async fn answer(exchange: Exchange) -> Result<Sent, Error> {
     let coded = &*CODED;
     match &*path {
         "/gzip" => reply.field("content-encoding", "gzip").send(coded).await,
-        "/twice" => reply.field("content-encoding", "gzip, gzip").send(&CODED_TWICE).await,
+        "/twice" => reply.field("content-encoding", "gzip, gzip").send(&*CODED_TWICE).await,
         "/thrice" => reply.field("content-encoding", "gzip, gzip, gzip").send(coded).await,
         "/unknown" => reply.field("content-encoding", "rot13").send(b"uryyb").await,
         "/empty" => reply.field("content-encoding", "gzip").send(b"").await,
@@ -44,7 +44,7 @@ async fn answer(exchange: Exchange) -> Result<Sent, Error> {
             damaged[1000] ^= 0xff;
             reply.field("content-encoding", "gzip").send(&damaged).await
         }
-        "/bomb" => reply.field("content-encoding", "gzip").send(&BOMB).await,
+        "/bomb" => reply.field("content-encoding", "gzip").send(&*BOMB).await,
         "/stream" => {
             let mut writer = reply.field("content-encoding", "gzip").stream().await?;
             for piece in coded.chunks(999) {

@@ -84,7 +84,7 @@ impl Site {
 }
 
 async fn answer(exchange: Exchange, content: Arc<Vec<u8>>) -> Result<Sent, Error> {
-    exchange.respond(Status::OK).send(&content).await
+    exchange.respond(Status::OK).send(&**content).await
 }
 
 async fn read(mut response: Response, count: &AtomicUsize) -> Result<(), Error> {

@@ -56,7 +56,7 @@ async fn hold(client: &Client, count: usize) -> Vec<Response> {
 }
 
 async fn ask(client: &Client) -> Result<(), Error> {
-    let mut response = client.get(&URL).send().await?;
+    let mut response = client.get(&*URL).send().await?;
     assert_eq!(response.read_to_end(100).await?, b"done");
     Ok(())
 }
@@ -137,9 +137,9 @@ async fn who_wants_to_wait_for_ever_may() {
 async fn a_deadline_of_the_call_says_what_is_held_as_well() {
     let client = Client::builder().no_proxy().connections_max(2).build().unwrap();
     let _held = hold(&client, 2).await;
-    let error = in_time(client.get(&URL).deadline(SOON).send()).await.expect_err("there is no connection");
+    let error = in_time(client.get(&*URL).deadline(SOON).send()).await.expect_err("there is no connection");
     assert_is_queued(&error, unread(2));
-    let prepared = client.prepare(alula::Method::Get, &URL).unwrap().build().unwrap();
+    let prepared = client.prepare(alula::Method::Get, &*URL).unwrap().build().unwrap();
     let error = in_time(client.call(&prepared).deadline(SOON).send()).await.expect_err("nor for this one");
     assert_is_queued(&error, unread(2));
 }
@@ -149,7 +149,7 @@ async fn retries_wait_for_a_connection_as_well_and_say_what_is_held() {
     let client = Client::builder().no_proxy().connections_max(1).queue_deadline(SOON);
     let client = client.retries(alula::Retries::new(2).backoff(SOON, SOON)).build().unwrap();
     let _held = hold(&client, 1).await;
-    let error = in_time(client.get(&URL).send()).await.expect_err("there is no connection");
+    let error = in_time(client.get(&*URL).send()).await.expect_err("there is no connection");
     assert_is_queued(&error, unread(1));
 }
 
@@ -165,7 +165,7 @@ async fn streams_that_the_server_allows_no_more_of_are_bounded_as_well() {
 #[tokio::test]
 async fn an_upload_that_stalls_is_what_holds_the_connection() {
     let client = Client::builder().no_proxy().connections_max(1).queue_deadline(SOON).build().unwrap();
-    let (_writer, _pending) = client.post(&URL).open().await.unwrap();
+    let (_writer, _pending) = client.post(&*URL).open().await.unwrap();
     let error = in_time(ask(&client)).await.expect_err("there is no connection");
     assert_is_queued(&error, unsent(1));
     assert!(error.to_string().contains("1 request to this origin is not sent to its end"), "{error}");
@@ -188,10 +188,10 @@ fn a_blocking_client_does_not_wait_for_ever_either() {
     let client: blocking::Client = client.build_blocking().unwrap();
     let large = format!("{}/large", *URL);
     let held = client.get(&large).send().unwrap();
-    let error = client.get(&URL).send().expect_err("there is no connection");
+    let error = client.get(&*URL).send().expect_err("there is no connection");
     assert_is_queued(&error, unread(1));
     drop(held);
-    client.get(&URL).send().expect("one is free now");
+    client.get(&*URL).send().expect("one is free now");
 }
 
 #[tokio::test]

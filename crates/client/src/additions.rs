@@ -2,7 +2,7 @@
 //!
 //! Rule: the caller's own come first; nothing is added that the call says already.
 
-use alula_fields::FieldSection;
+use alula_fields::{FieldSection, KnownName};
 use alula_net::Error;
 
 use crate::{Call, builder::Policy, origin::Origin, request::Request};

@@ -2,7 +2,7 @@
 //!
 //! Rule: whoever is handed the first outcome as it is never comes here, so that all of this may allocate.
 
-use std::time::Duration;
+use std::{borrow::Cow, time::Duration};
 
 use alula_net::{Error, Retry};
 use tokio::time::{Instant, sleep_until};
@@ -11,7 +11,7 @@ use url::Url;
 use crate::{
     Call, Response, Retries,
     redirected::Redirected,
-    redirects::{Step, drain, may_redirect, refused, rewrite},
+    redirects::{self, Step, drain, may_redirect, refused, rewrite},
 };
 
 /// How often a request that the peer cannot have acted on is sent again by itself.
@@ -172,7 +172,9 @@ impl Call<'_> {
         let fields = &mut plain.head_mut(self.client).fields;
         rewrite(fields, step, leaves, is_bared);
         policy.add_credentials(&origin, fields)?;
-        plain.method = step.method.after(plain.method);
+        if step.method == redirects::Method::Get {
+            plain.method = Cow::Borrowed("GET");
+        }
         plain.origin = origin;
         plain.path = path;
         #[cfg(feature = "cookies")]

@@ -1,8 +1,8 @@
 //! One request on its way: built step by step. How it is sent stands in `sending.rs`.
 
-use std::{sync::Arc, time::Duration};
+use std::{borrow::Cow, sync::Arc, time::Duration};
 
-use alula_fields::IntoName;
+use alula_fields::{FieldError, FieldSection, IntoName};
 use alula_net::Error;
 use tokio::time::Instant;
 
@@ -13,6 +13,7 @@ use crate::{
     parts::Parts,
     prepared::Given,
     request::{Plain, Request},
+    text::IntoText,
 };
 
 /// A request being built. The first mistake made on the way is kept and reported when it is sent.
@@ -39,7 +40,12 @@ pub(crate) enum Clock {
 }
 
 impl<'a> Call<'a> {
-    pub(crate) fn plain(client: &'a Client, origin: Arc<Origin>, method: &'a str, path: Path<'a>) -> Self {
+    pub(crate) fn plain(
+        client: &'a Client,
+        origin: Arc<Origin>,
+        method: Cow<'a, str>,
+        path: Path<'a>,
+    ) -> Self {
         let has_user = path.has_user();
         let mut call = Self::new(client, Request::Plain(Plain::new(origin, method, path)));
         call.parts.is_incomplete |= has_user;
@@ -72,7 +78,8 @@ impl<'a> Call<'a> {
 
     /// Asks for another path (and query) of the same origin.
     #[inline]
-    pub fn path(mut self, path: &'a str) -> Self {
+    pub fn path(mut self, path: impl IntoText<'a>) -> Self {
+        let path = path.into_text();
         match &mut self.request {
             Request::Plain(plain) => plain.path.replace(path),
             Request::Prepared(_, given) => given.path(path),
@@ -112,9 +119,9 @@ impl<'a> Call<'a> {
 
     /// Fills a hole of a prepared request.
     #[inline]
-    pub fn set(mut self, hole: Hole, value: &'a [u8]) -> Self {
+    pub fn set(mut self, hole: Hole, value: &'a (impl AsRef<[u8]> + ?Sized)) -> Self {
         match &mut self.request {
-            Request::Prepared(_, given) => given.set(hole, value),
+            Request::Prepared(_, given) => given.set(hole, value.as_ref()),
             Request::Plain(_) => self.note(Error::usage("only a prepared request has holes")),
             Request::None => {}
         }
@@ -148,6 +155,7 @@ impl<'a> Call<'a> {
     }
 
     /// How long the call may take in all, to the last octet of the response.
+    #[doc(alias = "timeout")]
     #[inline]
     pub fn deadline(mut self, after: Duration) -> Self {
         self.deadline = Some(after);

@@ -2,9 +2,12 @@
 
 #[cfg(feature = "tls")]
 use std::sync::OnceLock;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::{
+    borrow::Cow,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
 
-use alula_fields::{Head, Method};
+use alula_fields::Head;
 use alula_net::{Error, Ledger};
 use url::Url;
 
@@ -13,9 +16,11 @@ use crate::{
     builder::{ClientBuilder, Settings},
     call::Call,
     location::Location,
+    method_text::IntoMethod,
     origin::{Origin, Tls},
     origins::Origins,
     prepared::{Prepare, Prepared},
+    url_text::IntoUrl,
 };
 
 /// Heads kept for the next calls.
@@ -80,32 +85,42 @@ impl Client {
     /// GET this URL (RFC 9110 §9.3.1).
     ///
     /// Allocates nothing once warm when the URL begins with an origin used before, written the same way.
-    pub fn get<'a>(&'a self, url: &'a str) -> Call<'a> {
-        self.request("GET", url)
+    pub fn get<'a>(&'a self, url: impl IntoUrl<'a>) -> Call<'a> {
+        self.begin(Cow::Borrowed("GET"), url.into_url_text())
     }
 
     /// HEAD this URL (RFC 9110 §9.3.2).
-    pub fn head<'a>(&'a self, url: &'a str) -> Call<'a> {
-        self.request("HEAD", url)
+    pub fn head<'a>(&'a self, url: impl IntoUrl<'a>) -> Call<'a> {
+        self.begin(Cow::Borrowed("HEAD"), url.into_url_text())
     }
 
     /// POST to this URL (RFC 9110 §9.3.3).
-    pub fn post<'a>(&'a self, url: &'a str) -> Call<'a> {
-        self.request("POST", url)
+    pub fn post<'a>(&'a self, url: impl IntoUrl<'a>) -> Call<'a> {
+        self.begin(Cow::Borrowed("POST"), url.into_url_text())
     }
 
     /// PUT to this URL (RFC 9110 §9.3.4).
-    pub fn put<'a>(&'a self, url: &'a str) -> Call<'a> {
-        self.request("PUT", url)
+    pub fn put<'a>(&'a self, url: impl IntoUrl<'a>) -> Call<'a> {
+        self.begin(Cow::Borrowed("PUT"), url.into_url_text())
+    }
+
+    /// PATCH this URL (RFC 5789 §2).
+    pub fn patch<'a>(&'a self, url: impl IntoUrl<'a>) -> Call<'a> {
+        self.begin(Cow::Borrowed("PATCH"), url.into_url_text())
     }
 
     /// DELETE this URL (RFC 9110 §9.3.5).
-    pub fn delete<'a>(&'a self, url: &'a str) -> Call<'a> {
-        self.request("DELETE", url)
+    pub fn delete<'a>(&'a self, url: impl IntoUrl<'a>) -> Call<'a> {
+        self.begin(Cow::Borrowed("DELETE"), url.into_url_text())
     }
 
-    /// Any method on this URL; it is sent as it is spelled. A method that is no token is reported by `send`.
-    pub fn request<'a>(&'a self, method: &'a str, url: &'a str) -> Call<'a> {
+    /// Any method on this URL, by its type or its name; it is sent as it is spelled (RFC 9110 §9.1). A method that is no token is
+    /// reported by `send`.
+    pub fn request<'a>(&'a self, method: impl IntoMethod<'a>, url: impl IntoUrl<'a>) -> Call<'a> {
+        self.begin(method.into_method_text(), url.into_url_text())
+    }
+
+    fn begin<'a>(&'a self, method: Cow<'a, str>, url: Cow<'a, str>) -> Call<'a> {
         match self.locate(url) {
             Ok((origin, path)) => Call::plain(self, origin, method, path),
             Err(error) => Call::failed(self, error),
@@ -115,11 +130,11 @@ impl Client {
     /// A request to be checked and planned once, then sent often.
     ///
     /// # Errors
-    /// The URL cannot be used.
-    pub fn prepare(&self, method: Method<'_>, url: &str) -> Result<Prepare, Error> {
-        let (origin, mut path) = self.locate(url)?;
+    /// The URL cannot be used. A method that is no token is reported by [`build`](Prepare::build).
+    pub fn prepare<'a>(&self, method: impl IntoMethod<'a>, url: impl IntoUrl<'a>) -> Result<Prepare, Error> {
+        let (origin, mut path) = self.locate(url.into_url_text())?;
         let user = path.take_user();
-        Ok(Prepare::new(self, origin, user, method, path.as_str()))
+        Ok(Prepare::new(self, origin, user, method.into_method_text().into_owned(), path.as_str()))
     }
 
     /// Sends a prepared request. Allocates nothing once warm.
@@ -127,11 +142,29 @@ impl Client {
         Call::prepared(self, prepared)
     }
 
-    fn locate<'u>(&self, url: &'u str) -> Result<(Arc<Origin>, Path<'u>), Error> {
+    #[inline]
+    fn locate<'u>(&self, url: Cow<'u, str>) -> Result<(Arc<Origin>, Path<'u>), Error> {
+        match url {
+            Cow::Borrowed(url) => self.locate_borrowed(url),
+            Cow::Owned(url) => self.locate_owned(url),
+        }
+    }
+
+    #[inline]
+    fn locate_borrowed<'u>(&self, url: &'u str) -> Result<(Arc<Origin>, Path<'u>), Error> {
         if let Some((origin, path)) = self.origins().find(url) {
             return Ok((origin, Path::Given(path)));
         }
         self.locate_parsed(Location::parse(url)?)
+    }
+
+    /// As [`Self::locate`], for text that the path may take over.
+    fn locate_owned(&self, url: String) -> Result<(Arc<Origin>, Path<'static>), Error> {
+        let found = self.origins().find(&url).map(|(origin, path)| (origin, path.len()));
+        if let Some((origin, path_len)) = found {
+            return Ok((origin, Path::ending(url, path_len)));
+        }
+        self.locate_parsed(Location::parse(&url)?)
     }
 
     /// As [`Self::locate`], for a URL that was parsed already.
@@ -224,6 +257,7 @@ impl Client {
 /// The path of a call: a part of the URL given, or of the URL as it was normalised.
 pub(crate) enum Path<'u> {
     Given(&'u str),
+    Owned(String),
     Parsed(Box<Parsed>),
 }
 
@@ -235,31 +269,45 @@ pub(crate) struct Parsed {
 }
 
 impl<'u> Path<'u> {
+    /// The path of so many octets at the end of a URL, in its memory; a URL without path has `/`.
+    fn ending(mut url: String, path_len: usize) -> Self {
+        let at = url.len() - path_len;
+        if url.as_bytes().get(at) != Some(&b'/') {
+            return Self::Given("/");
+        }
+        url.drain(..at);
+        Self::Owned(url)
+    }
+
     pub(crate) fn as_str(&self) -> &str {
         match self {
             Self::Given(path) => path,
+            Self::Owned(path) => path,
             Self::Parsed(parsed) => &parsed.path,
         }
     }
 
     /// Another path for the same user.
-    pub(crate) fn replace(&mut self, path: &'u str) {
-        match self {
-            Self::Parsed(parsed) if parsed.user.is_some() => {
-                (parsed.path, parsed.fragment) = (path.to_owned(), None);
+    pub(crate) fn replace(&mut self, path: Cow<'u, str>) {
+        match (self, path) {
+            (Self::Parsed(parsed), path) if parsed.user.is_some() => {
+                (parsed.path, parsed.fragment) = (path.into_owned(), None);
             }
-            _ => *self = Self::Given(path),
+            (own, Cow::Borrowed(path)) => *own = Self::Given(path),
+            (own, Cow::Owned(path)) => *own = Self::Owned(path),
         }
     }
 
-    /// Appends to the query, or begins one.
-    pub(crate) fn push_query(&mut self, query: &str) {
-        let path = self.as_str();
-        let mark = if path.contains('?') { '&' } else { '?' };
-        let path = format!("{path}{mark}{query}");
+    /// Changes the text of the path.
+    pub(crate) fn change(&mut self, change: impl FnOnce(&mut String)) {
         match self {
-            Self::Parsed(parsed) => parsed.path = path,
-            Self::Given(_) => *self = Self::Parsed(Box::new(Parsed { path, fragment: None, user: None })),
+            Self::Given(path) => {
+                let mut path = (*path).to_owned();
+                change(&mut path);
+                *self = Self::Owned(path);
+            }
+            Self::Owned(path) => change(path),
+            Self::Parsed(parsed) => change(&mut parsed.path),
         }
     }
 
@@ -271,7 +319,7 @@ impl<'u> Path<'u> {
     /// Who asks, if the URL said so and nobody has looked.
     pub(crate) fn take_user(&mut self) -> Option<Credentials> {
         match self {
-            Self::Given(_) => None,
+            Self::Given(_) | Self::Owned(_) => None,
             Self::Parsed(parsed) => parsed.user.take(),
         }
     }
@@ -279,7 +327,7 @@ impl<'u> Path<'u> {
     /// What is not sent, and inherited by the URLs that are redirected to (RFC 9110 §10.2.2).
     pub(crate) fn fragment(&self) -> Option<&str> {
         match self {
-            Self::Given(_) => None,
+            Self::Given(_) | Self::Owned(_) => None,
             Self::Parsed(parsed) => parsed.fragment.as_deref(),
         }
     }

@@ -2,9 +2,11 @@
 
 mod json;
 mod multipart;
+mod pairs;
 mod piece;
 mod requests;
 mod sending;
+mod urlencoded;
 
 use std::{
     path::PathBuf,
@@ -16,6 +18,7 @@ use alula_net::{Error, Phase};
 use tokio::io::AsyncRead;
 
 pub use multipart::{Multipart, Part};
+pub use pairs::IntoPairs;
 use piece::Piece;
 pub(crate) use sending::Given;
 

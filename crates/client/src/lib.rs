@@ -30,6 +30,7 @@ mod decoding;
 pub mod fuzzing;
 mod interim;
 mod location;
+mod method_text;
 mod observing;
 mod opening;
 mod origin;
@@ -51,9 +52,11 @@ mod runtimes;
 mod sending;
 mod sharing;
 mod shown;
+mod text;
 mod timing;
 #[cfg(feature = "tls")]
 mod trust;
+mod url_text;
 mod watching;
 
 #[cfg(feature = "tls")]
@@ -66,15 +69,18 @@ pub use builder::ClientBuilder;
 pub use call::Call;
 pub use client::Client;
 pub use connecting::{Connector, Destination, Dialling, Proxy, Resolve, Resolving, SystemResolver};
-pub use content::{Content, Multipart, Part};
+pub use content::{Content, IntoPairs, Multipart, Part};
 #[cfg(feature = "cookies")]
 pub use cookies::{Jar, NetscapeImport, SkippedLine};
 pub use location::check_url;
+pub use method_text::IntoMethod;
 pub use pending::PendingResponse;
 pub use prepared::{Hole, Prepare, Prepared};
 pub use reading::StatusError;
 pub use redirects::{Follow, Redirect};
 pub use response::Response;
 pub use retries::Retries;
+pub use text::IntoText;
 pub use timing::Timing;
+pub use url_text::IntoUrl;
 pub use watching::{ConnectionFacts, ExchangeEvent, SentHead};

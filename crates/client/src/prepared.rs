@@ -1,9 +1,10 @@
 //! Requests that are checked and planned once, then sent often.
 
-use std::sync::Arc;
+use std::{borrow::Cow, sync::Arc};
 
 use alula_fields::{
-    Decimal, FieldSection, Head, Hole as Gap, KnownName, Limits, Method, OutBuf, RequestHead, StreamKey,
+    Decimal, FieldSection, Head, Hole as Gap, IntoName, KnownName, Limits, Method, OutBuf, RequestHead,
+    StreamKey,
 };
 use alula_net::{self as net, Error, Machine, Refusal, Version, h1};
 
@@ -53,13 +54,16 @@ struct Parts {
     holes: Vec<String>,
 }
 
-/// What is given with one call.
-#[derive(Clone, Copy, Default)]
+/// What is given with one call. Small, since calls are moved about while they are built.
 pub(crate) struct Given<'a> {
-    path: Option<&'a str>,
+    path: Option<Cow<'a, str>>,
     values: [Option<&'a [u8]>; HOLES_MAX],
-    length: Option<u64>,
+    /// Or [`UNSTATED`].
+    length: u64,
 }
+
+/// No content is so long.
+const UNSTATED: u64 = u64::MAX;
 
 impl Prepare {
     pub(crate) fn made_of(&self) -> MadeOf<'_> {
@@ -70,7 +74,7 @@ impl Prepare {
         client: &Client,
         origin: Arc<Origin>,
         user: Option<Credentials>,
-        method: Method<'_>,
+        method: String,
         path: &str,
     ) -> Self {
         let (method, path) = (method.as_str().to_owned(), path.to_owned());
@@ -82,7 +86,8 @@ impl Prepare {
     ///
     /// # Errors
     /// The name or the value is not valid; nothing is added then.
-    pub fn field(mut self, name: &str, value: &[u8]) -> Result<Self, Error> {
+    #[doc(alias = "header")]
+    pub fn field<'n>(mut self, name: impl IntoName<'n>, value: impl AsRef<[u8]>) -> Result<Self, Error> {
         self.parts.fields.append(name, value)?;
         Ok(self)
     }
@@ -190,8 +195,8 @@ impl Prepared {
         &self.plan.made_of.method
     }
 
-    pub(crate) fn path<'a>(&'a self, given: &Given<'a>) -> &'a str {
-        given.path.unwrap_or(&self.plan.made_of.path)
+    pub(crate) fn path<'g>(&'g self, given: &'g Given<'_>) -> &'g str {
+        given.path.as_deref().unwrap_or(&self.plan.made_of.path)
     }
 
     /// The same request, built step by step in `head`. No length is stated yet.
@@ -202,8 +207,15 @@ impl Prepared {
         for (name, value) in holes.iter().zip(given.values) {
             head.fields.append(&**name, value.unwrap_or_default())?;
         }
-        let (origin, path) = (self.origin.clone(), Path::Given(self.path(given)));
-        Ok(Plain { head: Some(head), ..Plain::new(origin, method, path) })
+        let path = match &given.path {
+            Some(Cow::Owned(path)) => Path::Owned(path.clone()),
+            Some(Cow::Borrowed(path)) => Path::Given(path),
+            None => Path::Given(&self.plan.made_of.path),
+        };
+        Ok(Plain {
+            head: Some(head),
+            ..Plain::new(self.origin.clone(), Cow::Borrowed(method.as_str()), path)
+        })
     }
 
     pub(crate) fn send(
@@ -235,14 +247,15 @@ impl Prepared {
         given: &Given<'_>,
         then: impl FnOnce(&net::Prepared, &[&[u8]]) -> Result<T, Refusal>,
     ) -> Result<T, Refusal> {
-        let form = &self.plan.forms[usize::from(given.path.is_some())][usize::from(given.length.is_some())];
-        if given.path.is_none() && given.length.is_none() && self.plan.made_of.holes.is_empty() {
+        let length = Some(given.length).filter(|length| *length != UNSTATED);
+        let form = &self.plan.forms[usize::from(given.path.is_some())][usize::from(length.is_some())];
+        if given.path.is_none() && length.is_none() && self.plan.made_of.holes.is_empty() {
             return then(form, &[]);
         }
-        let length = given.length.map(Decimal::of);
+        let length = length.map(Decimal::of);
         let mut values: [&[u8]; HOLES_MAX + 2] = [&[]; HOLES_MAX + 2];
         let mut count = 0;
-        let path = given.path.map(str::as_bytes);
+        let path = given.path.as_deref().map(str::as_bytes);
         let fields = given.values[..self.plan.made_of.holes.len()].iter().copied();
         for value in
             path.into_iter().map(Some).chain(fields).chain(length.as_ref().map(|it| Some(it.as_bytes())))
@@ -254,8 +267,14 @@ impl Prepared {
     }
 }
 
+impl Default for Given<'_> {
+    fn default() -> Self {
+        Self { path: None, values: [None; HOLES_MAX], length: UNSTATED }
+    }
+}
+
 impl<'a> Given<'a> {
-    pub(crate) fn path(&mut self, path: &'a str) {
+    pub(crate) fn path(&mut self, path: Cow<'a, str>) {
         self.path = Some(path);
     }
 
@@ -264,6 +283,6 @@ impl<'a> Given<'a> {
     }
 
     pub(crate) fn length(&mut self, length: u64) {
-        self.length = Some(length);
+        self.length = length;
     }
 }

@@ -26,6 +26,7 @@ impl Response {
     /// # Ok(())
     /// # }
     /// ```
+    #[doc(alias = "url")]
     pub fn final_url(&self) -> Option<&str> {
         self.redirected.as_ref().map(|redirected| &*redirected.url)
     }

@@ -1,6 +1,6 @@
 //! One request: what is sent, plain or prepared.
 
-use std::sync::Arc;
+use std::{borrow::Cow, sync::Arc};
 
 use alula_fields::{Decimal, FieldSection, Head, KnownName, Limits, Method, OutBuf, RequestHead, StreamKey};
 use alula_net::{Asked, Error, Machine, Noted, Refusal, Speaks, Version, h1};
@@ -18,7 +18,7 @@ pub(crate) enum Request<'a> {
 
 pub(crate) struct Plain<'a> {
     pub(crate) origin: Arc<Origin>,
-    pub(crate) method: &'a str,
+    pub(crate) method: Cow<'a, str>,
     pub(crate) path: Path<'a>,
     /// The protocol of an extended CONNECT.
     pub(crate) protocol: Option<&'a str>,
@@ -41,7 +41,7 @@ impl Request<'_> {
     /// The method, as it is sent.
     pub(crate) fn method(&self) -> &str {
         match self {
-            Self::Plain(plain) => plain.method,
+            Self::Plain(plain) => &plain.method,
             Self::Prepared(prepared, _) => prepared.method(),
             Self::None => "",
         }
@@ -82,7 +82,7 @@ impl Request<'_> {
     /// Whether sending it twice is as good as sending it once (RFC 9110 §9.2.2).
     pub(crate) fn is_idempotent(&self) -> bool {
         match self {
-            Self::Plain(plain) => Method::parse(plain.method).is_ok_and(Method::is_idempotent),
+            Self::Plain(plain) => Method::parse(&plain.method).is_ok_and(Method::is_idempotent),
             Self::Prepared(prepared, _) => prepared.is_idempotent(),
             Self::None => false,
         }
@@ -171,7 +171,7 @@ impl<'a> Request<'a> {
 }
 
 impl<'a> Plain<'a> {
-    pub(crate) fn new(origin: Arc<Origin>, method: &'a str, path: Path<'a>) -> Self {
+    pub(crate) fn new(origin: Arc<Origin>, method: Cow<'a, str>, path: Path<'a>) -> Self {
         Self {
             origin,
             method,
@@ -202,7 +202,7 @@ impl<'a> Plain<'a> {
     fn with_head<T>(&self, then: impl FnOnce(&RequestHead<'_>) -> T) -> T {
         let none = FieldSection::new();
         let head = RequestHead {
-            method: self.method,
+            method: &self.method,
             scheme: self.origin.scheme,
             authority: &self.origin.authority,
             path: self.path.as_str(),

@@ -56,6 +56,7 @@ impl Response {
     }
 
     /// The fields, in the order of arrival.
+    #[doc(alias = "headers")]
     pub fn fields(&self) -> &FieldSection {
         self.head.as_ref().map_or(&NO_FIELDS, |head| &head.fields)
     }

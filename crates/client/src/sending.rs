@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use alula_fields::{OutBuf, StreamKey};
+use alula_fields::{FieldSection, OutBuf, StreamKey};
 use alula_net::{BodyWriter, Cause, Conn, Deadlines, Error, Machine, Phase, Received, Refusal, Stream};
 use tokio::time::Instant;
 
@@ -34,8 +34,9 @@ impl Call<'_> {
     ///
     /// # Errors
     /// As [`Self::send`].
-    pub async fn send_body(mut self, content: &[u8]) -> Result<Response, Error> {
-        self.tell(Some(content)).await
+    #[doc(alias = "body")]
+    pub async fn send_body(mut self, content: impl AsRef<[u8]>) -> Result<Response, Error> {
+        self.tell(Some(content.as_ref())).await
     }
 
     /// Sends the head of the request; its content follows through the writer, the response may come before that ends.

@@ -11,13 +11,13 @@ use crate::{FieldError, octets};
 /// [`parse_folded`](Self::parse_folded) is for text that people write.
 ///
 /// ```
-/// use alula_fields::Method;
+/// use alula::Method;
 ///
 /// assert_eq!(Method::parse("GET")?, Method::Get);
 /// assert_eq!(Method::parse("get")?, Method::Other("get"));
 /// assert_eq!(Method::parse_folded("get")?, Method::Get);
 /// assert!(Method::Get.is_safe() && !Method::Post.is_idempotent());
-/// # Ok::<(), alula_fields::FieldError>(())
+/// # Ok::<(), alula::FieldError>(())
 /// ```
 #[derive(Copy, Clone, Eq, PartialEq, Hash)]
 #[non_exhaustive]
@@ -63,10 +63,16 @@ impl<'a> Method<'a> {
     /// When the text is no token.
     #[inline]
     pub fn parse(text: &'a str) -> Result<Self, FieldError> {
-        match STANDARD.iter().find(|method| method.as_str() == text) {
-            Some(method) => Ok(*method),
+        match Self::standard(text) {
+            Some(method) => Ok(method),
             None => Self::other(text),
         }
+    }
+
+    /// Returns the standard method spelled exactly so, if there is one; it borrows nothing.
+    #[inline]
+    pub fn standard(text: &str) -> Option<Method<'static>> {
+        STANDARD.into_iter().find(|method| method.as_str() == text)
     }
 
     /// The method in any case: `get` is `GET`. Methods that are not standard stay as they are; copies nothing.
@@ -132,6 +138,13 @@ impl<'a> Method<'a> {
                 octets::TOKEN,
             )),
         }
+    }
+}
+
+/// The method as it is sent.
+impl AsRef<str> for Method<'_> {
+    fn as_ref(&self) -> &str {
+        self.as_str()
     }
 }
 

@@ -161,6 +161,20 @@ impl FieldSection {
         self.iter().find(|field| is_named(field, name)).map(|field| field.value())
     }
 
+    /// The first value of this name as text, if it is UTF-8.
+    ///
+    /// ```
+    /// use alula::FieldSection;
+    ///
+    /// let section = FieldSection::from_pairs([("location", "/there")])?;
+    /// assert_eq!(section.text("Location"), Some("/there"));
+    /// # Ok::<(), alula::FieldError>(())
+    /// ```
+    #[inline]
+    pub fn text<'n>(&self, name: impl IntoName<'n>) -> Option<&str> {
+        core::str::from_utf8(self.get(name)?).ok()
+    }
+
     /// Every value of this name, in order.
     #[inline]
     pub fn get_all<'s, 'n, N: IntoName<'n>>(&'s self, name: N) -> impl Iterator<Item = &'s [u8]> + Clone {

@@ -29,8 +29,8 @@ impl BodyWriter {
     ///
     /// # Errors
     /// The stream was reset, the connection broke or a deadline passed.
-    pub async fn write(&mut self, data: &[u8]) -> Result<(), Error> {
-        self.hand_on(data, false).await
+    pub async fn write(&mut self, data: impl AsRef<[u8]>) -> Result<(), Error> {
+        self.hand_on(data.as_ref(), false).await
     }
 
     /// Waits until there is room for content in the peer's windows and in the output, and returns the octets that
@@ -75,15 +75,15 @@ impl BodyWriter {
     /// # Errors
     /// As [`Self::write`].
     pub async fn finish(self) -> Result<Sent, Error> {
-        self.finish_content(&[]).await
+        self.finish_content([]).await
     }
 
     /// Sends `data` and ends the message with it.
     ///
     /// # Errors
     /// As [`Self::write`].
-    pub async fn finish_content(mut self, data: &[u8]) -> Result<Sent, Error> {
-        self.hand_on(data, true).await?;
+    pub async fn finish_content(mut self, data: impl AsRef<[u8]>) -> Result<Sent, Error> {
+        self.hand_on(data.as_ref(), true).await?;
         Ok(Sent::whole())
     }
 

@@ -38,6 +38,7 @@ impl Exchange {
     }
 
     /// The peer's address.
+    #[doc(alias = "remote_addr")]
     pub fn peer(&self) -> SocketAddr {
         self.responder.peer()
     }
@@ -137,6 +138,7 @@ impl Request {
     }
 
     /// The fields, in the order of arrival.
+    #[doc(alias = "headers")]
     pub fn fields(&self) -> &FieldSection {
         &self.head.fields
     }

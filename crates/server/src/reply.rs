@@ -118,7 +118,8 @@ fn was_sent() -> Error {
 }
 
 impl Reply {
-    /// Adds a field.
+    /// Adds a field, its value octets or text.
+    #[doc(alias = "header")]
     #[inline]
     pub fn field<'n>(mut self, name: impl IntoName<'n>, value: impl AsRef<[u8]>) -> Self {
         self.add(name, value);
@@ -148,7 +149,9 @@ impl Reply {
     ///
     /// # Errors
     /// A field was not valid, the stream was reset or the connection broke.
-    pub async fn send(mut self, content: &[u8]) -> Result<Sent, Error> {
+    #[doc(alias = "body")]
+    pub async fn send(mut self, content: impl AsRef<[u8]>) -> Result<Sent, Error> {
+        let content = content.as_ref();
         let has_none = matches!(self.status.code(), 204 | 304);
         let fields = self.fields_mut();
         if !has_none && !fields.contains(KnownName::CONTENT_LENGTH) {

@@ -1,6 +1,6 @@
 //! One request on its way, for callers that wait.
 
-use std::{borrow::Borrow, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 use alula_fields::IntoName;
 
@@ -9,7 +9,7 @@ use super::{
     response::{PendingResponse, Response},
     writer::BodyWriter,
 };
-use crate::{Content, Error, Hole, Multipart, Retries};
+use crate::{Content, Error, Hole, IntoPairs, IntoText, Multipart, Retries};
 
 /// A request being built. The first mistake made on the way is kept and reported when it is sent.
 #[must_use = "a call does nothing until it is sent"]
@@ -34,7 +34,7 @@ impl<'a> Call<'a> {
     }
 
     /// Asks for another path (and query) of the same origin.
-    pub fn path(self, path: &'a str) -> Self {
+    pub fn path(self, path: impl IntoText<'a>) -> Self {
         self.with(|call| call.path(path))
     }
 
@@ -43,17 +43,19 @@ impl<'a> Call<'a> {
         self.with(|call| call.protocol(protocol))
     }
 
-    /// Fills a hole of a prepared request.
-    pub fn set(self, hole: Hole, value: &'a [u8]) -> Self {
+    /// Fills a hole of a prepared request, with octets or text.
+    pub fn set(self, hole: Hole, value: &'a (impl AsRef<[u8]> + ?Sized)) -> Self {
         self.with(|call| call.set(hole, value))
     }
 
-    /// Adds a field. A prepared request takes none: its fields are in the plan.
+    /// Adds a field, its value octets or text. A prepared request takes none: its fields are in the plan.
+    #[doc(alias = "header")]
     pub fn field<'n>(self, name: impl IntoName<'n>, value: impl AsRef<[u8]>) -> Self {
         self.with(|call| call.field(name, value))
     }
 
     /// How long the call may take in all, to the last octet of the response.
+    #[doc(alias = "timeout")]
     pub fn deadline(self, after: Duration) -> Self {
         self.with(|call| call.deadline(after))
     }
@@ -69,20 +71,12 @@ impl<'a> Call<'a> {
     }
 
     /// Adds pairs to the query of the URL.
-    pub fn query<K, V>(self, pairs: impl IntoIterator<Item: Borrow<(K, V)>>) -> Self
-    where
-        K: AsRef<str>,
-        V: AsRef<str>,
-    {
+    pub fn query<Kind>(self, pairs: impl IntoPairs<Kind>) -> Self {
         self.with(|call| call.query(pairs))
     }
 
     /// Gives the request a form of pairs as content.
-    pub fn form<K, V>(self, pairs: impl IntoIterator<Item: Borrow<(K, V)>>) -> Self
-    where
-        K: AsRef<str>,
-        V: AsRef<str>,
-    {
+    pub fn form<Kind>(self, pairs: impl IntoPairs<Kind>) -> Self {
         self.with(|call| call.form(pairs))
     }
 
@@ -92,6 +86,7 @@ impl<'a> Call<'a> {
     }
 
     /// Gives the request content that is made or read while it is sent.
+    #[doc(alias = "body")]
     pub fn content(self, content: Content) -> Self {
         self.with(|call| call.content(content))
     }
@@ -140,7 +135,8 @@ impl<'a> Call<'a> {
     ///
     /// # Errors
     /// As [`Self::send`].
-    pub fn send_body(self, content: &[u8]) -> Result<Response, Error> {
+    #[doc(alias = "body")]
+    pub fn send_body(self, content: impl AsRef<[u8]>) -> Result<Response, Error> {
         let response = self.driver.wait_for_call(self.call.send_body(content))?;
         Ok(Response::new(self.driver, response))
     }

@@ -2,10 +2,8 @@
 
 use std::sync::Arc;
 
-use alula_fields::Method;
-
 use super::{call::Call, driver::Driver};
-use crate::{ClientBuilder, Error, Ledger, Prepare, Prepared};
+use crate::{ClientBuilder, Error, IntoMethod, IntoUrl, Ledger, Prepare, Prepared};
 
 /// An HTTP client whose calls wait. Cloning it is cheap; clones share connections and runtime, on as many threads as you like.
 ///
@@ -46,40 +44,46 @@ impl Client {
     /// GET this URL (RFC 9110 §9.3.1).
     ///
     /// Allocates nothing once warm when the URL begins with an origin used before, written the same way.
-    pub fn get<'a>(&'a self, url: &'a str) -> Call<'a> {
+    pub fn get<'a>(&'a self, url: impl IntoUrl<'a>) -> Call<'a> {
         self.request("GET", url)
     }
 
     /// HEAD this URL (RFC 9110 §9.3.2).
-    pub fn head<'a>(&'a self, url: &'a str) -> Call<'a> {
+    pub fn head<'a>(&'a self, url: impl IntoUrl<'a>) -> Call<'a> {
         self.request("HEAD", url)
     }
 
     /// POST to this URL (RFC 9110 §9.3.3).
-    pub fn post<'a>(&'a self, url: &'a str) -> Call<'a> {
+    pub fn post<'a>(&'a self, url: impl IntoUrl<'a>) -> Call<'a> {
         self.request("POST", url)
     }
 
     /// PUT to this URL (RFC 9110 §9.3.4).
-    pub fn put<'a>(&'a self, url: &'a str) -> Call<'a> {
+    pub fn put<'a>(&'a self, url: impl IntoUrl<'a>) -> Call<'a> {
         self.request("PUT", url)
     }
 
+    /// PATCH this URL (RFC 5789 §2).
+    pub fn patch<'a>(&'a self, url: impl IntoUrl<'a>) -> Call<'a> {
+        self.request("PATCH", url)
+    }
+
     /// DELETE this URL (RFC 9110 §9.3.5).
-    pub fn delete<'a>(&'a self, url: &'a str) -> Call<'a> {
+    pub fn delete<'a>(&'a self, url: impl IntoUrl<'a>) -> Call<'a> {
         self.request("DELETE", url)
     }
 
-    /// Any method on this URL; it is sent as it is spelled. A method that is no token is reported by `send`.
-    pub fn request<'a>(&'a self, method: &'a str, url: &'a str) -> Call<'a> {
+    /// Any method on this URL, by its type or its name; it is sent as it is spelled (RFC 9110 §9.1). A method that is no token is
+    /// reported by `send`.
+    pub fn request<'a>(&'a self, method: impl IntoMethod<'a>, url: impl IntoUrl<'a>) -> Call<'a> {
         Call::new(&self.driver, self.driver.client().request(method, url))
     }
 
     /// A request to be checked and planned once, then sent often.
     ///
     /// # Errors
-    /// The URL cannot be used.
-    pub fn prepare(&self, method: Method<'_>, url: &str) -> Result<Prepare, Error> {
+    /// The URL cannot be used. A method that is no token is reported by [`build`](Prepare::build).
+    pub fn prepare<'a>(&self, method: impl IntoMethod<'a>, url: impl IntoUrl<'a>) -> Result<Prepare, Error> {
         self.driver.client().prepare(method, url)
     }
 

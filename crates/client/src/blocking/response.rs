@@ -38,6 +38,7 @@ impl Response {
     }
 
     /// The fields, in the order of arrival.
+    #[doc(alias = "headers")]
     pub fn fields(&self) -> &FieldSection {
         self.response().fields()
     }
@@ -93,6 +94,7 @@ impl Response {
     ///
     /// # Errors
     /// The status is another. The error holds the response.
+    #[doc(alias = "error_for_status")]
     pub fn success(self) -> Result<Self, StatusError<Self>> {
         match self.status_error() {
             None => Ok(self),
@@ -105,6 +107,7 @@ impl Response {
     /// # Errors
     /// As [`Response::read_to_end`](crate::Response::read_to_end); and [`Cause::Usage`](crate::Cause::Usage) inside of a tokio
     /// runtime.
+    #[doc(alias = "bytes")]
     pub fn read_to_end(&mut self, octets_max: usize) -> Result<Vec<u8>, Error> {
         let (driver, response) = self.parts();
         driver.wait(response.read_to_end(octets_max))

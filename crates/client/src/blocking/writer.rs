@@ -30,14 +30,14 @@ impl BodyWriter {
     /// The stream was reset, the connection broke or a deadline passed; and [`Cause::Usage`](crate::Cause::Usage) inside of a
     /// tokio runtime.
     pub fn finish(self) -> Result<Sent, Error> {
-        self.finish_content(&[])
+        self.finish_content([])
     }
 
     /// Sends `data` and ends the message with it.
     ///
     /// # Errors
     /// As [`Self::finish`].
-    pub fn finish_content(mut self, data: &[u8]) -> Result<Sent, Error> {
+    pub fn finish_content(mut self, data: impl AsRef<[u8]>) -> Result<Sent, Error> {
         let writer = self.writer.take().ok_or_else(|| Error::usage(ENDED))?;
         self.driver.wait(writer.finish_content(data))
     }

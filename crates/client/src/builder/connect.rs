@@ -71,6 +71,7 @@ impl Connecting {
 
 impl ClientBuilder {
     /// How long opening a connection may take, from looking up the host to the end of TLS; 10 seconds unless set.
+    #[doc(alias = "connect_timeout")]
     #[must_use]
     pub fn connect_deadline(mut self, after: Duration) -> Self {
         self.settings.connect.deadline = after;
@@ -101,6 +102,7 @@ impl ClientBuilder {
 
     /// Sets how long a connection is silent before the system sends TCP keep-alive probes, and the time between them; `None`
     /// sends none. Default 15 s. It holds for connections over TCP that the client dials itself, to proxies as well.
+    #[doc(alias = "tcp_keepalive")]
     #[must_use]
     pub fn tcp_keep_alive(mut self, after: Option<Duration>) -> Self {
         self.settings.connect.tcp_keep_alive = after;
@@ -108,6 +110,7 @@ impl ClientBuilder {
     }
 
     /// Looks up hosts with this; with [`SystemResolver`](crate::SystemResolver) unless set.
+    #[doc(alias = "dns_resolver")]
     #[must_use]
     pub fn resolver(mut self, resolver: impl Resolve + 'static) -> Self {
         self.settings.connect.resolver.ask(Arc::new(resolver));
@@ -196,6 +199,7 @@ impl ClientBuilder {
     }
 
     /// Trusts any certificate: what is sent can be read and changed by anyone on the way. For tests only.
+    #[doc(alias = "danger_accept_invalid_certs")]
     #[must_use]
     pub fn trust_anything(mut self) -> Self {
         self.settings.connect.trust.trust_anything();
@@ -216,6 +220,7 @@ impl ClientBuilder {
     /// # Errors
     /// A text holds nothing of the kind, or what cannot be read. That the key is not the certificate's is told by the first
     /// call over TLS.
+    #[doc(alias = "identity")]
     pub fn identity_pem(mut self, chain: &[u8], key: &[u8]) -> Result<Self, Error> {
         self.settings.connect.trust.show_pem(chain, key)?;
         Ok(self)

@@ -63,6 +63,7 @@ impl ClientBuilder {
     }
 
     /// How long a call may take from its start to the end of its content; without bound unless set.
+    #[doc(alias = "timeout")]
     #[must_use]
     pub fn deadline(mut self, after: Duration) -> Self {
         self.settings.deadlines.total = Some(after);
@@ -74,6 +75,7 @@ impl ClientBuilder {
     ///
     /// It is looked at four times within that time, so it may be a quarter more. The call then fails in
     /// [`Phase::Send`](crate::Phase::Send) or [`Phase::Content`](crate::Phase::Content).
+    #[doc(alias = "read_timeout")]
     #[must_use]
     pub fn idle_deadline(mut self, after: Duration) -> Self {
         self.settings.deadlines.idle = Some(after);

@@ -47,6 +47,7 @@ impl ClientBuilder {
     /// # Ok(())
     /// # }
     /// ```
+    #[doc(alias("gzip", "brotli", "zstd", "deflate"))]
     #[must_use]
     pub fn decompress(mut self, on: bool) -> Self {
         self.settings.decoding.on = on;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use alula_fields::FieldSection;
+use alula_fields::{FieldSection, IntoName, KnownName};
 use alula_net::Error;
 
 use super::ClientBuilder;
@@ -73,6 +73,7 @@ impl ClientBuilder {
     /// # Ok(())
     /// # }
     /// ```
+    #[doc(alias = "redirect")]
     #[must_use]
     pub fn redirects(mut self, max: u16) -> Self {
         self.settings.policy.redirects.max = max;

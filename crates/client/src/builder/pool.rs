@@ -82,6 +82,7 @@ impl ClientBuilder {
 
     /// How many connections of HTTP/1.1 to one origin are kept that no request uses; 100 unless set. When there is one more,
     /// the one that was not used for longest is closed.
+    #[doc(alias = "pool_max_idle_per_host")]
     #[must_use]
     pub fn idle_max(mut self, connections: usize) -> Self {
         self.settings.pool.idle_max = connections;
@@ -100,6 +101,7 @@ impl ClientBuilder {
     /// # Ok(())
     /// # }
     /// ```
+    #[doc(alias = "pool_idle_timeout")]
     #[must_use]
     pub fn idle_timeout(mut self, after: Duration) -> Self {
         self.settings.pool.idle_timeout = after;

@@ -88,6 +88,7 @@ impl Proxy {
     ///
     /// # Errors
     /// SOCKS knows names and passwords of 1 to 255 octets only (RFC 1929 §2), HTTP no names with a colon (RFC 7617 §2).
+    #[doc(alias = "basic_auth")]
     pub fn credentials(mut self, user: &str, password: &str) -> Result<Self, Error> {
         let credentials = Credentials { user: user.to_owned(), password: password.to_owned() };
         let server = (*self.server).clone().with(credentials).map_err(Error::usage)?;
@@ -98,6 +99,7 @@ impl Proxy {
     /// Hosts that are connected to without this proxy, separated by commas or spaces, as in the environment's `no_proxy`:
     /// a domain with or without a leading dot stands for itself and those below it, an address for itself, `10.0.0.0/8` for
     /// a network, `*` for all; a port may follow after a colon. What is none of these stands for nothing.
+    #[doc(alias = "no_proxy")]
     #[must_use]
     pub fn except(mut self, hosts: &str) -> Self {
         self.except = Exceptions::of(hosts);

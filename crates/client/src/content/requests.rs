@@ -1,39 +1,38 @@
 //! What a call is told to carry, and to ask.
 
-use std::{borrow::Borrow, path::PathBuf};
+use std::{fmt, path::PathBuf};
 
 use alula_net::Error;
-use url::form_urlencoded::Serializer;
 
-use super::{Content, Given, Multipart};
+use super::{Content, Given, IntoPairs, Multipart, urlencoded::Encoder};
 use crate::{Call, Response, request::Request};
 
 impl Call<'_> {
-    /// Appends these names and values to the query of the URL, as forms have them: a space becomes `+`, and all but letters,
-    /// digits and `*-._` is percent-encoded. What the URL has already stays as it is. Allocates.
+    /// Appends these [names and values](IntoPairs) to the query of the URL, as forms have them: a space becomes `+`, and all but
+    /// letters, digits and `*-._` is percent-encoded. What the URL has already stays as it is. Allocates for the URL.
     ///
     /// A prepared request takes none: its query comes with its [path](Self::path).
     ///
     /// ```no_run
-    /// # async fn main_() -> Result<(), alula_client::Error> {
-    /// # let client = alula_client::Client::new()?;
-    /// let found = client.get("https://example.com/search").query([("q", "a & b"), ("page", "2")]).send().await?;
+    /// # async fn main_() -> Result<(), alula::Error> {
+    /// # let client = alula::Client::new()?;
+    /// let found = client.get("https://example.com/search").query((("q", "a & b"), ("page", 2))).send().await?;
+    /// let listed = client.get("https://example.com/list").query([("page", 2), ("size", 50)]).send().await?;
     /// # Ok(())
     /// # }
     /// ```
-    pub fn query<K, V>(mut self, pairs: impl IntoIterator<Item: Borrow<(K, V)>>) -> Self
-    where
-        K: AsRef<str>,
-        V: AsRef<str>,
-    {
-        let query = urlencoded(pairs);
+    pub fn query<Kind>(mut self, pairs: impl IntoPairs<Kind>) -> Self {
+        let mut shown = Ok(());
         match &mut self.request {
-            Request::Plain(plain) if !query.is_empty() => plain.path.push_query(&query),
+            Request::Plain(plain) => {
+                plain.path.change(|path| shown = pairs.encode(&mut Encoder::of_path(path)));
+            }
             Request::Prepared(..) => {
                 self.note(Error::usage("a prepared request takes no query: give it a path"));
             }
-            Request::Plain(_) | Request::None => {}
+            Request::None => {}
         }
+        self.note_unshown(shown);
         self
     }
 
@@ -41,6 +40,7 @@ impl Call<'_> {
     ///
     /// The response may come while content is still sent: it is handed over then, and a task sends the rest until the response
     /// is whole or dropped. A prepared request does not take the content's media type: it has its own fields.
+    #[doc(alias = "body")]
     pub fn content(mut self, mut content: Content) -> Self {
         match content.mistake.take() {
             Some(mistake) => self.note(mistake),
@@ -49,22 +49,27 @@ impl Call<'_> {
         self
     }
 
-    /// Gives the request a form as content, as browsers send it: `application/x-www-form-urlencoded`. Allocates.
+    /// Gives the request a form of [names and values](IntoPairs) as content, as browsers send it:
+    /// `application/x-www-form-urlencoded`. Allocates.
     ///
     /// ```no_run
-    /// # async fn main_() -> Result<(), alula_client::Error> {
-    /// # let client = alula_client::Client::new()?;
+    /// # async fn main_() -> Result<(), alula::Error> {
+    /// # let client = alula::Client::new()?;
     /// let response = client.post("https://example.com/login").form([("user", "me"), ("word", "pass")]).send().await?;
     /// # Ok(())
     /// # }
     /// ```
-    pub fn form<K, V>(self, pairs: impl IntoIterator<Item: Borrow<(K, V)>>) -> Self
-    where
-        K: AsRef<str>,
-        V: AsRef<str>,
-    {
-        let form = Content::bytes(urlencoded(pairs)).media_type("application/x-www-form-urlencoded");
-        self.content(form)
+    pub fn form<Kind>(mut self, pairs: impl IntoPairs<Kind>) -> Self {
+        let mut form = String::new();
+        let shown = pairs.encode(&mut Encoder::of_form(&mut form));
+        self.note_unshown(shown);
+        self.content(Content::bytes(form).media_type("application/x-www-form-urlencoded"))
+    }
+
+    fn note_unshown(&mut self, shown: fmt::Result) {
+        if shown.is_err() {
+            self.note(Error::usage("a name or a value failed to display itself"));
+        }
     }
 
     /// Gives the request a form of many parts as content (RFC 7578); see [`Multipart`].
@@ -79,8 +84,4 @@ impl Call<'_> {
     pub async fn send_file(self, path: impl Into<PathBuf>) -> Result<Response, Error> {
         self.content(Content::file(path)).send().await
     }
-}
-
-fn urlencoded<K: AsRef<str>, V: AsRef<str>>(pairs: impl IntoIterator<Item: Borrow<(K, V)>>) -> String {
-    Serializer::new(String::new()).extend_pairs(pairs).finish()
 }

@@ -33,6 +33,7 @@ impl Response {
     /// # Ok(())
     /// # }
     /// ```
+    #[doc(alias = "error_for_status")]
     pub fn success(self) -> Result<Self, StatusError> {
         match self.status_error() {
             None => Ok(self),

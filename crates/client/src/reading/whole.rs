@@ -24,6 +24,7 @@ impl Response {
     /// # Ok(())
     /// # }
     /// ```
+    #[doc(alias = "bytes")]
     pub async fn read_to_end(&mut self, octets_max: usize) -> Result<Vec<u8>, Error> {
         let announced = self.announced(octets_max)?;
         let mut content = Vec::with_capacity(announced.min(ANNOUNCED_OCTETS_MAX));

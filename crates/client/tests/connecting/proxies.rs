@@ -49,13 +49,17 @@ async fn requests_in_clear_text_are_sent_to_the_proxy() {
         client.prepare(alula_fields::Method::Get, "http://a.example/again").unwrap().build().unwrap();
     client.call(&prepared).send().await.unwrap();
     let heads: Vec<_> = heads.take().iter().map(|head| head.to_ascii_lowercase()).collect();
-    let authorization = "proxy-authorization: basic dxnlcjpzzwnyzxq=\r\n";
+    let rest = concat!(
+        "user-agent: alula/",
+        env!("CARGO_PKG_VERSION"),
+        "\r\nproxy-authorization: basic dxnlcjpzzwnyzxq=\r\n\r\n"
+    );
     assert_eq!(
         heads,
         [
-            format!("get http://a.example/path?query http/1.1\r\nhost: a.example\r\n{authorization}\r\n"),
-            format!("get http://a.example:8080/ http/1.1\r\nhost: a.example:8080\r\n{authorization}\r\n"),
-            format!("get http://a.example/again http/1.1\r\nhost: a.example\r\n{authorization}\r\n"),
+            format!("get http://a.example/path?query http/1.1\r\nhost: a.example\r\n{rest}"),
+            format!("get http://a.example:8080/ http/1.1\r\nhost: a.example:8080\r\n{rest}"),
+            format!("get http://a.example/again http/1.1\r\nhost: a.example\r\n{rest}"),
         ]
     );
 }
