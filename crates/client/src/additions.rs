@@ -14,6 +14,23 @@ impl Call<'_> {
         if std::mem::take(&mut self.parts.is_incomplete) { self.add_all() } else { Ok(()) }
     }
 
+    /// Gives a request with fields of its own the client's `user-agent` unless it has one, and notes a host among them. One that
+    /// has no fields is sent with [`UserAgent::alone`](crate::user_agent::UserAgent::alone).
+    #[inline]
+    pub(crate) fn settle(&mut self) -> Result<(), Error> {
+        let Request::Plain(plain) = &mut self.request else { return Ok(()) };
+        let Some(head) = &mut plain.head else { return Ok(()) };
+        let (mut has_agent, mut has_host) = (false, false);
+        for name in head.fields.iter().filter_map(|field| field.known()) {
+            has_agent |= name == KnownName::USER_AGENT;
+            has_host |= name == KnownName::HOST;
+        }
+        if !has_agent {
+            self.client.settings().policy.user_agent.add_to(&mut head.fields);
+        }
+        if has_host { plain.take_host() } else { Ok(()) }
+    }
+
     #[cold]
     fn add_all(&mut self) -> Result<(), Error> {
         let policy = &self.client.settings().policy;

@@ -175,6 +175,7 @@ impl Call<'_> {
         if step.method == redirects::Method::Get {
             plain.method = Cow::Borrowed("GET");
         }
+        plain.host = plain.host.take().filter(|_| !leaves);
         plain.origin = origin;
         plain.path = path;
         #[cfg(feature = "cookies")]

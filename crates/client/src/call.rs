@@ -17,6 +17,12 @@ use crate::{
 };
 
 /// A request being built. The first mistake made on the way is kept and reported when it is sent.
+///
+/// # Hosts
+/// A field `host` says whom the request is for, in place of the authority of its URL (RFC 9110 §7.2): HTTP/1.1 sends it first,
+/// HTTP/2 as `:authority`. All else stays the URL's: the connection, the name that TLS is for and checks, cookies and credentials. A
+/// redirect to another origin drops it. Refused are what is no host and port, several hosts, another host for CONNECT, and one for
+/// `http://` URLs that a proxy is asked for, which takes the host from the URL (RFC 9112 §3.2.2).
 #[must_use = "a call does nothing until it is sent"]
 pub struct Call<'a> {
     pub(crate) client: &'a Client,
@@ -128,7 +134,10 @@ impl<'a> Call<'a> {
         self
     }
 
-    /// Adds a field. A prepared request takes none: its fields are in the plan.
+    /// Adds a field, its value octets or text. A prepared request takes none: its fields are in the plan.
+    ///
+    /// A `host` takes the place of the URL's, in HTTP/2 as `:authority`; see [the type](Self#hosts).
+    #[doc(alias = "header")]
     #[inline]
     pub fn field<'n>(mut self, name: impl IntoName<'n>, value: impl AsRef<[u8]>) -> Self {
         self.add(name, value);

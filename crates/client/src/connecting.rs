@@ -127,6 +127,11 @@ impl Route {
         self.then.speaks
     }
 
+    /// Returns true if requests are sent to a proxy, which sends them on.
+    pub(crate) fn asks_proxy(&self) -> bool {
+        self.through.as_ref().is_some_and(Through::takes_requests)
+    }
+
     /// Opens a connection and spawns its standby task on the current runtime.
     ///
     /// # Errors

@@ -28,6 +28,7 @@ mod decoding;
 #[cfg(feature = "fuzzing")]
 #[doc(hidden)]
 pub mod fuzzing;
+mod host;
 mod interim;
 mod location;
 mod method_text;
@@ -57,6 +58,7 @@ mod timing;
 #[cfg(feature = "tls")]
 mod trust;
 mod url_text;
+mod user_agent;
 mod watching;
 
 #[cfg(feature = "tls")]

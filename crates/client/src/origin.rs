@@ -59,6 +59,11 @@ impl Origin {
         self.route.speaks()
     }
 
+    /// Returns true if requests are sent to a proxy, with the authority in their target (RFC 9112 §3.2.2).
+    pub(crate) fn asks_proxy(&self) -> bool {
+        self.route.asks_proxy()
+    }
+
     /// Whether this is that origin (RFC 9110 §4.3.1).
     pub(crate) fn is_same_as(&self, other: &Self) -> bool {
         self.scheme == other.scheme && self.authority == other.authority

@@ -8,7 +8,9 @@ use alula_fields::{
 };
 use alula_net::{self as net, Error, Machine, Refusal, Version, h1};
 
-use crate::{Client, auth::Credentials, client::Path, origin::Origin, request::Plain, shown::MadeOf};
+use crate::{
+    Client, auth::Credentials, client::Path, host::take_host, origin::Origin, request::Plain, shown::MadeOf,
+};
 
 /// Holes that one prepared request may have.
 const HOLES_MAX: usize = 8;
@@ -49,6 +51,8 @@ struct Plan {
 /// What a request is made of.
 struct Parts {
     method: String,
+    /// In place of the authority of the URL.
+    host: Option<Box<str>>,
     path: String,
     fields: FieldSection,
     holes: Vec<String>,
@@ -77,8 +81,8 @@ impl Prepare {
         method: String,
         path: &str,
     ) -> Self {
-        let (method, path) = (method.as_str().to_owned(), path.to_owned());
-        let parts = Parts { method, path, fields: FieldSection::new(), holes: Vec::new() };
+        let path = path.to_owned();
+        let parts = Parts { method, host: None, path, fields: FieldSection::new(), holes: Vec::new() };
         Self { client: client.clone(), origin, user, parts }
     }
 
@@ -127,7 +131,7 @@ impl Prepare {
     /// Adds what the client adds by itself; a hole counts as a field.
     fn complete(&mut self) -> Result<(), Error> {
         let policy = &self.client.settings().policy;
-        let Parts { fields, holes, .. } = &mut self.parts;
+        let Parts { method, host, fields, holes, .. } = &mut self.parts;
         let given = fields.len();
         let mut all = fields.clone();
         for name in &*holes {
@@ -139,9 +143,15 @@ impl Prepare {
         }
         policy.add_fields(&mut all)?;
         policy.add_credentials(&self.origin, &mut all)?;
+        if !all.contains(KnownName::USER_AGENT) {
+            policy.user_agent.add_to(&mut all);
+        }
         let mut place = 0..;
         all.retain(|_| !place.next().is_some_and(|place| holes.contains(&place)));
         *fields = all;
+        if fields.contains(KnownName::HOST) {
+            *host = take_host(fields, method == "CONNECT", &self.origin)?;
+        }
         Ok(())
     }
 
@@ -149,7 +159,7 @@ impl Prepare {
         let head = RequestHead {
             method: &self.parts.method,
             scheme: self.origin.scheme,
-            authority: &self.origin.authority,
+            authority: self.parts.host.as_deref().unwrap_or(&self.origin.authority),
             path: &self.parts.path,
             protocol: None,
             fields: &self.parts.fields,
@@ -202,7 +212,7 @@ impl Prepared {
     /// The same request, built step by step in `head`. No length is stated yet.
     #[cold]
     pub(crate) fn to_plain<'a>(&'a self, given: &Given<'a>, mut head: Box<Head>) -> Result<Plain<'a>, Error> {
-        let Parts { method, fields, holes, .. } = &self.plan.made_of;
+        let Parts { method, host, fields, holes, .. } = &self.plan.made_of;
         head.fields.copy_from(fields);
         for (name, value) in holes.iter().zip(given.values) {
             head.fields.append(&**name, value.unwrap_or_default())?;
@@ -212,8 +222,10 @@ impl Prepared {
             Some(Cow::Borrowed(path)) => Path::Given(path),
             None => Path::Given(&self.plan.made_of.path),
         };
+        let host = host.clone();
         Ok(Plain {
             head: Some(head),
+            host,
             ..Plain::new(self.origin.clone(), Cow::Borrowed(method.as_str()), path)
         })
     }

@@ -24,6 +24,8 @@ pub(crate) struct Plain<'a> {
     pub(crate) protocol: Option<&'a str>,
     /// Lent by the client once there is a field.
     pub(crate) head: Option<Box<Head>>,
+    /// In place of the authority of the URL.
+    pub(crate) host: Option<Box<str>>,
     /// What the caller said in `cookie`, since a jar has said more.
     #[cfg(feature = "cookies")]
     pub(crate) own_cookies: Option<Box<[u8]>>,
@@ -97,16 +99,17 @@ impl Request<'_> {
         }
     }
 
-    /// Sends its head.
+    /// Sends its head, with the fields `bare` if it has none of its own.
     #[inline]
     pub(crate) fn send(
         &self,
+        bare: &FieldSection,
         machine: &mut Machine,
         end: bool,
         out: &mut OutBuf,
     ) -> Result<StreamKey, Refusal> {
         match self {
-            Self::Plain(plain) => plain.send(machine, end, out),
+            Self::Plain(plain) => plain.send(bare, machine, end, out),
             Self::Prepared(prepared, given) => prepared.send(given, machine, end, out),
             Self::None => Err(h1::SendError::Closed.into()),
         }
@@ -117,12 +120,18 @@ impl Request<'_> {
     /// # Errors
     /// No connection would ever send it.
     #[cold]
-    pub(crate) fn check(&self, speaks: Speaks, end: bool, limits: &Limits) -> Result<(), Error> {
+    pub(crate) fn check(
+        &self,
+        bare: &FieldSection,
+        speaks: Speaks,
+        end: bool,
+        limits: &Limits,
+    ) -> Result<(), Error> {
         let versions = [Version::Http2, Version::Http1].into_iter().filter(|version| speaks.has(*version));
         let mut refusal = None;
         for version in versions {
             let checked = match self {
-                Self::Plain(plain) => plain.with_head(|head| version.check_request(head, end, limits)),
+                Self::Plain(plain) => plain.with_head(bare, |head| version.check_request(head, end, limits)),
                 Self::Prepared(prepared, given) => prepared.check(given, version, end, limits),
                 Self::None => Ok(()),
             };
@@ -178,6 +187,7 @@ impl<'a> Plain<'a> {
             path,
             protocol: None,
             head: None,
+            host: None,
             #[cfg(feature = "cookies")]
             own_cookies: None,
         }
@@ -191,23 +201,23 @@ impl<'a> Plain<'a> {
 
     pub(crate) fn send(
         &self,
+        bare: &FieldSection,
         machine: &mut Machine,
         end: bool,
         out: &mut OutBuf,
     ) -> Result<StreamKey, Refusal> {
-        self.with_head(|head| machine.send_request(head, end, out))
+        self.with_head(bare, |head| machine.send_request(head, end, out))
     }
 
     #[inline]
-    fn with_head<T>(&self, then: impl FnOnce(&RequestHead<'_>) -> T) -> T {
-        let none = FieldSection::new();
+    fn with_head<T>(&self, bare: &FieldSection, then: impl FnOnce(&RequestHead<'_>) -> T) -> T {
         let head = RequestHead {
             method: &self.method,
             scheme: self.origin.scheme,
-            authority: &self.origin.authority,
+            authority: self.host.as_deref().unwrap_or(&self.origin.authority),
             path: self.path.as_str(),
             protocol: self.protocol,
-            fields: self.head.as_ref().map_or(&none, |head| &head.fields),
+            fields: self.head.as_ref().map_or(bare, |head| &head.fields),
         };
         then(&head)
     }

@@ -173,11 +173,12 @@ impl Call<'_> {
         self.complete()?;
         self.accept_codings()?;
         self.request.state_length(self.client, length)?;
+        self.settle()?;
         if self.parts.is_watched {
             return Ok(Err(None));
         }
-        let request = &self.request;
-        Ok(request.origin()?.try_open(request.noted(), |machine, out| request.send(machine, end, out)))
+        let (request, bare) = (&self.request, self.bare_fields());
+        Ok(request.origin()?.try_open(request.noted(), |machine, out| request.send(bare, machine, end, out)))
     }
 
     /// Sends the head of the request, which is complete, on this connection or another that has to be waited for.
@@ -190,8 +191,8 @@ impl Call<'_> {
         if let Some(watcher) = self.watcher() {
             return Box::pin(self.start_watched(watcher, end, ends_at)).await;
         }
-        let request = &self.request;
-        self.open_with(conn, end, ends_at, |machine, out| request.send(machine, end, out)).await
+        let (request, bare) = (&self.request, self.bare_fields());
+        self.open_with(conn, end, ends_at, |machine, out| request.send(bare, machine, end, out)).await
     }
 
     /// The same with the head sent as `send` does it.
@@ -205,14 +206,20 @@ impl Call<'_> {
     where
         F: FnMut(&mut Machine, &mut OutBuf) -> Result<StreamKey, Refusal>,
     {
-        let request = &self.request;
+        let (request, bare) = (&self.request, self.bare_fields());
         let patience = Patience::new(ends_at, self.client.settings().deadlines.queue);
         let origin = request.origin()?;
         if conn.is_none() {
             // What no connection would take is no reason to open one.
-            request.check(origin.speaks(), end, &self.client.settings().protocol.config.limits)?;
+            request.check(bare, origin.speaks(), end, &self.client.settings().protocol.config.limits)?;
         }
         origin.open(conn, patience, request.noted(), send).await
+    }
+
+    /// The fields of a request that has none of its own.
+    #[inline]
+    pub(crate) fn bare_fields(&self) -> &FieldSection {
+        self.client.settings().policy.user_agent.alone()
     }
 
     /// Says how the stream is waited for and watched.

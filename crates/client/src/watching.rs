@@ -165,7 +165,7 @@ impl Call<'_> {
         let mut octets = Vec::new();
         let opened = self.open_with(None, end, ends_at, |machine, out| {
             let mark = out.end();
-            let stream = self.request.send(machine, end, out)?;
+            let stream = self.request.send(self.bare_fields(), machine, end, out)?;
             octets = machine.sent_head(out.since(mark));
             Ok(stream)
         });

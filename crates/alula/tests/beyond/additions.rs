@@ -52,6 +52,61 @@ async fn fields_of_all_calls_give_way_to_those_of_the_call() {
 }
 
 #[tokio::test]
+async fn the_program_that_asks_is_said_unless_that_is_switched_off() {
+    let site = Site::start(answer).await;
+    let own = concat!("alula/", env!("CARGO_PKG_VERSION"));
+    let url = site.url("/");
+    for (builder, expected) in [
+        (Client::builder(), Some(own)),
+        (Client::builder().user_agent("one/1").unwrap(), Some("one/1")),
+        (Client::builder().user_agent("one/1").unwrap().no_user_agent(), None),
+        (Client::builder().no_user_agent(), None),
+        (Client::builder().field("User-Agent", "two").unwrap(), Some("two")),
+        (Client::builder().field("user-agent", "two").unwrap().user_agent("one/1").unwrap(), Some("one/1")),
+        (Client::builder().field("x-tag", "a").unwrap(), Some(own)),
+    ] {
+        for client in clients(|_| builder.clone()).into_iter().chain([builder.clone().build().unwrap()]) {
+            let prepared = client.prepare(Method::Get, &url).unwrap().build().unwrap();
+            let mut named = client.prepare(Method::Get, &url).unwrap();
+            let agent = named.hole("user-agent").unwrap();
+            let named = named.build().unwrap();
+            let redirected = site.url(&format!("/?{url}"));
+            let request = http::Request::get(&url).body(String::new()).unwrap();
+            let calls = [
+                client.get(&url),
+                client.get(&url).field("x-a", "b"),
+                client.post(&url).content(alula::Content::text("a")),
+                client.call(&prepared),
+                client.call(&prepared).path("/other"),
+                client.get(&redirected),
+            ];
+            for call in calls {
+                send(call).await.unwrap();
+            }
+            post(client.post(&url), b"a").await.unwrap();
+            let (writer, pending) = client.post(&url).open().await.unwrap();
+            writer.finish().await.unwrap();
+            pending.response().await.unwrap();
+            client.execute(request).await.unwrap();
+            for seen in site.take_seen() {
+                assert_eq!(all(&seen, "user-agent"), Vec::from_iter(expected), "{seen:?}");
+            }
+            for call in [
+                client.get(&url).field("user-agent", "mine"),
+                client.get(&url).field("x-a", "b").field("USER-agent", "mine"),
+                client.call(&named).set(agent, "mine"),
+            ] {
+                send(call).await.unwrap();
+            }
+            for seen in site.take_seen() {
+                assert_eq!(all(&seen, "user-agent"), ["mine"], "{seen:?}");
+            }
+        }
+    }
+    assert!(Client::builder().user_agent("a\nb").is_err());
+}
+
+#[tokio::test]
 async fn who_asks_is_said_once() {
     let site = Site::start(answer).await;
     let with_user = site.origin.replace("http://", "http://Aladdin:open%20sesame@");

@@ -2,6 +2,7 @@
 
 mod additions;
 mod cookies;
+mod host;
 mod redirects;
 mod retries;
 mod site;

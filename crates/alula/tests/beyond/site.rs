@@ -56,6 +56,8 @@ impl Answer {
 pub(crate) struct Site {
     /// Scheme and authority.
     pub(crate) origin: String,
+    /// In PEM, of a site over TLS.
+    pub(crate) certificate: String,
     seen: Arc<Mutex<Vec<Seen>>>,
     connections: Arc<AtomicUsize>,
 }
@@ -63,19 +65,21 @@ pub(crate) struct Site {
 impl Site {
     /// A site in clear text.
     pub(crate) async fn start(answer: impl Fn(&Seen) -> Answer + Send + Sync + 'static) -> Self {
-        Self::serve(Server::bind("127.0.0.1:0").await.unwrap(), "http", answer).await
+        Self::serve(Server::bind("127.0.0.1:0").await.unwrap(), "http", String::new(), answer).await
     }
 
     /// A site over TLS, whose certificate nobody knows.
     pub(crate) async fn start_secured(answer: impl Fn(&Seen) -> Answer + Send + Sync + 'static) -> Self {
         let identity = Identity::self_signed(["localhost"]).unwrap();
+        let certificate = identity.certificate_pem().unwrap_or_default().to_owned();
         let server = Server::builder().identity(identity).bind("127.0.0.1:0").await.unwrap();
-        Self::serve(server, "https", answer).await
+        Self::serve(server, "https", certificate, answer).await
     }
 
     async fn serve(
         server: Server,
         scheme: &str,
+        certificate: String,
         answer: impl Fn(&Seen) -> Answer + Send + Sync + 'static,
     ) -> Self {
         let inner = server.address().unwrap();
@@ -99,7 +103,7 @@ impl Site {
                 });
             }
         });
-        Self { origin, seen, connections }
+        Self { origin, certificate, seen, connections }
     }
 
     pub(crate) fn url(&self, path: &str) -> String {

@@ -23,7 +23,7 @@ pub(super) fn client(
     let args = &options.connection;
     let limits = Limits { stream_window: WINDOW_OCTETS, ..Limits::client() };
     // Names are shown as they are spelled.
-    let mut builder = Client::builder().limits(limits).http1_keep_spelling(true);
+    let mut builder = Client::builder().no_user_agent().limits(limits).http1_keep_spelling(true);
     builder = builder.redirects(if args.location { args.max_redirs } else { 0 });
     builder = builder.decompress(options.request.compressed);
     if args.retry > 0 {

@@ -15,8 +15,8 @@ use crate::{BodyWriter, Call, Client, Error, PendingResponse, Response, Version,
 impl Client {
     /// Sends this request and waits for the head of its response.
     ///
-    /// The URI must be absolute; `host` is taken from it, and a field of that name left out. Content of a stated length of up to
-    /// 64 KiB is gathered and sent like [`Call::send_body`] does; other content is sent as it comes, while the response is waited
+    /// The URI must be absolute; a field `host` takes the place of its authority. Content of a stated length of up to 64 KiB is
+    /// gathered and sent like [`Call::send_body`] does; other content is sent as it comes, while the response is waited
     /// for and read, and the request is not sent again then. What it costs stands at [the module](crate::adapters).
     ///
     /// Dropping the future cancels the request.
@@ -129,7 +129,7 @@ fn into_http(response: Response, upload: Option<Upload>) -> Result<http::Respons
 impl Call<'_> {
     /// Adds fields, the sensitive ones as such.
     fn take_headers(&mut self, map: &HeaderMap) -> Result<(), Error> {
-        for (name, value) in map.iter().filter(|(name, _)| *name != header::HOST) {
+        for (name, value) in map {
             let Some(fields) = self.fields_mut() else { return Ok(()) };
             match value.is_sensitive() {
                 true => fields.append_sensitive(name.as_str(), value)?,

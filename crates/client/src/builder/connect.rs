@@ -193,6 +193,7 @@ impl ClientBuilder {
     ///
     /// # Errors
     /// The text holds no certificate, or one that cannot be read.
+    #[doc(alias = "add_root_certificate")]
     pub fn add_roots_pem(mut self, pem: &[u8]) -> Result<Self, Error> {
         self.settings.connect.trust.add_pem(pem)?;
         Ok(self)

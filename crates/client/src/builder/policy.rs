@@ -10,6 +10,7 @@ use crate::{
     auth::Bound,
     redirects::{Follow, Redirect, Redirects},
     retries::{Budget, Retries},
+    user_agent::UserAgent,
     watching::Watcher,
 };
 
@@ -23,6 +24,8 @@ pub(crate) struct Policy {
     pub(crate) jar: Option<crate::Jar>,
     /// Sent with every call.
     pub(crate) fields: FieldSection,
+    /// Sent with every call that has none of its own.
+    pub(crate) user_agent: UserAgent,
     /// Sent to one origin each; the last counts.
     pub(crate) credentials: Vec<Bound>,
     /// Who is told of each step of an exchange.
@@ -48,9 +51,14 @@ impl ClientBuilder {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn field(mut self, name: &str, value: &[u8]) -> Result<Self, Error> {
-        self.settings.policy.fields.append(name, value)?;
-        self.settings.policy.has_additions = true;
+    #[doc(alias("header", "default_headers"))]
+    pub fn field<'n>(mut self, name: impl IntoName<'n>, value: impl AsRef<[u8]>) -> Result<Self, Error> {
+        let policy = &mut self.settings.policy;
+        policy.fields.append(name, value)?;
+        policy.has_additions = true;
+        if policy.fields.contains(KnownName::USER_AGENT) {
+            policy.user_agent.clear();
+        }
         Ok(self)
     }
 }

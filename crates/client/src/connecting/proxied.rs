@@ -40,6 +40,10 @@ impl Through {
         Self { server, takes_requests: is_http && !to.is_secure() && speaks == Speaks::HTTP1 }
     }
 
+    pub(super) fn takes_requests(&self) -> bool {
+        self.takes_requests
+    }
+
     pub(super) fn prepare(&self, http1: &mut h1::Config) {
         if self.takes_requests {
             http1.absolute_targets = true;
