@@ -14,7 +14,12 @@ async fn tell_spelling(exchange: Exchange) -> Result<Sent, Error> {
     let names = exchange.request().fields().iter();
     let names: Vec<String> =
         names.map(|field| field.spelling().unwrap_or(field.name().as_str()).to_owned()).collect();
-    exchange.respond(Status::OK).field("x-answer", "1").send(names.join(" ").as_bytes()).await
+    exchange
+        .respond(Status::OK)
+        .field("x-answer", "1")
+        .field_spelled("X_kEy", "2")
+        .send(names.join(" ").as_bytes())
+        .await
 }
 
 async fn start(builder: ServerBuilder) -> String {
@@ -46,6 +51,43 @@ async fn names_are_spelled_as_is_set_and_kept_where_asked_for() {
         for name in expected {
             assert!(text.split(' ').any(|shown| shown == name), "{name} in {text}");
         }
+    }
+}
+
+#[tokio::test]
+async fn a_caller_spells_names_as_it_likes() {
+    let url = start(Server::builder().http1_keep_spelling(true)).await;
+    for (spelling, expected) in [
+        (Spelling::Given, "User-Agent X_kEy X-Odd hOsT-2"),
+        (Spelling::Canonical, "User-Agent X_key X-Odd Host-2"),
+        (Spelling::Lower, "user-agent x_key x-odd host-2"),
+    ] {
+        let client = Client::builder().http1_spelling(spelling).build().unwrap();
+        let spelled = |text: &str| {
+            let mut names: Vec<_> = text.split(' ').map(str::to_owned).collect();
+            names.sort_unstable_by_key(|name| name.to_ascii_lowercase());
+            names.join(" ")
+        };
+        let call =
+            client.get(&url).field_spelled("X_kEy", "1").field("x-odd", "1").field_spelled("hOsT-2", "");
+        let content = call.send().await.unwrap().text(1024).await.unwrap();
+        assert_eq!(spelled(&content), spelled(expected));
+        let prepare = client.prepare("GET", &url).unwrap().field_spelled("X_kEy", "1").unwrap();
+        let prepared =
+            prepare.field("x-odd", "1").unwrap().field_spelled("hOsT-2", "").unwrap().build().unwrap();
+        let content = client.call(&prepared).send().await.unwrap().text(1024).await.unwrap();
+        assert_eq!(spelled(&content), spelled(expected), "prepared");
+    }
+}
+
+#[tokio::test]
+async fn a_caller_sees_names_as_the_server_spelled_them() {
+    let url = answering(b"HTTP/1.1 200 OK\r\ncontent-LENGTH: 0\r\nX_kEy: 1\r\nETag: 2\r\n\r\n").await;
+    for (keeps, expected) in [(true, "content-LENGTH X_kEy ETag"), (false, "- - -")] {
+        let client = Client::builder().http1_keep_spelling(keeps).build().unwrap();
+        let response = client.get(&url).send().await.unwrap();
+        let names: Vec<_> = response.fields().iter().map(|field| field.spelling().unwrap_or("-")).collect();
+        assert_eq!(names.join(" "), expected);
     }
 }
 
@@ -102,13 +144,17 @@ async fn a_server_forgives_what_it_is_told_to_and_nothing_else() {
 
 #[tokio::test]
 async fn a_server_spells_its_answers_as_is_set() {
-    for (spelling, name) in [(Spelling::Canonical, "X-Answer: 1"), (Spelling::Lower, "x-answer: 1")] {
+    for (spelling, names) in [
+        (Spelling::Given, "X-Answer: 1\r\nX_kEy: 2\r\n"),
+        (Spelling::Canonical, "X-Answer: 1\r\nX_key: 2\r\n"),
+        (Spelling::Lower, "x-answer: 1\r\nx_key: 2\r\n"),
+    ] {
         let url = start(Server::builder().http1_spelling(spelling)).await;
         let mut socket =
             TcpStream::connect(url.trim_start_matches("http://").trim_end_matches('/')).await.unwrap();
         socket.write_all(b"GET / HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n").await.unwrap();
         let mut answer = String::new();
         socket.read_to_string(&mut answer).await.unwrap();
-        assert!(answer.contains(name), "{answer}");
+        assert!(answer.contains(names), "{answer}");
     }
 }

@@ -144,10 +144,31 @@ impl<'a> Call<'a> {
         self
     }
 
+    /// Adds a field whose name HTTP/1.1 sends just as it is spelled here, for servers that go by it; otherwise names go in their usual
+    /// spelling, `Content-Type`, whatever is written here. HTTP/2 has no capitals in names (RFC 9113 §8.2.1).
+    ///
+    /// ```no_run
+    /// # async fn main_() -> Result<(), alula::Error> {
+    /// # let client = alula::Client::new()?;
+    /// let response = client.get("http://example.com/").field_spelled("X_kEy", "1").send().await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn field_spelled(mut self, name: &str, value: impl AsRef<[u8]>) -> Self {
+        self.add_with(|fields| fields.append_spelled(name, value));
+        self
+    }
+
+    #[inline]
     fn add<'n>(&mut self, name: impl IntoName<'n>, value: impl AsRef<[u8]>) {
+        self.add_with(|fields| fields.append(name, value));
+    }
+
+    #[inline]
+    fn add_with(&mut self, add: impl FnOnce(&mut FieldSection) -> Result<(), FieldError>) {
         let client = self.client;
         let added = match &mut self.request {
-            Request::Plain(plain) => plain.head_mut(client).fields.append(name, value).map_err(Error::from),
+            Request::Plain(plain) => add(&mut plain.head_mut(client).fields).map_err(Error::from),
             Request::Prepared(..) => {
                 Err(Error::usage("a prepared request takes no further fields: make a hole"))
             }

@@ -96,6 +96,15 @@ impl Prepare {
         Ok(self)
     }
 
+    /// Adds a field whose name HTTP/1.1 sends just as it is spelled here; else as [`Self::field`].
+    ///
+    /// # Errors
+    /// As [`Self::field`].
+    pub fn field_spelled(mut self, name: &str, value: impl AsRef<[u8]>) -> Result<Self, Error> {
+        self.parts.fields.append_spelled(name, value)?;
+        Ok(self)
+    }
+
     /// Adds a field whose value is given with each call; these fields come after all others.
     ///
     /// # Errors
@@ -168,7 +177,7 @@ impl Prepare {
         holes.extend(path.then_some(Gap::Path));
         holes.extend(self.parts.holes.iter().map(|name| Gap::Field(name)));
         holes.extend(length.then_some(Gap::Field("content-length")));
-        net::Prepared::new(&head, &holes)
+        net::Prepared::new(&head, &holes, self.client.settings().protocol.http1.spelling)
     }
 }
 

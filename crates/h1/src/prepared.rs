@@ -20,8 +20,8 @@ use crate::violation::Violation;
 /// [`Connection::send_prepared`](crate::Connection::send_prepared). Making one allocates; sending it does not.
 ///
 /// ```
-/// use alula_fields::{FieldSection, OutBuf};
-/// use alula_h1::{Config, Connection, Hole, Prepared, RequestHead, Spelling};
+/// use alula::{FieldSection, fields::OutBuf};
+/// use alula::h1::{Config, Connection, Hole, Prepared, RequestHead, Spelling};
 ///
 /// let mut fields = FieldSection::new();
 /// fields.append("accept", "*/*")?;

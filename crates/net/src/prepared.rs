@@ -18,9 +18,9 @@ impl Prepared {
     ///
     /// # Errors
     /// When either version could not send it.
-    pub fn new(head: &RequestHead<'_>, holes: &[Hole<'_>]) -> Result<Self, Error> {
+    pub fn new(head: &RequestHead<'_>, holes: &[Hole<'_>], spelling: h1::Spelling) -> Result<Self, Error> {
         Ok(Self {
-            h1: h1::Prepared::new(head, holes, h1::Spelling::default()).map_err(Error::refused)?,
+            h1: h1::Prepared::new(head, holes, spelling).map_err(Error::refused)?,
             h2: h2::Prepared::new(head, holes).map_err(Error::refused)?,
         })
     }

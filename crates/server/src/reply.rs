@@ -132,6 +132,14 @@ impl Reply {
         }
     }
 
+    /// Adds a field whose name HTTP/1.1 sends just as it is spelled here; HTTP/2 has no capitals in names (RFC 9113 §8.2.1).
+    pub fn field_spelled(mut self, name: &str, value: impl AsRef<[u8]>) -> Self {
+        if let Err(error) = self.fields_mut().append_spelled(name, value) {
+            self.mistake.get_or_insert_with(|| Box::new(error.into()));
+        }
+        self
+    }
+
     /// The fields so far, for what [`Self::field`] cannot do.
     pub fn fields_mut(&mut self) -> &mut FieldSection {
         &mut self.head.get_or_insert_default().fields

@@ -117,7 +117,7 @@ impl ServerBuilder {
     }
 
     /// How field names are spelled in responses of HTTP/1.1: in their usual spelling (`Content-Type`) unless set, but for those
-    /// that were given [spelled](alula_fields::FieldSection::append_spelled). They mean the same in any case (RFC 9110 §5.1).
+    /// that were given with [`Reply::field_spelled`](crate::Reply::field_spelled). They mean the same in any case (RFC 9110 §5.1).
     #[must_use]
     pub fn http1_spelling(mut self, spelling: h1::Spelling) -> Self {
         self.http1.spelling = spelling;

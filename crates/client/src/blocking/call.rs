@@ -54,6 +54,12 @@ impl<'a> Call<'a> {
         self.with(|call| call.field(name, value))
     }
 
+    /// Adds a field whose name HTTP/1.1 sends just as it is spelled here; see
+    /// [`Call::field_spelled`](crate::Call::field_spelled).
+    pub fn field_spelled(self, name: &str, value: impl AsRef<[u8]>) -> Self {
+        self.with(|call| call.field_spelled(name, value))
+    }
+
     /// How long the call may take in all, to the last octet of the response.
     #[doc(alias = "timeout")]
     pub fn deadline(self, after: Duration) -> Self {

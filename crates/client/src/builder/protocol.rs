@@ -78,7 +78,7 @@ impl ClientBuilder {
     }
 
     /// How field names are spelled in requests of HTTP/1.1: in their usual spelling (`Content-Type`) unless set, but for those
-    /// that were given [spelled](alula_fields::FieldSection::append_spelled). They mean the same in any case (RFC 9110 §5.1).
+    /// that were given with [`Call::field_spelled`](crate::Call::field_spelled). They mean the same in any case (RFC 9110 §5.1).
     #[must_use]
     pub fn http1_spelling(mut self, spelling: h1::Spelling) -> Self {
         self.settings.protocol.http1.spelling = spelling;
