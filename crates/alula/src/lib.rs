@@ -8,9 +8,7 @@
 //! # async fn main_() -> Result<(), Box<dyn std::error::Error>> {
 //! let client = alula::Client::new()?;
 //! let mut response = client.get("https://example.com/").send().await?;
-//! while let Some(chunk) = response.body().chunk().await? {
-//!     println!("{} octets", chunk.len());
-//! }
+//! println!("{}: {}", response.status(), response.text(1 << 20).await?);
 //! # Ok(())
 //! # }
 //! ```
@@ -22,7 +20,7 @@
 //! # async fn main_() -> Result<(), Box<dyn std::error::Error>> {
 //! use alula::{Exchange, Server, Status};
 //!
-//! let hello = |exchange: Exchange| exchange.respond(Status::OK).send(b"Hello, World!");
+//! let hello = |exchange: Exchange| exchange.respond(Status::OK).send("Hello, World!");
 //! Server::bind("127.0.0.1:8080").await?.serve(hello).await?;
 //! # Ok(())
 //! # }

@@ -93,8 +93,8 @@ impl Call<'_> {
     /// can read both.
     ///
     /// ```no_run
-    /// # async fn main_() -> Result<(), alula_client::Error> {
-    /// # let client = alula_client::Client::new()?;
+    /// # async fn main_() -> Result<(), alula::Error> {
+    /// # let client = alula::Client::new()?;
     /// let response = client.get("https://example.com/").basic_auth("anna", "secret").send().await?;
     /// # Ok(())
     /// # }
@@ -133,8 +133,8 @@ impl ClientBuilder {
     /// The URL cannot be used; the user holds a colon, or either a control character.
     ///
     /// ```
-    /// # fn main() -> Result<(), alula_client::Error> {
-    /// let client = alula_client::Client::builder()
+    /// # fn main() -> Result<(), alula::Error> {
+    /// let client = alula::Client::builder()
     ///     .basic_auth("https://example.com", "anna", "secret")?
     ///     .bearer_auth("https://api.example.com", "token")?
     ///     .build()?;

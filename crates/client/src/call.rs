@@ -82,7 +82,7 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// Asks for another path (and query) of the same origin.
+    /// Asks for another path (and query) of the same origin. Text by reference allocates nothing.
     #[inline]
     pub fn path(mut self, path: impl IntoText<'a>) -> Self {
         let path = path.into_text();
@@ -103,7 +103,7 @@ impl<'a> Call<'a> {
     ///
     /// ```no_run
     /// # async fn main_() -> Result<(), Box<dyn std::error::Error>> {
-    /// # let client = alula_client::Client::new()?;
+    /// # let client = alula::Client::new()?;
     /// let call = client.request("CONNECT", "https://example.com/chat").protocol("websocket");
     /// let (mut up, pending) = call.open().await?;
     /// let mut response = pending.response().await?;
@@ -123,7 +123,7 @@ impl<'a> Call<'a> {
         self
     }
 
-    /// Fills a hole of a prepared request.
+    /// Fills a hole of a prepared request, with octets or text.
     #[inline]
     pub fn set(mut self, hole: Hole, value: &'a (impl AsRef<[u8]> + ?Sized)) -> Self {
         match &mut self.request {
@@ -220,10 +220,10 @@ impl<'a> Call<'a> {
     /// [what its client says](crate::ClientBuilder::redirects).
     ///
     /// ```no_run
-    /// # async fn main_() -> Result<(), alula_client::Error> {
-    /// # let client = alula_client::Client::new()?;
+    /// # async fn main_() -> Result<(), alula::Error> {
+    /// # let client = alula::Client::new()?;
     /// let response = client.get("https://example.com/old").redirects(0).send().await?;
-    /// println!("leads to {:?}", response.fields().get("location"));
+    /// println!("leads to {}", response.fields().text("location").unwrap_or("nowhere"));
     /// # Ok(())
     /// # }
     /// ```
@@ -239,9 +239,9 @@ impl<'a> Call<'a> {
     /// Allocates.
     ///
     /// ```no_run
-    /// # async fn main_() -> Result<(), alula_client::Error> {
-    /// # let client = alula_client::Client::new()?;
-    /// use alula_client::Retries;
+    /// # async fn main_() -> Result<(), alula::Error> {
+    /// # let client = alula::Client::new()?;
+    /// use alula::Retries;
     ///
     /// let response = client.get("https://example.com/").retries(Retries::new(4)).send().await?;
     /// # Ok(())

@@ -29,10 +29,10 @@ pub(crate) use sending::Given;
 /// or a redirect.
 ///
 /// ```no_run
-/// use alula_client::Content;
+/// use alula::Content;
 ///
-/// # async fn main_() -> Result<(), alula_client::Error> {
-/// # let client = alula_client::Client::new()?;
+/// # async fn main_() -> Result<(), alula::Error> {
+/// # let client = alula::Client::new()?;
 /// let backup = Content::file("backup.tar").media_type("application/x-tar");
 /// let response = client.put("https://example.com/backup.tar").content(backup).send().await?;
 /// # Ok(())

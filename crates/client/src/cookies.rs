@@ -30,9 +30,9 @@ const COOKIES_PER_REQUEST: usize = 32;
 /// them a tab, a registrable domain up to 180 cookies, and a jar up to 3000: more are not kept.
 ///
 /// ```
-/// use alula_client::{Client, Jar};
+/// use alula::{Client, Jar};
 ///
-/// # fn main() -> Result<(), alula_client::Error> {
+/// # fn main() -> Result<(), alula::Error> {
 /// let jar = Jar::new();
 /// jar.add("https://example.com/", "session=1; Secure; Path=/")?;
 /// let client = Client::builder().cookies(jar.clone()).build()?;

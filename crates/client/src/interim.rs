@@ -18,10 +18,10 @@ impl Call<'_> {
     /// head of the response is waited for. Without it they are dropped. Allocates.
     ///
     /// ```no_run
-    /// # async fn main_() -> Result<(), alula_client::Error> {
-    /// # let client = alula_client::Client::new()?;
+    /// # async fn main_() -> Result<(), alula::Error> {
+    /// # let client = alula::Client::new()?;
     /// let call = client.get("https://example.com/").on_interim(|status, fields| {
-    ///     println!("{status}: {:?}", fields.get("link"));
+    ///     println!("{status}: {}", fields.text("link").unwrap_or_default());
     /// });
     /// let response = call.send().await?;
     /// # Ok(())

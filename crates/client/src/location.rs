@@ -72,10 +72,10 @@ impl Location {
 /// Checks that a URL can be asked: that it is one, is of HTTP, and names a host. Nothing is looked up, and nothing sent.
 ///
 /// ```
-/// alula_client::check_url("https://example.com/a?b=c")?;
-/// let refused = alula_client::check_url("example.com").unwrap_err();
+/// alula::check_url("https://example.com/a?b=c")?;
+/// let refused = alula::check_url("example.com").unwrap_err();
 /// assert_eq!(refused.to_string(), "cannot use the URL example.com: it does not begin with http:// or https://");
-/// # Ok::<(), alula_client::Error>(())
+/// # Ok::<(), alula::Error>(())
 /// ```
 ///
 /// # Errors

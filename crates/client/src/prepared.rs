@@ -86,7 +86,7 @@ impl Prepare {
         Self { client: client.clone(), origin, user, parts }
     }
 
-    /// Adds a field that is the same in every call.
+    /// Adds a field that is the same in every call; its value is octets or text.
     ///
     /// # Errors
     /// The name or the value is not valid; nothing is added then.

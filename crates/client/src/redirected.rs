@@ -18,8 +18,8 @@ impl Response {
     /// Allocates nothing.
     ///
     /// ```no_run
-    /// # async fn main_() -> Result<(), alula_client::Error> {
-    /// # let client = alula_client::Client::new()?;
+    /// # async fn main_() -> Result<(), alula::Error> {
+    /// # let client = alula::Client::new()?;
     /// let url = "https://example.com/old";
     /// let response = client.get(url).send().await?;
     /// println!("{} answered", response.final_url().unwrap_or(url));

@@ -108,8 +108,8 @@ impl Response {
     /// [`success`](Self::success) it leaves the response as it is. Allocates when there is one.
     ///
     /// ```no_run
-    /// # async fn main_() -> Result<(), alula_client::Error> {
-    /// # let client = alula_client::Client::new()?;
+    /// # async fn main_() -> Result<(), alula::Error> {
+    /// # let client = alula::Client::new()?;
     /// let response = client.get("https://example.com/none").send().await?;
     /// if let Some(error) = response.status_error() {
     ///     println!("{error}"); // GET https://example.com/none: the server answered 404 Not Found

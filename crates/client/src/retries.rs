@@ -38,9 +38,9 @@ const RETRY_AFTER_MAX: Duration = Duration::from_secs(60);
 /// ```
 /// use std::time::Duration;
 ///
-/// use alula_client::{Client, Retries};
+/// use alula::{Client, Retries};
 ///
-/// # fn main() -> Result<(), alula_client::Error> {
+/// # fn main() -> Result<(), alula::Error> {
 /// let retries = Retries::new(3).backoff(Duration::from_millis(50), Duration::from_secs(2));
 /// let client = Client::builder().retries(retries).build()?;
 /// # Ok(())

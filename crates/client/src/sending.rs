@@ -25,7 +25,7 @@ impl Call<'_> {
         self.tell(None).await
     }
 
-    /// Sends the request with this content and waits for the head of the response. The stated length goes along.
+    /// Sends the request with this content, octets or text, and waits for the head of the response. The length is stated.
     ///
     /// All of the content goes out before the response is handed over. A server that sends back more than a window while
     /// it still reads waits for its reader, and this call for the server: use [`Self::open`] with such a server.

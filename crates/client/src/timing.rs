@@ -13,8 +13,8 @@ use crate::Response;
 /// for one to be opened, and has none of these steps.
 ///
 /// ```no_run
-/// # async fn main_() -> Result<(), alula_client::Error> {
-/// # let client = alula_client::Client::new()?;
+/// # async fn main_() -> Result<(), alula::Error> {
+/// # let client = alula::Client::new()?;
 /// let mut response = client.get("https://example.com/").timed().send().await?;
 /// while response.body().chunk().await?.is_some() {}
 /// if let Some(timing) = response.timing() {

@@ -38,9 +38,9 @@ impl ClientBuilder {
     /// Heads hold credentials: [`Debug`](std::fmt::Debug) shows the names of their fields only.
     ///
     /// ```
-    /// use alula_client::{Client, ExchangeEvent};
+    /// use alula::{Client, ExchangeEvent};
     ///
-    /// # fn main() -> Result<(), alula_client::Error> {
+    /// # fn main() -> Result<(), alula::Error> {
     /// let client = Client::builder()
     ///     .on_event(|event| match event {
     ///         ExchangeEvent::Connected(to) => println!("* {:?}", to.remote_address()),

@@ -14,13 +14,13 @@ use crate::{FieldError, Scheme, octets};
 /// address is in brackets, without a zone. A name is ASCII: whoever has another form makes it so first.
 ///
 /// ```
-/// use alula_fields::{Authority, Scheme};
+/// use alula::fields::{Authority, Scheme};
 ///
 /// let authority = Authority::parse("Example.com:443")?;
 /// assert_eq!((authority.host(), authority.port()), ("Example.com", Some(443)));
 /// assert_eq!(authority.normal(Scheme::Https), "example.com");
 /// assert_eq!(authority.normal(Scheme::Http), "example.com:443");
-/// # Ok::<(), alula_fields::FieldError>(())
+/// # Ok::<(), alula::FieldError>(())
 /// ```
 #[derive(Copy, Clone)]
 pub struct Authority<'a> {
@@ -102,11 +102,11 @@ impl<'a> Authority<'a> {
     /// As [`parse`](Self::parse).
     ///
     /// ```
-    /// use alula_fields::{Authority, Scheme};
+    /// use alula::fields::{Authority, Scheme};
     ///
     /// assert_eq!(Authority::compose("::1", 8080, Scheme::Http)?, "[::1]:8080");
     /// assert_eq!(Authority::compose("Example.com", 80, Scheme::Http)?, "example.com");
-    /// # Ok::<(), alula_fields::FieldError>(())
+    /// # Ok::<(), alula::FieldError>(())
     /// ```
     pub fn compose(host: &str, port: u16, scheme: Scheme<'_>) -> Result<String, FieldError> {
         let is_bare_ipv6 = host.parse::<Ipv6Addr>().is_ok();

@@ -3,7 +3,7 @@
 /// The decimal digits of a number, as `content-length` has them (RFC 9110 §8.6). Allocates nothing.
 ///
 /// ```
-/// assert_eq!(alula_fields::Decimal::of(1024).as_bytes(), b"1024");
+/// assert_eq!(alula::fields::Decimal::of(1024).as_bytes(), b"1024");
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Decimal {

@@ -10,7 +10,7 @@ use crate::octets;
 /// secret, and never the value, which may be one.
 ///
 /// ```
-/// use alula_fields::FieldSection;
+/// use alula::FieldSection;
 ///
 /// let mut section = FieldSection::new();
 /// let error = section.append("x bad", "1").unwrap_err();

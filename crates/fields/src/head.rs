@@ -14,7 +14,7 @@ use crate::{
 /// The control data lie in one arena as the fields do: a head that is used again allocates nothing once it is warm.
 ///
 /// ```
-/// use alula_fields::{Head, Status};
+/// use alula::{Status, fields::Head};
 ///
 /// let mut head = Head::new();
 /// head.set_method("GET")?;
@@ -24,7 +24,7 @@ use crate::{
 /// head.clear();
 /// head.set_status(Status::OK);
 /// assert_eq!((head.method(), head.status()), (None, Some(Status::OK)));
-/// # Ok::<(), alula_fields::FieldError>(())
+/// # Ok::<(), alula::FieldError>(())
 /// ```
 #[derive(Default, Clone)]
 pub struct Head {

@@ -8,14 +8,14 @@ use http::header::{HeaderMap, HeaderName, HeaderValue};
 use crate::{FieldError, FieldSection, Method, Status};
 
 /// ```
-/// use alula_fields::FieldSection;
+/// use alula::FieldSection;
 /// use http::HeaderMap;
 ///
 /// let mut map = HeaderMap::new();
 /// map.append("accept", "text/html".parse().unwrap());
 /// let section = FieldSection::try_from(&map)?;
 /// assert_eq!(section.get("Accept"), Some(&b"text/html"[..]));
-/// # Ok::<(), alula_fields::FieldError>(())
+/// # Ok::<(), alula::FieldError>(())
 /// ```
 impl TryFrom<&HeaderMap> for FieldSection {
     type Error = FieldError;

@@ -17,7 +17,7 @@ use crate::word;
 /// [`FieldSection`](crate::FieldSection). One octet; `Debug` prints the name. Ids differ between versions of Alula.
 ///
 /// ```
-/// use alula_fields::KnownName;
+/// use alula::KnownName;
 ///
 /// let name = KnownName::lookup(b"content-type").unwrap();
 /// assert_eq!(name, KnownName::CONTENT_TYPE);

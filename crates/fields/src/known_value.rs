@@ -13,7 +13,7 @@ use crate::KnownName;
 /// The same text under two names is two known values.
 ///
 /// ```
-/// use alula_fields::{KnownName, KnownValue};
+/// use alula::{KnownName, fields::KnownValue};
 ///
 /// let value = KnownValue::lookup(KnownName::CONTENT_TYPE, b"application/json").unwrap();
 /// assert_eq!(value, KnownValue::CONTENT_TYPE_JSON);

@@ -8,14 +8,14 @@
 //! Most people want the crate `alula`, which hands on what they need from here.
 //!
 //! ```
-//! use alula_fields::FieldSection;
+//! use alula::FieldSection;
 //!
 //! let mut section = FieldSection::new();
 //! section.append("Content-Type", "text/plain")?;
 //! section.append("Authorization", "Bearer secret")?;
 //! assert_eq!(section.get("content-type"), Some(&b"text/plain"[..]));
 //! assert_eq!(format!("{section:?}"), r#"[content-type: "text/plain", authorization: "Bearer …"]"#);
-//! # Ok::<(), alula_fields::FieldError>(())
+//! # Ok::<(), alula::FieldError>(())
 //! ```
 #![no_std]
 #![forbid(unsafe_code)]

@@ -5,7 +5,7 @@ use core::time::Duration;
 /// The limits of a connection, each with its reason; the defaults are meant to be kept.
 ///
 /// ```
-/// use alula_fields::Limits;
+/// use alula::Limits;
 ///
 /// let limits = Limits { field_section_bytes: 64 * 1024, ..Limits::default() };
 /// assert_eq!(limits.fields, 100);
@@ -222,7 +222,7 @@ impl Limits {
     /// which nobody reads does not stop what comes on other streams, up to 16 MiB of it on one connection.
     ///
     /// ```
-    /// use alula_fields::Limits;
+    /// use alula::Limits;
     ///
     /// let limits = Limits { fields: 200, ..Limits::client() };
     /// assert_eq!(limits.connection_window, 16 << 20);

@@ -42,7 +42,7 @@ const NO_SECRETS: [&str; 4] = ["sec-websocket-key", "idempotency-key", "surrogat
 /// Text before an `@` that may be a password with a slash in it is hidden as well. Allocates.
 ///
 /// ```
-/// use alula_fields::masked_url;
+/// use alula::fields::masked_url;
 ///
 /// assert_eq!(masked_url("https://anna:secret@a.example/b?token=secret"), "https://…@a.example/b?token=…");
 /// assert_eq!(masked_url("https://a.example/@scope/name"), "https://a.example/@scope/name");
@@ -68,7 +68,7 @@ pub fn masked_url(text: &str) -> String {
 /// Allocates nothing.
 ///
 /// ```
-/// assert_eq!(alula_fields::masked_target("/a?b=secret&secret").to_string(), "/a?b=…&…");
+/// assert_eq!(alula::fields::masked_target("/a?b=secret&secret").to_string(), "/a?b=…&…");
 /// ```
 pub const fn masked_target(text: &str) -> MaskedTarget<'_> {
     MaskedTarget(text)
@@ -109,7 +109,7 @@ impl fmt::Debug for MaskedTarget<'_> {
 /// something is hidden.
 ///
 /// ```
-/// use alula_fields::masked_field;
+/// use alula::fields::masked_field;
 ///
 /// assert_eq!(*masked_field("Authorization", b"Bearer secret"), *"Bearer …".as_bytes());
 /// assert_eq!(*masked_field("cookie", b"a=secret; b=secret"), *"a=…; b=…".as_bytes());

@@ -10,7 +10,7 @@ use crate::KnownName;
 /// `Other` for a name that is known. Comparison with text folds ASCII case.
 ///
 /// ```
-/// use alula_fields::{FieldName, FieldSection, KnownName};
+/// use alula::{FieldName, FieldSection, KnownName};
 ///
 /// let mut section = FieldSection::new();
 /// section.append("ETag", "\"1\"")?;
@@ -18,7 +18,7 @@ use crate::KnownName;
 /// let names: Vec<FieldName> = section.iter().map(|field| field.name()).collect();
 /// assert_eq!(names, [FieldName::Known(KnownName::ETAG), FieldName::Other("x-shard")]);
 /// assert_eq!(names[1].canonical().to_string(), "X-Shard");
-/// # Ok::<(), alula_fields::FieldError>(())
+/// # Ok::<(), alula::FieldError>(())
 /// ```
 #[derive(Copy, Clone)]
 pub enum FieldName<'a> {
@@ -121,7 +121,7 @@ impl Canonical<'_> {
     /// Writes the spelling to the start of a buffer and says how long it is; `None` when it does not fit.
     ///
     /// ```
-    /// use alula_fields::FieldName;
+    /// use alula::FieldName;
     ///
     /// let mut line = [0; 16];
     /// let len = FieldName::Other("x-foo-bar").canonical().write_to(&mut line).unwrap();

@@ -31,7 +31,7 @@ pub const UPPER: u8 = 1 << 7;
 /// whole string.
 ///
 /// ```
-/// use alula_fields::octets::{CLASS, LOWER_TOKEN, TOKEN};
+/// use alula::fields::octets::{CLASS, LOWER_TOKEN, TOKEN};
 ///
 /// let all = b"Content-Type".iter().fold(!0, |all, &octet| all & CLASS[octet as usize]);
 /// assert_eq!(all & (TOKEN | LOWER_TOKEN), TOKEN);
@@ -49,7 +49,7 @@ pub static CLASS: [u8; 256] = {
 /// Whether these octets are a token: at least one, all of them `tchar` (RFC 9110 §5.6.2).
 ///
 /// ```
-/// use alula_fields::octets::is_token;
+/// use alula::fields::octets::is_token;
 ///
 /// assert!(is_token(b"Content-Type"));
 /// assert!(!is_token(b"content type") && !is_token(b":path") && !is_token(b""));
@@ -63,7 +63,7 @@ pub fn is_token(octets: &[u8]) -> bool {
 /// Whether these octets are a token without upper-case letters, as HTTP/2 wants names (RFC 9113 §8.2.1).
 ///
 /// ```
-/// use alula_fields::octets::is_lower_token;
+/// use alula::fields::octets::is_lower_token;
 ///
 /// assert!(is_lower_token(b"content-type"));
 /// assert!(!is_lower_token(b"Content-Type") && !is_lower_token(b""));
@@ -79,7 +79,7 @@ pub fn is_lower_token(octets: &[u8]) -> bool {
 /// Octets from 0x80 up are allowed. White space at either end is allowed as well; see [`is_trimmed`].
 ///
 /// ```
-/// use alula_fields::octets::is_field_value;
+/// use alula::fields::octets::is_field_value;
 ///
 /// assert!(is_field_value("text/html;\tq=0.9, café".as_bytes()) && is_field_value(b""));
 /// assert!(!is_field_value(b"a\r\nb: c") && !is_field_value(b"\0") && !is_field_value(b"\x7f"));
@@ -128,7 +128,7 @@ pub const fn trim(mut octets: &[u8]) -> &[u8] {
 /// Where the first octet is that is this one, which is below 0x80. Eight octets a step.
 ///
 /// ```
-/// use alula_fields::octets::position;
+/// use alula::fields::octets::position;
 ///
 /// assert_eq!(position(b"content-type: text/plain", b':'), Some(12));
 /// assert_eq!(position(b"content-type", b':'), None);
@@ -142,7 +142,7 @@ pub fn position(octets: &[u8], wanted: u8) -> Option<usize> {
 /// Where the first octet is that is no part of a field value: a control other than tab (RFC 9110 §5.5). Eight octets a step.
 ///
 /// ```
-/// use alula_fields::octets::position_of_control;
+/// use alula::fields::octets::position_of_control;
 ///
 /// assert_eq!(position_of_control(b"text/html;\tq=1\r\n"), Some(14));
 /// assert_eq!(position_of_control(b"text/html"), None);
@@ -164,7 +164,7 @@ pub fn position_of_control(octets: &[u8]) -> Option<usize> {
 /// How many octets two strings have in common, from the front. Sixteen octets a step.
 ///
 /// ```
-/// use alula_fields::octets::common_prefix;
+/// use alula::fields::octets::common_prefix;
 ///
 /// assert_eq!(common_prefix(b"etag: \"a\"", b"etag: \"b\""), 7);
 /// ```

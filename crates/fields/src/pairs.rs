@@ -11,11 +11,11 @@ impl FieldSection {
     /// As [`append`](Self::append), for the first pair that is refused.
     ///
     /// ```
-    /// use alula_fields::FieldSection;
+    /// use alula::FieldSection;
     ///
     /// let section = FieldSection::from_pairs([("Accept", "*/*"), ("X-Tag", "a")])?;
     /// assert_eq!(section.len(), 2);
-    /// # Ok::<(), alula_fields::FieldError>(())
+    /// # Ok::<(), alula::FieldError>(())
     /// ```
     pub fn from_pairs<N: AsRef<str>, V: AsRef<[u8]>>(
         pairs: impl IntoIterator<Item = (N, V)>,

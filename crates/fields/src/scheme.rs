@@ -8,11 +8,11 @@ use crate::{FieldError, octets};
 /// A scheme: `http`, `https`, or another that is only passed on. Comparison folds ASCII case when parsing.
 ///
 /// ```
-/// use alula_fields::Scheme;
+/// use alula::fields::Scheme;
 ///
 /// assert_eq!(Scheme::parse("HTTPS")?, Scheme::Https);
 /// assert_eq!(Scheme::Https.default_port(), Some(443));
-/// # Ok::<(), alula_fields::FieldError>(())
+/// # Ok::<(), alula::FieldError>(())
 /// ```
 #[derive(Copy, Clone, Debug, Eq, PartialEq, Hash)]
 pub enum Scheme<'a> {

@@ -19,7 +19,7 @@ use crate::{Field, FieldError, FieldFlags, IntoName, KnownName, octets, word};
 /// [`clear`](Self::clear) keeps both, so a section that is used again allocates nothing once it is warm.
 ///
 /// ```
-/// use alula_fields::{FieldSection, KnownName};
+/// use alula::{FieldSection, KnownName};
 ///
 /// let mut section = FieldSection::new();
 /// section.append(KnownName::CONTENT_TYPE, "text/html")?;
@@ -32,7 +32,7 @@ use crate::{Field, FieldError, FieldFlags, IntoName, KnownName, octets, word};
 /// section.set("x-tag", "c")?;
 /// assert_eq!(section.len(), 2);
 /// assert!(section.append("x-tag", "no\nlines").is_err());
-/// # Ok::<(), alula_fields::FieldError>(())
+/// # Ok::<(), alula::FieldError>(())
 /// ```
 #[derive(Default, Clone)]
 pub struct FieldSection {
@@ -204,13 +204,13 @@ impl FieldSection {
     /// For those who come from languages whose symbols have no dashes; the name on the wire is never changed this way.
     ///
     /// ```
-    /// use alula_fields::FieldSection;
+    /// use alula::FieldSection;
     ///
     /// let mut section = FieldSection::new();
     /// section.append("Content-Type", "text/html")?;
     /// assert_eq!(section.get("content_type"), None);
     /// assert_eq!(section.get_loose("content_type"), Some(&b"text/html"[..]));
-    /// # Ok::<(), alula_fields::FieldError>(())
+    /// # Ok::<(), alula::FieldError>(())
     /// ```
     pub fn get_loose(&self, name: &str) -> Option<&[u8]> {
         self.iter().find(|field| is_loosely(field.name_bytes(), name.as_bytes())).map(|field| field.value())
@@ -247,13 +247,13 @@ impl FieldSection {
     /// As `append`.
     ///
     /// ```
-    /// use alula_fields::FieldSection;
+    /// use alula::FieldSection;
     ///
     /// let mut section = FieldSection::new();
     /// section.append_spelled("X_kEy", "1")?;
     /// let field = section.at(0).unwrap();
     /// assert_eq!((field.name().as_str(), field.spelling()), ("x_key", Some("X_kEy")));
-    /// # Ok::<(), alula_fields::FieldError>(())
+    /// # Ok::<(), alula::FieldError>(())
     /// ```
     pub fn append_spelled(&mut self, name: &str, value: impl AsRef<[u8]>) -> Result<(), FieldError> {
         use crate::name::sealed::Name;

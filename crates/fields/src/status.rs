@@ -11,12 +11,12 @@ use crate::{FieldError, octets};
 /// Codes from 600 on have no class but are accepted: a client that sees one treats it as 500 would be (RFC 9110 §15).
 ///
 /// ```
-/// use alula_fields::Status;
+/// use alula::Status;
 ///
 /// assert_eq!(Status::parse(b"404")?, Status::NOT_FOUND);
 /// assert_eq!(Status::NOT_FOUND.reason(), Some("Not Found"));
 /// assert_eq!(Status::new(99), None);
-/// # Ok::<(), alula_fields::FieldError>(())
+/// # Ok::<(), alula::FieldError>(())
 /// ```
 #[derive(Copy, Clone, Eq, PartialEq, Ord, PartialOrd, Hash)]
 pub struct Status(NonZeroU16);

@@ -8,7 +8,7 @@ use crate::{Authority, FieldError, Method, Scheme, masked_target, octets};
 /// What a request is for, checked once; borrowed, cheap to copy.
 ///
 /// ```
-/// use alula_fields::{Method, Target};
+/// use alula::{Method, fields::Target};
 ///
 /// let target = Target::parse(Method::Get, "/search?q=alula")?;
 /// assert_eq!((target.path(), target.query()), (Some("/search"), Some("q=alula")));
@@ -17,7 +17,7 @@ use crate::{Authority, FieldError, Method, Scheme, masked_target, octets};
 ///     panic!("a scheme makes it absolute");
 /// };
 /// assert_eq!((authority.normal(scheme).as_ref(), path), ("example.com", "/"));
-/// # Ok::<(), alula_fields::FieldError>(())
+/// # Ok::<(), alula::FieldError>(())
 /// ```
 #[derive(Copy, Clone, Eq, PartialEq)]
 pub enum Target<'a> {

@@ -11,7 +11,7 @@ use alula_fields::Status;
 /// A rule the peer broke. `Copy` and free of allocation: it is built on hostile paths.
 ///
 /// ```
-/// use alula_h1::Violation;
+/// use alula::h1::Violation;
 ///
 /// assert_eq!(Violation::TARGET_LONG.status.code(), 414);
 /// assert_eq!(Violation::BARE_LF.to_string(), "a line ends in a line feed alone (RFC 9112 §2.2)");

@@ -11,7 +11,7 @@ use crate::settings::{FRAME_BYTES_MAX, FRAME_BYTES_MIN, Settings};
 /// The settings of one connection; the defaults are meant to be kept.
 ///
 /// ```
-/// use alula_h2::{Config, Connection};
+/// use alula::h2::{Config, Connection};
 ///
 /// let config = Config { connect_protocol: true, ..Config::default() };
 /// let server = Connection::server(config);

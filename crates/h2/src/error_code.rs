@@ -5,7 +5,7 @@ use core::fmt;
 /// Why a stream or a connection ended, as the wire says it (RFC 9113 §7).
 ///
 /// ```
-/// use alula_h2::ErrorCode;
+/// use alula::h2::ErrorCode;
 ///
 /// assert_eq!(ErrorCode::CANCEL.to_string(), "CANCEL");
 /// assert_eq!(ErrorCode(0xff).to_string(), "0xff");

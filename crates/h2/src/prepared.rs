@@ -18,8 +18,8 @@ use crate::violation::Violation;
 /// the fields are. Making one allocates; sending it does not.
 ///
 /// ```
-/// use alula_fields::{FieldSection, OutBuf};
-/// use alula_h2::{Config, Connection, Hole, Prepared, RequestHead};
+/// use alula::{FieldSection, fields::OutBuf};
+/// use alula::h2::{Config, Connection, Hole, Prepared, RequestHead};
 ///
 /// let mut fields = FieldSection::new();
 /// fields.append("accept", "*/*")?;

@@ -7,7 +7,7 @@ use crate::dictionary::{self, Member};
 /// How soon a response is wanted, and whether parts of it are of use (RFC 9218 §4).
 ///
 /// ```
-/// use alula_h2::Priority;
+/// use alula::h2::Priority;
 ///
 /// assert_eq!(Priority::parse(b"u=5, i"), Some(Priority { urgency: 5, incremental: true }));
 /// assert_eq!(Priority::parse(b""), Some(Priority::default()));

@@ -35,7 +35,7 @@ pub(crate) const ENTRY_BYTES: usize = 6;
 /// The values of one side. `Default` is what holds before any SETTINGS (RFC 9113 §6.5.2).
 ///
 /// ```
-/// let settings = alula_h2::Settings::default();
+/// let settings = alula::h2::Settings::default();
 /// assert_eq!((settings.frame_bytes_max, settings.stream_window), (16_384, 65_535));
 /// assert_eq!(settings.streams_max, None);
 /// ```

@@ -12,8 +12,8 @@ use crate::priority::Priority;
 /// too: `recv UNKNOWN(0x16) stream=3 length=9`.
 ///
 /// ```
-/// use alula_h2::{Config, Connection};
-/// use alula_fields::{OutBuf, Time};
+/// use alula::h2::{Config, Connection};
+/// use alula::fields::{OutBuf, Time};
 ///
 /// let mut client = Connection::client(Config { trace: true, ..Config::default() });
 /// client.poll_transmit(Time::ZERO, &mut OutBuf::new());

@@ -19,7 +19,7 @@ pub enum Scope {
 /// A rule the peer broke. `Copy` and free of allocation: it is built on hostile paths.
 ///
 /// ```
-/// use alula_h2::{ErrorCode, Scope, Violation};
+/// use alula::h2::{ErrorCode, Scope, Violation};
 ///
 /// let violation = Violation::DATA_ON_IDLE;
 /// assert_eq!((violation.code, violation.scope), (ErrorCode::PROTOCOL_ERROR, Scope::Connection));

@@ -25,8 +25,8 @@ impl From<&Limits> for ListLimits {
 /// remains. Such a list is at fault, not the connection. Allocates only when what it stores into grows.
 ///
 /// ```
-/// use alula_fields::{FieldSection, Limits};
-/// use alula_hpack::{Collect, Decoder, DecoderLimits, Refusal};
+/// use alula::{FieldSection, Limits};
+/// use alula::hpack::{Collect, Decoder, DecoderLimits, Refusal};
 ///
 /// let mut decoder = Decoder::new(DecoderLimits::default());
 /// let mut trailers = FieldSection::new();
@@ -34,7 +34,7 @@ impl From<&Limits> for ListLimits {
 /// decoder.decode(b"\x40\x05x-tag\x01a\x00\x01X\x00", true, &mut collect)?;
 /// assert_eq!(collect.finish(), Err(Refusal::Name));
 /// assert_eq!(trailers.get("x-tag"), Some(&b"a"[..]));
-/// # Ok::<(), alula_hpack::DecodeError>(())
+/// # Ok::<(), alula::hpack::DecodeError>(())
 /// ```
 #[derive(Debug)]
 pub struct Collect<'a> {

@@ -42,7 +42,7 @@ impl Default for DecoderLimits {
 /// table and scratch have seen their full size.
 ///
 /// ```
-/// use alula_hpack::{Decoded, Decoder, DecoderLimits};
+/// use alula::hpack::{Decoded, Decoder, DecoderLimits};
 ///
 /// let mut decoder = Decoder::new(DecoderLimits::default());
 /// let mut seen = Vec::new();
@@ -53,7 +53,7 @@ impl Default for DecoderLimits {
 ///
 /// let error = decoder.decode(b"\x80", true, &mut |_: Decoded<'_>| ()).unwrap_err();
 /// assert_eq!(error.rule(), "an indexed field with index 0 (RFC 7541 §6.1)");
-/// # Ok::<(), alula_hpack::DecodeError>(())
+/// # Ok::<(), alula::hpack::DecodeError>(())
 /// ```
 pub struct Decoder {
     limits: DecoderLimits,

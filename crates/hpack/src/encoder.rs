@@ -24,8 +24,8 @@ use crate::{integer, string};
 /// ours; only with [`Policy::Static`] they may not. Nothing is allocated once the table has seen its full size.
 ///
 /// ```
-/// use alula_fields::{KnownName, OutBuf};
-/// use alula_hpack::{Encoder, EncoderConfig, Field, Policy};
+/// use alula::{KnownName, fields::OutBuf};
+/// use alula::hpack::{Encoder, EncoderConfig, Field, Policy};
 ///
 /// let mut encoder = Encoder::new(EncoderConfig { policy: Policy::Always, ..EncoderConfig::default() });
 /// let fields = [Field::known(KnownName::PSEUDO_METHOD, b"GET"), Field::new(b"x-request-id", b"17")];
@@ -95,8 +95,8 @@ impl Encoder {
     /// the peer keeps it, and that does no harm.
     ///
     /// ```
-    /// use alula_fields::OutBuf;
-    /// use alula_hpack::{Encoder, EncoderConfig, Field, Policy};
+    /// use alula::fields::OutBuf;
+    /// use alula::hpack::{Encoder, EncoderConfig, Field, Policy};
     ///
     /// let mut encoder = Encoder::new(EncoderConfig { policy: Policy::Always, ..EncoderConfig::default() });
     /// let mut out = OutBuf::new();

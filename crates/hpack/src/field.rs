@@ -23,7 +23,7 @@ impl<'a> Field<'a> {
     /// A field whose name is looked up now; the encoder's policy decides.
     ///
     /// ```
-    /// use alula_hpack::{Field, Indexing};
+    /// use alula::hpack::{Field, Indexing};
     ///
     /// let field = Field::new(b"x-request-id", b"17").with(Indexing::Without);
     /// assert!(field.known.is_some());

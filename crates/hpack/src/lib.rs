@@ -8,8 +8,8 @@
 //! and reports in [`Class`] which rules of HTTP they keep: refusing is for those who know what the fields are for.
 //!
 //! ```
-//! use alula_fields::{Head, KnownName, Limits, OutBuf};
-//! use alula_hpack::{Collect, Decoder, DecoderLimits, Encoder, EncoderConfig, Field, Indexing};
+//! use alula::{KnownName, Limits, fields::{Head, OutBuf}};
+//! use alula::hpack::{Collect, Decoder, DecoderLimits, Encoder, EncoderConfig, Field, Indexing};
 //!
 //! let mut encoder = Encoder::new(EncoderConfig::default());
 //! let mut decoder = Decoder::new(DecoderLimits::default());
@@ -32,7 +32,7 @@
 //! // A user agent that comes again has become one octet; the secret never does.
 //! assert_eq!(out.unsent()[..2], [0x82, 0xbe]);
 //! assert_eq!(encoder.table().len(), 1);
-//! # Ok::<(), alula_hpack::DecodeError>(())
+//! # Ok::<(), alula::hpack::DecodeError>(())
 //! ```
 //!
 //! What was decided: an encoder that is told nothing enters a field when it comes for the second time

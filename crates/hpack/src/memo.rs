@@ -13,7 +13,7 @@ use crate::decoder::Decoder;
 /// the first block.
 ///
 /// ```
-/// use alula_hpack::{Decoded, Decoder, DecoderLimits, Memo};
+/// use alula::hpack::{Decoded, Decoder, DecoderLimits, Memo};
 ///
 /// let (mut decoder, mut memo) = (Decoder::new(DecoderLimits::default()), Memo::new());
 /// let block = b"\x82\x84\x87";
@@ -25,7 +25,7 @@ use crate::decoder::Decoder;
 ///
 /// decoder.decode(b"\x40\x01a\x01b", true, &mut |_: Decoded<'_>| ())?;
 /// assert!(memo.get(&decoder, block).is_none());
-/// # Ok::<(), alula_hpack::DecodeError>(())
+/// # Ok::<(), alula::hpack::DecodeError>(())
 /// ```
 #[derive(Debug)]
 pub struct Memo<T> {

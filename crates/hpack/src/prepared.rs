@@ -21,8 +21,8 @@ use crate::{integer, string};
 /// each remembers by the block's id which entries of its table the fields are. Making one allocates.
 ///
 /// ```
-/// use alula_fields::{KnownName, OutBuf};
-/// use alula_hpack::{Encoder, EncoderConfig, Field, Indexing, Part, PreparedBlock};
+/// use alula::{KnownName, fields::OutBuf};
+/// use alula::hpack::{Encoder, EncoderConfig, Field, Indexing, Part, PreparedBlock};
 ///
 /// let block = PreparedBlock::new([
 ///     Part::Field(Field::known(KnownName::PSEUDO_METHOD, b"GET")),
@@ -35,7 +35,7 @@ use crate::{integer, string};
 /// out.clear();
 /// encoder.emit(&block, &[b"/2"], &mut out);
 /// assert_eq!(out.unsent(), b"\x82\x04\x02/2\xbe");
-/// # Ok::<(), alula_hpack::PrepareError>(())
+/// # Ok::<(), alula::hpack::PrepareError>(())
 /// ```
 pub struct PreparedBlock {
     id: u64,

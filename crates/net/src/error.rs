@@ -116,7 +116,7 @@ impl Error {
     ///
     /// ```
     /// let failed = std::io::Error::other("the disk is full");
-    /// assert!(alula_net::Error::other(failed).to_string().contains("the disk is full"));
+    /// assert!(alula::Error::other(failed).to_string().contains("the disk is full"));
     /// ```
     pub fn other(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
         Self::new(Phase::Build, Cause::Other(error.into().into()), Retry::Pointless)

@@ -14,7 +14,7 @@ pub struct Prepared {
 }
 
 impl Prepared {
-    /// Checks and writes a request; values for the holes are given in this order each time.
+    /// Checks and writes a request, its names over HTTP/1.1 in this spelling; values for the holes are given in this order each time.
     ///
     /// # Errors
     /// When either version could not send it.

@@ -32,7 +32,7 @@ use crate::{boxed::Boxed, link::Link};
 /// Every such type has it; there is nothing to implement.
 ///
 /// ```
-/// fn takes(_: Box<dyn alula_net::Transport>) {}
+/// fn takes(_: Box<dyn alula::Transport>) {}
 ///
 /// let (near, _far) = tokio::io::duplex(1024);
 /// takes(Box::new(near));

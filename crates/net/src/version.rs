@@ -3,7 +3,7 @@
 /// A version of HTTP.
 ///
 /// ```
-/// use alula_net::Version;
+/// use alula::Version;
 ///
 /// assert_eq!((Version::Http1.to_string(), Version::Http2.to_string()), ("HTTP/1.1".into(), "HTTP/2".into()));
 /// ```

@@ -23,7 +23,7 @@ impl BodyWriter {
         Self { stream, octets: 0 }
     }
 
-    /// Sends `data`, waiting while the peer's windows or the output have no room.
+    /// Sends `data`, octets or text, waiting while the peer's windows or the output have no room.
     ///
     /// Dropping the future sends part of `data`, so drop the writer then as well. Allocates nothing once warm.
     ///

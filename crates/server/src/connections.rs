@@ -1,7 +1,7 @@
 //! The table of all connections of a server: how many there may be, and which one makes room for a newcomer.
 //!
 //! Rule 1: a connection tells of itself when it arrives, introduces itself and leaves, and when it becomes idle or is used
-//! again (`alula_net::IdleObserver`), never for each request. All else is worked out when room is needed.
+//! again (`IdleObserver` of `net`), never for each request. All else is worked out when room is needed.
 //! Rule 2: who makes room is worked out for several newcomers at once (`weighing.rs`), so that a flood at the bound costs a
 //! look at a few entries for each connection. Each one is asked only when its turn comes, and if it still is idle.
 //! Rule 3: a connection is asked, not aborted: its task reads what has arrived, and stays if that was a request.

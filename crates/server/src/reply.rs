@@ -150,8 +150,8 @@ impl Reply {
         self.body.as_mut()
     }
 
-    /// Sends the answer with this content, stating its length. An answer to HEAD states it and sends none; 204 and 304
-    /// have none.
+    /// Sends the answer with this content, octets or text, stating its length. An answer to HEAD states it and sends none; 204 and
+    /// 304 have none.
     ///
     /// Dropping the future part-way resets the stream. Allocates nothing once warm.
     ///

@@ -159,7 +159,7 @@ impl ServerBuilder {
     /// not exactly one `https` or `http` is ignored.
     ///
     /// ```
-    /// use alula_server::Server;
+    /// use alula::Server;
     ///
     /// let builder = Server::builder().trusted_proxies(|address| address.is_loopback());
     /// ```
@@ -190,7 +190,6 @@ impl ServerBuilder {
     /// a request; with it, method and path are copied into memory that is used again.
     ///
     /// ```no_run
-    /// # mod alula { pub use alula_fields::Status; pub use alula_server::*; }
     /// # async fn main_() -> std::io::Result<()> {
     /// use alula::{Error, Exchange, Server, Status};
     ///

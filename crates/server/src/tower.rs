@@ -46,7 +46,6 @@ type BoxError = Box<dyn StdError + Send + Sync>;
 /// that is read, beside what the service itself allocates. `crates/alula/tests/adapter_allocations.rs` holds the sum.
 ///
 /// ```no_run
-/// # use alula_server as alula;
 /// # use std::{convert::Infallible, task::{Context, Poll}};
 /// # #[derive(Clone)]
 /// # struct Hello;

@@ -1,7 +1,7 @@
 //! Who may depend on whom: one table, held against every manifest and printed in ARCHITECTURE.md.
 //!
 //! An arrow goes only to a lower layer, and siblings never see each other. Dev-dependencies obey the same table,
-//! but every crate may test with `tally` and `testkit` and with any outside crate.
+//! but every crate may test with `tally` and `testkit` and with any outside crate, and show its examples with `alula`.
 
 use std::fmt::Write;
 
@@ -32,8 +32,8 @@ enum Outside {
     AsNeeded,
 }
 
-/// What every layer's tests may use besides what the layer itself may use.
-const FOR_TESTS: [&str; 2] = ["tally", "testkit"];
+/// The crates that the tests and examples of every layer may use besides what the layer itself may use.
+const FOR_TESTS: [&str; 3] = ["alula", "tally", "testkit"];
 
 /// The table. `h1`, `store` and `python` have their place before they exist.
 pub const LAYERS: &[Layer] = &[
@@ -191,6 +191,7 @@ mod tests {
         assert_eq!(one("alula-h2", "alula-hpack", ""), [""; 0]);
         assert_eq!(one("alula-net", "tokio", ""), [""; 0]);
         assert_eq!(one("alula-bench", "alula-net", ""), [""; 0]);
+        assert_eq!(one("alula-h2", "alula", "").len(), 1, "only examples may use the facade");
     }
 
     #[test]

@@ -59,6 +59,11 @@ fn manifests_take_their_rules_from_the_workspace() {
 }
 
 #[test]
+fn documentation_names_the_crate_that_users_have() {
+    assert_none(&alula_tidy::check_examples(&sources()));
+}
+
+#[test]
 fn every_parser_has_a_fuzz_target() {
     assert_none(&alula_tidy::check_parsers(&sources()));
 }

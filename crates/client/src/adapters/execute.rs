@@ -23,7 +23,7 @@ impl Client {
     ///
     /// ```no_run
     /// # async fn main_() -> Result<(), Box<dyn std::error::Error>> {
-    /// # let client = alula_client::Client::new()?;
+    /// # let client = alula::Client::new()?;
     /// let request = http::Request::post("https://example.com/words").body(String::from("some words"))?;
     /// let response = client.execute(request).await?;
     /// println!("{} {:?}", response.status(), response.headers());

@@ -18,7 +18,7 @@ use crate::Client;
 /// use tower_service::Service;
 ///
 /// # async fn main_() -> Result<(), Box<dyn std::error::Error>> {
-/// let mut client = alula_client::Client::new()?;
+/// let mut client = alula::Client::new()?;
 /// let request = http::Request::get("https://example.com/").body(String::new())?;
 /// println!("{}", Service::call(&mut client, request).await?.status());
 /// # Ok(())

@@ -137,7 +137,7 @@ impl<'a> Call<'a> {
         Ok(Response::new(self.driver, response))
     }
 
-    /// Sends the request with this content and waits for the head of the response. Allocates nothing once warm.
+    /// Sends the request with this content, octets or text, and waits for the head of the response. Allocates nothing once warm.
     ///
     /// # Errors
     /// As [`Self::send`].
@@ -155,7 +155,7 @@ impl<'a> Call<'a> {
     /// ```no_run
     /// use std::{fs::File, io};
     ///
-    /// # let client = alula_client::blocking::Client::new()?;
+    /// # let client = alula::blocking::Client::new()?;
     /// let (mut up, pending) = client.put("https://example.com/file").open()?;
     /// io::copy(&mut File::open("file")?, &mut up)?;
     /// up.finish()?;

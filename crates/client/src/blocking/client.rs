@@ -28,9 +28,9 @@ impl Client {
     /// ```
     /// use std::time::Duration;
     ///
-    /// let builder = alula_client::blocking::Client::builder().deadline(Duration::from_secs(30));
+    /// let builder = alula::blocking::Client::builder().deadline(Duration::from_secs(30));
     /// let client = builder.build_blocking()?;
-    /// # Ok::<(), alula_client::Error>(())
+    /// # Ok::<(), alula::Error>(())
     /// ```
     pub fn builder() -> ClientBuilder {
         ClientBuilder::default()

@@ -24,7 +24,7 @@
 //! ```no_run
 //! use std::io::Read;
 //!
-//! let client = alula_client::blocking::Client::new()?;
+//! let client = alula::blocking::Client::new()?;
 //! let mut response = client.get("https://example.com/").send()?;
 //! let mut text = String::new();
 //! response.body().read_to_string(&mut text)?;

@@ -87,9 +87,9 @@ impl Response {
     /// The response, if its status is 2xx (RFC 9110 §15.3).
     ///
     /// ```no_run
-    /// # let client = alula_client::blocking::Client::new()?;
+    /// # let client = alula::blocking::Client::new()?;
     /// let text = client.get("https://example.com/").send()?.success()?.text(100_000)?;
-    /// # Ok::<(), alula_client::Error>(())
+    /// # Ok::<(), alula::Error>(())
     /// ```
     ///
     /// # Errors

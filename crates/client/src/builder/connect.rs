@@ -123,9 +123,9 @@ impl ClientBuilder {
     /// ```
     /// use std::net::{Ipv4Addr, SocketAddr};
     ///
-    /// # fn main() -> Result<(), alula_client::Error> {
+    /// # fn main() -> Result<(), alula::Error> {
     /// let here = SocketAddr::from((Ipv4Addr::LOCALHOST, 8080));
-    /// let client = alula_client::Client::builder().resolve("example.com", 80, [here]).build()?;
+    /// let client = alula::Client::builder().resolve("example.com", 80, [here]).build()?;
     /// # Ok(())
     /// # }
     /// ```
@@ -139,8 +139,8 @@ impl ClientBuilder {
     /// the place of a [connector](Self::connector).
     ///
     /// ```no_run
-    /// # async fn version() -> Result<(), alula_client::Error> {
-    /// let client = alula_client::Client::builder().unix_socket("/run/docker.sock").build()?;
+    /// # async fn version() -> Result<(), alula::Error> {
+    /// let client = alula::Client::builder().unix_socket("/run/docker.sock").build()?;
     /// let response = client.get("http://localhost/version").send().await?;
     /// # Ok(())
     /// # }
@@ -213,7 +213,7 @@ impl ClientBuilder {
     /// ```no_run
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// let (chain, key) = (std::fs::read("client.pem")?, std::fs::read("client.key")?);
-    /// let client = alula_client::Client::builder().identity_pem(&chain, &key)?.build()?;
+    /// let client = alula::Client::builder().identity_pem(&chain, &key)?.build()?;
     /// # Ok(())
     /// # }
     /// ```
@@ -231,9 +231,9 @@ impl ClientBuilder {
     /// URL's host. It is for all origins of the client; `host` still names the URL's.
     ///
     /// ```
-    /// # fn main() -> Result<(), alula_client::Error> {
+    /// # fn main() -> Result<(), alula::Error> {
     /// // The server at this address shows the certificate of example.com.
-    /// let client = alula_client::Client::builder().server_name("example.com")?.build()?;
+    /// let client = alula::Client::builder().server_name("example.com")?.build()?;
     /// let call = client.get("https://192.0.2.1/");
     /// # Ok(())
     /// # }

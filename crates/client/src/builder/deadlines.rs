@@ -44,8 +44,8 @@ impl ClientBuilder {
     ///
     /// ```
     /// # use std::time::Duration;
-    /// # fn main() -> Result<(), alula_client::Error> {
-    /// let client = alula_client::Client::builder().queue_deadline(Duration::from_secs(5)).build()?;
+    /// # fn main() -> Result<(), alula::Error> {
+    /// let client = alula::Client::builder().queue_deadline(Duration::from_secs(5)).build()?;
     /// # Ok(())
     /// # }
     /// ```

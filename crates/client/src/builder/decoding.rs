@@ -40,8 +40,8 @@ impl ClientBuilder {
     /// Takes a decoder's memory from the client's earlier responses; gzip allocates nothing once warm.
     ///
     /// ```no_run
-    /// # async fn main_() -> Result<(), alula_client::Error> {
-    /// let client = alula_client::Client::builder().decompress(true).decoded_max(64 << 20).build()?;
+    /// # async fn main_() -> Result<(), alula::Error> {
+    /// let client = alula::Client::builder().decompress(true).decoded_max(64 << 20).build()?;
     /// let mut response = client.get("https://example.com/").send().await?;
     /// let page = response.read_to_end(1 << 20).await?;
     /// # Ok(())

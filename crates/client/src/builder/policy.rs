@@ -36,7 +36,7 @@ pub(crate) struct Policy {
 
 /// What is sent by itself.
 impl ClientBuilder {
-    /// Sends this field with every call that has none of this name, and with every request that is
+    /// Sends this field, of octets or text, with every call that has none of this name, and with every request that is
     /// [prepared](crate::Client::prepare) so. Fields of the same name are sent all, in their order.
     ///
     /// It goes to every origin that is called: for credentials there are [`Self::basic_auth`] and [`Self::bearer_auth`]. A
@@ -46,8 +46,8 @@ impl ClientBuilder {
     /// The name or the value is not valid.
     ///
     /// ```
-    /// # fn main() -> Result<(), alula_client::Error> {
-    /// let client = alula_client::Client::builder().field("user-agent", b"example/1.0")?.build()?;
+    /// # fn main() -> Result<(), alula::Error> {
+    /// let client = alula::Client::builder().field("accept-language", "en")?.build()?;
     /// # Ok(())
     /// # }
     /// ```
@@ -76,8 +76,8 @@ impl ClientBuilder {
     /// A call whose content is streamed ([`Call::open`](crate::Call::open)) follows none.
     ///
     /// ```
-    /// # fn main() -> Result<(), alula_client::Error> {
-    /// let client = alula_client::Client::builder().redirects(3).build()?;
+    /// # fn main() -> Result<(), alula::Error> {
+    /// let client = alula::Client::builder().redirects(3).build()?;
     /// # Ok(())
     /// # }
     /// ```
@@ -108,9 +108,9 @@ impl ClientBuilder {
     /// Asks this before a redirect is followed that would be followed otherwise.
     ///
     /// ```
-    /// use alula_client::{Client, Follow};
+    /// use alula::{Client, Follow};
     ///
-    /// # fn main() -> Result<(), alula_client::Error> {
+    /// # fn main() -> Result<(), alula::Error> {
     /// let stays = |to: &str| to.starts_with("https://example.com/");
     /// let client = Client::builder()
     ///     .on_redirect(move |redirect| if stays(redirect.to()) { Follow::Yes } else { Follow::Stop })

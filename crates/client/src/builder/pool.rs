@@ -69,8 +69,8 @@ impl ClientBuilder {
     /// streams.
     ///
     /// ```
-    /// # fn main() -> Result<(), alula_client::Error> {
-    /// let client = alula_client::Client::builder().http2_connections_max(4).build()?;
+    /// # fn main() -> Result<(), alula::Error> {
+    /// let client = alula::Client::builder().http2_connections_max(4).build()?;
     /// # Ok(())
     /// # }
     /// ```
@@ -96,8 +96,8 @@ impl ClientBuilder {
     ///
     /// ```
     /// # use std::time::Duration;
-    /// # fn main() -> Result<(), alula_client::Error> {
-    /// let client = alula_client::Client::builder().idle_timeout(Duration::from_secs(15)).build()?;
+    /// # fn main() -> Result<(), alula::Error> {
+    /// let client = alula::Client::builder().idle_timeout(Duration::from_secs(15)).build()?;
     /// # Ok(())
     /// # }
     /// ```

@@ -86,7 +86,7 @@ impl ClientBuilder {
     }
 
     /// Whether the fields of responses of HTTP/1.1 keep the spelling in which they came, beside the lower-case names by which they
-    /// are found; costs the octets of the names. Off unless switched on.
+    /// are found, for [`Field::spelling`](alula_fields::Field::spelling); costs the octets of the names. Off unless switched on.
     #[must_use]
     pub fn http1_keep_spelling(mut self, on: bool) -> Self {
         self.settings.protocol.http1.keep_spelling = on;
@@ -107,11 +107,11 @@ impl ClientBuilder {
     /// What a peer may make this client hold or do; [`Limits::client`] unless set.
     ///
     /// ```
-    /// use alula_fields::Limits;
+    /// use alula::Limits;
     ///
-    /// # fn main() -> Result<(), alula_client::Error> {
+    /// # fn main() -> Result<(), alula::Error> {
     /// let limits = Limits { field_section_bytes: 64 * 1024, ..Limits::client() };
-    /// let client = alula_client::Client::builder().limits(limits).build()?;
+    /// let client = alula::Client::builder().limits(limits).build()?;
     /// # Ok(())
     /// # }
     /// ```

@@ -7,7 +7,7 @@ use alula_net::Transport;
 /// Whom a connection is to lead to: the origin of the requests that will go over it.
 ///
 /// ```
-/// # use alula_client::Destination;
+/// # use alula::Destination;
 /// fn name(to: &Destination) -> String {
 ///     format!("{} on port {}", to.host(), to.port())
 /// }
@@ -56,9 +56,9 @@ impl fmt::Display for Destination {
 /// TLS, where the URL asks for it, is spoken over what it returns. Functions that return such a future are connectors:
 ///
 /// ```
-/// use alula_client::{Client, Destination, Transport};
+/// use alula::{Client, Destination, Transport};
 ///
-/// # fn main() -> Result<(), alula_client::Error> {
+/// # fn main() -> Result<(), alula::Error> {
 /// let over_a_pipe = |_: &Destination| async {
 ///     let (near, far) = tokio::io::duplex(4096);
 ///     // The other end is served here.

@@ -35,9 +35,9 @@ use crate::bad_url;
 /// the proxy (RFC 7617, RFC 1929).
 ///
 /// ```
-/// use alula_client::{Client, Proxy};
+/// use alula::{Client, Proxy};
 ///
-/// # fn main() -> Result<(), alula_client::Error> {
+/// # fn main() -> Result<(), alula::Error> {
 /// let proxy = Proxy::all("http://user:secret@between.example:3128")?.except("localhost, .internal, 10.0.0.0/8");
 /// let client = Client::builder().proxy(proxy).build()?;
 /// # Ok(())

@@ -17,9 +17,9 @@ use std::{
 /// ```
 /// use std::net::{Ipv4Addr, SocketAddr};
 ///
-/// # fn main() -> Result<(), alula_client::Error> {
+/// # fn main() -> Result<(), alula::Error> {
 /// let everything_is_here = |_: &str, port| async move { Ok(vec![SocketAddr::from((Ipv4Addr::LOCALHOST, port))]) };
-/// let client = alula_client::Client::builder().resolver(everything_is_here).build()?;
+/// let client = alula::Client::builder().resolver(everything_is_here).build()?;
 /// # Ok(())
 /// # }
 /// ```

@@ -7,8 +7,8 @@ impl crate::Call<'_> {
     /// Sending it fails when the value cannot be written so: a map has keys that are no text, or its `Serialize` fails.
     ///
     /// ```no_run
-    /// # async fn main_() -> Result<(), alula_client::Error> {
-    /// # let client = alula_client::Client::new()?;
+    /// # async fn main_() -> Result<(), alula::Error> {
+    /// # let client = alula::Client::new()?;
     /// let response = client.post("https://example.com/ports").json(&[80, 443]).send().await?;
     /// # Ok(())
     /// # }

@@ -18,10 +18,10 @@ use super::{Content, piece::Piece};
 /// when that of all parts is known.
 ///
 /// ```no_run
-/// use alula_client::{Multipart, Part};
+/// use alula::{Multipart, Part};
 ///
-/// # async fn main_() -> Result<(), alula_client::Error> {
-/// # let client = alula_client::Client::new()?;
+/// # async fn main_() -> Result<(), alula::Error> {
+/// # let client = alula::Client::new()?;
 /// let form = Multipart::new()
 ///     .text("title", "Holidays")
 ///     .part("picture", Part::file("beach.jpg").media_type("image/jpeg"));

@@ -14,8 +14,8 @@ impl Response {
     /// It is not JSON, or not that of a `T`, and the error says where; or as [`read_to_end`](Self::read_to_end).
     ///
     /// ```no_run
-    /// # async fn main_() -> Result<(), alula_client::Error> {
-    /// # let client = alula_client::Client::new()?;
+    /// # async fn main_() -> Result<(), alula::Error> {
+    /// # let client = alula::Client::new()?;
     /// let mut response = client.get("https://example.com/ports").send().await?;
     /// let ports: Vec<u16> = response.json(1 << 20).await?;
     /// # Ok(())

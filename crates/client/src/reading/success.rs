@@ -22,8 +22,8 @@ impl Response {
     /// The status is another. The error holds the response.
     ///
     /// ```no_run
-    /// # async fn main_() -> Result<(), alula_client::Error> {
-    /// # let client = alula_client::Client::new()?;
+    /// # async fn main_() -> Result<(), alula::Error> {
+    /// # let client = alula::Client::new()?;
     /// let response = client.get("https://example.com/").send().await?.success()?;
     ///
     /// match client.get("https://example.com/none").send().await?.success() {

@@ -17,8 +17,8 @@ impl Response {
     /// The `charset` is not known, and named; or as [`read_to_end`](Self::read_to_end).
     ///
     /// ```no_run
-    /// # async fn main_() -> Result<(), alula_client::Error> {
-    /// # let client = alula_client::Client::new()?;
+    /// # async fn main_() -> Result<(), alula::Error> {
+    /// # let client = alula::Client::new()?;
     /// let page = client.get("https://example.com/").send().await?.text(1 << 20).await?;
     /// # Ok(())
     /// # }

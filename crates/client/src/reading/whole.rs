@@ -17,8 +17,8 @@ impl Response {
     /// [`Body::chunk`](crate::Body::chunk).
     ///
     /// ```no_run
-    /// # async fn main_() -> Result<(), alula_client::Error> {
-    /// # let client = alula_client::Client::new()?;
+    /// # async fn main_() -> Result<(), alula::Error> {
+    /// # let client = alula::Client::new()?;
     /// let mut response = client.get("https://example.com/logo.png").send().await?;
     /// let picture: Vec<u8> = response.read_to_end(1 << 20).await?;
     /// # Ok(())

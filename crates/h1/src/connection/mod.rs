@@ -40,8 +40,8 @@ use crate::repeated::Repeated;
 /// It reads from the socket while [`wants_read`](Self::wants_read).
 ///
 /// ```
-/// use alula_fields::{FieldSection, Head, OutBuf, Status, Time};
-/// use alula_h1::{Config, Connection, Event, RequestHead, ResponseHead};
+/// use alula::{FieldSection, Status, fields::{Head, OutBuf, Time}};
+/// use alula::h1::{Config, Connection, Event, RequestHead, ResponseHead};
 ///
 /// let (mut client, mut server) = (Connection::client(Config::default()), Connection::server(Config::default()));
 /// let (mut up, mut down, fields) = (OutBuf::new(), OutBuf::new(), FieldSection::new());

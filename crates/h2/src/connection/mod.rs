@@ -74,8 +74,8 @@ use self::turns::Turns;
 /// Nothing is allocated per request once slots, heads and tables are warm.
 ///
 /// ```
-/// use alula_fields::{FieldSection, Head, OutBuf, Status, Time};
-/// use alula_h2::{Config, Connection, Event, RequestHead, ResponseHead};
+/// use alula::{FieldSection, Status, fields::{Head, OutBuf, Time}};
+/// use alula::h2::{Config, Connection, Event, RequestHead, ResponseHead};
 ///
 /// let (mut client, mut server) = (Connection::client(Config::default()), Connection::server(Config::default()));
 /// let (mut to_server, mut to_client) = (OutBuf::new(), OutBuf::new());

@@ -7,7 +7,6 @@ use std::net::SocketAddr;
 /// Over TLS, `TlsFacts` is another.
 ///
 /// ```
-/// # use alula_server as alula;
 /// fn peer(request: &http::Request<alula::RequestContent>) -> Option<std::net::SocketAddr> {
 ///     request.extensions().get::<alula::PeerAddress>().map(|peer| peer.address())
 /// }
