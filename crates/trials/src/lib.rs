@@ -11,6 +11,9 @@
 #![forbid(unsafe_code)]
 
 mod authority;
+mod certificate;
+#[path = "../../cli/src/fetch/certificate.rs"]
+mod certificate_words;
 mod content_disposition;
 mod control_data;
 mod cookies;
@@ -46,6 +49,7 @@ mod side;
 mod target;
 
 pub use authority::authority;
+pub use certificate::certificate;
 pub use content_disposition::content_disposition;
 pub use control_data::control_data;
 pub use cookies::cookies;

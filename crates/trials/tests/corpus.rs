@@ -28,6 +28,7 @@ macro_rules! trials {
 
 trials! {
     authority: 5000,
+    certificate: 5000,
     content_disposition: 5000,
     control_data: 5000,
     cookies: 300,

@@ -1,6 +1,8 @@
 //! The few words about a certificate that people look for: subject, issuer and the time it holds (RFC 5280 §4.1).
 //!
 //! Rule: the octets are a peer's. They are read within their lengths, and one that cannot be read has no words.
+//!
+//! The fuzz target `certificate` includes this file: nothing but the standard library is used here.
 
 /// A certificate in words.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -168,25 +170,43 @@ fn number(digits: &str) -> Option<u32> {
 mod tests {
     use super::*;
 
+    fn value(tag: u8, parts: &[&[u8]]) -> Vec<u8> {
+        let content = parts.concat();
+        let length = u8::try_from(content.len()).unwrap();
+        let length = if length < 0x80 { vec![length] } else { vec![0x81, length] };
+        [&[tag], &length[..], &content].concat()
+    }
+
+    fn attribute(kind: &[u8], tag: u8, text: &[u8]) -> Vec<u8> {
+        let kind = value(OBJECT_IDENTIFIER, &[kind]);
+        value(SET, &[&value(SEQUENCE, &[&kind, &value(tag, &[text])])])
+    }
+
     fn certificate() -> Vec<u8> {
-        let mut parameters = rcgen::CertificateParams::new(["a.example".to_owned()]).unwrap();
-        let mut name = rcgen::DistinguishedName::new();
-        name.push(rcgen::DnType::CountryName, "SE");
-        name.push(rcgen::DnType::OrganizationName, "Exämple & Co");
-        name.push(rcgen::DnType::CommonName, "a.example");
-        name.push(rcgen::DnType::CustomDnType(vec![1, 3, 6, 1, 4, 1, 311]), "x");
-        parameters.distinguished_name = name;
-        parameters.not_before = rcgen::date_time_ymd(2026, 11, 3);
-        parameters.not_after = rcgen::date_time_ymd(2061, 1, 31);
-        let key = rcgen::KeyPair::generate().unwrap();
-        parameters.self_signed(&key).unwrap().der().to_vec()
+        let subject = [
+            attribute(&[0x55, 4, 6], 0x13, b"SE"),
+            attribute(&[0x55, 4, 10], 0x0c, "Exämple & Co".as_bytes()),
+            attribute(&[0x55, 4, 3], BMP_STRING, b"\0a\0.\0b"),
+            attribute(&[0x2b, 6, 1, 4, 1, 0x82, 0x37], 0x0c, b"x"),
+        ];
+        let issuer = value(SEQUENCE, &[&attribute(&[0x55, 4, 3], 0x0c, b"The issuer")]);
+        let validity = [value(UTC_TIME, &[b"261103000000Z"]), value(GENERALIZED_TIME, &[b"20610131000000Z"])];
+        let signed = [
+            value(VERSION, &[&value(INTEGER, &[&[2]])]),
+            value(INTEGER, &[&[1]]),
+            value(SEQUENCE, &[]),
+            issuer,
+            value(SEQUENCE, &[&validity.concat()]),
+            value(SEQUENCE, &[&subject.concat()]),
+        ];
+        value(SEQUENCE, &[&value(SEQUENCE, &[&signed.concat()])])
     }
 
     #[test]
     fn a_certificate_is_told_in_words() {
         let words = Certificate::of(&certificate()).unwrap();
-        assert_eq!(words.subject, "C=SE; O=Exämple & Co; CN=a.example; 1.3.6.1.4.1.311=x");
-        assert_eq!(words.issuer, words.subject);
+        assert_eq!(words.subject, "C=SE; O=Exämple & Co; CN=a.b; 1.3.6.1.4.1.311=x");
+        assert_eq!(words.issuer, "CN=The issuer");
         assert_eq!(words.not_before, "Nov  3 00:00:00 2026 GMT");
         assert_eq!(words.not_after, "Jan 31 00:00:00 2061 GMT");
     }
@@ -200,7 +220,7 @@ mod tests {
         let trailed = [&*whole, b"more"].concat();
         assert_eq!(Certificate::of(&trailed), Certificate::of(&whole));
         // Every octet changed to every value: it has words or none, and ends.
-        for at in 0..whole.len().min(300) {
+        for at in 0..whole.len() {
             for value in 0..=255 {
                 let mut changed = whole.clone();
                 changed[at] = value;
