@@ -18,6 +18,7 @@ mod results;
 mod section;
 mod servers;
 mod spread;
+mod start;
 mod table;
 mod versions;
 
@@ -42,6 +43,10 @@ use crate::peers;
 pub(crate) fn command(args: &[&str]) -> Result<ExitCode> {
     let options = Options::parse(args)?;
     let start = Instant::now();
+    if options.starts_only {
+        whole_programs(&options)?;
+        return Ok(ExitCode::SUCCESS);
+    }
     peers::install_for_bench()?;
     let programs = Programs::build()?;
     let contests = contest::chosen(&options)?;
@@ -57,8 +62,19 @@ pub(crate) fn command(args: &[&str]) -> Result<ExitCode> {
     if options.writes {
         section::write(&report)?;
     }
+    // What was counted alone has no times.
+    if options.rounds > 0 && options.only.is_none() {
+        whole_programs(&options)?;
+    }
     println!("{:.0} s in all", start.elapsed().as_secs_f64());
     Ok(ExitCode::SUCCESS)
+}
+
+/// What a short request takes from the start of a program to its end.
+fn whole_programs(options: &Options) -> Result<()> {
+    let markdown = start::measure()?;
+    println!("\n{markdown}");
+    if options.writes { start::write(&markdown) } else { Ok(()) }
 }
 
 /// Time first, all in turns; then what does not depend on time.

@@ -68,7 +68,7 @@ pub(crate) fn check() -> Result<()> {
             break;
         }
         println!("measured again: {}", doubtful.join(", "));
-        now.lessen(&bench.measure(|name| doubtful.iter().any(|doubted| *doubted == name))?);
+        now.lessen(&bench.measure(|name| doubtful.contains(&name))?);
     }
     let worse = compare::compare(&workloads, &recorded, &now, tolerance);
     for line in &worse {

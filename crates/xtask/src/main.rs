@@ -34,9 +34,10 @@ Commands:
   costs [--check | --write [PREFIX] | --profile WORKLOAD]
                       Count instructions and allocations, and print the table; or compare with the recorded
                       figures; or record them, and the table of docs/performance.md; or say where they go
-  bench [--only PEER] [--quick] [--no-instructions] [--write]
+  bench [--only PEER] [--quick] [--no-instructions] [--start] [--write]
                       Install and build other stacks, and compare Alula with them, or with one of them, in one run;
-                      the whole run writes docs/performance.md and its plots, any other when told to
+                      the whole run writes docs/performance.md and its plots, any other when told to;
+                      --start: only `alula get` beside curl, from the start of the program to its end
   fuzz [TARGET] [--minutes N]
                       Run every target of fuzz/, or one, for N minutes each (1 by default), with a nightly toolchain
   interop [--write]   Print the interop matrix, or write it to docs/interop.md

@@ -12,14 +12,22 @@ pub(super) struct Options {
     /// Timed units are divided by this.
     pub(super) divisor: u64,
     pub(super) counts_instructions: bool,
+    /// Only whole programs are measured, from their start to their end.
+    pub(super) starts_only: bool,
     /// Whether documents are written: by a whole run, and by any other when it is told to.
     pub(super) writes: bool,
 }
 
 impl Options {
     pub(super) fn parse(args: &[&str]) -> Result<Self> {
-        let mut options =
-            Self { only: None, rounds: 9, divisor: 1, counts_instructions: true, writes: args.is_empty() };
+        let mut options = Self {
+            only: None,
+            rounds: 9,
+            divisor: 1,
+            counts_instructions: true,
+            starts_only: false,
+            writes: args.is_empty(),
+        };
         let mut args = args.iter();
         while let Some(arg) = args.next() {
             match *arg {
@@ -27,6 +35,7 @@ impl Options {
                 "--quick" => (options.rounds, options.divisor) = (3, 4),
                 "--counts" => options.rounds = 0,
                 "--no-instructions" => options.counts_instructions = false,
+                "--start" => options.starts_only = true,
                 "--write" => options.writes = true,
                 other => bail!("`bench` has no option {other}"),
             }
@@ -43,7 +52,7 @@ mod tests {
     fn only_a_whole_run_writes_by_itself() {
         let writes = |args: &[&str]| Options::parse(args).expect("valid options").writes;
         assert!(writes(&[]) && writes(&["--quick", "--write"]));
-        assert!(!writes(&["--counts"]));
+        assert!(!writes(&["--counts"]) && !writes(&["--start"]));
         assert!(!writes(&["--quick"]) && !writes(&["--only", "hyper"]));
     }
 

@@ -64,7 +64,7 @@ pub(super) fn write(report: &Report<'_>) -> Result<()> {
     }
     let document = document();
     let old = fs::read_to_string(&document)?;
-    fs::write(&document, replaced(&old, &markdown(report)?)?)?;
+    fs::write(&document, between(&old, BEGIN, END, &markdown(report)?)?)?;
     println!("wrote {} and {}", document.display(), folder.display());
     Ok(())
 }
@@ -73,15 +73,20 @@ fn folder() -> PathBuf {
     repository_root().join("docs").join(PLOTS)
 }
 
-fn replaced(text: &str, section: &str) -> Result<String> {
-    let (before, rest) = text.split_once(BEGIN).context("the mark before the section is not there")?;
-    let (_, after) = rest.split_once(END).context("the mark behind the section is not there")?;
-    Ok(format!("{before}{BEGIN}\n{section}{END}{after}"))
+/// The text with this section between the two marks, in place of the one it has.
+pub(super) fn between(text: &str, begin: &str, end: &str, section: &str) -> Result<String> {
+    let (before, rest) = text.split_once(begin).context("the mark before the section is not there")?;
+    let (_, after) = rest.split_once(end).context("the mark behind the section is not there")?;
+    Ok(format!("{before}{begin}\n{section}{end}{after}"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn replaced(text: &str, section: &str) -> Result<String> {
+        between(text, BEGIN, END, section)
+    }
 
     #[test]
     fn only_what_is_between_the_marks_is_replaced() {
