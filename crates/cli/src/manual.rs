@@ -49,7 +49,9 @@ fn write_pages(command: &Command, folder: &Path) -> io::Result<()> {
 }
 
 fn page(command: &Command) -> Man {
-    Man::new(command.clone()).source(concat!("Alula ", env!("CARGO_PKG_VERSION")))
+    // What the short help leaves out has its words here.
+    let whole = command.clone().mut_args(|arg| arg.hide_short_help(false));
+    Man::new(whole).source(concat!("Alula ", env!("CARGO_PKG_VERSION")))
 }
 
 fn print(octets: &[u8]) -> Outcome {

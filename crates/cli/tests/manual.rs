@@ -39,6 +39,11 @@ fn the_manual_has_a_page_for_the_program_and_each_command() {
     ] {
         assert!(page.text().contains(words), "{words}: {}", page.text());
     }
+    // Each flag has words, also one that the short help leaves out.
+    let flags = page.text().split("\n.TP\n").skip(1).filter(|flag| flag.starts_with("\\fB"));
+    for flag in flags {
+        assert!(flag.lines().nth(1).is_some_and(|words| !words.is_empty()), "{flag:?}");
+    }
     let folder = Folder::new("man");
     run(&["man", "--dir", &folder.path("pages")]).expect(0);
     assert!(!std::path::Path::new(&folder.path("pages/alula-help.1")).exists());
