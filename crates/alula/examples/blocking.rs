@@ -1,6 +1,9 @@
 //! A client without a runtime: asks for several URLs at once, with a thread for each, over one client.
 //!
 //! `cargo run -p alula --example blocking --features blocking -- http://127.0.0.1:8080/one http://127.0.0.1:8080/two`
+//!
+//! Beside reqwest: there is no thread behind the client, it may be made and dropped inside of a runtime, and a call there is an error,
+//! never a panic.
 
 use std::{error::Error, thread};
 

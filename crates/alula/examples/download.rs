@@ -1,6 +1,9 @@
 //! Saves what is at a URL in a file and shows how far it is.
 //!
 //! `cargo run -p alula --example download -- https://example.com/ page.html`
+//!
+//! Beside reqwest: a chunk is lent until the next one is asked for, so that a large download copies and allocates nothing; content that
+//! is cut is an error whatever frames it.
 
 use std::{error::Error, time::Duration};
 

@@ -1,6 +1,9 @@
 //! The client under middleware of `tower`: at most four requests at once, each with a field of its own, and a line about each answer.
 //!
 //! `cargo run -p alula --example middleware --features tower -- http://127.0.0.1:8080/ 20`
+//!
+//! Beside reqwest: the client itself is the service, and takes any content of `http-body`; there is no request type of its own to
+//! translate.
 
 use std::error::Error;
 

@@ -1,6 +1,9 @@
 //! Sends a file of any size with as little memory as a buffer takes: the server's windows say how fast.
 //!
 //! `cargo run -p alula --example upload -- http://127.0.0.1:8080/ Cargo.lock`
+//!
+//! Beside reqwest: a request is written to as it goes, instead of wrapped in a stream, and its answer may be read meanwhile. For a file
+//! alone, `client.put(url).send_file(path)` is enough.
 
 use std::error::Error;
 

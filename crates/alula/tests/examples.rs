@@ -1,8 +1,9 @@
 //! The example programs do what they say, against a server in this process.
 
 use std::{
+    io::{BufRead, BufReader},
     path::PathBuf,
-    process::{Command, Output, Stdio},
+    process::{Child, Command, Output, Stdio},
 };
 
 use alula::{Error, Exchange, Sent, Server, Status};
@@ -36,20 +37,57 @@ async fn answer(mut exchange: Exchange) -> Result<Sent, Error> {
         request.authority().unwrap_or_default(),
         String::from_utf8_lossy(agent)
     );
-    match request.path() {
+    match request.path().split('?').next().unwrap_or_default() {
         "/large" => exchange.respond(Status::OK).send(&[b'x'; 500_000]).await,
+        "/proxied" => {
+            let credentials = request.fields().get("proxy-authorization").unwrap_or_default().to_vec();
+            exchange.respond(Status::OK).send(&credentials).await
+        }
+        "/page" => exchange.respond(Status::OK).send(b"<html><title> A page </title></html>").await,
         "/missing" => exchange.respond(Status::NOT_FOUND).send(b"").await,
         _ => exchange.respond(Status::OK).field("x-said", "yes").send(said.as_bytes()).await,
     }
 }
 
-/// Runs an example; `cargo test` has built them all beside this test.
+/// Runs an example.
 fn run(name: &str, arguments: &[&str]) -> Output {
+    command(name, arguments).output().unwrap()
+}
+
+/// An example; `cargo test` has built them all beside this test.
+fn command(name: &str, arguments: &[&str]) -> Command {
     let test = std::env::current_exe().unwrap();
     let folder: PathBuf = test.ancestors().nth(2).unwrap().join("examples");
     let program = folder.join(name).with_extension(std::env::consts::EXE_EXTENSION);
     assert!(program.is_file(), "{} is not there: `cargo build -p alula --examples`", program.display());
-    Command::new(program).args(arguments).stdin(Stdio::null()).output().unwrap()
+    let mut command = Command::new(program);
+    command.args(arguments).stdin(Stdio::null());
+    command
+}
+
+/// An example that is a server, until this is dropped.
+struct Serving {
+    process: Child,
+    origin: String,
+}
+
+impl Serving {
+    /// Starts a server, which says its URL in its first line.
+    fn start(name: &str) -> Self {
+        let mut process = command(name, &["127.0.0.1:0"]).stdout(Stdio::piped()).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(process.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let (_, rest) = line.split_once("http://").expect("a URL in the first line");
+        let authority = rest.split('/').next().unwrap_or_default().trim();
+        Self { process, origin: format!("http://{authority}") }
+    }
+}
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
 }
 
 /// What a run that has to succeed wrote to its standard output, and to that for errors.
@@ -138,4 +176,63 @@ fn connector_leads_elsewhere() {
     let (out, err) = succeed("connector", &["http://example.test/there", &format!("127.0.0.1:{port}")]);
     assert!(out.starts_with("GET /there for example.test with 0 octets"), "{out}");
     assert!(out.contains("octets sent") && err.contains("for example.test:80"), "{out}{err}");
+}
+
+#[test]
+fn json_client_and_rest_server_understand_each_other() {
+    let server = Serving::start("rest_server");
+    let origin = &server.origin;
+    let (out, _) = succeed("json_client", &[origin, "s3cret"]);
+    let lines: Vec<&str> = out.lines().collect();
+    assert_eq!(lines[..2], ["made 1: write a client", "x 1: write a client"], "{out}");
+    assert!(lines[2].contains("/tasks/1") && lines[2].contains("404") && !out.contains("s3cret"), "{out}");
+    assert_eq!(ask(&[origin, "/tasks"].concat()), (200, "[]".into()));
+    assert_eq!(ask(&[origin, "/tasks/7"].concat()).0, 404);
+}
+
+#[test]
+fn crawler_visits_all_and_goes_on_after_failures() {
+    let port = start();
+    let mut list: String =
+        (0..200).map(|number| format!("http://127.0.0.1:{port}/page?{number}\n")).collect();
+    list.push_str("http://127.0.0.1:1/\nhttp://nowhere:port/\n");
+    let path = std::env::temp_dir().join(format!("alula-crawler-{}", std::process::id()));
+    std::fs::write(&path, list).unwrap();
+    let (out, err) = succeed("crawler", &[path.to_str().unwrap()]);
+    std::fs::remove_file(&path).unwrap();
+    assert!(out.ends_with("200 pages, 2 failures\n"), "{out}{err}");
+    assert_eq!(out.matches(" A page\n").count(), 200, "{out}");
+    assert_eq!((err.lines().count(), err.contains("connection refused")), (2, true), "{err}");
+}
+
+#[test]
+fn multipart_sends_text_and_file() {
+    let port = start();
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/src/lib.rs");
+    let (out, _) = succeed("multipart", &[&format!("http://127.0.0.1:{port}/"), file]);
+    assert!(out.starts_with("POST / for ") && out.contains(" octets"), "{out}");
+}
+
+#[test]
+fn proxied_asks_the_proxy() {
+    let port = start();
+    let (out, err) =
+        succeed("proxied", &[&format!("http://127.0.0.1:{port}"), "http://nowhere.invalid/proxied"]);
+    assert_eq!(out, "Basic dXNlcjpwYXNzd29yZA==", "{err}");
+    assert!(!run("proxied", &["http://127.0.0.1:1", "http://nowhere.invalid/"]).status.success());
+}
+
+#[test]
+fn axum_app_answers_with_the_address_of_its_peer() {
+    let server = Serving::start("axum_app");
+    let hello = [&server.origin, "/hello/w%C3%B6rld"].concat();
+    assert_eq!(ask(&hello), (200, "Hello, w\u{f6}rld at 127.0.0.1: visit 1\n".into()));
+    assert_eq!(ask(&hello).1, "Hello, w\u{f6}rld at 127.0.0.1: visit 2\n");
+    assert_eq!(ask(&[&server.origin, "/echo"].concat()).0, 405);
+}
+
+/// What is at a URL.
+fn ask(url: &str) -> (u16, String) {
+    let mut response = alula::blocking::Client::new().unwrap().get(url).send().unwrap();
+    (response.status().code(), response.text(1 << 20).unwrap())
 }
