@@ -104,7 +104,12 @@ impl Failure {
         if error.kind() == io::ErrorKind::BrokenPipe {
             return Self::new(Exit::Local, "").quiet();
         }
-        Self::new(Exit::Local, format_args!("{what}: {error}"))
+        let error = match error.raw_os_error() {
+            Some(code) => io::Error::from_raw_os_error(code),
+            None => io::Error::new(error.kind(), error.to_string()),
+        };
+        // In the words that the library has for it.
+        Self::new(Exit::Local, Error::io(Phase::Build, error).about(what.to_string()))
     }
 
     /// A failure to read `what` is to be sent; curl has a code for that.
@@ -176,6 +181,9 @@ fn advice(error: &Error) -> &'static str {
     if is_of_unknown_issuer(error) {
         return " (use --cacert FILE to trust its CA)";
     }
+    if asks_for_certificate(error) {
+        return " (use --cert FILE)";
+    }
     // Whoever asks with GET sends it again without a second thought.
     let is_doubtful =
         error.asked().is_some_and(|asked| matches!(asked.method(), "POST" | "PATCH" | "CONNECT"));
@@ -191,6 +199,11 @@ fn advice(error: &Error) -> &'static str {
 fn is_of_unknown_issuer(error: &Error) -> bool {
     let Cause::Tls(error) = error.cause() else { return false };
     matches!(**error, rustls::Error::InvalidCertificate(CertificateError::UnknownIssuer))
+}
+
+fn asks_for_certificate(error: &Error) -> bool {
+    let Cause::Tls(error) = error.cause() else { return false };
+    matches!(**error, rustls::Error::AlertReceived(AlertDescription::CertificateRequired))
 }
 
 /// The result of verification as OpenSSL numbers it (`X509_V_ERR_…`). That the name is another one it does not count.

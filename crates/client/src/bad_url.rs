@@ -24,7 +24,7 @@ pub(crate) fn other_scheme(url: &Url) -> Error {
     let looks_like_a_host = url.path().starts_with(|letter: char| letter.is_ascii_digit());
     let why = match looks_like_a_host {
         true => "it does not begin with http:// or https://".to_owned(),
-        false => format!("its scheme is {}, and only http and https are spoken", url.scheme()),
+        false => format!("its scheme is {}, and only http and https are supported", url.scheme()),
     };
     bad_url(url.as_str(), &why)
 }
@@ -39,20 +39,20 @@ pub(crate) fn odd_host(url: &Url) -> Error {
 pub(crate) fn reason(url: &str, error: ParseError) -> String {
     match error {
         ParseError::RelativeUrlWithoutBase => "it does not begin with http:// or https://".to_owned(),
-        ParseError::EmptyHost => "it names no host".to_owned(),
+        ParseError::EmptyHost => "it has no host".to_owned(),
         ParseError::InvalidPort => match port(url) {
             Some(port) if port.bytes().all(|octet| octet.is_ascii_digit()) => {
                 format!("the port {port} is above 65535")
             }
-            _ => "its port is no number".to_owned(),
+            _ => "its port is not a number".to_owned(),
         },
-        ParseError::InvalidIpv4Address => "its host looks like an IPv4 address, and is none".to_owned(),
-        ParseError::InvalidIpv6Address => "its host looks like an IPv6 address, and is none".to_owned(),
+        ParseError::InvalidIpv4Address => "its host is not a valid IPv4 address".to_owned(),
+        ParseError::InvalidIpv6Address => "its host is not a valid IPv6 address".to_owned(),
         ParseError::InvalidDomainCharacter | ParseError::IdnaError => match odd_letter(url) {
             Some((letter, place)) => {
-                format!("{letter:?} is no letter of a host (letter {place} of the URL)")
+                format!("a host cannot contain {letter:?} (character {place} of the URL)")
             }
-            None => "its host is no name".to_owned(),
+            None => "its host is not a valid name".to_owned(),
         },
         error => error.to_string(),
     }
@@ -96,16 +96,16 @@ mod tests {
             ("example.com/a", "example.com/a: it does not begin with http:// or https://"),
             ("localhost:8080", "localhost:8080: it does not begin with http:// or https://"),
             ("", ": it does not begin with http:// or https://"),
-            ("ftp://a/", "ftp://a/: its scheme is ftp, and only http and https are spoken"),
-            ("http:///x", "http:///x: it names no host"),
-            ("https://", "https://: it names no host"),
+            ("ftp://a/", "ftp://a/: its scheme is ftp, and only http and https are supported"),
+            ("http:///x", "http:///x: it has no host"),
+            ("https://", "https://: it has no host"),
             ("http://a:99999/", "http://a:99999/: the port 99999 is above 65535"),
-            ("http://a:8x/", "http://a:8x/: its port is no number"),
+            ("http://a:8x/", "http://a:8x/: its port is not a number"),
             ("http://u:s3cret@a:99999/?k=v", "http://…@a:99999/?k=…: the port 99999 is above 65535"),
-            ("http://a b/", "http://a b/: ' ' is no letter of a host (letter 9 of the URL)"),
-            ("http://a`b/", "http://a`b/: '`' is no letter of a host (letter 9 of the URL)"),
-            ("http://256.1.1.1/", "http://256.1.1.1/: its host looks like an IPv4 address, and is none"),
-            ("http://[::x]/", "http://[::x]/: its host looks like an IPv6 address, and is none"),
+            ("http://a b/", "http://a b/: a host cannot contain ' ' (character 9 of the URL)"),
+            ("http://a`b/", "http://a`b/: a host cannot contain '`' (character 9 of the URL)"),
+            ("http://256.1.1.1/", "http://256.1.1.1/: its host is not a valid IPv4 address"),
+            ("http://[::x]/", "http://[::x]/: its host is not a valid IPv6 address"),
         ] {
             let error = Location::parse(url).map(|_| ()).unwrap_err();
             assert_eq!(error.to_string(), format!("cannot use the URL {sentence}"));

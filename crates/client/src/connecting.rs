@@ -138,7 +138,14 @@ impl Route {
     /// There is no way to the origin, TLS failed, the peer chose no version that is spoken, or it took too long; the phase
     /// says what was being done.
     pub(crate) async fn open(&self) -> Result<Arc<Conn>, Error> {
-        let ends_at = later(Instant::now(), Some(self.by.deadline));
+        let given = Some(self.by.deadline);
+        self.open_by(later(Instant::now(), given)).await.map_err(|error| match error.cause() {
+            Cause::Deadline => error.in_spite_of(given),
+            _ => error,
+        })
+    }
+
+    async fn open_by(&self, ends_at: Instant) -> Result<Arc<Conn>, Error> {
         let then = self.then()?;
         let socket = self.socket(ends_at).await?;
         let phase = self.through.as_ref().map_or(Phase::Handshake, Through::phase_of_handshake);

@@ -42,7 +42,7 @@ impl Location {
             _ => return Err(other_scheme(url)),
         };
         let (Some(host), Some(port)) = (url.host_str(), url.port_or_known_default()) else {
-            return Err(bad_url(url.as_str(), "it names no host"));
+            return Err(bad_url(url.as_str(), "it has no host"));
         };
         let authority = match url.port() {
             Some(port) => format!("{host}:{port}"),

@@ -10,7 +10,7 @@ use crate::{
     bad_url::{bad_url, unparsed},
 };
 
-const NO_HOST: &str = "it names no host";
+const NO_HOST: &str = "it has no host";
 
 /// Parses a URL that names its host.
 ///

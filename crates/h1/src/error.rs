@@ -41,6 +41,10 @@ pub enum Awaited {
 impl fmt::Display for ConnectionError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
+            // That may be nobody's fault.
+            Self::Peer(cut @ (Violation::CUT_HEAD | Violation::CUT_CONTENT | Violation::TRUNCATED)) => {
+                return cut.fmt(f);
+            }
             Self::Peer(violation) => return write!(f, "the peer broke HTTP/1.1: {violation}"),
             Self::Unanswered { .. } => "the peer closed the connection without an answer",
             Self::PeerClosed => "the peer closed the connection",

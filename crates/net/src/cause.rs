@@ -126,6 +126,10 @@ impl fmt::Display for Refusal {
     }
 }
 
+fn reason_of(f: &mut fmt::Formatter<'_>, status: Status) -> fmt::Result {
+    status.reason().map_or(Ok(()), |reason| write!(f, " {reason}"))
+}
+
 impl fmt::Display for Cause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -149,14 +153,17 @@ impl fmt::Display for Cause {
             Self::Unanswered => f.write_str("the peer closed the connection without an answer"),
             Self::Overrun(overrun) => overrun.fmt(f),
             Self::Deadline => f.write_str("the deadline passed"),
-            Self::ProxyStatus(status) => write!(f, "the proxy refused with {status}"),
+            Self::ProxyStatus(status) => {
+                write!(f, "the proxy refused with {status}")?;
+                reason_of(f, *status)
+            }
             Self::Socks(why) => write!(f, "the SOCKS proxy refused: {why}"),
             Self::Redirect(why) => write!(f, "the redirect is not followed: {why}"),
             Self::Coding(why) => write!(f, "the content cannot be decoded: {why} (RFC 9110 §8.4)"),
             Self::TooLong(octets_max) => write!(f, "the content is longer than {octets_max} octets"),
             Self::Status(status) => {
                 write!(f, "the server answered {status}")?;
-                status.reason().map_or(Ok(()), |reason| write!(f, " {reason}"))
+                reason_of(f, *status)
             }
             Self::Unreadable(why) => write!(f, "the content is not what was expected: {why}"),
             Self::Cancelled => f.write_str("it was cancelled on this side"),

@@ -40,6 +40,8 @@ pub(crate) struct Facts {
     pub(crate) asked: Option<Arc<Asked>>,
     /// The host that was looked up, the socket or the file.
     pub(crate) place: Option<Arc<str>>,
+    /// The work that failed, in words, where neither phase nor cause says it.
+    pub(crate) work: Option<&'static str>,
     /// The time that was given.
     pub(crate) after: Option<Duration>,
     /// The addresses that were tried.
@@ -98,6 +100,7 @@ impl Error {
             sent: 0,
             asked: None,
             place: None,
+            work: None,
             after: None,
             tried: None,
             source: None,
@@ -225,6 +228,12 @@ impl Error {
     #[must_use]
     pub fn about(self, place: impl Into<Arc<str>>) -> Self {
         self.knowing(|facts| facts.place = Some(place.into()))
+    }
+
+    /// Says which work failed, as `the content could not be read`, where neither the phase nor the cause does.
+    #[must_use]
+    pub fn with_work(self, work: &'static str) -> Self {
+        self.knowing(|facts| facts.work = Some(work))
     }
 
     /// Says how much time was given, unless that was said before.

@@ -82,6 +82,8 @@ fn mistakes() -> Vec<Error> {
         Error::refused(h1::SendError::ContentLength),
         Error::refused(SendError::GoingAway),
         Error::io(Phase::Build, io::ErrorKind::NotFound.into()).about("form.json"),
+        Error::io(Phase::Build, io::Error::other("the disk is full"))
+            .with_work("the content could not be read"),
         Error::other(io::Error::other("the disk is full")),
         Error::new(Phase::Send, Cause::Cancelled, Retry::IfIdempotent),
     ]

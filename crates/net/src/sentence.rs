@@ -100,6 +100,10 @@ fn broken(f: &mut fmt::Formatter<'_>, facts: &Facts, phase: Phase) -> fmt::Resul
     if matches!(facts.cause, Cause::Sink(..)) {
         return write!(f, "the content could not be handed on: {reason}");
     }
+    if let Some(work) = facts.work {
+        let at = if place.is_some() { " of " } else { "" };
+        return write!(f, "{work}{at}{}: {reason}", place.unwrap_or_default());
+    }
     match (phase, place) {
         (Phase::Build | Phase::Queue, Some(place)) => write!(f, "{place}: {reason}"),
         (Phase::Build | Phase::Queue, None) => reason.fmt(f),
@@ -108,7 +112,6 @@ fn broken(f: &mut fmt::Formatter<'_>, facts: &Facts, phase: Phase) -> fmt::Resul
         (Phase::Proxy, Some(proxy)) => write!(f, "could not reach the proxy {proxy}: {reason}"),
         (Phase::Proxy, None) => write!(f, "the connection to the proxy broke: {reason}"),
         (Phase::Handshake, _) => write!(f, "the TLS handshake was broken off: {reason}"),
-        (Phase::Send, Some(place)) => write!(f, "{place}: {reason}"),
         _ => write!(f, "the connection broke {phase}: {reason}"),
     }
 }

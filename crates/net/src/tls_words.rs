@@ -54,8 +54,10 @@ fn plain(names: &[String]) -> String {
 }
 
 fn alerted(f: &mut fmt::Formatter<'_>, alert: Alert) -> fmt::Result {
+    if alert == Alert::CertificateRequired {
+        return f.write_str("the server asks for a client certificate, and was given none");
+    }
     let words = match alert {
-        Alert::CertificateRequired => "the peer wants a certificate, and was given none",
         Alert::UnknownCA => "the peer does not trust the issuer of our certificate",
         Alert::BadCertificate | Alert::CertificateUnknown | Alert::AccessDenied => {
             "the peer does not accept our certificate"

@@ -7,7 +7,7 @@ use std::{
 };
 
 use alula_fields::{Head, masked_target};
-use alula_net::{Cause, Error, Fault, Version};
+use alula_net::{Cause, Error, Fault, Phase, Version};
 
 /// Octets of a target that are kept for those who hear of a failure.
 const TARGET_OCTETS_MAX: usize = 256;
@@ -126,9 +126,13 @@ impl fmt::Display for RequestFailure<'_> {
     }
 }
 
-/// The cause and where it comes from, each once.
+/// The sentence of the error and what it comes from, each once.
 fn write_cause(line: &mut impl fmt::Write, error: &Error) -> fmt::Result {
-    let mut said = error.cause().to_string();
+    let mut said = match (error.phase(), error.asked()) {
+        // The sentence is about a response that a client waits for.
+        (Phase::Head, None) => error.cause().to_string(),
+        _ => error.to_string(),
+    };
     line.write_str(&said)?;
     let mut source = StdError::source(error);
     while let Some(error) = source {
@@ -191,6 +195,19 @@ mod tests {
             shown("/", FailureCause::Error(&error)),
             "GET / from 127.0.0.1:9 over HTTP/1.1: the disk is full"
         );
+    }
+
+    #[test]
+    fn the_sentence_of_an_error_is_told() {
+        let refused = Error::io(Phase::Connect, std::io::ErrorKind::ConnectionRefused.into());
+        let refused =
+            refused.about("/run/a.sock").asking(|| alula_net::Asked::new("GET", "http://up", "/b?c=d"));
+        assert_eq!(
+            shown("/", FailureCause::Error(&refused)),
+            "GET / from 127.0.0.1:9 over HTTP/1.1: GET http://up/b?c=…: could not connect to /run/a.sock: connection refused"
+        );
+        let late = Error::new(Phase::Content, Cause::Deadline, alula_net::Retry::IfIdempotent);
+        assert!(shown("/", FailureCause::Error(&late)).ends_with(": timed out reading the content"));
     }
 
     #[test]

@@ -42,7 +42,7 @@ impl Driver {
     pub(super) fn new(mut builder: ClientBuilder) -> Result<Arc<Self>, Error> {
         let runtime = Builder::new_current_thread().enable_all().build().map_err(|error| {
             let cause = Cause::Io(error.kind(), error.raw_os_error());
-            Error::new(Phase::Build, cause, Retry::Safe).because(error).about("no runtime could be made")
+            Error::new(Phase::Build, cause, Retry::Safe).because(error).with_work("no runtime could be made")
         })?;
         builder.settings.connect.resolver.ask_unless_set(OnCallersThread);
         // Nobody would be there to read the rest of what was given up.

@@ -167,7 +167,7 @@ impl Server {
             "socks5h" => (Kind::Socks { looks_up: true }, 1080),
             scheme => {
                 return Err(format!(
-                    "its scheme is {scheme}, and only http, https, socks5 and socks5h are known"
+                    "its scheme is {scheme}, and only http, https, socks5 and socks5h are supported"
                 ));
             }
         };
@@ -176,7 +176,7 @@ impl Server {
         let refused = |error| bad_url::reason(&url, error);
         let url = Url::parse(&url).map_err(refused)?;
         let host = match url.host_str().unwrap_or_default() {
-            "" => return Err("it names no host".to_owned()),
+            "" => return Err("it has no host".to_owned()),
             host => Host::parse(host).map_err(refused)?,
         };
         let server = Self { kind, host: plain(&host), port: url.port().unwrap_or(port), credentials: None };
@@ -257,10 +257,10 @@ mod tests {
         let failed = |url| Proxy::all(url).unwrap_err().to_string();
         for (url, sentence) in [
             ("http://u:s3cret@a:99999", "http://…@a:99999: the port 99999 is above 65535"),
-            ("u:s3cret@", "…@: it names no host"),
+            ("u:s3cret@", "…@: it has no host"),
             (
                 "ftp://s3cret@a",
-                "ftp://…@a: its scheme is ftp, and only http, https, socks5 and socks5h are known",
+                "ftp://…@a: its scheme is ftp, and only http, https, socks5 and socks5h are supported",
             ),
             (
                 "socks5://s3cret@a",

@@ -165,5 +165,7 @@ async fn pump(
 /// A failure of the reader or file that content comes from.
 fn source(error: io::Error) -> Error {
     let cause = Cause::Io(error.kind(), error.raw_os_error());
-    Error::new(Phase::Build, cause, Retry::Pointless).because(error).about("the content could not be read")
+    Error::new(Phase::Build, cause, Retry::Pointless)
+        .because(error)
+        .with_work("the content could not be read")
 }

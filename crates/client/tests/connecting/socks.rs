@@ -40,7 +40,7 @@ async fn credentials_are_given_to_who_asks_for_them() {
     let call = |proxy: &'static str| async move { get(&client(proxy, at), "http://a.example/").await };
     assert_eq!(call("socks5h://user:secret@PROXY").await.unwrap(), "hello");
     for (proxy, why) in [
-        ("socks5h://PROXY", "it wants to know who asks"),
+        ("socks5h://PROXY", "it asks for a name and a password"),
         ("socks5h://user:decret@PROXY", "it does not take the name and password"),
     ] {
         let error = call(proxy).await.unwrap_err();

@@ -130,7 +130,7 @@ mod tests {
         assert_eq!(
             of_environment(gopher).unwrap_err().to_string(),
             "cannot use the proxy gopher://…@a of the variable all_proxy: its scheme is gopher, and only http, https, socks5 and \
-             socks5h are known"
+             socks5h are supported"
         );
     }
 }

@@ -68,8 +68,8 @@ async fn introduce(
     match (method, credentials) {
         (WITHOUT_CREDENTIALS, _) => Ok(()),
         (WITH_CREDENTIALS, Some(credentials)) => authenticate(proxy, credentials).await,
-        (_, None) => Err(refused("it wants to know who asks", Retry::Pointless)),
-        _ => Err(refused("it wants to know who asks in a way that is not spoken", Retry::Pointless)),
+        (_, None) => Err(refused("it asks for a name and a password", Retry::Pointless)),
+        _ => Err(refused("it asks for credentials of a kind that is not supported", Retry::Pointless)),
     }
 }
 
@@ -113,7 +113,7 @@ fn request(target: Target<'_>) -> Result<Vec<u8>, Error> {
 
 fn put_counted(message: &mut Vec<u8>, text: &str) -> Result<(), Error> {
     let octets = u8::try_from(text.len()).map_err(|_| {
-        Error::usage("SOCKS knows no host, name or password of more than 255 octets (RFC 1928 §5)")
+        Error::usage("a host, a name or a password for SOCKS has more than 255 octets (RFC 1928 §5)")
     })?;
     message.push(octets);
     message.extend(text.as_bytes());
@@ -146,7 +146,7 @@ const fn reason(reply: u8) -> &'static str {
         3 => "the network cannot be reached",
         4 => "the host cannot be reached",
         5 => "the connection was refused",
-        6 => "the time to live is over",
+        6 => "the time to live has expired",
         7 => "it does not know how to connect",
         8 => "it does not know this kind of address",
         _ => "for a reason that is not in the standard",
@@ -228,7 +228,7 @@ mod tests {
     async fn refusals_say_why() {
         let hello: (&[u8], &[u8]) = (b"\x05\x01\0", b"\x05\0");
         for (credentials, steps, why) in [
-            (None, vec![(hello.0, &b"\x05\xff"[..])], "it wants to know who asks"),
+            (None, vec![(hello.0, &b"\x05\xff"[..])], "it asks for a name and a password"),
             (None, vec![hello, (REQUEST, b"\x05\x05\0\x01\0\0\0\0\0\0")], "the connection was refused"),
             (
                 None,
@@ -246,7 +246,7 @@ mod tests {
             (
                 Some(("user", "secret")),
                 vec![(b"\x05\x02\0\x02", b"\x05\x01")],
-                "it wants to know who asks in a way that is not spoken",
+                "it asks for credentials of a kind that is not supported",
             ),
         ] {
             let error = course(HOST, credentials, &steps).await.unwrap_err();

@@ -1,0 +1,343 @@
+//! The sentence that the program says of each thing that goes wrong on the way, as a table, over real sockets.
+#![forbid(unsafe_code)]
+
+mod support;
+
+use std::{
+    fs::File,
+    io::{Read as _, Write as _},
+    net::{Shutdown, SocketAddr, TcpListener, TcpStream},
+    process::Stdio,
+    sync::Arc,
+    thread,
+};
+
+use rustls::{
+    RootCertStore, ServerConfig, ServerConnection, pki_types::PrivateKeyDer, server::WebPkiClientVerifier,
+};
+use support::{Folder, PATIENCE, alula, run, wait};
+
+/// Sentences without the program's name before them; a port is written as `PORT`.
+#[track_caller]
+fn say(rows: &[(&[&str], u8, &str)]) {
+    for (arguments, code, sentence) in rows {
+        let ended = run(arguments).expect(i32::from(*code));
+        assert_eq!(without_ports(&ended.stderr), format!("alula: {sentence}\n"), "{arguments:?}");
+    }
+}
+
+/// The port of the loopback address is another one each time.
+fn without_ports(text: &str) -> String {
+    let mut parts = text.split("127.0.0.1:");
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |shown, part| {
+        let rest = part.trim_start_matches(|letter: char| letter.is_ascii_digit());
+        let is_low = part.starts_with("1:") || part.starts_with("1/");
+        shown
+            + "127.0.0.1:"
+            + if is_low || rest == part { part } else { "PORT" }
+            + if is_low || rest == part { "" } else { rest }
+    })
+}
+
+/// A server for any number of connections, each handled by `talk`.
+fn peer(talk: impl Fn(TcpStream) + Send + Sync + 'static) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let talk = Arc::new(talk);
+    thread::spawn(move || {
+        for socket in listener.incoming() {
+            let (socket, talk) = (socket.unwrap(), talk.clone());
+            socket.set_read_timeout(Some(PATIENCE)).unwrap();
+            socket.set_nodelay(true).unwrap();
+            thread::spawn(move || talk(socket));
+        }
+    });
+    address
+}
+
+/// A server that takes a request, answers with this and closes.
+fn answering(answer: &'static [u8]) -> String {
+    format!("127.0.0.1:{}", peer(move |mut socket| answer_with(&mut socket, answer, false)).port())
+}
+
+/// The same, but it does not close.
+fn hanging(answer: &'static [u8]) -> String {
+    format!("127.0.0.1:{}", peer(move |mut socket| answer_with(&mut socket, answer, true)).port())
+}
+
+fn answer_with(socket: &mut TcpStream, answer: &[u8], stays: bool) {
+    let _ = socket.read(&mut [0; 4096]);
+    socket.write_all(answer).unwrap();
+    if !stays {
+        socket.shutdown(Shutdown::Write).unwrap();
+    }
+    while socket.read(&mut [0; 1024]).is_ok_and(|octets| octets > 0) {}
+}
+
+#[test]
+fn no_way_there() {
+    let folder = Folder::new("no way");
+    let socket = folder.path("no.sock");
+    let missing = format!("GET http://a.example/: could not connect to {socket}: no such file or directory");
+    say(&[
+        (
+            &["get", "http://127.0.0.1:1/a?token=t"],
+            3,
+            "GET http://127.0.0.1:1/a?token=…: could not connect: connection refused",
+        ),
+        (
+            &["get", "--http2-prior-knowledge", "http://127.0.0.1:1/"],
+            3,
+            "GET http://127.0.0.1:1/: could not connect: connection refused",
+        ),
+        (
+            &["get", "-x", "http://127.0.0.1:1", "https://a.example/"],
+            3,
+            "GET https://a.example/: could not reach the proxy 127.0.0.1:1: connection refused",
+        ),
+        (
+            &["get", "-x", "socks5h://127.0.0.1:1", "http://a.example/"],
+            3,
+            "GET http://a.example/: could not reach the proxy 127.0.0.1:1: connection refused",
+        ),
+        (&["get", "--unix-socket", &socket, "http://a.example/"], 3, &missing),
+    ]);
+    // The resolver's own words follow.
+    let unresolved = run(&["get", "http://nosuch.invalid/"]).expect(3).stderr;
+    let sentence = "alula: GET http://nosuch.invalid/: could not resolve host nosuch.invalid: ";
+    assert!(unresolved.starts_with(sentence) && !unresolved.contains("os error"), "{unresolved}");
+}
+
+#[test]
+fn what_a_proxy_refuses() {
+    let forbidden = answering(b"HTTP/1.1 403 Forbidden\r\ncontent-length: 0\r\n\r\n");
+    let unknown = answering(b"HTTP/1.1 407 Proxy Authentication Required\r\ncontent-length: 0\r\n\r\n");
+    let socks = answering(b"\x05\xff");
+    say(&[
+        (
+            &["get", "-x", &forbidden, "https://a.example/"],
+            3,
+            "GET https://a.example/: the proxy refused with 403 Forbidden",
+        ),
+        (
+            &["get", "-x", &unknown, "https://a.example/"],
+            3,
+            "GET https://a.example/: the proxy refused with 407 Proxy Authentication Required",
+        ),
+        (
+            &["get", "-x", &format!("socks5h://{socks}"), "http://a.example/"],
+            3,
+            "GET http://a.example/: the SOCKS proxy refused: it asks for a name and a password",
+        ),
+    ]);
+}
+
+#[test]
+fn addresses_that_are_none() {
+    say(&[
+        (&["get", "http://"], 2, "cannot use the URL http://: it has no host"),
+        (
+            &["get", "http://u:s3cret@a:99999/"],
+            2,
+            "cannot use the URL http://…@a:99999/: the port 99999 is above 65535",
+        ),
+        (&["get", "http://a:8x/"], 2, "cannot use the URL http://a:8x/: its port is not a number"),
+        (
+            &["get", "http://a b/"],
+            2,
+            "cannot use the URL http://a b/: a host cannot contain ' ' (character 9 of the URL)",
+        ),
+        (
+            &["get", "ftp://a/"],
+            2,
+            "cannot use the URL ftp://a/: its scheme is ftp, and only http and https are supported",
+        ),
+        (
+            &["get", "http://[::x]/"],
+            2,
+            "cannot use the URL http://[::x]/: its host is not a valid IPv6 address",
+        ),
+        (
+            &["get", "http://256.1.1.1/"],
+            2,
+            "cannot use the URL http://256.1.1.1/: its host is not a valid IPv4 address",
+        ),
+    ]);
+}
+
+#[test]
+fn what_takes_too_long() {
+    let silent = hanging(b"");
+    let halting = hanging(b"HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nhalf");
+    let (plain, secure) = (format!("http://{silent}/"), format!("https://{silent}/"));
+    let halting = format!("http://{halting}/");
+    let full = full();
+    let connect = format!("http://{}/", full.0);
+    say(&[
+        (
+            &["get", "--connect-timeout", "0.2", &connect],
+            6,
+            "GET http://127.0.0.1:PORT/: timed out after 0.2 s connecting",
+        ),
+        (
+            &["get", "--max-time", "0.2", &connect],
+            6,
+            "GET http://127.0.0.1:PORT/: timed out after 0.2 s connecting",
+        ),
+        (
+            &["get", "--connect-timeout", "0.2", &secure],
+            6,
+            "GET https://127.0.0.1:PORT/: timed out after 0.2 s during the TLS handshake",
+        ),
+        (
+            &["get", "--max-time", "0.2", &secure],
+            6,
+            "GET https://127.0.0.1:PORT/: timed out after 0.2 s during the TLS handshake",
+        ),
+        (
+            &["get", "--max-time", "0.2", "-x", &silent, "https://a.example/"],
+            6,
+            "GET https://a.example/: timed out after 0.2 s waiting for the proxy",
+        ),
+        (
+            &["get", "--connect-timeout", "0.2", "-x", &silent, "https://a.example/"],
+            6,
+            "GET https://a.example/: timed out after 0.2 s waiting for the proxy",
+        ),
+        (
+            &["get", "--max-time", "0.2", &plain],
+            6,
+            "GET http://127.0.0.1:PORT/: timed out after 0.2 s waiting for the response headers",
+        ),
+        (
+            &["get", "--max-time", "0.2", &halting],
+            6,
+            "GET http://127.0.0.1:PORT/: timed out after 0.2 s reading the content",
+        ),
+    ]);
+}
+
+/// A listener whose backlog is full, so that nothing more is answered, and what fills it.
+fn full() -> (SocketAddr, TcpListener, Vec<socket2::Socket>) {
+    let socket = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None).unwrap();
+    socket.bind(&SocketAddr::from(([127, 0, 0, 1], 0)).into()).unwrap();
+    socket.listen(0).unwrap();
+    let listener = TcpListener::from(socket);
+    let address = listener.local_addr().unwrap();
+    let waiting = (0..4).map(|_| {
+        let socket = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None).unwrap();
+        socket.set_nonblocking(true).unwrap();
+        // It is under way.
+        let _ = socket.connect(&address.into());
+        socket
+    });
+    let waiting = waiting.collect();
+    (address, listener, waiting)
+}
+
+#[test]
+fn content_that_is_cut() {
+    let length = format!("http://{}/", answering(b"HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nhalf"));
+    let chunked = format!(
+        "http://{}/",
+        answering(b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n4\r\nhalf\r\n")
+    );
+    let head = format!("http://{}/", answering(b"HTTP/1.1 200 OK\r\ncontent-"));
+    let nothing = format!("http://{}/", answering(b""));
+    let cut = "GET http://127.0.0.1:PORT/: reading the content: the connection ended before the content was whole (RFC 9112 §8)";
+    say(&[
+        (&["get", &length], 7, cut),
+        (&["get", &chunked], 7, cut),
+        (
+            &["get", &head],
+            7,
+            "GET http://127.0.0.1:PORT/: waiting for the response headers: the connection ended within a head (RFC 9112 §8)",
+        ),
+        (
+            &["get", &nothing],
+            7,
+            "GET http://127.0.0.1:PORT/: waiting for the response headers: the peer closed the connection without an answer",
+        ),
+    ]);
+}
+
+#[test]
+fn files_that_cannot_be_read() {
+    let echo = support::Echo::start(&[]);
+    let folder = Folder::new("unreadable");
+    let (missing, here) = (folder.path("missing"), folder.path("."));
+    let none = format!("{missing}: no such file or directory");
+    let is_folder = format!("{here}: is a directory");
+    let (at_missing, at_here) = (format!("@{missing}"), format!("@{here}"));
+    say(&[
+        (&["put", &echo.http, "-T", &missing], 1, &none),
+        (&["post", &echo.http, "-d", &at_missing], 1, &none),
+        (&["post", &echo.http, "-d", &at_here], 1, &is_folder),
+        (&["get", &echo.http, "--cacert", &missing], 1, &none),
+    ]);
+    // A folder can be opened and not read.
+    let child = alula(&["put", &echo.http, "-T", "-"]).stdin(Stdio::from(File::open(&here).unwrap())).spawn();
+    let ended = wait(child.unwrap()).expect(1);
+    let sentence = "alula: PUT http://127.0.0.1:PORT/: the content could not be read: is a directory\n";
+    assert_eq!(without_ports(&ended.stderr), sentence);
+}
+
+#[test]
+fn certificates_and_tls() {
+    let folder = Folder::new("certificates");
+    let made = rcgen::generate_simple_self_signed(["b.example".to_owned()]).unwrap();
+    let cacert = folder.write("b.pem", made.cert.pem());
+    let other = tls_peer(&made, None);
+    let mine = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()]).unwrap();
+    let mut roots = RootCertStore::empty();
+    roots.add(mine.cert.der().clone()).unwrap();
+    let strict = tls_peer(&mine, Some(roots));
+    let plain = format!("https://{}/", answering(b"HTTP/1.1 400 Bad Request\r\n\r\n"));
+    say(&[
+        (
+            &["get", &other],
+            4,
+            "GET https://127.0.0.1:PORT/: certificate not trusted: unknown issuer (use --cacert FILE to trust its CA)",
+        ),
+        (
+            &["get", "--cacert", &cacert, &other],
+            4,
+            "GET https://127.0.0.1:PORT/: certificate not trusted: it is not for 127.0.0.1, but for b.example",
+        ),
+        (
+            &["get", "-k", &strict],
+            4,
+            "GET https://127.0.0.1:PORT/: the server asks for a client certificate, and was given none (use --cert FILE)",
+        ),
+        (
+            &["get", "-k", &plain],
+            4,
+            "GET https://127.0.0.1:PORT/: the server does not speak TLS on this port",
+        ),
+    ]);
+}
+
+/// A TLS server with this certificate that takes clients with one of these, or any; its URL.
+fn tls_peer(made: &rcgen::CertifiedKey<rcgen::KeyPair>, clients: Option<RootCertStore>) -> String {
+    let key = PrivateKeyDer::try_from(made.signing_key.serialize_der()).unwrap();
+    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+    let config =
+        ServerConfig::builder_with_provider(provider.clone()).with_safe_default_protocol_versions().unwrap();
+    let config = match clients {
+        Some(roots) => {
+            let verifier =
+                WebPkiClientVerifier::builder_with_provider(roots.into(), provider).build().unwrap();
+            config.with_client_cert_verifier(verifier)
+        }
+        None => config.with_no_client_auth(),
+    };
+    let config = Arc::new(config.with_single_cert(vec![made.cert.der().clone()], key).unwrap());
+    let address = peer(move |mut socket| {
+        let mut session = ServerConnection::new(config.clone()).unwrap();
+        while session.complete_io(&mut socket).is_ok_and(|(read, written)| read + written > 0) {}
+        socket.shutdown(Shutdown::Write).unwrap();
+        while socket.read(&mut [0; 1024]).is_ok_and(|octets| octets > 0) {}
+    });
+    format!("https://{address}/")
+}
