@@ -30,7 +30,9 @@ const SPARE_HEAD_OCTETS: usize = 4 * 1024;
 
 /// An HTTP client. Cloning it is cheap; clones share connections.
 ///
-/// Dropping the last clone closes the connections once their calls have ended.
+/// Dropping the last clone closes the connections once their calls have ended: over HTTP/1.1 in the same moment, over HTTP/2 after
+/// 20 ms in which late PINGs are answered. A runtime that ends does not wait for that: GOAWAY, the end of TLS and FIN are written
+/// with it.
 ///
 /// One client may be used from many runtimes, as a `static` one is in tests. A connection belongs to the runtime on which it was
 /// opened: calls use connections of their own runtime alone, and bounds on connections are for each runtime. A response has to be
