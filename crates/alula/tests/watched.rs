@@ -1,0 +1,142 @@
+//! Steps of exchanges, as whoever watches is told of them.
+
+use std::sync::{Arc, Mutex};
+
+use alula::{Client, ClientBuilder, Error, Exchange, ExchangeEvent, Sent, Server, Status, Version};
+
+/// What was told, a line each.
+#[derive(Clone, Default)]
+struct Lines(Arc<Mutex<Vec<String>>>);
+
+impl Lines {
+    fn watching(&self, builder: ClientBuilder) -> ClientBuilder {
+        let lines = self.clone();
+        builder.on_event(move |event| {
+            let line = told(event);
+            lines.0.lock().unwrap().push(line);
+        })
+    }
+
+    /// Those since the last time.
+    fn take(&self) -> Vec<String> {
+        std::mem::take(&mut self.0.lock().unwrap())
+    }
+}
+
+fn told(event: &ExchangeEvent<'_>) -> String {
+    match event {
+        ExchangeEvent::Connecting(_) => "connecting".to_owned(),
+        ExchangeEvent::Connected(to) => {
+            assert!(to.remote_address().is_some() && to.local_address().is_some());
+            assert!(to.origin().starts_with("http://127.0.0.1:"), "{to:?}");
+            format!("connected {}", if to.is_reused() { "again" } else { "anew" })
+        }
+        ExchangeEvent::Request(head) => {
+            let lines: Vec<_> = head.lines().map(String::from_utf8_lossy).collect();
+            match head.version() {
+                Version::Http1 => lines[0].clone().into_owned(),
+                _ => format!("{}, {}", lines[0], lines[3]),
+            }
+        }
+        ExchangeEvent::Interim(_, status, _) => format!("interim {}", status.code()),
+        ExchangeEvent::Response(version, status, fields) => {
+            format!("{version} {} {}", status.code(), fields.contains("date"))
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+async fn answer(exchange: Exchange) -> Result<Sent, Error> {
+    match exchange.request().path() {
+        "/hint" => {
+            exchange.interim(Status::EARLY_HINTS)?;
+            exchange.respond(Status::OK).send(b"").await
+        }
+        "/away" => exchange.respond(Status::FOUND).field("location", "/").send(b"").await,
+        _ => exchange.respond(Status::OK).send(b"").await,
+    }
+}
+
+async fn start() -> String {
+    let server = Server::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", server.address().unwrap());
+    tokio::spawn(server.serve(answer));
+    url
+}
+
+#[tokio::test]
+async fn each_step_is_told_in_its_order() {
+    let url = start().await;
+    for version in [Version::Http1, Version::Http2] {
+        let lines = Lines::default();
+        let is_http2 = version == Version::Http2;
+        let client = lines.watching(Client::builder()).http2_prior_knowledge(is_http2).build().unwrap();
+        let asked = |method: &str, path: &str| match version {
+            Version::Http1 => format!("{method} {path} HTTP/1.1"),
+            _ => format!(":method: {method}, :path: {path}"),
+        };
+        let fine = format!("{version} 200 true");
+        let mut response = client.get(&format!("{url}/hint")).send().await.unwrap();
+        let _ = response.read_to_end(0).await.unwrap();
+        let expected = ["connecting", "connected anew", &asked("GET", "/hint"), "interim 103", &fine];
+        assert_eq!(lines.take(), expected);
+
+        // Redirects are exchanges of their own, and so is what is sent again.
+        let mut response = client.post(&format!("{url}/away")).send_body(b"content").await.unwrap();
+        let _ = response.read_to_end(0).await.unwrap();
+        let found = format!("{version} 302 true");
+        let (first, second) = (asked("POST", "/away"), asked("GET", "/"));
+        assert_eq!(lines.take(), ["connected again", &first, &found, "connected again", &second, &fine]);
+
+        // The same of a call that is opened, and of a request that is prepared.
+        let (writer, pending) = client.post(&format!("{url}/open")).open().await.unwrap();
+        writer.finish().await.unwrap();
+        let mut response = pending.response().await.unwrap();
+        let _ = response.read_to_end(0).await.unwrap();
+        assert_eq!(lines.take(), ["connected again", &asked("POST", "/open"), &fine]);
+        let prepared =
+            client.prepare(alula::Method::Get, &format!("{url}/prepared")).unwrap().build().unwrap();
+        let mut response = client.call(&prepared).send().await.unwrap();
+        let _ = response.read_to_end(0).await.unwrap();
+        assert_eq!(lines.take(), ["connected again", &asked("GET", "/prepared"), &fine]);
+    }
+}
+
+#[tokio::test]
+async fn a_connection_that_cannot_be_opened_was_tried() {
+    let lines = Lines::default();
+    let client = lines.watching(Client::builder()).build().unwrap();
+    client.get("http://127.0.0.1:1/").send().await.unwrap_err();
+    assert_eq!(lines.take(), ["connecting"]);
+}
+
+#[test]
+fn what_is_told_shows_no_values() {
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let shown = Arc::new(Mutex::new(String::new()));
+    let shows = shown.clone();
+    let client = Client::builder().on_event(move |event| {
+        if let ExchangeEvent::Request(_) = event {
+            *shows.lock().unwrap() = format!("{event:?}");
+        }
+    });
+    let client = client.build().unwrap();
+    runtime.block_on(async {
+        let url = start().await;
+        client.get(&url).field("x-key", "s3cret").field("authorization", "s3cret").send().await.unwrap();
+    });
+    let shown = shown.lock().unwrap();
+    assert!(shown.contains("Authorization") && !shown.contains("s3cret"), "{shown}");
+}
+
+#[cfg(feature = "blocking")]
+#[test]
+fn calls_that_wait_are_told_of_too() {
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let url = runtime.block_on(start());
+    let lines = Lines::default();
+    let client = lines.watching(Client::builder()).build_blocking().unwrap();
+    client.get(&format!("{url}/hint")).send().unwrap();
+    let fine = "HTTP/1.1 200 true";
+    assert_eq!(lines.take(), ["connecting", "connected anew", "GET /hint HTTP/1.1", "interim 103", fine]);
+}
