@@ -112,9 +112,14 @@ impl Failure {
         Self::new(Exit::Local, Error::io(Phase::Build, error).about(what.to_string()))
     }
 
+    /// The same with this code of curl.
+    pub(crate) fn curl(self, curl: u8) -> Self {
+        Self { curl, ..self }
+    }
+
     /// A failure to read `what` is to be sent; curl has a code for that.
     pub(crate) fn unread(what: impl fmt::Display, error: &io::Error) -> Self {
-        Self { curl: 26, ..Self::local(what, error) }
+        Self::local(what, error).curl(26)
     }
 
     /// The same with these exit codes.
@@ -250,6 +255,9 @@ fn finer(error: &Error) -> Option<u8> {
     match (error.phase(), error.cause()) {
         (_, Cause::Deadline) => None,
         (Phase::Resolve, _) => Some(6),
+        (_, Cause::Url(why)) => Some(if why.contains("its scheme is") { 1 } else { 3 }),
+        (Phase::Proxy, Cause::Io(..)) => Some(7),
+        (Phase::Proxy, Cause::ProxyStatus(_)) => Some(56),
         (Phase::Proxy, _) => Some(97),
         (_, Cause::Tls(error)) if matches!(**error, rustls::Error::InvalidCertificate(_)) => Some(60),
         (_, Cause::Unanswered | Cause::Http1(h1::ConnectionError::Unanswered { .. })) => Some(52),
@@ -312,7 +320,8 @@ mod tests {
         let io = || Cause::Io(io::ErrorKind::NotFound, None);
         for (phase, cause, code) in [
             (Phase::Resolve, io(), 6),
-            (Phase::Proxy, io(), 97),
+            (Phase::Proxy, io(), 7),
+            (Phase::Proxy, Cause::Socks("a rule"), 97),
             (Phase::Connect, io(), 7),
             (Phase::Resolve, Cause::Deadline, 28),
             (Phase::Handshake, io(), 35),

@@ -370,7 +370,7 @@ fn the_codes_of_curl_are_there_for_scripts_that_know_them() {
     let cut = support::answering("HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nhalf");
     for (args, code) in [
         (&["get", &*echo.http][..], 0),
-        (&["get", "ftp://a/"], 2),
+        (&["get", "ftp://a/"], 1),
         (&["get", "http://127.0.0.1:1/"], 7),
         (&["get", &cut], 18),
         (&["get", "-f", &missing], 22),

@@ -6,7 +6,7 @@ mod support;
 use std::process::Command;
 
 use serde_json::Value;
-use support::{Echo, Folder, answering, run, run_with};
+use support::{Echo, Folder, answering, answering_each, run, run_with};
 
 /// The requests that an echo describes in these answers, without what differs by design.
 fn described(text: &str) -> Vec<Value> {
@@ -189,6 +189,33 @@ fn requests_with_flags_of_their_own_follow_each_other() {
     run(&["get", &one, "--next", "http://127.0.0.1:1/", "--next", &two, "-f"]).expect(3);
     // What is wrong is found before anything is sent.
     assert_eq!(run(&["get", &one, "--next"]).expect(2).text(), "");
+}
+
+#[test]
+fn exit_codes_are_those_of_curl_where_they_are_asked_for() {
+    let folder = Folder::new("exit-codes");
+    let text = folder.write("text", "no certificate");
+    let looping = || {
+        let to = |path: &str| {
+            format!(
+                "HTTP/1.1 302 Found\r\nlocation: {path}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
+            )
+        };
+        answering_each([to("/a"), to("/b")])
+    };
+    for (args, code) in [
+        (&["ftp://127.0.0.1:1/"][..], 1),
+        (&["http://a:99999/"], 3),
+        (&["http://127.0.0.1:1/", "-x", "http://127.0.0.1:1"], 7),
+        (&["https://127.0.0.1:1/", "--cacert", "/no such"], 77),
+        (&["https://127.0.0.1:1/", "--cacert", &text], 77),
+        (&["https://127.0.0.1:1/", "--cert", "/no such"], 58),
+        (&["https://127.0.0.1:1/", "--cert", &text], 58),
+        (&["-L", "--max-redirs", "1", &looping(), "-w", "%{num_redirects}"], 47),
+    ] {
+        let ended = run(&[&["get", "--exit-codes=curl"], args].concat()).expect(code);
+        assert!(code != 47 || ended.text() == "1", "{}", ended.text());
+    }
 }
 
 #[test]

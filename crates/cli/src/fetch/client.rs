@@ -114,11 +114,14 @@ fn proxied(builder: ClientBuilder, args: &ConnectionArgs) -> Result<ClientBuilde
 /// Who is trusted, and who we are.
 fn trusting(mut builder: ClientBuilder, args: &ConnectionArgs) -> Result<ClientBuilder, Failure> {
     if let Some(path) = &args.cacert {
-        builder = builder.add_roots_pem(&read(path)?)?;
+        let roots = read(path).map_err(|failure| failure.curl(77))?;
+        builder = builder.add_roots_pem(&roots).map_err(|error| Failure::from(error).curl(77))?;
     }
     if let Some(path) = &args.cert {
         let key = args.key.as_ref().unwrap_or(path);
-        builder = builder.identity_pem(&read(path)?, &read(key)?)?;
+        let files = read(path).and_then(|chain| Ok((chain, read(key)?)));
+        let (chain, key) = files.map_err(|failure| failure.curl(58))?;
+        builder = builder.identity_pem(&chain, &key).map_err(|error| Failure::from(error).curl(58))?;
     }
     if args.insecure {
         builder = builder.trust_anything();

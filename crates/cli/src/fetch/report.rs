@@ -17,7 +17,7 @@ pub(super) struct Report {
     pub(super) url: String,
     /// What answered in the end, and how many redirects led there.
     pub(super) final_url: Option<String>,
-    pub(super) redirects: u16,
+    redirects: u16,
     remote: Option<SocketAddr>,
     /// What was sent in `referer`.
     pub(super) referer: String,
@@ -99,6 +99,11 @@ impl Report {
         self.final_url.as_deref().unwrap_or(&self.url)
     }
 
+    /// How many redirects were followed, also by an exchange that failed then.
+    pub(super) fn redirects(&self) -> u64 {
+        u64::from(self.redirects).max(self.seen.hops.len() as u64)
+    }
+
     /// The address of the other end of the last connection.
     pub(super) fn remote(&self) -> Option<SocketAddr> {
         self.remote.or(self.seen.remote)
@@ -106,7 +111,7 @@ impl Report {
 
     /// Requests that were sent again, which is no redirect.
     pub(super) fn retries(&self) -> u64 {
-        u64::from(self.seen.requests.saturating_sub(1 + u32::from(self.redirects)))
+        u64::from(self.seen.requests).saturating_sub(1 + self.redirects())
     }
 
     /// The time until the last redirect was followed; 0 when none was.

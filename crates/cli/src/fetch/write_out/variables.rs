@@ -37,7 +37,7 @@ const VARIABLES: [(&str, Variable); 41] = [
     ("num_certs", |report| Known::Number(report.seen.certificates.len() as u64)),
     ("num_connects", |report| Known::Number(report.seen.connects.into())),
     ("num_headers", |report| Known::Number(report.head.as_ref().map_or(0, |head| head.fields.len() as u64))),
-    ("num_redirects", |report| Known::Number(report.redirects.into())),
+    ("num_redirects", |report| Known::Number(report.redirects())),
     ("num_retries", |report| Known::Number(report.retries())),
     ("redirect_url", |report| some(&report.redirect_url())),
     ("referer", |report| some(&report.referer)),
