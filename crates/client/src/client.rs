@@ -334,3 +334,35 @@ impl<'u> Path<'u> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The path of a URL, and whether it is in the memory that the URL had.
+    fn located(client: &Client, url: &str) -> (String, bool) {
+        let url = url.to_owned();
+        let memory = url.as_ptr();
+        let (_, path) = client.locate(Cow::Owned(url)).unwrap();
+        (path.as_str().to_owned(), matches!(&path, Path::Owned(path) if path.as_ptr() == memory))
+    }
+
+    #[test]
+    fn a_url_that_is_handed_over_is_not_copied() {
+        let client = Client::new().unwrap();
+        assert_eq!(located(&client, "http://a.example/x"), ("/x".to_owned(), false), "it is parsed");
+        assert_eq!(located(&client, "http://a.example/y?z"), ("/y?z".to_owned(), true));
+        assert_eq!(located(&client, "http://a.example"), ("/".to_owned(), false));
+        assert_eq!(located(&client, "http://a.example/../b"), ("/b".to_owned(), false));
+    }
+
+    #[test]
+    fn a_path_is_changed_where_it_is() {
+        let mut path = Path::Given("/a");
+        path.change(|text| text.push_str("?b"));
+        path.change(|text| text.push_str("&c"));
+        assert_eq!(path.as_str(), "/a?b&c");
+        path.replace(Cow::Borrowed("/d"));
+        assert!(matches!(path, Path::Given("/d")));
+    }
+}

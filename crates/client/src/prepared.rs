@@ -86,7 +86,8 @@ impl Prepare {
         Self { client: client.clone(), origin, user, parts }
     }
 
-    /// Adds a field that is the same in every call; its value is octets or text.
+    /// Adds a field that is the same in every call; its value is octets or text. A `host` takes the place of the URL's; see
+    /// [`Call`](crate::Call#hosts).
     ///
     /// # Errors
     /// The name or the value is not valid; nothing is added then.

@@ -160,7 +160,8 @@ fn capitals(name: &str) -> impl Iterator<Item = char> {
     })
 }
 
-/// What can name a field: a [`KnownName`], a [`FieldName`], or text in any case, which is folded and checked when stored.
+/// What can name a field: a [`KnownName`], a [`FieldName`], or text in any case, `&str` or `&String`, which is folded and checked
+/// when stored; with the feature `http` a reference to a `HeaderName` as well. Allocates nothing.
 ///
 /// Sealed: what else may become a name is decided here.
 pub trait IntoName<'a>: sealed::Name<'a> {}
@@ -168,6 +169,8 @@ pub trait IntoName<'a>: sealed::Name<'a> {}
 impl<'a, T: sealed::Name<'a>> IntoName<'a> for T {}
 
 pub(crate) mod sealed {
+    use alloc::string::String;
+
     use super::{FieldName, KnownName};
 
     /// A name that was given, looked up in the table but not checked.
@@ -195,6 +198,21 @@ pub(crate) mod sealed {
                 Some(name) => Given::Known(name),
                 None => Given::Text(self),
             }
+        }
+    }
+
+    impl<'a> Name<'a> for &'a String {
+        #[inline]
+        fn given(self) -> Given<'a> {
+            self.as_str().given()
+        }
+    }
+
+    #[cfg(feature = "http")]
+    impl<'a> Name<'a> for &'a http::HeaderName {
+        #[inline]
+        fn given(self) -> Given<'a> {
+            self.as_str().given()
         }
     }
 

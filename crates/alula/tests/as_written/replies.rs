@@ -1,6 +1,6 @@
 //! Content of text or octets, both ways.
 
-use alula::{Client, Error, Exchange, Sent, Server, Status};
+use alula::{Client, Error, Exchange, KnownName, Sent, Server, Status};
 
 use crate::{blocking_client, said, said_at_once, start};
 
@@ -67,6 +67,18 @@ async fn so_is_what_is_sent_to_a_server() {
         client.call(&prepared).set(id, &origin),
     ] {
         assert_eq!(said(call.send_body("a").await).await, "POST / a");
+    }
+}
+
+#[tokio::test]
+async fn a_name_is_text_or_a_type() {
+    let client = Client::new().unwrap();
+    let (name, value) = (String::from("x-sum"), String::from("1"));
+    let call = client.get("http://127.0.0.1:9/").field(&name, &value).field(KnownName::ACCEPT, "*/*");
+    let call = call.field(&http::header::RANGE, http::HeaderValue::from_static("bytes=0-"));
+    let shown = format!("{call:?}");
+    for field in [r#"x-sum: "1""#, r#"accept: "*/*""#, r#"range: "bytes=0-""#] {
+        assert!(shown.contains(field), "{shown}");
     }
 }
 
