@@ -6,6 +6,7 @@ mod config;
 mod connection;
 mod content;
 mod output;
+mod password;
 mod refused;
 mod request;
 mod servers;

@@ -88,7 +88,8 @@ pub(crate) struct RequestArgs {
 
     /// Send name and password (RFC 7617).
     ///
-    /// Over http:// anyone on the way can read them.
+    /// Over http:// anyone on the way can read them. Without a colon the password is asked for, if stdin is a terminal, and not shown
+    /// while it is typed.
     #[arg(short, long, value_name = "NAME:PASSWORD", value_parser = credentials)]
     pub(crate) user: Option<(String, String)>,
 

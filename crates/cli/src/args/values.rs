@@ -7,6 +7,8 @@ use std::{
     time::Duration,
 };
 
+use super::password;
+
 /// A field to send, or one not to send.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct FieldArg {
@@ -68,11 +70,14 @@ pub(super) fn referer(text: &str) -> Result<String, String> {
     }
 }
 
-/// `name:password`.
+/// `name:password`; without a colon the password is asked for where somebody types.
 pub(super) fn credentials(text: &str) -> Result<(String, String), String> {
     match text.split_once(':') {
         Some((name, password)) => Ok((name.to_owned(), password.to_owned())),
-        None => Err("written as NAME:PASSWORD; the password may be empty".to_owned()),
+        None => match password::of(text) {
+            Some(password) => password.map(|it| (text.to_owned(), it)).map_err(|error| error.to_string()),
+            None => Err("written as NAME:PASSWORD; the password may be empty".to_owned()),
+        },
     }
 }
 
@@ -291,10 +296,9 @@ mod tests {
     }
 
     #[test]
-    fn a_password_may_be_empty_and_hold_colons_but_must_be_there() {
+    fn a_password_may_be_empty_and_hold_colons() {
         assert_eq!(credentials("a:b:c"), Ok(("a".to_owned(), "b:c".to_owned())));
         assert_eq!(credentials("a:"), Ok(("a".to_owned(), String::new())));
-        assert!(credentials("a").is_err());
     }
 
     #[test]

@@ -1,0 +1,46 @@
+//! `-u NAME`: the password is typed on a terminal, which does not show it.
+#![cfg(unix)]
+#![forbid(unsafe_code)]
+
+mod support;
+
+use std::{
+    fs::File,
+    io::{Read as _, Write as _},
+};
+
+use nix::{
+    pty::{OpenptyResult, openpty},
+    sys::termios::{LocalFlags, tcgetattr},
+};
+use support::{Echo, alula, run, wait};
+
+#[test]
+fn a_password_is_asked_for_and_not_shown() {
+    let echo = Echo::start(&[]);
+    let OpenptyResult { master, slave } = openpty(None, None).expect("a terminal");
+    let shows = || tcgetattr(&slave).expect("a mode").local_flags.contains(LocalFlags::ECHO);
+    assert!(shows(), "as terminals do");
+    let mut command = alula(&["get", "-u", "n", &echo.http]);
+    let mut child = command.stdin(slave.try_clone().expect("another")).spawn().expect("the program starts");
+    let mut said = Vec::new();
+    let mut stderr = child.stderr.take().expect("stderr is piped");
+    while !said.ends_with(b": ") {
+        let mut octet = [0];
+        stderr.read_exact(&mut octet).expect("it asks");
+        said.extend(octet);
+    }
+    assert_eq!(String::from_utf8(said).unwrap(), "Enter password for user 'n': ");
+    assert!(!shows());
+    let mut terminal = File::from(master);
+    terminal.write_all(b"s3:cret\n").unwrap();
+    let ended = wait(child).expect(0);
+    assert!(ended.text().contains("Basic bjpzMzpjcmV0"), "{}", ended.text());
+    assert!(shows(), "as before");
+}
+
+#[test]
+fn nobody_is_asked_who_does_not_type() {
+    let ended = run(&["get", "-u", "s3cret", "http://127.0.0.1:1/"]).expect(2);
+    assert!(ended.stderr.contains("NAME:PASSWORD") && !ended.stderr.contains("s3cret"), "{}", ended.stderr);
+}
