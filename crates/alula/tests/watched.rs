@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use alula::{Client, ClientBuilder, Error, Exchange, ExchangeEvent, Sent, Server, Status, Version};
 
-/// What was told, a line each.
+/// The events, a line each.
 #[derive(Clone, Default)]
 struct Lines(Arc<Mutex<Vec<String>>>);
 

@@ -88,7 +88,7 @@ pub(crate) struct Failure {
     /// The code of curl.
     curl: u8,
     whose: ExitCodes,
-    /// What OpenSSL calls what is wrong with the server's certificate.
+    /// OpenSSL's number for the fault of the server's certificate.
     verify_result: u16,
     sentence: Option<String>,
 }

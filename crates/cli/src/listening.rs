@@ -44,7 +44,7 @@ fn identity(args: &ListenArgs) -> Result<Option<Identity>, Failure> {
     Ok(Some(Identity::self_signed(["localhost", "127.0.0.1", "::1", host(&args.listen)])?))
 }
 
-/// What is listened on: of this machine alone where only a port is given.
+/// The address to listen on: of this machine alone where only a port is given.
 fn address(listen: &str) -> Cow<'_, str> {
     let port = listen.strip_prefix(':').unwrap_or(listen);
     match !port.is_empty() && port.bytes().all(|octet| octet.is_ascii_digit()) {

@@ -49,7 +49,7 @@ fn write_pages(command: &Command, folder: &Path) -> io::Result<()> {
 }
 
 fn page(command: &Command) -> Man {
-    // What the short help leaves out has its words here.
+    // Flags that the short help leaves out have their words here.
     let whole = command.clone().mut_args(|arg| arg.hide_short_help(false));
     Man::new(whole).source(concat!("Alula ", env!("CARGO_PKG_VERSION")))
 }

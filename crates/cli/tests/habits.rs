@@ -1,4 +1,4 @@
-//! What people type from memory of curl, with curl beside it where it is installed.
+//! The words that people type from memory of curl, with curl beside them where it is installed.
 #![forbid(unsafe_code)]
 
 mod support;
@@ -19,7 +19,7 @@ fn described(text: &str) -> Vec<Value> {
     all
 }
 
-/// What curl prints for the same words, if there is one.
+/// The output of curl for the same words, if it is installed.
 fn by_curl(args: &[&str]) -> Option<String> {
     let output = Command::new("curl").args(["-sS", "--noproxy", "*"]).args(args).output().ok()?;
     assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
@@ -79,7 +79,7 @@ fn the_same_words_send_the_same_requests() {
             &at("/x"),
         ],
     ] {
-        // What the two call themselves differs.
+        // Only the names of the two programs differ.
         let named = [&["-A", "test"], args].concat();
         let ours = run(&[&["request", "--http1.1"][..], &named].concat());
         let ours = if args.contains(&"--http2-prior-knowledge") {
@@ -187,7 +187,7 @@ fn requests_with_flags_of_their_own_follow_each_other() {
     assert!(ended.text().contains("}\ncontent{"), "{}", ended.text());
     assert_eq!(ended.text().matches("[\"x\",\"1\"]").count(), 1, "{}", ended.text());
     run(&["get", &one, "--next", "http://127.0.0.1:1/", "--next", &two, "-f"]).expect(3);
-    // What is wrong is found before anything is sent.
+    // Mistakes are found before anything is sent.
     assert_eq!(run(&["get", &one, "--next"]).expect(2).text(), "");
 }
 

@@ -25,7 +25,7 @@ const COMMANDS: [&[&str]; 17] = [
     &["man"],
 ];
 
-/// What is printed in so many columns; without any, where nobody says how many there are.
+/// The help in so many columns; without any, where nobody says how many there are.
 fn help(command: &[&str], flag: &str, columns: Option<u16>) -> String {
     let mut program = alula(&[command, &[flag]].concat());
     match columns {

@@ -1,4 +1,4 @@
-//! What a client tells of its exchanges to whoever watches: where it connects, and each head as it goes and comes.
+//! The steps of a client's exchanges, told to an observer: the connection, and each head as it is sent and received.
 //!
 //! Rule: a call that nobody watches pays a branch where its head is sent and one where the head of the response is taken. One that
 //! is watched goes the longer way of those that have to wait for a connection, and allocates.
@@ -148,7 +148,7 @@ fn name_of(line: &[u8]) -> &[u8] {
 }
 
 impl Call<'_> {
-    /// Who is told of each step, if anybody is.
+    /// Returns the observer of each step, if there is one.
     #[inline]
     pub(crate) fn watcher(&self) -> Option<&Watcher> {
         if self.parts.is_watched { self.client.settings().policy.watcher.as_ref() } else { None }

@@ -5,7 +5,7 @@ use crate::certificate_words::Certificate;
 /// The octets as a certificate in DER.
 pub fn certificate(data: &[u8]) {
     let Some(words) = Certificate::of(data) else { return };
-    // What follows it is no part of it.
+    // Octets after it are no part of it.
     let trailed = [data, b"\x30\x00"].concat();
     assert_eq!(Certificate::of(&trailed).as_ref(), Some(&words));
     for time in [&words.not_before, &words.not_after] {

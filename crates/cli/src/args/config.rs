@@ -26,7 +26,7 @@ pub(super) fn expanded(args: impl IntoIterator<Item = OsString>) -> Result<Vec<O
         all.extend(before.map(OsString::from));
         match file.map(OsString::from).or_else(|| rest.next()) {
             Some(file) => all.extend(arguments(&read(Path::new(&file))?).into_iter().map(OsString::from)),
-            // What is missing is said by who reads the rest.
+            // The reader of the rest says that it is missing.
             None => all.push("-K".into()),
         }
     }
@@ -56,7 +56,7 @@ fn read(path: &Path) -> Result<String, Failure> {
     read.map_err(|error| Failure::local(path.display(), &error))
 }
 
-/// What the lines say.
+/// The arguments on the lines.
 fn arguments(text: &str) -> Vec<String> {
     text.lines().flat_map(line).collect()
 }

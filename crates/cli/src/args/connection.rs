@@ -11,7 +11,7 @@ use super::values::{ConnectTo, Rate, Resolved, connect_to, credentials, rate, re
 pub(crate) struct ConnectionArgs {
     /// Follow redirects.
     ///
-    /// What is meant for one origin (authorization and cookies) is not sent to another. Content that is not a single file is
+    /// Credentials and cookies of one origin are not sent to another. Content that is not a single file is
     /// held in memory, since it may be sent again.
     #[arg(short = 'L', long, visible_alias = "follow")]
     pub(crate) location: bool,
@@ -78,7 +78,7 @@ pub(crate) struct ConnectionArgs {
 
     /// Trust any certificate.
     ///
-    /// What is sent can then be read and changed by anyone on the way.
+    /// Anyone on the way can then read and change the exchange.
     #[arg(short = 'k', long)]
     pub(crate) insecure: bool,
 

@@ -50,7 +50,7 @@ pub(crate) struct ContentArgs {
     #[arg(short = 'T', long, value_name = "FILE", conflicts_with_all = ["data", "data_raw", "data_urlencode", "json", "form", "multipart", "parts"])]
     pub(crate) upload_file: Option<String>,
 
-    /// What -d, --data-raw and --data-urlencode give, in the order in which it was given.
+    /// The values of -d, --data-raw and --data-urlencode, in the order in which they were given.
     #[arg(skip)]
     pub(crate) pieces: Vec<Piece>,
 }

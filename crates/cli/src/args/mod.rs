@@ -131,7 +131,7 @@ fn usage(command: &str) -> String {
     format!("alula {command} [OPTIONS] <URL> [ITEM]...")
 }
 
-/// What stands below the short help of every request.
+/// The text below the short help of every request.
 const ITEMS: &str = "\
 Items: name==value (query), Name:value (field), name=value and name:=json (JSON,
 or a form with --form), name@FILE, @FILE, further URLs.

@@ -135,7 +135,7 @@ pub(crate) struct OutputArgs {
     #[arg(long, hide_short_help = true)]
     pub(crate) no_progress_meter: bool,
 
-    /// What curl has, and is done or not done here anyway.
+    /// Flags of curl that change nothing here.
     #[command(flatten)]
     pub(crate) habits: Habits,
 
@@ -145,7 +145,7 @@ pub(crate) struct OutputArgs {
 
     /// Ask all URLs at once, up to --parallel-max of them.
     ///
-    /// What goes to stdout is mixed as it comes. Without the flag one URL is asked after the other.
+    /// The contents are mixed on stdout as they come. Without the flag one URL is asked after the other.
     #[arg(short = 'Z', long, hide_short_help = true)]
     pub(crate) parallel: bool,
 
@@ -157,7 +157,7 @@ pub(crate) struct OutputArgs {
 /// Flags that scripts for curl have, and that change nothing here.
 #[derive(ClapArgs, Debug)]
 pub(crate) struct Habits {
-    /// Who asks is told by Basic.
+    /// Credentials are sent by the scheme Basic.
     #[arg(long, hide = true)]
     basic: bool,
     /// No file of arguments is read but by -K.

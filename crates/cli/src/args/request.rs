@@ -12,7 +12,7 @@ use super::{
 /// What a command with a method of its own takes.
 #[derive(ClapArgs, Debug)]
 pub(crate) struct FetchArgs {
-    /// What to ask for; `:8080/path` is on localhost.
+    /// The URL to ask for; `:8080/path` is on localhost.
     ///
     /// Without a scheme it is http://. `{a,b}` and `[1-9]`, `[01-20:2]`, `[a-z]` stand for several URLs each, unless -g is given.
     #[arg(required_unless_present_any = ["urls"])]
@@ -134,7 +134,7 @@ pub(crate) struct RequestArgs {
 
     /// Append the data options to the query.
     ///
-    /// What -d, --data-raw and --data-urlencode give is not sent as content then.
+    /// The values of -d, --data-raw and --data-urlencode are not sent as content then.
     #[arg(short = 'G', long, conflicts_with = "upload_file")]
     pub(crate) get: bool,
 

@@ -46,7 +46,7 @@ impl Certificate {
         let mut signed = certificate.take(SEQUENCE)?;
         let _ = signed.take(VERSION);
         signed.take(INTEGER)?;
-        // How it is signed.
+        // The algorithm of its signature.
         signed.take(SEQUENCE)?;
         let issuer = name(signed.take(SEQUENCE)?)?;
         let mut validity = signed.take(SEQUENCE)?;

@@ -2,7 +2,7 @@
 
 use std::net::Ipv6Addr;
 
-/// More are taken for a slip.
+/// A bound against slips of the keyboard.
 const URLS_MAX: usize = 100_000;
 
 /// A URL, and what each of its patterns stands for in it.

@@ -22,7 +22,7 @@ pub(super) enum Item {
     File { name: String, path: PathBuf, media_type: Option<String> },
     /// `@FILE`.
     Content(PathBuf),
-    /// What begins with a scheme, and what can be nothing but a host with a port or a path.
+    /// A URL: it has a scheme, or can be nothing but a host with a port or a path.
     Url(String),
 }
 

@@ -6,7 +6,7 @@ use tokio::time::{Instant, sleep_until};
 
 use crate::args::Rate;
 
-/// When how much may have come, if there is a limit.
+/// The time at which so many octets may have come, if there is a limit.
 pub(super) struct Pace(Option<(Rate, Instant)>);
 
 impl Pace {

@@ -19,7 +19,7 @@ pub(super) struct Report {
     pub(super) final_url: Option<String>,
     redirects: u16,
     remote: Option<SocketAddr>,
-    /// What was sent in `referer`.
+    /// The value of `referer` that was sent.
     pub(super) referer: String,
     pub(super) seen: Seen,
     /// As OpenSSL numbers it, for what is known of the server's certificate; 0 when it is trusted.
@@ -99,7 +99,7 @@ impl Report {
         self.final_url.as_deref().unwrap_or(&self.url)
     }
 
-    /// How many redirects were followed, also by an exchange that failed then.
+    /// The number of redirects that were followed, also by an exchange that failed then.
     pub(super) fn redirects(&self) -> u64 {
         u64::from(self.redirects).max(self.seen.hops.len() as u64)
     }

@@ -11,9 +11,9 @@ pub(super) struct Target {
     pub(super) url: Url,
     /// Name and password before the host.
     pub(super) credentials: Option<(String, String)>,
-    /// Which of the URLs on the command line it is from.
+    /// The place of its URL on the command line.
     pub(super) place: usize,
-    /// What each of their patterns stands for in this one.
+    /// The value of each of its patterns in this one.
     pub(super) values: Vec<String>,
 }
 

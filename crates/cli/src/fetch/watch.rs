@@ -1,4 +1,4 @@
-//! What is seen of an exchange while it goes on: `-v` shows it at once, and `-w` asks for it in the end.
+//! The steps of an exchange while it goes on: `-v` shows them at once, and `-w` asks for them in the end.
 
 use std::{cell::RefCell, net::SocketAddr, time::Instant};
 
@@ -14,7 +14,7 @@ pub(super) struct Watch {
     is_trusting: bool,
 }
 
-/// What was seen of one exchange, all of its redirects and tries taken together.
+/// The facts of one exchange, all of its redirects and tries taken together.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Seen {
     /// Of the last connection.
@@ -46,7 +46,7 @@ pub(super) async fn seeing<T>(exchange: impl Future<Output = T>) -> T {
     SEEN.scope(RefCell::default(), exchange).await
 }
 
-/// What was seen so far of the exchange that asks.
+/// Returns the facts so far of the exchange that asks.
 pub(super) fn seen() -> Seen {
     SEEN.try_with(|seen| seen.borrow().clone()).unwrap_or_default()
 }

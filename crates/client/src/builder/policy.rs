@@ -28,7 +28,7 @@ pub(crate) struct Policy {
     pub(crate) user_agent: UserAgent,
     /// Sent to one origin each; the last counts.
     pub(crate) credentials: Vec<Bound>,
-    /// Who is told of each step of an exchange.
+    /// The observer of each step of an exchange.
     pub(crate) watcher: Option<Watcher>,
     /// Whether anything is done before a request is sent, so that one look tells.
     pub(crate) has_additions: bool,

@@ -15,7 +15,7 @@ use crate::{
 use place::{Place, Printer};
 use variables::Name;
 
-/// What is to be printed, taken apart.
+/// The format, taken apart.
 pub(super) struct WriteOut(Vec<Piece>);
 
 enum Piece {
@@ -27,9 +27,9 @@ enum Piece {
     Fields,
     /// All variables, as JSON.
     All,
-    /// What follows goes there.
+    /// The rest goes there.
     To(Place),
-    /// What follows is printed only when the exchange failed.
+    /// The rest is printed only when the exchange failed.
     OnError,
 }
 
@@ -92,7 +92,7 @@ fn pieces(text: &str) -> (Vec<Piece>, Vec<String>) {
     (pieces, unknown)
 }
 
-/// What begins with a percent sign or a backslash, or the name that means nothing; and how long it is.
+/// The piece that begins with a percent sign or a backslash, or the name that means nothing; and its length.
 fn piece(text: &str) -> (Result<Piece, String>, usize) {
     for (start, piece) in BRACED {
         let braced = text.strip_prefix(start).and_then(|rest| rest.split_once('}'));

@@ -1,4 +1,4 @@
-//! Where what `-w` says is printed: stdout, stderr and files, by turns.
+//! The places to which `-w` prints: stdout, stderr and files, by turns.
 
 use std::{
     fs::OpenOptions,
@@ -18,7 +18,7 @@ pub(super) enum Place {
     Stderr,
     File {
         path: PathBuf,
-        /// What is there stays, and more is added.
+        /// The file keeps its content, and more is added.
         is_appended: bool,
     },
 }
@@ -87,7 +87,7 @@ impl Printer {
         self.painted.text(text);
     }
 
-    /// What follows goes to this place.
+    /// Turns to this place for the rest.
     pub(super) fn turn_to(&mut self, place: &Place) -> Outcome {
         std::mem::replace(self, Self::to(place.clone())).end()
     }

@@ -8,7 +8,7 @@ use url::Url;
 
 use crate::fetch::report::Report;
 
-/// What is known, so that it can be written as text and as JSON.
+/// A value that can be written as text and as JSON.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(super) enum Known {
     /// Nothing is written as text, and `null` as JSON, when there is none.
@@ -79,7 +79,7 @@ const PARTS: [(&str, Part); 5] = [
 
 type Part = fn(&Url) -> Option<String>;
 
-/// What stands in `%{…}`.
+/// A name in `%{…}`.
 #[derive(Clone, Copy)]
 pub(super) enum Name {
     Variable(Variable),
