@@ -32,8 +32,8 @@
 
 pub use alula_fields as fields;
 pub use alula_fields::{
-    FieldError, FieldName, FieldSection, KnownName, Limits, MaskedTarget, Method, Reservation, Status,
-    masked_field, masked_target, masked_url,
+    Exceeded, FieldError, FieldName, FieldSection, KnownName, Limits, MaskedTarget, Method, Reservation,
+    Status, masked_field, masked_target, masked_url,
 };
 pub use alula_h1 as h1;
 pub use alula_h2 as h2;

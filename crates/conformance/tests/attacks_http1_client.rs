@@ -36,25 +36,25 @@ fn cut(row: &'static str, error: &'static str, parts: [&str; 2]) {
 fn heads_without_end() {
     limit(
         "client, HTTP/1.1: a head that is too long",
-        "the head is longer than we take",
+        "Limits::head_bytes is",
         |limits| limits.head_bytes = 64 * 1024,
         format!("{HEAD}a: {}\r\nContent-Length: 0\r\n\r\n", "b".repeat(17_000)),
     );
     limit(
         "client, HTTP/1.1: too many fields",
-        "more fields than we take",
+        "Limits::fields is",
         |limits| limits.fields = 1000,
         format!("{HEAD}{}Content-Length: 0\r\n\r\n", "a: b\r\n".repeat(101)),
     );
     limit(
         "client, HTTP/1.1: interim responses without end",
-        "more interim responses than we take",
+        "Limits::interim_responses is",
         |limits| limits.interim_responses = 100,
         format!("{}{HEAD}Content-Length: 0\r\n\r\n", "HTTP/1.1 103 Early Hints\r\n\r\n".repeat(17)),
     );
     limit(
         "client, HTTP/1.1: a huge chunk extension",
-        "more chunk extensions than we take",
+        "Limits::chunk_extension_bytes is",
         |limits| limits.chunk_extension_bytes = u32::MAX,
         format!("{CHUNKED}1;{}\r\nx\r\n0\r\n\r\n", "e".repeat(2000)),
     );

@@ -26,6 +26,7 @@ mod authority;
 mod bucket;
 mod decimal;
 mod error;
+mod exceeded;
 mod field;
 mod head;
 #[cfg(feature = "http")]
@@ -56,6 +57,7 @@ pub use authority::Authority;
 pub use bucket::TokenBucket;
 pub use decimal::Decimal;
 pub use error::{FieldError, FieldErrorKind};
+pub use exceeded::{Exceeded, Measure};
 pub use field::{Field, FieldFlags};
 pub use head::Head;
 pub use known::KnownName;

@@ -10,7 +10,7 @@ mod fields;
 
 use alloc::vec::Vec;
 
-use alula_fields::{Head, KnownName, Limits, octets};
+use alula_fields::{Exceeded, Head, KnownName, Limits, octets};
 
 use crate::config::{Config, Leniency};
 use crate::facts::Facts;
@@ -145,7 +145,10 @@ impl HeadIn {
             let line = &rest[..rest.len().min((self.rules.head_bytes - self.octets).saturating_add(1))];
             let (had_started, fields) = (self.has_started, head.fields.len());
             let Some(Line { len, is_last }) = self.line(line, head)? else {
-                return self.wait(line.len()).map(|()| Step { consumed, is_done: false });
+                return match self.wait(line.len()) {
+                    Ok(()) => Ok(Step { consumed, is_done: false }),
+                    Err(rule) => Err(self.outgrown(rule, rest.len())),
+                };
             };
             let start = consumed;
             consumed += len;
@@ -209,6 +212,27 @@ impl HeadIn {
         if self.octets + unfinished > self.rules.head_bytes { Err(Violation::HEAD_LONG) } else { Ok(()) }
     }
 
+    /// Notes how much of a head that is too long was seen: nothing of it is read any more.
+    #[cold]
+    fn outgrown(&mut self, rule: Violation, unfinished: usize) -> Violation {
+        self.octets += unfinished;
+        rule
+    }
+
+    /// The limit that was behind the breach of a rule, with what was seen of it.
+    #[cold]
+    pub(crate) fn exceeded(&self, rule: Violation) -> Option<Exceeded> {
+        let octets = self.octets as u64;
+        match rule {
+            Violation::HEAD_LONG => Some(Exceeded::HEAD_BYTES.of(octets, self.rules.head_bytes as u64)),
+            Violation::TARGET_LONG => Some(Exceeded::TARGET_BYTES.of(octets, self.rules.target_bytes as u64)),
+            Violation::FIELDS_MANY => {
+                Some(Exceeded::FIELDS.of(u64::from(self.rules.fields) + 1, u64::from(self.rules.fields)))
+            }
+            _ => None,
+        }
+    }
+
     #[inline]
     fn line(&mut self, input: &[u8], head: &mut Head) -> Result<Option<Line>, Violation> {
         match input.first() {
@@ -261,6 +285,7 @@ impl HeadIn {
     fn request_line(&mut self, line: &[u8], head: &mut Head) -> Result<(), Violation> {
         let line = RequestLine::split(line)?;
         if line.target.len() > self.rules.target_bytes {
+            self.octets = line.target.len();
             return Err(Violation::TARGET_LONG);
         }
         self.facts.is_old = line.is_old;

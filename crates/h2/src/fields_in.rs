@@ -46,8 +46,8 @@ pub(crate) struct FieldCheck {
     violation: Option<Violation>,
     /// Name + value + 32, summed over all fields (RFC 9113 §10.5.1).
     pub(crate) size: usize,
-    fields: u32,
-    crumbs: u32,
+    pub(crate) fields: u32,
+    pub(crate) crumbs: u32,
     pub(crate) content_length: Option<u64>,
     /// What the field `priority` says, if there is one that can be read.
     pub(crate) priority: Option<Priority>,

@@ -43,6 +43,21 @@ impl Violation {
     pub(crate) const fn connection(code: ErrorCode, rule: &'static str) -> Self {
         Self { code, scope: Scope::Connection, rule }
     }
+
+    /// Returns true if the peer went over a limit of ours, of which
+    /// [`Connection::exceeded`](crate::Connection::exceeded) tells more.
+    pub fn is_of_limit(&self) -> bool {
+        [
+            Self::SETTINGS_TOO_MANY,
+            Self::CONTINUATION_FLOOD,
+            Self::FIELDS_FAR_TOO_LARGE,
+            Self::FIELDS_TOO_LARGE,
+            Self::INTERIM_FLOOD,
+            Self::TOO_MANY_GLITCHES,
+            Self::TOO_MANY_ACKS,
+        ]
+        .contains(self)
+    }
 }
 
 impl fmt::Display for Violation {

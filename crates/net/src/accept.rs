@@ -89,7 +89,7 @@ impl Accept {
             let secured = pin!(self.secure(socket, begun));
             self.in_time(begun, secured).await
         } else {
-            Err(Error::overrun(Phase::Handshake, Overrun::PROCESS_MEMORY))
+            Err(Error::overrun(Phase::Handshake, Overrun::PROCESS_MEMORY, &self.config.limits))
         };
         match &opened {
             Ok(conn) => conn.begin_idle_time(self.config.limits.idle_timeout, observer),
@@ -115,7 +115,8 @@ impl Accept {
                 late.set(Some(sleep_until(ends_at)));
             }
             let Some(late) = late.as_mut().as_pin_mut() else { return Poll::Pending };
-            late.poll(cx).map(|()| Err(Error::overrun(Phase::Handshake, Overrun::HANDSHAKE_LATE)))
+            late.poll(cx)
+                .map(|()| Err(Error::overrun(Phase::Handshake, Overrun::HANDSHAKE_LATE, &self.config.limits)))
         })
         .await
     }
@@ -181,7 +182,7 @@ impl Accept {
         first.read(&mut socket).await?;
         if !first.here().starts_with(&[TLS_HANDSHAKE]) {
             if !self.clear_text {
-                return Err(Error::overrun(Phase::Handshake, Overrun::CLEAR_TEXT));
+                return Err(Error::overrun(Phase::Handshake, Overrun::CLEAR_TEXT, &self.config.limits));
             }
             let mut socket = Some(socket);
             return poll_fn(|cx| self.poll_clear(&mut socket, begun, &mut first, cx)).await;

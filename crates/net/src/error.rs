@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use alula_fields::FieldError;
+use alula_fields::{Exceeded, FieldError, Limits};
 use alula_h1 as h1;
 use alula_h2::{ConnectionError, ErrorCode, Origin, Reset};
 
@@ -15,7 +15,7 @@ use crate::{
     cause::{Cause, Refusal},
     fault::Attempt,
     occupied::Occupied,
-    overrun::Overrun,
+    overrun::{Overrun, Value},
 };
 
 /// A failed request, response or connection.
@@ -42,6 +42,10 @@ pub(crate) struct Facts {
     pub(crate) place: Option<Arc<str>>,
     /// The work that failed, in words, where neither phase nor cause says it.
     pub(crate) work: Option<&'static str>,
+    /// The limit that the peer went over.
+    pub(crate) exceeded: Option<Exceeded>,
+    /// The value of the limit that the peer ran into.
+    pub(crate) value: Option<Value>,
     /// The time that was given.
     pub(crate) after: Option<Duration>,
     /// The addresses that were tried.
@@ -101,6 +105,8 @@ impl Error {
             asked: None,
             place: None,
             work: None,
+            exceeded: None,
+            value: None,
             after: None,
             tried: None,
             source: None,
@@ -169,6 +175,11 @@ impl Error {
     /// The time that was given, when it was a deadline that passed.
     pub fn after(&self) -> Option<Duration> {
         self.0.after
+    }
+
+    /// The limit that the peer went over, with what was seen of it and its value, when that is the cause.
+    pub fn exceeded(&self) -> Option<Exceeded> {
+        self.0.exceeded
     }
 
     /// The addresses that were tried, in order, when no connection could be opened.
@@ -295,6 +306,19 @@ impl Error {
         })
     }
 
+    /// Adds the limit that the peer went over, if that is the cause.
+    pub(crate) fn exceeding(self, exceeded: Option<Exceeded>) -> Self {
+        let is_cause = match &self.0.cause {
+            Cause::Http1(h1::ConnectionError::Peer(_)) => true,
+            Cause::Peer(rule) | Cause::Connection(ConnectionError::Peer(rule)) => rule.is_of_limit(),
+            _ => false,
+        };
+        match exceeded.filter(|_| is_cause && self.0.exceeded.is_none()) {
+            Some(exceeded) => self.knowing(|facts| facts.exceeded = Some(exceeded)),
+            None => self,
+        }
+    }
+
     /// Adds the debug data of GOAWAY, if that is the cause.
     pub(crate) fn with_goaway_debug(self, debug: &[u8]) -> Self {
         if !matches!(self.0.cause, Cause::GoAway(_)) || debug.is_empty() {
@@ -353,9 +377,10 @@ impl Error {
     }
 
     /// The peer ran into a limit; before there is a connection, nothing was received from it.
-    pub(crate) fn overrun(phase: Phase, overrun: Overrun) -> Self {
+    pub(crate) fn overrun(phase: Phase, overrun: Overrun, limits: &Limits) -> Self {
         let retry = if matches!(phase, Phase::Handshake) { Retry::Safe } else { Retry::IfIdempotent };
-        Self::new(phase, Cause::Overrun(overrun), retry)
+        let error = Self::new(phase, Cause::Overrun(overrun), retry);
+        error.knowing(|facts| facts.value = overrun.value(limits))
     }
 
     /// A command that the machine refused; nothing was sent.

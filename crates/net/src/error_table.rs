@@ -4,7 +4,7 @@
 
 use std::{fmt::Write as _, fs, io, path::Path, time::Duration};
 
-use alula_fields::{Method, Status};
+use alula_fields::{Exceeded, Limits, Method, Status};
 use alula_h1 as h1;
 use alula_h2::{ConnectionError, ErrorCode, SendError, Violation};
 
@@ -144,11 +144,16 @@ fn exchanges() -> Vec<Error> {
         Error::io(Phase::Head, io::ErrorKind::ConnectionReset.into()),
         Error::http1(h1::ConnectionError::Peer(h1::Violation::CUT_CONTENT)).during(Phase::Content),
         Error::http1(h1::ConnectionError::Unanswered { is_reused: false }),
-        Error::connection(ConnectionError::Peer(Violation::TOO_MANY_GLITCHES)),
-        at(Phase::Head, Cause::Peer(Violation::FIELDS_TOO_LARGE)),
+        Error::http1(h1::ConnectionError::Peer(h1::Violation::HEAD_LONG))
+            .exceeding(Some(Exceeded::HEAD_BYTES.of(70_112, 65_536))),
+        Error::connection(ConnectionError::Peer(Violation::TOO_MANY_GLITCHES))
+            .exceeding(Some(Exceeded::GLITCHES.of(412, 200))),
+        Error::connection(ConnectionError::Peer(Violation::DATA_ON_IDLE)),
+        at(Phase::Head, Cause::Peer(Violation::FIELDS_TOO_LARGE))
+            .exceeding(Some(Exceeded::FIELD_SECTION_BYTES.of(20_480, 16_384))),
         at(Phase::Content, Cause::Reset(ErrorCode::INTERNAL_ERROR)),
         Error::farewell(ErrorCode::ENHANCE_YOUR_CALM).with_goaway_debug(b"too fast"),
-        Error::overrun(Phase::Content, Overrun::STALLED),
+        Error::overrun(Phase::Content, Overrun::STALLED, &Limits::default()),
         Error::new(Phase::Head, Cause::Redirect("more than 10 redirects"), Retry::Pointless),
         at(Phase::Head, Cause::Status(Status::NOT_FOUND)),
         Error::new(Phase::Content, Cause::Coding("gzip: a checksum is wrong"), Retry::Pointless),

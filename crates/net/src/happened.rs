@@ -76,32 +76,34 @@ impl<'i> From<h2::Event<'i>> for Event<'i> {
     }
 }
 
-impl From<h1::Notice> for Notice {
+impl Notice {
+    /// The same with what the machine knows of the failure.
     #[inline]
-    fn from(notice: h1::Notice) -> Self {
+    pub(crate) fn of_http1(notice: h1::Notice, machine: &h1::Connection) -> Self {
         match notice {
             h1::Notice::Writable { stream } => Self::Writable { stream },
             h1::Notice::Idle => Self::StreamSlots,
             h1::Notice::Last => Self::Last(None),
-            h1::Notice::Closed(error) => Self::Closed(Error::http1(error)),
+            h1::Notice::Closed(error) => Self::Closed(Error::http1(error).exceeding(machine.exceeded())),
             _ => Self::Other,
         }
     }
 }
 
 impl Notice {
-    /// The same with the debug data of the peer's GOAWAY.
+    /// The same with the debug data of the peer's GOAWAY, and with the limit that the peer went over.
     #[inline]
-    pub(crate) fn of_http2(notice: h2::Notice, debug: &[u8]) -> Self {
+    pub(crate) fn of_http2(notice: h2::Notice, machine: &h2::Connection) -> Self {
         match notice {
             h2::Notice::Writable { stream } => Self::Writable { stream },
             h2::Notice::Reset { stream, reset } => {
-                Self::Reset { stream, error: Error::reset(&reset).with_goaway_debug(debug) }
+                let error = Error::reset(&reset).with_goaway_debug(machine.goaway_debug());
+                Self::Reset { stream, error: error.exceeding(machine.exceeded()) }
             }
             h2::Notice::StreamSlots => Self::StreamSlots,
             h2::Notice::GoAway { code, .. } => Self::Last(Some(code)),
             h2::Notice::Breach(violation) => Self::Breach(violation),
-            h2::Notice::Closed(error) => Self::Closed(Error::connection(error)),
+            h2::Notice::Closed(error) => Self::Closed(Error::connection(error).exceeding(machine.exceeded())),
             _ => Self::Other,
         }
     }

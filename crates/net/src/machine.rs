@@ -157,11 +157,11 @@ impl Machine {
         match self {
             Self::Http1(machine) => match machine.receive(input, now) {
                 Ok(received) => Ok((received.consumed, received.event.map(Event::from))),
-                Err(error) => Err(Error::http1(error)),
+                Err(error) => Err(Error::http1(error).exceeding(machine.exceeded())),
             },
             Self::Http2(machine) => match machine.receive(input, now) {
                 Ok(received) => Ok((received.consumed, received.event.map(Event::from))),
-                Err(error) => Err(Error::connection(error)),
+                Err(error) => Err(Error::connection(error).exceeding(machine.exceeded())),
             },
         }
     }
@@ -214,10 +214,13 @@ impl Machine {
     #[inline]
     pub(crate) fn poll_notice(&mut self) -> Option<Notice> {
         match self {
-            Self::Http1(machine) => machine.poll_notice().map(Notice::from),
+            Self::Http1(machine) => {
+                let notice = machine.poll_notice()?;
+                Some(Notice::of_http1(notice, machine))
+            }
             Self::Http2(machine) => {
                 let notice = machine.poll_notice()?;
-                Some(Notice::of_http2(notice, machine.goaway_debug()))
+                Some(Notice::of_http2(notice, machine))
             }
         }
     }

@@ -2,7 +2,9 @@
 //!
 //! Rule: a limit is a row of this table, so that it has a name to be counted by.
 
-use std::fmt;
+use std::{fmt, time::Duration};
+
+use alula_fields::Limits;
 
 /// A limit that a peer has run into; its field in [`Limits`](alula_fields::Limits) is named at the end of its text.
 ///
@@ -18,6 +20,28 @@ pub struct Overrun {
 impl fmt::Display for Overrun {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.limit)
+    }
+}
+
+/// The value of a limit, as it is said.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Value {
+    Time(Duration),
+    Octets(u64),
+    Rate(u32),
+}
+
+impl Overrun {
+    /// The value that the limit has among these; `None` for one that is elsewhere, or a number of connections.
+    pub(crate) fn value(self, limits: &Limits) -> Option<Value> {
+        match self {
+            Self::STALLED => Some(Value::Time(limits.stall_timeout)),
+            Self::HANDSHAKE_LATE => Some(Value::Time(limits.handshake_timeout)),
+            Self::SLOW_CONTENT => Some(Value::Rate(limits.body_rate_min)),
+            Self::CONNECTION_MEMORY => Some(Value::Octets(limits.connection_memory_bytes)),
+            Self::PROCESS_MEMORY => Some(Value::Octets(limits.process_memory_bytes)),
+            _ => None,
+        }
     }
 }
 

@@ -178,9 +178,9 @@ impl Shared {
     }
 
     fn fail_slow(&mut self, at: SlotKey, overrun: Overrun) {
+        let error = Error::overrun(Phase::Content, overrun, self.machine.limits());
         let Some(slot) = self.slot(at) else { return };
         let Some(stream) = slot.stream else { return };
-        let error = Error::overrun(Phase::Content, overrun);
         slot.failed = Some(error.clone());
         self.ledger.note_error(&error);
         self.machine.reset(stream, ErrorCode::ENHANCE_YOUR_CALM);
@@ -193,7 +193,8 @@ impl Shared {
     #[cold]
     pub(crate) fn give_up(&mut self, overrun: Overrun) {
         self.machine.close(ErrorCode::ENHANCE_YOUR_CALM);
-        self.end(Error::overrun(Phase::Content, overrun));
+        let error = Error::overrun(Phase::Content, overrun, self.machine.limits());
+        self.end(error);
     }
 }
 

@@ -13,6 +13,7 @@ use crate::{
     cause::Cause,
     error::{Error, Facts, Phase, Retry},
     fault::Attempt,
+    overrun::{Overrun, Value},
 };
 
 impl fmt::Display for Error {
@@ -33,18 +34,43 @@ impl fmt::Display for Error {
 }
 
 fn what_happened(f: &mut fmt::Formatter<'_>, facts: &Facts) -> fmt::Result {
+    if let Some(exceeded) = facts.exceeded {
+        return write!(f, "{}: {exceeded}", facts.phase);
+    }
     match (&facts.cause, facts.phase) {
         (Cause::Deadline, phase) => timed_out(f, facts, phase),
         (Cause::Io(..), Phase::Connect) => not_connected(f, facts),
         (Cause::Io(..) | Cause::Sink(..), phase) => broken(f, facts, phase),
         #[cfg(feature = "tls")]
         (Cause::Tls(error), phase) => crate::tls_words::write(f, error, phase),
+        (Cause::Overrun(overrun), phase) => over(f, *overrun, phase, facts.value),
         // Nothing had begun yet, or it is said by the cause.
         (cause, Phase::Build | Phase::Queue | Phase::Resolve | Phase::Connect | Phase::Proxy) => cause.fmt(f),
         (cause @ (Cause::Protocol | Cause::Status(_) | Cause::Redirect(_) | Cause::TooLong(_)), _) => {
             cause.fmt(f)
         }
         (cause, phase) => write!(f, "{phase}: {cause}"),
+    }
+}
+
+/// The limit with its value, which stands beside its name at the end of its text.
+fn over(
+    f: &mut fmt::Formatter<'_>,
+    Overrun { limit, .. }: Overrun,
+    phase: Phase,
+    value: Option<Value>,
+) -> fmt::Result {
+    let limit = limit.strip_suffix(')').unwrap_or(limit);
+    // Nobody waits for a response before there is a connection.
+    match phase {
+        Phase::Handshake => write!(f, "{limit}")?,
+        phase => write!(f, "{phase}: {limit}")?,
+    }
+    match value {
+        Some(Value::Time(time)) => write!(f, " is {})", Seconds(time)),
+        Some(Value::Octets(octets)) => write!(f, " is {octets} octets)"),
+        Some(Value::Rate(octets)) => write!(f, " is {octets} octets per second)"),
+        None => f.write_str(")"),
     }
 }
 

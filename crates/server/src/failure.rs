@@ -130,7 +130,10 @@ impl fmt::Display for RequestFailure<'_> {
 fn write_cause(line: &mut impl fmt::Write, error: &Error) -> fmt::Result {
     let mut said = match (error.phase(), error.asked()) {
         // The sentence is about a response that a client waits for.
-        (Phase::Head, None) => error.cause().to_string(),
+        (Phase::Head, None) => match error.exceeded() {
+            Some(exceeded) => exceeded.to_string(),
+            None => error.cause().to_string(),
+        },
         _ => error.to_string(),
     };
     line.write_str(&said)?;

@@ -1,10 +1,11 @@
 //! How exchanges end, and how a connection does.
 
-use alula_fields::{OutBuf, Status, StreamKey, Time};
+use alula_fields::{Exceeded, OutBuf, Status, StreamKey, Time};
 
 use super::{Connection, Notices, Receiving, Sending};
 use crate::error::{Awaited, ConnectionError};
 use crate::event::Notice;
+use crate::violation::Violation;
 
 /// Giving up.
 impl Connection {
@@ -156,6 +157,24 @@ impl Connection {
         self.due = Time::FAR;
         self.notices.closed = true;
         error
+    }
+
+    /// The limit over which the connection ended, with what was seen of it and its value.
+    #[cold]
+    pub fn exceeded(&self) -> Option<Exceeded> {
+        let Some(ConnectionError::Peer(rule)) = self.error else { return None };
+        let limits = &self.config.limits;
+        match rule {
+            Violation::CHUNK_EXTENSIONS_LONG => {
+                let bound = u64::from(limits.chunk_extension_bytes);
+                Some(Exceeded::CHUNK_EXTENSION_BYTES.of(bound + 1, bound))
+            }
+            Violation::INTERIM_MANY => {
+                let bound = u64::from(limits.interim_responses);
+                Some(Exceeded::INTERIM_RESPONSES.of(u64::from(self.interim), bound))
+            }
+            rule => self.head_in.exceeded(rule),
+        }
     }
 
     fn answer(&mut self, status: Status) {

@@ -7,7 +7,7 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use alula_fields::{Head, SECTION_KEPT_BYTES_MAX, StreamKey, Time};
+use alula_fields::{Exceeded, Head, SECTION_KEPT_BYTES_MAX, StreamKey, Time};
 use alula_hpack::{DecodeError, Memo};
 
 use super::receive::{Phase, Step};
@@ -178,6 +178,8 @@ impl Connection {
         let is_last = header.has(flag::END_HEADERS);
         self.block.continuations += 1;
         if self.block.continuations > self.limits.continuation_frames {
+            let [seen, bound] = [self.block.continuations, self.limits.continuation_frames].map(u64::from);
+            self.exceeded = Some(Exceeded::CONTINUATION_FRAMES.of(seen, bound));
             return Err(Violation::CONTINUATION_FLOOD.into());
         }
         if header.length == 0 && !is_last {
@@ -263,18 +265,35 @@ impl Connection {
         let mut collect = Collect { check, head, cookies, authority: &mut self.authority, limits };
         let decoded = self.decoder.decode(octets, end, &mut collect);
         if self.block.check.size > limits.bytes.saturating_mul(FAR_TOO_LARGE as usize) {
+            self.note_large_section();
             return Err(Violation::FIELDS_FAR_TOO_LARGE.into());
         }
-        decoded.map_err(undecodable)
+        decoded.map_err(|error| self.undecodable(error))
     }
-}
 
-/// A string above the limit may be well-formed; then the size is to blame and not the compression.
-#[cold]
-fn undecodable(error: DecodeError) -> ConnectionError {
-    match error.is_limit() {
-        true => ConnectionError::Peer(Violation::FIELDS_FAR_TOO_LARGE),
-        false => ConnectionError::Compression { rule: error.rule() },
+    /// A string above the limit may be well-formed; then the size is to blame and not the compression.
+    #[cold]
+    fn undecodable(&mut self, error: DecodeError) -> ConnectionError {
+        if !error.is_limit() {
+            return ConnectionError::Compression { rule: error.rule() };
+        }
+        let bound = u64::from(self.limits.string_bytes);
+        self.exceeded = Some(Exceeded::STRING_BYTES.of(bound + 1, bound));
+        ConnectionError::Peer(Violation::FIELDS_FAR_TOO_LARGE)
+    }
+
+    /// Notes which limit the field section went over that was read last.
+    #[cold]
+    fn note_large_section(&mut self) {
+        let (check, limits) = (&self.block.check, self.section_limits());
+        let (fields, crumbs) = (u64::from(limits.fields), u64::from(limits.cookie_crumbs));
+        self.exceeded = Some(match () {
+            () if check.size > limits.bytes => {
+                Exceeded::FIELD_SECTION_BYTES.of(check.size as u64, limits.bytes as u64)
+            }
+            () if check.fields > limits.fields => Exceeded::FIELDS.of(check.fields.into(), fields),
+            () => Exceeded::COOKIE_CRUMBS.of(check.crumbs.into(), crumbs),
+        });
     }
 }
 
@@ -425,6 +444,7 @@ impl Connection {
         if let Some(rule) = self.block.check.violation() {
             return Err(rule);
         }
+        self.note_large_section();
         let facts = RequestFacts { is_connect: false, ..self.block.check.method_facts() };
         let stream = self.begin_request(id, end, facts);
         Ok(Some(Event::HeadTooLarge { stream, end }))
@@ -435,13 +455,17 @@ impl Connection {
         let Some(entry) = self.streams.get_mut(stream) else { return Ok(None) };
         let Block { check, head, .. } = &mut self.block;
         if check.is_too_large() {
-            return Err(check.violation().unwrap_or(Violation::FIELDS_TOO_LARGE));
+            let rule = check.violation().unwrap_or(Violation::FIELDS_TOO_LARGE);
+            self.note_large_section();
+            return Err(rule);
         }
         let status = check.response(head.get_or_insert_default(), entry.is_connect)?;
         if status.is_interim() {
             entry.receiving = entry.receiving.on(Incoming::Interim { end_stream: end })?;
             entry.interim += 1;
             if entry.interim > self.limits.interim_responses {
+                let [seen, bound] = [entry.interim, self.limits.interim_responses].map(u64::from);
+                self.exceeded = Some(Exceeded::INTERIM_RESPONSES.of(seen, bound));
                 return Err(Violation::INTERIM_FLOOD);
             }
         } else {
@@ -476,6 +500,7 @@ impl Connection {
             return Err(rule);
         }
         if check.is_too_large() {
+            self.note_large_section();
             return Err(Violation::FIELDS_TOO_LARGE);
         }
         let next = entry.receiving.on(Incoming::Headers { end_stream: end })?;

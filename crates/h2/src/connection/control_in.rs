@@ -1,6 +1,6 @@
 //! Frames that are not messages: SETTINGS, PING, GOAWAY, WINDOW_UPDATE, RST_STREAM, PRIORITY.
 
-use alula_fields::Time;
+use alula_fields::{Exceeded, Time};
 
 use super::growth::MEASURE;
 use super::output::{GRACE, KEEP_ALIVE};
@@ -36,6 +36,8 @@ impl Connection {
             return Err(Violation::SETTINGS_LENGTH.into());
         }
         if header.length > self.limits.settings_entries * ENTRY_BYTES as u32 {
+            let entries = u64::from(header.length) / ENTRY_BYTES as u64;
+            self.exceeded = Some(Exceeded::SETTINGS_ENTRIES.of(entries, self.limits.settings_entries.into()));
             return Err(Violation::SETTINGS_TOO_MANY.into());
         }
         self.phase = Phase::Settings { left: header.length };

@@ -1,6 +1,6 @@
 //! How streams open and close, and how a connection ends.
 
-use alula_fields::{StreamKey, Time};
+use alula_fields::{Exceeded, StreamKey, Time};
 
 use super::Connection;
 use crate::closed_ids::Closed;
@@ -273,11 +273,14 @@ impl Connection {
     /// Takes tokens for behaviour that is legal but useless; without any left the peer is told to calm down.
     pub(super) fn glitch(&mut self, cost: u32, now: Time) -> Result<(), ConnectionError> {
         self.counters.glitches = self.counters.glitches.wrapping_add(1);
-        if self.bucket.take(cost, now) {
-            Ok(())
-        } else {
-            Err(ConnectionError::Peer(Violation::TOO_MANY_GLITCHES))
-        }
+        if self.bucket.take(cost, now) { Ok(()) } else { Err(self.too_many_glitches()) }
+    }
+
+    #[cold]
+    fn too_many_glitches(&mut self) -> ConnectionError {
+        let [seen, bound] = [self.counters.glitches, self.limits.glitch_burst].map(u64::from);
+        self.exceeded = Some(Exceeded::GLITCHES.of(seen, bound));
+        ConnectionError::Peer(Violation::TOO_MANY_GLITCHES)
     }
 
     /// Takes tokens for a stream that the peer has reset or made us reset.
@@ -285,13 +288,19 @@ impl Connection {
         self.glitch(1, now)?;
         match self.resets.take(self.counters.completed, now) {
             true => Ok(()),
-            false => Err(ConnectionError::Peer(Violation::TOO_MANY_GLITCHES)),
+            false => Err(self.too_many_glitches()),
         }
     }
 }
 
 /// The end of a connection.
 impl Connection {
+    /// The limit that the peer went over last, with what was seen of it and its value: that of an error whose rule
+    /// [is about one](Violation::is_of_limit).
+    pub const fn exceeded(&self) -> Option<Exceeded> {
+        self.exceeded
+    }
+
     /// Ends the connection by an error: GOAWAY says which rule was broken.
     #[cold]
     pub(super) fn fail(&mut self, error: ConnectionError) -> ConnectionError {

@@ -28,7 +28,7 @@ use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
-use alula_fields::{FieldSection, Head, Limits, OutBuf, StreamKey, TokenBucket, UnknownStream};
+use alula_fields::{Exceeded, FieldSection, Head, Limits, OutBuf, StreamKey, TokenBucket, UnknownStream};
 use alula_hpack::{Decoder, DecoderLimits, Encoder};
 
 use crate::closed_ids::ClosedIds;
@@ -156,6 +156,8 @@ pub struct Connection {
 
     going: Going,
     goaway_debug: Vec<u8>,
+    /// The limit that the peer went over last.
+    exceeded: Option<Exceeded>,
     notices: Notices,
     bucket: TokenBucket,
     resets: Resets,
@@ -261,6 +263,7 @@ impl Connection {
             updates: PriorityUpdates::default(),
             going: Going::default(),
             goaway_debug: Vec::new(),
+            exceeded: None,
             notices: Notices::default(),
             bucket: TokenBucket::new(config.limits.glitch_burst, config.limits.glitch_rate),
             resets: Resets::new(&config.limits),

@@ -2,7 +2,7 @@
 
 use core::time::Duration;
 
-use alula_fields::{OutBuf, StreamKey, Time};
+use alula_fields::{Exceeded, OutBuf, StreamKey, Time};
 
 use super::Connection;
 use crate::config::Config;
@@ -309,6 +309,8 @@ impl Connection {
     pub(super) fn queue_ack(&mut self, frame: &[u8]) -> Result<(), ConnectionError> {
         debug_assert!(frame == SETTINGS_ACK || FrameKind(frame[3]) == FrameKind::PING);
         if self.acks >= self.limits.queued_acks {
+            let [seen, bound] = [self.acks.saturating_add(1), self.limits.queued_acks].map(u64::from);
+            self.exceeded = Some(Exceeded::QUEUED_ACKS.of(seen, bound));
             return Err(ConnectionError::Peer(Violation::TOO_MANY_ACKS));
         }
         self.acks += 1;

@@ -1,0 +1,79 @@
+//! What a peer has gone over: which limit, how much was seen, and the bound.
+
+use core::fmt;
+
+/// A limit of [`Limits`](crate::Limits) that a peer has gone over, with what was seen of it and its value.
+///
+/// `Copy` and free of allocation: it is built on hostile paths.
+///
+/// ```
+/// use alula::Exceeded;
+///
+/// let head = Exceeded::HEAD_BYTES.of(70_112, 65_536);
+/// assert_eq!(head.to_string(), "the head has 70112 octets or more; Limits::head_bytes is 65536");
+/// assert_eq!((head.limit(), head.seen, head.bound), ("head_bytes", 70_112, 65_536));
+/// ```
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Exceeded {
+    measure: &'static Measure,
+    /// The amount that was seen, which is the least that there was.
+    pub seen: u64,
+    /// The value of the limit.
+    pub bound: u64,
+}
+
+impl Exceeded {
+    /// The name of the field of [`Limits`](crate::Limits).
+    pub const fn limit(&self) -> &'static str {
+        self.measure.limit
+    }
+}
+
+impl fmt::Display for Exceeded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Measure { limit, before, after } = self.measure;
+        write!(f, "{before} {} {after}; Limits::{limit} is {}", self.seen, self.bound)
+    }
+}
+
+/// What a limit bounds, in words.
+#[derive(Debug, Eq, PartialEq)]
+pub struct Measure {
+    limit: &'static str,
+    before: &'static str,
+    after: &'static str,
+}
+
+impl Measure {
+    /// So much of it was seen, and this much is allowed.
+    pub const fn of(&'static self, seen: u64, bound: u64) -> Exceeded {
+        Exceeded { measure: self, seen, bound }
+    }
+}
+
+macro_rules! measures {
+    ($($name:ident $limit:literal: $before:literal $after:literal;)*) => {
+        /// One constant per limit.
+        impl Exceeded {
+            $(
+                #[doc = concat!("Of `Limits::", $limit, "`.")]
+                pub const $name: &'static Measure = &Measure { limit: $limit, before: $before, after: $after };
+            )*
+        }
+    };
+}
+
+measures! {
+    HEAD_BYTES "head_bytes": "the head has" "octets or more";
+    TARGET_BYTES "target_bytes": "the target has" "octets or more";
+    FIELD_SECTION_BYTES "field_section_bytes": "the field section has" "octets or more, with 32 for each field";
+    FIELDS "fields": "the head has" "fields or more";
+    COOKIE_CRUMBS "cookie_crumbs": "the head has" "lines of cookies or more";
+    STRING_BYTES "string_bytes": "a name or a value of a field has" "octets or more";
+    CONTINUATION_FRAMES "continuation_frames": "the head has" "CONTINUATION frames or more";
+    CHUNK_EXTENSION_BYTES "chunk_extension_bytes": "the extensions of chunks have" "octets or more";
+    INTERIM_RESPONSES "interim_responses": "there were" "interim responses";
+    SETTINGS_ENTRIES "settings_entries": "a SETTINGS frame has" "entries";
+    QUEUED_ACKS "queued_acks": "the peer asked for" "acknowledgments that it has not read";
+    GLITCHES "glitch_burst": "the peer sent" "frames that were useless or broken";
+}
