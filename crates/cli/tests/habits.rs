@@ -227,6 +227,9 @@ fn patterns_name_their_files() {
         let about = folder.read(&format!("{name}.json"));
         assert!(String::from_utf8(about).unwrap().contains(&format!("\"target\":\"{target}\"")), "{name}");
     }
+    let extra = ["get", &*echo.http, "-o", "/dev/null", "-o", "/dev/null"];
+    assert_eq!(run(&extra).expect(0).stderr, "alula: more -o than URLs: the last ones are not written\n");
+    assert_eq!(run(&[&extra[..], &["-s"]].concat()).expect(0).stderr, "");
     let wrong = run(&["get", &format!("{}/[3-1]", echo.http)]).expect(2);
     assert!(wrong.stderr.contains("[3-1] is no range"), "{}", wrong.stderr);
 }

@@ -26,7 +26,7 @@ use super::{
     write_out::WriteOut,
 };
 use crate::{
-    args::Options,
+    args::{Options, OutputArgs},
     exit::{Exit, Failure, Outcome},
     terminal::{self, Painted},
 };
@@ -58,6 +58,7 @@ impl<'a> Session<'a> {
     pub(super) fn new(plan: &'a Plan, options: &'a Options) -> Result<Self, Failure> {
         let destinations = plan.targets.iter().map(|target| Destination::of(&options.output, target));
         let destinations = destinations.collect::<Result<_, _>>()?;
+        warn_of_outputs(plan, &options.output);
         let write_out = options.output.write_out.as_deref().map(WriteOut::of).transpose()?;
         cookies::check(&options.request)?;
         let is_quiet = options.output.silent && !options.output.show_error;
@@ -240,6 +241,14 @@ impl Exchange<'_> {
         let Some(offset) = self.offset else { return Ok(Some(There::IsReplaced)) };
         let rest = resume::rest_of(response, offset)?;
         Ok((rest == Rest::Follows).then_some(There::IsContinued(offset)))
+    }
+}
+
+/// Says that there are more files than URLs: one of them will not be written.
+fn warn_of_outputs(plan: &Plan, args: &OutputArgs) {
+    let urls = plan.targets.last().map_or(0, |target| target.place + 1);
+    if args.output.len() > urls && !args.silent {
+        terminal::tell(Style::new(), b"alula: more -o than URLs: the last ones are not written");
     }
 }
 
