@@ -27,6 +27,7 @@ fn hearing() -> (ServerBuilder, Heard) {
         let kind = match failure.cause() {
             FailureCause::Error(_) => "error",
             FailureCause::Panic(_) => "panic",
+            FailureCause::Refused(_) => "refused",
             _ => "other",
         };
         assert!(failure.peer().ip().is_loopback());
@@ -108,6 +109,43 @@ async fn read(answer: Result<alula::Response, Error>) -> Result<Vec<u8>, Error> 
 fn clients() -> [(Version, Client); 2] {
     [(Version::Http1, false), (Version::Http2, true)]
         .map(|(version, http2)| (version, Client::builder().http2_prior_knowledge(http2).build().unwrap()))
+}
+
+/// A head that is refused before a handler sees it, and a peer that breaks a rule; a flood of them is told of ten times.
+#[tokio::test]
+async fn the_hook_hears_of_what_is_refused() {
+    let (builder, heard) = hearing();
+    let address = start(builder).await;
+    let long = format!("GET /?token=secret HTTP/1.1\r\nhost: a\r\na: {}\r\n\r\n", "x".repeat(20_000));
+    for (octets, sentence) in [
+        (long.as_str(), "octets or more; Limits::head_bytes is 16384"),
+        (
+            "GET / HTTP/1.1\r\n\r\n",
+            "the peer broke HTTP/1.1: a request of HTTP/1.1 without a host (RFC 9112 §3.2)",
+        ),
+    ] {
+        send_octets(address, octets).await;
+        let lines = std::mem::take(&mut *heard.lock().unwrap());
+        let [line] = &lines[..] else { panic!("one refusal, not {lines:?}") };
+        assert!(
+            line.contains("refused Peer: a request from 127.0.0.1:") && line.ends_with(sentence),
+            "{line}"
+        );
+        assert!(line.contains(" over HTTP/1.1 was refused: ") && !line.contains("secret"), "{line}");
+    }
+    for _ in 0..30 {
+        send_octets(address, "GET / HTTP/1.1\r\n\r\n").await;
+    }
+    assert!(heard.lock().unwrap().len() < 20, "a flood is told of");
+}
+
+/// Sends this and reads until the server has closed.
+async fn send_octets(address: SocketAddr, octets: &str) {
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+    let mut socket = tokio::net::TcpStream::connect(address).await.unwrap();
+    let _ = socket.write_all(octets.as_bytes()).await;
+    let _ = socket.shutdown().await;
+    let _ = socket.read_to_end(&mut Vec::new()).await;
 }
 
 /// A hook that panics ends nothing.

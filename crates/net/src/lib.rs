@@ -10,6 +10,7 @@ mod accept;
 mod asked;
 mod body;
 mod boxed;
+mod breach;
 mod cause;
 mod claim;
 mod conn;

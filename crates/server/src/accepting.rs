@@ -5,7 +5,10 @@ use std::{io, net::SocketAddr, sync::Arc, time::Duration};
 use alula_net::{Ledger, Listener, Overrun, Socket};
 use tokio::time::{Instant, sleep, timeout_at};
 
-use crate::connections::Connections;
+use crate::{
+    connections::Connections,
+    reporting::{OnError, tell_accept},
+};
 
 /// Connections that are taken before the tasks of those taken so far have run.
 const TURN_MAX: u32 = 32;
@@ -24,6 +27,7 @@ pub(crate) struct Accepting {
     connections: Arc<Connections>,
     judge: Option<Judge>,
     ledger: Arc<Ledger>,
+    on_error: Option<OnError>,
     /// It waits for room.
     next: Option<Accepted>,
     /// Connections taken since the other tasks have run.
@@ -36,8 +40,9 @@ impl Accepting {
         connections: Arc<Connections>,
         judge: Option<Judge>,
         ledger: Arc<Ledger>,
+        on_error: Option<OnError>,
     ) -> Self {
-        Self { listener, connections, judge, ledger, next: None, taken: 0 }
+        Self { listener, connections, judge, ledger, on_error, next: None, taken: 0 }
     }
 
     pub(crate) fn address(&self) -> io::Result<SocketAddr> {
@@ -103,8 +108,13 @@ impl Accepting {
             Err(error) if is_fatal(&error) => return Err(error),
             // It was gone before it was taken.
             Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
-            Err(error) if is_out_of_descriptors(&error) => self.connections.fewer().await,
-            Err(_) => sleep(BACKOFF).await,
+            Err(error) => {
+                tell_accept(self.on_error.as_ref(), &error);
+                match is_out_of_descriptors(&error) {
+                    true => self.connections.fewer().await,
+                    false => sleep(BACKOFF).await,
+                }
+            }
         }
         Ok(())
     }

@@ -3,6 +3,7 @@
 use std::{
     error::Error as StdError,
     fmt::{self, Write as _},
+    io,
     net::SocketAddr,
 };
 
@@ -32,6 +33,12 @@ pub enum FailureCause<'a> {
     Error(&'a Error),
     /// The handler panicked with this message.
     Panic(&'a str),
+    /// The peer broke a rule or went over a limit, so that the connection ended, with 400 or 431 for instance. No handler was
+    /// called for it; method and target are empty. Told of at most ten times at once, and once per second.
+    Refused(&'a Error),
+    /// A connection could not be accepted, for want of descriptors for instance; method, target and peer are empty. Told of as
+    /// often as the former.
+    Accept(&'a io::Error),
 }
 
 /// What is noted of a request while it is handled, in memory that is used again.
@@ -83,7 +90,8 @@ impl<'a> RequestFailure<'a> {
             // The peer did not wait for the answer.
             FailureCause::Error(error) if matches!(error.cause(), Cause::Cancelled) => Fault::Between,
             FailureCause::Error(error) => error.fault(),
-            FailureCause::Panic(_) => Fault::Caller,
+            FailureCause::Panic(_) | FailureCause::Accept(_) => Fault::Caller,
+            FailureCause::Refused(_) => Fault::Peer,
         }
     }
 }
@@ -118,10 +126,19 @@ impl fmt::Write for Bounded<'_> {
 impl fmt::Display for RequestFailure<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut line = Escaped(f);
+        match self.cause {
+            FailureCause::Accept(error) => return write!(line, "no connection can be accepted: {error}"),
+            FailureCause::Refused(error) => {
+                write!(line, "a request from {} over {} was refused: ", self.peer, self.version)?;
+                return write_cause(&mut line, error);
+            }
+            _ => {}
+        }
         write!(line, "{} {} from {} over {}: ", self.method(), self.target(), self.peer, self.version)?;
         match self.cause {
-            FailureCause::Error(error) => write_cause(&mut line, error),
             FailureCause::Panic(message) => write!(line, "the handler panicked: {message}"),
+            FailureCause::Error(error) | FailureCause::Refused(error) => write_cause(&mut line, error),
+            FailureCause::Accept(error) => write!(line, "{error}"),
         }
     }
 }
@@ -211,6 +228,13 @@ mod tests {
         );
         let late = Error::new(Phase::Content, Cause::Deadline, alula_net::Retry::IfIdempotent);
         assert!(shown("/", FailureCause::Error(&late)).ends_with(": timed out reading the content"));
+    }
+
+    #[test]
+    fn what_is_no_request_is_told_without_one() {
+        let full = std::io::Error::from_raw_os_error(24);
+        let line = shown("/", FailureCause::Accept(&full));
+        assert!(line.starts_with("no connection can be accepted: "), "{line}");
     }
 
     #[test]

@@ -5,12 +5,14 @@
 
 use std::{
     any::Any,
+    io,
     net::SocketAddr,
     panic::{AssertUnwindSafe, catch_unwind},
-    sync::Arc,
+    sync::{Arc, Mutex, PoisonError},
+    time::{Duration, Instant},
 };
 
-use alula_net::{Conn, Fault, Version};
+use alula_net::{Conn, Error, Fault, Version};
 
 use crate::{
     failure::{FailureCause, RequestFacts, RequestFailure},
@@ -58,6 +60,14 @@ impl Reporter {
         let _ = catch_unwind(AssertUnwindSafe(|| self.call_hook(&failure)));
     }
 
+    /// Tells of a peer that broke a rule, unless that was told too often.
+    #[cold]
+    pub(crate) fn tell_refused(&self, error: &Error) {
+        if GATE.lets_pass() {
+            self.tell(&RequestFacts::default(), &RequestSpan::none(), FailureCause::Refused(error));
+        }
+    }
+
     fn call_hook(&self, failure: &RequestFailure<'_>) {
         match &self.on_error {
             Some(on_error) => on_error(failure),
@@ -68,8 +78,54 @@ impl Reporter {
     }
 }
 
+/// Tells that no connection can be accepted, unless that was told too often.
+#[cold]
+pub(crate) fn tell_accept(on_error: Option<&OnError>, error: &io::Error) {
+    if !GATE.lets_pass() {
+        return;
+    }
+    let peer = SocketAddr::from(([0; 4], 0));
+    let reporter = Reporter { on_error: on_error.cloned(), peer, version: Version::Http1 };
+    reporter.tell(&RequestFacts::default(), &RequestSpan::none(), FailureCause::Accept(error));
+}
+
+/// Bounds what peers can have told of themselves, in all of the process: a flood of them is no flood of lines.
+static GATE: Gate = Gate(Mutex::new(None));
+
+/// So many are told of at once, and one more for each second.
+const TOLD_AT_ONCE_MAX: u32 = 10;
+
+/// The time of the last look, and how many may be told of.
+struct Gate(Mutex<Option<(Instant, u32)>>);
+
+impl Gate {
+    fn lets_pass(&self) -> bool {
+        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = Instant::now();
+        let (since, left) = state.unwrap_or((now, TOLD_AT_ONCE_MAX));
+        let seconds = now.saturating_duration_since(since).as_secs();
+        let left = left.saturating_add(u32::try_from(seconds).unwrap_or(u32::MAX)).min(TOLD_AT_ONCE_MAX);
+        *state = Some((since + Duration::from_secs(seconds), left.saturating_sub(1)));
+        left > 0
+    }
+}
+
 /// The message of a panic.
 pub(crate) fn message_of(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("without a message")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn few_pass_at_once() {
+        let gate = Gate(Mutex::new(None));
+        assert_eq!((0..100).filter(|_| gate.lets_pass()).count(), TOLD_AT_ONCE_MAX as usize);
+        let past = Instant::now().checked_sub(Duration::from_secs(3)).unwrap();
+        *gate.0.lock().unwrap() = Some((past, 0));
+        assert_eq!((0..100).filter(|_| gate.lets_pass()).count(), 3);
+    }
 }

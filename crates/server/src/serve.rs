@@ -119,7 +119,10 @@ impl<'t, H: Handler> Serve<'t, H> {
             match turn {
                 Turn::Progress => {}
                 Turn::Idle => return self.poll_asked(cx),
-                Turn::Ended => return Poll::Ready(()),
+                Turn::Ended => {
+                    self.slots.tell_breach(&self.conn);
+                    return Poll::Ready(());
+                }
             }
         }
     }

@@ -186,6 +186,10 @@ impl ServerBuilder {
     /// are dropped and are no failures. Failures are told to `tracing` too, by the feature of that name; a debug build in which
     /// neither listens writes those that are its own fault to the standard error stream.
     ///
+    /// It hears as well of connections that ended because the peer broke a rule or went over a limit
+    /// ([`FailureCause::Refused`](crate::FailureCause::Refused)), and of those that cannot be accepted
+    /// ([`FailureCause::Accept`](crate::FailureCause::Accept)), both at a bounded rate.
+    ///
     /// It runs in the task of the connection, so it must not block. Without it, a release build without `tracing` notes nothing of
     /// a request; with it, method and path are copied into memory that is used again.
     ///
@@ -240,7 +244,8 @@ impl ServerBuilder {
         let (stop, stopped) = watch::channel(false);
         let ledger = Arc::new(Ledger::new(&self.config.limits));
         let connections = Connections::new(&self.config.limits, ledger.clone());
-        let accepting = Accepting::new(listener, connections.clone(), self.on_accept, ledger.clone());
+        let (judge, on_error) = (self.on_accept, self.on_error.clone());
+        let accepting = Accepting::new(listener, connections.clone(), judge, ledger.clone(), on_error);
         let accept = Accept {
             #[cfg(feature = "tls")]
             tls: self.identity.as_ref().map(|identity| identity.config(self.speaks)),

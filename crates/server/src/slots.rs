@@ -13,7 +13,7 @@ use std::{
     task::{Context, Poll, Wake, Waker},
 };
 
-use alula_net::{Error, Incoming, Sent, StreamName};
+use alula_net::{Conn, Error, Incoming, Sent, StreamName};
 
 use crate::{
     failure::{FailureCause, RequestFacts},
@@ -92,6 +92,15 @@ struct SlotWaker {
 }
 
 impl<F: Future<Output = Result<Sent, Error>>> Slots<F> {
+    /// Tells that the peer broke a rule, so that a request did not get to a handler.
+    pub(crate) fn tell_breach(&self, conn: &Conn) {
+        if self.reporter.has_listener()
+            && let Some(error) = conn.breach()
+        {
+            self.reporter.tell_refused(&error);
+        }
+    }
+
     pub(crate) fn new(reporter: Reporter) -> Self {
         let task = Task { waker: Mutex::new(None), runs: AtomicBool::new(false), first: Group::default() };
         Self { slots: Vec::new(), free: None, used: 0, groups: Vec::new(), task: Arc::new(task), reporter }

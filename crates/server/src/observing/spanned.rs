@@ -41,8 +41,9 @@ pub(super) fn answered(span: &Span, status: Status) {
 pub(super) fn failed(span: &Span, failure: &RequestFailure<'_>) {
     let kind = match failure.cause() {
         FailureCause::Panic(_) => "panic",
+        FailureCause::Accept(_) => "accept",
         FailureCause::Error(_) if failure.fault() == Fault::Caller => "handler",
-        FailureCause::Error(_) => "peer",
+        FailureCause::Error(_) | FailureCause::Refused(_) => "peer",
     };
     span.record("error.type", kind);
     span.in_scope(|| match failure.fault() {

@@ -1,0 +1,28 @@
+//! Connections that ended because their peer broke a rule: a server tells of them, since no handler hears of it.
+
+use alula_h1 as h1;
+use alula_h2::ConnectionError;
+
+use crate::{cause::Cause, conn::Conn, error::Error};
+
+impl Conn {
+    /// The error with which the connection ended, if its peer broke a rule or went over a limit. A message that is cut is none.
+    #[cold]
+    pub fn breach(&self) -> Option<Error> {
+        self.lock().ended.clone().filter(is_breach)
+    }
+}
+
+fn is_breach(error: &Error) -> bool {
+    use h1::Violation as Rule;
+    match error.cause() {
+        Cause::Http1(h1::ConnectionError::Peer(Rule::CUT_HEAD | Rule::CUT_CONTENT | Rule::TRUNCATED)) => {
+            false
+        }
+        Cause::Http1(h1::ConnectionError::Peer(_)) | Cause::Overrun(_) => true,
+        Cause::Connection(error) => {
+            matches!(error, ConnectionError::Peer(_) | ConnectionError::Compression { .. })
+        }
+        _ => false,
+    }
+}
