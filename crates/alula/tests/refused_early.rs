@@ -26,7 +26,8 @@ async fn what_no_connection_takes_opens_none() {
         let client = Client::builder().http2_prior_knowledge(http2).build().unwrap();
         let get = || client.get(&url);
         for (what, call) in [
-            ("two hosts", get().field("host", "b.example")),
+            ("two hosts", get().field("host", "a.example").field("host", "b.example")),
+            ("a host that is none", get().field("host", "a b")),
             ("a length that is none", get().field("content-length", "five")),
             ("a length without content", get().field("content-length", "5")),
             ("two lengths", get().field("content-length", "0").field("content-length", "0")),
