@@ -25,10 +25,14 @@ impl Credentials {
     /// Of the scheme Basic (RFC 7617 §2).
     pub(crate) fn basic(user: &[u8], password: &[u8]) -> Result<Self, Error> {
         if user.contains(&b':') {
-            return Err(Error::usage("the name of a user holds no colon (RFC 7617 §2)"));
+            return Err(Error::usage(
+                "the user name contains a colon, which Basic credentials cannot carry (RFC 7617 §2)",
+            ));
         }
         if user.iter().chain(password).any(u8::is_ascii_control) {
-            return Err(Error::usage("a user or password holds no control characters (RFC 7617 §2)"));
+            return Err(Error::usage(
+                "the user name or the password contains a control character (RFC 7617 §2)",
+            ));
         }
         let pair = [user, b":", password].concat();
         Ok(Self(format!("Basic {}", STANDARD.encode(pair)).into_bytes().into()))
@@ -114,7 +118,9 @@ impl Call<'_> {
         let client = self.client;
         let set = credentials.and_then(|credentials| match &mut self.request {
             Request::Plain(plain) => credentials.set(&mut plain.head_mut(client).fields),
-            Request::Prepared(..) => Err(Error::usage("a prepared request has its credentials in its plan")),
+            Request::Prepared(..) => Err(Error::usage(
+                "a prepared request takes no credentials with a call: add them when it is prepared",
+            )),
             Request::None => Ok(()),
         });
         if let Err(mistake) = set {

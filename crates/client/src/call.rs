@@ -128,7 +128,9 @@ impl<'a> Call<'a> {
     pub fn set(mut self, hole: Hole, value: &'a (impl AsRef<[u8]> + ?Sized)) -> Self {
         match &mut self.request {
             Request::Prepared(_, given) => given.set(hole, value.as_ref()),
-            Request::Plain(_) => self.note(Error::usage("only a prepared request has holes")),
+            Request::Plain(_) => {
+                self.note(Error::usage("this request has no holes: only a prepared request has"))
+            }
             Request::None => {}
         }
         self

@@ -241,7 +241,7 @@ impl Route {
 #[cfg(feature = "tls")]
 pub(crate) fn server_name(host: &str) -> Result<rustls::pki_types::ServerName<'static>, Error> {
     rustls::pki_types::ServerName::try_from(host.to_owned())
-        .map_err(|_| Error::usage("the host is neither a DNS name nor an IP address (RFC 6066 §3)"))
+        .map_err(|_| Error::usage("the host is neither a DNS name nor an IP address, so that no certificate can be checked for it (RFC 6066 §3)"))
 }
 
 /// Does this work by the end of its phase, which has so much time, or of them all.

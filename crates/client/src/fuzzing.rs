@@ -76,7 +76,7 @@ pub fn retry_after(value: &[u8], now: SystemTime) -> Option<Duration> {
 /// # Errors
 /// It leads nowhere.
 pub fn location(from: &str, location: &[u8]) -> Result<Located, Error> {
-    let from = Url::parse(from).map_err(|_| Error::usage("no URL to start from"))?;
+    let from = Url::parse(from).map_err(|_| Error::usage("the redirect has no URL to start from"))?;
     let to = redirects::resolve(&from, location)?;
     let at = Location::of(&to)?;
     Ok(Located::new(to.into(), at))

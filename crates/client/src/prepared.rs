@@ -113,7 +113,7 @@ impl Prepare {
     pub fn hole(&mut self, name: &str) -> Result<Hole, Error> {
         let holes = &mut self.parts.holes;
         if holes.len() == HOLES_MAX {
-            return Err(Error::usage("a prepared request has eight holes at the most"));
+            return Err(Error::usage("the prepared request would have more than eight holes"));
         }
         holes.push(name.to_owned());
         Ok(Hole(holes.len() - 1))

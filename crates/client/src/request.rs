@@ -36,7 +36,7 @@ impl Request<'_> {
         match self {
             Self::Plain(plain) => Ok(&plain.origin),
             Self::Prepared(prepared, ..) => Ok(&prepared.origin),
-            Self::None => Err(Error::usage("there is no request")),
+            Self::None => Err(Error::usage("the call has no request: its URL or its method was refused")),
         }
     }
 
@@ -174,7 +174,7 @@ impl<'a> Request<'a> {
         }
         match self {
             Self::Plain(plain) => Ok(plain),
-            _ => Err(Error::usage("there is no request")),
+            _ => Err(Error::usage("the call has no request: its URL or its method was refused")),
         }
     }
 }

@@ -48,7 +48,9 @@ impl Call<'_> {
     /// As [`Self::send`].
     pub async fn open(mut self) -> Result<(BodyWriter, PendingResponse), Error> {
         if self.parts.has_content() {
-            return Err(Error::usage("the content of a call that is opened comes through its writer"));
+            return Err(Error::usage(
+                "the call was given content and is opened: write the content to the writer instead",
+            ));
         }
         self.start_clock();
         let mut tale = Tale::begin(&self);

@@ -76,7 +76,7 @@ impl Trust {
         let mut config = match &self.identity {
             Some(identity) => builder
                 .with_client_auth_cert(identity.chain.clone(), identity.key.clone_key())
-                .map_err(|_| Error::usage("the private key is not that of the client's certificate"))?,
+                .map_err(|_| Error::usage("the private key does not belong to the client's certificate"))?,
             None => builder.with_no_client_auth(),
         };
         config.alpn_protocols = speaks.alpn();
@@ -112,7 +112,7 @@ fn certificates(pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, Error> {
     match certificates {
         Ok(certificates) if certificates.is_empty() => Err(Error::usage("the PEM text holds no certificate")),
         Ok(certificates) => Ok(certificates),
-        Err(_) => Err(Error::usage("the PEM text holds a certificate that cannot be read")),
+        Err(_) => Err(Error::usage("the PEM text holds a certificate that cannot be read: is it complete?")),
     }
 }
 

@@ -25,8 +25,9 @@ impl Identity {
     /// A text cannot be read, or the key is not the certificate's.
     pub fn from_pem(certificates: &[u8], key: &[u8]) -> Result<Self, Error> {
         let chain: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(certificates).collect();
-        let chain =
-            chain.map_err(|_| Error::usage("the PEM text holds a certificate that cannot be read"))?;
+        let chain = chain.map_err(|_| {
+            Error::usage("the PEM text holds a certificate that cannot be read: is it complete?")
+        })?;
         let key = PrivateKeyDer::from_pem_slice(key)
             .map_err(|_| Error::usage("the PEM text holds no private key that can be read"))?;
         Self::new(chain, key)
@@ -47,7 +48,7 @@ impl Identity {
             .map_err(|_| Error::usage("the TLS provider has no protocol version"))?
             .with_no_client_auth()
             .with_single_cert(chain, key)
-            .map_err(|_| Error::usage("the certificate and the key do not belong together"))?;
+            .map_err(|_| Error::usage("the private key does not belong to the certificate"))?;
         config.alpn_protocols = Speaks::default().alpn();
         Ok(Self {
             config: Arc::new(config),

@@ -84,7 +84,9 @@ impl Responder {
     /// The status is not 1xx, or 101, which HTTP/2 has no use for (RFC 9113 §8.6); or the stream is gone.
     pub fn interim(&self, status: Status) -> Result<(), Error> {
         if !(100..200).contains(&status.code()) || status.code() == 101 {
-            return Err(Error::usage("an interim response has a status of 1xx, but not 101 (RFC 9113 §8.6)"));
+            return Err(Error::usage(
+                "the status of an interim response must be 1xx and not 101 (RFC 9113 §8.6)",
+            ));
         }
         let fields = FieldSection::new();
         let head = ResponseHead { status, fields: &fields };

@@ -100,7 +100,7 @@ async fn declined(
 /// The URL as text: one allocation.
 fn url_of(uri: &Uri) -> Result<String, Error> {
     let (Some(scheme), Some(authority)) = (uri.scheme_str(), uri.authority()) else {
-        return Err(Error::usage("the URI must have a scheme and an authority"));
+        return Err(Error::usage("the URI of the request needs a scheme and a host, as http://a.example/"));
     };
     let path = uri.path_and_query().map_or("/", |path| path.as_str());
     let mut url = String::with_capacity(scheme.len() + authority.as_str().len() + path.len() + 3);

@@ -195,7 +195,7 @@ impl Server {
                 Err("a name and a password for SOCKS have 1 to 255 octets each (RFC 1929 §2)")
             }
             Kind::Http { .. } if credentials.user.contains(':') => {
-                Err("a user name has no colon (RFC 7617 §2)")
+                Err("the user name contains a colon, which Basic credentials cannot carry (RFC 7617 §2)")
             }
             _ => Ok(Self { credentials: Some(credentials), ..self }),
         }

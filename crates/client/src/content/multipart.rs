@@ -54,7 +54,7 @@ impl Multipart {
         let is_known = |octet: u8| octet.is_ascii_alphanumeric() || b"-_.".contains(&octet);
         if !(1..=70).contains(&boundary.len()) || !boundary.bytes().all(is_known) {
             content.mistake = Some(Error::usage(
-                "the boundary of a form has other than 1 to 70 letters, digits, -, _ and .",
+                "the boundary of the form must be 1 to 70 letters, digits, -, _ and . (RFC 2046 §5.1.1)",
             ));
         }
         Self { boundary, content }

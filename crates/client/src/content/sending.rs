@@ -95,7 +95,9 @@ impl Call<'_> {
     async fn open_content(&mut self) -> Result<Option<u64>, Error> {
         let client = self.client;
         let Given::Content(content) = &mut self.parts.rare_mut().content else {
-            return Err(Error::usage("the content was sent, and cannot be sent again"));
+            return Err(Error::usage(
+                "the content was sent and cannot be sent again: give octets or a file instead of a reader",
+            ));
         };
         for piece in &mut content.pieces {
             piece.open().await?;
