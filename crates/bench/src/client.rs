@@ -204,6 +204,8 @@ fn set_up(over: Over, content: &str, answers: Answers) -> (Runtime, Client, Peer
     let url = format!("http://127.0.0.1:{}/static/app", peer.line());
     // Without `trust_anything` the platform's roots are read, which takes longer than everything else.
     let client = Client::builder().trust_anything().http2_prior_knowledge(over == Over::Http2);
+    // The fields of a load are those it names, as with the peers beside it.
+    let client = client.no_user_agent();
     // No more than are needed: what opening takes is no part of a request.
     let client = client.connections_max(IN_FLIGHT as usize).build();
     (one_thread(), client.expect("a client"), peer, url)

@@ -20,12 +20,8 @@ impl Call<'_> {
     pub(crate) fn settle(&mut self) -> Result<(), Error> {
         let Request::Plain(plain) = &mut self.request else { return Ok(()) };
         let Some(head) = &mut plain.head else { return Ok(()) };
-        let (mut has_agent, mut has_host) = (false, false);
-        for name in head.fields.iter().filter_map(|field| field.known()) {
-            has_agent |= name == KnownName::USER_AGENT;
-            has_host |= name == KnownName::HOST;
-        }
-        if !has_agent {
+        let has_host = head.fields.contains_known(KnownName::HOST);
+        if !head.fields.contains_known(KnownName::USER_AGENT) {
             self.client.settings().policy.user_agent.add_to(&mut head.fields);
         }
         if has_host { plain.take_host() } else { Ok(()) }

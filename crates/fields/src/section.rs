@@ -194,6 +194,12 @@ impl FieldSection {
         self.get(name).is_some()
     }
 
+    /// Returns true if some field has this name: a comparison for each, where [`contains`](Self::contains) makes up a field.
+    #[inline]
+    pub fn contains_known(&self, name: KnownName) -> bool {
+        self.entries.iter().any(|entry| entry.known == Some(name))
+    }
+
     /// Whether a request with these fields waits with its content until the server asks for it (RFC 9110 §10.1.1).
     pub fn expects_continue(&self) -> bool {
         self.get(KnownName::EXPECT).is_some_and(|value| value.eq_ignore_ascii_case(b"100-continue"))

@@ -20,13 +20,7 @@ impl SentHead {
         Self(is_kept.then(|| Box::new(Reader::new())))
     }
 
-    #[inline]
-    pub(crate) const fn is_kept(&self) -> bool {
-        self.0.is_some()
-    }
-
     /// Reads a block as it was written. All of them come here, in their order.
-    #[cold]
     pub(crate) fn read(&mut self, block: &[u8]) {
         if let Some(reader) = &mut self.0 {
             reader.read(block);

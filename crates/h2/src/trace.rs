@@ -1,4 +1,5 @@
-//! One line per frame, both directions, for those who want to watch; nothing is kept when nobody does.
+//! One line per frame, both directions, and the head that was sent last, for those who want to watch; nothing is kept when nobody
+//! does.
 
 use alloc::collections::VecDeque;
 use core::fmt;
@@ -6,6 +7,7 @@ use core::fmt;
 use crate::error_code::ErrorCode;
 use crate::frame::{FrameHeader, FrameKind, flag};
 use crate::priority::Priority;
+use crate::sent_head::SentHead;
 
 /// A frame that came or went. Its `Display` is one line: the direction, the kind, the stream, the length of the payload, the
 /// names of the flags that are set and mean something, and what a small frame says. Kinds that nobody has defined have lines,
@@ -54,9 +56,12 @@ pub enum Detail {
     Priority(u32, Priority),
 }
 
-/// The frames nobody has asked for yet: the latest 1024.
+/// The frames nobody has asked for yet, the latest 1024, and the head that was sent last.
 pub(crate) struct Trace {
+    /// Frames or heads are kept: one look on the way of all.
     enabled: bool,
+    keeps_frames: bool,
+    sent_head: SentHead,
     /// A small frame whose payload is not here yet.
     begun: Option<FrameHeader>,
     frames: VecDeque<FrameSummary>,
@@ -65,8 +70,30 @@ pub(crate) struct Trace {
 const KEPT_MAX: usize = 1024;
 
 impl Trace {
-    pub(crate) const fn new(enabled: bool) -> Self {
-        Self { enabled, begun: None, frames: VecDeque::new() }
+    pub(crate) fn new(keeps_frames: bool, keeps_head: bool) -> Self {
+        Self {
+            enabled: keeps_frames || keeps_head,
+            keeps_frames,
+            sent_head: SentHead::new(keeps_head),
+            begun: None,
+            frames: VecDeque::new(),
+        }
+    }
+
+    /// Returns true if anybody watches.
+    #[inline]
+    pub(crate) const fn is_on(&self) -> bool {
+        self.enabled
+    }
+
+    /// Notes the block of a head that goes out.
+    pub(crate) fn keep_head(&mut self, block: &[u8]) {
+        self.sent_head.read(block);
+    }
+
+    /// Returns the lines of the head that was sent last.
+    pub(crate) fn sent_head(&self) -> &[u8] {
+        self.sent_head.lines()
     }
 
     #[inline]
@@ -110,6 +137,9 @@ impl Trace {
     fn keep_with(&mut self, sent: bool, header: FrameHeader, detail: Detail) {
         if !sent {
             self.begun = None;
+        }
+        if !self.keeps_frames {
+            return;
         }
         if self.frames.len() == KEPT_MAX {
             self.frames.pop_front();
@@ -176,7 +206,7 @@ mod tests {
 
     #[test]
     fn a_frame_is_a_line() {
-        let mut trace = Trace::new(true);
+        let mut trace = Trace::new(true, false);
         let header = |kind, flags, stream, length| FrameHeader { length, kind, flags, stream };
         trace.record(true, header(FrameKind::HEADERS, 0x5, 1, 40), &[]);
         trace.record(false, header(FrameKind::WINDOW_UPDATE, 0, 0, 4), &[0, 0, 1, 0]);
@@ -200,7 +230,7 @@ mod tests {
     #[test]
     fn nothing_is_kept_when_nobody_watches_and_little_when_nobody_asks() {
         let header = FrameHeader { length: 0, kind: FrameKind::DATA, flags: 0, stream: 1 };
-        let (mut off, mut on) = (Trace::new(false), Trace::new(true));
+        let (mut off, mut on) = (Trace::new(false, false), Trace::new(true, false));
         for _ in 0..2 * KEPT_MAX {
             off.record(true, header, &[]);
             on.record(true, header, &[]);

@@ -298,9 +298,6 @@ impl Connection {
     #[inline]
     fn close_block(&mut self, mark: usize, id: u32, end: bool, out: &mut OutBuf) {
         let length = out.end() - mark - HEADER_BYTES;
-        if self.sent_head.is_kept() {
-            self.sent_head.read(&out.since(mark)[HEADER_BYTES..]);
-        }
         let end_stream = if end { flag::END_STREAM } else { 0 };
         let kind = FrameKind::HEADERS;
         if length > self.peer.frame_bytes_max as usize {
@@ -309,7 +306,18 @@ impl Connection {
         let flags = flag::END_HEADERS | end_stream;
         let header = FrameHeader { length: length as u32, kind, flags, stream: id };
         out.since_mut(mark)[..HEADER_BYTES].copy_from_slice(&header.octets());
-        self.sent(header, &[]);
+        self.counters.frame_out(kind);
+        if self.trace.is_on() {
+            self.watch_block(header, mark, out);
+        }
+    }
+
+    /// Tells those who watch of the frame that has been written from there.
+    #[cold]
+    #[inline(never)]
+    fn watch_block(&mut self, header: FrameHeader, mark: usize, out: &OutBuf) {
+        self.trace.keep_head(&out.since(mark)[HEADER_BYTES..]);
+        self.trace.record(true, header, &[]);
     }
 
     /// Cuts a block into HEADERS and CONTINUATION where it lies: from the last piece on, each moves up by the frame headers
@@ -319,6 +327,7 @@ impl Connection {
         let max = self.peer.frame_bytes_max as usize;
         let length = out.end() - mark - HEADER_BYTES;
         let last = length.div_ceil(max) - 1;
+        self.trace.keep_head(&out.since(mark)[HEADER_BYTES..]);
         out.spare(last * HEADER_BYTES);
         out.commit(last * HEADER_BYTES);
         let frames = out.since_mut(mark);

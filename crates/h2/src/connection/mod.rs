@@ -41,7 +41,6 @@ use crate::hold::Hold;
 use crate::last_authority::LastAuthority;
 use crate::repeated::Repeated;
 use crate::resets::Resets;
-use crate::sent_head::SentHead;
 use crate::settings::{LocalSettings, Settings, WINDOW_INITIAL};
 use crate::stream::Stream;
 use crate::streams::Streams;
@@ -169,7 +168,6 @@ pub struct Connection {
     timers: Timers,
     counters: Counters,
     trace: Trace,
-    sent_head: SentHead,
 }
 
 /// Who goes away, and how far that has got (RFC 9113 §6.8).
@@ -272,8 +270,7 @@ impl Connection {
             ping: None,
             timers: Timers::new(config),
             counters: Counters::default(),
-            trace: Trace::new(config.trace),
-            sent_head: SentHead::new(config.keep_sent_head),
+            trace: Trace::new(config.trace, config.keep_sent_head),
             limits: config.limits.clone(),
         }
     }
@@ -551,7 +548,7 @@ impl Connection {
     /// The last field section that was sent, if [`Config::keep_sent_head`] is set: its lines `name: value`, pseudo-fields first, each
     /// ended by CRLF. They are read back from the block that was written (RFC 7541 §3). Allocates nothing.
     pub fn sent_head(&self) -> &[u8] {
-        self.sent_head.lines()
+        self.trace.sent_head()
     }
 
     /// Octets of memory held outside the struct itself; its cost grows with the streams.
