@@ -315,6 +315,8 @@ impl FieldSection {
     ///
     /// # Panics
     /// When both together have 4 GiB or more.
+    // A remembered head is copied by this: the call alone would be 5 % of what that costs.
+    #[inline(always)]
     pub fn extend_from(&mut self, other: &Self) {
         let shift = self.arena.len();
         assert!(u32::try_from(shift + other.arena.len()).is_ok(), "a section holds less than 4 GiB");
