@@ -40,6 +40,10 @@ static URL: LazyLock<String> = LazyLock::new(|| {
 
 async fn answer(exchange: Exchange) -> Result<Sent, Error> {
     match exchange.request().path() {
+        // As much as a connection of HTTP/1.1 holds for those who do not read it.
+        "/full" => {
+            exchange.respond(Status::OK).send(&vec![b'a'; Limits::client().stream_window as usize]).await
+        }
         "/large" => exchange.respond(Status::OK).send(&vec![b'a'; 8 * MIB as usize]).await,
         _ => exchange.respond(Status::OK).send(b"done").await,
     }
@@ -228,4 +232,25 @@ async fn who_waits_for_a_window_that_others_hold_is_told_so() {
     assert!(error.to_string().contains("64 responses from this origin are unread"), "{error}");
     held.truncate(1);
     in_time(ask(&client)).await.expect("there is room again");
+}
+
+/// A whole response that nobody reads leaves its connection of HTTP/1.1 no room for the head of the next one.
+#[tokio::test]
+async fn a_connection_that_holds_all_it_may_takes_no_request_until_it_is_read() {
+    let full = format!("{}/full", *URL);
+    for _ in 0..20 {
+        let client = Client::builder().connections_max(1).queue_deadline(SOON).build().unwrap();
+        let mut held = in_time(client.get(&full).send()).await.unwrap();
+        // All of it has come then, and the exchange is over.
+        tokio::time::sleep(SOON / 4).await;
+        assert_is_queued(&in_time(ask(&client)).await.unwrap_err(), unread(1));
+        let waiting = async {
+            let_run().await;
+            held.read_to_end(1 << 20).await.map(|content| content.len())
+        };
+        let (asked, read) = in_time(async { tokio::join!(ask(&client), waiting) }).await;
+        assert_eq!(read.unwrap(), Limits::client().stream_window as usize);
+        asked.expect("the connection is free again");
+        let _held = in_time(client.get(&full).send()).await.unwrap();
+    }
 }

@@ -139,10 +139,14 @@ impl Shared {
         self.input.unread().len() + plain >= AHEAD_OCTETS_MAX
     }
 
-    /// Gives octets back; the task of a server reads on if that is what it waited for.
+    /// Gives octets back. If that is what was waited for, the task of a server reads on, and a client's connection is free again.
     pub(crate) fn release_capacity(&mut self, stream: StreamKey, octets: u32) {
-        if self.machine.release_capacity(stream, octets) && !self.machine.is_client() {
-            self.wake_task();
+        if !self.machine.release_capacity(stream, octets) {
+            return;
+        }
+        match self.machine.is_client() {
+            true => self.is_free_again(),
+            false => self.wake_task(),
         }
     }
 

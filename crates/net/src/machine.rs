@@ -465,11 +465,12 @@ impl Machine {
         }
     }
 
-    /// Whether a request can be sent at once.
+    /// Whether a request can be sent at once. Over HTTP/1.1 its answer has to find room: content that nobody has read yet may take
+    /// all there is, and the head of the answer would not be read.
     #[inline]
     pub(crate) fn is_free(&self) -> bool {
         match self {
-            Self::Http1(machine) => machine.is_idle(),
+            Self::Http1(machine) => machine.is_idle() && machine.wants_read(),
             Self::Http2(machine) => machine.available_slots() > 0,
         }
     }
@@ -477,7 +478,7 @@ impl Machine {
     /// How many requests can be sent at once; when none can, a notice tells of the next that can.
     pub(crate) fn await_slot(&mut self) -> usize {
         match self {
-            Self::Http1(machine) => machine.is_idle().into(),
+            Self::Http1(_) => self.is_free().into(),
             Self::Http2(machine) => machine.await_slot(),
         }
     }

@@ -80,7 +80,10 @@ impl Shared {
         let stream = slot.stream.filter(|_| slot.held != Sides::NONE && slot.failed.is_none())?;
         match self.machine.has_sent_all(stream) {
             Some(false) => Some(Occupied::UNSENT),
-            _ if slot.ended => None,
+            // Over HTTP/1.1 one that is whole may take all the room there is.
+            _ if slot.ended => {
+                (!slot.content.is_empty() && !self.machine.wants_read()).then_some(Occupied::UNREAD)
+            }
             _ if slot.is_head_taken => Some(Occupied::UNREAD),
             _ => Some(Occupied::UNANSWERED),
         }

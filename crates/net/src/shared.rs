@@ -456,9 +456,13 @@ impl Shared {
         self.wake_task();
     }
 
-    /// Another request may be sent: who waits for this connection hears of it, or who waits for any of the origin's.
+    /// Another request may be sent if there is room for its answer: who waits for this connection hears of it, or who waits for any
+    /// of the origin's.
     #[inline]
-    fn is_free_again(&mut self) {
+    pub(crate) fn is_free_again(&mut self) {
+        if self.machine.is_http1() && !self.machine.is_free() {
+            return;
+        }
         if self.vacancy.is_some() && !self.closing {
             self.news = Some(self.is_free_news());
         }
