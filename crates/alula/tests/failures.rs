@@ -133,6 +133,15 @@ async fn the_hook_hears_of_what_is_refused() {
         );
         assert!(line.contains(" over HTTP/1.1 was refused: ") && !line.contains("secret"), "{line}");
     }
+    // One stream of a connection that goes on: a head of 20,000 octets, which the server has not said that it takes.
+    let client = Client::builder().http2_prior_knowledge(true).build().unwrap();
+    let url = format!("http://{address}/?token=secret");
+    let answer = client.get(&url).field("a", "x".repeat(20_000)).send().await.unwrap();
+    assert_eq!(answer.status(), Status::REQUEST_HEADER_FIELDS_TOO_LARGE);
+    let lines = std::mem::take(&mut *heard.lock().unwrap());
+    let [line] = &lines[..] else { panic!("one refusal, not {lines:?}") };
+    assert!(line.contains("over HTTP/2 was refused: ") && !line.contains("secret"), "{line}");
+    assert!(line.ends_with("Limits::field_section_bytes is 16384"), "{line}");
     for _ in 0..30 {
         send_octets(address, "GET / HTTP/1.1\r\n\r\n").await;
     }

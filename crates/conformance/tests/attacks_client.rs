@@ -104,7 +104,7 @@ fn tiny_fields() {
         "client: many tiny fields",
         Some(|limits| limits.fields = 10_000),
         Answer::Reset(ErrorCode::ENHANCE_YOUR_CALM),
-        Some("field section"),
+        Some("Limits::fields is 100"),
         |attacker| {
             attacker.send(&head("200", &frames::field("a", "").repeat(150), true));
         },

@@ -358,15 +358,19 @@ fn what_is_given_up_leaves_nothing_open() {
 fn every_request_is_a_line_of_the_log() {
     let place = Place::new();
     let mut served = place.serve(&["--log"]);
-    let (first, _) = served.raw("/small.txt?a=\"b\\");
+    let (first, _) = served.raw("/small.txt?a=secret");
     assert_eq!((first.kind, first.payload[0]), (kind::HEADERS, 0x88));
+    let (absent, _) = served.raw("/\"b\\");
+    assert_eq!((absent.kind, absent.payload[0]), (kind::HEADERS, 0x8d));
     assert_eq!(served.ask("HEAD", "small.txt", &[]).status, 200);
     assert_eq!(served.ask("GET", "small.txt", &[("range", "bytes=1-4")]).status, 206);
     assert_eq!(served.ask("DELETE", "absent", &[]).status, 405);
     let (_, wire) = served.raw("/a%20&%20b/");
     drop(wire);
     for (request, answer) in [
-        ("\"GET /small.txt?a=\\\"b\\\\ HTTP/2\"", " 200 26 0."),
+        // What a query says may be a secret.
+        ("\"GET /small.txt?a=… HTTP/2\"", " 200 26 0."),
+        ("\"GET /\\\"b\\\\ HTTP/2\"", " 404 "),
         ("\"HEAD /small.txt HTTP/2\"", " 200 0 0."),
         ("\"GET /small.txt HTTP/2\"", " 206 4 0."),
         ("\"DELETE /absent HTTP/2\"", " 405 23 0."),

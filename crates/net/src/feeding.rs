@@ -7,7 +7,6 @@ use crate::{
     error::Error,
     hand_over::Side,
     happened::Event,
-    overrun::Overrun,
     read_buf::ReadBuf,
     shared::{Accepted, Shared},
     slot::{Expectation, Sides},
@@ -195,7 +194,7 @@ impl Shared {
     #[cold]
     fn refuse(&mut self, stream: StreamKey, request: Box<Head>) {
         self.heads.give(request);
-        self.ledger.note_overrun(Overrun::OVERLOADED);
+        self.note_overload();
         if !self.machine.is_http1() {
             // The client may send it again, whatever its method is (RFC 9113 §8.7).
             self.machine.reset(stream, ErrorCode::REFUSED_STREAM);
@@ -231,7 +230,7 @@ impl Shared {
     fn on_head_too_large(&mut self, stream: StreamKey) {
         let fields = FieldSection::new();
         let head = ResponseHead { status: Status::REQUEST_HEADER_FIELDS_TOO_LARGE, fields: &fields };
-        self.ledger.note_violation(Violation::FIELDS_TOO_LARGE);
+        self.note_breach(Violation::FIELDS_TOO_LARGE);
         // A stream that is gone already needs no answer.
         let _ = self.machine.send_response(stream, &head, true, &mut self.out);
         self.machine.forget(stream);

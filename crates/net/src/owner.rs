@@ -15,6 +15,7 @@ use crate::{
     few::Few,
     hand_over::Reader,
     lending::{give_back, lend},
+    refused::Refused,
     shared::{Accepted, Shared},
     slot::{Sides, SlotKey},
     stream::Stream,
@@ -34,18 +35,27 @@ pub struct Incoming {
 
 /// The requests that have arrived in a turn. Take them all before the next one.
 #[derive(Default)]
-pub struct Requests(Few<Accepted>);
+pub struct Requests {
+    arrived: Few<Accepted>,
+    refused: Option<Refused>,
+}
 
 impl Requests {
     /// Takes all of them, in order; `conn` is the connection on which they came.
     #[inline]
     pub fn drain(&mut self, conn: &Arc<Conn>) -> impl Iterator<Item = Incoming> {
-        self.0.drain().map(|accepted| Incoming {
+        self.arrived.drain().map(|accepted| Incoming {
             key: StreamName(accepted.at),
             stream: Stream::new(conn.clone(), accepted.at, Sides::BOTH),
             head: accepted.head,
             ended: accepted.ended,
         })
+    }
+
+    /// Takes the reason why a request was refused that would have been among them, the first one of the turn.
+    #[inline]
+    pub fn take_refused(&mut self) -> Option<Refused> {
+        self.refused.take()
     }
 }
 
@@ -123,9 +133,12 @@ impl Conn {
         };
         // Every other turn only finds the socket empty.
         if !shared.accepted.is_empty() || !shared.cancelled.is_empty() {
-            debug_assert!(into.0.is_empty(), "the requests of the turn before were taken");
-            std::mem::swap(&mut shared.accepted, &mut into.0);
+            debug_assert!(into.arrived.is_empty(), "the requests of the turn before were taken");
+            std::mem::swap(&mut shared.accepted, &mut into.arrived);
             cancelled.extend(shared.cancelled.drain(..).map(StreamName));
+        }
+        if shared.refused.is_some() {
+            into.refused = shared.refused.take();
         }
         self.unlock_and_wake(shared);
         turn

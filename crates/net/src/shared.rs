@@ -30,6 +30,7 @@ use crate::{
     memory::Held,
     pace::{Least, Pace},
     read_buf::ReadBuf,
+    refused::Refused,
     room::Room,
     slot::{Sides, Slot, SlotKey},
     starving::Starving,
@@ -104,6 +105,8 @@ pub(crate) struct Shared {
     pub(crate) accepted: Few<Accepted>,
     /// Streams that were reset: on a server, nobody waits for their answers.
     pub(crate) cancelled: Vec<SlotKey>,
+    /// On a server: a request was refused in this turn, and no handler called.
+    pub(crate) refused: Option<Refused>,
     pub(crate) heads: Heads,
     /// Taken in turn, so that all of them get to know the largest content soon.
     pub(crate) contents: VecDeque<Content>,
@@ -181,6 +184,7 @@ impl Shared {
             by_stream: Vec::new(),
             accepted: Few::default(),
             cancelled: Vec::new(),
+            refused: None,
             heads: Heads::default(),
             contents: VecDeque::new(),
             contents_octets: 0,
@@ -443,7 +447,7 @@ impl Shared {
                 self.farewell = code.filter(|code| *code != ErrorCode::NO_ERROR);
                 self.stop_taking_streams();
             }
-            Notice::Breach(violation) => self.ledger.note_violation(violation),
+            Notice::Breach(violation) => self.note_breach(violation),
             Notice::Closed(error) => self.end(error),
             Notice::Other => {}
         }

@@ -40,8 +40,22 @@ fn not_trusted(f: &mut fmt::Formatter<'_>, why: &CertificateError) -> fmt::Resul
         }
         CertificateError::BadSignature => f.write_str("its signature is wrong"),
         CertificateError::BadEncoding => f.write_str("it cannot be read"),
-        other => write!(f, "{other}"),
+        CertificateError::Other(error) => write!(f, "{error}"),
+        other => f.write_str(&in_words(&format!("{other:?}"))),
     }
+}
+
+/// The name of a kind of failure as words: `BadPurposeContext { … }` is "bad purpose".
+fn in_words(shown: &str) -> String {
+    let name = shown.split(|letter: char| !letter.is_ascii_alphanumeric()).next().unwrap_or_default();
+    let mut words = String::new();
+    for letter in name.strip_suffix("Context").unwrap_or(name).chars() {
+        if letter.is_ascii_uppercase() && !words.is_empty() {
+            words.push(' ');
+        }
+        words.push(letter.to_ascii_lowercase());
+    }
+    words
 }
 
 /// Names as rustls has them, `DnsName("a.example")`, without what says that they are names.
@@ -70,4 +84,23 @@ fn alerted(f: &mut fmt::Formatter<'_>, alert: Alert) -> fmt::Result {
         _ => "the peer ended TLS",
     };
     write!(f, "{words} (alert {alert:?})")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn failures_that_have_no_sentence_are_named_in_words() {
+        for (shown, words) in [
+            ("InvalidPurposeContext { required: ServerAuth, presented: [] }", "invalid purpose"),
+            ("UnhandledCriticalExtension", "unhandled critical extension"),
+            (
+                "UnsupportedSignatureAlgorithmForPublicKeyContext { signature_algorithm_id: [6, 8] }",
+                "unsupported signature algorithm for public key",
+            ),
+        ] {
+            assert_eq!(in_words(shown), words);
+        }
+    }
 }

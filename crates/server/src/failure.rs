@@ -33,8 +33,9 @@ pub enum FailureCause<'a> {
     Error(&'a Error),
     /// The handler panicked with this message.
     Panic(&'a str),
-    /// The peer broke a rule or went over a limit, so that the connection ended, with 400 or 431 for instance. No handler was
-    /// called for it; method and target are empty. Told of at most ten times at once, and once per second.
+    /// The peer broke a rule or went over a limit, so that the connection or its stream ended, with 400 or 431 for instance; or
+    /// all connections together hold too much (503, or REFUSED_STREAM over HTTP/2). Method and target are empty. A handler that
+    /// was called for it already fails by itself as well. Told of at most ten times at once, and once per second.
     Refused(&'a Error),
     /// A connection could not be accepted, for want of descriptors for instance; method, target and peer are empty. Told of as
     /// often as the former.

@@ -112,6 +112,9 @@ impl<'t, H: Handler> Serve<'t, H> {
                 });
             }
             self.cancelled.clear();
+            if let Some(refused) = self.incoming.take_refused() {
+                self.slots.tell_refused(&self.conn, refused);
+            }
             if self.slots.count() != self.held.0 {
                 self.charge_slots();
             }

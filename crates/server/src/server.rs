@@ -186,7 +186,7 @@ impl ServerBuilder {
     /// are dropped and are no failures. Failures are told to `tracing` too, by the feature of that name; a debug build in which
     /// neither listens writes those that are its own fault to the standard error stream.
     ///
-    /// It hears as well of connections that ended because the peer broke a rule or went over a limit
+    /// It hears as well of requests that were refused because the peer broke a rule or went over a limit
     /// ([`FailureCause::Refused`](crate::FailureCause::Refused)), and of those that cannot be accepted
     /// ([`FailureCause::Accept`](crate::FailureCause::Accept)), both at a bounded rate.
     ///

@@ -13,7 +13,7 @@ use std::{
     task::{Context, Poll, Wake, Waker},
 };
 
-use alula_net::{Conn, Error, Incoming, Sent, StreamName};
+use alula_net::{Conn, Error, Incoming, Refused, Sent, StreamName};
 
 use crate::{
     failure::{FailureCause, RequestFacts},
@@ -92,6 +92,14 @@ struct SlotWaker {
 }
 
 impl<F: Future<Output = Result<Sent, Error>>> Slots<F> {
+    /// Tells that a request was refused on a connection that goes on.
+    #[cold]
+    pub(crate) fn tell_refused(&self, conn: &Conn, refused: Refused) {
+        if self.reporter.has_listener() {
+            self.reporter.tell_refused(&conn.refusal(refused));
+        }
+    }
+
     /// Tells that the peer broke a rule, so that a request did not get to a handler.
     pub(crate) fn tell_breach(&self, conn: &Conn) {
         if self.reporter.has_listener()
