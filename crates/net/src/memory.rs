@@ -2,6 +2,7 @@
 //!
 //! Rule 1: a warm connection pays one sum and one comparison per read. What grows does so rarely, and says so (`moved`).
 //! Rule 2: before a connection is ended for what it holds, it gives back what it only keeps for later.
+//! Rule 3: one that holds no more than had to be there when it was accepted is not ended for what others hold.
 
 use alula_fields::{Head, Limits, MemoryAccount};
 
@@ -103,26 +104,33 @@ impl Shared {
         }
         self.drop_spares();
         self.heads.leave();
-        if let Err(overrun) = self.charge() {
-            self.give_up(overrun);
+        match self.charge() {
+            Ok(()) => {}
+            // It is not what fills the memory of all. It is charged as soon as there is room.
+            Err(Overrun::PROCESS_MEMORY) if self.octets() as u64 <= CONNECTION_OCTETS => self.held.moved = true,
+            Err(overrun) => self.give_up(overrun),
         }
     }
 
     fn charge(&mut self) -> Result<(), Overrun> {
+        let (held, before) = (self.octets(), self.held.account.held());
+        self.held.account.resize(before, held as u64).map_err(|over| match over.of_process {
+            true => Overrun::PROCESS_MEMORY,
+            false => Overrun::CONNECTION_MEMORY,
+        })
+    }
+
+    /// What is held now.
+    fn octets(&mut self) -> usize {
         let slots = self.slots.capacity() * size_of::<Slot>() + self.slots.len() * HEAD_OCTETS;
         let kept = self.heads.octets();
-        let held = self.held.contents
+        self.held.contents
             + self.held.heads
             + self.held.buffers
             + slots
             + kept
             + self.machine.memory_bytes()
-            + self.fixed_octets();
-        let before = self.held.account.held();
-        self.held.account.resize(before, held as u64).map_err(|over| match over.of_process {
-            true => Overrun::PROCESS_MEMORY,
-            false => Overrun::CONNECTION_MEMORY,
-        })
+            + self.fixed_octets()
     }
 
     /// What a connection holds however little it does.
