@@ -76,10 +76,11 @@ impl MemoryBudget {
         self.held.load(Relaxed)
     }
 
-    /// Returns true if as much is charged as the soft bound allows, or more: new work is to be refused until some is given back.
+    /// Returns true if as much is charged as the soft bound allows, or more: new work is to be refused until some is given back. A
+    /// soft bound that is the bound itself refuses nothing.
     #[inline]
     pub fn is_used_up(&self) -> bool {
-        self.held() >= self.bytes_soft
+        self.bytes_soft < self.bytes_max && self.held() >= self.bytes_soft
     }
 
     /// Charges octets that the program holds; `None` if that would pass the soft bound. Costs one compare-and-swap and the clone

@@ -125,7 +125,7 @@ pub struct Limits {
     ///
     /// Without it the first to be refused would be connections that serve requests under way and happen to grow. A quarter is left
     /// for those: it holds a hundred connections that hold all they may. What a program
-    /// [reserves](crate::MemoryBudget::reserve) for itself stays below this bound as well.
+    /// [reserves](crate::MemoryBudget::reserve) for itself stays below this bound as well. 100 refuses no request.
     pub process_memory_soft_percent: u32,
     /// The connections that a server has open at once; by default the soft limit of descriptors at the time it binds, less a
     /// reserve of an eighth, at least 32 and at most half, for what else the process opens.

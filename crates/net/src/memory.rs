@@ -107,7 +107,9 @@ impl Shared {
         match self.charge() {
             Ok(()) => {}
             // It is not what fills the memory of all. It is charged as soon as there is room.
-            Err(Overrun::PROCESS_MEMORY) if self.octets() as u64 <= CONNECTION_OCTETS => self.held.moved = true,
+            Err(Overrun::PROCESS_MEMORY) if self.octets() as u64 <= CONNECTION_OCTETS => {
+                self.held.moved = true
+            }
             Err(overrun) => self.give_up(overrun),
         }
     }
