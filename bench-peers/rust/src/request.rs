@@ -30,7 +30,7 @@ pub(crate) fn get<B>(uri: &Uri, fields: &Fields, body: B) -> Request<B> {
 pub(crate) struct Requests {
     uri: Uri,
     fields: Fields,
-    /// Of requests that vary, targets and ids.
+    /// The targets and ids of requests that vary.
     varied: Vec<(String, Ids)>,
     number: usize,
 }

@@ -22,7 +22,7 @@ pub(crate) fn hyper() {
     serve_http2(hello);
 }
 
-/// What came together is answered together, as Alula does it.
+/// Answers together the requests that came together, as Alula does.
 pub(crate) fn hyper_http1() {
     serve_http1(hello);
 }

@@ -16,7 +16,7 @@ async fn both_ends_probe_unless_told_otherwise() {
     assert_eq!(off.await, 0);
 }
 
-/// How many ends of one idle connection have a timer to probe the other.
+/// The number of ends of one idle connection that have a timer to probe the other.
 async fn probing_ends(
     server: impl FnOnce(alula::ServerBuilder) -> alula::ServerBuilder,
     client: impl FnOnce(alula::ClientBuilder) -> alula::ClientBuilder,

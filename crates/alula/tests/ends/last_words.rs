@@ -14,7 +14,7 @@ use crate::{
     peer::{FOREVER, Wire, listen},
 };
 
-/// How a program lets go of its client.
+/// The ways in which a program lets go of its client.
 #[derive(Clone, Copy, Debug)]
 enum Leaving {
     /// It drops it, and its runtime at once.
