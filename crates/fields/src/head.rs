@@ -1,12 +1,12 @@
 //! The head of a message: control data and fields (RFC 9110 §6.2, §6.3).
 
 use alloc::vec::Vec;
-use core::fmt;
+use core::{fmt, net::IpAddr};
 
 use crate::error::FieldErrorKind;
 use crate::{
-    Authority, FieldError, FieldSection, KnownName, Method, RequestForm, Scheme, Status, masked_target,
-    octets,
+    Authority, Captures, FieldError, FieldSection, KnownName, Method, RequestForm, Scheme, Status,
+    masked_target, octets,
 };
 
 /// Control data and fields of one request or response, made to be swapped and used again.
@@ -34,6 +34,8 @@ pub struct Head {
     spans: [Span; PARTS],
     status: Option<Status>,
     form: RequestForm,
+    captures: Captures,
+    client: Option<IpAddr>,
 }
 
 /// Where a piece of control data is; it is there when `is_set`.
@@ -69,6 +71,8 @@ impl Head {
             spans: [UNSET; PARTS],
             status: None,
             form: RequestForm::NONE,
+            captures: Captures::NONE,
+            client: None,
         }
     }
 
@@ -80,6 +84,8 @@ impl Head {
         self.spans = [Span::default(); PARTS];
         self.status = None;
         self.form = RequestForm::NONE;
+        self.captures.truncate(0);
+        self.client = None;
     }
 
     /// Makes this head equal to another one, in the memory it has: three copies of octets.
@@ -91,6 +97,32 @@ impl Head {
         self.spans = other.spans;
         self.status = other.status;
         self.form = other.form;
+        self.captures = other.captures;
+        self.client = other.client;
+    }
+
+    /// Keeps where the captures of its path stand in it.
+    #[inline]
+    pub fn set_captures(&mut self, captures: Captures) {
+        self.captures = captures;
+    }
+
+    /// The captures of its path, if somebody has looked for any.
+    #[inline]
+    pub const fn captures(&self) -> &Captures {
+        &self.captures
+    }
+
+    /// Keeps the address of the client that a trusted proxy has named.
+    #[inline]
+    pub fn set_client(&mut self, client: Option<IpAddr>) {
+        self.client = client;
+    }
+
+    /// The address of the client that a trusted proxy has named.
+    #[inline]
+    pub const fn client(&self) -> Option<IpAddr> {
+        self.client
     }
 
     /// Makes room for a usual head where there is none, at once instead of step by step.
@@ -154,6 +186,12 @@ impl Head {
     #[inline]
     pub fn path(&self) -> Option<&str> {
         self.part(PATH)
+    }
+
+    /// The path and query of a request as octets, which need not be looked at as text.
+    #[inline]
+    pub fn path_octets(&self) -> Option<&[u8]> {
+        self.octets(PATH)
     }
 
     /// The protocol of an extended CONNECT (RFC 8441 §4).
@@ -346,6 +384,19 @@ mod tests {
         head.put_pseudo(KnownName::PSEUDO_SCHEME, b"https");
         head.put_pseudo(KnownName::PSEUDO_AUTHORITY, b"example.com");
         head
+    }
+
+    #[test]
+    fn a_head_that_is_used_again_has_no_client_of_the_former() {
+        let mut head = head();
+        let client = Some(IpAddr::from([192, 0, 2, 1]));
+        head.set_client(client);
+        let mut copy = Head::new();
+        copy.copy_from(&head);
+        assert_eq!((head.client(), copy.client()), (client, client));
+        head.clear();
+        copy.copy_from(&head);
+        assert_eq!((head.client(), copy.client()), (None, None));
     }
 
     #[test]

@@ -38,7 +38,7 @@ pub struct Limits {
     /// The octets of chunk extensions in one message of HTTP/1.1; default 1 KiB. Nobody uses them but to waste our time.
     pub chunk_extension_bytes: u32,
     /// The octets of content that nobody wants which are read to keep a connection of HTTP/1.1; default 64 KiB. With more to
-    /// come it is closed.
+    /// come, or chunks of which nobody knows how many, it is closed, and the answer says so.
     pub drain_bytes: u32,
     /// The longest time without a stream that a server keeps a connection, of either version, from the moment it was accepted;
     /// on HTTP/1.1 also the longest wait for what is left of content that nobody wants. Default 75 s, as the most common server

@@ -200,6 +200,12 @@ impl FieldSection {
         self.entries.iter().any(|entry| entry.known == Some(name))
     }
 
+    /// Returns true if some field has a known name that `wanted` accepts: one look at each field for any number of names.
+    #[inline]
+    pub fn contains_any(&self, wanted: impl Fn(KnownName) -> bool) -> bool {
+        self.entries.iter().any(|entry| entry.known.is_some_and(&wanted))
+    }
+
     /// Whether a request with these fields waits with its content until the server asks for it (RFC 9110 §10.1.1).
     pub fn expects_continue(&self) -> bool {
         self.get(KnownName::EXPECT).is_some_and(|value| value.eq_ignore_ascii_case(b"100-continue"))

@@ -15,6 +15,7 @@ use crate::{FieldError, octets};
 ///
 /// assert_eq!(Status::parse(b"404")?, Status::NOT_FOUND);
 /// assert_eq!(Status::NOT_FOUND.reason(), Some("Not Found"));
+/// assert!(Status::NOT_FOUND == 404 && u16::from(Status::NOT_FOUND) == 404);
 /// assert_eq!(Status::new(99), None);
 /// # Ok::<(), alula::FieldError>(())
 /// ```
@@ -35,7 +36,7 @@ macro_rules! statuses {
 
             /// The phrase HTTP/1 sends after a registered code; HTTP/2 has none.
             pub const fn reason(self) -> Option<&'static str> {
-                Some(match self.code() {
+                Some(match self.as_u16() {
                     $($code => $reason,)*
                     _ => return None,
                 })
@@ -133,58 +134,80 @@ impl Status {
     }
 
     /// The code, from 100 to 999.
+    #[doc(alias = "code")]
     #[inline]
-    pub const fn code(self) -> u16 {
+    pub const fn as_u16(self) -> u16 {
         self.0.get()
     }
 
     /// The code as three ASCII digits.
     #[inline]
     pub const fn digits(self) -> [u8; 3] {
-        let code = self.code();
+        let code = self.as_u16();
         [b'0' + (code / 100) as u8, b'0' + (code / 10 % 10) as u8, b'0' + (code % 10) as u8]
     }
 
     /// Whether another response follows for the same request: 1xx, but not 101, which ends HTTP (RFC 9110 §15.2).
     #[inline]
     pub const fn is_interim(self) -> bool {
-        self.is_informational() && self.code() != 101
+        self.is_informational() && self.as_u16() != 101
     }
 
     /// Whether this is 1xx.
     #[inline]
     pub const fn is_informational(self) -> bool {
-        self.code() < 200
+        self.as_u16() < 200
     }
 
     /// Whether this is 2xx.
     #[inline]
     pub const fn is_success(self) -> bool {
-        matches!(self.code(), 200..=299)
+        matches!(self.as_u16(), 200..=299)
     }
 
     /// Whether this is 3xx.
     #[inline]
     pub const fn is_redirection(self) -> bool {
-        matches!(self.code(), 300..=399)
+        matches!(self.as_u16(), 300..=399)
     }
 
     /// Whether this is 4xx.
     #[inline]
     pub const fn is_client_error(self) -> bool {
-        matches!(self.code(), 400..=499)
+        matches!(self.as_u16(), 400..=499)
     }
 
     /// Whether this is 5xx.
     #[inline]
     pub const fn is_server_error(self) -> bool {
-        matches!(self.code(), 500..=599)
+        matches!(self.as_u16(), 500..=599)
     }
 
     /// Whether a response with this status never has content: 1xx, 204 and 304 (RFC 9110 §6.4.1).
     #[inline]
     pub const fn is_bodiless(self) -> bool {
-        matches!(self.code(), 100..=199 | 204 | 304)
+        matches!(self.as_u16(), 100..=199 | 204 | 304)
+    }
+}
+
+impl From<Status> for u16 {
+    #[inline]
+    fn from(status: Status) -> Self {
+        status.as_u16()
+    }
+}
+
+impl PartialEq<u16> for Status {
+    #[inline]
+    fn eq(&self, code: &u16) -> bool {
+        self.as_u16() == *code
+    }
+}
+
+impl PartialEq<Status> for u16 {
+    #[inline]
+    fn eq(&self, status: &Status) -> bool {
+        *self == status.as_u16()
     }
 }
 
@@ -196,7 +219,7 @@ impl fmt::Debug for Status {
 
 impl fmt::Display for Status {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(&self.code(), f)
+        fmt::Display::fmt(&self.as_u16(), f)
     }
 }
 
@@ -227,7 +250,7 @@ mod tests {
             assert_eq!(Status::parse(digits.as_bytes()).ok(), status);
             assert_eq!(Status::try_from(code).ok(), status);
             if let Some(status) = status {
-                assert_eq!((status.code(), &status.digits()[..]), (code, digits.as_bytes()));
+                assert_eq!((status.as_u16(), &status.digits()[..]), (code, digits.as_bytes()));
             }
         }
     }

@@ -28,6 +28,10 @@ pub struct Config {
     /// Accepts content and tunnels that last until the close when TLS ends without close_notify; see
     /// [`Connection::receive_truncation`](crate::Connection::receive_truncation). Off by default.
     pub accept_truncated_tls: bool,
+    /// Returns the present date as RFC 9110 §5.6.7 has it, `Sun, 06 Nov 1994 08:49:37 GMT`, for the `date` of the refusals that the
+    /// machine writes itself (RFC 9110 §6.6.1), such as 400, 408 and 431; it is called for nothing else. `None` for a server without
+    /// a clock, whose refusals have no date. Servers only.
+    pub date: Option<fn() -> [u8; 29]>,
 }
 
 impl Default for Config {
@@ -41,6 +45,7 @@ impl Default for Config {
             proxy_authorization: String::new(),
             scheme: "http",
             accept_truncated_tls: false,
+            date: None,
         }
     }
 }
@@ -57,6 +62,7 @@ impl fmt::Debug for Config {
             .field("proxy_authorization", &String::from_utf8_lossy(&credentials))
             .field("scheme", &self.scheme)
             .field("accept_truncated_tls", &self.accept_truncated_tls)
+            .field("date", &self.date.is_some())
             .finish()
     }
 }

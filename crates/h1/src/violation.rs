@@ -13,7 +13,7 @@ use alula_fields::Status;
 /// ```
 /// use alula::h1::Violation;
 ///
-/// assert_eq!(Violation::TARGET_LONG.status.code(), 414);
+/// assert_eq!(Violation::TARGET_LONG.status.as_u16(), 414);
 /// assert_eq!(Violation::BARE_LF.to_string(), "a line ends in a line feed alone (RFC 9112 §2.2)");
 /// ```
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -116,7 +116,7 @@ mod tests {
             let (_, section) = violation.rule.rsplit_once(" (RFC ").expect(name);
             let section = section.strip_suffix(')').expect(name);
             assert!(section.starts_with("9110 §") || section.starts_with("9112 §"), "{name}: {section}");
-            assert!(violation.status.code() >= 400, "{name}");
+            assert!(violation.status.as_u16() >= 400, "{name}");
         }
     }
 

@@ -117,7 +117,7 @@ impl Side {
     fn head(&mut self, stream: StreamKey, end: bool) {
         let mut head = Head::new();
         self.machine.take_head(stream, &mut head).unwrap();
-        let status = head.status().map(|status| status.code().to_string());
+        let status = head.status().map(|status| status.as_u16().to_string());
         let name = status.or(head.path().map(String::from)).unwrap();
         self.stream = Some(stream);
         self.has_given_up = false;
@@ -315,7 +315,7 @@ impl World {
             .unwrap();
         self.interim_here = 0;
         side.ending = ending;
-        side.sent.push(Message { name: status.code().to_string(), is_whole: end, ..Message::default() });
+        side.sent.push(Message { name: status.as_u16().to_string(), is_whole: end, ..Message::default() });
         side.notices();
     }
 

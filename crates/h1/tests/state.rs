@@ -3,10 +3,10 @@
 #[path = "support/mod.rs"]
 mod support;
 
-use alula_fields::{FieldSection, Head, Limits, OutBuf, Time};
+use alula_fields::{FieldSection, Head, Limits, OutBuf, Status, Time};
 use alula_h1::{
-    Config, Connection, Event, Hole, Prepared, RequestHead, SendError, Spelling, StreamKey, UnknownStream,
-    Violation,
+    Config, Connection, Event, Hole, Prepared, RequestHead, ResponseHead, SendError, Spelling, StreamKey,
+    UnknownStream, Violation,
 };
 use support::{Answers, End};
 
@@ -193,4 +193,39 @@ fn what_a_prepared_request_is_given_is_checked() {
     assert_eq!(machine.send_data(stream, b"ok", true, &mut out), Ok(2));
     let sent = String::from_utf8_lossy(out.unsent()).replace("\r\n", "|");
     assert_eq!(sent, "PUT /b HTTP/1.1|host: a.example|x-own: value|content-length: 2|x-id: 7||ok");
+}
+
+/// RFC 9110 §6.6.1: a server with a clock says when it refused.
+#[test]
+fn refusals_have_a_date_where_there_is_a_clock() {
+    const DATE: &str = "Sun, 06 Nov 1994 08:49:37 GMT";
+    let dated = Config { date: Some(|| DATE.as_bytes().try_into().unwrap()), ..Config::default() };
+    let late = Time::ZERO.saturating_add(Limits::default().handshake_timeout);
+    let refusal = |config: &Config, octets: &[u8]| {
+        let mut machine = Connection::server(config.clone());
+        let _ = machine.receive(octets, Time::ZERO);
+        machine.handle_timeout(late);
+        let mut out = OutBuf::new();
+        machine.poll_transmit(&mut out);
+        String::from_utf8(out.unsent().to_vec()).unwrap()
+    };
+    let long = [b"GET / HTTP/1.1\r\nHost: a\r\nA: ", &[b'a'; 100_000][..]].concat();
+    for (octets, line) in [
+        (&b"GET /\r\n\r\n"[..], "400 Bad Request"),
+        (&long, "431 Request Header Fields Too Large"),
+        (b"GET / HTTP/1.1\r\n", "408 Request Timeout"),
+    ] {
+        let rest = "Content-Length: 0\r\nConnection: close\r\n\r\n";
+        assert_eq!(refusal(&Config::default(), octets), format!("HTTP/1.1 {line}\r\n{rest}"));
+        assert_eq!(refusal(&dated, octets), format!("HTTP/1.1 {line}\r\nDate: {DATE}\r\n{rest}"));
+    }
+    let mut machine = Connection::server(dated);
+    let Ok(Some(Event::Head { stream, .. })) =
+        machine.receive(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n", Time::ZERO).map(|received| received.event)
+    else {
+        panic!("a request")
+    };
+    let (head, mut out) = (ResponseHead { status: Status::OK, fields: &FieldSection::new() }, OutBuf::new());
+    machine.send_response(stream, &head, true, &mut out).unwrap();
+    assert!(!out.unsent().windows(5).any(|octets| octets == b"Date:"), "answers are the caller's to date");
 }

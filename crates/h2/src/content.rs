@@ -20,6 +20,11 @@ impl Content {
         }
     }
 
+    /// The octets that are still to come, if a length was stated.
+    pub(crate) const fn left(self) -> Option<u64> {
+        if self.0 == u64::MAX { None } else { Some(self.0) }
+    }
+
     /// Whether that much more DATA, the last of it or not, agrees.
     #[inline]
     pub(crate) const fn check(self, octets: u64, end: bool) -> Result<Self, ContentMismatch> {
@@ -64,6 +69,7 @@ mod tests {
         assert_eq!(content.check(2, true), Err(ContentMismatch));
         assert_eq!(content.check(3, false).and_then(|rest| rest.check(0, true)), Ok(Content::NONE));
         assert_eq!(Content::UNSTATED.check(u64::MAX, true), Ok(Content::UNSTATED));
+        assert_eq!((content.left(), Content::UNSTATED.left()), (Some(3), None));
         assert_eq!(Content::NONE.check(1, false), Err(ContentMismatch));
     }
 }

@@ -8,6 +8,7 @@ mod allocations;
 pub mod hex;
 pub mod lists;
 mod rng;
+pub mod routes;
 mod splits;
 pub mod traffic;
 mod vectors;

@@ -30,6 +30,20 @@ impl Connection {
         }
     }
 
+    /// Notes, before the answer, that nobody is going to read what is left of the request's content. The answer says `connection: close`
+    /// where the connection will not outlast that: more is left than [`reset`](Self::reset) drops, or nobody knows how much. A client
+    /// that has it on the way already would else send its next request after it.
+    #[inline]
+    pub fn decline_content(&mut self, stream: StreamKey) {
+        if self.receiving != Receiving::Ended && self.is_current(stream) {
+            self.persists &= match self.receiving {
+                Receiving::Length(left) => left <= u64::from(self.config.limits.drain_bytes),
+                Receiving::Chunks | Receiving::Trailers => false,
+                _ => true,
+            };
+        }
+    }
+
     /// What is left of the peer's message is dropped, up to so many octets of it, for as long as another request is waited for.
     fn discard(&mut self, most: u64) {
         self.discards = Some(most.saturating_add(1));
@@ -183,10 +197,16 @@ impl Connection {
             &status.digits(),
             b" ",
             status.reason().unwrap_or_default().as_bytes(),
-            b"\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
+            b"\r\n",
         ] {
             self.pending.extend(part);
         }
+        if let Some(date) = self.config.date {
+            self.pending.extend(b"Date: ");
+            self.pending.extend(&date());
+            self.pending.extend(b"\r\n");
+        }
+        self.pending.extend(b"Content-Length: 0\r\nConnection: close\r\n\r\n");
     }
 }
 

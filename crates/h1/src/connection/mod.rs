@@ -310,6 +310,16 @@ impl Connection {
         self.is_current(stream).then_some(self.is_over || self.sending == Sending::Ended)
     }
 
+    /// The octets of content that the peer is still to send; `None` where it has not stated a length, and when the stream is gone.
+    pub fn content_left(&self, stream: StreamKey) -> Option<u64> {
+        match self.receiving {
+            _ if !self.is_current(stream) => None,
+            Receiving::Length(octets) => Some(octets),
+            Receiving::Ended => Some(0),
+            _ => None,
+        }
+    }
+
     /// Returns true while the peer owes content, or the end of it, and we take it. What a tunnel carries is not owed.
     pub fn is_content_awaited(&self, stream: StreamKey) -> bool {
         let is_owed =

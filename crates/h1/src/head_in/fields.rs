@@ -134,7 +134,7 @@ impl HeadIn {
     /// Checks what the fields of a response say together. What has no content cannot have it coded (RFC 9112 §6.1).
     #[inline]
     pub(crate) fn finish_response(&mut self, head: &mut Head, status: Status) -> Result<(), Violation> {
-        if self.facts.is_chunked && matches!(status.code(), 100..=199 | 204) {
+        if self.facts.is_chunked && matches!(status.as_u16(), 100..=199 | 204) {
             return Err(Violation::CODING_UNEXPECTED);
         }
         self.finish(head)

@@ -29,7 +29,7 @@ fn fine(stimulus: &str, section: &'static str, content: impl AsRef<[u8]>, log: &
 
 /// Content that breaks a rule, after what was taken of it.
 fn wrong(stimulus: &str, section: &'static str, content: impl AsRef<[u8]>, taken: &str, rule: &str) -> Row {
-    let status = crate::support::rule(rule).expect(rule).status.code();
+    let status = crate::support::rule(rule).expect(rule).status.as_u16();
     let taken = if taken.is_empty() { String::new() } else { format!("{taken}; ") };
     row(
         stimulus,

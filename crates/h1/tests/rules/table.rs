@@ -61,7 +61,7 @@ pub(crate) fn row(stimulus: &str, section: &'static str, steps: Vec<Step>, told:
 /// Octets that break a rule, and the answer that says so.
 pub(crate) fn bad(stimulus: &str, section: &'static str, octets: &[u8], rule: &str) -> Row {
     let violation = crate::support::rule(rule).expect(rule);
-    let told = format!("!{}", violation.status.code());
+    let told = format!("!{}", violation.status.as_u16());
     row(stimulus, section, vec![In(octets.to_vec())], &told, &format!("closed {rule}"))
 }
 

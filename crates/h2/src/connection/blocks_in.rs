@@ -471,7 +471,7 @@ impl Connection {
         } else {
             let next = entry.receiving.on(Incoming::Headers { end_stream: end })?;
             let is_tunnel = entry.is_connect && status.is_success();
-            let content = match status.code() {
+            let content = match status.as_u16() {
                 _ if is_tunnel => Content::UNSTATED,
                 _ if entry.is_head_request => Content::NONE,
                 204 | 304 => Content::NONE,

@@ -99,7 +99,7 @@ impl Connection {
         self.check_size(facts.size)?;
         let entry = self.streams.get_mut(stream).ok_or(SendError::UnknownStream)?;
         let is_tunnel = entry.is_connect && head.status.is_success();
-        let content = match head.status.code() {
+        let content = match head.status.as_u16() {
             _ if is_tunnel => Content::UNSTATED,
             _ if entry.is_head_request => Content::NONE,
             // There is nothing whose length could be stated (RFC 9110 §8.6).

@@ -415,6 +415,17 @@ impl Connection {
         self.streams.get(stream).map(|entry| entry.sending == crate::half::Sending::Ended)
     }
 
+    /// The octets of content that the peer is still to send by its `content-length`; `None` where it has not stated one, and when
+    /// the stream is gone.
+    pub fn content_left(&self, stream: StreamKey) -> Option<u64> {
+        // A frame is taken off as a whole when it begins.
+        let of_frame = match self.phase {
+            Phase::Data { stream: of, left, .. } if of == stream => u64::from(left),
+            _ => 0,
+        };
+        self.streams.get(stream).and_then(|entry| entry.content_in.left()).map(|left| left + of_frame)
+    }
+
     /// How many octets of DATA can be sent on a stream now: what both windows allow. Zero when the stream is gone.
     #[inline]
     pub fn send_capacity(&self, stream: StreamKey) -> usize {

@@ -291,7 +291,7 @@ pub fn fields(pairs: &[(&str, &str)]) -> FieldSection {
 pub fn show_head(head: &Head) -> String {
     let parts = [head.method(), head.protocol(), head.scheme(), head.authority(), head.path()];
     let mut text: Vec<String> = parts.into_iter().flatten().map(String::from).collect();
-    text.extend(head.status().map(|status| status.code().to_string()));
+    text.extend(head.status().map(|status| status.as_u16().to_string()));
     text.join(" ") + &show_fields(&head.fields)
 }
 

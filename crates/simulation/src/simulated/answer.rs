@@ -60,7 +60,7 @@ async fn carry_out(world: &World, script: &Script, mut exchange: Exchange) -> Re
 }
 
 fn begin(script: &Script, exchange: Exchange) -> Reply {
-    exchange.respond(Status::OK).field("date", DATE).field("x-call", script.number.to_string())
+    exchange.respond(Status::OK).header("date", DATE).header("x-call", script.number.to_string())
 }
 
 /// Sends content piece by piece, from either side.
@@ -100,8 +100,8 @@ async fn read_all(world: &World, script: &Script, body: &mut Body) -> Result<(),
 async fn echo(world: &World, script: &Script, exchange: Exchange) -> Result<Sent, Error> {
     let mut expected = Expected::new(upload_number(script.number), script.upload.octets());
     let (_request, mut body, responder) = exchange.split();
-    let reply = responder.respond(Status::OK).field("date", DATE);
-    let mut writer = reply.field("x-call", script.number.to_string()).stream().await?;
+    let reply = responder.respond(Status::OK).header("date", DATE);
+    let mut writer = reply.header("x-call", script.number.to_string()).stream().await?;
     while let Some(piece) = body.chunk().await? {
         take(world, script, &mut expected, piece);
         writer.write(piece).await?;

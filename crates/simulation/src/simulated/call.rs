@@ -68,9 +68,9 @@ impl Party {
     async fn carry_out(&self, script: &Script) -> Result<(), Error> {
         let port = 1_000 + self.setting().server;
         let url = format!("http://client-{}:{port}/{}", self.index, script.number);
-        let mut call = self.client.request(script.method, &url).field("x-call", script.number.to_string());
+        let mut call = self.client.request(script.method, &url).header("x-call", script.number.to_string());
         if let Some(deadline) = script.deadline {
-            call = call.deadline(deadline);
+            call = call.timeout(deadline);
         }
         match script.upload {
             Upload::None => self.read(script, call.send().await?).await,
@@ -101,7 +101,7 @@ impl Party {
         }
         self.expect(script, "status", response.status() == Status::OK)?;
         let number = script.number.to_string();
-        self.expect(script, "number", response.fields().get("x-call") == Some(number.as_bytes()))?;
+        self.expect(script, "number", response.headers().get("x-call") == Some(number.as_bytes()))?;
         let mut expected = match script.answer {
             Answer::Echo => Expected::new(upload_number(script.number), script.upload.octets()),
             _ if script.method == "HEAD" => Expected::new(0, 0),
@@ -164,7 +164,7 @@ impl Party {
     fn has_reason(&self, script: &Script, took: Duration, error: &Error, is_safe: bool) -> bool {
         let has_stopped = self.world.has_stopped(self.setting().server);
         match error.cause() {
-            Cause::Deadline if script.deadline.is_some_and(|deadline| took >= deadline) => {
+            Cause::Timeout if script.deadline.is_some_and(|deadline| took >= deadline) => {
                 !script.is_prompt()
                     || script.deadline.is_some_and(|deadline| took <= deadline + DEADLINE_SLACK)
             }

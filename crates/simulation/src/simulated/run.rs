@@ -3,7 +3,7 @@
 use std::{cell::Cell, io, panic::catch_unwind, sync::Arc};
 
 use alula::{Client, Server, Stop};
-use alula_net::simulation::{free_read_buffers, install};
+use alula_net::simulation::{free_read_buffers, hold_date, install};
 use tokio::{
     runtime::{Builder, Handle},
     sync::Semaphore,
@@ -73,6 +73,7 @@ thread_local! {
 /// When there is no runtime to be had.
 #[must_use]
 pub fn run(seed: u64, tells: bool) -> Outcome {
+    hold_date();
     if !tells && !IS_WARM.replace(true) {
         simulate(seed, false);
     }

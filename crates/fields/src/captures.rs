@@ -1,0 +1,58 @@
+//! The captures of a path: where they stand in it. A head keeps them with the path.
+
+use core::ops::Range;
+
+/// The most captures of a path. GitHub's REST API, which nests deeply, has 6; what is found is copied as a whole, 72 octets.
+pub const CAPTURES_MAX: usize = 8;
+
+/// Where the captures of a path stand in it, in the order of the pattern; raw, not decoded.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Captures {
+    spans: [(u32, u32); CAPTURES_MAX],
+    len: u32,
+}
+
+impl Captures {
+    /// None.
+    pub const NONE: Self = Self { spans: [(0, 0); CAPTURES_MAX], len: 0 };
+
+    /// Adds one; those beyond the most are left out, and patterns with more are not built.
+    #[inline]
+    pub fn push(&mut self, start: usize, end: usize) {
+        if let Some(span) = self.spans.get_mut(self.len as usize) {
+            // A path is shorter than 4 GiB, or it is not looked at.
+            *span = (start as u32, end as u32);
+            self.len += 1;
+        }
+    }
+
+    /// Takes those after the first so many away.
+    #[inline]
+    pub fn truncate(&mut self, len: usize) {
+        self.len = self.len.min(len as u32);
+    }
+
+    /// Returns how many there are.
+    #[inline]
+    pub const fn len(&self) -> usize {
+        self.len as usize
+    }
+
+    /// Returns true if there is none.
+    #[inline]
+    pub const fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Returns the place of one in the path.
+    #[inline]
+    pub fn span(&self, number: usize) -> Option<Range<usize>> {
+        self.spans().nth(number)
+    }
+
+    /// Returns the places of all.
+    #[inline]
+    pub fn spans(&self) -> impl Iterator<Item = Range<usize>> + '_ {
+        self.spans.iter().take(self.len()).map(|&(start, end)| start as usize..end as usize)
+    }
+}
