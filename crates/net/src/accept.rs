@@ -18,6 +18,7 @@ use tokio::time::{Instant, sleep_until};
 use crate::tls::Tls;
 use crate::{
     conn::{Conn, poll_read},
+    date,
     error::{Error, Phase},
     heads,
     idle::IdleObserver,
@@ -28,6 +29,7 @@ use crate::{
     overrun::Overrun,
     read_buf::ReadBuf,
     transport::Socket,
+    transport_facts::TransportFacts,
     version::{Speaks, Version},
 };
 
@@ -56,12 +58,14 @@ pub struct Accept {
     /// What is spoken. Over TLS the client chooses by ALPN, which the configuration offers; in clear text it begins in HTTP/2,
     /// or does not.
     pub speaks: Speaks,
-    /// What the HTTP/1.1 machine is given, but for limits.
+    /// The settings of the HTTP/1.1 machine, but for limits, scheme and date.
     pub http1: h1::Config,
     /// What the HTTP/2 machine is given; its limits are both machines', and its `handshake_timeout` is for the first octet, TLS and the preface together.
     pub config: Config,
     /// What all connections of this server keep together.
     pub ledger: Arc<Ledger>,
+    /// The octets of a request's content that [`Body::bytes`](crate::Body::bytes) and its siblings gather unless told otherwise.
+    pub content_max: usize,
 }
 
 impl Accept {
@@ -132,14 +136,15 @@ impl Accept {
         let machine: Machine = match version {
             Version::Http1 => {
                 let limits = self.config.limits.clone();
-                let config = h1::Config { limits, scheme, ..self.http1.clone() };
+                let config = h1::Config { limits, scheme, date: Some(date::now), ..self.http1.clone() };
                 h1::Connection::server_reading_into(heads::of_thread(), config).into()
             }
             Version::Http2 => {
                 Machine::Http2(Connection::server_reading_into(heads::of_thread(), &self.config))
             }
         };
-        Conn::new(socket, machine, &self.ledger, None, begun).map_err(|e| Error::io(Phase::Handshake, e))
+        Conn::new(socket, machine, &self.ledger, None, begun, self.content_max)
+            .map_err(|e| Error::io(Phase::Handshake, e))
     }
 
     /// A connection in clear text: HTTP/2 with prior knowledge begins with a method that HTTP/1.1 has not (RFC 9113 §3.4).
@@ -152,7 +157,10 @@ impl Accept {
         first: &mut First,
         cx: &mut Context<'_>,
     ) -> Poll<Result<Arc<Conn>, Error>> {
-        let (version, read) = match (self.speaks, socket.as_mut()) {
+        let facts = socket.as_ref().map(|socket| *socket.facts()).unwrap_or_default();
+        let scheme = if facts.is_secure() { "https" } else { "http" };
+        let speaks = self.speaks_with(&facts)?;
+        let (version, read) = match (speaks, socket.as_mut()) {
             (Speaks { http1: true, http2: true }, Some(socket)) => {
                 let read = ready!(first.poll_rest(socket, cx))?;
                 (if first.octets == PREFACE_BEGIN { Version::Http2 } else { Version::Http1 }, read)
@@ -161,9 +169,19 @@ impl Accept {
             (Speaks { .. }, _) => (Version::Http1, first.lent()),
         };
         let Some(socket) = socket.take() else { return Poll::Pending };
-        let conn = self.plain(socket, begun, version, "http")?;
+        let conn = self.plain(socket, begun, version, scheme)?;
         conn.use_input(read, first.has_waited);
         Poll::Ready(Ok(conn))
+    }
+
+    /// What is spoken over a transport: the version that was agreed on elsewhere, if there is one.
+    fn speaks_with(&self, facts: &TransportFacts) -> Result<Speaks, Error> {
+        match facts.version {
+            None => Ok(self.speaks),
+            Some(version) if !self.speaks.has(version) => Err(Error::no_version()),
+            Some(Version::Http1) => Ok(Speaks::HTTP1),
+            Some(Version::Http2) => Ok(Speaks::HTTP2),
+        }
     }
 
     #[cfg(not(feature = "tls"))]
@@ -175,7 +193,7 @@ impl Accept {
     #[cfg(feature = "tls")]
     async fn secure(&self, mut socket: Socket, begun: Instant) -> Result<Arc<Conn>, Error> {
         let mut first = First::default();
-        let Some(config) = &self.tls else {
+        let Some(config) = self.tls.as_ref().filter(|_| !socket.facts().is_secure()) else {
             let mut socket = Some(socket);
             return poll_fn(|cx| self.poll_clear(&mut socket, begun, &mut first, cx)).await;
         };

@@ -1,5 +1,18 @@
 //! The content of a message being received.
 
+#[cfg(feature = "http")]
+mod frames;
+mod gathering;
+#[cfg(feature = "json")]
+mod json;
+mod piece;
+#[cfg(feature = "stream")]
+mod stream;
+
+pub use gathering::gather;
+#[cfg(feature = "stream")]
+pub use stream::BodyStream;
+
 use std::{
     future::poll_fn,
     io,
@@ -23,12 +36,34 @@ use crate::{
 ///
 /// What is not asked for stays with the peer: its window is given back as chunks are. Dropping a body that is not
 /// whole resets the stream. It is read with [`chunk`](Self::chunk), [`read`](Self::read) or
-/// [`copy_to`](Self::copy_to), or by whatever takes an [`AsyncRead`]; its end is only told when it is whole.
+/// [`copy_to`](Self::copy_to), or by whatever takes an [`AsyncRead`]; its end is only told when it is whole. All that is left of it is
+/// gathered, up to a limit, by [`bytes`](Self::bytes), [`text`](Self::text) and `json` (feature `json`).
+///
+/// With the feature `http` it is an `http_body::Body` whose data are `Bytes`; with the feature `stream`, `into_stream` makes a
+/// `futures_core::Stream` of it. The pieces that these two and `bytes` return:
+///
+/// - Octets that are 4 KiB or more, and at least half of the buffer that the connection read them into, are not copied: they move with
+///   that buffer, which costs one allocation, and what the connection allocates to replace the buffer: one allocation over HTTP/1.1, up to
+///   three over HTTP/2. What came in several frames or chunks is joined within the buffer.
+/// - Other octets are copied into an allocation of their length; 4 KiB or more cost a second one, for what follows.
+/// - A piece of 4 KiB or more is charged to the memory of all connections ([`Ledger::memory_held`](crate::Ledger::memory_held)) until the
+///   last handle of it is dropped. It holds at most twice its length.
+/// - Content that is decoded on its way is copied out of its decoder.
+///
+/// Each piece is given back to the peer's window when the next one is asked for, as a chunk is, whether or not it is kept.
 pub struct Body {
     stream: Option<Stream>,
     /// What came; where a decoder stands between, it has the octets.
     chunk: Content,
     ended: bool,
+    /// The octets that are gathered unless another limit is named; of this size since a body is moved with every message.
+    content_max: u32,
+    /// The last frame was told.
+    #[cfg(feature = "http")]
+    is_told: bool,
+    /// The peer has stated how long it is.
+    #[cfg(feature = "http")]
+    is_stated: bool,
     trailers: Option<Box<Head>>,
     /// What stands between the octets that come and the content.
     decoder: Option<Box<dyn Decoder>>,
@@ -36,7 +71,18 @@ pub struct Body {
 
 impl Body {
     pub(crate) fn new(stream: Stream, ended: bool) -> Self {
-        Self { stream: Some(stream), chunk: Content::default(), ended, trailers: None, decoder: None }
+        Self {
+            content_max: stream.conn().content_max(),
+            stream: Some(stream),
+            ended,
+            #[cfg(feature = "http")]
+            is_told: ended,
+            #[cfg(feature = "http")]
+            is_stated: false,
+            chunk: Content::default(),
+            trailers: None,
+            decoder: None,
+        }
     }
 
     /// The next octets, or nothing once the content is whole. The previous chunk is given back.
@@ -85,9 +131,34 @@ impl Body {
     /// # Errors
     /// As [`Self::chunk`], or what the sink answers.
     pub async fn copy_to(&mut self, sink: &mut (impl AsyncWrite + Unpin + ?Sized)) -> Result<u64, Error> {
+        self.copy_to_max(sink, u64::MAX).await
+    }
+
+    /// Writes the rest of the content to `sink`, up to `octets_max` octets; else as [`copy_to`](Self::copy_to).
+    ///
+    /// ```no_run
+    /// # async fn example(mut exchange: alula::Exchange) -> Result<(), alula::Answer> {
+    /// let mut file = tokio::fs::File::create("upload").await?;
+    /// let octets = exchange.body().copy_to_max(&mut file, 1 << 30).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`Cause::TooLong`](crate::Cause::TooLong) if the content is longer, which is told before any of it is read where its length is
+    /// stated and it is not decoded, and else after what came before was written; or as [`copy_to`](Self::copy_to).
+    pub async fn copy_to_max(
+        &mut self,
+        sink: &mut (impl AsyncWrite + Unpin + ?Sized),
+        octets_max: u64,
+    ) -> Result<u64, Error> {
+        self.left_within(octets_max)?;
         let mut octets = 0;
         while let Some(chunk) = self.chunk().await? {
             octets += chunk.len() as u64;
+            if octets > octets_max {
+                return Err(self.too_long(octets_max));
+            }
             sink.write_all(chunk).await.map_err(Error::sink).map_err(|error| self.named(error))?;
         }
         sink.flush().await.map_err(Error::sink).map_err(|error| self.named(error))?;
@@ -114,19 +185,6 @@ impl Body {
         self.stream.as_ref().map_or(Ok(()), |stream| stream.reprioritise(priority))
     }
 
-    /// Sends nothing more of the request; see [`Stream::end_sending`].
-    pub fn end_sending(&self) {
-        if let Some(stream) = &self.stream {
-            stream.end_sending();
-        }
-    }
-
-    /// When the exchange came how far, if it is timed, and when its connection was opened. Allocates nothing.
-    pub fn marks(&self) -> Option<(Marks, Option<Opened>)> {
-        let stream = self.stream.as_ref()?;
-        Some((stream.marks()?, stream.opened()))
-    }
-
     /// Whether nothing more will come.
     pub fn is_ended(&self) -> bool {
         self.ended && self.unread().is_empty()
@@ -151,11 +209,6 @@ impl Body {
     /// Whether the content is made out of what comes by a [`Decoder`].
     pub fn is_decoded(&self) -> bool {
         self.decoder.is_some()
-    }
-
-    /// Decodes the content with `decoder` from here on. To be called before anything is read.
-    pub fn decode_with(&mut self, decoder: Box<dyn Decoder>) {
-        self.decoder = Some(decoder);
     }
 
     /// The same failure, with what was asked of whom, as failures of this body have it; on a server it stays as it is.
@@ -226,6 +279,35 @@ impl Body {
     }
 }
 
+/// What a client needs beside what users have.
+impl Stream {
+    /// Returns when each phase of the exchange of this body began, if it is timed, and when its connection was opened. Allocates
+    /// nothing.
+    pub fn marks_of(body: &Body) -> Option<(Marks, Option<Opened>)> {
+        let stream = body.stream.as_ref()?;
+        Some((stream.marks()?, stream.opened()))
+    }
+
+    /// Sends nothing more of the request that this body answers; see [`end_sending`](Self::end_sending).
+    pub fn end_sending_for(body: &Body) {
+        if let Some(stream) = &body.stream {
+            stream.end_sending();
+        }
+    }
+
+    /// Gives back a head that was received on the stream of this body.
+    pub fn give_head_of(body: &Body, head: Box<Head>) {
+        if let Some(stream) = &body.stream {
+            stream.give_head(head);
+        }
+    }
+
+    /// Decodes the content with `decoder` from here on. To be called before anything is read.
+    pub fn decode(body: &mut Body, decoder: Box<dyn Decoder>) {
+        body.decoder = Some(decoder);
+    }
+}
+
 /// Decodes what has come, and waits for more until there is something to give. False when the content is whole.
 fn poll_decoded(
     stream: &Stream,
@@ -260,6 +342,24 @@ impl AsyncRead for Body {
         let taken = this.unread().len().min(out.remaining());
         out.put_slice(this.take(taken));
         Poll::Ready(Ok(()))
+    }
+}
+
+/// Content that is empty.
+impl Default for Body {
+    fn default() -> Self {
+        Self {
+            stream: None,
+            chunk: Content::default(),
+            ended: true,
+            content_max: 0,
+            #[cfg(feature = "http")]
+            is_told: true,
+            #[cfg(feature = "http")]
+            is_stated: false,
+            trailers: None,
+            decoder: None,
+        }
     }
 }
 

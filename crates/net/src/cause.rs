@@ -47,16 +47,19 @@ pub enum Cause {
     /// The peer was slower than it may be, or made us hold more than we do.
     Overrun(Overrun),
     /// A deadline passed; the phase says which.
-    Deadline,
+    Timeout,
     /// The proxy refused to lead to the origin, with this status (RFC 9110 §9.3.6).
     ProxyStatus(Status),
     /// The SOCKS proxy refused; the text says why (RFC 1928 §6).
     Socks(&'static str),
     /// A redirect cannot be followed; the text says why (RFC 9110 §15.4).
     Redirect(&'static str),
-    /// The content cannot be decoded (RFC 9110 §8.4), or would grow over what it may; the text says which.
+    /// The content cannot be decoded (RFC 9110 §8.4); the text says why.
     Coding(&'static str),
-    /// The content is longer than this many octets, which is what the caller allows.
+    /// The content grows to more than this many times its octets by being decoded (RFC 9110 §8.4), and to more than 1 MiB.
+    Growth(u64),
+    /// The content is longer than this many octets, which is all that may be gathered: by `content_max` of the builder or of a route,
+    /// by the call that was made, such as [`Body::bytes_max`](crate::Body::bytes_max), or, where it is decoded, by `decoded_max`.
     TooLong(u64),
     /// The content is not what it was to be read as; the text says why.
     Unreadable(Arc<str>),
@@ -152,7 +155,7 @@ impl fmt::Display for Cause {
             Self::Closed => f.write_str("the peer closed the connection before the message was whole"),
             Self::Unanswered => f.write_str("the peer closed the connection without an answer"),
             Self::Overrun(overrun) => overrun.fmt(f),
-            Self::Deadline => f.write_str("the deadline passed"),
+            Self::Timeout => f.write_str("the deadline passed"),
             Self::ProxyStatus(status) => {
                 write!(f, "the proxy refused with {status}")?;
                 reason_of(f, *status)
@@ -160,7 +163,14 @@ impl fmt::Display for Cause {
             Self::Socks(why) => write!(f, "the SOCKS proxy refused: {why}"),
             Self::Redirect(why) => write!(f, "the redirect is not followed: {why}"),
             Self::Coding(why) => write!(f, "the content cannot be decoded: {why} (RFC 9110 §8.4)"),
-            Self::TooLong(octets_max) => write!(f, "the content is longer than {octets_max} octets"),
+            Self::Growth(times) => {
+                write!(f, "the content grows to more than {times} times its octets by being decoded, ")?;
+                f.write_str("as only attacks do (RFC 9110 §8.4)")
+            }
+            Self::TooLong(octets_max) => {
+                write!(f, "the content is longer than {octets_max} octets: bytes_max, text_max, json_max, ")?;
+                f.write_str("or content_max or decoded_max of the builder, allow more")
+            }
             Self::Status(status) => {
                 write!(f, "the server answered {status}")?;
                 reason_of(f, *status)

@@ -10,10 +10,11 @@
 //! Rule 3: a handle registers its waker before it takes a turn, so nothing that happens meanwhile is lost.
 
 use std::{
+    any::Any,
     io,
     net::SocketAddr,
     pin::Pin,
-    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak},
+    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak, atomic::AtomicBool},
     task::{Context, Poll, Waker},
 };
 
@@ -50,11 +51,17 @@ pub struct Conn {
     peer: Option<SocketAddr>,
     version: Version,
     started: Instant,
+    /// The octets of one content that are gathered unless another limit is named.
+    content_max: u32,
     observer: Option<FrameObserver>,
     /// When a client opened it.
     pub(crate) opened: OnceLock<Opened>,
     /// The origin that a client asks here.
     origin: OnceLock<Arc<str>>,
+    /// The program that a server runs here.
+    app: OnceLock<Arc<dyn Any + Send + Sync>>,
+    /// Whether a request may have been let go of unanswered (`left.rs`).
+    pub(crate) has_left: AtomicBool,
     shared: Mutex<Shared>,
 }
 
@@ -71,6 +78,7 @@ impl Conn {
         ledger: &Arc<Ledger>,
         observer: Option<FrameObserver>,
         started: Instant,
+        content_max: usize,
     ) -> io::Result<Arc<Self>> {
         io.set_nodelay()?;
         let peer = io.peer()?;
@@ -82,9 +90,12 @@ impl Conn {
             peer,
             version,
             started,
+            content_max: u32::try_from(content_max).unwrap_or(u32::MAX),
             observer,
             opened: OnceLock::new(),
             origin: OnceLock::new(),
+            app: OnceLock::new(),
+            has_left: AtomicBool::new(false),
             shared,
         });
         #[cfg(feature = "simulation")]
@@ -135,6 +146,16 @@ impl Conn {
         self.origin.get().map(|origin| &**origin)
     }
 
+    /// Notes the program that a server runs on this connection, for the handlers of its requests.
+    pub fn runs(&self, app: Arc<dyn Any + Send + Sync>) {
+        let _ = self.app.set(app);
+    }
+
+    /// The program that a server runs here, if one was noted.
+    pub fn app(&self) -> Option<&Arc<dyn Any + Send + Sync>> {
+        self.app.get()
+    }
+
     /// Makes it one of an origin's connections, which tells the others' callers what becomes of it.
     pub(crate) fn belongs_to(self: &Arc<Self>, vacancy: Arc<Vacancy>) {
         let mut shared = self.lock();
@@ -143,6 +164,11 @@ impl Conn {
             shared.news = Some(News::Lost);
         }
         self.unlock_and_wake(shared);
+    }
+
+    /// The octets of one content that are gathered unless another limit is named.
+    pub(crate) const fn content_max(&self) -> u32 {
+        self.content_max
     }
 
     /// What it speaks.

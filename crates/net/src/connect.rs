@@ -37,6 +37,8 @@ pub struct Connect {
     pub config: Config,
     /// What all connections of this client keep together.
     pub ledger: Arc<Ledger>,
+    /// The octets of a response's content that [`Body::bytes`](crate::Body::bytes) and its siblings gather unless told otherwise.
+    pub content_max: usize,
     /// Who is told of every frame; needs `config.trace`.
     pub observer: Option<FrameObserver>,
     /// Who is told of the end of the connection.
@@ -71,7 +73,7 @@ impl Connect {
             }
             Version::Http2 => Connection::client(self.config.clone()).into(),
         };
-        Conn::new(socket, machine, &self.ledger, self.observer.clone(), Instant::now())
+        Conn::new(socket, machine, &self.ledger, self.observer.clone(), Instant::now(), self.content_max)
             .map_err(|e| Error::io(Phase::Connect, e))
     }
 

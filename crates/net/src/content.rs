@@ -118,6 +118,16 @@ impl Content {
         self.0.as_mut().map(|held| held.take_whole()).unwrap_or_default()
     }
 
+    /// The octets of content that were not read.
+    pub(crate) fn left(&self) -> usize {
+        self.0.as_ref().map_or(0, |held| held.left())
+    }
+
+    /// Its memory and where in it all lies that was not read, joined to one piece; only how long all was is still known.
+    pub(crate) fn take_joined(&mut self) -> (Vec<u8>, Range<usize>) {
+        self.0.as_mut().map(|held| held.take_joined()).unwrap_or_default()
+    }
+
     /// Gives it memory, where it has none.
     pub(crate) fn put_memory(&mut self, memory: Vec<u8>) {
         if memory.capacity() > 0 {
@@ -168,6 +178,21 @@ impl Held {
             self.read += 1;
         }
         self.at(&taken)
+    }
+
+    fn left(&self) -> usize {
+        self.now.len() + self.more[self.read..].iter().map(Range::len).sum::<usize>()
+    }
+
+    fn take_joined(&mut self) -> (Vec<u8>, Range<usize>) {
+        let (start, mut end) = (self.now.start as usize, self.now.end as usize);
+        for part in &self.more[self.read..] {
+            self.octets.copy_within(part.start as usize..part.end as usize, end);
+            end += part.len();
+        }
+        self.more.clear();
+        (self.now, self.read) = (0..0, 0);
+        (std::mem::take(&mut self.octets), start..end)
     }
 
     fn take_whole(&mut self) -> Vec<u8> {
@@ -245,11 +270,27 @@ mod tests {
     }
 
     #[test]
+    fn what_was_not_read_is_joined_where_it_lies() {
+        for (read, expected, start) in
+            [(0, &b"abcdef"[..], 2), (1, b"bcdef", 3), (2, b"cdef", 5), (5, b"f", 10)]
+        {
+            let mut content = in_parts();
+            (0..read).for_each(|_| drop(content.take(1).to_vec()));
+            assert_eq!(content.left(), expected.len());
+            let (memory, place) = content.take_joined();
+            assert_eq!((&memory[place.clone()], place.start), (expected, start), "{read} read");
+            assert_eq!((content.len(), content.left(), content.capacity()), (6, 0, 0));
+            assert!(content.unread().is_empty());
+        }
+    }
+
+    #[test]
     fn nothing_holds_nothing() {
         let mut content = Content::default();
         content.clear();
         content.put_memory(Vec::new());
         assert!(content.unread().is_empty() && content.take(0).is_empty() && content.take_whole().is_empty());
+        assert_eq!((content.left(), content.take_joined()), (0, (Vec::new(), 0..0)));
         assert!(content.is_none());
     }
 

@@ -401,16 +401,18 @@ impl Error {
 
     /// A deadline of a stream has passed.
     pub(crate) fn deadline(given: Option<Duration>) -> Self {
-        Self::new(Phase::Head, Cause::Deadline, Retry::IfIdempotent).in_spite_of(given)
+        Self::new(Phase::Head, Cause::Timeout, Retry::IfIdempotent).in_spite_of(given)
+    }
+}
+
+impl Error {
+    pub(crate) fn no_version() -> Self {
+        Self::new(Phase::Handshake, Cause::Protocol, Retry::Pointless)
     }
 }
 
 #[cfg(feature = "tls")]
 impl Error {
-    pub(crate) fn no_version() -> Self {
-        Self::new(Phase::Handshake, Cause::Protocol, Retry::Pointless)
-    }
-
     pub(crate) fn tls(phase: Phase, error: rustls::Error) -> Self {
         let retry = if phase == Phase::Handshake { Retry::Pointless } else { Retry::IfIdempotent };
         Self::new(phase, Cause::Tls(Arc::new(error)), retry)

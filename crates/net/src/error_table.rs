@@ -52,11 +52,12 @@ const fn name(cause: &Cause) -> &'static str {
         Cause::Closed => "Closed",
         Cause::Unanswered => "Unanswered",
         Cause::Overrun(_) => "Overrun",
-        Cause::Deadline => "Deadline",
+        Cause::Timeout => "Timeout",
         Cause::ProxyStatus(_) => "ProxyStatus",
         Cause::Socks(_) => "Socks",
         Cause::Redirect(_) => "Redirect",
         Cause::Coding(_) => "Coding",
+        Cause::Growth(_) => "Growth",
         Cause::TooLong(_) => "TooLong",
         Cause::Unreadable(_) => "Unreadable",
         Cause::Status(_) => "Status",
@@ -67,7 +68,7 @@ const fn name(cause: &Cause) -> &'static str {
 }
 
 /// The number of causes.
-const CAUSES: usize = 27;
+const CAUSES: usize = 28;
 
 fn address(text: &str) -> Attempt {
     Attempt { address: text.parse().unwrap(), failure: io::ErrorKind::ConnectionRefused }
@@ -94,7 +95,7 @@ fn mistakes() -> Vec<Error> {
 fn ways() -> Vec<Error> {
     let refused = || io::Error::from(io::ErrorKind::ConnectionRefused);
     let late = |phase, seconds| {
-        Error::new(phase, Cause::Deadline, Retry::Safe).in_spite_of(Some(Duration::from_secs_f64(seconds)))
+        Error::new(phase, Cause::Timeout, Retry::Safe).in_spite_of(Some(Duration::from_secs_f64(seconds)))
     };
     vec![
         Error::io(Phase::Resolve, io::Error::other("Name or service not known"))
@@ -159,6 +160,7 @@ fn exchanges() -> Vec<Error> {
         Error::new(Phase::Head, Cause::Redirect("more than 10 redirects"), Retry::Pointless),
         at(Phase::Head, Cause::Status(Status::NOT_FOUND)),
         Error::new(Phase::Content, Cause::Coding("gzip: a checksum is wrong"), Retry::Pointless),
+        Error::new(Phase::Content, Cause::Growth(100), Retry::Pointless),
         Error::new(Phase::Content, Cause::TooLong(1000), Retry::Pointless),
         Error::new(
             Phase::Content,

@@ -41,7 +41,7 @@ impl Error {
             | Cause::Cancelled => Fault::Caller,
             // A file that is not there, for one.
             Cause::Io(..) if self.phase() == Phase::Build => Fault::Caller,
-            Cause::Io(..) | Cause::Deadline => Fault::Between,
+            Cause::Io(..) | Cause::Timeout => Fault::Between,
             _ => Fault::Peer,
         }
     }
@@ -49,7 +49,7 @@ impl Error {
     /// Whether it took too long.
     pub fn is_timeout(&self) -> bool {
         match self.cause() {
-            Cause::Deadline => true,
+            Cause::Timeout => true,
             Cause::Io(kind, _) => *kind == io::ErrorKind::TimedOut,
             Cause::Connection(error) => matches!(error, alula_h2::ConnectionError::TimedOut(_)),
             Cause::Http1(error) => matches!(error, alula_h1::ConnectionError::TimedOut(_)),
@@ -79,7 +79,7 @@ mod tests {
     fn faults_are_told_apart() {
         for (cause, fault, is_timeout) in [
             (Cause::Usage("a rule"), Fault::Caller, false),
-            (Cause::Deadline, Fault::Between, true),
+            (Cause::Timeout, Fault::Between, true),
             (Cause::Io(io::ErrorKind::TimedOut, None), Fault::Between, true),
             (Cause::Closed, Fault::Peer, false),
         ] {

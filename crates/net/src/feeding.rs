@@ -4,6 +4,7 @@ use alula_fields::{FieldFlags, FieldSection, Head, KnownName, ResponseHead, Stat
 use alula_h2::{ErrorCode, Violation};
 
 use crate::{
+    date,
     error::Error,
     hand_over::Side,
     happened::Event,
@@ -201,6 +202,7 @@ impl Shared {
             return;
         }
         let mut answer = self.heads.lend();
+        answer.fields.push_known(KnownName::DATE, &date::now(), FieldFlags::NONE);
         answer.fields.push_known(KnownName::RETRY_AFTER, RETRY_AFTER, FieldFlags::NONE);
         let head = ResponseHead { status: Status::SERVICE_UNAVAILABLE, fields: &answer.fields };
         // A stream that is gone already needs no answer.
@@ -228,7 +230,8 @@ impl Shared {
 
     /// A request with more fields than we take is answered 431 (RFC 6585 §5) and not looked at any more.
     fn on_head_too_large(&mut self, stream: StreamKey) {
-        let fields = FieldSection::new();
+        let mut fields = FieldSection::new();
+        fields.push_known(KnownName::DATE, &date::now(), FieldFlags::NONE);
         let head = ResponseHead { status: Status::REQUEST_HEADER_FIELDS_TOO_LARGE, fields: &fields };
         self.note_breach(Violation::FIELDS_TOO_LARGE);
         // A stream that is gone already needs no answer.

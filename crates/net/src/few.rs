@@ -36,13 +36,8 @@ impl<T> Few<T> {
         self.more.pop().or_else(|| self.first.take())
     }
 
-    /// Returns the number of items.
-    #[inline]
-    pub(crate) fn len(&self) -> usize {
-        usize::from(self.first.is_some()) + self.more.len()
-    }
-
     /// The items, in order.
+    #[cfg(test)]
     pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {
         self.first.iter().chain(&self.more)
     }
@@ -78,9 +73,9 @@ mod tests {
     fn the_last_comes_out_first_when_asked_for() {
         let mut few = Few::default();
         (0..3).for_each(|item| few.push(item));
-        assert!(few.len() == 3 && few.iter().eq(&[0, 1, 2]));
+        assert!(few.iter().eq(&[0, 1, 2]));
         assert_eq!(std::iter::from_fn(|| few.pop()).collect::<Vec<_>>(), [2, 1, 0]);
         few.push(3);
-        assert_eq!((few.len(), few.pop(), few.pop()), (1, Some(3), None));
+        assert_eq!((few.pop(), few.pop()), (Some(3), None));
     }
 }

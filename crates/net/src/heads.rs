@@ -9,59 +9,75 @@ use alula_fields::Head;
 
 use crate::few::Few;
 
-/// Heads that a connection keeps.
-const SPARES_MAX: usize = 256;
+/// The octets of all heads that a connection keeps. It only ever has as many as were in use at once: a thousand requests in flight, of
+/// which each has some 10 fields, need less.
+const SPARES_OCTETS_MAX: usize = 2 << 20;
 /// The memory that a head may keep, in octets.
 const SPARE_OCTETS: usize = 4 * 1024;
 
-/// Heads that a thread keeps.
-const KEPT_MAX: usize = 64;
-/// A larger head is not kept by a thread.
-const KEPT_OCTETS_MAX: usize = 1024;
+/// The octets of all heads that a thread keeps.
+const KEPT_OCTETS_MAX: usize = 1 << 20;
 
-/// Boxed, because heads are handed on from hand to hand.
-type Kept = Vec<Box<Head>>;
+/// The heads that a thread keeps.
+#[derive(Default)]
+struct Kept {
+    // Boxed, because heads are handed on from hand to hand.
+    #[expect(clippy::vec_box, reason = "heads are handed on in their boxes")]
+    heads: Vec<Box<Head>>,
+    octets: usize,
+}
 
 thread_local! {
-    static KEPT: RefCell<Kept> = const { RefCell::new(Vec::new()) };
+    static KEPT: RefCell<Kept> = const { RefCell::new(Kept { heads: Vec::new(), octets: 0 }) };
 }
 
 /// The heads that a connection keeps for its next streams. They are empty, and boxed because they are handed on from hand to hand.
 #[derive(Default)]
 pub(crate) struct Heads {
     own: Few<Box<Head>>,
+    octets: usize,
 }
 
 impl Heads {
-    /// A head that was used on this connection before, if there is any.
+    /// A head that was used before, if there is any.
     #[inline]
     pub(crate) fn pop(&mut self) -> Option<Box<Head>> {
-        self.own.pop()
+        self.pop_own().or_else(kept_by_thread)
     }
 
     /// An empty head, a used one if there is any.
     #[inline]
     pub(crate) fn lend(&mut self) -> Box<Head> {
-        self.own.pop().unwrap_or_else(of_thread)
+        self.pop_own().unwrap_or_else(of_thread)
+    }
+
+    #[inline]
+    fn pop_own(&mut self) -> Option<Box<Head>> {
+        let head = self.own.pop()?;
+        self.octets -= octets_of(&head);
+        Some(head)
     }
 
     /// Takes a head back.
     #[inline]
     pub(crate) fn give(&mut self, mut head: Box<Head>) {
-        if self.own.len() < SPARES_MAX {
-            head.clear();
-            head.trim(SPARE_OCTETS);
+        head.clear();
+        head.trim(SPARE_OCTETS);
+        let octets = octets_of(&head);
+        if self.octets + octets <= SPARES_OCTETS_MAX {
+            self.octets += octets;
             self.own.push(head);
         }
     }
 
     /// The octets that they hold.
-    pub(crate) fn octets(&self) -> usize {
-        self.own.iter().map(|head| size_of::<Head>() + head.capacity_bytes()).sum()
+    pub(crate) const fn octets(&self) -> usize {
+        self.octets
     }
 
     /// Leaves them to the thread.
     pub(crate) fn leave(&mut self) {
+        self.octets = 0;
         self.own.drain().for_each(keep);
         self.own.shrink_to_fit();
     }
@@ -75,20 +91,51 @@ impl Drop for Heads {
 
 /// An empty head that this thread has kept, or a new one.
 pub(crate) fn of_thread() -> Box<Head> {
+    kept_by_thread().unwrap_or_default()
+}
+
+/// An empty head that this thread has kept, if there is any.
+fn kept_by_thread() -> Option<Box<Head>> {
     // A thread that is ending keeps nothing.
-    KEPT.try_with(|kept| kept.borrow_mut().pop()).ok().flatten().unwrap_or_default()
+    KEPT.try_with(|kept| kept.borrow_mut().pop()).ok().flatten()
+}
+
+/// Keeps the memory of a head, which is of no use any more, for the next messages of this thread.
+pub fn keep_head(mut head: Box<Head>) {
+    head.clear();
+    keep(head);
+}
+
+/// An empty head, a used one if this thread has kept any.
+pub fn lend_head() -> Box<Head> {
+    of_thread()
 }
 
 /// Keeps an empty head for another connection; one that has no memory, or too much, is freed.
 fn keep(head: Box<Head>) {
-    if (1..=KEPT_OCTETS_MAX).contains(&head.capacity_bytes()) {
-        let _ = KEPT.try_with(|kept| {
-            let mut kept = kept.borrow_mut();
-            if kept.len() < KEPT_MAX {
-                kept.push(head);
-            }
-        });
+    if (1..=SPARE_OCTETS).contains(&head.capacity_bytes()) {
+        let _ = KEPT.try_with(|kept| kept.borrow_mut().push(head));
     }
+}
+
+impl Kept {
+    fn pop(&mut self) -> Option<Box<Head>> {
+        let head = self.heads.pop()?;
+        self.octets -= octets_of(&head);
+        Some(head)
+    }
+
+    fn push(&mut self, head: Box<Head>) {
+        let octets = octets_of(&head);
+        if self.octets + octets <= KEPT_OCTETS_MAX {
+            self.octets += octets;
+            self.heads.push(head);
+        }
+    }
+}
+
+fn octets_of(head: &Head) -> usize {
+    size_of::<Head>() + head.capacity_bytes()
 }
 
 /// Frees what this thread keeps, so that what is left of a simulated run can be counted.
@@ -108,7 +155,7 @@ mod tests {
     }
 
     fn kept() -> usize {
-        KEPT.with_borrow(Vec::len)
+        KEPT.with_borrow(|kept| kept.heads.len())
     }
 
     #[test]
@@ -124,14 +171,36 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_keeps_few_heads_and_no_large_ones() {
+    fn a_connection_keeps_so_many_octets() {
         let mut heads = Heads::default();
-        heads.give(used(KEPT_OCTETS_MAX));
+        for _ in 0..1_000 {
+            heads.give(used(1_000));
+        }
+        assert_eq!(heads.own.iter().count(), 1_000, "{} octets", heads.octets());
+        (0..1_000).for_each(|_| heads.give(used(SPARE_OCTETS)));
+        let held: usize = heads.own.iter().map(|head| octets_of(head)).sum();
+        assert_eq!(heads.octets(), held);
+        assert!((SPARES_OCTETS_MAX - 2 * SPARE_OCTETS..=SPARES_OCTETS_MAX).contains(&held), "{held}");
+        while heads.pop_own().is_some() {}
+        assert_eq!(heads.octets(), 0);
+    }
+
+    #[test]
+    fn a_thread_keeps_few_octets_and_no_large_heads() {
+        let mut heads = Heads::default();
+        for _ in 0..2 * KEPT_OCTETS_MAX / size_of::<Head>() {
+            heads.give(used(10));
+            heads.leave();
+        }
+        let (count, octets) = KEPT.with_borrow(|kept| (kept.heads.len(), kept.octets));
+        assert!(
+            octets <= KEPT_OCTETS_MAX && octets + 2 * octets / count > KEPT_OCTETS_MAX,
+            "{count}: {octets}"
+        );
+        drop(KEPT.take());
         heads.give(Box::default());
         heads.leave();
+        keep_head(used(2 * SPARE_OCTETS));
         assert_eq!((kept(), heads.octets()), (0, 0));
-        (0..2 * KEPT_MAX).for_each(|_| heads.give(used(10)));
-        heads.leave();
-        assert_eq!(kept(), KEPT_MAX);
     }
 }

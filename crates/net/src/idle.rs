@@ -73,6 +73,11 @@ enum Look {
 }
 
 impl Idleness {
+    /// Whether nothing has happened for a while.
+    pub(crate) const fn lies_idle(&self) -> bool {
+        self.is_idle
+    }
+
     /// When the task looks next, unless nothing has happened since it looked last.
     pub(crate) fn look_at(&self) -> Option<Time> {
         match self.next {

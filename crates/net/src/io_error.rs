@@ -12,8 +12,10 @@ impl From<Error> for io::Error {
             Cause::Usage(_) | Cause::Url(_) | Cause::Field(_) | Cause::Refused(_) => {
                 io::ErrorKind::InvalidInput
             }
-            Cause::Coding(_) | Cause::Unreadable(_) | Cause::TooLong(_) => io::ErrorKind::InvalidData,
-            Cause::Deadline => io::ErrorKind::TimedOut,
+            Cause::Coding(_) | Cause::Growth(_) | Cause::Unreadable(_) | Cause::TooLong(_) => {
+                io::ErrorKind::InvalidData
+            }
+            Cause::Timeout => io::ErrorKind::TimedOut,
             Cause::Closed | Cause::Unanswered | Cause::Http1(_) => io::ErrorKind::UnexpectedEof,
             Cause::Reset(_) | Cause::GoAway(_) | Cause::Connection(_) => io::ErrorKind::ConnectionReset,
             _ => io::ErrorKind::Other,

@@ -89,6 +89,15 @@ impl Machine {
         }
     }
 
+    /// Notes, before the answer, that nobody is going to read what is left of the request's content: over HTTP/1.1 the answer says
+    /// then whether the connection ends with it.
+    #[inline]
+    pub(crate) fn decline_content(&mut self, stream: StreamKey) {
+        if let Self::Http1(machine) = self {
+            machine.decline_content(stream);
+        }
+    }
+
     /// Sends an interim response.
     ///
     /// # Errors
@@ -335,6 +344,14 @@ impl Machine {
         match self {
             Self::Http1(machine) => machine.is_content_awaited(stream),
             Self::Http2(machine) => machine.is_content_awaited(stream),
+        }
+    }
+
+    /// The octets of content that the peer is still to send, where it has stated a length.
+    pub(crate) fn content_left(&self, stream: StreamKey) -> Option<u64> {
+        match self {
+            Self::Http1(machine) => machine.content_left(stream),
+            Self::Http2(machine) => machine.content_left(stream),
         }
     }
 

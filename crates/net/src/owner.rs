@@ -64,6 +64,14 @@ impl Requests {
 pub struct StreamName(SlotKey);
 
 impl StreamName {
+    pub(crate) const fn new(at: SlotKey) -> Self {
+        Self(at)
+    }
+
+    pub(crate) fn at(self) -> SlotKey {
+        self.0
+    }
+
     /// A small number, used again by later streams: an index for tables.
     pub fn index(self) -> usize {
         self.0.index as usize
@@ -87,6 +95,8 @@ pub struct Rest {
     pub wakes_at: Time,
     /// The connection drains, its last stream has ended, and all of the output is with the socket.
     pub is_drained: bool,
+    /// It lies idle, and has given back the memory that the next request needs.
+    pub lies_idle: bool,
     /// There is more to do at once: octets that had to wait may be taken now.
     pub goes_on: bool,
 }
@@ -202,6 +212,7 @@ impl Shared {
             wakes_at: due.min(or_never(self.idleness.look_at())).min(calls_at),
             // What the socket had no room for is still to go out: an answer is not whole without.
             is_drained: self.machine.is_closed() && self.is_idle() && self.unsent() == 0,
+            lies_idle: self.idleness.lies_idle(),
             goes_on: self.goes_on() || (self.is_read_stopped && self.wants_read()),
         }
     }

@@ -24,35 +24,38 @@ impl Prepared {
             h2: h2::Prepared::new(head, holes).map_err(Error::refused)?,
         })
     }
-}
 
-/// Checks, without a connection, whether one of this version could carry a request.
-impl Version {
-    /// Checks what [`Machine::send_request`](crate::Machine::send_request) would refuse on any connection. Allocates nothing.
+    /// Checks what [`Machine::send_prepared`](crate::Machine::send_prepared) would refuse on any connection of this version. Allocates
+    /// nothing.
     ///
     /// # Errors
     /// When it could not be sent.
-    pub fn check_request(self, head: &RequestHead<'_>, end: bool, limits: &Limits) -> Result<(), Refusal> {
-        match self {
-            Self::Http1 => Ok(h1::Connection::check_sendable(head, end)?),
-            Self::Http2 => Ok(h2::Connection::check_sendable(head, end, limits)?),
-        }
-    }
-
-    /// Checks what [`Machine::send_prepared`](crate::Machine::send_prepared) would refuse on any connection. Allocates nothing.
-    ///
-    /// # Errors
-    /// When it could not be sent.
-    pub fn check_prepared(
-        self,
-        prepared: &Prepared,
+    pub fn check(
+        &self,
+        version: Version,
         values: &[&[u8]],
         end: bool,
         limits: &Limits,
     ) -> Result<(), Refusal> {
-        match self {
-            Self::Http1 => Ok(prepared.h1.check_sendable(values, end)?),
-            Self::Http2 => Ok(prepared.h2.check_sendable(values, end, limits)?),
+        match version {
+            Version::Http1 => Ok(self.h1.check_sendable(values, end)?),
+            Version::Http2 => Ok(self.h2.check_sendable(values, end, limits)?),
         }
+    }
+}
+
+/// Checks what [`Machine::send_request`](crate::Machine::send_request) would refuse on any connection of this version. Allocates nothing.
+///
+/// # Errors
+/// When it could not be sent.
+pub fn check_request(
+    version: Version,
+    head: &RequestHead<'_>,
+    end: bool,
+    limits: &Limits,
+) -> Result<(), Refusal> {
+    match version {
+        Version::Http1 => Ok(h1::Connection::check_sendable(head, end)?),
+        Version::Http2 => Ok(h2::Connection::check_sendable(head, end, limits)?),
     }
 }

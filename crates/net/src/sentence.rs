@@ -38,7 +38,7 @@ fn what_happened(f: &mut fmt::Formatter<'_>, facts: &Facts) -> fmt::Result {
         return write!(f, "{}: {exceeded}", facts.phase);
     }
     match (&facts.cause, facts.phase) {
-        (Cause::Deadline, phase) => timed_out(f, facts, phase),
+        (Cause::Timeout, phase) => timed_out(f, facts, phase),
         (Cause::Io(..), Phase::Connect) => not_connected(f, facts),
         (Cause::Io(..) | Cause::Sink(..), phase) => broken(f, facts, phase),
         #[cfg(feature = "tls")]
@@ -46,9 +46,14 @@ fn what_happened(f: &mut fmt::Formatter<'_>, facts: &Facts) -> fmt::Result {
         (Cause::Overrun(overrun), phase) => over(f, *overrun, phase, facts.value),
         // Nothing had begun yet, or it is said by the cause.
         (cause, Phase::Build | Phase::Queue | Phase::Resolve | Phase::Connect | Phase::Proxy) => cause.fmt(f),
-        (cause @ (Cause::Protocol | Cause::Status(_) | Cause::Redirect(_) | Cause::TooLong(_)), _) => {
-            cause.fmt(f)
-        }
+        (
+            cause @ (Cause::Protocol
+            | Cause::Status(_)
+            | Cause::Redirect(_)
+            | Cause::Growth(_)
+            | Cause::TooLong(_)),
+            _,
+        ) => cause.fmt(f),
         (cause, phase) => write!(f, "{phase}: {cause}"),
     }
 }
@@ -260,7 +265,7 @@ mod tests {
     #[test]
     fn a_deadline_says_how_long_and_for_what() {
         let late = |phase, milliseconds| {
-            let late = Error::new(phase, Cause::Deadline, Retry::Safe);
+            let late = Error::new(phase, Cause::Timeout, Retry::Safe);
             late.in_spite_of(Some(Duration::from_millis(milliseconds))).to_string()
         };
         assert_eq!(late(Phase::Head, 500), "timed out after 0.5 s waiting for the response headers");

@@ -34,6 +34,7 @@ use crate::{
     room::Room,
     slot::{Sides, Slot, SlotKey},
     starving::Starving,
+    tally::Tally,
     transport::ReadHalf,
     vacancy::{News, Vacancy},
     wakes::Wakes,
@@ -146,6 +147,8 @@ pub(crate) struct Shared {
     /// Octets the socket has taken.
     pub(crate) written: u64,
     pub(crate) next_deadline: Option<Time>,
+    /// How exchanges went whose slots are used again, where somebody asks.
+    pub(crate) tallies: Option<Vec<(SlotKey, Tally)>>,
 }
 
 impl Shared {
@@ -210,6 +213,7 @@ impl Shared {
             discard_pace: Pace::default(),
             written: 0,
             next_deadline: None,
+            tallies: None,
         }
     }
 
@@ -244,6 +248,7 @@ impl Shared {
         self.free_count -= 1;
         slot.stream = Some(stream);
         slot.held = Sides::BOTH;
+        slot.began_at = (slot.received, slot.sent);
         slot.heard = self.heard;
         let at = SlotKey { index, generation: slot.generation };
         match stream.slot() {
@@ -341,6 +346,7 @@ impl Shared {
     }
 
     fn recycle(&mut self, at: SlotKey) {
+        self.keep_tally(at);
         let slot = &mut self.slots[at.index as usize];
         if let (Some(stream), true) = (slot.stream, slot.failed.is_some()) {
             self.machine.forget(stream);
@@ -365,6 +371,17 @@ impl Shared {
     pub(crate) fn give_content(&mut self, content: Content) {
         if content.capacity() > 0 {
             self.keep_content(content);
+        } else if !content.is_none() {
+            self.keep_list(content);
+        }
+    }
+
+    /// Keeps what is left of content whose memory the program has.
+    #[cold]
+    fn keep_list(&mut self, mut content: Content) {
+        if self.list.is_none() {
+            content.clear();
+            self.list = content;
         }
     }
 

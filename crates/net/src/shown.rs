@@ -15,3 +15,8 @@ macro_rules! opaque {
 }
 
 opaque! { Body BodyWriter }
+
+#[cfg(feature = "stream")]
+use crate::BodyStream;
+#[cfg(feature = "stream")]
+opaque! { BodyStream }

@@ -46,6 +46,12 @@ pub fn install(network: Option<Arc<dyn Network>>) {
     of_thread().replace(network);
 }
 
+/// Makes this thread write one date in all that it answers from now on: the length of a date in Huffman code depends on its digits, and
+/// with it the course of a simulation.
+pub fn hold_date() {
+    crate::date::hold();
+}
+
 /// Frees the read buffers and heads that this thread keeps for its connections.
 pub fn free_read_buffers() {
     crate::lending::free_kept();

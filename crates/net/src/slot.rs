@@ -5,7 +5,7 @@
 
 use std::collections::VecDeque;
 
-use alula_fields::{Head, StreamKey, Time};
+use alula_fields::{Head, Status, StreamKey, Time};
 
 use crate::{
     content::Content,
@@ -91,6 +91,14 @@ pub(crate) struct Slot {
     pub(crate) is_accepted: bool,
     /// What a server has to say before the client sends its content.
     pub(crate) expectation: Expectation,
+    /// The status of the final head that a server has sent, and when it did.
+    pub(crate) answered: Option<(Status, Time)>,
+    /// The octets that had come and gone when the stream began.
+    pub(crate) began_at: (u64, u64),
+    /// Fields that the answer gets, whoever gives it.
+    pub(crate) answer_headers: Option<Box<Head>>,
+    /// The note on the right to answer, while that is left to whoever reclaims it.
+    pub(crate) left: Option<LeftNote>,
     /// The server has told us to send our content.
     pub(crate) is_told_to_go_on: bool,
     /// The client sends no more of its content: the server has declined it.
@@ -130,6 +138,15 @@ pub(crate) enum Turn {
     Waits,
     /// It was called, and has not waited again since.
     Called,
+}
+
+/// The facts about a request that its answer depends on.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct LeftNote {
+    /// The request is HEAD: its answer has no content (RFC 9110 §9.3.2).
+    pub is_head: bool,
+    /// The peer takes JSON, by `accept`.
+    pub takes_json: bool,
 }
 
 impl Default for Sides {
@@ -177,7 +194,7 @@ impl Slot {
     /// Returns true if the final head is here, not taken yet, and of 300 or more: the server wants no content any more.
     pub(crate) fn is_declined(&self) -> bool {
         let status = self.head.as_ref().and_then(|head| head.status());
-        status.is_some_and(|status| status.code() >= 300)
+        status.is_some_and(|status| status.as_u16() >= 300)
     }
 
     /// Makes the slot ready for another stream; the generation moves on.
@@ -192,6 +209,9 @@ impl Slot {
         self.may_be_slow = false;
         self.is_accepted = false;
         self.expectation = Expectation::None;
+        self.answered = None;
+        self.left = None;
+        self.answer_headers = None;
         self.is_told_to_go_on = false;
         self.sends_no_more = false;
         self.is_awaited = false;

@@ -16,6 +16,7 @@ use crate::{
     cause::Refusal,
     conn::Conn,
     content::Content,
+    encoding::Encoding,
     error::{Error, Phase},
     hand_over::Side,
     machine::Machine,
@@ -83,6 +84,16 @@ impl Stream {
         BodyWriter::new(self)
     }
 
+    /// As [`into_writer`](Self::into_writer), through these encoders.
+    pub fn into_encoding_writer(self, encoding: Encoding) -> BodyWriter {
+        BodyWriter::encoding(self, encoding)
+    }
+
+    /// A writer for a message that ended with its head, as the answer to HEAD does (RFC 9110 §9.3.2): it drops what it is given.
+    pub fn into_muted_writer(self) -> BodyWriter {
+        BodyWriter::muted(self)
+    }
+
     /// Gives up the sending direction, whose message is whole. Allocates nothing.
     pub fn sent_all(&mut self) -> Sent {
         self.sides = self.sides.without(Sides::WRITE);
@@ -93,6 +104,21 @@ impl Stream {
     /// The connection that it is on.
     pub fn conn(&self) -> &Conn {
         &self.conn
+    }
+
+    /// Keeps fields for the answer, whoever gives it.
+    pub fn keep_answer_headers(&self, headers: Box<Head>) {
+        self.with_slot(|slot| slot.answer_headers = Some(headers));
+    }
+
+    /// The fields that were kept for the answer.
+    pub fn take_answer_headers(&self) -> Option<Box<Head>> {
+        self.with_slot(|slot| slot.answer_headers.take()).flatten()
+    }
+
+    /// Lets go of a side without telling the connection, which keeps it for another handle.
+    pub(crate) fn forget(mut self, side: Sides) {
+        self.sides = self.sides.without(side);
     }
 
     pub(crate) fn at(&self) -> SlotKey {
@@ -219,7 +245,7 @@ impl Stream {
         self.conn
             .poll_wait(self.at, Side::Read, cx, |shared| {
                 shared.give_back(self.at, std::mem::take(&mut returned));
-                if chunk.capacity() > 0 {
+                if !chunk.is_none() {
                     // Whoever waits holds no memory.
                     shared.give_content(std::mem::take(chunk));
                 }
@@ -348,6 +374,24 @@ impl Stream {
         result
     }
 
+    /// As [`answer`](Self::answer), with content in several pieces; `sent` counts the octets of all of them together.
+    ///
+    /// # Errors
+    /// As [`begin_answer`](Self::begin_answer).
+    pub fn answer_parts(
+        &self,
+        head: &ResponseHead<'_>,
+        parts: &[&[u8]],
+        reads_on: bool,
+        sent: &mut usize,
+    ) -> Result<bool, Error> {
+        let mut shared = self.conn.lock();
+        let result = shared.answer_parts(self.at, head, parts, reads_on, sent);
+        shared.wake_task_of_server();
+        self.conn.unlock_and_wake(shared);
+        result
+    }
+
     /// Sends content, waiting for the peer's windows and for room in the output. Dropping the future keeps what
     /// was sent; `sent` says how much that was. Allocates nothing once warm.
     pub async fn write(&self, data: &[u8], end: bool, sent: &mut usize) -> Result<(), Error> {
@@ -396,7 +440,7 @@ impl Stream {
         self.with_slot(|slot| slot.sends_no_more = true);
     }
 
-    fn poll_write(
+    pub(crate) fn poll_write(
         &self,
         data: &[u8],
         end: bool,
@@ -473,6 +517,30 @@ impl Shared {
         }
     }
 
+    /// The message ends with the last piece that is not empty.
+    fn answer_parts(
+        &mut self,
+        at: SlotKey,
+        head: &ResponseHead<'_>,
+        parts: &[&[u8]],
+        reads_on: bool,
+        sent: &mut usize,
+    ) -> Result<bool, Error> {
+        let last = parts.iter().rposition(|part| !part.is_empty());
+        self.send_head(at, head, last.is_none(), reads_on)?;
+        let Some(last) = last else { return Ok(true) };
+        for (index, part) in parts.iter().enumerate().filter(|(_, part)| !part.is_empty()) {
+            let mut of_part = 0;
+            let written = self.write(at, part, index == last, &mut of_part);
+            *sent += of_part;
+            match written {
+                Some(written) => written?,
+                None => return Ok(false),
+            }
+        }
+        Ok(true)
+    }
+
     /// Sends the final head of an answer.
     #[inline]
     fn send_head(
@@ -488,11 +556,18 @@ impl Shared {
         }
         let stream = slot.stream.ok_or_else(Error::cancelled)?;
         let is_accepted = head.status.is_success();
+        let reads_on = reads_on && slot.held.has(Sides::READ);
         if slot.expectation == Expectation::Waiting {
             self.meet_expectation(at, is_accepted && reads_on);
         }
+        if !reads_on {
+            self.machine.decline_content(stream);
+        }
         self.machine.send_response(stream, head, end, &mut self.out).map_err(Error::refused)?;
-        self.slots[at.index as usize].is_accepted = is_accepted;
+        let now = self.now;
+        let slot = &mut self.slots[at.index as usize];
+        slot.is_accepted = is_accepted;
+        slot.answered = Some((head.status, now));
         Ok(())
     }
 
@@ -500,10 +575,9 @@ impl Shared {
     #[cold]
     fn meet_expectation(&mut self, at: SlotKey, is_wanted: bool) {
         let Some(slot) = self.slot(at) else { return };
-        if is_wanted && slot.held.has(Sides::READ) {
-            self.invite_content(at);
-        } else {
-            slot.expectation = Expectation::Declined;
+        match is_wanted {
+            true => self.invite_content(at),
+            false => slot.expectation = Expectation::Declined,
         }
     }
 

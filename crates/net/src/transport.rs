@@ -25,7 +25,7 @@ use tokio::{
 
 #[cfg(feature = "simulation")]
 use crate::conn::Conn;
-use crate::{boxed::Boxed, link::Link};
+use crate::{boxed::Boxed, link::Link, transport_facts::TransportFacts};
 
 /// Whatever can stand in for a socket: it reads and writes, and may be moved to another thread.
 ///
@@ -44,8 +44,8 @@ impl<T: AsyncRead + AsyncWrite + Send + Unpin + ?Sized> Transport for T {}
 /// A connection before it has its loops.
 pub struct Socket {
     kind: Kind,
-    /// The address of the other end, as far as it is known already.
-    peer: Option<SocketAddr>,
+    /// The address of the other end, as far as it is known already, and what was agreed on with it.
+    facts: TransportFacts,
 }
 
 enum Kind {
@@ -83,7 +83,7 @@ impl From<Arc<dyn Link>> for Socket {
 
 impl Socket {
     fn new(kind: Kind) -> Self {
-        Self { kind, peer: None }
+        Self { kind, facts: TransportFacts::new() }
     }
 
     /// Opens a connection on the network that is simulated; `None` when this thread has none, and connects for itself.
@@ -96,6 +96,17 @@ impl Socket {
         None
     }
 
+    /// Believes these facts about it.
+    #[must_use]
+    pub fn with_facts(self, facts: TransportFacts) -> Self {
+        Self { facts, ..self }
+    }
+
+    /// What is known about it before its first octet.
+    pub(crate) const fn facts(&self) -> &TransportFacts {
+        &self.facts
+    }
+
     /// Small writes leave at once.
     pub(crate) fn set_nodelay(&self) -> io::Result<()> {
         match &self.kind {
@@ -106,8 +117,8 @@ impl Socket {
 
     /// The address of the other end, where there is one.
     pub(crate) fn peer(&self) -> io::Result<Option<SocketAddr>> {
-        if self.peer.is_some() {
-            return Ok(self.peer);
+        if self.facts.peer.is_some() {
+            return Ok(self.facts.peer);
         }
         match &self.kind {
             Kind::Tcp(socket) => socket.peer_addr().map(Some),
@@ -360,7 +371,7 @@ impl Listener {
             // By hand, since one task takes all: a list of those who wait is not needed.
             Door::Tcp(listener) => {
                 let (socket, peer) = poll_fn(|cx| listener.poll_accept(cx)).await?;
-                Ok((Socket { kind: Kind::Tcp(socket), peer: Some(peer) }, peer))
+                Ok((Socket { kind: Kind::Tcp(socket), facts: TransportFacts::new().peer(peer) }, peer))
             }
             #[cfg(feature = "simulation")]
             Door::Simulated(listener) => {

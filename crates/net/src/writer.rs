@@ -1,8 +1,13 @@
 //! The content of a message being sent.
 
+use std::{
+    future::poll_fn,
+    task::{Context, Poll, ready},
+};
+
 use alula_fields::FieldSection;
 
-use crate::{error::Error, stream::Stream};
+use crate::{encoding::Encoding, error::Error, stream::Stream};
 
 /// Sends the content of a message piece by piece.
 ///
@@ -12,6 +17,10 @@ pub struct BodyWriter {
     stream: Stream,
     /// Octets handed on so far.
     octets: u64,
+    /// The message ended with its head: content is dropped.
+    is_muted: bool,
+    /// The encoders that content passes, if there are any.
+    encoding: Option<Encoding>,
 }
 
 /// Proof that a message was sent to its end.
@@ -20,7 +29,21 @@ pub struct Sent(());
 
 impl BodyWriter {
     pub(crate) fn new(stream: Stream) -> Self {
-        Self { stream, octets: 0 }
+        Self { stream, octets: 0, is_muted: false, encoding: None }
+    }
+
+    pub(crate) fn muted(stream: Stream) -> Self {
+        Self { is_muted: true, ..Self::new(stream) }
+    }
+
+    pub(crate) fn encoding(stream: Stream, encoding: Encoding) -> Self {
+        Self { encoding: Some(encoding), ..Self::new(stream) }
+    }
+
+    /// Returns true if the message has no content whatever is written, as the answer to HEAD (RFC 9110 §9.3.2) and those of 204,
+    /// 205 and 304: writing succeeds at once and sends nothing, so that a handler need not know, and one that writes for long can stop.
+    pub fn is_muted(&self) -> bool {
+        self.is_muted
     }
 
     /// Sends `data`, octets or text, waiting while the peer's windows or the output have no room.
@@ -42,7 +65,13 @@ impl BodyWriter {
     ///
     /// # Errors
     /// As [`Self::write`].
-    pub async fn writable(&self) -> Result<usize, Error> {
+    pub async fn writable(&mut self) -> Result<usize, Error> {
+        if self.is_muted {
+            return Ok(usize::MAX);
+        }
+        if self.encoding.is_some() {
+            poll_fn(|cx| self.poll_unsent(false, cx)).await?;
+        }
         self.stream.writable().await.map_err(|error| error.with_sent(self.octets))
     }
 
@@ -52,16 +81,86 @@ impl BodyWriter {
     /// # Errors
     /// As [`Self::write`].
     pub fn try_write(&mut self, data: &[u8]) -> Result<usize, Error> {
+        if self.is_muted {
+            return Ok(data.len());
+        }
+        if self.encoding.is_some() {
+            return self.try_encode(data);
+        }
+        self.try_send(data)
+    }
+
+    fn try_send(&mut self, data: &[u8]) -> Result<usize, Error> {
         let sent = self.stream.try_write(data).map_err(|error| error.with_sent(self.octets))?;
         self.octets += sent as u64;
         Ok(sent)
     }
 
+    /// Encodes one step of `data`, if all that was made before can be sent, and sends what it can of that.
+    fn try_encode(&mut self, data: &[u8]) -> Result<usize, Error> {
+        let mut taken = 0;
+        if self.try_send_unsent()? {
+            self.step(data, &mut taken, false)?;
+            self.try_send_unsent()?;
+        }
+        Ok(taken)
+    }
+
+    /// Sends what there is room for of what the encoders made; true if that was all.
+    fn try_send_unsent(&mut self) -> Result<bool, Error> {
+        let Some(mut encoding) = self.encoding.take() else { return Ok(true) };
+        let tried = if encoding.unsent().is_empty() { Ok(0) } else { self.try_send(encoding.unsent()) };
+        encoding.note_sent(*tried.as_ref().unwrap_or(&0));
+        let is_all = encoding.unsent().is_empty();
+        self.encoding = Some(encoding);
+        tried.map(|_| is_all)
+    }
+
     async fn hand_on(&mut self, data: &[u8], end: bool) -> Result<(), Error> {
+        if self.is_muted {
+            return Ok(());
+        }
+        if self.encoding.is_some() {
+            let mut taken = 0;
+            return poll_fn(|cx| self.poll_encoded(data, &mut taken, end, cx)).await;
+        }
         let mut sent = 0;
         let outcome = self.stream.write(data, end, &mut sent).await;
         self.octets += sent as u64;
         outcome.map_err(|error| error.with_sent(self.octets))
+    }
+
+    fn poll_encoded(
+        &mut self,
+        data: &[u8],
+        taken: &mut usize,
+        end: bool,
+        cx: &mut Context<'_>,
+    ) -> Poll<Result<(), Error>> {
+        loop {
+            ready!(self.poll_unsent(end, cx))?;
+            if !self.step(data, taken, end)? {
+                return Poll::Ready(Ok(()));
+            }
+        }
+    }
+
+    /// Sends what the encoders made; once they have finished, that ends the message if it `ends` with content.
+    fn poll_unsent(&mut self, ends: bool, cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
+        let Some(encoding) = &mut self.encoding else { return Poll::Ready(Ok(())) };
+        let mut sent = 0;
+        let is_last = ends && encoding.is_finished();
+        if encoding.unsent().is_empty() && !is_last {
+            return Poll::Ready(Ok(()));
+        }
+        let polled = self.stream.poll_write(encoding.unsent(), is_last, &mut sent, cx);
+        encoding.note_sent(sent);
+        self.octets += sent as u64;
+        polled.map_err(|error| error.with_sent(self.octets))
+    }
+
+    fn step(&mut self, data: &[u8], taken: &mut usize, end: bool) -> Result<bool, Error> {
+        self.encoding.as_mut().map_or(Ok(false), |encoding| encoding.step(data, taken, end))
     }
 
     /// Whether the peer's message is whole already, or its stream gone: then nobody waits for the rest of this one, and a client
@@ -91,7 +190,15 @@ impl BodyWriter {
     ///
     /// # Errors
     /// As [`Self::write`], and when a field may not stand in trailers.
-    pub async fn finish_with(self, trailers: &FieldSection) -> Result<Sent, Error> {
+    pub async fn finish_with(mut self, trailers: &FieldSection) -> Result<Sent, Error> {
+        if self.is_muted {
+            return Ok(Sent::whole());
+        }
+        if self.encoding.is_some() {
+            poll_fn(|cx| self.poll_unsent(false, cx)).await?;
+            self.step(&[], &mut 0, true)?;
+            poll_fn(|cx| self.poll_unsent(false, cx)).await?;
+        }
         let sent = self.stream.write_trailers(trailers);
         sent.map_err(|error| error.with_sent(self.octets))?;
         Ok(Sent::whole())

@@ -37,6 +37,7 @@ async fn calls_that_are_given_up_hold_nobody_up() {
         speaks: alula_net::Speaks::HTTP2,
         http1: Default::default(),
         ledger: Arc::new(Ledger::new(&Limits::default())),
+        content_max: 1 << 20,
         config: Config::default(),
         observer: None,
         at_end: None,
@@ -97,6 +98,7 @@ async fn answer_all(listener: TcpListener) {
         http1: Default::default(),
         config: Config::default(),
         ledger: Arc::new(Ledger::new(&Limits::default())),
+        content_max: 1 << 20,
     };
     let conn = accept.open(socket).await.unwrap();
     let (mut incoming, mut cancelled) = (Requests::default(), Vec::new());

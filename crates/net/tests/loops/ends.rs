@@ -19,6 +19,7 @@ pub(crate) fn connect(speaks: Speaks) -> Connect {
         speaks,
         http1: Default::default(),
         ledger: ledger(),
+        content_max: 1 << 20,
         config: Config::default(),
         observer: None,
         at_end: None,
@@ -35,6 +36,7 @@ pub(crate) fn accept(speaks: Speaks) -> Accept {
         http1: Default::default(),
         config: Config::default(),
         ledger: ledger(),
+        content_max: 1 << 20,
     }
 }
 

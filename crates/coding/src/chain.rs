@@ -1,0 +1,178 @@
+//! The codings of one message, the last one first, as a decoder of its content.
+
+use std::sync::Arc;
+
+use alula_net::{Cause, Decoder, Error, Phase, Retry};
+
+use crate::{budget, codings::Codings, pool::DecoderPool, stage::Stage};
+
+/// Octets decoded at once: what deflate can look back on, and a quarter of what a socket gives.
+const STEP_OCTETS: usize = 32 * 1024;
+
+/// Decodes what comes by one coding, or two.
+pub(crate) struct Chain {
+    pub(crate) codings: Codings,
+    /// What came, and how much of it was taken.
+    coded: Vec<u8>,
+    at: usize,
+    first: Option<Stage>,
+    second: Option<Second>,
+    octets_max: u64,
+    failed: Option<Error>,
+    /// What was made of it, and how much of that was taken.
+    content: Vec<u8>,
+    taken: usize,
+    pool: Option<Arc<DecoderPool>>,
+}
+
+/// The coding that was applied first, and what the other one has left for it.
+struct Second {
+    stage: Stage,
+    between: Vec<u8>,
+    at: usize,
+}
+
+impl Chain {
+    pub(crate) fn new(codings: Codings) -> Self {
+        let (first, second) = match codings {
+            Codings::Known(last, first) => (Some(last), first),
+            _ => (None, None),
+        };
+        Self {
+            codings,
+            coded: Vec::new(),
+            at: 0,
+            first: first.map(|coding| Stage::new(coding.coder())),
+            second: second.map(|coding| Second::new(Stage::new(coding.coder()))),
+            octets_max: u64::MAX,
+            failed: None,
+            content: Vec::new(),
+            taken: 0,
+            pool: None,
+        }
+    }
+
+    /// Begins with a message.
+    pub(crate) fn begin(&mut self, pool: Arc<DecoderPool>, octets_max: u64) {
+        (self.pool, self.octets_max) = (Some(pool), octets_max);
+    }
+
+    /// Makes it ready for the next message; false when it is not worth keeping.
+    fn reset(&mut self) -> bool {
+        (self.at, self.failed) = (0, None);
+        self.forget_content();
+        let first = self.first.as_mut().is_none_or(Stage::reset);
+        let second = self.second.as_mut().is_none_or(Second::reset);
+        first && second
+    }
+
+    fn forget_content(&mut self) {
+        self.content.clear();
+        self.taken = 0;
+    }
+
+    /// Decodes until there is content, or everything was taken.
+    fn advance(&mut self, content: &mut Vec<u8>) -> Result<(), Cause> {
+        let first = self.first.as_mut().ok_or(Cause::Coding("it has more than two codings"))?;
+        loop {
+            let coded = self.coded.get(self.at..).unwrap_or_default();
+            let stepped = match &mut self.second {
+                None => first.step(coded, content).map(|taken| (taken, content.len())),
+                Some(second) => second.step(first, coded, content),
+            };
+            let (taken, made) = stepped.map_err(Cause::Coding)?;
+            self.at += taken;
+            let octets = self.second.as_ref().map_or(first.made, |second| second.stage.made);
+            budget::check(first.taken, first.made, octets, self.octets_max)?;
+            if !content.is_empty() || (taken == 0 && made == 0) {
+                return Ok(());
+            }
+        }
+    }
+
+    fn is_whole(&self) -> bool {
+        let first = self.first.as_ref().is_none_or(Stage::is_whole);
+        first && self.second.as_ref().is_none_or(|second| second.stage.is_whole())
+    }
+
+    fn fail(&mut self, cause: Cause, retry: Retry) -> Error {
+        self.failed.insert(Error::new(Phase::Content, cause, retry)).clone()
+    }
+}
+
+impl Second {
+    fn new(stage: Stage) -> Self {
+        Self { stage, between: Vec::with_capacity(STEP_OCTETS), at: 0 }
+    }
+
+    fn reset(&mut self) -> bool {
+        self.between.clear();
+        self.at = 0;
+        self.stage.reset()
+    }
+
+    /// One step of both; gives the octets that the first took, and those that either made.
+    fn step(
+        &mut self,
+        first: &mut Stage,
+        coded: &[u8],
+        content: &mut Vec<u8>,
+    ) -> Result<(usize, usize), &'static str> {
+        let mut taken = 0;
+        if self.at == self.between.len() {
+            self.between.clear();
+            self.at = 0;
+            taken = first.step(coded, &mut self.between)?;
+        }
+        let moved = self.stage.step(&self.between[self.at..], content)?;
+        self.at += moved;
+        Ok((taken, moved + content.len()))
+    }
+}
+
+impl Decoder for Chain {
+    fn refill(&mut self) -> &mut Vec<u8> {
+        self.at = 0;
+        &mut self.coded
+    }
+
+    fn decode(&mut self, is_over: bool) -> Result<bool, Error> {
+        if let Some(error) = &self.failed {
+            return Err(error.clone());
+        }
+        self.forget_content();
+        if self.coded.is_empty() && self.first.as_ref().is_none_or(|first| first.taken == 0) {
+            return Ok(false);
+        }
+        let mut content = std::mem::take(&mut self.content);
+        content.reserve_exact(STEP_OCTETS);
+        let advanced = self.advance(&mut content);
+        self.content = content;
+        if let Err(cause) = advanced {
+            self.forget_content();
+            return Err(self.fail(cause, Retry::Pointless));
+        }
+        if self.content.is_empty() && is_over && !self.is_whole() {
+            return Err(self.fail(Cause::Coding("it ends before it is whole"), Retry::IfIdempotent));
+        }
+        Ok(!self.content.is_empty())
+    }
+
+    fn unread(&self) -> &[u8] {
+        &self.content[self.taken..]
+    }
+
+    fn take(&mut self, octets: usize) -> &[u8] {
+        let from = self.taken;
+        self.taken += octets;
+        &self.content[from..self.taken]
+    }
+
+    fn give_back(mut self: Box<Self>) -> Vec<u8> {
+        let coded = std::mem::take(&mut self.coded);
+        if let (true, Some(pool)) = (self.reset(), self.pool.take()) {
+            pool.keep(self);
+        }
+        coded
+    }
+}

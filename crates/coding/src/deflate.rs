@@ -1,0 +1,75 @@
+//! The coding `deflate`: by the book zlib (RFC 9110 §8.4.1.2), by some servers deflate without it.
+
+use flate2::{Decompress, FlushDecompress, Status};
+
+use crate::stage::Coder;
+
+/// The method in the first octet of zlib (RFC 1950 §2.2). Deflate without zlib cannot begin so: it would be a stored block whose
+/// padding is not zero, which nobody makes.
+const ZLIB_METHOD: u8 = 8;
+
+pub(crate) struct Deflate {
+    inflate: Inflate,
+    place: Place,
+}
+
+#[derive(Clone, Copy, Eq, PartialEq)]
+enum Place {
+    Start,
+    Within,
+    /// What comes now is dropped.
+    End,
+}
+
+/// Deflate (RFC 1951), with or without zlib around it.
+pub(crate) struct Inflate(Decompress);
+
+impl Deflate {
+    pub(crate) fn new() -> Self {
+        Self { inflate: Inflate::new(), place: Place::Start }
+    }
+}
+
+impl Coder for Deflate {
+    fn step(&mut self, input: &[u8], out: &mut Vec<u8>) -> Result<usize, &'static str> {
+        if self.place == Place::End {
+            return Ok(input.len());
+        }
+        if let (Place::Start, Some(first)) = (self.place, input.first()) {
+            self.inflate.reset(first & 0x0f == ZLIB_METHOD);
+            self.place = Place::Within;
+        }
+        let (taken, ended) = self.inflate.step(input, out)?;
+        if ended {
+            self.place = Place::End;
+        }
+        Ok(taken)
+    }
+
+    fn is_whole(&self) -> bool {
+        self.place == Place::End
+    }
+
+    fn reset(&mut self) -> bool {
+        self.place = Place::Start;
+        true
+    }
+}
+
+impl Inflate {
+    pub(crate) fn new() -> Self {
+        Self(Decompress::new(false))
+    }
+
+    pub(crate) fn reset(&mut self, is_zlib: bool) {
+        self.0.reset(is_zlib);
+    }
+
+    /// The octets taken, and whether the last block has ended.
+    pub(crate) fn step(&mut self, input: &[u8], out: &mut Vec<u8>) -> Result<(usize, bool), &'static str> {
+        let before = self.0.total_in();
+        let status = self.0.decompress_vec(input, out, FlushDecompress::None);
+        let status = status.map_err(|_| "it is not deflate (RFC 1951)")?;
+        Ok(((self.0.total_in() - before) as usize, status == Status::StreamEnd))
+    }
+}

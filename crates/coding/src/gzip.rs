@@ -1,0 +1,121 @@
+//! The coding `gzip` (RFC 1952): members, one after the other.
+//!
+//! Inflating and checking are a library's; the frame is ours, since the library makes a decoder anew for each member, and we
+//! want to use its memory again.
+
+use flate2::Crc;
+
+use crate::{deflate::Inflate, gzip_header::Header, stage::Coder};
+
+const MAGIC: [u8; 2] = [0x1f, 0x8b];
+
+pub(crate) struct Gzip {
+    header: Header,
+    inflate: Inflate,
+    /// Of what the member holds.
+    crc: Crc,
+    place: Place,
+}
+
+#[derive(Clone, Copy)]
+enum Place {
+    Header,
+    Content,
+    /// The check and the length of the content, as far as they came.
+    Trailer([u8; 8], usize),
+    /// After a member; there may be another.
+    Between,
+    /// The same, when the first octet of another has come.
+    Perhaps,
+    /// Something else came, as zlib and browsers find it: it is dropped.
+    End,
+}
+
+impl Gzip {
+    pub(crate) fn new() -> Self {
+        Self { header: Header::default(), inflate: Inflate::new(), crc: Crc::new(), place: Place::Header }
+    }
+
+    fn content(&mut self, input: &[u8], out: &mut Vec<u8>) -> Result<usize, &'static str> {
+        let before = out.len();
+        let (taken, ended) = self.inflate.step(input, out)?;
+        self.crc.update(&out[before..]);
+        if ended {
+            self.place = Place::Trailer([0; 8], 0);
+        }
+        Ok(taken)
+    }
+
+    /// Takes one octet of what is around the content.
+    fn take(&mut self, octet: u8) -> Result<(), &'static str> {
+        self.place = match self.place {
+            Place::Header if self.header.take(octet)? => self.begin(),
+            Place::Trailer(mut trailer, at) => {
+                trailer[at] = octet;
+                if at + 1 == trailer.len() { self.check(trailer)? } else { Place::Trailer(trailer, at + 1) }
+            }
+            Place::Between if octet == MAGIC[0] => Place::Perhaps,
+            Place::Perhaps if octet == MAGIC[1] => {
+                self.header.reset();
+                for octet in MAGIC {
+                    self.header.take(octet)?;
+                }
+                Place::Header
+            }
+            Place::Between | Place::Perhaps => Place::End,
+            place => place,
+        };
+        Ok(())
+    }
+
+    /// Begins with the content of a member.
+    fn begin(&mut self) -> Place {
+        self.inflate.reset(false);
+        self.crc.reset();
+        Place::Content
+    }
+
+    /// Compares the content of a member with its trailer (RFC 1952 §2.3.1).
+    fn check(&self, trailer: [u8; 8]) -> Result<Place, &'static str> {
+        let said = u64::from_le_bytes(trailer);
+        let is = u64::from(self.crc.sum()) | u64::from(self.crc.amount()) << 32;
+        if said == is {
+            Ok(Place::Between)
+        } else {
+            Err("the check of gzip does not fit the content (RFC 1952 §2.3.1)")
+        }
+    }
+}
+
+impl Coder for Gzip {
+    fn step(&mut self, input: &[u8], out: &mut Vec<u8>) -> Result<usize, &'static str> {
+        let mut at = 0;
+        loop {
+            match (self.place, input.get(at)) {
+                (Place::Content, _) => {
+                    let taken = self.content(&input[at..], out)?;
+                    at += taken;
+                    if matches!(self.place, Place::Content) {
+                        return Ok(at);
+                    }
+                }
+                (Place::End, _) => return Ok(input.len()),
+                (_, Some(octet)) => {
+                    self.take(*octet)?;
+                    at += 1;
+                }
+                (_, None) => return Ok(at),
+            }
+        }
+    }
+
+    fn is_whole(&self) -> bool {
+        matches!(self.place, Place::Between | Place::Perhaps | Place::End)
+    }
+
+    fn reset(&mut self) -> bool {
+        self.header.reset();
+        self.place = Place::Header;
+        true
+    }
+}

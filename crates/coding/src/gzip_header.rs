@@ -1,0 +1,105 @@
+//! The header of a member of gzip (RFC 1952 §2.3), octet by octet; nothing of it is kept.
+
+use flate2::Crc;
+
+const CRC: u8 = 2;
+const EXTRA: u8 = 4;
+const NAME: u8 = 8;
+const COMMENT: u8 = 16;
+const RESERVED: u8 = 0xe0;
+
+/// How far a header was read.
+#[derive(Default)]
+pub(crate) struct Header {
+    place: Place,
+    /// The parts that are still to come.
+    flags: u8,
+    crc: Crc,
+}
+
+#[derive(Clone, Copy)]
+enum Place {
+    /// The octets that each header has.
+    Fixed(u8),
+    ExtraLength,
+    ExtraLengthHigh(u8),
+    Extra(u16),
+    Text(u8),
+    Crc,
+    CrcHigh(u8),
+}
+
+impl Default for Place {
+    fn default() -> Self {
+        Self::Fixed(0)
+    }
+}
+
+/// Returns the octets of the header that these begin with, or `None` while it is not whole.
+///
+/// # Errors
+/// It is none.
+#[cfg(feature = "fuzzing")]
+pub fn octets_of(octets: &[u8]) -> Result<Option<usize>, &'static str> {
+    let mut header = Header::default();
+    for (before, octet) in octets.iter().enumerate() {
+        if header.take(*octet)? {
+            return Ok(Some(before + 1));
+        }
+    }
+    Ok(None)
+}
+
+impl Header {
+    /// Makes it ready for another header.
+    pub(crate) fn reset(&mut self) {
+        (self.place, self.flags) = (Place::default(), 0);
+        self.crc.reset();
+    }
+
+    /// Takes one octet; true once the header is whole.
+    pub(crate) fn take(&mut self, octet: u8) -> Result<bool, &'static str> {
+        let next = match self.place {
+            Place::Fixed(at) => self.fixed(at, octet)?,
+            Place::ExtraLength => Some(Place::ExtraLengthHigh(octet)),
+            Place::ExtraLengthHigh(low) => self.extra(u16::from_le_bytes([low, octet])),
+            Place::Extra(left) => self.extra(left - 1),
+            Place::Text(_) if octet != 0 => Some(self.place),
+            Place::Text(flag) => self.after(flag),
+            Place::Crc => Some(Place::CrcHigh(octet)),
+            Place::CrcHigh(low) if u16::from_le_bytes([low, octet]) == self.crc.sum() as u16 => None,
+            Place::CrcHigh(_) => return Err("the header of gzip is damaged (RFC 1952 §2.3.1)"),
+        };
+        if !matches!(self.place, Place::Crc) {
+            self.crc.update(&[octet]);
+        }
+        self.place = next.unwrap_or_default();
+        Ok(next.is_none())
+    }
+
+    fn fixed(&mut self, at: u8, octet: u8) -> Result<Option<Place>, &'static str> {
+        match (at, octet) {
+            (0, 0x1f) | (1, 0x8b) | (2, 8) | (4..=8, _) => {}
+            (3, flags) if flags & RESERVED == 0 => self.flags = flags,
+            (9, _) => return Ok(self.after(0)),
+            _ => return Err("it is not gzip (RFC 1952 §2.3.1)"),
+        }
+        Ok(Some(Place::Fixed(at + 1)))
+    }
+
+    fn extra(&mut self, left: u16) -> Option<Place> {
+        if left > 0 { Some(Place::Extra(left)) } else { self.after(EXTRA) }
+    }
+
+    /// What comes after this part.
+    fn after(&mut self, part: u8) -> Option<Place> {
+        self.flags &= !part;
+        match self.flags {
+            flags if flags & EXTRA != 0 => Some(Place::ExtraLength),
+            flags if flags & NAME != 0 => Some(Place::Text(NAME)),
+            flags if flags & COMMENT != 0 => Some(Place::Text(COMMENT)),
+            flags if flags & CRC != 0 => Some(Place::Crc),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! One coding being undone.
+
+/// Undoes a coding, step by step.
+pub(crate) trait Coder: Send + Sync {
+    /// Decodes from the front of `input` into the capacity that `out` has left; gives the octets taken. What comes out may be
+    /// kept back only for want of room.
+    ///
+    /// # Errors
+    /// The octets are not in this coding; the text says why.
+    fn step(&mut self, input: &[u8], out: &mut Vec<u8>) -> Result<usize, &'static str>;
+
+    /// Whether what was taken so far may end there.
+    fn is_whole(&self) -> bool;
+
+    /// Makes it ready for the next message; false when it is not worth keeping.
+    fn reset(&mut self) -> bool;
+}
+
+/// A coder, and what it was given.
+pub(crate) struct Stage {
+    coder: Box<dyn Coder>,
+    /// The octets it took.
+    pub(crate) taken: u64,
+    /// The octets it made.
+    pub(crate) made: u64,
+    /// It may hold more than there was room for.
+    may_hold: bool,
+}
+
+impl Stage {
+    pub(crate) fn new(coder: Box<dyn Coder>) -> Self {
+        Self { coder, taken: 0, made: 0, may_hold: false }
+    }
+
+    /// As [`Coder::step`].
+    pub(crate) fn step(&mut self, input: &[u8], out: &mut Vec<u8>) -> Result<usize, &'static str> {
+        if input.is_empty() && !self.may_hold {
+            return Ok(0);
+        }
+        let before = out.len();
+        let taken = self.coder.step(input, out)?;
+        self.may_hold = out.len() == out.capacity();
+        self.taken += taken as u64;
+        self.made += (out.len() - before) as u64;
+        Ok(taken)
+    }
+
+    /// Whether nothing is missing; no octets at all are well in any coding.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.taken == 0 || self.coder.is_whole()
+    }
+
+    pub(crate) fn reset(&mut self) -> bool {
+        (self.taken, self.made, self.may_hold) = (0, 0, false);
+        self.coder.reset()
+    }
+}

@@ -1,0 +1,74 @@
+//! Requests that are let go of unanswered: the right to answer goes back to whoever runs their handlers.
+//!
+//! A handler that ends with an error has as a rule dropped its exchange by then. The slot of the stream keeps the right to answer
+//! until the task of the connection takes it, which answers with the result of the handler. No request pays for this but one that
+//! is let go of.
+
+use std::sync::{Arc, atomic::Ordering};
+
+use crate::{
+    conn::Conn,
+    owner::StreamName,
+    slot::{LeftNote, Sides, SlotKey},
+    stream::Stream,
+};
+
+/// The right to answer a request whose handler let go of it.
+pub struct Left {
+    /// The stream that is to be answered on.
+    pub stream: Stream,
+    /// The facts that were noted of its request.
+    pub note: LeftNote,
+}
+
+impl Stream {
+    /// Leaves the sending direction, on which nothing was sent, to whoever [reclaims](Conn::reclaim) it: the task of the connection
+    /// is woken. Nobody is to be answered on a stream that is gone.
+    #[cold]
+    pub fn leave(self, note: LeftNote) {
+        if self.conn().note_left(self.at(), note) {
+            self.forget(Sides::WRITE);
+        }
+    }
+}
+
+impl Conn {
+    fn note_left(&self, at: SlotKey, note: LeftNote) -> bool {
+        let mut shared = self.lock();
+        let Some(slot) = shared.slot(at).filter(|slot| slot.failed.is_none()) else { return false };
+        slot.left = Some(note);
+        self.has_left.store(true, Ordering::SeqCst);
+        shared.wake_task();
+        self.unlock_and_wake(shared);
+        true
+    }
+
+    /// Whether a request may have been let go of unanswered: one look at an atomic, without the lock.
+    #[inline]
+    pub fn has_left(&self) -> bool {
+        self.has_left.load(Ordering::Relaxed)
+    }
+
+    /// The streams that were let go of unanswered.
+    #[cold]
+    pub fn left(&self) -> Vec<StreamName> {
+        let shared = self.lock();
+        let left = shared.slots.iter().enumerate().filter(|(_, slot)| slot.left.is_some());
+        let names: Vec<_> = left
+            .map(|(index, slot)| {
+                StreamName::new(SlotKey { index: index as u32, generation: slot.generation })
+            })
+            .collect();
+        self.has_left.store(!names.is_empty(), Ordering::SeqCst);
+        names
+    }
+
+    /// The right to answer a request, if its handler let go of it.
+    #[cold]
+    pub fn reclaim(self: &Arc<Self>, name: StreamName) -> Option<Left> {
+        let mut shared = self.lock();
+        let note = shared.slot(name.at())?.left.take()?;
+        drop(shared);
+        Some(Left { stream: Stream::new(self.clone(), name.at(), Sides::WRITE), note })
+    }
+}

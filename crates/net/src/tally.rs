@@ -1,0 +1,20 @@
+//! How an exchange of a server went.
+
+use std::time::Duration;
+
+use alula_fields::Status;
+
+use crate::error::Error;
+
+/// How far an exchange of a server came.
+#[derive(Clone, Debug, Default)]
+pub struct Tally {
+    /// The status of the final head, and the time from the opening of the connection until it was sent.
+    pub answered: Option<(Status, Duration)>,
+    /// The octets of the request's content that came.
+    pub received: u64,
+    /// The octets of the answer's content that were sent.
+    pub sent: u64,
+    /// How the stream failed, if it did.
+    pub failure: Option<Error>,
+}

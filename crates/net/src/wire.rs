@@ -1,0 +1,155 @@
+//! One direction of a pipe in memory: into which pieces it cuts what is written, and where it breaks.
+
+/// The octets that a direction holds unless set: as much as a socket on loopback takes at least.
+const CAPACITY: usize = 64 * 1024;
+
+/// The longest of random pieces, in octets: short enough to cut each head and each frame.
+const RANDOM_PIECE_MAX: u64 = 64;
+
+/// One direction of a connection in memory. The default carries what is written whole, holds up to 64 KiB of it, and never
+/// breaks.
+///
+/// ```
+/// use alula::testing::Wire;
+///
+/// let wire = Wire::new().pieces_of(1).reset_after(100);
+/// ```
+#[derive(Clone, Debug)]
+pub struct Wire {
+    pieces: Pieces,
+    breaks: Option<Break>,
+    capacity: usize,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Pieces {
+    Whole,
+    Of(usize),
+    /// The state of the generator, and the octets that are left of the piece.
+    Random(u64, usize),
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Break {
+    after: u64,
+    by: Fault,
+}
+
+/// The way in which a direction breaks.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Fault {
+    Reset,
+    End,
+    Silence,
+}
+
+/// What a reader may have next.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Next {
+    /// At most so many octets; never 0.
+    Octets(usize),
+    Fault(Fault),
+}
+
+impl Default for Wire {
+    fn default() -> Self {
+        Self { pieces: Pieces::Whole, breaks: None, capacity: CAPACITY }
+    }
+}
+
+impl Wire {
+    /// Returns a direction that carries all octets as they are written.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Delivers at most so many octets with each read; 0 counts as 1.
+    #[must_use]
+    pub fn pieces_of(mut self, octets: usize) -> Self {
+        self.pieces = Pieces::Of(octets.max(1));
+        self
+    }
+
+    /// Delivers pieces of 1 to 64 octets, the same ones for the same seed.
+    #[must_use]
+    pub fn random_pieces(mut self, seed: u64) -> Self {
+        // The state must not be zero, and near seeds are not to begin alike.
+        self.pieces = Pieces::Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1, 0);
+        self
+    }
+
+    /// Resets the connection, both directions of it, once so many octets were read: reading and writing fail with
+    /// `ConnectionReset` from then on.
+    #[must_use]
+    pub fn reset_after(self, octets: u64) -> Self {
+        self.breaks(octets, Fault::Reset)
+    }
+
+    /// Ends this direction once so many octets were read, as if the writer had closed its side; what it writes more is lost.
+    #[must_use]
+    pub fn end_after(self, octets: u64) -> Self {
+        self.breaks(octets, Fault::End)
+    }
+
+    /// Delivers nothing more once so many octets were read, nor an end: the peer seems to have gone away without a word.
+    #[must_use]
+    pub fn silent_after(self, octets: u64) -> Self {
+        self.breaks(octets, Fault::Silence)
+    }
+
+    /// Holds at most so many octets that were written and not read; a writer waits for room. Default 64 KiB; 0 counts as 1.
+    #[must_use]
+    pub fn capacity(mut self, octets: usize) -> Self {
+        self.capacity = octets.max(1);
+        self
+    }
+
+    fn breaks(mut self, after: u64, by: Fault) -> Self {
+        self.breaks = Some(Break { after, by });
+        self
+    }
+
+    /// Returns how many octets more there is room for, if so many are held.
+    pub(crate) fn room(&self, held: usize) -> usize {
+        self.capacity.saturating_sub(held)
+    }
+
+    /// Returns what a reader may have that has read so many octets.
+    pub(crate) fn next(&mut self, read: u64) -> Next {
+        let left = match self.breaks {
+            Some(Break { after, by }) if after <= read => return Next::Fault(by),
+            Some(Break { after, .. }) => usize::try_from(after - read).unwrap_or(usize::MAX),
+            None => usize::MAX,
+        };
+        Next::Octets(left.min(self.piece()))
+    }
+
+    fn piece(&mut self) -> usize {
+        match &mut self.pieces {
+            Pieces::Whole => usize::MAX,
+            Pieces::Of(octets) => *octets,
+            Pieces::Random(state, left) => {
+                if *left == 0 {
+                    *left = random_piece(state);
+                }
+                *left
+            }
+        }
+    }
+
+    /// Notes that so many octets were read of what [`next`](Self::next) has allowed.
+    pub(crate) fn was_read(&mut self, octets: usize) {
+        if let Pieces::Random(_, left) = &mut self.pieces {
+            *left = left.saturating_sub(octets);
+        }
+    }
+}
+
+/// The length of the next piece, by a xorshift* generator.
+fn random_piece(state: &mut u64) -> usize {
+    *state ^= *state >> 12;
+    *state ^= *state << 25;
+    *state ^= *state >> 27;
+    (1 + (state.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 32) % RANDOM_PIECE_MAX) as usize
+}
