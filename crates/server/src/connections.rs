@@ -12,6 +12,7 @@ mod weighing;
 use std::{
     collections::VecDeque,
     net::SocketAddr,
+    ops::ControlFlow,
     sync::{Arc, Mutex, MutexGuard, PoisonError, atomic::Ordering::Relaxed},
     time::Duration,
 };
@@ -81,7 +82,39 @@ impl Connections {
     /// Enters a newcomer. If there are too many handshakes in progress then, one of them is asked to leave.
     pub(crate) fn enter(self: &Arc<Self>, peer: SocketAddr) -> Registration {
         let entry = Arc::new(Entry::new(peer, self.epoch));
+        self.insert(entry.clone(), self.table());
+        Registration::new(self.clone(), entry)
+    }
+
+    /// Enters a newcomer once there is room for it, as [`room_for_one`](Self::room_for_one) makes it; `None` if connections are asked
+    /// to stop before. There may be several at once.
+    ///
+    /// Dropping the future before it is ready loses nothing.
+    pub(crate) async fn enter_when_room(self: &Arc<Self>, peer: SocketAddr) -> Option<Registration> {
+        loop {
+            if let ControlFlow::Break(entered) = self.try_enter(peer) {
+                return entered;
+            }
+            let _ = tokio::time::timeout(ASK_AGAIN_AFTER, self.room.notified()).await;
+        }
+    }
+
+    /// Enters a newcomer if there is room, else asks an idle connection to make it.
+    fn try_enter(self: &Arc<Self>, peer: SocketAddr) -> ControlFlow<Option<Registration>> {
         let mut table = self.table();
+        if table.has_stopped {
+            return ControlFlow::Break(None);
+        }
+        if table.rows.len() >= self.connections_max {
+            table.evict_idle();
+            return ControlFlow::Continue(());
+        }
+        let entry = Arc::new(Entry::new(peer, self.epoch));
+        self.insert(entry.clone(), table);
+        ControlFlow::Break(Some(Registration::new(self.clone(), entry)))
+    }
+
+    fn insert(&self, entry: Arc<Entry>, mut table: MutexGuard<'_, Table>) {
         entry.index.store(table.rows.len(), Relaxed);
         table.rows.push(Row { entry: entry.clone(), is_handshake: true });
         table.handshakes += 1;
@@ -91,8 +124,6 @@ impl Connections {
         if table.handshakes > self.handshakes_max {
             table.evict_handshake();
         }
-        drop(table);
-        Registration::new(self.clone(), entry)
     }
 
     /// Ready when there is room for one more connection; the longest idle ones of the heaviest prefix make room for it. Waits
@@ -128,10 +159,14 @@ impl Connections {
         table.rows.iter().for_each(|row| row.entry.ask_to_stop());
     }
 
-    /// Waits until every connection has left. Nobody else waits for room then.
+    pub(crate) fn has_stopped(&self) -> bool {
+        self.table().has_stopped
+    }
+
+    /// Waits until every connection has left. It looks again after a moment: others that wait may have been told in its place.
     pub(crate) async fn all_left(&self) {
         while !self.table().rows.is_empty() {
-            self.room.notified().await;
+            let _ = tokio::time::timeout(ASK_AGAIN_AFTER, self.room.notified()).await;
         }
     }
 

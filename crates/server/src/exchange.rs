@@ -1,8 +1,13 @@
 //! One request and the right to answer it.
 
-use std::net::SocketAddr;
+use std::{
+    any::Any,
+    marker::PhantomData,
+    net::{IpAddr, SocketAddr},
+    sync::Arc,
+};
 
-use alula_fields::{FieldSection, Head, KnownName, Reservation, Status};
+use alula_fields::{Captures, FieldError, FieldSection, Head, IntoName, KnownName, Reservation, Status};
 #[cfg(feature = "tls")]
 use alula_net::TlsFacts;
 use alula_net::{Body, Error, Incoming, Stream, Version};
@@ -15,11 +20,14 @@ use crate::{
 
 /// A request with the right to answer it, owned and `Send`.
 ///
-/// Dropping it unanswered answers 500.
-pub struct Exchange {
-    request: Request,
+/// A handler that drops it unanswered says by its result what the answer is: its error [becomes](crate::IntoAnswer) the answer.
+/// Dropped elsewhere, after its handler has ended, it is answered with 500.
+///
+/// `S` is the [state](Self::state) of the router that handed it out.
+pub struct Exchange<S = ()> {
     body: Body,
     responder: Responder,
+    state: PhantomData<fn() -> S>,
 }
 
 impl Exchange {
@@ -27,20 +35,77 @@ impl Exchange {
     pub(crate) fn new(incoming: Incoming, scheme: SchemeSource, span: RequestSpan) -> Self {
         let Incoming { stream, head, ended, .. } = incoming;
         let (receive, send) = stream.split();
-        let request = Request { head, version: send.version(), scheme };
-        let responder = Responder::new(send, &request, span);
-        Self { request, body: receive.into_body(ended), responder }
+        let request = Request::new(head, send.version(), scheme);
+        let responder = Responder::new(send, request, span);
+        Self { body: receive.into_body(ended), responder, state: PhantomData }
     }
 
+    /// Notes the route that it is handed to, and the captures of its path.
+    #[inline]
+    pub(crate) fn route_to(&mut self, entry: u32, captures: Captures) {
+        self.responder.request_mut().route_to(entry, captures);
+    }
+}
+
+impl<S> Exchange<S> {
+    /// Notes the layer that gets it.
+    #[inline]
+    pub(crate) fn stand_in(&mut self, layer: usize) {
+        // A route has no more layers than that.
+        self.responder.request_mut().layer = layer as u8;
+    }
+
+    pub(crate) fn layer(&self) -> usize {
+        self.request().layer.into()
+    }
+
+    pub(crate) fn entry(&self) -> u32 {
+        self.request().entry.into()
+    }
+
+    /// Notes that its route has filters.
+    pub(crate) fn filter(&mut self) {
+        self.responder.request_mut().is_filtered = true;
+    }
+
+    /// Keeps fields for the answer, whoever gives it.
+    pub(crate) fn keep_answer_headers(&self, headers: Box<Head>) {
+        self.responder.keep_answer_headers(headers);
+    }
+
+    /// The program that runs on its connection.
+    pub(crate) fn any_app(&self) -> Option<&Arc<dyn Any + Send + Sync>> {
+        self.responder.app()
+    }
+
+    /// The same exchange for a handler that asks for the state of its router.
+    #[inline]
+    pub(crate) fn for_state<T>(self) -> Exchange<T> {
+        Exchange { body: self.body, responder: self.responder, state: PhantomData }
+    }
+}
+
+impl<S> Exchange<S> {
     /// The request.
     pub fn request(&self) -> &Request {
-        &self.request
+        self.responder.request()
+    }
+
+    /// The request, for layers that change its fields.
+    pub fn request_mut(&mut self) -> &mut Request {
+        self.responder.request_mut()
     }
 
     /// The peer's address.
     #[doc(alias = "remote_addr")]
     pub fn peer(&self) -> SocketAddr {
         self.responder.peer()
+    }
+
+    /// The address of the client: the peer's, or what trusted proxies say it is, where the server
+    /// [asks them](crate::ServerBuilder::client_address_from). IPv4 addresses come as such, never mapped into IPv6.
+    pub fn client_address(&self) -> IpAddr {
+        self.request().client().unwrap_or_else(|| self.peer().ip().to_canonical())
     }
 
     /// What TLS has agreed on with the peer; none in clear text. Allocates.
@@ -76,29 +141,68 @@ impl Exchange {
         self.responder.interim(status)
     }
 
+    /// Sends an interim response (1xx, RFC 9110 §15.2) with these fields, such as `link` in 103 (RFC 8297), which names what the
+    /// client will need before the answer is ready. Allocates nothing once warm.
+    ///
+    /// # Errors
+    /// As [`Responder::interim_with`].
+    ///
+    /// ```
+    /// # fn example(exchange: alula::Exchange) -> Result<(), alula::Error> {
+    /// use alula::{FieldSection, Status};
+    ///
+    /// let hints = FieldSection::from_pairs([("link", "</style.css>; rel=preload; as=style")])?;
+    /// exchange.interim_with(Status::EARLY_HINTS, &hints)?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn interim_with(&self, status: Status, headers: &FieldSection) -> Result<(), Error> {
+        self.responder.interim_with(status, headers)
+    }
+
     /// Begins the answer. What was not read of the request's content is given up when the answer has been sent.
     pub fn respond(self, status: Status) -> Reply {
-        let Self { request, body, responder } = self;
-        responder.respond_to(request, body, status)
+        self.responder.respond_to(self.body, status)
     }
 
     /// Request, content and the right to answer apart, to receive and send at once.
-    pub fn split(self) -> (Request, Body, Responder) {
-        (self.request, self.body, self.responder)
+    pub fn split(mut self) -> (Request, Body, Responder) {
+        (self.responder.take_request(), self.body, self.responder)
     }
 }
 
 /// The head of a request.
 pub struct Request {
-    head: Box<Head>,
+    /// There until it is given back.
+    head: Option<Box<Head>>,
+    /// The route that it was handed to, by number.
+    entry: u16,
     version: Version,
     scheme: SchemeSource,
+    /// The layer of the route that has it.
+    layer: u8,
+    /// The method is HEAD, whose answer has no content (RFC 9110 §9.3.2); `head` is another (RFC 9110 §9.1).
+    is_head: bool,
+    /// Its route has filters, which see it when it is answered.
+    is_filtered: bool,
 }
 
 impl Request {
+    #[inline]
+    fn new(head: Box<Head>, version: Version, scheme: SchemeSource) -> Self {
+        let is_head = head.method() == Some("HEAD");
+        Self { head: Some(head), entry: 0, version, scheme, layer: 0, is_head, is_filtered: false }
+    }
+
+    /// Whether the method is HEAD; known also when the head of the request is gone.
+    #[inline]
+    pub(crate) const fn is_head(&self) -> bool {
+        self.is_head
+    }
+
     /// The method, as it was spelled (RFC 9110 §9).
     pub fn method(&self) -> &str {
-        self.head.method().unwrap_or_default()
+        self.head().method().unwrap_or_default()
     }
 
     /// The version of HTTP it came by.
@@ -108,7 +212,43 @@ impl Request {
 
     /// The path and query asked for; `*` for the server as a whole; empty for CONNECT (RFC 9113 §8.3.1).
     pub fn path(&self) -> &str {
-        self.head.path().unwrap_or_default()
+        self.head().path().unwrap_or_default()
+    }
+
+    /// The path without the query, as octets.
+    #[inline]
+    pub(crate) fn path_alone(&self) -> &[u8] {
+        let path = self.path_octets();
+        let end = path.iter().position(|octet| *octet == b'?').unwrap_or(path.len());
+        &path[..end]
+    }
+
+    #[inline]
+    fn path_octets(&self) -> &[u8] {
+        self.head().path_octets().unwrap_or_default()
+    }
+
+    /// The query of the target, as it was written; none where there is no `?`.
+    pub fn query(&self) -> Option<&str> {
+        self.path().split_once('?').map(|(_, query)| query)
+    }
+
+    /// Puts a field in the place of those of its name, for the handlers that follow. Nothing is sent of it.
+    ///
+    /// # Errors
+    /// The name or the value is not valid; nothing is changed then.
+    pub fn set<'n>(&mut self, name: impl IntoName<'n>, value: impl AsRef<[u8]>) -> Result<(), FieldError> {
+        self.head.get_or_insert_default().fields.set(name, value)
+    }
+
+    /// Removes the fields of this name, for the handlers that follow. Returns how many there were.
+    pub fn remove<'n>(&mut self, name: impl IntoName<'n>) -> usize {
+        self.head.as_mut().map_or(0, |head| head.fields.remove(name))
+    }
+
+    /// What a capture of the route stands for, as it was written.
+    pub(crate) fn capture(&self, number: usize) -> Option<&[u8]> {
+        self.path_octets().get(self.head().captures().span(number)?)
     }
 
     /// Returns the scheme of the connection: `https` over TLS, `http` in clear text; `None` for CONNECT without a
@@ -118,45 +258,111 @@ impl Request {
     /// [trusted proxy](crate::ServerBuilder::trusted_proxies) it is what `x-forwarded-proto` says, if that is exactly one
     /// `https` or `http`.
     pub fn scheme(&self) -> Option<&str> {
-        self.head.has_pseudo(KnownName::PSEUDO_SCHEME).then(|| self.scheme.scheme(&self.head.fields))
+        self.head().has_pseudo(KnownName::PSEUDO_SCHEME).then(|| self.scheme.scheme(&self.head().fields))
     }
 
     /// Returns the scheme that the peer wrote: `:scheme`, or the scheme of a target that is a whole URI; without either
     /// that of the connection. Nothing has checked it: a peer may claim `https` in clear text, or any other scheme.
     pub fn claimed_scheme(&self) -> Option<&str> {
-        self.head.scheme()
+        self.head().scheme()
     }
 
     /// Returns the authority the request is for: `:authority` or the authority of the target, else `host`.
     pub fn authority(&self) -> Option<&str> {
-        self.head.authority().or_else(|| std::str::from_utf8(self.head.fields.get(KnownName::HOST)?).ok())
+        self.head().authority().or_else(|| self.head().fields.text(KnownName::HOST))
     }
 
     /// The protocol of an extended CONNECT (RFC 8441 §4).
     pub fn protocol(&self) -> Option<&str> {
-        self.head.protocol()
+        self.head().protocol()
     }
 
     /// The fields, in the order of arrival.
-    #[doc(alias = "headers")]
-    pub fn fields(&self) -> &FieldSection {
-        &self.head.fields
+    #[doc(alias = "fields")]
+    pub fn headers(&self) -> &FieldSection {
+        &self.head().fields
+    }
+
+    /// The address of the client, if a trusted proxy has named it.
+    pub(crate) fn client(&self) -> Option<IpAddr> {
+        self.head().client()
     }
 
     /// How it was written, if it came over HTTP/1.
     #[cfg(feature = "tower")]
     pub(crate) fn form(&self) -> alula_fields::RequestForm {
-        self.head.form()
+        self.head().form()
     }
 
     /// The authority of the control data: over HTTP/1.1 that of the target, or `host`.
     #[cfg(feature = "tower")]
     pub(crate) fn own_authority(&self) -> Option<&str> {
-        self.head.authority()
+        self.head().authority()
     }
 
-    pub(crate) fn into_head(self) -> Box<Head> {
-        self.head
+    #[inline]
+    fn route_to(&mut self, entry: u32, captures: Captures) {
+        // A router has no more than that.
+        self.entry = entry as u16;
+        if let Some(head) = &mut self.head {
+            head.set_captures(captures);
+        }
+    }
+
+    #[inline]
+    fn head(&self) -> &Head {
+        static NONE: Head = Head::new();
+        self.head.as_deref().unwrap_or(&NONE)
+    }
+
+    /// The memory of its head, which is then as that of no request.
+    #[inline]
+    pub(crate) fn take_head(&mut self) -> Option<Box<Head>> {
+        self.head.take()
+    }
+
+    /// The request itself, of which an empty one stays.
+    #[inline]
+    pub(crate) fn take(&mut self) -> Self {
+        let Self { entry, version, scheme, layer, is_head, is_filtered, .. } = *self;
+        Self { head: self.head.take(), entry, version, scheme, layer, is_head, is_filtered }
+    }
+
+    /// Copies the head of another request, in memory that is used again.
+    pub(crate) fn copy_head(&mut self, other: &Self) {
+        self.head.get_or_insert_with(alula_net::lend_head).copy_from(other.head());
+    }
+
+    #[inline]
+    pub(crate) const fn is_filtered(&self) -> bool {
+        self.is_filtered
+    }
+
+    /// The number of its route.
+    pub(crate) const fn entry(&self) -> u16 {
+        self.entry
+    }
+
+    /// Returns true if it says that its content has more octets than that.
+    pub(crate) fn states_more_than(&self, octets: u64) -> bool {
+        let stated =
+            self.headers().text(KnownName::CONTENT_LENGTH).and_then(|digits| digits.parse::<u64>().ok());
+        stated.is_some_and(|stated| stated > octets)
+    }
+
+    /// Whether the peer takes JSON, by `accept` (RFC 9110 §12.5.1).
+    pub(crate) fn takes_json(&self) -> bool {
+        let names_json = |value: &[u8]| value.windows(4).any(|four| four.eq_ignore_ascii_case(b"json"));
+        self.headers().get_all(KnownName::ACCEPT).any(names_json)
+    }
+}
+
+/// Its memory is used again by the requests of this thread.
+impl Drop for Request {
+    fn drop(&mut self) {
+        if let Some(head) = self.head.take() {
+            alula_net::keep_head(head);
+        }
     }
 }
 

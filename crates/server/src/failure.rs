@@ -4,10 +4,10 @@ use std::{
     error::Error as StdError,
     fmt::{self, Write as _},
     io,
-    net::SocketAddr,
+    net::{IpAddr, SocketAddr},
 };
 
-use alula_fields::{Head, masked_target};
+use alula_fields::{Head, KnownName, masked_target};
 use alula_net::{Cause, Error, Fault, Phase, Version};
 
 /// Octets of a target that are kept for those who hear of a failure.
@@ -47,6 +47,17 @@ pub enum FailureCause<'a> {
 pub(crate) struct RequestFacts {
     method: String,
     target: String,
+    /// What else hooks see.
+    more: Option<Box<MoreFacts>>,
+}
+
+/// Facts for those who log requests.
+#[derive(Clone, Debug, Default)]
+struct MoreFacts {
+    authority: String,
+    referer: String,
+    user_agent: String,
+    client: Option<IpAddr>,
 }
 
 impl<'a> RequestFailure<'a> {
@@ -98,6 +109,44 @@ impl<'a> RequestFailure<'a> {
 }
 
 impl RequestFacts {
+    pub(crate) fn method(&self) -> &str {
+        &self.method
+    }
+
+    pub(crate) fn target(&self) -> &str {
+        &self.target
+    }
+
+    pub(crate) fn authority(&self) -> &str {
+        self.more.as_ref().map_or("", |more| &more.authority)
+    }
+
+    pub(crate) fn referer(&self) -> &str {
+        self.more.as_ref().map_or("", |more| &more.referer)
+    }
+
+    pub(crate) fn user_agent(&self) -> &str {
+        self.more.as_ref().map_or("", |more| &more.user_agent)
+    }
+
+    pub(crate) fn client(&self) -> Option<IpAddr> {
+        self.more.as_ref().and_then(|more| more.client)
+    }
+
+    /// Notes what hooks see beside. Allocates nothing once warm.
+    pub(crate) fn note_more(&mut self, head: &Head) {
+        let MoreFacts { authority, referer, user_agent, client } = &mut **self.more.get_or_insert_default();
+        *client = head.client();
+        let host = || head.fields.text(KnownName::HOST);
+        note(authority, head.authority().or_else(host));
+        referer.clear();
+        if let Some(url) = head.fields.text(KnownName::REFERER) {
+            // The rest is refused by what is full.
+            let _ = write!(Bounded(referer), "{}", masked_target(url));
+        }
+        note(user_agent, head.fields.text(KnownName::USER_AGENT));
+    }
+
     /// About what they hold at most: few methods are long.
     pub(crate) const OCTETS_MAX: usize = size_of::<Self>() + TARGET_OCTETS_MAX + 16;
 
@@ -110,6 +159,12 @@ impl RequestFacts {
         // The rest is refused by what is full.
         let _ = write!(Bounded(&mut self.target), "{}", masked_target(target));
     }
+}
+
+/// Notes a text, the beginning of it if it is long.
+fn note(into: &mut String, text: Option<&str>) {
+    into.clear();
+    let _ = Bounded(into).write_str(text.unwrap_or_default());
 }
 
 /// Takes text up to [`TARGET_OCTETS_MAX`].
@@ -227,7 +282,7 @@ mod tests {
             shown("/", FailureCause::Error(&refused)),
             "GET / from 127.0.0.1:9 over HTTP/1.1: GET http://up/b?c=…: could not connect to /run/a.sock: connection refused"
         );
-        let late = Error::new(Phase::Content, Cause::Deadline, alula_net::Retry::IfIdempotent);
+        let late = Error::new(Phase::Content, Cause::Timeout, alula_net::Retry::IfIdempotent);
         assert!(shown("/", FailureCause::Error(&late)).ends_with(": timed out reading the content"));
     }
 

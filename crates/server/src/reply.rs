@@ -1,21 +1,44 @@
-//! The answer to a request: its head, then all of its content at once or piece by piece.
+//! The answer to a request: its head, then all of its content at once or piece by piece. The forms that content comes in have
+//! files of their own.
 
-use std::net::SocketAddr;
+mod conditional;
+mod event;
+mod events;
+#[cfg(feature = "files")]
+mod file;
+mod filtered;
+#[cfg(feature = "json")]
+mod json;
+mod parts;
+mod reader;
+mod redirect;
+mod text;
+
+pub use event::Event;
+pub use events::EventStream;
+
+use std::{any::Any, net::SocketAddr, sync::Arc};
 
 use alula_fields::{
     Decimal, FieldFlags, FieldSection, Head, IntoName, KnownName, Reservation, ResponseHead, Status,
 };
-use alula_net::{Body, BodyWriter, Error, Sent, Stream};
+use alula_net::{Body, BodyWriter, Error, LeftNote, Sent, Stream, date};
 
-use crate::{date, exchange::Request, observing::RequestSpan};
+use self::filtered::Filtered;
+use crate::{
+    conditional::is_condition,
+    exchange::Request,
+    observing::RequestSpan,
+    router::{App, Filters},
+};
 
 /// The right to answer a request, apart from the request.
 ///
-/// Dropping it unanswered answers 500.
+/// Dropped unanswered within its handler, the result of that becomes the answer; dropped elsewhere, 500 does.
 pub struct Responder {
     stream: Option<Stream>,
-    /// The answer to HEAD has no content (RFC 9110 §9.3.2); `head` is another method (RFC 9110 §9.1).
-    to_head: bool,
+    /// The request, until somebody takes it.
+    request: Request,
     span: RequestSpan,
 }
 
@@ -32,8 +55,44 @@ pub struct Reply {
 }
 
 impl Responder {
-    pub(crate) fn new(stream: Stream, request: &Request, span: RequestSpan) -> Self {
-        Self { stream: Some(stream), to_head: request.method() == "HEAD", span }
+    #[inline]
+    pub(crate) fn new(stream: Stream, request: Request, span: RequestSpan) -> Self {
+        Self { stream: Some(stream), request, span }
+    }
+
+    #[inline]
+    pub(crate) fn request(&self) -> &Request {
+        &self.request
+    }
+
+    #[inline]
+    pub(crate) fn request_mut(&mut self) -> &mut Request {
+        &mut self.request
+    }
+
+    /// The program that runs on its connection.
+    pub(crate) fn app(&self) -> Option<&Arc<dyn Any + Send + Sync>> {
+        self.stream.as_ref()?.conn().app()
+    }
+
+    pub(crate) fn keep_answer_headers(&self, headers: Box<Head>) {
+        if let Some(stream) = &self.stream {
+            stream.keep_answer_headers(headers);
+        }
+    }
+
+    pub(crate) fn take_request(&mut self) -> Request {
+        let request = self.request.take();
+        if request.is_filtered() {
+            // The filters see the request that is answered.
+            self.request.copy_head(&request);
+        }
+        request
+    }
+
+    /// The filters of the route.
+    fn filters(&self) -> Option<Filters> {
+        self.app()?.downcast_ref::<App>()?.filters(self.request.entry())
     }
 
     pub(crate) fn peer(&self) -> SocketAddr {
@@ -58,9 +117,9 @@ impl Responder {
 
     /// The memory of a request that is not needed any more, for the next.
     #[cfg(feature = "tower")]
-    pub(crate) fn take_back(&self, request: Request) {
-        if let Some(stream) = &self.stream {
-            stream.give_head(request.into_head());
+    pub(crate) fn take_back(&self, mut request: Request) {
+        if let (Some(stream), Some(head)) = (&self.stream, request.take_head()) {
+            stream.give_head(head);
         }
     }
 
@@ -72,10 +131,16 @@ impl Responder {
 
     /// Begins the answer to a request that nobody looks at any more, in the memory of its head.
     #[inline]
-    pub(crate) fn respond_to(self, request: Request, body: Body, status: Status) -> Reply {
-        let mut head = request.into_head();
-        head.clear();
-        Reply { responder: self, status, head: Some(head), mistake: None, body: Some(body) }
+    pub(crate) fn respond_to(mut self, body: Body, status: Status) -> Reply {
+        if self.request.is_filtered() || self.request.headers().contains_any(is_condition) {
+            // The request stays, for filters look at it, or the reply at its conditions.
+            return Reply { body: Some(body), ..self.respond(status) };
+        }
+        let mut head = self.request.take_head();
+        if let Some(head) = &mut head {
+            head.clear();
+        }
+        Reply { responder: self, status, head, mistake: None, body: Some(body) }
     }
 
     /// Sends an interim response (1xx, RFC 9110 §15.2) without fields; the answer is still to come.
@@ -83,14 +148,29 @@ impl Responder {
     /// # Errors
     /// The status is not 1xx, or 101, which HTTP/2 has no use for (RFC 9113 §8.6); or the stream is gone.
     pub fn interim(&self, status: Status) -> Result<(), Error> {
-        if !(100..200).contains(&status.code()) || status.code() == 101 {
+        self.interim_with(status, &FieldSection::new())
+    }
+
+    /// Sends an interim response (1xx, RFC 9110 §15.2) with these fields, such as `link` in 103 (RFC 8297); the answer is still to
+    /// come. Allocates nothing once warm.
+    ///
+    /// # Errors
+    /// As [`interim`](Self::interim); or a field cannot be sent.
+    pub fn interim_with(&self, status: Status, headers: &FieldSection) -> Result<(), Error> {
+        if !(100..200).contains(&status.as_u16()) || status.as_u16() == 101 {
             return Err(Error::usage(
                 "the status of an interim response must be 1xx and not 101 (RFC 9113 §8.6)",
             ));
         }
-        let fields = FieldSection::new();
-        let head = ResponseHead { status, fields: &fields };
+        let head = ResponseHead { status, fields: headers };
         self.stream()?.command(|machine, key, out| machine.send_interim(key, &head, out))
+    }
+
+    /// Leaves the answer to the result of the handler.
+    #[cold]
+    fn leave(&self, stream: Stream) {
+        let note = LeftNote { is_head: self.request.is_head(), takes_json: self.request.takes_json() };
+        stream.leave(note);
     }
 
     fn stream(&self) -> Result<&Stream, Error> {
@@ -104,14 +184,23 @@ impl Responder {
 
 impl Drop for Responder {
     fn drop(&mut self) {
-        if let Some(stream) = &self.stream {
-            let head = ResponseHead { status: Status::INTERNAL_SERVER_ERROR, fields: &FieldSection::new() };
-            // When the stream is gone there is nobody left to tell.
-            if stream.answer(&head, &[], false, &mut 0).is_ok() {
-                self.span.answered(Status::INTERNAL_SERVER_ERROR);
-            }
+        if let Some(stream) = self.stream.take() {
+            self.leave(stream);
         }
     }
+}
+
+/// The program of a connection, if it has hooks.
+#[inline]
+pub(crate) fn hooked(stream: &Stream) -> Option<&App> {
+    stream.conn().app()?.downcast_ref().filter(|app: &&App| app.has_hooks())
+}
+
+/// Returns true for 204 and 304, which end with their heads (RFC 9110 §6.4.1), and for 205, whose content is empty (RFC 9110 §15.3.6)
+/// and whose length of zero HTTP/1.1 states by itself.
+#[inline]
+pub(crate) fn has_no_content(status: Status) -> bool {
+    matches!(status.as_u16(), 204 | 205 | 304)
 }
 
 #[cold]
@@ -121,29 +210,35 @@ fn was_sent() -> Error {
 
 impl Reply {
     /// Adds a field, its value octets or text.
-    #[doc(alias = "header")]
+    #[doc(alias = "field")]
     #[inline]
-    pub fn field<'n>(mut self, name: impl IntoName<'n>, value: impl AsRef<[u8]>) -> Self {
+    pub fn header<'n>(mut self, name: impl IntoName<'n>, value: impl AsRef<[u8]>) -> Self {
         self.add(name, value);
         self
     }
 
+    /// Adds these fields, in place of those of the same names.
+    pub fn headers(mut self, headers: &FieldSection) -> Self {
+        self.headers_mut().merge(headers);
+        self
+    }
+
     fn add<'n>(&mut self, name: impl IntoName<'n>, value: impl AsRef<[u8]>) {
-        if let Err(error) = self.fields_mut().append(name, value) {
+        if let Err(error) = self.headers_mut().append(name, value) {
             self.mistake.get_or_insert_with(|| Box::new(error.into()));
         }
     }
 
     /// Adds a field whose name HTTP/1.1 sends just as it is spelled here; HTTP/2 has no capitals in names (RFC 9113 §8.2.1).
-    pub fn field_spelled(mut self, name: &str, value: impl AsRef<[u8]>) -> Self {
-        if let Err(error) = self.fields_mut().append_spelled(name, value) {
+    pub fn header_spelled(mut self, name: &str, value: impl AsRef<[u8]>) -> Self {
+        if let Err(error) = self.headers_mut().append_spelled(name, value) {
             self.mistake.get_or_insert_with(|| Box::new(error.into()));
         }
         self
     }
 
-    /// The fields so far, for what [`Self::field`] cannot do.
-    pub fn fields_mut(&mut self) -> &mut FieldSection {
+    /// The fields so far, for what [`Self::header`] cannot do.
+    pub fn headers_mut(&mut self) -> &mut FieldSection {
         &mut self.head.get_or_insert_default().fields
     }
 
@@ -152,8 +247,8 @@ impl Reply {
         self.body.as_mut()
     }
 
-    /// Sends the answer with this content, octets or text, stating its length. An answer to HEAD states it and sends none; 204 and
-    /// 304 have none.
+    /// Sends the answer with this content, octets or text, stating its length. An answer to HEAD states it and sends none; 204,
+    /// 205 and 304 have none.
     ///
     /// Dropping the future part-way resets the stream. Allocates nothing once warm.
     ///
@@ -162,14 +257,12 @@ impl Reply {
     #[doc(alias = "body")]
     pub async fn send(mut self, content: impl AsRef<[u8]>) -> Result<Sent, Error> {
         let content = content.as_ref();
-        let has_none = matches!(self.status.code(), 204 | 304);
-        let fields = self.fields_mut();
-        if !has_none && !fields.contains(KnownName::CONTENT_LENGTH) {
-            let length = Decimal::of(content.len() as u64);
-            // Digits need no check, and a section has always room for so few.
-            fields.push_known(KnownName::CONTENT_LENGTH, length.as_bytes(), FieldFlags::NONE);
+        if self.is_filtered() && self.is_description(content.len()) {
+            return self.send_head();
         }
-        let content = if has_none || self.responder.to_head { &[][..] } else { content };
+        let filtered = if self.is_filtered() { self.filter_whole(&[content])? } else { None };
+        let content = filtered.as_deref().map_or(content, |made| &made[..]);
+        let content = if self.state_length(content.len() as u64) { content } else { &[] };
         self.complete()?;
         let mut sent = 0;
         let reads_on = self.body.is_none();
@@ -179,32 +272,59 @@ impl Reply {
         if !is_whole {
             stream.write(content, true, &mut sent).await?;
         }
-        Ok(stream.finish(self.body.take().as_mut(), self.head.take()))
+        Ok(self.finish(stream))
+    }
+
+    /// States the length of the content, unless the answer has none or it is stated. False when no content is sent: 204, 205
+    /// and 304 have none, and the answer to HEAD leaves it out (RFC 9110 §6.4.1).
+    #[inline]
+    fn state_length(&mut self, octets: u64) -> bool {
+        let has_none = has_no_content(self.status);
+        let fields = self.headers_mut();
+        if !has_none && !fields.contains(KnownName::CONTENT_LENGTH) {
+            // Digits need no check, and a section has always room for so few.
+            fields.push_known(KnownName::CONTENT_LENGTH, Decimal::of(octets).as_bytes(), FieldFlags::NONE);
+        }
+        !has_none && !self.responder.request.is_head()
     }
 
     /// Sends the answer without content, and without a length unless that is among the fields or HTTP/1.1 has it stated.
-    #[cfg(feature = "tower")]
     pub(crate) fn send_head(mut self) -> Result<Sent, Error> {
+        if self.is_filtered() {
+            self.filter_pieces();
+        }
         self.complete()?;
         let reads_on = self.body.is_none();
         self.responder.stream()?.answer(&self.head(), &[], reads_on, &mut 0)?;
         self.responder.span.answered(self.status);
         let stream = self.responder.take_stream()?;
-        Ok(stream.finish(self.body.take().as_mut(), self.head.take()))
+        Ok(self.finish(stream))
     }
 
-    /// Sends the head; the content follows through the writer.
+    /// Sends the head; the content follows through the writer, which drops it where the answer has none: to HEAD, and with 204,
+    /// 205 and 304 ([`BodyWriter::is_muted`]).
     ///
     /// # Errors
     /// As [`Self::send`].
     pub async fn stream(mut self) -> Result<BodyWriter, Error> {
+        let filtered = if self.is_filtered() { self.filter_pieces() } else { Filtered::default() };
         self.complete()?;
         let reads_on = self.body.is_none();
-        self.responder.stream()?.begin_answer(&self.head(), reads_on)?;
+        let is_head = self.responder.request.is_head();
+        let has_none = is_head || has_no_content(self.status) || filtered.is_withheld;
+        let stream = self.responder.stream()?;
+        match has_none {
+            true => stream.answer(&self.head(), &[], reads_on, &mut 0).map(drop)?,
+            false => stream.begin_answer(&self.head(), reads_on)?,
+        }
         self.responder.span.answered(self.status);
         let stream = self.responder.take_stream()?;
         self.give_back(&stream);
-        Ok(stream.into_writer())
+        Ok(match filtered.encoding {
+            _ if has_none => stream.into_muted_writer(),
+            Some(encoding) => stream.into_encoding_writer(encoding),
+            None => stream.into_writer(),
+        })
     }
 
     /// Makes the head ready to be sent: dated, unless it has a date.
@@ -212,10 +332,12 @@ impl Reply {
         if let Some(mistake) = self.mistake.take() {
             return Err(*mistake);
         }
+        let Some(stream) = &self.responder.stream else { return Ok(()) };
         let fields = &mut self.head.get_or_insert_default().fields;
-        if !fields.contains(KnownName::DATE)
-            && let Some(stream) = &self.responder.stream
-        {
+        if let Some(app) = hooked(stream) {
+            app.see_head(stream, self.status, fields);
+        }
+        if !fields.contains(KnownName::DATE) {
             // A date needs no check, and a section has always room for one.
             date::with(stream.now(), |date| fields.push_known(KnownName::DATE, date, FieldFlags::NONE));
         }
@@ -225,6 +347,12 @@ impl Reply {
     fn head(&self) -> ResponseHead<'_> {
         const NONE: &FieldSection = &FieldSection::new();
         ResponseHead { status: self.status, fields: self.head.as_ref().map_or(NONE, |head| &head.fields) }
+    }
+
+    /// Gives back what the reply holds, once its message is whole.
+    #[inline]
+    fn finish(mut self, stream: Stream) -> Sent {
+        stream.finish(self.body.take().as_mut(), self.head.take())
     }
 
     fn give_back(&mut self, stream: &Stream) {

@@ -35,12 +35,10 @@ impl Reporter {
         Self { on_error, peer, version: conn.version() }
     }
 
-    #[cfg(feature = "tracing")]
     pub(crate) const fn peer(&self) -> SocketAddr {
         self.peer
     }
 
-    #[cfg(feature = "tracing")]
     pub(crate) const fn version(&self) -> Version {
         self.version
     }

@@ -3,14 +3,21 @@
 //! Rule: what a peer claims decides nothing. A client may write any `:scheme`, any target and any `x-forwarded-proto`;
 //! only a proxy that the application trusts is believed, and only for the field that proxies overwrite.
 
-use std::{net::IpAddr, sync::Arc};
+use std::net::IpAddr;
+use std::sync::Arc;
 
 use alula_fields::{FieldSection, KnownName};
 use alula_net::Conn;
 
-/// The addresses whose `x-forwarded-proto` is believed; none unless set.
+use crate::forwarded::{ClientAddressField, ForwardedSource, Judge};
+
+/// The addresses of proxies that are believed; none unless set.
 #[derive(Clone, Default)]
-pub(crate) struct TrustedProxies(Option<Arc<dyn Fn(IpAddr) -> bool + Send + Sync>>);
+pub(crate) struct TrustedProxies {
+    judge: Option<Judge>,
+    /// The field in which they name their client.
+    field: Option<ClientAddressField>,
+}
 
 /// Where the scheme of the requests of one connection is found.
 #[derive(Clone, Copy, Debug)]
@@ -22,16 +29,27 @@ pub(crate) struct SchemeSource {
 }
 
 impl TrustedProxies {
-    pub(crate) fn judged_by(trusts: impl Fn(IpAddr) -> bool + Send + Sync + 'static) -> Self {
-        Self(Some(Arc::new(trusts)))
+    pub(crate) fn judge_by(&mut self, trusts: impl Fn(IpAddr) -> bool + Send + Sync + 'static) {
+        self.judge = Some(Arc::new(trusts));
     }
 
-    /// Judges the peer of a connection, once.
-    pub(crate) fn source_of(&self, conn: &Conn) -> SchemeSource {
-        let trusts = |judge: &Arc<dyn Fn(IpAddr) -> bool + Send + Sync>| {
-            conn.peer().is_some_and(|peer| judge(peer.ip().to_canonical()))
-        };
-        SchemeSource { is_secure: conn.is_secured(), is_trusted: self.0.as_ref().is_some_and(trusts) }
+    pub(crate) fn name_clients_in(&mut self, field: ClientAddressField) {
+        self.field = Some(field);
+    }
+
+    /// What finds the clients of a connection, if its peer is a proxy that is believed.
+    pub(crate) fn clients_of(&self, source: SchemeSource) -> Option<ForwardedSource> {
+        let (judge, field) = (self.judge.clone()?, self.field?);
+        source.is_trusted.then_some(ForwardedSource { field, judge })
+    }
+
+    /// Judges the peer of a connection, once. It is secure by itself, or because its transport is.
+    pub(crate) fn source_of(&self, conn: &Conn, is_secure: bool) -> SchemeSource {
+        let trusts = |judge: &Judge| conn.peer().is_some_and(|peer| judge(peer.ip().to_canonical()));
+        SchemeSource {
+            is_secure: is_secure || conn.is_secured(),
+            is_trusted: self.judge.as_ref().is_some_and(trusts),
+        }
     }
 }
 

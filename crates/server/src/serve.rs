@@ -12,11 +12,12 @@ use alula_net::{Conn, Requests, StreamName, Turn, Version};
 use tokio::time::{Instant, Sleep};
 
 use crate::{
-    Exchange, Handler,
     connections::{FIRST_REQUEST, Registration},
+    endpoint::Endpoint,
+    forwarded::ForwardedSource,
     reporting::Reporter,
     scheme::SchemeSource,
-    slots::Slots,
+    slots::{Measure, Slots},
 };
 
 /// How long a connection that was used before may take to read what has arrived when the server stops.
@@ -25,15 +26,16 @@ const LAST_READ: Duration = Duration::from_millis(10);
 /// How long the peer may take to close its side once the server stops, or has made room.
 const LINGER_AT_STOP: Duration = Duration::from_millis(500);
 
-pub(crate) struct Serve<'t, H: Handler> {
+pub(crate) struct Serve<'t> {
     conn: Arc<Conn>,
-    handler: Arc<H>,
-    slots: Slots<H::Future>,
-    /// What the slots hold, and of how many that was said.
-    held: (usize, Option<Reservation>),
+    slots: Slots,
+    /// What the slots hold, and of what that was said: how many they are, and the octets of the futures in them.
+    held: (Measure, Option<Reservation>),
     incoming: Requests,
     cancelled: Vec<StreamName>,
     scheme: SchemeSource,
+    /// What finds the clients of requests, if the peer is a proxy that is believed.
+    clients: Option<ForwardedSource>,
     registration: Registration,
     /// The peer has not introduced itself yet.
     is_handshake: bool,
@@ -69,23 +71,26 @@ enum End {
     },
 }
 
-impl<'t, H: Handler> Serve<'t, H> {
+impl<'t> Serve<'t> {
     pub(crate) fn new(
         conn: Arc<Conn>,
-        handler: Arc<H>,
-        scheme: SchemeSource,
+        endpoint: Arc<dyn Endpoint>,
+        (scheme, clients): (SchemeSource, Option<ForwardedSource>),
         reporter: Reporter,
         registration: Registration,
         timer: Pin<&'t mut Sleep>,
     ) -> Self {
+        if endpoint.sees_ends() {
+            conn.keep_tallies();
+        }
         Self {
             conn,
-            handler,
-            slots: Slots::new(reporter),
-            held: (0, None),
+            slots: Slots::new(reporter, endpoint),
+            held: (Measure::default(), None),
             incoming: Requests::default(),
             cancelled: Vec::new(),
             scheme,
+            clients,
             registration,
             is_handshake: true,
             drains_at: Time::FAR,
@@ -100,25 +105,26 @@ impl<'t, H: Handler> Serve<'t, H> {
     fn poll_turns(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         loop {
             let turn = self.conn.turn_of_server(&mut self.incoming, &mut self.cancelled, cx);
-            self.cancelled.iter().for_each(|stream| self.slots.cancel(*stream));
-            for incoming in self.incoming.drain(&self.conn) {
+            self.cancelled.iter().for_each(|stream| self.slots.cancel(&self.conn, *stream));
+            for mut incoming in self.incoming.drain(&self.conn) {
                 let stream = incoming.key;
                 if self.cancelled.contains(&stream) {
                     // It was given up before it was looked at.
                     continue;
                 }
-                self.slots.start(incoming, |incoming, span| {
-                    self.handler.call(Exchange::new(incoming, self.scheme, span))
-                });
+                if let Some(clients) = &self.clients {
+                    clients.note(&mut incoming.head);
+                }
+                self.slots.start(&self.conn, incoming, self.scheme);
             }
             self.cancelled.clear();
             if let Some(refused) = self.incoming.take_refused() {
                 self.slots.tell_refused(&self.conn, refused);
             }
-            if self.slots.count() != self.held.0 {
-                self.charge_slots();
+            self.slots.poll_ready(&self.conn);
+            if self.conn.has_left() {
+                self.slots.answer_left(&self.conn);
             }
-            self.slots.poll_ready();
             match turn {
                 Turn::Progress => {}
                 Turn::Idle => return self.poll_asked(cx),
@@ -130,10 +136,13 @@ impl<'t, H: Handler> Serve<'t, H> {
         }
     }
 
-    /// Handlers are not told how much memory they take, so it cannot be refused to them.
-    #[cold]
-    fn charge_slots(&mut self) {
-        self.held = (self.slots.count(), Some(self.conn.hold(self.slots.octets() as u64)));
+    /// Charges what handlers hold that were not done at once. They are not told how much that is, so it cannot be refused to them.
+    #[inline]
+    fn charge_slots(&mut self, measure: Measure) {
+        if self.held.0 != measure {
+            let octets = self.slots.octets(measure);
+            self.held = (measure, Some(self.conn.hold(octets as u64)));
+        }
     }
 
     /// Does what the listener asks, after what has arrived was read. Ready when the connection is to end at once.
@@ -213,7 +222,7 @@ impl<'t, H: Handler> Serve<'t, H> {
 
     /// Says goodbye. Ready when the peer need not be waited for.
     fn poll_end(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        self.slots.clear();
+        self.slots.clear(&self.conn);
         self.conn.finish();
         if self.end == End::MakesRoom {
             return Poll::Ready(());
@@ -250,9 +259,9 @@ impl<'t, H: Handler> Serve<'t, H> {
     }
 }
 
-impl<H: Handler> Unpin for Serve<'_, H> {}
+impl Unpin for Serve<'_> {}
 
-impl<H: Handler> Future for Serve<'_, H> {
+impl Future for Serve<'_> {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
@@ -267,6 +276,10 @@ impl<H: Handler> Future for Serve<'_, H> {
             if ended.is_ready() || (rest.is_drained && this.slots.is_empty()) {
                 return this.poll_end(cx);
             }
+            if rest.lies_idle {
+                this.slots.give_boxes_back();
+            }
+            this.charge_slots(this.slots.measure());
             if this.slots.end_run() && !rest.goes_on {
                 this.set_timer(rest.wakes_at.min(this.drains_at), cx);
                 return Poll::Pending;

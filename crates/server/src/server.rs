@@ -8,24 +8,20 @@ use std::{
     time::Duration,
 };
 
-use alula_fields::{Limits, Time};
-use alula_net::{Accept, Conn, Ledger, Listener, Socket, Speaks, h1, h2::Config};
-use tokio::{
-    net::ToSocketAddrs,
-    sync::watch,
-    time::{Instant, sleep_until},
-};
+use alula_fields::Limits;
+use alula_net::{Accept, Ledger, Listener, Speaks, h1, h2::Config};
+use tokio::{net::ToSocketAddrs, sync::watch, time::Instant};
 
 #[cfg(feature = "tls")]
 use crate::Identity;
 use crate::{
-    Handler, RequestFailure,
+    ConnectionServer, IntoService, RequestFailure,
     accepting::{Accepting, Judge},
-    connections::{Connections, Registration},
-    observing::{self, ConnectionSpan},
-    reporting::{OnError, Reporter},
+    connection_server::{Settings, served},
+    connections::Connections,
+    forwarded::ClientAddressField,
+    reporting::OnError,
     scheme::TrustedProxies,
-    serve::Serve,
 };
 
 /// How long a connection is silent before the system probes whether its peer is still there; as Go has it.
@@ -33,6 +29,9 @@ const TCP_KEEP_ALIVE: Duration = Duration::from_secs(15);
 
 /// How long the backlog is emptied when the server stops.
 const BACKLOG_AT_STOP: Duration = Duration::from_secs(1);
+
+/// The octets of a request's content that are gathered unless another limit is named; as axum has it.
+const CONTENT_MAX: usize = 2 << 20;
 
 /// Settings of a [`Server`]; every one has a default that is safe to use.
 #[derive(Clone)]
@@ -42,6 +41,7 @@ pub struct ServerBuilder {
     speaks: Speaks,
     proxies: TrustedProxies,
     tcp_keep_alive: Option<Duration>,
+    content_max: usize,
     on_accept: Option<Judge>,
     on_error: Option<OnError>,
     #[cfg(feature = "tls")]
@@ -58,6 +58,7 @@ impl Default for ServerBuilder {
             speaks: Speaks::default(),
             proxies: TrustedProxies::default(),
             tcp_keep_alive: Some(TCP_KEEP_ALIVE),
+            content_max: CONTENT_MAX,
             on_accept: None,
             on_error: None,
             #[cfg(feature = "tls")]
@@ -117,7 +118,7 @@ impl ServerBuilder {
     }
 
     /// How field names are spelled in responses of HTTP/1.1: in their usual spelling (`Content-Type`) unless set, but for those
-    /// that were given with [`Reply::field_spelled`](crate::Reply::field_spelled). They mean the same in any case (RFC 9110 §5.1).
+    /// that were given with [`Reply::header_spelled`](crate::Reply::header_spelled). They mean the same in any case (RFC 9110 §5.1).
     #[must_use]
     pub fn http1_spelling(mut self, spelling: h1::Spelling) -> Self {
         self.http1.spelling = spelling;
@@ -136,6 +137,18 @@ impl ServerBuilder {
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> Self {
         self.config.limits = limits;
+        self
+    }
+
+    /// Sets the octets of a request's content that [`Body::bytes`](crate::Body::bytes), [`text`](crate::Body::text) and `json` gather;
+    /// longer content is an error, told before any of it is read if its length is stated. Default 2 MiB.
+    ///
+    /// More than 4 GiB count as 4 GiB. It is the default of each [`Body`](crate::Body), which [`set_content_max`](crate::Body::set_content_max) changes; `bytes_max`,
+    /// `text_max` and `json_max` take a limit of their own. Content that is read piece by piece is not bounded, unless its
+    /// route decodes it: what is not read stays with the client.
+    #[must_use]
+    pub fn content_max(mut self, octets: usize) -> Self {
+        self.content_max = octets;
         self
     }
 
@@ -165,7 +178,28 @@ impl ServerBuilder {
     /// ```
     #[must_use]
     pub fn trusted_proxies(mut self, trusts: impl Fn(IpAddr) -> bool + Send + Sync + 'static) -> Self {
-        self.proxies = TrustedProxies::judged_by(trusts);
+        self.proxies.judge_by(trusts);
+        self
+    }
+
+    /// Finds the address of the client in this field of requests from [trusted proxies](Self::trusted_proxies):
+    /// [`Exchange::client_address`](crate::Exchange::client_address), access logs and limits by peer have it then. No field is
+    /// believed unless this is set.
+    ///
+    /// Addresses are read from the right as long as each is one of a trusted proxy; the first that is not is the client's. Each proxy
+    /// must append to this very field: name `x-forwarded-for` where a proxy only passes on what it gets, and any client chooses its
+    /// address. `trusted_proxies` is then called for the addresses in it as well. Allocates nothing per request.
+    ///
+    /// ```
+    /// use alula::{ClientAddressField, Server};
+    ///
+    /// let builder = Server::builder()
+    ///     .trusted_proxies(|address| address.is_loopback())
+    ///     .client_address_from(ClientAddressField::XForwardedFor);
+    /// ```
+    #[must_use]
+    pub fn client_address_from(mut self, field: ClientAddressField) -> Self {
+        self.proxies.name_clients_in(field);
         self
     }
 
@@ -242,10 +276,26 @@ impl ServerBuilder {
             listener.set_tcp_keep_alive(after)?;
         }
         let (stop, stopped) = watch::channel(false);
+        let (judge, on_error) = (self.on_accept.clone(), self.on_error.clone());
+        let (settings, connections) = self.shared();
+        let ledger = settings.accept.ledger.clone();
+        let accepting = Accepting::new(listener, connections.clone(), judge, ledger, on_error);
+        Ok(Server { accepting, settings, connections, stop: Arc::new(stop), stopped })
+    }
+
+    /// Makes a server without a listener, which serves the connections that it is given: over a tunnel, a pipe in memory, a socket
+    /// that the program has accepted. The settings of listeners ([`on_accept`](Self::on_accept),
+    /// [`tcp_keep_alive`](Self::tcp_keep_alive)) have no effect. Allocates.
+    #[must_use]
+    pub fn build(self, service: impl IntoService) -> ConnectionServer {
+        let (settings, connections) = self.shared();
+        ConnectionServer { settings, connections, endpoint: service.into_service().0 }
+    }
+
+    /// What all connections of the server are to have in common.
+    fn shared(self) -> (Arc<Settings>, Arc<Connections>) {
         let ledger = Arc::new(Ledger::new(&self.config.limits));
         let connections = Connections::new(&self.config.limits, ledger.clone());
-        let (judge, on_error) = (self.on_accept, self.on_error.clone());
-        let accepting = Accepting::new(listener, connections.clone(), judge, ledger.clone(), on_error);
         let accept = Accept {
             #[cfg(feature = "tls")]
             tls: self.identity.as_ref().map(|identity| identity.config(self.speaks)),
@@ -255,9 +305,10 @@ impl ServerBuilder {
             http1: self.http1,
             config: self.config,
             ledger,
+            content_max: self.content_max,
         };
-        let settings = Arc::new(Settings { accept, proxies: self.proxies, on_error: self.on_error });
-        Ok(Server { accepting, settings, connections, stop: Arc::new(stop), stopped })
+        let settings = Settings { accept, proxies: self.proxies, on_error: self.on_error };
+        (Arc::new(settings), connections)
     }
 }
 
@@ -268,13 +319,6 @@ pub struct Server {
     connections: Arc<Connections>,
     stop: Arc<watch::Sender<bool>>,
     stopped: watch::Receiver<bool>,
-}
-
-/// What all connections of a server have in common.
-struct Settings {
-    accept: Accept,
-    proxies: TrustedProxies,
-    on_error: Option<OnError>,
 }
 
 /// Stops a server; see [`Server::stop_handle`].
@@ -328,16 +372,17 @@ impl Server {
     ///
     /// # Errors
     /// The listener broke.
-    pub async fn serve_with_grace<H: Handler>(self, handler: H, grace: Duration) -> io::Result<()> {
+    #[doc(alias = "with_graceful_shutdown")]
+    pub async fn serve_with_grace(self, service: impl IntoService, grace: Duration) -> io::Result<()> {
         // The receiver hears of a stop as long as there may be one.
         let Self { mut accepting, settings, connections, stop: _stop, mut stopped } = self;
-        let handler = Arc::new(handler);
+        let endpoint = service.into_service().0;
         // Connections that outlive the grace, or this future, are aborted.
         let _aborted = connections.aborted_at_end();
         let serve = |socket, peer| {
             let registration = connections.enter(peer);
             let task = registration.task();
-            let connection = connection(settings.clone(), handler.clone(), (socket, peer), registration);
+            let connection = served(settings.clone(), endpoint.clone(), (socket, peer), registration);
             task.begins(tokio::spawn(connection).abort_handle());
         };
         {
@@ -366,42 +411,7 @@ impl Server {
     ///
     /// # Errors
     /// As [`Self::serve_with_grace`].
-    pub async fn serve<H: Handler>(self, handler: H) -> io::Result<()> {
-        self.serve_with_grace(handler, Duration::from_secs(10)).await
-    }
-}
-
-/// What the task of a connection does: the handshake, then the requests.
-fn connection<H: Handler>(
-    settings: Arc<Settings>,
-    handler: Arc<H>,
-    (socket, peer): (Socket, SocketAddr),
-    mut registration: Registration,
-) -> impl Future<Output = ()> + Send + use<H> {
-    // Boxed, since spawning moves a future several times.
-    Box::pin(async move {
-        let opened = {
-            let (begun, observer) = (registration.arrived(), registration.observer());
-            let opened = pin!(settings.accept.open_observed(socket, begun, Some(observer)));
-            registration.unless_asked_to_leave(opened).await
-        };
-        match opened {
-            Some(Ok(conn)) => settings.serve(conn, handler, registration).await,
-            // A peer that does not get through the handshake has been told why, where that is possible.
-            Some(Err(error)) => observing::refused(peer, &error),
-            None => {}
-        }
-    })
-}
-
-impl Settings {
-    /// Serves the requests of a connection until it ends.
-    async fn serve<H: Handler>(&self, conn: Arc<Conn>, handler: Arc<H>, registration: Registration) {
-        let _span = ConnectionSpan::begin(&conn);
-        let scheme = self.proxies.source_of(&conn);
-        let reporter = Reporter::new(&conn, self.on_error.clone());
-        // It is set before it is waited for.
-        let timer = pin!(sleep_until(conn.instant(Time::ZERO)));
-        Serve::new(conn, handler, scheme, reporter, registration, timer).await;
+    pub async fn serve(self, service: impl IntoService) -> io::Result<()> {
+        self.serve_with_grace(service, Duration::from_secs(10)).await
     }
 }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use alula_fields::masked_target;
 
-use crate::{Exchange, Reply, Request, Responder, Server, ServerBuilder, Stop};
+use crate::{ConnectionServer, Exchange, Reply, Request, Responder, Server, ServerBuilder, Stop};
 
 impl fmt::Debug for Request {
     /// Shows the control data without the values of the query, and the fields without those that are secret.
@@ -14,7 +14,7 @@ impl fmt::Debug for Request {
             .field("authority", &self.authority())
             .field("path", &masked_target(self.path()))
             .field("version", &self.version())
-            .field("fields", self.fields())
+            .field("fields", self.headers())
             .finish()
     }
 }
@@ -73,7 +73,9 @@ opaque! {
     crate::Identity: "Identity";
 }
 
-#[cfg(feature = "tower")]
-opaque! {
-    crate::RequestContent: "RequestContent";
+impl fmt::Debug for ConnectionServer {
+    /// Shows the ledger.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ConnectionServer").field("ledger", &self.ledger()).finish_non_exhaustive()
+    }
 }

@@ -1,9 +1,11 @@
-//! The handler futures of one connection, in slots that are used again.
+//! The requests of one connection that are being handled, in slots that are used again.
 //!
-//! A slot is boxed once and refilled; its waker is made once, and that of the first slot is the task itself. A future that is woken sets its slot's bit and wakes the
-//! connection's task, unless that task is running anyway.
+//! The futures lie in boxes of their handlers (`work.rs`), so that a slot without a request is small. The waker of a slot is made
+//! once, and that of the first slot is the task itself. A future that is woken sets its slot's bit and wakes the connection's task,
+//! unless that task is running anyway.
 
 use std::{
+    mem,
     panic::{AssertUnwindSafe, catch_unwind},
     pin::Pin,
     sync::{
@@ -11,21 +13,29 @@ use std::{
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
     task::{Context, Poll, Wake, Waker},
+    time::Duration,
 };
 
-use alula_net::{Conn, Error, Incoming, Refused, Sent, StreamName};
+use alula_fields::Status;
+use alula_net::{Conn, Incoming, Refused, StreamName};
 
 use crate::{
+    Answer, Exchange,
+    ended::EndedRequest,
+    endpoint::{Begin, Endpoint},
     failure::{FailureCause, RequestFacts},
+    late::LateAnswer,
     observing::RequestSpan,
     reporting::{Reporter, message_of},
+    scheme::SchemeSource,
+    work::Running,
 };
 
 /// Slots whose readiness one word tells.
 const GROUP: usize = 64;
 
-pub(crate) struct Slots<F> {
-    slots: Vec<Slot<F>>,
+pub(crate) struct Slots {
+    slots: Vec<Slot>,
     /// The slot that was freed last; each free slot names the one that was freed before it.
     free: Option<usize>,
     /// The number of slots that are in use.
@@ -34,16 +44,40 @@ pub(crate) struct Slots<F> {
     groups: Vec<Arc<Group>>,
     task: Arc<Task>,
     reporter: Reporter,
+    endpoint: Arc<dyn Endpoint>,
+    /// Whether one handler answers all requests.
+    is_single: bool,
+    /// Whether somebody sees requests end.
+    sees_ends: bool,
+    /// The octets of the largest future so far, and how many slots have a box.
+    work_octets: usize,
+    boxes: usize,
 }
 
-struct Slot<F> {
-    future: Pin<Box<Option<F>>>,
+/// The size of the slots: how many they are, and the octets of the futures in them.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub(crate) struct Measure {
+    slots: usize,
+    works: usize,
+}
+
+struct Slot {
+    /// The box of its handler's future, which stays for the next request.
+    work: Option<Running>,
+    /// Whether there is a future in it.
+    runs: bool,
+    /// The answer of a handler that has ended with an error, while the peer takes it.
+    late: Option<LateAnswer>,
     stream: Option<StreamName>,
     next_free: Option<usize>,
     waker: Waker,
     span: RequestSpan,
     /// What is asked for, once somebody would hear of it.
     facts: Option<Box<RequestFacts>>,
+    /// When the request began, since the connection was opened.
+    began: Duration,
+    /// The route that it was handed to, by number.
+    entry: u32,
 }
 
 /// The connection's task, as its handlers see it.
@@ -91,7 +125,7 @@ struct SlotWaker {
     bit: u64,
 }
 
-impl<F: Future<Output = Result<Sent, Error>>> Slots<F> {
+impl Slots {
     /// Tells that a request was refused on a connection that goes on.
     #[cold]
     pub(crate) fn tell_refused(&self, conn: &Conn, refused: Refused) {
@@ -109,15 +143,35 @@ impl<F: Future<Output = Result<Sent, Error>>> Slots<F> {
         }
     }
 
-    pub(crate) fn new(reporter: Reporter) -> Self {
+    pub(crate) fn new(reporter: Reporter, endpoint: Arc<dyn Endpoint>) -> Self {
+        let (is_single, sees_ends) = (endpoint.is_single(), endpoint.sees_ends());
         let task = Task { waker: Mutex::new(None), runs: AtomicBool::new(false), first: Group::default() };
-        Self { slots: Vec::new(), free: None, used: 0, groups: Vec::new(), task: Arc::new(task), reporter }
+        Self {
+            slots: Vec::new(),
+            free: None,
+            used: 0,
+            groups: Vec::new(),
+            task: Arc::new(task),
+            reporter,
+            endpoint,
+            is_single,
+            sees_ends,
+            work_octets: 0,
+            boxes: 0,
+        }
     }
 
-    /// Drops all futures, and the slots.
-    pub(crate) fn clear(&mut self) {
+    /// Drops all futures, and the slots. Those who see the ends of requests see these.
+    pub(crate) fn clear(&mut self, conn: &Arc<Conn>) {
+        for index in 0..self.slots.len() {
+            self.let_go(index);
+            if let (true, Some(stream)) = (self.sees_ends, self.slots[index].stream) {
+                self.drop_work(index);
+                self.tell_end(conn, index, stream);
+            }
+        }
         (self.slots, self.groups) = (Vec::new(), Vec::new());
-        (self.free, self.used) = (None, 0);
+        (self.free, self.used, self.boxes) = (None, 0, 0);
         self.task.first.ready.store(0, Ordering::SeqCst);
     }
 
@@ -138,16 +192,24 @@ impl<F: Future<Output = Result<Sent, Error>>> Slots<F> {
         is_quiet(&self.task.first) && self.groups.iter().all(|group| is_quiet(group))
     }
 
-    /// The number of slots, used or free.
+    /// Their size.
     #[inline]
-    pub(crate) fn count(&self) -> usize {
-        self.slots.len()
+    pub(crate) const fn measure(&self) -> Measure {
+        Measure { slots: self.slots.len(), works: self.boxes * self.work_octets }
     }
 
-    /// What the slots hold: futures of handlers with all that lies in them, and wakers; the facts of requests, where they are noted.
-    pub(crate) fn octets(&self) -> usize {
+    /// Gives the boxes of futures back that no request needs.
+    pub(crate) fn give_boxes_back(&mut self) {
+        if self.used == 0 && self.boxes > 0 {
+            self.slots.iter_mut().for_each(|slot| slot.work = None);
+            self.boxes = 0;
+        }
+    }
+
+    /// What the slots hold: wakers, futures with all that lies in them, and the facts of requests, where they are noted.
+    pub(crate) fn octets(&self, measure: Measure) -> usize {
         let facts = if self.reporter.has_listener() { RequestFacts::OCTETS_MAX } else { 0 };
-        self.slots.len() * (size_of::<Slot<F>>() + size_of::<Option<F>>() + size_of::<SlotWaker>() + facts)
+        measure.works + measure.slots * (size_of::<Slot>() + size_of::<SlotWaker>() + facts)
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -155,18 +217,42 @@ impl<F: Future<Output = Result<Sent, Error>>> Slots<F> {
     }
 
     /// Begins to answer a request and polls the future once. A panic on the way is the end of that future only.
-    pub(crate) fn start(&mut self, incoming: Incoming, begin: impl FnOnce(Incoming, RequestSpan) -> F) {
+    pub(crate) fn start(&mut self, conn: &Arc<Conn>, incoming: Incoming, scheme: SchemeSource) {
         let index = self.take(incoming.key);
         let span = RequestSpan::begin(&incoming.head, &self.reporter);
         let slot = &mut self.slots[index];
-        if self.reporter.has_listener() {
+        if self.sees_ends || self.reporter.has_listener() {
             slot.facts.get_or_insert_default().note(&incoming.head);
         }
+        if self.sees_ends {
+            slot.facts.get_or_insert_default().note_more(&incoming.head);
+            slot.began = since_opened(conn);
+        }
         slot.span = span.clone();
-        let begin = || slot.future.set(Some(begin(incoming, span.clone())));
-        match catch_unwind(AssertUnwindSafe(|| span.within(begin))) {
-            Ok(()) => self.poll(index),
-            Err(panic) => self.fail(index, FailureCause::Panic(message_of(&*panic))),
+        let had_box = slot.work.is_some();
+        let (endpoint, is_single, work) = (&self.endpoint, self.is_single, &mut slot.work);
+        let begin = || match work {
+            Some(work) if is_single => {
+                work.start(Exchange::new(incoming, scheme, span.clone()));
+                Begin::default()
+            }
+            _ => endpoint.begin(Exchange::new(incoming, scheme, span.clone()), work),
+        };
+        let begun = catch_unwind(AssertUnwindSafe(|| span.within(begin)));
+        if let Some(work) = slot.work.as_ref().filter(|_| !had_box) {
+            self.boxes += 1;
+            self.work_octets = self.work_octets.max(work.octets());
+        }
+        match begun {
+            Ok(Begin { entry, answer: None }) => {
+                (slot.entry, slot.runs) = (entry, true);
+                self.poll(conn, index);
+            }
+            Ok(Begin { entry, answer: Some(answer) }) => {
+                slot.entry = entry;
+                self.fail(conn, index, answer);
+            }
+            Err(panic) => self.panicked(conn, index, message_of(&*panic)),
         }
     }
 
@@ -181,30 +267,43 @@ impl<F: Future<Output = Result<Sent, Error>>> Slots<F> {
     }
 
     /// Drops the future that answers this stream, if it still runs.
-    pub(crate) fn cancel(&mut self, stream: StreamName) {
+    pub(crate) fn cancel(&mut self, conn: &Arc<Conn>, stream: StreamName) {
         // There are as many as there were streams at once: looking through them costs less than an index of every request.
         if let Some(index) = self.slots.iter().position(|slot| slot.stream == Some(stream)) {
-            self.end(index);
+            self.let_go(index);
+            self.slots[index].late = None;
+            self.end(conn, index);
+        }
+    }
+
+    /// Lets a handler go that finishes by itself, in a task of its own.
+    #[cold]
+    fn let_go(&mut self, index: usize) {
+        let slot = &mut self.slots[index];
+        if let Some(work) = slot.work.take_if(|work| slot.runs && work.is_detached()) {
+            slot.runs = false;
+            self.boxes -= 1;
+            tokio::spawn(work);
         }
     }
 
     /// Polls every future that was woken, until none is.
-    pub(crate) fn poll_ready(&mut self) {
+    pub(crate) fn poll_ready(&mut self, conn: &Arc<Conn>) {
         let ready = self.task.first.ready.swap(0, Ordering::SeqCst);
-        self.poll_group(0, ready);
+        self.poll_group(conn, 0, ready);
         for at in 0..self.groups.len() {
             let ready = self.groups[at].ready.swap(0, Ordering::SeqCst);
-            self.poll_group((at + 1) * GROUP, ready);
+            self.poll_group(conn, (at + 1) * GROUP, ready);
         }
     }
 
     /// Polls the futures of a group whose bits are set; `first` is the index of its first slot.
     #[inline]
-    fn poll_group(&mut self, first: usize, mut ready: u64) {
+    fn poll_group(&mut self, conn: &Arc<Conn>, first: usize, mut ready: u64) {
         while ready != 0 {
             let index = first + ready.trailing_zeros() as usize;
             ready &= ready - 1;
-            self.poll(index);
+            self.poll(conn, index);
         }
     }
 
@@ -223,33 +322,57 @@ impl<F: Future<Output = Result<Sent, Error>>> Slots<F> {
             Waker::from(Arc::new(waker))
         };
         self.slots.push(Slot {
-            future: Box::pin(None),
+            work: None,
+            runs: false,
+            late: None,
             stream: None,
             next_free: None,
             waker,
             span: RequestSpan::none(),
             facts: None,
+            began: Duration::ZERO,
+            entry: 0,
         });
         index
     }
 
-    /// A future that ends, or panics, is dropped: what it held answers for it.
-    fn poll(&mut self, index: usize) {
+    /// A future that ends, or panics, is dropped: its result answers for it.
+    fn poll(&mut self, conn: &Arc<Conn>, index: usize) {
         let slot = &mut self.slots[index];
-        let Some(future) = slot.future.as_mut().as_pin_mut() else { return };
+        let Some(work) = slot.work.as_mut().filter(|_| slot.runs) else { return self.poll_late(conn, index) };
         let mut cx = Context::from_waker(&slot.waker);
-        match catch_unwind(AssertUnwindSafe(|| slot.span.within(|| future.poll(&mut cx)))) {
+        match catch_unwind(AssertUnwindSafe(|| slot.span.within(|| Pin::new(work).poll(&mut cx)))) {
             Ok(Poll::Pending) => {}
-            Ok(Poll::Ready(Ok(_))) => self.end(index),
-            Ok(Poll::Ready(Err(error))) => self.fail(index, FailureCause::Error(&error)),
-            Err(panic) => self.fail(index, FailureCause::Panic(message_of(&*panic))),
+            Ok(Poll::Ready(Ok(_))) => self.end(conn, index),
+            Ok(Poll::Ready(Err(answer))) => self.fail(conn, index, answer),
+            Err(panic) => self.panicked(conn, index, message_of(&*panic)),
+        }
+    }
+
+    /// Sends on what the peer had no room for.
+    #[cold]
+    fn poll_late(&mut self, conn: &Arc<Conn>, index: usize) {
+        let slot = &mut self.slots[index];
+        let mut cx = Context::from_waker(&slot.waker);
+        if slot.late.as_mut().is_some_and(|late| late.poll(&mut cx).is_ready()) {
+            slot.late = None;
+            self.end(conn, index);
         }
     }
 
     #[cold]
-    fn fail(&mut self, index: usize, cause: FailureCause<'_>) {
-        self.tell(index, cause);
-        self.end(index);
+    fn panicked(&mut self, conn: &Arc<Conn>, index: usize, message: &str) {
+        self.tell(index, FailureCause::Panic(message));
+        self.answer(conn, index, Answer::new(Status::INTERNAL_SERVER_ERROR).content(""));
+    }
+
+    /// Answers with what a handler has ended with.
+    #[cold]
+    fn fail(&mut self, conn: &Arc<Conn>, index: usize, answer: Answer) {
+        if let Some(error) = answer.cause() {
+            self.tell(index, FailureCause::Error(error));
+        }
+        self.answer(conn, index, answer);
     }
 
     #[cold]
@@ -260,19 +383,80 @@ impl<F: Future<Output = Result<Sent, Error>>> Slots<F> {
         }
     }
 
-    fn end(&mut self, index: usize) {
+    /// Answers for a handler that has ended, unless it has answered itself.
+    #[cold]
+    fn answer(&mut self, conn: &Arc<Conn>, index: usize, answer: Answer) {
+        self.drop_work(index);
         let slot = &mut self.slots[index];
-        slot.stream = None;
-        // What a destructor panics about is no reason to end the connection.
-        let ended = catch_unwind(AssertUnwindSafe(|| slot.span.within(|| slot.future.set(None))));
-        if let Err(panic) = ended {
-            self.tell(index, FailureCause::Panic(message_of(&*panic)));
+        let left = slot.stream.filter(|_| conn.has_left()).and_then(|stream| conn.reclaim(stream));
+        slot.late = left.and_then(|left| LateAnswer::begin(left, answer, &slot.span));
+        if slot.late.is_some() { self.poll_late(conn, index) } else { self.end(conn, index) }
+    }
+
+    fn end(&mut self, conn: &Arc<Conn>, index: usize) {
+        self.drop_work(index);
+        let slot = &mut self.slots[index];
+        let stream = slot.stream.take();
+        if let Some(stream) = stream.filter(|_| conn.has_left()) {
+            answer_for(conn, stream, &slot.span);
+        }
+        if let (true, Some(stream)) = (self.sees_ends, stream) {
+            self.tell_end(conn, index, stream);
         }
         let slot = &mut self.slots[index];
         slot.span = RequestSpan::none();
         slot.next_free = self.free.replace(index);
         self.used -= 1;
     }
+
+    #[cold]
+    fn tell_end(&mut self, conn: &Arc<Conn>, index: usize, stream: StreamName) {
+        let slot = &self.slots[index];
+        let Some(facts) = &slot.facts else { return };
+        let ended = EndedRequest {
+            entry: slot.entry,
+            facts,
+            peer: self.reporter.peer(),
+            version: self.reporter.version(),
+            began: slot.began,
+            ended: since_opened(conn),
+            tally: conn.take_tally(stream),
+        };
+        // A hook that panics is no reason to end the connection.
+        let _ = catch_unwind(AssertUnwindSafe(|| self.endpoint.ended(&ended)));
+    }
+
+    /// Answers requests that were let go of when their handlers had ended.
+    #[cold]
+    pub(crate) fn answer_left(&self, conn: &Arc<Conn>) {
+        let is_handled = |name: &StreamName| self.slots.iter().any(|slot| slot.stream == Some(*name));
+        let left = conn.left().into_iter().filter(|name| !is_handled(name));
+        left.for_each(|name| answer_for(conn, name, &RequestSpan::none()));
+    }
+
+    /// Drops a future, and keeps its box. What a destructor panics about is no reason to end the connection.
+    #[inline(always)]
+    fn drop_work(&mut self, index: usize) {
+        let slot = &mut self.slots[index];
+        let Some(work) = slot.work.as_mut().filter(|_| mem::take(&mut slot.runs)) else { return };
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| slot.span.within(|| work.clear()))) {
+            self.tell(index, FailureCause::Panic(message_of(&*panic)));
+        }
+    }
+}
+
+/// Answers 500 to a request that its handler has let go of.
+#[cold]
+fn answer_for(conn: &Arc<Conn>, stream: StreamName, span: &RequestSpan) {
+    if let Some(left) = conn.reclaim(stream) {
+        // It is short enough to be sent at once.
+        let _ = LateAnswer::begin(left, Answer::new(Status::INTERNAL_SERVER_ERROR).content(""), span);
+    }
+}
+
+/// The time since the connection was opened.
+fn since_opened(conn: &Conn) -> Duration {
+    Duration::from_nanos(conn.time().as_nanos())
 }
 
 impl Wake for SlotWaker {

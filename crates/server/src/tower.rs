@@ -3,20 +3,19 @@
 //! What a service sees of a request, and what becomes of its answer, is as with a server of hyper (`docs/axum.md` has the
 //! differences), so that what was written for one runs on the other.
 
-mod content;
 mod facts;
 mod request;
 mod response;
 
 use std::{error::Error as StdError, future::poll_fn};
 
+use alula_fields::Status;
 use http::header;
 use tower_service::Service;
 
-pub use content::RequestContent;
 pub use facts::{AllowSlowPeer, PeerAddress};
 
-use crate::{Error, Exchange, Handler, Responder, Sent};
+use crate::{Answer, Body, Error, Exchange, Handler, Responder, Sent};
 use request::Unfit;
 use response::Asked;
 
@@ -42,19 +41,19 @@ type BoxError = Box<dyn StdError + Send + Sync>;
 /// chunked`, and a `content-length` that says nothing: of 204, of 304 without content, of the answer that opens a tunnel.
 ///
 /// It costs what Alula does without: for each request one or two allocations for its URI, two for the map of its fields, one for
-/// each value and each name that is not well known, three for its extensions, over TLS two more, and one for each chunk of content
+/// each value and each name that is not well known, three for its extensions, over TLS two more, and what [`Body`] says for each piece of content
 /// that is read, beside what the service itself allocates. `crates/alula/tests/adapter_allocations.rs` holds the sum.
 ///
 /// ```no_run
 /// # use std::{convert::Infallible, task::{Context, Poll}};
 /// # #[derive(Clone)]
 /// # struct Hello;
-/// # impl tower_service::Service<http::Request<alula::RequestContent>> for Hello {
+/// # impl tower_service::Service<http::Request<alula::Body>> for Hello {
 /// #     type Response = http::Response<String>;
 /// #     type Error = Infallible;
 /// #     type Future = std::future::Ready<Result<Self::Response, Infallible>>;
 /// #     fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> { Poll::Ready(Ok(())) }
-/// #     fn call(&mut self, _: http::Request<alula::RequestContent>) -> Self::Future {
+/// #     fn call(&mut self, _: http::Request<alula::Body>) -> Self::Future {
 /// #         std::future::ready(Ok(http::Response::new("Hello, World!".into())))
 /// #     }
 /// # }
@@ -66,7 +65,7 @@ type BoxError = Box<dyn StdError + Send + Sync>;
 /// ```
 pub fn from_tower<S, B>(service: S) -> impl Handler
 where
-    S: Service<http::Request<RequestContent>, Response = http::Response<B>> + Clone + Send + Sync + 'static,
+    S: Service<http::Request<Body>, Response = http::Response<B>> + Clone + Send + Sync + 'static,
     S::Future: Send,
     S::Error: Into<BoxError>,
     B: http_body::Body<Data: Send, Error: Into<BoxError>> + Send + 'static,
@@ -74,9 +73,23 @@ where
     move |exchange| answer(service.clone(), exchange)
 }
 
-async fn answer<S, B>(mut service: S, exchange: Exchange) -> Result<Sent, Error>
+async fn answer<S, B>(service: S, exchange: Exchange) -> Result<Sent, Answer>
 where
-    S: Service<http::Request<RequestContent>, Response = http::Response<B>, Error: Into<BoxError>>,
+    S: Service<http::Request<Body>, Response = http::Response<B>, Error: Into<BoxError>>,
+    B: http_body::Body<Error: Into<BoxError>>,
+{
+    serve(service, exchange).await.map_err(bare)
+}
+
+/// 500 without content, as a server of hyper has it.
+#[cold]
+fn bare(error: Error) -> Answer {
+    Answer::new(Status::INTERNAL_SERVER_ERROR).content("").because(error)
+}
+
+async fn serve<S, B>(mut service: S, exchange: Exchange) -> Result<Sent, Error>
+where
+    S: Service<http::Request<Body>, Response = http::Response<B>, Error: Into<BoxError>>,
     B: http_body::Body<Error: Into<BoxError>>,
 {
     let (asked, made, responder) = take_apart(exchange);
@@ -93,7 +106,7 @@ where
     response::send(response, responder, asked).await
 }
 
-type Made = Result<http::Request<RequestContent>, Unfit>;
+type Made = Result<http::Request<Body>, Unfit>;
 
 /// The request as the service sees it, and the right to answer it.
 fn take_apart(exchange: Exchange) -> (Asked, Made, Responder) {

@@ -34,7 +34,7 @@ pub(super) fn request(head: &Head, reporter: &Reporter) -> Span {
 }
 
 pub(super) fn answered(span: &Span, status: Status) {
-    span.record("http.response.status_code", status.code());
+    span.record("http.response.status_code", status.as_u16());
 }
 
 /// What is the peer's fault is not to be looked into.

@@ -7,7 +7,7 @@ use std::net::SocketAddr;
 /// Over TLS, `TlsFacts` is another.
 ///
 /// ```
-/// fn peer(request: &http::Request<alula::RequestContent>) -> Option<std::net::SocketAddr> {
+/// fn peer(request: &http::Request<alula::Body>) -> Option<std::net::SocketAddr> {
 ///     request.extensions().get::<alula::PeerAddress>().map(|peer| peer.address())
 /// }
 /// ```

@@ -3,14 +3,14 @@
 
 use std::error::Error as StdError;
 
-use alula_fields::{RequestForm, Status};
+use alula_fields::{KnownName, RequestForm, Status};
+use alula_net::Stream;
 use bytes::Bytes;
 use http::{
     HeaderMap, HeaderValue, Uri, header,
     uri::{self, Authority, PathAndQuery, Scheme},
 };
 
-use super::content::RequestContent;
 use crate::{Body, Request, Version};
 
 /// A `Uri` of the `http` crate holds no more octets.
@@ -26,9 +26,11 @@ pub(super) struct Unfit {
 }
 
 /// The request in the types of the `http` crate, or why they do not take it.
-pub(super) fn to_http(request: &Request, body: Body) -> Result<http::Request<RequestContent>, Unfit> {
-    let content = RequestContent::new(body, request.fields());
-    let mut made = http::Request::new(content);
+pub(super) fn to_http(request: &Request, mut body: Body) -> Result<http::Request<Body>, Unfit> {
+    if request.headers().contains(KnownName::CONTENT_LENGTH) {
+        Stream::note_stated(&mut body);
+    }
+    let mut made = http::Request::new(body);
     let method = http::Method::from_bytes(request.method().as_bytes());
     *made.method_mut() = method.map_err(|error| Unfit::new(Status::BAD_REQUEST, error))?;
     *made.uri_mut() = uri_of(request)?;
@@ -94,7 +96,7 @@ fn scheme(name: &str) -> Scheme {
 }
 
 fn headers_of(request: &Request) -> Result<HeaderMap, Cause> {
-    let fields = request.fields();
+    let fields = request.headers();
     let mut headers = HeaderMap::try_with_capacity(fields.len() + 1)?;
     if request.form().contains(RequestForm::HOST) {
         let host = request.own_authority().unwrap_or_default();

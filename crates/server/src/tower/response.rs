@@ -45,7 +45,7 @@ impl Asked {
     }
 
     fn after(self, status: Status, is_empty: bool) -> After {
-        match status.code() {
+        match status.as_u16() {
             _ if self.is_connect && status.is_success() => After::Tunnel,
             204 | 304 => After::NeverAny(status),
             _ if self.is_head => After::Stated,
@@ -96,7 +96,7 @@ where
     let mut reply = responder.respond(status);
     for (name, value) in &parts.headers {
         if asked.sends(after, name, value) {
-            reply = reply.field(name.as_str(), value);
+            reply = reply.header(name.as_str(), value);
         }
     }
     let length = body.size_hint().exact();
@@ -137,8 +137,8 @@ where
 
 /// States the length of the content, if it is known and the service has not done so.
 fn stating(mut reply: Reply, length: Option<u64>) -> Reply {
-    match length.filter(|_| !reply.fields_mut().contains(KnownName::CONTENT_LENGTH)) {
-        Some(octets) => reply.field(KnownName::CONTENT_LENGTH, Decimal::of(octets).as_bytes()),
+    match length.filter(|_| !reply.headers_mut().contains(KnownName::CONTENT_LENGTH)) {
+        Some(octets) => reply.header(KnownName::CONTENT_LENGTH, Decimal::of(octets).as_bytes()),
         None => reply,
     }
 }
@@ -155,7 +155,7 @@ where
 {
     // Trailers have no place after a stated length over HTTP/1.1 (RFC 9112 §7.1.2).
     let takes_trailers =
-        asked.version == Version::Http2 || !reply.fields_mut().contains(KnownName::CONTENT_LENGTH);
+        asked.version == Version::Http2 || !reply.headers_mut().contains(KnownName::CONTENT_LENGTH);
     let mut writer = reply.stream().await?;
     let mut frame = first;
     loop {

@@ -1,0 +1,23 @@
+//! Files as content: what the system says of them, the validators and the media type that follow from it, and reading parts of
+//! them as a peer has room (feature `files`).
+//!
+//! [`Folder`] answers with the files of a folder. [`Reply::file`](crate::Reply::file) is made of the rest, and so is `alula serve`, which
+//! holds what it has read.
+
+mod buffers;
+mod cached;
+mod entity_tag;
+mod folder;
+mod media_type;
+mod open_file;
+mod reading;
+mod stamp;
+
+pub use buffers::FileBuffers;
+pub(crate) use cached::Reads;
+pub use entity_tag::EntityTag;
+pub(crate) use entity_tag::strong_tag;
+pub use folder::Folder;
+pub use media_type::media_type;
+pub use open_file::OpenFile;
+pub use stamp::Stamp;

@@ -1,0 +1,118 @@
+//! Sends part of a large file.
+//!
+//! Nothing is read before the peer has room for it, and no more than that; what it does not take after all is read again later.
+//! So a stream whose peer takes nothing holds no buffer and no thread. What the system has in memory is read at once; what it
+//! would have to wait for is read by threads that may block, and then others may use the room first. Reading ahead is the
+//! system's business, which does it anyway.
+
+use std::{fs::File, future::ready, io, ops::Range};
+
+use alula_net::{BodyWriter, Error};
+
+use super::{
+    buffers::{BUFFER_OCTETS, Buffer, FileBuffers},
+    open_file::OpenFile,
+    stamp::Stamp,
+};
+
+impl OpenFile {
+    /// Sends a part of the file, which lies within its length; `sent` hears of octets as they go.
+    ///
+    /// Dropping the future may send some of the part, so drop the writer then as well. A read that the system must wait for takes a
+    /// thread for blocking work, and allocates.
+    ///
+    /// # Errors
+    /// As [`BodyWriter::write`]; and the file ends before the part does, was changed otherwise than at its end, or cannot be read.
+    pub async fn send_part(
+        &self,
+        part: Range<u64>,
+        buffers: &FileBuffers,
+        writer: &mut BodyWriter,
+        mut sent: impl FnMut(u64),
+    ) -> Result<(), Error> {
+        let mut rest = if writer.is_muted() { part.end..part.end } else { part };
+        while !rest.is_empty() {
+            let _ = writer.writable().await?;
+            let buffer = buffers.lend().await?;
+            // Others may have used the room meanwhile.
+            let room = tokio::select! {
+                biased;
+                room = writer.writable() => room?,
+                () = ready(()) => 0,
+            };
+            if room == 0 {
+                buffers.give(buffer);
+                continue;
+            }
+            let octets = (rest.end - rest.start).min(room.min(BUFFER_OCTETS) as u64);
+            let is_last = octets == rest.end - rest.start;
+            let buffer = self.read(buffer, rest.start..rest.start + octets, is_last).await?;
+            let octets = writer.try_write(buffer.read())? as u64;
+            buffers.give(buffer);
+            sent(octets);
+            rest.start += octets;
+        }
+        Ok(())
+    }
+
+    /// Fills the buffer with what is at this place of the file, or with the beginning of it. Before the last octets are sent the file
+    /// must still be what it was.
+    async fn read(&self, mut buffer: Buffer, place: Range<u64>, is_last: bool) -> Result<Buffer, Error> {
+        let octets = (place.end - place.start) as usize;
+        if !is_last {
+            let read = read_cached(self.file(), buffer.first(octets), place.start);
+            let _ = buffer.first(read);
+            if read > 0 {
+                return Ok(buffer);
+            }
+        }
+        let file = self.clone();
+        let read = tokio::task::spawn_blocking(move || {
+            read_exact_at(file.file(), buffer.first(octets), place.start)?;
+            if is_last { check(file.file(), file.stamp()).map(|()| buffer) } else { Ok(buffer) }
+        });
+        let read = read.await.unwrap_or_else(|panic| Err(io::Error::other(panic)));
+        // The program's own failure, whatever the system calls it: the line of the server names the file.
+        read.map_err(|error| Error::other(format!("{}: {error}", self.path().display())))
+    }
+}
+
+/// Reads what the system has in memory, without waiting for a disk: how many octets. None when there are none, or the system cannot
+/// tell.
+#[cfg(target_os = "linux")]
+pub(super) fn read_cached(file: &File, octets: &mut [u8], at: u64) -> usize {
+    use rustix::io::{ReadWriteFlags, preadv2};
+    preadv2(file, &mut [io::IoSliceMut::new(octets)], at, ReadWriteFlags::NOWAIT).unwrap_or(0)
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(super) fn read_cached(_: &File, _: &mut [u8], _: u64) -> usize {
+    0
+}
+
+#[cfg(unix)]
+pub(super) fn read_exact_at(file: &File, octets: &mut [u8], at: u64) -> io::Result<()> {
+    use std::os::unix::fs::FileExt as _;
+    file.read_exact_at(octets, at)
+}
+
+#[cfg(not(unix))]
+pub(super) fn read_exact_at(file: &File, mut octets: &mut [u8], mut at: u64) -> io::Result<()> {
+    use std::os::windows::fs::FileExt as _;
+    while !octets.is_empty() {
+        match file.seek_read(octets, at)? {
+            0 => return Err(io::ErrorKind::UnexpectedEof.into()),
+            read => {
+                octets = &mut octets[read..];
+                at += read as u64;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What was said of the content at the beginning must hold at the end.
+pub(super) fn check(file: &File, stamp: &Stamp) -> io::Result<()> {
+    let is_kept = stamp.is_kept_by(&Stamp::of(file)?);
+    if is_kept { Ok(()) } else { Err(io::Error::other("the file was changed while it was sent")) }
+}

@@ -1,0 +1,113 @@
+//! The table of routes, laid open for the fuzz targets in `crates/trials` and the workloads in `crates/bench`. This is no API:
+//! it may change with any version.
+
+use std::{borrow::Cow, ops::Range};
+
+use alula_fields::Captures;
+
+use crate::route::{self, Builder, Found, Outcome, RouteError, Segments, SlashChange, Table};
+
+/// Routes whose values are numbers, before they are compiled.
+pub struct Routes(Builder<usize>);
+
+/// The same, compiled.
+pub struct CompiledRoutes(Table<usize>);
+
+/// What a search comes to.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Routed {
+    /// The number of the pattern, and its captures.
+    Found(usize, Spans),
+    /// The number of a pattern that would match with a slash added (`true`) or taken away, and its captures.
+    Redirect(usize, Spans, bool),
+    /// The options refuse the path.
+    Refused,
+    /// Nothing matches.
+    Unknown,
+}
+
+/// Where the captures stand.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Spans(Captures);
+
+impl Routes {
+    /// Starts.
+    pub const fn new(options: Segments) -> Self {
+        Self(Table::builder(options))
+    }
+
+    /// Adds a pattern.
+    ///
+    /// # Errors
+    /// It is malformed, or another matches the same paths.
+    pub fn insert(&mut self, pattern: &str, value: usize) -> Result<(), RouteError> {
+        self.0.insert(pattern, value)
+    }
+
+    /// Adds a pattern below a prefix.
+    ///
+    /// # Errors
+    /// As for [`insert`](Self::insert).
+    pub fn insert_below(&mut self, prefix: &str, pattern: &str, value: usize) -> Result<(), RouteError> {
+        self.0.insert(&route::below(prefix, pattern), value)
+    }
+
+    /// Compiles.
+    pub fn build(self) -> CompiledRoutes {
+        CompiledRoutes(self.0.build())
+    }
+}
+
+impl CompiledRoutes {
+    /// Searches for a path without its query.
+    #[inline]
+    pub fn find(&self, path: &[u8]) -> Routed {
+        let parts = |found: Found<'_, usize>| (*found.value, Spans(found.captures));
+        match self.0.find(path) {
+            Outcome::Found(found) => {
+                let (value, spans) = parts(found);
+                Routed::Found(value, spans)
+            }
+            Outcome::Redirect(change, found) => {
+                let (value, spans) = parts(found);
+                Routed::Redirect(value, spans, change == SlashChange::Added)
+            }
+            Outcome::Refused(_) => Routed::Refused,
+            Outcome::Unknown => Routed::Unknown,
+        }
+    }
+}
+
+impl Spans {
+    /// Returns the place of each capture.
+    pub fn iter(&self) -> impl Iterator<Item = Range<usize>> + '_ {
+        self.0.spans()
+    }
+}
+
+/// Decodes a capture; `None` if an escape is malformed.
+pub fn decoded(raw: &[u8], options: Segments) -> Option<Cow<'_, [u8]>> {
+    route::decode(raw, options).ok()
+}
+
+/// Returns where a redirect leads: with a slash added, or taken away.
+pub fn location(is_added: bool, path: &[u8], query: Option<&[u8]>, options: Segments) -> Vec<u8> {
+    let change = if is_added { SlashChange::Added } else { SlashChange::Removed };
+    change.location(path, query, options)
+}
+
+/// The client that a field names behind proxies, of which `trusts` tells those that are believed.
+pub fn client_behind_proxies(
+    field: crate::ClientAddressField,
+    value: &[u8],
+    trusts: fn(std::net::IpAddr) -> bool,
+) -> Option<std::net::IpAddr> {
+    let mut head = alula_fields::Head::new();
+    let name = match field {
+        crate::ClientAddressField::XForwardedFor => "x-forwarded-for",
+        crate::ClientAddressField::Forwarded => "forwarded",
+    };
+    head.fields.append(name, value).ok()?;
+    crate::forwarded::ForwardedSource { field, judge: std::sync::Arc::new(trusts) }.note(&mut head);
+    head.client()
+}

@@ -1,0 +1,26 @@
+//! Hooks and layers that are ready to be added to a router.
+
+mod access_log;
+mod auth;
+mod concurrency_limit;
+mod cors;
+#[cfg(feature = "files")]
+mod entity_tags;
+mod gate;
+mod health;
+mod keys;
+mod metrics;
+mod rate_limit;
+mod request_id;
+mod shards;
+
+pub use access_log::{AccessLog, LogFormat};
+pub use auth::{BasicAuth, BearerAuth};
+pub use concurrency_limit::ConcurrencyLimit;
+pub use cors::Cors;
+#[cfg(feature = "files")]
+pub use entity_tags::EntityTags;
+pub use health::Health;
+pub use metrics::Metrics;
+pub use rate_limit::RateLimit;
+pub use request_id::RequestId;

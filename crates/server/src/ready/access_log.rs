@@ -1,0 +1,165 @@
+//! A log with a line for each request.
+//!
+//! Rule: a peer adds neither a line nor a control character of its own; `line.rs` escapes all that comes from it.
+//! Rule: a slow disk never delays a connection; `spool.rs` drops lines and counts them.
+
+mod line;
+mod output;
+mod spool;
+
+use std::{
+    fs::{File, OpenOptions},
+    io::{self, Write},
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::{Duration, SystemTime},
+};
+
+use self::spool::Spool;
+use crate::{Ended, Hook, Scratch};
+
+/// How long the end of a log waits for its last lines to be written.
+const LAST_LINES: Duration = Duration::from_secs(1);
+
+/// Writes a line for each request that ends: a [hook](crate::Hook).
+///
+/// A thread of its own writes the lines, 50 ms after the first of them at the latest as long as the disk keeps up. Until then they
+/// wait in memory, up to 256 KiB for each thread that serves; lines that find no room, or that the disk refuses, are dropped,
+/// [counted](Self::dropped) and told of in the log once it takes lines again. Lines of different threads may change places. All times are in UTC.
+///
+/// Text of peers is escaped: quotes, backslashes and all that is not visible ASCII, and only the first 256 octets of a text are
+/// written. Values of the query are masked as everywhere, and no credentials are written.
+///
+/// A request allocates nothing once warm, and takes a lock that only threads of the same part and the writing thread take. The
+/// standard output is [`to_writer`](Self::to_writer) with `std::io::stdout()`. When the last clone is dropped, the lines that wait are
+/// written for at most a second.
+///
+/// ```no_run
+/// use alula::{AccessLog, Router};
+///
+/// # fn main() -> std::io::Result<()> {
+/// let log = AccessLog::to_file("access.log")?.json();
+/// let router = Router::new().hook(log.clone());
+/// // After the file was moved away:
+/// log.reopen()?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+pub struct AccessLog {
+    format: LogFormat,
+    open: Arc<Open>,
+}
+
+/// The form of a line of an [`AccessLog`].
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum LogFormat {
+    /// The common log format: address, time, request, status, octets of content.
+    Common,
+    /// The common log format with `referer` and `user-agent`.
+    #[default]
+    Combined,
+    /// One JSON object (RFC 8259) with the names `time`, `peer`, `client`, `method`, `target`, `version`, `authority`, `route`, `status`,
+    /// `received`, `sent`, `seconds`, `until_head`, `referer`, `user_agent` and `failure`; what is not there is null. Lines that were dropped are told of as `{"dropped":12}`,
+    /// in the other formats as a line that begins with `#`.
+    Json,
+}
+
+/// What the clones of a log have in common.
+#[derive(Debug)]
+struct Open {
+    spool: Spool,
+    /// The file, if it is one.
+    path: Option<PathBuf>,
+}
+
+impl AccessLog {
+    /// Makes a log that is appended to a file, in the combined format. Starts a thread.
+    ///
+    /// # Errors
+    /// The file cannot be opened, or the thread not be started.
+    pub fn to_file(path: impl Into<PathBuf>) -> io::Result<Self> {
+        let path = path.into();
+        let file = append_to(&path)?;
+        Self::open(Box::new(file), Some(path))
+    }
+
+    /// Makes a log that is given to a writer, in the combined format. Starts a thread, on which the writer may block.
+    ///
+    /// # Errors
+    /// The thread cannot be started.
+    pub fn to_writer(writer: impl Write + Send + 'static) -> io::Result<Self> {
+        Self::open(Box::new(writer), None)
+    }
+
+    fn open(writer: Box<dyn Write + Send>, path: Option<PathBuf>) -> io::Result<Self> {
+        let spool = Spool::start(writer)?;
+        Ok(Self { format: LogFormat::default(), open: Arc::new(Open { spool, path }) })
+    }
+
+    /// Writes lines of this form from now on; other clones keep theirs.
+    #[must_use]
+    pub fn format(mut self, format: LogFormat) -> Self {
+        self.format = format;
+        self
+    }
+
+    /// As [`format`](Self::format) with [`LogFormat::Common`].
+    #[must_use]
+    pub fn common(self) -> Self {
+        self.format(LogFormat::Common)
+    }
+
+    /// As [`format`](Self::format) with [`LogFormat::Combined`].
+    #[must_use]
+    pub fn combined(self) -> Self {
+        self.format(LogFormat::Combined)
+    }
+
+    /// As [`format`](Self::format) with [`LogFormat::Json`].
+    #[must_use]
+    pub fn json(self) -> Self {
+        self.format(LogFormat::Json)
+    }
+
+    /// Opens the file of this name again and writes to it from now on, for programs that move logs away. Does nothing for a writer.
+    /// Blocks while the file is opened.
+    ///
+    /// # Errors
+    /// The file cannot be opened; lines go on where they went.
+    pub fn reopen(&self) -> io::Result<()> {
+        if let Some(path) = &self.open.path {
+            self.open.spool.write_to(Box::new(append_to(path)?));
+        }
+        Ok(())
+    }
+
+    /// Waits until the lines that were there have been written, at most so long. Returns false if they were not. Blocks the thread.
+    pub fn flush(&self, at_most: Duration) -> bool {
+        self.open.spool.flush(at_most)
+    }
+
+    /// How many lines were dropped because the disk was slow or refused them.
+    pub fn dropped(&self) -> u64 {
+        self.open.spool.dropped()
+    }
+}
+
+impl Hook for AccessLog {
+    fn end(&self, ended: &Ended<'_>) {
+        let mut line = Scratch::with_capacity(512);
+        line::write(&mut line, self.format, ended, SystemTime::now());
+        self.open.spool.push(&line, self.format == LogFormat::Json);
+    }
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        self.spool.end(LAST_LINES);
+    }
+}
+
+fn append_to(path: &Path) -> io::Result<File> {
+    OpenOptions::new().append(true).create(true).open(path)
+}

@@ -1,0 +1,175 @@
+//! One line of an access log.
+
+use std::{
+    fmt::{self, Display, Write as _},
+    io::Write as _,
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
+
+use alula_net::date::civil;
+
+use crate::{Ended, LogFormat};
+
+const MONTHS: [&str; 12] =
+    ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+
+/// Octets of a text that are written.
+const TEXT_OCTETS_MAX: usize = 256;
+
+/// Writes the line of a request that has ended now, with its end. To write to memory does not fail.
+pub(super) fn write(line: &mut Vec<u8>, format: LogFormat, ended: &Ended<'_>, now: SystemTime) {
+    let arrived = now.checked_sub(ended.duration()).unwrap_or(now);
+    let since_epoch = arrived.duration_since(UNIX_EPOCH).unwrap_or_default();
+    let _ = match format {
+        LogFormat::Common => common(line, ended, since_epoch),
+        LogFormat::Combined => combined(line, ended, since_epoch),
+        LogFormat::Json => json(line, ended, since_epoch),
+    };
+    line.push(b'\n');
+}
+
+fn common(line: &mut Vec<u8>, ended: &Ended<'_>, since_epoch: Duration) -> std::io::Result<()> {
+    let (year, month, day) = civil(since_epoch.as_secs() / 86_400);
+    let (hour, minute, second) = time_of_day(since_epoch);
+    let month = MONTHS[month as usize - 1];
+    let address = ended.client_address();
+    write!(line, "{address} - - [{day:02}/{month}/{year}:{hour:02}:{minute:02}:{second:02} +0000] \"")?;
+    write!(line, "{} {} {}\" ", Log(ended.method()), Log(ended.target()), ended.version())?;
+    match ended.status() {
+        Some(status) => write!(line, "{status} {}", ended.sent()),
+        None => write!(line, "- {}", ended.sent()),
+    }
+}
+
+fn combined(line: &mut Vec<u8>, ended: &Ended<'_>, since_epoch: Duration) -> std::io::Result<()> {
+    common(line, ended, since_epoch)?;
+    let or_dash = |text| if <str>::is_empty(text) { "-" } else { text };
+    write!(line, " \"{}\" \"{}\"", Log(or_dash(ended.referer())), Log(or_dash(ended.user_agent())))
+}
+
+fn json(line: &mut Vec<u8>, ended: &Ended<'_>, since_epoch: Duration) -> std::io::Result<()> {
+    let (year, month, day) = civil(since_epoch.as_secs() / 86_400);
+    let (hour, minute, second) = time_of_day(since_epoch);
+    let micros = since_epoch.subsec_micros();
+    write!(
+        line,
+        "{{\"time\":\"{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{micros:06}Z\""
+    )?;
+    write!(line, ",\"peer\":\"{}\",\"client\":\"{}\"", ended.peer(), ended.client_address())?;
+    write!(line, ",\"method\":{},\"target\":{}", Json(ended.method()), Json(ended.target()))?;
+    write!(line, ",\"version\":\"{}\",\"authority\":{}", ended.version(), OrNull(ended.authority()))?;
+    write!(line, ",\"route\":{}", OrNull(ended.route().unwrap_or_default()))?;
+    match ended.status() {
+        Some(status) => write!(line, ",\"status\":{status}")?,
+        None => write!(line, ",\"status\":null")?,
+    }
+    write!(line, ",\"received\":{},\"sent\":{}", ended.received(), ended.sent())?;
+    write!(line, ",\"seconds\":{}", Seconds(ended.duration()))?;
+    match ended.until_head() {
+        Some(time) => write!(line, ",\"until_head\":{}", Seconds(time))?,
+        None => write!(line, ",\"until_head\":null")?,
+    }
+    write!(line, ",\"referer\":{},\"user_agent\":{}", OrNull(ended.referer()), OrNull(ended.user_agent()))?;
+    match ended.failure() {
+        Some(failure) => write!(line, ",\"failure\":{}}}", Json(failure)),
+        None => write!(line, ",\"failure\":null}}"),
+    }
+}
+
+const fn time_of_day(since_epoch: Duration) -> (u64, u64, u64) {
+    let second = since_epoch.as_secs() % 86_400;
+    (second / 3_600, second / 60 % 60, second % 60)
+}
+
+/// Seconds with six digits after the point.
+struct Seconds(Duration);
+
+impl Display for Seconds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{:06}", self.0.as_secs(), self.0.subsec_micros())
+    }
+}
+
+/// Text as the common log format has it: what is not visible ASCII as `\xHH`, quotes and backslashes after a backslash.
+struct Log<T>(T);
+
+impl<T: Display> Display for Log<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write_bounded(f, &self.0, |f, text| {
+            text.bytes().try_for_each(|octet| match octet {
+                b'"' | b'\\' => write!(f, "\\{}", char::from(octet)),
+                b' '..=b'~' => f.write_char(octet.into()),
+                _ => write!(f, "\\x{octet:02x}"),
+            })
+        })
+    }
+}
+
+/// A JSON string (RFC 8259 §7); what is not visible ASCII is escaped.
+struct Json<T>(T);
+
+impl<T: Display> Display for Json<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_char('"')?;
+        write_bounded(f, &self.0, |f, text| {
+            text.chars().try_for_each(|character| match character {
+                '"' | '\\' => write!(f, "\\{character}"),
+                ' '..='~' => f.write_char(character),
+                _ => {
+                    character.encode_utf16(&mut [0; 2]).iter().try_for_each(|unit| write!(f, "\\u{unit:04x}"))
+                }
+            })
+        })?;
+        f.write_char('"')
+    }
+}
+
+/// A JSON string, or null for an empty text.
+struct OrNull<'a>(&'a str);
+
+impl Display for OrNull<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0.is_empty() { f.write_str("null") } else { Json(self.0).fmt(f) }
+    }
+}
+
+/// Writes the beginning of a text, piece by piece, as it is escaped.
+fn write_bounded(
+    f: &mut fmt::Formatter<'_>,
+    text: impl Display,
+    escape: impl FnMut(&mut fmt::Formatter<'_>, &str) -> fmt::Result,
+) -> fmt::Result {
+    write!(Bounded { f, left: TEXT_OCTETS_MAX, escape }, "{text}")
+}
+
+struct Bounded<'a, 'f, E> {
+    f: &'a mut fmt::Formatter<'f>,
+    left: usize,
+    escape: E,
+}
+
+impl<E: FnMut(&mut fmt::Formatter<'_>, &str) -> fmt::Result> fmt::Write for Bounded<'_, '_, E> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        let end = (0..=self.left.min(text.len())).rev().find(|at| text.is_char_boundary(*at));
+        let text = &text[..end.unwrap_or(0)];
+        self.left -= text.len();
+        (self.escape)(self.f, text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_of_peers_is_escaped() {
+        let hostile = "a\"b\\c\n\r\x1b[31m\u{9b}ö\u{2028}\u{1f600}\x7f";
+        let log = Log(hostile).to_string();
+        assert_eq!(log, r#"a\"b\\c\x0a\x0d\x1b[31m\xc2\x9b\xc3\xb6\xe2\x80\xa8\xf0\x9f\x98\x80\x7f"#);
+        let json = Json(hostile).to_string();
+        assert_eq!(json, r#""a\"b\\c\u000a\u000d\u001b[31m\u009b\u00f6\u2028\ud83d\ude00\u007f""#);
+        assert_eq!(Log("é".repeat(300)).to_string().len(), TEXT_OCTETS_MAX * 4);
+        assert_eq!(Log("x".repeat(257)).to_string().len(), TEXT_OCTETS_MAX);
+        assert_eq!(OrNull("").to_string(), "null");
+    }
+}

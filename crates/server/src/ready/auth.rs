@@ -1,0 +1,90 @@
+//! Credentials of requests (RFC 9110 §11).
+//!
+//! Rule: a comparison takes as long for wrong credentials as for right ones, and every one that is known is compared.
+//! Rule: nothing here shows credentials, neither `Debug` nor an error.
+
+mod basic;
+mod bearer;
+
+use std::hint::black_box;
+
+use alula_fields::{FieldSection, KnownName, Status};
+
+pub use self::{basic::BasicAuth, bearer::BearerAuth};
+use crate::{Answer, Request};
+
+/// The user that a layer has found.
+enum Verdict<'a> {
+    Refused,
+    /// A user by name, or one without.
+    Admitted(Option<&'a str>),
+}
+
+/// The field in which handlers find the user. What the peer sent in it is removed.
+#[derive(Debug, Default)]
+struct UserHeader(Option<String>);
+
+impl UserHeader {
+    /// Returns false if the user cannot be written in it.
+    fn note(&self, request: &mut Request, verdict: &Verdict<'_>) -> bool {
+        let Some(name) = &self.0 else { return true };
+        request.remove(&**name);
+        match verdict {
+            Verdict::Admitted(Some(user)) => request.set(&**name, user).is_ok(),
+            Verdict::Admitted(None) | Verdict::Refused => true,
+        }
+    }
+}
+
+/// The credentials of a scheme, if the request has credentials once and they are of that scheme (RFC 9110 §11.4).
+fn credentials<'a>(headers: &'a FieldSection, scheme: &str) -> Option<&'a [u8]> {
+    let mut values = headers.get_all(KnownName::AUTHORIZATION);
+    let (value, None) = (values.next()?, values.next()) else { return None };
+    let (named, credentials) = value.split_at_checked(scheme.len())?;
+    let credentials = credentials.strip_prefix(b" ")?.trim_ascii();
+    named.eq_ignore_ascii_case(scheme.as_bytes()).then_some(credentials)
+}
+
+/// A realm as a quoted string (RFC 9110 §5.6.4); what is not visible ASCII becomes a question mark.
+fn quoted(realm: &str) -> String {
+    let visible = realm.chars().map(|it| if (' '..='~').contains(&it) { it } else { '?' });
+    let mut text = String::from("\"");
+    for character in visible {
+        text.extend(['"', '\\'].contains(&character).then_some('\\'));
+        text.push(character);
+    }
+    text + "\""
+}
+
+fn unauthorized(challenge: &str) -> Answer {
+    Answer::new(Status::UNAUTHORIZED).header(KnownName::WWW_AUTHENTICATE, challenge)
+}
+
+/// Compares in a time that depends on the length of what is expected alone.
+fn is_equal(expected: &[u8], given: &[u8]) -> bool {
+    let mut difference = u8::from(expected.len() != given.len());
+    for (at, octet) in expected.iter().enumerate() {
+        difference = black_box(difference | (octet ^ given.get(at).copied().unwrap_or_default()));
+    }
+    black_box(difference) == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_same_is_equal() {
+        for (one, other, is) in
+            [("", "", true), ("a", "a", true), ("a", "b", false), ("a", "ab", false), ("ab", "a", false)]
+        {
+            assert_eq!(is_equal(one.as_bytes(), other.as_bytes()), is);
+        }
+        assert!(!is_equal(b"a\0", b"a") && !is_equal(b"", b"a"));
+    }
+
+    #[test]
+    fn realms_are_quoted() {
+        assert_eq!(quoted("a \"b\" \\ \r\n\u{f6}"), r#""a \"b\" \\ ???""#);
+    }
+}

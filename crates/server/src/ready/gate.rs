@@ -1,0 +1,18 @@
+//! Layers that let a request pass or answer it at once.
+
+use crate::{Answer, Exchange, Next, Wrap};
+
+/// A layer that hands on the requests for which `check` has no answer.
+pub(super) fn gate<S: 'static>(
+    check: impl Fn(&mut Exchange<S>) -> Option<Answer> + Send + Sync + 'static,
+) -> impl Wrap<S> {
+    move |mut exchange: Exchange<S>, next: Next<S>| {
+        let refused = check(&mut exchange);
+        async move {
+            match refused {
+                Some(answer) => Err(answer),
+                None => next.run(exchange).await,
+            }
+        }
+    }
+}

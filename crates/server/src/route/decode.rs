@@ -1,0 +1,53 @@
+//! Captures decoded: percent escapes, and `+` where that is a space.
+
+use std::borrow::Cow;
+
+use super::segments::{PlusSign, Segments};
+
+/// An escape that is not `%` and two hexadecimal digits (RFC 3986 §2.1). A request that has one is answered 400.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct Malformed {
+    /// The octet at which the escape begins.
+    pub(crate) position: usize,
+}
+
+/// Returns the octets that a capture stands for; borrows them unless there is something to decode, which allocates once.
+///
+/// # Errors
+/// An escape is malformed.
+pub(crate) fn decode(raw: &[u8], options: Segments) -> Result<Cow<'_, [u8]>, Malformed> {
+    let is_space = options.plus == PlusSign::Space;
+    match raw.iter().position(|&octet| octet == b'%' || octet == b'+' && is_space) {
+        None => Ok(Cow::Borrowed(raw)),
+        Some(first) => decode_from(raw, first, is_space).map(Cow::Owned),
+    }
+}
+
+fn decode_from(raw: &[u8], first: usize, is_space: bool) -> Result<Vec<u8>, Malformed> {
+    let mut decoded = Vec::with_capacity(raw.len());
+    decoded.extend_from_slice(&raw[..first]);
+    let mut at = first;
+    while let Some(&octet) = raw.get(at) {
+        match octet {
+            b'%' => {
+                decoded.push(escaped(&raw[at..]).ok_or(Malformed { position: at })?);
+                at += 3;
+                continue;
+            }
+            b'+' if is_space => decoded.push(b' '),
+            other => decoded.push(other),
+        }
+        at += 1;
+    }
+    Ok(decoded)
+}
+
+/// Returns the octet of the escape that these begin with.
+fn escaped(octets: &[u8]) -> Option<u8> {
+    let [b'%', high, low, ..] = octets else { return None };
+    Some(digit(*high)? << 4 | digit(*low)?)
+}
+
+fn digit(octet: u8) -> Option<u8> {
+    char::from(octet).to_digit(16).map(|digit| digit as u8)
+}

@@ -1,0 +1,66 @@
+//! The handlers that a router has of its own.
+
+use alula_fields::Status;
+
+use super::routes::Site;
+use crate::{
+    Answer, Exchange, IntoAnswer as _, Sent,
+    route::{Outcome, Refused},
+};
+
+/// A path that no route has.
+pub(super) async fn not_found<S>(_: Exchange<S>) -> Result<Sent, Answer> {
+    Err(Status::NOT_FOUND.into_answer())
+}
+
+/// A method that the path has no handler for; those it has are named (RFC 9110 §15.5.6).
+pub(super) async fn not_allowed<S>(exchange: Exchange<S>) -> Result<Sent, Answer> {
+    Err(Answer::new(Status::METHOD_NOT_ALLOWED).header("allow", exchange.allowed()))
+}
+
+/// A request with more content than its route takes.
+pub(super) async fn too_long<S>(_: Exchange<S>) -> Result<Sent, Answer> {
+    Err(Answer::new(Status::CONTENT_TOO_LARGE).detail("the content is longer than this path takes"))
+}
+
+/// A method that no route knows.
+pub(super) async fn unknown_method<S>(_: Exchange<S>) -> Result<Sent, Answer> {
+    Err(Status::NOT_IMPLEMENTED.into_answer())
+}
+
+/// A path that the router does not take; the answer says why.
+pub(super) async fn malformed<S>(exchange: Exchange<S>) -> Result<Sent, Answer> {
+    Err(Answer::new(Status::BAD_REQUEST).detail(match refused(&exchange) {
+        Some(Refused::EmptySegment) => "the path has an empty segment",
+        Some(Refused::EncodedSlash) => "the path has an encoded slash",
+        Some(Refused::DotSegment) => "the path has a dot segment",
+        None => "the path has segments that are not taken here",
+    }))
+}
+
+fn refused<S>(exchange: &Exchange<S>) -> Option<Refused> {
+    let site = exchange.app()?.routes.site(|| exchange.request().authority())?;
+    match site.table.find(exchange.request().path_alone()) {
+        Outcome::Refused(refused) => Some(refused),
+        _ => None,
+    }
+}
+
+/// The same path with another slash at its end is there (RFC 9110 §15.4.9).
+pub(super) async fn other_slash<S>(exchange: Exchange<S>) -> Result<Sent, Answer> {
+    let site = exchange.app().and_then(|app| app.routes.site(|| exchange.request().authority()));
+    match site.and_then(|site| location(&exchange, site)) {
+        Some(location) => Err(Answer::new(Status::PERMANENT_REDIRECT).header("location", location)),
+        None => Err(Status::NOT_FOUND.into_answer()),
+    }
+}
+
+fn location<S>(exchange: &Exchange<S>, site: &Site) -> Option<Vec<u8>> {
+    let (path, query) = (exchange.request().path_alone(), exchange.request().query());
+    match site.table.find(path) {
+        Outcome::Redirect(change, found) => {
+            Some(change.location(path, query.map(str::as_bytes), found.options))
+        }
+        _ => None,
+    }
+}

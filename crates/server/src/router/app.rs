@@ -1,0 +1,39 @@
+//! The program that a connection runs: its routes, and its state.
+
+use std::sync::Arc;
+
+use alula_fields::{FieldSection, Status};
+use alula_net::{Stream, keep_head};
+
+use super::{entry::Filters, routes::Compiled, state::AnyState};
+
+/// What the exchanges of one connection share; each finds it through its connection.
+pub(crate) struct App {
+    pub(super) routes: Arc<Compiled>,
+    pub(super) state: AnyState,
+}
+
+impl App {
+    #[inline]
+    pub(crate) fn has_hooks(&self) -> bool {
+        !self.routes.hooks.is_empty()
+    }
+
+    /// Adds what hooks have planned for the answer on this stream, and has them see its head.
+    pub(crate) fn see_head(&self, stream: &Stream, status: Status, headers: &mut FieldSection) {
+        if let Some(planned) = stream.take_answer_headers() {
+            headers.extend_from(&planned.fields);
+            keep_head(planned);
+        }
+        self.routes.hooks.iter().for_each(|hook| hook.head(status, headers));
+    }
+
+    /// The filters of a route.
+    pub(crate) fn filters(&self, entry: u16) -> Option<Filters> {
+        self.routes.entry(entry.into()).map(|entry| entry.filters.clone())
+    }
+
+    pub(crate) fn state(&self) -> AnyState {
+        self.state.clone()
+    }
+}

@@ -1,0 +1,41 @@
+//! Content that is decoded before its handler reads it (RFC 9110 §8.4).
+//!
+//! Rule: what a request says of its coded content holds no longer for the handler, so those fields are removed.
+
+use std::sync::Arc;
+
+use alula_coding::{Codings, DecoderPool, coded_octets_max};
+use alula_fields::{KnownName, Status};
+use alula_net::Stream;
+
+use super::entry::ContentRefusal;
+use crate::{Answer, Exchange, Sent};
+
+/// Puts a decoder before the content of a request; false if it is in no coding. Content that is not there is in none.
+pub(super) fn begin(exchange: &mut Exchange, pool: &Arc<DecoderPool>) -> Result<bool, ContentRefusal> {
+    if exchange.body().is_ended() {
+        return Ok(false);
+    }
+    let codings = Codings::of(exchange.request().headers());
+    match codings {
+        Codings::None => return Ok(false),
+        Codings::Unknown | Codings::TooMany => return Err(ContentRefusal::Coding),
+        Codings::Known(..) => {}
+    }
+    let octets_max = exchange.body().content_max() as u64;
+    if exchange.request().states_more_than(coded_octets_max(octets_max)) {
+        return Err(ContentRefusal::TooLong);
+    }
+    Stream::decode(exchange.body(), DecoderPool::lend(pool, codings, octets_max));
+    let request = exchange.request_mut();
+    request.remove(KnownName::CONTENT_ENCODING);
+    request.remove(KnownName::CONTENT_LENGTH);
+    Ok(true)
+}
+
+/// Answers content in codings that are not decoded here; those that are, are named (RFC 9110 §15.5.16, §12.5.3).
+pub(super) async fn unknown_coding<S>(_: Exchange<S>) -> Result<Sent, Answer> {
+    let answer = Answer::new(Status::UNSUPPORTED_MEDIA_TYPE)
+        .detail("the content is in a coding that is not taken here");
+    Err(answer.header(KnownName::ACCEPT_ENCODING, alula_coding::ACCEPTED))
+}

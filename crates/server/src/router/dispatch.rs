@@ -1,0 +1,172 @@
+//! The way of a request to its handler.
+
+use std::{any::Any, sync::Arc};
+
+use alula_fields::{Captures, Method};
+
+#[cfg(feature = "decoding")]
+use super::decoding;
+use super::{
+    app::App,
+    entry::{ContentRefusal, Entry},
+    hook::{Begun, Ended},
+    routes::{Compiled, Routes},
+};
+use crate::{
+    Answer, Exchange,
+    ended::EndedRequest,
+    endpoint::{Begin, Endpoint},
+    route::Outcome,
+    work::Running,
+};
+
+impl Endpoint for Routes {
+    fn app(&self) -> Option<Arc<dyn Any + Send + Sync>> {
+        Some(Routes::app(self))
+    }
+
+    fn lend(&self) -> Option<Running> {
+        None
+    }
+
+    fn begin(&self, mut exchange: Exchange, within: &mut Option<Running>) -> Begin {
+        let (number, entry) = match self.compiled.route(&mut exchange) {
+            Ok(found) => found,
+            Err((number, answer)) => return Begin { entry: number, answer: Some(answer) },
+        };
+        let outermost = entry.layers.len() - 1;
+        exchange.stand_in(outermost);
+        let _ = entry.layers[outermost].begin(exchange, within);
+        if let Some(running) = within {
+            running.detach(entry.terms.is_detached);
+        }
+        Begin { entry: number, answer: None }
+    }
+
+    fn sees_ends(&self) -> bool {
+        !self.compiled.hooks.is_empty()
+    }
+
+    #[cold]
+    fn ended(&self, request: &EndedRequest<'_>) {
+        let route = self.compiled.place_of(request.entry).map(|place| place.pattern);
+        let ended = Ended { request, route };
+        self.compiled.hooks.iter().for_each(|hook| hook.end(&ended));
+    }
+}
+
+impl Compiled {
+    /// The number of a request's route, which is noted with the captures, and the entry that answers; or the answer of a hook.
+    #[inline]
+    fn route(&self, exchange: &mut Exchange) -> Result<(u32, &Entry), (u32, Answer)> {
+        let (number, captures) = self.find(exchange);
+        exchange.route_to(number, captures);
+        if !self.hooks.is_empty()
+            && let Some(answer) = self.begin_hooks(exchange, number)
+        {
+            return Err((number, answer));
+        }
+        let entry = &self.entries[number as usize];
+        // What follows the answer to CONNECT are the octets of a tunnel.
+        if !entry.filters.is_empty() && exchange.request().method() != "CONNECT" {
+            exchange.filter();
+        }
+        match self.keep_terms(entry, exchange) {
+            Ok(()) => Ok((number, entry)),
+            Err(refusal) => Ok((number, self.refuse(refusal, exchange))),
+        }
+    }
+
+    /// The entry that answers in place of the route; the layers around it find their way by it.
+    #[cold]
+    fn refuse(&self, refusal: ContentRefusal, exchange: &mut Exchange) -> &Entry {
+        let number = match refusal {
+            ContentRefusal::TooLong => self.too_long,
+            #[cfg(feature = "decoding")]
+            ContentRefusal::Coding => self.unknown_coding,
+        };
+        exchange.route_to(number, Captures::NONE);
+        &self.entries[number as usize]
+    }
+
+    /// Sees to the terms of a route, and refuses content that breaks them by what the request says of it.
+    #[inline]
+    fn keep_terms(&self, entry: &Entry, exchange: &mut Exchange) -> Result<(), ContentRefusal> {
+        let terms = entry.terms;
+        if terms.allows_slow_peer {
+            exchange.allow_slow_peer();
+        }
+        if let Some(octets) = terms.content_max {
+            exchange.body().set_content_max(octets);
+        }
+        #[cfg(feature = "decoding")]
+        if terms.decodes && decoding::begin(exchange, &self.decoders)? {
+            return Ok(());
+        }
+        match terms.content_max {
+            Some(octets) if exchange.request().states_more_than(octets as u64) => {
+                Err(ContentRefusal::TooLong)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Has all hooks see a request, so that each sees as many begin as end. The first answer of one counts.
+    fn begin_hooks(&self, exchange: &mut Exchange, entry: u32) -> Option<Answer> {
+        let (route, peer) = (self.place_of(entry).map(|place| place.pattern), exchange.peer());
+        let request = exchange.request_mut();
+        let mut begun = Begun { request, headers: None, peer, route, is_answered: false };
+        let mut planned = None;
+        for hook in &self.hooks {
+            let answer = hook.begin(&mut begun);
+            begun.is_answered |= answer.is_some();
+            planned = planned.or(answer);
+        }
+        if let Some(headers) = begun.headers {
+            exchange.keep_answer_headers(headers);
+        }
+        planned
+    }
+
+    #[inline]
+    fn find(&self, exchange: &Exchange) -> (u32, Captures) {
+        let request = exchange.request();
+        let Some(site) = self.site(|| request.authority()) else {
+            return (self.unknown_method, Captures::NONE);
+        };
+        let method = request.method();
+        match site.table.find(request.path_alone()) {
+            Outcome::Found(found) => {
+                let entry = found.value.entry_of(method);
+                if entry == found.value.not_allowed && Method::standard(method).is_none() {
+                    return (self.unknown_method, Captures::NONE);
+                }
+                (entry, found.captures)
+            }
+            Outcome::Redirect(..) => (self.other_slash, Captures::NONE),
+            Outcome::Refused(_) => (self.malformed, Captures::NONE),
+            Outcome::Unknown if Method::standard(method).is_none() => (self.unknown_method, Captures::NONE),
+            Outcome::Unknown => (site.not_found, Captures::NONE),
+        }
+    }
+}
+
+impl<S> Exchange<S> {
+    /// Hands it to the layer within the one that has it.
+    pub(super) fn hand_on(mut self) -> Running {
+        let inner = self.layer().checked_sub(1);
+        let lent = inner.and_then(|inner| {
+            let entry = self.app()?.routes.entry(self.entry())?;
+            entry.layers.get(inner)?.lend()
+        });
+        let mut running = lent.unwrap_or_default();
+        self.stand_in(inner.unwrap_or_default());
+        running.start(self.for_state());
+        running
+    }
+
+    /// The program that runs on its connection.
+    pub(super) fn app(&self) -> Option<&App> {
+        self.any_app()?.downcast_ref()
+    }
+}

@@ -1,0 +1,185 @@
+//! Hooks: those who see each request begin, the head of its answer leave, and its end.
+
+use std::{
+    net::{IpAddr, SocketAddr},
+    time::Duration,
+};
+
+use alula_fields::{FieldError, FieldSection, Head, IntoName, Status};
+
+use crate::{Answer, Error, Request, Version, ended::EndedRequest};
+
+/// Sees each request of a router, without a future or a box for it: once when it begins, once when the head of its answer leaves,
+/// once when it has ended. All three do nothing unless written.
+///
+/// Hooks run in the task of the connection, so they must not block. They are called in the order in which they were added.
+///
+/// ```
+/// use alula::{Hook, Ended, Router};
+///
+/// struct Log;
+///
+/// impl Hook for Log {
+///     fn end(&self, ended: &Ended<'_>) {
+///         println!("{} {} {:?} {:?}", ended.method(), ended.target(), ended.status(), ended.duration());
+///     }
+/// }
+///
+/// let router = Router::new().hook(Log);
+/// ```
+pub trait Hook: Send + Sync + 'static {
+    /// A request has arrived and has its route. An answer given here is sent, and no handler is called. Later hooks see the request
+    /// begin all the same, but [an answer of theirs](Begun::is_answered) is not sent.
+    fn begin(&self, begun: &mut Begun<'_>) -> Option<Answer> {
+        let _ = begun;
+        None
+    }
+
+    /// The head of an answer leaves; its fields may be changed. Not called for interim answers.
+    fn head(&self, status: Status, headers: &mut FieldSection) {
+        let _ = (status, headers);
+    }
+
+    /// The handler of a request has ended, and its answer is with the connection as a whole, or the request has failed.
+    fn end(&self, ended: &Ended<'_>) {
+        let _ = ended;
+    }
+}
+
+/// A request that begins.
+pub struct Begun<'a> {
+    pub(super) request: &'a mut Request,
+    pub(super) headers: Option<Box<Head>>,
+    pub(super) peer: SocketAddr,
+    pub(super) route: Option<&'a str>,
+    pub(super) is_answered: bool,
+}
+
+impl<'a> Begun<'a> {
+    /// The request.
+    pub fn request(&self) -> &Request {
+        self.request
+    }
+
+    /// The request, to be changed for its handler.
+    pub fn request_mut(&mut self) -> &mut Request {
+        self.request
+    }
+
+    /// The address of the peer.
+    pub const fn peer(&self) -> SocketAddr {
+        self.peer
+    }
+
+    /// The address of the client, as [`Exchange::client_address`](crate::Exchange::client_address).
+    pub fn client_address(&self) -> IpAddr {
+        self.request.client().unwrap_or_else(|| self.peer.ip().to_canonical())
+    }
+
+    /// The pattern of the route, such as `/lists/{list}`; none for a path that no route has.
+    pub const fn route(&self) -> Option<&'a str> {
+        self.route
+    }
+
+    /// Returns true if a hook that was added before has answered the request.
+    pub const fn is_answered(&self) -> bool {
+        self.is_answered
+    }
+
+    /// Adds a field to the answer, whoever gives it. Allocates nothing once warm.
+    ///
+    /// # Errors
+    /// The name or the value is not valid.
+    pub fn add_header<'n>(
+        &mut self,
+        name: impl IntoName<'n>,
+        value: impl AsRef<[u8]>,
+    ) -> Result<(), FieldError> {
+        let head = self.headers.get_or_insert_with(alula_net::lend_head);
+        head.fields.append(name, value)
+    }
+}
+
+/// A request that has ended.
+pub struct Ended<'a> {
+    pub(super) request: &'a EndedRequest<'a>,
+    pub(super) route: Option<&'a str>,
+}
+
+impl<'a> Ended<'a> {
+    /// The method.
+    pub fn method(&self) -> &'a str {
+        self.request.facts.method()
+    }
+
+    /// The path that was asked for, with the names of its query and without the values, which may be secret.
+    pub fn target(&self) -> &'a str {
+        self.request.facts.target()
+    }
+
+    /// The pattern of the route; none for a path that no route has.
+    pub const fn route(&self) -> Option<&'a str> {
+        self.route
+    }
+
+    /// The host that the request was for, as it said; empty if it said none.
+    pub fn authority(&self) -> &'a str {
+        self.request.facts.authority()
+    }
+
+    /// What `referer` said, without secrets of its URL; empty if it said nothing.
+    pub fn referer(&self) -> &'a str {
+        self.request.facts.referer()
+    }
+
+    /// What `user-agent` said; empty if it said nothing.
+    pub fn user_agent(&self) -> &'a str {
+        self.request.facts.user_agent()
+    }
+
+    /// The address of the peer.
+    pub const fn peer(&self) -> SocketAddr {
+        self.request.peer
+    }
+
+    /// The address of the client, as [`Exchange::client_address`](crate::Exchange::client_address).
+    pub fn client_address(&self) -> IpAddr {
+        self.request.facts.client().unwrap_or_else(|| self.peer().ip().to_canonical())
+    }
+
+    /// The version of HTTP it came by.
+    pub const fn version(&self) -> Version {
+        self.request.version
+    }
+
+    /// The status of the answer; none if none was begun.
+    pub fn status(&self) -> Option<Status> {
+        self.request.tally.answered.map(|(status, _)| status)
+    }
+
+    /// The octets of its content that came.
+    pub const fn received(&self) -> u64 {
+        self.request.tally.received
+    }
+
+    /// The octets of the answer's content that were sent.
+    pub const fn sent(&self) -> u64 {
+        self.request.tally.sent
+    }
+
+    /// The time from its arrival to the head of the answer, if there was one.
+    pub fn until_head(&self) -> Option<Duration> {
+        self.request.tally.answered.map(|(_, at)| at.saturating_sub(self.request.began))
+    }
+
+    /// The time from its arrival until the handler had ended.
+    pub const fn duration(&self) -> Duration {
+        self.request.ended.saturating_sub(self.request.began)
+    }
+
+    /// Why there is no whole answer: the peer gave up, broke a rule or was too slow. None if all went well, and where a handler failed
+    /// before the answer began, which is then a status of 500.
+    pub const fn failure(&self) -> Option<&Error> {
+        self.request.tally.failure.as_ref()
+    }
+}

@@ -1,0 +1,142 @@
+//! The captures of a request's path, the state of its router, and its query.
+
+use std::{borrow::Cow, error, fmt, str::FromStr};
+
+use alula_fields::Status;
+
+use super::State;
+use crate::{Answer, Exchange, IntoAnswer, route::decode};
+
+/// A capture of a path that is not what a handler asks for.
+///
+/// As an answer it is 400, and 500 where the pattern has no capture of that name.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct ParamError {
+    name: Box<str>,
+    why: Why,
+}
+
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Why {
+    NotCaptured,
+    BadEscape,
+    NotText,
+    NotParsed,
+}
+
+impl ParamError {
+    #[cold]
+    fn new(name: &str, why: Why) -> Self {
+        Self { name: name.into(), why }
+    }
+}
+
+impl fmt::Display for ParamError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = &self.name;
+        match self.why {
+            Why::NotCaptured => write!(f, "the route captures nothing by the name {name}"),
+            Why::BadEscape => {
+                write!(f, "{name} in the path has a % that is not followed by two hexadecimal digits")
+            }
+            Why::NotText => write!(f, "{name} in the path is not UTF-8"),
+            Why::NotParsed => write!(f, "{name} in the path has not the form of one"),
+        }
+    }
+}
+
+impl error::Error for ParamError {}
+
+impl IntoAnswer for ParamError {
+    fn into_answer(self) -> Answer {
+        match self.why {
+            Why::NotCaptured => crate::Error::other(self).into_answer(),
+            _ => Answer::new(Status::BAD_REQUEST).detail(self.to_string()),
+        }
+    }
+}
+
+impl From<ParamError> for Answer {
+    fn from(error: ParamError) -> Self {
+        error.into_answer()
+    }
+}
+
+impl<S: Send + Sync + 'static> Exchange<S> {
+    /// The state of the router, as an owned handle.
+    ///
+    /// # Panics
+    /// The exchange was not handed out by a router of this state.
+    #[doc(alias = "Extension")]
+    pub fn state(&self) -> State<S> {
+        let state =
+            self.app().map_or_else(|| State::for_connection(&std::sync::Arc::new(())), |app| app.state());
+        State::of(state).expect("a router hands out exchanges of its own state")
+    }
+}
+
+impl<S> Exchange<S> {
+    /// What stands in the path for `{name}`, decoded (RFC 3986 §2.1). Allocates only where there is something to decode.
+    ///
+    /// # Errors
+    /// The pattern has no such capture; it has a malformed escape, or is no UTF-8.
+    ///
+    /// ```
+    /// use alula::{Answer, Exchange, Sent, Status};
+    ///
+    /// async fn read(exchange: Exchange) -> Result<Sent, Answer> {
+    ///     let greeting = format!("hello, {}", exchange.param("name")?);
+    ///     Ok(exchange.respond(Status::OK).send(greeting).await?)
+    /// }
+    /// ```
+    pub fn param(&self, name: &str) -> Result<Cow<'_, str>, ParamError> {
+        let text = |octets| match octets {
+            Cow::Borrowed(octets) => std::str::from_utf8(octets).map(Cow::Borrowed).ok(),
+            Cow::Owned(octets) => String::from_utf8(octets).map(Cow::Owned).ok(),
+        };
+        text(self.param_octets(name)?).ok_or_else(|| ParamError::new(name, Why::NotText))
+    }
+
+    /// As [`param`](Self::param), read as a number or whatever can be read from text.
+    ///
+    /// # Errors
+    /// As [`param`](Self::param), or it cannot be read so.
+    #[doc(alias = "Path")]
+    pub fn param_as<T: FromStr>(&self, name: &str) -> Result<T, ParamError> {
+        self.param(name)?.parse().map_err(|_| ParamError::new(name, Why::NotParsed))
+    }
+
+    /// As [`param`](Self::param), as octets, such as keys that need not be text.
+    ///
+    /// # Errors
+    /// The pattern has no such capture, or it has a malformed escape.
+    pub fn param_octets(&self, name: &str) -> Result<Cow<'_, [u8]>, ParamError> {
+        let not_captured = || ParamError::new(name, Why::NotCaptured);
+        let place = self.app().and_then(|app| app.routes.place_of(self.entry())).ok_or_else(not_captured)?;
+        let number = place.names.iter().position(|own| **own == *name).ok_or_else(not_captured)?;
+        let raw = self.request().capture(number).ok_or_else(not_captured)?;
+        decode(raw, place.options).map_err(|_| ParamError::new(name, Why::BadEscape))
+    }
+
+    /// Returns what stands in the path for the last capture of the route, decoded; nothing where it has none.
+    #[cfg(feature = "files")]
+    pub(crate) fn last_param(&self) -> Result<Cow<'_, [u8]>, ParamError> {
+        let place = self.app().and_then(|app| app.routes.place_of(self.entry()));
+        match place.and_then(|place| place.names.last()) {
+            Some(name) => self.param_octets(name),
+            None => Ok(Cow::Borrowed(&[])),
+        }
+    }
+
+    /// The pattern of the route, such as `/lists/{list}`, if it has one.
+    #[doc(alias = "MatchedPath")]
+    pub fn route(&self) -> Option<&str> {
+        self.app()?.routes.place_of(self.entry()).map(|place| place.pattern)
+    }
+
+    /// The methods that the path has handlers for, as `allow` says them (RFC 9110 §10.2.1); for those who answer 405.
+    pub fn allowed(&self) -> &str {
+        let place = self.app().and_then(|app| app.routes.place_of(self.entry()));
+        place.map_or("", |place| &place.value.allow)
+    }
+}

@@ -1,0 +1,123 @@
+//! Buffers lent per thread and given back.
+//!
+//! A buffer goes back to the thread on which it is dropped. Those in use are not counted: what a peer can make a handler hold in one is
+//! the handler's to bound, with [`Exchange::reserve`](crate::Exchange::reserve) for instance.
+
+use std::{
+    cell::RefCell,
+    fmt,
+    ops::{Deref, DerefMut},
+};
+
+/// The spare buffers of a thread: as many as a handler is likely to use at once, for a few handlers.
+const SPARES_MAX: usize = 16;
+
+/// The capacity above which a buffer is freed: JSON and events are a few KiB. A thread keeps 1 MiB at most.
+const KEPT_OCTETS_MAX: usize = 64 * 1024;
+
+thread_local! {
+    static SPARES: RefCell<Vec<Vec<u8>>> = const { RefCell::new(Vec::new()) };
+}
+
+/// A growing buffer, empty when lent, whose memory is used again when it is dropped.
+///
+/// A thread keeps 16 spare buffers of up to 64 KiB each. Lending and giving back allocate nothing once the thread has as many as are
+/// in use at once. May be held across `await` and dropped on another thread.
+///
+/// ```
+/// # async fn example(exchange: alula::Exchange) -> Result<alula::Sent, alula::Error> {
+/// use std::io::Write as _;
+/// use alula::{Scratch, Status};
+///
+/// let mut page = Scratch::lend();
+/// let _ = write!(*page, "you asked for {}\n", exchange.request().path());
+/// exchange.respond(Status::OK).send(&*page).await
+/// # }
+/// ```
+#[derive(Default)]
+pub struct Scratch(Vec<u8>);
+
+impl Scratch {
+    /// Lends an empty buffer of this thread, or a new one without memory.
+    pub fn lend() -> Self {
+        Self(SPARES.try_with(|spares| spares.borrow_mut().pop()).ok().flatten().unwrap_or_default())
+    }
+
+    /// Lends an empty buffer with room for so many octets.
+    pub fn with_capacity(octets: usize) -> Self {
+        let mut scratch = Self::lend();
+        scratch.reserve(octets);
+        scratch
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let mut buffer = std::mem::take(&mut self.0);
+        if buffer.capacity() == 0 || buffer.capacity() > KEPT_OCTETS_MAX {
+            return;
+        }
+        buffer.clear();
+        // A thread that ends keeps nothing.
+        let _ = SPARES.try_with(|spares| {
+            let mut spares = spares.borrow_mut();
+            if spares.len() < SPARES_MAX {
+                spares.push(buffer);
+            }
+        });
+    }
+}
+
+impl Deref for Scratch {
+    type Target = Vec<u8>;
+
+    fn deref(&self) -> &Vec<u8> {
+        &self.0
+    }
+}
+
+impl DerefMut for Scratch {
+    fn deref_mut(&mut self) -> &mut Vec<u8> {
+        &mut self.0
+    }
+}
+
+impl AsRef<[u8]> for Scratch {
+    fn as_ref(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+/// Shows the length only: the content may be a secret.
+impl fmt::Debug for Scratch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Scratch({} octets)", self.0.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn spares() -> usize {
+        SPARES.with_borrow(Vec::len)
+    }
+
+    #[test]
+    fn a_buffer_comes_back_empty_and_warm() {
+        let mut scratch = Scratch::lend();
+        scratch.extend_from_slice(b"content");
+        drop(scratch);
+        let again = Scratch::lend();
+        assert!(again.is_empty() && again.capacity() >= 7);
+    }
+
+    #[test]
+    fn spare_buffers_are_few_and_small() {
+        drop(Scratch::with_capacity(KEPT_OCTETS_MAX + 1));
+        assert_eq!(spares(), 0);
+        let lent: Vec<_> = (0..2 * SPARES_MAX).map(|_| Scratch::with_capacity(10)).collect();
+        drop(lent);
+        assert_eq!(spares(), SPARES_MAX);
+    }
+}

@@ -1,0 +1,61 @@
+//! One box: a handler, and the future that it makes for a request.
+
+use std::{
+    marker::PhantomData,
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll, ready},
+};
+
+use pin_project_lite::pin_project;
+
+use crate::{Answer, Exchange, Handler, IntoAnswer, Sent};
+
+/// A box for the futures of one handler, whatever their type.
+pub(crate) trait Work: Send {
+    /// Makes the future for a request, in its place.
+    fn start(self: Pin<&mut Self>, exchange: Exchange);
+
+    /// Works on.
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<Sent, Answer>>;
+
+    /// Drops the future, whose memory stays.
+    fn clear(self: Pin<&mut Self>);
+}
+
+pin_project! {
+    pub(crate) struct Cell<H, S>
+    where
+        H: Handler<S>,
+    {
+        handler: Arc<H>,
+        #[pin]
+        future: Option<H::Future>,
+        state: PhantomData<fn() -> S>,
+    }
+}
+
+impl<H: Handler<S>, S> Cell<H, S> {
+    pub(crate) const fn new(handler: Arc<H>) -> Self {
+        Self { handler, future: None, state: PhantomData }
+    }
+}
+
+impl<H: Handler<S>, S> Work for Cell<H, S> {
+    fn start(self: Pin<&mut Self>, exchange: Exchange) {
+        let mut this = self.project();
+        this.future.set(Some(this.handler.call(exchange.for_state())));
+    }
+
+    #[inline]
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<Sent, Answer>> {
+        match self.project().future.as_pin_mut() {
+            Some(future) => Poll::Ready(ready!(future.poll(cx)).map_err(IntoAnswer::into_answer)),
+            None => Poll::Pending,
+        }
+    }
+
+    fn clear(self: Pin<&mut Self>) {
+        self.project().future.set(None);
+    }
+}
