@@ -20,10 +20,13 @@ impl Call<'_> {
     pub(crate) fn settle(&mut self) -> Result<(), Error> {
         let Request::Plain(plain) = &mut self.request else { return Ok(()) };
         let Some(head) = &mut plain.head else { return Ok(()) };
-        let has_host = head.fields.contains_known(KnownName::HOST);
-        if !head.fields.contains_known(KnownName::USER_AGENT) {
+        // One look for both, since most requests have neither.
+        let has_either =
+            head.fields.contains_any(|name| matches!(name, KnownName::HOST | KnownName::USER_AGENT));
+        if !has_either || !head.fields.contains_known(KnownName::USER_AGENT) {
             self.client.settings().policy.user_agent.add_to(&mut head.fields);
         }
+        let has_host = has_either && head.fields.contains_known(KnownName::HOST);
         if has_host { plain.take_host() } else { Ok(()) }
     }
 

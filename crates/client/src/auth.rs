@@ -133,40 +133,41 @@ impl Call<'_> {
 /// Who asks, by origin.
 impl ClientBuilder {
     /// Says by name and password who asks (RFC 7617 §2) in every request to the origin of this URL that has no `authorization`
-    /// of its own, also when a redirect leads there.
-    ///
-    /// # Errors
-    /// The URL cannot be used; the user holds a colon, or either a control character.
+    /// of its own, also when a redirect leads there. [`build`](Self::build) fails when the URL cannot be used, the user holds a
+    /// colon, or either a control character.
     ///
     /// ```
     /// # fn main() -> Result<(), alula::Error> {
     /// let client = alula::Client::builder()
-    ///     .basic_auth("https://example.com", "anna", "secret")?
-    ///     .bearer_auth("https://api.example.com", "token")?
+    ///     .basic_auth("https://example.com", "anna", "secret")
+    ///     .bearer_auth("https://api.example.com", "token")
     ///     .build()?;
     /// # Ok(())
     /// # }
     /// ```
-    pub fn basic_auth(self, origin: &str, user: &str, password: &str) -> Result<Self, Error> {
-        let credentials = Credentials::basic(user.as_bytes(), password.as_bytes())?;
-        self.bind(Bound::new(origin, credentials)?)
+    #[must_use]
+    pub fn basic_auth(self, origin: &str, user: &str, password: &str) -> Self {
+        self.bind(origin, Credentials::basic(user.as_bytes(), password.as_bytes()))
     }
 
-    /// Says by a token who asks (RFC 6750 §2.1); else as [`Self::basic_auth`].
-    ///
-    /// # Errors
-    /// The URL cannot be used, or the token cannot stand in a field.
-    pub fn bearer_auth(self, origin: &str, token: &str) -> Result<Self, Error> {
+    /// Says by a token who asks (RFC 6750 §2.1); else as [`Self::basic_auth`]. [`build`](Self::build) fails when the URL cannot be
+    /// used or the token cannot stand in a field.
+    #[must_use]
+    pub fn bearer_auth(self, origin: &str, token: &str) -> Self {
         let credentials = Credentials::bearer(token);
-        credentials.set(&mut FieldSection::new())?;
-        self.bind(Bound::new(origin, credentials)?)
+        let checked = credentials.set(&mut FieldSection::new());
+        self.bind(origin, checked.map(|()| credentials))
     }
 
-    #[expect(clippy::unnecessary_wraps, reason = "it ends a chain of what may fail")]
-    fn bind(mut self, bound: Bound) -> Result<Self, Error> {
-        self.settings.policy.credentials.push(bound);
-        self.settings.policy.has_additions = true;
-        Ok(self)
+    fn bind(mut self, origin: &str, credentials: Result<Credentials, Error>) -> Self {
+        match credentials.and_then(|credentials| Bound::new(origin, credentials)) {
+            Ok(bound) => {
+                self.settings.policy.credentials.push(bound);
+                self.settings.policy.has_additions = true;
+            }
+            Err(mistake) => self.note(mistake),
+        }
+        self
     }
 }
 

@@ -20,6 +20,8 @@ use crate::{Client, Error};
 #[derive(Clone, Default)]
 pub struct ClientBuilder {
     pub(crate) settings: Settings,
+    /// The first one made on the way.
+    mistake: Option<Error>,
 }
 
 /// What every connection and call of a client is given.
@@ -38,9 +40,20 @@ impl ClientBuilder {
     /// The client.
     ///
     /// # Errors
-    /// A proxy that the environment names cannot be used. That there is no root to trust is told by the first call over TLS.
+    /// A [field](Self::header) or [credentials](Self::basic_auth) are not valid, or a proxy that the environment names cannot be
+    /// used. That there is no root to trust is told by the first call over TLS.
     pub fn build(mut self) -> Result<Client, Error> {
+        if let Some(mistake) = self.mistake.take() {
+            return Err(mistake);
+        }
         self.settings.connect.settle()?;
         Ok(Client::with(self.settings))
+    }
+
+    /// Keeps the first mistake for [`build`](Self::build).
+    pub(crate) fn note(&mut self, mistake: impl Into<Error>) {
+        if self.mistake.is_none() {
+            self.mistake = Some(mistake.into());
+        }
     }
 }

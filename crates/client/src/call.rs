@@ -29,8 +29,8 @@ pub struct Call<'a> {
     pub(crate) request: Request<'a>,
     pub(crate) deadline: Option<Duration>,
     pub(crate) parts: Parts,
-    pub(crate) head_deadline: Option<Duration>,
-    pub(crate) idle_deadline: Option<Duration>,
+    pub(crate) head_timeout: Option<Duration>,
+    pub(crate) read_timeout: Option<Duration>,
     pub(crate) clock: Clock,
 }
 
@@ -75,8 +75,8 @@ impl<'a> Call<'a> {
             client,
             request,
             deadline: settings.deadlines.total,
-            head_deadline: settings.deadlines.head,
-            idle_deadline: settings.deadlines.idle,
+            head_timeout: settings.deadlines.head,
+            read_timeout: settings.deadlines.idle,
             clock: if settings.deadlines.timing { Clock::Ready } else { Clock::Off },
             parts,
         }
@@ -139,10 +139,19 @@ impl<'a> Call<'a> {
     /// Adds a field, its value octets or text. A prepared request takes none: its fields are in the plan.
     ///
     /// A `host` takes the place of the URL's, in HTTP/2 as `:authority`; see [the type](Self#hosts).
-    #[doc(alias = "header")]
+    #[doc(alias = "field")]
     #[inline]
-    pub fn field<'n>(mut self, name: impl IntoName<'n>, value: impl AsRef<[u8]>) -> Self {
+    pub fn header<'n>(mut self, name: impl IntoName<'n>, value: impl AsRef<[u8]>) -> Self {
         self.add(name, value);
+        self
+    }
+
+    /// Adds these fields, in place of those of the same names; else as [`Self::header`].
+    pub fn headers(mut self, headers: &FieldSection) -> Self {
+        self.add_with(|fields| {
+            fields.merge(headers);
+            Ok(())
+        });
         self
     }
 
@@ -152,11 +161,11 @@ impl<'a> Call<'a> {
     /// ```no_run
     /// # async fn main_() -> Result<(), alula::Error> {
     /// # let client = alula::Client::new()?;
-    /// let response = client.get("http://example.com/").field_spelled("X_kEy", "1").send().await?;
+    /// let response = client.get("http://example.com/").header_spelled("X_kEy", "1").send().await?;
     /// # Ok(())
     /// # }
     /// ```
-    pub fn field_spelled(mut self, name: &str, value: impl AsRef<[u8]>) -> Self {
+    pub fn header_spelled(mut self, name: &str, value: impl AsRef<[u8]>) -> Self {
         self.add_with(|fields| fields.append_spelled(name, value));
         self
     }
@@ -187,26 +196,25 @@ impl<'a> Call<'a> {
     }
 
     /// How long the call may take in all, to the last octet of the response.
-    #[doc(alias = "timeout")]
     #[inline]
-    pub fn deadline(mut self, after: Duration) -> Self {
+    pub fn timeout(mut self, after: Duration) -> Self {
         self.deadline = Some(after);
         self
     }
 
     /// How long the head of the response may take once the head of the request was sent, in place of
-    /// [what its client says](crate::ClientBuilder::head_deadline).
+    /// [what its client says](crate::ClientBuilder::head_timeout).
     #[inline]
-    pub fn head_deadline(mut self, after: Duration) -> Self {
-        self.head_deadline = Some(after);
+    pub fn head_timeout(mut self, after: Duration) -> Self {
+        self.head_timeout = Some(after);
         self
     }
 
     /// How long none of the content may move that is waited for, of the request or of the response, in place of
-    /// [what its client says](crate::ClientBuilder::idle_deadline).
+    /// [what its client says](crate::ClientBuilder::read_timeout).
     #[inline]
-    pub fn idle_deadline(mut self, after: Duration) -> Self {
-        self.idle_deadline = Some(after);
+    pub fn read_timeout(mut self, after: Duration) -> Self {
+        self.read_timeout = Some(after);
         self
     }
 
@@ -225,7 +233,7 @@ impl<'a> Call<'a> {
     /// # async fn main_() -> Result<(), alula::Error> {
     /// # let client = alula::Client::new()?;
     /// let response = client.get("https://example.com/old").redirects(0).send().await?;
-    /// println!("leads to {}", response.fields().text("location").unwrap_or("nowhere"));
+    /// println!("leads to {}", response.headers().text("location").unwrap_or("nowhere"));
     /// # Ok(())
     /// # }
     /// ```

@@ -106,6 +106,7 @@ impl Route {
             http1,
             config: protocol.config.clone(),
             ledger,
+            content_max: protocol.content_max,
             observer: protocol.observer.clone(),
             at_end: None,
         };
@@ -140,7 +141,7 @@ impl Route {
     pub(crate) async fn open(&self) -> Result<Arc<Conn>, Error> {
         let given = Some(self.by.deadline);
         self.open_by(later(Instant::now(), given)).await.map_err(|error| match error.cause() {
-            Cause::Deadline => error.in_spite_of(given),
+            Cause::Timeout => error.in_spite_of(given),
             _ => error,
         })
     }
@@ -149,7 +150,7 @@ impl Route {
         let then = self.then()?;
         let socket = self.socket(ends_at).await?;
         let phase = self.through.as_ref().map_or(Phase::Handshake, Through::phase_of_handshake);
-        let opened = in_time(phase, self.by.handshake_deadline, ends_at, then.over(socket)).await;
+        let opened = in_time(phase, self.by.handshake_timeout, ends_at, then.over(socket)).await;
         let conn = opened.map_err(|error| error.during(phase))?;
         conn.leads_to(self.origin.clone());
         Ok(conn)
@@ -206,7 +207,7 @@ impl Route {
             let found = self.by.resolver.addresses(host, port).await;
             found.map_err(|error| Error::io(Phase::Resolve, error).about(host))
         };
-        in_time(Phase::Resolve, self.by.resolve_deadline, ends_at, look_up).await
+        in_time(Phase::Resolve, self.by.resolve_timeout, ends_at, look_up).await
     }
 
     /// With what the origin has told of itself before.
@@ -257,7 +258,7 @@ async fn in_time<T>(
         Ok(result) => result,
         // What all of it was given is known to who gave it.
         Err(_) => {
-            Err(Error::new(phase, Cause::Deadline, Retry::Safe).in_spite_of(within.filter(|_| ends_at < all)))
+            Err(Error::new(phase, Cause::Timeout, Retry::Safe).in_spite_of(within.filter(|_| ends_at < all)))
         }
     }
 }

@@ -1,35 +1,13 @@
 //! Decoding the content of responses while it comes (RFC 9110 §8.4).
 //!
-//! A [`Chain`] of one or two codings stands between the octets of the connection and the body that the caller reads.
-//! Chains are handed on from response to response, with all their memory.
+//! A decoder of `alula-coding` stands between the octets of the connection and the body that the caller reads. Decoders are handed
+//! on from response to response, with all their memory.
 
-#[cfg(feature = "brotli")]
-mod brotli;
-mod budget;
-mod chain;
-mod coding;
-#[cfg(feature = "gzip")]
-mod deflate;
-#[cfg(feature = "gzip")]
-mod gzip;
-#[cfg(feature = "gzip")]
-mod gzip_header;
-mod spares;
-mod stage;
-#[cfg(test)]
-mod tests;
-#[cfg(feature = "zstd")]
-mod zstd;
-
+use alula_coding::{ACCEPTED, Codings, DecoderPool};
 use alula_fields::{KnownName, Status};
-use alula_net::Error;
-
-#[cfg(all(feature = "gzip", feature = "fuzzing"))]
-pub(crate) use gzip_header::octets_of as gzip_header_octets;
-pub(crate) use spares::Spares;
+use alula_net::{Error, Stream};
 
 use crate::{Call, Response, builder::Decoding, request::Request};
-use coding::Coded;
 
 impl Call<'_> {
     /// Whether content is asked for in codings and decoded, whatever the [client](crate::ClientBuilder::decompress) does.
@@ -60,7 +38,7 @@ impl Call<'_> {
         if let (true, Request::Plain(plain)) = (self.parts.decompress, &mut self.request) {
             let fields = &mut plain.head.get_or_insert_with(|| client.lend_head()).fields;
             if !fields.contains(KnownName::ACCEPT_ENCODING) && !fields.contains(KnownName::RANGE) {
-                fields.append(KnownName::ACCEPT_ENCODING, coding::ACCEPTED)?;
+                fields.append(KnownName::ACCEPT_ENCODING, ACCEPTED)?;
             }
         }
         Ok(())
@@ -73,11 +51,11 @@ impl Decoding {
         if response.status() == Status::PARTIAL_CONTENT || response.body().is_ended() {
             return;
         }
-        let coded = Coded::of(response.fields());
-        if let Coded::Plain | Coded::Unknown = coded {
+        let codings = Codings::of(response.headers());
+        if let Codings::None | Codings::Unknown = codings {
             return;
         }
-        let chain = Spares::lend(&self.spares, coded, self.octets_max.unwrap_or(u64::MAX));
-        response.body().decode_with(chain);
+        let decoder = DecoderPool::lend(&self.pool, codings, self.octets_max.unwrap_or(u64::MAX));
+        Stream::decode(response.body(), decoder);
     }
 }

@@ -57,15 +57,6 @@ pub fn ask_for_tunnel(answer: &[u8], piece: usize) -> Result<Vec<u8>, Error> {
     Ok(rest)
 }
 
-/// Returns the octets of the header of gzip that these begin with, or `None` while it is not whole.
-///
-/// # Errors
-/// It is none.
-#[cfg(feature = "gzip")]
-pub fn gzip_header(octets: &[u8]) -> Result<Option<usize>, &'static str> {
-    crate::decoding::gzip_header_octets(octets)
-}
-
 /// Returns how long a field `retry-after` asks to wait.
 pub fn retry_after(value: &[u8], now: SystemTime) -> Option<Duration> {
     retries::retry_after(value, now)

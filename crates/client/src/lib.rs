@@ -61,11 +61,13 @@ mod url_text;
 mod user_agent;
 mod watching;
 
+#[cfg(feature = "stream")]
+pub use alula_net::BodyStream;
 #[cfg(feature = "tls")]
 pub use alula_net::TlsFacts;
 pub use alula_net::{
-    Asked, Attempt, Body, BodyWriter, Cause, Error, Fault, Ledger, Occupied, Overrun, Phase, Refusal, Retry,
-    Sent, Transport, Version,
+    Asked, Attempt, Body, BodyWriter, Bytes, Cause, Error, Fault, Ledger, Occupied, Overrun, Phase, Refusal,
+    Retry, Sent, Transport, Version,
 };
 pub use builder::ClientBuilder;
 pub use call::Call;

@@ -101,7 +101,7 @@ impl Origin {
         loop {
             let place = self.pools.enter()?;
             match self.open_in(&place, conn.take(), &mut patience, noted, &mut send).await {
-                Err(error) if matches!(error.cause(), Cause::Deadline) => {
+                Err(error) if matches!(error.cause(), Cause::Timeout) => {
                     return Err(self.explained(error, &place));
                 }
                 Err(_) if !place.is_here() && left < GONE_MAX => left += 1,
@@ -258,7 +258,11 @@ impl Origin {
             // The one that was opened another call may have taken; that it could not be opened is what this call is told, even if
             // it heard of the room for another one first.
             if let Some(outcome) = opening.as_ref().and_then(|opening| opening.known()) {
-                outcome?;
+                let conn = outcome?;
+                // One that has closed by now is counted as gone; a peer that closes each at once would have others opened forever.
+                if !conn.is_open() {
+                    return Ok(conn);
+                }
                 opening = None;
             }
             if opening.is_none() && vacancy.begin_to_open(self.pooling.connections_max) {

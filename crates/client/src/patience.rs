@@ -67,6 +67,6 @@ async fn within<T>(
     let Some(ends_at) = ends_at else { return work.await };
     match timeout_at(ends_at, work).await {
         Ok(result) => result,
-        Err(_) => Err(Error::new(phase(), Cause::Deadline, Retry::Safe).in_spite_of(given)),
+        Err(_) => Err(Error::new(phase(), Cause::Timeout, Retry::Safe).in_spite_of(given)),
     }
 }

@@ -3,8 +3,8 @@
 use std::{borrow::Cow, sync::Arc};
 
 use alula_fields::{
-    Decimal, FieldSection, Head, Hole as Gap, IntoName, KnownName, Limits, Method, OutBuf, RequestHead,
-    StreamKey,
+    Decimal, FieldError, FieldSection, Head, Hole as Gap, IntoName, KnownName, Limits, Method, OutBuf,
+    RequestHead, StreamKey,
 };
 use alula_net::{self as net, Error, Machine, Refusal, Version, h1};
 
@@ -21,6 +21,8 @@ pub struct Prepare {
     origin: Arc<Origin>,
     user: Option<Credentials>,
     parts: Parts,
+    /// The first one.
+    mistake: Option<Error>,
 }
 
 /// A request that was checked, normalised and planned once. Sending it costs its changes only.
@@ -83,27 +85,38 @@ impl Prepare {
     ) -> Self {
         let path = path.to_owned();
         let parts = Parts { method, host: None, path, fields: FieldSection::new(), holes: Vec::new() };
-        Self { client: client.clone(), origin, user, parts }
+        Self { client: client.clone(), origin, user, parts, mistake: None }
     }
 
     /// Adds a field that is the same in every call; its value is octets or text. A `host` takes the place of the URL's; see
-    /// [`Call`](crate::Call#hosts).
-    ///
-    /// # Errors
-    /// The name or the value is not valid; nothing is added then.
-    #[doc(alias = "header")]
-    pub fn field<'n>(mut self, name: impl IntoName<'n>, value: impl AsRef<[u8]>) -> Result<Self, Error> {
-        self.parts.fields.append(name, value)?;
-        Ok(self)
+    /// [`Call`](crate::Call#hosts). The first mistake is kept for [`build`](Self::build).
+    #[doc(alias = "field")]
+    #[must_use]
+    pub fn header<'n>(mut self, name: impl IntoName<'n>, value: impl AsRef<[u8]>) -> Self {
+        let added = self.parts.fields.append(name, value);
+        self.note(added);
+        self
     }
 
-    /// Adds a field whose name HTTP/1.1 sends just as it is spelled here; else as [`Self::field`].
-    ///
-    /// # Errors
-    /// As [`Self::field`].
-    pub fn field_spelled(mut self, name: &str, value: impl AsRef<[u8]>) -> Result<Self, Error> {
-        self.parts.fields.append_spelled(name, value)?;
-        Ok(self)
+    /// Adds a field whose name HTTP/1.1 sends just as it is spelled here; else as [`Self::header`].
+    #[must_use]
+    pub fn header_spelled(mut self, name: &str, value: impl AsRef<[u8]>) -> Self {
+        let added = self.parts.fields.append_spelled(name, value);
+        self.note(added);
+        self
+    }
+
+    /// Adds these fields in place of those of the same names; else as [`Self::header`].
+    #[must_use]
+    pub fn headers(mut self, headers: &FieldSection) -> Self {
+        self.parts.fields.merge(headers);
+        self
+    }
+
+    fn note(&mut self, added: Result<(), FieldError>) {
+        if let (Err(error), None) = (added, &self.mistake) {
+            self.mistake = Some(error.into());
+        }
     }
 
     /// Adds a field whose value is given with each call; these fields come after all others.
@@ -122,8 +135,11 @@ impl Prepare {
     /// The request, ready to be sent.
     ///
     /// # Errors
-    /// A field cannot be sent, or a hole's name is not valid.
+    /// A field is not valid or cannot be sent, or a hole's name is not valid.
     pub fn build(mut self) -> Result<Prepared, Error> {
+        if let Some(mistake) = self.mistake.take() {
+            return Err(mistake);
+        }
         self.complete()?;
         let states_length = self.parts.states_length();
         let form = |path, length: bool| self.form(path, length && !states_length);
@@ -259,7 +275,7 @@ impl Prepared {
         end: bool,
         limits: &Limits,
     ) -> Result<(), Refusal> {
-        self.filled(given, |form, values| version.check_prepared(form, values, end, limits))
+        self.filled(given, |form, values| form.check(version, values, end, limits))
     }
 
     /// Hands the form and the values for its holes to `then`.

@@ -1,8 +1,6 @@
 //! Reading the content of a response as a whole, and as what it is.
 
 mod charset;
-#[cfg(feature = "json")]
-mod json;
 mod success;
 mod text;
 mod whole;

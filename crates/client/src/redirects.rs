@@ -130,7 +130,7 @@ impl Redirects {
         (followed, max): (u16, u16),
     ) -> Result<Option<Step>, Error> {
         let status = response.status();
-        let Some(next) = next_method(status.code(), method).filter(|_| max > 0) else { return Ok(None) };
+        let Some(next) = next_method(status.as_u16(), method).filter(|_| max > 0) else { return Ok(None) };
         let Some(location) = location(response)? else { return Ok(None) };
         let to = resolve(from, location)?;
         if followed >= max {
@@ -145,14 +145,14 @@ impl Redirects {
             Follow::Stop => return Ok(None),
             Follow::Error => return Err(refused("the program refuses it")),
         }
-        let drops_content = next == Method::Get || status.code() == 303;
+        let drops_content = next == Method::Get || status.as_u16() == 303;
         Ok(Some(Step { to, drops_content, method: next }))
     }
 }
 
 /// Whether a response of this status may lead elsewhere.
 pub(crate) const fn may_redirect(status: Status) -> bool {
-    matches!(status.code(), 301..=303 | 307 | 308)
+    matches!(status.as_u16(), 301..=303 | 307 | 308)
 }
 
 /// The method of the request after a response of this status; none when it does not redirect.
@@ -168,7 +168,7 @@ fn next_method(status: u16, method: &str) -> Option<Method> {
 
 /// What the field `location` says (RFC 9110 §10.2.2). An empty one says nothing.
 fn location(response: &Response) -> Result<Option<&[u8]>, Error> {
-    let mut locations = response.fields().get_all(KnownName::LOCATION);
+    let mut locations = response.headers().get_all(KnownName::LOCATION);
     match (locations.next(), locations.next()) {
         (Some(_), Some(_)) => Err(refused("it leads to several places")),
         (location, _) => Ok(location.filter(|location| !location.is_empty())),
@@ -218,7 +218,7 @@ pub(crate) async fn drain(mut response: Response) {
 }
 
 fn stated_length(response: &Response) -> usize {
-    let length = response.fields().get(KnownName::CONTENT_LENGTH);
+    let length = response.headers().get(KnownName::CONTENT_LENGTH);
     length.and_then(|length| std::str::from_utf8(length).ok()?.parse().ok()).unwrap_or(0)
 }
 

@@ -3,7 +3,7 @@
 use std::{borrow::Cow, sync::Arc};
 
 use alula_fields::{Decimal, FieldSection, Head, KnownName, Limits, Method, OutBuf, RequestHead, StreamKey};
-use alula_net::{Asked, Error, Machine, Noted, Refusal, Speaks, Version, h1};
+use alula_net::{Asked, Error, Machine, Noted, Refusal, Speaks, Version, check_request, h1};
 use url::Url;
 
 use crate::{Client, Prepared, client::Path, origin::Origin, prepared::Given};
@@ -131,7 +131,7 @@ impl Request<'_> {
         let mut refusal = None;
         for version in versions {
             let checked = match self {
-                Self::Plain(plain) => plain.with_head(bare, |head| version.check_request(head, end, limits)),
+                Self::Plain(plain) => plain.with_head(bare, |head| check_request(version, head, end, limits)),
                 Self::Prepared(prepared, given) => prepared.check(given, version, end, limits),
                 Self::None => Ok(()),
             };

@@ -11,7 +11,7 @@ static NO_FIELDS: FieldSection = FieldSection::new();
 
 /// A response: its head is here, its content arrives as it is asked for.
 ///
-/// Its content is read piece by piece from [`body`](Self::body), or all at once by [`read_to_end`](Self::read_to_end),
+/// Its content is read piece by piece from [`body`](Self::body), or all at once by [`bytes`](Self::bytes),
 /// [`text`](Self::text) or `json` (feature `json`). Dropping it before its content was read resets the stream.
 pub struct Response {
     /// There until it is given back.
@@ -33,16 +33,16 @@ impl Response {
 
     /// Sends nothing more of the request, whose writer is to be dropped.
     pub(crate) fn end_sending(&self) {
-        self.body.end_sending();
+        Stream::end_sending_for(&self.body);
     }
 
     /// Returns true if the server wants no more of the content of the request: it has answered with 300 or more.
     pub(crate) fn declines_content(&self) -> bool {
-        self.status().code() >= 300
+        self.status().as_u16() >= 300
     }
 
     pub(crate) fn marks(&self) -> Option<(Marks, Option<Opened>)> {
-        self.body.marks()
+        Stream::marks_of(&self.body)
     }
 
     /// The status (RFC 9110 §15).
@@ -56,22 +56,22 @@ impl Response {
     }
 
     /// The fields, in the order of arrival.
-    #[doc(alias = "headers")]
-    pub fn fields(&self) -> &FieldSection {
+    #[doc(alias = "fields")]
+    pub fn headers(&self) -> &FieldSection {
         self.head.as_ref().map_or(&NO_FIELDS, |head| &head.fields)
     }
 
     /// What `content-length` says (RFC 9110 §8.6): the octets on the wire, before they are [decoded](Self::is_decoded); none when
     /// it is not said. The answer to HEAD says what GET would get.
     pub fn content_length(&self) -> Option<u64> {
-        let digits = self.fields().get(KnownName::CONTENT_LENGTH)?;
+        let digits = self.headers().get(KnownName::CONTENT_LENGTH)?;
         let text = std::str::from_utf8(digits).ok().filter(|text| text.bytes().all(|it| it.is_ascii_digit()));
         text?.parse().ok()
     }
 
     /// What `content-type` says (RFC 9110 §8.3), such as `text/html; charset=utf-8`; none when it is not said or is no text.
     pub fn content_type(&self) -> Option<&str> {
-        std::str::from_utf8(self.fields().get(KnownName::CONTENT_TYPE)?).ok()
+        std::str::from_utf8(self.headers().get(KnownName::CONTENT_TYPE)?).ok()
     }
 
     /// Whether the content is decoded while it is read, so that it is not what `content-encoding` and `content-length` say.
@@ -80,11 +80,13 @@ impl Response {
     }
 
     /// The address it came from.
+    #[doc(alias = "remote_addr")]
     pub fn remote_address(&self) -> Option<SocketAddr> {
         self.body.peer()
     }
 
     /// The address of this end of the connection it came by; none over what has none, such as a Unix socket. A system call.
+    #[doc(alias = "local_addr")]
     pub fn local_address(&self) -> Option<SocketAddr> {
         self.body.local()
     }
@@ -105,7 +107,7 @@ impl Response {
     }
 
     /// The failure that the status is another than 2xx (RFC 9110 §15.3), with what was asked of whom; none when it is 2xx. Unlike
-    /// [`success`](Self::success) it leaves the response as it is. Allocates when there is one.
+    /// [`error_for_status`](Self::error_for_status) it leaves the response as it is. Allocates when there is one.
     ///
     /// ```no_run
     /// # async fn main_() -> Result<(), alula::Error> {
@@ -128,6 +130,57 @@ impl Response {
     /// The content.
     pub fn body(&mut self) -> &mut Body {
         &mut self.body
+    }
+
+    /// Returns the next octets of the content, or nothing once it is whole; as [`Body::chunk`].
+    ///
+    /// Dropping the future loses nothing. Allocates nothing once warm.
+    ///
+    /// # Errors
+    /// As [`Body::chunk`].
+    pub async fn chunk(&mut self) -> Result<Option<&[u8]>, Error> {
+        self.body.chunk().await
+    }
+
+    /// Returns the content as an owned value, which may be sent to another task; the head is gone. Allocates nothing.
+    pub fn into_body(mut self) -> Body {
+        #[cfg(feature = "http")]
+        self.note_stated();
+        let body = std::mem::take(&mut self.body);
+        if let Some(head) = self.head.take() {
+            Stream::give_head_of(&body, head);
+        }
+        body
+    }
+
+    /// Returns the content as a `futures_core::Stream` of pieces that may be kept. [`Body`] says what a piece costs; dropping the
+    /// stream before its end resets the stream of HTTP.
+    ///
+    /// ```no_run
+    /// # async fn main_() -> Result<(), alula::Error> {
+    /// # let client = alula::Client::new()?;
+    /// let mut pieces = client.get("https://example.com/film").send().await?.bytes_stream();
+    /// let next = std::future::poll_fn(|cx| futures_core::Stream::poll_next(std::pin::Pin::new(&mut pieces), cx));
+    /// println!("{} octets", next.await.transpose()?.map_or(0, |piece| piece.len()));
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[cfg(feature = "stream")]
+    pub fn bytes_stream(self) -> alula_net::BodyStream {
+        self.into_body().into_stream()
+    }
+
+    /// Has the size of the body tell what the server has stated.
+    #[cfg(feature = "http")]
+    pub(crate) fn note_stated(&mut self) {
+        if self.headers().contains(KnownName::CONTENT_LENGTH) {
+            Stream::note_stated(&mut self.body);
+        }
+    }
+
+    #[cfg(feature = "http")]
+    pub(crate) const fn content(&self) -> &Body {
+        &self.body
     }
 
     /// The trailers (RFC 9110 §6.5), after what is left of the content was read and dropped.

@@ -104,7 +104,7 @@ impl Retries {
         if !self.statuses.contains(&response.status()) {
             return None;
         }
-        let asked = response.fields().get(KnownName::RETRY_AFTER);
+        let asked = response.headers().get(KnownName::RETRY_AFTER);
         let asked = asked.and_then(|value| retry_after::wait(value, SystemTime::now()));
         match asked {
             Some(asked) if asked > self.retry_after_max => None,

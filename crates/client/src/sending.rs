@@ -90,7 +90,7 @@ impl Call<'_> {
     #[cold]
     fn named(&self, error: Error) -> Error {
         let error = match error.cause() {
-            Cause::Deadline => error.in_spite_of(self.deadline),
+            Cause::Timeout => error.in_spite_of(self.deadline),
             _ => error,
         };
         self.request.named(error)
@@ -231,7 +231,7 @@ impl Call<'_> {
             stream.keep_interim();
         }
         let deadlines =
-            Deadlines { ends_at, total: self.deadline, head: self.head_deadline, idle: self.idle_deadline };
+            Deadlines { ends_at, total: self.deadline, head: self.head_timeout, idle: self.read_timeout };
         if deadlines.are_any() {
             stream.set_deadlines(deadlines);
         }

@@ -1,7 +1,6 @@
 //! The field `user-agent` (RFC 9110 §10.1.5) of requests that have none of their own.
 
 use alula_fields::{FieldSection, KnownName};
-use alula_net::Error;
 
 use crate::ClientBuilder;
 
@@ -40,23 +39,25 @@ impl UserAgent {
 /// The program that asks.
 impl ClientBuilder {
     /// Sends this as `user-agent` (RFC 9110 §10.1.5) with every request that has none of its own, in place of `alula/` and the
-    /// version of Alula. Allocates; a request then costs a look at its fields and the copy, and no allocation.
-    ///
-    /// # Errors
-    /// The value cannot stand in a field.
+    /// version of Alula. Allocates; a request then costs a look at its fields and the copy, and no allocation. A value that cannot
+    /// stand in a field is told by [`build`](Self::build).
     ///
     /// ```
     /// # fn main() -> Result<(), alula::Error> {
-    /// let client = alula::Client::builder().user_agent("example/1.0")?.build()?;
+    /// let client = alula::Client::builder().user_agent("example/1.0").build()?;
     /// # Ok(())
     /// # }
     /// ```
-    pub fn user_agent(mut self, value: impl AsRef<[u8]>) -> Result<Self, Error> {
+    #[must_use]
+    pub fn user_agent(mut self, value: impl AsRef<[u8]>) -> Self {
         let mut fields = FieldSection::new();
-        fields.append(KnownName::USER_AGENT, value)?;
+        if let Err(mistake) = fields.append(KnownName::USER_AGENT, value) {
+            self.note(mistake);
+            return self;
+        }
         self.settings.policy.fields.remove(KnownName::USER_AGENT);
         self.settings.policy.user_agent = UserAgent(fields);
-        Ok(self)
+        self
     }
 
     /// Sends no `user-agent` with requests that have none of their own.

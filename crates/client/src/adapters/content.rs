@@ -1,32 +1,30 @@
 //! The content of a response as an [`http_body::Body`].
 
 use std::{
-    pin::{Pin, pin},
+    pin::Pin,
     task::{Context, Poll, ready},
 };
 
 use bytes::Bytes;
-use http::HeaderMap;
 use http_body::{Body, Frame, SizeHint};
 
 use super::{error::ExecuteError, upload::Upload};
-use crate::{Error, Response};
+use crate::Response;
 
 /// The content of a response, as it arrives; the trailers come with it.
 ///
-/// What is left of the request's content is sent while this is read. Dropping it before its end cancels the request. Each chunk
-/// is copied once, into an allocation of its own.
+/// What is left of the request's content is sent while this is read. Dropping it before its end cancels the request. Its
+/// pieces are those of [`Body`](crate::Body), which says what they cost.
 pub struct ResponseContent {
     response: Response,
     upload: Option<Upload>,
-    has_begun: bool,
-    is_done: bool,
+    has_failed: bool,
 }
 
 impl ResponseContent {
     pub(super) fn new(mut response: Response, upload: Option<Upload>) -> Self {
-        let is_done = response.body().is_ended();
-        Self { response, upload, has_begun: false, is_done }
+        response.note_stated();
+        Self { response, upload, has_failed: false }
     }
 
     /// Sends on. That the server does not take the content is for its response to tell.
@@ -39,19 +37,6 @@ impl ResponseContent {
             _ => Ok(()),
         }
     }
-
-    fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<Frame<Bytes>>, Error>> {
-        // A future of these that is dropped loses nothing: each poll makes another.
-        let body = self.response.body();
-        if let Some(chunk) = ready!(pin!(body.chunk()).poll(cx))? {
-            let data = Bytes::copy_from_slice(chunk);
-            self.has_begun = true;
-            return Poll::Ready(Ok(Some(Frame::data(data))));
-        }
-        let trailers = ready!(pin!(body.trailers()).poll(cx))?.map(HeaderMap::try_from).transpose()?;
-        self.is_done = true;
-        Poll::Ready(Ok(trailers.map(Frame::trailers)))
-    }
 }
 
 impl Body for ResponseContent {
@@ -63,28 +48,29 @@ impl Body for ResponseContent {
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, ExecuteError>>> {
         let this = self.get_mut();
-        if this.is_done {
+        if this.has_failed {
             return Poll::Ready(None);
         }
         let next = match this.poll_upload(cx) {
-            Ok(()) => ready!(this.poll_next(cx)).map_err(ExecuteError::from),
+            Ok(()) => {
+                ready!(Pin::new(this.response.body()).poll_frame(cx)).transpose().map_err(ExecuteError::from)
+            }
             Err(error) => Err(error),
         };
-        this.is_done |= next.is_err();
+        this.has_failed = next.is_err();
         Poll::Ready(next.transpose())
     }
 
+    /// Returns true once all has come, unless content of the request is still to be sent.
     fn is_end_stream(&self) -> bool {
-        self.is_done
+        self.has_failed || (self.upload.is_none() && self.response.content().is_end_stream())
     }
 
-    /// What `content-length` says, before anything was read and unless the content is decoded on its way.
+    /// The octets that are left, where the server has stated them and unless the content is decoded on its way.
     fn size_hint(&self) -> SizeHint {
-        let is_known = !self.has_begun && !self.response.is_decoded();
-        match self.response.content_length().filter(|_| is_known) {
-            _ if self.is_done => SizeHint::with_exact(0),
-            Some(octets) => SizeHint::with_exact(octets),
-            None => SizeHint::default(),
+        match self.has_failed {
+            true => SizeHint::with_exact(0),
+            false => self.response.content().size_hint(),
         }
     }
 }

@@ -109,7 +109,7 @@ fn url_of(uri: &Uri) -> Result<String, Error> {
 }
 
 fn into_http(response: Response, upload: Option<Upload>) -> Result<http::Response<ResponseContent>, Error> {
-    let mut headers = HeaderMap::try_from(response.fields())?;
+    let mut headers = HeaderMap::try_from(response.headers())?;
     if response.is_decoded() {
         // Whoever goes by these would decode it once more.
         headers.remove(header::CONTENT_ENCODING);
@@ -130,7 +130,7 @@ impl Call<'_> {
     /// Adds fields, the sensitive ones as such.
     fn take_headers(&mut self, map: &HeaderMap) -> Result<(), Error> {
         for (name, value) in map {
-            let Some(fields) = self.fields_mut() else { return Ok(()) };
+            let Some(fields) = self.headers_mut() else { return Ok(()) };
             match value.is_sensitive() {
                 true => fields.append_sensitive(name.as_str(), value)?,
                 false => fields.append(name.as_str(), value)?,
@@ -141,7 +141,7 @@ impl Call<'_> {
 
     /// States the length of the content, unless a field has.
     fn take_length(&mut self, octets: u64) -> Result<(), Error> {
-        let fields = self.fields_mut().filter(|fields| !fields.contains(KnownName::CONTENT_LENGTH));
+        let fields = self.headers_mut().filter(|fields| !fields.contains(KnownName::CONTENT_LENGTH));
         if let Some(fields) = fields {
             fields.append(KnownName::CONTENT_LENGTH, Decimal::of(octets).as_bytes())?;
         }
@@ -149,7 +149,7 @@ impl Call<'_> {
     }
 
     /// None of a call that has failed: it tells why when it is sent.
-    fn fields_mut(&mut self) -> Option<&mut FieldSection> {
+    fn headers_mut(&mut self) -> Option<&mut FieldSection> {
         let Request::Plain(plain) = &mut self.request else { return None };
         Some(&mut plain.head_mut(self.client).fields)
     }

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use alula_fields::IntoName;
+use alula_fields::{FieldSection, IntoName};
 
 use super::{
     driver::Driver,
@@ -49,31 +49,35 @@ impl<'a> Call<'a> {
     }
 
     /// Adds a field, its value octets or text. A prepared request takes none: its fields are in the plan.
-    #[doc(alias = "header")]
-    pub fn field<'n>(self, name: impl IntoName<'n>, value: impl AsRef<[u8]>) -> Self {
-        self.with(|call| call.field(name, value))
+    #[doc(alias = "field")]
+    pub fn header<'n>(self, name: impl IntoName<'n>, value: impl AsRef<[u8]>) -> Self {
+        self.with(|call| call.header(name, value))
+    }
+
+    /// Adds these fields, in place of those of the same names.
+    pub fn headers(self, headers: &FieldSection) -> Self {
+        self.with(|call| call.headers(headers))
     }
 
     /// Adds a field whose name HTTP/1.1 sends just as it is spelled here; see
-    /// [`Call::field_spelled`](crate::Call::field_spelled).
-    pub fn field_spelled(self, name: &str, value: impl AsRef<[u8]>) -> Self {
-        self.with(|call| call.field_spelled(name, value))
+    /// [`Call::header_spelled`](crate::Call::header_spelled).
+    pub fn header_spelled(self, name: &str, value: impl AsRef<[u8]>) -> Self {
+        self.with(|call| call.header_spelled(name, value))
     }
 
     /// How long the call may take in all, to the last octet of the response.
-    #[doc(alias = "timeout")]
-    pub fn deadline(self, after: Duration) -> Self {
-        self.with(|call| call.deadline(after))
+    pub fn timeout(self, after: Duration) -> Self {
+        self.with(|call| call.timeout(after))
     }
 
     /// How long the head of the response may take once that of the request was sent.
-    pub fn head_deadline(self, after: Duration) -> Self {
-        self.with(|call| call.head_deadline(after))
+    pub fn head_timeout(self, after: Duration) -> Self {
+        self.with(|call| call.head_timeout(after))
     }
 
     /// How long none of the content may move that is waited for.
-    pub fn idle_deadline(self, after: Duration) -> Self {
-        self.with(|call| call.idle_deadline(after))
+    pub fn read_timeout(self, after: Duration) -> Self {
+        self.with(|call| call.read_timeout(after))
     }
 
     /// Adds pairs to the query of the URL.
@@ -91,8 +95,12 @@ impl<'a> Call<'a> {
         self.with(|call| call.multipart(form))
     }
 
+    /// Gives the request these octets, or this text, as content; see [`Call::body`](crate::Call::body).
+    pub fn body(self, octets: impl Into<Vec<u8>>) -> Self {
+        self.with(|call| call.body(octets))
+    }
+
     /// Gives the request content that is made or read while it is sent.
-    #[doc(alias = "body")]
     pub fn content(self, content: Content) -> Self {
         self.with(|call| call.content(content))
     }

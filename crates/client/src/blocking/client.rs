@@ -28,7 +28,7 @@ impl Client {
     /// ```
     /// use std::time::Duration;
     ///
-    /// let builder = alula::blocking::Client::builder().deadline(Duration::from_secs(30));
+    /// let builder = alula::blocking::Client::builder().timeout(Duration::from_secs(30));
     /// let client = builder.build_blocking()?;
     /// # Ok::<(), alula::Error>(())
     /// ```

@@ -3,7 +3,7 @@
 use std::{fmt, net::SocketAddr, sync::Arc};
 
 use alula_fields::{FieldSection, Status};
-use alula_net::h2::Priority;
+use alula_net::{Bytes, h2::Priority};
 
 use super::{body::Body, driver::Driver};
 use crate::{Error, StatusError, Timing, Version};
@@ -38,9 +38,9 @@ impl Response {
     }
 
     /// The fields, in the order of arrival.
-    #[doc(alias = "headers")]
-    pub fn fields(&self) -> &FieldSection {
-        self.response().fields()
+    #[doc(alias = "fields")]
+    pub fn headers(&self) -> &FieldSection {
+        self.response().headers()
     }
 
     /// What `content-length` says (RFC 9110 §8.6): the octets on the wire; see [`Response`](crate::Response::content_length).
@@ -59,6 +59,7 @@ impl Response {
     }
 
     /// The address it came from.
+    #[doc(alias = "remote_addr")]
     pub fn remote_address(&self) -> Option<SocketAddr> {
         self.response().remote_address()
     }
@@ -88,48 +89,76 @@ impl Response {
     ///
     /// ```no_run
     /// # let client = alula::blocking::Client::new()?;
-    /// let text = client.get("https://example.com/").send()?.success()?.text(100_000)?;
+    /// let text = client.get("https://example.com/").send()?.error_for_status()?.text()?;
     /// # Ok::<(), alula::Error>(())
     /// ```
     ///
     /// # Errors
     /// The status is another. The error holds the response.
-    #[doc(alias = "error_for_status")]
-    pub fn success(self) -> Result<Self, StatusError<Self>> {
+    #[doc(alias = "success")]
+    pub fn error_for_status(self) -> Result<Self, StatusError<Self>> {
         match self.status_error() {
             None => Ok(self),
             Some(error) => Err(StatusError::new(error, self)),
         }
     }
 
-    /// The rest of the content, of so many octets at the most.
+    /// Returns all that is left of the content, up to [`content_max`](crate::ClientBuilder::content_max), which is 64 MiB unless set.
     ///
     /// # Errors
-    /// As [`Response::read_to_end`](crate::Response::read_to_end); and [`Cause::Usage`](crate::Cause::Usage) inside of a tokio
-    /// runtime.
-    #[doc(alias = "bytes")]
-    pub fn read_to_end(&mut self, octets_max: usize) -> Result<Vec<u8>, Error> {
+    /// As [`Response::bytes`](crate::Response::bytes); and [`Cause::Usage`](crate::Cause::Usage) inside of a tokio runtime.
+    #[doc(alias = "read_to_end")]
+    pub fn bytes(&mut self) -> Result<Bytes, Error> {
         let (driver, response) = self.parts();
-        driver.wait(response.read_to_end(octets_max))
+        driver.wait(response.bytes())
     }
 
-    /// The rest of the content as text, of so many octets at the most.
+    /// Returns all that is left of the content, up to `octets_max` octets.
+    ///
+    /// # Errors
+    /// As [`bytes`](Self::bytes).
+    #[doc(alias = "read_to_end")]
+    pub fn bytes_max(&mut self, octets_max: usize) -> Result<Bytes, Error> {
+        let (driver, response) = self.parts();
+        driver.wait(response.bytes_max(octets_max))
+    }
+
+    /// Returns all that is left of the content as text, up to [`content_max`](crate::ClientBuilder::content_max), which is 64 MiB unless set.
     ///
     /// # Errors
     /// As [`Response::text`](crate::Response::text); and [`Cause::Usage`](crate::Cause::Usage) inside of a tokio runtime.
-    pub fn text(&mut self, octets_max: usize) -> Result<String, Error> {
+    pub fn text(&mut self) -> Result<String, Error> {
         let (driver, response) = self.parts();
-        driver.wait(response.text(octets_max))
+        driver.wait(response.text())
     }
 
-    /// The rest of the content, JSON of so many octets at the most, as a value of this type.
+    /// Returns all that is left of the content as text, up to `octets_max` octets.
+    ///
+    /// # Errors
+    /// As [`text`](Self::text).
+    pub fn text_max(&mut self, octets_max: usize) -> Result<String, Error> {
+        let (driver, response) = self.parts();
+        driver.wait(response.text_max(octets_max))
+    }
+
+    /// Reads all that is left of the content as JSON, up to [`content_max`](crate::ClientBuilder::content_max), which is 64 MiB unless set.
     ///
     /// # Errors
     /// As `Response::json` of the async client; and [`Cause::Usage`](crate::Cause::Usage) inside of a tokio runtime.
     #[cfg(feature = "json")]
-    pub fn json<T: serde_core::de::DeserializeOwned>(&mut self, octets_max: usize) -> Result<T, Error> {
+    pub fn json<T: serde_core::de::DeserializeOwned>(&mut self) -> Result<T, Error> {
         let (driver, response) = self.parts();
-        driver.wait(response.json(octets_max))
+        driver.wait(response.json())
+    }
+
+    /// Reads all that is left of the content as JSON, up to `octets_max` octets.
+    ///
+    /// # Errors
+    /// As [`json`](Self::json).
+    #[cfg(feature = "json")]
+    pub fn json_max<T: serde_core::de::DeserializeOwned>(&mut self, octets_max: usize) -> Result<T, Error> {
+        let (driver, response) = self.parts();
+        driver.wait(response.json_max(octets_max))
     }
 
     /// Tells the server that what is still to come is wanted sooner or later than was said (RFC 9218 §6).

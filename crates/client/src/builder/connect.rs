@@ -18,8 +18,8 @@ const TCP_KEEP_ALIVE: Duration = Duration::from_secs(15);
 pub(crate) struct Connecting {
     /// For all of it.
     pub(crate) deadline: Duration,
-    pub(crate) resolve_deadline: Option<Duration>,
-    pub(crate) handshake_deadline: Option<Duration>,
+    pub(crate) resolve_timeout: Option<Duration>,
+    pub(crate) handshake_timeout: Option<Duration>,
     /// Between the beginnings of two attempts.
     pub(crate) attempt_delay: Duration,
     /// The silence after which the system probes whether the peer is there.
@@ -38,8 +38,8 @@ impl Default for Connecting {
     fn default() -> Self {
         Self {
             deadline: Duration::from_secs(10),
-            resolve_deadline: None,
-            handshake_deadline: None,
+            resolve_timeout: None,
+            handshake_timeout: None,
             attempt_delay: DELAY,
             tcp_keep_alive: Some(TCP_KEEP_ALIVE),
             resolver: Resolver::default(),
@@ -71,24 +71,23 @@ impl Connecting {
 
 impl ClientBuilder {
     /// How long opening a connection may take, from looking up the host to the end of TLS; 10 seconds unless set.
-    #[doc(alias = "connect_timeout")]
     #[must_use]
-    pub fn connect_deadline(mut self, after: Duration) -> Self {
+    pub fn connect_timeout(mut self, after: Duration) -> Self {
         self.settings.connect.deadline = after;
         self
     }
 
-    /// How long looking up a host may take; as long as [all of it](Self::connect_deadline) unless set.
+    /// How long looking up a host may take; as long as [all of it](Self::connect_timeout) unless set.
     #[must_use]
-    pub fn resolve_deadline(mut self, after: Duration) -> Self {
-        self.settings.connect.resolve_deadline = Some(after);
+    pub fn resolve_timeout(mut self, after: Duration) -> Self {
+        self.settings.connect.resolve_timeout = Some(after);
         self
     }
 
-    /// How long the TLS handshake may take; as long as [all of it](Self::connect_deadline) unless set.
+    /// How long the TLS handshake may take; as long as [all of it](Self::connect_timeout) unless set.
     #[must_use]
-    pub fn handshake_deadline(mut self, after: Duration) -> Self {
-        self.settings.connect.handshake_deadline = Some(after);
+    pub fn handshake_timeout(mut self, after: Duration) -> Self {
+        self.settings.connect.handshake_timeout = Some(after);
         self
     }
 

@@ -33,7 +33,7 @@ impl Default for Deadlines {
 impl ClientBuilder {
     /// How long a call may wait until one of the connections to its origin is free, when there may be no more, or until the
     /// server allows another stream; 30 seconds unless set, and without bound with [`Duration::MAX`]. Opening a connection has
-    /// [a deadline of its own](Self::connect_deadline).
+    /// [a deadline of its own](Self::connect_timeout).
     ///
     /// The call then fails in [`Phase::Queue`](crate::Phase::Queue); nothing was sent. The error
     /// [says](crate::Error::occupied) what holds the connections: a response holds one, or a stream of one, until its content
@@ -45,27 +45,26 @@ impl ClientBuilder {
     /// ```
     /// # use std::time::Duration;
     /// # fn main() -> Result<(), alula::Error> {
-    /// let client = alula::Client::builder().queue_deadline(Duration::from_secs(5)).build()?;
+    /// let client = alula::Client::builder().queue_timeout(Duration::from_secs(5)).build()?;
     /// # Ok(())
     /// # }
     /// ```
     #[must_use]
-    pub fn queue_deadline(mut self, after: Duration) -> Self {
+    pub fn queue_timeout(mut self, after: Duration) -> Self {
         self.settings.deadlines.queue = Some(after);
         self
     }
 
     /// How long a call may wait for the head of its response; without bound unless set.
     #[must_use]
-    pub fn head_deadline(mut self, after: Duration) -> Self {
+    pub fn head_timeout(mut self, after: Duration) -> Self {
         self.settings.deadlines.head = Some(after);
         self
     }
 
     /// How long a call may take from its start to the end of its content; without bound unless set.
-    #[doc(alias = "timeout")]
     #[must_use]
-    pub fn deadline(mut self, after: Duration) -> Self {
+    pub fn timeout(mut self, after: Duration) -> Self {
         self.settings.deadlines.total = Some(after);
         self
     }
@@ -75,9 +74,8 @@ impl ClientBuilder {
     ///
     /// It is looked at four times within that time, so it may be a quarter more. The call then fails in
     /// [`Phase::Send`](crate::Phase::Send) or [`Phase::Content`](crate::Phase::Content).
-    #[doc(alias = "read_timeout")]
     #[must_use]
-    pub fn idle_deadline(mut self, after: Duration) -> Self {
+    pub fn read_timeout(mut self, after: Duration) -> Self {
         self.settings.deadlines.idle = Some(after);
         self
     }

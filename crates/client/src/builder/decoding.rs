@@ -4,9 +4,10 @@
 use std::sync::Arc;
 
 #[cfg(feature = "decoding")]
-use super::ClientBuilder;
+use alula_coding::DecoderPool;
+
 #[cfg(feature = "decoding")]
-use crate::decoding::Spares;
+use super::ClientBuilder;
 
 /// What decoding the content of responses needs to know.
 #[derive(Clone, Default)]
@@ -17,7 +18,7 @@ pub(crate) struct Decoding {
     #[cfg(feature = "decoding")]
     pub(crate) octets_max: Option<u64>,
     #[cfg(feature = "decoding")]
-    pub(crate) spares: Arc<Spares>,
+    pub(crate) pool: Arc<DecoderPool>,
 }
 
 #[cfg(feature = "decoding")]
@@ -34,7 +35,8 @@ impl ClientBuilder {
     /// response stay as they came as well: `content-encoding` and `content-length` tell of the octets on the wire.
     ///
     /// Content that ends before its coding does is an error, whatever its framing says, and so is content that decodes to more
-    /// than a hundred times its octets once that is more than 1 MiB, and zstd with a window over 8 MiB (RFC 9659 §3).
+    /// than a hundred times its octets once that is more than 1 MiB ([`Cause::Growth`](crate::Cause::Growth)), and zstd with a window
+    /// over 8 MiB (RFC 9659 §3).
     /// What follows the last member of gzip, or the end of deflate, is dropped, as others do.
     ///
     /// Takes a decoder's memory from the client's earlier responses; gzip allocates nothing once warm.
@@ -43,7 +45,7 @@ impl ClientBuilder {
     /// # async fn main_() -> Result<(), alula::Error> {
     /// let client = alula::Client::builder().decompress(true).decoded_max(64 << 20).build()?;
     /// let mut response = client.get("https://example.com/").send().await?;
-    /// let page = response.read_to_end(1 << 20).await?;
+    /// let page = response.bytes().await?;
     /// # Ok(())
     /// # }
     /// ```
@@ -54,7 +56,8 @@ impl ClientBuilder {
         self
     }
 
-    /// How many octets content may have once it is decoded; without bound unless set. More is an error when it is read.
+    /// Bounds the octets that content may have once it is decoded; without bound unless set. More is an error when it is read,
+    /// [`Cause::TooLong`](crate::Cause::TooLong), and so is content that comes as more than twice as many octets and 64 KiB.
     #[must_use]
     pub fn decoded_max(mut self, octets: u64) -> Self {
         self.settings.decoding.octets_max = Some(octets);

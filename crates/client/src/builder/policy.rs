@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use alula_fields::{FieldSection, IntoName, KnownName};
-use alula_net::Error;
 
 use super::ClientBuilder;
 use crate::{
@@ -34,32 +33,47 @@ pub(crate) struct Policy {
     pub(crate) has_additions: bool,
 }
 
+impl Policy {
+    /// Fields of all calls are there.
+    fn adds_fields(&mut self) {
+        self.has_additions = true;
+        if self.fields.contains(KnownName::USER_AGENT) {
+            self.user_agent.clear();
+        }
+    }
+}
+
 /// What is sent by itself.
 impl ClientBuilder {
     /// Sends this field, of octets or text, with every call that has none of this name, and with every request that is
     /// [prepared](crate::Client::prepare) so. Fields of the same name are sent all, in their order.
     ///
     /// It goes to every origin that is called: for credentials there are [`Self::basic_auth`] and [`Self::bearer_auth`]. A
-    /// call costs a look at its own fields and the copy.
-    ///
-    /// # Errors
-    /// The name or the value is not valid.
+    /// call costs a look at its own fields and the copy. The first mistake is kept for [`build`](Self::build).
     ///
     /// ```
     /// # fn main() -> Result<(), alula::Error> {
-    /// let client = alula::Client::builder().field("accept-language", "en")?.build()?;
+    /// let client = alula::Client::builder().header("accept-language", "en").build()?;
     /// # Ok(())
     /// # }
     /// ```
-    #[doc(alias("header", "default_headers"))]
-    pub fn field<'n>(mut self, name: impl IntoName<'n>, value: impl AsRef<[u8]>) -> Result<Self, Error> {
-        let policy = &mut self.settings.policy;
-        policy.fields.append(name, value)?;
-        policy.has_additions = true;
-        if policy.fields.contains(KnownName::USER_AGENT) {
-            policy.user_agent.clear();
+    #[doc(alias("default_headers", "field"))]
+    #[must_use]
+    pub fn header<'n>(mut self, name: impl IntoName<'n>, value: impl AsRef<[u8]>) -> Self {
+        match self.settings.policy.fields.append(name, value) {
+            Ok(()) => self.settings.policy.adds_fields(),
+            Err(mistake) => self.note(mistake),
         }
-        Ok(self)
+        self
+    }
+
+    /// Sends these fields with every call, in place of those of the same names that were given before; else as [`Self::header`].
+    #[doc(alias = "default_headers")]
+    #[must_use]
+    pub fn headers(mut self, headers: &FieldSection) -> Self {
+        self.settings.policy.fields.merge(headers);
+        self.settings.policy.adds_fields();
+        self
     }
 }
 

@@ -15,7 +15,7 @@ pub(crate) struct Pooling {
     pub(crate) connections_max: usize,
     pub(crate) http2_connections_max: usize,
     pub(crate) idle_max: usize,
-    pub(crate) idle_timeout: Duration,
+    pub(crate) keep_idle: Duration,
     pub(crate) lifetime: Option<Duration>,
     pub(crate) origins_max: usize,
 }
@@ -26,7 +26,7 @@ impl Default for Pooling {
             connections_max: 100,
             http2_connections_max: 1,
             idle_max: 100,
-            idle_timeout: Duration::from_secs(90),
+            keep_idle: Duration::from_secs(90),
             lifetime: None,
             origins_max: 1024,
         }
@@ -39,7 +39,7 @@ impl Pooling {
     pub(crate) fn keep(&self, unread: Option<Duration>) -> Keep {
         let life = self.lifetime.map(|longest| longest - longest / 10 * random_byte() / 255);
         let or_ever = |time: Option<Duration>| time.unwrap_or(Duration::MAX);
-        Keep { idle: self.idle_timeout, life: or_ever(life), unread: or_ever(unread) }
+        Keep { idle: self.keep_idle, life: or_ever(life), unread: or_ever(unread) }
     }
 }
 
@@ -52,7 +52,7 @@ fn random_byte() -> u32 {
 impl ClientBuilder {
     /// How many connections of HTTP/1.1 to one origin may be open on one runtime, each of which takes one request at a time; 100
     /// unless set, and one at least. Calls beyond that wait in the order in which they came, for
-    /// [as long as they may](Self::queue_deadline). A response holds its connection until its content was read to its end or it is
+    /// [as long as they may](Self::queue_timeout). A response holds its connection until its content was read to its end or it is
     /// dropped.
     #[must_use]
     pub fn connections_max(mut self, connections: usize) -> Self {
@@ -97,14 +97,14 @@ impl ClientBuilder {
     /// ```
     /// # use std::time::Duration;
     /// # fn main() -> Result<(), alula::Error> {
-    /// let client = alula::Client::builder().idle_timeout(Duration::from_secs(15)).build()?;
+    /// let client = alula::Client::builder().keep_idle(Duration::from_secs(15)).build()?;
     /// # Ok(())
     /// # }
     /// ```
     #[doc(alias = "pool_idle_timeout")]
     #[must_use]
-    pub fn idle_timeout(mut self, after: Duration) -> Self {
-        self.settings.pool.idle_timeout = after;
+    pub fn keep_idle(mut self, after: Duration) -> Self {
+        self.settings.pool.keep_idle = after;
         self
     }
 

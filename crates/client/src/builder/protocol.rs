@@ -10,6 +10,10 @@ use alula_net::{
 
 use super::ClientBuilder;
 
+/// The octets of a response that are gathered unless another limit is named: more than nearly every page, picture or document, and a
+/// sixteenth of what all connections may hold (`Limits::process_memory_bytes`). What is longer is read piece by piece.
+const CONTENT_MAX: usize = 64 << 20;
+
 /// What both machines are given.
 #[derive(Clone)]
 pub(crate) struct Protocol {
@@ -17,6 +21,7 @@ pub(crate) struct Protocol {
     pub(crate) prior_knowledge: bool,
     pub(crate) http1: h1::Config,
     pub(crate) config: Config,
+    pub(crate) content_max: usize,
     pub(crate) observer: Option<FrameObserver>,
 }
 
@@ -27,6 +32,7 @@ impl Default for Protocol {
             prior_knowledge: false,
             http1: h1::Config::default(),
             config: Config { limits: Limits::client(), ..Config::default() },
+            content_max: CONTENT_MAX,
             observer: None,
         }
     }
@@ -78,7 +84,7 @@ impl ClientBuilder {
     }
 
     /// How field names are spelled in requests of HTTP/1.1: in their usual spelling (`Content-Type`) unless set, but for those
-    /// that were given with [`Call::field_spelled`](crate::Call::field_spelled). They mean the same in any case (RFC 9110 §5.1).
+    /// that were given with [`Call::header_spelled`](crate::Call::header_spelled). They mean the same in any case (RFC 9110 §5.1).
     #[must_use]
     pub fn http1_spelling(mut self, spelling: h1::Spelling) -> Self {
         self.settings.protocol.http1.spelling = spelling;
@@ -118,6 +124,25 @@ impl ClientBuilder {
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> Self {
         self.settings.protocol.config.limits = limits;
+        self
+    }
+
+    /// Sets the octets of a response's content that [`Response::bytes`](crate::Response::bytes), [`text`](crate::Response::text) and
+    /// `json` gather; longer content is an error. Default 64 MiB.
+    ///
+    /// More than 4 GiB count as 4 GiB. It is the default of each [`Body`](crate::Body), which [`set_content_max`](crate::Body::set_content_max) changes; `bytes_max`,
+    /// `text_max` and `json_max` take a limit of their own. Content that is read piece by piece is not bounded: what is not read
+    /// stays with the server.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), alula::Error> {
+    /// let client = alula::Client::builder().content_max(1 << 20).build()?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn content_max(mut self, octets: usize) -> Self {
+        self.settings.protocol.content_max = octets;
         self
     }
 

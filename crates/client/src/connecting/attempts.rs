@@ -138,7 +138,7 @@ where
     }
 
     fn late(&mut self) -> Error {
-        self.having_tried(Error::new(Phase::Connect, Cause::Deadline, Retry::Safe))
+        self.having_tried(Error::new(Phase::Connect, Cause::Timeout, Retry::Safe))
     }
 
     fn having_tried(&mut self, error: Error) -> Error {

@@ -36,11 +36,28 @@ impl Call<'_> {
         self
     }
 
+    /// Gives the request these octets, or this text, as content, which [`send`](Self::send) sends. They are taken, or copied once; no
+    /// `content-type` is added to what the call says. The last content given counts.
+    ///
+    /// The octets can be sent again after a failure or a redirect. [`send_body`](Self::send_body) sends borrowed octets, and allocates
+    /// nothing; [`content`](Self::content) takes files, readers and text with its media type.
+    ///
+    /// ```no_run
+    /// # async fn main_() -> Result<(), alula::Error> {
+    /// # let client = alula::Client::new()?;
+    /// let call = client.post("https://example.com/notes").header("content-type", "text/markdown");
+    /// let response = call.body("# A note").send().await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn body(self, octets: impl Into<Vec<u8>>) -> Self {
+        self.content(Content::bytes(octets))
+    }
+
     /// Gives the request this content, which [`send`](Self::send) sends. The last content given counts. Allocates.
     ///
     /// The response may come while content is still sent: it is handed over then, and a task sends the rest until the response
     /// is whole or dropped. A prepared request does not take the content's media type: it has its own fields.
-    #[doc(alias = "body")]
     pub fn content(mut self, mut content: Content) -> Self {
         match content.mistake.take() {
             Some(mistake) => self.note(mistake),

@@ -20,7 +20,7 @@ impl Request {
 
     pub(crate) fn end(&mut self, outcome: Result<&Response, &Error>) {
         self.outcome = match outcome {
-            Ok(response) => class(response.status().code()),
+            Ok(response) => class(response.status().as_u16()),
             Err(error) => super::word_of(error.phase()),
         };
     }

@@ -33,7 +33,7 @@ pub(super) fn end(span: &Span, outcome: Result<&Response, &Error>) {
     match outcome {
         Ok(response) => {
             span.record("network.protocol.version", number(response.version()));
-            span.record("http.response.status_code", response.status().code());
+            span.record("http.response.status_code", response.status().as_u16());
         }
         Err(error) => {
             span.record("error.type", word_of(error.phase()));

@@ -24,17 +24,17 @@ impl Response {
     /// ```no_run
     /// # async fn main_() -> Result<(), alula::Error> {
     /// # let client = alula::Client::new()?;
-    /// let response = client.get("https://example.com/").send().await?.success()?;
+    /// let response = client.get("https://example.com/").send().await?.error_for_status()?;
     ///
-    /// match client.get("https://example.com/none").send().await?.success() {
+    /// match client.get("https://example.com/none").send().await?.error_for_status() {
     ///     Ok(response) => drop(response),
-    ///     Err(error) => println!("it says: {}", error.into_response().text(1000).await?),
+    ///     Err(error) => println!("it says: {}", error.into_response().text_max(1000).await?),
     /// }
     /// # Ok(())
     /// # }
     /// ```
-    #[doc(alias = "error_for_status")]
-    pub fn success(self) -> Result<Self, StatusError> {
+    #[doc(alias = "success")]
+    pub fn error_for_status(self) -> Result<Self, StatusError> {
         match self.status_error() {
             None => Ok(self),
             Some(error) => Err(StatusError::new(error, self)),

@@ -1,30 +1,41 @@
 //! The content as text.
 
-use alula_net::Error;
+use alula_net::{Error, gather};
 
 use super::charset;
 use crate::Response;
 
 impl Response {
-    /// All that is left of the content as text, if it has no more than `octets_max` octets.
+    /// Returns all that is left of the content as text, up to [`content_max`](crate::ClientBuilder::content_max), which is 64 MiB unless
+    /// set.
     ///
     /// It is read in the encoding that its byte order mark says, or else the `charset` of its `content-type`, or else in UTF-8; what is
     /// no character there becomes U+FFFD, as in browsers. Other encodings than UTF-8 need the feature `charset`, which knows
-    /// those of the WHATWG standard. Who wants nothing replaced has [`read_to_end`](Self::read_to_end) and
-    /// [`String::from_utf8`].
+    /// those of the WHATWG standard. [`Body::text`](crate::Body::text) replaces nothing: it takes UTF-8 alone.
     ///
-    /// # Errors
-    /// The `charset` is not known, and named; or as [`read_to_end`](Self::read_to_end).
+    /// Dropping the future loses what was read so far. Allocates the text.
     ///
     /// ```no_run
     /// # async fn main_() -> Result<(), alula::Error> {
     /// # let client = alula::Client::new()?;
-    /// let page = client.get("https://example.com/").send().await?.text(1 << 20).await?;
+    /// let page = client.get("https://example.com/").send().await?.text().await?;
     /// # Ok(())
     /// # }
     /// ```
-    pub async fn text(&mut self, octets_max: usize) -> Result<String, Error> {
-        let content = self.read_to_end(octets_max).await?;
+    ///
+    /// # Errors
+    /// The `charset` is not known, and named; or as [`bytes`](Self::bytes).
+    pub async fn text(&mut self) -> Result<String, Error> {
+        let octets_max = self.body().content_max();
+        self.text_max(octets_max).await
+    }
+
+    /// Returns all that is left of the content as text, up to `octets_max` octets; else as [`text`](Self::text).
+    ///
+    /// # Errors
+    /// As [`text`](Self::text).
+    pub async fn text_max(&mut self, octets_max: usize) -> Result<String, Error> {
+        let content = gather(self.body(), octets_max).await?;
         let text = charset::text(content, self.content_type());
         text.map_err(|error| self.body().named(error))
     }

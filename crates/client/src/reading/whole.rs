@@ -1,54 +1,70 @@
-//! The content as one piece.
+//! The content as one piece, or as JSON.
 
-use alula_net::{Cause, Error, Phase, Retry};
+use alula_net::{Bytes, Error};
 
 use crate::Response;
 
-/// Memory taken for content that is only announced.
-const ANNOUNCED_OCTETS_MAX: usize = 1 << 20;
-
 impl Response {
-    /// All that is left of the content, if that is no more than `octets_max`.
+    /// Returns all that is left of the content, up to [`content_max`](crate::ClientBuilder::content_max), which is 64 MiB unless set.
     ///
-    /// Dropping the future loses what was read so far. Allocates the content.
-    ///
-    /// # Errors
-    /// The content is longer, which is told at once where its length is stated and it is not decoded; or as
-    /// [`Body::chunk`](crate::Body::chunk).
+    /// Dropping the future loses what was read so far. [`Body`](crate::Body) says what it allocates.
     ///
     /// ```no_run
     /// # async fn main_() -> Result<(), alula::Error> {
     /// # let client = alula::Client::new()?;
     /// let mut response = client.get("https://example.com/logo.png").send().await?;
-    /// let picture: Vec<u8> = response.read_to_end(1 << 20).await?;
+    /// let picture: alula::Bytes = response.bytes().await?;
     /// # Ok(())
     /// # }
     /// ```
-    #[doc(alias = "bytes")]
-    pub async fn read_to_end(&mut self, octets_max: usize) -> Result<Vec<u8>, Error> {
-        let announced = self.announced(octets_max)?;
-        let mut content = Vec::with_capacity(announced.min(ANNOUNCED_OCTETS_MAX));
-        while let Some(chunk) = self.body().chunk().await? {
-            if chunk.len() > octets_max - content.len() {
-                return Err(self.body().named(too_long(octets_max)));
-            }
-            content.extend_from_slice(chunk);
-        }
-        Ok(content)
+    ///
+    /// # Errors
+    /// [`Cause::TooLong`](crate::Cause::TooLong) if the content is longer, which is told before any of it is read where its length is
+    /// stated and it is not decoded; or as [`Body::chunk`](crate::Body::chunk).
+    #[doc(alias = "read_to_end")]
+    pub async fn bytes(&mut self) -> Result<Bytes, Error> {
+        self.body().bytes().await
     }
 
-    /// The octets that are said to come.
-    fn announced(&mut self, octets_max: usize) -> Result<usize, Error> {
-        if self.is_decoded() || self.body().is_ended() {
-            return Ok(0);
-        }
-        match self.content_length() {
-            Some(length) if length > octets_max as u64 => Err(self.body().named(too_long(octets_max))),
-            length => Ok(length.unwrap_or(0) as usize),
-        }
+    /// Returns all that is left of the content, up to `octets_max` octets; else as [`bytes`](Self::bytes).
+    ///
+    /// # Errors
+    /// As [`bytes`](Self::bytes).
+    #[doc(alias = "read_to_end")]
+    pub async fn bytes_max(&mut self, octets_max: usize) -> Result<Bytes, Error> {
+        self.body().bytes_max(octets_max).await
     }
-}
 
-fn too_long(octets_max: usize) -> Error {
-    Error::new(Phase::Content, Cause::TooLong(octets_max as u64), Retry::Pointless)
+    /// Reads all that is left of the content as JSON (RFC 8259), up to [`content_max`](crate::ClientBuilder::content_max). What its media
+    /// type says is not looked at.
+    ///
+    /// Dropping the future loses what was read so far.
+    ///
+    /// ```no_run
+    /// # async fn main_() -> Result<(), alula::Error> {
+    /// # let client = alula::Client::new()?;
+    /// let mut response = client.get("https://example.com/ports").send().await?;
+    /// let ports: Vec<u16> = response.json().await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// It is not JSON, or not that of a `T`, and the error says where; or as [`bytes`](Self::bytes).
+    #[cfg(feature = "json")]
+    pub async fn json<T: serde_core::de::DeserializeOwned>(&mut self) -> Result<T, Error> {
+        self.body().json().await
+    }
+
+    /// Reads all that is left of the content as JSON, up to `octets_max` octets; else as [`json`](Self::json).
+    ///
+    /// # Errors
+    /// As [`json`](Self::json).
+    #[cfg(feature = "json")]
+    pub async fn json_max<T: serde_core::de::DeserializeOwned>(
+        &mut self,
+        octets_max: usize,
+    ) -> Result<T, Error> {
+        self.body().json_max(octets_max).await
+    }
 }

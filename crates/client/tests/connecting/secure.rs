@@ -241,7 +241,7 @@ async fn a_server_that_does_not_shake_hands_is_given_up() {
         kept.lock().unwrap().push(far);
         async { Ok(Box::new(near) as Box<dyn Transport>) }
     };
-    let builder = Client::builder().trust_anything().handshake_deadline(Duration::from_secs(3));
+    let builder = Client::builder().trust_anything().handshake_timeout(Duration::from_secs(3));
     let client = builder.connector(connector).build().unwrap();
     let began = tokio::time::Instant::now();
     let error = get(&client, "https://a.example/").await.unwrap_err();

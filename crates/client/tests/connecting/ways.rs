@@ -68,8 +68,8 @@ async fn a_resolver_that_does_not_answer_is_given_up() {
     let silent = |_: &str, _| std::future::pending::<io::Result<Vec<SocketAddr>>>();
     for (builder, seconds) in [
         (Client::builder(), 10),
-        (Client::builder().resolve_deadline(Duration::from_secs(2)), 2),
-        (Client::builder().connect_deadline(Duration::MAX).resolve_deadline(Duration::from_secs(77)), 77),
+        (Client::builder().resolve_timeout(Duration::from_secs(2)), 2),
+        (Client::builder().connect_timeout(Duration::MAX).resolve_timeout(Duration::from_secs(77)), 77),
     ] {
         let client = builder.no_proxy().resolver(silent).build().unwrap();
         let began = tokio::time::Instant::now();
