@@ -16,7 +16,7 @@ const PAGE_MAX: usize = 4 << 20;
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
     let list = std::fs::read_to_string(std::env::args().nth(1).ok_or("which list of URLs?")?)?;
-    let client = Client::builder().decompress(true).deadline(Duration::from_secs(30)).build()?;
+    let client = Client::builder().decompress(true).timeout(Duration::from_secs(30)).build()?;
 
     let mut urls = list.lines().map(str::to_owned);
     let mut under_way = JoinSet::new();
@@ -48,7 +48,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
 /// The status, the length and the title of a page.
 async fn visit(client: Client, url: String) -> Result<String, alula::Error> {
     let mut response = client.get(&url).send().await?;
-    let page = response.text(PAGE_MAX).await?;
+    let page = response.text_max(PAGE_MAX).await?;
     Ok(format!("{} {} {} {}", response.status(), page.len(), url, title(&page)))
 }
 

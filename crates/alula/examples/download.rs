@@ -17,7 +17,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let path = arguments.next().ok_or("which file?")?;
 
     // A server that does not begin to answer is given up on; how long the whole takes is its own business.
-    let client = Client::builder().head_deadline(Duration::from_secs(30)).build()?;
+    let client = Client::builder().head_timeout(Duration::from_secs(30)).build()?;
     let mut response = client.get(&url).send().await?;
     if !response.status().is_success() {
         return Err(format!("the server answered {}", response.status()).into());

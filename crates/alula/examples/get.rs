@@ -11,9 +11,9 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let url = std::env::args().nth(1).ok_or("which URL?")?;
     // One client for the whole program: it keeps connections, and what it knows of origins.
     let client = Client::new()?;
-    let mut response = client.get(&url).field("accept", "*/*").send().await?;
+    let mut response = client.get(&url).header("accept", "*/*").send().await?;
     eprintln!("{} {}", response.version(), response.status());
-    for field in response.fields() {
+    for field in response.headers() {
         eprintln!("{}: {}", field.name(), String::from_utf8_lossy(field.value()));
     }
     // Content that is not asked for stays with the server. `copy_to` asks as fast as its sink takes it.

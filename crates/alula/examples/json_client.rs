@@ -30,23 +30,29 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
     let origin = arguments.next().ok_or("which origin?")?;
     let token = arguments.next().ok_or("which token?")?;
-    let client = Client::builder().field("authorization", format!("Bearer {token}"))?.build()?;
+    let client = Client::builder().header("authorization", format!("Bearer {token}")).build()?;
 
     let url = format!("{origin}/tasks");
     let answer = client.post(&url).json(&NewTask { title: "write a client" }).send().await?;
-    let task: Task = answer.success()?.json(ANSWER_MAX).await?;
+    let task: Task = answer.error_for_status()?.json_max(ANSWER_MAX).await?;
     println!("made {}: {}", task.id, task.title);
 
     let this = format!("{url}/{}", task.id);
-    client.patch(&this).json(&serde_json::json!({ "is_done": true })).send().await?.success()?;
-    let tasks: Vec<Task> =
-        client.get(&url).query([("done", true)]).send().await?.success()?.json(ANSWER_MAX).await?;
+    client.patch(&this).json(&serde_json::json!({ "is_done": true })).send().await?.error_for_status()?;
+    let tasks: Vec<Task> = client
+        .get(&url)
+        .query([("done", true)])
+        .send()
+        .await?
+        .error_for_status()?
+        .json_max(ANSWER_MAX)
+        .await?;
     for task in &tasks {
         println!("{} {}: {}", if task.is_done { "x" } else { "-" }, task.id, task.title);
     }
 
-    client.delete(&this).send().await?.success()?;
-    match client.get(&this).send().await?.success() {
+    client.delete(&this).send().await?.error_for_status()?;
+    match client.get(&this).send().await?.error_for_status() {
         Ok(_) => println!("{this} is still there"),
         Err(refused) => println!("{refused}"),
     }

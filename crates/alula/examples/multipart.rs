@@ -18,7 +18,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let form = Multipart::new()
         .text("about", "a file & its name")
         .part("file", Part::file(&path).file_name("notes.txt").media_type("text/plain"));
-    let mut response = Client::new()?.post(&url).multipart(form).send().await?.success()?;
-    println!("{}", response.text(1 << 20).await?);
+    let mut response = Client::new()?.post(&url).multipart(form).send().await?.error_for_status()?;
+    println!("{}", response.text().await?);
     Ok(())
 }

@@ -13,7 +13,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let requests: u32 = arguments.next().ok_or("how many?")?.parse()?;
 
     let client = Client::new()?;
-    let mut prepare = client.prepare(Method::Get, &url)?.field("accept", b"application/json")?;
+    let mut prepare = client.prepare(Method::Get, &url)?.header("accept", b"application/json");
     // What differs from call to call is a hole. There may be eight, and the path may be given as well.
     let number = prepare.hole("x-request-number")?;
     let request = prepare.build()?;

@@ -19,6 +19,6 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let client = Client::builder().proxy(proxy).build()?;
     let mut response = client.get(&url).send().await?;
     eprintln!("{} from {:?}", response.status(), response.remote_address());
-    print!("{}", response.text(1 << 20).await?);
+    print!("{}", response.text().await?);
     Ok(())
 }

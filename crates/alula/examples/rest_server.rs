@@ -76,7 +76,7 @@ async fn answer(mut exchange: Exchange, tasks: Arc<Tasks>) -> Result<Sent, Error
             false => missing(exchange).await,
         },
         (_, "/tasks", _) => {
-            exchange.respond(Status::METHOD_NOT_ALLOWED).field("allow", "GET, POST").send("").await
+            exchange.respond(Status::METHOD_NOT_ALLOWED).header("allow", "GET, POST").send("").await
         }
         _ => missing(exchange).await,
     }
@@ -96,7 +96,7 @@ async fn read(exchange: &mut Exchange) -> Result<Option<Change>, Error> {
 
 async fn json(exchange: Exchange, status: Status, value: &impl Serialize) -> Result<Sent, Error> {
     let content = serde_json::to_vec(value).map_err(Error::other)?;
-    exchange.respond(status).field("content-type", "application/json").send(content).await
+    exchange.respond(status).header("content-type", "application/json").send(content).await
 }
 
 async fn missing(exchange: Exchange) -> Result<Sent, Error> {

@@ -19,7 +19,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
 
     let client = Client::new()?;
     // With its length stated, HTTP/1.1 needs no chunks and the server knows what to expect. Whoever does not know it leaves it out.
-    let call = client.put(&url).field("content-length", octets.to_string());
+    let call = client.put(&url).header("content-length", octets.to_string());
     let (writer, pending) = call.open().await?;
     // The answer may come before all is sent: a server that refuses says so at once. So both are waited for.
     let (sent, response) = tokio::join!(send(file, writer), pending.response());

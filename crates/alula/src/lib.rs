@@ -1,6 +1,6 @@
 //! An HTTP stack, client and server, in which a request costs its bytes and its system calls and next to nothing
-//! else: a plain or prepared request and its answer by `respond` make no heap allocation once their connection is warm.
-//! Splitting an exchange does, as do more than 256 requests in flight on one connection.
+//! else: a plain or prepared request and its answer make no heap allocation once their connection is warm, routed or not,
+//! split or not. More than 256 requests in flight of a client do.
 //!
 //! A client:
 //!
@@ -8,7 +8,7 @@
 //! # async fn main_() -> Result<(), Box<dyn std::error::Error>> {
 //! let client = alula::Client::new()?;
 //! let mut response = client.get("https://example.com/").send().await?;
-//! println!("{}: {}", response.status(), response.text(1 << 20).await?);
+//! println!("{}: {}", response.status(), response.text().await?);
 //! # Ok(())
 //! # }
 //! ```
@@ -57,25 +57,47 @@ pub use alula_client::{Jar, NetscapeImport, SkippedLine};
 #[cfg(feature = "tls")]
 #[cfg(feature = "server")]
 pub use alula_server::Identity;
+#[cfg(all(feature = "query", feature = "server"))]
+pub use alula_server::QueryError;
 #[cfg(all(feature = "server", feature = "tls", not(feature = "client")))]
 pub use alula_server::TlsFacts;
-#[cfg(all(feature = "server", feature = "tower"))]
-pub use alula_server::{AllowSlowPeer, PeerAddress, RequestContent, from_tower};
 #[cfg(feature = "server")]
 pub use alula_server::{
-    Exchange, FailureCause, Handler, Reply, Request, RequestFailure, Responder, Server, ServerBuilder, Stop,
+    AccessLog, BasicAuth, BearerAuth, ConcurrencyLimit, Cors, Health, LogFormat, Metrics, RateLimit,
+    RequestId,
 };
+#[cfg(all(feature = "server", feature = "tower"))]
+pub use alula_server::{AllowSlowPeer, PeerAddress, from_tower};
+#[cfg(feature = "server")]
+pub use alula_server::{
+    Answer, Begun, ClientAddressField, ConnectionServer, DotSegments, EmptySegments, EncodedSlash, Encoder,
+    Ended, Exchange, FailureCause, Filter, Handler, Hook, IntoAnswer, IntoService, Next, Outgoing,
+    ParamError, PlusSign, Reply, Request, RequestFailure, Responder, Route, RouteError, Router, Routes,
+    Segments, Server, ServerBuilder, State, Stop, TrailingSlash, TransportFacts, Wrap, routing,
+};
+#[cfg(feature = "files")]
+pub use alula_server::{EntityTags, files};
+#[cfg(feature = "server")]
+pub use alula_server::{Event, EventStream, Scratch, conditional};
 
 #[cfg(feature = "client")]
 pub use alula_client::{
-    Asked, Attempt, Body, BodyWriter, Cause, Error, Fault, Ledger, Occupied, Overrun, Phase, Refusal, Retry,
-    Sent, Version,
+    Asked, Attempt, Body, BodyWriter, Bytes, Cause, Error, Fault, Ledger, Occupied, Overrun, Phase, Refusal,
+    Retry, Sent, Version,
 };
 #[cfg(all(feature = "server", not(feature = "client")))]
 pub use alula_server::{
-    Asked, Attempt, Body, BodyWriter, Cause, Error, Fault, Ledger, Overrun, Phase, Refusal, Retry, Sent,
-    Version,
+    Asked, Attempt, Body, BodyWriter, Bytes, Cause, Error, Fault, Ledger, Occupied, Overrun, Phase, Refusal,
+    Retry, Sent, Transport, Version,
 };
+
+#[cfg(all(feature = "client", feature = "stream"))]
+pub use alula_client::BodyStream;
+#[cfg(all(feature = "server", feature = "stream", not(feature = "client")))]
+pub use alula_server::BodyStream;
+
+#[cfg(all(feature = "client", feature = "server"))]
+pub mod testing;
 
 /// The examples of the README.
 #[cfg(doctest)]
@@ -86,3 +108,8 @@ struct Readme;
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/axum.md")]
 struct Axum;
+
+/// The examples of the page about tests.
+#[cfg(all(doctest, feature = "client", feature = "server"))]
+#[doc = include_str!("../../../docs/testing.md")]
+struct Testing;

@@ -4,7 +4,7 @@
 
 use std::{convert::Infallible, sync::mpsc, thread};
 
-use alula::{Client, Exchange, RequestContent, Sent, Server, Status, from_tower};
+use alula::{Body, Client, Exchange, Sent, Server, Status, from_tower};
 use alula_tally::{Side, Tally};
 use alula_testkit::lists;
 use bytes::Bytes;
@@ -76,7 +76,7 @@ async fn cost(mut request: impl AsyncFnMut()) -> [i64; 2] {
 }
 
 async fn send(client: &Client, url: &str) {
-    let call = lists::REQUEST.iter().fold(client.post(url), |call, (name, value)| call.field(*name, *value));
+    let call = lists::REQUEST.iter().fold(client.post(url), |call, (name, value)| call.header(*name, *value));
     let mut response = call.send_body(CONTENT).await.unwrap();
     let octets = response.body().copy_to(&mut tokio::io::sink()).await.unwrap();
     assert_eq!((response.status(), octets), (Status::OK, 1024));
@@ -110,7 +110,7 @@ fn map(fields: &'static [(&'static str, &'static str)]) -> HeaderMap {
     fields.iter().map(field).collect()
 }
 
-async fn respond(mut request: Request<RequestContent>) -> Result<Response<Full<Bytes>>, Infallible> {
+async fn respond(mut request: Request<Body>) -> Result<Response<Full<Bytes>>, Infallible> {
     while let Some(frame) = request.body_mut().frame().await {
         frame.unwrap();
     }
@@ -127,7 +127,7 @@ async fn answer(mut exchange: Exchange) -> Result<Sent, alula::Error> {
     while exchange.body().chunk().await?.is_some() {}
     let reply = lists::RESPONSE
         .iter()
-        .fold(exchange.respond(Status::OK), |reply, (name, value)| reply.field(*name, *value));
+        .fold(exchange.respond(Status::OK), |reply, (name, value)| reply.header(*name, *value));
     reply.send(CONTENT).await
 }
 

@@ -154,8 +154,8 @@ async fn an_answer_that_is_begun_at_once_asks_for_the_content() {
     for (client, octets) in clients().iter().flat_map(|client| [(client, 1), (client, 100_000)]) {
         let content = vec![b'y'; octets];
         let sending = async {
-            let call = client.post(&url).field("expect", "100-continue");
-            let echoed = call.send_body(&content).await.unwrap().read_to_end(1 << 20).await.unwrap();
+            let call = client.post(&url).header("expect", "100-continue");
+            let echoed = call.send_body(&content).await.unwrap().bytes().await.unwrap();
             assert_eq!(echoed, content);
             let request = Request::post(&url).header("expect", "100-continue");
             let request = request.body(Full::new(Bytes::from(content.clone()))).unwrap();
@@ -192,18 +192,18 @@ async fn a_service_says_whether_its_peer_may_be_slow() {
         clients().iter().flat_map(|client| ["grpc", "marked", "plain", "read"].map(|path| (client, path)))
     {
         let url = format!("http://{address}/{path}");
-        let call = client.post(&url).field("content-type", "application/grpc").field("te", "trailers");
+        let call = client.post(&url).header("content-type", "application/grpc").header("te", "trailers");
         let (mut writer, pending) = call.open().await.unwrap();
         writer.write(b"one").await.unwrap();
         tokio::time::sleep(4 * stall_timeout).await;
         let sent = async {
             writer.write(b"two").await?;
             writer.finish().await?;
-            pending.response().await?.read_to_end(100).await
+            pending.response().await?.bytes().await
         };
         let outcome = tokio::time::timeout(Duration::from_secs(30), sent).await.unwrap();
         match path {
-            "grpc" | "marked" => assert_eq!(outcome.unwrap(), b"onetwo", "{path}"),
+            "grpc" | "marked" => assert_eq!(outcome.unwrap(), &b"onetwo"[..], "{path}"),
             _ => assert!(outcome.is_err(), "{path}: the peer was slow"),
         }
     }
@@ -274,8 +274,8 @@ async fn fields_that_no_map_takes_are_refused_and_not_dropped() {
         let client = Client::builder().limits(limits.clone()).http2_prior_knowledge(http2).build().unwrap();
         let mut statuses = Vec::new();
         for fields in [1_000, 30_000] {
-            let call = (0..fields).fold(client.get(&url), |call, at| call.field(&*format!("x-{at}"), ""));
-            statuses.push(call.send().await.unwrap().status().code());
+            let call = (0..fields).fold(client.get(&url), |call, at| call.header(&*format!("x-{at}"), ""));
+            statuses.push(call.send().await.unwrap().status().as_u16());
         }
         assert_eq!(statuses, [200, 431], "HTTP/2: {http2}");
     }

@@ -153,7 +153,7 @@ impl Caller {
     fn described<'a>(&'a self, url: &'a str) -> Call<'a> {
         let mut call = if self.work.post { self.client.post(url) } else { self.client.get(url) };
         for (name, value) in lists::REQUEST {
-            call = call.field(name, value);
+            call = call.header(name, value);
         }
         call
     }
@@ -166,7 +166,7 @@ impl Caller {
 fn prepare(client: &Client, url: &str, post: bool) -> Prepared {
     let mut prepare = client.prepare(if post { Method::Post } else { Method::Get }, url).unwrap();
     for (name, value) in lists::REQUEST {
-        prepare = prepare.field(name, value.as_bytes()).unwrap();
+        prepare = prepare.header(name, value.as_bytes());
     }
     prepare.build().unwrap()
 }
@@ -230,7 +230,7 @@ async fn run(callers: &[Arc<Caller>], requests: usize) {
 
 async fn check(mut response: Response, octets: usize) -> Result<(), Error> {
     assert_eq!(response.status(), Status::OK);
-    assert_eq!(response.fields().len(), 10);
+    assert_eq!(response.headers().len(), 10);
     let received = response.body().copy_to(&mut tokio::io::sink()).await?;
     assert_eq!(received, octets as u64);
     Ok(())
@@ -260,7 +260,7 @@ async fn answer(mut exchange: Exchange, together: Together) -> Result<Sent, Erro
     while exchange.body().chunk().await?.is_some() {}
     let mut reply = exchange.respond(Status::OK);
     for (name, value) in lists::RESPONSE {
-        reply = reply.field(name, value);
+        reply = reply.header(name, value);
     }
     if let Some(count) = count {
         let barrier =

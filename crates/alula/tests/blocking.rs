@@ -85,7 +85,7 @@ async fn answer(mut exchange: Exchange) -> Result<Sent, Error> {
             Err(Error::usage("nobody reads"))
         }
         "/none" => exchange.respond(Status::NOT_FOUND).send(b"There is nothing.").await,
-        "/moved" => exchange.respond(Status::FOUND).field("location", "/none").send(b"").await,
+        "/moved" => exchange.respond(Status::FOUND).header("location", "/none").send(b"").await,
         _ => exchange.respond(Status::OK).send(b"Hello, World!").await,
     }
 }
@@ -112,7 +112,7 @@ fn clients() -> [Client; 2] {
 }
 
 fn text(mut response: Response) -> String {
-    response.text(1000).unwrap()
+    response.text().unwrap()
 }
 
 fn is_refused<T>(result: Result<T, Error>) -> bool {
@@ -129,7 +129,7 @@ fn requests_go_out_and_content_comes_in() {
         assert_eq!(response.body().copy_to(&mut copy).unwrap(), 12);
         assert_eq!((&*copy, response.body().is_ended()), (&b"some content"[..], true));
 
-        let (mut up, pending) = client.post(&server.url("/echo")).field("trailer", "x-sum").open().unwrap();
+        let (mut up, pending) = client.post(&server.url("/echo")).header("trailer", "x-sum").open().unwrap();
         (0..100).for_each(|_| up.write_all(&[b'y'; 1000]).unwrap());
         up.finish_with(&FieldSection::from_pairs([("x-sum", "100")]).unwrap()).unwrap();
         let mut response = pending.response().unwrap();
@@ -142,13 +142,13 @@ fn requests_go_out_and_content_comes_in() {
 fn responses_tell_what_led_to_them() {
     let server = Running::start();
     for client in clients() {
-        let mut response = client.get(&server.url("/")).timed().send().unwrap().success().unwrap();
+        let mut response = client.get(&server.url("/")).timed().send().unwrap().error_for_status().unwrap();
         assert_eq!((response.redirects(), response.final_url()), (0, None));
-        response.read_to_end(1000).unwrap();
+        response.bytes().unwrap();
         let timing = response.timing().unwrap();
         assert!(timing.head <= timing.end.unwrap() && !timing.is_reused());
 
-        let error = client.get(&server.url("/moved")).send().unwrap().success().unwrap_err();
+        let error = client.get(&server.url("/moved")).send().unwrap().error_for_status().unwrap_err();
         assert_eq!(
             error.to_string(),
             format!("GET {}: the server answered 404 Not Found", server.url("/none"))
@@ -164,7 +164,7 @@ fn a_deadline_passes_within_reads_as_well() {
     let server = Running::start();
     let url = server.url("/held?5");
     for client in clients() {
-        assert!(client.get(&url).deadline(Duration::from_millis(20)).send().err().unwrap().is_timeout());
+        assert!(client.get(&url).timeout(Duration::from_millis(20)).send().err().unwrap().is_timeout());
     }
 }
 

@@ -63,7 +63,7 @@ fn request(client: &Client, url: &str, prepared: &Prepared, way: Way) -> Result<
     let plain = |method| {
         lists::REQUEST
             .iter()
-            .fold(client.request(method, url), |call, (name, value)| call.field(*name, *value))
+            .fold(client.request(method, url), |call, (name, value)| call.header(*name, *value))
     };
     check(match way {
         Way::Plain => plain("GET").send()?,
@@ -79,7 +79,7 @@ fn request(client: &Client, url: &str, prepared: &Prepared, way: Way) -> Result<
 }
 
 fn check(mut response: Response) -> Result<(), Error> {
-    assert_eq!((response.status(), response.fields().len()), (Status::OK, 10));
+    assert_eq!((response.status(), response.headers().len()), (Status::OK, 10));
     assert_eq!(response.body().copy_to(&mut std::io::sink()).expect("it comes"), CONTENT.len() as u64);
     Ok(())
 }
@@ -87,7 +87,7 @@ fn check(mut response: Response) -> Result<(), Error> {
 fn prepare(client: &Client, url: &str) -> Prepared {
     let mut prepare = client.prepare(Method::Get, url).unwrap();
     for (name, value) in lists::REQUEST {
-        prepare = prepare.field(name, value.as_bytes()).unwrap();
+        prepare = prepare.header(name, value.as_bytes());
     }
     prepare.build().unwrap()
 }
@@ -110,7 +110,7 @@ async fn answer(mut exchange: Exchange) -> Result<Sent, Error> {
     while exchange.body().chunk().await?.is_some() {}
     let mut reply = exchange.respond(Status::OK);
     for (name, value) in lists::RESPONSE {
-        reply = reply.field(name, value);
+        reply = reply.header(name, value);
     }
     reply.send(&CONTENT).await
 }

@@ -43,9 +43,9 @@ fn decoding_gzip_allocates_nothing_once_warm() {
                 _ => None,
             };
             Box::pin(async move {
-                let reply = exchange.respond(Status::OK).field("content-encoding", "gzip");
+                let reply = exchange.respond(Status::OK).header("content-encoding", "gzip");
                 let reply = match filler {
-                    Some(filler) => reply.field("x-filler", filler),
+                    Some(filler) => reply.header("x-filler", filler),
                     None => reply,
                 };
                 reply.send(coded).await

@@ -128,7 +128,7 @@ async fn the_scheme_over_tls_is_https() {
         let builder = Client::builder().add_roots_pem(certificate.as_bytes()).unwrap();
         let client = if http1 { builder.http1_only() } else { builder }.build().unwrap();
         let url = format!("https://localhost:{port}/");
-        let mut response = client.get(&url).field("x-forwarded-proto", "http").send().await.unwrap();
+        let mut response = client.get(&url).header("x-forwarded-proto", "http").send().await.unwrap();
         let seen = response.body().chunk().await.unwrap().unwrap().to_vec();
         assert_eq!(String::from_utf8(seen).unwrap(), format!("GET https https localhost:{port}"));
     }

@@ -78,14 +78,14 @@ fn serve() -> u16 {
             tell.send(server.address().unwrap().port()).unwrap();
             let answered = AtomicUsize::new(0);
             let answer = move |exchange: Exchange| {
-                let has_cookies = exchange.request().fields().contains("cookie");
+                let has_cookies = exchange.request().headers().contains("cookie");
                 let status = if has_cookies { Status::OK } else { Status::BAD_REQUEST };
                 let fills_tables = exchange.request().path() == "/fills-tables";
                 let reply = exchange.respond(status);
                 // A table of HPACK grows until it is full, and each change of it has another block remembered. The date alone takes a
                 // minute for that; a value that comes twice is entered as well, and is in a block of nothing but indexes then.
                 let reply = match fills_tables {
-                    true => reply.field("x-filler", format!("{:0100}", answered.fetch_add(1, Relaxed) / 4)),
+                    true => reply.header("x-filler", format!("{:0100}", answered.fetch_add(1, Relaxed) / 4)),
                     false => reply,
                 };
                 reply.send(b"")

@@ -59,7 +59,7 @@ fn says(says: &'static [&'static str]) -> Peer {
 }
 
 fn is_late(error: &Error, phase: Phase) -> bool {
-    error.phase() == phase && matches!(error.cause(), Cause::Deadline)
+    error.phase() == phase && matches!(error.cause(), Cause::Timeout)
 }
 
 async fn send(call: alula::Call<'_>) -> Result<Vec<u8>, Error> {
@@ -78,12 +78,12 @@ async fn send(call: alula::Call<'_>) -> Result<Vec<u8>, Error> {
 async fn a_call_that_has_no_connection_in_time_says_what_it_waited_for() {
     let never = |_: &alula::Destination| std::future::pending::<io::Result<Box<dyn Transport>>>();
     let client = Client::builder().connector(never).build().unwrap();
-    let error = send(client.get("http://example.com/").deadline(SOON)).await.unwrap_err();
+    let error = send(client.get("http://example.com/").timeout(SOON)).await.unwrap_err();
     assert!(is_late(&error, Phase::Connect), "{error}");
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("https://{}/", listener.local_addr().unwrap());
     let client = Client::builder().trust_anything().build().unwrap();
-    let error = send(client.get(&url).deadline(SOON)).await.unwrap_err();
+    let error = send(client.get(&url).timeout(SOON)).await.unwrap_err();
     assert!(is_late(&error, Phase::Handshake), "{error}");
     assert!(error.is_retryable() && error.is_connect(), "{error}");
 }
@@ -91,18 +91,18 @@ async fn a_call_that_has_no_connection_in_time_says_what_it_waited_for() {
 #[tokio::test]
 async fn a_head_has_its_own_time_beside_that_of_the_call() {
     let url = says(&[]).start().await;
-    let client = Client::builder().head_deadline(FOREVER).deadline(2 * FOREVER).build().unwrap();
-    let error = send(client.get(&url).head_deadline(SOON)).await.unwrap_err();
+    let client = Client::builder().head_timeout(FOREVER).timeout(2 * FOREVER).build().unwrap();
+    let error = send(client.get(&url).head_timeout(SOON)).await.unwrap_err();
     assert!(is_late(&error, Phase::Head), "{error}");
     let url = says(&["HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nsome"]).start().await;
-    let error = send(client.get(&url).head_deadline(SOON).deadline(4 * SOON)).await.unwrap_err();
+    let error = send(client.get(&url).head_timeout(SOON).timeout(4 * SOON)).await.unwrap_err();
     assert!(is_late(&error, Phase::Content), "{error}");
 }
 
 #[tokio::test]
 async fn content_that_stops_is_not_waited_for() {
     let url = says(&["HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nsome"]).start().await;
-    let client = Client::builder().idle_deadline(SOON).build().unwrap();
+    let client = Client::builder().read_timeout(SOON).build().unwrap();
     let error = send(client.get(&url)).await.unwrap_err();
     assert!(is_late(&error, Phase::Content), "{error}");
     let much = vec![b'x'; 64 << 20];
@@ -126,13 +126,13 @@ async fn content_that_moves_or_that_nobody_asks_for_may_take_its_time() {
     const PIECES: &[&str] = &["HTTP/1.1 200 OK\r\ncontent-length: 12\r\n\r\n", "som", "eth", "ing", " ok"];
     let slow = Peer { says: PIECES, every: 2 * SOON };
     let url = slow.start().await;
-    let client = Client::builder().idle_deadline(5 * SOON).build().unwrap();
+    let client = Client::builder().read_timeout(5 * SOON).build().unwrap();
     assert_eq!(send(client.get(&url)).await.unwrap(), b"something ok");
-    let client = Client::builder().idle_deadline(SOON).build().unwrap();
+    let client = Client::builder().read_timeout(SOON).build().unwrap();
     let url = says(PIECES).start().await;
     let mut response = client.get(&url).send().await.unwrap();
     let silent = says(&[]).start().await;
-    let error = send(client.get(&silent).deadline(4 * SOON)).await.unwrap_err();
+    let error = send(client.get(&silent).timeout(4 * SOON)).await.unwrap_err();
     assert!(is_late(&error, Phase::Head), "content is not waited for here: {error}");
     let mut content = Vec::new();
     while let Some(chunk) = timeout(FOREVER, response.body().chunk()).await.expect("it ends").unwrap() {

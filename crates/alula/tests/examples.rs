@@ -1,9 +1,9 @@
 //! The example programs do what they say, against a server in this process.
 
 use std::{
-    io::{BufRead, BufReader},
+    io::{BufRead as _, BufReader, Read as _, Write as _},
     path::PathBuf,
-    process::{Child, Command, Output, Stdio},
+    process::{Child, ChildStdout, Command, Output, Stdio},
 };
 
 use alula::{Error, Exchange, Sent, Server, Status};
@@ -29,7 +29,7 @@ async fn answer(mut exchange: Exchange) -> Result<Sent, Error> {
         octets += chunk.len();
     }
     let request = exchange.request();
-    let agent = request.fields().get("user-agent").unwrap_or_default();
+    let agent = request.headers().get("user-agent").unwrap_or_default();
     let said = format!(
         "{} {} for {} with {octets} octets by {}\n",
         request.method(),
@@ -40,12 +40,12 @@ async fn answer(mut exchange: Exchange) -> Result<Sent, Error> {
     match request.path().split('?').next().unwrap_or_default() {
         "/large" => exchange.respond(Status::OK).send(&[b'x'; 500_000]).await,
         "/proxied" => {
-            let credentials = request.fields().get("proxy-authorization").unwrap_or_default().to_vec();
+            let credentials = request.headers().get("proxy-authorization").unwrap_or_default().to_vec();
             exchange.respond(Status::OK).send(&credentials).await
         }
         "/page" => exchange.respond(Status::OK).send(b"<html><title> A page </title></html>").await,
         "/missing" => exchange.respond(Status::NOT_FOUND).send(b"").await,
-        _ => exchange.respond(Status::OK).field("x-said", "yes").send(said.as_bytes()).await,
+        _ => exchange.respond(Status::OK).header("x-said", "yes").send(said.as_bytes()).await,
     }
 }
 
@@ -68,18 +68,39 @@ fn command(name: &str, arguments: &[&str]) -> Command {
 /// An example that is a server, until this is dropped.
 struct Serving {
     process: Child,
+    output: BufReader<ChildStdout>,
     origin: String,
 }
 
 impl Serving {
     /// Starts a server, which says its URL in its first line.
     fn start(name: &str) -> Self {
-        let mut process = command(name, &["127.0.0.1:0"]).stdout(Stdio::piped()).spawn().unwrap();
-        let mut line = String::new();
-        BufReader::new(process.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        Self::start_with(name, &[])
+    }
+
+    /// The same, with arguments behind the address.
+    fn start_with(name: &str, arguments: &[&str]) -> Self {
+        let arguments = [&["127.0.0.1:0"], arguments].concat();
+        let mut process = command(name, &arguments).stdout(Stdio::piped()).spawn().unwrap();
+        let output = BufReader::new(process.stdout.take().unwrap());
+        let mut serving = Self { process, output, origin: String::new() };
+        let line = serving.line();
         let (_, rest) = line.split_once("http://").expect("a URL in the first line");
         let authority = rest.split('/').next().unwrap_or_default().trim();
-        Self { process, origin: format!("http://{authority}") }
+        serving.origin = format!("http://{authority}");
+        serving
+    }
+
+    /// The next line that it writes.
+    fn line(&mut self) -> String {
+        let mut line = String::new();
+        self.output.read_line(&mut line).unwrap();
+        line
+    }
+
+    /// The URL of a path.
+    fn at(&self, path: &str) -> String {
+        [&self.origin, path].concat()
     }
 }
 
@@ -231,8 +252,163 @@ fn axum_app_answers_with_the_address_of_its_peer() {
     assert_eq!(ask(&[&server.origin, "/echo"].concat()).0, 405);
 }
 
+#[test]
+fn testing_tests_a_service_in_memory() {
+    assert_eq!(succeed("testing", &[]).0, "3 tests passed\n");
+}
+
+#[test]
+fn hello_greets() {
+    let server = Serving::start("hello");
+    assert_eq!(ask(&server.at("/hello/w%C3%B6rld")), (200, "Hello, w\u{f6}rld!\n".into()));
+    assert_eq!(ask(&server.at("/hello")).0, 404);
+    assert_eq!(ask(&server.at("/hello/%ff")).0, 400);
+}
+
+/// A folder of its own, gone with the value.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("alula-example-{name}-{}", std::process::id()));
+        std::fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+
+    fn names(&self) -> Vec<String> {
+        let entries = std::fs::read_dir(&self.0).unwrap();
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+#[test]
+fn files_serves_a_folder_and_nothing_else() {
+    let folder = Folder::new("files");
+    std::fs::create_dir(folder.0.join("sub")).unwrap();
+    for (name, content) in
+        [("index.html", "<p>home"), ("a.txt", "0123456789"), ("sub/index.html", "<p>sub"), (".env", "s3cret")]
+    {
+        std::fs::write(folder.0.join(name), content).unwrap();
+    }
+    let server = Serving::start_with("files", &[folder.0.to_str().unwrap()]);
+    assert_eq!(ask(&server.at("/")), (200, "<p>home".into()));
+    assert_eq!(ask(&server.at("/sub")), (200, "<p>sub".into()), "through a redirect");
+    for (path, status) in
+        [("/.env", 404), ("/b.txt", 404), ("/..%2f", 400), ("/sub//index.html", 200), ("/a.txt/", 404)]
+    {
+        assert_eq!(ask(&server.at(path)).0, status, "{path}");
+    }
+    let client = alula::blocking::Client::new().unwrap();
+    let url = server.at("/a.txt");
+    let mut part = client.get(&url).header("range", "bytes=2-4").send().unwrap();
+    assert_eq!((part.status().as_u16(), part.text().unwrap()), (206, "234".into()));
+    assert!(part.headers().text("content-type").is_some_and(|kind| kind.starts_with("text/plain")));
+    let etag = part.headers().get("etag").unwrap().to_vec();
+    assert_eq!(client.get(&url).header("if-none-match", &etag[..]).send().unwrap().status(), 304);
+    let redirects = alula::blocking::Client::builder().redirects(0).build_blocking().unwrap();
+    let redirected = redirects.get(server.at("/sub")).send();
+    assert!(redirected.is_ok_and(|response| response.headers().text("location") == Some("./sub/")));
+}
+
+#[test]
+fn uploads_keeps_whole_files_alone() {
+    let folder = Folder::new("uploads");
+    let server = Serving::start_with("uploads", &[folder.0.to_str().unwrap()]);
+    let client = alula::blocking::Client::new().unwrap();
+    let content = vec![7; 300_000];
+    let url = server.at("/picture.png");
+    let mut response = client.put(&url).send_body(&content).unwrap();
+    assert_eq!((response.status().as_u16(), response.text().unwrap()), (201, "300000 octets\n".into()));
+    assert_eq!(std::fs::read(folder.0.join("picture.png")).unwrap(), content);
+    assert_eq!(client.put(&server.at("/.env")).send_body(b"x").unwrap().status(), 400);
+    assert_eq!(client.put(&server.at("/..%2fx")).send_body(b"x").unwrap().status(), 400);
+    let url = server.at("/large");
+    let too_long = client.put(&url).header("content-length", (2_u64 << 30).to_string());
+    let (_writer, pending) = too_long.open().unwrap();
+    assert_eq!(pending.response().unwrap().status(), 413);
+
+    // One that breaks off leaves nothing behind.
+    let mut socket = std::net::TcpStream::connect(server.origin.strip_prefix("http://").unwrap()).unwrap();
+    socket.write_all(b"PUT /half HTTP/1.1\r\nhost: a\r\ncontent-length: 1000\r\n\r\nhalf").unwrap();
+    while !folder.names().iter().any(|name| name == ".half.part") {
+        std::thread::yield_now();
+    }
+    drop(socket);
+    while folder.names().len() > 1 {
+        std::thread::yield_now();
+    }
+    assert_eq!(folder.names(), ["picture.png"]);
+}
+
+#[test]
+fn events_tells_all_who_listen() {
+    let server = Serving::start("events");
+    let client = alula::blocking::Client::new().unwrap();
+    let url = server.at("/events");
+    let mut listeners: Vec<_> = (0..2).map(|_| client.get(&url).send().unwrap()).collect();
+    let url = server.at("/messages");
+    let mut said = client.post(&url).send_body(b"good\nmorning").unwrap();
+    assert_eq!((said.status().as_u16(), said.text().unwrap()), (202, "2 listening\n".into()));
+    for listener in &mut listeners {
+        assert_eq!(listener.headers().text("content-type"), Some("text/event-stream"));
+        let expected = b"event: message\ndata: good\ndata: morning\n\n";
+        let mut event = [0; 41];
+        assert_eq!(expected.len(), event.len());
+        listener.body().read_exact(&mut event).unwrap();
+        assert_eq!(&event, expected);
+    }
+}
+
+#[test]
+fn guarded_knows_its_users_and_bounds_them() {
+    let server = Serving::start("guarded");
+    let client = alula::blocking::Client::new().unwrap();
+    let url = server.at("/me");
+    let ask_as = |token: &str| {
+        let mut response =
+            client.get(&url).header("authorization", format!("Bearer {token}")).send().unwrap();
+        (response.status().as_u16(), response.text().unwrap())
+    };
+    assert_eq!(ask(&server.at("/")), (200, "for everybody\n".into()));
+    let refused = client.get(&url).header("x-user", "ann").send().unwrap();
+    assert_eq!(refused.status(), 401);
+    assert!(refused.headers().text("www-authenticate").is_some_and(|text| text.starts_with("Bearer ")));
+    assert_eq!(ask_as("wrong").0, 401);
+    for _ in 0..3 {
+        assert_eq!(ask_as("s3cret"), (200, "for ann\n".into()));
+    }
+    assert_eq!(ask_as("s3cret").0, 429);
+    assert_eq!(ask_as("t0psecret"), (200, "for ben\n".into()), "each user has a bucket");
+}
+
+#[test]
+fn observed_counts_and_logs() {
+    let mut server = Serving::start("observed");
+    assert_eq!(ask(&server.at("/wait/1?token=s3cret")), (200, "waited\n".into()));
+    let line = server.line();
+    assert!(
+        line.starts_with('{')
+            && line.contains("\"route\":\"/wait/{milliseconds}\"")
+            && !line.contains("s3cret"),
+        "{line}"
+    );
+    assert_eq!(ask(&server.at("/wait/soon")).0, 400);
+    assert_eq!(ask(&server.at("/wait/5000")).0, 503);
+    let (status, text) = ask(&server.at("/metrics"));
+    assert_eq!(status, 200);
+    let counted = "http_requests_total{route=\"/wait/{milliseconds}\",method=\"GET\",status=\"2xx\"} 1";
+    assert!(text.contains(counted), "{text}");
+    assert_eq!(ask(&server.at("/livez")).0, 200);
+}
+
 /// What is at a URL.
 fn ask(url: &str) -> (u16, String) {
     let mut response = alula::blocking::Client::new().unwrap().get(url).send().unwrap();
-    (response.status().code(), response.text(1 << 20).unwrap())
+    (response.status().as_u16(), response.text().unwrap())
 }

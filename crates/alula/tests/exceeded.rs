@@ -22,7 +22,7 @@ async fn answering(answer: String) -> String {
 async fn failure(client: &Client, url: &str) -> Error {
     match client.get(url).send().await {
         Err(error) => error,
-        Ok(mut response) => response.read_to_end(1000).await.unwrap_err(),
+        Ok(mut response) => response.bytes().await.unwrap_err(),
     }
 }
 

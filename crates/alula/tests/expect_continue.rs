@@ -70,26 +70,26 @@ async fn an_answer_that_is_begun_before_the_content_is_read_asks_for_it() {
     let (address, content) = (start().await, noise());
     for client in clients() {
         let url = format!("http://{address}/echo");
-        let call = || client.post(&url).field("expect", "100-continue");
+        let call = || client.post(&url).header("expect", "100-continue");
         let mut by_slice = within(call().send_body(&content)).await.unwrap();
-        assert_eq!(within(by_slice.read_to_end(1 << 20)).await.unwrap(), content);
+        assert_eq!(within(by_slice.bytes()).await.unwrap(), content);
         let mut given = within(call().content(Content::bytes(content.clone())).send()).await.unwrap();
-        assert_eq!(within(given.read_to_end(1 << 20)).await.unwrap(), content);
+        assert_eq!(within(given.bytes()).await.unwrap(), content);
         let reader = Content::reader(std::io::Cursor::new(content.clone()));
         let mut unstated = within(call().content(reader).send()).await.unwrap();
-        assert_eq!(within(unstated.read_to_end(1 << 20)).await.unwrap(), content);
+        assert_eq!(within(unstated.bytes()).await.unwrap(), content);
 
         let (mut writer, pending) = within(call().open()).await.unwrap();
         assert!(within(pending.go_ahead()).await.unwrap());
         writer.write(&content).await.unwrap();
         writer.finish().await.unwrap();
         let mut response = within(pending.response()).await.unwrap();
-        assert_eq!(within(response.read_to_end(1 << 20)).await.unwrap(), content);
+        assert_eq!(within(response.bytes()).await.unwrap(), content);
 
         let url = format!("http://{address}/whole");
-        let call = client.post(&url).field("expect", "100-continue");
+        let call = client.post(&url).header("expect", "100-continue");
         let mut whole = within(call.send_body(&content)).await.unwrap();
-        assert_eq!(within(whole.read_to_end(100)).await.unwrap(), b"whole");
+        assert_eq!(within(whole.bytes()).await.unwrap(), &b"whole"[..]);
     }
 }
 
@@ -100,15 +100,15 @@ fn the_blocking_client_sends_what_is_asked_for() {
     for http2 in [false, true] {
         let client = blocking::Client::builder().http2_prior_knowledge(http2).build_blocking().unwrap();
         let url = format!("http://{address}/echo");
-        let call = client.post(&url).field("expect", "100-continue").deadline(FOREVER);
+        let call = client.post(&url).header("expect", "100-continue").timeout(FOREVER);
         let mut response = call.send_body(&content).unwrap();
-        assert_eq!(response.read_to_end(1 << 20).unwrap(), content);
-        let call = client.post(&url).field("expect", "100-continue").deadline(FOREVER);
+        assert_eq!(response.bytes().unwrap(), content);
+        let call = client.post(&url).header("expect", "100-continue").timeout(FOREVER);
         let (mut writer, pending) = call.open().unwrap();
         assert!(pending.go_ahead().unwrap());
         writer.write_all(&content).unwrap();
         writer.finish().unwrap();
-        assert_eq!(pending.response().unwrap().read_to_end(1 << 20).unwrap(), content);
+        assert_eq!(pending.response().unwrap().bytes().unwrap(), content);
     }
 }
 
@@ -118,14 +118,14 @@ async fn an_answer_that_declines_asks_for_nothing_and_reading_fails_at_once() {
     for client in clients() {
         let url = format!("http://{address}/refused");
         let mut response =
-            within(client.post(&url).field("expect", "100-continue").send_body(&content)).await.unwrap();
+            within(client.post(&url).header("expect", "100-continue").send_body(&content)).await.unwrap();
         assert_eq!(response.status(), Status::FORBIDDEN);
-        let text = String::from_utf8(within(response.read_to_end(1000)).await.unwrap()).unwrap();
+        let text = within(response.text()).await.unwrap();
         assert!(text.contains("RFC 9110 §10.1.1"), "{text}");
         drop(response);
         let unread = format!("http://{address}/unread");
         let response =
-            within(client.post(&unread).field("expect", "100-continue").send_body(&content)).await.unwrap();
+            within(client.post(&unread).header("expect", "100-continue").send_body(&content)).await.unwrap();
         assert_eq!(response.status(), Status::NO_CONTENT);
     }
 }
@@ -198,13 +198,14 @@ async fn a_final_answer_of_2xx_ends_the_wait_and_the_content_follows() {
         "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\n",
     ] {
         let (url, mut came) = by_hand(first, "ok").await;
-        let call = client.post(&url).field("expect", "100-continue");
+        let call = client.post(&url).header("expect", "100-continue");
         let mut response = within(call.send_body(&content)).await.unwrap();
-        assert_eq!(within(response.read_to_end(10)).await.unwrap(), b"ok");
+        assert_eq!(within(response.bytes_max(10)).await.unwrap(), &b"ok"[..]);
         assert_eq!(came.recv().await, Some(OCTETS));
-        let call = client.post(&url).field("expect", "100-continue").content(Content::bytes(content.clone()));
+        let call =
+            client.post(&url).header("expect", "100-continue").content(Content::bytes(content.clone()));
         let mut response = within(call.send()).await.unwrap();
-        assert_eq!(within(response.read_to_end(10)).await.unwrap(), b"ok");
+        assert_eq!(within(response.bytes_max(10)).await.unwrap(), &b"ok"[..]);
         assert_eq!(came.recv().await, Some(OCTETS));
     }
 }
@@ -213,7 +214,7 @@ async fn a_final_answer_of_2xx_ends_the_wait_and_the_content_follows() {
 async fn a_server_that_never_asks_gets_the_content_after_a_second() {
     let (url, mut came) = by_hand("", "HTTP/1.1 204 No Content\r\n\r\n").await;
     let call = Client::new().unwrap();
-    let call = call.post(&url).field("expect", "100-continue");
+    let call = call.post(&url).header("expect", "100-continue");
     assert_eq!(within(call.send_body(&noise())).await.unwrap().status(), Status::NO_CONTENT);
     assert_eq!(came.recv().await, Some(OCTETS));
 }
@@ -244,7 +245,7 @@ async fn an_answer_of_300_or_more_ends_the_sending() {
             };
             assert_eq!(response.status(), Status::FORBIDDEN, "{kind}");
             HAS_HEAD.notify_one();
-            let text = within(response.read_to_end(1 << 20)).await;
+            let text = within(response.bytes()).await;
             assert_eq!(text.unwrap().len(), OCTETS, "{kind}");
         }
     }

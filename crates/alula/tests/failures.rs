@@ -11,8 +11,8 @@ use std::{
 };
 
 use alula::{
-    Client, Error, Exchange, FailureCause, Fault, RequestContent, RequestFailure, Sent, Server,
-    ServerBuilder, Status, Version, from_tower,
+    Body, Client, Error, Exchange, FailureCause, Fault, RequestFailure, Sent, Server, ServerBuilder, Status,
+    Version, from_tower,
 };
 use bytes::Bytes;
 
@@ -48,9 +48,9 @@ async fn start(builder: ServerBuilder) -> SocketAddr {
 async fn fail(exchange: Exchange) -> Result<Sent, Error> {
     match exchange.request().path().split('?').next().unwrap() {
         "/work" => Err(Error::other(io::Error::other("the disk is full"))),
-        "/field" => exchange.respond(Status::OK).field("bad name", "x").send(b"").await,
-        "/digits" => exchange.respond(Status::OK).field("content-length", "four").send(b"four").await,
-        "/length" => exchange.respond(Status::OK).field("content-length", "3").send(b"four").await,
+        "/field" => exchange.respond(Status::OK).header("bad name", "x").send(b"").await,
+        "/digits" => exchange.respond(Status::OK).header("content-length", "four").send(b"four").await,
+        "/length" => exchange.respond(Status::OK).header("content-length", "3").send(b"four").await,
         "/status" => exchange.respond(Status::CONTINUE).send(b"").await,
         "/panic" => panic!("as it was asked to"),
         "/midway" => {
@@ -102,8 +102,8 @@ async fn the_hook_hears_of_each_failure_with_its_request_and_its_cause() {
     }
 }
 
-async fn read(answer: Result<alula::Response, Error>) -> Result<Vec<u8>, Error> {
-    answer?.read_to_end(100).await
+async fn read(answer: Result<alula::Response, Error>) -> Result<alula::Bytes, Error> {
+    answer?.bytes().await
 }
 
 fn clients() -> [(Version, Client); 2] {
@@ -136,7 +136,7 @@ async fn the_hook_hears_of_what_is_refused() {
     // One stream of a connection that goes on: a head of 20,000 octets, which the server has not said that it takes.
     let client = Client::builder().http2_prior_knowledge(true).build().unwrap();
     let url = format!("http://{address}/?token=secret");
-    let answer = client.get(&url).field("a", "x".repeat(20_000)).send().await.unwrap();
+    let answer = client.get(&url).header("a", "x".repeat(20_000)).send().await.unwrap();
     assert_eq!(answer.status(), Status::REQUEST_HEADER_FIELDS_TOO_LARGE);
     let lines = std::mem::take(&mut *heard.lock().unwrap());
     let [line] = &lines[..] else { panic!("one refusal, not {lines:?}") };
@@ -214,7 +214,7 @@ async fn failures_under_a_service_are_told() {
     }
 }
 
-async fn serve(request: http::Request<RequestContent>) -> Result<http::Response<Pieces>, &'static str> {
+async fn serve(request: http::Request<Body>) -> Result<http::Response<Pieces>, &'static str> {
     let some = || Some(Ok(Bytes::from_static(b"some")));
     let (first, second) = match request.uri().path() {
         "/service" => return Err("the service is out of order"),

@@ -40,7 +40,7 @@ async fn answer(mut exchange: Exchange) -> Result<Sent, Error> {
         "/ignore" => exchange.respond(Status::NO_CONTENT).send(b"").await,
         path => {
             let text = format!("{} {path}", exchange.request().method());
-            exchange.respond(Status::OK).field("x-seen", "yes").send(text.as_bytes()).await
+            exchange.respond(Status::OK).header("x-seen", "yes").send(text.as_bytes()).await
         }
     }
 }
@@ -189,7 +189,7 @@ async fn a_client_that_waits_is_told_to_go_on() {
     let client = Client::new().unwrap();
     for (path, status) in [("/echo", Status::OK), ("/ignore", Status::NO_CONTENT)] {
         let url = format!("{origin}{path}");
-        let call = client.post(&url).field("expect", "100-continue");
+        let call = client.post(&url).header("expect", "100-continue");
         let response = timeout(PATIENCE, call.send_body(b"0123456789")).await.unwrap().unwrap();
         assert_eq!(response.status(), status, "{path}");
     }

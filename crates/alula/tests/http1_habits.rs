@@ -11,13 +11,13 @@ use tokio::{
 
 /// Answers with the names of the request's fields as they were spelled, where that was kept.
 async fn tell_spelling(exchange: Exchange) -> Result<Sent, Error> {
-    let names = exchange.request().fields().iter();
+    let names = exchange.request().headers().iter();
     let names: Vec<String> =
         names.map(|field| field.spelling().unwrap_or(field.name().as_str()).to_owned()).collect();
     exchange
         .respond(Status::OK)
-        .field("x-answer", "1")
-        .field_spelled("X_kEy", "2")
+        .header("x-answer", "1")
+        .header_spelled("X_kEy", "2")
         .send(names.join(" ").as_bytes())
         .await
 }
@@ -30,7 +30,7 @@ async fn start(builder: ServerBuilder) -> String {
 }
 
 async fn text(client: &Client, url: &str) -> Result<String, Error> {
-    let mut response = client.get(url).field("x-odd", "1").field("accept", "*/*").send().await?;
+    let mut response = client.get(url).header("x-odd", "1").header("accept", "*/*").send().await?;
     let mut content = Vec::new();
     response.body().copy_to(&mut content).await?;
     Ok(String::from_utf8(content).unwrap())
@@ -69,13 +69,12 @@ async fn a_caller_spells_names_as_it_likes() {
             names.join(" ")
         };
         let call =
-            client.get(&url).field_spelled("X_kEy", "1").field("x-odd", "1").field_spelled("hOsT-2", "");
-        let content = call.send().await.unwrap().text(1024).await.unwrap();
+            client.get(&url).header_spelled("X_kEy", "1").header("x-odd", "1").header_spelled("hOsT-2", "");
+        let content = call.send().await.unwrap().text().await.unwrap();
         assert_eq!(spelled(&content), spelled(expected));
-        let prepare = client.prepare("GET", &url).unwrap().field_spelled("X_kEy", "1").unwrap();
-        let prepared =
-            prepare.field("x-odd", "1").unwrap().field_spelled("hOsT-2", "").unwrap().build().unwrap();
-        let content = client.call(&prepared).send().await.unwrap().text(1024).await.unwrap();
+        let prepare = client.prepare("GET", &url).unwrap().header_spelled("X_kEy", "1");
+        let prepared = prepare.header("x-odd", "1").header_spelled("hOsT-2", "").build().unwrap();
+        let content = client.call(&prepared).send().await.unwrap().text().await.unwrap();
         assert_eq!(spelled(&content), spelled(expected), "prepared");
     }
 }
@@ -86,7 +85,7 @@ async fn a_caller_sees_names_as_the_server_spelled_them() {
     for (keeps, expected) in [(true, "content-LENGTH X_kEy ETag"), (false, "- - -")] {
         let client = Client::builder().http1_keep_spelling(keeps).build().unwrap();
         let response = client.get(&url).send().await.unwrap();
-        let names: Vec<_> = response.fields().iter().map(|field| field.spelling().unwrap_or("-")).collect();
+        let names: Vec<_> = response.headers().iter().map(|field| field.spelling().unwrap_or("-")).collect();
         assert_eq!(names.join(" "), expected);
     }
 }

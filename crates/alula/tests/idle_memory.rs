@@ -99,7 +99,7 @@ impl Background {
         let url = format!("{scheme}://localhost:{}/", self.address.port());
         let mut call = client.get(&url);
         for (name, value) in lists::REQUEST {
-            call = call.field(name, value);
+            call = call.header(name, value);
         }
         let mut response = call.send().await.unwrap();
         assert_eq!(response.status(), Status::OK);
@@ -130,7 +130,7 @@ async fn answer_questions(
 async fn answer(exchange: Exchange) -> Result<Sent, Error> {
     let mut reply = exchange.respond(Status::OK);
     for (name, value) in lists::RESPONSE {
-        reply = reply.field(name, value);
+        reply = reply.header(name, value);
     }
     reply.send(b"Hello, World!").await
 }

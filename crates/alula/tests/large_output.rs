@@ -148,7 +148,7 @@ async fn large_content_of_a_request_to_a_large_window_is_whole_and_takes_little_
             let content = vec![7; octets];
             // The server's windows are known once it has answered.
             client.get(&site.url).send().await.unwrap();
-            let call = async { client.post(&site.url).send_body(&content).await?.text(100).await };
+            let call = async { client.post(&site.url).send_body(&content).await?.text().await };
             let (outcome, most) = within(most_held(&ledger, call)).await;
             println!("HTTP/2 {is_http2}, TLS {with_tls}: {outcome:?}, {most} held");
             assert_eq!(outcome.unwrap(), octets.to_string());

@@ -227,7 +227,7 @@ async fn send_some() -> u16 {
         client.get(&url("/")).send().await.unwrap();
         client.get(&url("/missing")).send().await.unwrap();
         let secrets = url("/fails?token=secret").replace("//", "//secret:secret@");
-        client.get(&secrets).field("cookie", "a=secret").send().await.unwrap();
+        client.get(&secrets).header("cookie", "a=secret").send().await.unwrap();
         client.get(&url("/panics")).send().await.unwrap();
         let (up, pending) = client.post(&url("/")).open().await.unwrap();
         up.finish().await.unwrap();
@@ -238,7 +238,7 @@ async fn send_some() -> u16 {
             () = tokio::task::yield_now() => {}
         }
         let nobody = format!("http://secret:secret@{nobody}/?token=secret#secret");
-        client.get(&nobody).field("authorization", "secret").send().await.err().unwrap();
+        client.get(&nobody).header("authorization", "secret").send().await.err().unwrap();
     }
     // What begins like TLS and is none.
     let mut socket = tokio::net::TcpStream::connect(("127.0.0.1", port)).await.unwrap();

@@ -97,6 +97,7 @@ async fn http1_is_answered_503_and_the_connection_stays() {
         let answer = ask(&mut socket, request).await;
         assert!(answer.starts_with("http/1.1 503 "), "{request:?}: {answer}");
         assert!(answer.contains("\r\nretry-after: 5\r\n"), "{answer}");
+        assert!(answer.contains("\r\ndate: "), "{answer}");
         assert_eq!(served.ledger.count(OVERLOADED), number as u64 + 1);
     }
     assert_eq!(served.calls.load(Ordering::Relaxed), 0, "no handler runs");

@@ -43,8 +43,8 @@ async fn race(first: &str, second: &str, then_of_second: Option<Priority>) -> (u
     // The connection's window is what there is not enough of.
     let limits = Limits { stream_window: 32 << 20, connection_window: 256 << 10, ..Limits::default() };
     let client = Client::builder().http2_prior_knowledge(true).limits(limits).build().unwrap();
-    let one = client.get(&url).field("priority", first).send().await.unwrap();
-    let two = client.get(&url).field("priority", second).send().await.unwrap();
+    let one = client.get(&url).header("priority", first).send().await.unwrap();
+    let two = client.get(&url).header("priority", second).send().await.unwrap();
     if let Some(priority) = then_of_second {
         two.reprioritise(priority).unwrap();
         // Whatever is asked for next comes behind it.

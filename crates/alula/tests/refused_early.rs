@@ -26,14 +26,14 @@ async fn what_no_connection_takes_opens_none() {
         let client = Client::builder().http2_prior_knowledge(http2).build().unwrap();
         let get = || client.get(&url);
         for (what, call) in [
-            ("two hosts", get().field("host", "a.example").field("host", "b.example")),
-            ("a host that is none", get().field("host", "a b")),
-            ("a length that is none", get().field("content-length", "five")),
-            ("a length without content", get().field("content-length", "5")),
-            ("two lengths", get().field("content-length", "0").field("content-length", "0")),
+            ("two hosts", get().header("host", "a.example").header("host", "b.example")),
+            ("a host that is none", get().header("host", "a b")),
+            ("a length that is none", get().header("content-length", "five")),
+            ("a length without content", get().header("content-length", "5")),
+            ("two lengths", get().header("content-length", "0").header("content-length", "0")),
             ("a method that is no token", client.request("GE T", &url)),
             ("a path that is none", get().path("a b")),
-            ("a tunnel with content", client.request("CONNECT", &url).field("content-length", "5")),
+            ("a tunnel with content", client.request("CONNECT", &url).header("content-length", "5")),
         ] {
             // Content that is taken for a tunnel's is not known to HTTP/2 (RFC 9113 §8.5).
             if http2 && what.starts_with("a tunnel") {
@@ -42,7 +42,7 @@ async fn what_no_connection_takes_opens_none() {
             let error = call.send().await.err().unwrap();
             expect_refused(&listener, error, &format!("{what}, HTTP/2: {http2}")).await;
         }
-        let opened = get().field("content-length", "x").open().await.err().unwrap();
+        let opened = get().header("content-length", "x").open().await.err().unwrap();
         expect_refused(&listener, opened, "a call that is opened").await;
     }
 }
@@ -51,10 +51,10 @@ async fn what_no_connection_takes_opens_none() {
 async fn what_one_version_does_not_take_is_refused_where_only_that_one_is_spoken() {
     let (listener, url) = listen().await;
     let http2 = Client::builder().http2_only().build().unwrap();
-    let error = http2.get(&url).field("connection", "close").send().await.err().unwrap();
+    let error = http2.get(&url).header("connection", "close").send().await.err().unwrap();
     expect_refused(&listener, error, "connection over HTTP/2").await;
     let https = url.replace("http:", "https:");
-    let error = http2.get(&https).field("connection", "close").send().await.err().unwrap();
+    let error = http2.get(&https).header("connection", "close").send().await.err().unwrap();
     expect_refused(&listener, error, "connection over HTTP/2 and TLS").await;
     let http1 = Client::builder().http1_only().build().unwrap();
     let error = http1.request("CONNECT", &url).protocol("websocket").send().await.err().unwrap();
@@ -67,7 +67,7 @@ async fn a_head_that_no_connection_may_hold_opens_none() {
     let (listener, url) = listen().await;
     let client = Client::builder().http2_prior_knowledge(true).build().unwrap();
     let octets = Limits::default().connection_memory_bytes as usize;
-    let error = client.get(&url).field("x-large", vec![b'x'; octets]).send().await.err().unwrap();
+    let error = client.get(&url).header("x-large", vec![b'x'; octets]).send().await.err().unwrap();
     assert!(error.to_string().contains("a connection may hold 2097152"), "{error}");
     expect_refused(&listener, error, "a large head").await;
 }
@@ -95,7 +95,7 @@ fn a_blocking_client_opens_none_either() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let (listener, url) = runtime.block_on(listen());
     let client = blocking::Client::new().unwrap();
-    for call in [client.get(&url).field("content-length", "x"), client.get("https:///x")] {
+    for call in [client.get(&url).header("content-length", "x"), client.get("https:///x")] {
         let error = call.send().err().unwrap();
         runtime.block_on(expect_refused(&listener, error, "a blocking call"));
     }
@@ -178,5 +178,5 @@ async fn the_length_in_a_hole_is_the_only_one() {
     prepare.hole("Content-Length").unwrap();
     assert!(prepare.build().is_err(), "two holes for one length");
     let fixed = client.prepare(Method::Post, "http://127.0.0.1:1/").unwrap();
-    fixed.field("content-length", b"5").unwrap().build().unwrap();
+    fixed.header("content-length", b"5").build().unwrap();
 }

@@ -18,13 +18,15 @@ async fn answer(exchange: Exchange) -> Result<Sent, Error> {
     let path = exchange.request().path().to_owned();
     match &*path {
         "/gone" => {
-            exchange.respond(Status::GONE).field("content-type", "text/plain").send(b"it is gone").await
+            exchange.respond(Status::GONE).header("content-type", "text/plain").send(b"it is gone").await
         }
         "/latin" => {
-            let reply = exchange.respond(Status::OK).field("content-type", "text/plain; charset=iso-8859-1");
+            let reply = exchange.respond(Status::OK).header("content-type", "text/plain; charset=iso-8859-1");
             reply.send(b"\xe4").await
         }
-        "/odd" => exchange.respond(Status::OK).field("content-type", "a/b; charset=martian").send(b"x").await,
+        "/odd" => {
+            exchange.respond(Status::OK).header("content-type", "a/b; charset=martian").send(b"x").await
+        }
         "/hints" => {
             exchange.interim(Status::EARLY_HINTS)?;
             exchange.interim(Status::EARLY_HINTS)?;
@@ -69,8 +71,8 @@ async fn a_response_tells_of_itself() {
         assert_eq!(response.remote_address().map(|it| format!("http://{it}")), Some(origin.clone()));
         assert!(response.tls().is_none());
         assert!(!format!("{response:?}").contains("text/plain"), "fields may hold secrets");
-        assert_eq!(response.read_to_end(10).await.unwrap(), b"it is gone");
-        assert_eq!(response.read_to_end(0).await.unwrap(), b"", "it was read");
+        assert_eq!(response.bytes_max(10).await.unwrap(), &b"it is gone"[..]);
+        assert_eq!(response.bytes_max(0).await.unwrap(), &b""[..], "it was read");
     }
 }
 
@@ -79,11 +81,11 @@ async fn content_over_the_limit_is_refused() {
     let (origin, clients) = start().await;
     for client in &clients {
         for (path, octets) in [("/gone", 9), ("/stream", 99_999), ("/stream", 0)] {
-            let error = get(client, format!("{origin}{path}")).await.read_to_end(octets).await.unwrap_err();
+            let error = get(client, format!("{origin}{path}")).await.bytes_max(octets).await.unwrap_err();
             assert!(matches!(error.cause(), Cause::TooLong(most) if *most == octets as u64), "{error}");
         }
         assert_eq!(
-            get(client, format!("{origin}/stream")).await.read_to_end(100_000).await.unwrap().len(),
+            get(client, format!("{origin}/stream")).await.bytes_max(100_000).await.unwrap().len(),
             100_000
         );
     }
@@ -92,11 +94,11 @@ async fn content_over_the_limit_is_refused() {
 #[tokio::test]
 async fn a_status_that_is_no_success_keeps_its_response() {
     let (origin, [client, _]) = start().await;
-    assert!(get(&client, origin.clone()).await.success().is_ok());
-    let error = get(&client, format!("{origin}/gone")).await.success().unwrap_err();
+    assert!(get(&client, origin.clone()).await.error_for_status().is_ok());
+    let error = get(&client, format!("{origin}/gone")).await.error_for_status().unwrap_err();
     assert_eq!(error.to_string(), format!("GET {origin}/gone: the server answered 410 Gone"));
-    assert_eq!(error.into_response().text(100).await.unwrap(), "it is gone");
-    let error = Error::from(get(&client, format!("{origin}/gone")).await.success().unwrap_err());
+    assert_eq!(error.into_response().text().await.unwrap(), "it is gone");
+    let error = Error::from(get(&client, format!("{origin}/gone")).await.error_for_status().unwrap_err());
     assert!(matches!(error.cause(), Cause::Status(Status::GONE)));
 }
 
@@ -104,8 +106,8 @@ async fn a_status_that_is_no_success_keeps_its_response() {
 #[tokio::test]
 async fn text_is_read_as_its_type_says() {
     let (origin, [client, _]) = start().await;
-    assert_eq!(get(&client, format!("{origin}/latin")).await.text(10).await.unwrap(), "ä");
-    let error = get(&client, format!("{origin}/odd")).await.text(10).await.unwrap_err();
+    assert_eq!(get(&client, format!("{origin}/latin")).await.text_max(10).await.unwrap(), "ä");
+    let error = get(&client, format!("{origin}/odd")).await.text_max(10).await.unwrap_err();
     assert!(matches!(error.cause(), Cause::Unreadable(why) if why.contains("martian")), "{error}");
 }
 
@@ -133,8 +135,8 @@ async fn a_cut_is_an_error_by_every_way_of_reading() {
         assert!(matches!(error.cause(), Cause::Reset(_) | Cause::Http1(_) | Cause::Closed), "{error}");
         assert!(response.body().chunk().await.is_err(), "and stays one");
         assert!(response.trailers().await.is_err());
-        assert!(half().await.read_to_end(100).await.is_err());
-        assert!(half().await.text(100).await.is_err());
+        assert!(half().await.bytes().await.is_err());
+        assert!(half().await.text().await.is_err());
         let error = half().await.body().read_to_end(&mut Vec::new()).await.unwrap_err();
         assert!(error.downcast::<Error>().is_ok(), "ours is within");
         let mut response = half().await;
@@ -161,10 +163,10 @@ async fn interim_responses_are_heard_by_who_wants_to() {
         let url = format!("{origin}/hints");
         let call = client.get(&url).on_interim(move |status, _| hears.lock().unwrap().push(status));
         let mut response = timeout(PATIENCE, call.send()).await.expect("in time").unwrap();
-        assert_eq!(response.text(100).await.unwrap(), "after hints");
+        assert_eq!(response.text().await.unwrap(), "after hints");
         assert_eq!(*heard.lock().unwrap(), [Status::EARLY_HINTS; 2]);
         assert_eq!(
-            get(client, url).await.text(100).await.unwrap(),
+            get(client, url).await.text().await.unwrap(),
             "after hints",
             "who does not is not bothered"
         );
@@ -190,7 +192,7 @@ async fn early_hints_have_fields() {
     });
     let (_writer, pending) = timeout(PATIENCE, call.open()).await.expect("in time").unwrap();
     let mut response = timeout(PATIENCE, pending.response()).await.expect("in time").unwrap();
-    assert_eq!(response.text(2).await.unwrap(), "hi");
+    assert_eq!(response.text().await.unwrap(), "hi");
     assert_eq!(told.recv().unwrap(), (Status::EARLY_HINTS, Some(b"</style.css>".to_vec())));
 }
 

@@ -54,7 +54,7 @@ async fn answer(exchange: Exchange) -> Result<Sent, Error> {
     let (path, query) = path.split_once('?').unwrap_or((&path, ""));
     match path {
         "/hello" => {
-            exchange.respond(Status::OK).field("content-type", "text/plain").send(b"Hello, World!").await
+            exchange.respond(Status::OK).header("content-type", "text/plain").send(b"Hello, World!").await
         }
         "/empty" => exchange.respond(Status::NO_CONTENT).send(b"").await,
         "/big" => big(exchange, query.parse().unwrap()).await,
@@ -63,7 +63,7 @@ async fn answer(exchange: Exchange) -> Result<Sent, Error> {
         "/trailers" => trailers(exchange).await,
         "/interim" => interim(exchange).await,
         "/never" => std::future::pending().await,
-        "/large-head" => exchange.respond(Status::OK).field("x-large", vec![b'x'; 20_000]).send(b"").await,
+        "/large-head" => exchange.respond(Status::OK).header("x-large", vec![b'x'; 20_000]).send(b"").await,
         "/panic" => panic!("a handler that panics"),
         "/drop" => Err(Error::usage("a handler that gives up")),
         "/half" => half(exchange).await,
@@ -142,9 +142,9 @@ async fn gets_content_and_fields() {
     both(async |server| {
         let response = server.client().get(&server.url("/hello")).send().await.unwrap();
         assert_eq!(response.status(), Status::OK);
-        assert_eq!(response.fields().get("content-type"), Some(&b"text/plain"[..]));
-        assert_eq!(response.fields().get("content-length"), Some(&b"13"[..]));
-        assert!(response.fields().contains("date"));
+        assert_eq!(response.headers().get("content-type"), Some(&b"text/plain"[..]));
+        assert_eq!(response.headers().get("content-length"), Some(&b"13"[..]));
+        assert!(response.headers().contains("date"));
         assert_eq!(content(response).await.unwrap(), b"Hello, World!");
     })
     .await;
@@ -155,11 +155,11 @@ async fn answers_head_and_no_content() {
     both(async |server| {
         let client = server.client();
         let response = client.head(&server.url("/hello")).send().await.unwrap();
-        assert_eq!(response.fields().get("content-length"), Some(&b"13"[..]));
+        assert_eq!(response.headers().get("content-length"), Some(&b"13"[..]));
         assert_eq!(content(response).await.unwrap(), b"");
         let response = client.get(&server.url("/empty")).send().await.unwrap();
         assert_eq!(response.status(), Status::NO_CONTENT);
-        assert!(!response.fields().contains("content-length"));
+        assert!(!response.headers().contains("content-length"));
         assert_eq!(content(response).await.unwrap(), b"");
     })
     .await;
@@ -237,7 +237,7 @@ async fn a_prepared_request_is_sent_with_what_changes() {
     both(async |server| {
         let client = server.client();
         let mut prepare =
-            client.prepare(Method::Get, &server.url("/hello")).unwrap().field("accept", b"*/*").unwrap();
+            client.prepare(Method::Get, &server.url("/hello")).unwrap().header("accept", b"*/*");
         let id = prepare.hole("x-request-id").unwrap();
         let prepared = prepare.build().unwrap();
         for number in 0..20 {
@@ -265,8 +265,8 @@ async fn what_goes_wrong_is_told() {
         let error = content(response).await.unwrap_err();
         assert!(matches!(error.cause(), Cause::Reset(_)), "{error}");
         let deadline = Duration::from_millis(50);
-        let error = client.get(&server.url("/never")).deadline(deadline).send().await.err().unwrap();
-        assert!(matches!(error.cause(), Cause::Deadline), "{error}");
+        let error = client.get(&server.url("/never")).timeout(deadline).send().await.err().unwrap();
+        assert!(matches!(error.cause(), Cause::Timeout), "{error}");
         let response = client.get(&server.url("/hello")).send().await.unwrap();
         assert_eq!(content(response).await.unwrap().len(), 13, "the connection lives on");
     })
@@ -282,9 +282,9 @@ async fn a_mistake_of_the_caller_is_reported_when_sent() {
     }
     let server = Running::start(false).await;
     let url = server.url("/hello");
-    let error = client.get(&url).field("bad name", "x").send().await.err().unwrap();
+    let error = client.get(&url).header("bad name", "x").send().await.err().unwrap();
     assert!(error.to_string().contains("bad name"), "{error}");
-    let error = client.get(&url).field("connection", "close").send().await.err().unwrap();
+    let error = client.get(&url).header("connection", "close").send().await.err().unwrap();
     assert_eq!(error.retry(), Retry::Pointless, "{error}");
     let error = client.get("http://127.0.0.1:1/").send().await.err().unwrap();
     assert_eq!(error.retry(), Retry::Safe, "{error}");
@@ -295,9 +295,9 @@ async fn heads_that_are_too_large_end_one_stream_only() {
     both(async |server| {
         let client = server.client();
         let url = server.url("/hello");
-        let response = client.get(&url).field("x-large", vec![b'x'; 15_000]).send().await.unwrap();
+        let response = client.get(&url).header("x-large", vec![b'x'; 15_000]).send().await.unwrap();
         assert_eq!(response.status(), Status::OK);
-        let large = client.get(&url).field("x-large", vec![b'x'; 20_000]).send().await;
+        let large = client.get(&url).header("x-large", vec![b'x'; 20_000]).send().await;
         let error = large.expect_err("the client knows the server's limit");
         assert_eq!(error.retry(), Retry::Pointless, "{error}");
         let response = client.get(&server.url("/large-head")).send().await.unwrap();

@@ -69,13 +69,9 @@ fn section() -> FieldSection {
 
 fn builder() -> ClientBuilder {
     let proxy = Proxy::http("http://s3cret:s3cret@127.0.0.1:1").unwrap().except("127.0.0.1");
-    let builder = Client::builder().proxy(proxy).field("x-api-key", SECRET.as_bytes()).unwrap();
-    let builder = builder.field("cookie", b"a=s3cret").unwrap();
-    builder
-        .basic_auth("http://a.example", SECRET, SECRET)
-        .unwrap()
-        .bearer_auth("http://b.example", SECRET)
-        .unwrap()
+    let builder = Client::builder().proxy(proxy).header("x-api-key", SECRET.as_bytes());
+    let builder = builder.header("cookie", b"a=s3cret");
+    builder.basic_auth("http://a.example", SECRET, SECRET).bearer_auth("http://b.example", SECRET)
 }
 
 #[test]
@@ -85,11 +81,13 @@ fn debug_of_what_a_client_holds() {
     let client = builder().build().unwrap();
     shown.debug("Client", &client);
     for url in ["http://s3cret:s3cret@a.example/b?c=s3cret#s3cret", "http://s3cret@[::1]:8080/?s3cret"] {
-        let call =
-            client.get(url).field("cookie", "a=s3cret").field("x-api-key", SECRET).basic_auth(SECRET, SECRET);
-        shown.debug("Call", call.bearer_auth(SECRET).deadline(std::time::Duration::from_secs(1)));
-        let mut prepare =
-            client.prepare(Method::Get, url).unwrap().field("authorization", b"s3cret").unwrap();
+        let call = client
+            .get(url)
+            .header("cookie", "a=s3cret")
+            .header("x-api-key", SECRET)
+            .basic_auth(SECRET, SECRET);
+        shown.debug("Call", call.bearer_auth(SECRET).timeout(std::time::Duration::from_secs(1)));
+        let mut prepare = client.prepare(Method::Get, url).unwrap().header("authorization", b"s3cret");
         prepare.hole("x").unwrap();
         shown.debug("Prepare", &prepare);
         let prepared = prepare.build().unwrap();
@@ -106,7 +104,7 @@ fn debug_of_what_a_client_holds() {
     shown.debug("blocking::Client", &blocking);
     shown.debug(
         "blocking::Call",
-        blocking.get("http://s3cret:s3cret@a.example/?s3cret").field("cookie", SECRET),
+        blocking.get("http://s3cret:s3cret@a.example/?s3cret").header("cookie", SECRET),
     );
     shown.check(16);
 }
@@ -180,9 +178,9 @@ fn errors_of_what_cannot_be_sent() {
     shown.error("Proxy::credentials", &socks.credentials(SECRET, &long).unwrap_err());
     shown.error(
         "ClientBuilder::basic_auth",
-        &Client::builder().basic_auth("http://a", "s3cret:", SECRET).err().unwrap(),
+        &Client::builder().basic_auth("http://a", "s3cret:", SECRET).build().err().unwrap(),
     );
-    shown.error("ClientBuilder::header", &Client::builder().field("x", b"s3cret\n").err().unwrap());
+    shown.error("ClientBuilder::header", &Client::builder().header("x", b"s3cret\n").build().err().unwrap());
     shown.error("Identity", &Identity::from_pem(b"s3cret", b"s3cret").err().unwrap());
     shown.check(20);
 }
@@ -218,11 +216,11 @@ async fn errors_of_requests_and_what_a_server_tells() {
                 }
                 "/redirects" => {
                     let location = "http://s3cret:s3cret@127.0.0.1:1/?a=s3cret#s3cret";
-                    let reply = exchange.respond(Status::FOUND).field("location", location);
+                    let reply = exchange.respond(Status::FOUND).header("location", location);
                     seen.debug("Reply", &reply);
-                    reply.field("set-cookie", "a=s3cret").send(b"").await
+                    reply.header("set-cookie", "a=s3cret").send(b"").await
                 }
-                _ => exchange.respond(Status::OK).field("set-cookie", "a=s3cret").send(b"fine").await,
+                _ => exchange.respond(Status::OK).header("set-cookie", "a=s3cret").send(b"fine").await,
             }
         }
     }));
@@ -238,18 +236,18 @@ async fn errors_of_requests_and_what_a_server_tells() {
             .unwrap();
         for path in ["fails", "panics", "silent", "missing", "cut", "redirects", "fine"] {
             let url = format!("http://s3cret:s3cret@{address}/{path}?a=s3cret&s3cret#s3cret");
-            let call = client.get(&url).field("cookie", "b=s3cret").field("x-api-key", SECRET);
-            let answer = call.deadline(std::time::Duration::from_millis(300)).send().await;
+            let call = client.get(&url).header("cookie", "b=s3cret").header("x-api-key", SECRET);
+            let answer = call.timeout(std::time::Duration::from_millis(300)).send().await;
             let Ok(mut response) = answer.map_err(|error| shown.error(path, &error)) else { continue };
             shown.debug("Response", &response);
-            shown.debug("fields", response.fields());
+            shown.debug("fields", response.headers());
             if let Err(error) = response.body().chunk().await {
                 shown.error(path, &error);
             }
-            if let Err(error) = response.read_to_end(100).await {
+            if let Err(error) = response.bytes().await {
                 shown.error(path, &error);
             }
-            let refused = client.get(&url).send().await.and_then(|answer| Ok(answer.success()?));
+            let refused = client.get(&url).send().await.and_then(|answer| Ok(answer.error_for_status()?));
             if let Err(error) = refused {
                 shown.error(path, &error);
             }

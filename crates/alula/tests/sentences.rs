@@ -18,8 +18,8 @@ const SHORT: Duration = Duration::from_millis(50);
 async fn a_host_that_takes_too_long_to_look_up() {
     let silent = |_: &str, _: u16| -> Resolving<'static> { Box::pin(pending()) };
     for (builder, url) in [
-        (Client::builder().resolve_deadline(SHORT), "http://a.example/?b=c"),
-        (Client::builder().deadline(SHORT), "https://a.example/?b=c"),
+        (Client::builder().resolve_timeout(SHORT), "http://a.example/?b=c"),
+        (Client::builder().timeout(SHORT), "https://a.example/?b=c"),
     ] {
         let client = builder.resolver(silent).build().unwrap();
         let sentence = client.get(url).send().await.unwrap_err().to_string();
@@ -53,9 +53,9 @@ async fn start() -> String {
 async fn a_connection_that_is_waited_for_too_long() {
     let url = start().await;
     let builder: fn() -> ClientBuilder = || Client::builder().connections_max(1);
-    for builder in [builder().queue_deadline(SHORT), builder().deadline(SHORT)] {
+    for builder in [builder().queue_timeout(SHORT), builder().timeout(SHORT)] {
         let client = builder.build().unwrap();
-        let _unread = client.get(&url).deadline(Duration::from_secs(60)).send().await.unwrap();
+        let _unread = client.get(&url).timeout(Duration::from_secs(60)).send().await.unwrap();
         let sentence = client.get(&url).send().await.unwrap_err().to_string();
         let reason = "timed out after 0.05 s waiting for a connection: 1 response from this origin is unread";
         assert_eq!(sentence, format!("GET {url}: {reason}"));

@@ -62,9 +62,9 @@ async fn content_that_nobody_waits_for_may_take_its_time() {
         let finish = async {
             writer.write(b"more").await?;
             writer.finish().await?;
-            pending.response().await?.read_to_end(100).await
+            pending.response().await?.bytes().await
         };
-        assert_eq!(within(finish).await.unwrap(), b"8");
+        assert_eq!(within(finish).await.unwrap(), &b"8"[..]);
     }
 }
 
@@ -123,7 +123,7 @@ async fn content_that_our_window_keeps_back_is_not_missed() {
     };
     let (holding, waiting, ()) = within(async { tokio::join!(holding, waiting, later) }).await;
     for response in [holding, waiting] {
-        assert_eq!(within(response.unwrap().read_to_end(100)).await.unwrap(), b"100000");
+        assert_eq!(within(response.unwrap().bytes()).await.unwrap(), &b"100000"[..]);
     }
 }
 
@@ -153,10 +153,10 @@ async fn a_handler_that_has_accepted_the_request_may_allow_its_peer_to_be_slow()
         let finish = async {
             writer.write(b"more").await?;
             writer.finish().await?;
-            response.read_to_end(100).await
+            response.bytes().await
         };
         match (path, within(finish).await) {
-            ("patient", outcome) => assert_eq!(outcome.unwrap(), b"more"),
+            ("patient", outcome) => assert_eq!(outcome.unwrap(), &b"more"[..]),
             (_, outcome) => assert!(outcome.is_err(), "the peer was slow"),
         }
     }

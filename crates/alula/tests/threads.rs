@@ -133,14 +133,14 @@ async fn get(client: &Client, url: &str) -> Result<(), Error> {
 async fn ask(client: &Client, url: &str) -> Result<Response, Error> {
     let mut call = client.get(url);
     for (name, value) in lists::REQUEST {
-        call = call.field(name, value);
+        call = call.header(name, value);
     }
     call.send().await
 }
 
 async fn check(mut response: Response) -> Result<(), Error> {
     assert_eq!(response.status(), Status::OK);
-    assert_eq!(response.fields().len(), lists::RESPONSE.len() + 1);
+    assert_eq!(response.headers().len(), lists::RESPONSE.len() + 1);
     response.body().copy_to(&mut tokio::io::sink()).await?;
     Ok(())
 }
@@ -154,7 +154,7 @@ async fn answer(exchange: Exchange, together: Together) -> Result<Sent, Error> {
     let (octets, count): (usize, _) = (octets.parse().unwrap(), count.parse().ok());
     let mut reply = exchange.respond(Status::OK);
     for (name, value) in lists::RESPONSE {
-        reply = reply.field(name, value);
+        reply = reply.header(name, value);
     }
     if let Some(count) = count {
         let barrier =

@@ -61,7 +61,7 @@ async fn hold(client: &Client, count: usize) -> Vec<Response> {
 
 async fn ask(client: &Client) -> Result<(), Error> {
     let mut response = client.get(&*URL).send().await?;
-    assert_eq!(response.read_to_end(100).await?, b"done");
+    assert_eq!(response.bytes().await?, &b"done"[..]);
     Ok(())
 }
 
@@ -77,7 +77,7 @@ async fn let_run() {
 }
 
 fn assert_is_queued(error: &Error, occupied: Occupied) {
-    assert!(matches!(error.cause(), Cause::Deadline) && error.phase() == Phase::Queue, "{error}");
+    assert!(matches!(error.cause(), Cause::Timeout) && error.phase() == Phase::Queue, "{error}");
     assert!(error.is_retryable() && error.is_timeout(), "{error}");
     assert_eq!(error.occupied(), Some(occupied), "{error}");
 }
@@ -120,7 +120,7 @@ async fn a_call_that_finds_all_connections_held_is_told_by_what_after_30_s() {
 
 #[tokio::test]
 async fn who_wants_to_wait_for_ever_may() {
-    let client = Client::builder().no_proxy().connections_max(1).queue_deadline(Duration::MAX);
+    let client = Client::builder().no_proxy().connections_max(1).queue_timeout(Duration::MAX);
     let client = client.build().unwrap();
     let held = hold(&client, 1).await;
     let waiting = tokio::spawn({
@@ -141,16 +141,16 @@ async fn who_wants_to_wait_for_ever_may() {
 async fn a_deadline_of_the_call_says_what_is_held_as_well() {
     let client = Client::builder().no_proxy().connections_max(2).build().unwrap();
     let _held = hold(&client, 2).await;
-    let error = in_time(client.get(&*URL).deadline(SOON).send()).await.expect_err("there is no connection");
+    let error = in_time(client.get(&*URL).timeout(SOON).send()).await.expect_err("there is no connection");
     assert_is_queued(&error, unread(2));
     let prepared = client.prepare(alula::Method::Get, &*URL).unwrap().build().unwrap();
-    let error = in_time(client.call(&prepared).deadline(SOON).send()).await.expect_err("nor for this one");
+    let error = in_time(client.call(&prepared).timeout(SOON).send()).await.expect_err("nor for this one");
     assert_is_queued(&error, unread(2));
 }
 
 #[tokio::test]
 async fn retries_wait_for_a_connection_as_well_and_say_what_is_held() {
-    let client = Client::builder().no_proxy().connections_max(1).queue_deadline(SOON);
+    let client = Client::builder().no_proxy().connections_max(1).queue_timeout(SOON);
     let client = client.retries(alula::Retries::new(2).backoff(SOON, SOON)).build().unwrap();
     let _held = hold(&client, 1).await;
     let error = in_time(client.get(&*URL).send()).await.expect_err("there is no connection");
@@ -159,7 +159,7 @@ async fn retries_wait_for_a_connection_as_well_and_say_what_is_held() {
 
 #[tokio::test]
 async fn streams_that_the_server_allows_no_more_of_are_bounded_as_well() {
-    let client = Client::builder().no_proxy().http2_prior_knowledge(true).queue_deadline(SOON);
+    let client = Client::builder().no_proxy().http2_prior_knowledge(true).queue_timeout(SOON);
     let client = client.build().unwrap();
     let _held = hold(&client, 100).await;
     let error = in_time(ask(&client)).await.expect_err("the server allows a hundred");
@@ -168,7 +168,7 @@ async fn streams_that_the_server_allows_no_more_of_are_bounded_as_well() {
 
 #[tokio::test]
 async fn an_upload_that_stalls_is_what_holds_the_connection() {
-    let client = Client::builder().no_proxy().connections_max(1).queue_deadline(SOON).build().unwrap();
+    let client = Client::builder().no_proxy().connections_max(1).queue_timeout(SOON).build().unwrap();
     let (_writer, _pending) = client.post(&*URL).open().await.unwrap();
     let error = in_time(ask(&client)).await.expect_err("there is no connection");
     assert_is_queued(&error, unsent(1));
@@ -179,7 +179,7 @@ async fn an_upload_that_stalls_is_what_holds_the_connection() {
 #[tokio::test]
 async fn connections_through_a_proxy_are_bounded_as_well() {
     let proxy = alula::Proxy::all(&URL).unwrap();
-    let client = Client::builder().proxy(proxy).connections_max(1).queue_deadline(SOON).build().unwrap();
+    let client = Client::builder().proxy(proxy).connections_max(1).queue_timeout(SOON).build().unwrap();
     let url = "http://some.example/large";
     let _held = in_time(client.get(url).send()).await.expect("the proxy answers itself");
     let error = in_time(client.get(url).send()).await.expect_err("there is no connection");
@@ -188,7 +188,7 @@ async fn connections_through_a_proxy_are_bounded_as_well() {
 
 #[test]
 fn a_blocking_client_does_not_wait_for_ever_either() {
-    let client = Client::builder().no_proxy().connections_max(1).queue_deadline(SOON);
+    let client = Client::builder().no_proxy().connections_max(1).queue_timeout(SOON);
     let client: blocking::Client = client.build_blocking().unwrap();
     let large = format!("{}/large", *URL);
     let held = client.get(&large).send().unwrap();
@@ -218,7 +218,7 @@ async fn content_that_nobody_reads_stops_no_other_call_on_the_connection() {
 
 #[tokio::test]
 async fn who_waits_for_a_window_that_others_hold_is_told_so() {
-    let client = Client::builder().no_proxy().http2_prior_knowledge(true).queue_deadline(SOON);
+    let client = Client::builder().no_proxy().http2_prior_knowledge(true).queue_timeout(SOON);
     let client = client.build().unwrap();
     let mut held = hold(&client, 64).await;
     in_time(async {
@@ -228,7 +228,7 @@ async fn who_waits_for_a_window_that_others_hold_is_told_so() {
     })
     .await;
     let error = in_time(ask(&client)).await.expect_err("there is no room");
-    assert!(matches!(error.cause(), Cause::Deadline) && error.phase() == Phase::Content, "{error}");
+    assert!(matches!(error.cause(), Cause::Timeout) && error.phase() == Phase::Content, "{error}");
     assert!(error.to_string().contains("64 responses from this origin are unread"), "{error}");
     held.truncate(1);
     in_time(ask(&client)).await.expect("there is room again");
@@ -239,14 +239,14 @@ async fn who_waits_for_a_window_that_others_hold_is_told_so() {
 async fn a_connection_that_holds_all_it_may_takes_no_request_until_it_is_read() {
     let full = format!("{}/full", *URL);
     for _ in 0..20 {
-        let client = Client::builder().connections_max(1).queue_deadline(SOON).build().unwrap();
+        let client = Client::builder().connections_max(1).queue_timeout(SOON).build().unwrap();
         let mut held = in_time(client.get(&full).send()).await.unwrap();
         // All of it has come then, and the exchange is over.
         tokio::time::sleep(SOON / 4).await;
         assert_is_queued(&in_time(ask(&client)).await.unwrap_err(), unread(1));
         let waiting = async {
             let_run().await;
-            held.read_to_end(1 << 20).await.map(|content| content.len())
+            held.bytes().await.map(|content| content.len())
         };
         let (asked, read) = in_time(async { tokio::join!(ask(&client), waiting) }).await;
         assert_eq!(read.unwrap(), Limits::client().stream_window as usize);

@@ -29,7 +29,7 @@ fn octet(at: usize) -> u8 {
 
 /// Sends so many octets, each piece made when there is room for it; `made` tells how many were made so far.
 async fn produce(exchange: Exchange, octets: usize, made: watch::Sender<usize>) -> Result<Sent, Error> {
-    let reply = exchange.respond(Status::OK).field("content-length", octets.to_string());
+    let reply = exchange.respond(Status::OK).header("content-length", octets.to_string());
     let mut writer = reply.stream().await?;
     let mut at = 0;
     while at < octets {
@@ -167,7 +167,7 @@ impl http_body::Body for Counted {
 #[derive(Clone)]
 struct Service(Arc<AtomicUsize>);
 
-impl tower::Service<http::Request<alula::RequestContent>> for Service {
+impl tower::Service<http::Request<alula::Body>> for Service {
     type Response = http::Response<Counted>;
     type Error = Infallible;
     type Future = std::future::Ready<Result<Self::Response, Infallible>>;
@@ -176,7 +176,7 @@ impl tower::Service<http::Request<alula::RequestContent>> for Service {
         Poll::Ready(Ok(()))
     }
 
-    fn call(&mut self, _: http::Request<alula::RequestContent>) -> Self::Future {
+    fn call(&mut self, _: http::Request<alula::Body>) -> Self::Future {
         std::future::ready(Ok(http::Response::new(Counted { pieces: 20, asked: self.0.clone() })))
     }
 }

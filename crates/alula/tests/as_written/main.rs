@@ -41,9 +41,9 @@ fn blocking_client() -> blocking::Client {
 }
 
 async fn said(response: Result<Response, Error>) -> String {
-    response.unwrap().text(1 << 16).await.unwrap()
+    response.unwrap().text().await.unwrap()
 }
 
 fn said_at_once(response: Result<blocking::Response, Error>) -> String {
-    response.unwrap().text(1 << 16).unwrap()
+    response.unwrap().text().unwrap()
 }

@@ -58,7 +58,7 @@ async fn so_is_what_is_sent_to_a_server() {
     ] {
         assert_eq!(said(response).await, "POST / a");
     }
-    let mut prepare = client.prepare("POST", &origin).unwrap().field("accept", "*/*").unwrap();
+    let mut prepare = client.prepare("POST", &origin).unwrap().header("accept", "*/*");
     let id = prepare.hole("x-id").unwrap();
     let prepared = prepare.build().unwrap();
     for call in [
@@ -74,8 +74,8 @@ async fn so_is_what_is_sent_to_a_server() {
 async fn a_name_is_text_or_a_type() {
     let client = Client::new().unwrap();
     let (name, value) = (String::from("x-sum"), String::from("1"));
-    let call = client.get("http://127.0.0.1:9/").field(&name, &value).field(KnownName::ACCEPT, "*/*");
-    let call = call.field(&http::header::RANGE, http::HeaderValue::from_static("bytes=0-"));
+    let call = client.get("http://127.0.0.1:9/").header(&name, &value).header(KnownName::ACCEPT, "*/*");
+    let call = call.header(&http::header::RANGE, http::HeaderValue::from_static("bytes=0-"));
     let shown = format!("{call:?}");
     for field in [r#"x-sum: "1""#, r#"accept: "*/*""#, r#"range: "bytes=0-""#] {
         assert!(shown.contains(field), "{shown}");

@@ -23,7 +23,7 @@ impl Answer {
         self.status
     }
 
-    pub(crate) fn field(&self, name: &str) -> Option<&str> {
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.fields.iter().find(|(given, _)| given == name).map(|(_, value)| value.as_str())
     }
 

@@ -120,10 +120,10 @@ impl Reader<'_> {
         if has_none || (request.method == "CONNECT" && answer.status() == Some(200)) {
             return answer.ends("whole");
         }
-        if answer.field("transfer-encoding").is_some() {
+        if answer.header("transfer-encoding").is_some() {
             return self.chunks(answer);
         }
-        let length = answer.field("content-length").map(|digits| digits.parse::<usize>().unwrap());
+        let length = answer.header("content-length").map(|digits| digits.parse::<usize>().unwrap());
         let is_whole = loop {
             let left = length.map_or(usize::MAX, |length| length - answer.octets());
             let taken = self.input.len().min(left);

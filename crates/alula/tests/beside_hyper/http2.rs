@@ -168,7 +168,7 @@ impl Client {
     fn head(&mut self, stream: StreamKey, answer: &mut Answer) {
         let mut head = Head::new();
         self.machine.take_head(stream, &mut head).unwrap();
-        answer.head(head.status().unwrap().code(), shown(&head.fields));
+        answer.head(head.status().unwrap().as_u16(), shown(&head.fields));
     }
 }
 

@@ -124,7 +124,7 @@ async fn serve_by_hyper(socket: TokioIo<tokio::net::TcpStream>, peer: SocketAddr
 async fn alula(folder: PathBuf, seen: Seen) -> (SocketAddr, Serving) {
     let server = Server::builder().on_error(|_| {}).bind("127.0.0.1:0").await.unwrap();
     let (address, application) = (server.address().unwrap(), application(&folder, seen));
-    let service = tower::service_fn(move |request: http::Request<alula::RequestContent>| {
+    let service = tower::service_fn(move |request: http::Request<alula::Body>| {
         application::call(application.clone(), request)
     });
     (address, Box::pin(async move { server.serve(from_tower(service)).await.unwrap() }))

@@ -10,7 +10,7 @@ const A_B: &str = "Basic YTpi";
 
 fn answer(seen: &Seen) -> Answer {
     match seen.line.split_once('?') {
-        Some((_, location)) => Answer::new(307).field("location", location),
+        Some((_, location)) => Answer::new(307).header("location", location),
         None => Answer::new(200),
     }
 }
@@ -23,18 +23,18 @@ fn all(seen: &Seen, name: &str) -> Vec<String> {
 async fn fields_of_all_calls_give_way_to_those_of_the_call() {
     let site = Site::start(answer).await;
     let settings = |builder: alula::ClientBuilder| {
-        let builder = builder.field("user-agent", b"one").unwrap();
-        builder.field("x-tag", b"a").unwrap().field("X-Tag", b"b").unwrap()
+        let builder = builder.header("user-agent", b"one");
+        builder.header("x-tag", b"a").header("X-Tag", b"b")
     };
     for client in clients(settings) {
         let url = site.url("/");
         send(client.get(&url)).await.unwrap();
-        send(client.get(&url).field("User-Agent", "two")).await.unwrap();
-        post(client.post(&url).field("X-TAG", "c").field("x-tag", "d"), b"1").await.unwrap();
+        send(client.get(&url).header("User-Agent", "two")).await.unwrap();
+        post(client.post(&url).header("X-TAG", "c").header("x-tag", "d"), b"1").await.unwrap();
         let (writer, pending) = client.post(&url).open().await.unwrap();
         writer.finish().await.unwrap();
         pending.response().await.unwrap();
-        let mut prepare = client.prepare(Method::Get, &url).unwrap().field("user-agent", b"two").unwrap();
+        let mut prepare = client.prepare(Method::Get, &url).unwrap().header("user-agent", b"two");
         let tag = prepare.hole("x-tag").unwrap();
         let prepared = prepare.build().unwrap();
         send(client.call(&prepared).set(tag, b"e")).await.unwrap();
@@ -47,8 +47,8 @@ async fn fields_of_all_calls_give_way_to_those_of_the_call() {
         };
         assert_eq!(seen.iter().map(told).collect::<Vec<_>>(), rows);
     }
-    assert!(Client::builder().field("no name", b"").is_err());
-    assert!(Client::builder().field("x", b"\n").is_err());
+    assert!(Client::builder().header("no name", b"").build().is_err());
+    assert!(Client::builder().header("x", b"\n").build().is_err());
 }
 
 #[tokio::test]
@@ -58,12 +58,12 @@ async fn the_program_that_asks_is_said_unless_that_is_switched_off() {
     let url = site.url("/");
     for (builder, expected) in [
         (Client::builder(), Some(own)),
-        (Client::builder().user_agent("one/1").unwrap(), Some("one/1")),
-        (Client::builder().user_agent("one/1").unwrap().no_user_agent(), None),
+        (Client::builder().user_agent("one/1"), Some("one/1")),
+        (Client::builder().user_agent("one/1").no_user_agent(), None),
         (Client::builder().no_user_agent(), None),
-        (Client::builder().field("User-Agent", "two").unwrap(), Some("two")),
-        (Client::builder().field("user-agent", "two").unwrap().user_agent("one/1").unwrap(), Some("one/1")),
-        (Client::builder().field("x-tag", "a").unwrap(), Some(own)),
+        (Client::builder().header("User-Agent", "two"), Some("two")),
+        (Client::builder().header("user-agent", "two").user_agent("one/1"), Some("one/1")),
+        (Client::builder().header("x-tag", "a"), Some(own)),
     ] {
         for client in clients(|_| builder.clone()).into_iter().chain([builder.clone().build().unwrap()]) {
             let prepared = client.prepare(Method::Get, &url).unwrap().build().unwrap();
@@ -74,7 +74,7 @@ async fn the_program_that_asks_is_said_unless_that_is_switched_off() {
             let request = http::Request::get(&url).body(String::new()).unwrap();
             let calls = [
                 client.get(&url),
-                client.get(&url).field("x-a", "b"),
+                client.get(&url).header("x-a", "b"),
                 client.post(&url).content(alula::Content::text("a")),
                 client.call(&prepared),
                 client.call(&prepared).path("/other"),
@@ -92,8 +92,8 @@ async fn the_program_that_asks_is_said_unless_that_is_switched_off() {
                 assert_eq!(all(&seen, "user-agent"), Vec::from_iter(expected), "{seen:?}");
             }
             for call in [
-                client.get(&url).field("user-agent", "mine"),
-                client.get(&url).field("x-a", "b").field("USER-agent", "mine"),
+                client.get(&url).header("user-agent", "mine"),
+                client.get(&url).header("x-a", "b").header("USER-agent", "mine"),
                 client.call(&named).set(agent, "mine"),
             ] {
                 send(call).await.unwrap();
@@ -103,14 +103,14 @@ async fn the_program_that_asks_is_said_unless_that_is_switched_off() {
             }
         }
     }
-    assert!(Client::builder().user_agent("a\nb").is_err());
+    assert!(Client::builder().user_agent("a\nb").build().is_err());
 }
 
 #[tokio::test]
 async fn who_asks_is_said_once() {
     let site = Site::start(answer).await;
     let with_user = site.origin.replace("http://", "http://Aladdin:open%20sesame@");
-    let bind = |builder: alula::ClientBuilder| builder.basic_auth(&site.origin, "a", "b").unwrap();
+    let bind = |builder: alula::ClientBuilder| builder.basic_auth(&site.origin, "a", "b");
     for (client, bound) in clients(|builder| builder)
         .into_iter()
         .map(|client| (client, None))
@@ -123,10 +123,10 @@ async fn who_asks_is_said_once() {
             ("basic", call(&url).basic_auth("Aladdin", "open sesame"), Some(ALADDIN)),
             ("bearer", call(&url).bearer_auth("abc.def"), Some("Bearer abc.def")),
             ("the last counts", call(&url).bearer_auth("x").basic_auth("a", "b"), Some(A_B)),
-            ("by hand", call(&url).field("authorization", "Own"), Some("Own")),
+            ("by hand", call(&url).header("authorization", "Own"), Some("Own")),
             ("in the URL", call(&with_user), Some(ALADDIN)),
             ("in the URL, other path", call(&with_user).path("/x"), Some(ALADDIN)),
-            ("in the URL and by hand", call(&with_user).field("authorization", "Own"), Some("Own")),
+            ("in the URL and by hand", call(&with_user).header("authorization", "Own"), Some("Own")),
             ("in the URL and in the call", call(&with_user).basic_auth("a", "b"), Some(A_B)),
         ] {
             send(call).await.unwrap();
@@ -145,7 +145,7 @@ async fn who_asks_is_said_once() {
 #[tokio::test]
 async fn credentials_go_to_their_origin_only() {
     let (site, other) = (Site::start(answer).await, Site::start(answer).await);
-    let bind = |builder: alula::ClientBuilder| builder.basic_auth(&other.origin, "a", "b").unwrap();
+    let bind = |builder: alula::ClientBuilder| builder.basic_auth(&other.origin, "a", "b");
     for client in clients(bind) {
         // From elsewhere, and by a redirect; then back again.
         send(client.get(&site.url("/"))).await.unwrap();
@@ -181,7 +181,7 @@ async fn what_cannot_be_said_is_a_mistake() {
             "{error}"
         );
     }
-    assert!(Client::builder().basic_auth(url, "a:b", "").is_err());
-    assert!(Client::builder().bearer_auth(url, "\n").is_err());
-    assert!(Client::builder().bearer_auth("nowhere", "a").is_err());
+    assert!(Client::builder().basic_auth(url, "a:b", "").build().is_err());
+    assert!(Client::builder().bearer_auth(url, "\n").build().is_err());
+    assert!(Client::builder().bearer_auth("nowhere", "a").build().is_err());
 }

@@ -15,11 +15,11 @@ fn answer(seen: &Seen) -> Answer {
     let (route, location) = path.split_once('?').unwrap_or((path, ""));
     let to = |status| match location {
         "" => Answer::new(status),
-        location => Answer::new(status).field("location", location),
+        location => Answer::new(status).header("location", location),
     };
     match route[1..].split('-').next().unwrap() {
-        "twice" => to(302).field("location", "/elsewhere"),
-        "loop" => Answer::new(302).field("location", "/loop"),
+        "twice" => to(302).header("location", "/elsewhere"),
+        "loop" => Answer::new(302).header("location", "/loop"),
         "large" => Answer { content: vec![b'x'; 1 << 20], ..to(302) },
         "small" => Answer { content: vec![b'x'; 1 << 16], ..to(302) },
         code => code.parse().map_or_else(|_| Answer::new(200), to),
@@ -53,14 +53,15 @@ async fn methods_and_content_go_along_as_the_status_says() {
             ("PATCH", 307, "PATCH", true),
         ] {
             let url = site.url(&format!("/{status}?/to"));
-            let call = client.request(method, &url).field("content-type", "text/plain").field("x-trace", "1");
+            let call =
+                client.request(method, &url).header("content-type", "text/plain").header("x-trace", "1");
             let response = post(call, b"abc").await.unwrap();
-            assert_eq!(response.status().code(), 200, "{method} {status}");
+            assert_eq!(response.status().as_u16(), 200, "{method} {status}");
             let seen = site.take_seen();
             let last = &seen[1];
             assert_eq!((seen.len(), &*last.line), (2, &*format!("{next} /to")), "{method} {status}");
-            assert_eq!(last.field("x-trace").as_deref(), Some("1"));
-            let content = (&*last.content, last.field("content-type"), last.field("content-length"));
+            assert_eq!(last.header("x-trace").as_deref(), Some("1"));
+            let content = (&*last.content, last.header("content-type"), last.header("content-length"));
             let expected = match keeps_content {
                 true => (&b"abc"[..], Some("text/plain".into()), Some("3".into())),
                 false => (&b""[..], None, None),
@@ -68,7 +69,7 @@ async fn methods_and_content_go_along_as_the_status_says() {
             assert_eq!(content, expected, "{method} {status}");
         }
         let response = send(client.head(&site.url("/303?/to"))).await.unwrap();
-        assert_eq!((response.status().code(), response.redirects()), (200, 1));
+        assert_eq!((response.status().as_u16(), response.redirects()), (200, 1));
         assert_eq!(site.take_lines(), ["HEAD /303?/to", "HEAD /to"]);
     }
 }
@@ -79,13 +80,13 @@ async fn what_does_not_redirect_is_handed_over() {
     for client in clients(|builder| builder) {
         for path in ["/302", "/300?/to", "/304?/to", "/305?/to", "/306?/to"] {
             let response = send(client.get(&site.url(path))).await.unwrap();
-            assert_eq!(response.status().code(), path[1..4].parse::<u16>().unwrap());
+            assert_eq!(response.status().as_u16(), path[1..4].parse::<u16>().unwrap());
             assert_eq!((response.redirects(), response.final_url()), (0, None));
         }
         assert_eq!(site.take_lines().len(), 5);
         let (writer, pending) = client.post(&site.url("/307?/to")).open().await.unwrap();
         writer.finish().await.unwrap();
-        assert_eq!(pending.response().await.unwrap().status().code(), 307);
+        assert_eq!(pending.response().await.unwrap().status().as_u16(), 307);
         assert_eq!(site.take_lines(), ["POST /307?/to"]);
     }
 }
@@ -118,11 +119,11 @@ async fn there_is_a_limit() {
         let error = send(client.get(&url).redirects(2)).await.err().unwrap();
         assert_eq!(cause(&error), "there are more of them than may be followed");
         assert_eq!(site.take_lines().len(), 3);
-        assert_eq!(send(client.get(&url).redirects(0)).await.unwrap().status().code(), 302);
+        assert_eq!(send(client.get(&url).redirects(0)).await.unwrap().status().as_u16(), 302);
         assert_eq!(site.take_lines().len(), 1);
     }
     for client in clients(|builder| builder.redirects(0)) {
-        assert_eq!(send(client.get(&url)).await.unwrap().status().code(), 302);
+        assert_eq!(send(client.get(&url)).await.unwrap().status().as_u16(), 302);
         assert!(send(client.get(&url).redirects(1)).await.is_err());
         assert_eq!(site.take_lines().len(), 3);
     }
@@ -152,10 +153,10 @@ async fn credentials_stay_with_their_origin() {
         // Another port, the same again, and this host under another name.
         for (to, leaves) in [("/to", false), (&*same, false), (&*other.url("/to"), true), (&*named, true)] {
             let url = site.url(&format!("/302?{to}"));
-            let mut call = client.get(&url).field("x-trace", "1");
+            let mut call = client.get(&url).header("x-trace", "1");
             let secrets = ["authorization", "cookie", "cookie2", "proxy-authorization", "www-authenticate"];
             for name in secrets {
-                call = call.field(name, "a=b");
+                call = call.header(name, "a=b");
             }
             send(call).await.unwrap();
             let last = [other.take_seen(), site.take_seen()].concat().swap_remove(usize::from(!leaves));
@@ -181,7 +182,7 @@ async fn what_was_secured_is_not_bared() {
     assert_eq!(send(client.get(&up)).await.unwrap().final_url(), Some(&*secured.url("/to")));
     clear.take_seen();
     let client = Client::builder().trust_anything().redirects_to_clear_text(true).build().unwrap();
-    send(client.get(&down).field("referer", "https://localhost/secret")).await.unwrap();
+    send(client.get(&down).header("referer", "https://localhost/secret")).await.unwrap();
     assert!(!clear.take_seen()[0].fields.contains("referer"));
 }
 
@@ -196,7 +197,7 @@ async fn the_program_is_asked() {
             let (method, count) = (redirect.method(), redirect.count());
             told.lock().unwrap().push(format!(
                 "{} {method} {count} {}",
-                redirect.status().code(),
+                redirect.status().as_u16(),
                 redirect.to()
             ));
             match redirect.to() {
@@ -208,7 +209,7 @@ async fn the_program_is_asked() {
     });
     for client in clients {
         let response = post(client.post(&site.url("/303?/307-a?/stop")), b"").await.unwrap();
-        assert_eq!((response.status().code(), response.redirects()), (307, 1));
+        assert_eq!((response.status().as_u16(), response.redirects()), (307, 1));
         assert_eq!(response.final_url(), Some(&*site.url("/307-a?/stop")));
         let error = send(client.get(&site.url("/302?/error"))).await.err().unwrap();
         assert_eq!(cause(&error), "the program refuses it");
@@ -239,8 +240,7 @@ async fn a_small_content_is_read_so_that_its_connection_is_used_again() {
 async fn prepared_requests_follow_too() {
     let site = Site::start(answer).await;
     for client in clients(|builder| builder) {
-        let mut prepare =
-            client.prepare(Method::Post, &site.url("/307?/to")).unwrap().field("x-a", b"1").unwrap();
+        let mut prepare = client.prepare(Method::Post, &site.url("/307?/to")).unwrap().header("x-a", b"1");
         let hole = prepare.hole("x-b").unwrap();
         let prepared = prepare.build().unwrap();
         post(client.call(&prepared).set(hole, b"2"), b"abc").await.unwrap();
@@ -251,9 +251,9 @@ async fn prepared_requests_follow_too() {
         for (seen, (b, length)) in
             seen.iter().zip([("2", Some("3")), ("2", Some("3")), ("3", Some("3")), ("3", None)])
         {
-            assert_eq!(seen.field("x-a").as_deref(), Some("1"));
+            assert_eq!(seen.header("x-a").as_deref(), Some("1"));
             assert_eq!(
-                (seen.field("x-b").as_deref(), seen.field("content-length").as_deref()),
+                (seen.header("x-b").as_deref(), seen.header("content-length").as_deref()),
                 (Some(b), length)
             );
         }
@@ -265,7 +265,7 @@ async fn the_deadline_is_for_all_of_it() {
     let site = Site::start(answer).await;
     let url = site.url("/loop");
     for client in clients(|builder| builder.redirects(u16::MAX)) {
-        let error = send(client.get(&url).deadline(Duration::from_millis(200))).await.err().unwrap();
+        let error = send(client.get(&url).timeout(Duration::from_millis(200))).await.err().unwrap();
         assert!(error.is_timeout(), "{error}");
     }
 }

@@ -21,7 +21,7 @@ fn failing() -> impl Fn(&Seen) -> Answer + Send + Sync + 'static {
             return Answer::new(200);
         }
         let answer = Answer::new(status.parse().unwrap());
-        if after.is_empty() { answer } else { answer.field("retry-after", after.replace('+', " ")) }
+        if after.is_empty() { answer } else { answer.header("retry-after", after.replace('+', " ")) }
     }
 }
 
@@ -71,7 +71,7 @@ async fn what_may_pass_is_tried_again() {
                 let content: &[u8] = if method == "PUT" { b"abc" } else { b"" };
                 let response = post(call, content).await.unwrap();
                 let seen = site.take_seen();
-                assert_eq!((response.status().code(), seen.len()), (outcome, requests), "{row}");
+                assert_eq!((response.status().as_u16(), seen.len()), (outcome, requests), "{row}");
                 assert!(seen.iter().all(|seen| seen.content == content), "{row}");
                 // The next version begins anew.
                 if outcome != 200 {
@@ -89,7 +89,7 @@ async fn a_failing_origin_gets_no_storm() {
     let url = site.url("/");
     for client in clients(|builder| builder.retries(tries(2))) {
         for _ in 0..30 {
-            assert_eq!(send(client.get(&url)).await.unwrap().status().code(), 503);
+            assert_eq!(send(client.get(&url)).await.unwrap().status().as_u16(), 503);
         }
         // Eleven calls until the ten retries that may be made at once are spent, with the one that the calls bring; then
         // every tenth call has one.
@@ -103,8 +103,8 @@ async fn a_wait_that_would_reach_the_deadline_is_not_begun() {
     let long = Duration::from_secs(3600);
     for client in clients(|builder| builder.retries(Retries::new(5).backoff(long, long))) {
         let url = site.url("/503-1");
-        let response = send(client.get(&url).deadline(Duration::from_secs(30))).await.unwrap();
-        assert_eq!(response.status().code(), 503);
+        let response = send(client.get(&url).timeout(Duration::from_secs(30))).await.unwrap();
+        assert_eq!(response.status().as_u16(), 503);
         assert_eq!(site.take_lines().len(), 1);
         send(client.get(&url)).await.unwrap();
         site.take_lines();
@@ -117,7 +117,7 @@ async fn what_is_streamed_is_tried_once() {
     for client in clients(|builder| builder.retries(tries(5))) {
         let (writer, pending) = client.put(&site.url("/503-1")).open().await.unwrap();
         writer.finish().await.unwrap();
-        assert_eq!(pending.response().await.unwrap().status().code(), 503);
+        assert_eq!(pending.response().await.unwrap().status().as_u16(), 503);
         send(client.get(&site.url("/503-1"))).await.unwrap();
         assert_eq!(site.take_lines().len(), 2);
     }
@@ -126,14 +126,14 @@ async fn what_is_streamed_is_tried_once() {
 #[tokio::test]
 async fn prepared_requests_are_tried_again_and_redirects_followed_meanwhile() {
     let site = Site::start(|seen| match &*seen.line {
-        "GET /a" => Answer::new(302).field("location", "/b"),
+        "GET /a" => Answer::new(302).header("location", "/b"),
         _ => Answer::new(503),
     })
     .await;
     for client in clients(|builder| builder.retries(tries(4))) {
         let prepared = client.prepare(alula::Method::Get, &site.url("/a")).unwrap().build().unwrap();
         let response = send(client.call(&prepared)).await.unwrap();
-        assert_eq!((response.status().code(), response.redirects()), (503, 1));
+        assert_eq!((response.status().as_u16(), response.redirects()), (503, 1));
         assert_eq!(site.take_lines(), ["GET /a", "GET /b", "GET /b", "GET /b", "GET /b"]);
     }
 }

@@ -30,7 +30,7 @@ pub(crate) struct Seen {
 }
 
 impl Seen {
-    pub(crate) fn field(&self, name: &str) -> Option<String> {
+    pub(crate) fn header(&self, name: &str) -> Option<String> {
         self.fields.get(name).map(|value| String::from_utf8_lossy(value).into_owned())
     }
 }
@@ -47,7 +47,7 @@ impl Answer {
         Self { status, fields: Vec::new(), content: b"content".to_vec() }
     }
 
-    pub(crate) fn field(mut self, name: &'static str, value: impl Into<String>) -> Self {
+    pub(crate) fn header(mut self, name: &'static str, value: impl Into<String>) -> Self {
         self.fields.push((name, value.into()));
         self
     }
@@ -137,14 +137,14 @@ async fn reply(
     let seen = Seen {
         line: format!("{} {}", request.method(), request.path()),
         authority: request.authority().unwrap_or_default().to_owned(),
-        fields: request.fields().clone(),
+        fields: request.headers().clone(),
         content,
     };
     noted.lock().unwrap().push(seen.clone());
     let Answer { status, fields, content } = answer(&seen);
     let mut reply = exchange.respond(Status::new(status).unwrap());
     for (name, value) in fields {
-        reply = reply.field(name, value);
+        reply = reply.header(name, value);
     }
     reply.send(&content).await
 }

@@ -126,7 +126,7 @@ fn over_http2(on: bool) -> ClientBuilder {
 async fn an_idle_connection_is_closed_in_time() {
     for http2 in [false, true] {
         let house = House::open(100).await;
-        let client = over_http2(http2).idle_timeout(SOON).build().unwrap();
+        let client = over_http2(http2).keep_idle(SOON).build().unwrap();
         get(&client, &house.url("/")).await.unwrap();
         reaches(&house.there, 0).await;
         get(&client, &house.url("/")).await.unwrap();
@@ -139,10 +139,10 @@ async fn an_idle_connection_is_closed_in_time() {
 async fn a_connection_in_use_is_not_idle() {
     for http2 in [false, true] {
         let house = House::open(100).await;
-        let client = over_http2(http2).idle_timeout(SOON).build().unwrap();
+        let client = over_http2(http2).keep_idle(SOON).build().unwrap();
         let held = hold(&client, &house, 1);
         // Another client's connection idles longer than the first one would.
-        let other = over_http2(http2).idle_timeout(4 * SOON).build().unwrap();
+        let other = over_http2(http2).keep_idle(4 * SOON).build().unwrap();
         get(&other, &house.url("/")).await.unwrap();
         reaches(&house.arrived, 1).await;
         reaches(&house.there, 1).await;
@@ -209,12 +209,12 @@ async fn connections_of_http2_are_opened_as_streams_run_out() {
 #[tokio::test]
 async fn one_connection_of_http2_is_all_unless_more_are_allowed() {
     let house = House::open(2).await;
-    let client = over_http2(true).queue_deadline(SOON).build().unwrap();
+    let client = over_http2(true).queue_timeout(SOON).build().unwrap();
     get(&client, &house.url("/")).await.unwrap();
     let held = hold(&client, &house, 2);
     reaches(&house.arrived, 2).await;
     let error = get(&client, &house.url("/")).await.unwrap_err();
-    assert!(error.phase() == Phase::Queue && matches!(error.cause(), Cause::Deadline), "{error}");
+    assert!(error.phase() == Phase::Queue && matches!(error.cause(), Cause::Timeout), "{error}");
     house.answers.add_permits(2);
     all_end_well(held).await;
     assert_eq!(*house.came.borrow(), 1);
@@ -237,18 +237,18 @@ async fn requests_go_on_where_no_further_connection_can_be_opened() {
 #[tokio::test]
 async fn who_waits_for_a_connection_too_long_is_told_so() {
     let house = House::open(100).await;
-    let client = over_http2(false).connections_max(1).queue_deadline(SOON).build().unwrap();
+    let client = over_http2(false).connections_max(1).queue_timeout(SOON).build().unwrap();
     let held = hold(&client, &house, 1);
     reaches(&house.arrived, 1).await;
     let error = get(&client, &house.url("/")).await.unwrap_err();
-    assert!(error.phase() == Phase::Queue && matches!(error.cause(), Cause::Deadline), "{error}");
+    assert!(error.phase() == Phase::Queue && matches!(error.cause(), Cause::Timeout), "{error}");
     assert!(error.is_retryable() && error.is_timeout() && error.is_connect(), "{error}");
     let client = over_http2(false).connections_max(1).build().unwrap();
     let other = hold(&client, &house, 1);
     reaches(&house.arrived, 2).await;
     let url = house.url("/");
-    let error = client.get(&url).deadline(SOON).send().await.expect_err("it waits too long");
-    assert!(error.phase() == Phase::Queue && matches!(error.cause(), Cause::Deadline), "{error}");
+    let error = client.get(&url).timeout(SOON).send().await.expect_err("it waits too long");
+    assert!(error.phase() == Phase::Queue && matches!(error.cause(), Cause::Timeout), "{error}");
     house.answers.add_permits(2);
     all_end_well(held).await;
     all_end_well(other).await;

@@ -38,7 +38,7 @@ fn answering(with_tls: bool, octets: Vec<u8>, is_cut: bool) -> String {
 async fn read(client: &Client, url: &str, switches: bool) -> (Vec<u8>, Result<(), Error>) {
     let mut call = client.get(url);
     if switches {
-        call = call.field("connection", "upgrade").field("upgrade", "x");
+        call = call.header("connection", "upgrade").header("upgrade", "x");
     }
     let mut response = timeout(FOREVER, call.send()).await.unwrap().unwrap();
     let mut content = Vec::new();

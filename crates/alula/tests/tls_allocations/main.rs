@@ -90,7 +90,7 @@ async fn make(client: &Client, relay: &Relay, work: Work, requests: usize) -> [C
 async fn request(client: &Client, url: &str, work: Work) -> Result<(), Error> {
     let mut call = if work.up > 0 { client.post(url) } else { client.get(url) };
     for (name, value) in lists::REQUEST {
-        call = call.field(name, value);
+        call = call.header(name, value);
     }
     let mut response =
         if work.up > 0 { call.send_body(&CONTENT[..work.up]).await? } else { call.send().await? };
@@ -120,7 +120,7 @@ async fn answer(mut exchange: Exchange) -> Result<Sent, Error> {
     while exchange.body().chunk().await?.is_some() {}
     let mut reply = exchange.respond(Status::OK);
     for (name, value) in lists::RESPONSE {
-        reply = reply.field(name, value);
+        reply = reply.header(name, value);
     }
     reply.send(&CONTENT[..octets]).await
 }
