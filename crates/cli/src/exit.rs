@@ -236,7 +236,7 @@ fn is_refused_by_alpn(error: &Error) -> bool {
 
 fn exit_of(error: &Error) -> Exit {
     match (error.phase(), error.cause()) {
-        (_, Cause::Deadline | Cause::Connection(ConnectionError::TimedOut(_))) => Exit::Timeout,
+        (_, Cause::Timeout | Cause::Connection(ConnectionError::TimedOut(_))) => Exit::Timeout,
         (_, Cause::Tls(_)) => Exit::Tls,
         (_, Cause::Protocol) => Exit::Protocol,
         // What was to be sent could not be read.
@@ -253,7 +253,7 @@ fn exit_of(error: &Error) -> Exit {
 /// What curl tells apart and we do not.
 fn finer(error: &Error) -> Option<u8> {
     match (error.phase(), error.cause()) {
-        (_, Cause::Deadline) => None,
+        (_, Cause::Timeout) => None,
         (Phase::Resolve, _) => Some(6),
         (_, Cause::Url(why)) => Some(if why.contains("its scheme is") { 1 } else { 3 }),
         (Phase::Proxy, Cause::Io(..)) => Some(7),
@@ -301,14 +301,14 @@ mod tests {
             (Phase::Build, io(), Exit::Local),
             (Phase::Send, Cause::Usage("it is shorter"), Exit::Local),
             (Phase::Connect, io(), Exit::Connect),
-            (Phase::Connect, Cause::Deadline, Exit::Timeout),
+            (Phase::Connect, Cause::Timeout, Exit::Timeout),
             (Phase::Handshake, io(), Exit::Tls),
             (Phase::Handshake, Cause::Protocol, Exit::Protocol),
             (Phase::Head, Cause::Reset(ErrorCode::CANCEL), Exit::Protocol),
             (Phase::Head, Cause::GoAway(ErrorCode::NO_ERROR), Exit::Protocol),
             (Phase::Content, Cause::Closed, Exit::CutOff),
             (Phase::Content, io(), Exit::CutOff),
-            (Phase::Content, Cause::Deadline, Exit::Timeout),
+            (Phase::Content, Cause::Timeout, Exit::Timeout),
         ] {
             let error = Error::new(phase, cause, Retry::Pointless);
             assert_eq!(exit_of(&error), exit, "{error}");
@@ -323,7 +323,7 @@ mod tests {
             (Phase::Proxy, io(), 7),
             (Phase::Proxy, Cause::Socks("a rule"), 97),
             (Phase::Connect, io(), 7),
-            (Phase::Resolve, Cause::Deadline, 28),
+            (Phase::Resolve, Cause::Timeout, 28),
             (Phase::Handshake, io(), 35),
             (Phase::Head, Cause::Reset(ErrorCode::CANCEL), 92),
             (Phase::Head, Cause::GoAway(ErrorCode::NO_ERROR), 16),

@@ -9,27 +9,32 @@ use std::{
     sync::Arc,
 };
 
-use alula::{Fault, Handler, Identity, Ledger, RequestFailure, Server, Stop};
+use alula::{Fault, Identity, Ledger, RequestFailure, Routes, Server, Stop};
 use tokio::signal;
 
 use crate::{
     args::ListenArgs,
     descriptors,
     exit::{Exit, Failure, Outcome},
+    hooks::OpenLog,
 };
 
 /// Threads for work that blocks, such as reading files: more than disks carry out at a time, and few enough that no peer can make
 /// the program hold many stacks. What finds none free waits.
 const BLOCKING_THREADS_MAX: usize = 32;
 
-/// Serves on a runtime of its own until it is told to stop. The handler is made with what counts the server's memory.
-pub(crate) fn run<H: Handler>(args: &ListenArgs, handler: impl FnOnce(Arc<Ledger>) -> H) -> Outcome {
+/// Serves on a runtime of its own until it is told to stop. The routes are made with what counts the server's memory.
+pub(crate) fn run(
+    args: &ListenArgs,
+    log: Option<OpenLog>,
+    routes: impl FnOnce(Arc<Ledger>) -> Result<Routes, Failure>,
+) -> Outcome {
     descriptors::raise_limit();
     let identity = identity(args)?;
     let mut builder = tokio::runtime::Builder::new_multi_thread();
     let runtime = builder.enable_all().max_blocking_threads(BLOCKING_THREADS_MAX).build();
     let runtime = runtime.map_err(|error| Failure::local("the runtime", &error))?;
-    let outcome = runtime.block_on(serve(args, identity, handler));
+    let outcome = runtime.block_on(serve(args, identity, log.as_ref(), routes));
     runtime.shutdown_background();
     outcome
 }
@@ -63,10 +68,11 @@ fn read(path: &Path) -> Result<Vec<u8>, Failure> {
     fs::read(path).map_err(|error| Failure::local(path.display(), &error))
 }
 
-async fn serve<H: Handler>(
+async fn serve(
     args: &ListenArgs,
     identity: Option<Identity>,
-    handler: impl FnOnce(Arc<Ledger>) -> H,
+    log: Option<&OpenLog>,
+    routes: impl FnOnce(Arc<Ledger>) -> Result<Routes, Failure>,
 ) -> Outcome {
     let has_tls = identity.is_some();
     let mut builder = Server::builder().on_error(tell);
@@ -84,11 +90,13 @@ async fn serve<H: Handler>(
     let address = server.address().map_err(failed)?;
     let stop = server.stop_handle();
     // Before anybody knows where to send what: a signal that nobody awaits ends the program at once.
-    let signals = Signals::new().map_err(|error| Failure::local("signals", &error))?;
+    let no_signals = |error| Failure::local("signals", &error);
+    let signals = Signals::new().map_err(no_signals)?;
+    log.map(OpenLog::watch).transpose().map_err(no_signals)?;
     tokio::spawn(stop_when_told(stop, signals));
+    let routes = routes(server.ledger())?;
     announce(address, has_tls).map_err(|error| Failure::local("stdout", &error))?;
-    let handler = handler(server.ledger());
-    let served = server.serve(handler).await;
+    let served = server.serve(routes).await;
     served.map_err(|error| Failure::local("the listener", &error))
 }
 

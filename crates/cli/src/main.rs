@@ -10,6 +10,7 @@ mod descriptors;
 mod echo;
 mod exit;
 mod fetch;
+mod hooks;
 mod hpack;
 mod json;
 mod listening;

@@ -15,7 +15,7 @@ fn several_urls_go_to_their_files_over_one_connection() {
     let (site, folder) = (Folder::new("several-site"), Folder::new("several"));
     site.write("one.txt", "one");
     site.write("two.txt", "two");
-    let server = Echo::serving(&site);
+    let server = Echo::serving(&site, &[]);
     let url = |name| format!("{}/{name}?q", server.http);
     let into = folder.path("new/deep");
     let args =
@@ -34,7 +34,7 @@ fn several_urls_go_to_their_files_over_one_connection() {
 fn the_first_failure_counts_and_stops_nothing() {
     let (site, folder) = (Folder::new("failure-site"), Folder::new("failure"));
     site.write("there", "there");
-    let server = Echo::serving(&site);
+    let server = Echo::serving(&site, &[]);
     let out = folder.path("out");
     let (absent, there) = (format!("{}/absent", server.http), format!("{}/there", server.http));
     let ended = run(&["get", "-f", &absent, "http://127.0.0.1:1/", &there, "-w", "%{http_code} "]).expect(9);
@@ -54,7 +54,7 @@ fn what_is_missing_is_appended_and_nothing_else() {
     let (site, folder) = (Folder::new("resume-site"), Folder::new("resume"));
     let octets = noise(300_000);
     site.write("large", &octets);
-    let server = Echo::serving(&site);
+    let server = Echo::serving(&site, &[]);
     let url = format!("{}/large", server.http);
     let out = folder.write("large", &octets[..100_000]);
     let ended = run(&["get", "-C", "-", "-o", &out, &url, "-w", "%{http_code} %{size_download}"]).expect(0);
@@ -212,7 +212,7 @@ fn the_name_of_a_url_is_decoded_unless_that_hides_something() {
 fn a_part_can_be_asked_for() {
     let site = Folder::new("part");
     site.write("ten", "0123456789");
-    let server = Echo::serving(&site);
+    let server = Echo::serving(&site, &[]);
     let url = format!("{}/ten", server.http);
     assert_eq!(run(&["get", "-r", "2-4", &url]).expect(0).text(), "234");
     assert_eq!(run(&["get", "-r", "-3", &url]).expect(0).text(), "789");

@@ -277,7 +277,7 @@ fn a_file_of_arguments_that_is_missing_is_named() {
 fn content_is_received_no_faster_than_it_may() {
     let (site, folder) = (Folder::new("rate-site"), Folder::new("rate"));
     site.write("file", vec![b'x'; 3000]);
-    let server = Echo::serving(&site);
+    let server = Echo::serving(&site, &[]);
     let url = format!("{}/file", server.http);
     let out = folder.path("out");
     let ended = run(&["get", &url, "--limit-rate", "10k", "-o", &out, "-w", "%{time_total}"]).expect(0);

@@ -18,7 +18,7 @@ fn a_file_that_shrinks_while_it_is_sent_is_told_with_its_name() {
     let folder = Folder::new("shrinks");
     let path = folder.write("large", "");
     File::options().write(true).open(&path).unwrap().set_len(OCTETS).unwrap();
-    let mut server = Echo::serving(&folder);
+    let mut server = Echo::serving(&folder, &[]);
     let mut socket = TcpStream::connect(server.http.trim_start_matches("http://")).unwrap();
     socket.write_all(b"GET /large?token=secret HTTP/1.1\r\nhost: a\r\n\r\n").unwrap();
     socket.read_exact(&mut [0; 1024]).unwrap();

@@ -12,6 +12,7 @@ mod request;
 mod servers;
 mod tools;
 mod values;
+mod watching;
 
 use std::{
     env,
@@ -30,6 +31,7 @@ pub(crate) use request::{AnyArgs, FetchArgs, Options, RequestArgs};
 pub(crate) use servers::{EchoArgs, ListenArgs, ServeArgs};
 pub(crate) use tools::{CompletionsArgs, DemoArgs, HpackCommand, ManArgs};
 pub(crate) use values::{ConnectTo, FieldArg, From, Rate, Resolved};
+pub(crate) use watching::{ANY, Added, LineFormat, WatchArgs, section};
 
 /// An HTTP client, a debugging server and a codec on the command line.
 #[derive(Debug, Parser)]
@@ -102,7 +104,7 @@ const EXAMPLES: &str = "\
 Examples:
   alula demo                          what it costs, live, in twelve seconds
   alula echo --listen :8080           a server that says what it was asked
-  alula serve . --self-signed         the files of this folder, for a browser
+  alula serve --self-signed           the files of this folder, for a browser
   alula get :8080/x q==rust token:a   localhost:8080/x?q=rust, with a field
   alula post :8080 name=Ada n:=1815   JSON: {\"name\":\"Ada\",\"n\":1815}
   alula post -d @a.jpg https://example.com/photos
@@ -111,14 +113,16 @@ Examples:
 
 const ECHO_EXAMPLES: &str = "\
 Examples:
-  alula echo --listen :8080
+  alula echo --log                                what comes, with its fields
   alula echo --listen localhost:0 --self-signed   a free port, clear text and TLS";
 
 const SERVE_EXAMPLES: &str = "\
 Examples:
-  alula serve .                               http://127.0.0.1:8080/
-  alula serve site --self-signed --log        for browsers, with a log on stderr
-  alula serve site --listen 0.0.0.0:443 --cert chain.pem --key key.pem";
+  alula serve                             this folder, http://127.0.0.1:8080/
+  alula serve site -l 3000 --log          on port 3000, with a log on stderr
+  alula serve dist --spa --cors --header 'cache-control: no-cache'
+  alula serve site --listen 0.0.0.0:443 --cert chain.pem --key key.pem \\
+      --access-log=/var/log/site.log --metrics=/-/metrics";
 
 const COMPLETIONS_EXAMPLES: &str = "\
 Examples:

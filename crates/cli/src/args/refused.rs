@@ -40,6 +40,33 @@ const ELSEWHERE: [(&str, &str); 33] = [
     ("--proxytunnel", "https:// goes through proxies in a tunnel, http:// does not"),
 ];
 
+const FOLDER: &str = "the folder is named without a flag: alula serve DIR";
+const ADDRESS: &str = "--listen HOST:PORT does so";
+const TLS: &str = "--self-signed, or --cert PEM and --key PEM, serve TLS as well";
+const CACHING: &str = "--header 'cache-control: max-age=SECONDS' does so";
+
+/// Flags of other servers that are none here, and what does the same.
+const OF_SERVERS: [(&str, &str); 18] = [
+    ("-d", FOLDER),
+    ("--dir", FOLDER),
+    ("--directory", FOLDER),
+    ("--root", FOLDER),
+    ("-a", ADDRESS),
+    ("--address", ADDRESS),
+    ("-b", ADDRESS),
+    ("--bind", ADDRESS),
+    ("--host", ADDRESS),
+    ("-S", TLS),
+    ("--ssl", TLS),
+    ("--ssl-cert", TLS),
+    ("--tls", TLS),
+    ("-c", CACHING),
+    ("--cache", CACHING),
+    ("--browse", "folders are listed unless by --no-listing"),
+    ("-v", "--log shows each request"),
+    ("--verbose", "--log shows each request"),
+];
+
 /// The same complaint, as it is shown.
 pub(super) fn told(error: Error) -> Error {
     match error.kind() {
@@ -48,18 +75,42 @@ pub(super) fn told(error: Error) -> Error {
     }
 }
 
-/// With what does the same as a flag of curl. That a flag could be meant as a value is no help.
+/// With what does the same as a flag of another program. That a flag could be meant as a value is no help.
 fn advised(mut error: Error) -> Error {
     error.remove(ContextKind::Suggested);
     let flag = match error.get(ContextKind::InvalidArg) {
         Some(ContextValue::String(flag)) => flag.split('=').next().unwrap_or_default().to_owned(),
         _ => return error,
     };
-    if let Some((_, advice)) = ELSEWHERE.iter().find(|(known, _)| *known == flag) {
+    let advice = match is_of_server(&error) {
+        true => advice_of_server(&flag),
+        false => find(&ELSEWHERE, &flag).map(str::to_owned),
+    };
+    if let Some(advice) = advice {
         error.remove(ContextKind::SuggestedArg);
-        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![(*advice).into()]));
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![advice.into()]));
     }
     error
+}
+
+fn find(table: &[(&str, &'static str)], flag: &str) -> Option<&'static str> {
+    table.iter().find(|(known, _)| *known == flag).map(|(_, advice)| *advice)
+}
+
+/// Returns true if the command is one that serves.
+fn is_of_server(error: &Error) -> bool {
+    let usage = error.get(ContextKind::Usage).map(ToString::to_string).unwrap_or_default();
+    ["alula serve", "alula echo"].iter().any(|command| usage.contains(command))
+}
+
+fn advice_of_server(flag: &str) -> Option<String> {
+    if flag.parse::<u16>().is_ok() {
+        return Some(format!("--listen {flag} does so, if it is a port"));
+    }
+    match flag.starts_with('-') {
+        true => find(&OF_SERVERS, flag).map(str::to_owned),
+        false => Some("values of --access-log, --metrics, --cors and --health stand behind `=`".to_owned()),
+    }
 }
 
 /// The same complaint. A value that was refused is shown as far as it holds no secret: of a field its name, of a URL what is no
@@ -114,6 +165,16 @@ mod tests {
         for (flag, advice) in ELSEWHERE {
             let text = told(flag);
             assert!(text.contains(advice) && !text.contains("similar"), "{flag}: {text}");
+        }
+        for (flag, advice) in OF_SERVERS {
+            let text =
+                super::told(Args::try_parse_from(["alula", "serve", "a", flag]).unwrap_err()).to_string();
+            assert!(text.contains(advice) && !text.contains("similar"), "{flag}: {text}");
+        }
+        for (word, advice) in [("8080", "--listen 8080"), ("access.log", "stand behind `=`")] {
+            let text =
+                super::told(Args::try_parse_from(["alula", "serve", "a", word]).unwrap_err()).to_string();
+            assert!(text.contains(advice), "{word}: {text}");
         }
         assert!(told("--locatoin").contains("'--location'"), "{}", told("--locatoin"));
         assert!(!told("-Q").contains("as a value"), "{}", told("-Q"));

@@ -4,13 +4,22 @@ use std::path::PathBuf;
 
 use clap::Args as ClapArgs;
 
+use super::watching::WatchArgs;
+
 /// Where a server listens, and who it is.
 #[derive(ClapArgs, Debug)]
 pub(crate) struct ListenArgs {
     /// The address to listen on, HOST:PORT.
     ///
     /// `:8080` or `8080` is 127.0.0.1:8080, and port 0 is a free one. The address is printed.
-    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8080")]
+    #[arg(
+        short,
+        long,
+        value_name = "ADDR",
+        default_value = "127.0.0.1:8080",
+        alias = "port",
+        short_alias = 'p'
+    )]
     pub(crate) listen: String,
 
     /// Serve TLS as well, on the same port, with this certificate chain (PEM).
@@ -43,12 +52,20 @@ pub(crate) struct EchoArgs {
     /// Answer 413 to a request with more content than this many octets: it is held in memory until it is whole.
     #[arg(long, value_name = "OCTETS", default_value_t = 64 * 1024 * 1024)]
     pub(crate) max_body: usize,
+
+    /// Write each request on stderr as it arrives, with all of its fields; credentials are hidden. A line follows when it has
+    /// ended: peer, time, request, status, octets of content, seconds.
+    #[arg(long)]
+    pub(crate) log: bool,
+
+    #[command(flatten)]
+    pub(crate) watch: WatchArgs,
 }
 
 #[derive(ClapArgs, Debug)]
 pub(crate) struct ServeArgs {
     /// The folder to serve. Nothing outside it can be had, whatever links in it say.
-    #[arg(value_name = "DIR")]
+    #[arg(value_name = "DIR", default_value = ".")]
     pub(crate) folder: PathBuf,
 
     #[command(flatten)]
@@ -62,7 +79,17 @@ pub(crate) struct ServeArgs {
     #[arg(long)]
     pub(crate) dot_files: bool,
 
+    /// Answer unknown paths without a dot in their last segment with /index.html and 200, where HTML is accepted.
+    ///
+    /// For programs in one page, which find in their path what to show. What has an extension and is missing stays 404, and so
+    /// does what asks for JSON alone.
+    #[arg(short, long, alias = "single")]
+    pub(crate) spa: bool,
+
     /// Write one line per request on stderr: peer, time, request, status, octets of content, seconds.
     #[arg(long)]
     pub(crate) log: bool,
+
+    #[command(flatten)]
+    pub(crate) watch: WatchArgs,
 }

@@ -96,7 +96,7 @@ impl Load {
         let url = format!("{}://{authority}{}", self.transport.scheme(), exchange::PATH);
         let mut request = client.prepare(Method::Get, &url)?;
         for (name, value) in exchange::REQUEST {
-            request = request.field(name, value.as_bytes())?;
+            request = request.header(name, value.as_bytes());
         }
         Ok(Arc::new(Sender { request: request.build()?, client }))
     }

@@ -94,7 +94,7 @@ fn answer(
 ) -> impl Future<Output = Result<alula::Sent, alula::Error>> + Send + use<> {
     let awaited = exchange::awaited(exchange.request().path()).map(|all| (gate.clone(), all));
     let mut reply = exchange.respond(Status::OK);
-    reply.fields_mut().extend_from(fields);
+    reply.headers_mut().extend_from(fields);
     async move {
         if let Some((gate, all)) = awaited {
             gate.wait_for(all).await;

@@ -18,7 +18,7 @@ pub(super) fn describe(request: &Request, peer: SocketAddr, out: &mut Vec<u8>) {
     push_text(out, ",\"scheme\":", request.scheme());
     push_text(out, ",\"authority\":", request.authority());
     out.extend_from_slice(b",\"fields\":");
-    json::push_pairs(out, request.fields().iter().map(|field| (field.name_bytes(), field.value())));
+    json::push_pairs(out, request.headers().iter().map(|field| (field.name_bytes(), field.value())));
     out.extend_from_slice(b",\"peer\":\"");
     super::write(out, format_args!("{peer}"));
     out.extend_from_slice(b"\"}\n");

@@ -8,7 +8,12 @@ use std::{fmt, io::Write as _, sync::Arc};
 
 use alula::{Error, Exchange, KnownName, Ledger, Method, Sent, Status};
 
-use crate::{args::EchoArgs, exit::Outcome, listening};
+use crate::{
+    args::EchoArgs,
+    exit::Outcome,
+    hooks::{self, Lines, LogHead, LogLine},
+    listening,
+};
 use scratch::{Pool, Scratch};
 
 /// What a target can be asked (RFC 9110 §10.2.1): anything but a tunnel, and TRACE, which would show credentials.
@@ -19,9 +24,15 @@ const RETRY_AFTER: &str = "5";
 
 /// Serves until it is told to stop.
 pub(crate) fn run(args: &EchoArgs) -> Outcome {
-    listening::run(&args.listen, |ledger| {
+    let (mut router, log) = hooks::router(&args.watch)?;
+    // The writer goes last, when every request has been written down.
+    let (lines, _writer) = args.log.then(Lines::to_stderr).unzip();
+    if let Some(lines) = lines {
+        router = router.hook(LogHead(lines.clone())).hook(LogLine(lines));
+    }
+    listening::run(&args.listen, log, |ledger| {
         let echo = Echo { pool: Arc::new(Pool::default()), body_max: args.max_body, ledger };
-        move |exchange| echo.clone().answer(exchange)
+        hooks::handled(router, move |exchange| echo.clone().answer(exchange))
     })
 }
 
@@ -53,7 +64,7 @@ impl Echo {
     async fn answer_with(&self, mut exchange: Exchange, scratch: &mut Scratch) -> Result<Sent, Error> {
         match refusal(&exchange) {
             Some(Status::METHOD_NOT_ALLOWED) => {
-                let reply = exchange.respond(Status::METHOD_NOT_ALLOWED).field(KnownName::ALLOW, ALLOW);
+                let reply = exchange.respond(Status::METHOD_NOT_ALLOWED).header(KnownName::ALLOW, ALLOW);
                 return reply.send(&[]).await;
             }
             Some(status) => return exchange.respond(status).send(&[]).await,
@@ -64,7 +75,7 @@ impl Echo {
             Read::TooMuch => return self.refuse_content(exchange, scratch).await,
             Read::NoRoom => {
                 let reply = exchange.respond(Status::SERVICE_UNAVAILABLE);
-                return reply.field(KnownName::RETRY_AFTER, RETRY_AFTER).send(&[]).await;
+                return reply.header(KnownName::RETRY_AFTER, RETRY_AFTER).send(&[]).await;
             }
         }
         if scratch.content.is_empty() {
@@ -97,7 +108,7 @@ impl Echo {
             &mut scratch.content,
             format_args!("more than {} octets of content; see --max-body\n", self.body_max),
         );
-        let reply = exchange.respond(Status::CONTENT_TOO_LARGE).field(KnownName::CONTENT_TYPE, "text/plain");
+        let reply = exchange.respond(Status::CONTENT_TOO_LARGE).header(KnownName::CONTENT_TYPE, "text/plain");
         reply.send(&scratch.content).await
     }
 }
@@ -114,23 +125,23 @@ fn refusal(exchange: &Exchange) -> Option<Status> {
 }
 
 fn stated_length(exchange: &Exchange) -> Option<u64> {
-    let digits = exchange.request().fields().get(KnownName::CONTENT_LENGTH)?;
+    let digits = exchange.request().headers().get(KnownName::CONTENT_LENGTH)?;
     std::str::from_utf8(digits).ok()?.parse().ok()
 }
 
 async fn send_back(exchange: Exchange, scratch: &mut Scratch) -> Result<Sent, Error> {
-    let content_type = exchange.request().fields().get(KnownName::CONTENT_TYPE);
+    let content_type = exchange.request().headers().get(KnownName::CONTENT_TYPE);
     scratch.content_type.extend_from_slice(content_type.unwrap_or(b"application/octet-stream"));
-    let reply = exchange.respond(Status::OK).field(KnownName::CONTENT_TYPE, &scratch.content_type);
+    let reply = exchange.respond(Status::OK).header(KnownName::CONTENT_TYPE, &scratch.content_type);
     reply.send(&scratch.content).await
 }
 
 async fn describe(exchange: Exchange, scratch: &mut Scratch) -> Result<Sent, Error> {
     describe::describe(exchange.request(), exchange.peer(), &mut scratch.content);
     let is_options = exchange.request().method() == "OPTIONS";
-    let mut reply = exchange.respond(Status::OK).field(KnownName::CONTENT_TYPE, "application/json");
+    let mut reply = exchange.respond(Status::OK).header(KnownName::CONTENT_TYPE, "application/json");
     if is_options {
-        reply = reply.field(KnownName::ALLOW, ALLOW);
+        reply = reply.header(KnownName::ALLOW, ALLOW);
     }
     reply.send(&scratch.content).await
 }

@@ -6,24 +6,31 @@ use alula::{Client, Limits, Server, Stop};
 use alula_tally::Side;
 
 use super::*;
+use crate::args::{Args, Command};
 
 /// Requests of one round; rounds without an allocation that are wanted one after the other, and among how many.
 const ROUND: usize = 200;
 const ROUNDS_QUIET: usize = 4;
 const ROUNDS_MAX: usize = 30;
 
-/// An echo on a thread of its own, labelled as the server's; its address and what stops it.
-fn start(limits: Limits) -> (SocketAddr, Stop) {
+/// An echo under these flags on a thread of its own, labelled as the server's; its address and what stops it.
+fn start(limits: Limits, flags: &[&str]) -> (SocketAddr, Stop) {
+    let Command::Echo(args) = Args::tried(&[&["echo"], flags].concat()).unwrap().command else {
+        panic!("these are flags of echo")
+    };
+    let (router, log) = hooks::router(&args.watch).unwrap();
     let (started, server) = mpsc::channel();
     thread::spawn(move || {
         alula_tally::set_side(Side::SERVER);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
             let server = Server::builder().limits(limits).bind("127.0.0.1:0").await.unwrap();
+            log.as_ref().map(hooks::OpenLog::watch).transpose().unwrap();
             started.send((server.address().unwrap(), server.stop_handle())).unwrap();
             let (pool, ledger) = (Arc::new(Pool::default()), server.ledger());
-            let echo = Echo { pool, body_max: 64 * 1024 * 1024, ledger };
-            server.serve(move |exchange| echo.clone().answer(exchange)).await.unwrap();
+            let echo = Echo { pool, body_max: args.max_body, ledger };
+            let routes = hooks::handled(router, move |exchange| echo.clone().answer(exchange)).unwrap();
+            server.serve(routes).await.unwrap();
         });
     });
     server.recv().unwrap()
@@ -31,8 +38,8 @@ fn start(limits: Limits) -> (SocketAddr, Stop) {
 
 async fn ask(client: &Client, url: &str, content: &[u8]) {
     let mut response = match content {
-        [] => client.get(url).field("x-odd", "a\"b\\c \u{e9}").send().await.unwrap(),
-        _ => client.post(url).field("content-type", "text/x-odd").send_body(content).await.unwrap(),
+        [] => client.get(url).header("x-odd", "a\"b\\c \u{e9}").send().await.unwrap(),
+        _ => client.post(url).header("content-type", "text/x-odd").send_body(content).await.unwrap(),
     };
     assert_eq!(response.status(), Status::OK);
     let mut octets = 0;
@@ -45,12 +52,20 @@ async fn ask(client: &Client, url: &str, content: &[u8]) {
 #[test]
 fn answers_allocate_nothing_once_warm() {
     assert!(alula_tally::is_installed());
-    let (address, stop) = start(Limits::default());
+    let log = std::env::temp_dir().join(format!("alula-echo-{}.log", std::process::id()));
+    let to_log = format!("--access-log={}", log.display());
+    answer_without_allocating(&[], &[0, 1024, 100 * 1024]);
+    answer_without_allocating(&[&to_log, "--metrics", "--request-id", "--header=x-a: b"], &[0, 1024]);
+    std::fs::remove_file(log).unwrap();
+}
+
+fn answer_without_allocating(flags: &[&str], octets: &[usize]) {
+    let (address, stop) = start(Limits::default(), flags);
     let url = format!("http://{address}/some/path");
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
         let client = Client::builder().http2_prior_knowledge(true).trust_anything().build().unwrap();
-        for octets in [0, 1024, 100 * 1024] {
+        for &octets in octets {
             let content = vec![b'x'; octets];
             // Buffers may still meet a new largest load after the first rounds, but soon no more.
             let mut quiet = 0;
@@ -76,7 +91,7 @@ fn answers_allocate_nothing_once_warm() {
 
 #[test]
 fn content_that_there_is_no_memory_for_is_refused() {
-    let (address, stop) = start(Limits { process_memory_bytes: 16 << 20, ..Limits::default() });
+    let (address, stop) = start(Limits { process_memory_bytes: 16 << 20, ..Limits::default() }, &[]);
     let url = format!("http://{address}/");
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
@@ -87,7 +102,7 @@ fn content_that_there_is_no_memory_for_is_refused() {
             {
                 let response = client.post(&url).send_body(&vec![b'x'; octets]).await.unwrap();
                 assert_eq!(response.status(), status, "{octets} octets, HTTP/2: {is_http2}");
-                let is_told = response.fields().contains(KnownName::RETRY_AFTER);
+                let is_told = response.headers().contains(KnownName::RETRY_AFTER);
                 assert_eq!(is_told, status == Status::SERVICE_UNAVAILABLE);
             }
         }

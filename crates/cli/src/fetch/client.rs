@@ -79,7 +79,7 @@ fn retries(args: &ConnectionArgs) -> Retries {
 /// By which way a server is reached.
 fn reaching(mut builder: ClientBuilder, args: &ConnectionArgs) -> ClientBuilder {
     if let Some(after) = args.connect_timeout {
-        builder = builder.connect_deadline(after);
+        builder = builder.connect_timeout(after);
     }
     for Resolved { host, port, addresses } in &args.resolve {
         builder = builder.resolve(host, *port, addresses.iter().copied());

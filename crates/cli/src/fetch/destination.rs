@@ -66,7 +66,7 @@ impl Destination {
         if !args.remote_header_name || !matches!(self, Self::File { named_by: NamedBy::Url, .. }) {
             return self;
         }
-        let disposition = response.fields().get(alula::KnownName::CONTENT_DISPOSITION);
+        let disposition = response.headers().get(alula::KnownName::CONTENT_DISPOSITION);
         let name = disposition.and_then(|value| filename(std::str::from_utf8(value).ok()?));
         match name.filter(|name| file_name::is_harmless(name)) {
             Some(name) => Self::File { path: within(args, Path::new(&name)), named_by: NamedBy::Server },

@@ -148,10 +148,10 @@ impl Exchange<'_> {
         let Session { client, plan, options, .. } = self.session;
         let mut call = client.request(&plan.method, self.target.url.as_str());
         for (name, value) in &self.fields {
-            call = call.field(name.as_str(), value);
+            call = call.header(name.as_str(), value);
         }
         match options.connection.max_time {
-            Some(after) => call.deadline(after),
+            Some(after) => call.timeout(after),
             None => call,
         }
     }
@@ -234,7 +234,7 @@ impl Exchange<'_> {
     /// What becomes of a file that is there, by what the response says; nothing when it is whole already.
     fn what_is_there(&self, response: &Response) -> Result<Option<There>, Failure> {
         let status = response.status();
-        let is_end = self.offset.is_some() && status.code() == 416;
+        let is_end = self.offset.is_some() && status.as_u16() == 416;
         if self.session.options.output.fail && !is_end {
             refused(response)?;
         }
@@ -255,7 +255,7 @@ fn warn_of_outputs(plan: &Plan, args: &OutputArgs) {
 /// Fails when the status says that the request did.
 fn refused(response: &Response) -> Outcome {
     match response.status_error() {
-        Some(error) if response.status().code() >= 400 => Err(Failure::new(Exit::Status, error)),
+        Some(error) if response.status().as_u16() >= 400 => Err(Failure::new(Exit::Status, error)),
         _ => Ok(()),
     }
 }

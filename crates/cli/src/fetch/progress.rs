@@ -29,7 +29,7 @@ impl Progress {
         let content_is_shown = to.path().is_none() && stdout().is_terminal();
         let is_wanted = args.verbose == 0 && !args.silent && !args.no_progress_meter && !args.parallel;
         let is_seen = is_wanted && stderr().is_terminal() && !content_is_shown;
-        let length = response.fields().get(KnownName::CONTENT_LENGTH);
+        let length = response.headers().get(KnownName::CONTENT_LENGTH);
         let length = length.and_then(|digits| std::str::from_utf8(digits).ok()?.parse().ok());
         Self(is_seen.then(|| Bar { bar: bar(length), since: Instant::now(), is_drawn: false }))
     }

@@ -76,10 +76,10 @@ impl Report {
         self.remote = response.remote_address();
         self.timing = response.timing();
         let name = |octets: &[u8]| String::from_utf8_lossy(octets).into_owned();
-        let fields = response.fields().iter();
+        let fields = response.headers().iter();
         let fields = fields.map(|field| (name(field.name_bytes()), field.value().to_vec()));
         self.head = Some(Head {
-            status: response.status().code(),
+            status: response.status().as_u16(),
             version: response.version(),
             fields: fields.collect(),
         });
@@ -122,14 +122,14 @@ impl Report {
     /// The URL that the response leads to, if it does and was not followed.
     pub(super) fn redirect_url(&self) -> String {
         let is_redirect = self.head.as_ref().is_some_and(|head| matches!(head.status, 300..=399));
-        let to = Some(self.field("location")).filter(|to| is_redirect && !to.is_empty());
+        let to = Some(self.header("location")).filter(|to| is_redirect && !to.is_empty());
         let to = to.and_then(|to| std::str::from_utf8(to).ok());
         let url = to.and_then(|to| Url::parse(self.url_effective()).ok()?.join(to).ok());
         url.map(String::from).unwrap_or_default()
     }
 
     /// The value of the first field of this name.
-    pub(super) fn field(&self, name: &str) -> &[u8] {
+    pub(super) fn header(&self, name: &str) -> &[u8] {
         let mut fields = self.head.iter().flat_map(|head| &head.fields);
         fields.find(|(given, _)| given.eq_ignore_ascii_case(name)).map_or(b"", |(_, value)| value)
     }

@@ -38,9 +38,9 @@ pub(super) enum Rest {
 
 /// Whether the response is the rest from here; anything else must not be appended.
 pub(super) fn rest_of(response: &Response, offset: u64) -> Result<Rest, Failure> {
-    let content_range = response.fields().get(KnownName::CONTENT_RANGE);
+    let content_range = response.headers().get(KnownName::CONTENT_RANGE);
     let content_range = content_range.and_then(|value| std::str::from_utf8(value).ok());
-    rest(response.status().code(), content_range, offset)
+    rest(response.status().as_u16(), content_range, offset)
         .map_err(|sentence| Failure::new(Exit::Resume, sentence))
 }
 

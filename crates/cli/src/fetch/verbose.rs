@@ -82,7 +82,7 @@ fn request(head: &SentHead) {
 fn response(version: Version, status: Status, fields: &FieldSection) {
     let reason = status.reason().filter(|_| version == Version::Http1);
     let reason = reason.map(|reason| format!(" {reason}")).unwrap_or_default();
-    tell(b"< ", format!("{version} {}{reason}", status.code()).as_bytes());
+    tell(b"< ", format!("{version} {}{reason}", status.as_u16()).as_bytes());
     for field in fields {
         let name = name_of(&field, version);
         tell(b"< ", &[&name, &b": "[..], &masked(&name, field.value())].concat());

@@ -2,8 +2,9 @@
 //! said about it.
 
 use std::{
+    fs::File,
     io::{self, Read as _},
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering},
@@ -11,15 +12,15 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use alula::{FieldError, FieldSection, KnownName, Ledger, Reservation};
-use cap_std::fs::File;
+use alula::{
+    FieldError, FieldSection, KnownName, Ledger, Reservation,
+    conditional::Validators,
+    files::{EntityTag, Stamp, media_type},
+};
 
 use super::{
-    conditions::Validators,
     folder::Folder,
-    media_type,
     open_files::{OpenFile, OpenFiles},
-    stamp::{Etag, Stamp},
 };
 
 /// Files up to this many octets are held in memory.
@@ -48,7 +49,7 @@ pub(super) struct Entry {
     pub(super) media_type: String,
     /// The fields of an answer of 200.
     pub(super) fields: FieldSection,
-    etag: Etag,
+    etag: EntityTag,
     modified: Option<SystemTime>,
     is_settled: bool,
     /// It was made of what a folder holds, and is no file.
@@ -84,15 +85,15 @@ impl Entry {
         let file = folder.open_file(&path)?;
         let now = SystemTime::now();
         let stamp = Stamp::of(&file)?;
-        let (content, stamp) = read(file, stamp, open_files)?;
+        let (content, stamp) = read(file, &path, stamp, open_files)?;
         give_back_rest(&mut held, &content);
         let is_settled = stamp.is_settled(now);
         let etag = match &content {
-            Content::Held(octets) => Etag::of_content(octets),
-            Content::Open(_) => Etag::of_stamp(&stamp, is_settled),
+            Content::Held(octets) => EntityTag::of_content(octets),
+            Content::Open(_) => EntityTag::of_stamp(&stamp, is_settled),
         };
         let mut entry = Self {
-            media_type: media_type::of(&path),
+            media_type: media_type(&path),
             path,
             content,
             fields: FieldSection::new(),
@@ -115,7 +116,7 @@ impl Entry {
     /// # Errors
     /// None that is known: its fields are valid.
     pub(super) fn of_page(path: PathBuf, page: Vec<u8>, mut held: Reservation) -> io::Result<Self> {
-        let etag = Etag::of_content(&page);
+        let etag = EntityTag::of_content(&page);
         let content = Content::Held(page.into());
         give_back_rest(&mut held, &content);
         let mut entry = Self {
@@ -154,21 +155,23 @@ impl Entry {
         Ok(fields)
     }
 
+    /// Its entity-tag as it is sent.
+    pub(super) fn etag(&self) -> &str {
+        self.etag.as_str()
+    }
+
     /// Octets of content.
     pub(super) fn length(&self) -> u64 {
         match &self.content {
             Content::Held(octets) => octets.len() as u64,
-            Content::Open(_) => self.stamp.length,
+            Content::Open(_) => self.stamp.length(),
         }
     }
 
     /// What conditions are held against.
     pub(super) fn validators(&self) -> Validators<'_> {
-        Validators {
-            etag: Some(self.etag.as_str()),
-            modified: self.modified,
-            is_date_strong: self.is_settled,
-        }
+        let validators = Validators::present().etag(self.etag.as_str()).strong_date(self.is_settled);
+        self.modified.map_or(validators, |modified| validators.modified(modified))
     }
 
     /// Whether it is still good when the file is in this state: the same, and nothing could have changed unnoticed.
@@ -213,16 +216,16 @@ fn give_back_rest(held: &mut Reservation, content: &Content) {
 
 /// Reads a file if it is small. One that changes meanwhile is read again, and in the end taken as it was read: nothing
 /// is made of its stamp then, since it is not settled.
-fn read(file: File, mut stamp: Stamp, open_files: &OpenFiles) -> io::Result<(Content, Stamp)> {
-    if stamp.length > HELD_OCTETS_MAX {
-        return Ok((Content::Open(open_files.hold(file)?), stamp));
+fn read(file: File, path: &Path, mut stamp: Stamp, open_files: &OpenFiles) -> io::Result<(Content, Stamp)> {
+    if stamp.length() > HELD_OCTETS_MAX {
+        return open(file, path, open_files);
     }
     let mut octets = Vec::new();
     for _ in 0..READS_MAX {
         octets = read_at_most(&file, HELD_OCTETS_MAX + 1)?;
         let after = Stamp::of(&file)?;
         if octets.len() as u64 > HELD_OCTETS_MAX {
-            return Ok((Content::Open(open_files.hold(file)?), after));
+            return open(file, path, open_files);
         }
         if after == stamp {
             break;
@@ -230,6 +233,13 @@ fn read(file: File, mut stamp: Stamp, open_files: &OpenFiles) -> io::Result<(Con
         stamp = after;
     }
     Ok((Content::Held(octets.into()), stamp))
+}
+
+/// Takes a file as it is, with the stamp of now.
+fn open(file: File, path: &Path, open_files: &OpenFiles) -> io::Result<(Content, Stamp)> {
+    let file = open_files.hold(file, path)?;
+    let stamp = *file.stamp();
+    Ok((Content::Open(file), stamp))
 }
 
 /// The first octets of a file.

@@ -3,14 +3,15 @@
 //! Rule: every path goes through [`Dir`], which resolves each link within the folder and refuses what leads out of it or
 //! is absolute, whoever moves things about meanwhile.
 
-use std::{ffi::OsString, io, path::Path};
+use std::{ffi::OsString, fs::File, io, path::Path, time::SystemTime};
 
+use alula::files::Stamp;
 use cap_std::{
     ambient_authority,
-    fs::{Dir, File, Metadata, OpenOptions},
+    fs::{Dir, Metadata, OpenOptions},
 };
 
-use super::{stamp::Stamp, target};
+use super::target;
 
 /// Entries of a folder that are shown: more make a page that nobody reads.
 pub(super) const ENTRIES_MAX: usize = 10_000;
@@ -67,7 +68,7 @@ impl Folder {
     pub(super) fn stamp(&self, path: &Path) -> io::Result<Stamp> {
         let metadata = self.root.metadata(path)?;
         match kind_of(&metadata)? {
-            Kind::File => Ok(Stamp::from(&metadata)),
+            Kind::File => Ok(stamp_of(&metadata)),
             Kind::Folder => Err(io::ErrorKind::IsADirectory.into()),
         }
     }
@@ -81,7 +82,7 @@ impl Folder {
         self.stamp(path)?;
         let file = self.root.open_with(path, &options())?;
         match kind_of(&file.metadata()?)? {
-            Kind::File => Ok(file),
+            Kind::File => Ok(file.into_std()),
             Kind::Folder => Err(io::ErrorKind::IsADirectory.into()),
         }
     }
@@ -127,6 +128,22 @@ fn kind_of(metadata: &Metadata) -> io::Result<Kind> {
         metadata if metadata.is_dir() => Ok(Kind::Folder),
         _ => Err(io::ErrorKind::NotFound.into()),
     }
+}
+
+#[cfg(unix)]
+fn stamp_of(metadata: &Metadata) -> Stamp {
+    use cap_std::fs::MetadataExt as _;
+    let changed = Some((metadata.ctime(), metadata.ctime_nsec()));
+    Stamp::new(metadata.len(), modified(metadata), changed, (metadata.dev(), metadata.ino()))
+}
+
+#[cfg(not(unix))]
+fn stamp_of(metadata: &Metadata) -> Stamp {
+    Stamp::new(metadata.len(), modified(metadata), None, (0, 0))
+}
+
+fn modified(metadata: &Metadata) -> Option<SystemTime> {
+    metadata.modified().ok().map(|time| time.into_std())
 }
 
 /// Opening never waits, should a fifo take the place of the file that was just looked at.

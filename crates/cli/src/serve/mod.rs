@@ -10,38 +10,38 @@
 //!
 //! All that is held is charged to the memory of all connections (`Ledger::reserve`), and answered 503 when there is no room.
 
-mod buffers;
+mod advice;
 mod cache;
-mod conditions;
 mod entry;
 mod flights;
 mod folder;
-mod log;
-mod media_type;
 mod open_files;
 mod page;
-mod range;
-mod reader;
 mod send;
-mod stamp;
+mod spa;
 mod target;
 
-use std::{borrow::Cow, io, path::PathBuf, sync::Arc, time::Duration};
+use std::{
+    borrow::Cow,
+    io,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
 
-use alula::{Error, Exchange, Ledger, Request, Sent, Status};
+use alula::{Error, Exchange, KnownName, Ledger, Request, Sent, Status, files::FileBuffers};
 use tokio::sync::Semaphore;
 
 use crate::{
     args::ServeArgs,
-    exit::{Failure, Outcome},
+    exit::Outcome,
+    hooks::{self, Lines, LogLine},
     listening,
 };
-use buffers::Buffers;
 use cache::Cache;
 use entry::Entry;
 use flights::Flights;
 use folder::{Folder, Kind};
-use log::{Log, Record};
 use open_files::OpenFiles;
 use page::PAGE_OCTETS_MAX;
 use target::Target;
@@ -50,33 +50,49 @@ use target::Target;
 const ALLOW: &str = "GET, HEAD, OPTIONS";
 /// What stands for a folder.
 const INDEX: &str = "index.html";
-/// How long what is held is believed without looking.
+/// The time for which what is held is believed without looking.
 const FRESH_FOR: Duration = Duration::from_secs(1);
 /// Pages that are made at once: each takes some times its size meanwhile, and a thread for as long as the folder is large.
 const PAGES_AT_ONCE: usize = 2;
 
 /// Serves until it is told to stop.
 pub(crate) fn run(args: &ServeArgs) -> Outcome {
-    let folder = Folder::open(&args.folder, args.dot_files);
-    let folder = folder.map_err(|error| Failure::local(args.folder.display(), &error))?;
+    let folder =
+        Folder::open(&args.folder, args.dot_files).map_err(|error| advice::no_folder(args, &error))?;
+    let (mut router, log) = hooks::router(&args.watch)?;
+    advice::tell(args);
     // The writer goes last, when every request has been written down.
-    let (log, _writer) = args.log.then(Log::to_stderr).unzip();
-    listening::run(&args.listen, |ledger| {
-        let site = Arc::new(Site::new(folder, !args.no_listing, FRESH_FOR, log, ledger));
-        move |exchange| answer(Arc::clone(&site), exchange)
+    let (lines, _writer) = args.log.then(Lines::to_stderr).unzip();
+    if let Some(lines) = lines {
+        router = router.hook(LogLine(lines));
+    }
+    let choices = Choices { has_listing: !args.no_listing, is_spa: args.spa, fresh_for: FRESH_FOR };
+    listening::run(&args.listen, log, |ledger| {
+        let site = Arc::new(Site::new(folder, choices, ledger));
+        hooks::handled(router, move |exchange| answer(Arc::clone(&site), exchange))
     })
+}
+
+/// The choices about what of a folder is served, and in which way.
+#[derive(Clone, Copy)]
+struct Choices {
+    /// A folder without an index is answered with a list.
+    has_listing: bool,
+    /// The index stands for pages that are not there.
+    is_spa: bool,
+    /// The time for which what is held is believed without looking.
+    fresh_for: Duration,
 }
 
 /// What is served, and what is held of it.
 struct Site {
     folder: Folder,
-    has_listing: bool,
+    choices: Choices,
     cache: Cache,
     flights: Flights<Found>,
     open_files: OpenFiles,
-    buffers: Buffers,
+    buffers: FileBuffers,
     pages_at_once: Semaphore,
-    log: Option<Arc<Log>>,
     ledger: Arc<Ledger>,
 }
 
@@ -93,40 +109,30 @@ enum Found {
     Nothing(Status),
 }
 
-/// Answers one request, and has it written down.
+/// Answers one request.
 ///
 /// What is held and fresh is sent from here. All else has a box of its own, so that no other request carries the room for
 /// it about.
 async fn answer(site: Arc<Site>, exchange: Exchange) -> Result<Sent, Error> {
-    let mut record = site.log.as_ref().map_or_else(Record::none, |log| log.begin(&exchange));
-    let sent = match site.fresh(exchange.request()) {
-        Some(entry) => match send::at_once(exchange, &entry, &mut record) {
+    match site.fresh(exchange.request()) {
+        Some(entry) => match send::at_once(exchange, &entry) {
             Ok((reply, content)) => reply.send(content).await,
-            Err(exchange) => Box::pin(send::by_parts(&site, exchange, &entry, &mut record)).await,
+            Err(exchange) => Box::pin(send::by_parts(&site, exchange, &entry)).await,
         },
-        None => Box::pin(site.respond(exchange, &mut record)).await,
-    };
-    record.end(sent.is_ok());
-    sent
+        None => Box::pin(site.respond(exchange)).await,
+    }
 }
 
 impl Site {
-    fn new(
-        folder: Folder,
-        has_listing: bool,
-        fresh_for: Duration,
-        log: Option<Arc<Log>>,
-        ledger: Arc<Ledger>,
-    ) -> Self {
+    fn new(folder: Folder, choices: Choices, ledger: Arc<Ledger>) -> Self {
         Self {
             folder,
-            has_listing,
-            cache: Cache::new(fresh_for),
+            choices,
+            cache: Cache::new(choices.fresh_for),
             flights: Flights::default(),
             open_files: OpenFiles::default(),
-            buffers: Buffers::new(&ledger),
+            buffers: FileBuffers::new(&ledger),
             pages_at_once: Semaphore::new(PAGES_AT_ONCE),
-            log,
             ledger,
         }
     }
@@ -139,18 +145,32 @@ impl Site {
         self.cache.find(target::without_query(request.path())).filter(|entry| self.cache.is_fresh(entry))
     }
 
-    async fn respond(self: &Arc<Self>, exchange: Exchange, record: &mut Record) -> Result<Sent, Error> {
+    async fn respond(self: &Arc<Self>, exchange: Exchange) -> Result<Sent, Error> {
         match exchange.request().method() {
             "GET" | "HEAD" => {}
-            "OPTIONS" => return send::options(exchange, record).await,
-            _ => return send::not_allowed(exchange, record).await,
+            "OPTIONS" => return send::options(exchange).await,
+            _ => return send::not_allowed(exchange).await,
         }
         let path = target::without_query(exchange.request().path());
         match self.find(path).await {
-            Found::File(entry) => send::file(self, exchange, &entry, record).await,
-            Found::Elsewhere => send::redirect(exchange, record).await,
-            Found::Nothing(status) => send::nothing(exchange, status, record).await,
-            Found::Folder => send::nothing(exchange, Status::NOT_FOUND, record).await,
+            Found::File(entry) => send::file(self, exchange, &entry).await,
+            Found::Elsewhere => send::redirect(exchange).await,
+            Found::Nothing(Status::NOT_FOUND) | Found::Folder => self.respond_without(exchange).await,
+            Found::Nothing(status) => send::nothing(exchange, status).await,
+        }
+    }
+
+    /// Answers a request for what is not there.
+    async fn respond_without(self: &Arc<Self>, exchange: Exchange) -> Result<Sent, Error> {
+        let request = exchange.request();
+        if !self.choices.is_spa || !spa::is_of_page(request, self.folder.shows_dot_files()) {
+            return send::nothing(exchange, Status::NOT_FOUND).await;
+        }
+        match self.find(spa::PAGE).await {
+            Found::File(page) if spa::takes_html(request.headers()) => {
+                send::file(self, exchange, &page).await
+            }
+            _ => send::nothing_of_page(exchange).await,
         }
     }
 
@@ -236,7 +256,7 @@ impl Site {
             (Kind::File, false) => self.load(key, target.path.clone()),
             (Kind::Folder, false) => Ok(Found::Elsewhere),
             (Kind::Folder, true) => match self.load(key, target.path.join(INDEX)) {
-                Err(error) if error.kind() == io::ErrorKind::NotFound && self.has_listing => {
+                Err(error) if error.kind() == io::ErrorKind::NotFound && self.choices.has_listing => {
                     Ok(Found::Folder)
                 }
                 found => found,
@@ -248,7 +268,11 @@ impl Site {
     /// The file, held from now on.
     fn load(&self, key: &str, path: PathBuf) -> io::Result<Found> {
         let clock = self.cache.clock();
-        let entry = Entry::load(&self.folder, &self.open_files, path, &self.ledger)?;
+        let mut entry = Entry::load(&self.folder, &self.open_files, path, &self.ledger)?;
+        if self.choices.is_spa && entry.path == Path::new(INDEX) {
+            // It stands for paths that are nothing to those who take no HTML.
+            entry.fields.append(KnownName::VARY, send::VARY).map_err(io::Error::other)?;
+        }
         Ok(self.hold(key, entry, clock))
     }
 

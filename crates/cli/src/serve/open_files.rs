@@ -3,9 +3,9 @@
 //! A peer can ask for many files and read none of them. What it can make us open is bounded, so that connections and small
 //! files still find descriptors.
 
-use std::{io, ops::Deref, sync::Arc};
+use std::{fs::File, io, ops::Deref, path::Path, sync::Arc};
 
-use cap_std::fs::File;
+use alula::files;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// Half of what a process may have where nobody said otherwise.
@@ -18,7 +18,7 @@ pub(super) struct OpenFiles {
 
 /// An open file that is counted.
 pub(super) struct OpenFile {
-    file: File,
+    file: files::OpenFile,
     _place: OwnedSemaphorePermit,
 }
 
@@ -32,18 +32,19 @@ impl OpenFiles {
     /// Counts a file as long as it is held.
     ///
     /// # Errors
-    /// [`OPEN_MAX`] are open already.
-    pub(super) fn hold(&self, file: File) -> io::Result<Arc<OpenFile>> {
+    /// [`OPEN_MAX`] are open already, or the system says nothing of the file.
+    pub(super) fn hold(&self, file: File, path: &Path) -> io::Result<Arc<OpenFile>> {
         let place = Arc::clone(&self.places).try_acquire_owned();
         let place = place.map_err(|_| io::ErrorKind::QuotaExceeded)?;
+        let file = files::OpenFile::from_std(file, path)?;
         Ok(Arc::new(OpenFile { file, _place: place }))
     }
 }
 
 impl Deref for OpenFile {
-    type Target = File;
+    type Target = files::OpenFile;
 
-    fn deref(&self) -> &File {
+    fn deref(&self) -> &files::OpenFile {
         &self.file
     }
 }

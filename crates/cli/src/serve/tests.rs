@@ -13,6 +13,7 @@ use alula::{Client, Limits, Server, Stop};
 use alula_tally::Side;
 
 use super::*;
+use crate::args::{Args, Command};
 
 /// Requests of one round; rounds without an allocation that are wanted one after the other, and among how many.
 const ROUND: usize = 200;
@@ -39,21 +40,34 @@ impl Drop for Files {
     }
 }
 
-fn site(files: &Files, fresh_for: Duration, log: Option<Arc<Log>>) -> Arc<Site> {
+fn site(files: &Files, fresh_for: Duration) -> Arc<Site> {
     let ledger = Arc::new(Ledger::new(&Limits::default()));
-    Arc::new(Site::new(Folder::open(&files.0, false).unwrap(), true, fresh_for, log, ledger))
+    let choices = Choices { has_listing: true, is_spa: false, fresh_for };
+    Arc::new(Site::new(Folder::open(&files.0, false).unwrap(), choices, ledger))
 }
 
-/// Serves the site on a thread of its own, labelled as the server's; its address and what stops it.
-fn start(site: Arc<Site>) -> (SocketAddr, Stop) {
+/// Serves the site under these flags on a thread of its own, labelled as the server's; its address and what stops it.
+fn start(site: Arc<Site>, flags: &[&str]) -> (SocketAddr, Stop) {
+    let Command::Serve(args) = Args::tried(&[&["serve"], flags].concat()).unwrap().command else {
+        panic!("these are flags of serve")
+    };
+    let (mut router, log) = hooks::router(&args.watch).unwrap();
+    if args.log {
+        // The writer is never told to end.
+        let (lines, writer) = Lines::to(std::io::sink());
+        std::mem::forget(writer);
+        router = router.hook(LogLine(lines));
+    }
+    let routes = hooks::handled(router, move |exchange| answer(Arc::clone(&site), exchange)).unwrap();
     let (started, server) = mpsc::channel();
     thread::spawn(move || {
         alula_tally::set_side(Side::SERVER);
         let mut runtime = tokio::runtime::Builder::new_current_thread();
         runtime.enable_all().build().unwrap().block_on(async {
             let server = Server::bind("127.0.0.1:0").await.unwrap();
+            log.as_ref().map(hooks::OpenLog::watch).transpose().unwrap();
             started.send((server.address().unwrap(), server.stop_handle())).unwrap();
-            server.serve(move |exchange| answer(Arc::clone(&site), exchange)).await.unwrap();
+            server.serve(routes).await.unwrap();
         });
     });
     server.recv().unwrap()
@@ -66,7 +80,8 @@ async fn ask(client: &Client, url: &str, length: usize) {
         ("HEAD", "\"other\"", Status::OK, 0),
         ("GET", "*", Status::NOT_MODIFIED, 0),
     ] {
-        let call = client.request(method, url).field("accept", "*/*").field("if-none-match", condition);
+        let call = client.request(method, url).header("accept", "*/*").header("if-none-match", condition);
+        let call = call.header("origin", "https://a.example").header("user-agent", "u/1");
         let mut response = call.send().await.unwrap();
         assert_eq!(response.status(), status);
         let mut octets = 0;
@@ -100,10 +115,15 @@ fn held_files_are_sent_without_allocating() {
     assert!(alula_tally::is_installed());
     let lengths = [0, 26, 1024, HELD_OCTETS];
     let files = Files::new("held", &lengths);
-    let (log, _writer) = Log::to(std::io::sink());
-    for log in [None, Some(log)] {
+    let log = format!("--access-log={}", files.0.join("log").display());
+    for flags in [
+        &[][..],
+        &["--log"],
+        &[&*log],
+        &[&*log, "--access-log-format=json", "--metrics", "--cors=https://a.example", "--header", "x-a: b"],
+    ] {
         // Nothing has to be looked at again during the test.
-        let (address, stop) = start(site(&files, Duration::from_secs(3600), log));
+        let (address, stop) = start(site(&files, Duration::from_secs(3600)), flags);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
             let client = Client::builder().http2_prior_knowledge(true).trust_anything().build().unwrap();
@@ -120,7 +140,7 @@ const HELD_OCTETS: usize = entry::HELD_OCTETS_MAX as usize;
 #[test]
 fn a_file_that_changed_is_not_believed_and_one_that_did_not_is() {
     let files = Files::new("changed", &[1024, 100_000]);
-    let site = site(&files, Duration::ZERO, None);
+    let site = site(&files, Duration::ZERO);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
         for name in ["1024", "100000"] {
@@ -140,7 +160,7 @@ fn a_file_that_changed_is_not_believed_and_one_that_did_not_is() {
 #[test]
 fn what_is_held_is_bounded_in_number_and_octets() {
     let files = Files::new("bounds", &[1, HELD_OCTETS, HELD_OCTETS + 1]);
-    let site = site(&files, Duration::from_secs(3600), None);
+    let site = site(&files, Duration::from_secs(3600));
     let load = |length: usize| {
         Arc::new(
             Entry::load(&site.folder, &site.open_files, length.to_string().into(), &site.ledger).unwrap(),
@@ -161,7 +181,7 @@ fn what_is_held_is_bounded_in_number_and_octets() {
 #[test]
 fn open_files_are_bounded_whoever_holds_them() {
     let files = Files::new("open", &[1024, HELD_OCTETS + 1]);
-    let site = site(&files, Duration::from_secs(3600), None);
+    let site = site(&files, Duration::from_secs(3600));
     let load =
         |length: usize| Entry::load(&site.folder, &site.open_files, length.to_string().into(), &site.ledger);
     // As answers would that nobody reads.
@@ -193,7 +213,7 @@ async fn entry(site: &Arc<Site>, path: &str) -> Arc<Entry> {
 fn a_page_is_shared_until_it_would_be_another() {
     let files = Files::new("pages", &[1, 2]);
     // Each request has the folder listed.
-    let site = site(&files, Duration::ZERO, None);
+    let site = site(&files, Duration::ZERO);
     in_runtime(async {
         let first = entry(&site, "/").await;
         let (one, other) = tokio::join!(entry(&site, "/"), entry(&site, "/"));
@@ -212,12 +232,12 @@ fn a_page_is_shared_until_it_would_be_another() {
 }
 
 /// What the buffers are charged with.
-const BUFFERS: u64 = (buffers::BUFFERS_MAX * buffers::BUFFER_OCTETS) as u64;
+const BUFFERS: u64 = FileBuffers::OCTETS_MAX as u64;
 
 #[test]
 fn what_was_let_go_and_is_still_sent_is_not_made_twice() {
     let files = Files::new("lent", &[1024]);
-    let site = site(&files, Duration::from_secs(3600), None);
+    let site = site(&files, Duration::from_secs(3600));
     in_runtime(async {
         for path in ["/", "/1024"] {
             let sending = entry(&site, path).await;
@@ -233,7 +253,7 @@ fn a_name_is_held_once_however_it_is_spelled() {
     let files = Files::new("spelled", &[1024]);
     fs::write(files.0.join("a b"), b"a b").unwrap();
     fs::write(files.0.join("a%20b"), b"a%20b").unwrap();
-    let site = site(&files, Duration::from_secs(3600), None);
+    let site = site(&files, Duration::from_secs(3600));
     in_runtime(async {
         let entries =
             [entry(&site, "/1024").await, entry(&site, "/%31024").await, entry(&site, "/1%302%34").await];
@@ -249,7 +269,7 @@ fn a_name_is_held_once_however_it_is_spelled() {
 #[test]
 fn what_there_is_no_memory_for_is_refused_and_comes_back() {
     let files = Files::new("memory", &[1024]);
-    let site = site(&files, Duration::from_secs(3600), None);
+    let site = site(&files, Duration::from_secs(3600));
     let limits = Limits::default();
     let others = site.ledger.reserve(limits.process_memory_soft_bytes() - site.ledger.memory_held()).unwrap();
     in_runtime(async {

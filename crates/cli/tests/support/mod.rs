@@ -4,9 +4,9 @@
 use std::{
     fs,
     io::{BufRead as _, BufReader, Read as _, Write as _},
-    net::TcpListener,
+    net::{TcpListener, TcpStream},
     path::PathBuf,
-    process::{Child, Command, Output, Stdio},
+    process::{Child, ChildStdout, Command, Output, Stdio},
     sync::mpsc,
     thread,
     time::Duration,
@@ -92,27 +92,56 @@ pub(crate) struct Echo {
     pub(crate) http: String,
     /// `https://127.0.0.1:PORT`, when there is TLS.
     pub(crate) https: Option<String>,
+    /// Its stdout behind the lines of its addresses.
+    rest: mpsc::Receiver<BufReader<ChildStdout>>,
 }
 
 impl Echo {
     pub(crate) fn start(args: &[&str]) -> Self {
-        Self::start_as(&["echo"], args)
+        Self::start_as(alula(&["echo"]), args)
     }
 
-    /// `alula serve` for this folder.
-    pub(crate) fn serving(folder: &Folder) -> Self {
-        Self::start_as(&["serve", &folder.path("")], &[])
+    /// `alula serve` for this folder, with these flags.
+    pub(crate) fn serving(folder: &Folder, flags: &[&str]) -> Self {
+        Self::start_as(alula(&["serve", &folder.path("")]), flags)
     }
 
-    fn start_as(command: &[&str], args: &[&str]) -> Self {
-        let mut listening = alula(command);
+    /// `alula serve` with these flags, begun in this folder.
+    pub(crate) fn serving_here(folder: &Folder, flags: &[&str]) -> Self {
+        let mut serve = alula(&["serve"]);
+        serve.current_dir(folder.path(""));
+        Self::start_as(serve, flags)
+    }
+
+    /// Ends it as a user does, and gives what it has written on stderr, and on stdout after the lines of its addresses.
+    #[cfg(unix)]
+    pub(crate) fn stop(mut self) -> (String, String) {
+        self.signal("TERM");
+        let (mut out, mut err) = (String::new(), String::new());
+        let _ = self.child.stderr.take().map(|mut stderr| stderr.read_to_string(&mut err));
+        let code = self.child.wait().expect("it can be waited for").code();
+        assert_eq!(code, Some(0), "{err}");
+        let _ = self.rest.recv_timeout(PATIENCE).map(|mut rest| rest.read_to_string(&mut out));
+        (err, out)
+    }
+
+    /// Sends it a signal.
+    #[cfg(unix)]
+    pub(crate) fn signal(&self, name: &str) {
+        let sent = Command::new("kill").args([&*format!("-{name}"), &self.child.id().to_string()]).status();
+        assert!(sent.expect("`kill` is there").success());
+    }
+
+    fn start_as(mut listening: Command, args: &[&str]) -> Self {
         listening.args(["--listen", "127.0.0.1:0"]).args(args);
         let mut child = listening.spawn().expect("the program starts");
         let has_tls = args.iter().any(|arg| ["--self-signed", "--cert"].contains(arg));
-        let mut lines = BufReader::new(child.stdout.take().expect("stdout is piped")).lines();
+        let mut stdout = BufReader::new(child.stdout.take().expect("stdout is piped"));
         let (send, receive) = mpsc::channel();
+        let (give_rest, rest) = mpsc::channel();
         thread::spawn(move || {
-            lines.by_ref().take(1 + usize::from(has_tls)).for_each(|line| drop(send.send(line)))
+            stdout.by_ref().lines().take(1 + usize::from(has_tls)).for_each(|line| drop(send.send(line)));
+            drop(give_rest.send(stdout));
         });
         let origin = || -> String {
             let line = receive.recv_timeout(PATIENCE).expect("a line in time").expect("a line");
@@ -120,7 +149,38 @@ impl Echo {
         };
         let http = origin();
         assert!(http.starts_with("http://127.0.0.1:"), "{http}");
-        Self { http, https: has_tls.then(origin), child }
+        Self { http, https: has_tls.then(origin), child, rest }
+    }
+
+    /// Sends a request over HTTP/1.1, the target as it is, and reads the answer: its head in lower case, and its content.
+    #[track_caller]
+    pub(crate) fn ask_raw(&self, method: &str, target: &str, fields: &[&str]) -> (String, String) {
+        let mut socket = TcpStream::connect(self.http.trim_start_matches("http://")).expect("it accepts");
+        socket.set_read_timeout(Some(PATIENCE)).expect("a socket takes the option");
+        let fields: String = fields.iter().map(|field| format!("{field}\r\n")).collect();
+        let head =
+            format!("{method} {target} HTTP/1.1\r\nhost: a.example\r\nconnection: close\r\n{fields}\r\n");
+        socket.write_all(head.as_bytes()).expect("it reads");
+        let mut answer = Vec::new();
+        socket.read_to_end(&mut answer).expect("it answers and closes");
+        let answer = String::from_utf8_lossy(&answer).into_owned();
+        let (head, content) =
+            answer.split_once("\r\n\r\n").unwrap_or_else(|| panic!("{method} {target}: {answer}"));
+        (format!("{}\r\n", head.to_ascii_lowercase()), content.to_owned())
+    }
+
+    /// The same, for which this status is expected.
+    #[track_caller]
+    pub(crate) fn expect(
+        &self,
+        method: &str,
+        target: &str,
+        fields: &[&str],
+        status: u16,
+    ) -> (String, String) {
+        let (head, content) = self.ask_raw(method, target, fields);
+        assert!(head.starts_with(&format!("http/1.1 {status} ")), "{method} {target} {fields:?}: {head}");
+        (head, content)
     }
 
     /// Asks it in clear text.

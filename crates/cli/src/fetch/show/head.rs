@@ -19,7 +19,7 @@ pub(in crate::fetch) struct Head {
 
 /// The status line and the fields in the order of arrival, then an empty line.
 pub(in crate::fetch) fn response_head(response: &Response, head: &mut Painted) {
-    paint_head(response.version(), response.status(), response.fields(), head);
+    paint_head(response.version(), response.status(), response.headers(), head);
 }
 
 impl Head {
@@ -41,13 +41,13 @@ pub(in crate::fetch) fn name_of(field: &Field<'_>, version: Version) -> Vec<u8> 
 
 fn paint_head(version: Version, status: Status, fields: &FieldSection, head: &mut Painted) {
     head.paint(FIRST, version.to_string().as_bytes());
-    let mut line = status.code().to_string();
+    let mut line = status.as_u16().to_string();
     if let Some(reason) = status.reason() {
         line.push(' ');
         line.push_str(reason);
     }
     head.own(" ");
-    head.paint(of_status(status.code()), line.as_bytes());
+    head.paint(of_status(status.as_u16()), line.as_bytes());
     head.own("\n");
     for field in fields {
         paint_field(head, &name_of(&field, version), field.value());

@@ -62,7 +62,7 @@ impl WriteOut {
             match piece {
                 Piece::Text(text) => printer.own(text),
                 Piece::Variable(name) => printer.text(&name.text(report)),
-                Piece::Field(name) => printer.text(report.field(name)),
+                Piece::Field(name) => printer.text(report.header(name)),
                 Piece::Fields => printer.text(fields(report).as_bytes()),
                 Piece::All => printer.text(variables::json(report).as_bytes()),
                 Piece::To(place) => printer.turn_to(place)?,
@@ -166,7 +166,7 @@ mod tests {
             match piece {
                 Piece::Text(text) => printer.own(&text),
                 Piece::Variable(name) => printer.text(&name.text(report)),
-                Piece::Field(name) => printer.text(report.field(&name)),
+                Piece::Field(name) => printer.text(report.header(&name)),
                 Piece::Fields => printer.text(fields(report).as_bytes()),
                 _ => {}
             }

@@ -25,7 +25,7 @@ pub(super) type Variable = fn(&Report) -> Known;
 /// Every name, in order.
 const VARIABLES: [(&str, Variable); 41] = [
     ("certs", |report| text(certificates(report))),
-    ("content_type", |report| octets(report.field("content-type"))),
+    ("content_type", |report| octets(report.header("content-type"))),
     ("errormsg", |report| some(&report.error)),
     ("exitcode", |report| Known::Number(report.exit.into())),
     ("filename_effective", |report| Known::Text(report.file.clone().map(String::into_bytes))),

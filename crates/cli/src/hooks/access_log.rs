@@ -1,0 +1,154 @@
+//! `--access-log`: where it goes, and that it is opened again when a signal asks for it.
+
+use std::{
+    io,
+    path::Path,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use alula::AccessLog;
+use anstyle::Style;
+use tokio::time::MissedTickBehavior;
+
+use crate::{args::LineFormat, exit::Failure, terminal};
+
+/// The least time between two words about lost lines.
+const LOST_LINES_EVERY: Duration = Duration::from_secs(10);
+/// The time that the last lines may take.
+const LAST_LINES_MAX: Duration = Duration::from_secs(2);
+
+/// The access log of the program; when it is dropped, the lines that are left have been written.
+pub(crate) struct OpenLog(Arc<Shared>);
+
+struct Shared {
+    log: AccessLog,
+    /// For messages about it.
+    name: String,
+    is_file: bool,
+    /// Lost lines that were told of.
+    told: AtomicU64,
+}
+
+impl OpenLog {
+    /// Opens a log on stderr, on stdout by `-`, or in a file.
+    ///
+    /// # Errors
+    /// The file cannot be opened.
+    pub(super) fn open(file: Option<&Path>, format: LineFormat) -> Result<Self, Failure> {
+        let is_stdout = file.is_some_and(|file| file == Path::new("-"));
+        let (name, log) = match file {
+            None => ("stderr".to_owned(), AccessLog::to_writer(io::stderr())),
+            Some(_) if is_stdout => ("stdout".to_owned(), AccessLog::to_writer(io::stdout())),
+            Some(file) => (file.display().to_string(), AccessLog::to_file(file)),
+        };
+        let log = log.map_err(|error| Failure::local(&name, &error))?.format(format.into());
+        let is_file = file.is_some() && !is_stdout;
+        Ok(Self(Arc::new(Shared { log, name, is_file, told: AtomicU64::new(0) })))
+    }
+
+    /// The hook that writes the lines.
+    pub(super) fn hook(&self) -> AccessLog {
+        self.0.log.clone()
+    }
+
+    /// Sees to the log from now on, in a task: opens a file again after a signal, and tells of lines that were lost.
+    ///
+    /// # Errors
+    /// The signals cannot be awaited.
+    pub(crate) fn watch(&self) -> io::Result<()> {
+        let shared = Arc::clone(&self.0);
+        // What is no file is not opened again, and the signals end the program as they do without a log.
+        let signals = if shared.is_file { Signals::new()? } else { Signals::none() };
+        tokio::spawn(shared.watch(signals));
+        Ok(())
+    }
+}
+
+impl Drop for OpenLog {
+    fn drop(&mut self) {
+        self.0.log.flush(LAST_LINES_MAX);
+        self.0.tell_lost();
+    }
+}
+
+impl Shared {
+    async fn watch(self: Arc<Self>, mut signals: Signals) {
+        let mut times = tokio::time::interval(LOST_LINES_EVERY);
+        times.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            tokio::select! {
+                () = signals.next() => self.reopen().await,
+                _ = times.tick() => self.tell_lost(),
+            }
+        }
+    }
+
+    async fn reopen(&self) {
+        let log = self.log.clone();
+        let opened = tokio::task::spawn_blocking(move || log.reopen()).await;
+        if let Ok(Err(error)) = opened {
+            let failure = Failure::local(&self.name, &error);
+            tell(&format!("lines of the access log go on where they went: {}", failure.sentence()));
+        }
+    }
+
+    fn tell_lost(&self) {
+        let lost = self.log.dropped();
+        let told = self.told.swap(lost, Ordering::Relaxed);
+        if lost > told {
+            tell(&format!("{}: {} lines of the access log could not be written", self.name, lost - told));
+        }
+    }
+}
+
+fn tell(sentence: &str) {
+    terminal::tell(Style::new(), format!("alula: {sentence}").as_bytes());
+}
+
+/// The signals that ask programs to open their logs again: SIGHUP for most, SIGUSR1 for nginx.
+#[cfg(unix)]
+struct Signals(Option<[tokio::signal::unix::Signal; 2]>);
+
+#[cfg(unix)]
+impl Signals {
+    fn new() -> io::Result<Self> {
+        use tokio::signal::unix::{SignalKind, signal};
+
+        Ok(Self(Some([signal(SignalKind::hangup())?, signal(SignalKind::user_defined1())?])))
+    }
+
+    const fn none() -> Self {
+        Self(None)
+    }
+
+    async fn next(&mut self) {
+        let Some([hangup, user]) = &mut self.0 else { return std::future::pending().await };
+        tokio::select! {
+            _ = hangup.recv() => {}
+            _ = user.recv() => {}
+        }
+    }
+}
+
+/// There are none here.
+#[cfg(not(unix))]
+struct Signals;
+
+#[cfg(not(unix))]
+impl Signals {
+    fn new() -> io::Result<Self> {
+        Ok(Self)
+    }
+
+    const fn none() -> Self {
+        Self
+    }
+
+    async fn next(&mut self) {
+        std::future::pending().await
+    }
+}
