@@ -26,6 +26,7 @@ pub mod process;
 pub mod program;
 pub mod served;
 pub mod site;
+pub mod slow;
 pub mod suite;
 pub mod tls;
 pub mod wire;

@@ -106,9 +106,9 @@ impl Served {
     #[must_use]
     pub fn ask(&self, method: &str, path: &str, fields: &[(&str, &str)]) -> Answer {
         let url = self.url(&Reach::Clear, path);
-        let mut call = self.client.request(method, &url).deadline(Duration::from_secs(20));
+        let mut call = self.client.request(method, &url).timeout(Duration::from_secs(20));
         for (name, value) in fields {
-            call = call.field(*name, *value);
+            call = call.header(*name, *value);
         }
         let answer = self.runtime.block_on(async {
             let mut response = call.send().await?;
@@ -116,8 +116,8 @@ impl Served {
             while let Some(chunk) = response.body().chunk().await? {
                 content.extend_from_slice(chunk);
             }
-            let status = response.status().code();
-            Ok::<_, alula::Error>(Answer { status, fields: response.fields().clone(), content })
+            let status = response.status().as_u16();
+            Ok::<_, alula::Error>(Answer { status, fields: response.headers().clone(), content })
         });
         answer.unwrap_or_else(|error| panic!("{method} {path} {fields:?}: {error}"))
     }
@@ -197,7 +197,7 @@ pub fn read_to_end(wire: &mut dyn Wire) -> io::Result<End> {
 impl Answer {
     /// The value of a field, as text; empty when it is not there.
     #[must_use]
-    pub fn field(&self, name: &str) -> String {
+    pub fn header(&self, name: &str) -> String {
         String::from_utf8_lossy(self.fields.get(name).unwrap_or_default()).into_owned()
     }
 

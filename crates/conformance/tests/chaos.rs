@@ -111,8 +111,8 @@ async fn chaos(seed: u64, requests: u64) -> Arc<Tally> {
 /// Few connections that live shortly, so that there is a queue, and connections end in all ways there are.
 fn client(builder: ClientBuilder) -> Client {
     let builder = builder.connections_max(12).idle_max(6).http2_connections_max(3);
-    let builder = builder.idle_timeout(Duration::from_millis(30)).lifetime(Duration::from_millis(200));
-    builder.deadline(DEADLINE).build().expect("a client")
+    let builder = builder.keep_idle(Duration::from_millis(30)).lifetime(Duration::from_millis(200));
+    builder.timeout(DEADLINE).build().expect("a client")
 }
 
 struct Task {

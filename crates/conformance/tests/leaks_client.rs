@@ -76,14 +76,14 @@ fn calls(runtime: &Runtime, certificates: &Certificates, authority: &[u8], clear
         let mut running: Vec<(_, JoinHandle<_>)> = Vec::new();
         if round < clear {
             let client = Client::builder().http2_prior_knowledge(true).trust_anything();
-            let client = client.deadline(DEADLINE).build().expect("a client");
+            let client = client.timeout(DEADLINE).build().expect("a client");
             let call = |servers: &Servers| call(client.clone(), servers.clear_url());
             running.extend(servers.iter().map(|(kind, servers)| (*kind, runtime.spawn(call(servers)))));
         }
         if round < tls {
             let client =
                 Client::builder().http2_prior_knowledge(true).add_roots_pem(authority).expect("our own file");
-            let client = client.deadline(DEADLINE * 5).build().expect("a client");
+            let client = client.timeout(DEADLINE * 5).build().expect("a client");
             let call = |servers: &Servers| call(client.clone(), servers.tls_url());
             running.extend(servers.iter().map(|(kind, servers)| (*kind, runtime.spawn(call(servers)))));
         }

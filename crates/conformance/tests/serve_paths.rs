@@ -12,13 +12,13 @@ fn a_folder_is_its_index_or_a_list() {
     let served = place.serve(&[]);
     let answer = served.get("folder/");
     assert_eq!((answer.status, &*answer.text()), (200, "<!doctype html><title>index</title>"));
-    assert_eq!(answer.field("content-type"), "text/html; charset=utf-8");
+    assert_eq!(answer.header("content-type"), "text/html; charset=utf-8");
     let answer = served.get("folder?a=b");
-    assert_eq!((answer.status, &*answer.field("location")), (301, "/folder/?a=b"));
+    assert_eq!((answer.status, &*answer.header("location")), (301, "/folder/?a=b"));
     assert_eq!(served.get("small.txt/").status, 404);
 
     let answer = served.get("a%20&%20b/");
-    assert_eq!((answer.status, &*answer.field("content-type")), (200, "text/html; charset=utf-8"));
+    assert_eq!((answer.status, &*answer.header("content-type")), (200, "text/html; charset=utf-8"));
     let page = answer.text();
     let hrefs: Vec<_> = page.split("<a href=\"").skip(1).filter_map(|rest| rest.split_once('"')).collect();
     let hrefs: Vec<_> = hrefs.iter().map(|(href, _)| *href).collect();
@@ -26,7 +26,7 @@ fn a_folder_is_its_index_or_a_list() {
     assert!(page.contains("&lt;i&gt;&quot;it&#39;s&quot;?#%.txt") && !page.contains("<i>"), "{page}");
     assert_eq!(served.get(&format!("a%20&%20b/{}", hrefs[1])).text(), "odd");
     let head = served.ask("HEAD", "a%20&%20b/", &[]);
-    assert_eq!(head.field("content-length"), page.len().to_string());
+    assert_eq!(head.header("content-length"), page.len().to_string());
 
     let top = served.get("").text();
     assert!(

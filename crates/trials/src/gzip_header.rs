@@ -1,6 +1,6 @@
 //! Headers of gzip, against a reader that has all of the octets at once (RFC 1952 §2.3).
 
-use alula_client::fuzzing;
+use alula_coding::fuzzing;
 
 /// The octets as the beginning of a member.
 pub fn gzip_header(data: &[u8]) {

@@ -148,7 +148,7 @@ impl World {
         assert_eq!(sent, Ok(()), "a request can be answered");
         self.interim = 0;
         side.ending = ending;
-        side.sent.push(Message::begun(status.code().to_string(), end));
+        side.sent.push(Message::begun(status.as_u16().to_string(), end));
     }
 
     /// As many interim responses as a client takes.

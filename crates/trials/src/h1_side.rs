@@ -97,7 +97,7 @@ impl Side {
             Event::Head { stream, end } => {
                 let mut head = Head::new();
                 self.machine.take_head(stream, &mut head).expect("a head was announced");
-                let status = head.status().map(|status| status.code().to_string());
+                let status = head.status().map(|status| status.as_u16().to_string());
                 let name = status.or(head.path().map(String::from)).unwrap_or_default();
                 (self.stream, self.has_given_up) = (Some(stream), false);
                 self.received.push(Message::begun(name, end));

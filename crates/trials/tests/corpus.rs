@@ -29,12 +29,15 @@ macro_rules! trials {
 trials! {
     authority: 5000,
     certificate: 5000,
+    conditional: 5000,
+    content_coding: 200,
     content_disposition: 5000,
     control_data: 5000,
     cookies: 300,
     field_name: 2000,
     field_section: 2000,
     field_value: 500,
+    forwarded: 5000,
     gzip_header: 5000,
     h1_client: 4000,
     h1_pair: 3000,
@@ -51,5 +54,7 @@ trials! {
     priority: 5000,
     proxy_answer: 3000,
     retry_after: 5000,
+    routes: 20000,
     target: 5000,
+    whole_server: 1000,
 }

@@ -54,7 +54,7 @@ impl ByItself {
 #[must_use]
 pub fn told(outcome: &Result<Response, Error>) -> String {
     match outcome {
-        Ok(response) => format!("the response, {}", response.status().code()),
+        Ok(response) => format!("the response, {}", response.status().as_u16()),
         Err(error) => {
             let name = format!("{:?}", error.cause());
             let name = name.split('(').next().unwrap_or_default();

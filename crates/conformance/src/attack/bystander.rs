@@ -43,7 +43,7 @@ impl Bystander {
 }
 
 async fn behave(port: u16, stop: &AtomicBool, begun: impl FnOnce()) -> Bystood {
-    let client = Client::builder().http2_prior_knowledge(true).deadline(PATIENCE).build().expect("a client");
+    let client = Client::builder().http2_prior_knowledge(true).timeout(PATIENCE).build().expect("a client");
     let url = format!("http://127.0.0.1:{port}/small");
     let mut begun = Some(begun);
     let (mut times, mut failed) = (Vec::new(), 0);

@@ -94,7 +94,7 @@ pub(super) fn ask(
     set_side(Side::CLIENT);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     runtime.expect("a runtime can be made").block_on(async {
-        let client = Client::builder().http2_prior_knowledge(is_http2).limits(limits).deadline(PATIENCE);
+        let client = Client::builder().http2_prior_knowledge(is_http2).limits(limits).timeout(PATIENCE);
         let client = client.build().expect("a client");
         let attacked = whole(&client, hostile);
         tokio::pin!(attacked);

@@ -80,7 +80,7 @@ fn send_trailers(at: &Served, way: Way, path: &str) -> Answer {
     let trailers = FieldSection::from_pairs(TRAILERS).expect("valid fields");
     let answer = session.runtime.block_on(async {
         // Some servers want to be told (RFC 9110 §6.6.2).
-        let call = session.client.post(&url).field("trailer", "x-checksum, x-count");
+        let call = session.client.post(&url).header("trailer", "x-checksum, x-count");
         let (mut writer, response) = call.open().await?;
         writer.write(TRAILED.as_bytes()).await?;
         writer.finish_with(&trailers).await?;
@@ -201,7 +201,7 @@ fn send_large(at: &Served, way: Way, path: &str) -> (Answer, usize) {
     let answer = session.runtime.block_on(async {
         let mut call = session.client.get(&url);
         for (name, value) in routes::large_fields() {
-            call = call.field(&*name, value);
+            call = call.header(&*name, value);
         }
         whole(call.send().await?).await
     });

@@ -174,7 +174,7 @@ impl Handling {
     async fn big(&self, exchange: Exchange, length: usize) -> Result<Sent, Error> {
         // A handler whose stream is reset is dropped where it waits.
         let mut whole = Whole { given_up: &self.shared.given_up, sent: false };
-        let mut writer = ok(exchange).field(KnownName::CONTENT_LENGTH, length.to_string()).stream().await?;
+        let mut writer = ok(exchange).header(KnownName::CONTENT_LENGTH, length.to_string()).stream().await?;
         let block = routes::alphabet(26 * 1024);
         let mut left = length;
         while left > 0 {
@@ -244,7 +244,7 @@ async fn compare(mut exchange: Exchange) -> Result<Sent, Error> {
 }
 
 async fn trailers(exchange: Exchange) -> Result<Sent, Error> {
-    let mut writer = ok(exchange).field("trailer", "x-checksum, x-count").stream().await?;
+    let mut writer = ok(exchange).header("trailer", "x-checksum, x-count").stream().await?;
     writer.write(TRAILED.as_bytes()).await?;
     writer.finish_with(&FieldSection::from_pairs(TRAILERS)?).await
 }
@@ -257,7 +257,7 @@ async fn sent_trailers(body: &mut Body) -> Result<String, Error> {
 }
 
 async fn reset(exchange: Exchange) -> Result<Sent, Error> {
-    let mut writer = ok(exchange).field(KnownName::CONTENT_LENGTH, "20").stream().await?;
+    let mut writer = ok(exchange).header(KnownName::CONTENT_LENGTH, "20").stream().await?;
     writer.write(HALF.as_bytes()).await?;
     drop(writer);
     Err(Error::cancelled())
@@ -267,14 +267,14 @@ async fn fields(exchange: Exchange, count: usize, octets: usize) -> Result<Sent,
     let sent = sent_fields(&exchange);
     let mut reply = ok(exchange);
     for field in 0..count {
-        reply = reply.field(&*format!("x-field-{field}"), "v".repeat(octets));
+        reply = reply.header(&*format!("x-field-{field}"), "v".repeat(octets));
     }
     reply.send(sent.as_bytes()).await
 }
 
 fn sent_fields(exchange: &Exchange) -> String {
     let sent =
-        exchange.request().fields().iter().filter(|field| field.name().as_str().starts_with("x-sent-"));
+        exchange.request().headers().iter().filter(|field| field.name().as_str().starts_with("x-sent-"));
     let (count, octets) =
         sent.fold((0, 0), |(count, octets), field| (count + 1, octets + field.value().len()));
     format!("{count} fields, {octets} octets\n")

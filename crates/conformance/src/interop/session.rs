@@ -63,7 +63,7 @@ impl Session {
         let frames = Frames::default();
         let record = Arc::clone(&frames);
         let mut builder =
-            Client::builder().http2_prior_knowledge(true).limits(limits).deadline(EXCHANGE_MAX).on_frame(
+            Client::builder().http2_prior_knowledge(true).limits(limits).timeout(EXCHANGE_MAX).on_frame(
                 move |frame| {
                     record.lock().unwrap_or_else(PoisonError::into_inner).push(*frame);
                 },
@@ -145,7 +145,7 @@ impl Session {
 /// Why it has none.
 pub async fn whole(mut response: Response) -> Result<Answer, Broken> {
     let mut content = Vec::new();
-    let (status, fields) = (response.status(), response.fields().clone());
+    let (status, fields) = (response.status(), response.headers().clone());
     loop {
         match response.body().chunk().await {
             Ok(Some(chunk)) => content.extend_from_slice(chunk),

@@ -13,7 +13,7 @@ const COOKIES: usize = 60;
 /// `/?3` sets sixty cookies, others than `/?4` does.
 fn flood(seen: &Seen) -> Answer {
     let cookie = |at: usize| format!("c{}-{at}=x", seen.query());
-    (0..COOKIES).fold(Answer::new(200), |answer, at| answer.field("set-cookie", cookie(at)))
+    (0..COOKIES).fold(Answer::new(200), |answer, at| answer.header("set-cookie", cookie(at)))
 }
 
 /// A client of each version that finds these hosts at the site, and its jar.
@@ -31,7 +31,7 @@ fn visit<'a>(client: &Client, site: &Site, visits: impl IntoIterator<Item = (&'a
     block_on(async {
         for (host, round) in visits {
             let url = format!("http://{host}:{}/?{round}", site.port);
-            assert_eq!(send(client.get(&url)).await.expect("a response").status().code(), 200);
+            assert_eq!(send(client.get(&url)).await.expect("a response").status().as_u16(), 200);
         }
     });
 }
@@ -66,12 +66,12 @@ fn floods_of_many_sites() {
 fn refused(attack: &str, bound: &str, host: &str, kept: &str, attacks: &str) {
     let (first, second) = (kept.to_owned(), attacks.to_owned());
     let site =
-        Site::start(move |_| Answer::new(200).field("set-cookie", &*first).field("set-cookie", &*second));
+        Site::start(move |_| Answer::new(200).header("set-cookie", &*first).header("set-cookie", &*second));
     for (client, jar) in visitors(&site, &[host.to_owned()]) {
         visit(&client, &site, [(host, 1), (host, 2)]);
         let seen = site.take_seen();
         let name_and_value = kept.split(';').next().expect("a cookie");
-        assert_eq!((jar.len(), &*seen[1].field("cookie")), (1, name_and_value), "{attack}");
+        assert_eq!((jar.len(), &*seen[1].header("cookie")), (1, name_and_value), "{attack}");
         ByItself::check(attack, bound, "it is not kept");
     }
 }
@@ -91,7 +91,7 @@ fn cookies_that_are_not_kept() {
 #[test]
 fn secure_cookies_stay() {
     const HOST: &str = "shop.example";
-    let site = Site::start(|_| Answer::new(200).field("set-cookie", "id=attacker"));
+    let site = Site::start(|_| Answer::new(200).header("set-cookie", "id=attacker"));
     for (client, jar) in visitors(&site, &[HOST.to_owned()]) {
         let url = format!("https://{HOST}/");
         jar.add(&url, "id=mine; Secure").expect("it is kept");
@@ -104,7 +104,7 @@ fn secure_cookies_stay() {
 #[test]
 fn secure_cookies_are_not_hidden_by_their_parents() {
     const HOST: &str = "shop.example";
-    let site = Site::start(|_| Answer::new(200).field("set-cookie", format!("id=attacker; Domain={HOST}")));
+    let site = Site::start(|_| Answer::new(200).header("set-cookie", format!("id=attacker; Domain={HOST}")));
     for (client, jar) in visitors(&site, &[HOST.to_owned()]) {
         let url = format!("https://www.{HOST}/");
         jar.add(&url, "id=mine; Secure").expect("it is kept");

@@ -24,8 +24,8 @@ fn credentials_stay() {
     let (site, other) = (Site::start(answer), Site::start(answer));
     for client in clients(|builder| builder) {
         let ask = async |url: String| {
-            let call = SECRETS.iter().fold(client.get(&url), |call, (name, value)| call.field(*name, value));
-            send(call).await.expect("it is followed").status().code()
+            let call = SECRETS.iter().fold(client.get(&url), |call, (name, value)| call.header(*name, value));
+            send(call).await.expect("it is followed").status().as_u16()
         };
         let statuses = block_on(async {
             [ask(site.url("/?/here")).await, ask(site.url(&format!("/?{}", other.url("/here")))).await]
@@ -35,7 +35,7 @@ fn credentials_stay() {
         assert_eq!((seen.len(), elsewhere.len()), (3, 1));
         for (name, value) in SECRETS {
             // Within the origin they go along.
-            let got = (seen[1].field(name), elsewhere[0].field(name));
+            let got = (seen[1].header(name), elsewhere[0].header(name));
             assert_eq!(got, (value.into(), String::new()), "{name}");
         }
         let told =
@@ -108,7 +108,7 @@ fn schemes() {
 
 #[test]
 fn several_places() {
-    let site = Site::start(|_| Answer::to("/here").field("location", "/there"));
+    let site = Site::start(|_| Answer::to("/here").header("location", "/there"));
     for client in clients(|builder| builder) {
         let outcome = block_on(send(client.get(&site.url("/"))));
         assert_eq!(site.take_seen().len(), 1);
@@ -123,7 +123,7 @@ fn users() {
     for client in clients(|builder| builder) {
         let outcome = block_on(send(client.get(&site.url(&format!("/?{location}")))));
         let [seen] = &other.take_seen()[..] else { panic!("one request") };
-        assert_eq!(seen.field("authorization"), "");
+        assert_eq!(seen.header("authorization"), "");
         let told = format!("{}; nobody is logged in", told(&outcome));
         ByItself::check("a redirect with a user and a password", "–", &told);
     }
@@ -138,7 +138,7 @@ fn line_breaks() {
         let seen = site.take_seen();
         assert_eq!(seen.len(), 2, "{seen:?}");
         assert_eq!(seen[1].path, "/here%0d%0ax-injected:%201%0d%0a%0d%0aGET%20/there");
-        assert_eq!(seen[1].field("x-injected"), "");
+        assert_eq!(seen[1].header("x-injected"), "");
         let told = format!("{}; they stay octets of the path", told(&outcome));
         ByItself::check("a redirect with line breaks in it", "–", &told);
     }
@@ -161,7 +161,7 @@ fn names_of_the_inside() {
             };
             async move { found }
         };
-        clients(|builder| builder.resolver(resolve).connect_deadline(Duration::from_secs(20))).map(|client| {
+        clients(|builder| builder.resolver(resolve).connect_timeout(Duration::from_secs(20))).map(|client| {
             let outcome = block_on(send(client.get(&url)));
             (told(&outcome), inside.take_seen().len())
         })

@@ -19,7 +19,7 @@ fn a_year() {
     const LONG: Duration = Duration::from_millis(300);
     /// Longer than a test waits for anything.
     const PATIENCE: Duration = Duration::from_secs(20);
-    let site = Site::start(|_| Answer::new(503).field("retry-after", "31536000"));
+    let site = Site::start(|_| Answer::new(503).header("retry-after", "31536000"));
     let url = site.url("/");
     for client in clients(|builder| builder.retries(tries(3))) {
         let outcome = block_on(async { timeout(PATIENCE, send(client.get(&url))).await });
@@ -41,7 +41,7 @@ fn storms() {
     for client in clients(|builder| builder.retries(tries(4))) {
         block_on(async {
             for _ in 0..CALLS {
-                assert_eq!(send(client.get(&url)).await.expect("a response").status().code(), 503);
+                assert_eq!(send(client.get(&url)).await.expect("a response").status().as_u16(), 503);
             }
         });
         // Ten at once, and a tenth of a retry for each call.

@@ -32,7 +32,7 @@ impl Seen {
     }
 
     /// The value of a field, nothing when it is not there.
-    pub(crate) fn field(&self, name: &str) -> String {
+    pub(crate) fn header(&self, name: &str) -> String {
         String::from_utf8_lossy(self.fields.get(name).unwrap_or_default()).into_owned()
     }
 }
@@ -50,10 +50,10 @@ impl Answer {
     }
 
     pub(crate) fn to(location: impl Into<String>) -> Self {
-        Self::new(302).field("location", location)
+        Self::new(302).header("location", location)
     }
 
-    pub(crate) fn field(mut self, name: &'static str, value: impl Into<String>) -> Self {
+    pub(crate) fn header(mut self, name: &'static str, value: impl Into<String>) -> Self {
         self.fields.push((name, value.into()));
         self
     }
@@ -143,12 +143,12 @@ async fn reply(
     answer: Arc<Answers>,
 ) -> Result<Sent, Error> {
     let request = exchange.request();
-    let seen = Seen { path: request.path().to_owned(), fields: request.fields().clone() };
+    let seen = Seen { path: request.path().to_owned(), fields: request.headers().clone() };
     noted.lock().unwrap_or_else(PoisonError::into_inner).push(seen.clone());
     let Answer { status, fields, content } = answer(&seen);
     let mut reply = exchange.respond(Status::new(status).expect("a status"));
     for (name, value) in fields {
-        reply = reply.field(name, value);
+        reply = reply.header(name, value);
     }
     if let Some(content) = content {
         return reply.send(&content).await;

@@ -53,7 +53,7 @@ pub(crate) fn alula(kind: Kind, octets: &[u8]) -> Verdict {
         Ok(Some(Event::Head { stream, .. } | Event::Interim { stream })) => {
             let mut head = Head::new();
             machine.take_head(stream, &mut head).expect("a head was announced");
-            let status = head.status().map(|status| status.code().to_string());
+            let status = head.status().map(|status| status.as_u16().to_string());
             let begins = status.or(head.method().map(String::from)).unwrap_or_default();
             let target = head.path().map(String::from);
             let pairs = head.fields.iter().map(|field| (field.name_bytes(), field.value()));

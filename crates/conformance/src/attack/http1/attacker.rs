@@ -85,14 +85,13 @@ impl Http1Attacker {
         }
     }
 
-    /// Sends the same once in so long, until the connection has ended or long enough.
-    pub fn dribble(&mut self, every: Duration, octets: impl AsRef<[u8]>) {
-        let times = self.patience.as_nanos() / every.as_nanos();
-        for _ in 0..times {
-            if !self.send(octets.as_ref()) || self.got.wait_for(every, |state| state.has_ended).has_ended {
-                return;
-            }
-        }
+    /// Sends the same once in so long, until the connection has ended or long enough; returns how often.
+    pub fn dribble(&mut self, every: Duration, octets: impl AsRef<[u8]>) -> usize {
+        let times = (self.patience.as_nanos() / every.as_nanos()) as usize;
+        let is_over = |it: &mut Self| {
+            !it.send(octets.as_ref()) || it.got.wait_for(every, |state| state.has_ended).has_ended
+        };
+        (0..times).find(|_| is_over(self)).map_or(times, |before| before + 1)
     }
 
     /// Waits until something was answered, or the connection has ended, or long enough.
