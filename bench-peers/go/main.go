@@ -3,6 +3,8 @@
 //	go-peer WORK UNITS LISTS PORT   prints nanoseconds, those of the CPU, and allocations per unit
 //	go-peer serve[-h1]              prints the port and serves; each line of the input is answered with the
 //	                                allocations so far, and its end ends the program
+//	go-peer works WORK h1|h2 SITE ROUTES [CERTIFICATE KEY]
+//	                                the same, at one of the works of works.go
 package main
 
 import (
@@ -22,6 +24,10 @@ type field struct{ name, value string }
 func main() {
 	if len(os.Args) == 2 && strings.HasPrefix(os.Args[1], "serve") {
 		serve(os.Args[1] == "serve-h1")
+		return
+	}
+	if len(os.Args) >= 6 && os.Args[1] == "works" {
+		serveWork(os.Args[2:])
 		return
 	}
 	if len(os.Args) != 5 {

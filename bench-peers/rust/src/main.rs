@@ -16,11 +16,14 @@ mod floor;
 mod hpack_fluke;
 mod hpack_h2;
 mod hpack_httlib;
+mod listening;
 mod lists;
 mod measure;
 mod memory;
 mod request;
+mod routers;
 mod servers;
+mod works;
 
 use std::process::ExitCode;
 
@@ -30,6 +33,9 @@ use crate::measure::Run;
 const USAGE: &str = "\
 Usage: alula-bench-peers PEER WORK UNITS LISTS PORT   Prints nanoseconds, those of the CPU, and `-` for allocations
        alula-bench-peers PEER serve[-h1][-split]      Prints the port and serves until the standard input ends
+       alula-bench-peers hyper|axum works WORK h1|h2 SITE [CERTIFICATE KEY]
+                                                      The same, at one of the works of works.rs
+       alula-bench-peers routes                       Prints the 40 routes
        alula-bench-peers floor ...                    Bare sockets: see floor.rs
 ";
 
@@ -54,6 +60,9 @@ fn dispatch(args: &[&str]) -> Option<()> {
         ["hyper", "serve-split"] => servers::hyper_echo(),
         ["hyper", "serve-h1-split"] => servers::hyper_http1_echo(),
         ["axum", "serve"] => servers::axum(),
+        ["hyper", "works", rest @ ..] => works::parse(rest)?.hyper(),
+        ["axum", "works", rest @ ..] => works::parse(rest)?.axum(),
+        ["routes"] => println!("{}", alula_testkit::routes::SMALL.join("\n")),
         [peer, work, units, lists, port] => {
             let run = prepared(peer, work, lists, port.parse().ok()?)?;
             measure::measured(run, work, units.parse().ok()?);
@@ -81,6 +90,8 @@ fn prepared(peer: &str, work: &str, lists: &str, port: u16) -> Option<Run> {
             None => fields::new_map(case),
         },
         ("hyper", "fields") => fields::builder(case),
+        ("matchit", "routes") => routers::matchit(case),
+        ("path-tree", "routes") => routers::path_tree(case),
         ("http", "method") => fields::connect(),
         ("h2", "client") => client_h2::run(Asking::parse(case), port),
         ("hyper", "client") => client_hyper::run(Asking::parse(case), port),

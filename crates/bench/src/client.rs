@@ -154,7 +154,7 @@ async fn ask(client: &Client, url: &str, requests: u64) {
     for _ in 0..requests {
         let mut call = client.get(url);
         for (name, value) in REQUEST {
-            call = call.field(name, value);
+            call = call.header(name, value);
         }
         read(call.send().await.expect("an answer")).await;
     }
@@ -181,7 +181,7 @@ async fn spread<F: Future<Output = ()> + Send + 'static>(
 fn prepare(client: &Client, url: &str) -> Prepared {
     let mut prepare = client.prepare(Method::Get, url).expect("a valid URL");
     for (name, value) in REQUEST {
-        prepare = prepare.field(name, value.as_bytes()).expect("a valid field");
+        prepare = prepare.header(name, value.as_bytes());
     }
     prepare.build().expect("the fields may be sent")
 }

@@ -18,6 +18,7 @@ mod http1;
 mod part_g;
 mod peer;
 mod records;
+mod routes;
 mod server;
 mod timed;
 mod tls;

@@ -2,7 +2,11 @@
 
 use std::io;
 
-use alula::{Error, Exchange, KnownName, Sent, Server, Status};
+use alula::{
+    Answer, Begun, Ended, Error, Exchange, Hook, KnownName, Router, Routes, Sent, Server, Status,
+    routing::get,
+};
+use alula_testkit::routes::SMALL;
 use alula_testkit::traffic::Traffic::{Proxied, Repeated, Varied};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -59,6 +63,15 @@ pub(crate) const WORKLOADS: &[Workload] = &[
         echo_to(Load { asked: Asked::Traffic(Proxied), ..HTTP1 }, 32)
     })
     .beside("proxied, read and echoed"),
+    many("server-routed-m1", "the same as `server-m1`, by a route of 41 with a capture", || {
+        serve(HTTP2, |server| server.serve(routes(Router::new())))
+    }),
+    many("server-routed-m32", "the same, 32 in flight", || {
+        serve(Load { in_flight: 32, ..HTTP2 }, |server| server.serve(routes(Router::new())))
+    }),
+    many("server-hooked-m32", "the same, seen by a hook that adds a field to each answer", || {
+        serve(Load { in_flight: 32, ..HTTP2 }, |server| server.serve(routes(Router::new().hook(Sees))))
+    }),
 ];
 
 const HTTP2: Load = Load { is_http1: false, asked: Asked::Traffic(Repeated), in_flight: 1 };
@@ -123,17 +136,43 @@ where
     (control, peer)
 }
 
+/// Forty routes, and one more for the path that is asked for.
+fn routes(router: Router) -> Routes {
+    let router = SMALL.iter().fold(router, |router, pattern| router.route(*pattern, get(hello)));
+    router.route("/{word}", get(greet)).build().expect("no two match the same paths")
+}
+
+async fn greet(exchange: Exchange) -> Result<Sent, Answer> {
+    if exchange.param("word")?.is_empty() {
+        return Err(Status::NOT_FOUND.into());
+    }
+    hello(exchange).await.map_err(Answer::from)
+}
+
+/// A hook for all three places.
+struct Sees;
+
+impl Hook for Sees {
+    fn begin(&self, begun: &mut Begun<'_>) -> Option<Answer> {
+        begun.add_header("x-seen", "1").err().map(Answer::from)
+    }
+
+    fn end(&self, ended: &Ended<'_>) {
+        std::hint::black_box((ended.status(), ended.sent(), ended.duration()));
+    }
+}
+
 pub(crate) async fn hello(exchange: Exchange) -> Result<Sent, Error> {
-    let reply = exchange.respond(Status::OK).field(KnownName::CONTENT_TYPE, "text/plain");
+    let reply = exchange.respond(Status::OK).header(KnownName::CONTENT_TYPE, "text/plain");
     reply.send(b"Hello, World!").await
 }
 
 /// Answers with the path of the request, and with its request id if it has one.
 async fn echo(exchange: Exchange) -> Result<Sent, Error> {
     let (request, _content, responder) = exchange.split();
-    let mut reply = responder.respond(Status::OK).field(KnownName::CONTENT_TYPE, "text/plain");
-    if let Some(id) = request.fields().get(KnownName::X_REQUEST_ID) {
-        reply = reply.field(KnownName::X_REQUEST_ID, id);
+    let mut reply = responder.respond(Status::OK).header(KnownName::CONTENT_TYPE, "text/plain");
+    if let Some(id) = request.headers().get(KnownName::X_REQUEST_ID) {
+        reply = reply.header(KnownName::X_REQUEST_ID, id);
     }
     reply.send(request.path().as_bytes()).await
 }

@@ -55,7 +55,7 @@ impl Calls {
     fn make(&self, requests: u64) {
         self.runtime.block_on(async {
             for _ in 0..requests {
-                let call = self.client.get(&self.url).field("user-agent", "alula-bench/1.0");
+                let call = self.client.get(&self.url).header("user-agent", "alula-bench/1.0");
                 copy(call.send().await.expect("an answer")).await;
             }
         });
@@ -75,7 +75,7 @@ impl Calls {
 }
 
 async fn copy(mut response: Response) {
-    assert_eq!(response.fields().len(), 25);
+    assert_eq!(response.headers().len(), 25);
     let copied = response.body().copy_to(&mut tokio::io::sink()).await.expect("whole content");
     assert_ne!(copied, 0);
 }

@@ -1,6 +1,6 @@
 //! What a workload is, and the list of all.
 
-use crate::{client, connections, created, decode, encode, fields, part_g, server, tls};
+use crate::{client, connections, created, decode, encode, fields, part_g, routes, server, tls};
 
 /// Something that is done N times, to learn what once costs.
 pub(crate) struct Workload {
@@ -89,10 +89,11 @@ impl Workload {
 
 /// Every workload, in the order of the table.
 pub(crate) fn all() -> impl Iterator<Item = &'static Workload> {
-    let groups: [&[Workload]; 9] = [
+    let groups: [&[Workload]; 10] = [
         encode::WORKLOADS,
         decode::WORKLOADS,
         fields::WORKLOADS,
+        routes::WORKLOADS,
         created::WORKLOADS,
         client::WORKLOADS,
         server::WORKLOADS,

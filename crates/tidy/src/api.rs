@@ -7,6 +7,7 @@
 //! Rule: nothing is expanded. What a macro defines is listed by the upper-case names in its invocation, which is
 //! what our tables of constants look like.
 
+mod nameless;
 mod names;
 mod print;
 mod sources;
@@ -21,6 +22,12 @@ use crate::repository_root;
 use sources::Crates;
 
 const HEADER: &str = "# The public API of `alula`, all features. After a change: cargo xtask api --write\n";
+
+/// The crates that the facade has only by a feature, with that feature and those that switch it on (`crates/alula/Cargo.toml`).
+const SIDES: [(&str, &[&str]); 2] = [
+    ("alula_client", &["client", "blocking", "metrics"]),
+    ("alula_server", &["server", "files", "self-signed"]),
+];
 
 /// The snapshot that is checked in.
 #[must_use]
@@ -45,6 +52,26 @@ pub fn check_api() -> Result<Vec<String>> {
     let file = api_file();
     let snapshot = std::fs::read_to_string(&file).with_context(|| file.display().to_string())?;
     Ok(difference(&snapshot, &current_api()?))
+}
+
+/// Says which types and traits the public API shows without a path in the facade by which users could name them: with all features,
+/// and with all but the client or the server.
+///
+/// # Errors
+/// When a file of our library crates cannot be read or parsed.
+pub fn check_nameless() -> Result<Vec<String>> {
+    let crates = Crates::load()?;
+    let mut findings = nameless_in(&crates);
+    for (name, features) in SIDES {
+        let without = nameless_in(&crates.without(name, features)).into_iter();
+        let further: Vec<String> = without.filter(|finding| !findings.contains(finding)).collect();
+        findings.extend(further.iter().map(|finding| format!("without {name}: {finding}")));
+    }
+    Ok(findings)
+}
+
+fn nameless_in(crates: &Crates) -> Vec<String> {
+    nameless::nameless(crates, &walk::public_paths(crates, "alula")).into_iter().collect()
 }
 
 fn difference(snapshot: &str, current: &str) -> Vec<String> {
@@ -139,6 +166,73 @@ mod tests {
                 "alula::statuses!: OK",
             ]
         );
+    }
+
+    #[test]
+    fn what_signatures_show_can_be_named() {
+        let facade = "pub use alula_net::{Client, Named, Shown, run};";
+        let net = "
+            mod inner;
+            use inner::{Alias, Field, Returned, Sealed, Taken, Unseen, sealed::Owner};
+            pub struct Named;
+            pub struct Client { pub field: Option<Field>, pub alias: Alias, secret: Unseen }
+            impl Client {
+                pub fn call<'a, T: Into<Named>>(&'a self, t: T, taken: &[Taken]) -> Result<Named, std::io::Error> {}
+                pub fn wrong(&self) -> Missing {}
+                #[doc(hidden)]
+                pub fn hidden(&self) -> Unseen {}
+                fn private(&self) -> Unseen {}
+            }
+            impl Iterator for Client { type Item = Returned; fn next(&mut self) -> Option<Returned> { None } }
+            impl Sealed for Client { type Own = Unseen; }
+            pub trait Shown: Owner { type Own; #[doc(hidden)] fn hidden(self) -> Unseen; fn own(self) -> Self::Own; }
+            pub fn run(each: impl Fn(Taken) -> u8, other: nowhere::Lines, known: tokio::io::Lines<u8>) -> impl Sealed<Own = u8> {}
+        ";
+        let inner = "
+            pub struct Field; pub struct Returned; pub trait Sealed { type Own; } pub struct Taken; pub struct Unseen;
+            pub type Alias = Box<Aliased>; pub struct Aliased; pub mod sealed { pub trait Owner {} }
+        ";
+        let files = [("alula", facade), ("alula_net", net), ("alula_net::inner", inner)];
+        let crates = Crates::parse(&files).expect("Rust");
+        let hidden = |item: &str, name: &str| {
+            format!("alula::{item} shows alula_net::inner::{name}, which has no path in the facade")
+        };
+        let nowhere = |item: &str, name: &str| {
+            format!("alula::{item} shows {name}, which leads nowhere, or into a crate that users do not name")
+        };
+        assert_eq!(
+            nameless_in(&crates),
+            [
+                nowhere("Client", "Missing"),
+                hidden("Client", "Aliased"),
+                hidden("Client", "Field"),
+                hidden("Client", "Returned"),
+                hidden("Client", "Taken"),
+                hidden("run", "Sealed"),
+                hidden("run", "Taken"),
+                nowhere("run", "nowhere::Lines"),
+            ]
+        );
+    }
+
+    #[test]
+    fn a_feature_that_is_off_takes_its_names_along() {
+        let facade = "
+            #[cfg(all(feature = \"server\", any(feature = \"tls\", feature = \"none\")))]
+            pub use alula_net::Both;
+            #[cfg(feature = \"client\")]
+            pub use alula_net::Shown;
+            #[cfg(all(feature = \"server\", not(feature = \"client\")))]
+            pub use alula_net::Other;
+        ";
+        let net = "pub struct Both(pub Shown, pub Other); pub struct Shown; pub struct Other;";
+        let crates = Crates::parse(&[("alula", facade), ("alula_net", net)]).expect("Rust");
+        let finding =
+            |name: &str| format!("alula::Both shows alula_net::{name}, which has no path in the facade");
+        assert_eq!(nameless_in(&crates), [""; 0]);
+        assert_eq!(nameless_in(&crates.without("alula_client", &["client"])), [finding("Shown")]);
+        assert_eq!(nameless_in(&crates.without("alula_server", &["server"])), [""; 0]);
+        assert_eq!(nameless_in(&crates.without("none", &["tls"])), [finding("Other")]);
     }
 
     #[test]

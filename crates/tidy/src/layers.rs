@@ -46,10 +46,28 @@ pub const LAYERS: &[Layer] = &[
         "2",
         &["net"],
         Own::Only(&["fields", "hpack", "h1", "h2"]),
-        Outside::Only(&["rustls", "rustls-native-certs", "rustls-pki-types", "socket2", "tokio"]),
+        Outside::Only(&[
+            "bytes",
+            "futures-core",
+            "http",
+            "http-body",
+            "rustls",
+            "rustls-native-certs",
+            "rustls-pki-types",
+            "serde_core",
+            "serde_json",
+            "socket2",
+            "tokio",
+        ]),
     ),
-    layer("3", &["client"], Own::Only(&["fields", "hpack", "h1", "h2", "net"]), Outside::AsNeeded),
-    layer("3", &["server"], Own::Only(&["fields", "hpack", "h1", "h2", "net"]), Outside::AsNeeded),
+    layer(
+        "2'",
+        &["coding"],
+        Own::Only(&["fields", "net"]),
+        Outside::Optional(&["brotli-decompressor", "flate2", "zstd-safe"]),
+    ),
+    layer("3", &["client"], Own::Only(&["fields", "hpack", "h1", "h2", "net", "coding"]), Outside::AsNeeded),
+    layer("3", &["server"], Own::Only(&["fields", "hpack", "h1", "h2", "net", "coding"]), Outside::AsNeeded),
     layer(
         "4",
         &["alula"],
@@ -58,13 +76,13 @@ pub const LAYERS: &[Layer] = &[
     ),
     layer("5", &["cli", "store", "python"], Own::Only(&["alula", "tally"]), Outside::AsNeeded),
     layer("side", &["testkit"], Own::Only(&["tally"]), Outside::AsNeeded),
-    // What clients read of hostile octets is fuzzed as well: `client` lays it open by a feature. The parser of the command
+    // What clients and servers read of hostile octets is fuzzed as well: both lay it open by a feature. The parser of the command
     // is included as a file, with the one crate that it uses.
     layer(
         "side",
         &["trials"],
-        Own::Only(&["fields", "hpack", "h1", "h2", "client", "testkit"]),
-        Outside::Only(&["percent-encoding"]),
+        Own::Only(&["fields", "hpack", "h1", "h2", "coding", "client", "server", "testkit"]),
+        Outside::Only(&["percent-encoding", "tokio"]),
     ),
     layer("side", &["tidy"], Own::Only(&[]), Outside::AsNeeded),
     layer("side", &["conformance", "bench", "simulation", "xtask"], Own::Anything, Outside::AsNeeded),
@@ -142,7 +160,7 @@ impl Layer {
         match self.outside {
             Outside::Only([]) => "none".into(),
             Outside::Only(names) => names.join(", "),
-            Outside::Optional(names) => format!("{}, by a feature that is off by default", names.join(", ")),
+            Outside::Optional(names) => format!("{}, by features that are off by default", names.join(", ")),
             Outside::AsNeeded => "as needed".into(),
         }
     }

@@ -19,7 +19,7 @@ mod sources;
 mod terminals;
 mod workspace;
 
-pub use api::{api_file, check_api, current_api};
+pub use api::{api_file, check_api, check_nameless, current_api};
 pub use attributes::check_attributes;
 pub use citations::check_citations;
 pub use crate_count::{CRATES_MAX, crates_compiled};

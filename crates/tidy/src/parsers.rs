@@ -27,11 +27,13 @@ const PARSERS: &[Parser] = &[
     parser("client/src/cookies.rs", "add_netscape", "cookies"),
     parser("client/src/cookies/netscape.rs", "read", "cookies"),
     parser("client/src/cookies/rules.rs", "insert", "cookies"),
-    parser("client/src/decoding/gzip_header.rs", "take", "gzip_header"),
     parser("client/src/location.rs", "parse", "location"),
     parser("client/src/redirects.rs", "resolve", "location"),
     parser("client/src/reference.rs", "parse", "location"),
     parser("client/src/retries/retry_after.rs", "wait", "retry_after"),
+    parser("coding/src/chain.rs", "decode", "content_coding"),
+    parser("coding/src/codings.rs", "of", "content_coding"),
+    parser("coding/src/gzip_header.rs", "take", "gzip_header"),
     parser("fields/src/authority.rs", "parse", "authority"),
     parser("fields/src/decimal.rs", "of", "control_data"),
     parser("fields/src/head.rs", "set_path", "head"),
@@ -65,10 +67,18 @@ const PARSERS: &[Parser] = &[
     parser("hpack/src/encoder.rs", "encode", "hpack_round_trip"),
     parser("hpack/src/huffman/decode.rs", "decode", "huffman"),
     parser("hpack/src/integer.rs", "decode", "hpack_decode"),
+    parser("server/src/conditional/preconditions.rs", "evaluate", "conditional"),
+    parser("server/src/conditional/validators.rs", "parse_date", "conditional"),
+    parser("server/src/conditional/range.rs", "wanted", "conditional"),
+    parser("server/src/forwarded.rs", "note", "forwarded"),
+    parser("server/src/route/decode.rs", "decode", "routes"),
+    parser("server/src/route/redirect.rs", "location", "routes"),
+    parser("server/src/route/table.rs", "find", "routes"),
+    parser("server/src/connection_server.rs", "serve_connection", "whole_server"),
 ];
 
 /// The crates that parse, and how the functions that do are named.
-const CRATES: [&str; 5] = ["client", "fields", "h1", "h2", "hpack"];
+const CRATES: [&str; 7] = ["client", "coding", "fields", "h1", "h2", "hpack", "server"];
 const NAMES: [&str; 4] = ["decode", "lookup", "parse", "receive"];
 
 /// Parsers without a target, targets that are not whole, and rows of the table that are about nothing.

@@ -18,10 +18,11 @@ const WAYS: [&str; 9] = [
 ];
 
 /// Files that may, with what keeps orders out of what they write.
-const WRITERS: [(&str, &str); 8] = [
+const WRITERS: [(&str, &str); 9] = [
     ("terminal.rs", "the gate"),
     ("fetch/output.rs", "it passes the gate unless what it writes was made for the place"),
-    ("serve/log.rs", "everything but visible ASCII is escaped"),
+    ("hooks/lines.rs", "everything but visible ASCII is escaped"),
+    ("hooks/access_log.rs", "lines of the library, in which everything but visible ASCII is escaped"),
     ("hpack/pipe.rs", "JSON in visible ASCII"),
     ("hpack/story.rs", "JSON in visible ASCII"),
     ("demo/show.rs", "figures of its own"),

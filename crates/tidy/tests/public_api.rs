@@ -10,3 +10,13 @@ fn the_public_api_is_the_one_in_the_snapshot() {
         difference.len()
     );
 }
+
+#[test]
+fn every_type_that_the_public_api_shows_can_be_named() {
+    let findings = alula_tidy::check_nameless().expect("the sources can be read");
+    assert!(
+        findings.is_empty(),
+        "{}\n\nHand the type on in crates/alula/src/lib.rs, or hide what shows it.",
+        findings.join("\n")
+    );
+}

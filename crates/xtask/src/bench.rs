@@ -21,6 +21,7 @@ mod spread;
 mod start;
 mod table;
 mod versions;
+mod works;
 
 use std::process::ExitCode;
 use std::time::Instant;
@@ -48,6 +49,10 @@ pub(crate) fn command(args: &[&str]) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     peers::install_for_bench()?;
+    if options.servers_only {
+        works::command(&options)?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let programs = Programs::build()?;
     let contests = contest::chosen(&options)?;
     let results = measure(&programs, &contests, &options)?;

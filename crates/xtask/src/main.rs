@@ -13,6 +13,7 @@ mod interop;
 mod loom;
 mod peers;
 mod report;
+mod slow;
 mod soak;
 mod stages;
 mod tally;
@@ -38,10 +39,14 @@ Commands:
                       Install and build other stacks, and compare Alula with them, or with one of them, in one run;
                       the whole run writes docs/performance.md and its plots, any other when told to;
                       --start: only `alula get` beside curl, from the start of the program to its end
+  bench --servers [--quick] [--only PEER] [--rounds N] [--write]
+                      Compare servers at three works under h2load and wrk: about an hour, with --quick a quarter of it
   fuzz [TARGET] [--minutes N]
                       Run every target of fuzz/, or one, for N minutes each (1 by default), with a nightly toolchain
   interop [--write]   Print the interop matrix, or write it to docs/interop.md
   loom                Try the hand-over of a connection between threads in every order up to a bound
+  slow [--seconds N]  Install slowhttptest if it is missing, and hold 1 000 connections of `alula serve` and `alula echo`
+                      by slow heads, slow bodies and slow reading for N seconds each (60 by default), while others ask
   soak [--requests N] Millions of requests over loopback: answers right, memory and descriptors flat
   soak --simulation [--runs N] [--seed N] [--trace]
                       Runs on simulated time over a faulty network, each decided by its seed
@@ -72,6 +77,7 @@ fn dispatch(args: &[&str]) -> Result<ExitCode> {
         ["interop"] => interop::print(),
         ["interop", "--write"] => interop::write(),
         ["loom"] => loom::command(),
+        ["slow", rest @ ..] => slow::command(rest),
         ["soak", rest @ ..] => soak::command(rest),
         [] | ["help" | "-h" | "--help"] => {
             print!("{USAGE}");

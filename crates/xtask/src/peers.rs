@@ -5,6 +5,7 @@
 
 mod debian;
 mod golang;
+mod promtool;
 mod python;
 
 use anyhow::Result;
@@ -16,6 +17,7 @@ use anyhow::Result;
 pub(crate) fn install() -> Result<()> {
     golang::require()?;
     debian::install()?;
+    promtool::install()?;
     golang::install()?;
     python::install()
 }
@@ -29,7 +31,7 @@ pub(crate) fn install_for_bench() -> Result<()> {
     debian::install_for_bench()
 }
 
-/// What `cargo xtask browser` needs beside them; it is large, so only that command installs it.
-pub(crate) use debian::install_browser;
+/// Tools that only `cargo xtask browser` and `cargo xtask slow` need, and install.
+pub(crate) use debian::{install_browser, install_slow};
 /// The interpreter that has the `hpack` package, where [`install`] made one.
 pub(crate) use python::interpreter;

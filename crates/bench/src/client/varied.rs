@@ -61,7 +61,7 @@ pub(super) fn prepared(over: Over) -> Run {
 async fn ask(client: &Client, asked: &Asked) {
     let mut call = client.get(&asked.target);
     for (name, value) in REQUEST {
-        call = call.field(name, id(name, &asked.ids).unwrap_or(value));
+        call = call.header(name, id(name, &asked.ids).unwrap_or(value));
     }
     read(call.send().await.expect("an answer")).await;
 }
@@ -84,7 +84,7 @@ fn prepare(client: &Client, url: &str) -> (Prepared, [Hole; 2]) {
     let mut prepare = client.prepare(Method::Get, url).expect("a valid URL");
     let constant = REQUEST.into_iter().filter(|(name, _)| !VARYING.contains(name));
     for (name, value) in constant {
-        prepare = prepare.field(name, value.as_bytes()).expect("a valid field");
+        prepare = prepare.header(name, value.as_bytes());
     }
     let holes = VARYING.map(|name| prepare.hole(name).expect("a valid name"));
     (prepare.build().expect("the fields may be sent"), holes)

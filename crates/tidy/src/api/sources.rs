@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use syn::{Attribute, Item};
+use syn::{Attribute, Expr, Item, Lit, Meta, Token, punctuated::Punctuated};
 
 use crate::{Workspace, repository_root};
 
@@ -40,6 +40,18 @@ impl Crates {
             crates.add(path, syn::parse_file(text)?.items, None)?;
         }
         Ok(crates)
+    }
+
+    /// The same without one of the crates, and without what is compiled only where one of these features is on. All others are taken
+    /// to be on.
+    pub(super) fn without(&self, name: &str, off: &[&str]) -> Self {
+        let is_kept = |item: &&Item| {
+            let mut conditions = attributes(item).iter().filter(|attribute| attribute.path().is_ident("cfg"));
+            conditions.all(|it| it.parse_args().map_or(true, |condition| holds(&condition, off)))
+        };
+        let kept = |items: &Vec<Item>| items.iter().filter(is_kept).cloned().collect();
+        let others = self.modules.iter().filter(|(path, _)| path[0] != name);
+        Self { modules: others.map(|(path, items)| (path.clone(), kept(items))).collect() }
     }
 
     fn read(&mut self, path: ModulePath, file: &Path) -> Result<()> {
@@ -89,6 +101,25 @@ fn is_for_tests(attributes: &[Attribute]) -> bool {
         let condition = attribute.path().is_ident("cfg").then(|| attribute.parse_args::<syn::Ident>());
         condition.is_some_and(|condition| condition.is_ok_and(|word| word == "test"))
     })
+}
+
+/// Returns true if a condition of `cfg` holds where all features but these are on. What is no feature holds.
+fn holds(condition: &Meta, off: &[&str]) -> bool {
+    let Meta::List(list) = condition else { return !off.iter().any(|name| names_feature(condition, name)) };
+    let inner = list.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated).unwrap_or_default();
+    let mut inner = inner.iter().map(|condition| holds(condition, off));
+    match list.path.get_ident().map(ToString::to_string).as_deref() {
+        Some("any") => inner.any(|holds| holds),
+        Some("not") => !inner.all(|holds| holds),
+        _ => inner.all(|holds| holds),
+    }
+}
+
+/// Returns true if a condition is `feature = "…"` with this name.
+fn names_feature(condition: &Meta, name: &str) -> bool {
+    let Meta::NameValue(pair) = condition else { return false };
+    let is_name = matches!(&pair.value, Expr::Lit(value) if matches!(&value.lit, Lit::Str(text) if text.value() == name));
+    pair.path.is_ident("feature") && is_name
 }
 
 /// `section.rs` or `section/mod.rs`, in the folder that the module's parent has.

@@ -8,29 +8,43 @@ use super::names::{Target, as_use, imports, item_name};
 use super::print;
 use super::sources::{Crates, ModulePath};
 
+/// The first path that each target has in the facade.
+pub(super) type Paths = BTreeMap<Target, String>;
+
 /// The lines of everything that can be named from the crate `facade`, and of the impls that concern it.
 pub(super) fn public_lines(crates: &Crates, facade: &str) -> BTreeSet<String> {
-    let mut walk = Walk { crates, lines: BTreeSet::new(), paths: BTreeMap::new(), waiting: VecDeque::new() };
-    let root = vec![facade.to_owned()];
-    walk.paths.insert(Target::Module(root.clone()), facade.to_owned());
-    walk.waiting.push_back((facade.to_owned(), root));
-    while let Some((path, module)) = walk.waiting.pop_front() {
-        walk.module(&path, &module);
-    }
+    let mut walk = Walk::of(crates, facade);
     walk.beside_the_tree();
     walk.lines
+}
+
+/// Everything that can be named from the crate `facade`.
+pub(super) fn public_paths(crates: &Crates, facade: &str) -> Paths {
+    Walk::of(crates, facade).paths
 }
 
 struct Walk<'c> {
     crates: &'c Crates,
     lines: BTreeSet<String>,
-    /// The first path of each target.
-    paths: BTreeMap<Target, String>,
+    paths: Paths,
     /// Modules still to be visited, with the path they have in the facade.
     waiting: VecDeque<(String, ModulePath)>,
 }
 
 impl<'c> Walk<'c> {
+    /// Goes through everything that can be named from the crate `facade`.
+    fn of(crates: &'c Crates, facade: &str) -> Self {
+        let mut walk =
+            Self { crates, lines: BTreeSet::new(), paths: BTreeMap::new(), waiting: VecDeque::new() };
+        let root = vec![facade.to_owned()];
+        walk.paths.insert(Target::Module(root.clone()), facade.to_owned());
+        walk.waiting.push_back((facade.to_owned(), root));
+        while let Some((path, module)) = walk.waiting.pop_front() {
+            walk.module(&path, &module);
+        }
+        walk
+    }
+
     fn module(&mut self, path: &str, module: &ModulePath) {
         for item in self.items(module) {
             match item {
@@ -147,7 +161,7 @@ fn is_public(visibility: &Visibility) -> bool {
 }
 
 /// The path of the type that an impl is for, behind references.
-fn type_path(of: &Type) -> Option<Vec<String>> {
+pub(super) fn type_path(of: &Type) -> Option<Vec<String>> {
     match of {
         Type::Path(path) if path.qself.is_none() => Some(segments(&path.path)),
         Type::Reference(reference) => type_path(&reference.elem),
@@ -155,6 +169,6 @@ fn type_path(of: &Type) -> Option<Vec<String>> {
     }
 }
 
-fn segments(path: &syn::Path) -> Vec<String> {
+pub(super) fn segments(path: &syn::Path) -> Vec<String> {
     path.segments.iter().map(|segment| segment.ident.to_string()).collect()
 }

@@ -51,7 +51,7 @@ fn sources(language: &str) -> PathBuf {
     repository_root().join("bench-peers").join(language)
 }
 
-fn rust() -> Result<PathBuf> {
+pub(super) fn rust() -> Result<PathBuf> {
     let target = tools::folder().with_file_name("bench-peers");
     let mut build = cargo(["build", "--release", "--locked"]);
     run(build.current_dir(sources("rust")).env("CARGO_TARGET_DIR", &target))
@@ -59,7 +59,7 @@ fn rust() -> Result<PathBuf> {
     Ok(target.join("release/alula-bench-peers"))
 }
 
-fn go(folder: &Path) -> Result<PathBuf> {
+pub(super) fn go(folder: &Path) -> Result<PathBuf> {
     let program = folder.join("go-peer");
     let mut build = Command::new("go");
     build.args(["build", "-mod=readonly", "-o"]).arg(&program).arg(".");

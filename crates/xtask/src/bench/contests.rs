@@ -94,6 +94,15 @@ fn adders(work: &'static str, cleared: &'static str) -> Vec<Entry> {
     ]
 }
 
+/// Finding routes by their paths.
+fn routers(work: &'static str) -> Vec<Entry> {
+    vec![
+        entry("Alula", "alula", By::Alula, work),
+        entry("matchit", "matchit", By::Rust, work),
+        entry("path-tree", "path-tree", By::Rust, work),
+    ]
+}
+
 fn servers(version: Version) -> Vec<Entry> {
     match version {
         Http1 => servers_http1(),
@@ -142,6 +151,8 @@ fn in_memory() -> Vec<Contest> {
     const ROW_OF_BLOCKS: Kind = Kind::Memory { timed: 4000, counted: 1000 };
     const CREATED: Kind = Kind::Memory { timed: 20_000, counted: 1000 };
     const FIELDS: Kind = Kind::Memory { timed: 200_000, counted: 1000 };
+    // Whole rounds of 40 and of 400 routes, as many as `crates/bench` counts: another number would count some routes more often.
+    const ROUTES: Kind = Kind::Memory { timed: 200_000, counted: 4000 };
     vec![
         contest(
             "encode-e",
@@ -259,6 +270,8 @@ fn in_memory() -> Vec<Contest> {
             FIELDS,
             adders("fields-same", "fields-same-cleared"),
         ),
+        contest("routes-40", "Find the route of a path among 40", ROUTES, routers("routes-40")),
+        contest("routes-400", "Find the route of a path among 400", ROUTES, routers("routes-400")),
         contest(
             "method-connect",
             "Is it CONNECT: POST, connect, CONNECT",

@@ -14,6 +14,8 @@ pub(super) struct Options {
     pub(super) counts_instructions: bool,
     /// Only whole programs are measured, from their start to their end.
     pub(super) starts_only: bool,
+    /// Only the works of servers are measured, under h2load and wrk.
+    pub(super) servers_only: bool,
     /// Whether documents are written: by a whole run, and by any other when it is told to.
     pub(super) writes: bool,
 }
@@ -26,15 +28,27 @@ impl Options {
             divisor: 1,
             counts_instructions: true,
             starts_only: false,
+            servers_only: false,
             writes: args.is_empty(),
         };
         let mut args = args.iter();
         while let Some(arg) = args.next() {
             match *arg {
                 "--only" => options.only = Some((*args.next().context("--only names a peer")?).to_owned()),
-                "--quick" => (options.rounds, options.divisor) = (3, 4),
+                "--quick" => {
+                    // Fewer rounds of few cells would say nothing of servers.
+                    if !options.servers_only {
+                        options.rounds = 3;
+                    }
+                    options.divisor = 4;
+                }
                 "--counts" => options.rounds = 0,
                 "--no-instructions" => options.counts_instructions = false,
+                "--rounds" => {
+                    let rounds = args.next().context("--rounds wants a number")?;
+                    options.rounds = rounds.parse().with_context(|| format!("--rounds {rounds}"))?;
+                }
+                "--servers" => (options.servers_only, options.rounds) = (true, 5),
                 "--start" => options.starts_only = true,
                 "--write" => options.writes = true,
                 other => bail!("`bench` has no option {other}"),
@@ -53,6 +67,7 @@ mod tests {
         let writes = |args: &[&str]| Options::parse(args).expect("valid options").writes;
         assert!(writes(&[]) && writes(&["--quick", "--write"]));
         assert!(!writes(&["--counts"]) && !writes(&["--start"]));
+        assert!(!writes(&["--servers"]) && writes(&["--servers", "--quick", "--write"]));
         assert!(!writes(&["--quick"]) && !writes(&["--only", "hyper"]));
     }
 
@@ -60,5 +75,6 @@ mod tests {
     fn what_is_not_understood_is_refused() {
         assert!(Options::parse(&["--only"]).is_err());
         assert!(Options::parse(&["--slow"]).is_err());
+        assert!(Options::parse(&["--rounds", "few"]).is_err());
     }
 }

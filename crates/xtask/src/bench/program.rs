@@ -13,6 +13,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
+use nix::time::clock_getcpuclockid;
+use nix::unistd::Pid;
 
 use crate::command::find_program;
 
@@ -183,6 +185,12 @@ impl Server {
             threads.insert(task.file_name(), first.parse()?);
         }
         Ok(threads)
+    }
+
+    /// User and system time that the process took so far, of threads that have ended as well.
+    pub(super) fn cpu_time(&self) -> Result<Duration> {
+        let id = Pid::from_raw(i32::try_from(self.child.id())?);
+        Ok(clock_getcpuclockid(id)?.now()?.into())
     }
 
     /// Ends it: by the end of its input, and by SIGTERM. Says what it had to say.

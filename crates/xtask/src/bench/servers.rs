@@ -246,7 +246,7 @@ pub(super) fn drive_counted(
 }
 
 /// Requests per second, if so many were answered, and well.
-fn h2load(printed: &str, requests: u64) -> Option<f64> {
+pub(super) fn h2load(printed: &str, requests: u64) -> Option<f64> {
     let succeeded = printed.contains(&format!(" {requests} succeeded, 0 failed, 0 errored"));
     let line = printed.lines().find_map(|line| line.strip_prefix("finished in "))?;
     let (_, rest) = line.split_once(", ")?;

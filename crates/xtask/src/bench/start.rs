@@ -103,7 +103,7 @@ pub(super) fn write(markdown: &str) -> Result<()> {
 }
 
 /// An authority beside those of the system, and a certificate that it has signed for this machine.
-fn certify(folder: &Path) -> Result<()> {
+pub(super) fn certify(folder: &Path) -> Result<()> {
     let openssl = find_program("openssl").context("openssl is not there")?;
     let key = "-nodes -newkey ec -pkeyopt ec_paramgen_curve:P-256";
     fs::write(folder.join("names"), "subjectAltName=IP:127.0.0.1\nbasicConstraints=CA:FALSE\n")?;

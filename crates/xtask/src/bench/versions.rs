@@ -13,6 +13,23 @@ use crate::costs::figures::Tools;
 const CRATES: [&str; 10] =
     ["hyper", "hyper-util", "h2", "http", "reqwest", "ureq", "axum", "tokio", "fluke-hpack", "httlib-hpack"];
 
+/// Those of servers, of what loads them, and of the compiler, in one sentence.
+pub(super) fn of_servers() -> Result<String> {
+    let file = repository_root().join("bench-peers/rust/Cargo.lock");
+    let lock = fs::read_to_string(&file).with_context(|| file.display().to_string())?;
+    let mut parts = Vec::new();
+    for name in ["hyper", "axum", "tower-http", "rustls", "tokio"] {
+        let version = locked(&lock, name).with_context(|| format!("{name} is not locked"))?;
+        parts.push(format!("{name} {version}"));
+    }
+    parts.push(answer(Command::new("go").arg("version")).context("`go version` failed")?.trim().to_owned());
+    for program in ["nginx", "h2o", "h2load", "wrk"] {
+        parts.push(format!("{program} {}", told(program)?));
+    }
+    let Tools { compiler, libc } = Tools::here()?;
+    Ok(format!("{}; {compiler}, {libc}.", parts.join(", ")))
+}
+
 /// In one sentence.
 pub(super) fn sentence() -> Result<String> {
     let file = repository_root().join("bench-peers/rust/Cargo.lock");
@@ -46,6 +63,7 @@ fn locked<'l>(lock: &'l str, name: &str) -> Option<&'l str> {
 fn told(program: &str) -> Result<String> {
     let path = find_program(program).with_context(|| format!("{program} is not there"))?;
     let flag = if program == "nginx" { "-v" } else { "--version" };
+    // wrk says its version, and ends as if that were an error.
     let output = Command::new(path).arg(flag).output()?;
     let said = [output.stdout, output.stderr].concat();
     let said = String::from_utf8_lossy(&said).into_owned();

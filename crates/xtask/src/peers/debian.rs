@@ -32,6 +32,9 @@ const PEERS: &[Peer] = &[
     peer("microsocks", "microsocks", "a SOCKS proxy our client goes by"),
 ];
 
+/// A peer that only `cargo xtask slow` needs.
+const SLOW: Peer = peer("slowhttptest", "slowhttptest", "holds connections of our server open");
+
 /// A peer that only `cargo xtask browser` needs.
 const BROWSER: Peer = peer("chromium", "chromium", "a browser that loads a page from our server");
 
@@ -43,6 +46,7 @@ const fn peer(program: &'static str, package: &'static str, purpose: &'static st
 const FOR_BENCH: &[Peer] = &[
     peer("h2o", "h2o", "a server to compare with"),
     peer("taskset", "util-linux", "keeps what is compared on one core"),
+    peer("wrk", "wrk", "a load on servers of HTTP/1.1"),
 ];
 
 /// The library that `cargo xtask bench` builds a client on.
@@ -92,7 +96,15 @@ fn install_missing(peers: impl IntoIterator<Item = &'static Peer>, more: &[&'sta
 
 /// Installs Chromium if it is not on `PATH`.
 pub(crate) fn install_browser() -> Result<()> {
-    let Peer { program, package, purpose } = BROWSER;
+    install_one(BROWSER)
+}
+
+/// Installs slowhttptest if it is not on `PATH`.
+pub(crate) fn install_slow() -> Result<()> {
+    install_one(SLOW)
+}
+
+fn install_one(Peer { program, package, purpose }: Peer) -> Result<()> {
     if find_program(program).is_some() {
         println!("{program}: there");
         return Ok(());
@@ -103,12 +115,27 @@ pub(crate) fn install_browser() -> Result<()> {
     Ok(())
 }
 
-fn install_packages(packages: &[&str]) -> Result<()> {
+/// Downloads a package into a folder without installing it.
+pub(super) fn download(package: &str, folder: &Path) -> Result<()> {
+    require_apt_get()?;
+    run(apt_get()?.arg("update").arg("-qq"))?;
+    let mut download = Command::new("apt-get");
+    // As root it would hand the work to a user who may not write there.
+    download.args(["download", "-qq", "-o", "APT::Sandbox::User=root", package]);
+    run(download.current_dir(folder)).with_context(|| format!("{package} could not be downloaded"))
+}
+
+fn require_apt_get() -> Result<()> {
     ensure!(
         find_program("apt-get").is_some(),
-        "these packages are installed with apt-get, which is not here: install the programs named above by hand, \
-         or run `cargo xtask test --no-peers`"
+        "these packages come by apt-get, which is not here: install the programs named above by hand, or run \
+         `cargo xtask test --no-peers`"
     );
+    Ok(())
+}
+
+fn install_packages(packages: &[&str]) -> Result<()> {
+    require_apt_get()?;
     run(apt_get()?.arg("update").arg("-qq"))?;
     let mut install = apt_get()?;
     install

@@ -1,0 +1,71 @@
+//! The figures of servers, by cell and server, round by round.
+
+use std::collections::BTreeMap;
+
+use super::super::spread::Spread;
+use super::matrix::{Cell, Who};
+
+/// Everything of a run.
+#[derive(Debug, Default)]
+pub(super) struct Figures(BTreeMap<(Cell, Who), Rounds>);
+
+/// One server's in one cell.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Rounds {
+    /// Microseconds of user and system time per request.
+    pub(super) cpu: Vec<f64>,
+    pub(super) per_second: Vec<f64>,
+}
+
+/// A cell in which a peer took less CPU time per request.
+pub(super) struct Behind {
+    pub(super) cell: Cell,
+    pub(super) own: Who,
+    pub(super) peer: Who,
+    /// The quotient of ours and the peer's, round by round.
+    pub(super) times: Spread,
+}
+
+impl Figures {
+    pub(super) fn add(&mut self, cell: Cell, who: Who, cpu: f64, per_second: f64) {
+        let rounds = self.0.entry((cell, who)).or_default();
+        rounds.cpu.push(cpu);
+        rounds.per_second.push(per_second);
+    }
+
+    pub(super) fn get(&self, cell: Cell, who: Who) -> Option<&Rounds> {
+        self.0.get(&(cell, who))
+    }
+
+    /// The best peer of each cell in which one is ahead.
+    pub(super) fn behind(&self) -> Vec<Behind> {
+        let own = self.0.iter().filter(|((_, who), _)| who.is_ours());
+        own.filter_map(|((cell, who), rounds)| self.best_ahead(*cell, *who, rounds)).collect()
+    }
+
+    fn best_ahead(&self, cell: Cell, own: Who, rounds: &Rounds) -> Option<Behind> {
+        let peers = Who::ALL.into_iter().filter(|who| !who.is_ours());
+        let ahead = peers.filter_map(|peer| {
+            let times = Spread::of_ratios(&rounds.cpu, &self.get(cell, peer)?.cpu)?;
+            (times.median > 1.0).then_some(Behind { cell, own, peer, times })
+        });
+        ahead.max_by(|one, other| one.times.median.total_cmp(&other.times.median))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::matrix::cells;
+    use super::*;
+
+    #[test]
+    fn the_best_of_those_ahead_is_told() {
+        let (cell, mut figures) = (cells(true)[0], Figures::default());
+        for (who, cpu) in [(Who::Alula, 3.0), (Who::Hyper, 2.0), (Who::Nginx, 1.5), (Who::Go, 9.0)] {
+            figures.add(cell, who, cpu, 1000.0);
+        }
+        let behind = figures.behind();
+        assert_eq!(behind.len(), 1);
+        assert_eq!((behind[0].peer, behind[0].times.median), (Who::Nginx, 2.0));
+    }
+}
