@@ -24,7 +24,7 @@ const LAST_LINES: Duration = Duration::from_secs(1);
 /// Writes a line for each request that ends: a [hook](crate::Hook).
 ///
 /// A thread of its own writes the lines, 50 ms after the first of them at the latest as long as the disk keeps up. Until then they
-/// wait in memory, up to 256 KiB for each thread that serves; lines that find no room, or that the disk refuses, are dropped,
+/// wait in memory, up to 1 MiB for each thread that serves; lines that find no room, or that the disk refuses, are dropped,
 /// [counted](Self::dropped) and told of in the log once it takes lines again. Lines of different threads may change places. All times are in UTC.
 ///
 /// Text of peers is escaped: quotes, backslashes and all that is not visible ASCII, and only the first 256 octets of a text are

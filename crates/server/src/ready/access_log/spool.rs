@@ -1,6 +1,7 @@
 //! Lines on their way to a thread that writes them.
 //!
-//! Rule: to push a line waits for no write. Each serving thread has a buffer; the writing thread swaps it for an empty one.
+//! Rule: to push a line waits for no write. Each serving thread has a buffer; the writing thread swaps it for an empty one, long
+//! before it is full if the disk keeps up.
 
 use std::{
     fmt,
@@ -14,11 +15,14 @@ use std::{
 use super::output::Output;
 use crate::ready::shards::Shards;
 
-/// Octets that wait for a slow disk, for each thread that serves: some two thousand lines.
-const BUFFER_OCTETS_MAX: usize = 256 * 1024;
+/// Octets that wait for a slow disk, for each thread that serves: some three thousand lines of JSON, eight thousand others.
+const BUFFER_OCTETS_MAX: usize = 1024 * 1024;
 
 /// The time in which lines gather before they are written together.
 const GATHERING: Duration = Duration::from_millis(50);
+
+/// Octets of a thread that are written before that: 50 ms of a busy thread are more than its buffer takes.
+const GATHERED_OCTETS: usize = 64 * 1024;
 
 /// Lines that wait to be written, and the thread that writes them.
 pub(super) struct Spool(Arc<Shared>);
@@ -47,6 +51,8 @@ struct Buffer {
 #[derive(Default)]
 struct Orders {
     has_lines: bool,
+    /// A thread has gathered enough of them.
+    has_gathered: bool,
     ends: bool,
     output: Option<Box<dyn Write + Send>>,
     /// The number of the round that was asked for last, and that of the last that has ended.
@@ -67,22 +73,12 @@ impl Spool {
 
     /// Takes a line, or counts it as dropped. Never waits for the disk.
     pub(super) fn push(&self, line: &[u8], is_json: bool) {
-        let is_first = {
-            let mut buffer = lock(self.0.buffers.mine());
-            if buffer.lines.len() + line.len() > BUFFER_OCTETS_MAX {
-                buffer.dropped += 1;
-                return;
-            }
-            if buffer.lines.capacity() == 0 {
-                buffer.lines = room();
-            }
-            let is_first = buffer.lines.is_empty();
-            buffer.lines.extend_from_slice(line);
-            buffer.is_json = is_json;
-            is_first
-        };
-        if is_first {
-            lock(&self.0.orders).has_lines = true;
+        let (before, after) = lock(self.0.buffers.mine()).push(line, is_json);
+        let has_gathered = before < GATHERED_OCTETS && after >= GATHERED_OCTETS;
+        if has_gathered || (before == 0 && after > 0) {
+            let mut orders = lock(&self.0.orders);
+            orders.has_lines = true;
+            orders.has_gathered |= has_gathered;
             self.0.ordered.notify_one();
         }
     }
@@ -116,6 +112,23 @@ impl Spool {
     pub(super) fn dropped(&self) -> u64 {
         let waiting: u64 = self.0.buffers.iter().map(|buffer| lock(buffer).dropped).sum();
         waiting + lock(&self.0.orders).dropped
+    }
+}
+
+impl Buffer {
+    /// Returns the octets that wait before and after.
+    fn push(&mut self, line: &[u8], is_json: bool) -> (usize, usize) {
+        let before = self.lines.len();
+        if before + line.len() > BUFFER_OCTETS_MAX {
+            self.dropped += 1;
+            return (before, before);
+        }
+        if self.lines.capacity() == 0 {
+            self.lines = room();
+        }
+        self.lines.extend_from_slice(line);
+        self.is_json = is_json;
+        (before, self.lines.len())
     }
 }
 
@@ -160,6 +173,7 @@ impl Writer {
         let gathered = self.shared.ordered.wait_timeout_while(orders, GATHERING, |orders| !is_urgent(orders));
         let mut orders = gathered.unwrap_or_else(PoisonError::into_inner).0;
         orders.has_lines = false;
+        orders.has_gathered = false;
         if let Some(output) = orders.output.take() {
             self.output = Output::new(output);
         }
@@ -177,34 +191,39 @@ impl Writer {
     fn write(&mut self, buffer: &Mutex<Buffer>) -> u64 {
         let (dropped, is_json) = {
             let mut buffer = lock(buffer);
+            if buffer.lines.is_empty() {
+                return 0;
+            }
             swap(&mut buffer.lines, &mut self.spare);
             (take(&mut buffer.dropped), buffer.is_json)
         };
         let refused = self.output.write(&self.spare);
         self.untold += dropped + refused;
-        if refused == 0 && !self.spare.is_empty() {
+        self.spare.clear();
+        if refused == 0 && self.untold > 0 {
             self.tell(is_json);
         }
-        self.spare.clear();
         dropped + refused
     }
 
-    /// Tells of lost lines in the log, which takes lines.
+    /// Tells of lost lines in the log, which takes lines. The buffer that was written has room for that.
     fn tell(&mut self, is_json: bool) {
-        let line = match (self.untold, is_json) {
-            (0, _) => return,
-            (lost, true) => format!("{{\"dropped\":{lost}}}\n"),
-            (lost, false) => format!("# {lost} lines were dropped\n"),
+        let lost = self.untold;
+        // To write to memory does not fail.
+        let _ = match is_json {
+            true => writeln!(self.spare, "{{\"dropped\":{lost}}}"),
+            false => writeln!(self.spare, "# {lost} lines were dropped"),
         };
-        if self.output.write(line.as_bytes()) == 0 {
+        if self.output.write(&self.spare) == 0 {
             self.untold = 0;
         }
+        self.spare.clear();
     }
 }
 
-/// A flush is awaited, or the end.
+/// A flush is awaited, or the end, or many lines wait.
 fn is_urgent(orders: &Orders) -> bool {
-    orders.ends || orders.asked > orders.done
+    orders.ends || orders.has_gathered || orders.asked > orders.done
 }
 
 /// Says at its end that nobody writes any more, also after a panic of the output.
@@ -224,4 +243,67 @@ fn room() -> Vec<u8> {
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::{Sender, channel};
+
+    use super::*;
+
+    /// Tells of each write.
+    struct Told(Sender<usize>);
+
+    impl Write for Told {
+        fn write(&mut self, octets: &[u8]) -> io::Result<usize> {
+            self.0.send(octets.len()).map(|()| octets.len()).map_err(io::Error::other)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_buffer_that_fills_is_written_before_its_time() {
+        let line = [b'x'; 256];
+        let shared = Arc::new(Shared::default());
+        let spool = Spool(shared.clone());
+        for _ in 1..GATHERED_OCTETS / line.len() {
+            spool.push(&line, true);
+        }
+        assert!(lock(&shared.orders).has_lines && !is_urgent(&lock(&shared.orders)));
+        spool.push(&line, true);
+        assert!(is_urgent(&lock(&shared.orders)));
+
+        let (told, writes) = channel();
+        let mut writer = Writer {
+            shared: shared.clone(),
+            output: Output::new(Box::new(Told(told))),
+            spare: room(),
+            untold: 0,
+        };
+        writer.wait();
+        assert!(!is_urgent(&lock(&shared.orders)));
+        assert_eq!(writer.write_all(), 0);
+        assert_eq!(writes.try_iter().collect::<Vec<_>>(), [GATHERED_OCTETS]);
+    }
+
+    #[test]
+    fn lines_without_room_are_told_of_after_those_before_them() {
+        let shared = Arc::new(Shared::default());
+        let spool = Spool(shared.clone());
+        let line = [b'\n'; 1024];
+        for _ in 0..BUFFER_OCTETS_MAX / line.len() + 3 {
+            spool.push(&line, false);
+        }
+        assert_eq!(spool.dropped(), 3);
+        let (told, writes) = channel();
+        let mut writer =
+            Writer { shared, output: Output::new(Box::new(Told(told))), spare: room(), untold: 0 };
+        assert_eq!(writer.write_all(), 3);
+        let told = "# 3 lines were dropped\n".len();
+        assert_eq!(writes.try_iter().collect::<Vec<_>>(), [BUFFER_OCTETS_MAX, told]);
+        assert_eq!(writer.write_all(), 0);
+    }
 }
