@@ -10,7 +10,11 @@ use std::{
     time::Duration,
 };
 
-use alula::{Client, Error, Exchange, Response, Sent, Server, Status, files::OpenFile};
+use alula::{
+    Client, Error, Exchange, Response, Router, Sent, Server, Status,
+    files::{self, OpenFile},
+    routing,
+};
 use tokio::time::timeout;
 
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -64,6 +68,16 @@ async fn start(folder: &Folder) -> (String, [Client; 2]) {
     let path = folder.0.clone();
     tokio::spawn(server.serve(move |exchange| answer(exchange, path.clone())));
     (origin, [false, true].map(|http2| Client::builder().http2_prior_knowledge(http2).build().unwrap()))
+}
+
+/// The folder as a handler.
+async fn start_handler(folder: &Folder) -> String {
+    let handler = files::Folder::new(&folder.0).handler();
+    let router = Router::<()>::new().route("/{*path}", routing::get(handler));
+    let server = Server::bind("127.0.0.1:0").await.unwrap();
+    let origin = format!("http://{}", server.address().unwrap());
+    tokio::spawn(server.serve(router.build().unwrap()));
+    origin
 }
 
 async fn ask(client: &Client, method: &str, url: &str, fields: &[(&str, &str)]) -> (Response, Vec<u8>) {
@@ -175,14 +189,15 @@ fn a_small_file_takes_at_most_one_thread() {
     runtime.build().unwrap().block_on(async {
         let folder = Folder::new("one-thread");
         let (origin, clients) = start(&folder).await;
-        for client in &clients {
+        let origins = [origin, start_handler(&folder).await];
+        for (client, origin) in clients.iter().flat_map(|client| origins.iter().map(move |it| (client, it))) {
             for path in ["small.txt", "empty.html"] {
                 let before = started.load(Ordering::Relaxed);
                 let mut response = client.get(&format!("{origin}/{path}")).send().await.unwrap();
                 let text = response.text().await.unwrap();
                 assert_eq!(text, fs::read_to_string(folder.0.join(path)).unwrap());
                 let more = started.load(Ordering::Relaxed) - before;
-                assert!(more <= 1, "{path} took {more} threads");
+                assert!(more <= 1, "{origin}/{path} took {more} threads");
             }
         }
     });

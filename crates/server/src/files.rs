@@ -14,7 +14,7 @@ mod reading;
 mod stamp;
 
 pub use buffers::FileBuffers;
-pub(crate) use cached::Reads;
+pub(crate) use cached::{ReadFile, on_blocking_thread};
 pub use entity_tag::EntityTag;
 pub(crate) use entity_tag::strong_tag;
 pub use folder::Folder;

@@ -3,7 +3,11 @@
 //! A name whose every part the system has in memory is found at once (`openat2` with RESOLVE_CACHED, Linux 5.12), and the system says
 //! so where it cannot. Then it is left to a thread that may block, and so is every error: opening again tells what it was.
 
-use std::{fs::File, path::Path};
+use std::{
+    fs::File,
+    io,
+    path::{Path, PathBuf},
+};
 
 use super::{
     open_file::OpenFile,
@@ -12,46 +16,64 @@ use super::{
 
 /// Files of so many octets are read when they are opened: a second change of threads costs more than what they take in memory, which
 /// is what a handler's own content of that size would take while the peer has no room.
-const SMALL_MAX: u64 = 16 * 1024;
+const SMALL_MAX: usize = 16 * 1024;
 
-/// The way in which a small file is read.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Reads {
-    /// As far as the system has it in memory.
-    Cached,
-    /// From wherever it is, on a thread that may block.
-    Blocking,
+/// An open file, with its whole content if that is small and could be read while it was what it had been when it was opened. No
+/// content is no error: sending finds out.
+pub(crate) struct ReadFile {
+    pub(crate) file: OpenFile,
+    pub(crate) content: Option<Vec<u8>>,
 }
 
-impl OpenFile {
-    /// Opens a file to be sent if that takes no waiting.
-    #[cfg(target_os = "linux")]
+impl ReadFile {
+    /// Opens a file, and reads it, if that takes no waiting.
     pub(crate) fn open_cached(path: &Path) -> Option<Self> {
-        use rustix::fs::OFlags;
-        // A fifo is not opened at all, as in `open`.
-        let named = resolve_cached(path, OFlags::PATH)?;
-        if !named.metadata().ok()?.is_file() {
-            return None;
-        }
-        let file = resolve_cached(path, OFlags::RDONLY | OFlags::NONBLOCK)?;
-        Self::from_std(file, path).ok()
+        let file = open_cached(path)?;
+        let content = read_small(&file, |file, content| read_cached(file, content, 0) == content.len());
+        Some(Self { file, content })
     }
 
-    #[cfg(not(target_os = "linux"))]
-    pub(crate) fn open_cached(_: &Path) -> Option<Self> {
-        None
+    /// Opens a file, and reads it. May block.
+    ///
+    /// # Errors
+    /// As [`OpenFile::open`].
+    pub(crate) fn open(path: PathBuf) -> io::Result<Self> {
+        let file = OpenFile::open(path)?;
+        let content = read_small(&file, |file, content| read_exact_at(file, content, 0).is_ok());
+        Ok(Self { file, content })
     }
+}
 
-    /// The whole content of a file that is small and still what it was. None is no error yet: sending finds out.
-    pub(crate) fn read_small(&self, reads: Reads) -> Option<Vec<u8>> {
-        let octets = usize::try_from(self.length()).ok().filter(|_| self.length() <= SMALL_MAX)?;
-        let mut content = vec![0; octets];
-        let is_whole = match reads {
-            Reads::Cached => octets == 0 || read_cached(self.file(), &mut content, 0) == octets,
-            Reads::Blocking => read_exact_at(self.file(), &mut content, 0).is_ok(),
-        };
-        (is_whole && check(self.file(), self.stamp()).is_ok()).then_some(content)
+/// Runs what may block where it may.
+pub(crate) async fn on_blocking_thread<T: Send + 'static>(
+    work: impl FnOnce() -> io::Result<T> + Send + 'static,
+) -> io::Result<T> {
+    tokio::task::spawn_blocking(work).await.unwrap_or_else(|panic| Err(io::Error::other(panic)))
+}
+
+/// The content of a small file, if `read` fills the memory for it.
+fn read_small(file: &OpenFile, read: impl FnOnce(&File, &mut [u8]) -> bool) -> Option<Vec<u8>> {
+    let octets = usize::try_from(file.length()).ok().filter(|octets| *octets <= SMALL_MAX)?;
+    let mut content = vec![0; octets];
+    let is_whole = octets == 0 || read(file.file(), &mut content);
+    (is_whole && check(file.file(), file.stamp()).is_ok()).then_some(content)
+}
+
+#[cfg(target_os = "linux")]
+fn open_cached(path: &Path) -> Option<OpenFile> {
+    use rustix::fs::OFlags;
+    // A fifo is not opened at all, as in `open`.
+    let named = resolve_cached(path, OFlags::PATH)?;
+    if !named.metadata().ok()?.is_file() {
+        return None;
     }
+    let file = resolve_cached(path, OFlags::RDONLY | OFlags::NONBLOCK)?;
+    OpenFile::from_std(file, path).ok()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn open_cached(_: &Path) -> Option<OpenFile> {
+    None
 }
 
 #[cfg(target_os = "linux")]

@@ -11,7 +11,7 @@ use std::{
 use alula_fields::{KnownName, Status};
 use alula_net::{Error, Phase, Sent};
 
-use super::OpenFile;
+use super::cached::{ReadFile, on_blocking_thread};
 use crate::{Answer, Exchange, Handler};
 
 /// The file that answers for a folder.
@@ -26,7 +26,7 @@ const WELL_KNOWN: &str = ".well-known";
 /// it. `index.html` answers for a folder, whose path without the slash at its end is redirected to the one with it (308). All else is
 /// 404: folders without that file, names that begin with a dot but for `.well-known`, and names with a backslash, colon or NUL in
 /// them. No folder is listed. Symbolic links are followed wherever they lead, so whoever may write to the folder decides what
-/// is served. Each request opens its file on a thread for blocking work, and allocates.
+/// is served. Each request opens its file, as [`Reply::file`](crate::Reply::file) does and at its cost.
 ///
 /// ```
 /// use alula::{Router, files::Folder, routing::get};
@@ -41,7 +41,7 @@ pub struct Folder(Arc<Path>);
 
 /// The thing that a path leads to.
 enum Found {
-    File(OpenFile),
+    File(ReadFile),
     /// A folder, which the path named as if it were a file.
     Folder,
 }
@@ -82,9 +82,12 @@ fn is_plain(segment: &str) -> bool {
 }
 
 async fn answer<S: Send + Sync + 'static>(exchange: Exchange<S>, path: PathBuf) -> Result<Sent, Answer> {
-    let found = tokio::task::spawn_blocking(move || find(path)).await;
-    match found.unwrap_or_else(|panic| Err(io::Error::other(panic))) {
-        Ok(Found::File(file)) => Ok(exchange.respond(Status::OK).send_file(&file).await?),
+    let found = match ReadFile::open_cached(&path) {
+        Some(file) => Ok(Found::File(file)),
+        None => on_blocking_thread(move || find(path)).await,
+    };
+    match found {
+        Ok(Found::File(file)) => Ok(exchange.respond(Status::OK).send_read(file).await?),
         Ok(Found::Folder) => Err(redirect(exchange.request().path())),
         // A name that is longer than names may be, for one.
         Err(error) if error.kind() == io::ErrorKind::InvalidFilename => Err(Status::NOT_FOUND.into()),
@@ -95,7 +98,7 @@ async fn answer<S: Send + Sync + 'static>(exchange: Exchange<S>, path: PathBuf) 
 fn find(path: PathBuf) -> io::Result<Found> {
     match std::fs::metadata(&path)?.is_dir() {
         true => Ok(Found::Folder),
-        false => OpenFile::open(path).map(Found::File),
+        false => ReadFile::open(path).map(Found::File),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Files as answers (RFC 9110 §13, §14).
 
-use std::{io, ops::Range, path::PathBuf};
+use std::{ops::Range, path::PathBuf};
 
 use alula_fields::{Decimal, FieldError, FieldFlags, FieldSection, KnownName};
 use alula_net::{Error, Phase, Sent};
@@ -8,7 +8,7 @@ use alula_net::{Error, Phase, Sent};
 use crate::{
     Reply,
     conditional::Selection,
-    files::{FileBuffers, OpenFile, Reads, media_type},
+    files::{FileBuffers, OpenFile, ReadFile, media_type, on_blocking_thread},
 };
 
 impl Reply {
@@ -32,14 +32,20 @@ impl Reply {
     pub async fn file(self, path: impl Into<PathBuf>) -> Result<Sent, Error> {
         self.check_status()?;
         let path = path.into();
-        let (file, content) = match OpenFile::open_cached(&path) {
-            Some(file) => {
-                let content = file.read_small(Reads::Cached);
-                (file, content)
+        let read = match ReadFile::open_cached(&path) {
+            Some(read) => read,
+            None => {
+                let read = on_blocking_thread(move || ReadFile::open(path)).await;
+                read.map_err(|error| Error::io(Phase::Build, error))?
             }
-            None => open(path).await.map_err(|error| Error::io(Phase::Build, error))?,
         };
-        self.send_opened(&file, content).await
+        self.send_read(read).await
+    }
+
+    /// Sends a file that may have been read.
+    pub(crate) async fn send_read(self, read: ReadFile) -> Result<Sent, Error> {
+        self.check_status()?;
+        self.send_opened(&read.file, read.content).await
     }
 
     /// As [`file`](Self::file), of a file that is open already.
@@ -87,16 +93,6 @@ impl Reply {
         }
         writer.finish_content(multipart.close()).await
     }
-}
-
-/// Opens the file on a thread that may block, and reads it there if it is small.
-async fn open(path: PathBuf) -> io::Result<(OpenFile, Option<Vec<u8>>)> {
-    let opened = tokio::task::spawn_blocking(move || {
-        let file = OpenFile::open(path)?;
-        let content = file.read_small(Reads::Blocking);
-        Ok((file, content))
-    });
-    opened.await.unwrap_or_else(|panic| Err(io::Error::other(panic)))
 }
 
 /// Adds what is known of the file and not stated yet.
