@@ -10,6 +10,7 @@ use alula::{
     Client, Error, Exchange, FieldSection, Identity, Sent, Server, ServerBuilder, Status,
     fields::{Head, OutBuf, RequestHead, Time},
     h2,
+    testing::TestServer,
 };
 
 /// Answers with method, scheme, claimed scheme and authority.
@@ -155,6 +156,37 @@ fn a_trusted_proxy_says_what_its_client_spoke() {
         let lines: String = forwarded.iter().map(|value| format!("x-forwarded-proto: {value}\r\n")).collect();
         let request = format!("GET / HTTP/1.1\r\nhost: a\r\n{lines}connection: close\r\n\r\n");
         assert_eq!(http1(server, &request).1, format!("GET {scheme} http a"), "{forwarded:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_trusted_proxy_says_what_its_client_asked_for() {
+    async fn answer(exchange: Exchange) -> Result<Sent, Error> {
+        let authority = exchange.request().client_authority().unwrap_or("-").to_owned();
+        exchange.respond(Status::OK).send(authority).await
+    }
+    for is_trusted in [true, false] {
+        let builder = Server::builder().trusted_proxies(move |_| is_trusted);
+        let server = TestServer::with(builder, answer);
+        for client in [server.client(), server.http2().client()] {
+            for (forwarded, seen) in [
+                (&["b.example:81"][..], "b.example:81"),
+                (&["[2001:db8::1]"], "[2001:db8::1]"),
+                (&[], "test"),
+                (&[""], "test"),
+                (&["b.example, c.example"], "test"),
+                (&["b.example", "c.example"], "test"),
+                (&["user@b.example"], "test"),
+                (&["b.example/path"], "test"),
+                (&["b.example:99999"], "test"),
+                (&["b\u{f6}se.example"], "test"),
+            ] {
+                let call = client.get("http://test/");
+                let call = forwarded.iter().fold(call, |call, value| call.header("x-forwarded-host", *value));
+                let told = call.send().await.unwrap().text().await.unwrap();
+                assert_eq!(told, if is_trusted { seen } else { "test" }, "{forwarded:?}");
+            }
+        }
     }
 }
 

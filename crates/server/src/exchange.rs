@@ -13,6 +13,7 @@ use alula_net::TlsFacts;
 use alula_net::{Body, Error, Incoming, Stream, Version};
 
 use crate::{
+    accept::takes_json,
     observing::RequestSpan,
     reply::{Reply, Responder},
     scheme::SchemeSource,
@@ -272,6 +273,13 @@ impl Request {
         self.head().authority().or_else(|| self.head().fields.text(KnownName::HOST))
     }
 
+    /// Returns the authority that the client asked for, for links that lead back here. From a
+    /// [trusted proxy](crate::ServerBuilder::trusted_proxies) it is what `x-forwarded-host` says, if that is exactly one host with a
+    /// port or without; else it is [`authority`](Self::authority), which a proxy may have written anew.
+    pub fn client_authority(&self) -> Option<&str> {
+        self.scheme.authority(self.headers()).or_else(|| self.authority())
+    }
+
     /// The protocol of an extended CONNECT (RFC 8441 §4).
     pub fn protocol(&self) -> Option<&str> {
         self.head().protocol()
@@ -352,8 +360,7 @@ impl Request {
 
     /// Whether the peer takes JSON, by `accept` (RFC 9110 §12.5.1).
     pub(crate) fn takes_json(&self) -> bool {
-        let names_json = |value: &[u8]| value.windows(4).any(|four| four.eq_ignore_ascii_case(b"json"));
-        self.headers().get_all(KnownName::ACCEPT).any(names_json)
+        takes_json(self.headers())
     }
 }
 

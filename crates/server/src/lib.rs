@@ -5,6 +5,7 @@
 //! costs no box and no task.
 #![forbid(unsafe_code)]
 
+mod accept;
 mod accepting;
 mod answer;
 pub mod conditional;

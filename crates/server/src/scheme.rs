@@ -1,12 +1,13 @@
-//! The scheme of a request: that of its connection, or what a trusted proxy says about the connection of its client.
+//! The scheme of a request: that of its connection, or what a trusted proxy says about the connection of its client; and the authority
+//! that such a proxy says its client asked for.
 //!
 //! Rule: what a peer claims decides nothing. A client may write any `:scheme`, any target and any `x-forwarded-proto`;
-//! only a proxy that the application trusts is believed, and only for the field that proxies overwrite.
+//! only a proxy that the application trusts is believed, and only for the fields that proxies overwrite.
 
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use alula_fields::{FieldSection, KnownName};
+use alula_fields::{Authority, FieldSection, KnownName};
 use alula_net::Conn;
 
 use crate::forwarded::{ClientAddressField, ForwardedSource, Judge};
@@ -59,11 +60,24 @@ impl SchemeSource {
         let forwarded = if self.is_trusted { forwarded(fields) } else { None };
         forwarded.unwrap_or(if self.is_secure { "https" } else { "http" })
     }
+
+    /// Returns the authority that a proxy which is believed names.
+    pub(crate) fn authority(self, fields: &FieldSection) -> Option<&str> {
+        let value = the_one(fields, KnownName::X_FORWARDED_HOST).filter(|_| self.is_trusted)?;
+        let authority = std::str::from_utf8(value).ok()?;
+        Authority::parse(authority).is_ok().then_some(authority)
+    }
 }
 
-/// Returns the one scheme that `x-forwarded-proto` names. A list says nothing: part of it may come from the client.
+/// Returns the one scheme that `x-forwarded-proto` names.
 fn forwarded(fields: &FieldSection) -> Option<&'static str> {
-    let mut values = fields.get_all(KnownName::X_FORWARDED_PROTO);
-    let (value, None) = (values.next()?, values.next()) else { return None };
+    let value = the_one(fields, KnownName::X_FORWARDED_PROTO)?;
     ["https", "http"].into_iter().find(|scheme| value.eq_ignore_ascii_case(scheme.as_bytes()))
+}
+
+/// Returns the value of a field that is there once. A list says nothing: part of it may come from the client.
+fn the_one(fields: &FieldSection, name: KnownName) -> Option<&[u8]> {
+    let mut values = fields.get_all(name);
+    let (value, None) = (values.next()?, values.next()) else { return None };
+    Some(value)
 }

@@ -162,14 +162,15 @@ impl ServerBuilder {
         self
     }
 
-    /// Believes `x-forwarded-proto` in requests from the peers for which `trusts` returns true: there
-    /// [`Request::scheme`](crate::Request::scheme) is what the proxy says about the connection of its client. No peer is
+    /// Believes `x-forwarded-proto` and `x-forwarded-host` in requests from the peers for which `trusts` returns true: there
+    /// [`Request::scheme`](crate::Request::scheme) is what the proxy says about the connection of its client, and
+    /// [`Request::client_authority`](crate::Request::client_authority) the authority that its client asked for. No peer is
     /// believed unless this is set.
     ///
     /// `trusts` is called once for each connection, with the address of its peer; IPv4 addresses come as such, never mapped
-    /// into IPv6. Name only proxies that overwrite the field, as nginx does with
+    /// into IPv6. Name only proxies that overwrite these fields, as nginx does with
     /// `proxy_set_header X-Forwarded-Proto $scheme`: one that passes on what it gets lets any client choose. A value that is
-    /// not exactly one `https` or `http` is ignored.
+    /// not exactly one `https` or `http`, or one authority, is ignored.
     ///
     /// ```
     /// use alula::Server;
