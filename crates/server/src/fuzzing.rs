@@ -96,6 +96,29 @@ pub fn location(is_added: bool, path: &[u8], query: Option<&[u8]>, options: Segm
     change.location(path, query, options)
 }
 
+/// Returns true if refusals are told in JSON to a peer whose `accept` has this value.
+pub fn takes_json(accept: &[u8]) -> bool {
+    section("accept", accept).is_some_and(|headers| crate::accept::takes_json(&headers))
+}
+
+/// Name and password of a value of `authorization`.
+pub fn basic_credentials(authorization: &[u8]) -> Option<(String, String)> {
+    let (headers, mut decoded) = (section("authorization", authorization)?, Vec::new());
+    let (name, password) = crate::ready::decode_pair(&headers, &mut decoded)?;
+    Some((name.to_owned(), password.to_owned()))
+}
+
+/// The pairs of a query.
+#[cfg(feature = "query")]
+pub fn query_pairs(query: &[u8]) -> Vec<(String, String)> {
+    crate::query::pairs(query).map(|(name, value)| (name.into_owned(), value.into_owned())).collect()
+}
+
+fn section(name: &str, value: &[u8]) -> Option<alula_fields::FieldSection> {
+    let mut headers = alula_fields::FieldSection::new();
+    headers.append(name, value).is_ok().then_some(headers)
+}
+
 /// The client that a field names behind proxies, of which `trusts` tells those that are believed.
 pub fn client_behind_proxies(
     field: crate::ClientAddressField,

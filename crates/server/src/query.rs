@@ -22,7 +22,7 @@ impl Request {
     /// # }
     /// ```
     pub fn query_pairs(&self) -> impl Iterator<Item = (Cow<'_, str>, Cow<'_, str>)> {
-        form_urlencoded::parse(self.query().unwrap_or_default().as_bytes())
+        pairs(self.query().unwrap_or_default().as_bytes())
     }
 
     /// Reads the query as a type of the program, by `serde`: a field for each name. Names that the type has no field for are passed
@@ -50,6 +50,11 @@ impl Request {
         serde_urlencoded::from_str(self.query().unwrap_or_default())
             .map_err(|error| QueryError(error.to_string().into()))
     }
+}
+
+/// The pairs of a query.
+pub(crate) fn pairs(query: &[u8]) -> impl Iterator<Item = (Cow<'_, str>, Cow<'_, str>)> {
+    form_urlencoded::parse(query)
 }
 
 impl fmt::Display for QueryError {

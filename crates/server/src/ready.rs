@@ -15,6 +15,8 @@ mod request_id;
 mod shards;
 
 pub use access_log::{AccessLog, LogFormat};
+#[cfg(feature = "fuzzing")]
+pub(crate) use auth::decode_pair;
 pub use auth::{BasicAuth, BearerAuth};
 pub use concurrency_limit::ConcurrencyLimit;
 pub use cors::Cors;

@@ -10,6 +10,7 @@
 //! an input that fuzzing has found means the same in another input.
 #![forbid(unsafe_code)]
 
+mod accept;
 mod authority;
 mod certificate;
 #[path = "../../cli/src/fetch/certificate.rs"]
@@ -19,6 +20,7 @@ mod content_coding;
 mod content_disposition;
 mod control_data;
 mod cookies;
+mod credentials;
 #[path = "../../cli/src/fetch/disposition.rs"]
 mod disposition;
 mod field_name;
@@ -48,12 +50,14 @@ mod naive_huffman;
 mod naive_routes;
 mod priority;
 mod proxy_answer;
+mod query;
 mod retry_after;
 mod routes;
 mod side;
 mod target;
 mod whole_server;
 
+pub use accept::accept;
 pub use authority::authority;
 pub use certificate::certificate;
 pub use conditional::conditional;
@@ -61,6 +65,7 @@ pub use content_coding::content_coding;
 pub use content_disposition::content_disposition;
 pub use control_data::control_data;
 pub use cookies::cookies;
+pub use credentials::credentials;
 pub use field_name::field_name;
 pub use field_section::field_section;
 pub use field_value::field_value;
@@ -80,6 +85,7 @@ pub use huffman::huffman;
 pub use location::location;
 pub use priority::priority;
 pub use proxy_answer::proxy_answer;
+pub use query::query;
 pub use retry_after::retry_after;
 pub use routes::routes;
 pub use target::target;

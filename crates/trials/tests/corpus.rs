@@ -27,6 +27,7 @@ macro_rules! trials {
 }
 
 trials! {
+    accept: 5000,
     authority: 5000,
     certificate: 5000,
     conditional: 5000,
@@ -34,6 +35,7 @@ trials! {
     content_disposition: 5000,
     control_data: 5000,
     cookies: 300,
+    credentials: 5000,
     field_name: 2000,
     field_section: 2000,
     field_value: 500,
@@ -53,6 +55,7 @@ trials! {
     location: 3000,
     priority: 5000,
     proxy_answer: 3000,
+    query: 5000,
     retry_after: 5000,
     routes: 20000,
     target: 5000,

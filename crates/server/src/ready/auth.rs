@@ -10,6 +10,8 @@ use std::hint::black_box;
 
 use alula_fields::{FieldSection, KnownName, Status};
 
+#[cfg(feature = "fuzzing")]
+pub(crate) use self::basic::decode_pair;
 pub use self::{basic::BasicAuth, bearer::BearerAuth};
 use crate::{Answer, Request};
 

@@ -2,6 +2,7 @@
 
 use std::{fmt, str::from_utf8};
 
+use alula_fields::FieldSection;
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 
 use super::{UserHeader, Verdict, credentials, is_equal, quoted, unauthorized};
@@ -67,7 +68,7 @@ impl BasicAuth {
     /// The answer to a request that does not pass.
     fn check(&self, request: &mut Request) -> Option<Answer> {
         let mut decoded = Scratch::lend();
-        let pair = read(request, &mut decoded);
+        let pair = decode_pair(request.headers(), &mut decoded);
         let verdict = pair.map_or(Verdict::Refused, |(name, password)| self.judge(name, password));
         let passes = self.header.note(request, &verdict) && matches!(verdict, Verdict::Admitted(_));
         // The memory is lent to others.
@@ -94,7 +95,10 @@ impl fmt::Debug for BasicAuth {
 }
 
 /// Name and password (RFC 7617 §2), decoded into memory that is lent.
-fn read<'d>(request: &Request, decoded: &'d mut Vec<u8>) -> Option<(&'d str, &'d str)> {
-    STANDARD.decode_vec(credentials(request.headers(), "Basic")?, decoded).ok()?;
+pub(crate) fn decode_pair<'d>(
+    headers: &FieldSection,
+    decoded: &'d mut Vec<u8>,
+) -> Option<(&'d str, &'d str)> {
+    STANDARD.decode_vec(credentials(headers, "Basic")?, decoded).ok()?;
     from_utf8(decoded).ok()?.split_once(':')
 }
