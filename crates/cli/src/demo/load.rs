@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use alula::{Client, Error, Method, Prepared};
+use alula::{Client, Error, Limits, Method, Prepared};
 use alula_tally::Side;
 use tokio::{task::JoinSet, time::sleep};
 
@@ -108,9 +108,9 @@ impl Load {
         let authority = relay.address.to_string();
         let sender = self.sender(&authority)?;
         let each = WIRE_REQUESTS.div_ceil(self.in_flight);
-        self.send_each(&sender, each, None).await?;
+        send_each(&sender, self.in_flight, each, None).await?;
         let before = relay.octets();
-        self.send_each(&sender, each, None).await?;
+        send_each(&sender, self.in_flight, each, None).await?;
         let after = relay.octets();
         let requests = (each * self.in_flight) as f64;
         Ok(Wire {
@@ -121,33 +121,36 @@ impl Load {
         })
     }
 
-    /// Has all requests under way at once, and answered at once, time and again: what comes later needs no more room.
+    /// Has requests under way at once, and answered at once, time and again: what comes later needs no more room. They are twice as many
+    /// as in the run if the server takes so many, since an answer may be there before all of its request is put away.
     async fn meet_largest_load(&self, sender: &Arc<Sender>) -> Result<(), Failure> {
-        self.send_each(sender, LARGEST_LOADS, Some(&exchange::awaiting(self.in_flight))).await
+        let all = self.in_flight.max(Limits::default().streams as usize).min(2 * self.in_flight);
+        send_each(sender, all, LARGEST_LOADS, Some(&exchange::awaiting(all))).await
     }
+}
 
-    async fn send_each(
-        &self,
-        sender: &Arc<Sender>,
-        requests: usize,
-        path: Option<&str>,
-    ) -> Result<(), Failure> {
-        let path: Option<Arc<str>> = path.map(Arc::from);
-        let mut senders = JoinSet::new();
-        for _ in 0..self.in_flight {
-            let (sender, path) = (sender.clone(), path.clone());
-            senders.spawn(async move {
-                for _ in 0..requests {
-                    sender.send(path.as_deref()).await?;
-                }
-                Ok::<_, Error>(())
-            });
-        }
-        while let Some(ended) = senders.join_next().await {
-            ended.map_err(|panic| Failure::new(Exit::Local, panic))??;
-        }
-        Ok(())
+/// Sends requests of so many senders, each of which sends so many, one after the other.
+async fn send_each(
+    sender: &Arc<Sender>,
+    senders: usize,
+    requests: usize,
+    path: Option<&str>,
+) -> Result<(), Failure> {
+    let path: Option<Arc<str>> = path.map(Arc::from);
+    let mut all = JoinSet::new();
+    for _ in 0..senders {
+        let (sender, path) = (sender.clone(), path.clone());
+        all.spawn(async move {
+            for _ in 0..requests {
+                sender.send(path.as_deref()).await?;
+            }
+            Ok::<_, Error>(())
+        });
     }
+    while let Some(ended) = all.join_next().await {
+        ended.map_err(|panic| Failure::new(Exit::Local, panic))??;
+    }
+    Ok(())
 }
 
 impl Sender {
