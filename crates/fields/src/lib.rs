@@ -72,7 +72,7 @@ pub use name::{Canonical, FieldName, IntoName};
 pub use out_buf::OutBuf;
 pub use request_form::RequestForm;
 pub use scheme::Scheme;
-pub use section::{FieldSection, Fields, SECTION_KEPT_BYTES_MAX};
+pub use section::{Adopted, FieldSection, Fields, SECTION_KEPT_BYTES_MAX};
 pub use status::Status;
 pub use stream_key::{StreamKey, UnknownStream};
 pub use target::Target;

@@ -7,7 +7,9 @@ use std::{
     sync::Arc,
 };
 
-use alula_fields::{Captures, FieldError, FieldSection, Head, IntoName, KnownName, Reservation, Status};
+use alula_fields::{
+    Captures, FieldError, FieldSection, Head, IntoName, KnownName, Reservation, Status, octets,
+};
 #[cfg(feature = "tls")]
 use alula_net::TlsFacts;
 use alula_net::{Body, Error, Incoming, Stream, Version};
@@ -220,7 +222,7 @@ impl Request {
     #[inline]
     pub(crate) fn path_alone(&self) -> &[u8] {
         let path = self.path_octets();
-        let end = path.iter().position(|octet| *octet == b'?').unwrap_or(path.len());
+        let end = octets::position(path, b'?').unwrap_or(path.len());
         &path[..end]
     }
 

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use alula_fields::octets;
+
 use super::segments::{PlusSign, Segments};
 
 /// An escape that is not `%` and two hexadecimal digits (RFC 3986 §2.1). A request that has one is answered 400.
@@ -17,7 +19,8 @@ pub(crate) struct Malformed {
 /// An escape is malformed.
 pub(crate) fn decode(raw: &[u8], options: Segments) -> Result<Cow<'_, [u8]>, Malformed> {
     let is_space = options.plus == PlusSign::Space;
-    match raw.iter().position(|&octet| octet == b'%' || octet == b'+' && is_space) {
+    let plus = if is_space { octets::position(raw, b'+') } else { None };
+    match octets::position(&raw[..plus.unwrap_or(raw.len())], b'%').or(plus) {
         None => Ok(Cow::Borrowed(raw)),
         Some(first) => decode_from(raw, first, is_space).map(Cow::Owned),
     }
