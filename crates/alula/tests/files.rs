@@ -199,6 +199,14 @@ fn a_small_file_takes_at_most_one_thread() {
                 let more = started.load(Ordering::Relaxed) - before;
                 assert!(more <= 1, "{origin}/{path} took {more} threads");
             }
+            let before = started.load(Ordering::Relaxed);
+            for _ in 0..20 {
+                let response = client.get(&format!("{origin}/none")).send().await.unwrap();
+                assert_eq!(response.status(), Status::NOT_FOUND);
+            }
+            let more = started.load(Ordering::Relaxed) - before;
+            // The first look may have to wait for the disk.
+            assert!(more <= 1 || !cfg!(target_os = "linux"), "{origin}/none took {more} threads");
         }
     });
 }

@@ -1,7 +1,8 @@
 //! Small files, and those that can be opened without waiting for a disk.
 //!
-//! A name whose every part the system has in memory is found at once (`openat2` with RESOLVE_CACHED, Linux 5.12), and the system says
-//! so where it cannot. Then it is left to a thread that may block, and so is every error: opening again tells what it was.
+//! A name whose every part the system has in memory is found at once (`openat2` with RESOLVE_CACHED, Linux 5.12), or found to be of
+//! nothing: peers who ask for what is not there cost no thread. Where the system cannot say so at once, and for every other error, it is
+//! left to a thread that may block: opening again tells what it was.
 
 use std::{
     fs::File,
@@ -27,10 +28,15 @@ pub(crate) struct ReadFile {
 
 impl ReadFile {
     /// Opens a file, and reads it, if that takes no waiting.
-    pub(crate) fn open_cached(path: &Path) -> Option<Self> {
+    ///
+    /// # Errors
+    /// There is none.
+    pub(crate) fn open_cached(path: &Path) -> io::Result<Option<Self>> {
         let file = open_cached(path)?;
-        let content = read_small(&file, |file, content| read_cached(file, content, 0) == content.len());
-        Some(Self { file, content })
+        Ok(file.map(|file| {
+            let content = read_small(&file, |file, content| read_cached(file, content, 0) == content.len());
+            Self { file, content }
+        }))
     }
 
     /// Opens a file, and reads it. May block.
@@ -60,24 +66,28 @@ fn read_small(file: &OpenFile, read: impl FnOnce(&File, &mut [u8]) -> bool) -> O
 }
 
 #[cfg(target_os = "linux")]
-fn open_cached(path: &Path) -> Option<OpenFile> {
+fn open_cached(path: &Path) -> io::Result<Option<OpenFile>> {
     use rustix::fs::OFlags;
     // A fifo is not opened at all, as in `open`.
-    let named = resolve_cached(path, OFlags::PATH)?;
-    if !named.metadata().ok()?.is_file() {
-        return None;
-    }
+    let is_file = |named: &File| named.metadata().is_ok_and(|metadata| metadata.is_file());
+    let Some(_) = resolve_cached(path, OFlags::PATH)?.filter(is_file) else { return Ok(None) };
     let file = resolve_cached(path, OFlags::RDONLY | OFlags::NONBLOCK)?;
-    OpenFile::from_std(file, path).ok()
+    Ok(file.and_then(|file| OpenFile::from_std(file, path).ok()))
 }
 
 #[cfg(not(target_os = "linux"))]
-fn open_cached(_: &Path) -> Option<OpenFile> {
-    None
+#[expect(clippy::unnecessary_wraps, reason = "the other one finds out more")]
+fn open_cached(_: &Path) -> io::Result<Option<OpenFile>> {
+    Ok(None)
 }
 
 #[cfg(target_os = "linux")]
-fn resolve_cached(path: &Path, flags: rustix::fs::OFlags) -> Option<File> {
+fn resolve_cached(path: &Path, flags: rustix::fs::OFlags) -> io::Result<Option<File>> {
     use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat2};
-    openat2(CWD, path, flags | OFlags::CLOEXEC, Mode::empty(), ResolveFlags::CACHED).ok().map(File::from)
+    use rustix::io::Errno;
+    match openat2(CWD, path, flags | OFlags::CLOEXEC, Mode::empty(), ResolveFlags::CACHED) {
+        Ok(file) => Ok(Some(file.into())),
+        Err(nothing @ (Errno::NOENT | Errno::NOTDIR)) => Err(nothing.into()),
+        Err(_) => Ok(None),
+    }
 }

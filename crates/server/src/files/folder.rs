@@ -83,8 +83,9 @@ fn is_plain(segment: &str) -> bool {
 
 async fn answer<S: Send + Sync + 'static>(exchange: Exchange<S>, path: PathBuf) -> Result<Sent, Answer> {
     let found = match ReadFile::open_cached(&path) {
-        Some(file) => Ok(Found::File(file)),
-        None => on_blocking_thread(move || find(path)).await,
+        Ok(Some(file)) => Ok(Found::File(file)),
+        Ok(None) => on_blocking_thread(move || find(path)).await,
+        Err(error) => Err(error),
     };
     match found {
         Ok(Found::File(file)) => Ok(exchange.respond(Status::OK).send_read(file).await?),

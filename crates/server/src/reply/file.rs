@@ -33,13 +33,11 @@ impl Reply {
         self.check_status()?;
         let path = path.into();
         let read = match ReadFile::open_cached(&path) {
-            Some(read) => read,
-            None => {
-                let read = on_blocking_thread(move || ReadFile::open(path)).await;
-                read.map_err(|error| Error::io(Phase::Build, error))?
-            }
+            Ok(Some(read)) => Ok(read),
+            Ok(None) => on_blocking_thread(move || ReadFile::open(path)).await,
+            Err(error) => Err(error),
         };
-        self.send_read(read).await
+        self.send_read(read.map_err(|error| Error::io(Phase::Build, error))?).await
     }
 
     /// Sends a file that may have been read.
