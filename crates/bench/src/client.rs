@@ -74,10 +74,10 @@ const fn much(name: &'static str, what: &'static str, prepare: fn() -> Run) -> W
     Workload::new(name, 100, what, prepare).counted(Use::Told, Use::Held).beside("repeated")
 }
 
-/// How many requests are in flight where there are many.
+/// The number of requests that are in flight where there are many.
 const IN_FLIGHT: u64 = 64;
 
-/// How many answers one look at the sockets finds depends on when the other side runs, and with it what one costs.
+/// The number of answers that one look at the sockets finds depends on when the other side runs, and with it what one costs.
 const fn many(name: &'static str, what: &'static str, prepare: fn() -> Run) -> Workload {
     Workload::new(name, 10 * IN_FLIGHT, what, prepare).counted(Use::Told, Use::Held)
 }

@@ -175,7 +175,7 @@ impl Bare {
         }
     }
 
-    /// Whether the end of the answer is among the frames that are there.
+    /// Returns true if the end of the answer is among the frames that are there.
     fn is_answered(&mut self) -> bool {
         while let Some(frame) = self.input.frame() {
             if frame.ends_stream() {
@@ -209,7 +209,7 @@ impl Due {
         Self { per_sample, sum: 0 }
     }
 
-    /// How many times it happens now.
+    /// The number of times that it happens now.
     const fn take(&mut self) -> u64 {
         self.sum += self.per_sample;
         let times = self.sum / SAMPLE;

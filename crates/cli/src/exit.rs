@@ -227,7 +227,7 @@ fn verify_result(error: &Error) -> u16 {
     }
 }
 
-/// Whether the server has no protocol in common with us and says so by an alert (RFC 7301 §3.2): the same thing as a
+/// Returns true if the server has no protocol in common with us and says so by an alert (RFC 7301 §3.2): the same thing as a
 /// server that chooses none, which ends as [`Cause::Protocol`].
 fn is_refused_by_alpn(error: &Error) -> bool {
     let Cause::Tls(error) = error.cause() else { return false };

@@ -42,7 +42,7 @@ enum Next {
 }
 
 impl Call<'_> {
-    /// Whether the outcome of the first try is handed on as it is.
+    /// Returns true if the outcome of the first try is handed on as it is.
     #[inline]
     pub(crate) fn is_settled(&self, response: &Response) -> bool {
         let status = response.status();

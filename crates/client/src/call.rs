@@ -195,14 +195,14 @@ impl<'a> Call<'a> {
         self.parts.rare_mut().mistake.get_or_insert(mistake);
     }
 
-    /// How long the call may take in all, to the last octet of the response.
+    /// The time that the call may take in all, to the last octet of the response.
     #[inline]
     pub fn timeout(mut self, after: Duration) -> Self {
         self.deadline = Some(after);
         self
     }
 
-    /// How long the head of the response may take once the head of the request was sent, in place of
+    /// The time that the head of the response may take once the head of the request was sent, in place of
     /// [what its client says](crate::ClientBuilder::head_timeout).
     #[inline]
     pub fn head_timeout(mut self, after: Duration) -> Self {
@@ -226,7 +226,7 @@ impl<'a> Call<'a> {
         self
     }
 
-    /// How many redirects this call follows before it fails, 0 for none, in place of
+    /// The number of redirects that this call follows before it fails, 0 for none, in place of
     /// [what its client says](crate::ClientBuilder::redirects).
     ///
     /// ```no_run

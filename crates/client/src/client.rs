@@ -315,7 +315,7 @@ impl<'u> Path<'u> {
         }
     }
 
-    /// Whether the URL said who asks.
+    /// Returns true if the URL said who asks.
     pub(crate) fn has_user(&self) -> bool {
         matches!(self, Self::Parsed(parsed) if parsed.user.is_some())
     }

@@ -75,7 +75,7 @@ pub(crate) struct Route {
     /// What follows once there is a transport, but for the name that TLS is for.
     then: Connect,
     watcher: Option<Watcher>,
-    /// How many streams the origin is expected to allow at once: what it allowed last.
+    /// The number of streams that the origin is expected to allow at once: what it allowed last.
     streams: AtomicU32,
 }
 

@@ -72,12 +72,12 @@ impl Jar {
         Ok(value.map(|value| String::from_utf8_lossy(value).into_owned()))
     }
 
-    /// How many cookies are kept.
+    /// The number of cookies that are kept.
     pub fn len(&self) -> usize {
         self.read().iter_unexpired().count()
     }
 
-    /// Whether none is kept.
+    /// Returns true if none is kept.
     pub fn is_empty(&self) -> bool {
         self.read().iter_unexpired().next().is_none()
     }
@@ -110,7 +110,7 @@ impl Jar {
         }
     }
 
-    /// Whether a request to this URL has cookies.
+    /// Returns true if a request to this URL has cookies.
     pub(crate) fn has_some_for(&self, url: &Url) -> bool {
         self.read().iter_any().any(|cookie| is_for(cookie, url))
     }
@@ -172,7 +172,7 @@ fn take_own(fields: &mut FieldSection) -> Vec<u8> {
     own
 }
 
-/// Whether the value of a field `cookie` has one of this name.
+/// Returns true if the value of a field `cookie` has one of this name.
 fn has(own: &[u8], name: &str) -> bool {
     own.split(|octet| *octet == b';').any(|pair| {
         let of_pair = pair.split(|octet| *octet == b'=').next().unwrap_or_default();

@@ -10,7 +10,7 @@ use alula_net::{Error, Stream};
 use crate::{Call, Response, builder::Decoding, request::Request};
 
 impl Call<'_> {
-    /// Whether content is asked for in codings and decoded, whatever the [client](crate::ClientBuilder::decompress) does.
+    /// Sets whether content is asked for in codings and decoded, whatever the [client](crate::ClientBuilder::decompress) does.
     #[inline]
     pub fn decompress(mut self, on: bool) -> Self {
         self.parts.decompress = on;

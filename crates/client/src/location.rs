@@ -93,7 +93,7 @@ pub(crate) fn path_within<'u>(origin: &str, url: &'u str) -> Option<&'u str> {
     (rest.starts_with('/') && is_normal(rest)).then_some(rest)
 }
 
-/// Whether all octets may stay, and no segment begins with a dot.
+/// Returns true if all octets may stay, and no segment begins with a dot.
 fn is_normal(path: &str) -> bool {
     let mut before = 0;
     path.bytes().all(|octet| {

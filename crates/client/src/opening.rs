@@ -45,7 +45,7 @@ impl Opening {
         self.lock().clone()
     }
 
-    /// Whether the outcome is known.
+    /// Returns true if the outcome is known.
     pub(crate) fn is_over(&self) -> bool {
         self.lock().is_some()
     }

@@ -21,7 +21,7 @@ use crate::{
     sharing::{Room, Sharing},
 };
 
-/// How many connections a request may meet that take no more, before that is told; and how many runtimes that end.
+/// The number of connections that a request may meet that take no more, before that is told; and how many runtimes that end.
 const GONE_MAX: u32 = 8;
 
 pub(crate) struct Origin {
@@ -31,7 +31,7 @@ pub(crate) struct Origin {
     pub(crate) prefix: String,
     route: Arc<Route>,
     pooling: Pooling,
-    /// How long a call waits for others to give back what it needs.
+    /// The time that a call waits for others to give back what it needs.
     queue: Option<Duration>,
     pools: Arc<Pools>,
 }
@@ -64,7 +64,7 @@ impl Origin {
         self.route.asks_proxy()
     }
 
-    /// Whether this is that origin (RFC 9110 §4.3.1).
+    /// Returns true if this is that origin (RFC 9110 §4.3.1).
     pub(crate) fn is_same_as(&self, other: &Self) -> bool {
         self.scheme == other.scheme && self.authority == other.authority
     }
@@ -310,7 +310,7 @@ impl Origin {
         self.pools.look_in();
     }
 
-    /// Whether nothing would be lost with it: no connection is open, or being opened.
+    /// Returns true if nothing would be lost with it: no connection is open, or being opened.
     pub(crate) fn is_without_connections(&self) -> bool {
         self.pools.are_without_connections()
     }
@@ -349,7 +349,7 @@ impl Drop for Queued<'_> {
     }
 }
 
-/// Whether the connection has no room, and another is to be looked for.
+/// Returns true if the connection has no room, and another is to be looked for.
 fn is_full(error: &Error) -> bool {
     error.phase() == Phase::Queue && matches!(error.cause(), Cause::Refused(_))
 }

@@ -6,14 +6,14 @@ use crate::{Retries, builder::Settings, content::Given, interim::Hook};
 
 /// Small, since calls are moved about while they are built.
 pub(crate) struct Parts {
-    /// Whether the content of the response is decoded.
+    /// True if the content of the response is decoded.
     #[cfg(feature = "decoding")]
     pub(crate) decompress: bool,
     /// What the client adds by itself is still to be added.
     pub(crate) is_incomplete: bool,
     /// Somebody is told of each step.
     pub(crate) is_watched: bool,
-    /// How many redirects are followed.
+    /// The number of redirects that are followed.
     pub(crate) redirects_max: u16,
     rare: Option<Box<Rare>>,
 }
@@ -77,13 +77,13 @@ impl Parts {
         self.is_watched || self.rare().is_some_and(|rare| rare.on_interim.is_some())
     }
 
-    /// Whether the call was given content, which may have been sent.
+    /// Returns true if the call was given content, which may have been sent.
     #[inline]
     pub(crate) fn has_content(&self) -> bool {
         self.rare().is_some_and(|rare| rare.content.is_given())
     }
 
-    /// Whether there was content that cannot be sent again.
+    /// Returns true if there was content that cannot be sent again.
     pub(crate) fn content_is_spent(&self) -> bool {
         self.rare().is_some_and(|rare| rare.content.is_spent())
     }

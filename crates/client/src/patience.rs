@@ -11,7 +11,7 @@ use crate::opening::Opening;
 pub(crate) struct Patience {
     /// When the call has to end.
     ends_at: Option<Instant>,
-    /// How long it may wait until a connection is free.
+    /// The time that it may wait until a connection is free.
     queue: Option<Duration>,
     /// Until when it may, once it has begun to.
     queue_ends_at: Option<Instant>,

@@ -111,7 +111,7 @@ impl Pools {
         pool.map(work).ok_or_else(left)
     }
 
-    /// Whether nothing would be lost with them.
+    /// Returns true if nothing would be lost with them.
     pub(crate) fn are_without_connections(&self) -> bool {
         self.lock().iter().all(Pool::is_without_connections)
     }
@@ -141,7 +141,7 @@ impl Pools {
 }
 
 impl Pool {
-    /// Whether nothing would be lost with it: no connection is open, or being opened.
+    /// Returns true if nothing would be lost with it: no connection is open, or being opened.
     fn is_without_connections(&self) -> bool {
         match &self.state {
             State::None => true,
@@ -181,7 +181,7 @@ impl Drop for Pool {
 }
 
 impl Place {
-    /// Whether the call is on the runtime whose connections these are.
+    /// Returns true if the call is on the runtime whose connections these are.
     pub(crate) fn is_here(&self) -> bool {
         self.token.is_current()
     }

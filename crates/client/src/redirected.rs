@@ -9,7 +9,7 @@ pub(crate) struct Redirected {
 }
 
 impl Response {
-    /// How many redirects were followed on the way to this response. Allocates nothing.
+    /// The number of redirects that were followed on the way to this response. Allocates nothing.
     pub fn redirects(&self) -> u16 {
         self.redirected.as_ref().map_or(0, |redirected| redirected.count)
     }

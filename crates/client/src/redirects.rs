@@ -82,12 +82,12 @@ impl Redirect<'_> {
         self.to.as_str()
     }
 
-    /// How many redirects the call would have followed with this one.
+    /// The number of redirects that the call would have followed with this one.
     pub const fn count(&self) -> u16 {
         self.count
     }
 
-    /// Whether scheme, host or port would change.
+    /// Returns true if scheme, host or port would change.
     pub fn leaves_origin(&self) -> bool {
         self.from.origin() != self.to.origin()
     }
@@ -150,7 +150,7 @@ impl Redirects {
     }
 }
 
-/// Whether a response of this status may lead elsewhere.
+/// Returns true if a response of this status may lead elsewhere.
 pub(crate) const fn may_redirect(status: Status) -> bool {
     matches!(status.as_u16(), 301..=303 | 307 | 308)
 }

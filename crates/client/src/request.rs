@@ -81,7 +81,7 @@ impl Request<'_> {
         Some(url)
     }
 
-    /// Whether sending it twice is as good as sending it once (RFC 9110 §9.2.2).
+    /// Returns true if sending it twice is as good as sending it once (RFC 9110 §9.2.2).
     pub(crate) fn is_idempotent(&self) -> bool {
         match self {
             Self::Plain(plain) => Method::parse(&plain.method).is_ok_and(Method::is_idempotent),
@@ -90,7 +90,7 @@ impl Request<'_> {
         }
     }
 
-    /// Whether the content is to wait until the server asks for it (RFC 9110 §10.1.1).
+    /// Returns true if the content is to wait until the server asks for it (RFC 9110 §10.1.1).
     pub(crate) fn expects_continue(&self) -> bool {
         match self {
             Self::Plain(plain) => plain.head.as_ref().is_some_and(|head| head.fields.expects_continue()),

@@ -74,7 +74,8 @@ impl Response {
         std::str::from_utf8(self.headers().get(KnownName::CONTENT_TYPE)?).ok()
     }
 
-    /// Whether the content is decoded while it is read, so that it is not what `content-encoding` and `content-length` say.
+    /// Returns true if the content is decoded while it is read, so that it is not what `content-encoding` and `content-length`
+    /// say.
     pub fn is_decoded(&self) -> bool {
         self.body.is_decoded()
     }

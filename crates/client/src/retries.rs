@@ -84,7 +84,7 @@ impl Retries {
         self
     }
 
-    /// How long the field `retry-after` (RFC 9110 §10.2.3) may make a call wait; 60 seconds unless set. A response that asks
+    /// The time that the field `retry-after` (RFC 9110 §10.2.3) may make a call wait; 60 seconds unless set. A response that asks
     /// for more is handed over.
     #[must_use]
     pub fn retry_after_max(mut self, max: Duration) -> Self {

@@ -74,23 +74,23 @@ impl RuntimeToken {
         (Self(Arc::new(facts)), Life { life: Some(life), ends, left })
     }
 
-    /// Whether it is the token of the runtime that has this id now.
+    /// Returns true if it is the token of the runtime that has this id now.
     #[inline]
     pub(crate) fn is(&self, id: Id) -> bool {
         self.0.id == id && self.is_alive()
     }
 
-    /// Whether it is the token of the current runtime.
+    /// Returns true if it is the token of the current runtime.
     pub(crate) fn is_current(&self) -> bool {
         current_id().is_some_and(|id| self.is(id))
     }
 
-    /// Whether both stand for the same runtime.
+    /// Returns true if both stand for the same runtime.
     pub(crate) fn is_same_as(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
 
-    /// Whether the runtime has not ended.
+    /// Returns true if the runtime has not ended.
     #[inline]
     pub(crate) fn is_alive(&self) -> bool {
         self.0.life.strong_count() > 0

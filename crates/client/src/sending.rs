@@ -8,7 +8,7 @@ use tokio::time::Instant;
 
 use crate::{Call, PendingResponse, Response, call::Clock, observing::Tale, patience::Patience, watching};
 
-/// How long content waits to be asked for. There are servers that never ask, and wait for it.
+/// The time that content waits to be asked for. There are servers that never ask, and wait for it.
 const CONTINUE_WAIT: Duration = Duration::from_secs(1);
 
 impl Call<'_> {
@@ -80,8 +80,8 @@ impl Call<'_> {
         outcome.map_err(|error| self.named(error))
     }
 
-    /// Whether the peer cannot have acted on the request; or is not likely to, since a connection that had been used before
-    /// ended without a word, and it would not matter (RFC 9112 §9.3.1).
+    /// Returns true if the peer cannot have acted on the request; or is not likely to, since a connection that had been used
+    /// before ended without a word, and it would not matter (RFC 9112 §9.3.1).
     pub(crate) fn may_try_again(&self, error: &Error) -> bool {
         may_retry(error) || (error.is_unanswered() && self.request.is_idempotent())
     }

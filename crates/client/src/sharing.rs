@@ -122,7 +122,7 @@ impl Sharing {
         self.conns.is_empty() && self.opening.is_none()
     }
 
-    /// Whether every connection takes no more requests.
+    /// Returns true if every connection takes no more requests.
     pub(crate) fn is_over(&self) -> bool {
         self.opening.is_none() && self.conns.iter().all(|conn| !conn.is_open())
     }

@@ -44,7 +44,7 @@ pub struct Timing {
 }
 
 impl Timing {
-    /// Whether the connection was opened before the call began.
+    /// Returns true if the connection was opened before the call began.
     pub const fn is_reused(&self) -> bool {
         self.is_reused
     }

@@ -180,7 +180,7 @@ struct Rooted {
     added: Vec<CertificateDer<'static>>,
 }
 
-/// Whether the server showed an authority's certificate as its own. rustls hands the cause on as text only.
+/// Returns true if the server showed an authority's certificate as its own. rustls hands the cause on as text only.
 fn is_authority_itself(error: &rustls::Error) -> bool {
     let rustls::Error::InvalidCertificate(CertificateError::Other(other)) = error else { return false };
     other.0.to_string().contains("CaUsedAsEndEntity")

@@ -87,7 +87,7 @@ impl ConnectionFacts<'_> {
         self.stream.version()
     }
 
-    /// Whether it was open before the request was to be sent.
+    /// Returns true if it was open before the request was to be sent.
     pub const fn is_reused(&self) -> bool {
         self.is_reused
     }

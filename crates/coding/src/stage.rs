@@ -9,7 +9,7 @@ pub(crate) trait Coder: Send + Sync {
     /// The octets are not in this coding; the text says why.
     fn step(&mut self, input: &[u8], out: &mut Vec<u8>) -> Result<usize, &'static str>;
 
-    /// Whether what was taken so far may end there.
+    /// Returns true if what was taken so far may end there.
     fn is_whole(&self) -> bool;
 
     /// Makes it ready for the next message; false when it is not worth keeping.
@@ -45,7 +45,7 @@ impl Stage {
         Ok(taken)
     }
 
-    /// Whether nothing is missing; no octets at all are well in any coding.
+    /// Returns true if nothing is missing; no octets at all are well in any coding.
     pub(crate) fn is_whole(&self) -> bool {
         self.taken == 0 || self.coder.is_whole()
     }

@@ -116,7 +116,7 @@ impl Echo {
         reach.url(self.port, path)
     }
 
-    /// Whether it still runs.
+    /// Returns true if it still runs.
     pub fn is_running(&mut self) -> bool {
         self.program.is_running()
     }

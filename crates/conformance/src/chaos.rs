@@ -25,7 +25,7 @@ pub struct Books {
 }
 
 impl Books {
-    /// Whether this POST was processed.
+    /// Returns true if this POST was processed.
     pub fn has(&self, id: &str) -> bool {
         lock(&self.processed).contains(id)
     }

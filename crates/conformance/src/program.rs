@@ -10,7 +10,7 @@ use std::time::Duration;
 use crate::outcome::describe;
 use crate::poll;
 
-/// How long a server may take until it listens; a slow machine under load needs some of it.
+/// The time that a server may take until it listens; a slow machine under load needs some of it.
 const READY_MAX: Duration = Duration::from_secs(20);
 
 /// A running child process and the lines it has written so far, to either stream.
@@ -66,7 +66,7 @@ impl Program {
         self.lines.lock().unwrap_or_else(PoisonError::into_inner).join("\n")
     }
 
-    /// Whether it still runs.
+    /// Returns true if it still runs.
     pub fn is_running(&mut self) -> bool {
         self.child.try_wait().expect("a child can be waited for").is_none()
     }

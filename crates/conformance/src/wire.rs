@@ -8,7 +8,7 @@ use crate::alula::Reach;
 use crate::frames::{self, Frame};
 use crate::tls;
 
-/// How long a read waits for the other side at most.
+/// The time that a read waits for the other side at most.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A connection.

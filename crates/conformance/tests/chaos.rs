@@ -33,11 +33,11 @@ const TASKS: u64 = 64;
 const FIRST_REQUESTS: u64 = 200;
 /// How often a request is tried by its task. Its client tries as well.
 const TRIES: usize = 30;
-/// How long a call waits for servers that stall.
+/// The time that a call waits for servers that stall.
 const DEADLINE: Duration = Duration::from_millis(400);
-/// How long a call may take before it hangs.
+/// The time that a call may take before it hangs.
 const HANG: Duration = Duration::from_secs(10);
-/// How long it may take in all.
+/// The time that it may take in all.
 const LONGEST: Duration = Duration::from_secs(55);
 
 #[test]

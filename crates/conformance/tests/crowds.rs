@@ -66,7 +66,7 @@ fn serve_newcomer(echo: &Echo, kind: Kind) -> Duration {
     began.elapsed()
 }
 
-/// Whether nothing has ended the connection; what was said on it may stay unread.
+/// Returns true if nothing has ended the connection; what was said on it may stay unread.
 fn is_open(socket: &TcpStream) -> bool {
     socket.set_nonblocking(true).expect("a socket takes its options");
     loop {
@@ -78,7 +78,7 @@ fn is_open(socket: &TcpStream) -> bool {
     }
 }
 
-/// How many connections the flood has open at once from each address, before the oldest is reset.
+/// The number of connections that the flood has open at once from each address, before the oldest is reset.
 const FLOOD_OPEN: usize = 500;
 /// Connections per second from each address.
 const FLOOD_RATE: u32 = 2500;

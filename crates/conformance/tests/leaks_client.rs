@@ -20,9 +20,9 @@ const ROUNDS_CLEAR: usize = 28;
 /// A handshake costs a thousand times a frame, and past it TLS changes nothing.
 const ROUNDS_TLS: usize = 4;
 
-/// How long a call waits for a server that stalls.
+/// The time that a call waits for a server that stalls.
 const DEADLINE: Duration = Duration::from_millis(100);
-/// How long a call may take before it hangs.
+/// The time that a call may take before it hangs.
 const HANG: Duration = Duration::from_secs(10);
 
 #[test]

@@ -55,7 +55,7 @@ pub struct OverBudget {
     pub asked: u64,
     /// The octets that may be held.
     pub bytes_max: u64,
-    /// Whether it was the budget of the process that is used up, not the account's own limit.
+    /// True if it was the budget of the process that is used up, not the account's own limit.
     pub of_process: bool,
 }
 
@@ -95,7 +95,7 @@ impl MemoryBudget {
         Reservation { bytes, budget: Arc::clone(self) }
     }
 
-    /// Whether so many octets more could be charged now.
+    /// Returns true if so many octets more could be charged now.
     pub fn has_room(&self, bytes: u64) -> bool {
         self.held().checked_add(bytes).is_some_and(|held| held <= self.bytes_max)
     }

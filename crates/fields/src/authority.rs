@@ -88,7 +88,7 @@ impl<'a> Authority<'a> {
         }
     }
 
-    /// Whether both mean the same host and port under this scheme; copies nothing.
+    /// Returns true if both mean the same host and port under this scheme; copies nothing.
     pub fn is_same(self, other: Authority<'_>, scheme: Scheme<'_>) -> bool {
         self.host().eq_ignore_ascii_case(other.host())
             && self.port_or_default(scheme) == other.port_or_default(scheme)

@@ -20,7 +20,7 @@ impl FieldFlags {
     /// The spelling of HTTP/1 follows the value in the arena.
     pub(crate) const SPELLED: Self = Self(2);
 
-    /// Whether all of these flags are set.
+    /// Returns true if all of these flags are set.
     #[inline]
     pub const fn contains(self, flags: Self) -> bool {
         self.0 & flags.0 == flags.0
@@ -120,7 +120,7 @@ impl<'a> Field<'a> {
         core::str::from_utf8(self.value()).ok()
     }
 
-    /// Whether whoever stored the field marked it sensitive, so that HPACK must never index it.
+    /// Returns true if whoever stored the field marked it sensitive, so that HPACK must never index it.
     #[inline]
     pub fn is_sensitive(&self) -> bool {
         self.entry.flags.contains(FieldFlags::SENSITIVE)

@@ -301,7 +301,7 @@ impl Head {
         self.octets(part_of(name)?)
     }
 
-    /// Whether the control data of this pseudo-field is there.
+    /// Returns true if the control data of this pseudo-field is there.
     #[inline]
     pub fn has_pseudo(&self, name: KnownName) -> bool {
         match part_of(name) {

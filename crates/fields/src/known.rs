@@ -80,13 +80,13 @@ impl KnownName {
         CANONICAL[self.id() as usize]
     }
 
-    /// Whether this is control data in a field's clothes, such as `:path` (RFC 9113 §8.3).
+    /// Returns true if this is control data in a field's clothes, such as `:path` (RFC 9113 §8.3).
     #[inline]
     pub const fn is_pseudo(self) -> bool {
         self.has(PSEUDO)
     }
 
-    /// Whether the field is about one HTTP/1 connection and must not be in HTTP/2 (RFC 9113 §8.2.2).
+    /// Returns true if the field is about one HTTP/1 connection and must not be in HTTP/2 (RFC 9113 §8.2.2).
     ///
     /// `te` is not counted: it is allowed there with the one value `trailers`.
     #[inline]
@@ -94,19 +94,19 @@ impl KnownName {
         self.has(CONNECTION)
     }
 
-    /// Whether the field is defined as one value, not a list, so that a second line is a mistake (RFC 9110 §5.3).
+    /// Returns true if the field is defined as one value, not a list, so that a second line is a mistake (RFC 9110 §5.3).
     #[inline]
     pub const fn is_singleton(self) -> bool {
         self.has(SINGLE)
     }
 
-    /// Whether values are usually secrets, so that `Debug` hides them.
+    /// Returns true if values are usually secrets, so that `Debug` hides them.
     #[inline]
     pub const fn is_sensitive(self) -> bool {
         self.has(SECRET)
     }
 
-    /// Whether the field is defined as a comma-separated list, so that lines may be joined (RFC 9110 §5.6.1).
+    /// Returns true if the field is defined as a comma-separated list, so that lines may be joined (RFC 9110 §5.6.1).
     #[inline]
     pub const fn is_list(self) -> bool {
         self.has(LIST)
@@ -259,13 +259,13 @@ const _: () = {
     }
 };
 
-/// Whether a word of a name is that of a row: the same, or when folding different in the case of letters alone.
+/// Returns true if a word of a name is that of a row: the same, or when folding different in the case of letters alone.
 #[inline]
 const fn same<const FOLD: bool>(word: u64, row: u64) -> bool {
     if FOLD { (word ^ row) & !(row >> 1 & word::each(CASE)) == 0 } else { word == row }
 }
 
-/// Whether all whole words from the front are the same; the last eight octets have been compared.
+/// Returns true if all whole words from the front are the same; the last eight octets have been compared.
 #[inline]
 fn same_middle<const FOLD: bool>(name: &[u8], lower: &[u8]) -> bool {
     let word = |chunk: &[u8; 8]| u64::from_le_bytes(*chunk);

@@ -15,7 +15,7 @@ macro_rules! known_names {
 
         /// Every known name.
         impl KnownName {
-            /// How many names are known; ids run from 1 to this.
+            /// The number of names that are known; ids run from 1 to this.
             pub const COUNT: usize = Row::End as usize;
             $(
                 #[doc = concat!("`", $lower, "`")]

@@ -31,7 +31,7 @@ macro_rules! known_values {
 
         /// Every known value.
         impl KnownValue {
-            /// How many values are known; ids run from 1 to this.
+            /// The number of values that are known; ids run from 1 to this.
             pub const COUNT: usize = Row::End as usize;
             $($(
                 #[doc = concat!("`", $text, "`")]

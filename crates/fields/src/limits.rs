@@ -141,7 +141,7 @@ pub struct Limits {
     /// Beyond that, the one that has waited longest is closed among those of the address or network that has most of them, as
     /// above; what it has sent is read first, and may complete the handshake.
     pub handshakes: Option<u32>,
-    /// How long the TLS handshake and the preface may take together; default 30 s.
+    /// The time that the TLS handshake and the preface may take together; default 30 s.
     ///
     /// A peer that is one of thousands at once, or short of time itself, needs longer than the network takes.
     pub handshake_timeout: Duration,
@@ -153,7 +153,7 @@ pub struct Limits {
     /// The octets that are dropped so; default 16 MiB, which is more than a path of 1 Gbit/s and 100 ms holds. With more to come
     /// the connection is reset.
     pub linger_bytes: u32,
-    /// How long a head, or a frame other than DATA, may take from its first octet on; default 10 s.
+    /// The time that a head, or a frame other than DATA, may take from its first octet on; default 10 s.
     pub head_timeout: Duration,
     /// The longest time in which no content moves while a handler waits for it, while it is read and dropped, or while our output
     /// waits for the peer; default 30 s. What frames content does not count.

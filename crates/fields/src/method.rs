@@ -87,7 +87,7 @@ impl<'a> Method<'a> {
         }
     }
 
-    /// Whether two methods are the same when ASCII case is folded; copies nothing.
+    /// Returns true if two methods are the same when ASCII case is folded; copies nothing.
     #[inline]
     pub fn eq_ignore_case(one: &str, other: &str) -> bool {
         one.eq_ignore_ascii_case(other)
@@ -110,19 +110,19 @@ impl<'a> Method<'a> {
         }
     }
 
-    /// Whether the client asks for no change (RFC 9110 §9.2.1).
+    /// Returns true if the client asks for no change (RFC 9110 §9.2.1).
     #[inline]
     pub const fn is_safe(self) -> bool {
         matches!(self, Self::Get | Self::Head | Self::Options | Self::Trace)
     }
 
-    /// Whether doing it twice is meant to be as doing it once, so that it may be sent again (RFC 9110 §9.2.2).
+    /// Returns true if doing it twice is meant to be as doing it once, so that it may be sent again (RFC 9110 §9.2.2).
     #[inline]
     pub const fn is_idempotent(self) -> bool {
         self.is_safe() || matches!(self, Self::Put | Self::Delete)
     }
 
-    /// Whether a request without content says `content-length: 0`, as content is usual for it (RFC 9110 §8.6).
+    /// Returns true if a request without content says `content-length: 0`, as content is usual for it (RFC 9110 §8.6).
     #[inline]
     pub const fn expects_content(self) -> bool {
         matches!(self, Self::Post | Self::Put | Self::Patch)

@@ -106,13 +106,13 @@ impl fmt::Display for FieldName<'_> {
 pub struct Canonical<'a>(FieldName<'a>);
 
 impl Canonical<'_> {
-    /// How many octets the spelling has: as many as the name.
+    /// The number of octets that the spelling has: as many as the name.
     #[inline]
     pub const fn len(self) -> usize {
         self.0.as_str().len()
     }
 
-    /// Whether the name is empty, which no name of a section is.
+    /// Returns true if the name is empty, which no name of a section is.
     #[inline]
     pub const fn is_empty(self) -> bool {
         self.len() == 0

@@ -46,7 +46,7 @@ pub static CLASS: [u8; 256] = {
     table
 };
 
-/// Whether these octets are a token: at least one, all of them `tchar` (RFC 9110 §5.6.2).
+/// Returns true if these octets are a token: at least one, all of them `tchar` (RFC 9110 §5.6.2).
 ///
 /// ```
 /// use alula::fields::octets::is_token;
@@ -60,7 +60,7 @@ pub fn is_token(octets: &[u8]) -> bool {
     !octets.is_empty() && (is_plain || all_in(octets, TOKEN))
 }
 
-/// Whether these octets are a token without upper-case letters, as HTTP/2 wants names (RFC 9113 §8.2.1).
+/// Returns true if these octets are a token without upper-case letters, as HTTP/2 wants names (RFC 9113 §8.2.1).
 ///
 /// ```
 /// use alula::fields::octets::is_lower_token;
@@ -74,7 +74,7 @@ pub fn is_lower_token(octets: &[u8]) -> bool {
     !octets.is_empty() && (is_plain || all_in(octets, LOWER_TOKEN))
 }
 
-/// Whether these octets may be a field value: no control but tab; none at all is fine (RFC 9110 §5.5).
+/// Returns true if these octets may be a field value: no control but tab; none at all is fine (RFC 9110 §5.5).
 ///
 /// Octets from 0x80 up are allowed. White space at either end is allowed as well; see [`is_trimmed`].
 ///
@@ -90,7 +90,7 @@ pub fn is_field_value(octets: &[u8]) -> bool {
     word::gather(octets, b' ', controls) & HIGH == 0 || all_in(octets, FIELD_VALUE)
 }
 
-/// Whether these octets may be the path and query of a request: visible ASCII, no `#`; none at all is fine.
+/// Returns true if these octets may be the path and query of a request: visible ASCII, no `#`; none at all is fine.
 ///
 /// See [`PATH`] for what is accepted beyond RFC 3986, and why.
 #[inline]
@@ -100,7 +100,7 @@ pub fn is_path(octets: &[u8]) -> bool {
     word::gather(octets, b'/', outside) & HIGH == 0
 }
 
-/// Whether a field value neither starts nor ends with a space or a tab, as HTTP/2 asks (RFC 9113 §8.2.1).
+/// Returns true if a field value neither starts nor ends with a space or a tab, as HTTP/2 asks (RFC 9113 §8.2.1).
 #[inline]
 pub const fn is_trimmed(octets: &[u8]) -> bool {
     match octets {
@@ -183,7 +183,7 @@ pub fn common_prefix(one: &[u8], other: &[u8]) -> usize {
     len - rest.len() + same.count()
 }
 
-/// Whether every octet has all of the `wanted` classes; true for no octets at all.
+/// Returns true if every octet has all of the `wanted` classes; true for no octets at all.
 pub fn all_in(octets: &[u8], wanted: u8) -> bool {
     octets.iter().all(|&octet| CLASS[octet as usize] & wanted == wanted)
 }

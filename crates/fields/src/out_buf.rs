@@ -47,13 +47,13 @@ impl OutBuf {
         Self { octets: alloc::vec![0; bytes], sent: 0, end: 0 }
     }
 
-    /// How many octets are unsent.
+    /// The number of octets that are unsent.
     #[inline]
     pub fn len(&self) -> usize {
         self.end - self.sent
     }
 
-    /// Whether everything is sent.
+    /// Returns true if everything is sent.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.sent == self.end

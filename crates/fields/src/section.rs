@@ -129,13 +129,13 @@ impl FieldSection {
 
 /// What is in the section.
 impl FieldSection {
-    /// How many fields there are.
+    /// The number of fields.
     #[inline]
     pub fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// Whether there is no field.
+    /// Returns true if there is no field.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
@@ -193,7 +193,7 @@ impl FieldSection {
         self.iter().filter(move |field| is_named(field, name)).map(|field| field.value())
     }
 
-    /// Whether the other section has the very same fields: names, values, spellings and marks, in the same order.
+    /// Returns true if the other section has the very same fields: names, values, spellings and marks, in the same order.
     #[inline]
     pub fn is_copy_of(&self, other: &Self) -> bool {
         self.arena == other.arena && self.entries == other.entries
@@ -235,7 +235,7 @@ impl FieldSection {
         Adopted::Value(value)
     }
 
-    /// Whether there is a field of this name.
+    /// Returns true if there is a field of this name.
     #[inline]
     pub fn contains<'n>(&self, name: impl IntoName<'n>) -> bool {
         self.get(name).is_some()
@@ -253,7 +253,7 @@ impl FieldSection {
         self.entries.iter().any(|entry| entry.known.is_some_and(&wanted))
     }
 
-    /// Whether a request with these fields waits with its content until the server asks for it (RFC 9110 §10.1.1).
+    /// Returns true if a request with these fields waits with its content until the server asks for it (RFC 9110 §10.1.1).
     pub fn expects_continue(&self) -> bool {
         self.get(KnownName::EXPECT).is_some_and(|value| value.eq_ignore_ascii_case(b"100-continue"))
     }

@@ -147,43 +147,43 @@ impl Status {
         [b'0' + (code / 100) as u8, b'0' + (code / 10 % 10) as u8, b'0' + (code % 10) as u8]
     }
 
-    /// Whether another response follows for the same request: 1xx, but not 101, which ends HTTP (RFC 9110 §15.2).
+    /// Returns true if another response follows for the same request: 1xx, but not 101, which ends HTTP (RFC 9110 §15.2).
     #[inline]
     pub const fn is_interim(self) -> bool {
         self.is_informational() && self.as_u16() != 101
     }
 
-    /// Whether this is 1xx.
+    /// Returns true if this is 1xx.
     #[inline]
     pub const fn is_informational(self) -> bool {
         self.as_u16() < 200
     }
 
-    /// Whether this is 2xx.
+    /// Returns true if this is 2xx.
     #[inline]
     pub const fn is_success(self) -> bool {
         matches!(self.as_u16(), 200..=299)
     }
 
-    /// Whether this is 3xx.
+    /// Returns true if this is 3xx.
     #[inline]
     pub const fn is_redirection(self) -> bool {
         matches!(self.as_u16(), 300..=399)
     }
 
-    /// Whether this is 4xx.
+    /// Returns true if this is 4xx.
     #[inline]
     pub const fn is_client_error(self) -> bool {
         matches!(self.as_u16(), 400..=499)
     }
 
-    /// Whether this is 5xx.
+    /// Returns true if this is 5xx.
     #[inline]
     pub const fn is_server_error(self) -> bool {
         matches!(self.as_u16(), 500..=599)
     }
 
-    /// Whether a response with this status never has content: 1xx, 204 and 304 (RFC 9110 §6.4.1).
+    /// Returns true if a response with this status never has content: 1xx, 204 and 304 (RFC 9110 §6.4.1).
     #[inline]
     pub const fn is_bodiless(self) -> bool {
         matches!(self.as_u16(), 100..=199 | 204 | 304)

@@ -16,9 +16,9 @@ pub struct Config {
     pub leniency: Leniency,
     /// How field names are spelled in what is sent.
     pub spelling: Spelling,
-    /// Whether the names of what is received keep their spelling; costs their octets. Off by default.
+    /// True if the names of what is received keep their spelling; costs their octets. Off by default.
     pub keep_spelling: bool,
-    /// Whether requests name scheme and authority in their target, as a proxy asks for (RFC 9112 §3.2.2). Clients only.
+    /// True if requests name scheme and authority in their target, as a proxy asks for (RFC 9112 §3.2.2). Clients only.
     pub absolute_targets: bool,
     /// What requests say to the proxy of who asks: the value of `proxy-authorization` (RFC 9110 §11.7.2), which is written beside
     /// the fields given; empty for nothing. Clients only.

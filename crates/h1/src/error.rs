@@ -16,7 +16,7 @@ pub enum ConnectionError {
     /// The peer closed the connection without a word of an answer: a request that was sent on a connection that had been
     /// used before was not acted on (RFC 9112 §9.3.1).
     Unanswered {
-        /// Whether the connection had answered before.
+        /// True if the connection had answered before.
         is_reused: bool,
     },
     /// The peer closed the connection between two exchanges.

@@ -7,7 +7,7 @@ use crate::error::ConnectionError;
 /// What [`Connection::receive`](crate::Connection::receive) made of the input.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Received<'i> {
-    /// How many octets were used up, from the front. The others are to be given again, with more after them.
+    /// The number of octets that were used up, from the front. The others are to be given again, with more after them.
     pub consumed: usize,
     /// What happened; without an event the input was used up as far as it goes, and more is wanted.
     pub event: Option<Event<'i>>,
@@ -23,7 +23,7 @@ pub enum Event<'i> {
     Head {
         /// The stream; to a server it is new.
         stream: StreamKey,
-        /// Whether that was all: no content and no trailers follow.
+        /// True if that was all: no content and no trailers follow.
         end: bool,
     },
     /// An interim response, 1xx but not 101 (client only). [`take_head`](crate::Connection::take_head) gives its head, which
@@ -39,7 +39,7 @@ pub enum Event<'i> {
         stream: StreamKey,
         /// The octets, in the input; empty only if `end` is set.
         bytes: &'i [u8],
-        /// Whether that was all: neither content nor trailers follow.
+        /// True if that was all: neither content nor trailers follow.
         end: bool,
     },
     /// Trailers, which end the message. [`take_trailers`](crate::Connection::take_trailers) gives them.

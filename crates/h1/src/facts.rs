@@ -62,7 +62,7 @@ impl Facts {
         Ok(Verdict::Keep)
     }
 
-    /// Whether the connection outlives the message (RFC 9112 §9.3).
+    /// Returns true if the connection outlives the message (RFC 9112 §9.3).
     pub(crate) const fn persists(&self) -> bool {
         !self.says_close && (!self.is_old || self.says_keep_alive)
     }

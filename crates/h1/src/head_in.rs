@@ -39,9 +39,9 @@ pub(crate) struct HeadIn {
     seen: usize,
     /// Where its colon is, plus one; zero until that is here.
     colon: usize,
-    /// How many octets the lines before had, without an empty one before a request.
+    /// The number of octets that the lines before had, without an empty one before a request.
     octets: usize,
-    /// How many lines came after the start line.
+    /// The number of lines that came after the start line.
     lines: usize,
     fields_left: u32,
     crumbs_left: u32,
@@ -115,7 +115,7 @@ impl HeadIn {
         }
     }
 
-    /// Whether something of the head is here.
+    /// Returns true if something of the head is here.
     #[inline]
     pub(crate) fn has_begun(&self) -> bool {
         self.octets > 0 || self.seen > 0
@@ -437,7 +437,7 @@ struct Began {
 }
 
 struct Line {
-    /// How many octets it has, its end included.
+    /// The number of octets that it has, its end included.
     len: usize,
     /// It is the empty one after the fields.
     is_last: bool,

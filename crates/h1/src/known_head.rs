@@ -49,7 +49,7 @@ struct Line {
 
 /// Lines that come again.
 pub(crate) struct KnownLines {
-    /// How many octets they have.
+    /// The number of octets that they have.
     pub(crate) len: usize,
     pub(crate) count: usize,
     /// The place of the field of the first in the known head; those of the others follow.
@@ -57,7 +57,7 @@ pub(crate) struct KnownLines {
 }
 
 impl KnownHead {
-    /// How many octets the head has that comes first in the input, if it is the known one.
+    /// The number of octets that the head has that comes first in the input, if it is the known one.
     #[inline]
     pub(crate) fn find(&self, input: &[u8]) -> Option<usize> {
         let is_known = !self.octets.is_empty() && input.starts_with(&self.octets);
@@ -72,7 +72,8 @@ impl KnownHead {
         self.facts
     }
 
-    /// How many octets the fields have that come first in the input, with the empty line after them, if they are the known ones.
+    /// The number of octets that the fields have that come first in the input, with the empty line after them, if they are the
+    /// known ones.
     #[inline]
     pub(crate) fn find_fields(&self, input: &[u8]) -> Option<usize> {
         let fields = &self.octets[self.start_bytes..];
@@ -110,7 +111,7 @@ impl KnownHead {
         fields.push_copies(&self.head.fields, lines.field..lines.field + lines.count);
     }
 
-    /// Whether the head whose start line was just read is to be remembered: its lines are marked then.
+    /// Returns true if the head whose start line was just read is to be remembered: its lines are marked then.
     #[inline]
     pub(crate) fn begins(&mut self) -> bool {
         self.marks.clear();

@@ -2,7 +2,7 @@
 
 use crate::violation::Violation;
 
-/// How many octets the end of a line has that begins at `at`; `None` while it is not all here.
+/// The number of octets that the end of a line has that begins at `at`; `None` while it is not all here.
 ///
 /// The octet there is a control, since what comes before it is not.
 #[inline]

@@ -7,7 +7,7 @@ pub(crate) fn members(value: &[u8]) -> impl Iterator<Item = &[u8]> {
     value.split(|octet| *octet == b',').map(octets::trim).filter(|member| !member.is_empty())
 }
 
-/// Whether a list has this member in any case.
+/// Returns true if a list has this member in any case.
 pub(crate) fn has(value: &[u8], wanted: &[u8]) -> bool {
     members(value).any(|member| member.eq_ignore_ascii_case(wanted))
 }

@@ -107,7 +107,7 @@ impl Prepared {
         Plan::of(&self.method, &facts, end).map(drop)
     }
 
-    /// How many values are to be given.
+    /// The number of values that are to be given.
     pub fn holes(&self) -> usize {
         self.holes.len()
     }

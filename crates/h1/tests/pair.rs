@@ -292,7 +292,7 @@ impl World {
         }
     }
 
-    /// Whether a request is here that has no answer.
+    /// Returns true if a request is here that has no answer.
     fn is_asked(&self) -> bool {
         self.server.received.len() > self.server.sent.len()
             && self.server.machine.error().is_none()

@@ -25,7 +25,7 @@ pub(crate) struct ClosedIds {
     only: Entry,
     /// As many as a power of two, or none.
     ring: Vec<Entry>,
-    /// How many it may have.
+    /// The number of it that may have.
     count_max: usize,
     next: usize,
     /// The highest of those that had to make room.
@@ -99,7 +99,8 @@ impl ClosedIds {
             .map(|entry| entry.how)
     }
 
-    /// Whether a stream that [`find`](Self::find) does not find may have been open: it is not above all that are forgotten.
+    /// Returns true if a stream that [`find`](Self::find) does not find may have been open: it is not above all that are
+    /// forgotten.
     pub(crate) const fn may_have_forgotten(&self, id: u32) -> bool {
         id <= self.forgotten
     }

@@ -24,23 +24,23 @@ pub struct Config {
     /// How fields are compressed; the table is as large as this, the limits' `encoder_table_bytes` and the peer allow. By
     /// default the limit decides.
     pub encoder: EncoderConfig,
-    /// Whether a server takes extended CONNECT (RFC 8441); without effect on a client.
+    /// True if a server takes extended CONNECT (RFC 8441); without effect on a client.
     pub connect_protocol: bool,
-    /// Whether a server sends DATA in the order of priorities (RFC 9218 §10); without effect on a client. Its driver has to say
+    /// True if a server sends DATA in the order of priorities (RFC 9218 §10); without effect on a client. Its driver has to say
     /// when a turn [ends](crate::Connection::end_turn).
     pub schedule: bool,
-    /// How many streams a client opens before the server's SETTINGS say how many it may; default 100, which is usual. Whoever
-    /// knows the server knows better: streams beyond what it allows are refused. Without effect on a server.
+    /// The number of streams that a client opens before the server's SETTINGS say how many it may; default 100, which is usual.
+    /// Whoever knows the server knows better: streams beyond what it allows are refused. Without effect on a server.
     pub streams_expected: u32,
     /// How long the peer may be silent, while streams are open, before it is pinged; `None` is never.
     pub keep_alive: Option<Duration>,
-    /// How long the peer may take to answer a ping of ours; default 20 s.
+    /// The time that the peer may take to answer a ping of ours; default 20 s.
     pub ping_timeout: Duration,
-    /// How long the peer may take to acknowledge our SETTINGS; default 30 s.
+    /// The time that the peer may take to acknowledge our SETTINGS; default 30 s.
     pub settings_timeout: Duration,
-    /// Whether [`poll_trace`](crate::Connection::poll_trace) tells of every frame.
+    /// True if [`poll_trace`](crate::Connection::poll_trace) tells of every frame.
     pub trace: bool,
-    /// Whether [`sent_head`](crate::Connection::sent_head) tells of the last field section that was sent; costs a second decoder.
+    /// True if [`sent_head`](crate::Connection::sent_head) tells of the last field section that was sent; costs a second decoder.
     pub keep_sent_head: bool,
 }
 

@@ -9,7 +9,7 @@ use crate::violation::Violation;
 /// What [`Connection::receive`](crate::Connection::receive) made of the input.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Received<'i> {
-    /// How many octets were used up, from the front.
+    /// The number of octets that were used up, from the front.
     pub consumed: usize,
     /// What happened; without an event the input was used up as far as it goes, and more is wanted.
     pub event: Option<Event<'i>>,
@@ -25,7 +25,7 @@ pub enum Event<'i> {
     Head {
         /// The stream; to a server it is new.
         stream: StreamKey,
-        /// Whether that was all: no content and no trailers follow.
+        /// True if that was all: no content and no trailers follow.
         end: bool,
     },
     /// An interim response, 1xx (client only). [`take_head`](crate::Connection::take_head) gives its head, which the next
@@ -39,7 +39,7 @@ pub enum Event<'i> {
     HeadTooLarge {
         /// The stream, which is new.
         stream: StreamKey,
-        /// Whether the request has no content.
+        /// True if the request has no content.
         end: bool,
     },
     /// Content, as much of a DATA frame as is here. Give the octets back with
@@ -49,7 +49,7 @@ pub enum Event<'i> {
         stream: StreamKey,
         /// The octets, in the input; empty only if `end` is set.
         bytes: &'i [u8],
-        /// Whether that was all: neither content nor trailers follow.
+        /// True if that was all: neither content nor trailers follow.
         end: bool,
     },
     /// Trailers, which end the message. [`take_trailers`](crate::Connection::take_trailers) gives them.
@@ -108,7 +108,7 @@ pub struct Reset {
     pub code: ErrorCode,
     /// Which side it was, and over what.
     pub origin: Origin,
-    /// Whether the peer has certainly not acted on the request: it is safe to send it again (RFC 9113 §8.7).
+    /// True if the peer has certainly not acted on the request: it is safe to send it again (RFC 9113 §8.7).
     pub unprocessed: bool,
 }
 

@@ -111,13 +111,13 @@ impl FieldCheck {
         self.section
     }
 
-    /// Whether the section may be remembered whole: all of it was kept, as it came.
+    /// Returns true if the section may be remembered whole: all of it was kept, as it came.
     #[inline]
     pub(crate) const fn is_plain(&self) -> bool {
         self.violation.is_none() && !self.is_too_large && self.crumbs <= 1
     }
 
-    /// Whether the section is above a limit, and not kept.
+    /// Returns true if the section is above a limit, and not kept.
     #[inline]
     pub(crate) const fn is_too_large(&self) -> bool {
         self.is_too_large
@@ -315,7 +315,7 @@ impl Collect<'_> {
         scheme.is_some()
     }
 
-    /// Whether it suits method and scheme, which may come behind it, is seen in the end.
+    /// Returns true if it suits method and scheme, which may come behind it, is seen in the end.
     #[inline]
     fn is_path(&mut self, value: &[u8]) -> bool {
         let target = &mut self.check.target;

@@ -116,7 +116,7 @@ impl FrameHeader {
         [a, b, c, self.kind.0, self.flags, e, f, g, h]
     }
 
-    /// Whether a flag is set; the caller knows that the kind has it.
+    /// Returns true if a flag is set; the caller knows that the kind has it.
     #[inline]
     pub(crate) const fn has(self, flag: u8) -> bool {
         self.flags & flag != 0

@@ -10,7 +10,7 @@ pub(crate) struct LastAuthority {
 }
 
 impl LastAuthority {
-    /// Whether this is the remembered one.
+    /// Returns true if this is the remembered one.
     #[inline]
     pub(crate) fn is(&self, authority: &[u8]) -> bool {
         !authority.is_empty() && authority == self.octets.as_slice()

@@ -96,7 +96,7 @@ impl Prepared {
         self.check(values)?.check(end, limits)
     }
 
-    /// How many values are to be given.
+    /// The number of values that are to be given.
     pub fn holes(&self) -> usize {
         self.holes.len()
     }

@@ -17,7 +17,7 @@ use crate::dictionary::{self, Member};
 pub struct Priority {
     /// From 0, the most urgent, to 7; 3 unless it is said.
     pub urgency: u8,
-    /// Whether the client can use the response piece by piece; not unless it is said.
+    /// True if the client can use the response piece by piece; not unless it is said.
     pub incremental: bool,
 }
 

@@ -100,7 +100,7 @@ impl Settings {
         Ok(())
     }
 
-    /// Whether these may be sent after `before` (RFC 9113 §6.5.2, RFC 8441 §3).
+    /// Returns true if these may be sent after `before` (RFC 9113 §6.5.2, RFC 8441 §3).
     pub(crate) fn may_follow(&self, before: &Self) -> bool {
         is_frame_size(self.frame_bytes_max)
             && self.stream_window <= MAX_31

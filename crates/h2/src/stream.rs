@@ -117,13 +117,13 @@ impl Stream {
         self.trailers.trim(SECTION_KEPT_BYTES_MAX);
     }
 
-    /// Whether both sides have sent END_STREAM.
+    /// Returns true if both sides have sent END_STREAM.
     #[inline]
     pub(crate) fn has_ended(&self) -> bool {
         self.receiving == Receiving::Ended && self.sending == Sending::Ended
     }
 
-    /// Whether the application has nothing left to take or to give back.
+    /// Returns true if the application has nothing left to take or to give back.
     #[inline]
     pub(crate) fn is_done_with(&self) -> bool {
         !self.has_head && !self.has_trailers && !self.is_reset && self.window_in.held() == 0

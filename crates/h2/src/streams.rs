@@ -71,7 +71,7 @@ impl Streams {
         }
     }
 
-    /// How many slots are in use, closed streams that the application still holds included.
+    /// The number of slots that are in use, closed streams that the application still holds included.
     #[inline]
     pub(crate) fn held(&self) -> usize {
         self.slots.len() - self.free_count as usize
@@ -206,7 +206,7 @@ impl Streams {
         Some(StreamKey::new(slot, entry.generation))
     }
 
-    /// Whether no stream waits in any queue.
+    /// Returns true if no stream waits in any queue.
     #[inline]
     pub(crate) fn nobody_waits(&self) -> bool {
         self.queues.iter().all(|ends| ends.first == NOBODY)

@@ -24,7 +24,7 @@ use crate::sent_head::SentHead;
 /// ```
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct FrameSummary {
-    /// Whether we sent it.
+    /// True if we sent it.
     pub sent: bool,
     /// Its kind.
     pub kind: FrameKind,

@@ -122,7 +122,7 @@ impl ReceiveWindow {
         self.is_update_due().then(|| self.announce())
     }
 
-    /// Whether a WINDOW_UPDATE is worth going out with other frames, which spares one that would go out alone.
+    /// Returns true if a WINDOW_UPDATE is worth going out with other frames, which spares one that would go out alone.
     #[inline]
     pub(crate) const fn is_worth_company(&self) -> bool {
         self.owed >= self.company_at
@@ -136,8 +136,8 @@ impl ReceiveWindow {
         increment
     }
 
-    /// Whether half of the window is owed, or as much as is worth a frame in any case. No window is above 2^31-1, so doubling
-    /// overflows nothing.
+    /// Returns true if half of the window is owed, or as much as is worth a frame in any case. No window is above 2^31-1, so
+    /// doubling overflows nothing.
     #[inline]
     const fn is_update_due(self) -> bool {
         (self.owed >= WORTH_A_FRAME_MAX || 2 * self.owed >= self.size) && self.owed > 0
@@ -152,7 +152,7 @@ impl ReceiveWindow {
         Ok(())
     }
 
-    /// Whether a change of our own SETTINGS_INITIAL_WINDOW_SIZE would leave the window within 2^31-1.
+    /// Returns true if a change of our own SETTINGS_INITIAL_WINDOW_SIZE would leave the window within 2^31-1.
     pub(crate) fn has_room(self, from: u32, to: u32) -> bool {
         i64::from(self.size) + i64::from(to) - i64::from(from) <= i64::from(MAX_31)
     }

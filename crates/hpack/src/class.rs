@@ -9,7 +9,7 @@ use alula_fields::octets::{self, CLASS, FIELD_VALUE, LOWER_TOKEN, is_trimmed};
 pub struct Class(u8);
 
 impl Class {
-    /// Whether the name is a token without upper-case letters, as HTTP/2 wants field names (RFC 9113 §8.2.1).
+    /// Returns true if the name is a token without upper-case letters, as HTTP/2 wants field names (RFC 9113 §8.2.1).
     ///
     /// Pseudo-field names are not; see [`name_pseudo`](Self::name_pseudo).
     #[inline]
@@ -17,25 +17,25 @@ impl Class {
         self.0 & NAME_OK != 0
     }
 
-    /// Whether the name is a colon and then a token without upper-case letters (RFC 9113 §8.3).
+    /// Returns true if the name is a colon and then a token without upper-case letters (RFC 9113 §8.3).
     #[inline]
     pub const fn name_pseudo(self) -> bool {
         self.0 & NAME_PSEUDO != 0
     }
 
-    /// Whether the value holds no control but tab (RFC 9110 §5.5); an empty one is fine.
+    /// Returns true if the value holds no control but tab (RFC 9110 §5.5); an empty one is fine.
     #[inline]
     pub const fn value_ok(self) -> bool {
         self.0 & VALUE_OK != 0
     }
 
-    /// Whether the value neither starts nor ends with a space or tab (RFC 9113 §8.2.1).
+    /// Returns true if the value neither starts nor ends with a space or tab (RFC 9113 §8.2.1).
     #[inline]
     pub const fn value_trimmed(self) -> bool {
         self.0 & VALUE_TRIMMED != 0
     }
 
-    /// Whether name and value are those of a field, not a pseudo-field, that HTTP/2 allows, in one comparison.
+    /// Returns true if name and value are those of a field, not a pseudo-field, that HTTP/2 allows, in one comparison.
     #[inline]
     pub const fn field_ok(self) -> bool {
         const ALL: u8 = NAME_OK | VALUE_OK | VALUE_TRIMMED;

@@ -67,7 +67,7 @@ pub enum Refusal {
 }
 
 impl Refusal {
-    /// Whether the list may be right but is more than we take; else it is malformed (RFC 9113 §8.1.1).
+    /// Returns true if the list may be right but is more than we take; else it is malformed (RFC 9113 §8.1.1).
     pub const fn is_limit(self) -> bool {
         matches!(self, Self::Bytes | Self::Fields)
     }

@@ -138,8 +138,8 @@ impl Decoder {
         self.table.changes()
     }
 
-    /// Whether the next octet begins a block, and nothing is owed at its start: then a block of nothing but indexes can be
-    /// taken from a [`Memo`](crate::Memo).
+    /// Returns true if the next octet begins a block, and nothing is owed at its start: then a block of nothing but indexes can
+    /// be taken from a [`Memo`](crate::Memo).
     #[inline]
     pub fn is_between_blocks(&self) -> bool {
         self.at_start
@@ -418,7 +418,7 @@ fn visit<V: Visitor + ?Sized>(visitor: &mut V, field: Decoded<'_>) {
     visitor.field(field);
 }
 
-/// Whether a field begins so that is an index, neither 0 nor longer than this octet.
+/// Returns true if a field begins so that is an index, neither 0 nor longer than this octet.
 #[inline(always)]
 const fn is_short_index(first: u8) -> bool {
     first > 0x80 && first < 0xff

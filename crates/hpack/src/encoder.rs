@@ -372,7 +372,7 @@ impl Encoder {
         out.commit(at);
     }
 
-    /// Whether a field that is in no table, its name at this index or at none, shall become an entry.
+    /// Returns true if a field that is in no table, its name at this index or at none, shall become an entry.
     fn enters(
         &mut self,
         name: &[u8],
@@ -411,15 +411,15 @@ impl Encoder {
         self.treatment(indexing)
     }
 
-    /// Whether a prepared field becomes an entry at once: it is prepared because it will come again.
+    /// Returns true if a prepared field becomes an entry at once: it is prepared because it will come again.
     pub(crate) fn enters_prepared(&self, field: &Field<'_>) -> bool {
         let open = matches!(self.auto, Treatment::Enter | Treatment::Repeat);
         open && field.indexing == Indexing::Auto
             && !field.known.is_some_and(|name| is_secret(name, field.value))
     }
 
-    /// Whether this encoder writes the literal of a prepared field just as it was coded beforehand: in the shorter form, and
-    /// never to be indexed only if the field asks for that.
+    /// Returns true if this encoder writes the literal of a prepared field just as it was coded beforehand: in the shorter form,
+    /// and never to be indexed only if the field asks for that.
     pub(crate) fn writes_as_prepared(&self, field: &Field<'_>) -> bool {
         let is_never = self.treatment(field.indexing) == Treatment::Never;
         self.config.huffman == Huffman::Shorter && is_never == (field.indexing == Indexing::Never)

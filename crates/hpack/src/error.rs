@@ -47,7 +47,7 @@ impl DecodeError {
         }
     }
 
-    /// Whether the block may be right but is more than we take: a string above the limit.
+    /// Returns true if the block may be right but is more than we take: a string above the limit.
     pub const fn is_limit(self) -> bool {
         matches!(self, Self::STRING_LIMIT)
     }

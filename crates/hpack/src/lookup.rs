@@ -147,7 +147,7 @@ impl Lookup {
         is_it.then_some(places)
     }
 
-    /// Whether there may be an older entry with the name of this one.
+    /// Returns true if there may be an older entry with the name of this one.
     #[inline]
     pub(crate) fn has_older(&self, table: &Table, id: u64) -> bool {
         alive(table, self.link(id).before_name).is_some()

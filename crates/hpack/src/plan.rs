@@ -190,7 +190,7 @@ impl Encoder {
         true
     }
 
-    /// Whether all entries these name are alive.
+    /// Returns true if all entries these name are alive.
     fn hold(&self, ops: &[Op]) -> bool {
         let next = self.table.next_id() as u32;
         ops.iter().all(|op| op.back(next).is_none_or(|back| back <= self.table.len()))

@@ -66,7 +66,7 @@ pub enum Part<'a> {
 pub struct PrepareError {
     /// Which part, counted from 0.
     pub part: usize,
-    /// Whether the name is at fault, else the value.
+    /// True if the name is at fault, else the value.
     pub is_name: bool,
 }
 
@@ -103,7 +103,7 @@ impl PreparedBlock {
         self.id
     }
 
-    /// How many holes there are.
+    /// The number of holes.
     pub fn holes(&self) -> usize {
         self.holes
     }

@@ -3,7 +3,7 @@
 /// Values up to this length are compared by [`same`].
 pub(crate) const LEN_MAX: usize = 96;
 
-/// Whether two strings of the same length, at most [`LEN_MAX`], are equal.
+/// Returns true if two strings of the same length, at most [`LEN_MAX`], are equal.
 ///
 /// A call of the C library costs some twenty instructions before it compares anything, and as many registers saved around it.
 /// Here the first and the last part are compared, which overlap or meet in the middle, so that no octet is looked at alone.

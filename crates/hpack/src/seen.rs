@@ -15,7 +15,7 @@ impl Seen {
         Self { prints: [0; COUNT], next: 0 }
     }
 
-    /// Whether this was seen before; it is remembered.
+    /// Returns true if this was seen before; it is remembered.
     ///
     /// Two fields may share a fingerprint: then the second is entered at first sight, which is no mistake.
     #[inline]

@@ -121,7 +121,7 @@ pub(crate) fn quick(name: KnownName, value: &[u8]) -> Option<u8> {
 pub(crate) struct Place {
     pub(crate) first: u8,
     count: u8,
-    /// Whether any of the rows has a value.
+    /// True if any of the rows has a value.
     has_values: bool,
 }
 

@@ -35,7 +35,7 @@ pub(crate) struct Table {
     size: u32,
     size_max: u32,
     changes: u64,
-    /// How many slots there are at first.
+    /// The number of slots at first.
     slots_min: u16,
     /// Where a name is kept while the entry it comes from may be evicted.
     name: Vec<u8>,
@@ -189,13 +189,13 @@ impl Table {
         }
     }
 
-    /// How many entries there are.
+    /// The number of entries.
     #[inline]
     pub(crate) fn len(&self) -> u32 {
         self.len
     }
 
-    /// How many entries have an index of one octet.
+    /// The number of entries that have an index of one octet.
     #[inline]
     pub(crate) fn near(&self) -> u32 {
         self.near
@@ -231,7 +231,7 @@ impl Table {
         self.changes
     }
 
-    /// How many entries fit into the slots there are.
+    /// The number of entries that fit into the slots there are.
     #[inline]
     pub(crate) fn slots(&self) -> usize {
         self.slots.len()
@@ -282,13 +282,13 @@ impl Table {
         entry(&self.ring, self.slot(id))
     }
 
-    /// Whether the entry with this id, which is there, has this known name.
+    /// Returns true if the entry with this id, which is there, has this known name.
     #[inline]
     pub(crate) fn has_name(&self, id: u64, name: KnownName) -> bool {
         self.slot(id).known == Some(name)
     }
 
-    /// Whether the entry with this id, which is there, has this known name and value.
+    /// Returns true if the entry with this id, which is there, has this known name and value.
     #[inline]
     pub(crate) fn is_known(&self, id: u64, name: KnownName, value: &[u8]) -> bool {
         let slot = self.slot(id);

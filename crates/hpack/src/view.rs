@@ -21,7 +21,7 @@ impl<'a> TableView<'a> {
         self.table.len() as usize
     }
 
-    /// Whether there is no entry.
+    /// Returns true if there is no entry.
     pub fn is_empty(self) -> bool {
         self.len() == 0
     }

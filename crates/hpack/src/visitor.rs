@@ -15,7 +15,7 @@ pub struct Decoded<'a> {
     pub known: Option<KnownName>,
     /// The value, any octets.
     pub value: &'a [u8],
-    /// Whether it came as a literal that is never to be indexed (RFC 7541 §6.2.3); whoever passes it on must say so again.
+    /// True if it came as a literal that is never to be indexed (RFC 7541 §6.2.3); whoever passes it on must say so again.
     pub never: bool,
     /// Which rules of HTTP name and value keep.
     pub class: Class,

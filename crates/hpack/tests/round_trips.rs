@@ -95,7 +95,7 @@ fn decode(decoder: &mut Decoder, block: &[u8]) -> Vec<model::Decoded> {
     fields
 }
 
-/// Whether a field must have come as never to be indexed.
+/// Returns true if a field must have come as never to be indexed.
 fn is_never(policy: Policy, (name, value, indexing): &Owned) -> bool {
     let secret = name == b"authorization" || (name == b"cookie" && value.len() < 20);
     *indexing == Indexing::Never || (*indexing == Indexing::Auto && (policy == Policy::Never || secret))

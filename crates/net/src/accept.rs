@@ -52,7 +52,7 @@ pub struct Accept {
     /// TLS with this configuration, beside clear text on the same port.
     #[cfg(feature = "tls")]
     pub tls: Option<Arc<rustls::ServerConfig>>,
-    /// Whether clear text is taken beside TLS.
+    /// True if clear text is taken beside TLS.
     #[cfg(feature = "tls")]
     pub clear_text: bool,
     /// What is spoken. Over TLS the client chooses by ALPN, which the configuration offers; in clear text it begins in HTTP/2,
@@ -231,7 +231,7 @@ impl First {
         &self.octets[..self.count]
     }
 
-    /// Whether it may become the preface of HTTP/2, and is not all here.
+    /// Returns true if it may become the preface of HTTP/2, and is not all here.
     fn is_undecided(&self) -> bool {
         self.count < self.octets.len() && PREFACE_BEGIN.starts_with(self.here())
     }

@@ -185,7 +185,7 @@ impl Body {
         self.stream.as_ref().map_or(Ok(()), |stream| stream.reprioritise(priority))
     }
 
-    /// Whether nothing more will come.
+    /// Returns true if nothing more will come.
     pub fn is_ended(&self) -> bool {
         self.ended && self.unread().is_empty()
     }
@@ -206,7 +206,7 @@ impl Body {
         self.stream.as_ref().and_then(Stream::tls)
     }
 
-    /// Whether the content is made out of what comes by a [`Decoder`].
+    /// Returns true if the content is made out of what comes by a [`Decoder`].
     pub fn is_decoded(&self) -> bool {
         self.decoder.is_some()
     }

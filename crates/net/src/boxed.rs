@@ -21,7 +21,7 @@ use tokio::{io::ReadBuf, runtime::Handle, time::timeout};
 
 use crate::{link::Link, transport::Transport};
 
-/// How long a transport may take to say that it ends, once nobody waits for it.
+/// The time that a transport may take to say that it ends, once nobody waits for it.
 const SHUT_WITHIN: Duration = Duration::from_secs(5);
 
 pub(crate) struct Boxed {

@@ -84,7 +84,7 @@ pub enum Refusal {
 }
 
 impl Refusal {
-    /// Whether another connection would not refuse.
+    /// Returns true if another connection would not refuse.
     pub(crate) const fn is_of_connection(self) -> bool {
         matches!(
             self,
@@ -93,12 +93,12 @@ impl Refusal {
         )
     }
 
-    /// Whether as many streams are open as the peer allows.
+    /// Returns true if as many streams are open as the peer allows.
     pub(crate) const fn is_full(self) -> bool {
         matches!(self, Self::Http2(SendError::StreamLimit))
     }
 
-    /// Whether the same connection would not refuse a little later.
+    /// Returns true if the same connection would not refuse a little later.
     pub(crate) const fn is_for_now(self) -> bool {
         matches!(
             self,

@@ -23,7 +23,7 @@ pub(crate) struct Claim {
 }
 
 impl Shared {
-    /// Whether content that was read is left in the input, for this slot to have; else it is to be copied.
+    /// Returns true if content that was read is left in the input, for this slot to have; else it is to be copied.
     #[inline]
     pub(crate) fn claims(&mut self, slot: u32, bytes: &[u8], input: &ReadBuf) -> bool {
         match &self.claim {

@@ -176,7 +176,7 @@ impl Conn {
         self.version
     }
 
-    /// Whether a request would be sent at once.
+    /// Returns true if a request would be sent at once.
     pub fn is_free(&self) -> bool {
         let shared = self.lock();
         !shared.closing && !shared.is_gated && shared.machine.is_free()
@@ -191,7 +191,7 @@ impl Conn {
         self.unlock_and_wake(shared);
     }
 
-    /// Whether a new stream may be opened: the connection lives and the peer has not said that it goes away.
+    /// Returns true if a new stream may be opened: the connection lives and the peer has not said that it goes away.
     pub fn is_open(&self) -> bool {
         !self.lock().closing
     }
@@ -203,7 +203,8 @@ impl Conn {
         if shared.closing { 0 } else { shared.machine.await_slot() }
     }
 
-    /// How many streams the peer allows at once (SETTINGS_MAX_CONCURRENT_STREAMS), if it has said so; nothing over HTTP/1.1.
+    /// The number of streams that the peer allows at once (SETTINGS_MAX_CONCURRENT_STREAMS), if it has said so; nothing over
+    /// HTTP/1.1.
     pub fn streams_allowed(&self) -> Option<u32> {
         self.lock().machine.streams_allowed()
     }
@@ -665,7 +666,7 @@ impl Shared {
         }
     }
 
-    /// Whether a writer has to wait until the output has drained.
+    /// Returns true if a writer has to wait until the output has drained.
     pub(crate) fn output_is_full(&self) -> bool {
         self.unsent() >= self.room.bound()
     }

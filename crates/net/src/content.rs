@@ -36,7 +36,7 @@ impl Content {
         self.0.get_or_insert_default()
     }
 
-    /// Whether it holds nothing at all, not even a list for parts.
+    /// Returns true if it holds nothing at all, not even a list for parts.
     pub(crate) fn is_none(&self) -> bool {
         self.0.is_none()
     }

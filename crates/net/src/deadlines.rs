@@ -17,14 +17,14 @@ const LOOKS: u32 = 4;
 /// Not more often than that.
 const LOOK_AFTER_MIN: Duration = Duration::from_millis(1);
 
-/// How long an exchange may take, in all and in its parts; without bound where there is nothing.
+/// The time that an exchange may take, in all and in its parts; without bound where there is nothing.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Deadlines {
     /// When the response is to be whole.
     pub ends_at: Option<Instant>,
     /// The time that the call was given for that, which is only told.
     pub total: Option<Duration>,
-    /// How long from now on its head may take.
+    /// The time that from now on its head may take.
     pub head: Option<Duration>,
     /// How long none of the content may move that is waited for, either way.
     pub idle: Option<Duration>,
@@ -45,7 +45,7 @@ pub(crate) struct Terms {
 }
 
 impl Deadlines {
-    /// Whether there is a bound.
+    /// Returns true if there is a bound.
     #[inline]
     pub const fn are_any(&self) -> bool {
         self.ends_at.is_some() || self.head.is_some() || self.idle.is_some()

@@ -46,7 +46,7 @@ impl Error {
         }
     }
 
-    /// Whether it took too long.
+    /// Returns true if it took too long.
     pub fn is_timeout(&self) -> bool {
         match self.cause() {
             Cause::Timeout => true,
@@ -57,12 +57,12 @@ impl Error {
         }
     }
 
-    /// Whether the same request may be sent again as it is, without being carried out twice.
+    /// Returns true if the same request may be sent again as it is, without being carried out twice.
     pub fn is_retryable(&self) -> bool {
         self.retry() == Retry::Safe
     }
 
-    /// Whether there was no connection yet.
+    /// Returns true if there was no connection yet.
     pub fn is_connect(&self) -> bool {
         matches!(
             self.phase(),

@@ -118,19 +118,19 @@ impl Shared {
         self.end(if self.machine.is_unanswered() { error.unanswered() } else { error });
     }
 
-    /// Whether octets that the machine has left are taken now.
+    /// Returns true if octets that the machine has left are taken now.
     #[inline]
     pub(crate) fn goes_on(&self) -> bool {
         self.is_gated && self.machine.can_go_on() && !self.output_is_full() && self.ended.is_none()
     }
 
-    /// Whether the socket is to be read.
+    /// Returns true if the socket is to be read.
     #[inline]
     pub(crate) fn wants_read(&self) -> bool {
         self.machine.wants_read() && !self.is_input_over && !(self.is_gated && self.is_much_left())
     }
 
-    /// Whether a peer has sent so much ahead that it can wait.
+    /// Returns true if a peer has sent so much ahead that it can wait.
     fn is_much_left(&self) -> bool {
         #[cfg(feature = "tls")]
         let plain = self.plain.unread().len();

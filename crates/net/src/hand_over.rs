@@ -66,7 +66,7 @@ impl Wait {
         }
     }
 
-    /// Whether it waits and nobody has woken it yet.
+    /// Returns true if it waits and nobody has woken it yet.
     #[inline]
     pub(crate) fn is_waiting(&self) -> bool {
         self.state == WaitState::Waiting
@@ -313,13 +313,13 @@ impl<H> HandOver<H> {
         }
     }
 
-    /// Whether the standby task reads when it looks in; `seen` is how many turns there had been when it last ticked, if it
-    /// ticks now.
+    /// Returns true if the standby task reads when it looks in; `seen` is how many turns there had been when it last ticked, if
+    /// it ticks now.
     pub(crate) fn standby_reads(&self, seen: Option<u64>) -> bool {
         !matches!(self.reader, Reader::Caller(..)) || seen == Some(self.turns)
     }
 
-    /// Whether the standby task is the reader, which then sleeps without a tick.
+    /// Returns true if the standby task is the reader, which then sleeps without a tick.
     pub(crate) fn task_reads(&self) -> bool {
         self.reader == Reader::Task && !self.in_turn()
     }

@@ -18,14 +18,14 @@ use crate::{conn::Conn, shared::Shared};
 /// peers have less time than this to be slow in.
 pub(crate) const LOOK_AFTER: Duration = Duration::from_secs(1);
 
-/// How long a client keeps a connection. One that is kept no longer takes no more streams, and ends with its last.
+/// The time that a client keeps a connection. One that is kept no longer takes no more streams, and ends with its last.
 #[derive(Clone, Copy, Debug)]
 pub struct Keep {
     /// How long without a stream; [`Duration::MAX`] is for ever.
     pub idle: Duration,
     /// How long in all; [`Duration::MAX`] is for ever.
     pub life: Duration,
-    /// How long a caller waits for content while responses that are not read hold all that the peer may send;
+    /// The time that a caller waits for content while responses that are not read hold all that the peer may send;
     /// [`Duration::MAX`] is for ever.
     pub unread: Duration,
 }
@@ -51,7 +51,7 @@ pub(crate) struct Idleness {
     next: Look,
     /// Since when nothing has happened, as far as looks have told.
     rests_since: Option<Time>,
-    /// How long the connection is kept without a stream.
+    /// The time that the connection is kept without a stream.
     rest: Option<Duration>,
     /// When a client keeps it no longer.
     life_ends: Option<Time>,
@@ -73,7 +73,7 @@ enum Look {
 }
 
 impl Idleness {
-    /// Whether nothing has happened for a while.
+    /// Returns true if nothing has happened for a while.
     pub(crate) const fn lies_idle(&self) -> bool {
         self.is_idle
     }

@@ -43,7 +43,7 @@ impl Conn {
         true
     }
 
-    /// Whether a request may have been let go of unanswered: one look at an atomic, without the lock.
+    /// Returns true if a request may have been let go of unanswered: one look at an atomic, without the lock.
     #[inline]
     pub fn has_left(&self) -> bool {
         self.has_left.load(Ordering::Relaxed)

@@ -201,7 +201,7 @@ impl Machine {
         }
     }
 
-    /// Whether a client's connection that had answered before has brought nothing after the request.
+    /// Returns true if a client's connection that had answered before has brought nothing after the request.
     pub(crate) fn is_unanswered(&self) -> bool {
         match self {
             Self::Http1(machine) => machine.is_unanswered(),
@@ -210,7 +210,7 @@ impl Machine {
         }
     }
 
-    /// Whether something happened beside the events.
+    /// Returns true if something happened beside the events.
     #[inline]
     pub(crate) fn has_notice(&self) -> bool {
         match self {
@@ -275,7 +275,7 @@ impl Machine {
         }
     }
 
-    /// Whether the socket is to be read; a machine of HTTP/2 says it by its windows.
+    /// Returns true if the socket is to be read; a machine of HTTP/2 says it by its windows.
     #[inline]
     pub(crate) fn wants_read(&self) -> bool {
         match self {
@@ -284,7 +284,7 @@ impl Machine {
         }
     }
 
-    /// Whether the machine leaves what comes until the exchange under way is over.
+    /// Returns true if the machine leaves what comes until the exchange under way is over.
     #[inline]
     pub(crate) fn is_holding(&self) -> bool {
         match self {
@@ -293,7 +293,7 @@ impl Machine {
         }
     }
 
-    /// Whether nothing would come of these octets if they were given now: mostly the exchange is over, and spares asking.
+    /// Returns true if nothing would come of these octets if they were given now: mostly the exchange is over, and spares asking.
     #[inline]
     pub(crate) fn rests(&self, input: &[u8]) -> bool {
         match self {
@@ -302,7 +302,7 @@ impl Machine {
         }
     }
 
-    /// Whether octets that were left may be given again: the exchange before them is over.
+    /// Returns true if octets that were left may be given again: the exchange before them is over.
     #[inline]
     pub(crate) fn can_go_on(&self) -> bool {
         match self {
@@ -365,7 +365,7 @@ impl Machine {
         }
     }
 
-    /// Whether the peer's windows have no room for content. HTTP/1.1 has no windows: there the socket says it.
+    /// Returns true if the peer's windows have no room for content. HTTP/1.1 has no windows: there the socket says it.
     pub(crate) fn is_without_room(&self, stream: StreamKey) -> bool {
         match self {
             Self::Http1(_) => false,
@@ -383,7 +383,7 @@ impl Machine {
         }
     }
 
-    /// Whether the peer may send no content at all until we have read some. HTTP/1.1 has no windows.
+    /// Returns true if the peer may send no content at all until we have read some. HTTP/1.1 has no windows.
     pub(crate) fn is_out_of_window(&self) -> bool {
         match self {
             Self::Http1(_) => false,
@@ -391,7 +391,7 @@ impl Machine {
         }
     }
 
-    /// Whether the machine tells when this stream may send again after the output was full.
+    /// Returns true if the machine tells when this stream may send again after the output was full.
     pub(crate) fn await_room(&mut self, stream: StreamKey) -> bool {
         match self {
             Self::Http1(_) => false,
@@ -449,7 +449,7 @@ impl Machine {
         }
     }
 
-    /// Whether the peer has shown what it wants: its preface, or its first head.
+    /// Returns true if the peer has shown what it wants: its preface, or its first head.
     pub(crate) fn is_introduced(&self) -> bool {
         match self {
             Self::Http1(machine) => machine.is_introduced(),
@@ -457,7 +457,7 @@ impl Machine {
         }
     }
 
-    /// Whether a message was cut where the peer cannot see it.
+    /// Returns true if a message was cut where the peer cannot see it.
     pub(crate) fn is_cut_unseen(&self) -> bool {
         match self {
             Self::Http1(machine) => machine.is_cut_unseen(),
@@ -465,7 +465,7 @@ impl Machine {
         }
     }
 
-    /// Whether our direction of a tunnel has ended.
+    /// Returns true if our direction of a tunnel has ended.
     #[inline]
     pub(crate) fn wants_shutdown(&self) -> bool {
         match self {
@@ -482,8 +482,8 @@ impl Machine {
         }
     }
 
-    /// Whether a request can be sent at once. Over HTTP/1.1 its answer has to find room: content that nobody has read yet may take
-    /// all there is, and the head of the answer would not be read.
+    /// Returns true if a request can be sent at once. Over HTTP/1.1 its answer has to find room: content that nobody has read yet
+    /// may take all there is, and the head of the answer would not be read.
     #[inline]
     pub(crate) fn is_free(&self) -> bool {
         match self {
@@ -500,7 +500,7 @@ impl Machine {
         }
     }
 
-    /// How many streams the peer allows at once, over HTTP/2 and once it has told its settings.
+    /// The number of streams that the peer allows at once, over HTTP/2 and once it has told its settings.
     pub(crate) fn streams_allowed(&self) -> Option<u32> {
         match self {
             Self::Http2(machine) if machine.has_peer_settings() => {

@@ -78,7 +78,7 @@ impl Held {
         self.moved = true;
     }
 
-    /// Whether half of what the connection may hold is held: no time for buffers that are larger than they must be.
+    /// Returns true if half of what the connection may hold is held: no time for buffers that are larger than they must be.
     pub(crate) fn is_tight(&self) -> bool {
         self.account.held() > self.bytes_max / 2
     }

@@ -176,7 +176,7 @@ impl Conn {
         rest
     }
 
-    /// Whether the peer's preface is here (RFC 9113 §3.4), or its first request.
+    /// Returns true if the peer's preface is here (RFC 9113 §3.4), or its first request.
     pub fn is_introduced(&self) -> bool {
         self.lock().machine.is_introduced()
     }

@@ -21,7 +21,7 @@ impl ReadBuf {
         Self { start: 0, end: octets.len(), bytes: octets }
     }
 
-    /// Whether all that was read is used.
+    /// Returns true if all that was read is used.
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.start == self.end

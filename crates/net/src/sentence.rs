@@ -99,7 +99,7 @@ fn not_connected(f: &mut fmt::Formatter<'_>, facts: &Facts) -> fmt::Result {
     }
 }
 
-/// Whether the URL names this address.
+/// Returns true if the URL names this address.
 fn is_asked(facts: &Facts, address: SocketAddr) -> bool {
     let origin = facts.asked.as_ref().map_or("", |asked| asked.origin());
     let authority = origin.split_once("://").map_or(origin, |(_, authority)| authority);

@@ -217,7 +217,7 @@ impl Shared {
         }
     }
 
-    /// Whether the octets are those of TLS.
+    /// Returns true if the octets are those of TLS.
     pub(crate) const fn is_secure(&self) -> bool {
         #[cfg(feature = "tls")]
         return self.tls.is_some();
@@ -558,8 +558,8 @@ impl Shared {
         self.wake_task();
     }
 
-    /// Whether the peer has closed a client's connection of HTTP/2 and said nothing: to whom has sent on it what nothing came
-    /// after, and what was not the first, it may have been closing before (HTTP/1.1's machine knows that by itself).
+    /// Returns true if the peer has closed a client's connection of HTTP/2 and said nothing: to whom has sent on it what nothing
+    /// came after, and what was not the first, it may have been closing before (HTTP/1.1's machine knows that by itself).
     fn is_silent_end(&self, error: &Error) -> bool {
         let is_lost = matches!(error.cause(), Cause::Closed | Cause::Io(..));
         is_lost && self.machine.is_client() && !self.machine.is_http1()
@@ -596,7 +596,7 @@ impl Shared {
         }
     }
 
-    /// Whether it is this caller's turn to open a stream: nobody came before.
+    /// Returns true if it is this caller's turn to open a stream: nobody came before.
     #[inline]
     pub(crate) fn may_open(&self, ticket: Option<u64>) -> bool {
         match self.queue.front() {
@@ -616,7 +616,7 @@ impl Shared {
         }
     }
 
-    /// Whether any stream is held by a handle.
+    /// Returns true if any stream is held by a handle.
     pub(crate) fn is_idle(&self) -> bool {
         self.free_count as usize == self.slots.len() && self.queue.is_empty()
     }

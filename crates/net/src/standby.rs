@@ -24,7 +24,7 @@ use crate::{
     version::Version,
 };
 
-/// How long nobody may take a turn before this task does.
+/// The time that nobody may take a turn before this task does.
 const TICK: Duration = Duration::from_millis(50);
 
 /// How long a connection of HTTP/2 that we close is still read, so that what the peer sends with its last answer is answered too:

@@ -228,7 +228,7 @@ impl Stream {
         })
     }
 
-    /// Whether all that the peer sends has come, or the stream has failed.
+    /// Returns true if all that the peer sends has come, or the stream has failed.
     pub(crate) fn is_answered(&self) -> bool {
         self.conn.lock().slot(self.at).is_none_or(|slot| slot.ended || slot.failed.is_some())
     }

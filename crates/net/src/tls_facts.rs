@@ -38,7 +38,7 @@ impl TlsFacts {
         self.certificates.iter().map(Vec::as_slice)
     }
 
-    /// Whether an earlier session was taken up, so that no certificate was sent (RFC 8446 §2.2).
+    /// Returns true if an earlier session was taken up, so that no certificate was sent (RFC 8446 §2.2).
     pub fn is_resumed(&self) -> bool {
         self.is_resumed
     }

@@ -73,7 +73,7 @@ impl Vacancy {
         may_open
     }
 
-    /// Whether none is open or being opened.
+    /// Returns true if none is open or being opened.
     pub fn is_empty(&self) -> bool {
         self.inner().open == 0
     }

@@ -46,7 +46,7 @@ impl Speaks {
     /// HTTP/2 only.
     pub const HTTP2: Self = Self { http1: false, http2: true };
 
-    /// Whether this version is spoken.
+    /// Returns true if this version is spoken.
     pub const fn has(self, version: Version) -> bool {
         match version {
             Version::Http1 => self.http1,

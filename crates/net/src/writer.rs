@@ -163,8 +163,8 @@ impl BodyWriter {
         self.encoding.as_mut().map_or(Ok(false), |encoding| encoding.step(data, taken, end))
     }
 
-    /// Whether the peer's message is whole already, or its stream gone: then nobody waits for the rest of this one, and a client
-    /// may drop it.
+    /// Returns true if the peer's message is whole already, or its stream gone: then nobody waits for the rest of this one, and a
+    /// client may drop it.
     pub fn is_answered(&self) -> bool {
         self.stream.is_answered()
     }

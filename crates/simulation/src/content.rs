@@ -45,7 +45,7 @@ impl Expected {
         Ok(())
     }
 
-    /// How many octets are still to come.
+    /// The number of octets that are still to come.
     #[must_use]
     pub fn left(&self) -> usize {
         self.left.len()

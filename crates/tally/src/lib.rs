@@ -67,7 +67,7 @@ pub fn counted<R>(run: impl FnOnce() -> R) -> (R, Counts) {
     (result, thread() - before)
 }
 
-/// Whether [`Tally`] is this binary's global allocator, so that counts mean something.
+/// Returns true if [`Tally`] is this binary's global allocator, so that counts mean something.
 ///
 /// Allocates once when nothing has been counted yet on this process, and never after.
 pub fn is_installed() -> bool {

@@ -1,6 +1,6 @@
 //! Allocation assertions.
 
-/// How many times the calling thread allocates while the closure runs.
+/// The number of times that the calling thread allocates while the closure runs.
 ///
 /// # Panics
 /// When the binary has not installed [`Tally`](crate::Tally): every count would be zero then, and mean nothing.

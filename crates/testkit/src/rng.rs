@@ -40,7 +40,7 @@ impl Rng {
         range.start + self.below(range.len())
     }
 
-    /// Whether one of so many times has come; never when it is zero.
+    /// Returns true if one of so many times has come; never when it is zero.
     pub fn one_in(&mut self, times: usize) -> bool {
         times > 0 && self.below(times) == 0
     }

@@ -32,7 +32,7 @@ impl Source {
         Ok(sources)
     }
 
-    /// Whether it is Rust code.
+    /// Returns true if it is Rust code.
     #[must_use]
     pub fn is_rust(&self) -> bool {
         self.path.ends_with(".rs")

@@ -34,9 +34,9 @@ pub struct Dependency {
     pub name: String,
     /// What it is needed for.
     pub kind: Option<Kind>,
-    /// Whether a feature must ask for it.
+    /// True if a feature must ask for it.
     pub optional: bool,
-    /// Whether its own default features are on.
+    /// True if its own default features are on.
     pub uses_default_features: bool,
 }
 
@@ -73,7 +73,7 @@ impl Workspace {
 }
 
 impl Package {
-    /// Whether the package is meant for crates.io.
+    /// Returns true if the package is meant for crates.io.
     #[must_use]
     pub fn is_published(&self) -> bool {
         self.publish.as_ref().is_none_or(|registries| !registries.is_empty())

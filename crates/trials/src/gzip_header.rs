@@ -12,7 +12,7 @@ pub fn gzip_header(data: &[u8]) {
     }
 }
 
-/// How many octets the header has; none while it is not whole.
+/// The number of octets that the header has; none while it is not whole.
 fn naive(data: &[u8]) -> Result<Option<usize>, ()> {
     let fixed = [Some(0x1f), Some(0x8b), Some(8)];
     let differs = |(octet, known): (&u8, &Option<u8>)| known.is_some_and(|known| known != *octet);

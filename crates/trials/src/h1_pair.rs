@@ -35,7 +35,7 @@ struct World {
     is_cut: bool,
     /// The peer may have been made to say anything.
     is_damaged: bool,
-    /// How many there were before the answer that is due.
+    /// The number of those before the answer that is due.
     interim: usize,
 }
 
@@ -127,7 +127,7 @@ impl World {
         }
     }
 
-    /// Whether a request is here that has no answer.
+    /// Returns true if a request is here that has no answer.
     fn is_asked(&self) -> bool {
         let side = &self.server;
         let is_open = side.machine.error().is_none() && side.machine.in_flight() == 1;

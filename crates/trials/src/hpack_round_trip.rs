@@ -46,7 +46,7 @@ struct Pair {
     naive: NaiveDecoder,
     out: OutBuf,
     prepared: Vec<(PreparedBlock, Vec<Line>)>,
-    /// Whether the encoder has let go of entries that the decoder still holds, as `Policy::Static` makes it.
+    /// True if the encoder has let go of entries that the decoder still holds, as `Policy::Static` makes it.
     has_forgotten: bool,
 }
 

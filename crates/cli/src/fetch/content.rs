@@ -104,7 +104,7 @@ impl Content {
 }
 
 impl Source {
-    /// Whether some of it comes from stdin, which can be read once.
+    /// Returns true if some of it comes from stdin, which can be read once.
     pub(super) fn has_stdin(&self) -> bool {
         match self {
             Self::Octets(octets) => *octets == Octets::Stdin,

@@ -80,7 +80,7 @@ impl<'a> Session<'a> {
         self.plan.targets.len()
     }
 
-    /// Whether the heads of responses that redirect are shown as well: where heads were asked for outright.
+    /// Returns true if the heads of responses that redirect are shown as well: where heads were asked for outright.
     fn shows_hops(&self) -> bool {
         self.options.output.include || self.plan.method == "HEAD"
     }

@@ -33,7 +33,7 @@ pub(crate) struct Plan {
 struct Words<'a> {
     /// The method of the command, or the one named to `request`.
     method: Option<&'a str>,
-    /// Whether the method is the command's name, and content that does not go with it is a slip.
+    /// True if the method is the command's name, and content that does not go with it is a slip.
     is_command: bool,
     url: Option<&'a str>,
     items: &'a [String],

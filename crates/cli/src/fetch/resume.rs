@@ -10,7 +10,7 @@ use crate::{
     exit::{Exit, Failure},
 };
 
-/// How many octets are there already; nothing to go on with when there are none.
+/// The number of octets that are there already; nothing to go on with when there are none.
 pub(super) fn offset(from: Option<From>, to: &Destination) -> Result<Option<u64>, Failure> {
     let usage = |sentence: String| Err(Failure::new(Exit::Usage, sentence));
     let there = to.path().and_then(|path| fs::metadata(path).ok());

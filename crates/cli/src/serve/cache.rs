@@ -72,7 +72,7 @@ impl Cache {
         self.lent.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether an entry can be believed without looking at its file.
+    /// Returns true if an entry can be believed without looking at its file.
     pub(super) fn is_fresh(&self, entry: &Entry) -> bool {
         entry.age(self.epoch.elapsed()).is_some_and(|age| age < self.fresh_for)
     }

@@ -174,7 +174,7 @@ impl Entry {
         self.modified.map_or(validators, |modified| validators.modified(modified))
     }
 
-    /// Whether it is still good when the file is in this state: the same, and nothing could have changed unnoticed.
+    /// Returns true if it is still good when the file is in this state: the same, and nothing could have changed unnoticed.
     pub(super) fn is_good_for(&self, stamp: &Stamp) -> bool {
         self.is_settled && self.stamp == *stamp
     }

@@ -48,7 +48,7 @@ impl Folder {
         Ok(Self { root: Dir::open_ambient_dir(path, ambient_authority())?, dot_files })
     }
 
-    /// Whether names that begin with a dot are served.
+    /// Returns true if names that begin with a dot are served.
     pub(super) fn shows_dot_files(&self) -> bool {
         self.dot_files
     }

@@ -212,7 +212,7 @@ impl Site {
         None
     }
 
-    /// Whether the file is what it was when this was made of it.
+    /// Returns true if the file is what it was when this was made of it.
     async fn look_again(self: &Arc<Self>, entry: &Arc<Entry>) -> bool {
         let (site, looked_at) = (Arc::clone(self), Arc::clone(entry));
         let clock = self.cache.clock();

@@ -44,7 +44,7 @@ impl Target {
     }
 }
 
-/// Whether something in a folder can be asked for by this name.
+/// Returns true if something in a folder can be asked for by this name.
 pub(super) fn is_fit(name: &[u8], dot_files: bool) -> bool {
     let is_special = matches!(name, b"" | b"." | b"..");
     let is_hidden = !dot_files && name.starts_with(b".");

@@ -53,7 +53,7 @@ impl<'a> Body<'a> {
         self.driver.wait(self.body.trailers())
     }
 
-    /// Whether nothing more will come.
+    /// Returns true if nothing more will come.
     pub fn is_ended(&self) -> bool {
         self.body.is_ended()
     }

@@ -65,12 +65,12 @@ impl<'a> Call<'a> {
         self.with(|call| call.header_spelled(name, value))
     }
 
-    /// How long the call may take in all, to the last octet of the response.
+    /// The time that the call may take in all, to the last octet of the response.
     pub fn timeout(self, after: Duration) -> Self {
         self.with(|call| call.timeout(after))
     }
 
-    /// How long the head of the response may take once that of the request was sent.
+    /// The time that the head of the response may take once that of the request was sent.
     pub fn head_timeout(self, after: Duration) -> Self {
         self.with(|call| call.head_timeout(after))
     }
@@ -116,7 +116,7 @@ impl<'a> Call<'a> {
         self.with(crate::Call::timed)
     }
 
-    /// How many redirects this call follows before it fails, 0 for none, in place of what its client says.
+    /// The number of redirects that this call follows before it fails, 0 for none, in place of what its client says.
     pub fn redirects(self, max: u16) -> Self {
         self.with(|call| call.redirects(max))
     }

@@ -125,7 +125,7 @@ impl Drop for Caller<'_> {
     }
 }
 
-/// Whether this thread belongs to no runtime. One whose thread-local values are gone must not wait either.
+/// Returns true if this thread belongs to no runtime. One whose thread-local values are gone must not wait either.
 fn may_wait() -> bool {
     Handle::try_current().is_err_and(|error| error.is_missing_context())
 }

@@ -53,7 +53,8 @@ impl Response {
         self.response().content_type()
     }
 
-    /// Whether the content is decoded while it is read, so that it is not what `content-encoding` and `content-length` say.
+    /// Returns true if the content is decoded while it is read, so that it is not what `content-encoding` and `content-length`
+    /// say.
     pub fn is_decoded(&self) -> bool {
         self.response().is_decoded()
     }

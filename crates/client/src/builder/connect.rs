@@ -62,7 +62,7 @@ impl Connecting {
         }
     }
 
-    /// Whether connections to origins of this scheme may need TLS.
+    /// Returns true if connections to origins of this scheme may need TLS.
     #[cfg(feature = "tls")]
     pub(crate) fn needs_tls(&self, scheme: &str) -> bool {
         scheme == "https" || self.proxies.are_secure()
@@ -70,28 +70,28 @@ impl Connecting {
 }
 
 impl ClientBuilder {
-    /// How long opening a connection may take, from looking up the host to the end of TLS; 10 seconds unless set.
+    /// The time that opening a connection may take, from looking up the host to the end of TLS; 10 seconds unless set.
     #[must_use]
     pub fn connect_timeout(mut self, after: Duration) -> Self {
         self.settings.connect.deadline = after;
         self
     }
 
-    /// How long looking up a host may take; as long as [all of it](Self::connect_timeout) unless set.
+    /// The time that looking up a host may take; as long as [all of it](Self::connect_timeout) unless set.
     #[must_use]
     pub fn resolve_timeout(mut self, after: Duration) -> Self {
         self.settings.connect.resolve_timeout = Some(after);
         self
     }
 
-    /// How long the TLS handshake may take; as long as [all of it](Self::connect_timeout) unless set.
+    /// The time that the TLS handshake may take; as long as [all of it](Self::connect_timeout) unless set.
     #[must_use]
     pub fn handshake_timeout(mut self, after: Duration) -> Self {
         self.settings.connect.handshake_timeout = Some(after);
         self
     }
 
-    /// How long a host's next address waits for an answer from the one before it (RFC 8305 §5); 250 milliseconds unless set,
+    /// The time that a host's next address waits for an answer from the one before it (RFC 8305 §5); 250 milliseconds unless set,
     /// and 10 at least. An address that fails is followed at once.
     #[must_use]
     pub fn attempt_delay(mut self, delay: Duration) -> Self {

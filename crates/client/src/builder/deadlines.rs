@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::ClientBuilder;
 
-/// How long a call waits for one of its origin's connections. Those that are held by responses which nobody reads are never
+/// The time that a call waits for one of its origin's connections. Those that are held by responses which nobody reads are never
 /// free again.
 const QUEUE: Duration = Duration::from_secs(30);
 
@@ -19,7 +19,7 @@ pub(crate) struct Deadlines {
     pub(crate) head: Option<Duration>,
     /// Between octets of content, either way.
     pub(crate) idle: Option<Duration>,
-    /// Whether it is noted how long what takes.
+    /// True if it is noted how long what takes.
     pub(crate) timing: bool,
 }
 
@@ -29,9 +29,9 @@ impl Default for Deadlines {
     }
 }
 
-/// How long calls may take.
+/// The time that calls may take.
 impl ClientBuilder {
-    /// How long a call may wait until one of the connections to its origin is free, when there may be no more, or until the
+    /// The time that a call may wait until one of the connections to its origin is free, when there may be no more, or until the
     /// server allows another stream; 30 seconds unless set, and without bound with [`Duration::MAX`]. Opening a connection has
     /// [a deadline of its own](Self::connect_timeout).
     ///
@@ -55,14 +55,14 @@ impl ClientBuilder {
         self
     }
 
-    /// How long a call may wait for the head of its response; without bound unless set.
+    /// The time that a call may wait for the head of its response; without bound unless set.
     #[must_use]
     pub fn head_timeout(mut self, after: Duration) -> Self {
         self.settings.deadlines.head = Some(after);
         self
     }
 
-    /// How long a call may take from its start to the end of its content; without bound unless set.
+    /// The time that a call may take from its start to the end of its content; without bound unless set.
     #[must_use]
     pub fn timeout(mut self, after: Duration) -> Self {
         self.settings.deadlines.total = Some(after);
@@ -80,7 +80,7 @@ impl ClientBuilder {
         self
     }
 
-    /// Whether it is noted for every call how long what takes, for [`Response::timing`](crate::Response::timing); off unless
+    /// Sets whether it is noted for every call how long what takes, for [`Response::timing`](crate::Response::timing); off unless
     /// switched on. It reads the clock a few times per call, and allocates nothing.
     #[must_use]
     pub fn timing(mut self, on: bool) -> Self {

@@ -29,7 +29,7 @@ pub(crate) struct Policy {
     pub(crate) credentials: Vec<Bound>,
     /// The observer of each step of an exchange.
     pub(crate) watcher: Option<Watcher>,
-    /// Whether anything is done before a request is sent, so that one look tells.
+    /// True if anything is done before a request is sent, so that one look tells.
     pub(crate) has_additions: bool,
 }
 
@@ -79,7 +79,7 @@ impl ClientBuilder {
 
 /// What is done by itself with responses.
 impl ClientBuilder {
-    /// How many redirects a call follows before it fails; 10 unless set, and with 0 none is followed: the response that
+    /// The number of redirects that a call follows before it fails; 10 unless set, and with 0 none is followed: the response that
     /// redirects is handed over as it is. A call may have [its own limit](crate::Call::redirects).
     ///
     /// 301, 302, 303, 307 and 308 are followed (RFC 9110 §15.4) when they say where to. After 303, and after 301 or 302 to a
@@ -102,7 +102,7 @@ impl ClientBuilder {
         self
     }
 
-    /// Whether a redirect from `https` to `http` is followed; it is refused unless allowed here, since whoever is on the way
+    /// Sets whether a redirect from `https` to `http` is followed; it is refused unless allowed here, since whoever is on the way
     /// could then read and change what was asked for in secret.
     #[must_use]
     pub fn redirects_to_clear_text(mut self, allowed: bool) -> Self {

@@ -34,8 +34,8 @@ impl Default for Pooling {
 }
 
 impl Pooling {
-    /// How long the next connection is kept, and a caller waits on it for others to be read. Connections that were opened together do not end together: a life is shorter than
-    /// the longest by up to a tenth of it.
+    /// The time that the next connection is kept, and a caller waits on it for others to be read. Connections that were opened
+    /// together do not end together: a life is shorter than the longest by up to a tenth of it.
     pub(crate) fn keep(&self, unread: Option<Duration>) -> Keep {
         let life = self.lifetime.map(|longest| longest - longest / 10 * random_byte() / 255);
         let or_ever = |time: Option<Duration>| time.unwrap_or(Duration::MAX);
@@ -89,7 +89,7 @@ impl ClientBuilder {
         self
     }
 
-    /// How long a connection is kept that no request uses; 90 seconds unless set, and for ever with [`Duration::MAX`].
+    /// The time that a connection is kept that no request uses; 90 seconds unless set, and for ever with [`Duration::MAX`].
     ///
     /// It is looked at now and then: the connection is closed up to a second later, or up to an eighth of the time when that is
     /// less.
@@ -118,8 +118,8 @@ impl ClientBuilder {
         self
     }
 
-    /// How many origins are remembered; 1024 unless set, and one at least. When there is one more, one is forgotten that no
-    /// call and no prepared request holds: without connections if there is such a one, and of these the one that was not
+    /// The number of origins that are remembered; 1024 unless set, and one at least. When there is one more, one is forgotten
+    /// that no call and no prepared request holds: without connections if there is such a one, and of these the one that was not
     /// called for longest.
     #[must_use]
     pub fn origins_max(mut self, origins: usize) -> Self {

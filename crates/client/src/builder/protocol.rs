@@ -50,7 +50,7 @@ impl ClientBuilder {
         self
     }
 
-    /// Whether `http://` origins are spoken to in HTTP/2 at once (RFC 9113 §3.3); they are not unless switched on, but in
+    /// Sets whether `http://` origins are spoken to in HTTP/2 at once (RFC 9113 §3.3); they are not unless switched on, but in
     /// HTTP/1.1.
     #[must_use]
     pub fn http2_prior_knowledge(mut self, on: bool) -> Self {
@@ -91,8 +91,9 @@ impl ClientBuilder {
         self
     }
 
-    /// Whether the fields of responses of HTTP/1.1 keep the spelling in which they came, beside the lower-case names by which they
-    /// are found, for [`Field::spelling`](alula_fields::Field::spelling); costs the octets of the names. Off unless switched on.
+    /// Sets whether the fields of responses of HTTP/1.1 keep the spelling in which they came, beside the lower-case names by
+    /// which they are found, for [`Field::spelling`](alula_fields::Field::spelling); costs the octets of the names. Off unless
+    /// switched on.
     #[must_use]
     pub fn http1_keep_spelling(mut self, on: bool) -> Self {
         self.settings.protocol.http1.keep_spelling = on;

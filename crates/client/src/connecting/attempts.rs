@@ -12,7 +12,7 @@ use std::{
 use alula_net::{Attempt, Cause, Error, Phase, Retry};
 use tokio::time::{Instant, Sleep, sleep_until};
 
-/// How long the next address waits for the one before (RFC 8305 §5).
+/// The time that the next address waits for the one before (RFC 8305 §5).
 pub(crate) const DELAY: Duration = Duration::from_millis(250);
 
 /// Shorter than that it must never be (RFC 8305 §5).

@@ -52,7 +52,7 @@ impl Given {
         !matches!(self, Self::None)
     }
 
-    /// Whether there was content that cannot be sent again.
+    /// Returns true if there was content that cannot be sent again.
     pub(crate) const fn is_spent(&self) -> bool {
         matches!(self, Self::Spent)
     }

@@ -220,7 +220,7 @@ mod tests {
         assert_eq!(said, "line 2: it does not have seven columns between tabs");
     }
 
-    /// How many cookies are kept, and why lines are not.
+    /// The number of cookies that are kept, and why lines are not.
     fn kept(text: &str) -> (usize, Vec<&'static str>) {
         let import = read(&mut CookieStore::default(), text.as_bytes());
         (import.kept(), import.skipped().iter().map(SkippedLine::reason).collect())

@@ -6,7 +6,7 @@ use url::{Host, Url};
 
 /// What browsers allow for name and value together.
 const COOKIE_OCTETS_MAX: usize = 4096;
-/// How many cookies are kept.
+/// The number of cookies that are kept.
 struct Room {
     of_site: usize,
     in_all: usize,

@@ -98,7 +98,7 @@ async fn aws_lc_is_asked_for_no_random_octets() {
     assert!(has_asked_aws_lc(), "the servers here have");
 }
 
-/// Whether a page is wiped at forks (`wf`, proc(5)); one that may be dropped (`dp`) is the C library's.
+/// Returns true if a page is wiped at forks (`wf`, proc(5)); one that may be dropped (`dp`) is the C library's.
 #[cfg(target_os = "linux")]
 fn has_asked_aws_lc() -> bool {
     let pages = std::fs::read_to_string("/proc/self/smaps").unwrap();

@@ -11,7 +11,7 @@ const THIS: &str = "environment::a_client_that_is_told_nothing_goes_by_the_envir
 /// What tells such a process from the first.
 const IS_CHILD: &str = "ALULA_TEST_MAKES_ONE_CALL";
 
-/// Whether a process with these variables is answered, through whom it may be.
+/// Returns true if a process with these variables is answered, through whom it may be.
 async fn is_answered(variables: Vec<(&'static str, String)>) -> bool {
     let child = move || {
         let mut child = Command::new(std::env::current_exe().unwrap());

@@ -11,7 +11,7 @@ use ::alula::h2::ErrorCode;
 use super::answer::Answer;
 use crate::frames::{self, Frame, PREFACE, flag, kind};
 
-/// How long an answer may take after the attack was played.
+/// The time that an answer may take after the attack was played.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// How long nothing may come, for it to be taken for nothing.

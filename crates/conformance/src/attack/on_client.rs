@@ -17,7 +17,7 @@ use super::report::{Bystood, Report};
 use super::victim::Victim;
 use super::watch::Watch;
 
-/// How long a request may take; an attack that lasts as long has succeeded.
+/// The time that a request may take; an attack that lasts as long has succeeded.
 const PATIENCE: Duration = Duration::from_secs(2);
 /// How long the requests to the other server are apart.
 const PAUSE: Duration = Duration::from_millis(1);

@@ -7,7 +7,7 @@ use std::time::Duration;
 use ::alula::{Error, Exchange, Ledger, Limits, Sent, Server, Status, Stop};
 use alula_tally::{Side, set_side};
 
-/// How long connections may take to end when the server is stopped.
+/// The time that connections may take to end when the server is stopped.
 const GRACE: Duration = Duration::from_millis(100);
 
 /// A server under attack. It answers `/small` with 13 octets, `/large` with 64 MiB, `/echo` with the content it gets, `/read`

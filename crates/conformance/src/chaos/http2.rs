@@ -155,7 +155,7 @@ impl Session {
         }
     }
 
-    /// Whether the client was told that this stream is not processed.
+    /// Returns true if the client was told that this stream is not processed.
     fn is_ignored(&self, stream: StreamKey) -> bool {
         let id = self.machine.stream_id(stream);
         self.last.zip(id).is_some_and(|(last, id)| id > last)

@@ -81,13 +81,13 @@ impl OwnServer {
         self.base(way) + path
     }
 
-    /// How many connections have carried requests.
+    /// The number of connections that have carried requests.
     #[must_use]
     pub fn connections(&self) -> usize {
         self.shared.connections.lock().unwrap_or_else(PoisonError::into_inner).len()
     }
 
-    /// How many requests have come.
+    /// The number of requests that have come.
     #[must_use]
     pub fn requests(&self) -> usize {
         self.shared.requests.load(Ordering::Relaxed)

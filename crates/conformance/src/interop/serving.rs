@@ -9,7 +9,7 @@ use crate::certificates::Certificates;
 use crate::peers::driven::{Ask, Driven, Takes, Told};
 use crate::site::{Site, assert_same};
 
-/// How many requests are many.
+/// The number of requests that are many.
 pub const MANY: usize = 2000;
 
 /// What all servers of a row have in common; each cell starts its own, so that it counts no other's requests.

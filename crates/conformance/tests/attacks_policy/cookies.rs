@@ -7,7 +7,7 @@ use alula_conformance::attack::ByItself;
 
 use crate::site::{Answer, Seen, Site, block_on, builders, send};
 
-/// How many cookies come with a response.
+/// The number of cookies that come with a response.
 const COOKIES: usize = 60;
 
 /// `/?3` sets sixty cookies, others than `/?4` does.

@@ -7,7 +7,7 @@ use alula_conformance::{environment, outcome};
 
 use crate::site::{Answer, Site};
 
-/// How many requests the proxy and the server get.
+/// The number of requests that the proxy and the server get.
 fn asked(proxy: &Site, site: &Site, variables: &[(&str, &str)]) -> (usize, usize) {
     let mut command = Command::new(environment::program());
     command.env_clear().env("HTTP_PROXY", &proxy.origin).envs(variables.iter().copied());

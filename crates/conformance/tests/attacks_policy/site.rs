@@ -15,7 +15,7 @@ use tokio::time::timeout;
 
 /// No call takes that long.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// How long connections may take to end when a site is stopped.
+/// The time that connections may take to end when a site is stopped.
 const GRACE: Duration = Duration::from_millis(100);
 
 /// One request, as it came.

@@ -82,7 +82,7 @@ impl Connection {
 
 /// What the driver has to do.
 impl Connection {
-    /// Whether [`poll_notice`](Self::poll_notice) has something.
+    /// Returns true if [`poll_notice`](Self::poll_notice) has something.
     #[inline]
     pub fn has_notice(&self) -> bool {
         let Notices { idle, last, writable, closed } = self.notices;
@@ -113,7 +113,7 @@ impl Connection {
         octets
     }
 
-    /// Whether [`poll_transmit`](Self::poll_transmit) has something.
+    /// Returns true if [`poll_transmit`](Self::poll_transmit) has something.
     #[inline]
     pub fn wants_write(&self) -> bool {
         !self.pending.is_empty()

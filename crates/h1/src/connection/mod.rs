@@ -99,7 +99,7 @@ pub struct Connection {
     held: u32,
     /// Interim responses to the request under way.
     interim: u32,
-    /// Whether the connection has answered before.
+    /// True if the connection has answered before.
     is_reused: bool,
     /// The client waits for 100 before it sends its content (RFC 9110 §10.1.1).
     awaits_continue: bool,
@@ -269,28 +269,28 @@ impl Connection {
 
 /// How things stand.
 impl Connection {
-    /// Whether this is the side that asks.
+    /// Returns true if this is the side that asks.
     #[inline]
     pub const fn is_client(&self) -> bool {
         self.is_client
     }
 
-    /// Whether octets of the peer are wanted: not while as much content is held as [`Limits::stream_window`] allows, or the
-    /// peer has closed its side. A server reads on while it answers, so that it sees when the client goes; it keeps no more than
-    /// it likes of what comes.
+    /// Returns true if octets of the peer are wanted: not while as much content is held as [`Limits::stream_window`] allows, or
+    /// the peer has closed its side. A server reads on while it answers, so that it sees when the client goes; it keeps no more
+    /// than it likes of what comes.
     #[inline]
     pub fn wants_read(&self) -> bool {
         self.held < self.config.limits.stream_window && !self.is_peer_done && self.error.is_none()
     }
 
-    /// Whether octets that are here may be received although no more have come: the exchange before is over.
+    /// Returns true if octets that are here may be received although no more have come: the exchange before is over.
     #[inline]
     pub fn can_go_on(&self) -> bool {
         !matches!(self.receiving, Receiving::Ended | Receiving::Undecided) && self.error.is_none()
     }
 
-    /// Whether nothing would come of these octets if they were received now: the peer's message is over, or there is nothing to
-    /// begin another. False does not say that something would.
+    /// Returns true if nothing would come of these octets if they were received now: the peer's message is over, or there is
+    /// nothing to begin another. False does not say that something would.
     #[inline]
     pub fn rests(&self, input: &[u8]) -> bool {
         match self.receiving {
@@ -339,13 +339,13 @@ impl Connection {
         self.discarded
     }
 
-    /// Whether a request can be sent now.
+    /// Returns true if a request can be sent now.
     #[inline]
     pub fn is_idle(&self) -> bool {
         self.is_over && !self.is_closed()
     }
 
-    /// Whether there has been an exchange.
+    /// Returns true if there has been an exchange.
     pub const fn is_introduced(&self) -> bool {
         self.generation > 0
     }
@@ -356,21 +356,21 @@ impl Connection {
         usize::from(!self.is_over)
     }
 
-    /// Whether nothing more will happen: what [`poll_transmit`](Self::poll_transmit) has left is to be written, then the
+    /// Returns true if nothing more will happen: what [`poll_transmit`](Self::poll_transmit) has left is to be written, then the
     /// connection closed.
     #[inline]
     pub const fn is_closed(&self) -> bool {
         self.error.is_some() || (self.is_over && !self.persists)
     }
 
-    /// Whether a message was cut where the peer cannot see it: it takes the end of the connection for the end of the content,
-    /// and is to be told otherwise, by a reset of the connection.
+    /// Returns true if a message was cut where the peer cannot see it: it takes the end of the connection for the end of the
+    /// content, and is to be told otherwise, by a reset of the connection.
     #[inline]
     pub fn is_cut_unseen(&self) -> bool {
         self.error.is_some() && self.sending == Sending::UntilClose
     }
 
-    /// Whether our side of a tunnel has ended, so that the connection is to be closed in that direction.
+    /// Returns true if our side of a tunnel has ended, so that the connection is to be closed in that direction.
     #[inline]
     pub fn wants_shutdown(&self) -> bool {
         self.is_tunnel && self.sending == Sending::Ended

@@ -56,7 +56,7 @@ impl End {
         self
     }
 
-    /// Whether a message has begun that is still to be told of.
+    /// Returns true if a message has begun that is still to be told of.
     pub fn has_half_a_head(&self) -> bool {
         self.has_begun || !self.input.is_empty()
     }

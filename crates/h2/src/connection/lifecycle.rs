@@ -68,7 +68,7 @@ impl Connection {
         }
     }
 
-    /// Whether [`poll_notice`](Self::poll_notice) may have something: three comparisons.
+    /// Returns true if [`poll_notice`](Self::poll_notice) may have something: three comparisons.
     #[inline]
     pub fn has_notice(&self) -> bool {
         !self.streams.nobody_waits() || self.notices.is_any()
@@ -134,13 +134,13 @@ const UNREACHED: Reset = Reset { code: ErrorCode::NO_ERROR, origin: Origin::Peer
 
 /// Opening.
 impl Connection {
-    /// Whether a new request is not out of the question; there may still be too many.
+    /// Returns true if a new request is not out of the question; there may still be too many.
     #[inline]
     pub(super) fn can_open(&self) -> bool {
         self.error.is_none() && !self.is_going() && self.next_id <= MAX_31
     }
 
-    /// How many streams a client may have open: what the peer says, and until it has, what is expected.
+    /// The number of streams that a client may have open: what the peer says, and until it has, what is expected.
     #[inline]
     pub(super) fn stream_limit(&self) -> u32 {
         let silent = if self.has_settings { u32::MAX } else { self.streams_expected };
@@ -261,7 +261,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Whether a stream has never been opened (RFC 9113 §5.1).
+    /// Returns true if a stream has never been opened (RFC 9113 §5.1).
     #[inline]
     pub(super) fn is_idle(&self, id: u32) -> bool {
         id.is_multiple_of(2) || if self.is_client { id >= self.next_id } else { id > self.highest_id }

@@ -464,7 +464,7 @@ impl Connection {
         self.window_in.available()
     }
 
-    /// How many streams are open: neither ended by both sides nor reset.
+    /// The number of streams that are open: neither ended by both sides nor reset.
     #[inline]
     pub fn in_flight(&self) -> usize {
         self.open as usize
@@ -486,20 +486,20 @@ impl Connection {
         slots
     }
 
-    /// Whether this is the client's side.
+    /// Returns true if this is the client's side.
     #[inline]
     pub fn is_client(&self) -> bool {
         self.is_client
     }
 
-    /// Whether nothing more will come of the connection: it failed, or one side has gone away and no stream is open. What
+    /// Returns true if nothing more will come of the connection: it failed, or one side has gone away and no stream is open. What
     /// [`poll_transmit`](Self::poll_transmit) appends is still to be written before the socket is closed.
     #[inline]
     pub fn is_closed(&self) -> bool {
         self.error.is_some() || (self.open == 0 && self.is_going())
     }
 
-    /// Whether new requests are out of the question, because one of the sides goes away.
+    /// Returns true if new requests are out of the question, because one of the sides goes away.
     #[inline]
     pub fn is_going(&self) -> bool {
         self.going.last_sent.is_some() || self.going.peer.is_some()
@@ -516,7 +516,7 @@ impl Connection {
         &self.peer
     }
 
-    /// Whether the peer's first SETTINGS are here.
+    /// Returns true if the peer's first SETTINGS are here.
     pub fn has_peer_settings(&self) -> bool {
         self.has_settings
     }
@@ -619,5 +619,6 @@ fn decoder_limits(limits: &Limits) -> DecoderLimits {
     DecoderLimits { string_bytes, ..DecoderLimits::default() }
 }
 
-/// How many times the limit a field section may be before the connection ends; nghttp2 and hyper draw a second line, too.
+/// The number of times that the limit a field section may be before the connection ends; nghttp2 and hyper draw a second line,
+/// too.
 const FAR_TOO_LARGE: u32 = 4;

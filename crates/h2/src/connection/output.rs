@@ -117,7 +117,7 @@ impl Connection {
         out.len() - before
     }
 
-    /// Whether [`poll_transmit`](Self::poll_transmit) has something to append.
+    /// Returns true if [`poll_transmit`](Self::poll_transmit) has something to append.
     #[inline]
     pub fn wants_write(&self) -> bool {
         !self.pending.is_empty() || self.growth.is_due
@@ -202,7 +202,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Whether the windows of all streams stay within 2^31-1 when they follow (RFC 9113 §6.9.2).
+    /// Returns true if the windows of all streams stay within 2^31-1 when they follow (RFC 9113 §6.9.2).
     fn have_windows_room(&self, stream_window: u32) -> bool {
         let from = self.local.acknowledged().stream_window;
         self.streams.iter().all(|entry| entry.window_in.has_room(from, stream_window))

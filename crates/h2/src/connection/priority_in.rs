@@ -174,7 +174,7 @@ impl Connection {
 }
 
 impl PriorityUpdates {
-    /// Whether something was said of streams that are idle.
+    /// Returns true if something was said of streams that are idle.
     #[inline]
     pub(super) fn are_foretold(&self) -> bool {
         !self.foretold.is_empty()

@@ -90,7 +90,7 @@ impl Connection {
         }
     }
 
-    /// Whether the peer has begun a field block, or a frame other than DATA, and not ended it. DATA may take its time.
+    /// Returns true if the peer has begun a field block, or a frame other than DATA, and not ended it. DATA may take its time.
     #[inline]
     fn is_in_head(&self) -> bool {
         match self.phase {

@@ -22,9 +22,9 @@ use crate::streams::Queue;
 /// What was promised, and what there is to promise.
 #[derive(Debug)]
 pub(super) struct Turns {
-    /// Whether DATA is to be scheduled once a client has said what it wants.
+    /// True if DATA is to be scheduled once a client has said what it wants.
     pub(super) schedules: bool,
-    /// Whether it is; else everybody is told at once, as they came.
+    /// True if it is; else everybody is told at once, as they came.
     pub(super) is_on: bool,
     /// What streams were promised and have not sent.
     grants: Vec<(StreamKey, u32)>,
@@ -32,7 +32,7 @@ pub(super) struct Turns {
     pub(super) granted: u32,
     /// The rank of those streams, if there are any.
     rank: Rank,
-    /// How many octets the driver takes now, if it has told that it does not take all.
+    /// The number of octets that the driver takes now, if it has told that it does not take all.
     room: Option<u32>,
 }
 
@@ -112,7 +112,7 @@ impl Connection {
         }
     }
 
-    /// Whether [`give_room`](Self::give_room) is waited for.
+    /// Returns true if [`give_room`](Self::give_room) is waited for.
     #[inline]
     pub fn awaits_room(&self) -> bool {
         self.turns.room.is_some()
@@ -142,7 +142,7 @@ impl Connection {
         self.turns.room.map_or(window, |room| room.min(window))
     }
 
-    /// Whether something is left that nobody was promised.
+    /// Returns true if something is left that nobody was promised.
     pub(super) fn has_turns(&self) -> bool {
         self.shared_capacity() > self.turns.granted
     }

@@ -17,7 +17,7 @@ pub struct End {
     /// The streams of the heads, in order of arrival.
     pub streams: Vec<StreamKey>,
     pub error: Option<ConnectionError>,
-    /// Whether DATA is given back as soon as it arrives.
+    /// True if DATA is given back as soon as it arrives.
     pub consumes: bool,
     now: Time,
     data: Option<(StreamKey, Vec<u8>)>,

@@ -17,7 +17,7 @@ use alula_tally::Tally;
 #[global_allocator]
 static ALLOCATOR: Tally = Tally::system();
 
-/// How many runs there are unless it is said.
+/// The number of runs unless it is said.
 const RUNS: u64 = 10_000;
 /// How many runs that fail are told of.
 const FAILURES_MAX: usize = 20;

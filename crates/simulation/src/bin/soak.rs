@@ -27,7 +27,7 @@ use tokio::{
 #[global_allocator]
 static ALLOCATOR: Tally = Tally::system();
 
-/// How many requests are made unless it is said.
+/// The number of requests that are made unless it is said.
 const REQUESTS: u64 = 5_000_000;
 const IN_FLIGHT: u64 = 100;
 const CLIENTS: usize = 4;
@@ -37,7 +37,7 @@ const GIVEN_UP: usize = 50;
 const PATIENCE_MAX: usize = 5;
 /// One call in so many reads late.
 const LATE: usize = 100;
-/// How long it waits.
+/// The time that it waits.
 const LATE_BY: Duration = Duration::from_millis(5);
 /// No call takes that long.
 const FOREVER: Duration = Duration::from_secs(60);

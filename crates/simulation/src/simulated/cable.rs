@@ -102,7 +102,7 @@ impl Cable {
         lock(&self.state).is_taken
     }
 
-    /// Whether octets are under way.
+    /// Returns true if octets are under way.
     pub(super) fn is_carrying(&self) -> bool {
         lock(&self.state).ways.iter().any(|way| way.used > 0)
     }

@@ -14,7 +14,7 @@ use super::{
 };
 use crate::content::{Expected, content};
 
-/// How long a call may take where the network may fall silent and nobody asks whether the peer is there.
+/// The time that a call may take where the network may fall silent and nobody asks whether the peer is there.
 const DEADLINE: Duration = Duration::from_secs(5);
 /// How much later than its deadline a call may fail: the clock counts milliseconds, and others may have their turn first.
 const DEADLINE_SLACK: Duration = Duration::from_millis(5);

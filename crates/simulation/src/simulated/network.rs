@@ -63,14 +63,14 @@ impl Wires {
         })
     }
 
-    /// Whether anything has befallen this client.
+    /// Returns true if anything has befallen this client.
     pub(super) fn has_hurt(&self, client: u32) -> bool {
         let clients = lock(&self.clients);
         let Some(lines) = clients.get(&client) else { return false };
         lines.was_refused || lines.cables.iter().any(|cable| cable.is_hurt())
     }
 
-    /// Whether a connection of this client was not taken, as happens to those in the queue of a listener that closes.
+    /// Returns true if a connection of this client was not taken, as happens to those in the queue of a listener that closes.
     pub(super) fn was_not_taken(&self, client: u32) -> bool {
         lock(&self.clients)
             .get(&client)

@@ -23,7 +23,7 @@ use super::{
 
 /// So long no run takes; simulated, as all durations here.
 const FOREVER: Duration = Duration::from_secs(4 * 3_600);
-/// How long everything may rest before the books are compared.
+/// The time that everything may rest before the books are compared.
 const REST: Duration = Duration::from_secs(3);
 /// How often that is waited for, while content that nobody wants any more is still on its way over a slow line.
 const RESTS_MAX: usize = 1_000;
@@ -33,7 +33,7 @@ const ASKS_AFTER: Duration = Duration::from_secs(2);
 const ANSWERED_WITHIN: Duration = Duration::from_secs(600);
 /// How often a client sends a request at the most.
 const TRIES_MAX: u32 = 3;
-/// How long tasks may take to end once nobody needs them.
+/// The time that tasks may take to end once nobody needs them.
 const TASKS_END: usize = 60;
 
 /// What came of a run.
@@ -220,7 +220,7 @@ async fn start_server(world: &Arc<World>, index: usize) -> io::Result<(JoinHandl
     Ok((serving, stop))
 }
 
-/// Whether octets are still under way on this connection or wait for room, since it is slow, or a handler still thinks.
+/// Returns true if octets are still under way on this connection or wait for room, since it is slow, or a handler still thinks.
 fn is_sending(cable: &Cable) -> bool {
     let users = lock(&cable.users).clone().map(|user| user.upgrade());
     let [Some(client), Some(server)] = users else { return false };
@@ -228,7 +228,7 @@ fn is_sending(cable: &Cable) -> bool {
     !cable.is_hurt() && (cable.is_carrying() || client.unsent > 0 || server.unsent > 0 || server.is_used)
 }
 
-/// Whether this connection is open at both ends, which then have to agree.
+/// Returns true if this connection is open at both ends, which then have to agree.
 fn rests(world: &World, cable: &Cable) -> bool {
     let users = lock(&cable.users).clone().map(|user| user.upgrade());
     let [Some(client), Some(server)] = users else { return false };

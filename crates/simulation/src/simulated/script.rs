@@ -12,18 +12,18 @@ pub(super) struct Script {
     pub(super) method: &'static str,
     pub(super) upload: Upload,
     pub(super) answer: Answer,
-    /// How many octets the answer has, unless it is the request sent back.
+    /// The number of octets that the answer has, unless it is the request sent back.
     pub(super) octets: usize,
     /// How long the server thinks before it answers.
     pub(super) thinks: Duration,
     pub(super) has_trailers: bool,
-    /// How long the caller waits before each piece of the answer.
+    /// The time that the caller waits before each piece of the answer.
     pub(super) reads_after: Duration,
-    /// How many octets the caller reads at most at a time; 0 takes what there is.
+    /// The number of octets that the caller reads at most at a time; 0 takes what there is.
     pub(super) reads_at_most: usize,
     pub(super) deadline: Option<Duration>,
     pub(super) given_up: Option<GivenUp>,
-    /// How long the caller rests before the call.
+    /// The time that the caller rests before the call.
     pub(super) rests: Duration,
 }
 
@@ -71,7 +71,7 @@ pub(super) enum GivenUp {
 }
 
 impl Script {
-    /// Whether it may be carried out more than once (RFC 9110 §9.2.2).
+    /// Returns true if it may be carried out more than once (RFC 9110 §9.2.2).
     pub(super) fn is_idempotent(&self) -> bool {
         self.method != "POST"
     }

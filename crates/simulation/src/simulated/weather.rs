@@ -7,11 +7,11 @@ use alula_testkit::Rng;
 /// How a connection carries octets, decided when it is opened.
 #[derive(Clone, Debug)]
 pub(super) struct Weather {
-    /// How long an octet takes.
+    /// The time that an octet takes.
     pub(super) delay: Duration,
     /// How much longer at most.
     pub(super) jitter_ms: usize,
-    /// How many octets are under way at most, sent and not read, in each direction.
+    /// The number of octets that are under way at most, sent and not read, in each direction.
     pub(super) octets_max: usize,
     /// Reads and writes take less than they could, or nothing although they could, now and then.
     pub(super) is_choppy: bool,

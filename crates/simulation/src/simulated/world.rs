@@ -30,7 +30,7 @@ pub(super) struct Setting {
 #[derive(Clone, Debug)]
 pub(super) struct ClientSetting {
     pub(super) limits: Limits,
-    /// Whether it asks silent peers by PING; else each call has a deadline, where the network may fall silent.
+    /// True if it asks silent peers by PING; else each call has a deadline, where the network may fall silent.
     pub(super) asks: bool,
     /// The numbers of the calls that each of its callers makes.
     pub(super) callers: Vec<std::ops::Range<u32>>,

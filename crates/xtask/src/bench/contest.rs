@@ -38,12 +38,12 @@ impl Contest {
 const MUCH: u64 = 100 * 1024;
 
 impl Kind {
-    /// Whether the number of instructions says something.
+    /// Returns true if the number of instructions says something.
     pub(super) fn instructions_tell(self) -> bool {
         !matches!(self, Self::Client(asking) if asking.content >= MUCH)
     }
 
-    /// Whether a client's requests are in flight together.
+    /// Returns true if a client's requests are in flight together.
     pub(super) fn has_many_in_flight(self) -> bool {
         matches!(self, Self::Client(asking) if asking.in_flight > 1)
     }
@@ -64,7 +64,7 @@ pub(super) struct Asking {
     pub(super) in_flight: u64,
     /// Octets of each answer.
     pub(super) content: u64,
-    /// Whether each request and each answer has other ids.
+    /// True if each request and each answer has other ids.
     pub(super) varies: bool,
     pub(super) timed: u64,
     pub(super) counted: u64,

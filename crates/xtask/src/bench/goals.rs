@@ -28,7 +28,7 @@ pub(super) struct Goal {
 }
 
 impl Goal {
-    /// Whether it tells where the instructions of that workload go.
+    /// Returns true if it tells where the instructions of that workload go.
     pub(super) fn has_profile_of(&self, workload: &str) -> bool {
         self.workload == workload && !self.profile.is_empty()
     }
@@ -82,7 +82,7 @@ pub(super) fn first_functions(programs: &Programs, workload: &str) -> Result<Str
     Ok(functions.map(|line| line.to_owned() + "\n").collect())
 }
 
-/// Whether it is about a function, not a file it is in or a caller, which are indented.
+/// Returns true if it is about a function, not a file it is in or a caller, which are indented.
 fn is_function(line: &str) -> bool {
     line.get(..10).is_some_and(|figure| !figure.trim().is_empty())
 }

@@ -16,7 +16,7 @@ pub(super) struct Options {
     pub(super) starts_only: bool,
     /// Only the works of servers are measured, under h2load and wrk.
     pub(super) servers_only: bool,
-    /// Whether documents are written: by a whole run, and by any other when it is told to.
+    /// True if documents are written: by a whole run, and by any other when it is told to.
     pub(super) writes: bool,
 }
 

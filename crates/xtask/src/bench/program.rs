@@ -46,13 +46,13 @@ pub(super) enum Under<'a> {
     Counter { library: &'a Path, file: &'a Path },
 }
 
-/// How long a server may take to listen; callgrind needs some of it.
+/// The time that a server may take to listen; callgrind needs some of it.
 const READY_MAX: Duration = Duration::from_secs(60);
 
-/// How long a program may run that ends by itself; callgrind takes half a minute at most.
+/// The time that a program may run that ends by itself; callgrind takes half a minute at most.
 const RUN_MAX: Duration = Duration::from_secs(300);
 
-/// How long it may take to end.
+/// The time that it may take to end.
 const END_MAX: Duration = Duration::from_secs(20);
 
 impl Under<'_> {

@@ -73,7 +73,7 @@ impl Outcome {
         Self { executions, per_second: figure("average_exec_per_sec"), ..Self::default() }
     }
 
-    /// Whether nothing was found.
+    /// Returns true if nothing was found.
     pub(super) fn is_clean(&self) -> bool {
         self.is_good && self.findings.is_empty()
     }

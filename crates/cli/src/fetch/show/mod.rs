@@ -77,7 +77,7 @@ impl Show {
         }
     }
 
-    /// Whether this content is held until it is whole, to be laid out or coloured.
+    /// Returns true if this content is held until it is whole, to be laid out or coloured.
     pub(super) fn holds(&self, response: &Response) -> bool {
         let media_type = response.headers().get(KnownName::CONTENT_TYPE).unwrap_or_default();
         self.content && (self.is_laid_out || self.is_coloured) && is_json(media_type)

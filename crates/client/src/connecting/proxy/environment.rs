@@ -36,7 +36,7 @@ impl Proxies {
         self.these().iter().find(|proxy| proxy.is_for(to)).map(|proxy| proxy.server.clone())
     }
 
-    /// Whether TLS is spoken to one of them.
+    /// Returns true if TLS is spoken to one of them.
     #[cfg(feature = "tls")]
     pub(crate) fn are_secure(&self) -> bool {
         self.these().iter().any(Proxy::is_secure)

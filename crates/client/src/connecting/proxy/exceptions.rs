@@ -95,7 +95,7 @@ impl Hosts {
     }
 }
 
-/// Whether the first bits are the same; an IPv4 address is in no network of IPv6.
+/// Returns true if the first bits are the same; an IPv4 address is in no network of IPv6.
 fn is_within(address: IpAddr, network: IpAddr, bits: u32) -> bool {
     let differing = match (address, network) {
         (IpAddr::V4(address), IpAddr::V4(network)) => u128::from(address.to_bits() ^ network.to_bits()) << 96,

@@ -9,11 +9,11 @@ use std::time::Duration;
 use super::answers;
 use crate::attack::answer::Answer;
 
-/// How long an answer may take after the attack was played.
+/// The time that an answer may take after the attack was played.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// How long nothing may come, for it to be taken for nothing.
 const PATIENCE_LOST: Duration = Duration::from_millis(1500);
-/// How long the server may take nothing before one stops sending.
+/// The time that the server may take nothing before one stops sending.
 const WRITE_PATIENCE: Duration = Duration::from_millis(500);
 
 /// The last request of an attack, and its status, which no other request of an attack has.

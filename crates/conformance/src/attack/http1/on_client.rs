@@ -29,7 +29,7 @@ pub struct AttackOnClientOverHttp1 {
     pub lift: Option<fn(&mut Limits)>,
     /// What the server sends once it has read a request.
     pub octets: Vec<u8>,
-    /// Whether the server closes its side after that.
+    /// True if the server closes its side after that.
     pub closes: bool,
     /// What the caller is told, among other things; nothing when the request succeeds.
     pub error: Option<&'static str>,
