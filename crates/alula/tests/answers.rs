@@ -144,7 +144,7 @@ impl Site {
     }
 }
 
-/// How many comments an event stream has while it waits is chance: one stands for all in a row.
+/// The number of comments that an event stream has while it waits is chance: one stands for all in a row.
 fn with_one_comment(mut content: Vec<u8>) -> Vec<u8> {
     const TWO: &[u8] = b": \n\n: \n\n";
     while let Some(at) = content.windows(TWO.len()).position(|octets| octets == TWO) {

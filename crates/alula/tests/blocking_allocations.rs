@@ -115,7 +115,7 @@ async fn answer(mut exchange: Exchange) -> Result<Sent, Error> {
     reply.send(&CONTENT).await
 }
 
-/// How many threads the process has.
+/// The number of threads that the process has.
 #[cfg(target_os = "linux")]
 fn threads() -> usize {
     std::fs::read_dir("/proc/self/task").unwrap().count()

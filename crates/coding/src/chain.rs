@@ -12,14 +12,14 @@ const STEP_OCTETS: usize = 32 * 1024;
 /// Decodes what comes by one coding, or two.
 pub(crate) struct Chain {
     pub(crate) codings: Codings,
-    /// What came, and how much of it was taken.
+    /// The octets that came, and the number of those that were taken.
     coded: Vec<u8>,
     at: usize,
     first: Option<Stage>,
     second: Option<Second>,
     octets_max: u64,
     failed: Option<Error>,
-    /// What was made of it, and how much of that was taken.
+    /// The octets that were made of them, and the number of those that were taken.
     content: Vec<u8>,
     taken: usize,
     pool: Option<Arc<DecoderPool>>,

@@ -17,7 +17,7 @@ pub(crate) struct Deflate {
 enum Place {
     Start,
     Within,
-    /// What comes now is dropped.
+    /// The rest of the input is dropped.
     End,
 }
 

@@ -12,7 +12,7 @@ const MAGIC: [u8; 2] = [0x1f, 0x8b];
 pub(crate) struct Gzip {
     header: Header,
     inflate: Inflate,
-    /// Of what the member holds.
+    /// The checksum of the content of the member.
     crc: Crc,
     place: Place,
 }

@@ -8,7 +8,7 @@ const NAME: u8 = 8;
 const COMMENT: u8 = 16;
 const RESERVED: u8 = 0xe0;
 
-/// How far a header was read.
+/// The state of a header that is being read.
 #[derive(Default)]
 pub(crate) struct Header {
     place: Place,
@@ -91,7 +91,7 @@ impl Header {
         if left > 0 { Some(Place::Extra(left)) } else { self.after(EXTRA) }
     }
 
-    /// What comes after this part.
+    /// Returns the part after this one.
     fn after(&mut self, part: u8) -> Option<Place> {
         self.flags &= !part;
         match self.flags {

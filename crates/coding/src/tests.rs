@@ -18,7 +18,7 @@ fn coded_as(names: &str) -> Codings {
     Codings::of(&fields)
 }
 
-/// What a body gives to which these pieces come.
+/// Returns the content of a body that comes in these pieces.
 fn decode<'a>(
     pool: &Arc<DecoderPool>,
     names: &str,

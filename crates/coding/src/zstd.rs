@@ -6,7 +6,7 @@ use crate::stage::Coder;
 
 /// Windows are 8 MiB at the most, which is what a decoder of content must take (RFC 9659 §3).
 const WINDOW_LOG_MAX: u32 = 23;
-/// What a decoder may keep of its memory.
+/// The memory that a decoder may keep, in octets.
 const SPARE_OCTETS: usize = 1 << 20;
 
 pub(crate) struct Zstd {

@@ -13,7 +13,7 @@ use crate::{
 /// Connections that are taken before the tasks of those taken so far have run.
 const TURN_MAX: u32 = 32;
 
-/// How long the listener rests after an error that may pass.
+/// The time that the listener rests after an error that may pass.
 const BACKOFF: Duration = Duration::from_millis(10);
 
 /// Decides by its address whether a peer is served.
@@ -93,7 +93,7 @@ impl Accepting {
         None
     }
 
-    /// What has arrived on the connections taken so far is read before there are many more of them.
+    /// Lets the tasks of the connections taken so far read before there are many more of them.
     async fn let_others_run(&mut self) {
         if self.taken >= TURN_MAX {
             self.taken = 0;
@@ -128,12 +128,12 @@ impl Accepting {
     }
 }
 
-/// Whether the listener itself is broken, not one connection on its way.
+/// Returns true if the listener itself is broken, not one connection on its way.
 fn is_fatal(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::NotConnected)
 }
 
-/// Whether the process (EMFILE) or the system (ENFILE) has no descriptors left.
+/// Returns true if the process (EMFILE) or the system (ENFILE) has no descriptors left.
 fn is_out_of_descriptors(error: &io::Error) -> bool {
     const ENFILE: i32 = 23;
     const EMFILE: i32 = 24;

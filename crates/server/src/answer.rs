@@ -114,7 +114,7 @@ impl Answer {
         &mut self.0.headers
     }
 
-    /// What it comes from.
+    /// Returns the error that it comes from.
     pub fn cause(&self) -> Option<&Error> {
         self.0.cause.as_ref()
     }
@@ -194,7 +194,7 @@ impl IntoAnswer for Infallible {
     }
 }
 
-/// What the peer caused is 4xx, a call to another server that failed 502 or 504, and all else 500.
+/// A failure that the peer caused is 4xx, a call to another server that failed 502 or 504, and all else 500.
 impl IntoAnswer for Error {
     fn into_answer(self) -> Answer {
         let status = status_of(&self);

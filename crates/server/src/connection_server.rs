@@ -53,7 +53,7 @@ pub struct ConnectionServer {
     pub(crate) endpoint: Arc<dyn Endpoint>,
 }
 
-/// What all connections of a server have in common.
+/// The settings and counts that all connections of a server share.
 pub(crate) struct Settings {
     pub(crate) accept: Accept,
     pub(crate) proxies: TrustedProxies,
@@ -152,7 +152,7 @@ fn tell_refused(peer: SocketAddr, served: &Result<(), Error>) {
     }
 }
 
-/// What is done for a connection: the handshake, then the requests.
+/// Serves a connection: the handshake, then the requests.
 async fn connection(
     settings: Arc<Settings>,
     endpoint: Arc<dyn Endpoint>,

@@ -28,16 +28,16 @@ use self::{
 };
 use crate::descriptors;
 
-/// Of so many connections, one is chosen at once to make room.
+/// The number of connections of which one is chosen at once to make room.
 const CHOSEN_SHARE: usize = 64;
 
-/// How long a newcomer waits for one of those that were asked to make room before another one is asked.
+/// The time that a newcomer waits for one of those that were asked to make room before another one is asked.
 const ASK_AGAIN_AFTER: Duration = Duration::from_millis(50);
 
 pub(crate) struct Connections {
     connections_max: usize,
     handshakes_max: usize,
-    /// How long a connection that has ended is read on, and how much of it.
+    /// The time for which a connection that has ended is read on, and the octets of that.
     pub(crate) linger_timeout: Duration,
     pub(crate) linger_octets: u64,
     ledger: Arc<Ledger>,
@@ -52,7 +52,7 @@ struct Table {
     rows: Vec<Row>,
     /// The rows with a handshake in progress that was not asked to leave.
     handshakes: usize,
-    /// Who makes room next, in order, as far as that was worked out.
+    /// The connections that make room next, in order, as far as that was worked out.
     idle_first: VecDeque<Arc<Entry>>,
     handshakes_first: VecDeque<Arc<Entry>>,
     has_stopped: bool,

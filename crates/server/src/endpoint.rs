@@ -8,7 +8,7 @@ use crate::{
     work::{Boxes, Cell, Running},
 };
 
-/// How a request began.
+/// The outcome of the beginning of a request.
 #[derive(Default)]
 pub(crate) struct Begin {
     /// The route that it was handed to, by number.
@@ -26,12 +26,12 @@ pub(crate) trait Endpoint: Send + Sync {
     /// Lends a box for the future of a request, if there is one handler for all requests.
     fn lend(&self) -> Option<Running>;
 
-    /// Whether one handler answers all requests, so that every box fits.
+    /// Returns true if one handler answers all requests, so that every box fits.
     fn is_single(&self) -> bool {
         false
     }
 
-    /// Whether somebody sees requests end.
+    /// Returns true if somebody sees requests end.
     fn sees_ends(&self) -> bool {
         false
     }
@@ -58,7 +58,7 @@ pub trait IntoService: Sized {
     fn into_service(self) -> Service;
 }
 
-/// What a server serves.
+/// A service: a handler, or a router.
 #[doc(hidden)]
 pub struct Service(pub(crate) Arc<dyn Endpoint>);
 

@@ -111,7 +111,7 @@ impl<S> Exchange<S> {
         self.request().client().unwrap_or_else(|| self.peer().ip().to_canonical())
     }
 
-    /// What TLS has agreed on with the peer; none in clear text. Allocates.
+    /// Returns the version, cipher and names that TLS has agreed on with the peer; none in clear text. Allocates.
     #[cfg(feature = "tls")]
     pub fn tls(&self) -> Option<TlsFacts> {
         self.responder.tls()
@@ -197,7 +197,7 @@ impl Request {
         Self { head: Some(head), entry: 0, version, scheme, layer: 0, is_head, is_filtered: false }
     }
 
-    /// Whether the method is HEAD; known also when the head of the request is gone.
+    /// Returns true if the method is HEAD; known also when the head of the request is gone.
     #[inline]
     pub(crate) const fn is_head(&self) -> bool {
         self.is_head
@@ -249,7 +249,7 @@ impl Request {
         self.head.as_mut().map_or(0, |head| head.fields.remove(name))
     }
 
-    /// What a capture of the route stands for, as it was written.
+    /// Returns the octets that a capture of the route stands for, as they were written.
     pub(crate) fn capture(&self, number: usize) -> Option<&[u8]> {
         self.path_octets().get(self.head().captures().span(number)?)
     }
@@ -257,7 +257,7 @@ impl Request {
     /// Returns the scheme of the connection: `https` over TLS, `http` in clear text; `None` for CONNECT without a
     /// [protocol](Self::protocol), which has none.
     ///
-    /// What the peer writes does not change it. For a request from a
+    /// Nothing that the peer writes changes it. For a request from a
     /// [trusted proxy](crate::ServerBuilder::trusted_proxies) it is what `x-forwarded-proto` says, if that is exactly one
     /// `https` or `http`.
     pub fn scheme(&self) -> Option<&str> {
@@ -298,7 +298,7 @@ impl Request {
         self.head().client()
     }
 
-    /// How it was written, if it came over HTTP/1.
+    /// The request line as it was written, if it came over HTTP/1.
     #[cfg(feature = "tower")]
     pub(crate) fn form(&self) -> alula_fields::RequestForm {
         self.head().form()
@@ -360,7 +360,7 @@ impl Request {
         stated.is_some_and(|stated| stated > octets)
     }
 
-    /// Whether the peer takes JSON, by `accept` (RFC 9110 §12.5.1).
+    /// Returns true if the peer takes JSON, by `accept` (RFC 9110 §12.5.1).
     pub(crate) fn takes_json(&self) -> bool {
         takes_json(self.headers())
     }

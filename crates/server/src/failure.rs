@@ -24,7 +24,7 @@ pub struct RequestFailure<'a> {
     cause: FailureCause<'a>,
 }
 
-/// Why a request failed.
+/// The cause of the failure of a request.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum FailureCause<'a> {
@@ -42,12 +42,12 @@ pub enum FailureCause<'a> {
     Accept(&'a io::Error),
 }
 
-/// What is noted of a request while it is handled, in memory that is used again.
+/// The facts of a request that are noted while it is handled, in memory that is used again.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RequestFacts {
     method: String,
     target: String,
-    /// What else hooks see.
+    /// The other facts that hooks see.
     more: Option<Box<MoreFacts>>,
 }
 
@@ -91,7 +91,7 @@ impl<'a> RequestFailure<'a> {
         self.version
     }
 
-    /// Why it failed.
+    /// Returns the cause of the failure.
     pub const fn cause(&self) -> FailureCause<'a> {
         self.cause
     }

@@ -13,7 +13,7 @@ pub struct Routes(Builder<usize>);
 /// The same, compiled.
 pub struct CompiledRoutes(Table<usize>);
 
-/// What a search comes to.
+/// The outcome of a search.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Routed {
     /// The number of the pattern, and its captures.
@@ -26,7 +26,7 @@ pub enum Routed {
     Unknown,
 }
 
-/// Where the captures stand.
+/// The places of the captures.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Spans(Captures);
 

@@ -117,7 +117,7 @@ mod tests {
         }
     }
 
-    /// What the source does for the first time takes long.
+    /// The first work of the source takes long.
     #[test]
     fn random_octets_were_asked_for_before_the_first_peer_comes() {
         static RANDOM: Counted = Counted(AtomicUsize::new(0));

@@ -26,7 +26,7 @@ pub(crate) struct ConnectionSpan {
 }
 
 impl RequestSpan {
-    /// Of no request.
+    /// A span of no request.
     #[inline]
     pub(crate) const fn none() -> Self {
         Self {
@@ -85,7 +85,7 @@ pub(crate) fn refused(_peer: std::net::SocketAddr, _error: &Error) {
     spanned::refused(_peer, _error);
 }
 
-/// Whether somebody would hear of a failure by `tracing`.
+/// Returns true if somebody would hear of a failure by `tracing`.
 #[inline]
 pub(crate) fn hears_failures() -> bool {
     #[cfg(feature = "tracing")]
@@ -94,7 +94,7 @@ pub(crate) fn hears_failures() -> bool {
     false
 }
 
-/// Whether the program has a subscriber of `tracing`.
+/// Returns true if the program has a subscriber of `tracing`.
 pub(crate) fn has_subscriber() -> bool {
     #[cfg(feature = "tracing")]
     return tracing::dispatcher::has_been_set();

@@ -19,7 +19,7 @@ use crate::{
     observing::{self, RequestSpan},
 };
 
-/// What [`ServerBuilder::on_error`](crate::ServerBuilder::on_error) was given.
+/// The function that [`ServerBuilder::on_error`](crate::ServerBuilder::on_error) was given.
 pub(crate) type OnError = Arc<dyn Fn(&RequestFailure<'_>) + Send + Sync>;
 
 /// Tells of the failures on one connection.
@@ -43,7 +43,7 @@ impl Reporter {
         self.version
     }
 
-    /// Whether somebody would hear of a failure: then the facts of each request are noted.
+    /// Returns true if somebody would hear of a failure: then the facts of each request are noted.
     #[inline]
     pub(crate) fn has_listener(&self) -> bool {
         cfg!(debug_assertions) || self.on_error.is_some() || observing::hears_failures()
@@ -90,7 +90,7 @@ pub(crate) fn tell_accept(on_error: Option<&OnError>, error: &io::Error) {
 /// Bounds what peers can have told of themselves, in all of the process: a flood of them is no flood of lines.
 static GATE: Gate = Gate(Mutex::new(None));
 
-/// So many are told of at once, and one more for each second.
+/// The number of failures that are told of at once; one more is for each second.
 const TOLD_AT_ONCE_MAX: u32 = 10;
 
 /// The time of the last look, and how many may be told of.

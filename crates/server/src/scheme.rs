@@ -20,7 +20,7 @@ pub(crate) struct TrustedProxies {
     field: Option<ClientAddressField>,
 }
 
-/// Where the scheme of the requests of one connection is found.
+/// The source of the scheme of the requests of one connection.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SchemeSource {
     /// The connection is over TLS.
@@ -38,7 +38,7 @@ impl TrustedProxies {
         self.field = Some(field);
     }
 
-    /// What finds the clients of a connection, if its peer is a proxy that is believed.
+    /// Returns the finder of the clients of a connection, if its peer is a proxy that is believed.
     pub(crate) fn clients_of(&self, source: SchemeSource) -> Option<ForwardedSource> {
         let (judge, field) = (self.judge.clone()?, self.field?);
         source.is_trusted.then_some(ForwardedSource { field, judge })

@@ -20,35 +20,35 @@ use crate::{
     slots::{Measure, Slots},
 };
 
-/// How long a connection that was used before may take to read what has arrived when the server stops.
+/// The time that a connection that was used before may take to read what has arrived when the server stops.
 const LAST_READ: Duration = Duration::from_millis(10);
 
-/// How long the peer may take to close its side once the server stops, or has made room.
+/// The time that the peer may take to close its side once the server stops, or has made room.
 const LINGER_AT_STOP: Duration = Duration::from_millis(500);
 
 pub(crate) struct Serve<'t> {
     conn: Arc<Conn>,
     slots: Slots,
-    /// What the slots hold, and of what that was said: how many they are, and the octets of the futures in them.
+    /// The octets that the slots hold, and the count of slots and octets of futures for which that was charged.
     held: (Measure, Option<Reservation>),
     incoming: Requests,
     cancelled: Vec<StreamName>,
     scheme: SchemeSource,
-    /// What finds the clients of requests, if the peer is a proxy that is believed.
+    /// The finder of the clients of requests, if the peer is a proxy that is believed.
     clients: Option<ForwardedSource>,
     registration: Registration,
     /// The peer has not introduced itself yet.
     is_handshake: bool,
-    /// When it takes no more requests, because the server stops.
+    /// The time from which it takes no more requests, because the server stops.
     drains_at: Time,
     stop: Stop,
     timer: Pin<&'t mut Sleep>,
-    /// When the timer fires, or did.
+    /// The time at which the timer fires, or did.
     timer_at: Time,
     end: End,
 }
 
-/// What the task has made of the stop of the server.
+/// The answer of the task to the stop of the server.
 #[derive(Clone, Copy, Eq, PartialEq)]
 enum Stop {
     NotYet,
@@ -58,7 +58,7 @@ enum Stop {
     Told,
 }
 
-/// How far the end of the connection has come.
+/// The progress of the end of the connection.
 #[derive(Clone, Copy, Eq, PartialEq)]
 enum End {
     NotYet,

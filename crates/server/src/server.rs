@@ -24,10 +24,10 @@ use crate::{
     scheme::TrustedProxies,
 };
 
-/// How long a connection is silent before the system probes whether its peer is still there; as Go has it.
+/// The time of silence after which the system probes for the peer of a connection; as Go has it.
 const TCP_KEEP_ALIVE: Duration = Duration::from_secs(15);
 
-/// How long the backlog is emptied when the server stops.
+/// The time for which the backlog is emptied when the server stops.
 const BACKLOG_AT_STOP: Duration = Duration::from_secs(1);
 
 /// The octets of a request's content that are gathered unless another limit is named; as axum has it.
@@ -79,7 +79,7 @@ impl ServerBuilder {
         self
     }
 
-    /// Whether a server with an [`identity`](Self::identity) also takes clear text; it does unless this is `false`.
+    /// Sets whether a server with an [`identity`](Self::identity) also takes clear text; it does unless this is `false`.
     #[cfg(feature = "tls")]
     #[must_use]
     pub fn clear_text(mut self, is_taken: bool) -> Self {
@@ -101,7 +101,7 @@ impl ServerBuilder {
         self
     }
 
-    /// What clients of HTTP/1.1 are forgiven; nothing unless set. Each leniency that is named there has been used to smuggle
+    /// Forgives clients of HTTP/1.1 these mistakes; none unless set. Each leniency that is named there has been used to smuggle
     /// requests past a proxy: never allow one on a server behind a proxy.
     #[must_use]
     pub fn http1_leniency(mut self, leniency: h1::Leniency) -> Self {
@@ -117,7 +117,7 @@ impl ServerBuilder {
         self
     }
 
-    /// How field names are spelled in responses of HTTP/1.1: in their usual spelling (`Content-Type`) unless set, but for those
+    /// Sets the spelling of field names in responses of HTTP/1.1: their usual spelling (`Content-Type`) unless set, but for those
     /// that were given with [`Reply::header_spelled`](crate::Reply::header_spelled). They mean the same in any case (RFC 9110 §5.1).
     #[must_use]
     pub fn http1_spelling(mut self, spelling: h1::Spelling) -> Self {
@@ -125,15 +125,15 @@ impl ServerBuilder {
         self
     }
 
-    /// Whether the fields of requests of HTTP/1.1 keep the spelling in which they came, beside the lower-case names by which they
-    /// are found; costs the octets of the names. Off unless switched on.
+    /// Sets whether the fields of requests of HTTP/1.1 keep the spelling in which they came, beside the lower-case names by which
+    /// they are found; costs the octets of the names. Off unless switched on.
     #[must_use]
     pub fn http1_keep_spelling(mut self, on: bool) -> Self {
         self.http1.keep_spelling = on;
         self
     }
 
-    /// What a peer may make this server hold or do.
+    /// Sets the limits of the memory and work that a peer may cause.
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> Self {
         self.config.limits = limits;
@@ -152,7 +152,7 @@ impl ServerBuilder {
         self
     }
 
-    /// Whether clients may ask for tunnels with extended CONNECT (RFC 8441), such as WebSockets; they may not unless it is
+    /// Sets whether clients may ask for tunnels with extended CONNECT (RFC 8441), such as WebSockets; they may not unless it is
     /// switched on. The handler finds what is asked for with [`Request::protocol`](crate::Request::protocol), and answers
     /// with a status of 2xx that it [streams](crate::Reply::stream), after a [split](crate::Exchange::split): from then on
     /// body and writer are the two directions of the tunnel.
@@ -293,7 +293,7 @@ impl ServerBuilder {
         ConnectionServer { settings, connections, endpoint: service.into_service().0 }
     }
 
-    /// What all connections of the server are to have in common.
+    /// Returns the settings and counts that all connections of the server are to share.
     fn shared(self) -> (Arc<Settings>, Arc<Connections>) {
         let ledger = Arc::new(Ledger::new(&self.config.limits));
         let connections = Connections::new(&self.config.limits, ledger.clone());
@@ -362,7 +362,7 @@ impl Server {
         self.settings.accept.ledger.clone()
     }
 
-    /// What stops this server.
+    /// Returns the handle that stops this server.
     pub fn stop_handle(&self) -> Stop {
         Stop(self.stop.clone())
     }

@@ -45,9 +45,9 @@ pub(crate) struct Slots {
     task: Arc<Task>,
     reporter: Reporter,
     endpoint: Arc<dyn Endpoint>,
-    /// Whether one handler answers all requests.
+    /// True if one handler answers all requests.
     is_single: bool,
-    /// Whether somebody sees requests end.
+    /// True if somebody sees requests end.
     sees_ends: bool,
     /// The octets of the largest future so far, and how many slots have a box.
     work_octets: usize,
@@ -64,7 +64,7 @@ pub(crate) struct Measure {
 struct Slot {
     /// The box of its handler's future, which stays for the next request.
     work: Option<Running>,
-    /// Whether there is a future in it.
+    /// True if there is a future in it.
     runs: bool,
     /// The answer of a handler that has ended with an error, while the peer takes it.
     late: Option<LateAnswer>,
@@ -72,9 +72,9 @@ struct Slot {
     next_free: Option<usize>,
     waker: Waker,
     span: RequestSpan,
-    /// What is asked for, once somebody would hear of it.
+    /// The facts of the request, once somebody would hear of them.
     facts: Option<Box<RequestFacts>>,
-    /// When the request began, since the connection was opened.
+    /// The time at which the request began, since the connection was opened.
     began: Duration,
     /// The route that it was handed to, by number.
     entry: u32,
@@ -112,7 +112,7 @@ impl Task {
     }
 }
 
-/// Which of 64 slots were woken.
+/// The slots that were woken, of 64.
 #[derive(Default)]
 struct Group {
     ready: AtomicU64,
@@ -206,7 +206,8 @@ impl Slots {
         }
     }
 
-    /// What the slots hold: wakers, futures with all that lies in them, and the facts of requests, where they are noted.
+    /// Returns the octets that the slots hold: wakers, futures with all that lies in them, and the facts of requests, where they
+    /// are noted.
     pub(crate) fn octets(&self, measure: Measure) -> usize {
         let facts = if self.reporter.has_listener() { RequestFacts::OCTETS_MAX } else { 0 };
         measure.works + measure.slots * (size_of::<Slot>() + size_of::<SlotWaker>() + facts)

@@ -19,7 +19,7 @@ use crate::{Answer, Body, Error, Exchange, Handler, Responder, Sent};
 use request::Unfit;
 use response::Asked;
 
-/// What services and contents fail with.
+/// The error of services and contents.
 type BoxError = Box<dyn StdError + Send + Sync>;
 
 /// Answers requests with a service, such as a router: it is cloned for each request.

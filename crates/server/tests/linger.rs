@@ -12,7 +12,7 @@ use alula_fields::{Limits, Status};
 use alula_server::{Exchange, Server};
 
 const PIECE: usize = 16 * 1024;
-/// How long the peer takes between two pieces of its content, and how many it sends before it reads the answer.
+/// The time that the peer takes between two pieces of its content, and how many it sends before it reads the answer.
 const PAUSE: Duration = Duration::from_millis(100);
 const PIECES: usize = 20;
 const PATIENCE: Duration = Duration::from_secs(20);

@@ -20,7 +20,7 @@ const REQUEST_OVER_HTTP2: &[u8] =
 const HEADERS: u8 = 1;
 const STATUS_200: u8 = 0x88;
 
-/// How long nothing is said where that is the subject; the first request may take a second.
+/// The time that nothing is said where that is the subject; the first request may take a second.
 const PAUSE: Duration = Duration::from_millis(300);
 /// Well below the grace of ten seconds, which nobody is to need.
 const SOON: Duration = Duration::from_secs(5);
@@ -130,7 +130,7 @@ fn pause(socket: &TcpStream) {
     socket.set_read_timeout(Some(SOON)).unwrap();
 }
 
-/// Whether the next answer is one of 200, without content.
+/// Returns true if the next answer is one of 200, without content.
 fn is_answered(socket: &mut TcpStream, over_http1: bool) -> bool {
     let answered = if over_http1 { answer_over_http1(socket) } else { answer_over_http2(socket) };
     answered.unwrap_or(false)

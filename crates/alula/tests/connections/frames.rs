@@ -27,7 +27,7 @@ pub(crate) struct Frame {
 }
 
 impl Frame {
-    /// Whether it is the client's SETTINGS, or with `ACK` its acknowledgement of ours.
+    /// Returns true if it is the client's SETTINGS, or with `ACK` its acknowledgement of ours.
     pub(crate) fn is_settings(&self, flags: u8) -> bool {
         self.kind == SETTINGS && self.flags & ACK == flags
     }

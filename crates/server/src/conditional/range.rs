@@ -53,7 +53,7 @@ fn byte_ranges(field: &[u8]) -> Option<&[u8]> {
     unit.eq_ignore_ascii_case(b"bytes").then(|| &set[1..])
 }
 
-/// Whether every range is well-formed, and there is one at least but not too many.
+/// Returns true if every range is well-formed, and there is one at least but not too many.
 fn is_valid(set: &[u8]) -> bool {
     let mut count = 0;
     for spec in specs(set) {
@@ -114,7 +114,7 @@ fn number(digits: &[u8]) -> Option<u64> {
 mod tests {
     use super::*;
 
-    /// What is asked for, of how long a file, and what is sent; the section is of RFC 9110.
+    /// A field `range`, the length of the file, and the parts that are sent; the section is of RFC 9110.
     const ONE: [(&str, u64, Wanted, &str); 14] = [
         ("bytes=0-499", 10_000, Wanted::One(0..500), "§14.1.2, the first 500"),
         ("bytes=500-999", 10_000, Wanted::One(500..1_000), "§14.1.2, the second 500"),

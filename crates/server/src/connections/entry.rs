@@ -22,7 +22,7 @@ use tokio::{
 
 use super::{Connections, weighing::Prefix};
 
-/// How long the first request of a connection may take to begin when the server stops meanwhile.
+/// The time that the first request of a connection may take to begin when the server stops meanwhile.
 pub(crate) const FIRST_REQUEST: Duration = Duration::from_secs(1);
 
 /// Asked of a connection: finish what has begun, because the server stops.
@@ -143,7 +143,7 @@ impl Registration {
         self.entry.arrived
     }
 
-    /// Where its task is to be noted.
+    /// The place in which its task is to be noted.
     pub(crate) fn task(&self) -> TaskOf {
         TaskOf(self.entry.clone())
     }
@@ -153,7 +153,7 @@ impl Registration {
         self.entry.clone()
     }
 
-    /// What is asked of the connection; its task is woken when that changes. To be polled by one task only.
+    /// Returns the request of the listener to the connection; its task is woken when that changes. To be polled by one task only.
     #[inline]
     pub(crate) fn poll_asked(&mut self, cx: &mut Context<'_>) -> Asked {
         if !self.has_waker {
@@ -169,7 +169,7 @@ impl Registration {
     }
 
     /// The result of a handshake, unless the connection has to make room before, or the server stops and it takes too long.
-    /// What has arrived is read before either.
+    /// All that has arrived is read before either.
     pub(crate) async fn unless_asked_to_leave<T>(
         &mut self,
         mut handshake: Pin<&mut impl Future<Output = T>>,
@@ -239,7 +239,7 @@ impl TaskOf {
     }
 }
 
-/// What the listener asks of a connection.
+/// A request of the listener to a connection.
 #[derive(Clone, Copy)]
 pub(crate) struct Asked(u8);
 

@@ -10,7 +10,7 @@ use std::{
     net::{IpAddr, SocketAddr},
 };
 
-/// How much more an address weighs than its network for the same number of connections.
+/// The weight of an address beside that of its network for the same number of connections.
 const ADDRESS_FACTOR: usize = 4;
 
 /// A part of the address space.

@@ -23,7 +23,7 @@ pub(super) struct Buffer {
 pub struct FileBuffers {
     spares: Mutex<Vec<Box<[u8]>>>,
     places: Arc<Semaphore>,
-    /// What all of them hold. A server that has no room for it has none for requests either.
+    /// The octets of all of them. A server that has no room for them has none for requests either.
     _held: Option<Reservation>,
 }
 
@@ -73,7 +73,7 @@ impl Buffer {
         &mut self.octets[..self.filled]
     }
 
-    /// What was read.
+    /// Returns the octets that were read.
     pub(super) fn read(&self) -> &[u8] {
         &self.octets[..self.filled]
     }

@@ -111,7 +111,7 @@ pub(super) fn read_exact_at(file: &File, mut octets: &mut [u8], mut at: u64) -> 
     Ok(())
 }
 
-/// What was said of the content at the beginning must hold at the end.
+/// Checks that the facts that were stated of the content at its beginning hold at its end.
 pub(super) fn check(file: &File, stamp: &Stamp) -> io::Result<()> {
     let is_kept = stamp.is_kept_by(&Stamp::of(file)?);
     if is_kept { Ok(()) } else { Err(io::Error::other("the file was changed while it was sent")) }

@@ -81,7 +81,7 @@ impl From<&Metadata> for Stamp {
     }
 }
 
-/// Where no time of change is told, nothing is ever settled.
+/// Without a time of change nothing is ever settled.
 #[cfg(not(unix))]
 impl From<&Metadata> for Stamp {
     fn from(metadata: &Metadata) -> Self {

@@ -37,7 +37,7 @@ pub(super) fn answered(span: &Span, status: Status) {
     span.record("http.response.status_code", status.as_u16());
 }
 
-/// What is the peer's fault is not to be looked into.
+/// A failure by the fault of the peer is not to be looked into.
 pub(super) fn failed(span: &Span, failure: &RequestFailure<'_>) {
     let kind = match failure.cause() {
         FailureCause::Panic(_) => "panic",
@@ -60,7 +60,7 @@ pub(super) fn refused(peer: SocketAddr, error: &Error) {
     debug!(target: "alula", { network.peer.address = %peer, %error }, "connection not accepted");
 }
 
-/// What is told of a connection at its ends.
+/// The facts of a connection that are told at its beginning and its end.
 pub(super) struct ConnectionFacts {
     peer: Option<SocketAddr>,
     version: Version,

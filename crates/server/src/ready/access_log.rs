@@ -18,7 +18,7 @@ use std::{
 use self::spool::Spool;
 use crate::{Ended, Hook, Scratch};
 
-/// How long the end of a log waits for its last lines to be written.
+/// The time that the end of a log waits for its last lines to be written.
 const LAST_LINES: Duration = Duration::from_secs(1);
 
 /// Writes a line for each request that ends: a [hook](crate::Hook).
@@ -66,7 +66,7 @@ pub enum LogFormat {
     Json,
 }
 
-/// What the clones of a log have in common.
+/// The parts that the clones of a log share.
 #[derive(Debug)]
 struct Open {
     spool: Spool,
@@ -140,7 +140,7 @@ impl AccessLog {
         self.open.spool.flush(at_most)
     }
 
-    /// How many lines were dropped because the disk was slow or refused them.
+    /// The number of lines that were dropped because the disk was slow or refused them.
     pub fn dropped(&self) -> u64 {
         self.open.spool.dropped()
     }

@@ -105,7 +105,7 @@ impl Cors {
         self
     }
 
-    /// Whether requests may carry credentials, such as cookies. They may not unless set, nor where
+    /// Sets whether requests may carry credentials, such as cookies. They may not unless set, nor where
     /// [any origin](Self::any_origin) is allowed.
     #[must_use]
     pub fn credentials(mut self, are_allowed: bool) -> Self {
@@ -146,7 +146,7 @@ impl Cors {
         }
     }
 
-    /// What pages may read of an answer.
+    /// The fields of an answer that pages may read.
     fn add_exposed(&self, begun: &mut Begun<'_>) {
         let says_all = self.exposed.split(", ").any(|name| name == "*");
         if !(self.exposed.is_empty() || says_all && self.allows_credentials()) {
@@ -154,7 +154,7 @@ impl Cors {
         }
     }
 
-    /// What an origin may ask for.
+    /// The permissions of an origin.
     fn add_allowed(&self, begun: &mut Begun<'_>) {
         let methods = (KnownName::ACCESS_CONTROL_ALLOW_METHODS, KnownName::ACCESS_CONTROL_REQUEST_METHOD);
         self.methods.add(begun, methods);

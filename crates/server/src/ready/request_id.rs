@@ -50,7 +50,7 @@ impl RequestId {
         self
     }
 
-    /// Whether the request keeps its name, which is the only one that it has.
+    /// Returns true if the request keeps its name, which is the only one that it has.
     fn keeps(&self, begun: &Begun<'_>) -> bool {
         let mut names = begun.request().headers().get_all(KnownName::X_REQUEST_ID);
         let (Some(name), None) = (names.next(), names.next()) else { return false };

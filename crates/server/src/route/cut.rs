@@ -2,7 +2,7 @@
 
 use super::segments::{EmptySegments, EncodedSlash, Segments};
 
-/// What separates segments; the same for all routes of a table.
+/// The rules for separators of segments; the same for all routes of a table.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) struct Cut {
     drops_empty: bool,
@@ -11,7 +11,7 @@ pub(super) struct Cut {
     is_special: bool,
 }
 
-/// What stands behind a segment.
+/// The part of a path behind a segment.
 pub(super) enum Next {
     /// Nothing: the path ends.
     End,

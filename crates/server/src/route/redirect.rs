@@ -3,7 +3,7 @@
 use super::cut::Cut;
 use super::segments::Segments;
 
-/// What is done to the slash at the end of a path for it to match.
+/// The change of the slash at the end of a path that makes it match.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum SlashChange {
     Added,

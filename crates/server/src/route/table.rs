@@ -73,7 +73,7 @@ pub(super) struct Leaf<T> {
     pub(super) options: Segments,
 }
 
-/// What a search comes to.
+/// The outcome of a search.
 pub(crate) enum Outcome<'t, T> {
     /// A pattern matches.
     Found(Found<'t, T>),

@@ -16,7 +16,7 @@ fn table(options: Segments, patterns: &[&'static str]) -> Table<&'static str> {
     builder.build()
 }
 
-/// What a search comes to, in words: the pattern and its captures, `name=octets` each.
+/// Returns the outcome of a search in words: the pattern and its captures, `name=octets` each.
 fn found(table: &Table<&'static str>, path: &str) -> String {
     let (mark, found) = match table.find(path.as_bytes()) {
         Outcome::Found(found) => ("", found),

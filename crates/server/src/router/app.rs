@@ -7,7 +7,7 @@ use alula_net::{Stream, keep_head};
 
 use super::{entry::Filters, routes::Compiled, state::AnyState};
 
-/// What the exchanges of one connection share; each finds it through its connection.
+/// The state and routes that the exchanges of one connection share; each finds them through its connection.
 pub(crate) struct App {
     pub(super) routes: Arc<Compiled>,
     pub(super) state: AnyState,

@@ -20,7 +20,7 @@ use crate::{
     route::{Builder, Table, below},
 };
 
-/// Which handler answers a request: routes by host, path and method, with layers around them.
+/// A table of handlers: routes by host, path and method, with layers around them.
 ///
 /// Patterns are made of literals, `{name}` for one segment and `{*rest}` for all that follow. A path that any pattern matches is
 /// found; where several do, a literal goes before a capture, segment by segment. An unknown path is answered 404, a known one with
@@ -88,7 +88,7 @@ impl<S: Send + Sync + 'static> Router<S> {
         }
     }
 
-    /// How paths are read; [`Segments::STRICT`] unless set.
+    /// Sets the rules by which paths are read; [`Segments::STRICT`] unless set.
     #[must_use]
     pub fn segments(mut self, segments: Segments) -> Self {
         self.segments = segments;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::filter::Filter;
 use crate::endpoint::Endpoint;
 
-/// What holds for the requests of a route.
+/// The terms of the requests of a route.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Terms {
     /// A handler finishes though nobody waits for its answer.
@@ -18,7 +18,7 @@ pub(super) struct Terms {
     pub(super) decodes: bool,
 }
 
-/// Why the content of a request is refused before its handler is called.
+/// The reason for which the content of a request is refused before its handler is called.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum ContentRefusal {
     TooLong,

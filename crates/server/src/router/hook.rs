@@ -127,12 +127,12 @@ impl<'a> Ended<'a> {
         self.request.facts.authority()
     }
 
-    /// What `referer` said, without secrets of its URL; empty if it said nothing.
+    /// Returns the value of `referer` without secrets of its URL; empty if there was none.
     pub fn referer(&self) -> &'a str {
         self.request.facts.referer()
     }
 
-    /// What `user-agent` said; empty if it said nothing.
+    /// Returns the value of `user-agent`; empty if there was none.
     pub fn user_agent(&self) -> &'a str {
         self.request.facts.user_agent()
     }

@@ -220,7 +220,7 @@ impl<S: Send + Sync + 'static> Route<S> {
 }
 
 impl<S> Route<S> {
-    /// Whether both answer the same method.
+    /// Returns true if both answer the same method.
     pub(super) fn shares_method(&self, other: &Self) -> bool {
         let is_theirs = |method: &str| other.handlers.iter().any(|(own, _)| **own == *method);
         (self.any.is_some() && other.any.is_some()) || self.handlers.iter().any(|(own, _)| is_theirs(own))

@@ -76,7 +76,8 @@ impl<S: Send + Sync + 'static> Exchange<S> {
 }
 
 impl<S> Exchange<S> {
-    /// What stands in the path for `{name}`, decoded (RFC 3986 §2.1). Allocates only where there is something to decode.
+    /// Returns the part of the path that `{name}` captured, decoded (RFC 3986 §2.1). Allocates only where there is something to
+    /// decode.
     ///
     /// # Errors
     /// The pattern has no such capture; it has a malformed escape, or is no UTF-8.

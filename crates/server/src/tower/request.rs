@@ -20,7 +20,7 @@ type Cause = Box<dyn StdError + Send + Sync>;
 
 /// A request that the types of the `http` crate do not take.
 pub(super) struct Unfit {
-    /// What its peer is told.
+    /// The status that its peer is told.
     pub(super) status: Status,
     pub(super) cause: Cause,
 }

@@ -16,7 +16,7 @@ use crate::{BodyWriter, Error, Reply, Request, Responder, Sent, Version};
 /// Content of a length of up to so many octets goes out with its head, once it is there in one piece.
 const SHORT_MAX: u64 = 64 * 1024;
 
-/// What an answer depends on beside itself.
+/// The facts beside itself that an answer depends on.
 #[derive(Clone, Copy)]
 pub(super) struct Asked {
     pub(super) version: Version,
@@ -24,7 +24,7 @@ pub(super) struct Asked {
     pub(super) is_connect: bool,
 }
 
-/// What comes after the head of an answer.
+/// The part of an answer after its head.
 #[derive(Clone, Copy, Eq, PartialEq)]
 enum After {
     /// Nothing, whatever the service has made: 204 and 304 have no content.
@@ -54,7 +54,7 @@ impl Asked {
         }
     }
 
-    /// Whether a field of the service goes out.
+    /// Returns true if a field of the service goes out.
     fn sends(self, after: After, name: &HeaderName, value: &HeaderValue) -> bool {
         match *name {
             header::CONTENT_LENGTH => self.sends_length(after, value.as_bytes()),
@@ -194,7 +194,7 @@ async fn write(writer: &mut BodyWriter, mut data: impl Buf) -> Result<(), Error>
     Ok(())
 }
 
-/// Whether a field says something of one connection, which HTTP/2 says otherwise (RFC 9113 §8.2.2).
+/// Returns true if a field says something of one connection, which HTTP/2 says otherwise (RFC 9113 §8.2.2).
 fn is_of_connection(name: &HeaderName) -> bool {
     [header::CONNECTION, header::TRANSFER_ENCODING, header::UPGRADE].contains(name)
         || ["keep-alive", "proxy-connection"].contains(&name.as_str())

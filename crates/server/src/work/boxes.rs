@@ -62,7 +62,7 @@ impl Boxes {
 }
 
 impl Shelf {
-    /// Whether it is one of these.
+    /// Returns true if it is one of these.
     #[inline]
     pub(super) fn is_of(&self, boxes: &Arc<Boxes>) -> bool {
         ptr::eq(self.all.as_ptr(), Arc::as_ptr(boxes))

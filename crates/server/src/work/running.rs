@@ -25,7 +25,7 @@ impl Running {
         Self { boxed: Some((boxed, shelf)), is_detached: false }
     }
 
-    /// Whether its box is one of these.
+    /// Returns true if its box is one of these.
     #[inline]
     pub(crate) fn is_of(&self, boxes: &Arc<Boxes>) -> bool {
         self.boxed.as_ref().is_some_and(|(_, shelf)| shelf.is_of(boxes))
@@ -52,7 +52,7 @@ impl Running {
         self.is_detached = on;
     }
 
-    /// Whether it finishes although nobody waits for its answer.
+    /// Returns true if it finishes although nobody waits for its answer.
     pub(crate) const fn is_detached(&self) -> bool {
         self.is_detached
     }

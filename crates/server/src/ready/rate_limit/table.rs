@@ -14,7 +14,7 @@ const PARTS: usize = 64;
 /// Places in which a key may be.
 const WAYS: usize = 8;
 
-/// How fast tokens come, and how many there may be, in nanoseconds.
+/// The time in which a token comes, and that in which a bucket fills, in nanoseconds.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rate {
     /// The time in which a token comes.
@@ -127,7 +127,7 @@ mod tests {
         }
     }
 
-    /// When all places of a key are taken, the fullest bucket makes room, and those that are emptier keep what they know.
+    /// The fullest bucket makes room when all places of a key are taken; emptier ones keep their counts.
     #[test]
     fn the_fullest_bucket_is_forgotten() {
         let (table, rate) = (Table::new(1), Rate::new(100, SECOND));
