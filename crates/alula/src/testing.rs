@@ -70,7 +70,7 @@ pub struct TestServer {
     is_http2: bool,
 }
 
-/// What the connections of a client are like.
+/// The conditions of the connections of a client.
 #[derive(Clone, Debug)]
 struct Dialled {
     facts: TransportFacts,

@@ -84,7 +84,7 @@ async fn run(client: &Client, url: &str, condition: &str, requests: usize) {
     }
 }
 
-/// What so many requests cost the server: the allocations of twice as many less those of as many.
+/// Returns the cost of so many requests for the server: the allocations of twice as many less those of as many.
 fn cost(runtime: &Runtime, client: &Client, url: &str, condition: &str) -> i64 {
     let counted = || alula_tally::side(Side::SERVER).allocations as i64;
     let before = counted();

@@ -111,7 +111,7 @@ impl Drop for Serving {
     }
 }
 
-/// What a run that has to succeed wrote to its standard output, and to that for errors.
+/// Returns the standard output of a run that has to succeed, and its output for errors.
 #[track_caller]
 fn succeed(name: &str, arguments: &[&str]) -> (String, String) {
     let output = run(name, arguments);
@@ -407,7 +407,7 @@ fn observed_counts_and_logs() {
     assert_eq!(ask(&server.at("/livez")).0, 200);
 }
 
-/// What is at a URL.
+/// Returns the content at a URL.
 fn ask(url: &str) -> (u16, String) {
     let mut response = alula::blocking::Client::new().unwrap().get(url).send().unwrap();
     (response.status().as_u16(), response.text().unwrap())

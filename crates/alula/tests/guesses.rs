@@ -9,7 +9,7 @@ use alula::{
 
 const SECOND: Duration = Duration::from_secs(1);
 
-/// Of a call.
+/// The guesses about a call.
 fn calls(client: &Client, fields: &FieldSection) -> [Call<'static>; 0] {
     let call = || client.post("http://a.example/");
     let _ = call().timeout(SECOND);
@@ -23,7 +23,7 @@ fn calls(client: &Client, fields: &FieldSection) -> [Call<'static>; 0] {
     []
 }
 
-/// Of a client.
+/// The guesses about a client.
 fn builders(builder: ClientBuilder, fields: &FieldSection) -> ClientBuilder {
     builder
         .user_agent("me/1.0")
@@ -40,7 +40,7 @@ fn builders(builder: ClientBuilder, fields: &FieldSection) -> ClientBuilder {
         .decompress(true)
 }
 
-/// Of a response.
+/// The guesses about a response.
 async fn responses(response: impl Fn() -> Response) -> Result<BodyStream, Error> {
     let _: Bytes = response().bytes().await?;
     let _: u32 = response().json::<u32>().await?;

@@ -15,7 +15,7 @@ static ALLOCATOR: Tally = Tally::system();
 const WARM_UP: usize = 4_000;
 const REQUESTS: usize = 200;
 
-/// What is asked. Each path names what its route has.
+/// The paths that are asked for. Each names the parts of its route.
 const PATHS: [&str; 6] =
     ["/one/a", "/five/a/b/c/d/e", "/eight/a/b/c/d/e/f/g/h", "/layers/a", "/limited/a", "/split/a"];
 

@@ -13,7 +13,7 @@ use alula::{
     routing::{any, get, on, post},
 };
 
-/// What the handlers share.
+/// The state that the handlers share.
 #[derive(Default)]
 struct App {
     finished: AtomicUsize,
@@ -21,7 +21,7 @@ struct App {
 
 type Asked = Exchange<App>;
 
-/// What is asked, and what is answered: method, path, status, content or the start of it.
+/// The requests and their answers: method, path, status, content or the start of it.
 const ROWS: &[(&str, &str, u16, &str)] = &[
     ("GET", "/lists", 200, "all"),
     ("HEAD", "/lists", 200, ""),

@@ -46,7 +46,7 @@ const FIRST_ROOM: usize = LENT_OCTETS / 2;
 /// A time that does not come, some thirty years.
 const NEVER: Duration = Duration::from_secs(1_000_000_000);
 
-/// How connections are taken.
+/// The settings of a server's connections.
 #[derive(Clone)]
 pub struct Accept {
     /// TLS with this configuration, beside clear text on the same port.
@@ -62,7 +62,7 @@ pub struct Accept {
     pub http1: h1::Config,
     /// What the HTTP/2 machine is given; its limits are both machines', and its `handshake_timeout` is for the first octet, TLS and the preface together.
     pub config: Config,
-    /// What all connections of this server keep together.
+    /// The account that all connections of this server share.
     pub ledger: Arc<Ledger>,
     /// The octets of a request's content that [`Body::bytes`](crate::Body::bytes) and its siblings gather unless told otherwise.
     pub content_max: usize,

@@ -34,7 +34,7 @@ use crate::{
 
 /// The content of a message, as it arrives.
 ///
-/// What is not asked for stays with the peer: its window is given back as chunks are. Dropping a body that is not
+/// Content that is not asked for stays with the peer: its window is given back as chunks are. Dropping a body that is not
 /// whole resets the stream. It is read with [`chunk`](Self::chunk), [`read`](Self::read) or
 /// [`copy_to`](Self::copy_to), or by whatever takes an [`AsyncRead`]; its end is only told when it is whole. All that is left of it is
 /// gathered, up to a limit, by [`bytes`](Self::bytes), [`text`](Self::text) and `json` (feature `json`).
@@ -53,7 +53,7 @@ use crate::{
 /// Each piece is given back to the peer's window when the next one is asked for, as a chunk is, whether or not it is kept.
 pub struct Body {
     stream: Option<Stream>,
-    /// What came; where a decoder stands between, it has the octets.
+    /// The octets that came; where a decoder stands between, it has them.
     chunk: Content,
     ended: bool,
     /// The octets that are gathered unless another limit is named; of this size since a body is moved with every message.
@@ -65,7 +65,7 @@ pub struct Body {
     #[cfg(feature = "http")]
     is_stated: bool,
     trailers: Option<Box<Head>>,
-    /// What stands between the octets that come and the content.
+    /// The decoder between the octets that come and the content.
     decoder: Option<Box<dyn Decoder>>,
 }
 
@@ -200,7 +200,7 @@ impl Body {
         self.stream.as_ref().and_then(Stream::local)
     }
 
-    /// What TLS has agreed on with the peer; none in clear text.
+    /// Returns the version, cipher and names that TLS has agreed on with the peer; none in clear text.
     #[cfg(feature = "tls")]
     pub fn tls(&self) -> Option<crate::TlsFacts> {
         self.stream.as_ref().and_then(Stream::tls)
@@ -220,7 +220,7 @@ impl Body {
         }
     }
 
-    /// What can be read at once.
+    /// Returns the content that can be read at once.
     #[inline]
     fn unread(&self) -> &[u8] {
         match &self.decoder {
@@ -279,7 +279,7 @@ impl Body {
     }
 }
 
-/// What a client needs beside what users have.
+/// The parts that a client needs beside those of users.
 impl Stream {
     /// Returns when each phase of the exchange of this body began, if it is timed, and when its connection was opened. Allocates
     /// nothing.

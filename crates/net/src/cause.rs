@@ -8,7 +8,7 @@ use alula_h2::{ConnectionError, ErrorCode, SendError, Violation};
 
 use crate::overrun::Overrun;
 
-/// What went wrong, and whose fault it was.
+/// The cause of an error, with the side at fault.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Cause {
@@ -22,7 +22,7 @@ pub enum Cause {
     Refused(Refusal),
     /// The operating system refused or the connection broke.
     Io(io::ErrorKind, Option<i32>),
-    /// What the content was copied to failed; the connection is well.
+    /// The writer that the content was copied to failed; the connection is well.
     Sink(io::ErrorKind, Option<i32>),
     /// The TLS handshake or a TLS record failed.
     #[cfg(feature = "tls")]
@@ -74,7 +74,7 @@ pub enum Cause {
     Other(Arc<dyn std::error::Error + Send + Sync>),
 }
 
-/// Why a message cannot be sent over the version of HTTP that the connection has.
+/// The reason for which a message cannot be sent over the version of HTTP that the connection has.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Refusal {
     /// Over HTTP/1.1.

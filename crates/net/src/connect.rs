@@ -22,7 +22,7 @@ use crate::{
     version::{Speaks, Version},
 };
 
-/// What is spoken over a transport, and how.
+/// The settings of a client's connection.
 #[derive(Clone)]
 pub struct Connect {
     /// TLS with this configuration, which offers what `speaks` says by ALPN, with who has this name; nothing for clear text.
@@ -31,17 +31,17 @@ pub struct Connect {
     /// What this side speaks. Over TLS the peer chooses; in clear text it is HTTP/1.1, unless only HTTP/2 is spoken: that is
     /// prior knowledge (RFC 9113 §3.3).
     pub speaks: Speaks,
-    /// What the HTTP/1.1 machine is given, but for limits.
+    /// The settings of the HTTP/1.1 machine, but for limits.
     pub http1: h1::Config,
-    /// What the HTTP/2 machine is given; its limits are both machines'.
+    /// The settings of the HTTP/2 machine; its limits are both machines'.
     pub config: Config,
-    /// What all connections of this client keep together.
+    /// The account that all connections of this client share.
     pub ledger: Arc<Ledger>,
     /// The octets of a response's content that [`Body::bytes`](crate::Body::bytes) and its siblings gather unless told otherwise.
     pub content_max: usize,
-    /// Who is told of every frame; needs `config.trace`.
+    /// The observer that is told of every frame; needs `config.trace`.
     pub observer: Option<FrameObserver>,
-    /// Who is told of the end of the connection.
+    /// The observer that is told of the end of the connection.
     pub at_end: Option<AtEnd>,
 }
 
@@ -77,7 +77,7 @@ impl Connect {
             .map_err(|e| Error::io(Phase::Connect, e))
     }
 
-    /// What is spoken in clear text.
+    /// Returns the version that is spoken in clear text.
     fn unasked(&self) -> Version {
         if self.speaks.http1 { Version::Http1 } else { Version::Http2 }
     }

@@ -6,7 +6,7 @@ use crate::error::Error;
 ///
 /// It owns the coded octets that are being decoded: the connection's buffer is swapped in, and is given back with the body.
 pub trait Decoder: Send + Sync {
-    /// Where the coded octets are, all of which were decoded: the next ones are put in their place.
+    /// The buffer of the coded octets, all of which were decoded: the next ones are put in their place.
     fn refill(&mut self) -> &mut Vec<u8>;
 
     /// Makes the next content, once all of the last was taken; false when more coded octets are needed. `is_over` says that

@@ -58,7 +58,7 @@ pub(crate) struct Facts {
     pub(crate) goaway: Option<Arc<[u8]>>,
 }
 
-/// What was being done when it failed.
+/// The step at which a call failed.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Phase {
@@ -82,7 +82,7 @@ pub enum Phase {
     Content,
 }
 
-/// Whether the same request may be sent again without being carried out twice.
+/// The advice on sending the same request again.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Retry {
     /// The peer cannot have acted on the request.
@@ -157,17 +157,17 @@ impl Error {
         self.0.asked.as_deref()
     }
 
-    /// What was being done.
+    /// Returns the step at which it failed.
     pub fn phase(&self) -> Phase {
         self.0.phase
     }
 
-    /// What went wrong.
+    /// Returns the cause.
     pub fn cause(&self) -> &Cause {
         &self.0.cause
     }
 
-    /// Whether the request may be sent again.
+    /// Returns the advice on sending the request again.
     pub fn retry(&self) -> Retry {
         self.0.retry
     }
@@ -393,7 +393,7 @@ impl Error {
         Self::new(phase, Cause::Refused(refusal), retry)
     }
 
-    /// What content was copied to failed.
+    /// Makes the error of content whose copy could not be written.
     pub(crate) fn sink(error: io::Error) -> Self {
         let cause = Cause::Sink(error.kind(), error.raw_os_error());
         Self::new(Phase::Content, cause, Retry::IfIdempotent).because(error)

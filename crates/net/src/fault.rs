@@ -7,14 +7,14 @@ use crate::{
     error::{Error, Phase, Retry},
 };
 
-/// Who has to change something so that the same request would succeed.
+/// The side that has to change something so that the same request would succeed.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Fault {
     /// The caller: the request, the settings, or what content was copied to.
     Caller,
     /// The peer, or the proxy: it broke a rule, refused, or went away.
     Peer,
-    /// What lies between the two, or the time that was given.
+    /// The network between the two, or the time that was given.
     Between,
 }
 
@@ -23,7 +23,7 @@ pub enum Fault {
 pub struct Attempt {
     /// The address.
     pub address: SocketAddr,
-    /// What the operating system answered; `TimedOut` when it did not answer in time.
+    /// The answer of the operating system; `TimedOut` when it did not answer in time.
     pub failure: io::ErrorKind,
 }
 

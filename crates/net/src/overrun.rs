@@ -11,7 +11,7 @@ use alula_fields::Limits;
 /// `Copy` and free of allocation: it is built on hostile paths.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Overrun {
-    /// What [`Ledger::count`](crate::Ledger::count) knows it by.
+    /// The name by which [`Ledger::count`](crate::Ledger::count) counts it.
     pub name: &'static str,
     /// The limit in words.
     pub limit: &'static str,

@@ -58,7 +58,7 @@ enum State {
     Left,
     /// The reader has gone.
     Unread,
-    /// What is written is lost, since the reader was told of an end.
+    /// All that is written is lost, since the reader was told of an end.
     Lost,
     Reset,
 }

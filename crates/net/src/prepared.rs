@@ -17,7 +17,7 @@ impl Prepared {
     /// Checks and writes a request, its names over HTTP/1.1 in this spelling; values for the holes are given in this order each time.
     ///
     /// # Errors
-    /// When either version could not send it.
+    /// Either version could not send it.
     pub fn new(head: &RequestHead<'_>, holes: &[Hole<'_>], spelling: h1::Spelling) -> Result<Self, Error> {
         Ok(Self {
             h1: h1::Prepared::new(head, holes, spelling).map_err(Error::refused)?,

@@ -54,12 +54,12 @@ impl Stream {
         self.conn.local()
     }
 
-    /// What the connection speaks.
+    /// Returns the version that the connection speaks.
     pub fn version(&self) -> Version {
         self.conn.version()
     }
 
-    /// What TLS has agreed on with the peer; none in clear text. Allocates.
+    /// Returns the version, cipher and names that TLS has agreed on with the peer; none in clear text. Allocates.
     #[cfg(feature = "tls")]
     pub fn tls(&self) -> Option<crate::TlsFacts> {
         self.conn.lock().tls.as_ref().map(|tls| tls.facts())
@@ -79,7 +79,7 @@ impl Stream {
         Body::new(self, ended)
     }
 
-    /// What sends content on this stream, whose head has been sent.
+    /// Returns the writer of content on this stream, whose head has been sent.
     pub fn into_writer(self) -> BodyWriter {
         BodyWriter::new(self)
     }

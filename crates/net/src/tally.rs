@@ -6,7 +6,7 @@ use alula_fields::Status;
 
 use crate::error::Error;
 
-/// How far an exchange of a server came.
+/// The progress of an exchange of a server.
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
     /// The status of the final head, and the time from the opening of the connection until it was sent.
@@ -15,6 +15,6 @@ pub struct Tally {
     pub received: u64,
     /// The octets of the answer's content that were sent.
     pub sent: u64,
-    /// How the stream failed, if it did.
+    /// The failure of the stream, if it failed.
     pub failure: Option<Error>,
 }

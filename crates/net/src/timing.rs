@@ -6,31 +6,31 @@ use tokio::time::Instant;
 
 use crate::{conn::Conn, slot::Slot, stream::Stream};
 
-/// When a connection was opened, step by step.
+/// The times of the steps by which a connection was opened.
 #[derive(Clone, Copy, Debug)]
 pub struct Opened {
-    /// When it began.
+    /// The time at which it began.
     pub began: Instant,
-    /// When the addresses were known; none when nobody had to look them up.
+    /// The time at which the addresses were known; none if they were not looked up.
     pub resolved: Option<Instant>,
-    /// When the transport was open, a proxy's part included.
+    /// The time at which the transport was open, a proxy's part included.
     pub connected: Option<Instant>,
-    /// When TLS was agreed on, if it is spoken.
+    /// The time at which TLS was agreed on, if it is spoken.
     pub secured: Option<Instant>,
 }
 
-/// When an exchange came how far.
+/// The time at which each phase of an exchange began.
 #[derive(Clone, Copy, Debug)]
 pub struct Marks {
-    /// When the call began.
+    /// The time at which the call began.
     pub began: Instant,
-    /// When a connection had taken the request.
+    /// The time at which a connection had taken the request.
     pub queued: Instant,
-    /// When the last octet of the request was handed to the connection.
+    /// The time at which the last octet of the request was handed to the connection.
     pub sent: Option<Instant>,
-    /// When the head of the response was here.
+    /// The time at which the head of the response was here.
     pub head: Option<Instant>,
-    /// When the last octet of the response was handed over.
+    /// The time at which the last octet of the response was handed over.
     pub end: Option<Instant>,
 }
 
@@ -62,7 +62,7 @@ impl Conn {
 }
 
 impl Stream {
-    /// When its connection was opened, if anybody kept that. Allocates nothing.
+    /// Returns the times at which its connection was opened, if they were kept. Allocates nothing.
     pub fn opened(&self) -> Option<Opened> {
         self.conn().opened.get().copied()
     }
@@ -74,7 +74,7 @@ impl Stream {
         self.with_slot(|slot| slot.marks = Some(Marks { began, queued, sent, head: None, end: None }));
     }
 
-    /// When it came how far, if it is timed. Allocates nothing.
+    /// Returns the time of each phase, if it is timed. Allocates nothing.
     pub fn marks(&self) -> Option<Marks> {
         self.with_slot(|slot| slot.marks).flatten()
     }

@@ -1,6 +1,6 @@
 //! What two peers have agreed on by TLS, for those who want to know.
 
-/// What TLS has agreed on for a connection, and who the peer is.
+/// The version, cipher and names that TLS has agreed on for a connection, and the certificate of the peer.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct TlsFacts {
     pub(crate) protocol: &'static str,

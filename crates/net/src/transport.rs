@@ -102,7 +102,7 @@ impl Socket {
         Self { facts, ..self }
     }
 
-    /// What is known about it before its first octet.
+    /// The facts that are known about it before its first octet.
     pub(crate) const fn facts(&self) -> &TransportFacts {
         &self.facts
     }
@@ -175,7 +175,7 @@ impl AsyncWrite for Socket {
         }
     }
 
-    /// What counts as written has been flushed.
+    /// All that counts as written has been flushed.
     fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
         Poll::Ready(Ok(()))
     }

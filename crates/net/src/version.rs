@@ -25,7 +25,7 @@ impl std::fmt::Display for Version {
     }
 }
 
-/// What one side speaks.
+/// The versions that one side speaks.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Speaks {
     /// HTTP/1.1.

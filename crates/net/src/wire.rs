@@ -43,7 +43,7 @@ pub(crate) enum Fault {
     Silence,
 }
 
-/// What a reader may have next.
+/// The octets that a reader may have next.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Next {
     /// At most so many octets; never 0.

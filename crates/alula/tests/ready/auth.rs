@@ -25,7 +25,7 @@ fn basic() -> BasicAuth {
         .verify(|name, password| name == "verified" && password == "yes")
 }
 
-/// What a user sends, and who it is then.
+/// The credentials that a user sends, and the name of the user.
 const BASIC: &[(&str, Option<&str>)] = &[
     ("Basic YW5uOm9wZW4gc2VzYW1l", Some("ann")),
     ("basic YW5uOm9wZW4gc2VzYW1l", Some("ann")),

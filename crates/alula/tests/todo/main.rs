@@ -7,7 +7,7 @@ mod todo;
 
 use alula::{Client, Server, from_tower};
 
-/// What is asked in turn, and what is answered: method, path, content, status, content.
+/// The requests in their order, and their answers: method, path, content, status, content.
 const STEPS: &[(&str, &str, &str, u16, &str)] = &[
     ("GET", "/items", "", 200, "[]"),
     ("POST", "/items", r#"{"title":"a"}"#, 201, r#"{"title":"a","done":false}"#),
