@@ -22,7 +22,7 @@ impl fmt::Debug for Credentials {
 }
 
 impl Credentials {
-    /// Of the scheme Basic (RFC 7617 §2).
+    /// Makes credentials of the scheme Basic (RFC 7617 §2).
     pub(crate) fn basic(user: &[u8], password: &[u8]) -> Result<Self, Error> {
         if user.contains(&b':') {
             return Err(Error::usage(
@@ -38,7 +38,7 @@ impl Credentials {
         Ok(Self(format!("Basic {}", STANDARD.encode(pair)).into_bytes().into()))
     }
 
-    /// Of the scheme Bearer (RFC 6750 §2.1).
+    /// Makes credentials of the scheme Bearer (RFC 6750 §2.1).
     pub(crate) fn bearer(token: &str) -> Self {
         Self(format!("Bearer {token}").into_bytes().into())
     }
@@ -88,7 +88,7 @@ impl Bound {
     }
 }
 
-/// Who asks.
+/// The credentials of a request.
 impl Call<'_> {
     /// Says who asks by name and password (RFC 7617 §2), in place of any other `authorization`. HPACK never indexes it, and a
     /// redirect to another origin leaves it out. A prepared request takes its credentials when it is prepared.
@@ -130,7 +130,7 @@ impl Call<'_> {
     }
 }
 
-/// Who asks, by origin.
+/// The credentials of requests, by origin.
 impl ClientBuilder {
     /// Says by name and password who asks (RFC 7617 §2) in every request to the origin of this URL that has no `authorization`
     /// of its own, also when a redirect leads there. [`build`](Self::build) fails when the URL cannot be used, the user holds a

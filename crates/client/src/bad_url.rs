@@ -35,7 +35,7 @@ pub(crate) fn odd_host(url: &Url) -> Error {
     unparsed(url.as_str(), ParseError::InvalidDomainCharacter)
 }
 
-/// What the parser refuses, in words.
+/// Returns the complaint of the parser in words.
 pub(crate) fn reason(url: &str, error: ParseError) -> String {
     match error {
         ParseError::RelativeUrlWithoutBase => "it does not begin with http:// or https://".to_owned(),

@@ -14,7 +14,7 @@ use crate::{
     redirects::{self, Step, drain, may_redirect, refused, rewrite},
 };
 
-/// How often a request that the peer cannot have acted on is sent again by itself.
+/// The number of times that a request which the peer cannot have acted on is sent again by itself.
 const TRIES_MAX: u32 = 3;
 
 /// The way that a call has gone.
@@ -31,7 +31,7 @@ struct Trail {
     is_doubtful: bool,
 }
 
-/// What comes after an outcome.
+/// The step after an outcome.
 enum Next {
     /// Nothing: it is the caller's.
     Done(Result<Response, Error>),
@@ -142,7 +142,7 @@ impl Call<'_> {
         Ok(Next::Other { keeps_content: !step.drops_content })
     }
 
-    /// When the wait ends that was found to be right, if there may be another try after it.
+    /// Returns the end of the wait that was found to be right, if there may be another try after it.
     fn ready_at(&self, wait: Option<Duration>, ends_at: Option<Instant>, trail: &Trail) -> Option<Instant> {
         let ready_at = Instant::now().checked_add(wait?)?;
         let is_in_time = ends_at.is_none_or(|ends_at| ready_at < ends_at);

@@ -24,7 +24,7 @@ pub struct ClientBuilder {
     mistake: Option<Error>,
 }
 
-/// What every connection and call of a client is given.
+/// The settings of every connection and call of a client.
 #[derive(Clone, Default)]
 pub(crate) struct Settings {
     pub(crate) connect: Connecting,

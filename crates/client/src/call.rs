@@ -34,7 +34,7 @@ pub struct Call<'a> {
     pub(crate) clock: Clock,
 }
 
-/// Whether the parts of a call are timed.
+/// The choice to time the parts of a call.
 #[derive(Clone, Copy)]
 pub(crate) enum Clock {
     /// They are not.
@@ -210,7 +210,7 @@ impl<'a> Call<'a> {
         self
     }
 
-    /// How long none of the content may move that is waited for, of the request or of the response, in place of
+    /// Sets the longest time without progress on content, of the request or of the response, in place of
     /// [what its client says](crate::ClientBuilder::read_timeout).
     #[inline]
     pub fn read_timeout(mut self, after: Duration) -> Self {

@@ -25,7 +25,7 @@ use crate::{
 
 /// Heads kept for the next calls.
 const SPARES_MAX: usize = 256;
-/// What a spare head may keep of its memory.
+/// The memory that a spare head may keep, in octets.
 const SPARE_HEAD_OCTETS: usize = 4 * 1024;
 
 /// An HTTP client. Cloning it is cheap; clones share connections.
@@ -205,7 +205,7 @@ impl Client {
         Ok(origin)
     }
 
-    /// What connections to this origin are secured with, if they are.
+    /// Returns the settings of TLS to this origin, if it is spoken.
     #[cfg(feature = "tls")]
     fn tls(&self, location: &Location) -> Result<Option<Tls>, Error> {
         if !self.inner.settings.connect.needs_tls(location.scheme) {
@@ -265,7 +265,7 @@ pub(crate) enum Path<'u> {
     Parsed(Box<Parsed>),
 }
 
-/// What is left of a URL beside its origin.
+/// The parts of a URL beside its origin.
 pub(crate) struct Parsed {
     path: String,
     fragment: Option<String>,
@@ -320,7 +320,7 @@ impl<'u> Path<'u> {
         matches!(self, Self::Parsed(parsed) if parsed.user.is_some())
     }
 
-    /// Who asks, if the URL said so and nobody has looked.
+    /// Takes the credentials of the URL, if it had any and nobody has taken them.
     pub(crate) fn take_user(&mut self) -> Option<Credentials> {
         match self {
             Self::Given(_) | Self::Owned(_) => None,
@@ -328,7 +328,7 @@ impl<'u> Path<'u> {
         }
     }
 
-    /// What is not sent, and inherited by the URLs that are redirected to (RFC 9110 §10.2.2).
+    /// Returns the fragment, which is not sent, and inherited by the URLs that are redirected to (RFC 9110 §10.2.2).
     pub(crate) fn fragment(&self) -> Option<&str> {
         match self {
             Self::Given(_) | Self::Owned(_) => None,

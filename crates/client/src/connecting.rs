@@ -55,14 +55,14 @@ pub(crate) enum Way {
     /// Whoever the URL names.
     #[default]
     Dialled,
-    /// Who listens on this socket.
+    /// The address or path of the listener.
     #[cfg(unix)]
     Unix(Arc<Path>),
     /// Whoever this leads to.
     Given(Arc<dyn Connector>),
 }
 
-/// How connections to one origin are opened.
+/// The way in which connections to one origin are opened.
 pub(crate) struct Route {
     to: Destination,
     /// The name of the origin in failures.
@@ -72,7 +72,7 @@ pub(crate) struct Route {
     /// For the origin where its URL asks for it, and for a proxy that is spoken to in TLS.
     #[cfg(feature = "tls")]
     tls: Option<Tls>,
-    /// What follows once there is a transport, but for the name that TLS is for.
+    /// The settings for a transport that is open, but for the name that TLS is for.
     then: Connect,
     watcher: Option<Watcher>,
     /// The number of streams that the origin is expected to allow at once: what it allowed last.

@@ -41,9 +41,9 @@ pub(crate) use sending::Given;
 pub struct Content {
     pieces: Vec<Piece>,
     media_type: Option<Arc<str>>,
-    /// What was wrong in making it.
+    /// The mistake in making it.
     mistake: Option<Error>,
-    /// Where the octets that were sent are counted.
+    /// The counter of the octets that were sent.
     sent: Option<Arc<AtomicU64>>,
 }
 
@@ -64,12 +64,12 @@ impl Content {
         Self::new(vec![Piece::file(path.into())])
     }
 
-    /// What a reader gives, up to its end. It can be sent once.
+    /// Makes content of a reader, up to its end. It can be sent once.
     pub fn reader(reader: impl AsyncRead + Send + 'static) -> Self {
         Self::new(vec![Piece::reader(reader, None)])
     }
 
-    /// So many octets of what a reader gives, which are stated; it is an error when there are fewer. It can be sent once.
+    /// Makes content of so many octets of a reader, which are stated; it is an error if there are fewer. It can be sent once.
     pub fn reader_of(reader: impl AsyncRead + Send + 'static, octets: u64) -> Self {
         Self::new(vec![Piece::reader(reader, Some(octets))])
     }

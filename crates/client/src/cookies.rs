@@ -61,7 +61,7 @@ impl Jar {
         rules::insert(&mut self.write(), cookie, &reference::parse(url)?).map_err(Error::usage)
     }
 
-    /// What a request to this URL would say in its field `cookie`, if anything.
+    /// Returns the value of `cookie` in a request to this URL, if it has one.
     ///
     /// # Errors
     /// The URL cannot be read.
@@ -165,7 +165,7 @@ fn is_for(cookie: &Cookie<'_>, url: &Url) -> bool {
     cookie.matches(url) && !cookie.is_expired()
 }
 
-/// What the caller says in `cookie`, in one piece; it is out of the section then.
+/// Takes the fields `cookie` of the caller out of the section, in one piece.
 fn take_own(fields: &mut FieldSection) -> Vec<u8> {
     let own = fields.get_all(KnownName::COOKIE).collect::<Vec<_>>().join(&b"; "[..]);
     fields.remove(KnownName::COOKIE);

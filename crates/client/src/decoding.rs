@@ -17,7 +17,7 @@ impl Call<'_> {
         self
     }
 
-    /// How the content of the response is decoded, if it is to be.
+    /// Returns the decoding of the content of the response, if it is to be decoded.
     #[inline]
     pub(crate) fn decoding(&self) -> Option<&Decoding> {
         self.parts.decompress.then(|| &self.client.settings().decoding)

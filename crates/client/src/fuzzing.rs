@@ -28,9 +28,9 @@ pub struct Located {
     pub scheme: &'static str,
     /// The host, IPv6 without brackets.
     pub host: String,
-    /// What is sent as the authority.
+    /// The authority that is sent.
     pub authority: String,
-    /// What is sent as path and query.
+    /// The path and query that are sent.
     pub path: String,
 }
 

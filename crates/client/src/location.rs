@@ -24,7 +24,7 @@ pub(crate) struct Location {
     pub(crate) authority: String,
     /// Path and query.
     pub(crate) path: String,
-    /// What is not sent.
+    /// The fragment, which is not sent.
     pub(crate) fragment: Option<String>,
     /// The user information, which is sent as a field.
     pub(crate) user: Option<Credentials>,

@@ -103,7 +103,7 @@ pub(crate) fn watch(connect: Connect) -> Connect {
     connect
 }
 
-/// What was being done, in one word.
+/// Returns the step that was under way, in one word.
 #[cfg(any(feature = "metrics", feature = "tracing"))]
 fn word_of(phase: Phase) -> &'static str {
     match phase {

@@ -7,7 +7,7 @@ use tokio::sync::Notify;
 
 use crate::{connecting::Route, observing, progress::Progress};
 
-/// What came of it, once that is known. Everybody who waits hears of it, in the order in which they came.
+/// The outcome, once it is known. All who wait are told of it, in the order in which they came.
 pub(crate) struct Opening {
     progress: Progress,
     outcome: Mutex<Option<Outcome>>,
@@ -35,7 +35,7 @@ impl Opening {
         opening
     }
 
-    /// What is being done.
+    /// Returns the step that is under way.
     pub(crate) fn phase(&self) -> Phase {
         self.progress.phase()
     }

@@ -224,7 +224,7 @@ impl Origin {
         })
     }
 
-    /// What the first connection has told.
+    /// Returns the facts that the first connection has told.
     fn known_of(&self, vacancy: &Arc<Vacancy>, opened: &Outcome) -> State {
         match opened {
             Ok(conn) if conn.version() == Version::Http1 => {
@@ -322,7 +322,7 @@ impl Drop for Origin {
     }
 }
 
-/// Where a request may go.
+/// A destination of requests.
 enum Way {
     /// Here.
     Free(Arc<Conn>),
@@ -369,7 +369,7 @@ async fn change(ticket: &Ticket<'_>, opening: Option<&Opening>) -> Result<(), Er
     .await
 }
 
-/// What TLS connections are made with.
+/// The settings of TLS.
 #[cfg(feature = "tls")]
 pub(crate) type Tls = Arc<rustls::ClientConfig>;
 #[cfg(not(feature = "tls"))]

@@ -16,7 +16,7 @@ pub(crate) struct Origins {
     /// By what their URLs begin with.
     known: HashMap<String, Known>,
     last: Option<Arc<Origin>>,
-    /// How often another one was called than before.
+    /// The number of calls to another origin than the one before.
     changes: u64,
 }
 
@@ -82,7 +82,7 @@ impl Origins {
     }
 }
 
-/// What an origin would be that is written as this URL begins.
+/// Returns the part of this URL that would be its origin.
 fn prefix_of(url: &str) -> &str {
     let octets = url.as_bytes().iter().skip(PREFIX_MIN);
     match octets.clone().position(|octet| *octet == b'/') {

@@ -9,7 +9,7 @@ pub(crate) struct Parts {
     /// True if the content of the response is decoded.
     #[cfg(feature = "decoding")]
     pub(crate) decompress: bool,
-    /// What the client adds by itself is still to be added.
+    /// The fields that the client adds by itself are still to be added.
     pub(crate) is_incomplete: bool,
     /// Somebody is told of each step.
     pub(crate) is_watched: bool,
@@ -18,14 +18,14 @@ pub(crate) struct Parts {
     rare: Option<Box<Rare>>,
 }
 
-/// What few calls have, and what allocates anyhow.
+/// The parts that few calls have, and those that allocate anyhow.
 #[derive(Default)]
 pub(crate) struct Rare {
     /// The first mistake made on the way.
     pub(crate) mistake: Option<Error>,
-    /// What the request carries, unless it is given with `send_body`.
+    /// The content of the request, unless it is given with `send_body`.
     pub(crate) content: Given,
-    /// Who hears of interim responses.
+    /// The function that is told of interim responses.
     pub(crate) on_interim: Option<Hook>,
     /// In place of the client's.
     pub(crate) retries: Option<Retries>,
@@ -44,13 +44,13 @@ impl Parts {
         }
     }
 
-    /// What few calls have, to give this one some of it. Allocates.
+    /// Returns the parts that few calls have, to give this one some of them. Allocates.
     #[cold]
     pub(crate) fn rare_mut(&mut self) -> &mut Rare {
         self.rare.get_or_insert_default()
     }
 
-    /// What this call has of what few have.
+    /// Returns the parts of this call that few calls have.
     #[inline]
     pub(crate) fn rare(&self) -> Option<&Rare> {
         self.rare.as_deref()
@@ -62,7 +62,7 @@ impl Parts {
         self.rare.as_mut()?.mistake.take()
     }
 
-    /// Who hears of interim responses.
+    /// Returns the function that is told of interim responses.
     #[inline]
     pub(crate) fn on_interim(&mut self) -> Option<&mut Hook> {
         self.rare.as_mut()?.on_interim.as_mut()

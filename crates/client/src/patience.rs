@@ -9,7 +9,7 @@ use crate::opening::Opening;
 
 /// The deadlines of a call that has no connection yet. The clock is read only once it waits for one.
 pub(crate) struct Patience {
-    /// When the call has to end.
+    /// The time at which the call has to end.
     ends_at: Option<Instant>,
     /// The time that it may wait until a connection is free.
     queue: Option<Duration>,

@@ -14,7 +14,7 @@ use crate::{
 /// A response that has not come yet, to a request whose content may still be on its way.
 pub struct PendingResponse {
     pub(crate) stream: Stream,
-    /// How the content is decoded, if it is.
+    /// The decoding of the content, if it is decoded.
     pub(crate) decoding: Option<Decoding>,
     pub(crate) on_interim: Option<Hook>,
     pub(crate) watcher: Option<Watcher>,
@@ -37,7 +37,7 @@ impl PendingResponse {
     /// for a request with `expect: 100-continue`. Safe to drop and call again. Allocates a timer.
     ///
     /// # Errors
-    /// How the stream ended.
+    /// The failure of the stream.
     pub async fn go_ahead(&self) -> Result<bool, Error> {
         goes_ahead(&self.stream).await
     }
@@ -45,7 +45,7 @@ impl PendingResponse {
     /// Waits for the head of the response. Dropping the future cancels the request.
     ///
     /// # Errors
-    /// How the stream ended.
+    /// The failure of the stream.
     pub async fn response(self) -> Result<Response, Error> {
         let Self { stream, decoding, mut on_interim, watcher, mut tale, .. } = self;
         let head = async {

@@ -31,7 +31,7 @@ pub(crate) struct Pools {
 pub(crate) struct Pool {
     token: RuntimeToken,
     pub(crate) state: State,
-    /// Where callers wait, and connections of HTTP/1.1 are free.
+    /// The callers that wait, and the connections of HTTP/1.1 that are free.
     pub(crate) vacancy: Arc<Vacancy>,
 }
 
@@ -48,7 +48,7 @@ pub(crate) enum State {
     Single,
 }
 
-/// Where a call waits for a connection: the pool of the runtime on which it is.
+/// The pool of the runtime on which a call waits for a connection.
 pub(crate) struct Place {
     token: RuntimeToken,
     pub(crate) vacancy: Arc<Vacancy>,

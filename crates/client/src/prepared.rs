@@ -42,7 +42,7 @@ pub struct Hole(usize);
 struct Plan {
     /// By whether the path is given with the call, then by whether a length is stated.
     forms: [[net::Prepared; 2]; 2],
-    /// What it was made of, for a request that differs from all forms.
+    /// The parts that it was made of, for a request that differs from all forms.
     made_of: Parts,
     is_idempotent: bool,
     expects_continue: bool,
@@ -50,7 +50,7 @@ struct Plan {
     states_length: bool,
 }
 
-/// What a request is made of.
+/// The parts that a request is made of.
 struct Parts {
     method: String,
     /// In place of the authority of the URL.
@@ -60,7 +60,7 @@ struct Parts {
     holes: Vec<String>,
 }
 
-/// What is given with one call. Small, since calls are moved about while they are built.
+/// The values that are given with one call. Small, since calls are moved about while they are built.
 pub(crate) struct Given<'a> {
     path: Option<Cow<'a, str>>,
     values: [Option<&'a [u8]>; HOLES_MAX],

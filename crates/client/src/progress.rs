@@ -9,11 +9,11 @@ use alula_net::{Opened, Phase};
 use tokio::{task_local, time::Instant};
 
 task_local! {
-    /// Of the task that opens a connection.
+    /// The progress of the task that opens a connection.
     static OF_TASK: Progress;
 }
 
-/// How far it has come.
+/// The step that it has come to.
 #[derive(Clone)]
 pub(crate) struct Progress {
     state: Arc<Mutex<State>>,
@@ -31,12 +31,12 @@ impl Progress {
         Self { state: Arc::new(Mutex::new(state)) }
     }
 
-    /// What is being done.
+    /// Returns the step that is under way.
     pub(crate) fn phase(&self) -> Phase {
         self.lock().phase
     }
 
-    /// When what was done.
+    /// Returns the times of the steps.
     pub(crate) fn opened(&self) -> Opened {
         self.lock().opened
     }

@@ -18,12 +18,12 @@ pub(crate) use fields::rewrite;
 /// Browsers follow twenty; whoever needs more than ten is in a loop.
 const REDIRECTS_MAX: u16 = 10;
 
-/// So much of a response that redirects is read and dropped, to use its connection again: opening another costs more.
+/// The octets of a response that redirects which are read and dropped, to use its connection again: opening another costs more.
 const DRAINED_OCTETS_MAX: usize = 64 * 1024;
-/// So long that may take.
+/// The time that this may take.
 const DRAIN_WAIT: Duration = Duration::from_secs(1);
 
-/// Which redirects are followed.
+/// The rules for redirects.
 #[derive(Clone)]
 pub(crate) struct Redirects {
     pub(crate) max: u16,
@@ -50,7 +50,7 @@ pub struct Redirect<'r> {
     count: u16,
 }
 
-/// Whether a redirect is followed.
+/// The verdict on a redirect.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Follow {
     /// It is.
@@ -93,7 +93,7 @@ impl Redirect<'_> {
     }
 }
 
-/// Where the next request goes.
+/// The target of the next request.
 pub(crate) struct Step {
     pub(crate) to: Url,
     /// It becomes a GET or HEAD without content.
@@ -118,7 +118,7 @@ impl Method {
 }
 
 impl Redirects {
-    /// Where this response leads to, if it is to be followed. `followed` redirects were, of `max`.
+    /// Returns the target of this response, if it is to be followed. `followed` redirects were, of `max`.
     ///
     /// # Errors
     /// It is to be followed, and cannot be.
@@ -166,7 +166,7 @@ fn next_method(status: u16, method: &str) -> Option<Method> {
     }
 }
 
-/// What the field `location` says (RFC 9110 §10.2.2). An empty one says nothing.
+/// Returns the value of `location` (RFC 9110 §10.2.2). An empty one says nothing.
 fn location(response: &Response) -> Result<Option<&[u8]>, Error> {
     let mut locations = response.headers().get_all(KnownName::LOCATION);
     match (locations.next(), locations.next()) {

@@ -8,7 +8,7 @@ use url::Url;
 
 use crate::{Client, Prepared, client::Path, origin::Origin, prepared::Given};
 
-/// What a call sends.
+/// The request of a call.
 pub(crate) enum Request<'a> {
     /// There is none, because of a mistake.
     None,
@@ -26,7 +26,7 @@ pub(crate) struct Plain<'a> {
     pub(crate) head: Option<Box<Head>>,
     /// In place of the authority of the URL.
     pub(crate) host: Option<Box<str>>,
-    /// What the caller said in `cookie`, since a jar has said more.
+    /// The caller's own `cookie`, since a jar has added to it.
     #[cfg(feature = "cookies")]
     pub(crate) own_cookies: Option<Box<[u8]>>,
 }

@@ -69,7 +69,8 @@ impl Response {
         text?.parse().ok()
     }
 
-    /// What `content-type` says (RFC 9110 §8.3), such as `text/html; charset=utf-8`; none when it is not said or is no text.
+    /// Returns the value of `content-type` (RFC 9110 §8.3), such as `text/html; charset=utf-8`; none if it is not said or is no
+    /// text.
     pub fn content_type(&self) -> Option<&str> {
         std::str::from_utf8(self.headers().get(KnownName::CONTENT_TYPE)?).ok()
     }
@@ -92,7 +93,8 @@ impl Response {
         self.body.local()
     }
 
-    /// What TLS has agreed on with the server, and its certificates; none in clear text. Allocates.
+    /// Returns the version, cipher and names that TLS has agreed on with the server, and its certificates; none in clear text.
+    /// Allocates.
     #[cfg(feature = "tls")]
     pub fn tls(&self) -> Option<alula_net::TlsFacts> {
         self.body.tls()

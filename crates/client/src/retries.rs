@@ -18,13 +18,13 @@ pub(crate) use budget::Budget;
 #[cfg(feature = "fuzzing")]
 pub(crate) use retry_after::wait as retry_after;
 
-/// What a short failure takes: one more try should mostly come after it.
+/// The time that a short failure takes: one more try should mostly come after it.
 const BACKOFF: Duration = Duration::from_millis(100);
 const BACKOFF_MAX: Duration = Duration::from_secs(10);
-/// Who is told to wait for longer tells its caller.
+/// A longer `retry-after` is returned to the caller.
 const RETRY_AFTER_MAX: Duration = Duration::from_secs(60);
 
-/// Which failures are tried again by themselves, how often and after how long; given to a client with
+/// The rules by which failed requests are sent again: failures, number of tries and waits; given to a client with
 /// [`ClientBuilder::retries`](crate::ClientBuilder::retries) or to a call with [`Call::retries`](crate::Call::retries).
 ///
 /// Tried again are failures after which the request cannot have been carried out ([`Retry::Safe`](crate::Retry::Safe)), and
@@ -56,8 +56,8 @@ pub struct Retries {
 }
 
 impl Retries {
-    /// So many tries in all, redirects apart; with 1 at the most nothing is tried again, but for requests that the peer
-    /// [has not seen](crate::Call::send).
+    /// Sets the number of tries in all, redirects apart; with 1 at the most nothing is tried again, but for requests that the
+    /// peer [has not seen](crate::Call::send).
     pub fn new(tries_max: u32) -> Self {
         let statuses = [
             Status::REQUEST_TIMEOUT,
@@ -99,7 +99,7 @@ impl Retries {
         self
     }
 
-    /// How long to wait after so many tries and this response; nothing when it is to be handed over.
+    /// Returns the wait after so many tries and this response; nothing if it is to be handed over.
     pub(crate) fn wait_after(&self, tries: u32, response: &Response) -> Option<Duration> {
         if !self.statuses.contains(&response.status()) {
             return None;
@@ -112,7 +112,7 @@ impl Retries {
         }
     }
 
-    /// How long to wait after so many tries.
+    /// Returns the wait after so many tries.
     pub(crate) fn wait(&self, tries: u32) -> Duration {
         let factor = 1_u32.checked_shl(tries.saturating_sub(1)).unwrap_or(u32::MAX);
         let whole = self.backoff.saturating_mul(factor).min(self.backoff_max);

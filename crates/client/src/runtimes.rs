@@ -112,7 +112,7 @@ impl Drop for Facts {
     }
 }
 
-/// What a task of the runtime holds.
+/// The parts that a task of the runtime holds.
 struct Life {
     life: Option<Arc<()>>,
     ends: Arc<Ends>,

@@ -102,7 +102,7 @@ impl Call<'_> {
         }
     }
 
-    /// When the call must have ended; the clock is read only where it must.
+    /// Returns the time at which the call must have ended; the clock is read only where it must be.
     fn ends_at(&self) -> Option<Instant> {
         self.deadline.and_then(|after| Instant::now().checked_add(after))
     }
@@ -137,7 +137,7 @@ impl Call<'_> {
         Ok(self.answered(stream, received))
     }
 
-    /// What the caller is handed once the head of the response has come.
+    /// Makes the response that the caller is handed once its head has come.
     pub(crate) fn answered(&self, stream: Stream, received: Received) -> Response {
         if let Some(watcher) = self.watcher() {
             watching::answered(watcher, stream.version(), &received.head);

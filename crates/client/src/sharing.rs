@@ -12,7 +12,7 @@ use tokio::time::Instant;
 
 use crate::opening::{Opening, Outcome};
 
-/// How long no further connection is opened after one could not be.
+/// The time in which no further connection is opened after one could not be.
 const PAUSE: Duration = Duration::from_secs(1);
 
 pub(crate) struct Sharing {
@@ -24,7 +24,7 @@ pub(crate) struct Sharing {
     pauses_until: Option<Instant>,
 }
 
-/// What there is for a request.
+/// The connection for a request, or the lack of one.
 pub(crate) enum Room {
     /// This connection, which has room, or is the only one.
     Here(Arc<Conn>),
@@ -42,7 +42,8 @@ impl Sharing {
         Self { conns: vec![conn], opening: None, pauses_until: None }
     }
 
-    /// Where the next request goes, or what it waits for. Allocates nothing unless a connection is opened.
+    /// Returns the connection for the next request, or the thing that it waits for. Allocates nothing unless a connection is
+    /// opened.
     #[inline]
     pub(crate) fn find(
         &mut self,

@@ -64,7 +64,7 @@ impl fmt::Debug for Prepared {
     }
 }
 
-/// What a prepared request is made of, as far as it is shown.
+/// The parts of a prepared request, as far as they are shown.
 pub(crate) struct MadeOf<'p> {
     pub(crate) method: &'p str,
     pub(crate) origin: &'p str,

@@ -7,7 +7,7 @@ use tokio::time::Instant;
 
 use crate::Response;
 
-/// How long after the beginning of a call came what; all durations count from there.
+/// The time of each step of a call; all durations count from its beginning.
 ///
 /// What a redirect or another try took before is within the first of them. A call that found a connection open did not wait
 /// for one to be opened, and has none of these steps.
@@ -26,19 +26,19 @@ use crate::Response;
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Timing {
-    /// When a connection had taken the request.
+    /// The time at which a connection had taken the request.
     pub queued: Duration,
-    /// When the addresses of the host were known; none when nobody looked them up for this call.
+    /// The time at which the addresses of the host were known; none if they were not looked up for this call.
     pub resolved: Option<Duration>,
-    /// When the connection was open, a proxy's part included; none when it was there before.
+    /// The time at which the connection was open, a proxy's part included; none if it was there before.
     pub connected: Option<Duration>,
-    /// When TLS was agreed on; none in clear text, and when the connection was there before.
+    /// The time at which TLS was agreed on; none in clear text, and if the connection was there before.
     pub secured: Option<Duration>,
-    /// When the last octet of the request was handed to the connection; none while it has not been.
+    /// The time at which the last octet of the request was handed to the connection; none while it has not been.
     pub sent: Option<Duration>,
-    /// When the head of the response was here.
+    /// The time at which the head of the response was here.
     pub head: Duration,
-    /// When the last octet of the response was read; none while it has not been.
+    /// The time at which the last octet of the response was read; none while it has not been.
     pub end: Option<Duration>,
     is_reused: bool,
 }
@@ -69,8 +69,8 @@ impl Timing {
 }
 
 impl Response {
-    /// How long what took, if [the call](crate::Call::timed) or [the client](crate::ClientBuilder::timing) asked for that. It
-    /// is known as far as the content was read. Allocates nothing.
+    /// Returns the times of the steps, if [the call](crate::Call::timed) or [the client](crate::ClientBuilder::timing) asked for
+    /// them. It is known as far as the content was read. Allocates nothing.
     pub fn timing(&self) -> Option<Timing> {
         let (marks, opened) = self.marks()?;
         Some(Timing::of(&marks, opened))

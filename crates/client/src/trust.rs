@@ -28,7 +28,7 @@ pub(crate) struct Trust {
     tls13_only: bool,
 }
 
-/// Who the client says it is to servers that ask.
+/// The certificate of the client, for servers that ask.
 struct Identity {
     chain: Vec<CertificateDer<'static>>,
     key: PrivateKeyDer<'static>,
@@ -171,8 +171,8 @@ impl ServerCertVerifier for Verifier {
     }
 }
 
-/// What a certificate has to lead to. A root that was added by hand is trusted as well when a server shows the root itself,
-/// for the names it holds: self-signed certificates are usually marked as authorities, and no chain leads from such a
+/// The roots that a certificate has to lead to. A root that was added by hand is trusted as well when a server shows the root
+/// itself, for the names it holds: self-signed certificates are usually marked as authorities, and no chain leads from such a
 /// certificate to itself.
 #[derive(Debug)]
 struct Rooted {

@@ -92,7 +92,8 @@ impl ConnectionFacts<'_> {
         self.is_reused
     }
 
-    /// What TLS has agreed on with the server, and its certificates; none in clear text. Allocates.
+    /// Returns the version, cipher and names that TLS has agreed on with the server, and its certificates; none in clear text.
+    /// Allocates.
     #[cfg(feature = "tls")]
     pub fn tls(&self) -> Option<alula_net::TlsFacts> {
         self.stream.tls()

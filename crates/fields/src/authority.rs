@@ -144,7 +144,7 @@ impl fmt::Display for Authority<'_> {
     }
 }
 
-/// How long the host at the start is.
+/// Returns the length of the host at the start.
 fn host_len(text: &str) -> Result<usize, FieldError> {
     if let Some(literal) = text.strip_prefix('[') {
         let end = literal.find(']').ok_or_else(|| malformed(text))?;

@@ -52,7 +52,7 @@ impl TokenBucket {
         self.level = self.level.saturating_add(tokens as u64 * TOKEN).min(self.level_max);
     }
 
-    /// How many whole tokens there are at this time.
+    /// Returns the number of whole tokens at this time.
     #[inline]
     pub fn available(&mut self, now: Time) -> u32 {
         self.update(now);

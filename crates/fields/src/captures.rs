@@ -5,7 +5,7 @@ use core::ops::Range;
 /// The most captures of a path. GitHub's REST API, which nests deeply, has 6; what is found is copied as a whole, 72 octets.
 pub const CAPTURES_MAX: usize = 8;
 
-/// Where the captures of a path stand in it, in the order of the pattern; raw, not decoded.
+/// The places of the captures of a path in it, in the order of the pattern; raw, not decoded.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Captures {
     spans: [(u32, u32); CAPTURES_MAX],

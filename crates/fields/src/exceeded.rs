@@ -36,7 +36,7 @@ impl fmt::Display for Exceeded {
     }
 }
 
-/// What a limit bounds, in words.
+/// The thing that a limit bounds, in words.
 #[derive(Debug, Eq, PartialEq)]
 pub struct Measure {
     limit: &'static str,
@@ -45,7 +45,7 @@ pub struct Measure {
 }
 
 impl Measure {
-    /// So much of it was seen, and this much is allowed.
+    /// Makes the failure of a limit: the amount that was seen, and the one that is allowed.
     pub const fn of(&'static self, seen: u64, bound: u64) -> Exceeded {
         Exceeded { measure: self, seen, bound }
     }

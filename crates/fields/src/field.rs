@@ -8,7 +8,7 @@ use crate::{
     masked::{self, Quoted},
 };
 
-/// What is said of a field beside its name and value.
+/// The marks of a field beside its name and value.
 #[derive(Copy, Clone, Debug, Default, Eq, PartialEq)]
 pub struct FieldFlags(u8);
 
@@ -33,7 +33,7 @@ impl FieldFlags {
     }
 }
 
-/// Where a field is in the arena: the name if it is not known, then the value, then the spelling if one is kept.
+/// The place of a field in the arena: the name if it is not known, then the value, then the spelling if one is kept.
 #[derive(Copy, Clone, Eq, PartialEq)]
 pub(crate) struct Entry {
     pub(crate) start: u32,
@@ -47,7 +47,7 @@ pub(crate) struct Entry {
 const _: () = assert!(size_of::<Entry>() <= 16);
 
 impl Entry {
-    /// How many octets of the arena are this field's.
+    /// Returns the number of octets of the arena that are this field's.
     #[inline]
     pub(crate) fn octets(&self) -> usize {
         let spelling = if self.flags.contains(FieldFlags::SPELLED) { self.len_of_name() } else { 0 };
@@ -141,7 +141,7 @@ impl<'a> Field<'a> {
         }
     }
 
-    /// What was said of the field when it was stored.
+    /// Returns the marks that the field was stored with.
     #[inline]
     pub fn flags(&self) -> FieldFlags {
         self.entry.flags

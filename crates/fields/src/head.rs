@@ -38,7 +38,7 @@ pub struct Head {
     client: Option<IpAddr>,
 }
 
-/// Where a piece of control data is; it is there when `is_set`.
+/// The place of a piece of control data; it is there if `is_set`.
 #[derive(Copy, Clone, Default)]
 struct Span {
     start: u32,
@@ -206,7 +206,7 @@ impl Head {
         self.status
     }
 
-    /// How the request was written, if it came over HTTP/1.
+    /// Returns the request line as it was written, if it came over HTTP/1.
     #[inline]
     pub fn form(&self) -> RequestForm {
         self.form

@@ -68,7 +68,7 @@ pub struct Limits {
     /// A server's handlers read what they are sent or refuse it. A client's caller may hold responses unread for as long as it
     /// likes; what they hold of this window is missing for all other calls on the connection.
     pub connection_window: u32,
-    /// How far that may grow, likewise; default 1 MiB, and 16 MiB on clients, which is not at all.
+    /// The bound to which that may grow, likewise; default 1 MiB, and 16 MiB on clients, which is not at all.
     ///
     /// This is what a peer can make us hold when readers stop: what a connection may hold stands beside twice of it
     /// ([`connection_memory_bytes`](Self::connection_memory_bytes)).
@@ -79,7 +79,7 @@ pub struct Limits {
     pub table_bytes: u32,
     /// The HPACK table of our encoder, when the peer offers more; default 4 KiB.
     pub encoder_table_bytes: u32,
-    /// How much behaviour that is legal but useless a peer may show at once; default 200.
+    /// The amount of legal but useless behaviour that a peer may show at once; default 200.
     ///
     /// The burst of a [`TokenBucket`](crate::TokenBucket). Resets, errors that make us reset, empty frames, PRIORITY, PING,
     /// WINDOW_UPDATE: a flood of any ends in GOAWAY with ENHANCE_YOUR_CALM. A stream that both sides end well gives a token back.
@@ -87,7 +87,7 @@ pub struct Limits {
     /// Streams that are reset take from a second bucket of this size as well, to which only every fourth stream that ends well
     /// gives a token back. Peers that reset up to a fifth of their streams do so at any rate.
     pub glitch_burst: u32,
-    /// How much of it comes back per second; default 33.
+    /// The amount of it that comes back per second; default 33.
     pub glitch_rate: u32,
     /// The entries of one SETTINGS frame; default 32. There are eight settings that we know.
     pub settings_entries: u32,
@@ -101,7 +101,7 @@ pub struct Limits {
     /// A DATA frame costs [`frame_cost_bytes`](Self::frame_cost_bytes) and earns its payload, so that many tiny frames run
     /// dry.
     pub frame_budget_bytes: u32,
-    /// What a DATA frame costs from that budget; default 256.
+    /// The cost of a DATA frame from that budget; default 256.
     pub frame_cost_bytes: u32,
     /// The octets of output that may wait for the socket of a connection; default 256 KiB. Less than 16 KiB counts as 16 KiB.
     ///
@@ -145,7 +145,7 @@ pub struct Limits {
     ///
     /// A peer that is one of thousands at once, or short of time itself, needs longer than the network takes.
     pub handshake_timeout: Duration,
-    /// How long a server reads on, and drops what comes, after it has closed its side of a connection; default 5 s.
+    /// The time for which a server reads on, and drops all that comes, after it has closed its side of a connection; default 5 s.
     ///
     /// A peer that is still sending content, after an answer of 413 for example, would lose the answer to a reset if the socket
     /// were closed at once.

@@ -189,7 +189,7 @@ fn url(value: &[u8], masked: impl FnOnce(&str) -> String) -> Cow<'_, [u8]> {
     }
 }
 
-/// What is between semicolons, each as it may be shown.
+/// Writes the parts between semicolons, each as it may be shown.
 fn parts<'a>(value: &'a str, shown: impl Fn(usize, &'a str) -> String) -> String {
     let parts = value.split(';').enumerate().map(|(place, part)| shown(place, part.trim()));
     parts.collect::<Vec<_>>().join("; ")

@@ -32,7 +32,7 @@ pub struct ResponseHead<'a> {
     pub fields: &'a FieldSection,
 }
 
-/// What is given each time a prepared request is sent.
+/// A value that is given each time a prepared request is sent.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Hole<'a> {
     /// Path and query, in place of those of the head; only as the first hole.

@@ -160,8 +160,8 @@ fn capitals(name: &str) -> impl Iterator<Item = char> {
     })
 }
 
-/// What can name a field: a [`KnownName`], a [`FieldName`], or text in any case, `&str` or `&String`, which is folded and checked
-/// when stored; with the feature `http` a reference to a `HeaderName` as well. Allocates nothing.
+/// The types that can name a field: a [`KnownName`], a [`FieldName`], or text in any case, `&str` or `&String`, which is folded
+/// and checked when stored; with the feature `http` a reference to a `HeaderName` as well. Allocates nothing.
 ///
 /// Sealed: what else may become a name is decided here.
 pub trait IntoName<'a>: sealed::Name<'a> {}

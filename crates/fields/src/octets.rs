@@ -125,7 +125,7 @@ pub const fn trim(mut octets: &[u8]) -> &[u8] {
     octets
 }
 
-/// Where the first octet is that is this one, which is below 0x80. Eight octets a step.
+/// Returns the place of the first octet that is this one, which is below 0x80. Eight octets a step.
 ///
 /// ```
 /// use alula::fields::octets::position;
@@ -139,7 +139,8 @@ pub fn position(octets: &[u8], wanted: u8) -> Option<usize> {
     word::first(octets, |word| word::zeros(word ^ each(wanted)) & !word, |octet| octet == wanted)
 }
 
-/// Where the first octet is that is no part of a field value: a control other than tab (RFC 9110 §5.5). Eight octets a step.
+/// Returns the place of the first octet that is no part of a field value: a control other than tab (RFC 9110 §5.5). Eight octets
+/// a step.
 ///
 /// ```
 /// use alula::fields::octets::position_of_control;
@@ -161,7 +162,7 @@ pub fn position_of_control(octets: &[u8]) -> Option<usize> {
     }
 }
 
-/// How many octets two strings have in common, from the front. Sixteen octets a step.
+/// Returns the number of octets that two strings have in common, from the front. Sixteen octets a step.
 ///
 /// ```
 /// use alula::fields::octets::common_prefix;
@@ -188,7 +189,7 @@ pub fn all_in(octets: &[u8], wanted: u8) -> bool {
     octets.iter().all(|&octet| CLASS[octet as usize] & wanted == wanted)
 }
 
-/// Where the first octet is that lacks one of the `wanted` classes.
+/// Returns the place of the first octet that lacks one of the `wanted` classes.
 pub fn position_outside(octets: &[u8], wanted: u8) -> Option<usize> {
     octets.iter().position(|&octet| CLASS[octet as usize] & wanted != wanted)
 }

@@ -59,7 +59,7 @@ impl OutBuf {
         self.sent == self.end
     }
 
-    /// What is still to be written.
+    /// Returns the octets that are still to be written.
     #[inline]
     pub fn unsent(&self) -> &[u8] {
         &self.octets[self.sent..self.end]
@@ -123,7 +123,7 @@ impl OutBuf {
         self.len()
     }
 
-    /// What was appended since the mark.
+    /// Returns the octets that were appended since the mark.
     ///
     /// # Panics
     /// When the mark is behind the end.
@@ -132,7 +132,7 @@ impl OutBuf {
         &self.octets[self.sent + mark..self.end]
     }
 
-    /// What was appended since the mark, to be changed, such as a length that is known only now.
+    /// Returns the octets that were appended since the mark, to be changed, such as a length that is known only now.
     ///
     /// # Panics
     /// When the mark is behind the end.

@@ -53,7 +53,8 @@ pub enum Adopted<'o> {
     Refused,
 }
 
-/// What a section may keep when it is given back to be used again; [`FieldSection::trim`] with this is the habit.
+/// The memory that a section may keep when it is given back to be used again, in octets; [`FieldSection::trim`] with this is the
+/// habit.
 ///
 /// Ten fields of a usual request take about 400 octets, so a bigger section is an exception that should not stay.
 pub const SECTION_KEPT_BYTES_MAX: usize = 4 * 1024;
@@ -623,7 +624,7 @@ impl fmt::Debug for Fields<'_> {
     }
 }
 
-/// Why a field was refused, found out once it has been.
+/// Returns the reason for which a field was refused, found out once it has been.
 #[cold]
 fn refusal(name: &[u8], value: &[u8]) -> FieldError {
     match (octets::is_token(name), octets::is_field_value(value)) {

@@ -34,7 +34,7 @@ impl StreamKey {
         self.slot as usize
     }
 
-    /// How often the slot had been used before this stream.
+    /// Returns the number of times that the slot had been used before this stream.
     #[inline]
     pub const fn generation(self) -> u32 {
         self.generation

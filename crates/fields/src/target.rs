@@ -5,7 +5,7 @@ use core::fmt;
 use crate::error::FieldErrorKind;
 use crate::{Authority, FieldError, Method, Scheme, masked_target, octets};
 
-/// What a request is for, checked once; borrowed, cheap to copy.
+/// The target of a request, checked once; borrowed, cheap to copy.
 ///
 /// ```
 /// use alula::{Method, fields::Target};
@@ -76,7 +76,7 @@ impl<'a> Target<'a> {
         Some(if path.is_empty() { "/" } else { path })
     }
 
-    /// What follows the first `?`.
+    /// Returns the part after the first `?`.
     pub fn query(self) -> Option<&'a str> {
         self.path_and_query()?.split_once('?').map(|(_, query)| query)
     }

@@ -25,7 +25,7 @@ impl Time {
     /// Later than every deadline.
     pub const FAR: Self = Self(u64::MAX);
 
-    /// So many nanoseconds after the origin.
+    /// Makes the time so many nanoseconds after the origin.
     #[inline]
     pub const fn from_nanos(nanos: u64) -> Self {
         Self(nanos)
@@ -37,14 +37,14 @@ impl Time {
         self.0
     }
 
-    /// So much later, and never later than [`FAR`](Self::FAR).
+    /// Returns the time so much later, and never later than [`FAR`](Self::FAR).
     #[inline]
     pub const fn saturating_add(self, duration: Duration) -> Self {
         let nanos = duration.as_nanos();
         if nanos > u64::MAX as u128 { Self::FAR } else { Self(self.0.saturating_add(nanos as u64)) }
     }
 
-    /// How long ago the other time was; nothing when it is later.
+    /// Returns the time since the other one; nothing if that is later.
     #[inline]
     pub const fn saturating_since(self, earlier: Self) -> Duration {
         Duration::from_nanos(self.0.saturating_sub(earlier.0))

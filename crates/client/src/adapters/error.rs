@@ -6,7 +6,7 @@ use alula_fields::FieldError;
 
 use crate::Error;
 
-/// Why a request failed that came as an [`http::Request`], or the reading of its response.
+/// The failure of a request that came as an [`http::Request`], or of the reading of its response.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ExecuteError {

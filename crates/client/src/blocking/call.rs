@@ -75,7 +75,7 @@ impl<'a> Call<'a> {
         self.with(|call| call.head_timeout(after))
     }
 
-    /// How long none of the content may move that is waited for.
+    /// Sets the longest time without progress on content.
     pub fn read_timeout(self, after: Duration) -> Self {
         self.with(|call| call.read_timeout(after))
     }
@@ -121,7 +121,7 @@ impl<'a> Call<'a> {
         self.with(|call| call.redirects(max))
     }
 
-    /// How this call is sent again when it fails, in place of what its client says.
+    /// Sets the rules by which this call is sent again when it fails, in place of those of its client.
     pub fn retries(self, retries: Retries) -> Self {
         self.with(|call| call.retries(retries))
     }

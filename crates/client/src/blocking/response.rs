@@ -43,12 +43,13 @@ impl Response {
         self.response().headers()
     }
 
-    /// What `content-length` says (RFC 9110 §8.6): the octets on the wire; see [`Response`](crate::Response::content_length).
+    /// Returns the value of `content-length` (RFC 9110 §8.6): the octets on the wire; see
+    /// [`Response`](crate::Response::content_length).
     pub fn content_length(&self) -> Option<u64> {
         self.response().content_length()
     }
 
-    /// What `content-type` says (RFC 9110 §8.3); none when it is not said or is no text.
+    /// Returns the value of `content-type` (RFC 9110 §8.3); none if it is not said or is no text.
     pub fn content_type(&self) -> Option<&str> {
         self.response().content_type()
     }
@@ -65,23 +66,25 @@ impl Response {
         self.response().remote_address()
     }
 
-    /// What TLS has agreed on with the server, and its certificates; none in clear text. Allocates.
+    /// Returns the version, cipher and names that TLS has agreed on with the server, and its certificates; none in clear text.
+    /// Allocates.
     #[cfg(feature = "tls")]
     pub fn tls(&self) -> Option<crate::TlsFacts> {
         self.response().tls()
     }
 
-    /// How many redirects led here.
+    /// Returns the number of redirects that led here.
     pub fn redirects(&self) -> u16 {
         self.response().redirects()
     }
 
-    /// Where the last redirect led to; none when there was none.
+    /// Returns the URL that the last redirect led to; none if there was none.
     pub fn final_url(&self) -> Option<&str> {
         self.response().final_url()
     }
 
-    /// How long what took, if it [was asked for](super::Call::timed), as far as the content was read. Allocates nothing.
+    /// Returns the times of the steps, if they [were asked for](super::Call::timed), as far as the content was read. Allocates
+    /// nothing.
     pub fn timing(&self) -> Option<Timing> {
         self.response().timing()
     }

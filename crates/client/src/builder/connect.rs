@@ -10,10 +10,10 @@ use crate::{
 #[cfg(feature = "tls")]
 use crate::{connecting::server_name, trust::Trust};
 
-/// How long a connection is silent before the system probes whether its peer is still there; as Go has it.
+/// The time of silence after which the system probes for the peer of a connection; as Go has it.
 const TCP_KEEP_ALIVE: Duration = Duration::from_secs(15);
 
-/// What opening a connection needs to know.
+/// The settings for opening connections.
 #[derive(Clone)]
 pub(crate) struct Connecting {
     /// For all of it.
@@ -54,7 +54,7 @@ impl Default for Connecting {
 }
 
 impl Connecting {
-    /// What is read once, when the client is made.
+    /// Reads the settings that are read once, when the client is made.
     pub(crate) fn settle(&mut self) -> Result<(), Error> {
         match self.way {
             Way::Dialled => self.proxies.settle(),

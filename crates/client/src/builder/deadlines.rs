@@ -69,7 +69,7 @@ impl ClientBuilder {
         self
     }
 
-    /// How long none of the content may move that is waited for, of the request or of the response; without bound unless set.
+    /// Sets the longest time without progress on content, of the request or of the response; without bound unless set.
     /// Content that nobody asks for may take its time.
     ///
     /// It is looked at four times within that time, so it may be a quarter more. The call then fails in

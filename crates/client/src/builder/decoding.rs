@@ -9,7 +9,7 @@ use alula_coding::DecoderPool;
 #[cfg(feature = "decoding")]
 use super::ClientBuilder;
 
-/// What decoding the content of responses needs to know.
+/// The settings for decoding the content of responses.
 #[derive(Clone, Default)]
 pub(crate) struct Decoding {
     #[cfg(feature = "decoding")]

@@ -13,7 +13,7 @@ use crate::{
     watching::Watcher,
 };
 
-/// What a call does by itself.
+/// The settings for the steps that a call takes by itself.
 #[derive(Clone, Default)]
 pub(crate) struct Policy {
     pub(crate) redirects: Redirects,
@@ -43,7 +43,7 @@ impl Policy {
     }
 }
 
-/// What is sent by itself.
+/// The fields that are sent by themselves.
 impl ClientBuilder {
     /// Sends this field, of octets or text, with every call that has none of this name, and with every request that is
     /// [prepared](crate::Client::prepare) so. Fields of the same name are sent all, in their order.
@@ -77,7 +77,7 @@ impl ClientBuilder {
     }
 }
 
-/// What is done by itself with responses.
+/// The settings for responses.
 impl ClientBuilder {
     /// The number of redirects that a call follows before it fails; 10 unless set, and with 0 none is followed: the response that
     /// redirects is handed over as it is. A call may have [its own limit](crate::Call::redirects).

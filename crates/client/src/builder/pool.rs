@@ -9,7 +9,7 @@ use alula_net::Keep;
 
 use super::ClientBuilder;
 
-/// What the pool of each origin keeps to, and how many there are.
+/// The bounds of the pool of each origin, and the number of pools.
 #[derive(Clone, Copy)]
 pub(crate) struct Pooling {
     pub(crate) connections_max: usize,
@@ -48,10 +48,10 @@ fn random_byte() -> u32 {
     (RandomState::new().hash_one(0) % 256) as u32
 }
 
-/// How connections are kept for later calls.
+/// The settings for connections that are kept for later calls.
 impl ClientBuilder {
-    /// How many connections of HTTP/1.1 to one origin may be open on one runtime, each of which takes one request at a time; 100
-    /// unless set, and one at least. Calls beyond that wait in the order in which they came, for
+    /// Sets the number of connections of HTTP/1.1 to one origin that may be open on one runtime, each of which takes one request
+    /// at a time; 100 unless set, and one at least. Calls beyond that wait in the order in which they came, for
     /// [as long as they may](Self::queue_timeout). A response holds its connection until its content was read to its end or it is
     /// dropped.
     #[must_use]
@@ -60,8 +60,8 @@ impl ClientBuilder {
         self
     }
 
-    /// How many connections of HTTP/2 to one origin may be open on one runtime, each of which takes as many requests as the server allows; one
-    /// unless set, and one at least.
+    /// Sets the number of connections of HTTP/2 to one origin that may be open on one runtime, each of which takes as many
+    /// requests as the server allows; one unless set, and one at least.
     ///
     /// With more than one, another is opened when no connection has room for a request, one at a time; requests go to the one
     /// with most room, and those for which there is none wait for the first that has. RFC 9113 §9.1 asks clients for one
@@ -80,7 +80,7 @@ impl ClientBuilder {
         self
     }
 
-    /// How many connections of HTTP/1.1 to one origin are kept that no request uses; 100 unless set. When there is one more,
+    /// Sets the number of connections of HTTP/1.1 to one origin that are kept unused; 100 unless set. When there is one more,
     /// the one that was not used for longest is closed.
     #[doc(alias = "pool_max_idle_per_host")]
     #[must_use]
@@ -108,8 +108,8 @@ impl ClientBuilder {
         self
     }
 
-    /// How old a connection may become; it may be as old as it likes unless set. One that is older takes no further request, and
-    /// is closed when its last has ended: so that load spreads to new servers, and names are looked up anew.
+    /// Sets the age up to which a connection takes requests; without bound unless set. One that is older takes no further
+    /// request, and is closed when its last has ended: so that load spreads to new servers, and names are looked up anew.
     ///
     /// Each connection is given up to a tenth less, at random: what was opened together does not close together.
     #[must_use]

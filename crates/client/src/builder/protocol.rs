@@ -14,7 +14,7 @@ use super::ClientBuilder;
 /// sixteenth of what all connections may hold (`Limits::process_memory_bytes`). What is longer is read piece by piece.
 const CONTENT_MAX: usize = 64 << 20;
 
-/// What both machines are given.
+/// The settings of both machines.
 #[derive(Clone)]
 pub(crate) struct Protocol {
     pub(crate) speaks: Speaks,
@@ -75,7 +75,7 @@ impl ClientBuilder {
         self
     }
 
-    /// What servers of HTTP/1.1 are forgiven; nothing unless set. Each leniency that is named there has been used to make two
+    /// Forgives servers of HTTP/1.1 these mistakes; none unless set. Each leniency that is named there has been used to make two
     /// readers of one message see two different ones: allow what a server needs that you know.
     #[must_use]
     pub fn http1_leniency(mut self, leniency: h1::Leniency) -> Self {
@@ -83,7 +83,7 @@ impl ClientBuilder {
         self
     }
 
-    /// How field names are spelled in requests of HTTP/1.1: in their usual spelling (`Content-Type`) unless set, but for those
+    /// Sets the spelling of field names in requests of HTTP/1.1: their usual spelling (`Content-Type`) unless set, but for those
     /// that were given with [`Call::header_spelled`](crate::Call::header_spelled). They mean the same in any case (RFC 9110 §5.1).
     #[must_use]
     pub fn http1_spelling(mut self, spelling: h1::Spelling) -> Self {
@@ -111,7 +111,7 @@ impl ClientBuilder {
         self
     }
 
-    /// What a peer may make this client hold or do; [`Limits::client`] unless set.
+    /// Sets the limits of the memory and work that a peer may cause; [`Limits::client`] unless set.
     ///
     /// ```
     /// use alula::Limits;

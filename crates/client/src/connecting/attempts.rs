@@ -168,7 +168,7 @@ mod tests {
         assert_eq!(all(&[]), []);
     }
 
-    /// What happens to an attempt, and after how many milliseconds.
+    /// The outcome of an attempt, and the milliseconds after which it comes.
     #[derive(Clone, Copy)]
     enum Fate {
         Connects(u64),
@@ -179,7 +179,7 @@ mod tests {
     #[derive(Debug, Eq, PartialEq)]
     struct Course {
         result: Result<SocketAddr, Vec<Attempt>>,
-        /// When each attempt was begun, in milliseconds.
+        /// The times at which the attempts were begun, in milliseconds.
         begun: Vec<u64>,
         took: u64,
     }

@@ -51,7 +51,7 @@ impl Through {
         }
     }
 
-    /// What requests to the proxy are secured with, if they are.
+    /// Returns the settings of TLS to the proxy, if it is spoken.
     #[cfg(feature = "tls")]
     pub(super) fn tls_of_requests(
         &self,

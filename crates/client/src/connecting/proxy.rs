@@ -84,7 +84,7 @@ impl Proxy {
         Ok(Self { serves: Some("https"), ..Self::all(url)? })
     }
 
-    /// Who asks, in place of what the URL says.
+    /// Sets the credentials in place of those of the URL.
     ///
     /// # Errors
     /// SOCKS knows names and passwords of 1 to 255 octets only (RFC 1929 §2), HTTP no names with a colon (RFC 7617 §2).

@@ -59,7 +59,7 @@ impl Resolve for SystemResolver {
     }
 }
 
-/// What `getaddrinfo` itself complains of has neither a kind nor a number.
+/// A complaint of `getaddrinfo` itself has neither a kind nor a number.
 pub(crate) fn without_kind(error: io::Error) -> io::Error {
     if error.raw_os_error().is_some() { error } else { io::Error::new(io::ErrorKind::NotFound, error) }
 }

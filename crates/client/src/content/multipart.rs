@@ -78,7 +78,7 @@ impl Multipart {
         self
     }
 
-    /// What is between the parts, as `content-type` says it.
+    /// Returns the boundary between the parts, as `content-type` says it.
     pub fn boundary(&self) -> &str {
         &self.boundary
     }
@@ -111,7 +111,7 @@ impl Part {
         Self { content, file_name: Some(name.unwrap_or_default()) }
     }
 
-    /// What a reader gives: so many octets, or up to its end. A form with such a part can be sent once.
+    /// Makes a part of a reader: so many octets, or up to its end. A form with such a part can be sent once.
     pub fn reader(reader: impl AsyncRead + Send + 'static, octets: Option<u64>) -> Self {
         Self { content: Content::new(vec![Piece::reader(reader, octets)]), file_name: None }
     }
@@ -130,7 +130,7 @@ impl Part {
         self
     }
 
-    /// What stands before its content (RFC 7578 §4).
+    /// Returns the lines before its content (RFC 7578 §4).
     fn head(&self, boundary: &str, name: &str) -> String {
         let mut head = format!("--{boundary}\r\nContent-Disposition: form-data; name=\"{}\"", escape(name));
         if let Some(file_name) = &self.file_name {

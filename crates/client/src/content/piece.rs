@@ -34,7 +34,7 @@ pub(super) enum Piece {
     },
 }
 
-/// Why content was not sent.
+/// The reason for which content was not sent.
 pub(super) enum Failure {
     /// It could not be had.
     Source(Error),
@@ -101,7 +101,7 @@ impl Piece {
     }
 }
 
-/// Where content goes.
+/// The writer that content goes to.
 pub(super) struct Sink {
     writer: BodyWriter,
     sent: Option<Arc<AtomicU64>>,

@@ -29,7 +29,7 @@ pub(crate) enum Given {
 type Sending = Pin<Box<dyn Future<Output = Result<(), Failure>> + Send>>;
 
 impl Given {
-    /// What is to be sent next; what can be sent again stays.
+    /// Returns the content that is to be sent next; content that can be sent again stays.
     fn take(&mut self) -> Option<Content> {
         match std::mem::replace(self, Self::Spent) {
             Self::Content(content) => match content.replay() {

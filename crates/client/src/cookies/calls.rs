@@ -42,7 +42,7 @@ impl Call<'_> {
         }
     }
 
-    /// Where the cookies of a response go that is still to come.
+    /// Returns the jar for the cookies of a response that is still to come.
     pub(crate) fn awaited_cookies(&self) -> Option<Box<Awaited>> {
         let jar = self.client.settings().policy.jar.clone()?;
         Some(Box::new(Awaited { jar, url: self.request.url()? }))

@@ -4,7 +4,7 @@ use alula_fields::octets;
 use cookie_store::{Cookie, CookieDomain, CookieStore};
 use url::{Host, Url};
 
-/// What browsers allow for name and value together.
+/// The octets that browsers allow for name and value together.
 const COOKIE_OCTETS_MAX: usize = 4096;
 /// The number of cookies that are kept.
 struct Room {

@@ -1,6 +1,6 @@
 use super::*;
 
-/// What a jar says to a URL after these cookies came from elsewhere.
+/// Returns the cookies for a URL after these cookies came from elsewhere.
 fn told(cookies: &[(&str, &str)], url: &str) -> String {
     let jar = Jar::new();
     for (from, cookie) in cookies {

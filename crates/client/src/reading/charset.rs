@@ -72,7 +72,7 @@ fn value_of(text: &str) -> (&str, &str) {
     }
 }
 
-/// Where a quoted text ends; a quote after a backslash does not end it.
+/// Returns the end of a quoted text; a quote after a backslash does not end it.
 fn end_of_quoted(text: &str) -> usize {
     let mut is_escaped = false;
     let end = text.find(|letter| {

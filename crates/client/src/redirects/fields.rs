@@ -25,7 +25,7 @@ fn is_for_one_origin(field: &Field<'_>) -> bool {
         || field.name_bytes() == b"cookie2"
 }
 
-/// What is said of content, and of the way in which it is sent.
+/// Returns true if a field is about content, or about the way in which it is sent.
 fn is_about_content(field: &Field<'_>) -> bool {
     let name = field.name_bytes();
     name.starts_with(b"content-")

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 /// In tenths of a retry. The orders do not matter: only the number does.
 pub(crate) struct Budget(AtomicU32);
 
-/// What one retry costs, and each call brings one of.
+/// The cost of one retry, of which each call brings one.
 const RETRY: u32 = 10;
 /// Retries that may be made at once after a time without.
 const BURST: u32 = 10;

@@ -31,7 +31,7 @@ impl Proxies {
         Ok(())
     }
 
-    /// Who leads there; `None` when nobody has to.
+    /// Returns the proxy that leads there; `None` if there is none.
     pub(crate) fn to(&self, to: &Destination) -> Option<Arc<Server>> {
         self.these().iter().find(|proxy| proxy.is_for(to)).map(|proxy| proxy.server.clone())
     }
@@ -50,7 +50,8 @@ impl Proxies {
     }
 }
 
-/// What these variables name; a lower-case one counts before an upper-case one, and an empty one is for no proxy.
+/// Returns the proxies that these variables name; a lower-case one counts before an upper-case one, and an empty one is for no
+/// proxy.
 ///
 /// `HTTP_PROXY` in upper case is what a CGI program's client has sent as the field `proxy` (RFC 3875 §4.1.18): there it does not
 /// count.

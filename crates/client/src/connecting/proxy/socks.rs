@@ -13,7 +13,7 @@ const VERSION: u8 = 5;
 const CONNECT: u8 = 1;
 const WITHOUT_CREDENTIALS: u8 = 0;
 const WITH_CREDENTIALS: u8 = 2;
-/// Of the exchange in which they are sent (RFC 1929 §2).
+/// The version of the exchange in which they are sent (RFC 1929 §2).
 const CREDENTIALS_VERSION: u8 = 1;
 const IPV4: u8 = 1;
 const NAME: u8 = 3;
@@ -138,7 +138,7 @@ fn refused(why: &'static str, retry: Retry) -> Error {
     Error::new(Phase::Proxy, Cause::Socks(why), retry)
 }
 
-/// What a reply means (RFC 1928 §6).
+/// Returns the meaning of a reply (RFC 1928 §6).
 const fn reason(reply: u8) -> &'static str {
     match reply {
         1 => "it has failed",
@@ -161,7 +161,7 @@ mod tests {
 
     const HOST: Target<'_> = Target::Name("a.example", 443);
 
-    /// What comes of these answers, and what was sent for them, one after the other.
+    /// Returns the outcome of these answers, and the octets that were sent for them, one after the other.
     async fn course(
         target: Target<'_>,
         credentials: Option<(&str, &str)>,
