@@ -9,9 +9,9 @@ pub(super) struct Spread {
 }
 
 impl Spread {
-    /// None without values.
+    /// None without values; what is not a number is none.
     pub(super) fn of(values: impl IntoIterator<Item = f64>) -> Option<Self> {
-        let mut values: Vec<f64> = values.into_iter().collect();
+        let mut values: Vec<f64> = values.into_iter().filter(|value| value.is_finite()).collect();
         values.sort_by(f64::total_cmp);
         let (least, most) = (*values.first()?, *values.last()?);
         let middle = values.len() / 2;
@@ -38,6 +38,9 @@ mod tests {
         assert_eq!(Spread::of([3.0, 1.0, 2.0]), Some(Spread { median: 2.0, least: 1.0, most: 3.0 }));
         assert_eq!(Spread::of([4.0, 1.0]), Some(Spread { median: 2.5, least: 1.0, most: 4.0 }));
         assert_eq!(Spread::of([]), None);
+        assert_eq!(Spread::of([f64::NAN]), None);
+        let ratios = Spread::of_ratios(&[2.0, 9.0, 6.0], &[1.0, f64::NAN, 2.0]);
+        assert_eq!(ratios, Some(Spread { median: 2.5, least: 2.0, most: 3.0 }));
     }
 
     #[test]

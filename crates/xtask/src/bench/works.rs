@@ -79,10 +79,22 @@ fn measure(programs: &Programs, cells: &[Cell], options: &Options) -> Result<Fig
             print!("{}, {}: CPU in µs", cell.work.name(), cell.label());
             for who in taking_part(options).filter(|who| who.has(cell.work)) {
                 let server = server(programs, &mut running, *cell, who, core)?;
-                let (cpu, per_second) =
-                    one(programs, cell, server).with_context(|| format!("{who:?}, {}", cell.label()))?;
-                figures.add(*cell, who, cpu, per_second);
-                print!(", {} {cpu:.2}", who.label());
+                match one(programs, cell, server) {
+                    Ok((cpu, per_second)) => {
+                        figures.add(*cell, who, cpu, per_second);
+                        print!(", {} {cpu:.2}", who.label());
+                    }
+                    // A peer that does not answer all has no figure; the others have.
+                    Err(error) if !who.is_ours() => {
+                        figures.lose(*cell, who);
+                        print!(
+                            ", {} lost: {}",
+                            who.label(),
+                            error.to_string().lines().next().unwrap_or_default()
+                        );
+                    }
+                    Err(error) => return Err(error.context(format!("{who:?}, {}", cell.label()))),
+                }
             }
             println!();
         }

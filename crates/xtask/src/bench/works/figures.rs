@@ -33,6 +33,18 @@ impl Figures {
         rounds.per_second.push(per_second);
     }
 
+    /// Notes a round in which a server has not answered all that it was asked.
+    pub(super) fn lose(&mut self, cell: Cell, who: Who) {
+        self.add(cell, who, f64::NAN, f64::NAN);
+    }
+
+    /// The rounds that were lost: cell, server and how many.
+    pub(super) fn lost(&self) -> impl Iterator<Item = (Cell, Who, usize)> {
+        let lost = |rounds: &Rounds| rounds.cpu.iter().filter(|cpu| cpu.is_nan()).count();
+        let all = self.0.iter().map(move |((cell, who), rounds)| (*cell, *who, lost(rounds)));
+        all.filter(|(_, _, lost)| *lost > 0)
+    }
+
     pub(super) fn get(&self, cell: Cell, who: Who) -> Option<&Rounds> {
         self.0.get(&(cell, who))
     }
@@ -57,6 +69,20 @@ impl Figures {
 mod tests {
     use super::super::matrix::cells;
     use super::*;
+
+    #[test]
+    fn a_lost_round_counts_for_nobody() {
+        let (cell, mut figures) = (cells(true)[0], Figures::default());
+        for round in 0..2 {
+            figures.add(cell, Who::Alula, 3.0, 1000.0);
+            match round {
+                0 => figures.lose(cell, Who::Go),
+                _ => figures.add(cell, Who::Go, 1.5, 1000.0),
+            }
+        }
+        assert_eq!(figures.lost().collect::<Vec<_>>(), [(cell, Who::Go, 1)]);
+        assert_eq!(figures.behind()[0].times.median, 2.0);
+    }
 
     #[test]
     fn the_best_of_those_ahead_is_told() {

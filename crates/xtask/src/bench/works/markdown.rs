@@ -21,7 +21,18 @@ pub(super) fn markdown(cells: &[Cell], figures: &Figures) -> String {
         text += &table(&cells, work, figures, rate);
         text.push('\n');
     }
-    text + &behind(cells, figures)
+    text + &lost(figures) + &behind(cells, figures)
+}
+
+/// A line for each server that has not answered all.
+fn lost(figures: &Figures) -> String {
+    let mut text = String::new();
+    for (cell, who, rounds) in figures.lost() {
+        let (who, work, how) = (who.label(), cell.work.title(), cell.label());
+        writeln!(text, "- {who} left requests unanswered in {rounds} of the rounds of {work}: {how}.")
+            .expect("a String");
+    }
+    if text.is_empty() { text } else { text + "\n" }
 }
 
 fn table(cells: &[Cell], work: Work, figures: &Figures, print: impl Fn(&Rounds) -> String) -> String {
