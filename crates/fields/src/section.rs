@@ -219,8 +219,7 @@ impl FieldSection {
         if self.arena.len() != other.arena.len() || self.entries != other.entries {
             return Adopted::Refused;
         }
-        let same = octets::common_prefix(&self.arena, &other.arena);
-        if same == self.arena.len() {
+        if self.arena == other.arena {
             return Adopted::Nothing;
         }
         let Some(Entry { start, name_len, value_len, .. }) = self.entries.get(place) else {
@@ -228,7 +227,7 @@ impl FieldSection {
         };
         let start = (start + name_len) as usize;
         let end = start + *value_len as usize;
-        if same < start || self.arena[end..] != other.arena[end..] {
+        if self.arena[..start] != other.arena[..start] || self.arena[end..] != other.arena[end..] {
             return Adopted::Refused;
         }
         let value = &other.arena[start..end];
