@@ -199,6 +199,25 @@ async fn requests_are_answered_by_their_routes() {
     }
 }
 
+#[test]
+fn captures_as_others_write_them_are_refused() {
+    for (pattern, octet) in [
+        ("/users/:id", 7),
+        ("/files/*path", 7),
+        ("/files/*", 7),
+        ("/users/{id:u32}", 10),
+        ("/users/{id:[0-9]+}", 10),
+        ("/files/{path...}", 12),
+        ("/files/{name?}", 12),
+        ("/files/{$}", 8),
+    ] {
+        let built = Router::new().route(pattern, get(|it: Exchange| it.respond(Status::OK).send(""))).build();
+        let error = built.err().unwrap_or_else(|| panic!("{pattern} was taken")).to_string();
+        let start = format!("route `{pattern}`, octet {octet}: ");
+        assert!(error.starts_with(&start) && error.contains("`{id}`"), "{error}");
+    }
+}
+
 #[tokio::test]
 async fn merged_routes_keep_their_layers_and_their_patterns() {
     let refuses = |_: Exchange<App>, _: Next<App>| async { Err::<Sent, _>(Status::FORBIDDEN) };

@@ -21,6 +21,8 @@ pub struct RouteError {
 pub(super) enum Mistake {
     NoSlash,
     EmptyName,
+    NotAName,
+    OtherSyntax,
     InsideSegment,
     RestNotLast,
     TooManyCaptures,
@@ -76,6 +78,8 @@ impl fmt::Display for Mistake {
         f.write_str(match self {
             Self::NoSlash => "a pattern begins with `/`",
             Self::EmptyName => "a capture has a name, as in `{id}` or `{*rest}`",
+            Self::NotAName => "a capture is a name and no more, as in `{id}` or `{*rest}`; `param_as` reads it as a type",
+            Self::OtherSyntax => "a capture is written `{id}`, and `{*rest}` for all that follows",
             Self::InsideSegment => "a capture is a whole segment, as in `/{id}/`; a brace in a path is written `%7B` or `%7D`",
             Self::RestNotLast => "`{*rest}` ends a pattern",
             Self::TooManyCaptures => return write!(f, "a pattern has at most {CAPTURES_MAX} captures"),

@@ -102,8 +102,12 @@ impl Part {
         let inner = segment.strip_prefix('{').and_then(|rest| rest.strip_suffix('}'));
         let Some(inner) = inner else { return Self::literal(segment, options) };
         let (name, is_rest) = inner.strip_prefix('*').map_or((inner, false), |name| (name, true));
+        let place = |at| segment.len() - 1 - name.len() + at;
+        if let Some(at) = end_of_name(name) {
+            return Err((place(at), Mistake::NotAName));
+        }
         match name.find(['{', '}', '*']) {
-            Some(at) => Err((segment.len() - 1 - name.len() + at, Mistake::InsideSegment)),
+            Some(at) => Err((place(at), Mistake::InsideSegment)),
             None if name.is_empty() => Err((0, Mistake::EmptyName)),
             None if is_rest => Ok(Self::Rest(name.to_owned())),
             None => Ok(Self::Capture(name.to_owned())),
@@ -113,6 +117,9 @@ impl Part {
     fn literal(segment: &str, options: Segments) -> Result<Self, (usize, Mistake)> {
         if let Some(at) = segment.find(['{', '}']) {
             return Err((at, Mistake::InsideSegment));
+        }
+        if is_other_syntax(segment) {
+            return Err((0, Mistake::OtherSyntax));
         }
         let is_foreign = |octet: u8| octet == b'?' || !octet.is_ascii() || !octets::is_path(&[octet]);
         if let Some(at) = segment.bytes().position(is_foreign) {
@@ -129,6 +136,22 @@ impl Part {
             Self::Literal(_) => None,
             Self::Capture(name) | Self::Rest(name) => Some(name),
         }
+    }
+}
+
+/// Returns where a name ends that is followed by a type, an expression or a mark, as routers of actix, Go and Express have them:
+/// `{id:[0-9]+}`, `{rest...}`, `{id?}`. Taken as names they would capture what nobody asks for.
+fn end_of_name(name: &str) -> Option<usize> {
+    name.find([':', '?', '$']).or_else(|| name.find("..."))
+}
+
+/// Returns true for a capture as other routers write it: `:id`, `*rest`, `*`. Taken as literals they would match no path that is
+/// asked for, and the route would be 404 without a reason.
+fn is_other_syntax(segment: &str) -> bool {
+    let is_name = |name: &str| name.bytes().all(|octet| octet.is_ascii_alphanumeric() || octet == b'_');
+    match segment.strip_prefix(':') {
+        Some(name) => !name.is_empty() && is_name(name),
+        None => segment.strip_prefix('*').is_some_and(is_name),
     }
 }
 

@@ -21,6 +21,16 @@ fn each_mistake_has_its_place_and_its_reason() {
         ("users/{id}", 0, "begins with `/`"),
         ("/users/{}", 7, "has a name"),
         ("/users/{*}", 7, "has a name"),
+        ("/users/:id", 7, "a capture is written `{id}`"),
+        ("/users/:id/", 7, "a capture is written `{id}`"),
+        ("/files/*rest", 7, "`{*rest}` for all that follows"),
+        ("/files/*", 7, "`{*rest}` for all that follows"),
+        ("/users/{id:u32}", 10, "`param_as` reads it as a type"),
+        ("/users/{id:[0-9]{2}}", 10, "a name and no more"),
+        ("/files/{*rest:.*}", 13, "a name and no more"),
+        ("/files/{rest...}", 12, "a name and no more"),
+        ("/users/{id?}", 10, "a name and no more"),
+        ("/users/{$}", 8, "a name and no more"),
         ("/users/x{id}", 8, "a whole segment"),
         ("/users/{id}.json", 7, "a whole segment"),
         ("/users/{a}{b}", 9, "a whole segment"),
@@ -54,9 +64,21 @@ fn each_mistake_has_its_place_and_its_reason() {
 #[test]
 fn what_a_path_may_have_a_pattern_may_have() {
     let mut builder = Table::builder(Segments::OBJECT_KEYS);
-    for pattern in
-        ["/a//b", "//", "/..", "/a%2Fb", "/a+b", "/~!$&'()*,;=:@", "/%7Bx%7D", "/{a b}", "/*", "/**x"]
-    {
+    for pattern in [
+        "/a//b",
+        "//",
+        "/..",
+        "/a%2Fb",
+        "/a+b",
+        "/~!$&'()*,;=:@",
+        "/%7Bx%7D",
+        "/{a b}",
+        "/a:b",
+        "/:",
+        "/:a-b",
+        "/a*",
+        "/**x",
+    ] {
         builder.insert(pattern, ()).unwrap_or_else(|error| panic!("{error}"));
     }
     builder.insert("/{a}/{b}/{c}/{d}/{e}/{f}/{g}/{*h}", ()).expect("eight captures");
