@@ -39,7 +39,7 @@ const ROWS: &[(&str, &str, u16, &str)] = &[
     ("GET", "/lists/%zz", 400, "list in the path has a %"),
     ("GET", "/lists/%ff", 400, "list in the path is not UTF-8"),
     ("GET", "/lists/a/items/7", 200, "item 7 of a"),
-    ("GET", "/lists/a/items/x", 400, "item in the path has not the form of one"),
+    ("GET", "/lists/a/items/x", 400, "item in the path is not what is expected here"),
     ("GET", "/lists//items/7", 400, "the path has an empty segment"),
     ("GET", "/lists/%2e%2e", 400, "the path has a dot segment"),
     ("GET", "/files/a/b/c.txt", 200, "file a/b/c.txt"),
@@ -58,6 +58,10 @@ const ROWS: &[(&str, &str, u16, &str)] = &[
     ("GET", "/api/v1", 200, "the api"),
     ("GET", "/api/v1/none", 404, "404 Not Found"),
     ("GET", "/no-such-param", 500, "500 Internal Server Error"),
+    ("GET", "/boxed/x", 400, "item in the path is not what is expected here"),
+    ("GET", "/boxed/7?number=x", 400, "the query is not what is expected here"),
+    ("GET", "/boxed/7", 400, "the content "),
+    ("GET", "/boxed/0", 500, "500 Internal Server Error"),
     ("GET", "/page", 200, "page 1 of 10"),
     ("GET", "/page?number=3&of=5&x=y", 200, "page 3 of 5"),
     ("GET", "/page?number=x", 400, "the query is not what is expected here"),
@@ -105,6 +109,18 @@ impl Default for Page {
 async fn page(exchange: Asked) -> Result<Sent, Answer> {
     let Page { number, of } = exchange.request().query_as()?;
     text(exchange, Status::OK, &format!("page {number} of {of}")).await
+}
+
+type Boxed = Box<dyn std::error::Error + Send + Sync>;
+
+/// Fails with an error in a box.
+async fn boxed(mut exchange: Asked) -> Result<Sent, Boxed> {
+    if exchange.param_as::<u32>("item")? == 0 {
+        return Err("the disk is full".into());
+    }
+    let _page: Page = exchange.request().query_as()?;
+    let _content: u32 = exchange.body().json().await?;
+    Ok(exchange.respond(Status::OK).send("").await?)
 }
 
 /// Reads all of the content.
@@ -155,6 +171,7 @@ fn application() -> Router<App> {
         .route("/lists/{list}/items/{item}", get(item))
         .route("/files/{*path}", get(file))
         .route("/page", get(page))
+        .route("/boxed/{item}", get(boxed))
         .route("/cache", on("PURGE-ALL", list))
         .route(
             "/every",

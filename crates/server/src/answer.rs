@@ -7,6 +7,8 @@ use std::{borrow::Cow, convert::Infallible, error::Error as StdError, fmt, io};
 use alula_fields::{FieldError, FieldSection, IntoName, KnownName, Status};
 use alula_net::{Cause, Error, Fault, Overrun, Phase};
 
+use crate::ParamError;
+
 /// An answer that is there as a whole, of a handler that ended with an error.
 ///
 /// Its content is made when it is sent: a problem (RFC 9457) in JSON for peers whose `accept` names JSON, else text. Allocates, once
@@ -57,6 +59,13 @@ enum Content {
 ///     }
 /// }
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "a handler cannot end with the error `{Self}`",
+    label = "`{Self}` is not `IntoAnswer`, which says what the peer gets",
+    note = "implement `IntoAnswer` for it, or end with `Answer`, which `?` makes from `alula::Error`, `io::Error`, `Status` and others",
+    note = "any error fits into `Box<dyn Error + Send + Sync>`"
+)]
+#[doc(alias("IntoResponse", "ResponseError", "Responder"))]
 pub trait IntoAnswer {
     /// The answer.
     fn into_answer(self) -> Answer;
@@ -280,9 +289,25 @@ impl<T: Into<Cow<'static, str>>> From<(Status, T)> for Answer {
     }
 }
 
-/// 500; the peer does not see what it is.
+/// An error of Alula's calls is answered as it is without the box; all others are 500, and the peer does not see what they are.
 impl IntoAnswer for Box<dyn StdError + Send + Sync> {
     fn into_answer(self) -> Answer {
-        Error::other(self).into_answer()
+        let answer = unboxed::<Error>(self).or_else(unboxed::<ParamError>).or_else(unboxed::<FieldError>);
+        #[cfg(feature = "query")]
+        let answer = answer.or_else(unboxed::<crate::QueryError>);
+        answer.unwrap_or_else(|other| Error::other(other).into_answer())
+    }
+}
+
+/// The answer to an error, if it is of this type.
+fn unboxed<E: StdError + IntoAnswer + 'static>(
+    error: Box<dyn StdError + Send + Sync>,
+) -> Result<Answer, Box<dyn StdError + Send + Sync>> {
+    error.downcast::<E>().map(|error| error.into_answer())
+}
+
+impl From<Box<dyn StdError + Send + Sync>> for Answer {
+    fn from(error: Box<dyn StdError + Send + Sync>) -> Self {
+        error.into_answer()
     }
 }

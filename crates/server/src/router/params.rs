@@ -40,7 +40,7 @@ impl fmt::Display for ParamError {
                 write!(f, "{name} in the path has a % that is not followed by two hexadecimal digits")
             }
             Why::NotText => write!(f, "{name} in the path is not UTF-8"),
-            Why::NotParsed => write!(f, "{name} in the path has not the form of one"),
+            Why::NotParsed => write!(f, "{name} in the path is not what is expected here"),
         }
     }
 }
