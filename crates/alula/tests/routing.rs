@@ -235,6 +235,40 @@ fn captures_as_others_write_them_are_refused() {
     }
 }
 
+/// Nested routes have the state of the router that they are nested in, not the one that they were made with.
+#[tokio::test]
+async fn nested_routes_have_the_state_of_the_outer_router() {
+    let says = |it: Exchange<String>| async move {
+        let state = it.state();
+        it.respond(Status::OK).send(&**state).await
+    };
+    let inner = Router::with_state("inner".to_owned()).route("/", get(says));
+    let routes = Router::with_state("outer".to_owned()).nest("/a", inner).build().unwrap();
+    let client = alula::testing::client(routes);
+    let mut response = client.get("http://localhost/a").send().await.unwrap();
+    assert_eq!(response.body().chunk().await.unwrap(), Some(&b"outer"[..]));
+}
+
+/// A clone of routes is served beside them, with the same state.
+#[tokio::test]
+async fn clones_of_routes_share_their_state() {
+    let counts = |it: Asked| async move {
+        let before = it.state().finished.fetch_add(1, Ordering::SeqCst);
+        let said = format!("{before} {} {}", it.request().path_without_query(), it.request().path());
+        text(it, Status::OK, &said).await
+    };
+    let routes = router().route("/{any}", get(counts)).build().unwrap();
+    let clients = [alula::testing::client(routes.clone()), alula::testing::client(routes)];
+    for (client, path, said) in [
+        (&clients[0], "/a", "0 /a /a"),
+        (&clients[1], "/b?c=/d", "1 /b /b?c=/d"),
+        (&clients[0], "/e?", "2 /e /e?"),
+    ] {
+        let mut response = client.get(format!("http://localhost{path}")).send().await.unwrap();
+        assert_eq!(response.text_max(100).await.unwrap(), said);
+    }
+}
+
 #[tokio::test]
 async fn merged_routes_keep_their_layers_and_their_patterns() {
     let refuses = |_: Exchange<App>, _: Next<App>| async { Err::<Sent, _>(Status::FORBIDDEN) };

@@ -100,7 +100,7 @@ impl<S> Exchange<S> {
     }
 
     /// The peer's address.
-    #[doc(alias = "remote_addr")]
+    #[doc(alias("remote_addr", "peer_addr", "ConnectInfo"))]
     pub fn peer(&self) -> SocketAddr {
         self.responder.peer()
     }
@@ -213,9 +213,18 @@ impl Request {
         self.version
     }
 
-    /// The path and query asked for; `*` for the server as a whole; empty for CONNECT (RFC 9113 §8.3.1).
+    /// The path and query asked for, as in `/a?b=c`; to compare the path alone, take [`path_without_query`](Self::path_without_query).
+    /// It is `*` for the server as a whole, and empty for CONNECT (RFC 9113 §8.3.1).
+    #[doc(alias("path_and_query", "uri"))]
     pub fn path(&self) -> &str {
         self.head().path().unwrap_or_default()
+    }
+
+    /// Returns the path asked for up to its `?`, as it was written. Nothing is decoded: `/%61` is not `/a` here, though a route may
+    /// take them for the same.
+    pub fn path_without_query(&self) -> &str {
+        let path = self.path();
+        path.split_once('?').map_or(path, |(path, _)| path)
     }
 
     /// The path without the query, as octets.

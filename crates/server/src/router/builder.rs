@@ -74,7 +74,8 @@ impl Default for Router {
 }
 
 impl<S: Send + Sync + 'static> Router<S> {
-    /// A router whose handlers [have this state](crate::Exchange::state).
+    /// A router whose handlers [have this state](crate::Exchange::state), which stands in the type of their exchange: `Exchange<S>`.
+    #[doc(alias("app_data", "Data", "Extension"))]
     pub fn with_state(state: S) -> Self {
         Self {
             state: Arc::new(state),
@@ -103,7 +104,23 @@ impl<S: Send + Sync + 'static> Router<S> {
     }
 
     /// Adds the routes of another router under a prefix, such as `/api`, with the layers and filters and under the [options](Self::segments) of
-    /// that one. Its fallbacks and hosts are left out.
+    /// that one. Its fallbacks, hooks, hosts and state are left out: the handlers have the state of this router.
+    ///
+    /// ```
+    /// use alula::{Answer, Exchange, Router, Sent, Status, routing::get};
+    ///
+    /// type App = Vec<&'static str>;
+    ///
+    /// async fn users(exchange: Exchange<App>) -> Result<Sent, Answer> {
+    ///     let names = exchange.state().join("\n");
+    ///     Ok(exchange.respond(Status::OK).text(names).await?)
+    /// }
+    ///
+    /// let api = Router::with_state(App::default()).route("/users", get(users));
+    /// let routes = Router::with_state(vec!["Ada"]).nest("/api", api).build()?;
+    /// # Ok::<(), alula::RouteError>(())
+    /// ```
+    #[doc(alias("nest_service", "scope", "route_service"))]
     #[must_use]
     pub fn nest(mut self, prefix: &str, inner: Self) -> Self {
         let (segments, around) = (inner.segments, inner.around);
@@ -201,7 +218,7 @@ impl<S: Send + Sync + 'static> Router<S> {
             malformed: 1,
             other_slash: 2,
         };
-        let state = Box::new(move || State::for_connection(&state));
+        let state = Arc::new(move || State::for_connection(&state));
         Ok(Routes { compiled: Arc::new(compiled), state })
     }
 

@@ -13,11 +13,12 @@ use super::{
 };
 use crate::route::{Place, Table};
 
-/// A router that is ready to be served.
+/// A router that is ready to be served. A clone is the same routes, for another server of the process.
+#[derive(Clone)]
 pub struct Routes {
     pub(super) compiled: Arc<Compiled>,
     /// Makes the state of a connection.
-    pub(super) state: Box<dyn Fn() -> AnyState + Send + Sync>,
+    pub(super) state: Arc<dyn Fn() -> AnyState + Send + Sync>,
 }
 
 /// The handlers of one pattern.
