@@ -12,6 +12,11 @@ use crate::{Exchange, IntoAnswer};
 /// [`on_error`](crate::ServerBuilder::on_error).
 ///
 /// `S` is the state that the handler [asks for](Exchange::state).
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no handler of `Exchange<{S}>`",
+    note = "a handler is an `Fn(Exchange<{S}>) -> impl Future<Output = Result<Sent, E>>`, where `E` is `IntoAnswer`",
+    note = "`Folder`, `Health` and `Metrics` hand their handlers out, as in `get(folder.handler())`"
+)]
 pub trait Handler<S = ()>: Send + Sync + 'static {
     /// An error of a handler.
     type Error: IntoAnswer;

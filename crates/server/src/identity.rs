@@ -10,6 +10,7 @@ use rustls::{
 };
 
 /// A certificate chain with its private key.
+#[doc(alias("RustlsConfig", "TlsConfig", "certificate"))]
 #[derive(Clone)]
 pub struct Identity {
     config: Arc<ServerConfig>,

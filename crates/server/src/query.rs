@@ -46,6 +46,7 @@ impl Request {
     ///     Ok(exchange.respond(Status::OK).send(format!("from {}", page.offset)).await?)
     /// }
     /// ```
+    #[doc(alias = "Query")]
     pub fn query_as<'r, T: Deserialize<'r>>(&'r self) -> Result<T, QueryError> {
         serde_urlencoded::from_str(self.query().unwrap_or_default())
             .map_err(|error| QueryError(error.to_string().into()))

@@ -350,6 +350,7 @@ impl Server {
     }
 
     /// The address listened on.
+    #[doc(alias = "local_addr")]
     ///
     /// # Errors
     /// The system cannot tell.
@@ -362,7 +363,20 @@ impl Server {
         self.settings.accept.ledger.clone()
     }
 
-    /// Returns the handle that stops this server.
+    /// Returns the handle that stops this server, such as when the process is told to end.
+    ///
+    /// ```no_run
+    /// # async fn example(routes: alula::Routes, ctrl_c: impl Future<Output = ()> + Send + 'static) -> std::io::Result<()> {
+    /// let server = alula::Server::bind("127.0.0.1:8080").await?;
+    /// let stop = server.stop_handle();
+    /// tokio::spawn(async move {
+    ///     ctrl_c.await; // tokio::signal::ctrl_c()
+    ///     stop.stop();
+    /// });
+    /// server.serve(routes).await // until it was stopped, and its connections have ended
+    /// # }
+    /// ```
+    #[doc(alias("graceful_shutdown", "ctrl_c", "shutdown"))]
     pub fn stop_handle(&self) -> Stop {
         Stop(self.stop.clone())
     }

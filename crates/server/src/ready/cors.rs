@@ -32,6 +32,7 @@ const VARY_OF_PREFLIGHTS: &str = "origin, access-control-request-method, access-
 /// let router = Router::<()>::new().hook(cors);
 /// # router.build().unwrap();
 /// ```
+#[doc(alias = "CorsLayer")]
 pub struct Cors {
     origins: Origins,
     methods: Allowed,

@@ -31,6 +31,7 @@ const MADE_AT_ONCE: usize = 16;
 /// let router = Router::<()>::new().hook(ids);
 /// # router.build().unwrap();
 /// ```
+#[doc(alias = "SetRequestIdLayer")]
 #[derive(Default)]
 pub struct RequestId {
     trusts: Option<Box<dyn Fn(IpAddr) -> bool + Send + Sync>>,

@@ -64,6 +64,7 @@ impl EventStream {
     ///
     /// # Errors
     /// The name or the id has a line end, and nothing was sent; or the stream was reset or the connection broke.
+    #[doc(alias = "send")]
     pub async fn event(&mut self, event: Event<'_>) -> Result<(), Error> {
         let mut text = Scratch::lend();
         event.write_to(&mut text)?;

@@ -19,6 +19,7 @@ impl Reply {
     /// exchange.respond(alula::Status::OK).json(&[80, 443]).await
     /// # }
     /// ```
+    #[doc(alias = "Json")]
     pub fn json<T: Serialize + ?Sized>(
         self,
         value: &T,

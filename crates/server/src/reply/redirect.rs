@@ -21,6 +21,7 @@ impl Reply {
     /// exchange.respond(alula::Status::SEE_OTHER).redirect("/ports").await
     /// # }
     /// ```
+    #[doc(alias = "Redirect")]
     pub async fn redirect(mut self, to: impl AsRef<str>) -> Result<Sent, Error> {
         self.set_location(to.as_ref())?;
         self.send([]).await

@@ -34,6 +34,7 @@ impl Reply {
     /// exchange.respond(alula::Status::OK).html("<!doctype html><title>Hello</title><p>Hello!").await
     /// # }
     /// ```
+    #[doc(alias = "Html")]
     pub async fn html(self, page: impl AsRef<str>) -> Result<Sent, Error> {
         self.of_type("text/html; charset=utf-8").send(page.as_ref()).await
     }

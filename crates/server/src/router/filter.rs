@@ -31,6 +31,10 @@ use crate::Request;
 ///
 /// let router = Router::new().filter(Uppercase);
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no filter",
+    note = "layers, which are functions of an exchange and a `Next`, are added by `wrap`, hooks such as `Cors` and `RequestId` by `hook`"
+)]
 pub trait Filter: Send + Sync + 'static {
     /// Sees an answer before it leaves. An encoder that is returned makes its content; `content-length` is removed then, and stated
     /// anew where the content is whole already.

@@ -27,6 +27,11 @@ use crate::{Answer, Error, Request, Version, ended::EndedRequest};
 ///
 /// let router = Router::new().hook(Log);
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no hook",
+    note = "layers, which are functions of an exchange and a `Next`, are added by `wrap`, filters such as `EntityTags` by `filter`"
+)]
+#[doc(alias = "TraceLayer")]
 pub trait Hook: Send + Sync + 'static {
     /// A request has arrived and has its route. An answer given here is sent, and no handler is called. Later hooks see the request
     /// begin all the same, but [an answer of theirs](Begun::is_answered) is not sent.

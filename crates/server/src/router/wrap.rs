@@ -21,6 +21,12 @@ use crate::{Answer, Exchange, Handler, IntoAnswer, Sent};
 ///     next.run(exchange).await
 /// }
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no layer for handlers of `Exchange<{S}>`",
+    note = "a layer is an `Fn(Exchange<{S}>, Next<{S}>) -> impl Future<Output = Result<Sent, E>>`, where `E` is `IntoAnswer`",
+    note = "hooks such as `AccessLog`, `Cors`, `Metrics`, `RateLimit` and `RequestId` are added by `hook`, filters by `filter`"
+)]
+#[doc(alias("Layer", "Middleware", "from_fn"))]
 pub trait Wrap<S = ()>: Send + Sync + 'static {
     /// An error of the layer.
     type Error: IntoAnswer;
