@@ -23,12 +23,25 @@ impl Identity {
     /// in which random octets are gathered.
     ///
     /// # Errors
-    /// A text cannot be read, or the key is not the certificate's.
+    /// A text cannot be read or holds nothing, or the key is not the certificate's.
+    ///
+    /// ```no_run
+    /// # async fn main_() -> Result<(), Box<dyn std::error::Error>> {
+    /// use alula::{Identity, Server};
+    ///
+    /// let identity = Identity::from_pem(&std::fs::read("cert.pem")?, &std::fs::read("key.pem")?)?;
+    /// let server = Server::builder().identity(identity).bind("127.0.0.1:8443").await?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn from_pem(certificates: &[u8], key: &[u8]) -> Result<Self, Error> {
         let chain: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(certificates).collect();
         let chain = chain.map_err(|_| {
             Error::usage("the PEM text holds a certificate that cannot be read: is it complete?")
         })?;
+        if chain.is_empty() {
+            return Err(Error::usage("the first text holds no PEM certificate; a file is read before"));
+        }
         let key = PrivateKeyDer::from_pem_slice(key)
             .map_err(|_| Error::usage("the PEM text holds no private key that can be read"))?;
         Self::new(chain, key)
@@ -127,5 +140,25 @@ mod tests {
         let provider = CryptoProvider { secure_random: &RANDOM, ..aws_lc_rs::default_provider() };
         Identity::with_provider(provider, vec![made.cert.der().clone()], key).unwrap();
         assert_eq!(RANDOM.0.load(Relaxed), 1);
+    }
+
+    /// Names of files in place of their content, and the two texts the wrong way round.
+    #[test]
+    fn a_text_without_a_certificate_is_named() {
+        let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+        let (certificate, key) = (made.cert.pem(), made.signing_key.serialize_pem());
+        for (first, second, sentence) in [
+            ("cert.pem", "key.pem", "the first text holds no PEM certificate"),
+            ("cert.pem", &*key, "the first text holds no PEM certificate"),
+            (&*key, &*certificate, "the first text holds no PEM certificate"),
+            ("", "", "the first text holds no PEM certificate"),
+            (&*certificate, "key.pem", "holds no private key"),
+            (&*certificate, &*certificate, "holds no private key"),
+        ] {
+            let error =
+                Identity::from_pem(first.as_bytes(), second.as_bytes()).err().expect("a mistake").to_string();
+            assert!(error.contains(sentence), "{error}");
+        }
+        assert!(Identity::from_pem(certificate.as_bytes(), key.as_bytes()).is_ok());
     }
 }
