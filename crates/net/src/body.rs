@@ -124,7 +124,8 @@ impl Body {
         Ok(taken)
     }
 
-    /// Writes the rest of the content to `sink`, without a copy of its own; returns the octets written.
+    /// Writes the rest of the content to `sink`, however long it is, without a copy of its own; returns the octets written. For content
+    /// of others there is [`copy_to_max`](Self::copy_to_max).
     ///
     /// Dropping the future may lose what was handed to the sink in part.
     ///
