@@ -407,6 +407,21 @@ fn observed_counts_and_logs() {
     assert_eq!(ask(&server.at("/livez")).0, 200);
 }
 
+#[cfg(unix)]
+#[test]
+fn stopping_answers_what_has_begun_and_ends() {
+    let mut server = Serving::start_with("stopping", &["127.0.0.1:0"]);
+    assert!(server.line().starts_with("https://127.0.0.1:"));
+    let url = server.at("/");
+    let begun = std::thread::spawn(move || ask(&url));
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    let told = Command::new("kill").args(["-INT", &server.process.id().to_string()]).status().unwrap();
+    assert!(told.success());
+    assert_eq!(begun.join().unwrap(), (200, "answered, though it took a second\n".into()));
+    assert_eq!(server.line(), "stopped\n");
+    assert!(server.process.wait().unwrap().success());
+}
+
 /// Returns the content at a URL.
 fn ask(url: &str) -> (u16, String) {
     let mut response = alula::blocking::Client::new().unwrap().get(url).send().unwrap();
