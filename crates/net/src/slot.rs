@@ -95,6 +95,8 @@ pub(crate) struct Slot {
     pub(crate) answered: Option<(Status, Time)>,
     /// The octets that had come and gone when the stream began.
     pub(crate) began_at: (u64, u64),
+    /// How the exchange goes is kept until it is taken (`tallies.rs`).
+    pub(crate) is_tallied: bool,
     /// Fields that the answer gets, whoever gives it.
     pub(crate) answer_headers: Option<Box<Head>>,
     /// The note on the right to answer, while that is left to whoever reclaims it.
@@ -212,6 +214,7 @@ impl Slot {
         self.answered = None;
         self.left = None;
         self.answer_headers = None;
+        self.is_tallied = false;
         self.is_told_to_go_on = false;
         self.sends_no_more = false;
         self.is_awaited = false;

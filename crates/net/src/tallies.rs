@@ -17,15 +17,23 @@ use crate::{
 const KEPT_MAX: usize = 1024;
 
 impl Conn {
-    /// Keeps how exchanges go, for [`Self::take_tally`].
+    /// Keeps how exchanges go that are [begun](Self::begin_tally), for [`Self::take_tally`].
     pub fn keep_tallies(&self) {
         self.lock().tallies = Some(Vec::new());
+    }
+
+    /// Keeps how this exchange goes, until that is taken. Those that nobody asks for are not kept.
+    pub fn begin_tally(&self, name: StreamName) {
+        if let Some(slot) = self.lock().slot(name.at()) {
+            slot.is_tallied = true;
+        }
     }
 
     /// How far an exchange came whose handler has ended. Nothing is known of it where tallies are not kept.
     pub fn take_tally(self: &Arc<Self>, name: StreamName) -> Tally {
         let mut shared = self.lock();
         if let Some(slot) = shared.slot(name.at()) {
+            slot.is_tallied = false;
             return slot.tally();
         }
         let Some(tallies) = &mut shared.tallies else { return Tally::default() };
@@ -46,6 +54,9 @@ impl Shared {
     #[cold]
     fn keep(&mut self, at: SlotKey) {
         let Some(slot) = self.slots.get(at.index as usize) else { return };
+        if !slot.is_tallied {
+            return;
+        }
         let tally = slot.tally();
         if let Some(tallies) = self.tallies.as_mut().filter(|tallies| tallies.len() < KEPT_MAX) {
             tallies.push((at, tally));

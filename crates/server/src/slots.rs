@@ -228,6 +228,7 @@ impl Slots {
         if self.sees_ends {
             slot.facts.get_or_insert_default().note_more(&incoming.head);
             slot.began = since_opened(conn);
+            conn.begin_tally(incoming.key);
         }
         slot.span = span.clone();
         let had_box = slot.work.is_some();

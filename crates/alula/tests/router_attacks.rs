@@ -1,0 +1,139 @@
+//! Attacks on a router as a whole: what panics and peers that give up must not do to those who see requests begin and end.
+
+use std::{
+    future::Ready,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicI64, Ordering::Relaxed},
+    },
+    time::Duration,
+};
+
+use alula::{
+    Answer, Begun, Ended, Error, Exchange, Hook, Limits, Router, Sent, Server, Status, routing::get,
+    testing::TestServer,
+};
+
+/// Writes down the ends that it sees, and counts requests under way.
+#[derive(Clone, Default)]
+struct Notes(Arc<(AtomicI64, Mutex<Vec<String>>)>);
+
+impl Hook for Notes {
+    fn begin(&self, _: &mut Begun<'_>) -> Option<Answer> {
+        self.0.0.fetch_add(1, Relaxed);
+        None
+    }
+
+    fn end(&self, ended: &Ended<'_>) {
+        self.0.0.fetch_sub(1, Relaxed);
+        let status = ended.status().map_or(0, Status::as_u16);
+        let route = ended.route().unwrap_or("-");
+        self.0.1.lock().unwrap().push(format!("{} {route} {status} {}", ended.target(), ended.sent()));
+    }
+}
+
+/// Panics where the path says so.
+struct Panics;
+
+impl Hook for Panics {
+    fn begin(&self, begun: &mut Begun<'_>) -> Option<Answer> {
+        assert_ne!(begun.request().path(), "/begin", "as asked");
+        None
+    }
+
+    fn end(&self, ended: &Ended<'_>) {
+        assert_ne!(ended.target(), "/end", "as asked");
+    }
+}
+
+async fn answers(exchange: Exchange) -> Result<Sent, Error> {
+    exchange.respond(Status::OK).send("whole").await
+}
+
+/// Panics before there is a future.
+fn panics(_: Exchange) -> Ready<Result<Sent, Error>> {
+    panic!("as asked")
+}
+
+fn server(routes: Router, http2: bool) -> TestServer {
+    let limits = Limits { glitch_burst: 1_000_000, ..Limits::default() };
+    let settings = Server::builder().on_error(|_| {}).limits(limits);
+    let server = TestServer::with(settings, routes.build().unwrap());
+    if http2 { server.http2() } else { server }
+}
+
+/// A panic before the future is made left the route of the slot's request before, and a hook that panicked kept the others from
+/// seeing the beginning, or the end.
+#[tokio::test]
+async fn panics_hide_no_beginning_no_end_and_no_route() {
+    for http2 in [false, true] {
+        let notes = Notes::default();
+        let routes = Router::new()
+            .hook(Panics)
+            .hook(notes.clone())
+            .route("/first", get(answers))
+            .route("/handler", get(panics))
+            .route("/begin", get(answers))
+            .route("/end", get(answers));
+        let client = server(routes, http2).client();
+        for path in ["first", "handler", "first", "begin", "first", "none", "end"] {
+            let mut response = client.get(format!("http://test/{path}")).send().await.unwrap();
+            response.text().await.unwrap();
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        let seen = [
+            "/first /first 200 5",
+            "/handler /handler 500 0",
+            "/first /first 200 5",
+            "/begin /begin 500 0",
+            "/first /first 200 5",
+            "/none - 404 14",
+            "/end /end 200 5",
+        ];
+        assert_eq!(*notes.0.1.lock().unwrap(), seen, "HTTP/2 {http2}");
+        assert_eq!(notes.0.0.load(Relaxed), 0, "HTTP/2 {http2}");
+    }
+}
+
+/// Requests that were given up, before they were looked at or while a detached handler went on, left what was kept of them on the
+/// connection; with 1 024 of them there, the log saw no status of any other request.
+#[tokio::test]
+async fn streams_that_are_reset_do_not_hide_those_that_follow() {
+    const AT_ONCE: usize = 40;
+    let waits = |exchange: Exchange| async move {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+        exchange.respond(Status::OK).send("late").await
+    };
+    for patience in [Duration::ZERO, Duration::from_millis(5)] {
+        let notes = Notes::default();
+        let routes = Router::new()
+            .hook(notes.clone())
+            .route("/first", get(answers))
+            .route("/waits", get(waits).detached());
+        let client = server(routes, true).client();
+        for _ in 0..30 {
+            client.get("http://test/first").send().await.unwrap().text().await.unwrap();
+            let mut calls = tokio::task::JoinSet::new();
+            for _ in 0..AT_ONCE {
+                let client = client.clone();
+                calls.spawn(async move {
+                    let call = client.get("http://test/waits").send();
+                    assert!(tokio::time::timeout(patience, call).await.is_err());
+                });
+            }
+            calls.join_all().await;
+            tokio::time::sleep(Duration::from_millis(30)).await;
+        }
+        client.get("http://test/first").send().await.unwrap().text().await.unwrap();
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        let seen = notes.0.1.lock().unwrap();
+        let firsts: Vec<_> = seen.iter().filter(|line| line.starts_with("/first")).collect();
+        assert_eq!(firsts.len(), 31);
+        assert!(
+            firsts.iter().all(|line| *line == "/first /first 200 5"),
+            "{patience:?}: {:?}",
+            firsts.last()
+        );
+        assert_eq!(notes.0.0.load(Relaxed), 0, "{patience:?}");
+    }
+}
