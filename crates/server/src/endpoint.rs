@@ -8,20 +8,15 @@ use crate::{
     work::{Boxes, Cell, Running},
 };
 
-/// The outcome of the beginning of a request.
-#[derive(Default)]
-pub(crate) struct Begin {
-    /// The route that it was handed to, by number.
-    pub(crate) entry: u32,
-    /// The answer, where no handler was called.
-    pub(crate) answer: Option<Answer>,
-}
+/// The number of no route.
+pub(crate) const NO_ENTRY: u32 = u32::MAX;
 
 /// Begins to answer requests.
 pub(crate) trait Endpoint: Send + Sync {
     /// Begins to answer a request: its future is made and not polled yet. The box that `within` holds from the request before is
-    /// used again if it fits.
-    fn begin(&self, exchange: Exchange, within: &mut Option<Running>) -> Begin;
+    /// used again if it fits. The number of its route is noted as soon as that is known, so that it stands there after a panic as well.
+    /// Returns the answer where no handler was called.
+    fn begin(&self, exchange: Exchange, within: &mut Option<Running>, entry: &mut u32) -> Option<Answer>;
 
     /// Lends a box for the future of a request, if there is one handler for all requests.
     fn lend(&self) -> Option<Running>;
@@ -89,14 +84,14 @@ impl<H: Handler<S>, S: 'static> Boxing<H, S> {
 
 impl<H: Handler<S>, S: 'static> Endpoint for Boxing<H, S> {
     #[inline]
-    fn begin(&self, exchange: Exchange, within: &mut Option<Running>) -> Begin {
+    fn begin(&self, exchange: Exchange, within: &mut Option<Running>, _: &mut u32) -> Option<Answer> {
         if !within.as_ref().is_some_and(|running| running.is_of(&self.boxes)) {
             *within = self.lend();
         }
         if let Some(running) = within {
             running.start(exchange);
         }
-        Begin::default()
+        None
     }
 
     fn is_single(&self) -> bool {

@@ -22,7 +22,7 @@ use alula_net::{Conn, Incoming, Refused, StreamName};
 use crate::{
     Answer, Exchange,
     ended::EndedRequest,
-    endpoint::{Begin, Endpoint},
+    endpoint::{Endpoint, NO_ENTRY},
     failure::{FailureCause, RequestFacts},
     late::LateAnswer,
     observing::RequestSpan,
@@ -232,13 +232,15 @@ impl Slots {
         }
         slot.span = span.clone();
         let had_box = slot.work.is_some();
-        let (endpoint, is_single, work) = (&self.endpoint, self.is_single, &mut slot.work);
+        slot.entry = NO_ENTRY;
+        let (endpoint, is_single) = (&self.endpoint, self.is_single);
+        let (work, entry) = (&mut slot.work, &mut slot.entry);
         let begin = || match work {
             Some(work) if is_single => {
                 work.start(Exchange::new(incoming, scheme, span.clone()));
-                Begin::default()
+                None
             }
-            _ => endpoint.begin(Exchange::new(incoming, scheme, span.clone()), work),
+            _ => endpoint.begin(Exchange::new(incoming, scheme, span.clone()), work, entry),
         };
         let begun = catch_unwind(AssertUnwindSafe(|| span.within(begin)));
         if let Some(work) = slot.work.as_ref().filter(|_| !had_box) {
@@ -246,14 +248,11 @@ impl Slots {
             self.work_octets = self.work_octets.max(work.octets());
         }
         match begun {
-            Ok(Begin { entry, answer: None }) => {
-                (slot.entry, slot.runs) = (entry, true);
+            Ok(None) => {
+                slot.runs = true;
                 self.poll(conn, index);
             }
-            Ok(Begin { entry, answer: Some(answer) }) => {
-                slot.entry = entry;
-                self.fail(conn, index, answer);
-            }
+            Ok(Some(answer)) => self.fail(conn, index, answer),
             Err(panic) => self.panicked(conn, index, message_of(&*panic)),
         }
     }

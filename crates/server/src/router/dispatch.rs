@@ -1,6 +1,10 @@
 //! The way of a request to its handler.
 
-use std::{any::Any, sync::Arc};
+use std::{
+    any::Any,
+    panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
+    sync::Arc,
+};
 
 use alula_fields::{Captures, Method};
 
@@ -15,7 +19,7 @@ use super::{
 use crate::{
     Answer, Exchange,
     ended::EndedRequest,
-    endpoint::{Begin, Endpoint},
+    endpoint::{Endpoint, NO_ENTRY},
     route::Outcome,
     work::Running,
 };
@@ -29,18 +33,24 @@ impl Endpoint for Routes {
         None
     }
 
-    fn begin(&self, mut exchange: Exchange, within: &mut Option<Running>) -> Begin {
-        let (number, entry) = match self.compiled.route(&mut exchange) {
+    fn begin(
+        &self,
+        mut exchange: Exchange,
+        within: &mut Option<Running>,
+        number: &mut u32,
+    ) -> Option<Answer> {
+        let entry = match self.compiled.route(&mut exchange, number) {
             Ok(found) => found,
-            Err((number, answer)) => return Begin { entry: number, answer: Some(answer) },
+            Err(answer) => return Some(answer),
         };
         let outermost = entry.layers.len() - 1;
         exchange.stand_in(outermost);
-        let _ = entry.layers[outermost].begin(exchange, within);
+        let mut of_layer = NO_ENTRY;
+        let _ = entry.layers[outermost].begin(exchange, within, &mut of_layer);
         if let Some(running) = within {
             running.detach(entry.terms.is_detached);
         }
-        Begin { entry: number, answer: None }
+        None
     }
 
     fn sees_ends(&self) -> bool {
@@ -51,20 +61,24 @@ impl Endpoint for Routes {
     fn ended(&self, request: &EndedRequest<'_>) {
         let route = self.compiled.place_of(request.entry).map(|place| place.pattern);
         let ended = Ended { request, route };
-        self.compiled.hooks.iter().for_each(|hook| hook.end(&ended));
+        for hook in &self.compiled.hooks {
+            // One that panics is no reason for the others not to see the end.
+            let _ = catch_unwind(AssertUnwindSafe(|| hook.end(&ended)));
+        }
     }
 }
 
 impl Compiled {
-    /// The number of a request's route, which is noted with the captures, and the entry that answers; or the answer of a hook.
+    /// Notes the number of a request's route, with the captures, and returns the entry that answers; or the answer of a hook.
     #[inline]
-    fn route(&self, exchange: &mut Exchange) -> Result<(u32, &Entry), (u32, Answer)> {
+    fn route(&self, exchange: &mut Exchange, noted: &mut u32) -> Result<&Entry, Answer> {
         let (number, captures) = self.find(exchange);
+        *noted = number;
         exchange.route_to(number, captures);
         if !self.hooks.is_empty()
             && let Some(answer) = self.begin_hooks(exchange, number)
         {
-            return Err((number, answer));
+            return Err(answer);
         }
         let entry = &self.entries[number as usize];
         // What follows the answer to CONNECT are the octets of a tunnel.
@@ -72,8 +86,8 @@ impl Compiled {
             exchange.filter();
         }
         match self.keep_terms(entry, exchange) {
-            Ok(()) => Ok((number, entry)),
-            Err(refusal) => Ok((number, self.refuse(refusal, exchange))),
+            Ok(()) => Ok(entry),
+            Err(refusal) => Ok(self.refuse(refusal, exchange)),
         }
     }
 
@@ -112,18 +126,31 @@ impl Compiled {
     }
 
     /// Has all hooks see a request, so that each sees as many begin as end. The first answer of one counts.
+    ///
+    /// # Panics
+    /// One of them has panicked, once the others have seen it.
     fn begin_hooks(&self, exchange: &mut Exchange, entry: u32) -> Option<Answer> {
         let (route, peer) = (self.place_of(entry).map(|place| place.pattern), exchange.peer());
         let request = exchange.request_mut();
         let mut begun = Begun { request, headers: None, peer, route, is_answered: false };
-        let mut planned = None;
+        let (mut planned, mut panicked) = (None, None);
         for hook in &self.hooks {
-            let answer = hook.begin(&mut begun);
-            begun.is_answered |= answer.is_some();
-            planned = planned.or(answer);
+            match catch_unwind(AssertUnwindSafe(|| hook.begin(&mut begun))) {
+                Ok(answer) => {
+                    begun.is_answered |= answer.is_some();
+                    planned = planned.or(answer);
+                }
+                Err(panic) => {
+                    begun.is_answered = true;
+                    panicked = panicked.or(Some(panic));
+                }
+            }
         }
         if let Some(headers) = begun.headers {
             exchange.keep_answer_headers(headers);
+        }
+        if let Some(panic) = panicked {
+            resume_unwind(panic);
         }
         planned
     }
