@@ -10,8 +10,8 @@ use std::{
 };
 
 use alula::{
-    Answer, Begun, Ended, Error, Exchange, Hook, Limits, Router, Sent, Server, Status, routing::get,
-    testing::TestServer,
+    Answer, Begun, Ended, Error, Exchange, FieldSection, Hook, Limits, Router, Sent, Server, Status,
+    routing::get, testing::TestServer,
 };
 
 /// Writes down the ends that it sees, and counts requests under way.
@@ -19,7 +19,8 @@ use alula::{
 struct Notes(Arc<(AtomicI64, Mutex<Vec<String>>)>);
 
 impl Hook for Notes {
-    fn begin(&self, _: &mut Begun<'_>) -> Option<Answer> {
+    fn begin(&self, begun: &mut Begun<'_>) -> Option<Answer> {
+        begun.add_header("x-noted", "1").unwrap();
         self.0.0.fetch_add(1, Relaxed);
         None
     }
@@ -135,5 +136,42 @@ async fn streams_that_are_reset_do_not_hide_those_that_follow() {
             firsts.last()
         );
         assert_eq!(notes.0.0.load(Relaxed), 0, "{patience:?}");
+    }
+}
+
+/// Panics about a head that says so, before it leaves.
+struct PanicsAtHead;
+
+impl Hook for PanicsAtHead {
+    fn head(&self, _: Status, headers: &mut FieldSection) {
+        assert!(!headers.contains("x-panic"), "as asked");
+    }
+}
+
+/// The 500 in place of a head that could not be sent had no field of a hook: they were spent on the head that did not leave.
+#[tokio::test]
+async fn fields_of_hooks_stay_when_a_head_cannot_be_sent() {
+    let with = |name: &'static str, value: &'static str| {
+        get(move |exchange: Exchange| async move {
+            exchange.respond(Status::OK).header(name, value).send("whole").await
+        })
+    };
+    let routes = || {
+        Router::new()
+            .hook(Notes::default())
+            .hook(PanicsAtHead)
+            .route("/well", with("x-well", "1"))
+            .route("/digits", with("content-length", "x"))
+            .route("/panic", with("x-panic", "1"))
+    };
+    for http2 in [false, true] {
+        let client = server(routes(), http2).client();
+        for (path, status) in [("well", 200), ("digits", 500), ("panic", 500), ("well", 200)] {
+            let mut response = client.get(format!("http://test/{path}")).send().await.unwrap();
+            assert_eq!(response.status(), status, "HTTP/2 {http2}, {path}");
+            let noted = response.headers().get_all("x-noted").count();
+            assert_eq!(noted, 1, "HTTP/2 {http2}, {path}");
+            response.text().await.unwrap();
+        }
     }
 }

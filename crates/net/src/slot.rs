@@ -12,6 +12,7 @@ use crate::{
     deadlines::Terms,
     error::Error,
     hand_over::{Side, Wait, Waits},
+    heads::keep_head,
     pace::Pace,
     timing::Marks,
 };
@@ -213,7 +214,7 @@ impl Slot {
         self.expectation = Expectation::None;
         self.answered = None;
         self.left = None;
-        self.answer_headers = None;
+        self.answer_headers.take().into_iter().for_each(keep_head);
         self.is_tallied = false;
         self.is_told_to_go_on = false;
         self.sends_no_more = false;

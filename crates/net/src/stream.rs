@@ -111,9 +111,13 @@ impl Stream {
         self.with_slot(|slot| slot.answer_headers = Some(headers));
     }
 
-    /// The fields that were kept for the answer.
-    pub fn take_answer_headers(&self) -> Option<Box<Head>> {
-        self.with_slot(|slot| slot.answer_headers.take()).flatten()
+    /// Adds the fields that were kept for the answer. They stay, for a head that may leave in the place of this one.
+    pub fn add_answer_headers(&self, headers: &mut FieldSection) {
+        self.with_slot(|slot| {
+            if let Some(kept) = &slot.answer_headers {
+                headers.extend_from(&kept.fields);
+            }
+        });
     }
 
     /// Lets go of a side without telling the connection, which keeps it for another handle.

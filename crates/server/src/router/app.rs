@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use alula_fields::{FieldSection, Status};
-use alula_net::{Stream, keep_head};
+use alula_net::Stream;
 
 use super::{entry::Filters, routes::Compiled, state::AnyState};
 
@@ -21,10 +21,7 @@ impl App {
 
     /// Adds what hooks have planned for the answer on this stream, and has them see its head.
     pub(crate) fn see_head(&self, stream: &Stream, status: Status, headers: &mut FieldSection) {
-        if let Some(planned) = stream.take_answer_headers() {
-            headers.extend_from(&planned.fields);
-            keep_head(planned);
-        }
+        stream.add_answer_headers(headers);
         self.routes.hooks.iter().for_each(|hook| hook.head(status, headers));
     }
 
