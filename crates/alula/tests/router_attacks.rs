@@ -11,7 +11,8 @@ use std::{
 
 use alula::{
     Answer, Begun, Ended, Error, Exchange, FieldSection, Hook, Limits, Router, Sent, Server, Status,
-    routing::get, testing::TestServer,
+    routing::get,
+    testing::{TestServer, Wire},
 };
 
 /// Writes down the ends that it sees, and counts requests under way.
@@ -137,6 +138,44 @@ async fn streams_that_are_reset_do_not_hide_those_that_follow() {
         );
         assert_eq!(notes.0.0.load(Relaxed), 0, "{patience:?}");
     }
+}
+
+/// Panics when it is dropped.
+struct PanicsAtEnd;
+
+impl Drop for PanicsAtEnd {
+    fn drop(&mut self) {
+        panic!("as asked");
+    }
+}
+
+/// Where no hook saw them end, the futures of a connection that broke were dropped together: one panic ended its task, and a second
+/// one the process.
+#[tokio::test]
+async fn destructors_that_panic_when_a_connection_breaks_end_nothing_else() {
+    let waits = |_: Exchange| async {
+        let _guard = PanicsAtEnd;
+        std::future::pending::<Result<Sent, Error>>().await
+    };
+    let failures = Arc::new(Mutex::new(Vec::new()));
+    let routes = Router::new().route("/waits", get(waits)).route("/first", get(answers)).build().unwrap();
+    let told = failures.clone();
+    let settings = Server::builder().on_error(move |failure| told.lock().unwrap().push(failure.to_string()));
+    let server = TestServer::with(settings, routes).http2().to_server(Wire::new().reset_after(300));
+    let client = server.client();
+    let mut calls = tokio::task::JoinSet::new();
+    for _ in 0..3 {
+        let client = client.clone();
+        calls.spawn(async move { client.get("http://test/waits").send().await });
+    }
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    // The connection breaks within what is sent now.
+    let call = client.post("http://test/first").body("x".repeat(1_000)).send();
+    assert!(tokio::time::timeout(Duration::from_secs(5), call).await.unwrap().is_err());
+    assert!(calls.join_all().await.iter().all(Result::is_err));
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    let panicked = failures.lock().unwrap().iter().filter(|line| line.contains("panicked: as asked")).count();
+    assert_eq!(panicked, 3, "{:?}", failures.lock().unwrap());
 }
 
 /// Panics about a head that says so, before it leaves.

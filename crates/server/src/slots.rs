@@ -165,8 +165,9 @@ impl Slots {
     pub(crate) fn clear(&mut self, conn: &Arc<Conn>) {
         for index in 0..self.slots.len() {
             self.let_go(index);
+            // One after the other: two that panicked while all are dropped would end the process.
+            self.drop_work(index);
             if let (true, Some(stream)) = (self.sees_ends, self.slots[index].stream) {
-                self.drop_work(index);
                 self.tell_end(conn, index, stream);
             }
         }

@@ -2,9 +2,11 @@
 
 use std::{
     mem,
+    panic::{AssertUnwindSafe, catch_unwind},
     pin::Pin,
     sync::Arc,
     task::{Context, Poll},
+    thread::panicking,
 };
 
 use alula_fields::Status;
@@ -79,7 +81,12 @@ impl Drop for Running {
     #[inline]
     fn drop(&mut self) {
         if let Some((mut boxed, shelf)) = self.boxed.take() {
-            boxed.as_mut().clear();
+            if panicking() {
+                // A second panic would end the process.
+                let _ = catch_unwind(AssertUnwindSafe(|| boxed.as_mut().clear()));
+            } else {
+                boxed.as_mut().clear();
+            }
             shelf.give(boxed);
         }
     }
