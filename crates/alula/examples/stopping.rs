@@ -6,6 +6,7 @@ use std::{error::Error, time::Duration};
 use alula::{Exchange, Identity, Router, Sent, Server, Status, routing::get};
 
 async fn slow(exchange: Exchange) -> Result<Sent, alula::Error> {
+    println!("a request has begun");
     tokio::time::sleep(Duration::from_secs(1)).await;
     exchange.respond(Status::OK).text("answered, though it took a second\n").await
 }

@@ -414,7 +414,7 @@ fn stopping_answers_what_has_begun_and_ends() {
     assert!(server.line().starts_with("https://127.0.0.1:"));
     let url = server.at("/");
     let begun = std::thread::spawn(move || ask(&url));
-    std::thread::sleep(std::time::Duration::from_millis(300));
+    assert_eq!(server.line(), "a request has begun\n");
     let told = Command::new("kill").args(["-INT", &server.process.id().to_string()]).status().unwrap();
     assert!(told.success());
     assert_eq!(begun.join().unwrap(), (200, "answered, though it took a second\n".into()));
