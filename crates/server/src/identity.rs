@@ -156,7 +156,7 @@ mod tests {
             (&*certificate, &*certificate, "holds no private key"),
         ] {
             let error =
-                Identity::from_pem(first.as_bytes(), second.as_bytes()).err().expect("a mistake").to_string();
+                Identity::from_pem(first.as_bytes(), second.as_bytes()).expect_err("a mistake").to_string();
             assert!(error.contains(sentence), "{error}");
         }
         assert!(Identity::from_pem(certificate.as_bytes(), key.as_bytes()).is_ok());
