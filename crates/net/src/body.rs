@@ -58,8 +58,6 @@ pub struct Body {
     ended: bool,
     /// The octets that are gathered unless another limit is named; of this size since a body is moved with every message.
     content_max: u32,
-    /// The octets that may still come, where they are bounded however they are read; [`u64::MAX`] is without bound.
-    left_max: u64,
     /// The last frame was told.
     #[cfg(feature = "http")]
     is_told: bool,
@@ -75,7 +73,6 @@ impl Body {
     pub(crate) fn new(stream: Stream, ended: bool) -> Self {
         Self {
             content_max: stream.conn().content_max(),
-            left_max: u64::MAX,
             stream: Some(stream),
             ended,
             #[cfg(feature = "http")]
@@ -259,25 +256,7 @@ impl Body {
             }
         };
         self.ended = !more;
-        // A decoder has a bound of its own.
-        if self.left_max < u64::MAX && self.decoder.is_none() {
-            self.count()?;
-        }
         Poll::Ready(Ok(more))
-    }
-
-    /// Counts octets that have just come against the bound of all that may come. Those beyond it are not handed out.
-    fn count(&mut self) -> Result<(), Error> {
-        if let Some(left) = self.left_max.checked_sub(self.chunk.left() as u64) {
-            self.left_max = left;
-            return Ok(());
-        }
-        self.left_max = 0;
-        // Read, but by nobody: they are given back to the window with the stream.
-        while !self.unread().is_empty() {
-            self.take(self.unread().len());
-        }
-        Err(self.too_long(self.content_max().try_into().unwrap_or(u64::MAX)))
     }
 
     /// Takes over what `other`, a handle of the same stream, holds.
@@ -375,7 +354,6 @@ impl Default for Body {
             chunk: Content::default(),
             ended: true,
             content_max: 0,
-            left_max: u64::MAX,
             #[cfg(feature = "http")]
             is_told: true,
             #[cfg(feature = "http")]

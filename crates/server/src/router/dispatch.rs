@@ -111,7 +111,7 @@ impl Compiled {
             exchange.allow_slow_peer();
         }
         if let Some(octets) = terms.content_max {
-            exchange.body().bound_content(octets);
+            exchange.body().set_content_max(octets);
         }
         #[cfg(feature = "decoding")]
         if terms.decodes && decoding::begin(exchange, &self.decoders)? {
