@@ -8,7 +8,7 @@ use path_tree::PathTree;
 
 use crate::measure::Run;
 
-/// So many units of searches, one path for each route in turns. `find` returns the number of the route, and how long all captures
+/// Makes so many units of searches, one path for each route in turns. `find` returns the number of the route, and how long all captures
 /// are together; it is called directly, as in `crates/bench`.
 fn in_turns<F>(count: &str, prepare: impl FnOnce(&[String]) -> F) -> Run
 where
@@ -42,7 +42,7 @@ pub(crate) fn matchit(count: &str) -> Run {
     })
 }
 
-/// That of viz.
+/// The router of viz.
 pub(crate) fn path_tree(count: &str) -> Run {
     in_turns(count, |patterns| {
         let mut tree = PathTree::new();

@@ -1,6 +1,6 @@
 //! A to-do service with JSON and state, in memory: `cargo run -p alula --example todo --features json,query,server`.
 //!
-//! What differs from axum: a handler has the exchange and asks it for what it needs; its error becomes the answer.
+//! The difference from axum: a handler has the exchange and asks it for what it needs; its error becomes the answer.
 
 use std::{collections::BTreeMap, io, sync::Mutex};
 

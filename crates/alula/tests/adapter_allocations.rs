@@ -57,7 +57,7 @@ fn adapters_cost_what_is_said_and_no_more() {
     }
 }
 
-/// What one request costs on either side: the least of a few runs, since now and then a buffer grows.
+/// Returns the cost of one request on either side: the least of a few runs, since now and then a buffer grows.
 async fn cost(mut request: impl AsyncFnMut()) -> [i64; 2] {
     let counts = || [Side::CLIENT, Side::SERVER].map(|side| alula_tally::side(side).allocations as i64);
     for _ in 0..REQUESTS {

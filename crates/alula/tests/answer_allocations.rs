@@ -1,4 +1,4 @@
-//! What answers in other forms than octets allocate on the server once warm: nothing, over both versions.
+//! Answers in other forms than octets allocate nothing on the server once warm, over both versions.
 
 use std::{sync::mpsc, thread};
 

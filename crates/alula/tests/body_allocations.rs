@@ -1,4 +1,4 @@
-//! What gathered and kept content costs in allocations, beyond the nothing that reading it by chunks costs.
+//! The allocations of content that is gathered and kept, beyond the nothing that reading it by chunks costs.
 
 use std::{sync::mpsc, thread};
 
@@ -82,7 +82,7 @@ async fn long_pieces(client: &Client, url: &str, each: u64) {
     assert!(worst <= ALLOWANCE, "{worst} allocations more than {each} for each piece");
 }
 
-/// What one request costs on either side: the least of a few runs, since now and then a buffer grows.
+/// Returns the cost of one request on either side: the least of a few runs, since now and then a buffer grows.
 async fn cost(mut request: impl AsyncFnMut()) -> [i64; 2] {
     let counts = || [Side::CLIENT, Side::SERVER].map(|side| alula_tally::side(side).allocations as i64);
     for _ in 0..REQUESTS {

@@ -83,7 +83,7 @@ fn the_other_guesses_are_aliases() {
     }
 }
 
-/// That they compile is the test; what needs no server is called.
+/// The test is that they compile; those that need no server are called.
 #[test]
 fn guesses_compile() {
     let builder = builders(Client::builder(), &FieldSection::new());

@@ -149,7 +149,7 @@ impl Drop for PanicsAtEnd {
     }
 }
 
-/// Where no hook saw them end, the futures of a connection that broke were dropped together: one panic ended its task, and a second
+/// The futures of a connection that broke were dropped together if no hook saw them end: one panic ended its task, and a second
 /// one the process.
 #[tokio::test]
 async fn destructors_that_panic_when_a_connection_breaks_end_nothing_else() {
