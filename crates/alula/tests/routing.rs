@@ -9,7 +9,7 @@ use std::{
 };
 
 use alula::{
-    Answer, Client, Error, Exchange, Next, Route, Router, Sent, Server, Status,
+    Answer, Client, Content, Error, Exchange, Next, Route, Router, Sent, Server, Status,
     routing::{any, get, on, post},
 };
 
@@ -300,6 +300,49 @@ async fn content_is_bounded_by_the_route_within_layers() {
         assert_eq!(refused.status(), 413);
     }
     bounds_content(origin).await;
+}
+
+/// Reads in the way that the path names, and says how much it was.
+async fn reads(mut exchange: Exchange<App>) -> Result<Sent, Answer> {
+    let (way, body) = (exchange.param("way")?.into_owned(), exchange.body());
+    let mut octets = 0;
+    match &*way {
+        "chunk" => {
+            while let Some(chunk) = body.chunk().await? {
+                octets += chunk.len() as u64;
+            }
+        }
+        "read" => {
+            let mut buffer = [0; 7];
+            while let read @ 1.. = body.read(&mut buffer).await? {
+                octets += read as u64;
+            }
+        }
+        "bytes" => octets = body.bytes_max(1 << 20).await?.len() as u64,
+        _ => octets = body.copy_to(&mut tokio::io::sink()).await?,
+    }
+    Ok(exchange.respond(Status::OK).send(format!("{octets}")).await?)
+}
+
+/// Content of no stated length that was read piece by piece had no bound but the handler's.
+#[tokio::test]
+async fn content_is_bounded_by_the_route_however_it_is_read() {
+    let origin = serve(router().route("/{way}", post(reads).content_max(1000))).await;
+    for client in clients() {
+        for way in ["chunk", "read", "bytes", "copy"] {
+            for (octets, status) in [(0, 200), (1000, 200), (1001, 413), (300_000, 413)] {
+                // Octets that are not handed out are given back to the connection.
+                for _ in 0..if octets > 1001 { 10 } else { 1 } {
+                    let content = Content::reader(std::io::Cursor::new(vec![b'x'; octets]));
+                    let url = format!("{origin}/{way}");
+                    let mut answer = client.post(&url).content(content).send().await.unwrap();
+                    assert_eq!(answer.status(), status, "{way} {octets}");
+                    let told = answer.text().await.unwrap();
+                    assert!(status != 200 || told == octets.to_string(), "{way} {octets}: {told}");
+                }
+            }
+        }
+    }
 }
 
 async fn passes(exchange: Exchange<App>, next: Next<App>) -> Result<Sent, Answer> {

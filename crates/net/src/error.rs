@@ -393,6 +393,11 @@ impl Error {
         Self::new(phase, Cause::Refused(refusal), retry)
     }
 
+    /// Makes the error of content that is longer than so many octets.
+    pub(crate) fn too_long(octets_max: u64) -> Self {
+        Self::new(Phase::Content, Cause::TooLong(octets_max), Retry::Pointless)
+    }
+
     /// Makes the error of content whose copy could not be written.
     pub(crate) fn sink(error: io::Error) -> Self {
         let cause = Cause::Sink(error.kind(), error.raw_os_error());

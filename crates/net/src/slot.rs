@@ -96,6 +96,8 @@ pub(crate) struct Slot {
     pub(crate) answered: Option<(Status, Time)>,
     /// The octets that had come and gone when the stream began.
     pub(crate) began_at: (u64, u64),
+    /// What is received at most, where that is bounded however it is read, and the octets of content that this allows.
+    pub(crate) received_max: Option<(u64, u64)>,
     /// How the exchange goes is kept until it is taken (`tallies.rs`).
     pub(crate) is_tallied: bool,
     /// Fields that the answer gets, whoever gives it.
@@ -189,6 +191,13 @@ impl Slot {
         self.waits[side as usize].end()
     }
 
+    /// Returns the failure of content that is longer than is taken, once it is.
+    #[inline]
+    pub(crate) fn excess(&self) -> Option<Error> {
+        let (received_max, octets_max) = self.received_max?;
+        (self.received > received_max).then(|| Error::too_long(octets_max))
+    }
+
     /// Returns true if the peer may be as slow as it likes: the handler allows it, and has accepted the request.
     pub(crate) fn is_exempt(&self) -> bool {
         self.may_be_slow && self.is_accepted
@@ -216,6 +225,7 @@ impl Slot {
         self.left = None;
         self.answer_headers.take().into_iter().for_each(keep_head);
         self.is_tallied = false;
+        self.received_max = None;
         self.is_told_to_go_on = false;
         self.sends_no_more = false;
         self.is_awaited = false;

@@ -255,6 +255,9 @@ impl Stream {
                 }
                 let slot = shared.slot(self.at)?;
                 if !slot.content.is_empty() {
+                    if let Some(excess) = slot.excess() {
+                        return Some(Err(excess));
+                    }
                     *chunk = std::mem::take(&mut slot.content);
                     return Some(Ok(true));
                 }
@@ -275,6 +278,14 @@ impl Stream {
                 }
             })
             .map_err(|error| self.named(error))
+    }
+
+    /// Bounds the octets of content that are still handed out.
+    pub(crate) fn bound_content(&self, octets_max: u64) {
+        if let Some(slot) = self.conn.lock().slot(self.at) {
+            let handed_out = slot.received - u64::from(slot.content.len());
+            slot.received_max = Some((handed_out.saturating_add(octets_max), octets_max));
+        }
     }
 
     /// The trailers, once the content has ended and if there are any.

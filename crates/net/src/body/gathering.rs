@@ -18,9 +18,20 @@ pub(super) const UTF8_MARK: &[u8] = b"\xef\xbb\xbf";
 
 impl Body {
     /// Sets the octets that [`bytes`](Self::bytes), [`text`](Self::text) and `json` gather, such as for one route of a server. The
-    /// default is the `content_max` of the client or server. More than 4 GiB count as 4 GiB. It bounds nothing else.
+    /// default is the `content_max` of the client or server. More than 4 GiB count as 4 GiB. It bounds nothing else; see
+    /// [`bound_content`](Self::bound_content).
     pub fn set_content_max(&mut self, octets_max: usize) {
         self.content_max = u32::try_from(octets_max).unwrap_or(u32::MAX);
+    }
+
+    /// Bounds all octets that are still to come, however they are read, and those that are [gathered](Self::set_content_max). Reading
+    /// beyond that fails with [`Cause::TooLong`], and the octets that came with the first one beyond it are not handed out. Octets are
+    /// counted as they come, before a decoder. Allocates nothing.
+    pub fn bound_content(&mut self, octets_max: usize) {
+        self.set_content_max(octets_max);
+        if let Some(stream) = &self.stream {
+            stream.bound_content((octets_max as u64).saturating_sub(self.chunk.left() as u64));
+        }
     }
 
     /// Returns all that is left of the content, up to the `content_max` of the client or server.
@@ -130,7 +141,7 @@ impl Body {
 
     #[cold]
     pub(super) fn too_long(&self, octets_max: u64) -> Error {
-        self.named(Error::new(Phase::Content, Cause::TooLong(octets_max), Retry::Pointless))
+        self.named(Error::too_long(octets_max))
     }
 
     /// Content that is not what it was to be read as.

@@ -121,6 +121,10 @@ impl Compiled {
             Some(octets) if exchange.request().states_more_than(octets as u64) => {
                 Err(ContentRefusal::TooLong)
             }
+            Some(octets) if !exchange.body().is_ended() => {
+                exchange.body().bound_content(octets);
+                Ok(())
+            }
             _ => Ok(()),
         }
     }

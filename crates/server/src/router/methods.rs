@@ -162,12 +162,8 @@ impl<S: Send + Sync + 'static> Route<S> {
     }
 
     /// Bounds the content of requests, in octets, in place of [what the server says](crate::ServerBuilder::content_max). A request that says
-    /// that its content is longer is answered with 413 at once; else the calls that gather content keep to it:
-    /// [`bytes`](crate::Body::bytes), [`text`](crate::Body::text) and `json`.
-    ///
-    /// Content without a stated length (chunked, or over HTTP/2 without `content-length`) is not bounded where it is read piece by piece, by
-    /// [`chunk`](crate::Body::chunk), [`read`](crate::Body::read) or [`copy_to`](crate::Body::copy_to): such a handler counts, or writes
-    /// with [`copy_to_max`](crate::Body::copy_to_max). A route that [decodes](Self::decompress) bounds content in a coding either way.
+    /// that its content is longer is answered with 413 at once. Other content (chunked, or over HTTP/2 without `content-length`) is bounded
+    /// while it is read, whichever way: reading more fails with [`Cause::TooLong`](crate::Cause::TooLong), which is answered 413.
     #[doc(alias("DefaultBodyLimit", "PayloadConfig", "MaxBytesReader"))]
     #[must_use]
     pub fn content_max(mut self, octets: usize) -> Self {
