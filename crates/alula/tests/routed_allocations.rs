@@ -19,6 +19,9 @@ const REQUESTS: usize = 200;
 const PATHS: [&str; 6] =
     ["/one/a", "/five/a/b/c/d/e", "/eight/a/b/c/d/e/f/g/h", "/layers/a", "/limited/a", "/split/a"];
 
+/// A date of every second would enter HPACK's table while that fills.
+const DATE: &str = "Sun, 06 Nov 1994 08:49:37 GMT";
+
 #[test]
 fn routed_requests_allocate_nothing() {
     assert!(alula_tally::is_installed());
@@ -62,14 +65,14 @@ async fn ask(client: &Client, url: &str, requests: usize) {
 
 async fn first(exchange: Exchange) -> Result<Sent, Answer> {
     assert_eq!(exchange.param("a")?, "a");
-    exchange.respond(Status::OK).send("a").await.map_err(Answer::from)
+    exchange.respond(Status::OK).header("date", DATE).send("a").await.map_err(Answer::from)
 }
 
 async fn split(exchange: Exchange) -> Result<Sent, Answer> {
     let (request, mut body, responder) = exchange.split();
     while body.chunk().await?.is_some() {}
     drop(request);
-    responder.respond(Status::OK).send("a").await.map_err(Answer::from)
+    responder.respond(Status::OK).header("date", DATE).send("a").await.map_err(Answer::from)
 }
 
 async fn passes(exchange: Exchange, next: Next) -> Result<Sent, Answer> {
