@@ -40,7 +40,9 @@ impl Identity {
             Error::usage("the PEM text holds a certificate that cannot be read: is it complete?")
         })?;
         if chain.is_empty() {
-            return Err(Error::usage("the first text holds no PEM certificate; a file is read before"));
+            return Err(Error::usage(
+                "the first text holds no PEM certificate: pass what the file holds, not its name",
+            ));
         }
         let key = PrivateKeyDer::from_pem_slice(key)
             .map_err(|_| Error::usage("the PEM text holds no private key that can be read"))?;
