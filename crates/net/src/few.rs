@@ -30,6 +30,29 @@ impl<T> Few<T> {
         }
     }
 
+    /// Makes room for so many items at once, so that it is not chance, which decides how many come together, that decides when
+    /// memory is needed.
+    #[inline]
+    pub(crate) fn expect(&mut self, most: usize) {
+        if self.more.capacity() < most {
+            self.make_room(most);
+        }
+    }
+
+    #[cold]
+    fn make_room(&mut self, most: usize) {
+        self.more.reserve_exact(most - self.more.len());
+        if let Some(first) = self.first.take() {
+            self.more.insert(0, first);
+        }
+    }
+
+    /// Returns how many items there is room for at once, where they are more than one.
+    #[inline]
+    pub(crate) fn capacity(&self) -> usize {
+        self.more.capacity()
+    }
+
     /// Takes the last item out.
     #[inline]
     pub(crate) fn pop(&mut self) -> Option<T> {
@@ -67,6 +90,18 @@ mod tests {
             assert!(few.drain().eq(0..count));
         }
         assert!(few.is_empty());
+    }
+
+    #[test]
+    fn room_that_was_made_is_enough() {
+        let mut few = Few::default();
+        few.push(0);
+        few.expect(5);
+        let capacity = few.capacity();
+        (1..5).for_each(|item| few.push(item));
+        assert!(capacity >= 5 && few.capacity() == capacity && few.drain().eq(0..5));
+        few.shrink_to_fit();
+        assert_eq!(few.capacity(), 0);
     }
 
     #[test]

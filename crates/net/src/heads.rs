@@ -70,6 +70,11 @@ impl Heads {
         }
     }
 
+    /// Makes room for so many that are given back.
+    pub(crate) fn expect(&mut self, most: usize) {
+        self.own.expect(most);
+    }
+
     /// The octets that they hold.
     pub(crate) const fn octets(&self) -> usize {
         self.octets

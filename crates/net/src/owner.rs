@@ -144,6 +144,7 @@ impl Conn {
         // Every other turn only finds the socket empty.
         if !shared.accepted.is_empty() || !shared.cancelled.is_empty() {
             debug_assert!(into.arrived.is_empty(), "the requests of the turn before were taken");
+            into.arrived.expect(shared.accepted.capacity());
             std::mem::swap(&mut shared.accepted, &mut into.arrived);
             cancelled.extend(shared.cancelled.drain(..).map(StreamName));
         }

@@ -269,9 +269,24 @@ impl Shared {
             // A connection that asks once at a time needs one.
             self.slots = Vec::with_capacity(1);
         }
+        if self.slots.len() == self.slots.capacity() {
+            self.slots.reserve(1);
+            self.make_room(self.slots.capacity());
+        }
         self.slots.push(Slot { generation: self.first_generation, next_free: NO_SLOT, ..Slot::default() });
         self.free_count += 1;
         self.slots.len() as u32 - 1
+    }
+
+    /// Makes room for what can happen to so many streams in one turn. How many of them it happens to is chance, and a connection
+    /// that had as many streams before must not allocate when it is more than ever.
+    fn make_room(&mut self, streams: usize) {
+        // Each has a request and a response, and may be waited for by who reads and by who writes.
+        self.heads.expect(2 * streams);
+        self.wake.expect(2 * streams);
+        if !self.machine.is_client() {
+            self.accepted.expect(streams);
+        }
     }
 
     /// The slot that holds what this stream of the machine receives.

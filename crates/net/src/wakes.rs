@@ -29,6 +29,11 @@ impl Wakes {
         }
     }
 
+    /// Makes room for so many wakers at once.
+    pub(crate) fn expect(&mut self, most: usize) {
+        self.others.reserve_exact(most.saturating_sub(self.others.len()));
+    }
+
     /// Takes out the waker that is the only one, as it mostly is.
     #[inline]
     pub(crate) fn take_only(&mut self) -> Option<Waker> {
