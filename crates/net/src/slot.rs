@@ -174,6 +174,8 @@ impl Slot {
     #[inline]
     pub(crate) fn note(&mut self, noted: Noted<'_>) {
         self.asked.clear();
+        // At once, and not piece by piece: of a new slot it would grow three times.
+        self.asked.reserve(noted.method.len() + 1 + noted.path.len());
         self.asked.push_str(noted.method);
         self.asked.push(' ');
         self.asked.push_str(noted.path);
