@@ -5,6 +5,9 @@
 //! process. Counts are read without allocating. In a binary that does not install it, all counts are zero and
 //! [`is_installed`] says so: a test should ask before it trusts a zero.
 //!
+//! A count that is not zero says that something allocates, not what: [`watch`] keeps the call stacks of one side's allocations,
+//! and [`stacks`] folds them.
+//!
 //! What is counted: a call to `alloc` or `alloc_zeroed` is an allocation, a call to `realloc` is an allocation and a
 //! deallocation, and a call that fails is nothing. Allocators hidden behind a crate's own calls to `malloc` are not seen.
 //!
@@ -33,10 +36,12 @@ mod allocator;
 mod counts;
 mod local;
 mod side;
+mod trace;
 
 pub use allocator::Tally;
 pub use counts::Counts;
 pub use side::{Side, SideGuard, enter, set_side};
+pub use trace::{stacks, watch};
 
 /// What the calling thread has done since it started. Allocates nothing.
 #[inline]

@@ -5,7 +5,7 @@
 
 use std::cell::Cell;
 
-use crate::{Counts, Side};
+use crate::{Counts, Side, trace};
 
 struct Local {
     allocations: Cell<u64>,
@@ -32,16 +32,24 @@ thread_local! {
 #[inline]
 pub(crate) fn allocated(bytes: usize) {
     let bytes = bytes as u64;
+    if trace::is_taking() {
+        return;
+    }
     let side = LOCAL.try_with(|local| {
         add(&local.allocations, 1);
         add(&local.bytes, bytes);
         local.side.get()
     });
-    side.unwrap_or(Side::NONE).shared().allocated(bytes);
+    let side = side.unwrap_or(Side::NONE);
+    side.shared().allocated(bytes);
+    trace::allocated(side);
 }
 
 #[inline]
 pub(crate) fn freed(bytes: usize) {
+    if trace::is_taking() {
+        return;
+    }
     let bytes = bytes as u64;
     let side = LOCAL.try_with(|local| {
         add(&local.deallocations, 1);

@@ -34,6 +34,11 @@ impl Side {
     }
 
     #[inline]
+    pub(crate) fn index(self) -> u8 {
+        self.0
+    }
+
+    #[inline]
     pub(crate) fn shared(self) -> &'static Shared {
         &COUNTS[self.0 as usize % SIDES]
     }
