@@ -11,18 +11,26 @@ pub struct Decimal {
     start: usize,
 }
 
+/// The digits of 0 to 99, two for each: a division yields two at once.
+static PAIRS: [[u8; 2]; 100] = pairs();
+
 impl Decimal {
     /// The digits of this number, without leading zeros.
     pub fn of(mut number: u64) -> Self {
         let mut decimal = Self { digits: [0; 20], start: 20 };
-        loop {
-            decimal.start -= 1;
-            decimal.digits[decimal.start] = b'0' + (number % 10) as u8;
-            number /= 10;
-            if number == 0 {
-                return decimal;
-            }
+        while number >= 100 {
+            decimal.put_pair((number % 100) as usize);
+            number /= 100;
         }
+        decimal.put_pair(number as usize);
+        decimal.start += usize::from(number < 10);
+        decimal
+    }
+
+    #[inline]
+    fn put_pair(&mut self, below_100: usize) {
+        self.start -= 2;
+        self.digits[self.start..self.start + 2].copy_from_slice(&PAIRS[below_100]);
     }
 
     /// The digits as ASCII.
@@ -32,6 +40,16 @@ impl Decimal {
     }
 }
 
+const fn pairs() -> [[u8; 2]; 100] {
+    let mut pairs = [[b'0'; 2]; 100];
+    let mut number = 0;
+    while number < pairs.len() {
+        pairs[number] = [b'0' + (number / 10) as u8, b'0' + (number % 10) as u8];
+        number += 1;
+    }
+    pairs
+}
+
 #[cfg(test)]
 mod tests {
     use super::Decimal;
@@ -39,7 +57,9 @@ mod tests {
 
     #[test]
     fn writes_what_the_standard_library_writes() {
-        for number in [0, 1, 9, 10, 99, 100, 102_400, u64::from(u32::MAX), u64::MAX] {
+        for number in
+            (0..2_000).chain([9_999, 10_000, 99_999, 102_400, u64::from(u32::MAX), u64::MAX - 1, u64::MAX])
+        {
             assert_eq!(Decimal::of(number).as_bytes(), number.to_string().as_bytes());
         }
     }
