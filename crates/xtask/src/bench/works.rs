@@ -38,9 +38,16 @@ pub(super) fn command(options: &Options) -> Result<()> {
     let programs = build_all()?;
     let cells = cells(options.divisor > 1);
     let start = Instant::now();
-    let figures = measure(&programs, &cells, options)?;
-    let markdown = format!("{}\n\n{}", heading(&cells, options)?, markdown::markdown(&cells, &figures));
-    println!("\n{markdown}\n{:.0} s without what was built", start.elapsed().as_secs_f64());
+    measure(&programs, &cells, options)?;
+    println!("{:.0} s without what was built", start.elapsed().as_secs_f64());
+    Ok(())
+}
+
+/// Prints what so many rounds gave, and writes it when told to. A run takes hours: one that is broken off leaves its whole rounds.
+fn tell(cells: &[Cell], figures: &Figures, rounds: usize, options: &Options) -> Result<()> {
+    let heading = heading(cells, rounds, options)?;
+    let markdown = format!("{heading}\n\n{}", markdown::markdown(cells, figures));
+    println!("\n{markdown}");
     if options.writes {
         let old = fs::read_to_string(document())?;
         fs::write(document(), section::between(&old, BEGIN, END, &markdown)?)?;
@@ -69,8 +76,8 @@ fn build_all() -> Result<Programs> {
     })
 }
 
-/// Every cell in every round, and every server in every cell.
-fn measure(programs: &Programs, cells: &[Cell], options: &Options) -> Result<Figures> {
+/// Every cell in every round, and every server in every cell. What is known is told after each round.
+fn measure(programs: &Programs, cells: &[Cell], options: &Options) -> Result<()> {
     let (mut figures, core) = (Figures::default(), Core::last()?);
     let mut running = Running::new();
     for round in 1..=options.rounds {
@@ -98,11 +105,12 @@ fn measure(programs: &Programs, cells: &[Cell], options: &Options) -> Result<Fig
             }
             println!();
         }
+        tell(cells, &figures, round, options)?;
     }
     for (process, server) in running {
         process::stop(process.who, server)?;
     }
-    Ok(figures)
+    Ok(())
 }
 
 fn taking_part(options: &Options) -> impl Iterator<Item = Who> {
@@ -142,12 +150,12 @@ fn one(programs: &Programs, cell: &Cell, server: &Server) -> Result<(f64, f64)> 
 }
 
 /// The runs, and their number.
-fn heading(cells: &[Cell], options: &Options) -> Result<String> {
+fn heading(cells: &[Cell], rounds: usize, options: &Options) -> Result<String> {
     let quick = if options.divisor > 1 { ", a part of those of a whole run" } else { "" };
-    let (count, n) = (cells.len(), options.rounds);
+    let count = cells.len();
     let cores = std::thread::available_parallelism()?;
     Ok(format!(
-        "{count} ways of asking{quick}; n = {n} rounds, all servers in turns in each; median (least–most). {}; one of {cores} \
+        "{count} ways of asking{quick}; n = {rounds} rounds, all servers in turns in each; median (least–most). {}; one of {cores} \
          cores is used. {}",
         machine()?,
         versions::of_servers()?
