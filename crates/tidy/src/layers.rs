@@ -35,7 +35,7 @@ enum Outside {
 /// The crates that the tests and examples of every layer may use besides what the layer itself may use.
 const FOR_TESTS: [&str; 3] = ["alula", "tally", "testkit"];
 
-/// The table. `h1`, `store` and `python` have their place before they exist.
+/// The table. `python` has its place before it exists.
 pub const LAYERS: &[Layer] = &[
     layer("0", &["fields"], Own::Only(&[]), Outside::Optional(&["http"])),
     layer("0", &["tally"], Own::Only(&[]), Outside::Only(&[])),
@@ -81,7 +81,7 @@ pub const LAYERS: &[Layer] = &[
     layer(
         "side",
         &["trials"],
-        Own::Only(&["fields", "hpack", "h1", "h2", "coding", "client", "server", "testkit"]),
+        Own::Only(&["fields", "hpack", "h1", "h2", "coding", "client", "server", "store", "testkit"]),
         Outside::Only(&["percent-encoding", "tokio"]),
     ),
     layer("side", &["tidy"], Own::Only(&[]), Outside::AsNeeded),

@@ -78,10 +78,15 @@ const PARSERS: &[Parser] = &[
     parser("server/src/route/redirect.rs", "location", "routes"),
     parser("server/src/route/table.rs", "find", "routes"),
     parser("server/src/connection_server.rs", "serve_connection", "whole_server"),
+    parser("store/src/model/context.rs", "from_text", "stored"),
+    parser("store/src/model/context.rs", "read", "stored"),
+    parser("store/src/model/record.rs", "read", "stored"),
+    parser("store/src/model/types/state.rs", "read", "stored"),
+    parser("store/src/model/vtag.rs", "parse", "stored"),
 ];
 
 /// The crates that parse, and how the functions that do are named.
-const CRATES: [&str; 7] = ["client", "coding", "fields", "h1", "h2", "hpack", "server"];
+const CRATES: [&str; 8] = ["client", "coding", "fields", "h1", "h2", "hpack", "server", "store"];
 const NAMES: [&str; 4] = ["decode", "lookup", "parse", "receive"];
 
 /// Parsers without a target, targets that are not whole, and rows of the table that are about nothing.

@@ -54,6 +54,7 @@ mod query;
 mod retry_after;
 mod routes;
 mod side;
+mod stored;
 mod target;
 mod whole_server;
 
@@ -88,5 +89,6 @@ pub use proxy_answer::proxy_answer;
 pub use query::query;
 pub use retry_after::retry_after;
 pub use routes::routes;
+pub use stored::stored;
 pub use target::target;
 pub use whole_server::whole_server;

@@ -58,6 +58,7 @@ trials! {
     query: 5000,
     retry_after: 5000,
     routes: 20000,
+    stored: 5000,
     target: 5000,
     whole_server: 1000,
 }

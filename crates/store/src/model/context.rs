@@ -1,0 +1,384 @@
+//! Causal contexts: the dots that a client was given, in one format for every engine.
+//!
+//! ```text
+//! version      1 octet: 1
+//! per actor    its number, 8 octets, the high ones first; actors ascend
+//!   per span   low count - high count of the span before it (0 for the first), then high count - low count
+//!   end        0
+//! ```
+//!
+//! The last three are numbers in groups of seven bits. Spans of one actor ascend and do not touch, so that the same dots always make the
+//! same octets and contexts compare as octets.
+
+use std::fmt;
+
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+
+use super::dot::{Actor, Dot};
+use super::octets::{Octets, put_number};
+
+const VERSION: u8 = 1;
+
+/// The most spans of counts that a context may name: ten times the siblings that an object may have.
+pub const SPANS_MAX: usize = 1_024;
+
+/// The dots that a client was given with an object. A write that carries it replaces these contents and no others.
+///
+/// ```
+/// use alula_store::model::{Actor, Context, Dot};
+///
+/// let dot = |count| Dot::new(Actor::new(7), count).expect("not the last");
+/// let mut octets = Vec::new();
+/// let context = Context::of([dot(3), dot(4), dot(9)], &mut octets);
+/// assert!(context.covers(dot(4)) && !context.covers(dot(5)));
+///
+/// let (mut text, mut read) = (Vec::new(), Vec::new());
+/// context.write_text(&mut text);
+/// assert_eq!(Context::from_text(&text, &mut read), Ok(context));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Context<'a>(&'a [u8]);
+
+/// The reason for which octets are no context.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ContextError {
+    /// The text is not base64 with its padding.
+    Text,
+    /// The octets are of no version that this store knows.
+    Version,
+    /// The octets are cut off, go on too long, or say what no store writes.
+    Form,
+    /// A count is at its limit, [`Dot::COUNT_MAX`].
+    Count,
+    /// The context names more than [`SPANS_MAX`] spans of counts.
+    Spans,
+}
+
+impl fmt::Display for ContextError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Text => f.write_str("the context is not base64"),
+            Self::Version => f.write_str("the context is of another version"),
+            Self::Form => f.write_str("the context is damaged"),
+            Self::Count => f.write_str("the context names a count at its limit"),
+            Self::Spans => write!(f, "the context names more than {SPANS_MAX} spans"),
+        }
+    }
+}
+
+impl std::error::Error for ContextError {}
+
+impl<'a> Context<'a> {
+    /// The context of a client that was given nothing.
+    pub const EMPTY: Context<'static> = Context(&[VERSION]);
+
+    /// Writes a context of these dots, which ascend, over `out`.
+    pub fn of(dots: impl IntoIterator<Item = Dot>, out: &'a mut Vec<u8>) -> Self {
+        out.clear();
+        out.push(VERSION);
+        let mut writer = SpansWriter { out, actor: None, high: 0 };
+        let mut span: Option<Span> = None;
+        for dot in dots {
+            match &mut span {
+                Some(span) if span.actor == dot.actor() && span.high + 1 == dot.count() => {
+                    span.high = dot.count()
+                }
+                _ => {
+                    writer.put(span.replace(Span { actor: dot.actor(), low: dot.count(), high: dot.count() }))
+                }
+            }
+        }
+        writer.put(span);
+        writer.end();
+        Self(out)
+    }
+
+    /// Writes a context of these dots and all of their actors before them, over `out`. The actors ascend.
+    pub(super) fn up_to(dots: impl IntoIterator<Item = Dot>, out: &'a mut Vec<u8>) -> Self {
+        out.clear();
+        out.push(VERSION);
+        let mut writer = SpansWriter { out, actor: None, high: 0 };
+        for dot in dots {
+            writer.put(Some(Span { actor: dot.actor(), low: 1, high: dot.count() }));
+        }
+        writer.end();
+        Self(out)
+    }
+
+    /// Reads a context.
+    ///
+    /// # Errors
+    /// A [`ContextError`], for any octets that [`Context::of`] does not write.
+    pub fn read(octets: &'a [u8]) -> Result<Self, ContextError> {
+        let context = Self(octets);
+        let mut spans = context.spans()?;
+        let mut count = 0;
+        while spans.read()?.is_some() {
+            count += 1;
+            if count > SPANS_MAX {
+                return Err(ContextError::Spans);
+            }
+        }
+        Ok(context)
+    }
+
+    /// Reads a context from the text that clients are given, into `out`.
+    ///
+    /// # Errors
+    /// As [`Context::read`], and [`ContextError::Text`] for text that is not base64 in the standard alphabet with its padding.
+    pub fn from_text(text: &[u8], out: &'a mut Vec<u8>) -> Result<Self, ContextError> {
+        out.clear();
+        STANDARD.decode_vec(text, out).map_err(|_| ContextError::Text)?;
+        Self::read(out)
+    }
+
+    /// Appends the text that clients are given.
+    pub fn write_text(&self, out: &mut Vec<u8>) {
+        let start = out.len();
+        // Four letters for each three octets that have begun.
+        out.resize(start + self.0.len().div_ceil(3) * 4, 0);
+        STANDARD
+            .encode_slice(self.0, &mut out[start..])
+            .expect("base64 has room in four letters for three octets");
+    }
+
+    /// Returns true if the client was given the content of this dot.
+    pub fn covers(&self, dot: Dot) -> bool {
+        let Ok(mut spans) = self.spans() else { return false };
+        while let Ok(Some(span)) = spans.read() {
+            if span.actor == dot.actor() && (span.low..=span.high).contains(&dot.count()) {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// The octets of the context.
+    pub const fn as_octets(&self) -> &'a [u8] {
+        self.0
+    }
+
+    fn spans(&self) -> Result<Spans<'a>, ContextError> {
+        let mut octets = Octets::new(self.0);
+        match octets.octet() {
+            Some(VERSION) => Ok(Spans { octets, last: None, high: 0, is_open: false }),
+            _ => Err(ContextError::Version),
+        }
+    }
+}
+
+/// Counts of one actor that follow each other.
+#[derive(Clone, Copy, Debug)]
+struct Span {
+    actor: Actor,
+    low: u64,
+    high: u64,
+}
+
+/// The spans of a context that have not been read yet.
+#[derive(Debug)]
+struct Spans<'a> {
+    octets: Octets<'a>,
+    /// The actor that was read last.
+    last: Option<Actor>,
+    /// The high count of its last span.
+    high: u64,
+    /// More spans of that actor may follow.
+    is_open: bool,
+}
+
+impl Spans<'_> {
+    fn read(&mut self) -> Result<Option<Span>, ContextError> {
+        loop {
+            match self.last {
+                Some(actor) if self.is_open => match self.read_of(actor)? {
+                    None => self.is_open = false,
+                    span => return Ok(span),
+                },
+                _ if self.octets.is_empty() => return Ok(None),
+                _ => self.open()?,
+            }
+        }
+    }
+
+    fn open(&mut self) -> Result<(), ContextError> {
+        let actor = Actor::new(u64::from_be_bytes(self.octets.array().ok_or(ContextError::Form)?));
+        if self.last.is_some_and(|last| last >= actor) {
+            return Err(ContextError::Form);
+        }
+        (self.last, self.high, self.is_open) = (Some(actor), 0, true);
+        Ok(())
+    }
+
+    /// The next span of an actor, which has at least one.
+    fn read_of(&mut self, actor: Actor) -> Result<Option<Span>, ContextError> {
+        let gap = self.octets.number().ok_or(ContextError::Form)?;
+        match (gap, self.high) {
+            (0, 0) | (1, 1..) => return Err(ContextError::Form),
+            (0, _) => return Ok(None),
+            _ => {}
+        }
+        let length = self.octets.number().ok_or(ContextError::Form)?;
+        let low = self.high.checked_add(gap).ok_or(ContextError::Count)?;
+        let high =
+            low.checked_add(length).filter(|high| *high <= Dot::COUNT_MAX).ok_or(ContextError::Count)?;
+        self.high = high;
+        Ok(Some(Span { actor, low, high }))
+    }
+}
+
+/// Writes spans that ascend.
+struct SpansWriter<'a> {
+    out: &'a mut Vec<u8>,
+    actor: Option<Actor>,
+    high: u64,
+}
+
+impl SpansWriter<'_> {
+    fn put(&mut self, span: Option<Span>) {
+        let Some(span) = span else { return };
+        if self.actor != Some(span.actor) {
+            self.end();
+            self.out.extend_from_slice(&span.actor.number().to_be_bytes());
+            (self.actor, self.high) = (Some(span.actor), 0);
+        }
+        put_number(span.low - self.high, self.out);
+        put_number(span.high - span.low, self.out);
+        self.high = span.high;
+    }
+
+    fn end(&mut self) {
+        if self.actor.take().is_some() {
+            self.out.push(0);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alula_testkit::Rng;
+
+    use super::*;
+
+    fn dot(actor: u64, count: u64) -> Dot {
+        Dot::new(Actor::new(actor), count).expect("a count within its bounds")
+    }
+
+    #[test]
+    fn the_format_is_the_one_that_is_drawn() {
+        let mut octets = Vec::new();
+        let context = Context::of(
+            [dot(7, 3), dot(7, 4), dot(7, 200), dot(0x0102, 1)].into_iter().rev().rev(),
+            &mut octets,
+        );
+        let seven = [0, 0, 0, 0, 0, 0, 0, 7, 3, 1, 0xc4, 1, 0, 0];
+        let second = [0, 0, 0, 0, 0, 0, 1, 2, 1, 0, 0];
+        assert_eq!(context.as_octets(), [&[1][..], &seven, &second].concat());
+    }
+
+    #[test]
+    fn nothing_is_covered_by_nothing() {
+        assert_eq!(Context::read(&[1]), Ok(Context::EMPTY));
+        assert!(!Context::EMPTY.covers(dot(0, 1)));
+        let mut octets = Vec::new();
+        assert_eq!(Context::of([], &mut octets), Context::EMPTY);
+    }
+
+    #[test]
+    fn counts_at_their_limit_are_refused() {
+        let actor = [0; 8];
+        let with = |numbers: &[u64]| {
+            let mut octets = [&[1][..], &actor].concat();
+            numbers.iter().for_each(|number| put_number(*number, &mut octets));
+            Context::read(&octets).map(|_| ())
+        };
+        assert_eq!(with(&[Dot::COUNT_MAX, 0, 0]), Ok(()));
+        assert_eq!(with(&[u64::MAX, 0, 0]), Err(ContextError::Count));
+        assert_eq!(with(&[1, u64::MAX, 0]), Err(ContextError::Count));
+        assert_eq!(with(&[2, 0, u64::MAX, 0, 0]), Err(ContextError::Count));
+    }
+
+    #[test]
+    fn one_set_of_dots_has_one_form() {
+        let with =
+            |numbers: &[u8]| Context::read(&[&[1, 0, 0, 0, 0, 0, 0, 0, 0], numbers].concat()).map(|_| ());
+        assert_eq!(with(&[1, 0, 2, 0, 0]), Ok(()));
+        assert_eq!(with(&[1, 0, 1, 0, 0]), Err(ContextError::Form), "spans that touch");
+        assert_eq!(with(&[0]), Err(ContextError::Form), "an actor without a span");
+        assert_eq!(with(&[1, 0]), Err(ContextError::Form), "an actor without an end");
+        assert_eq!(
+            with(&[1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0]),
+            Err(ContextError::Form),
+            "an actor twice"
+        );
+        assert_eq!(Context::read(&[]), Err(ContextError::Version));
+        assert_eq!(Context::read(&[2]), Err(ContextError::Version));
+    }
+
+    #[test]
+    fn spans_are_bounded() {
+        let every_second = |count: u64| (1..=count).map(|n| dot(1, 2 * n));
+        let mut octets = Vec::new();
+        let most = Context::of(every_second(SPANS_MAX as u64), &mut octets);
+        assert_eq!(Context::read(most.as_octets()), Ok(most));
+        let more = Context::of(every_second(SPANS_MAX as u64 + 1), &mut octets).as_octets();
+        assert_eq!(Context::read(more), Err(ContextError::Spans));
+    }
+
+    #[test]
+    fn text_that_is_not_base64_is_refused() {
+        let mut octets = Vec::new();
+        for text in ["AQ", "AQ=", "A===", "AQ==\n", "*Q==", "-_=="] {
+            assert_eq!(Context::from_text(text.as_bytes(), &mut octets), Err(ContextError::Text), "{text}");
+        }
+        assert_eq!(Context::from_text(b"AQ==", &mut octets), Ok(Context::EMPTY));
+        assert_eq!(Context::from_text(b"", &mut octets), Err(ContextError::Version));
+    }
+
+    #[test]
+    fn a_context_cut_short_is_refused_unless_its_last_actor_is_whole() {
+        let context = of_two_actors();
+        let first_actor_end = context.len() - 11;
+        for len in 0..context.len() {
+            let is_whole = len == 1 || len == first_actor_end;
+            assert_eq!(Context::read(&context[..len]).is_ok(), is_whole, "{len}");
+        }
+    }
+
+    #[test]
+    fn any_octets_are_a_context_in_its_one_form_or_refused() {
+        let mut rng = Rng::new(2);
+        let context = of_two_actors();
+        let mut accepted = 0;
+        for _ in 0..20_000 {
+            let mut changed = context.clone();
+            for _ in 0..=rng.below(2) {
+                let place = rng.below(changed.len());
+                changed[place] = rng.octet();
+            }
+            let Ok(read) = Context::read(&changed) else { continue };
+            assert_eq!(rewritten(read), changed);
+            accepted += 1;
+        }
+        assert!(accepted > 1_000, "{accepted}");
+    }
+
+    fn of_two_actors() -> Vec<u8> {
+        let mut octets = Vec::new();
+        Context::of([dot(1, 5), dot(1, 6), dot(1, 900), dot(2, 1)], &mut octets);
+        octets
+    }
+
+    /// The octets that a writer makes of the spans of a context.
+    fn rewritten(context: Context<'_>) -> Vec<u8> {
+        let mut out = vec![VERSION];
+        let mut writer = SpansWriter { out: &mut out, actor: None, high: 0 };
+        let mut spans = context.spans().expect("a context that was read");
+        while let Some(span) = spans.read().expect("a context that was read") {
+            writer.put(Some(span));
+        }
+        writer.end();
+        out
+    }
+}

@@ -1,0 +1,118 @@
+//! Numbers and octets in the formats of this crate: whole numbers in groups of seven bits, the low ones first, in the fewest octets.
+
+/// The most octets that a number of 64 bits takes.
+const NUMBER_OCTETS_MAX: usize = 10;
+
+/// Appends a number.
+pub(super) fn put_number(mut number: u64, out: &mut Vec<u8>) {
+    while number >= 0x80 {
+        out.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    out.push(number as u8);
+}
+
+/// Appends octets after their count.
+pub(super) fn put_counted(octets: &[u8], out: &mut Vec<u8>) {
+    put_number(octets.len() as u64, out);
+    out.extend_from_slice(octets);
+}
+
+/// The octets of a record or a context that have not been read yet.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Octets<'a>(&'a [u8]);
+
+impl<'a> Octets<'a> {
+    pub(super) const fn new(octets: &'a [u8]) -> Self {
+        Self(octets)
+    }
+
+    pub(super) const fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(super) const fn rest(&self) -> &'a [u8] {
+        self.0
+    }
+
+    pub(super) fn octet(&mut self) -> Option<u8> {
+        let (octet, rest) = self.0.split_first()?;
+        self.0 = rest;
+        Some(*octet)
+    }
+
+    pub(super) fn take(&mut self, count: u64) -> Option<&'a [u8]> {
+        let (taken, rest) = self.0.split_at_checked(usize::try_from(count).ok()?)?;
+        self.0 = rest;
+        Some(taken)
+    }
+
+    pub(super) fn array<const COUNT: usize>(&mut self) -> Option<[u8; COUNT]> {
+        let (array, rest) = self.0.split_first_chunk()?;
+        self.0 = rest;
+        Some(*array)
+    }
+
+    /// A number, or `None` if it is cut off, over 64 bits, or written in more octets than it needs.
+    pub(super) fn number(&mut self) -> Option<u64> {
+        let mut number = 0;
+        for group in 0..NUMBER_OCTETS_MAX {
+            let octet = self.octet()?;
+            let bits = u64::from(octet & 0x7f);
+            number |= bits.checked_mul(1 << (7 * group)).filter(|_| group < 9 || bits < 2)?;
+            if octet < 0x80 {
+                return (octet != 0 || group == 0).then_some(number);
+            }
+        }
+        None
+    }
+
+    pub(super) fn counted(&mut self) -> Option<&'a [u8]> {
+        let count = self.number()?;
+        self.take(count)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(number: u64) -> Vec<u8> {
+        let mut out = Vec::new();
+        put_number(number, &mut out);
+        out
+    }
+
+    #[test]
+    fn numbers_come_back() {
+        let powers = (0..64).map(|bit| 1u64 << bit);
+        for number in powers.flat_map(|power| [power - 1, power, power + 1]).chain([u64::MAX - 1, u64::MAX]) {
+            let out = written(number);
+            let mut octets = Octets::new(&out);
+            assert_eq!(octets.number(), Some(number));
+            assert!(octets.is_empty(), "{number}");
+            for short in 0..out.len() {
+                assert_eq!(Octets::new(&out[..short]).number(), None, "{number} cut to {short}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_number_has_one_form() {
+        for long in [&[0x80, 0][..], &[0x81, 0], &[0xff, 0x80, 0]] {
+            assert_eq!(Octets::new(long).number(), None, "{long:?}");
+        }
+        let over = [[0xff; 9].as_slice(), &[2]].concat();
+        assert_eq!(Octets::new(&over).number(), None);
+        assert_eq!(Octets::new(&[0xff; 11]).number(), None);
+    }
+
+    #[test]
+    fn counted_octets_end_where_they_say() {
+        let mut out = Vec::new();
+        put_counted(b"alula", &mut out);
+        assert_eq!(Octets::new(&out).counted(), Some(&b"alula"[..]));
+        assert_eq!(Octets::new(&out[..4]).counted(), None);
+        assert_eq!(Octets::new(&written(u64::MAX)).counted(), None);
+    }
+}

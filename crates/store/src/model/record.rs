@@ -1,0 +1,144 @@
+//! Records: an object with all its contents, as an engine keeps it and as a read borrows it.
+//!
+//! ```text
+//! version    1 octet: 1
+//! contents   their count, 1 or more
+//! table      one entry each, by ascending dots:
+//!              actor       8 octets
+//!              count       number
+//!              vtag        16 octets
+//!              modified    8 octets, microseconds
+//!              flags       1 octet: 1 for a content that says that the object was deleted
+//!              attributes  number of octets
+//!              value       number of octets
+//! parts      attributes and value of each content, in the same order
+//! ```
+//!
+//! Integers of 8 and 16 octets have their high octets first; the others are numbers in groups of seven bits. The value of an object with one
+//! content is the end of its record, so that it is sent from where it was read.
+
+use std::fmt;
+
+use super::octets::{Octets, put_number};
+use super::table::Entry;
+use super::{Content, Context, Moment, Vtag};
+
+const VERSION: u8 = 1;
+
+/// An object with its contents. Reading it allocates nothing.
+#[derive(Clone, Copy, Debug)]
+pub struct Record<'a> {
+    count: usize,
+    table: Octets<'a>,
+    parts: Octets<'a>,
+}
+
+/// The octets are no record of this store: they are cut off, changed, or of a later version.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Damaged;
+
+impl fmt::Display for Damaged {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the record of an object is damaged")
+    }
+}
+
+impl std::error::Error for Damaged {}
+
+impl<'a> Record<'a> {
+    /// Reads a record whole, so that its contents need no check afterwards.
+    ///
+    /// # Errors
+    /// [`Damaged`], for octets that [`write()`](super::write()) does not make.
+    pub fn read(octets: &'a [u8]) -> Result<Self, Damaged> {
+        Self::read_whole(octets).ok_or(Damaged)
+    }
+
+    fn read_whole(octets: &'a [u8]) -> Option<Self> {
+        let mut octets = Octets::new(octets);
+        if octets.octet()? != VERSION {
+            return None;
+        }
+        let count = usize::try_from(octets.number()?).ok().filter(|count| *count > 0)?;
+        let table = octets;
+        let mut last = None;
+        let mut len = 0u64;
+        for _ in 0..count {
+            let entry = Entry::read(&mut octets)?;
+            if last.is_some_and(|last| last >= entry.dot()) {
+                return None;
+            }
+            last = Some(entry.dot());
+            len = len.checked_add(entry.len()?)?;
+        }
+        (octets.rest().len() as u64 == len).then_some(Self { count, table, parts: octets })
+    }
+
+    /// The contents, by ascending dots.
+    pub const fn contents(&self) -> Contents<'a> {
+        Contents { left: self.count, table: self.table, parts: self.parts }
+    }
+
+    /// The one content, or `None` if there are siblings.
+    pub fn single(&self) -> Option<Content<'a>> {
+        self.contents().next().filter(|_| self.count == 1)
+    }
+
+    /// Returns true if every content says that the object was deleted: it reads as missing.
+    pub fn is_deleted(&self) -> bool {
+        self.contents().all(|content| content.is_deleted())
+    }
+
+    /// The time of the latest content.
+    pub fn modified(&self) -> Moment {
+        self.contents().map(|content| content.modified()).max().unwrap_or_default()
+    }
+
+    /// The vtag of the one content, or one made of those of the siblings.
+    pub fn vtag(&self) -> Vtag {
+        match self.single() {
+            Some(content) => content.vtag(),
+            None => Vtag::of_siblings(self.contents().map(|content| content.vtag())),
+        }
+    }
+
+    /// The context of a client that is given all contents, written over `out`.
+    pub fn context<'out>(&self, out: &'out mut Vec<u8>) -> Context<'out> {
+        Context::of(self.contents().map(|content| content.dot()), out)
+    }
+}
+
+/// The contents of a record, by ascending dots.
+#[derive(Clone, Debug)]
+pub struct Contents<'a> {
+    left: usize,
+    table: Octets<'a>,
+    parts: Octets<'a>,
+}
+
+impl<'a> Iterator for Contents<'a> {
+    type Item = Content<'a>;
+
+    fn next(&mut self) -> Option<Content<'a>> {
+        self.left = self.left.checked_sub(1)?;
+        Entry::read(&mut self.table)?.content(&mut self.parts)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.left, Some(self.left))
+    }
+}
+
+impl ExactSizeIterator for Contents<'_> {}
+
+/// Writes a record of these contents, which ascend by their dots, over `out`.
+pub(super) fn put<'a>(contents: impl Iterator<Item = Content<'a>> + Clone, out: &mut Vec<u8>) {
+    out.clear();
+    out.push(VERSION);
+    put_number(contents.clone().count() as u64, out);
+    contents.clone().for_each(|content| Entry::of(&content).put(out));
+    contents.for_each(|content| {
+        out.extend_from_slice(content.attributes);
+        out.extend_from_slice(content.value);
+    });
+}

@@ -1,0 +1,71 @@
+//! Counts of different elements: a sketch for each change that they stand on.
+//!
+//! A change gathers all sketches into its own, so that there are several only of changes that were made at once.
+
+use super::dot_map::DotMap;
+use super::sketch::Sketch;
+use super::{Change, Precision, Seen};
+use crate::model::octets::Octets;
+
+/// A count of different elements.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Distinct {
+    precision: Precision,
+    sketches: DotMap<Sketch>,
+}
+
+impl Distinct {
+    pub(super) fn new(precision: Precision) -> Self {
+        Self { precision, sketches: DotMap::default() }
+    }
+
+    /// The precision of the estimate.
+    pub const fn precision(&self) -> Precision {
+        self.precision
+    }
+
+    /// The estimate, rounded: exact for few elements.
+    pub fn estimate(&self) -> u64 {
+        self.gathered().estimate()
+    }
+
+    fn gathered(&self) -> Sketch {
+        let mut gathered = Sketch::new(self.precision);
+        self.sketches.iter().for_each(|(_, sketch)| gathered.merge(sketch));
+        gathered
+    }
+
+    pub(super) fn add(&mut self, elements: &[Vec<u8>], change: &Change<'_>) {
+        let mut gathered = self.gathered();
+        elements.iter().for_each(|element| gathered.add(element));
+        self.sketches = DotMap::of(change.dot, gathered);
+    }
+
+    /// Lowers the precision, as if elements had been added with the lower one from the start. A greater one changes nothing.
+    pub fn reduce(&mut self, precision: Precision) {
+        self.precision = precision.min(self.precision);
+        self.sketches.values_mut().for_each(|sketch| sketch.reduce(precision));
+    }
+
+    pub(super) fn forget(&mut self, seen: &impl Seen) {
+        self.sketches.forget(seen);
+    }
+
+    /// Merges two counts at the lower precision of both.
+    pub(super) fn merge(&mut self, ours: &impl Seen, other: &Self, theirs: &impl Seen) {
+        self.sketches.merge(ours, &other.sketches, theirs);
+        self.reduce(other.precision.min(self.precision));
+    }
+
+    pub(super) fn put(&self, out: &mut Vec<u8>) {
+        out.push(self.precision.bits());
+        self.sketches.put(Sketch::put, out);
+    }
+
+    pub(super) fn read(octets: &mut Octets<'_>) -> Option<Self> {
+        let precision = Precision::new(octets.octet()?)?;
+        let read_sketch =
+            |octets: &mut Octets<'_>| Sketch::read(octets).filter(|sketch| sketch.precision() == precision);
+        Some(Self { precision, sketches: DotMap::read(octets, read_sketch)? })
+    }
+}

@@ -1,0 +1,96 @@
+//! What is kept of a data type.
+
+use super::{Change, Clock, Kind, Operation, Precision, Seen, Unfit, Value};
+use crate::model::octets::Octets;
+use crate::model::{Context, Damaged, Dot};
+
+const VERSION: u8 = 1;
+
+/// A data type with the clock of the changes that it has seen.
+///
+/// ```
+/// use alula_store::model::types::{Change, Kind, Operation, State, Value};
+/// use alula_store::model::{Actor, Dot, Moment};
+///
+/// let mut state = State::new(Kind::Counter);
+/// let dot = Dot::new(Actor::new(7), 1).expect("a count within its bounds");
+/// let change = Change { dot, now: Moment::from_micros(1), context: None };
+/// state.change(Operation::Add(5), &change)?;
+/// let Value::Counter(counter) = state.value() else { unreachable!("a counter stays one") };
+/// assert_eq!(counter.value(), 5);
+/// # Ok::<(), alula_store::model::types::Unfit>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct State {
+    clock: Clock,
+    value: Value,
+}
+
+impl State {
+    /// A data type of this kind to which nothing has happened.
+    pub fn new(kind: Kind) -> Self {
+        Self { clock: Clock::default(), value: Value::new(kind) }
+    }
+
+    /// A count of different elements of this precision, to which none was added.
+    pub fn distinct(precision: Precision) -> Self {
+        Self { clock: Clock::default(), value: Value::Distinct(super::Distinct::new(precision)) }
+    }
+
+    /// The value.
+    pub const fn value(&self) -> &Value {
+        &self.value
+    }
+
+    /// Makes one change.
+    ///
+    /// # Errors
+    /// An [`Unfit`], after which the state may be changed in part and is of no use.
+    pub fn change(&mut self, operation: Operation, change: &Change<'_>) -> Result<(), Unfit> {
+        if self.clock.sees(change.dot) {
+            return Err(Unfit::Dot);
+        }
+        self.value.change(operation, change, 0)?;
+        self.clock.add(change.dot);
+        Ok(())
+    }
+
+    /// Merges with what another replica keeps of the same data type. The order of merging does not matter, nor does repeating it.
+    pub fn merge(&mut self, other: &Self) {
+        self.value.merge(&self.clock, &other.value, &other.clock);
+        self.clock.merge(&other.clock);
+    }
+
+    /// The context of a client that is given the value, written over `out`.
+    pub fn context<'out>(&self, out: &'out mut Vec<u8>) -> Context<'out> {
+        Context::up_to(self.clock.dots(), out)
+    }
+
+    /// Returns true if the change of this dot has been seen.
+    pub fn sees(&self, dot: Dot) -> bool {
+        self.clock.sees(dot)
+    }
+
+    /// Appends the state as it is kept.
+    pub fn write(&self, out: &mut Vec<u8>) {
+        out.push(VERSION);
+        self.clock.put(out);
+        self.value.put(out);
+    }
+
+    /// Reads a state.
+    ///
+    /// # Errors
+    /// [`Damaged`], for octets that [`State::write`] does not make.
+    pub fn read(octets: &[u8]) -> Result<Self, Damaged> {
+        Self::read_whole(&mut Octets::new(octets)).ok_or(Damaged)
+    }
+
+    fn read_whole(octets: &mut Octets<'_>) -> Option<Self> {
+        if octets.octet()? != VERSION {
+            return None;
+        }
+        let (clock, value) = (Clock::read(octets)?, Value::read(octets, 0)?);
+        octets.is_empty().then_some(Self { clock, value })
+    }
+}

@@ -1,0 +1,273 @@
+//! Data types beside a simpler model, and the laws of merging, by random operations on several replicas.
+
+use alula_testkit::Rng;
+
+use super::*;
+use crate::model::{Actor, Context, Damaged, Dot, Dots, Moment};
+
+const NAMES: [&str; 4] = ["a", "b", "c", "d"];
+
+fn name(rng: &mut Rng) -> Vec<u8> {
+    rng.pick(&NAMES).as_bytes().to_vec()
+}
+
+fn names(rng: &mut Rng) -> Vec<Vec<u8>> {
+    (0..rng.below(3)).map(|_| name(rng)).collect()
+}
+
+fn field(rng: &mut Rng) -> FieldName {
+    FieldName { name: name(rng), kind: *rng.pick(&Kind::ALL) }
+}
+
+fn operation(kind: Kind, rng: &mut Rng, depth: usize) -> Operation {
+    match kind {
+        Kind::Counter => Operation::Add(rng.below(20) as i64 - 10),
+        Kind::Set => Operation::Set { adds: names(rng), removes: names(rng) },
+        Kind::GrowSet => Operation::Grow(names(rng)),
+        Kind::Distinct => Operation::Count(names(rng)),
+        Kind::Register => Operation::Assign(name(rng)),
+        Kind::Flag => Operation::Turn(rng.one_in(2)),
+        Kind::Map => {
+            let updates =
+                (0..rng.below(3)).map(|_| field(rng)).filter(|field| depth < 3 || field.kind != Kind::Map);
+            let updates: Vec<_> = updates.collect();
+            let updates = updates.into_iter().map(|name| {
+                let operation = operation(name.kind, rng, depth + 1);
+                (name, operation)
+            });
+            Operation::Map { updates: updates.collect(), removes: Vec::new() }.with_removes(rng)
+        }
+    }
+}
+
+impl Operation {
+    fn with_removes(self, rng: &mut Rng) -> Self {
+        match self {
+            Self::Map { updates, .. } => {
+                Self::Map { updates, removes: (0..rng.below(3)).map(|_| field(rng)).collect() }
+            }
+            other => other,
+        }
+    }
+}
+
+/// Three replicas of one data type, each with an actor, which change and merge as chance has it.
+struct Replicas {
+    states: Vec<State>,
+    dots: Vec<Dots>,
+    now: u64,
+}
+
+impl Replicas {
+    fn new(kind: Kind) -> Self {
+        let dots = (1..=3).map(|actor| Dots::new(Actor::new(actor))).collect();
+        Self { states: vec![State::new(kind); 3], dots, now: 0 }
+    }
+
+    fn step(&mut self, rng: &mut Rng) {
+        let one = rng.below(3);
+        if rng.one_in(3) {
+            let other = self.states[rng.below(3)].clone();
+            self.states[one].merge(&other);
+            return;
+        }
+        let mut octets = Vec::new();
+        let given = rng.one_in(2).then(|| self.states[one].context(&mut octets));
+        self.now += rng.below(2) as u64;
+        let dot = self.dots[one].next().expect("far from the last");
+        let change = Change { dot, now: Moment::from_micros(self.now), context: given };
+        let mut changed = self.states[one].clone();
+        if changed.change(operation(changed.value().kind(), rng, 0), &change).is_ok() {
+            self.states[one] = changed;
+        }
+    }
+}
+
+fn kept(state: &State) -> Vec<u8> {
+    let mut octets = Vec::new();
+    state.write(&mut octets);
+    octets
+}
+
+fn merged(one: &State, other: &State) -> State {
+    let mut merged = one.clone();
+    merged.merge(other);
+    merged
+}
+
+/// Merging does not depend on order, grouping or repetition, and what is kept comes back.
+#[test]
+fn merging_is_a_join_and_states_come_back() {
+    for kind in Kind::ALL {
+        for seed in 0..300 {
+            let mut rng = Rng::new(seed);
+            let mut replicas = Replicas::new(kind);
+            for _ in 0..25 {
+                replicas.step(&mut rng);
+            }
+            let [one, two, three] = &replicas.states[..] else { unreachable!("there are three") };
+            assert_eq!(merged(one, two), merged(two, one), "{kind:?} {seed}");
+            assert_eq!(merged(&merged(one, two), three), merged(one, &merged(two, three)), "{kind:?} {seed}");
+            assert_eq!(merged(one, one), *one, "{kind:?} {seed}");
+            let octets = kept(one);
+            assert_eq!(State::read(&octets).as_ref(), Ok(one), "{kind:?} {seed}");
+            for len in 0..octets.len() {
+                assert_eq!(State::read(&octets[..len]), Err(Damaged), "{kind:?} {seed} {len}");
+            }
+        }
+    }
+}
+
+#[test]
+fn any_octets_are_a_state_or_damaged() {
+    let mut rng = Rng::new(5);
+    for seed in 0..40 {
+        let mut replicas = Replicas::new(Kind::Map);
+        let mut steps = Rng::new(seed);
+        (0..25).for_each(|_| replicas.step(&mut steps));
+        let octets = kept(&replicas.states[0]);
+        for _ in 0..500 {
+            let mut changed = octets.clone();
+            let place = rng.below(changed.len());
+            changed[place] = rng.octet();
+            if let Ok(state) = State::read(&changed) {
+                assert_eq!(kept(&state), changed);
+            }
+        }
+    }
+}
+
+/// One state, and the dots of its one actor.
+struct One {
+    state: State,
+    dots: Dots,
+}
+
+impl One {
+    fn new(kind: Kind) -> Self {
+        Self { state: State::new(kind), dots: Dots::new(Actor::new(1)) }
+    }
+
+    fn change(&mut self, operation: Operation, given: Option<&[u8]>) -> Result<(), Unfit> {
+        let dot = self.dots.next().expect("far from the last");
+        let context = given.map(|octets| Context::read(octets).expect("a context that was given"));
+        self.state.change(operation, &Change { dot, now: Moment::from_micros(1), context })
+    }
+
+    fn given(&self) -> Vec<u8> {
+        let mut octets = Vec::new();
+        self.state.context(&mut octets);
+        octets
+    }
+
+    fn elements(&self) -> Vec<&[u8]> {
+        let Value::Set(set) = self.state.value() else { panic!("{:?}", self.state) };
+        set.elements().collect()
+    }
+
+    fn field(&self, name: &str, kind: Kind) -> Option<&Value> {
+        let Value::Map(map) = self.state.value() else { panic!("{:?}", self.state) };
+        map.fields()
+            .find(|(field, _)| field.name == name.as_bytes() && field.kind == kind)
+            .map(|(_, value)| value)
+    }
+}
+
+fn set(adds: &[&str], removes: &[&str]) -> Operation {
+    let octets = |names: &[&str]| names.iter().map(|name| name.as_bytes().to_vec()).collect();
+    Operation::Set { adds: octets(adds), removes: octets(removes) }
+}
+
+fn field_named(name: &str, kind: Kind) -> FieldName {
+    FieldName { name: name.into(), kind }
+}
+
+fn update(name: &str, operation: Operation) -> Operation {
+    Operation::Map { updates: vec![(field_named(name, operation.kind()), operation)], removes: Vec::new() }
+}
+
+#[test]
+fn an_element_that_was_added_after_the_context_stays() {
+    let mut one = One::new(Kind::Set);
+    one.change(set(&["a", "b"], &[]), None).expect("it fits");
+    let given = one.given();
+    one.change(set(&["a"], &[]), None).expect("it fits");
+    one.change(set(&[], &["a", "b"]), Some(&given)).expect("it fits");
+    assert_eq!(one.elements(), [b"a"]);
+}
+
+#[test]
+fn an_element_that_is_not_there_is_removed_only_with_a_context() {
+    let mut one = One::new(Kind::Set);
+    assert_eq!(one.change(set(&[], &["a"]), None), Err(Unfit::Absent));
+    let given = one.given();
+    assert_eq!(one.change(set(&[], &["a"]), Some(&given)), Ok(()));
+    assert_eq!(one.change(set(&["a"], &["a"]), None), Ok(()));
+    assert_eq!(one.elements(), [b"a"]);
+}
+
+#[test]
+fn a_counter_that_is_removed_and_changed_at_once_begins_anew() {
+    let mut one = One::new(Kind::Map);
+    one.change(update("n", Operation::Add(40)), None).expect("it fits");
+    let operation = match update("n", Operation::Add(2)) {
+        Operation::Map { updates, .. } => {
+            Operation::Map { updates, removes: vec![field_named("n", Kind::Counter)] }
+        }
+        other => other,
+    };
+    one.change(operation, None).expect("it fits");
+    let Some(Value::Counter(counter)) = one.field("n", Kind::Counter) else { panic!("{:?}", one.state) };
+    assert_eq!(counter.value(), 2);
+}
+
+#[test]
+fn a_field_that_was_changed_after_the_context_stays_with_that_change() {
+    let mut one = One::new(Kind::Map);
+    one.change(update("s", set(&["old"], &[])), None).expect("it fits");
+    let given = one.given();
+    one.change(update("s", set(&["new"], &[])), None).expect("it fits");
+    let removal = Operation::Map { updates: Vec::new(), removes: vec![field_named("s", Kind::Set)] };
+    one.change(removal, Some(&given)).expect("it fits");
+    let Some(Value::Set(left)) = one.field("s", Kind::Set) else { panic!("{:?}", one.state) };
+    assert_eq!(left.elements().collect::<Vec<_>>(), [b"new"]);
+}
+
+#[test]
+fn maps_lie_in_each_other_up_to_a_limit() {
+    let nested =
+        |depth| (0..depth).fold(update("flag", Operation::Turn(true)), |inner, _| update("map", inner));
+    let mut one = One::new(Kind::Map);
+    assert_eq!(one.change(nested(NESTING_MAX), None), Err(Unfit::Nesting));
+    let mut one = One::new(Kind::Map);
+    assert_eq!(one.change(nested(NESTING_MAX - 1), None), Ok(()));
+    assert_eq!(State::read(&kept(&one.state)).as_ref(), Ok(&one.state));
+}
+
+#[test]
+fn an_operation_for_another_kind_does_not_fit() {
+    let mut one = One::new(Kind::Counter);
+    assert_eq!(one.change(set(&["a"], &[]), None), Err(Unfit::Kind { kind: Kind::Counter }));
+}
+
+#[test]
+fn a_counter_at_its_limit_is_refused() {
+    let mut one = One::new(Kind::Counter);
+    for _ in 0..2 {
+        one.change(Operation::Add(i64::MAX), None).expect("half of it each");
+    }
+    one.change(Operation::Add(1), None).expect("the last");
+    assert_eq!(one.change(Operation::Add(1), None), Err(Unfit::Limit));
+    let Value::Counter(counter) = one.state.value() else { panic!("{:?}", one.state) };
+    assert_eq!(counter.value(), i128::from(u64::MAX));
+}
+
+/// A dot that names two changes would let a context remove what its client was never given.
+#[test]
+fn a_dot_that_was_seen_is_refused() {
+    let mut state = State::new(Kind::Counter);
+    let dot = Dot::new(Actor::new(1), 1).expect("a count within its bounds");
+    let change = Change { dot, now: Moment::from_micros(1), context: None };
+    assert_eq!(state.change(Operation::Add(1), &change), Ok(()));
+    assert_eq!(state.change(Operation::Add(1), &change), Err(Unfit::Dot));
+}

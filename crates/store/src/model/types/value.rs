@@ -1,0 +1,135 @@
+//! The value of a data type of any kind.
+
+use super::{Change, Counter, Distinct, Flag, Kind, Map, NESTING_MAX, Operation, Register, Seen, Set, Unfit};
+use crate::model::octets::Octets;
+
+/// A value of any kind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Value {
+    /// See [`Kind::Counter`].
+    Counter(Counter),
+    /// See [`Kind::Set`].
+    Set(Set),
+    /// See [`Kind::GrowSet`].
+    GrowSet(Set),
+    /// See [`Kind::Map`].
+    Map(Map),
+    /// See [`Kind::Distinct`].
+    Distinct(Distinct),
+    /// See [`Kind::Register`].
+    Register(Register),
+    /// See [`Kind::Flag`].
+    Flag(Flag),
+}
+
+impl Value {
+    /// A value of this kind to which nothing has happened.
+    pub fn new(kind: Kind) -> Self {
+        match kind {
+            Kind::Counter => Self::Counter(Counter::default()),
+            Kind::Set => Self::Set(Set::default()),
+            Kind::GrowSet => Self::GrowSet(Set::default()),
+            Kind::Map => Self::Map(Map::default()),
+            Kind::Distinct => Self::Distinct(Distinct::default()),
+            Kind::Register => Self::Register(Register::default()),
+            Kind::Flag => Self::Flag(Flag::default()),
+        }
+    }
+
+    /// The kind of the value.
+    pub const fn kind(&self) -> Kind {
+        match self {
+            Self::Counter(_) => Kind::Counter,
+            Self::Set(_) => Kind::Set,
+            Self::GrowSet(_) => Kind::GrowSet,
+            Self::Map(_) => Kind::Map,
+            Self::Distinct(_) => Kind::Distinct,
+            Self::Register(_) => Kind::Register,
+            Self::Flag(_) => Kind::Flag,
+        }
+    }
+
+    pub(super) fn change(
+        &mut self,
+        operation: Operation,
+        change: &Change<'_>,
+        nesting: usize,
+    ) -> Result<(), Unfit> {
+        match (self, operation) {
+            _ if nesting > NESTING_MAX => Err(Unfit::Nesting),
+            (Self::Counter(counter), Operation::Add(number)) => counter.add(number, change),
+            (Self::Set(set), Operation::Set { adds, removes }) => set.change(adds, &removes, change),
+            (Self::GrowSet(set), Operation::Grow(elements)) => set.change(elements, &[], change),
+            (Self::Map(map), Operation::Map { updates, removes }) => {
+                map.change(updates, &removes, change, nesting)
+            }
+            (Self::Distinct(distinct), Operation::Count(elements)) => {
+                distinct.add(&elements, change);
+                Ok(())
+            }
+            (Self::Register(register), Operation::Assign(octets)) => {
+                register.assign(octets, change);
+                Ok(())
+            }
+            (Self::Flag(flag), Operation::Turn(on)) => {
+                flag.turn(on, change);
+                Ok(())
+            }
+            (value, _) => Err(Unfit::Kind { kind: value.kind() }),
+        }
+    }
+
+    /// Removes what has been seen of a field that is removed.
+    pub(super) fn forget(&mut self, seen: &impl Seen) {
+        match self {
+            Self::Counter(counter) => counter.forget(seen),
+            Self::Set(set) | Self::GrowSet(set) => set.forget(seen),
+            Self::Map(map) => map.forget(seen),
+            Self::Distinct(distinct) => distinct.forget(seen),
+            Self::Register(register) => register.forget(seen),
+            Self::Flag(flag) => flag.forget(seen),
+        }
+    }
+
+    /// Merges two values of one kind; values of two kinds never meet, and this one stays then.
+    pub(super) fn merge(&mut self, ours: &impl Seen, other: &Self, theirs: &impl Seen) {
+        match (self, other) {
+            (Self::Counter(counter), Self::Counter(other)) => counter.merge(ours, other, theirs),
+            (Self::Set(set), Self::Set(other)) | (Self::GrowSet(set), Self::GrowSet(other)) => {
+                set.merge(ours, other, theirs);
+            }
+            (Self::Map(map), Self::Map(other)) => map.merge(ours, other, theirs),
+            (Self::Register(register), Self::Register(other)) => register.merge(ours, other, theirs),
+            (Self::Flag(flag), Self::Flag(other)) => flag.merge(ours, other, theirs),
+            (Self::Distinct(distinct), Self::Distinct(other)) => distinct.merge(ours, other, theirs),
+            _ => {}
+        }
+    }
+
+    pub(super) fn put(&self, out: &mut Vec<u8>) {
+        out.push(self.kind().octet());
+        match self {
+            Self::Counter(counter) => counter.put(out),
+            Self::Set(set) | Self::GrowSet(set) => set.put(out),
+            Self::Map(map) => map.put(out),
+            Self::Distinct(distinct) => distinct.put(out),
+            Self::Register(register) => register.put(out),
+            Self::Flag(flag) => flag.put(out),
+        }
+    }
+
+    pub(super) fn read(octets: &mut Octets<'_>, nesting: usize) -> Option<Self> {
+        if nesting > NESTING_MAX {
+            return None;
+        }
+        Some(match Kind::of_octet(octets.octet()?)? {
+            Kind::Counter => Self::Counter(Counter::read(octets)?),
+            Kind::Set => Self::Set(Set::read(octets)?),
+            Kind::GrowSet => Self::GrowSet(Set::read(octets)?),
+            Kind::Map => Self::Map(Map::read(octets, nesting)?),
+            Kind::Distinct => Self::Distinct(Distinct::read(octets)?),
+            Kind::Register => Self::Register(Register::read(octets)?),
+            Kind::Flag => Self::Flag(Flag::read(octets)?),
+        })
+    }
+}

@@ -1,0 +1,62 @@
+//! What the store reads of its disk and of its clients' contexts: any octets are refused, or are in the one form that is written.
+
+use alula_store::model::types::State;
+use alula_store::model::{Context, Record, Vtag};
+
+/// The first octet says what the others are.
+pub fn stored(data: &[u8]) {
+    let Some((kind, octets)) = data.split_first() else { return };
+    match kind % 5 {
+        0 => record(octets),
+        1 => context(octets),
+        2 => context_text(octets),
+        3 => state(octets),
+        _ => vtag(octets),
+    }
+}
+
+fn record(octets: &[u8]) {
+    let Ok(record) = Record::read(octets) else { return };
+    let contents: Vec<_> = record.contents().collect();
+    assert_eq!(contents.len(), record.contents().len());
+    assert!(contents.is_sorted_by(|one, next| one.dot() < next.dot()));
+    let mut out = Vec::new();
+    let context = record.context(&mut out);
+    assert!(contents.iter().all(|content| context.covers(content.dot())));
+    let octets_max = octets.len();
+    for content in contents {
+        assert!(content.value().len() <= octets_max);
+        assert!(content.attributes().count() <= octets_max);
+    }
+}
+
+fn context(octets: &[u8]) {
+    let Ok(context) = Context::read(octets) else { return };
+    let (mut text, mut out) = (Vec::new(), Vec::new());
+    context.write_text(&mut text);
+    assert_eq!(Context::from_text(&text, &mut out), Ok(context));
+}
+
+fn context_text(text: &[u8]) {
+    let (mut out, mut again) = (Vec::new(), Vec::new());
+    if let Ok(context) = Context::from_text(text, &mut out) {
+        context.write_text(&mut again);
+        assert_eq!(again, text);
+    }
+}
+
+fn state(octets: &[u8]) {
+    let Ok(state) = State::read(octets) else { return };
+    let mut again = Vec::new();
+    state.write(&mut again);
+    assert_eq!(again, octets);
+    let mut merged = state.clone();
+    merged.merge(&state);
+    assert_eq!(merged, state);
+}
+
+fn vtag(text: &[u8]) {
+    if let Some(vtag) = Vtag::parse(text) {
+        assert_eq!(vtag.text().as_bytes(), text);
+    }
+}
