@@ -99,12 +99,17 @@ pub(super) fn collected(said: &str) -> Result<u64> {
 ///
 /// # Errors
 /// When it fails, or has not ended after five minutes.
-pub(super) fn output(mut command: Command) -> Result<(String, String)> {
+pub(super) fn output(command: Command) -> Result<(String, String)> {
+    output_within(command, RUN_MAX)
+}
+
+/// As [`output`], with another time.
+pub(super) fn output_within(mut command: Command, run_max: Duration) -> Result<(String, String)> {
     let described = format!("{command:?}");
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let child = command.spawn().with_context(|| described.clone())?;
     let (id, (ended, end)) = (child.id().to_string(), mpsc::channel::<()>());
-    let watch = thread::spawn(move || match end.recv_timeout(RUN_MAX) {
+    let watch = thread::spawn(move || match end.recv_timeout(run_max) {
         Err(RecvTimeoutError::Timeout) => Command::new("kill").arg(id).status().map(drop),
         _ => Ok(()),
     });

@@ -91,8 +91,8 @@ fn measure(programs: &Programs, cells: &[Cell], options: &Options) -> Result<()>
                         figures.add(*cell, who, cpu, per_second);
                         print!(", {} {cpu:.2}", who.label());
                     }
-                    // A peer that does not answer all has no figure; the others have.
-                    Err(error) if !who.is_ours() => {
+                    // A peer that does not answer all has no figure, nor has what is too fast for wrk; the others have.
+                    Err(error) if !who.is_ours() || cell.can_outrun_its_load() => {
                         figures.lose(*cell, who);
                         print!(
                             ", {} lost: {}",

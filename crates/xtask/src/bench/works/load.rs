@@ -2,16 +2,20 @@
 
 use std::fs;
 use std::path::Path;
+use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 
-use super::super::program::{Server, Under, args, output};
+use super::super::program::{Server, Under, args, output, output_within};
 use super::super::servers::h2load;
 use super::matrix::{Cell, Generator, Work};
 use crate::command::find_program;
 
 /// As many things are there to ask for.
 const NAMES: u64 = 1000;
+
+/// The time in which a second of wrk has ended and its figures are worked out, or never will be.
+const WRK_MAX: Duration = Duration::from_secs(15);
 
 /// Requests of h2load, and a second of wrk.
 #[derive(Debug, PartialEq)]
@@ -70,7 +74,9 @@ fn drive_wrk(folder: &Path, cell: &Cell, server: &Server) -> Result<Run> {
     }
     all.push(uri(cell, server, 0).into());
     let program = find_program("wrk").context("wrk is not there")?;
-    let (printed, _) = output(Under::OneCore.command(&program, &all, server.core)?)?;
+    // It divides the microseconds of the run by the requests of a connection, and steps through its figures by the quotient: by nothing,
+    // and so without end, above a million requests per second on one connection.
+    let (printed, _) = output_within(Under::OneCore.command(&program, &all, server.core)?, WRK_MAX)?;
     wrk(&printed)
 }
 

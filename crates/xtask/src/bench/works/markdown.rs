@@ -24,13 +24,16 @@ pub(super) fn markdown(cells: &[Cell], figures: &Figures) -> String {
     text + &lost(figures) + &behind(cells, figures)
 }
 
-/// A line for each server that has not answered all.
+/// A line for each server that has not answered all, or more than could be counted.
 fn lost(figures: &Figures) -> String {
     let mut text = String::new();
     for (cell, who, rounds) in figures.lost() {
         let (who, work, how) = (who.label(), cell.work.title(), cell.label());
-        writeln!(text, "- {who} left requests unanswered in {rounds} of the rounds of {work}: {how}.")
-            .expect("a String");
+        let why = match cell.can_outrun_its_load() {
+            true => "answered more than the million a second that wrk can count on a connection",
+            false => "left requests unanswered",
+        };
+        writeln!(text, "- {who} {why} in {rounds} of the rounds of {work}: {how}.").expect("a String");
     }
     if text.is_empty() { text } else { text + "\n" }
 }

@@ -123,6 +123,11 @@ impl Generator {
 }
 
 impl Cell {
+    /// Returns true if a server can answer more requests than the load can count: more than a million in a second of wrk on one connection.
+    pub(super) fn can_outrun_its_load(&self) -> bool {
+        self.generator == Generator::Wrk && self.connections == 1 && self.in_flight > 1
+    }
+
     /// `HTTP/2, h2load, TLS, 10 × 32, varied`.
     pub(super) fn label(&self) -> String {
         let Self { generator, is_secure, varies, connections, in_flight, .. } = *self;
