@@ -2,12 +2,15 @@
 
 use crate::Source;
 
-const INHERITED: [&str; 4] = [
-    "[lints]\nworkspace = true\n",
-    "edition.workspace = true\n",
-    "license.workspace = true\n",
-    "rust-version.workspace = true\n",
-];
+const INHERITED: [&str; 3] =
+    ["[lints]\nworkspace = true\n", "edition.workspace = true\n", "license.workspace = true\n"];
+
+/// The line of most crates, and that of those which need a later Rust: the store, for fjall, and what is built with it. No library that
+/// users depend on is among them.
+const RUST: &str = "rust-version.workspace = true\n";
+const LATER_RUST: &str = "rust-version = \"1.90\"\n";
+const WITH_LATER_RUST: [&str; 3] =
+    ["crates/cli/Cargo.toml", "crates/store/Cargo.toml", "crates/trials/Cargo.toml"];
 
 /// Manifests of our crates that lack one of the inherited lines, or name a version of a dependency themselves.
 #[must_use]
@@ -16,9 +19,10 @@ pub fn check_manifests(sources: &[Source]) -> Vec<String> {
         |source: &&Source| source.path.starts_with("crates/") && source.path.ends_with("/Cargo.toml");
     let mut found = Vec::new();
     for manifest in sources.iter().filter(is_manifest) {
-        let lacking = INHERITED.iter().filter(|line| !manifest.text.contains(**line));
+        let rust = if WITH_LATER_RUST.contains(&&*manifest.path) { LATER_RUST } else { RUST };
+        let lacking = INHERITED.iter().chain([&rust]).filter(|line| !manifest.text.contains(**line));
         found.extend(lacking.map(|line| format!("{}: lacks {line:?}", manifest.path)));
-        let own = manifest.lines().filter(|(_, line)| names_version(line));
+        let own = manifest.lines().filter(|(_, line)| names_version(line) && *line != rust.trim_end());
         found.extend(own.map(|(number, _)| {
             format!("{}:{number}: name the version in the root's Cargo.toml", manifest.path)
         }));
@@ -40,7 +44,7 @@ mod tests {
 
     #[test]
     fn a_manifest_with_rules_of_its_own_is_found() {
-        let inherited: String = INHERITED.concat();
+        let inherited: String = INHERITED.concat() + RUST;
         let manifest = |text: String| Source { path: "crates/a/Cargo.toml".into(), text };
         assert_eq!(check_manifests(&[manifest(inherited.clone())]), [""; 0]);
         assert_eq!(check_manifests(&[manifest(inherited.clone() + "serde = \"1\"\n")]).len(), 1);
@@ -53,6 +57,10 @@ mod tests {
                 .len(),
             0
         );
-        assert_eq!(check_manifests(&[manifest(String::new())]).len(), INHERITED.len());
+        assert_eq!(check_manifests(&[manifest(String::new())]).len(), INHERITED.len() + 1);
+        let later = INHERITED.concat() + LATER_RUST;
+        assert_eq!(check_manifests(&[manifest(later.clone())]).len(), 2);
+        let store = Source { path: "crates/store/Cargo.toml".into(), text: later };
+        assert_eq!(check_manifests(&[store]), [""; 0]);
     }
 }
