@@ -1,7 +1,25 @@
 //! An object store that speaks Riak's HTTP API, on Alula.
 //!
-//! The crate begins with its [`model`]: objects, their siblings and what writes do to them, as pure functions over octets. The
-//! resources and the engines stand on it.
+//! A [`Store`] is an engine with the properties of its buckets; [`Store::routes`] are what a server answers by.
+//!
+//! - [`model`]: objects, their siblings and what writes do to them, as pure functions over octets.
+//! - [`engine`]: what keeps them, in memory or on disk.
+//! - `http`: the resources, one file for each.
 #![forbid(unsafe_code)]
 
+mod budget;
+pub mod config;
+pub mod engine;
+#[cfg(feature = "fuzzing")]
+#[doc(hidden)]
+pub mod fuzzing;
+mod http;
 pub mod model;
+mod properties;
+mod reaper;
+mod statistics;
+mod store;
+
+pub use config::{Config, Referers};
+pub use properties::PropertyError;
+pub use store::{OpenError, Store};

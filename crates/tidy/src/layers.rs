@@ -74,7 +74,8 @@ pub const LAYERS: &[Layer] = &[
         Own::Only(&["fields", "hpack", "h1", "h2", "net", "client", "server"]),
         Outside::Only(&[]),
     ),
-    layer("5", &["cli", "store", "python"], Own::Only(&["alula", "tally"]), Outside::AsNeeded),
+    layer("5", &["store", "python"], Own::Only(&["alula", "tally"]), Outside::AsNeeded),
+    layer("6", &["cli"], Own::Only(&["alula", "store", "tally"]), Outside::AsNeeded),
     layer("side", &["testkit"], Own::Only(&["tally"]), Outside::AsNeeded),
     // What clients and servers read of hostile octets is fuzzed as well: both lay it open by a feature. The parser of the command
     // is included as a file, with the one crate that it uses.

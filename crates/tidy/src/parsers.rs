@@ -78,11 +78,22 @@ const PARSERS: &[Parser] = &[
     parser("server/src/route/redirect.rs", "location", "routes"),
     parser("server/src/route/table.rs", "find", "routes"),
     parser("server/src/connection_server.rs", "serve_connection", "whole_server"),
+    parser("store/src/http/datatype/operation.rs", "parse", "store_bodies"),
+    parser("store/src/http/index/continuation.rs", "read", "index_query"),
+    parser("store/src/http/index/parameters.rs", "read", "index_query"),
+    parser("store/src/http/index/pattern.rs", "compile", "index_query"),
+    parser("store/src/http/index/range.rs", "read", "index_query"),
+    parser("store/src/http/keys/json.rs", "put_string", "index_query"),
+    parser("store/src/http/query.rs", "pairs_of", "index_query"),
+    parser("store/src/http/links.rs", "read", "object_fields"),
+    parser("store/src/http/object/incoming.rs", "attributes", "object_fields"),
     parser("store/src/model/context.rs", "from_text", "stored"),
     parser("store/src/model/context.rs", "read", "stored"),
     parser("store/src/model/record.rs", "read", "stored"),
     parser("store/src/model/types/state.rs", "read", "stored"),
     parser("store/src/model/vtag.rs", "parse", "stored"),
+    parser("store/src/properties/form.rs", "list_of_content", "store_bodies"),
+    parser("store/src/properties/rules.rs", "set", "store_bodies"),
 ];
 
 /// The crates that parse, and how the functions that do are named.

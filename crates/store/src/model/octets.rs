@@ -4,7 +4,7 @@
 const NUMBER_OCTETS_MAX: usize = 10;
 
 /// Appends a number.
-pub(super) fn put_number(mut number: u64, out: &mut Vec<u8>) {
+pub(crate) fn put_number(mut number: u64, out: &mut Vec<u8>) {
     while number >= 0x80 {
         out.push(number as u8 | 0x80);
         number >>= 7;
@@ -13,48 +13,48 @@ pub(super) fn put_number(mut number: u64, out: &mut Vec<u8>) {
 }
 
 /// Appends octets after their count.
-pub(super) fn put_counted(octets: &[u8], out: &mut Vec<u8>) {
+pub(crate) fn put_counted(octets: &[u8], out: &mut Vec<u8>) {
     put_number(octets.len() as u64, out);
     out.extend_from_slice(octets);
 }
 
 /// The octets of a record or a context that have not been read yet.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Octets<'a>(&'a [u8]);
+pub(crate) struct Octets<'a>(&'a [u8]);
 
 impl<'a> Octets<'a> {
-    pub(super) const fn new(octets: &'a [u8]) -> Self {
+    pub(crate) const fn new(octets: &'a [u8]) -> Self {
         Self(octets)
     }
 
-    pub(super) const fn is_empty(&self) -> bool {
+    pub(crate) const fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    pub(super) const fn rest(&self) -> &'a [u8] {
+    pub(crate) const fn rest(&self) -> &'a [u8] {
         self.0
     }
 
-    pub(super) fn octet(&mut self) -> Option<u8> {
+    pub(crate) fn octet(&mut self) -> Option<u8> {
         let (octet, rest) = self.0.split_first()?;
         self.0 = rest;
         Some(*octet)
     }
 
-    pub(super) fn take(&mut self, count: u64) -> Option<&'a [u8]> {
+    pub(crate) fn take(&mut self, count: u64) -> Option<&'a [u8]> {
         let (taken, rest) = self.0.split_at_checked(usize::try_from(count).ok()?)?;
         self.0 = rest;
         Some(taken)
     }
 
-    pub(super) fn array<const COUNT: usize>(&mut self) -> Option<[u8; COUNT]> {
+    pub(crate) fn array<const COUNT: usize>(&mut self) -> Option<[u8; COUNT]> {
         let (array, rest) = self.0.split_first_chunk()?;
         self.0 = rest;
         Some(*array)
     }
 
     /// A number, or `None` if it is cut off, over 64 bits, or written in more octets than it needs.
-    pub(super) fn number(&mut self) -> Option<u64> {
+    pub(crate) fn number(&mut self) -> Option<u64> {
         let mut number = 0;
         for group in 0..NUMBER_OCTETS_MAX {
             let octet = self.octet()?;
@@ -67,7 +67,7 @@ impl<'a> Octets<'a> {
         None
     }
 
-    pub(super) fn counted(&mut self) -> Option<&'a [u8]> {
+    pub(crate) fn counted(&mut self) -> Option<&'a [u8]> {
         let count = self.number()?;
         self.take(count)
     }

@@ -132,7 +132,7 @@ impl<'a> Iterator for Contents<'a> {
 impl ExactSizeIterator for Contents<'_> {}
 
 /// Writes a record of these contents, which ascend by their dots, over `out`.
-pub(super) fn put<'a>(contents: impl Iterator<Item = Content<'a>> + Clone, out: &mut Vec<u8>) {
+pub(crate) fn put<'a>(contents: impl Iterator<Item = Content<'a>> + Clone, out: &mut Vec<u8>) {
     out.clear();
     out.push(VERSION);
     put_number(contents.clone().count() as u64, out);

@@ -1,6 +1,6 @@
 //! Maps: fields with a data type each, which change and merge by their own rules.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::dot_map::DotSet;
 use super::{Change, Kind, Operation, Seen, Unfit, Value};
@@ -53,9 +53,9 @@ impl Map {
         change: &Change<'_>,
         nesting: usize,
     ) -> Result<(), Unfit> {
+        let updated: BTreeSet<_> = updates.iter().map(|(name, _)| name).collect();
         for name in removes {
-            let is_updated = updates.iter().any(|(updated, _)| updated == name);
-            self.remove(name, is_updated, change)?;
+            self.remove(name, updated.contains(name), change)?;
         }
         for (name, operation) in updates {
             let kind = name.kind;
@@ -70,10 +70,14 @@ impl Map {
         match (self.0.get_mut(name), change.context) {
             (None, None) if !is_updated => return Err(Unfit::Absent),
             (None, _) => {}
-            (Some(field), Some(context)) => field.forget(&context),
+            (Some(field), Some(context)) => {
+                field.forget(&context);
+                if field.dots.is_empty() {
+                    self.0.remove(name);
+                }
+            }
             (Some(_), None) => drop(self.0.remove(name)),
         }
-        self.drop_removed();
         Ok(())
     }
 

@@ -1,6 +1,6 @@
 //! Sets whose elements can be removed; an element that is added and removed at once stays.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::dot_map::DotSet;
 use super::{Change, Seen, Unfit};
@@ -22,9 +22,9 @@ impl Set {
         removes: &[Vec<u8>],
         change: &Change<'_>,
     ) -> Result<(), Unfit> {
+        let adds: BTreeSet<_> = adds.into_iter().collect();
         for element in removes {
-            let is_added = adds.contains(element);
-            self.remove(element, is_added, change)?;
+            self.remove(element, adds.contains(element), change)?;
         }
         self.0.extend(adds.into_iter().map(|element| (element, DotSet::of(change.dot, ()))));
         Ok(())
@@ -34,10 +34,14 @@ impl Set {
         match (self.0.get_mut(element), change.context) {
             (None, None) if !is_added => return Err(Unfit::Absent),
             (None, _) => {}
-            (Some(dots), Some(context)) => dots.forget(&context),
-            (Some(dots), None) => *dots = DotSet::default(),
+            (Some(dots), Some(context)) => {
+                dots.forget(&context);
+                if dots.is_empty() {
+                    self.0.remove(element);
+                }
+            }
+            (Some(_), None) => drop(self.0.remove(element)),
         }
-        self.0.retain(|_, dots| !dots.is_empty());
         Ok(())
     }
 

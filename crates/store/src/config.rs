@@ -1,0 +1,58 @@
+//! What an operator says of a store, whatever it is read from.
+
+use std::time::Duration;
+
+use serde_json::{Map, Value};
+
+use crate::engine::Durability;
+
+/// The settings of a store. [`Config::default`] is what Riak has.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Config {
+    /// Bucket types, by name, with the properties in which they differ from the defaults of types.
+    pub types: Vec<(String, Map<String, Value>)>,
+    /// The octets that all contents of an object may take together, attributes included; default 50 MiB.
+    pub object_octets_max: u64,
+    /// The contents that an object may have; default 100.
+    pub siblings_max: usize,
+    /// The octets of all requests and responses under way together; default 256 MiB. A request waits for its part.
+    pub octets_in_flight_max: u64,
+    /// The time after which a deleted object is removed; default 3 s. `None` keeps it.
+    pub reap_after: Option<Duration>,
+    /// What the disk does before a write is answered whose bucket has `sync_on_write` at `backend`; default [`Durability::Flushed`].
+    pub durability: Durability,
+    /// Lists of keys and of buckets are answered; default true.
+    pub lists: bool,
+    /// The pages of browsers whose requests are taken; default [`Referers::Own`].
+    pub referers: Referers,
+}
+
+/// The pages whose requests are taken, by the origin of their URL in `referer`. Requests without that field are taken always, and those
+/// with `origin: null` never.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Referers {
+    /// Those of the server itself.
+    #[default]
+    Own,
+    /// Those of the server and of these origins, such as `https://app.example`.
+    OwnAnd(Vec<String>),
+    /// Those of any origin.
+    Any,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            types: Vec::new(),
+            object_octets_max: 50 * 1024 * 1024,
+            siblings_max: 100,
+            octets_in_flight_max: 256 * 1024 * 1024,
+            reap_after: Some(Duration::from_secs(3)),
+            durability: Durability::default(),
+            lists: true,
+            referers: Referers::default(),
+        }
+    }
+}

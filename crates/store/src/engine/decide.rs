@@ -1,0 +1,48 @@
+//! Decisions: what a write leaves of what is stored.
+
+use crate::model::{Dot, Moment, Record, Vtag};
+
+/// A write, which an engine hands what is stored at the moment at which nothing else is written.
+///
+/// It owns what it stores. An engine may call it more than once, each time with a new mark, when what is stored has changed
+/// meanwhile: the last call counts.
+pub trait Decide: Send + 'static {
+    /// Decides with the stored record what is stored afterwards. For [`Verdict::Write`] the new record is written over `out`.
+    fn decide(&mut self, stored: Option<Record<'_>>, mark: Mark, out: &mut Vec<u8>) -> Verdict;
+
+    /// Returns the octets that the write holds, for the bounds of a queue of writes.
+    fn octets(&self) -> usize {
+        0
+    }
+}
+
+/// What an engine gives each write: its name, a token for its content, and the time.
+#[derive(Clone, Copy, Debug)]
+pub struct Mark {
+    /// The name of the write, which no other has.
+    pub dot: Dot,
+    /// A random token.
+    pub vtag: Vtag,
+    /// The time of the clock.
+    pub now: Moment,
+}
+
+/// What is stored after a write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// The record that was written out.
+    Write,
+    /// Nothing: the object is removed with all that belongs to it.
+    Remove,
+    /// What was stored before.
+    Keep,
+}
+
+/// A write that has been carried out.
+#[derive(Debug)]
+pub struct Written<D, O> {
+    /// The write, with what it noted of its decision.
+    pub decide: D,
+    /// The record that is stored now. An engine may leave it out after [`Verdict::Keep`].
+    pub record: Option<O>,
+}

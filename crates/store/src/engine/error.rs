@@ -1,0 +1,101 @@
+//! The ways in which an engine fails.
+
+use std::error::Error as StdError;
+use std::fmt;
+use std::sync::Arc;
+
+use crate::model::Damaged;
+
+/// The reason for which an engine did not do what it was asked for.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum EngineError {
+    /// Fewer replicas answer than were asked for. A write of this outcome may be kept by some of them.
+    Unavailable(Shortage),
+    /// The deadline passed. A write of this outcome was not begun.
+    TimedOut,
+    /// More writes wait than the engine holds. Nothing was written.
+    Busy,
+    /// A write failed before, and no other is taken until the engine has opened what it keeps anew. Nothing was written.
+    WritesRefused,
+    /// A write failed part-way: it may or may not be kept.
+    Unknown(Arc<dyn StdError + Send + Sync>),
+    /// What is kept cannot be read.
+    Unreadable(Arc<dyn StdError + Send + Sync>),
+}
+
+/// The replicas that answered, and those that were asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shortage {
+    /// What was asked for.
+    pub level: Level,
+    /// The replicas that answered.
+    pub got: u32,
+    /// The replicas that were needed.
+    pub needed: u32,
+}
+
+/// The counts of replicas that a request may ask for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Level {
+    /// Replicas that answer a read.
+    R,
+    /// Of those, primary ones.
+    Pr,
+    /// Replicas that take a write.
+    W,
+    /// Of those, primary ones.
+    Pw,
+    /// Of those, ones that handed it to their disk.
+    Dw,
+    /// Different machines.
+    NodeConfirms,
+}
+
+impl fmt::Display for EngineError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unavailable(shortage) => shortage.fmt(f),
+            Self::TimedOut => f.write_str("the storage engine did not answer in time"),
+            Self::Busy => f.write_str("too many writes wait for the storage engine"),
+            Self::WritesRefused => f.write_str("the storage engine takes no writes after one failed"),
+            Self::Unknown(cause) => write!(f, "a write failed and may or may not be kept: {cause}"),
+            Self::Unreadable(cause) => write!(f, "what is stored cannot be read: {cause}"),
+        }
+    }
+}
+
+impl StdError for EngineError {
+    fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        match self {
+            Self::Unknown(cause) | Self::Unreadable(cause) => Some(&**cause),
+            _ => None,
+        }
+    }
+}
+
+impl From<Damaged> for EngineError {
+    fn from(damaged: Damaged) -> Self {
+        Self::Unreadable(Arc::new(damaged))
+    }
+}
+
+impl fmt::Display for Shortage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}-value unsatisfied: {}/{}", self.level.name(), self.got, self.needed)
+    }
+}
+
+impl Level {
+    /// The name that clients are told.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::R => "R",
+            Self::Pr => "PR",
+            Self::W => "W",
+            Self::Pw => "PW",
+            Self::Dw => "DW",
+            Self::NodeConfirms => "node_confirms",
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! The durable engine of one process, on the embedded engine fjall.
+//!
+//! A write waits in a [bounded queue](queue) for the [one thread](committer) that writes. What one write changes, the record with its entries, is
+//! kept by one batch, whole or not at all; so are the writes that waited together. fjall writes a batch to its journal, flushes it
+//! if any write asked for it, and only then applies it to its [tables](tables): nothing is read before it is as durable as asked.
+//! Reads are made on the caller's thread, each of one moment.
+//!
+//! The [folder](folder) opens once at a time. At its opening [journals are read](tail), and what was not answered as flushed and is not whole is
+//! cut and kept aside. docs/store-format.md has the format.
+
+mod batch_mark;
+mod changes;
+mod committer;
+mod errors;
+mod faults;
+mod folder;
+mod journal;
+mod keys;
+mod least;
+mod open_error;
+mod opening;
+mod options;
+mod queue;
+mod reopening;
+mod rows;
+mod shared;
+mod slot;
+mod snapshot;
+mod tables;
+mod tail;
+#[cfg(test)]
+mod tests;
+mod work;
+
+use std::path::Path;
+use std::sync::Arc;
+use std::thread::{Builder, JoinHandle};
+
+use ::fjall::{Readable as _, Slice};
+use tokio::time::Instant;
+
+use super::memory::check_confirms;
+use super::{Decide, Durability, Engine, EngineError, ObjectName, ReadTerms, WriteTerms, Written};
+use committer::Committer;
+use errors::unreadable;
+use folder::Folder;
+use opening::Opened;
+use shared::Shared;
+use slot::Work;
+use tables::Table;
+use work::{ObjectWrite, SettingWrite, read_setting};
+
+pub use open_error::FjallOpenError;
+pub use options::FjallOptions;
+pub use snapshot::FjallSnapshot;
+pub use tail::CutTail;
+
+/// Objects in a folder.
+///
+/// - A write that finds the queue full is [`EngineError::Busy`] at once. One whose deadline passes before it is begun is
+///   [`EngineError::TimedOut`] and is not written; once begun it ends, whether anybody waits for it or not.
+/// - A write that fails on the disk is [`EngineError::Unknown`]. From then on writes are [`EngineError::WritesRefused`] and reads go on, until
+///   the disk takes writes again and the engine has opened the folder anew, by itself and with a new actor. Reads fail for that moment, and
+///   snapshots that were taken before it can no longer be read.
+/// - A panic in [`Decide::decide`] is one of the caller that waits for the write, which is not written; the engine goes on.
+///
+/// Dropping it waits for the writes that are queued.
+///
+/// ```
+/// use alula_store::engine::{Fjall, FjallOptions};
+///
+/// let folder = tempfile::tempdir()?;
+/// let engine = Fjall::open(folder.path(), FjallOptions::default())?;
+/// assert!(Fjall::open(folder.path(), FjallOptions::default()).is_err(), "it is open already");
+/// # drop(engine);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Fjall {
+    shared: Arc<Shared>,
+    committer: Option<JoinHandle<()>>,
+}
+
+impl Fjall {
+    /// Opens a folder, which is made if there is none. Reads its journals, which may take a second.
+    ///
+    /// # Errors
+    /// A [`FjallOpenError`].
+    pub fn open(path: impl AsRef<Path>, options: FjallOptions) -> Result<Self, FjallOpenError> {
+        let folder = Folder::open(path.as_ref())?;
+        let Opened { tables, marks, last_batch, cut } = opening::open(&folder, &options)?;
+        let shared = Arc::new(Shared::new(folder, options, tables, cut));
+        let committer = Committer::new(Arc::clone(&shared), marks, last_batch);
+        let thread = Builder::new().name("alula-store-write".into());
+        let thread = thread.spawn(|| committer.run()).map_err(FjallOpenError::at(shared.folder.path()))?;
+        Ok(Self { shared, committer: Some(thread) })
+    }
+
+    /// The damaged ends of journals that were cut off since the folder was opened, for an operator.
+    pub fn cut_tails(&self) -> Vec<CutTail> {
+        self.shared.cut()
+    }
+
+    async fn submit<W: Work>(
+        &self,
+        work: W,
+        octets: usize,
+        durability: Durability,
+        deadline: Instant,
+    ) -> Result<W::Done, EngineError> {
+        let room = self.shared.queue.reserve(octets)?;
+        let (slot, answer) = slot::new(work, room, durability, deadline);
+        self.shared.queue.push(slot)?;
+        answer.wait().await
+    }
+}
+
+impl Engine for Fjall {
+    type Octets = Slice;
+    type Snapshot = FjallSnapshot;
+
+    async fn get(&self, name: ObjectName<'_>, terms: &ReadTerms) -> Result<Option<Slice>, EngineError> {
+        check_confirms(terms.node_confirms)?;
+        let (mut whole, mut folded) = (alula::Scratch::lend(), alula::Scratch::lend());
+        name.write(&mut whole);
+        self.shared.tables()?.value(Table::Objects, keys::fold(&whole, &mut folded))
+    }
+
+    async fn write<D: Decide>(
+        &self,
+        name: ObjectName<'_>,
+        decide: D,
+        terms: &WriteTerms,
+    ) -> Result<Written<D, Slice>, EngineError> {
+        check_confirms(terms.node_confirms)?;
+        let mut encoded = Vec::new();
+        name.write(&mut encoded);
+        let octets = encoded.len() + decide.octets();
+        let write = ObjectWrite { name: encoded, decide, record: None };
+        self.submit(write, octets, terms.durability, terms.deadline).await
+    }
+
+    async fn snapshot(&self, _: Instant) -> Result<FjallSnapshot, EngineError> {
+        Ok(FjallSnapshot::new(&self.shared.tables()?))
+    }
+
+    async fn settings(&self, _: Instant) -> Result<Vec<(Vec<u8>, Vec<u8>)>, EngineError> {
+        let tables = self.shared.tables()?;
+        let mut settings = Vec::new();
+        for row in tables.snapshot().iter(tables.table(Table::Settings)) {
+            let (key, row) = row.into_inner().map_err(unreadable)?;
+            settings.extend(read_setting(&key, &row).transpose()?);
+        }
+        settings.sort();
+        Ok(settings)
+    }
+
+    async fn set(&self, name: &[u8], value: Option<&[u8]>, deadline: Instant) -> Result<(), EngineError> {
+        let octets = name.len() + value.map_or(0, <[u8]>::len);
+        self.submit(SettingWrite::new(name, value), octets, Durability::Flushed, deadline).await
+    }
+
+    fn takes_writes(&self) -> bool {
+        !self.shared.queue.refuses()
+    }
+
+    fn label(&self) -> &'static str {
+        "fjall"
+    }
+}
+
+impl Drop for Fjall {
+    fn drop(&mut self) {
+        self.shared.queue.close();
+        if let Some(committer) = self.committer.take() {
+            // A panic of it has been answered by those who waited.
+            let _ = committer.join();
+        }
+    }
+}
+
+impl std::fmt::Debug for Fjall {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Fjall").field("folder", &self.shared.folder.path()).finish_non_exhaustive()
+    }
+}

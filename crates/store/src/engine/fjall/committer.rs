@@ -1,0 +1,196 @@
+//! The thread that writes.
+//!
+//! Rule 1: it is the only one that writes, so that what a write reads is what it replaces.
+//! Rule 2: the writes that wait become one batch, flushed once if any of them asked for it, and are answered after that.
+//! Rule 3: after a batch failed nothing is written until the engine has been opened anew, with a new actor.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::batch_mark::BatchMark;
+use super::changes::Changes;
+use super::errors::Cause;
+use super::faults::Step;
+use super::queue::Taken;
+use super::reopening::open_anew;
+use super::shared::Shared;
+use super::slot::{Failure, Slot, Stored};
+use super::tables::Tables;
+use crate::engine::marks::Marks;
+use crate::engine::{Durability, EngineError};
+
+/// The time after which room for a batch is looked for again.
+const LOOK: Duration = Duration::from_millis(5);
+
+/// The time without writes after which the snapshot of reads is renewed.
+const IDLE: Duration = Duration::from_secs(1);
+
+/// The memory of a record that is kept from batch to batch.
+const OUT_OCTETS_MAX: usize = 1024 * 1024;
+
+pub(super) struct Committer {
+    shared: Arc<Shared>,
+    marks: Marks,
+    /// The number of the last batch, and of the last one that is known to be flushed.
+    last_batch: u64,
+    last_flushed: u64,
+    changes: Changes,
+    out: Vec<u8>,
+}
+
+/// The engine has to be opened anew.
+struct Failed;
+
+impl Committer {
+    pub(super) fn new(shared: Arc<Shared>, marks: Marks, last_batch: u64) -> Self {
+        let changes = Changes::default();
+        Self { shared, marks, last_batch, last_flushed: last_batch, changes, out: Vec::new() }
+    }
+
+    /// Writes until the queue is closed and empty.
+    pub(super) fn run(mut self) {
+        loop {
+            let first = match self.shared.queue.take(IDLE) {
+                Taken::Slot(first) => first,
+                Taken::Closed => return,
+                Taken::Nothing => {
+                    self.renew_snapshot();
+                    continue;
+                }
+            };
+            let kept = catch_unwind(AssertUnwindSafe(|| self.keep_batch(first)));
+            if matches!(kept, Ok(Ok(()))) {
+                continue;
+            }
+            self.refuse_waiting();
+            let Some((marks, last_batch)) = open_anew(&self.shared) else { return };
+            self = Self::new(self.shared, marks, last_batch);
+        }
+    }
+
+    fn renew_snapshot(&self) {
+        if let Ok(tables) = self.shared.tables() {
+            tables.renew_snapshot();
+        }
+    }
+
+    fn keep_batch(&mut self, first: Box<dyn Slot>) -> Result<(), Failed> {
+        let Ok(tables) = self.shared.tables() else { return self.refuse(first) };
+        if !self.wait_for_room(&tables) {
+            return self.refuse(first);
+        }
+        let (slots, durability) = self.decide(&tables, first);
+        if self.changes.is_empty() {
+            slots.into_iter().for_each(|slot| slot.answer(Ok(())));
+            return Ok(());
+        }
+        match self.commit(&tables, durability) {
+            Ok(()) => {
+                slots.into_iter().for_each(|slot| slot.answer(Ok(())));
+                Ok(())
+            }
+            Err(error) => {
+                // Before the first answer: one who is told of it finds that the engine takes no writes.
+                self.refuse_waiting();
+                slots.into_iter().for_each(|slot| slot.answer(Err(error.clone().into())));
+                Err(Failed)
+            }
+        }
+    }
+
+    /// Waits until a batch can be written. Writes whose time passes meanwhile are taken back by their callers. Returns false if fjall takes no
+    /// batches any more.
+    fn wait_for_room(&self, tables: &Tables) -> bool {
+        while !tables.have_room() {
+            if !tables.take_batches() {
+                return false;
+            }
+            std::thread::park_timeout(LOOK);
+        }
+        true
+    }
+
+    /// Lets the writes that wait decide, as many as a batch takes, and returns those that are part of it.
+    fn decide(&mut self, tables: &Tables, first: Box<dyn Slot>) -> (Vec<Box<dyn Slot>>, Durability) {
+        let mut slots: Vec<Box<dyn Slot>> = Vec::new();
+        let mut durability = Durability::Buffered;
+        let mut next = Some(first);
+        while let Some(slot) = next {
+            if let Some(slot) = self.decide_one(tables, slot) {
+                durability = durability.max(slot.durability());
+                slots.push(slot);
+            }
+            let options = &self.shared.options;
+            let is_full =
+                slots.len() >= options.batch_writes_max || self.changes.octets() >= options.batch_octets_max;
+            next = if is_full { None } else { self.shared.queue.take_waiting() };
+        }
+        (slots, durability)
+    }
+
+    fn decide_one(&mut self, tables: &Tables, mut slot: Box<dyn Slot>) -> Option<Box<dyn Slot>> {
+        if !slot.begin() {
+            return None;
+        }
+        if slot.deadline() <= Instant::now() {
+            slot.answer(Err(EngineError::TimedOut.into()));
+            return None;
+        }
+        let (marks, changes, out) = (&self.marks, &mut self.changes, &mut self.out);
+        let decided = slot.decide(&mut Stored { tables, marks, changes, out });
+        if self.out.capacity() > OUT_OCTETS_MAX {
+            self.out = Vec::new();
+        }
+        match decided {
+            Ok(()) => Some(slot),
+            Err(failure) => {
+                slot.answer(Err(failure));
+                None
+            }
+        }
+    }
+
+    fn commit(&mut self, tables: &Tables, durability: Durability) -> Result<(), EngineError> {
+        let number = self.last_batch + 1;
+        let mark = BatchMark { folder: *self.shared.folder.id(), number, flushed: self.last_flushed };
+        let faults = &self.shared.faults;
+        let rows = self.changes.drain();
+        let commit = || {
+            faults.check(Step::Commit)?;
+            tables.commit(&mark, rows, durability)?;
+            faults.check(Step::Committed).map_err(::fjall::Error::from)
+        };
+        match catch_unwind(AssertUnwindSafe(commit)) {
+            Ok(Ok(())) => {}
+            // A thread of fjall failed before: the batch was not begun.
+            Ok(Err(::fjall::Error::Poisoned)) => return Err(EngineError::WritesRefused),
+            Ok(Err(error)) => return Err(EngineError::Unknown(Arc::new(error))),
+            Err(_) => return Err(EngineError::Unknown(Arc::new(Cause::Stopped))),
+        }
+        self.last_batch = number;
+        if durability == Durability::Flushed {
+            self.last_flushed = number;
+        }
+        Ok(())
+    }
+
+    /// Refuses a write that was not begun.
+    fn refuse(&self, slot: Box<dyn Slot>) -> Result<(), Failed> {
+        self.refuse_waiting();
+        refuse(slot);
+        Err(Failed)
+    }
+
+    fn refuse_waiting(&self) {
+        self.shared.queue.refuse().into_iter().for_each(refuse);
+    }
+}
+
+fn refuse(slot: Box<dyn Slot>) {
+    if slot.begin() {
+        slot.answer(Err(Failure::Engine(EngineError::WritesRefused)));
+    }
+}

@@ -1,0 +1,38 @@
+//! The causes that the engine itself has for an error.
+
+use std::error::Error as StdError;
+use std::fmt;
+use std::sync::Arc;
+
+use crate::engine::EngineError;
+
+/// A cause of an error of the engine.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Cause {
+    /// The engine is opened anew after a failed write, or was dropped.
+    Closed,
+    /// The thread that writes ended part-way.
+    Stopped,
+    /// An object with a long name has no row with the whole of it.
+    MissingName,
+    /// A record is longer than a row takes.
+    TooLong,
+}
+
+impl fmt::Display for Cause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Closed => "the engine has been closed, or is opened anew",
+            Self::Stopped => "the engine stopped part-way",
+            Self::MissingName => "the whole name of an object is missing",
+            Self::TooLong => "the record is longer than 4 GiB",
+        })
+    }
+}
+
+impl StdError for Cause {}
+
+/// The error of a read with this cause.
+pub(super) fn unreadable(cause: impl StdError + Send + Sync + 'static) -> EngineError {
+    EngineError::Unreadable(Arc::new(cause))
+}

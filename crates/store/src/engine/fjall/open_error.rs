@@ -1,0 +1,94 @@
+//! The reasons for which a folder does not open.
+
+use std::error::Error as StdError;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::{fmt, io};
+
+/// The reason for which a [`Fjall`](super::Fjall) does not open.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum FjallOpenError {
+    /// A file or folder cannot be read or written.
+    Io {
+        /// The file or folder.
+        path: PathBuf,
+        /// The error of the operating system.
+        error: Arc<io::Error>,
+    },
+    /// Another process has the folder open, or this one has it twice.
+    InUse {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// The folder was written by a later version of this engine.
+    Newer {
+        /// The folder.
+        folder: PathBuf,
+        /// The version of the folder.
+        found: u32,
+        /// The latest version that this engine reads.
+        known: u32,
+    },
+    /// The folder holds something else than objects of this engine.
+    NotAStore {
+        /// The folder.
+        folder: PathBuf,
+        /// What is wrong with it.
+        reason: &'static str,
+    },
+    /// A journal is damaged before writes that were flushed after it. Nothing was changed.
+    Damaged {
+        /// The journal.
+        journal: PathBuf,
+        /// The octet at which it is no longer whole.
+        offset: u64,
+    },
+    /// The embedded engine does not open.
+    Engine {
+        /// The folder.
+        folder: PathBuf,
+        /// The error of that engine.
+        error: Arc<dyn StdError + Send + Sync>,
+    },
+}
+
+impl FjallOpenError {
+    /// Makes an error of the operating system one of this path.
+    pub(super) fn at(path: &Path) -> impl Fn(io::Error) -> Self {
+        move |error| Self::Io { path: path.to_path_buf(), error: Arc::new(error) }
+    }
+}
+
+impl fmt::Display for FjallOpenError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Io { path, error } => write!(f, "{}: {error}", path.display()),
+            Self::InUse { folder } => write!(f, "{}: another store has this folder open", folder.display()),
+            Self::Newer { folder, found, known } => write!(
+                f,
+                "{}: this folder has version {found} of the format, and this program reads up to version {known}",
+                folder.display()
+            ),
+            Self::NotAStore { folder, reason } => {
+                write!(f, "{}: this folder holds no objects: {reason}", folder.display())
+            }
+            Self::Damaged { journal, offset } => write!(
+                f,
+                "{}: this journal is damaged at octet {offset}, before writes that were flushed after it",
+                journal.display()
+            ),
+            Self::Engine { folder, error } => write!(f, "{}: {error}", folder.display()),
+        }
+    }
+}
+
+impl StdError for FjallOpenError {
+    fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        match self {
+            Self::Io { error, .. } => Some(&**error),
+            Self::Engine { error, .. } => Some(&**error),
+            _ => None,
+        }
+    }
+}

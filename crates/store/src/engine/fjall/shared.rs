@@ -1,0 +1,51 @@
+//! What the callers of an engine share with the thread that writes.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use arc_swap::ArcSwapOption;
+
+use super::errors::{Cause, unreadable};
+use super::faults::Faults;
+use super::folder::Folder;
+use super::options::FjallOptions;
+use super::queue::Queue;
+use super::tables::Tables;
+use super::tail::CutTail;
+use crate::engine::EngineError;
+
+pub(super) struct Shared {
+    /// The tables, but for the moment in which they are opened anew. They are closed before the folder is.
+    pub(super) tables: ArcSwapOption<Tables>,
+    pub(super) queue: Queue,
+    pub(super) options: FjallOptions,
+    pub(super) faults: Faults,
+    cut: Mutex<Vec<CutTail>>,
+    pub(super) folder: Folder,
+}
+
+impl Shared {
+    pub(super) fn new(folder: Folder, options: FjallOptions, tables: Tables, cut: Vec<CutTail>) -> Self {
+        Self {
+            tables: ArcSwapOption::from_pointee(tables),
+            queue: Queue::new(&options),
+            options,
+            faults: Faults::default(),
+            cut: Mutex::new(cut),
+            folder,
+        }
+    }
+
+    /// The tables, if they are open.
+    pub(super) fn tables(&self) -> Result<Arc<Tables>, EngineError> {
+        self.tables.load_full().ok_or_else(|| unreadable(Cause::Closed))
+    }
+
+    /// The ends of journals that were cut off.
+    pub(super) fn cut(&self) -> Vec<CutTail> {
+        self.cut.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(super) fn add_cut(&self, cut: Vec<CutTail>) {
+        self.cut.lock().unwrap_or_else(PoisonError::into_inner).extend(cut);
+    }
+}

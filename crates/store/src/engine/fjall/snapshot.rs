@@ -1,0 +1,168 @@
+//! What the engine kept at one moment, read in pages.
+
+use std::ops::Bound;
+use std::sync::{Arc, Weak};
+
+use ::fjall::{Readable as _, Slice};
+use tokio::time::Instant;
+
+use super::errors::{Cause, unreadable};
+use super::keys;
+use super::rows::Rows;
+use super::tables::{Table, Tables};
+use crate::engine::memory::past;
+use crate::engine::{
+    BucketName, EngineError, IndexRange, Item, KeyRange, ObjectName, Page, Snapshot, layout,
+};
+use crate::model::octets::put_counted;
+
+/// What a [`Fjall`](super::Fjall) kept at one moment. It can no longer be read once the engine was dropped or opened anew after a failed write.
+pub struct FjallSnapshot {
+    /// Weak, because the folder opens anew only when nobody has it open.
+    tables: Weak<Tables>,
+    snapshot: Arc<::fjall::Snapshot>,
+}
+
+impl FjallSnapshot {
+    pub(super) fn new(tables: &Arc<Tables>) -> Self {
+        Self { tables: Arc::downgrade(tables), snapshot: tables.snapshot() }
+    }
+
+    fn tables(&self) -> Result<Arc<Tables>, EngineError> {
+        self.tables.upgrade().ok_or_else(|| unreadable(Cause::Closed))
+    }
+
+    fn first(&self, tables: &Tables, low: &[u8], deadline: Instant) -> Result<Option<Vec<u8>>, EngineError> {
+        let mut first = None;
+        Rows::new(tables, &self.snapshot, Table::Objects, deadline).visit(Bound::Included(low), |name| {
+            first = Some(name.to_vec());
+            false
+        })?;
+        Ok(first)
+    }
+}
+
+impl Snapshot for FjallSnapshot {
+    type Octets = Slice;
+
+    async fn get(&self, name: ObjectName<'_>, _: Instant) -> Result<Option<Slice>, EngineError> {
+        let (mut whole, mut folded) = (alula::Scratch::lend(), alula::Scratch::lend());
+        name.write(&mut whole);
+        let key = keys::fold(&whole, &mut folded);
+        self.snapshot.get(self.tables()?.table(Table::Objects), key).map_err(unreadable)
+    }
+
+    async fn keys(&self, range: KeyRange<'_>, page: &mut Page, deadline: Instant) -> Result<(), EngineError> {
+        page.clear();
+        let (mut prefix, mut low) = (Vec::new(), Vec::new());
+        range.bucket.write(&mut prefix);
+        let after = range.after.filter(|after| *after >= range.low);
+        low.extend_from_slice(&prefix);
+        low.extend_from_slice(after.unwrap_or(range.low));
+        let tables = self.tables()?;
+        let mut rows = Rows::new(&tables, &self.snapshot, Table::Objects, deadline);
+        let mut is_full = false;
+        rows.visit(start(&low, after.is_some()), |name| {
+            let key = name.strip_prefix(&prefix[..]);
+            let Some(key) = key.filter(|key| range.high.is_none_or(|high| *key <= high)) else {
+                return false;
+            };
+            is_full = !page.push(Item { term: b"", key });
+            !is_full
+        })?;
+        end_unless(is_full, page);
+        Ok(())
+    }
+
+    async fn buckets(
+        &self,
+        bucket_type: &[u8],
+        after: Option<&[u8]>,
+        page: &mut Page,
+        deadline: Instant,
+    ) -> Result<(), EngineError> {
+        page.clear();
+        let tables = self.tables()?;
+        let mut last = after.map(<[u8]>::to_vec);
+        loop {
+            let mut low = Vec::new();
+            match &last {
+                Some(bucket) => {
+                    BucketName { bucket_type, bucket }.write(&mut low);
+                    past(&mut low);
+                }
+                None => put_counted(bucket_type, &mut low),
+            }
+            let next = self.first(&tables, &low, deadline)?;
+            let next = next.as_deref().and_then(ObjectName::read).map(|name| name.bucket);
+            let Some(next) = next.filter(|next| next.bucket_type == bucket_type) else {
+                page.end();
+                return Ok(());
+            };
+            if !page.push(Item { term: b"", key: next.bucket }) {
+                return Ok(());
+            }
+            last = Some(next.bucket.to_vec());
+        }
+    }
+
+    async fn entries(
+        &self,
+        range: IndexRange<'_>,
+        page: &mut Page,
+        deadline: Instant,
+    ) -> Result<(), EngineError> {
+        page.clear();
+        let mut prefix = Vec::new();
+        layout::put_index(range.bucket, range.field, &mut prefix);
+        let mut low = prefix.clone();
+        layout::put_term(range.after.map_or(range.low, |(term, _)| term), &mut low);
+        low.extend_from_slice(range.after.map_or(&[][..], |(_, key)| key));
+        let tables = self.tables()?;
+        let mut rows = Rows::new(&tables, &self.snapshot, Table::Entries, deadline);
+        let (mut term, mut is_full) = (Vec::new(), false);
+        rows.visit(start(&low, range.after.is_some()), |entry| {
+            let Some(rest) = entry.strip_prefix(&prefix[..]) else { return false };
+            let Some(key) = layout::read_term(rest, &mut term) else { return true };
+            if &term[..] > range.high {
+                return false;
+            }
+            is_full = !page.push(Item { term: &term, key });
+            !is_full
+        })?;
+        end_unless(is_full, page);
+        Ok(())
+    }
+
+    async fn deleted(
+        &self,
+        after: Option<&[u8]>,
+        page: &mut Page,
+        deadline: Instant,
+    ) -> Result<(), EngineError> {
+        page.clear();
+        let tables = self.tables()?;
+        let mut rows = Rows::new(&tables, &self.snapshot, Table::Deleted, deadline);
+        let low = after.map_or(Bound::Unbounded, Bound::Excluded);
+        let is_all = rows.visit(low, |name| page.push(Item { term: b"", key: name }))?;
+        end_unless(!is_all, page);
+        Ok(())
+    }
+}
+
+impl std::fmt::Debug for FjallSnapshot {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("FjallSnapshot").finish_non_exhaustive()
+    }
+}
+
+/// Where a page begins: after what the last one ended with, or with the least.
+fn start(low: &[u8], is_after: bool) -> Bound<&[u8]> {
+    if is_after { Bound::Excluded(low) } else { Bound::Included(low) }
+}
+
+fn end_unless(is_full: bool, page: &mut Page) {
+    if !is_full {
+        page.end();
+    }
+}

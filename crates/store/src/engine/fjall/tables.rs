@@ -1,0 +1,160 @@
+//! The tables of an engine, as the embedded engine keeps them.
+//!
+//! | table | key | value |
+//! | --- | --- | --- |
+//! | objects | name | record |
+//! | names | name, of long ones only | the whole name |
+//! | entries | index, term and key, as in `layout.rs` | the whole entry if it is long |
+//! | deleted | name of an object that reads as deleted | the whole name if it is long |
+//! | settings | 0; 1 and a name | the mark of the last batch; the name after its length, and the value |
+//!
+//! Keys are as `keys.rs` has them. fjall applies a batch to its tables after it has written it to its journal and flushed it, if that was
+//! asked for. A snapshot that is opened meanwhile may find half of the batch: a file of a table that becomes finished then moves what snapshots
+//! show past the number of the batch. All reads are therefore of the *latest* snapshot, which the one thread that writes opens between batches. They
+//! find nothing that is less durable than asked, and no half of a batch.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use ::fjall::{
+    CompressionType, Database, Keyspace, KeyspaceCreateOptions, KvSeparationOptions, PersistMode,
+    Readable as _, Slice, Snapshot,
+};
+use arc_swap::ArcSwap;
+
+use super::batch_mark::{BatchMark, FolderId};
+use super::errors::unreadable;
+use super::journal::MARK_KEY;
+use super::options::FjallOptions;
+use crate::engine::{Durability, EngineError};
+
+/// The octets from which the value of a record is kept in a file of values.
+const SEPARATE_OCTETS: u32 = 4 * 1024;
+
+/// The memtables that wait to be written, and the files that wait to be compacted, at which writes wait. fjall itself waits at 4 and 30, without
+/// an end if the threads that write them have failed.
+const SEALED_MAX: usize = 2;
+const FILES_MAX: usize = 24;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Table {
+    Objects,
+    Names,
+    Entries,
+    Deleted,
+    Settings,
+}
+
+impl Table {
+    pub(super) const ALL: [Self; 5] =
+        [Self::Objects, Self::Names, Self::Entries, Self::Deleted, Self::Settings];
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Objects => "objects",
+            Self::Names => "names",
+            Self::Entries => "entries",
+            Self::Deleted => "deleted",
+            Self::Settings => "settings",
+        }
+    }
+
+    fn options(self, memtable_octets: u64) -> KeyspaceCreateOptions {
+        let options = KeyspaceCreateOptions::default();
+        match self {
+            // Values are what users compress themselves or not at all, and are sent as they were read.
+            Self::Objects => {
+                let values = KvSeparationOptions::default().separation_threshold(SEPARATE_OCTETS);
+                let values = values.compression(CompressionType::None);
+                options.max_memtable_size(memtable_octets).with_kv_separation(Some(values))
+            }
+            Self::Entries => options.max_memtable_size(memtable_octets),
+            Self::Names | Self::Deleted | Self::Settings => options.max_memtable_size(memtable_octets / 8),
+        }
+    }
+}
+
+/// The open tables.
+pub(super) struct Tables {
+    database: Database,
+    keyspaces: [Keyspace; Table::ALL.len()],
+    latest: ArcSwap<Snapshot>,
+}
+
+impl Tables {
+    pub(super) fn open(path: &Path, options: &FjallOptions) -> ::fjall::Result<Self> {
+        // Journals are checked before they are opened: a value that is as it was given takes no time to check.
+        let database = Database::builder(path)
+            .cache_size(options.cache_octets)
+            .journal_compression(CompressionType::None)
+            .open()?;
+        let open = |table: Table| database.keyspace(table.name(), || table.options(options.memtable_octets));
+        let [objects, names, entries, deleted, settings] = Table::ALL.map(open);
+        let keyspaces = [objects?, names?, entries?, deleted?, settings?];
+        let latest = ArcSwap::from_pointee(database.snapshot());
+        Ok(Self { keyspaces, latest, database })
+    }
+
+    /// What is kept after the last batch.
+    pub(super) fn snapshot(&self) -> Arc<Snapshot> {
+        self.latest.load_full()
+    }
+
+    /// Opens the latest snapshot anew, so that files and memory that only the one before needs can go. Only the thread that writes may call this.
+    pub(super) fn renew_snapshot(&self) {
+        self.latest.store(Arc::new(self.database.snapshot()));
+    }
+
+    pub(super) fn table(&self, table: Table) -> &Keyspace {
+        &self.keyspaces[table as usize]
+    }
+
+    /// What a row has now.
+    pub(super) fn value(&self, table: Table, key: &[u8]) -> Result<Option<Slice>, EngineError> {
+        self.latest.load().get(self.table(table), key).map_err(unreadable)
+    }
+
+    /// The mark of the last batch.
+    pub(super) fn last_mark(&self, folder: &FolderId) -> Result<Option<BatchMark>, EngineError> {
+        let value = self.value(Table::Settings, &MARK_KEY)?;
+        Ok(value.and_then(|value| BatchMark::read(&value, folder)))
+    }
+
+    /// Keeps rows and removes those without a value, all or none. Only one thread may call this.
+    pub(super) fn commit(
+        &self,
+        mark: &BatchMark,
+        rows: impl Iterator<Item = (Table, Slice, Option<Slice>)>,
+        durability: Durability,
+    ) -> ::fjall::Result<()> {
+        // What is read back needs the octets of the journal and its length, which is what flushing data means.
+        let mode = match durability {
+            Durability::Buffered => PersistMode::Buffer,
+            Durability::Flushed => PersistMode::SyncData,
+        };
+        let mut batch = self.database.batch().durability(Some(mode));
+        batch.insert(self.table(Table::Settings), MARK_KEY, mark.write());
+        for (table, key, value) in rows {
+            match value {
+                Some(value) => batch.insert(self.table(table), key, value),
+                None => batch.remove(self.table(table), key),
+            }
+        }
+        batch.commit()?;
+        self.renew_snapshot();
+        Ok(())
+    }
+
+    /// Returns true if a batch can be committed without waiting for files to be written.
+    pub(super) fn have_room(&self) -> bool {
+        let has_room = |keyspace: &Keyspace| {
+            keyspace.sealed_memtable_count() < SEALED_MAX && keyspace.l0_table_count() < FILES_MAX
+        };
+        self.keyspaces.iter().all(has_room)
+    }
+
+    /// Returns false once fjall takes no batches, after a write failed.
+    pub(super) fn take_batches(&self) -> bool {
+        self.database.persist(PersistMode::Buffer).is_ok()
+    }
+}

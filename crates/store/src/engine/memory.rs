@@ -1,0 +1,281 @@
+//! An engine that keeps everything in memory, for tests and for what HTTP costs without a disk.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Bound;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::time::Instant;
+
+use super::marks::Marks;
+use super::{
+    BucketName, Decide, Engine, EngineError, IndexRange, Item, KeyRange, Level, ObjectName, Page, ReadTerms,
+    Shortage, Snapshot, Verdict, WriteTerms, Written, entries, layout,
+};
+use crate::model::Record;
+
+/// Objects in memory. They are gone with it.
+#[derive(Debug)]
+pub struct Memory {
+    kept: Arc<Mutex<Kept>>,
+    marks: Marks,
+}
+
+/// What the engine keeps. A snapshot of it is what is there when a page is read.
+#[derive(Debug, Default)]
+struct Kept {
+    records: BTreeMap<Vec<u8>, Arc<[u8]>>,
+    entries: BTreeSet<Vec<u8>>,
+    deleted: BTreeSet<Vec<u8>>,
+    settings: BTreeMap<Vec<u8>, Vec<u8>>,
+}
+
+/// What a [`Memory`] keeps, page by page: a page is of one moment, and two pages may be of two.
+#[derive(Debug)]
+pub struct MemorySnapshot(Arc<Mutex<Kept>>);
+
+impl Memory {
+    /// An empty engine.
+    pub fn new() -> Self {
+        Self { kept: Arc::default(), marks: Marks::new() }
+    }
+
+    fn record(&self, name: ObjectName<'_>) -> Option<Arc<[u8]>> {
+        record(&self.kept, name)
+    }
+}
+
+impl Default for Memory {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Engine for Memory {
+    type Octets = Arc<[u8]>;
+    type Snapshot = MemorySnapshot;
+
+    async fn get(&self, name: ObjectName<'_>, terms: &ReadTerms) -> Result<Option<Arc<[u8]>>, EngineError> {
+        check_confirms(terms.node_confirms)?;
+        Ok(self.record(name))
+    }
+
+    async fn write<D: Decide>(
+        &self,
+        name: ObjectName<'_>,
+        mut decide: D,
+        terms: &WriteTerms,
+    ) -> Result<Written<D, Arc<[u8]>>, EngineError> {
+        check_confirms(terms.node_confirms)?;
+        let mut encoded = alula::Scratch::lend();
+        name.write(&mut encoded);
+        let mut out = alula::Scratch::lend();
+        let mut kept = lock(&self.kept);
+        let stored = kept.records.get(&encoded[..]).cloned();
+        let stored_record = stored.as_deref().map(Record::read).transpose()?;
+        let record = match decide.decide(stored_record, self.marks.next(), &mut out) {
+            Verdict::Keep => stored,
+            Verdict::Remove => {
+                kept.replace(name, &encoded, stored_record, None)?;
+                None
+            }
+            Verdict::Write => kept.replace(name, &encoded, stored_record, Some(&out))?,
+        };
+        Ok(Written { decide, record })
+    }
+
+    async fn snapshot(&self, _: Instant) -> Result<MemorySnapshot, EngineError> {
+        Ok(MemorySnapshot(Arc::clone(&self.kept)))
+    }
+
+    async fn settings(&self, _: Instant) -> Result<Vec<(Vec<u8>, Vec<u8>)>, EngineError> {
+        Ok(lock(&self.kept).settings.iter().map(|(name, value)| (name.clone(), value.clone())).collect())
+    }
+
+    async fn set(&self, name: &[u8], value: Option<&[u8]>, _: Instant) -> Result<(), EngineError> {
+        let mut kept = lock(&self.kept);
+        match value {
+            Some(value) => kept.settings.insert(name.to_vec(), value.to_vec()),
+            None => kept.settings.remove(name),
+        };
+        Ok(())
+    }
+
+    fn takes_writes(&self) -> bool {
+        true
+    }
+
+    fn label(&self) -> &'static str {
+        "memory"
+    }
+}
+
+/// A machine alone confirms for itself.
+pub(super) fn check_confirms(needed: u32) -> Result<(), EngineError> {
+    match needed {
+        0 | 1 => Ok(()),
+        needed => Err(EngineError::Unavailable(Shortage { level: Level::NodeConfirms, got: 1, needed })),
+    }
+}
+
+impl Kept {
+    /// Puts a record in the place of another, with the entries of its indexes.
+    fn replace(
+        &mut self,
+        name: ObjectName<'_>,
+        encoded: &[u8],
+        before: Option<Record<'_>>,
+        after: Option<&[u8]>,
+    ) -> Result<Option<Arc<[u8]>>, EngineError> {
+        let record = after.map(Record::read).transpose()?;
+        let (gone, come) = (entries::of(before), entries::of(record));
+        let entry = |(field, term): &(Vec<u8>, Vec<u8>)| {
+            let mut out = Vec::new();
+            layout::put_index(name.bucket, field, &mut out);
+            layout::put_term(term, &mut out);
+            out.extend_from_slice(name.key);
+            out
+        };
+        gone.difference(&come).map(entry).for_each(|entry| {
+            self.entries.remove(&entry);
+        });
+        self.entries.extend(come.difference(&gone).map(entry));
+        if record.is_some_and(|record| record.is_deleted()) {
+            self.deleted.insert(encoded.to_vec());
+        } else {
+            self.deleted.remove(encoded);
+        }
+        Ok(match after {
+            Some(octets) => {
+                let octets: Arc<[u8]> = octets.into();
+                self.records.insert(encoded.to_vec(), Arc::clone(&octets));
+                Some(octets)
+            }
+            None => {
+                self.records.remove(encoded);
+                None
+            }
+        })
+    }
+}
+
+impl Snapshot for MemorySnapshot {
+    type Octets = Arc<[u8]>;
+
+    async fn get(&self, name: ObjectName<'_>, _: Instant) -> Result<Option<Arc<[u8]>>, EngineError> {
+        Ok(record(&self.0, name))
+    }
+
+    async fn keys(&self, range: KeyRange<'_>, page: &mut Page, _: Instant) -> Result<(), EngineError> {
+        page.clear();
+        let (mut prefix, mut low) = (Vec::new(), Vec::new());
+        range.bucket.write(&mut prefix);
+        low.extend_from_slice(&prefix);
+        low.extend_from_slice(range.after.unwrap_or(range.low));
+        let kept = lock(&self.0);
+        let keys = kept.records.range::<[u8], _>((start(&low, range.after.is_some()), Bound::Unbounded));
+        let keys = keys.map_while(|(name, _)| name.strip_prefix(&prefix[..]));
+        let keys = keys.take_while(|key| range.high.is_none_or(|high| *key <= high));
+        fill(page, keys.skip_while(|key| *key < range.low).map(|key| Item { term: b"", key }));
+        Ok(())
+    }
+
+    async fn buckets(
+        &self,
+        bucket_type: &[u8],
+        after: Option<&[u8]>,
+        page: &mut Page,
+        _: Instant,
+    ) -> Result<(), EngineError> {
+        page.clear();
+        let kept = lock(&self.0);
+        let mut last = after.map(<[u8]>::to_vec);
+        loop {
+            let mut low = Vec::new();
+            match &last {
+                Some(bucket) => {
+                    BucketName { bucket_type, bucket }.write(&mut low);
+                    past(&mut low);
+                }
+                None => crate::model::octets::put_counted(bucket_type, &mut low),
+            }
+            let next = kept.records.range::<[u8], _>((Bound::Included(&low[..]), Bound::Unbounded)).next();
+            let next = next.and_then(|(name, _)| ObjectName::read(name)).map(|name| name.bucket);
+            let Some(next) = next.filter(|next| next.bucket_type == bucket_type) else {
+                page.end();
+                return Ok(());
+            };
+            if !page.push(Item { term: b"", key: next.bucket }) {
+                return Ok(());
+            }
+            last = Some(next.bucket.to_vec());
+        }
+    }
+
+    async fn entries(&self, range: IndexRange<'_>, page: &mut Page, _: Instant) -> Result<(), EngineError> {
+        page.clear();
+        let mut prefix = Vec::new();
+        layout::put_index(range.bucket, range.field, &mut prefix);
+        let mut low = prefix.clone();
+        layout::put_term(range.after.map_or(range.low, |(term, _)| term), &mut low);
+        low.extend_from_slice(range.after.map_or(&[][..], |(_, key)| key));
+        let kept = lock(&self.0);
+        let entries = kept.entries.range::<[u8], _>((start(&low, range.after.is_some()), Bound::Unbounded));
+        let mut term = Vec::new();
+        for entry in entries.map_while(|entry| entry.strip_prefix(&prefix[..])) {
+            let Some(key) = layout::read_term(entry, &mut term) else { continue };
+            if &term[..] > range.high {
+                break;
+            }
+            if !page.push(Item { term: &term, key }) {
+                return Ok(());
+            }
+        }
+        page.end();
+        Ok(())
+    }
+
+    async fn deleted(&self, after: Option<&[u8]>, page: &mut Page, _: Instant) -> Result<(), EngineError> {
+        page.clear();
+        let kept = lock(&self.0);
+        let low = after.map_or(Bound::Unbounded, Bound::Excluded);
+        let names = kept.deleted.range::<[u8], _>((low, Bound::Unbounded));
+        fill(page, names.map(|name| Item { term: b"", key: name }));
+        Ok(())
+    }
+}
+
+/// Where a page begins: after what the last one ended with, or with the least.
+fn start(low: &[u8], is_after: bool) -> Bound<&[u8]> {
+    if is_after { Bound::Excluded(low) } else { Bound::Included(low) }
+}
+
+/// Makes the end of octets with which names begin the first octets after all of them. Names begin with a count, which is never the
+/// greatest octet.
+pub(super) fn past(prefix: &mut Vec<u8>) {
+    while let Some(last) = prefix.pop() {
+        if last < u8::MAX {
+            prefix.push(last + 1);
+            return;
+        }
+    }
+}
+
+fn fill<'a>(page: &mut Page, items: impl Iterator<Item = Item<'a>>) {
+    for item in items {
+        if !page.push(item) {
+            return;
+        }
+    }
+    page.end();
+}
+
+fn record(kept: &Mutex<Kept>, name: ObjectName<'_>) -> Option<Arc<[u8]>> {
+    let mut encoded = alula::Scratch::lend();
+    name.write(&mut encoded);
+    lock(kept).records.get(&encoded[..]).cloned()
+}
+
+/// A writer that panicked left each map whole.
+fn lock(kept: &Mutex<Kept>) -> MutexGuard<'_, Kept> {
+    kept.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,51 @@
+//! What a request asks of the replicas that answer it, and by when.
+
+use tokio::time::Instant;
+
+/// The replicas that a read waits for. Engines of one process are as many replicas as there may be, on one machine.
+#[derive(Clone, Copy, Debug)]
+pub struct ReadTerms {
+    /// The replicas of the object.
+    pub n: u32,
+    /// The replicas that answer, from 1 to `n`.
+    pub r: u32,
+    /// Of those, primary ones.
+    pub pr: u32,
+    /// Different machines that answer.
+    pub node_confirms: u32,
+    /// A replica without the object counts as one that answers.
+    pub notfound_ok: bool,
+    /// Without `notfound_ok`: a majority of replicas without the object ends the read.
+    pub basic_quorum: bool,
+    /// The end of the time.
+    pub deadline: Instant,
+}
+
+/// The replicas that a write waits for, and how they keep it.
+#[derive(Clone, Copy, Debug)]
+pub struct WriteTerms {
+    /// The replicas of the object.
+    pub n: u32,
+    /// The replicas that take the write, from 1 to `n`.
+    pub w: u32,
+    /// Of those, primary ones.
+    pub pw: u32,
+    /// Of those, ones that handed it to their disk.
+    pub dw: u32,
+    /// Different machines that take it.
+    pub node_confirms: u32,
+    /// What the disk does before the answer.
+    pub durability: Durability,
+    /// The end of the time in which the write may begin.
+    pub deadline: Instant,
+}
+
+/// What the disk does before a write is answered.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Durability {
+    /// The operating system has the write, which outlives the process.
+    Buffered,
+    /// The disk has the write, which outlives a loss of power.
+    #[default]
+    Flushed,
+}

@@ -1,0 +1,43 @@
+//! The parsers of the JSON that clients send, laid open for the fuzz targets in `crates/trials`, and the look-up of properties for a test
+//! of its allocations. This is no API: it may change with any version.
+
+use alula::FieldSection;
+
+pub use crate::http::fuzzing::*;
+
+use crate::engine::BucketName;
+use crate::model::types::{Kind, Operation, Value};
+use crate::store::Store;
+use crate::{http, properties};
+
+/// Returns the attributes that a request stores, as they are kept.
+pub fn attributes(headers: &FieldSection, bucket: &[u8]) -> Option<Vec<u8>> {
+    http::attributes(headers, bucket)
+}
+
+/// Returns the value of the field `link` with which a response shows these attributes.
+pub fn link_field(attributes: &[u8], bucket: &[u8]) -> Vec<u8> {
+    http::link_field(attributes, bucket)
+}
+
+/// Returns the operation on a data type of a kind that a content is, and the octets of its context.
+pub fn operation(kind: Kind, json: &[u8]) -> Option<(Operation, Option<Vec<u8>>)> {
+    http::parse_operation(kind, json).ok().map(|asked| (asked.operation, asked.context))
+}
+
+/// Returns a value of a data type as clients read it.
+pub fn value_json(value: &Value) -> Vec<u8> {
+    let mut json = Vec::new();
+    http::put_value(value, &mut json);
+    json
+}
+
+/// Returns the list that a bucket has of its own after a content was put to its properties, as it is kept.
+pub fn properties(json: &[u8]) -> Option<Vec<u8>> {
+    properties::set_over_defaults(&properties::list_of_content(json)?)
+}
+
+/// Returns the `n_val` of a bucket, as requests look it up; `None` if there is no such type.
+pub fn n_val<E>(store: &Store<E>, bucket: BucketName<'_>) -> Option<u32> {
+    store.shared().properties.of(bucket).map(|properties| properties.n_val)
+}

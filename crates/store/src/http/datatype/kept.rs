@@ -1,0 +1,111 @@
+//! Data types as they are kept: each content of an object is a state, and its media type says of which kind.
+
+use crate::model::types::{Kind, Precision, State};
+use crate::model::{Attribute, Content, Damaged, Dot, Record};
+
+/// The states of a kind that are read from records.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::http) struct Reader {
+    kind: Kind,
+    precision: Precision,
+    /// Objects of a bucket without a type hold any contents, whatever their media types say: others than states are passed over.
+    is_untyped: bool,
+}
+
+/// What was read of a record.
+#[derive(Debug, Default)]
+pub(in crate::http) struct Kept {
+    /// The states of all contents merged; none for a missing or a deleted object.
+    pub(super) state: Option<State>,
+    /// The contents that the next state takes the place of: the states, and those that say that the object was deleted. They ascend.
+    pub(super) replaced: Vec<Dot>,
+}
+
+/// The media type of a content that keeps a state of a kind.
+pub(super) const fn media_type(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Counter => "application/riak_counter",
+        Kind::Set => "application/riak_set",
+        Kind::GrowSet => "application/riak_gset",
+        Kind::Map => "application/riak_map",
+        Kind::Distinct => "application/riak_hll",
+        Kind::Register => "application/riak_register",
+        Kind::Flag => "application/riak_flag",
+    }
+}
+
+/// The kind of state that a content keeps, by its media type.
+pub(super) fn kind_of(content: &Content<'_>) -> Option<Kind> {
+    let media_type_of = |attribute| match attribute {
+        Ok(Attribute::MediaType(value)) => Some(value),
+        _ => None,
+    };
+    let kept = content.attributes().find_map(media_type_of)?;
+    Kind::ALL.into_iter().find(|kind| media_type(*kind).as_bytes() == kept)
+}
+
+impl Reader {
+    /// The states of a type.
+    pub(super) const fn typed(kind: Kind, precision: Precision) -> Self {
+        Self { kind, precision, is_untyped: false }
+    }
+
+    /// The counters of buckets without a type.
+    pub(in crate::http) fn untyped_counter() -> Self {
+        Self { kind: Kind::Counter, precision: Precision::default(), is_untyped: true }
+    }
+
+    pub(super) const fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// A state to which nothing has happened.
+    pub(super) fn new_state(&self) -> State {
+        match self.kind {
+            Kind::Distinct => State::distinct(self.precision),
+            kind => State::new(kind),
+        }
+    }
+
+    /// Reads a record.
+    ///
+    /// # Errors
+    /// A content of a typed bucket is no state of the type.
+    pub(in crate::http) fn read(&self, record: Option<Record<'_>>) -> Result<Kept, Damaged> {
+        let mut kept = Kept::default();
+        for content in record.into_iter().flat_map(|record| record.contents()) {
+            if content.is_deleted() {
+                kept.replaced.push(content.dot());
+                continue;
+            }
+            match self.state_of(&content) {
+                Ok(state) => kept.add(content.dot(), state),
+                Err(_) if self.is_untyped => {}
+                Err(damaged) => return Err(damaged),
+            }
+        }
+        Ok(kept)
+    }
+
+    fn state_of(&self, content: &Content<'_>) -> Result<State, Damaged> {
+        if kind_of(content) != Some(self.kind) {
+            return Err(Damaged);
+        }
+        State::read(content.value()).ok().filter(|state| state.value().kind() == self.kind).ok_or(Damaged)
+    }
+}
+
+impl Kept {
+    fn add(&mut self, dot: Dot, state: State) {
+        self.replaced.push(dot);
+        match &mut self.state {
+            Some(merged) => merged.merge(&state),
+            none => *none = Some(state),
+        }
+    }
+
+    /// The merged state.
+    pub(in crate::http) fn state(&self) -> Option<&State> {
+        self.state.as_ref()
+    }
+}

@@ -1,0 +1,121 @@
+//! Requests that are not carried out: the status and the text that clients know.
+
+use std::borrow::Cow;
+
+use alula::{Answer, FieldError, IntoAnswer, KnownName, ParamError, Status};
+
+use crate::budget::Spent;
+use crate::engine::{EngineError, Level};
+
+/// The reason for which a request is not carried out.
+#[derive(Debug)]
+pub(super) enum Fail {
+    /// A text for the client.
+    Text(Status, Cow<'static, str>),
+    /// JSON for the client.
+    Json(Status, serde_json::Value),
+    /// The status alone, as a page.
+    Page(Status),
+    /// A method that the path does not have, and those that it has.
+    Method(String),
+    /// The engine failed.
+    Engine(EngineError),
+    /// The content could not be read, or the response not be sent.
+    Exchange(alula::Error),
+    /// A capture of the path, or a field.
+    Answer(Answer),
+}
+
+pub(super) type Outcome = Result<alula::Sent, Fail>;
+
+impl Fail {
+    pub(super) fn text(status: Status, text: impl Into<Cow<'static, str>>) -> Self {
+        Self::Text(status, text.into())
+    }
+
+    pub(super) fn bad_request(text: impl Into<Cow<'static, str>>) -> Self {
+        Self::Text(Status::BAD_REQUEST, text.into())
+    }
+
+    pub(super) fn not_found() -> Self {
+        Self::text(Status::NOT_FOUND, "not found\n")
+    }
+
+    /// No type of this name was made.
+    pub(super) fn unknown_type(bucket_type: &[u8]) -> Self {
+        let text = format!("Unknown bucket type: {}\n", String::from_utf8_lossy(bucket_type));
+        Self::text(Status::NOT_FOUND, text)
+    }
+}
+
+impl IntoAnswer for Fail {
+    fn into_answer(self) -> Answer {
+        match self {
+            Self::Text(status, text) => content(status, "text/plain", text.into_owned()),
+            Self::Json(status, json) => content(status, "application/json", json.to_string()),
+            Self::Page(status) => content(status, "text/html", page(status)),
+            Self::Method(allowed) => {
+                let status = Status::METHOD_NOT_ALLOWED;
+                content(status, "text/html", page(status)).header("allow", allowed)
+            }
+            Self::Engine(error) => of_engine(error),
+            Self::Exchange(error) => error.into_answer(),
+            Self::Answer(answer) => answer,
+        }
+    }
+}
+
+fn content(status: Status, media_type: &str, content: String) -> Answer {
+    Answer::new(status).header(KnownName::CONTENT_TYPE, media_type).content(content)
+}
+
+/// The text that clients compare is Riak's where it has one.
+fn of_engine(error: EngineError) -> Answer {
+    let (status, text) = match &error {
+        EngineError::Unavailable(shortage) if shortage.level == Level::W => {
+            (Status::SERVICE_UNAVAILABLE, "Too Many write failures to satisfy W/DW\n".to_owned())
+        }
+        EngineError::Unavailable(shortage) => (Status::SERVICE_UNAVAILABLE, format!("{shortage}\n")),
+        EngineError::TimedOut => (Status::SERVICE_UNAVAILABLE, "request timed out\n".to_owned()),
+        EngineError::Busy | EngineError::WritesRefused => (Status::SERVICE_UNAVAILABLE, format!("{error}\n")),
+        EngineError::Unknown(_) | EngineError::Unreadable(_) => {
+            (Status::INTERNAL_SERVER_ERROR, format!("Error:\n{error}\n"))
+        }
+    };
+    content(status, "text/plain", text).because(alula::Error::other(error))
+}
+
+fn page(status: Status) -> String {
+    let reason = status.reason().unwrap_or_default();
+    format!("<html><head><title>{status} {reason}</title></head><body><h1>{reason}</h1></body></html>")
+}
+
+impl From<EngineError> for Fail {
+    fn from(error: EngineError) -> Self {
+        Self::Engine(error)
+    }
+}
+
+impl From<Spent> for Fail {
+    fn from(_: Spent) -> Self {
+        Self::text(Status::SERVICE_UNAVAILABLE, "too many octets are under way\n")
+    }
+}
+
+impl From<alula::Error> for Fail {
+    fn from(error: alula::Error) -> Self {
+        Self::Exchange(error)
+    }
+}
+
+impl From<ParamError> for Fail {
+    fn from(error: ParamError) -> Self {
+        Self::Answer(error.into())
+    }
+}
+
+impl From<FieldError> for Fail {
+    fn from(error: FieldError) -> Self {
+        Self::Answer(error.into())
+    }
+}

@@ -1,0 +1,58 @@
+//! What reads queries of indexes, and what writes names as JSON, laid open for the fuzz targets in `crates/trials`. This is no API: it
+//! may change with any version.
+
+use super::index::continuation::Continuation;
+use super::index::parameters::Parameters;
+use super::index::range::Range;
+use super::keys::json;
+use super::query;
+use crate::engine::Item;
+
+/// A query of an index that was not refused.
+#[derive(Debug)]
+pub struct IndexQuery(Range, Parameters);
+
+impl IndexQuery {
+    /// Reads the parts of a path, decoded, and the query behind it, as it was written.
+    pub fn read(field: &[u8], low: &[u8], high: Option<&[u8]>, query: &[u8]) -> Option<Self> {
+        let range = Range::read(field, low, high).ok()?;
+        let parameters = Parameters::read(query::pairs_of(query)).ok()?;
+        parameters.check(&range).ok()?;
+        Some(Self(range, parameters))
+    }
+
+    /// The most results.
+    pub fn results_max(&self) -> Option<u64> {
+        self.1.results_max()
+    }
+
+    /// Returns true if an entry of this term, in the form in which engines order terms, is in the range and found by the pattern.
+    pub fn takes(&self, term: &[u8], key: &[u8]) -> bool {
+        let item = Item { term, key };
+        self.0.contains(item) && self.1.takes(self.0.searched(item))
+    }
+
+    /// The term as clients write it.
+    pub fn shown(&self, term: &[u8]) -> Vec<u8> {
+        self.0.shown(Item { term, key: b"" }, &mut Vec::new()).to_vec()
+    }
+}
+
+/// The term and the key of a continuation.
+pub fn continuation(text: &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {
+    let continuation = Continuation::read(text)?;
+    let Item { term, key } = continuation.item();
+    Some((term.to_vec(), key.to_vec()))
+}
+
+/// The text of a continuation.
+pub fn continuation_text(term: &[u8], key: &[u8]) -> String {
+    Continuation::text(Item { term, key })
+}
+
+/// A string of JSON that stands for these octets.
+pub fn json_string(octets: &[u8]) -> Vec<u8> {
+    let mut out = Vec::new();
+    json::put_string(octets, &mut out);
+    out
+}

@@ -1,0 +1,79 @@
+//! Patterns that terms are searched for (Riak §11.5).
+//!
+//! A pattern is a regular expression of the crate `regex`, searched anywhere in the octets of a term: `^` and `$` bind it to the ends. Its
+//! time is linear in the length of the term whatever the pattern is, for which it has no back-references and does not look around. It sees octets: `.`
+//! is one octet other than a line feed, and `\w`, `\d` and classes are of ASCII unless the pattern begins with `(?u)`.
+
+use regex::bytes::{Regex, RegexBuilder};
+
+use crate::http::fail::Fail;
+
+/// The octets that a compiled pattern may take: a few thousand characters of pattern, or a few hundred repetitions.
+const COMPILED_OCTETS_MAX: usize = 1 << 20;
+
+/// The octets of what a search remembers.
+const SEARCH_OCTETS_MAX: usize = 1 << 20;
+
+/// The parentheses that a pattern may have within each other.
+const NESTING_MAX: u32 = 50;
+
+/// A pattern.
+#[derive(Clone, Debug)]
+pub(in crate::http) struct Pattern(Regex);
+
+impl Pattern {
+    /// Compiles a pattern.
+    ///
+    /// # Errors
+    /// 400 if it is no UTF-8, no pattern, or too long once it is compiled.
+    pub(in crate::http) fn compile(pattern: &[u8]) -> Result<Self, Fail> {
+        let text = std::str::from_utf8(pattern)
+            .map_err(|_| Fail::bad_request("Invalid \"term_regex\". The pattern is not UTF-8\n"))?;
+        let compiled = RegexBuilder::new(text)
+            .unicode(false)
+            .size_limit(COMPILED_OCTETS_MAX)
+            .dfa_size_limit(SEARCH_OCTETS_MAX)
+            .nest_limit(NESTING_MAX)
+            .build();
+        compiled.map(Self).map_err(|error| Fail::bad_request(format!("Invalid \"term_regex\". {error}\n")))
+    }
+
+    /// Returns true if it is found in these octets.
+    pub(in crate::http) fn is_in(&self, octets: &[u8]) -> bool {
+        self.0.is_match(octets)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_are_searched_anywhere_in_octets() {
+        for (pattern, octets, is_in) in [
+            ("b", &b"abc"[..], true),
+            ("^b", b"abc", false),
+            ("^a.c$", b"abc", true),
+            ("", b"", true),
+            ("^.$", b"\xff", true),
+            (r"\xff", b"a\xff", true),
+            ("\u{fc}", "gr\u{fc}n".as_bytes(), true),
+            ("(?i)ABC", b"xabc", true),
+            (r"(?u)^\w$", "\u{fc}".as_bytes(), true),
+            (r"^\w$", "\u{fc}".as_bytes(), false),
+            ("(a|aa)+$", b"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab", false),
+        ] {
+            let compiled = Pattern::compile(pattern.as_bytes()).expect(pattern);
+            assert_eq!(compiled.is_in(octets), is_in, "{pattern}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_compiled_is_refused() {
+        let nested = "(".repeat(200) + &")".repeat(200);
+        for pattern in ["(", "[a", "*", r"(a)\1", "(?=a)", "a{1000}{1000}", &nested] {
+            assert!(Pattern::compile(pattern.as_bytes()).is_err(), "{pattern}");
+        }
+        assert!(Pattern::compile(b"\xff").is_err());
+    }
+}

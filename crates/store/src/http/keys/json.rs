@@ -1,0 +1,133 @@
+//! Strings of JSON (RFC 8259 §7) for keys, buckets and terms, which are octets and need not be text.
+//!
+//! What is UTF-8 is sent as it is. JSON has no form for other octets, and one key must not keep clients from reading a list: an
+//! octet that belongs to no character is sent as the private character of its number above U+EF00, from U+EF80 to U+EFFF. UTF-8
+//! of these characters is sent as three such octets, so that a string stands for one key only and a client can tell which.
+//!
+//! `}` is sent as an escape, which means the same: clients cut a stream of objects at it.
+
+/// The characters that stand for octets.
+const STAND_INS: std::ops::RangeInclusive<char> = '\u{ef80}'..='\u{efff}';
+
+/// The number of the character that would stand for the octet 0.
+const STAND_IN_FOR_ZERO: u32 = 0xef00;
+
+/// Appends a string of JSON that stands for these octets.
+pub(in crate::http) fn put_string(octets: &[u8], out: &mut Vec<u8>) {
+    out.push(b'"');
+    for chunk in octets.utf8_chunks() {
+        put_text(chunk.valid(), out);
+        put_stand_ins(chunk.invalid(), out);
+    }
+    out.push(b'"');
+}
+
+fn put_text(text: &str, out: &mut Vec<u8>) {
+    let mut rest = text;
+    while let Some(at) = rest.find(is_escaped) {
+        out.extend_from_slice(&rest.as_bytes()[..at]);
+        let mut characters = rest[at..].chars();
+        if let Some(character) = characters.next() {
+            put_escaped(character, out);
+        }
+        rest = characters.as_str();
+    }
+    out.extend_from_slice(rest.as_bytes());
+}
+
+fn is_escaped(character: char) -> bool {
+    matches!(character, '\0'..='\x1f' | '"' | '\\' | '}') || STAND_INS.contains(&character)
+}
+
+fn put_escaped(character: char, out: &mut Vec<u8>) {
+    match character {
+        '"' | '\\' => out.extend_from_slice(&[b'\\', character as u8]),
+        '\n' => out.extend_from_slice(b"\\n"),
+        '\r' => out.extend_from_slice(b"\\r"),
+        '\t' => out.extend_from_slice(b"\\t"),
+        '\0'..='\x7f' => {
+            let digit = |number: u8| b"0123456789abcdef"[usize::from(number)];
+            let octet = character as u8;
+            out.extend_from_slice(&[b'\\', b'u', b'0', b'0', digit(octet >> 4), digit(octet & 0xf)]);
+        }
+        _ => put_stand_ins(character.encode_utf8(&mut [0; 4]).as_bytes(), out),
+    }
+}
+
+/// Appends a character for each octet. All of them are above 0x7f, as they are where UTF-8 is broken.
+fn put_stand_ins(octets: &[u8], out: &mut Vec<u8>) {
+    for octet in octets {
+        let character =
+            char::from_u32(STAND_IN_FOR_ZERO + u32::from(*octet)).unwrap_or(char::REPLACEMENT_CHARACTER);
+        out.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn string(octets: &[u8]) -> String {
+        let mut out = Vec::new();
+        put_string(octets, &mut out);
+        String::from_utf8(out).expect("JSON is UTF-8")
+    }
+
+    /// The octets that a string stands for, as a client finds them.
+    fn octets(string: &str) -> Vec<u8> {
+        let text: String = serde_json::from_str(string).expect("JSON");
+        let mut out = Vec::new();
+        for character in text.chars() {
+            match u32::from(character) {
+                number @ 0xef80..=0xefff => out.push((number - 0xef00) as u8),
+                _ => out.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes()),
+            }
+        }
+        out
+    }
+
+    #[test]
+    fn text_is_sent_as_it_is() {
+        for (text, json) in [
+            ("", r#""""#),
+            ("key", r#""key""#),
+            ("Grüße 世界 \u{1f980}", "\"Grüße 世界 \u{1f980}\""),
+            ("a\"b\\c/d", r#""a\"b\\c/d""#),
+            ("\n\r\t\0\x1f\x7f", "\"\\n\\r\\t\\u0000\\u001f\x7f\""),
+            ("{}", r#""{\u007d""#),
+        ] {
+            assert_eq!(string(text.as_bytes()), json);
+            assert_eq!(octets(json), text.as_bytes());
+        }
+    }
+
+    #[test]
+    fn other_octets_come_back() {
+        for (name, json) in [
+            (&b"\xff"[..], "\"\u{efff}\""),
+            (b"a\x80b", "\"a\u{ef80}b\""),
+            (b"\xc3", "\"\u{efc3}\""),
+            (b"\xed\xa0\x80", "\"\u{efed}\u{efa0}\u{ef80}\""),
+            ("\u{ef80}".as_bytes(), "\"\u{efee}\u{efbe}\u{ef80}\""),
+            ("\u{ef7f}\u{f000}".as_bytes(), "\"\u{ef7f}\u{f000}\""),
+        ] {
+            assert_eq!(string(name), json);
+            assert_eq!(octets(json), name);
+        }
+    }
+
+    #[test]
+    fn any_octets_come_back() {
+        let mut rng = alula_testkit::Rng::new(10);
+        for _ in 0..20_000 {
+            let len = rng.below(8);
+            let name = match rng.one_in(2) {
+                true => rng.octets(len),
+                false => rng.octets_of(b"a\"\\}\x00\xc3\xa9\xee\xbe\x80\xbf\xff\xf0\x9f", len),
+            };
+            let json = string(&name);
+            assert!(!json.contains(['}', '\n', '\r']), "{name:?}");
+            assert_eq!(octets(&json), name);
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! The content of an answer, made in one buffer: short content is sent whole with its length, longer content piece by piece.
+
+use alula::{BodyWriter, Error, Reply, Scratch, Sent};
+
+/// The octets of a piece: few enough that many lists may be under way.
+const PIECE_OCTETS: usize = 32 * 1024;
+
+/// Content being made. Dropped before it was [begun](Self::is_begun) it leaves the request to its handler; afterwards it resets the stream.
+pub(super) struct Output {
+    /// There until the answer is begun.
+    reply: Option<Reply>,
+    /// There from then on.
+    writer: Option<BodyWriter>,
+    text: Scratch,
+}
+
+impl Output {
+    pub(super) fn new(reply: Reply) -> Self {
+        Self { reply: Some(reply), writer: None, text: Scratch::lend() }
+    }
+
+    /// What has not been sent yet.
+    pub(super) fn text(&mut self) -> &mut Vec<u8> {
+        &mut self.text
+    }
+
+    /// Returns true if there is enough for a piece.
+    pub(super) fn is_full(&self) -> bool {
+        self.text.len() >= PIECE_OCTETS
+    }
+
+    /// Returns true if the head of the answer was sent.
+    pub(super) const fn is_begun(&self) -> bool {
+        self.reply.is_none()
+    }
+
+    /// Returns true if nothing of the content is sent, since the request is HEAD.
+    pub(super) fn is_muted(&self) -> bool {
+        self.writer.as_ref().is_some_and(BodyWriter::is_muted)
+    }
+
+    /// Sends what there is as a piece, waiting while the client takes nothing.
+    pub(super) async fn flush(&mut self) -> Result<(), Error> {
+        if let Some(reply) = self.reply.take() {
+            self.writer = Some(reply.stream().await?);
+        }
+        if let Some(writer) = &mut self.writer {
+            writer.write(&self.text).await?;
+        }
+        self.text.clear();
+        Ok(())
+    }
+
+    /// Sends what there is and ends the answer.
+    pub(super) async fn finish(self) -> Result<Sent, Error> {
+        match (self.reply, self.writer) {
+            (Some(reply), _) => reply.send(&self.text).await,
+            (None, Some(writer)) => writer.finish_content(&self.text).await,
+            (None, None) => Err(Error::usage("the head of this answer could not be sent")),
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! The time that a list or a query may take.
+
+use std::time::Duration;
+
+use alula::Request;
+use tokio::time::Instant;
+
+use super::super::fail::Fail;
+use super::super::{options, query};
+
+/// The longest time that is kept track of; what is longer, or has no end, is this long.
+pub(in crate::http) const FOREVER: Duration = Duration::from_secs(365 * 24 * 3600);
+
+/// Reads the parameter `timeout`, in milliseconds.
+///
+/// # Errors
+/// 400 if it is no number.
+pub(in crate::http) fn timeout(request: &Request) -> Result<Option<Duration>, Fail> {
+    query::value(request, "timeout").map(|value| read(&value)).transpose()
+}
+
+/// Reads milliseconds.
+///
+/// # Errors
+/// 400 if they are no number.
+pub(in crate::http) fn read(value: &[u8]) -> Result<Duration, Fail> {
+    let mut wrong = String::new();
+    options::timeout(value, &mut wrong).ok_or_else(|| Fail::bad_request(wrong))
+}
+
+/// The end of the time that begins now.
+pub(in crate::http) fn deadline(timeout: Duration) -> Instant {
+    Instant::now() + timeout.min(FOREVER)
+}

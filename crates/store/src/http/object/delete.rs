@@ -1,0 +1,113 @@
+//! DELETE of an object: a content that says so takes its place, and goes some time later.
+
+use alula::{Exchange, KnownName, Request, Scratch, Status};
+
+use super::super::conditions::Conditions;
+use super::super::fail::{Fail, Outcome};
+use super::super::options::Options;
+use super::super::target::Target;
+use super::super::vclock::{self, VCLOCK};
+use super::put::{Refusal, rules};
+use super::read::missing;
+use crate::engine::{Decide, Engine, Mark, Verdict, WriteTerms};
+use crate::model::{self, Context, NewContent, Record, Rules};
+use crate::store::{Shared, Store};
+
+/// Marks the object as deleted: what the client was given of it, or without a context all there is.
+pub(in super::super) async fn delete<E: Engine>(exchange: Exchange<Store<E>>) -> Outcome {
+    let state = exchange.state();
+    let shared = state.shared();
+    let target = Target::of(&exchange)?;
+    let (delete, terms) = Delete::of(exchange.request(), &target, shared)?;
+    let written = shared.engine.write(target.object(), delete, &terms).await?;
+    match written.decide.outcome {
+        Outcomes::Deleted => {
+            shared.reaper.wake();
+            let reply = exchange.respond(Status::NO_CONTENT).header(KnownName::CONTENT_TYPE, "text/html");
+            Ok(reply.send("").await?)
+        }
+        Outcomes::Missing(context) => {
+            let context = context.as_deref().and_then(|octets| Context::read(octets).ok());
+            missing(exchange, context).await
+        }
+        Outcomes::Refused(refusal) => Err(refusal.into()),
+    }
+}
+
+/// The write of a deletion.
+struct Delete {
+    /// The context of the client, if it sent one.
+    context: Option<Scratch>,
+    conditions: Conditions,
+    rules: Rules,
+    /// The object is removed at once where nothing else is left of it.
+    is_removed_at_once: bool,
+    outcome: Outcomes,
+}
+
+/// What became of a deletion.
+enum Outcomes {
+    Deleted,
+    /// There was nothing to delete, and no context that says more; the context of what was deleted before.
+    Missing(Option<Scratch>),
+    Refused(Refusal),
+}
+
+impl Delete {
+    fn of<E: Engine>(
+        request: &Request,
+        target: &Target,
+        shared: &Shared<E>,
+    ) -> Result<(Self, WriteTerms), Fail> {
+        let options = Options::read(request)?;
+        let conditions = Conditions::of_write(request.headers())?;
+        let context = vclock::read(request.headers(), VCLOCK)?;
+        let properties = target.properties(&shared.properties)?;
+        let terms = options.delete_terms(&properties, &shared.config)?;
+        let delete = Self {
+            context,
+            conditions,
+            rules: rules(&properties, shared),
+            is_removed_at_once: shared.config.reap_after.is_some_and(|after| after.is_zero()),
+            outcome: Outcomes::Deleted,
+        };
+        Ok((delete, terms))
+    }
+}
+
+impl Decide for Delete {
+    fn decide(&mut self, stored: Option<Record<'_>>, mark: Mark, out: &mut Vec<u8>) -> Verdict {
+        if let Err(status) = self.conditions.check_write(stored.as_ref()) {
+            self.outcome = Outcomes::Refused(Refusal::Condition(status));
+            return Verdict::Keep;
+        }
+        let mut whole = Scratch::lend();
+        let context = match (&self.context, stored) {
+            (Some(context), _) => Context::read(context).unwrap_or(Context::EMPTY),
+            (None, Some(record)) if !record.is_deleted() => record.context(&mut whole),
+            (None, deleted) => {
+                let context = deleted.map(|record| {
+                    record.context(&mut whole);
+                    whole
+                });
+                self.outcome = Outcomes::Missing(context);
+                return Verdict::Keep;
+            }
+        };
+        let new = NewContent {
+            dot: mark.dot,
+            vtag: mark.vtag,
+            now: mark.now,
+            is_deleted: true,
+            attributes: b"",
+            value: b"",
+        };
+        if let Err(refused) = model::write(stored, context, &new, &self.rules, out) {
+            self.outcome = Outcomes::Refused(Refusal::Model(refused));
+            return Verdict::Keep;
+        }
+        self.outcome = Outcomes::Deleted;
+        let is_deleted = Record::read(out).is_ok_and(|record| record.is_deleted());
+        if self.is_removed_at_once && is_deleted { Verdict::Remove } else { Verdict::Write }
+    }
+}

@@ -1,0 +1,145 @@
+//! One content as a response: its value, and fields for all that is known of it.
+
+use std::io::Write as _;
+use std::time::{Duration, UNIX_EPOCH};
+
+use alula::{FieldError, FieldSection, KnownName, Reply, Scratch};
+
+use super::super::fail::Outcome;
+use super::super::target::Target;
+use super::super::vclock::VCLOCK;
+use super::super::{fail::Fail, links};
+use super::shown::{coding, media_type};
+use crate::model::{Attribute, Content, Context, Moment, Record};
+
+/// The field that says that a content is the mark of a deletion.
+pub(super) const DELETED: &str = "x-riak-deleted";
+
+/// Sends a content of a record. Allocates nothing once warm.
+pub(super) async fn send(
+    mut reply: Reply,
+    target: &Target,
+    record: &Record<'_>,
+    content: &Content<'_>,
+) -> Outcome {
+    let headers = reply.headers_mut();
+    describe(headers, target, record, content).map_err(Fail::from)?;
+    Ok(reply.send_parts(&[content.value()]).await?)
+}
+
+/// Sends other octets in place of the value, which is the state of a data type.
+pub(super) async fn send_value(
+    mut reply: Reply,
+    target: &Target,
+    record: &Record<'_>,
+    content: &Content<'_>,
+    value: &[u8],
+) -> Outcome {
+    let headers = reply.headers_mut();
+    describe(headers, target, record, content).map_err(Fail::from)?;
+    Ok(reply.send(value).await?)
+}
+
+fn describe(
+    headers: &mut FieldSection,
+    target: &Target,
+    record: &Record<'_>,
+    content: &Content<'_>,
+) -> Result<(), FieldError> {
+    headers.append(KnownName::CONTENT_TYPE, media_type(content))?;
+    put_context(headers, record.context(&mut Scratch::lend()))?;
+    let mut text = Scratch::lend();
+    put_tag(headers, content.vtag().text().as_bytes(), &mut text)?;
+    put_modified(headers, content.modified(), &mut text)?;
+    text.clear();
+    links::write(content, target.bucket(), target.form, &mut text);
+    headers.append(KnownName::LINK, &text[..])?;
+    if let Some(coding) = coding(content) {
+        headers.append(KnownName::CONTENT_ENCODING, coding)?;
+        headers.append(KnownName::VARY, "Accept-Encoding")?;
+    }
+    if content.is_deleted() {
+        headers.append(DELETED, "true")?;
+    }
+    put_attributes(headers, content, &mut text)
+}
+
+/// The context of what is shown.
+pub(super) fn put_context(headers: &mut FieldSection, context: Context<'_>) -> Result<(), FieldError> {
+    let mut text = Scratch::lend();
+    context.write_text(&mut text);
+    headers.append(VCLOCK, &text[..])
+}
+
+/// The tag in quotes.
+pub(super) fn put_tag(headers: &mut FieldSection, tag: &[u8], text: &mut Vec<u8>) -> Result<(), FieldError> {
+    text.clear();
+    text.push(b'"');
+    text.extend_from_slice(tag);
+    text.push(b'"');
+    headers.append(KnownName::ETAG, &text[..])
+}
+
+pub(super) fn put_modified(
+    headers: &mut FieldSection,
+    modified: Moment,
+    text: &mut Vec<u8>,
+) -> Result<(), FieldError> {
+    text.clear();
+    write_date(modified, text);
+    headers.append(KnownName::LAST_MODIFIED, &text[..])
+}
+
+/// Appends a date (RFC 9110 §5.6.7). The last one that has four digits for its year stands for those after it.
+pub(super) fn write_date(moment: Moment, out: &mut Vec<u8>) {
+    const SECONDS_MAX: u64 = 253_402_300_799;
+    let date = UNIX_EPOCH + Duration::from_secs(moment.seconds().min(SECONDS_MAX));
+    // A vector takes all that is written.
+    let _ = write!(out, "{}", httpdate::HttpDate::from(date));
+}
+
+/// Metadata, and a field for each index with its terms.
+fn put_attributes(
+    headers: &mut FieldSection,
+    content: &Content<'_>,
+    text: &mut Vec<u8>,
+) -> Result<(), FieldError> {
+    let mut index: Option<&[u8]> = None;
+    text.clear();
+    for attribute in content.attributes().flatten() {
+        match attribute {
+            Attribute::Meta { name, value } => put_named(headers, META, name, value)?,
+            Attribute::BinaryEntry { field, term } | Attribute::IntegerEntry { field, term } => {
+                // The entries of an index lie together.
+                match index {
+                    Some(same) if same == field => text.extend_from_slice(b", "),
+                    Some(last) => {
+                        put_named(headers, INDEX, last, text)?;
+                        text.clear();
+                    }
+                    None => {}
+                }
+                index = Some(field);
+                text.extend_from_slice(term);
+            }
+            _ => {}
+        }
+    }
+    index.map_or(Ok(()), |field| put_named(headers, INDEX, field, text))
+}
+
+/// The beginning of fields of metadata.
+pub(super) const META: &str = "x-riak-meta-";
+/// The beginning of fields of indexes.
+pub(super) const INDEX: &str = "x-riak-index-";
+
+fn put_named(headers: &mut FieldSection, prefix: &str, name: &[u8], value: &[u8]) -> Result<(), FieldError> {
+    let mut whole = Scratch::lend();
+    whole.extend_from_slice(prefix.as_bytes());
+    whole.extend_from_slice(name);
+    // Names came as names of fields, which are ASCII; others are passed over.
+    match std::str::from_utf8(&whole) {
+        Ok(name) => headers.append(name, value),
+        Err(_) => Ok(()),
+    }
+}

@@ -1,0 +1,299 @@
+//! PUT and POST of an object, and POST to a bucket, which makes the key.
+
+use alula::{Body, Exchange, FieldSection, KnownName, Scratch, Status};
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use md5::{Digest as _, Md5};
+
+use super::super::conditions::Conditions;
+use super::super::fail::{Fail, Outcome};
+use super::super::links;
+use super::super::negotiation::{self, IDENTITY};
+use super::super::new_key::new_key;
+use super::super::options::Options;
+use super::super::target::{Form, Target};
+use super::super::vclock::{self, VCLOCK};
+use super::shown::Shown;
+use super::{incoming, one, siblings};
+use crate::budget::Share;
+use crate::engine::{Decide, Engine, EngineError, Mark, ObjectName, ReadTerms, Verdict, WriteTerms};
+use crate::model::{self, Context, NewContent, Record, Refused, Rules};
+use crate::properties::Properties;
+use crate::store::{Shared, Store};
+
+/// Stores the content under the key of the path.
+pub(in super::super) async fn put<E: Engine>(exchange: Exchange<Store<E>>) -> Outcome {
+    let target = Target::of(&exchange)?;
+    store(exchange, target, Status::OK).await
+}
+
+/// Stores the content under a new key, which the answer names.
+pub(in super::super) async fn create<E: Engine>(exchange: Exchange<Store<E>>) -> Outcome {
+    let target = Target::of(&exchange)?.with_key(&new_key()?);
+    store(exchange, target, Status::CREATED).await
+}
+
+async fn store<E: Engine>(mut exchange: Exchange<Store<E>>, target: Target, made: Status) -> Outcome {
+    let state = exchange.state();
+    let shared = state.shared();
+    let request = exchange.request();
+    let Asked { attributes, context, conditions, terms, rules, returns_content } =
+        Asked::of(request.headers(), Options::read(request), &target, shared)?;
+    let stated = stated_octets(request.headers());
+    if stated.is_some_and(|stated| stated > rules.octets_max) {
+        return Err(too_large(rules.octets_max));
+    }
+    negotiate(request.headers())?;
+    if conditions.are_for_writes() {
+        // Refused before the content is asked for; what is stored meanwhile is checked again with the write.
+        check_early(shared, target.object(), &conditions, &terms).await?;
+    }
+    let (value, share) = content(exchange.body(), shared, stated, rules.octets_max, &terms).await?;
+    check_sum(exchange.request().headers(), &value)?;
+    let put = Put { attributes, context, conditions, value, _share: share, rules, refusal: None };
+    let written = shared.engine.write(target.object(), put, &terms).await?;
+    if let Some(refusal) = written.decide.refusal {
+        return Err(refusal.into());
+    }
+    let is_empty = written.decide.value.is_empty();
+    drop(written.decide);
+    let record = written.record.filter(|_| returns_content && !(is_empty && made == Status::OK));
+    match record {
+        Some(octets) => show(exchange, shared, &target, octets.as_ref(), made).await,
+        None => done(exchange, &target, made).await,
+    }
+}
+
+/// What a request asks for.
+struct Asked {
+    attributes: Scratch,
+    context: Scratch,
+    conditions: Conditions,
+    terms: WriteTerms,
+    rules: Rules,
+    returns_content: bool,
+}
+
+impl Asked {
+    /// Reads what the fields and the query say, in the order in which mistakes are told.
+    fn of<E: Engine>(
+        headers: &FieldSection,
+        options: Result<Options<'_>, Fail>,
+        target: &Target,
+        shared: &Shared<E>,
+    ) -> Result<Self, Fail> {
+        incoming::media_type(headers)?;
+        let options = options?;
+        let attributes = incoming::attributes(headers, target.bucket().bucket)?;
+        let conditions = Conditions::of_write(headers)?;
+        let context = vclock::read(headers, VCLOCK)?.unwrap_or_else(|| {
+            let mut none = Scratch::lend();
+            none.extend_from_slice(Context::EMPTY.as_octets());
+            none
+        });
+        let properties = target.properties(&shared.properties)?;
+        if properties.datatype.is_some() {
+            let text = "objects of this type are data types, and changed under /datatypes\n";
+            return Err(Fail::text(Status::FORBIDDEN, text));
+        }
+        Ok(Self {
+            attributes,
+            context,
+            conditions,
+            terms: options.write_terms(&properties, &shared.config)?,
+            rules: rules(&properties, shared),
+            returns_content: options.returnbody,
+        })
+    }
+}
+
+/// What the properties of a bucket leave of a write.
+pub(super) fn rules<E: Engine>(properties: &Properties, shared: &Shared<E>) -> Rules {
+    Rules {
+        allow_mult: properties.allow_mult,
+        last_write_wins: properties.last_write_wins,
+        siblings_max: shared.config.siblings_max,
+        octets_max: shared.config.object_octets_max,
+    }
+}
+
+/// A write offers the media type that it has itself.
+fn negotiate(headers: &FieldSection) -> Result<(), Fail> {
+    negotiation::choose(headers, &[incoming::media_type(headers)?], IDENTITY).map(drop)
+}
+
+async fn check_early<E: Engine>(
+    shared: &Shared<E>,
+    name: ObjectName<'_>,
+    conditions: &Conditions,
+    terms: &WriteTerms,
+) -> Result<(), Fail> {
+    let &WriteTerms { n, deadline, .. } = terms;
+    let read =
+        ReadTerms { n, r: 1, pr: 0, node_confirms: 0, notfound_ok: true, basic_quorum: false, deadline };
+    let stored = shared.engine.get(name, &read).await?;
+    let record = stored.as_ref().map(|octets| Record::read(octets.as_ref())).transpose();
+    let record = record.map_err(EngineError::from)?;
+    conditions.check_write(record.as_ref()).map_err(Fail::Page)
+}
+
+/// Reads the content, within what the budget has for it.
+async fn content<E: Engine>(
+    body: &mut Body,
+    shared: &Shared<E>,
+    stated: Option<u64>,
+    octets_max: u64,
+    terms: &WriteTerms,
+) -> Result<(Scratch, Share), Fail> {
+    let mut share = shared.budget.share(stated.unwrap_or_default(), terms.deadline).await?;
+    let mut value = Scratch::lend();
+    while let Some(chunk) = body.chunk().await? {
+        let octets = value.len() + chunk.len();
+        if octets as u64 > octets_max {
+            return Err(too_large(octets_max));
+        }
+        shared.budget.grow(&mut share, octets as u64)?;
+        make_room(&mut value, octets, stated);
+        value.extend_from_slice(chunk);
+    }
+    Ok((value, share))
+}
+
+/// Checks the content against the sum that a request states for it.
+fn check_sum(headers: &FieldSection, value: &[u8]) -> Result<(), Fail> {
+    let Some(stated) = headers.get("content-md5") else { return Ok(()) };
+    let sum = STANDARD.decode(stated.trim_ascii()).unwrap_or_default();
+    match sum == Md5::digest(value)[..] {
+        true => Ok(()),
+        false => Err(Fail::bad_request("Content-MD5 header does not match request body.\n")),
+    }
+}
+
+/// Makes room for so many octets: twice as much as there was, but no more than is stated to come.
+fn make_room(value: &mut Vec<u8>, octets: usize, stated: Option<u64>) {
+    if octets > value.capacity() {
+        let wanted = (2 * value.capacity() as u64).min(stated.unwrap_or(u64::MAX)).max(octets as u64);
+        value.reserve_exact(wanted as usize - value.len());
+    }
+}
+
+/// The length that a request states for its content.
+fn stated_octets(headers: &FieldSection) -> Option<u64> {
+    headers.text(KnownName::CONTENT_LENGTH)?.parse().ok()
+}
+
+fn too_large(octets_max: u64) -> Fail {
+    let text = format!("The object is longer than the {octets_max} octets that are allowed.\n");
+    Fail::text(Status::CONTENT_TOO_LARGE, text)
+}
+
+/// The write of a content.
+struct Put {
+    attributes: Scratch,
+    context: Scratch,
+    conditions: Conditions,
+    value: Scratch,
+    /// Given back when the write has ended, whether its client waits for it or not.
+    _share: Share,
+    rules: Rules,
+    refusal: Option<Refusal>,
+}
+
+/// The reason for which a write was not made, found at the moment of the write.
+#[derive(Debug)]
+pub(super) enum Refusal {
+    Condition(Status),
+    Model(Refused),
+}
+
+impl Decide for Put {
+    fn octets(&self) -> usize {
+        self.attributes.len() + self.value.len()
+    }
+
+    fn decide(&mut self, stored: Option<Record<'_>>, mark: Mark, out: &mut Vec<u8>) -> Verdict {
+        self.refusal = None;
+        if let Err(status) = self.conditions.check_write(stored.as_ref()) {
+            self.refusal = Some(Refusal::Condition(status));
+            return Verdict::Keep;
+        }
+        let context = Context::read(&self.context).unwrap_or(Context::EMPTY);
+        let new = NewContent {
+            dot: mark.dot,
+            vtag: mark.vtag,
+            now: mark.now,
+            is_deleted: false,
+            attributes: &self.attributes,
+            value: &self.value,
+        };
+        match model::write(stored, context, &new, &self.rules, out) {
+            Ok(()) => Verdict::Write,
+            Err(refused) => {
+                self.refusal = Some(Refusal::Model(refused));
+                Verdict::Keep
+            }
+        }
+    }
+}
+
+impl From<Refusal> for Fail {
+    fn from(refusal: Refusal) -> Self {
+        match refusal {
+            Refusal::Condition(status) => Self::Page(status),
+            Refusal::Model(refused @ Refused::Octets { .. }) => {
+                Self::text(Status::CONTENT_TOO_LARGE, format!("{refused}\n"))
+            }
+            Refusal::Model(refused) => {
+                Self::text(Status::INTERNAL_SERVER_ERROR, format!("Error:\n{refused}\n"))
+            }
+        }
+    }
+}
+
+/// Answers with the object as it is stored now.
+async fn show<E: Engine>(
+    exchange: Exchange<Store<E>>,
+    shared: &Shared<E>,
+    target: &Target,
+    octets: &[u8],
+    made: Status,
+) -> Outcome {
+    let record = Record::read(octets).map_err(EngineError::from)?;
+    let shown = Shown::of(record, None).ok_or(Fail::not_found())?;
+    let Shown::One(content) = shown else {
+        // What was stored is stored, whatever form is not taken.
+        let form = shown.negotiated(exchange.request().headers()).unwrap_or(super::shown::Form::Text);
+        let reply = exchange.respond(Status::MULTIPLE_CHOICES);
+        return siblings::send(reply, target, &record, form, shared.secret).await;
+    };
+    let mut reply = exchange.respond(made);
+    if made == Status::CREATED {
+        reply = reply.header(KnownName::LOCATION, &location(target)[..]);
+    }
+    one::send(reply, target, &record, &content).await
+}
+
+/// Answers without content.
+async fn done<E: Engine>(exchange: Exchange<Store<E>>, target: &Target, made: Status) -> Outcome {
+    let mut media_type = Scratch::lend();
+    media_type.extend_from_slice(incoming::media_type(exchange.request().headers())?);
+    let reply = match made {
+        Status::CREATED => exchange.respond(made).header(KnownName::LOCATION, &location(target)[..]),
+        _ => exchange.respond(Status::NO_CONTENT),
+    };
+    Ok(reply.header(KnownName::CONTENT_TYPE, &media_type[..]).send("").await?)
+}
+
+/// The path of an object, in the form of the request that made it.
+fn location(target: &Target) -> Scratch {
+    let mut path = Scratch::lend();
+    let name = target.object();
+    if target.form == Form::Typed {
+        path.extend_from_slice(b"/types/");
+        links::write_encoded(name.bucket.bucket_type, &mut path);
+    }
+    path.extend_from_slice(if target.form == Form::Old { b"/riak/" } else { b"/buckets/" });
+    links::write_encoded(name.bucket.bucket, &mut path);
+    path.extend_from_slice(if target.form == Form::Old { b"/" } else { b"/keys/" });
+    links::write_encoded(name.key, &mut path);
+    path
+}

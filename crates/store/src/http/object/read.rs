@@ -1,0 +1,113 @@
+//! GET and HEAD of an object.
+
+use alula::{Exchange, KnownName, Request, Scratch, Status};
+
+use super::super::conditions::{Conditions, Present};
+use super::super::datatype;
+use super::super::fail::{Fail, Outcome};
+use super::super::options::Options;
+use super::super::target::Target;
+use super::one::{self, DELETED};
+use super::shown::Shown;
+use super::siblings;
+use crate::budget::Share;
+use crate::engine::{Engine, EngineError, ObjectName, ReadTerms};
+use crate::model::{Context, Record, Vtag};
+use crate::store::{Shared, Store};
+
+/// Answers with the stored octets, with all siblings, or with the one of `vtag`. Allocates nothing once warm but what the engine does.
+pub(in super::super) async fn read<E: Engine>(exchange: Exchange<Store<E>>) -> Outcome {
+    let state = exchange.state();
+    let shared = state.shared();
+    let target = Target::of(&exchange)?;
+    let Asked { terms, vtag, conditions } = Asked::of(exchange.request(), &target, shared)?;
+    let (stored, _share) = load(shared, target.object(), &terms).await?;
+    let record = stored.as_ref().map(|octets| Record::read(octets.as_ref())).transpose();
+    match record.map_err(EngineError::from)? {
+        Some(record) if !record.is_deleted() => {
+            let shown = Shown::of(record, vtag).ok_or(Fail::Page(Status::NOT_FOUND))?;
+            let form = shown.negotiated(exchange.request().headers())?;
+            let tag = shown.vtag().text();
+            let present = Present { tag: tag.as_bytes(), modified: shown.modified() };
+            if let Err(status) = conditions.check_read(present) {
+                return unchanged(exchange, status, tag.as_bytes()).await;
+            }
+            // An object that keeps a data type shows its value.
+            let value = datatype::json_of_value(record);
+            match (shown, value, record.contents().find(|content| !content.is_deleted())) {
+                (_, Some(value), Some(content)) => {
+                    one::send_value(exchange.respond(Status::OK), &target, &record, &content, &value).await
+                }
+                (Shown::One(content), ..) => {
+                    one::send(exchange.respond(Status::OK), &target, &record, &content).await
+                }
+                (Shown::Siblings(_), ..) => {
+                    let reply = exchange.respond(Status::MULTIPLE_CHOICES);
+                    siblings::send(reply, &target, &record, form, shared.secret).await
+                }
+            }
+        }
+        Some(deleted) => missing(exchange, Some(deleted.context(&mut Scratch::lend()))).await,
+        None => missing(exchange, None).await,
+    }
+}
+
+/// The record of an object, and its share of the budget while it is sent. A large record for which there is no room is not kept
+/// while it waits for some.
+async fn load<E: Engine>(
+    shared: &Shared<E>,
+    name: ObjectName<'_>,
+    terms: &ReadTerms,
+) -> Result<(Option<E::Octets>, Share), Fail> {
+    let mut share = Share::default();
+    loop {
+        let stored = shared.engine.get(name, terms).await?;
+        let octets = stored.as_ref().map_or(0, |octets| octets.as_ref().len() as u64);
+        if shared.budget.grow(&mut share, octets).is_ok() {
+            return Ok((stored, share));
+        }
+        drop((stored, share));
+        share = shared.budget.share(octets, terms.deadline).await?;
+    }
+}
+
+/// What a request asks for.
+struct Asked {
+    terms: ReadTerms,
+    /// The vtag of the query; `Some(None)` is one that no content has.
+    vtag: Option<Option<Vtag>>,
+    conditions: Conditions,
+}
+
+impl Asked {
+    fn of<E: Engine>(request: &Request, target: &Target, shared: &Shared<E>) -> Result<Self, Fail> {
+        let options = Options::read(request)?;
+        let properties = target.properties(&shared.properties)?;
+        Ok(Self {
+            terms: options.read_terms(&properties)?,
+            vtag: options.vtag.as_deref().map(Vtag::parse),
+            conditions: Conditions::of_read(request.headers()),
+        })
+    }
+}
+
+/// What is not there, or deleted: then the context is told, so that a write can replace the mark of the deletion.
+pub(super) async fn missing<S>(exchange: Exchange<S>, deleted: Option<Context<'_>>) -> Outcome {
+    let mut reply = exchange.respond(Status::NOT_FOUND).header(KnownName::CONTENT_TYPE, "text/plain");
+    if let Some(context) = deleted {
+        reply = reply.header(DELETED, "true");
+        one::put_context(reply.headers_mut(), context).map_err(Fail::from)?;
+    }
+    Ok(reply.send("not found\n").await?)
+}
+
+/// 304 with the tag, or 412.
+async fn unchanged<S>(exchange: Exchange<S>, status: Status, tag: &[u8]) -> Outcome {
+    if status != Status::NOT_MODIFIED {
+        return Err(Fail::Page(status));
+    }
+    let mut reply = exchange.respond(status);
+    let mut text = Scratch::lend();
+    one::put_tag(reply.headers_mut(), tag, &mut text).map_err(Fail::from)?;
+    Ok(reply.send("").await?)
+}

@@ -1,0 +1,84 @@
+//! What a request is about: the bucket and the key that its path names.
+
+use alula::{Exchange, ParamError, Scratch, Status};
+
+use super::fail::Fail;
+use crate::engine::{BucketName, ObjectName};
+use crate::properties::{Properties, PropertyTable};
+
+/// The longest key, in octets.
+pub(super) const KEY_OCTETS_MAX: usize = 65_536;
+
+/// The type of buckets that are named without one.
+pub(super) const DEFAULT_TYPE: &[u8] = b"default";
+
+/// The way in which a path names a bucket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    /// `/types/T/buckets/B`
+    Typed,
+    /// `/buckets/B`
+    Untyped,
+    /// `/riak/B`
+    Old,
+}
+
+/// The bucket and the key of a request, decoded. Allocates nothing once warm.
+#[derive(Debug)]
+pub(super) struct Target {
+    name: Scratch,
+    pub(super) form: Form,
+}
+
+impl Target {
+    /// What the captures `type`, `bucket` and `key` name. A route without one of them has an empty one, or the default type.
+    pub(super) fn of<S>(exchange: &Exchange<S>) -> Result<Self, Fail> {
+        let form = match exchange.route().unwrap_or_default() {
+            route if route.starts_with("/types/") => Form::Typed,
+            route if route.starts_with("/riak") => Form::Old,
+            _ => Form::Untyped,
+        };
+        let captured = |name: &str| -> Result<_, ParamError> { exchange.param_octets(name) };
+        let bucket_type = match form {
+            Form::Typed => captured("type")?,
+            _ => DEFAULT_TYPE.into(),
+        };
+        let optional = |name: &str| match exchange.route().is_some_and(|route| route.contains(name)) {
+            true => captured(name.trim_matches(['{', '}'])),
+            false => Ok((&[][..]).into()),
+        };
+        let (bucket, key) = (optional("{bucket}")?, optional("{key}")?);
+        if key.len() > KEY_OCTETS_MAX {
+            return Err(Fail::text(Status::BAD_REQUEST, format!("a key may have {KEY_OCTETS_MAX} octets\n")));
+        }
+        let mut name = Scratch::lend();
+        BucketName { bucket_type: &bucket_type, bucket: &bucket }.object(&key).write(&mut name);
+        Ok(Self { name, form })
+    }
+
+    /// The object.
+    pub(super) fn object(&self) -> ObjectName<'_> {
+        ObjectName::read(&self.name).expect("a name that was written")
+    }
+
+    /// The bucket.
+    pub(super) fn bucket(&self) -> BucketName<'_> {
+        self.object().bucket
+    }
+
+    /// The properties of the bucket.
+    ///
+    /// # Errors
+    /// 404 if there is no such type.
+    pub(super) fn properties(&self, table: &PropertyTable) -> Result<Properties, Fail> {
+        let bucket = self.bucket();
+        table.of(bucket).ok_or_else(|| Fail::unknown_type(bucket.bucket_type))
+    }
+
+    /// The object of another key in the bucket, such as one that was made for it.
+    pub(super) fn with_key(&self, key: &[u8]) -> Self {
+        let mut name = Scratch::lend();
+        self.bucket().object(key).write(&mut name);
+        Self { name, form: self.form }
+    }
+}

@@ -1,0 +1,277 @@
+//! Link walking: the objects that are reached from one by its links, step by step.
+//!
+//! A step is a segment `BUCKET,TAG,KEEP` behind the key; `_` in place of a bucket or a tag takes any. A step that keeps its objects, as the last
+//! one always does, is a part of the response, which is itself a multipart with a part for each object.
+
+use std::borrow::Cow;
+use std::time::{Duration, SystemTime};
+
+use alula::{BodyWriter, Exchange, KnownName, Scratch, Status};
+
+use super::fail::{Fail, Outcome};
+use super::object::{put_boundary, put_head};
+use super::options::Options;
+use super::target::{Form, Target};
+use super::{links, query};
+use crate::engine::{BucketName, Engine, EngineError, ObjectName, ReadTerms};
+use crate::model::{Attribute, Record, Vtag};
+use crate::store::{Shared, Store};
+
+/// The objects that one step may reach: each is read, and its name is kept meanwhile.
+const STEP_OBJECTS_MAX: usize = 10_000;
+/// The time for which a response may be kept.
+const EXPIRES_AFTER: Duration = Duration::from_secs(600);
+/// What older versions answered below a key, which is no step.
+const PREFLIST: &[u8] = b"preflist";
+
+/// Answers with the objects of the steps that are kept.
+pub(super) async fn walk<E: Engine>(exchange: Exchange<Store<E>>) -> Outcome {
+    let state = exchange.state();
+    let shared = state.shared();
+    let target = Target::of(&exchange)?;
+    if target.form == Form::Typed {
+        let text = "Link walking is not supported for buckets with a type\n";
+        return Err(Fail::text(Status::FORBIDDEN, text));
+    }
+    // As they were sent: a comma within a part is percent-encoded.
+    let before_steps = if target.form == Form::Old { 3 } else { 4 };
+    let path = exchange.request().path_without_query().to_owned();
+    let steps = segments(&path).skip(before_steps);
+    if steps.clone().eq([PREFLIST]) {
+        return Err(Fail::Page(Status::NOT_FOUND));
+    }
+    let steps =
+        Step::all(steps).ok_or(Fail::bad_request("Steps of a walk are of the form BUCKET,TAG,KEEP\n"))?;
+    let properties = target.properties(&shared.properties)?;
+    let terms = Options::read(exchange.request())?.read_terms(&properties)?;
+    let reached = reached(shared, &target, &steps, &terms).await?;
+    let boundary = Boundary(shared.secret);
+    let expires = httpdate::fmt_http_date(SystemTime::now() + EXPIRES_AFTER);
+    let reply = exchange.respond(Status::OK).header("expires", expires);
+    let reply = reply.header(KnownName::CONTENT_TYPE, boundary.media_type(0));
+    let mut writer = Writer { body: reply.stream().await?, form: target.form, boundary };
+    writer.write_all(shared, &steps, &reached, &terms).await?;
+    Ok(writer.body.finish().await?)
+}
+
+fn segments(path: &str) -> impl Iterator<Item = &[u8]> + Clone {
+    path.as_bytes().split(|octet| *octet == b'/').filter(|segment| !segment.is_empty())
+}
+
+/// One step.
+struct Step<'a> {
+    bucket: Option<Cow<'a, [u8]>>,
+    tag: Option<Cow<'a, [u8]>>,
+    keeps: bool,
+}
+
+impl<'a> Step<'a> {
+    fn all(steps: impl Iterator<Item = &'a [u8]>) -> Option<Vec<Self>> {
+        let mut all = steps.map(Self::of).collect::<Option<Vec<_>>>()?;
+        all.last_mut()?.keeps = true;
+        Some(all)
+    }
+
+    fn of(segment: &'a [u8]) -> Option<Self> {
+        let mut parts = segment.split(|octet| *octet == b',');
+        let (bucket, tag, keep) = (parts.next()?, parts.next()?, parts.next()?);
+        let keeps = match keep {
+            b"1" => true,
+            b"0" | b"_" => false,
+            _ => return None,
+        };
+        let any = |part: &'a [u8]| (part != b"_").then(|| query::decoded(part));
+        parts.next().is_none().then(|| Self { bucket: any(bucket), tag: any(tag), keeps })
+    }
+
+    fn takes(&self, bucket: &[u8], tag: &[u8]) -> bool {
+        let is_taken = |wanted: &Option<Cow<'_, [u8]>>, part: &[u8]| {
+            wanted.as_ref().is_none_or(|wanted| **wanted == *part)
+        };
+        is_taken(&self.bucket, bucket) && is_taken(&self.tag, tag)
+    }
+}
+
+/// The bucket and the key of an object, owned.
+type Name = (Vec<u8>, Vec<u8>);
+
+/// The objects that each step reaches, each once, in the order of the links.
+async fn reached<E: Engine>(
+    shared: &Shared<E>,
+    target: &Target,
+    steps: &[Step<'_>],
+    terms: &ReadTerms,
+) -> Result<Vec<Vec<Name>>, Fail> {
+    let start = target.object();
+    let mut from = vec![(start.bucket.bucket.to_vec(), start.key.to_vec())];
+    if load(shared, &from[0], terms).await?.is_none() {
+        return Err(Fail::not_found());
+    }
+    let mut all = Vec::new();
+    for step in steps {
+        let mut next = Next::default();
+        for name in &from {
+            let Some(octets) = load(shared, name, terms).await? else { continue };
+            let record = Record::read(octets.as_ref()).map_err(EngineError::from)?;
+            next.add(&record, step)?;
+        }
+        from = next.names;
+        all.push(from.clone());
+    }
+    Ok(all)
+}
+
+/// The objects that a step has reached so far.
+#[derive(Default)]
+struct Next {
+    names: Vec<Name>,
+    seen: std::collections::HashSet<Name>,
+}
+
+impl Next {
+    fn add(&mut self, record: &Record<'_>, step: &Step<'_>) -> Result<(), Fail> {
+        for attribute in record.contents().flat_map(|content| content.attributes()).flatten() {
+            let Attribute::Link { bucket, key, tag } = attribute else { continue };
+            let name = (bucket.to_vec(), key.to_vec());
+            if step.takes(bucket, tag) && self.seen.insert(name.clone()) {
+                self.names.push(name);
+            }
+        }
+        match self.names.len() > STEP_OBJECTS_MAX {
+            true => Err(Fail::bad_request(format!("a step reaches more than {STEP_OBJECTS_MAX} objects\n"))),
+            false => Ok(()),
+        }
+    }
+}
+
+/// The record of an object that is there.
+async fn load<E: Engine>(
+    shared: &Shared<E>,
+    (bucket, key): &Name,
+    terms: &ReadTerms,
+) -> Result<Option<E::Octets>, Fail> {
+    let octets = shared.engine.get(object_of(bucket, key), terms).await?;
+    let is_there =
+        |octets: &E::Octets| Record::read(octets.as_ref()).is_ok_and(|record| !record.is_deleted());
+    Ok(octets.filter(is_there))
+}
+
+fn object_of<'a>(bucket: &'a [u8], key: &'a [u8]) -> ObjectName<'a> {
+    BucketName { bucket_type: super::target::DEFAULT_TYPE, bucket }.object(key)
+}
+
+/// The boundaries of the response and of the multiparts in it, which clients cannot know before.
+struct Boundary(Vtag);
+
+impl Boundary {
+    /// That of the response is 0, that of the part of a step its number from 1.
+    fn text(&self, number: usize) -> crate::model::VtagText {
+        Vtag::of_siblings([self.0, Vtag::from_bits(number as u128)]).text()
+    }
+
+    fn media_type(&self, number: usize) -> Vec<u8> {
+        [&b"multipart/mixed; boundary="[..], self.text(number).as_bytes()].concat()
+    }
+}
+
+/// The response while it is written.
+struct Writer {
+    body: BodyWriter,
+    form: Form,
+    boundary: Boundary,
+}
+
+impl Writer {
+    async fn write_all<E: Engine>(
+        &mut self,
+        shared: &Shared<E>,
+        steps: &[Step<'_>],
+        reached: &[Vec<Name>],
+        terms: &ReadTerms,
+    ) -> Result<(), Fail> {
+        let kept = steps.iter().zip(reached).filter(|(step, _)| step.keeps);
+        for (number, (_, names)) in (1..).zip(kept) {
+            let mut head = Scratch::lend();
+            put_boundary(self.boundary.text(0).as_bytes(), b"\r\n", &mut head);
+            head.extend_from_slice(b"Content-Type: ");
+            head.extend_from_slice(&self.boundary.media_type(number));
+            head.extend_from_slice(b"\r\n\r\n");
+            self.body.write(&head).await?;
+            for name in names {
+                if let Some(octets) = load(shared, name, terms).await? {
+                    self.write_object(number, name, octets.as_ref()).await?;
+                }
+            }
+            self.end(number).await?;
+        }
+        self.end(0).await
+    }
+
+    async fn end(&mut self, number: usize) -> Result<(), Fail> {
+        let mut end = Scratch::lend();
+        put_boundary(self.boundary.text(number).as_bytes(), b"--\r\n", &mut end);
+        Ok(self.body.write(&end).await?)
+    }
+
+    /// The first content of an object. Where it has siblings, their vtags are told.
+    async fn write_object(&mut self, number: usize, name: &Name, octets: &[u8]) -> Result<(), Fail> {
+        let record = Record::read(octets).map_err(EngineError::from)?;
+        let Some(content) = record.contents().find(|content| !content.is_deleted()) else { return Ok(()) };
+        let object = object_of(&name.0, &name.1);
+        let mut head = Scratch::lend();
+        put_boundary(self.boundary.text(number).as_bytes(), b"\r\n", &mut head);
+        head.extend_from_slice(b"X-Riak-Vclock: ");
+        record.context(&mut Scratch::lend()).write_text(&mut head);
+        head.extend_from_slice(b"\r\n");
+        self.put_location(object, &record, content.vtag(), &mut head);
+        put_head(&content, object.bucket, self.form, &mut head);
+        self.body.write(&head).await?;
+        Ok(self.body.write(content.value()).await?)
+    }
+
+    fn put_location(&self, object: ObjectName<'_>, record: &Record<'_>, vtag: Vtag, out: &mut Vec<u8>) {
+        out.extend_from_slice(if self.form == Form::Old {
+            b"Location: /riak/"
+        } else {
+            b"Location: /buckets/"
+        });
+        links::write_encoded(object.bucket.bucket, out);
+        out.extend_from_slice(if self.form == Form::Old { b"/" } else { b"/keys/" });
+        links::write_encoded(object.key, out);
+        if record.single().is_none() {
+            out.extend_from_slice(b"?vtag=");
+            out.extend_from_slice(vtag.text().as_bytes());
+            out.extend_from_slice(b"\r\nX-Riak-Sibling-VTags: ");
+            for (place, content) in record.contents().enumerate() {
+                out.extend_from_slice(if place > 0 { b", " } else { b"" });
+                out.extend_from_slice(content.vtag().text().as_bytes());
+            }
+        }
+        out.extend_from_slice(b"\r\n");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_have_three_parts() {
+        for (steps, keeps) in [
+            ("b,t,1", Some(&[true][..])),
+            ("_,_,_", Some(&[true])),
+            ("b,t,0/b,t,0", Some(&[false, true])),
+            ("b,t,1//b,t,_/", Some(&[true, true])),
+            ("b,t", None),
+            ("b,t,2", None),
+            ("b,t,1,1", None),
+            ("", None),
+        ] {
+            let all = Step::all(segments(steps));
+            let all = all.map(|all| all.iter().map(|step| step.keeps).collect::<Vec<_>>());
+            assert_eq!(all.as_deref(), keeps, "{steps}");
+        }
+        let step = Step::of(b"a%2Cb,_,1").expect("a step");
+        assert!(step.takes(b"a,b", b"any") && !step.takes(b"a", b"any"));
+    }
+}

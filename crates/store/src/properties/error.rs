@@ -1,0 +1,50 @@
+//! The reasons for which properties are not set, and for which a store does not open with its types.
+
+use std::{error, fmt};
+
+use super::list::List;
+use crate::engine::EngineError;
+
+/// The reason for which a type of the configuration cannot be, or a kept list not be read.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct PropertyError(String);
+
+/// The reason for which properties are not set.
+#[derive(Debug)]
+pub(crate) enum SetError {
+    /// No type of this name was made.
+    UnknownType,
+    /// A reason for each property that is refused.
+    Refused(List),
+    /// As many buckets have properties of their own as may have, or the lists of all are too long.
+    Full,
+    /// The list was not kept.
+    Engine(EngineError),
+}
+
+impl PropertyError {
+    pub(super) fn new(text: impl Into<String>) -> Self {
+        Self(text.into())
+    }
+}
+
+impl fmt::Display for PropertyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl error::Error for PropertyError {}
+
+impl From<List> for SetError {
+    fn from(reasons: List) -> Self {
+        Self::Refused(reasons)
+    }
+}
+
+impl From<EngineError> for SetError {
+    fn from(error: EngineError) -> Self {
+        Self::Engine(error)
+    }
+}

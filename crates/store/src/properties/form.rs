@@ -1,0 +1,184 @@
+//! The form of each property, whatever it is set over.
+
+use serde_json::Value;
+
+use super::list::List;
+use super::resolved::SyncOnWrite;
+use crate::model::types::Kind;
+
+/// The kinds that a type may have.
+const DATATYPES: [Kind; 5] = [Kind::Counter, Kind::Set, Kind::GrowSet, Kind::Map, Kind::Distinct];
+
+/// The list in the content of a request, `{"props":{…}}`, or `None`.
+pub(crate) fn list_of_content(json: &[u8]) -> Option<List> {
+    let content: List = serde_json::from_slice(json).ok()?;
+    match content.into_iter().find(|(name, _)| name == "props")? {
+        (_, Value::Object(list)) => Some(list),
+        _ => None,
+    }
+}
+
+/// Splits a list in the properties that have their form, and in reasons for those that have not. Those that say which list it is are
+/// left out: clients send lists back as they read them.
+pub(super) fn read(list: &List) -> (List, List) {
+    let (mut properties, mut wrong) = (List::new(), List::new());
+    for (name, value) in list.iter().filter(|(name, _)| !is_label(name)) {
+        match read_one(name, value) {
+            Ok(value) => properties.insert(name.clone(), value),
+            Err(reason) => wrong.insert(name.clone(), reason.into()),
+        };
+    }
+    (properties, wrong)
+}
+
+/// Returns true for properties that this store does not know the form of. It keeps them as they are.
+pub(super) fn is_unknown(name: &str) -> bool {
+    rule(name) == Rule::Any
+}
+
+/// What the form of a property is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Rule {
+    Label,
+    Boolean,
+    Positive,
+    Replicas,
+    /// A word, or a count from this on.
+    Quorum(u32),
+    Sync,
+    Datatype,
+    Precision,
+    Any,
+}
+
+fn is_label(name: &str) -> bool {
+    rule(name) == Rule::Label
+}
+
+fn rule(name: &str) -> Rule {
+    match name {
+        "name" | "active" | "claimant" => Rule::Label,
+        "allow_mult" | "basic_quorum" | "consistent" | "dvv_enabled" | "last_write_wins" | "notfound_ok"
+        | "write_once" => Rule::Boolean,
+        "big_vclock" | "old_vclock" | "small_vclock" => Rule::Positive,
+        "n_val" => Rule::Replicas,
+        "r" | "rw" | "w" => Rule::Quorum(1),
+        "dw" | "node_confirms" | "pr" | "pw" => Rule::Quorum(0),
+        "sync_on_write" => Rule::Sync,
+        "datatype" => Rule::Datatype,
+        "hll_precision" => Rule::Precision,
+        _ => Rule::Any,
+    }
+}
+
+/// The value as it is kept, or the reason for which it is none of its property.
+fn read_one(name: &str, value: &Value) -> Result<Value, &'static str> {
+    let kept = |is_right: bool, reason| is_right.then(|| value.clone()).ok_or(reason);
+    let within = |low: u64, high: u64| value.as_u64().is_some_and(|count| (low..=high).contains(&count));
+    match rule(name) {
+        Rule::Boolean => boolean(value).map(Value::Bool).ok_or("not_boolean"),
+        Rule::Positive => kept(within(1, u64::MAX), "not_integer"),
+        Rule::Replicas => kept(within(1, u32::MAX.into()), "not_integer"),
+        Rule::Quorum(least) => {
+            let is_word = matches!(value.as_str(), Some("one" | "quorum" | "all"));
+            kept(is_word || within(least.into(), u32::MAX.into()), "not_valid_quorum")
+        }
+        Rule::Sync => kept(value.as_str().and_then(SyncOnWrite::named).is_some(), "not_valid_sync_param"),
+        Rule::Datatype => kept(is_datatype(value), "not_valid_datatype"),
+        Rule::Precision => kept(within(4, 16), "must be an integer from 4 to 16"),
+        Rule::Label | Rule::Any => Ok(value.clone()),
+    }
+}
+
+fn is_datatype(value: &Value) -> bool {
+    value.as_str().and_then(Kind::named).is_some_and(|kind| DATATYPES.contains(&kind))
+}
+
+/// The truth that older clients mean by words in any case, and by numbers.
+fn boolean(value: &Value) -> Option<bool> {
+    match value {
+        Value::Bool(truth) => Some(*truth),
+        Value::String(word) if word.eq_ignore_ascii_case("true") => Some(true),
+        Value::String(word) if word.eq_ignore_ascii_case("false") => Some(false),
+        Value::Number(number) if number.is_u64() => Some(number.as_u64() != Some(0)),
+        Value::Number(number) if number.is_i64() => Some(false),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn list(value: Value) -> List {
+        let Value::Object(list) = value else { panic!("{value} is no list") };
+        list
+    }
+
+    #[test]
+    fn a_content_has_one_form() {
+        assert_eq!(list_of_content(br#"{"props":{"n_val":1}}"#), Some(list(json!({"n_val": 1}))));
+        assert_eq!(list_of_content(br#" {"a":1,"props":{}} "#), Some(List::new()));
+        let others =
+            ["", "{", "[]", "{}", r#"{"props":[]}"#, r#"{"props":1}"#, r#"{"Props":{}}"#, "{\"props\":{}}x"];
+        for json in others {
+            assert_eq!(list_of_content(json.as_bytes()), None, "{json}");
+        }
+        assert_eq!(list_of_content(b"{\"props\":{\"a\":\"\xff\"}}"), None);
+        let deep = format!(r#"{{"props":{{"a":{}1{}}}}}"#, "[".repeat(5_000), "]".repeat(5_000));
+        assert_eq!(list_of_content(deep.as_bytes()), None);
+    }
+
+    #[test]
+    fn every_wrong_property_has_its_reason() {
+        let asked = json!({
+            "allow_mult": "perhaps", "basic_quorum": 1.5, "last_write_wins": null, "notfound_ok": [],
+            "n_val": 0, "big_vclock": -1, "old_vclock": "1", "small_vclock": 1.5,
+            "r": 0, "rw": "two", "w": -1, "dw": "none", "pr": 1.0, "pw": 4_294_967_296_u64, "node_confirms": true,
+            "sync_on_write": "some", "datatype": "flag", "hll_precision": 17,
+        });
+        let (properties, wrong) = read(&list(asked));
+        assert_eq!(properties, List::new());
+        let expected = json!({
+            "allow_mult": "not_boolean", "basic_quorum": "not_boolean", "last_write_wins": "not_boolean",
+            "notfound_ok": "not_boolean", "n_val": "not_integer", "big_vclock": "not_integer",
+            "old_vclock": "not_integer", "small_vclock": "not_integer", "r": "not_valid_quorum",
+            "rw": "not_valid_quorum", "w": "not_valid_quorum", "dw": "not_valid_quorum", "pr": "not_valid_quorum",
+            "pw": "not_valid_quorum", "node_confirms": "not_valid_quorum", "sync_on_write": "not_valid_sync_param",
+            "datatype": "not_valid_datatype", "hll_precision": "must be an integer from 4 to 16",
+        });
+        assert_eq!(Value::Object(wrong), expected);
+    }
+
+    #[test]
+    fn what_has_its_form_is_kept_as_it_is() {
+        let asked = json!({
+            "n_val": 1, "r": "one", "w": 2, "rw": "all", "dw": 0, "pr": "quorum", "pw": 0, "node_confirms": 1,
+            "sync_on_write": "one", "young_vclock": "never", "search": {"a": [1.5, null]}, "datatype": "hll",
+        });
+        assert_eq!(read(&list(asked.clone())), (list(asked), List::new()));
+    }
+
+    #[test]
+    fn booleans_may_be_words_and_numbers() {
+        for (value, truth) in [
+            (json!("TRUE"), true),
+            (json!("False"), false),
+            (json!(1), true),
+            (json!(u64::MAX), true),
+            (json!(0), false),
+            (json!(-3), false),
+        ] {
+            assert_eq!(boolean(&value), Some(truth), "{value}");
+        }
+    }
+
+    #[test]
+    fn labels_are_left_out() {
+        let asked = json!({"name": "b", "active": false, "claimant": 1});
+        assert_eq!(read(&list(asked)), (List::new(), List::new()));
+        assert!(is_unknown("young_vclock") && !is_unknown("n_val") && !is_unknown("name"));
+    }
+}

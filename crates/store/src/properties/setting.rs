@@ -1,0 +1,98 @@
+//! The settings under which lists are kept.
+//!
+//! ```text
+//! name    1 octet: 1 for a type, 2 for a bucket
+//!         type     number of octets, then the octets
+//!         bucket   of a bucket: number of octets, then the octets
+//! value   the properties of the list, as JSON
+//! ```
+//!
+//! Names that begin otherwise are settings of others.
+
+use serde_json::Value;
+
+use super::list::List;
+use crate::engine::BucketName;
+use crate::model::octets::{Octets, put_counted};
+
+const TYPE: u8 = 1;
+const BUCKET: u8 = 2;
+
+/// The name and the value of a setting.
+pub(super) type Setting = (Vec<u8>, Vec<u8>);
+
+/// What a list belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Owner<'a> {
+    Type(&'a [u8]),
+    Bucket(BucketName<'a>),
+}
+
+/// The name of the setting of a type.
+pub(super) fn type_name(bucket_type: &[u8]) -> Vec<u8> {
+    let mut name = vec![TYPE];
+    put_counted(bucket_type, &mut name);
+    name
+}
+
+/// The name of the setting of a bucket.
+pub(super) fn bucket_name(bucket: BucketName<'_>) -> Vec<u8> {
+    let mut name = vec![BUCKET];
+    bucket.write(&mut name);
+    name
+}
+
+/// The list that is kept.
+pub(super) fn value(list: &List) -> Vec<u8> {
+    Value::Object(list.clone()).to_string().into_bytes()
+}
+
+/// The owner of a setting of this name, or `None` if it is a setting of others.
+pub(super) fn owner(name: &[u8]) -> Option<Owner<'_>> {
+    let mut octets = Octets::new(name);
+    let owner = match octets.octet()? {
+        TYPE => Owner::Type(octets.counted()?),
+        BUCKET => Owner::Bucket(BucketName { bucket_type: octets.counted()?, bucket: octets.counted()? }),
+        _ => return None,
+    };
+    octets.is_empty().then_some(owner)
+}
+
+/// The list of a value, or `None` if it is damaged.
+pub(super) fn list(value: &[u8]) -> Option<List> {
+    serde_json::from_slice(value).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_come_back() {
+        assert_eq!(type_name(b"maps"), b"\x01\x04maps");
+        let bucket = BucketName { bucket_type: b"default", bucket: b"b\0" };
+        assert_eq!(bucket_name(bucket), b"\x02\x07default\x02b\0");
+        assert_eq!(owner(b"\x01\x04maps"), Some(Owner::Type(b"maps")));
+        assert_eq!(owner(&bucket_name(bucket)), Some(Owner::Bucket(bucket)));
+    }
+
+    #[test]
+    fn other_names_are_of_others() {
+        for name in [&b""[..], b"\x03\x01a", b"\x01\x02a", b"\x01\x01ab", b"\x02\x01a", b"users"] {
+            assert_eq!(owner(name), None, "{name:?}");
+        }
+    }
+
+    #[test]
+    fn values_come_back_or_are_damaged() {
+        let kept: List = [("n_val".to_owned(), Value::from(1)), ("x".to_owned(), Value::from("é\u{0}"))]
+            .into_iter()
+            .collect();
+        let octets = value(&kept);
+        assert_eq!(list(&octets), Some(kept));
+        for len in 0..octets.len() {
+            assert_eq!(list(&octets[..len]), None, "{len}");
+        }
+        assert_eq!(list(b"[]"), None);
+    }
+}
