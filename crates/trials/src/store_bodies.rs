@@ -1,0 +1,61 @@
+//! The JSON that clients of the store send: properties of buckets, and operations on data types of each kind.
+//!
+//! What is accepted is kept and shown in a form that is accepted again and means the same.
+
+use alula_store::fuzzing;
+use alula_store::model::types::{Change, Kind, Operation, State, Value};
+use alula_store::model::{Actor, Context, Dot, Moment};
+
+/// The first octet says what the others are.
+pub fn store_bodies(data: &[u8]) {
+    let Some((kind, json)) = data.split_first() else { return };
+    match Kind::ALL.get(usize::from(*kind) % (Kind::ALL.len() + 1)) {
+        Some(kind) => operation(*kind, json),
+        None => properties(json),
+    }
+}
+
+fn properties(json: &[u8]) {
+    let Some(kept) = fuzzing::properties(json) else { return };
+    let again = [b"{\"props\":", &kept[..], b"}"].concat();
+    assert_eq!(fuzzing::properties(&again), Some(kept));
+}
+
+fn operation(kind: Kind, json: &[u8]) {
+    let Some((operation, context)) = fuzzing::operation(kind, json) else { return };
+    assert_eq!(operation.kind(), kind);
+    let context = context.as_deref().map(|octets| Context::read(octets).expect("a context that was read"));
+    let dot = Dot::new(Actor::new(1), 1).expect("a count within its bounds");
+    let mut state = State::new(kind);
+    if state.change(operation, &Change { dot, now: Moment::from_micros(1), context }).is_ok() {
+        shown(&state);
+    }
+}
+
+/// A value that is shown can be sent as an operation on a new one.
+fn shown(state: &State) {
+    let mut kept = Vec::new();
+    state.write(&mut kept);
+    assert_eq!(State::read(&kept).as_ref(), Ok(state));
+    let json = fuzzing::value_json(state.value());
+    let all = [b"{\"add_all\":", &json[..], b"}"].concat();
+    let read = |json: &[u8]| fuzzing::operation(state.value().kind(), json).map(|(operation, _)| operation);
+    match state.value() {
+        Value::Counter(counter) => {
+            assert_eq!(read(&json), i64::try_from(counter.value()).ok().map(Operation::Add));
+        }
+        Value::Set(set) => {
+            let adds = set.elements().map(<[u8]>::to_vec).collect();
+            assert_eq!(read(&all), Some(Operation::Set { adds, removes: Vec::new() }));
+        }
+        Value::GrowSet(set) => {
+            assert_eq!(read(&all), Some(Operation::Grow(set.elements().map(<[u8]>::to_vec).collect())));
+        }
+        Value::Register(register) => {
+            assert_eq!(read(&json), Some(Operation::Assign(register.value().to_vec())))
+        }
+        Value::Flag(flag) => assert_eq!(json, flag.is_on().to_string().as_bytes()),
+        Value::Distinct(distinct) => assert_eq!(json, distinct.estimate().to_string().as_bytes()),
+        Value::Map(map) => assert_eq!(map.fields().count() == 0, json == b"{}"),
+    }
+}
