@@ -7,9 +7,10 @@ use std::{
     net::SocketAddr,
     path::Path,
     sync::Arc,
+    time::Duration,
 };
 
-use alula::{Fault, Identity, Ledger, RequestFailure, Routes, Server, Stop};
+use alula::{Fault, Identity, Ledger, Limits, RequestFailure, Routes, Server, Stop};
 use tokio::signal;
 
 use crate::{
@@ -23,19 +24,53 @@ use crate::{
 /// the program hold many stacks. What finds none free waits.
 const BLOCKING_THREADS_MAX: usize = 32;
 
+/// The terms on which a command serves.
+pub(crate) struct Terms<'a> {
+    pub(crate) limits: Limits,
+    pub(crate) log: Option<&'a OpenLog>,
+    /// The time for which tasks and threads that are at work are waited for when the server has ended.
+    pub(crate) end_max: Duration,
+}
+
+/// The server for which routes are made.
+pub(crate) struct Bound {
+    /// Counts its memory.
+    pub(crate) ledger: Arc<Ledger>,
+    pub(crate) address: SocketAddr,
+}
+
+/// What is served.
+pub(crate) struct Service {
+    pub(crate) routes: Routes,
+    /// Whole lines that are printed after those of the addresses.
+    pub(crate) hint: String,
+}
+
 /// Serves on a runtime of its own until it is told to stop. The routes are made with what counts the server's memory.
 pub(crate) fn run(
     args: &ListenArgs,
     log: Option<OpenLog>,
     routes: impl FnOnce(Arc<Ledger>) -> Result<Routes, Failure>,
 ) -> Outcome {
+    let terms = Terms { limits: Limits::default(), log: log.as_ref(), end_max: Duration::ZERO };
+    let service = async |bound: Bound| Ok(Service { routes: routes(bound.ledger)?, hint: String::new() });
+    run_on(args, terms, service)
+}
+
+/// As [`run`], on these terms. The service is made once its address is known, and before anybody is told of it.
+pub(crate) fn run_on(
+    args: &ListenArgs,
+    terms: Terms<'_>,
+    service: impl AsyncFnOnce(Bound) -> Result<Service, Failure>,
+) -> Outcome {
     descriptors::raise_limit();
     let identity = identity(args)?;
     let mut builder = tokio::runtime::Builder::new_multi_thread();
     let runtime = builder.enable_all().max_blocking_threads(BLOCKING_THREADS_MAX).build();
     let runtime = runtime.map_err(|error| Failure::local("the runtime", &error))?;
-    let outcome = runtime.block_on(serve(args, identity, log.as_ref(), routes));
-    runtime.shutdown_background();
+    let end_max = terms.end_max;
+    let outcome = runtime.block_on(serve(args, identity, terms, service));
+    runtime.shutdown_timeout(end_max);
     outcome
 }
 
@@ -71,11 +106,11 @@ fn read(path: &Path) -> Result<Vec<u8>, Failure> {
 async fn serve(
     args: &ListenArgs,
     identity: Option<Identity>,
-    log: Option<&OpenLog>,
-    routes: impl FnOnce(Arc<Ledger>) -> Result<Routes, Failure>,
+    terms: Terms<'_>,
+    service: impl AsyncFnOnce(Bound) -> Result<Service, Failure>,
 ) -> Outcome {
     let has_tls = identity.is_some();
-    let mut builder = Server::builder().on_error(tell);
+    let mut builder = Server::builder().limits(terms.limits).on_error(tell);
     if let Some(identity) = identity {
         builder = builder.identity(identity);
     }
@@ -92,11 +127,11 @@ async fn serve(
     // Before anybody knows where to send what: a signal that nobody awaits ends the program at once.
     let no_signals = |error| Failure::local("signals", &error);
     let signals = Signals::new().map_err(no_signals)?;
-    log.map(OpenLog::watch).transpose().map_err(no_signals)?;
+    terms.log.map(OpenLog::watch).transpose().map_err(no_signals)?;
     tokio::spawn(stop_when_told(stop, signals));
-    let routes = routes(server.ledger())?;
-    announce(address, has_tls).map_err(|error| Failure::local("stdout", &error))?;
-    let served = server.serve(routes).await;
+    let service = service(Bound { ledger: server.ledger(), address }).await?;
+    announce(address, has_tls, &service.hint).map_err(|error| Failure::local("stdout", &error))?;
+    let served = server.serve(service.routes).await;
     served.map_err(|error| Failure::local("the listener", &error))
 }
 
@@ -113,12 +148,13 @@ fn cannot_listen(listen: &str, error: &io::Error) -> Failure {
     Failure::new(exit, format_args!("cannot listen on {listen}: {error}"))
 }
 
-fn announce(address: SocketAddr, has_tls: bool) -> io::Result<()> {
+fn announce(address: SocketAddr, has_tls: bool, hint: &str) -> io::Result<()> {
     let mut stdout = io::stdout().lock();
     writeln!(stdout, "listening on http://{address}")?;
     if has_tls {
         writeln!(stdout, "listening on https://{address}")?;
     }
+    stdout.write_all(hint.as_bytes())?;
     stdout.flush()
 }
 

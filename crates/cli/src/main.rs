@@ -16,6 +16,7 @@ mod json;
 mod listening;
 mod manual;
 mod serve;
+mod store;
 mod terminal;
 
 use std::process::ExitCode;
@@ -53,6 +54,7 @@ fn run(command: Command) -> Outcome {
         Command::Request(args) => fetch::run(Plan::of_any(&args), &args.options),
         Command::Echo(args) => echo::run(&args),
         Command::Serve(args) => serve::run(&args),
+        Command::Store(args) => store::run(&args),
         Command::Hpack(HpackCommand::Pipe) => hpack::pipe::run(),
         Command::Hpack(HpackCommand::Encode(args)) => hpack::story::encode(&args.files),
         Command::Hpack(HpackCommand::Decode(args)) => hpack::story::decode(&args.files),

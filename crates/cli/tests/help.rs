@@ -5,7 +5,7 @@ mod support;
 
 use support::{alula, run, wait};
 
-const COMMANDS: [&[&str]; 17] = [
+const COMMANDS: [&[&str]; 18] = [
     &[],
     &["get"],
     &["post"],
@@ -17,6 +17,7 @@ const COMMANDS: [&[&str]; 17] = [
     &["request"],
     &["echo"],
     &["serve"],
+    &["store"],
     &["hpack"],
     &["hpack", "pipe"],
     &["hpack", "encode"],

@@ -9,7 +9,7 @@ use support::{Folder, run};
 fn each_shell_is_given_every_command() {
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
         let script = run(&["completions", shell]).expect(0);
-        for word in ["get", "post", "request", "serve", "completions", "http2-prior-knowledge"] {
+        for word in ["get", "post", "request", "serve", "store", "completions", "http2-prior-knowledge"] {
             assert!(script.text().contains(word), "{shell}: {word}");
         }
     }
@@ -47,7 +47,7 @@ fn the_manual_has_a_page_for_the_program_and_each_command() {
     let folder = Folder::new("man");
     run(&["man", "--dir", &folder.path("pages")]).expect(0);
     assert!(!std::path::Path::new(&folder.path("pages/alula-help.1")).exists());
-    for name in ["alula.1", "alula-get.1", "alula-hpack-pipe.1"] {
+    for name in ["alula.1", "alula-get.1", "alula-store.1", "alula-hpack-pipe.1"] {
         assert!(folder.read(&format!("pages/{name}")).starts_with(b".ie"), "{name}");
     }
 }

@@ -10,6 +10,8 @@ mod password;
 mod refused;
 mod request;
 mod servers;
+mod store;
+mod store_config;
 mod tools;
 mod values;
 mod watching;
@@ -23,12 +25,13 @@ use std::{
 
 use clap::{Command as Program, CommandFactory as _, Error, FromArgMatches as _, Parser, Subcommand};
 
-use crate::exit;
+use crate::exit::{self, Failure};
 pub(crate) use connection::ConnectionArgs;
 pub(crate) use content::{ContentArgs, Piece};
 pub(crate) use output::{ColorWhen, ExitCodes, OutputArgs, Pretty};
 pub(crate) use request::{AnyArgs, FetchArgs, Options, RequestArgs};
 pub(crate) use servers::{EchoArgs, ListenArgs, ServeArgs};
+pub(crate) use store::{BucketType, EngineName, StoreArgs};
 pub(crate) use tools::{CompletionsArgs, DemoArgs, HpackCommand, ManArgs};
 pub(crate) use values::{ConnectTo, FieldArg, From, Rate, Resolved};
 pub(crate) use watching::{ANY, Added, LineFormat, WatchArgs, section};
@@ -44,7 +47,7 @@ pub(crate) struct Args {
 impl Args {
     /// Those of this process, one after the other where --next stands between them; what is wrong with them ends it.
     pub(crate) fn of_process() -> Vec<Self> {
-        let given = config::expanded(env::args_os()).unwrap_or_else(|failure| {
+        let given = expanded(env::args_os().collect()).unwrap_or_else(|failure| {
             let failure = failure.said();
             process::exit(failure.code().into())
         });
@@ -66,6 +69,14 @@ impl Args {
             options.content.order(matches);
         }
         Ok(args)
+    }
+}
+
+/// With the arguments that stand in files.
+fn expanded(given: Vec<OsString>) -> Result<Vec<OsString>, Failure> {
+    match given.get(1).is_some_and(|command| command == "store") {
+        true => store_config::expanded(given, &mut Args::command()),
+        false => config::expanded(given),
     }
 }
 
@@ -105,6 +116,7 @@ Examples:
   alula demo                          what it costs, live, in twelve seconds
   alula echo --listen :8080           a server that says what it was asked
   alula serve --self-signed           the files of this folder, for a browser
+  alula store --data things           objects, kept in the folder `things`
   alula get :8080/x q==rust token:a   localhost:8080/x?q=rust, with a field
   alula post :8080 name=Ada n:=1815   JSON: {\"name\":\"Ada\",\"n\":1815}
   alula post -d @a.jpg https://example.com/photos
@@ -123,6 +135,13 @@ Examples:
   alula serve dist --spa --cors --header 'cache-control: no-cache'
   alula serve site --listen 0.0.0.0:443 --cert chain.pem --key key.pem \\
       --access-log=/var/log/site.log --metrics=/-/metrics";
+
+const STORE_EXAMPLES: &str = "\
+Examples:
+  alula store --data things               objects in the folder `things`
+  alula store --engine memory -l 8099     objects in memory, on port 8099
+  alula store --data things --type 'sets={\"datatype\":\"set\"}'
+  alula store --config store.toml --ready --metrics=/-/metrics";
 
 const COMPLETIONS_EXAMPLES: &str = "\
 Examples:
@@ -205,6 +224,15 @@ pub(crate) enum Command {
     /// SIGINT or SIGTERM lets open requests end; a second one does not.
     #[command(after_help = SERVE_EXAMPLES)]
     Serve(ServeArgs),
+    /// Keep objects, with siblings, indexes and data types, and answer Riak's HTTP API.
+    ///
+    /// Objects have a bucket and a key: PUT /buckets/BUCKET/keys/KEY stores one, GET reads it, DELETE removes it. Writes that do not
+    /// know of each other leave siblings where the bucket keeps them. docs/store.md has the flags, the limits and where it differs from
+    /// Riak.
+    ///
+    /// SIGINT or SIGTERM lets open requests end; a second one does not.
+    #[command(after_help = STORE_EXAMPLES)]
+    Store(StoreArgs),
     /// Encode and decode header blocks (RFC 7541).
     #[command(subcommand)]
     Hpack(HpackCommand),

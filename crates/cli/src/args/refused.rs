@@ -82,8 +82,9 @@ fn advised(mut error: Error) -> Error {
         Some(ContextValue::String(flag)) => flag.split('=').next().unwrap_or_default().to_owned(),
         _ => return error,
     };
-    let advice = match is_of_server(&error) {
+    let advice = match is_of(&error, &["alula serve", "alula echo"]) {
         true => advice_of_server(&flag),
+        false if is_of(&error, &["alula store"]) => None,
         false => find(&ELSEWHERE, &flag).map(str::to_owned),
     };
     if let Some(advice) = advice {
@@ -97,10 +98,10 @@ fn find(table: &[(&str, &'static str)], flag: &str) -> Option<&'static str> {
     table.iter().find(|(known, _)| *known == flag).map(|(_, advice)| *advice)
 }
 
-/// Returns true if the command is one that serves.
-fn is_of_server(error: &Error) -> bool {
+/// Returns true if the command is one of these.
+fn is_of(error: &Error, commands: &[&str]) -> bool {
     let usage = error.get(ContextKind::Usage).map(ToString::to_string).unwrap_or_default();
-    ["alula serve", "alula echo"].iter().any(|command| usage.contains(command))
+    commands.iter().any(|command| usage.contains(command))
 }
 
 fn advice_of_server(flag: &str) -> Option<String> {

@@ -173,15 +173,19 @@ fn host_and_rest(text: &str) -> Option<(&str, &str)> {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Rate(pub(crate) NonZeroU64);
 
-/// A number of octets, with `k`, `M` or `G` behind it for powers of 1024.
 pub(super) fn rate(text: &str) -> Result<Rate, String> {
+    octets(text).map(Rate)
+}
+
+/// A number of octets, with `k`, `M` or `G` behind it for powers of 1024.
+pub(super) fn octets(text: &str) -> Result<NonZeroU64, String> {
     let (digits, unit) = match text.char_indices().last() {
         Some((at, letter)) if letter.is_ascii_alphabetic() => (&text[..at], letter.to_ascii_lowercase()),
         _ => (text, 'b'),
     };
     let power = "bkmg".find(unit);
     let octets = power.and_then(|power| digits.parse::<u64>().ok()?.checked_mul(1024_u64.pow(power as u32)));
-    octets.and_then(NonZeroU64::new).map(Rate).ok_or_else(|| "written as 500, 100k, 2M or 1G".to_owned())
+    octets.and_then(NonZeroU64::new).ok_or_else(|| "written as 500, 100k, 2M or 1G".to_owned())
 }
 
 pub(super) fn seconds(text: &str) -> Result<Duration, String> {

@@ -114,7 +114,7 @@ pub(crate) fn section<'a>(
 }
 
 /// A path that stands for itself, whoever reads it.
-fn own_path(text: &str) -> Result<String, String> {
+pub(super) fn own_path(text: &str) -> Result<String, String> {
     let is_plain = |octet: u8| octet.is_ascii_alphanumeric() || b"-._~/".contains(&octet);
     let mut segments = text.strip_prefix('/').unwrap_or_default().split('/');
     match segments.all(|segment| !matches!(segment, "" | "." | "..")) && text.bytes().all(is_plain) {

@@ -5,11 +5,14 @@ mod added_fields;
 mod lines;
 mod log_head;
 mod log_line;
+mod slow_log;
 
 use alula::{Cors, Handler, Health, Metrics, RequestId, Route, Router, Routes, Segments, routing};
 
 use self::added_fields::AddedFields;
-pub(crate) use self::{access_log::OpenLog, lines::Lines, log_head::LogHead, log_line::LogLine};
+pub(crate) use self::{
+    access_log::OpenLog, lines::Lines, log_head::LogHead, log_line::LogLine, slow_log::SlowLog,
+};
 use crate::{
     args::{ANY, WatchArgs},
     exit::{Exit, Failure},
@@ -23,11 +26,31 @@ const ALL: [&str; 1] = ["*"];
 /// # Errors
 /// The log cannot be opened.
 pub(crate) fn router(args: &WatchArgs) -> Result<(Router, Option<OpenLog>), Failure> {
+    let log = open_log(args)?;
     // Names of files and what is echoed may have slashes and dots anywhere: the handlers judge them.
-    let mut router = Router::new().segments(Segments::OBJECT_KEYS);
-    let log = args.access_log.as_ref().map(|file| OpenLog::open(file.as_deref(), args.access_log_format));
-    let log = log.transpose()?;
-    if let Some(log) = &log {
+    let router = watched(Router::new().segments(Segments::OBJECT_KEYS), args, log.as_ref())?;
+    Ok((router, log))
+}
+
+/// Opens the access log that was asked for.
+///
+/// # Errors
+/// It cannot be opened.
+pub(crate) fn open_log(args: &WatchArgs) -> Result<Option<OpenLog>, Failure> {
+    let open = |file: &Option<_>| OpenLog::open(file.as_deref(), args.access_log_format);
+    args.access_log.as_ref().map(open).transpose()
+}
+
+/// Returns a router with the hooks and routes that were asked for.
+///
+/// # Errors
+/// None that is known: the fields of answers were checked when they were read.
+pub(crate) fn watched<S: Send + Sync + 'static>(
+    mut router: Router<S>,
+    args: &WatchArgs,
+    log: Option<&OpenLog>,
+) -> Result<Router<S>, Failure> {
+    if let Some(log) = log {
         router = router.hook(log.hook());
     }
     if let Some(path) = &args.metrics {
@@ -46,7 +69,7 @@ pub(crate) fn router(args: &WatchArgs) -> Result<(Router, Option<OpenLog>), Fail
     if !args.headers.is_empty() {
         router = router.hook(AddedFields::of(&args.headers)?);
     }
-    Ok((router, log))
+    Ok(router)
 }
 
 /// Returns the routes of a router with one handler for all paths that have none, and for all methods.

@@ -85,7 +85,7 @@ pub(crate) fn wait(child: Child) -> Ended {
     Ended { code: status.code(), stdout, stderr: String::from_utf8_lossy(&stderr).into_owned() }
 }
 
-/// A running `alula echo` or `alula serve`, ended when dropped.
+/// A running `alula echo`, `alula serve` or `alula store`, ended when dropped.
 pub(crate) struct Echo {
     pub(crate) child: Child,
     /// `http://127.0.0.1:PORT`.
@@ -111,6 +111,17 @@ impl Echo {
         let mut serve = alula(&["serve"]);
         serve.current_dir(folder.path(""));
         Self::start_as(serve, flags)
+    }
+
+    /// `alula store` with these flags.
+    pub(crate) fn storing(flags: &[&str]) -> Self {
+        Self::start_as(alula(&["store"]), flags)
+    }
+
+    /// The next lines on its stdout behind those of its addresses.
+    pub(crate) fn lines(&self, count: usize) -> Vec<String> {
+        let rest = self.rest.recv_timeout(PATIENCE).expect("its stdout");
+        rest.lines().take(count).map(|line| line.expect("a line")).collect()
     }
 
     /// Ends it as a user does, and gives what it has written on stderr, and on stdout after the lines of its addresses.

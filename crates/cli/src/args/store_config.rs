@@ -1,0 +1,170 @@
+//! `alula store --config`: settings from a file in TOML.
+//!
+//! Rule: a setting becomes the flag of its name, before those of the command line, which therefore take its place. Names, values and
+//! errors of settings are those of the flags.
+
+use std::{ffi::OsString, fs, path::Path};
+
+use clap::{Arg, Command as Program};
+use toml::{Table, Value};
+
+use crate::exit::{Exit, Failure};
+
+/// The arguments of `alula store` with those of its files behind the command.
+pub(super) fn expanded(args: Vec<OsString>, program: &mut Program) -> Result<Vec<OsString>, Failure> {
+    program.build();
+    let Some(store) = program.find_subcommand("store") else { return Ok(args) };
+    let mut all: Vec<OsString> = args.iter().take(2).cloned().collect();
+    for file in files(&args) {
+        let file = Path::new(&file);
+        let text = fs::read_to_string(file).map_err(|error| Failure::local(file.display(), &error))?;
+        all.extend(
+            flags(&text, store)
+                .map_err(|why| Failure::new(Exit::Usage, format_args!("{}: {why}", file.display())))?,
+        );
+    }
+    all.extend(args.into_iter().skip(2));
+    Ok(all)
+}
+
+/// The values of `--config` and `-c`.
+fn files(args: &[OsString]) -> Vec<OsString> {
+    let mut files = Vec::new();
+    let mut rest = args.iter().skip(2).take_while(|arg| *arg != "--");
+    while let Some(arg) = rest.next() {
+        match arg.to_str() {
+            Some("--config" | "-c") => files.extend(rest.next().cloned()),
+            Some(arg) => {
+                let value = arg.strip_prefix("--config=");
+                let short = || arg.strip_prefix("-c").map(|value| value.strip_prefix('=').unwrap_or(value));
+                files.extend(value.or_else(short).map(OsString::from));
+            }
+            None => {}
+        }
+    }
+    files
+}
+
+fn flags(text: &str, store: &Program) -> Result<Vec<OsString>, String> {
+    let table: Table = text.parse().map_err(|error: toml::de::Error| {
+        let line =
+            error.span().map_or(1, |span| 1 + text[..span.start.min(text.len())].matches('\n').count());
+        format!("line {line}: {}", error.message().lines().next().unwrap_or_default())
+    })?;
+    let mut flags = Vec::new();
+    for (name, value) in &table {
+        match (&**name, value) {
+            ("types", Value::Table(types)) => flags.extend(types.iter().map(bucket_type)),
+            ("config" | "help", _) => return Err(format!("`{name}` is no setting")),
+            _ => {
+                let arg = store.get_arguments().find(|arg| arg.get_long() == Some(name));
+                add(arg.ok_or_else(|| format!("`{name}` is no setting"))?, name, value, &mut flags)?;
+            }
+        }
+    }
+    Ok(flags)
+}
+
+fn bucket_type((name, properties): (&String, &Value)) -> OsString {
+    format!("--type={name}={}", json(properties)).into()
+}
+
+/// Adds the flag of a setting, once for each value of an array.
+fn add(arg: &Arg, name: &str, value: &Value, flags: &mut Vec<OsString>) -> Result<(), String> {
+    let is_switch = !arg.get_action().takes_values();
+    let may_stand_alone = is_switch || arg.get_num_args().is_some_and(|range| range.min_values() == 0);
+    let text = match value {
+        Value::Array(values) => return values.iter().try_for_each(|value| add(arg, name, value, flags)),
+        Value::Boolean(is_on) if may_stand_alone => {
+            flags.extend(is_on.then(|| format!("--{name}").into()));
+            return Ok(());
+        }
+        _ if is_switch => return Err(format!("`{name}` is true or false")),
+        Value::String(text) => text.clone(),
+        Value::Integer(number) => number.to_string(),
+        Value::Float(number) => number.to_string(),
+        Value::Boolean(_) | Value::Datetime(_) | Value::Table(_) => {
+            return Err(format!("`{name}` is a text or a number"));
+        }
+    };
+    flags.push(format!("--{name}={text}").into());
+    Ok(())
+}
+
+/// The same value in JSON, which has no dates: they are texts there.
+fn json(value: &Value) -> serde_json::Value {
+    match value {
+        Value::String(text) => text.clone().into(),
+        Value::Integer(number) => (*number).into(),
+        Value::Float(number) => (*number).into(),
+        Value::Boolean(is_on) => (*is_on).into(),
+        Value::Datetime(time) => time.to_string().into(),
+        Value::Array(values) => values.iter().map(json).collect(),
+        Value::Table(table) => table.iter().map(|(name, value)| (name.clone(), json(value))).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+    use crate::args::Args;
+
+    fn flags_of(text: &str) -> Result<Vec<String>, String> {
+        let mut program = Args::command();
+        program.build();
+        let flags = flags(text, program.find_subcommand("store").unwrap())?;
+        Ok(flags.into_iter().map(|flag| flag.into_string().unwrap()).collect())
+    }
+
+    #[test]
+    fn settings_are_flags() {
+        for (text, expected) in [
+            ("", &[][..]),
+            ("data = 'a b'", &["--data=a b"]),
+            ("object-max = '1M'\nsiblings-max = 7", &["--object-max=1M", "--siblings-max=7"]),
+            ("no-lists = true\nself-signed = false", &["--no-lists"]),
+            ("metrics = true\nhealth = '/h'", &["--health=/h", "--metrics"]),
+            (
+                "cors = ['https://a.example', 'https://b.example']",
+                &["--cors=https://a.example", "--cors=https://b.example"],
+            ),
+            ("\"http1.1\" = true", &["--http1.1"]),
+            (
+                "[types.maps]\ndatatype = 'map'\nn_val = 1\n[types.plain]",
+                &[r#"--type=maps={"datatype":"map","n_val":1}"#, "--type=plain={}"],
+            ),
+        ] {
+            assert_eq!(flags_of(text).unwrap(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn mistakes_are_told_with_their_place() {
+        for (text, expected) in [
+            ("a = 1", "`a` is no setting"),
+            ("config = 'b'", "`config` is no setting"),
+            ("no-lists = 1", "`no-lists` is true or false"),
+            ("data = true", "`data` is a text or a number"),
+            ("data = {}", "`data` is a text or a number"),
+        ] {
+            assert_eq!(flags_of(text).unwrap_err(), expected, "{text}");
+        }
+        let error = flags_of("data = 'a'\nengine = \n").unwrap_err();
+        assert!(error.starts_with("line 2: ") && !error.contains('\n'), "{error}");
+    }
+
+    #[test]
+    fn files_are_found_among_the_arguments() {
+        let found = |line: &str| {
+            let args: Vec<_> = line.split(' ').map(OsString::from).collect();
+            files(&args).into_iter().map(|file| file.into_string().unwrap()).collect::<Vec<_>>()
+        };
+        assert_eq!(
+            found("alula store --config a --no-lists --config=b -c d -ce -- -c x"),
+            ["a", "b", "d", "e"]
+        );
+        assert!(found("alula store --data a").is_empty());
+    }
+}

@@ -1,0 +1,80 @@
+//! The engines of the command, and the folder of the one that has files.
+
+use std::{fmt, fs, path::Path};
+
+use alula_store::engine::{CutTail, Fjall, FjallOptions, Memory};
+use anstyle::Style;
+
+use crate::{
+    args::{EngineName, StoreArgs},
+    exit::{Exit, Failure},
+    terminal,
+};
+
+/// Where objects are kept.
+pub(super) enum Place<'a> {
+    Memory,
+    Folder(&'a Path),
+}
+
+/// Returns where the arguments have objects kept.
+///
+/// # Errors
+/// They name no folder, or one that would not be used.
+pub(super) fn place(args: &StoreArgs) -> Result<Place<'_>, Failure> {
+    match (args.engine, &args.data) {
+        (EngineName::Memory, None) => Ok(Place::Memory),
+        (EngineName::Fjall, Some(folder)) => Ok(Place::Folder(folder)),
+        (EngineName::Memory, Some(_)) => {
+            Err(Failure::new(Exit::Usage, "--engine memory keeps nothing in a folder: leave --data out"))
+        }
+        (EngineName::Fjall, None) => Err(Failure::new(
+            Exit::Usage,
+            "no folder for the objects is named: add --data DIR, or --engine memory to keep them until the end",
+        )),
+    }
+}
+
+/// Makes the folder unless it is there, and returns true if there is nothing in it.
+///
+/// # Errors
+/// It cannot be made or read.
+pub(super) fn make(folder: &Path) -> Result<bool, Failure> {
+    let made = fs::create_dir_all(folder).and_then(|()| Ok(fs::read_dir(folder)?.next().is_none()));
+    made.map_err(|error| Failure::local(opening(folder), &error))
+}
+
+/// An engine in memory.
+pub(super) fn memory() -> Memory {
+    Memory::new()
+}
+
+/// The engine that keeps its objects in a folder. What it had to cut off there is told on stderr.
+///
+/// # Errors
+/// It cannot be opened.
+pub(super) fn open(folder: &Path) -> Result<Fjall, Failure> {
+    let engine = Fjall::open(folder, FjallOptions::default()).map_err(|error| {
+        // Most errors begin with the folder, which the sentence names.
+        let (text, named) = (error.to_string(), format!("{}: ", folder.display()));
+        not_opened(Some(folder), &text.strip_prefix(&named).unwrap_or(&text))
+    })?;
+    engine.cut_tails().iter().for_each(tell);
+    Ok(engine)
+}
+
+fn tell(cut: &CutTail) {
+    let (journal, kept) = (cut.journal().display(), cut.kept().display());
+    let octets = cut.octets();
+    let sentence = format!("alula: {journal}: its last {octets} octets are damaged and were moved to {kept}");
+    terminal::tell(Style::new(), sentence.as_bytes());
+}
+
+/// The failure to open the store.
+pub(super) fn not_opened(folder: Option<&Path>, error: &impl fmt::Display) -> Failure {
+    Failure::new(Exit::Local, format_args!("{}: {error}", opening(folder.unwrap_or(Path::new("memory")))))
+}
+
+fn opening(folder: &Path) -> String {
+    format!("cannot open the store in {}", folder.display())
+}

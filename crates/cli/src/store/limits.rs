@@ -1,0 +1,33 @@
+//! The limits of the server: Riak's clients send longer heads than others.
+
+use alula::Limits;
+
+/// The octets of a target. A key has 65 536 octets, which are 196 608 percent-encoded. A query of an index names two terms of that length, and
+/// goes on at a third one and a key, which are 174 764 together in base64.
+const TARGET_BYTES: u32 = 768 * 1024;
+
+/// The octets of a head: the target, and 256 KiB for links, index entries and fields of users.
+const HEAD_BYTES: u32 = 1024 * 1024;
+
+/// The fields of a head, as Riak has it: each index entry, link and field of users may be a field of its own.
+const FIELDS: u32 = 1000;
+
+/// The memory of a connection. One head is held three times while it is read: in the read buffer, in the section, and in the room to which
+/// one of them has just grown.
+const CONNECTION_MEMORY_BYTES: u64 = 8 * 1024 * 1024;
+
+/// The limits of a store.
+pub(super) fn limits() -> Limits {
+    let frame_bytes = Limits::default().frame_bytes;
+    Limits {
+        target_bytes: TARGET_BYTES,
+        head_bytes: HEAD_BYTES,
+        field_section_bytes: HEAD_BYTES,
+        string_bytes: TARGET_BYTES,
+        // A head that is not compressed takes all of these.
+        continuation_frames: HEAD_BYTES / frame_bytes,
+        fields: FIELDS,
+        connection_memory_bytes: CONNECTION_MEMORY_BYTES,
+        ..Limits::default()
+    }
+}

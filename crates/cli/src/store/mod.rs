@@ -1,0 +1,113 @@
+//! `alula store`: objects over HTTP, kept on disk or in memory.
+//!
+//! The store is opened in the runtime of the server, once its address is ours. It outlives the runtime: when all tasks are gone, it is
+//! dropped last, so that its engine closes its files.
+
+mod engine;
+mod hint;
+mod limits;
+mod paths;
+
+use std::time::Duration;
+
+use alula::{Answer, Exchange, KnownName, Routes, Sent, Status, routing};
+use alula_store::{Config, OpenError, Referers, Store, engine::Engine};
+use serde_json::{Map, Value};
+
+use crate::{
+    args::{ANY, BucketType, StoreArgs},
+    exit::{Exit, Failure, Outcome},
+    hooks::{self, Lines, OpenLog, SlowLog},
+    listening::{self, Bound, Service, Terms},
+};
+use engine::Place;
+
+/// The time that tasks which are still at work at the end may take.
+const END_MAX: Duration = Duration::from_secs(10);
+
+/// Serves until it is told to stop.
+pub(crate) fn run(args: &StoreArgs) -> Outcome {
+    paths::check(args)?;
+    match engine::place(args)? {
+        Place::Memory => serve(args, true, || Ok(engine::memory())),
+        Place::Folder(folder) => {
+            let is_new = engine::make(folder)?;
+            serve(args, is_new, || engine::open(folder))
+        }
+    }
+}
+
+/// Serves what an engine keeps. Of one that keeps nothing yet, lines to try are printed.
+fn serve<E: Engine>(args: &StoreArgs, is_new: bool, open: impl FnOnce() -> Result<E, Failure>) -> Outcome {
+    let log = hooks::open_log(&args.watch)?;
+    // The writer goes last, when every request has been written down.
+    let (lines, _writer) = args.slow_log.map(|_| Lines::to_stderr()).unzip();
+    let terms = Terms { limits: limits::limits(), log: log.as_ref(), end_max: END_MAX };
+    let mut opened = None;
+    let service = async |bound: Bound| {
+        let store = Store::open(open()?, config(args)).await.map_err(|error| not_opened(args, &error))?;
+        let routes = routes(opened.insert(store), args, log.as_ref(), lines)?;
+        let hint = if is_new { hint::hint(&args.listen, bound.address) } else { String::new() };
+        Ok(Service { routes, hint })
+    };
+    let outcome = listening::run_on(&args.listen, terms, service);
+    drop(opened);
+    outcome
+}
+
+fn config(args: &StoreArgs) -> Config {
+    let mut config = Config::default();
+    config.types = types(&args.types);
+    config.object_octets_max = args.object_max.get();
+    config.siblings_max = args.siblings_max.into();
+    config.octets_in_flight_max = args.memory.get();
+    config.reap_after = args.reap_after.0;
+    config.durability = args.durability.into();
+    config.lists = !args.no_lists;
+    config.referers = match &args.watch.cors {
+        origins if args.no_referer_check || origins.iter().any(|origin| origin == ANY) => Referers::Any,
+        origins if origins.is_empty() => Referers::Own,
+        origins => Referers::OwnAnd(origins.clone()),
+    };
+    config
+}
+
+/// The types by name. Of several of one name, such as one of the file and one of the command line, the last counts.
+fn types(made: &[BucketType]) -> Vec<(String, Map<String, Value>)> {
+    let is_last = |at: usize| made[at + 1..].iter().all(|later| later.name != made[at].name);
+    let last = made.iter().enumerate().filter(|(at, _)| is_last(*at));
+    last.map(|(_, made)| (made.name.clone(), made.properties.clone())).collect()
+}
+
+fn not_opened(args: &StoreArgs, error: &OpenError) -> Failure {
+    match error {
+        OpenError::Type(error) => Failure::new(Exit::Usage, error),
+        error => engine::not_opened(args.data.as_deref(), error),
+    }
+}
+
+/// The routes of the store, with those and with the hooks that were asked for.
+fn routes<E: Engine>(
+    store: &Store<E>,
+    args: &StoreArgs,
+    log: Option<&OpenLog>,
+    lines: Option<Lines>,
+) -> Result<Routes, Failure> {
+    let mut router = hooks::watched(store.router(), &args.watch, log)?;
+    if let Some((lines, millis)) = lines.zip(args.slow_log) {
+        router = router.hook(SlowLog::new(lines, Duration::from_millis(millis)));
+    }
+    if let Some(path) = &args.ready {
+        router = router.route(&**path, routing::get(ready::<E>));
+    }
+    router.build().map_err(|error| Failure::new(Exit::Usage, error))
+}
+
+/// Tells probes whether reads and writes are taken.
+async fn ready<E: Engine>(exchange: Exchange<Store<E>>) -> Result<Sent, Answer> {
+    let (status, text) = match exchange.state().is_ready() {
+        true => (Status::OK, "ok\n"),
+        false => (Status::SERVICE_UNAVAILABLE, "not ready\n"),
+    };
+    Ok(exchange.respond(status).header(KnownName::CACHE_CONTROL, "no-store").text(text).await?)
+}

@@ -1,0 +1,29 @@
+//! The paths of metrics and probes, which must not be those of objects.
+
+use crate::{
+    args::StoreArgs,
+    exit::{Exit, Failure, Outcome},
+};
+
+/// The first segments of the paths that the store answers.
+const OF_THE_STORE: [&str; 6] = ["buckets", "types", "riak", "mapred", "ping", "stats"];
+
+/// Refuses a path that would take the place of one of the store.
+///
+/// # Errors
+/// There is one.
+pub(super) fn check(args: &StoreArgs) -> Outcome {
+    let watch = &args.watch;
+    for (flag, path) in [("metrics", &watch.metrics), ("health", &watch.health), ("ready", &args.ready)] {
+        let first = path.as_deref().and_then(|path| path.split('/').nth(1));
+        if let Some((path, first)) = path.as_ref().zip(first)
+            && OF_THE_STORE.contains(&first)
+        {
+            let sentence = format!(
+                "--{flag}={path} would hide a path of the store: name one that does not begin with /{first}"
+            );
+            return Err(Failure::new(Exit::Usage, sentence));
+        }
+    }
+    Ok(())
+}
