@@ -48,3 +48,13 @@ pub fn python() -> Option<PathBuf> {
     }
     path
 }
+
+/// The Python interpreter that can import the `riak` client (`ALULA_RIAK_PYTHON`), where there is one.
+#[must_use]
+pub fn riak_python() -> Option<PathBuf> {
+    let path = std::env::var_os("ALULA_RIAK_PYTHON").map(PathBuf::from);
+    if path.is_none() {
+        println!("no client of Riak: ALULA_RIAK_PYTHON is not set, so its suite was left out");
+    }
+    path
+}

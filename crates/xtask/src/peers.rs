@@ -7,6 +7,7 @@ mod debian;
 mod golang;
 mod promtool;
 mod python;
+mod riak;
 
 use anyhow::Result;
 
@@ -19,7 +20,8 @@ pub(crate) fn install() -> Result<()> {
     debian::install()?;
     promtool::install()?;
     golang::install()?;
-    python::install()
+    python::install()?;
+    riak::install()
 }
 
 /// Installs what `cargo xtask bench` compares with and measures by, as far as it is not built.
@@ -35,3 +37,5 @@ pub(crate) fn install_for_bench() -> Result<()> {
 pub(crate) use debian::{install_browser, install_slow};
 /// The interpreter that has the `hpack` package, where [`install`] made one.
 pub(crate) use python::interpreter;
+/// The interpreter that has the `riak` client, where [`install`] made one.
+pub(crate) use riak::interpreter as riak_interpreter;

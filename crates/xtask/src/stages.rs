@@ -47,6 +47,7 @@ fn conformance(with_peers: bool, tally: &mut Tally) -> Result<()> {
     if with_peers {
         tests.env("ALULA_TOOLS", tools::bin());
         tests.envs(peers::interpreter().map(|python| ("ALULA_PYTHON", python)));
+        tests.envs(peers::riak_interpreter().map(|python| ("ALULA_RIAK_PYTHON", python)));
     } else {
         tests.env("ALULA_NO_PEERS", "1");
     }
