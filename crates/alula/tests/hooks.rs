@@ -14,6 +14,18 @@ use alula::{
 #[derive(Clone, Default)]
 struct Notes(Arc<Mutex<Vec<String>>>);
 
+impl Notes {
+    /// Waits until so many requests have ended: their answers may arrive before.
+    async fn wait_for(&self, count: usize) {
+        let all_there = async {
+            while self.0.lock().unwrap().len() < count {
+                tokio::task::yield_now().await;
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(30), all_there).await.expect("every request ends");
+    }
+}
+
 impl Hook for Notes {
     fn begin(&self, begun: &mut Begun<'_>) -> Option<Answer> {
         let forbidden = begun.request().headers().contains("x-forbidden");
@@ -108,7 +120,6 @@ async fn each_request_is_seen_to_its_end() {
             let call = client.get(format!("{origin}/waits")).timeout(Duration::from_millis(50));
             assert!(call.send().await.is_err());
         }
-        tokio::time::sleep(Duration::from_millis(100)).await;
         let mut expected = vec![
             "POST /echo/a?token=… /echo/{name} 200 in 5 out 5 u/1 http://r.example/?k=… well",
             "GET /stream /stream 202 in 0 out 100 u/1  well",
@@ -118,6 +129,7 @@ async fn each_request_is_seen_to_its_end() {
             "GET /panic /panic 500 in 0 out 0 u/1  well",
         ];
         expected.extend(http2.then_some("GET /waits /waits 0 in 0 out 0 u/1  failed"));
+        notes.wait_for(expected.len()).await;
         assert_eq!(*notes.0.lock().unwrap(), expected, "HTTP/2 {http2}");
     }
 }
