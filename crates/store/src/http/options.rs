@@ -13,10 +13,10 @@ use crate::properties::{Properties, Quorum, SyncOnWrite};
 
 /// The time that a request has unless it says another.
 const TIMEOUT: Duration = Duration::from_secs(60);
-/// The longest time that is kept track of; what is longer is this long.
-const TIMEOUT_MAX: Duration = Duration::from_secs(365 * 24 * 3600);
+/// The longest time that is kept track of; what is longer, or has no end, is this long.
+pub(super) const TIMEOUT_MAX: Duration = Duration::from_secs(365 * 24 * 3600);
 
-/// What the query of a request says. A parameter that is absent, or says `default`, is that of the bucket.
+/// The parameters in the query of a request. A parameter that is absent, or says `default`, is that of the bucket.
 #[derive(Debug, Default)]
 pub(super) struct Options<'r> {
     r: Option<Quorum>,
@@ -89,7 +89,7 @@ impl<'r> Options<'r> {
         Instant::now() + self.timeout.unwrap_or(TIMEOUT).min(TIMEOUT_MAX)
     }
 
-    /// What a read asks of replicas.
+    /// Returns the replicas that a read waits for.
     ///
     /// # Errors
     /// 400 if a count is above that of the replicas.
@@ -113,7 +113,7 @@ impl<'r> Options<'r> {
         })
     }
 
-    /// What a write asks of replicas.
+    /// Returns the replicas that a write waits for.
     ///
     /// # Errors
     /// As [`read_terms`](Self::read_terms); the counts of reads are held against that of the replicas as well.

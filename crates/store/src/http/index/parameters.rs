@@ -8,13 +8,13 @@ use super::pattern::Pattern;
 use super::range::Range;
 use crate::http::fail::Fail;
 use crate::http::keys::time;
-use crate::http::options;
+use crate::http::options::{self, TIMEOUT_MAX};
 use crate::model::term;
 
 /// The time that a query has unless it says another.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// What the query of a request says. Of two parameters with one name the first counts.
+/// The parameters in the query of a request. Of two parameters with one name the first counts.
 #[derive(Debug, Default)]
 pub(in crate::http) struct Parameters {
     returns_terms: bool,
@@ -106,7 +106,7 @@ impl Parameters {
     pub(in crate::http) fn timeout(&self) -> Duration {
         match self.timeout {
             None => TIMEOUT,
-            Some(Duration::ZERO) => time::FOREVER,
+            Some(Duration::ZERO) => TIMEOUT_MAX,
             Some(timeout) => timeout,
         }
     }
@@ -179,7 +179,7 @@ mod tests {
 
     #[test]
     fn no_time_is_no_limit() {
-        assert_eq!(read("timeout=0").expect("a number").timeout(), time::FOREVER);
+        assert_eq!(read("timeout=0").expect("a number").timeout(), TIMEOUT_MAX);
         assert_eq!(read("timeout=25").expect("a number").timeout(), Duration::from_millis(25));
         assert!(read("timeout=soon").is_err());
     }

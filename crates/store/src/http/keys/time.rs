@@ -6,10 +6,8 @@ use alula::Request;
 use tokio::time::Instant;
 
 use super::super::fail::Fail;
-use super::super::{options, query};
-
-/// The longest time that is kept track of; what is longer, or has no end, is this long.
-pub(in crate::http) const FOREVER: Duration = Duration::from_secs(365 * 24 * 3600);
+use super::super::options::{self, TIMEOUT_MAX};
+use super::super::query;
 
 /// Reads the parameter `timeout`, in milliseconds.
 ///
@@ -30,5 +28,5 @@ pub(in crate::http) fn read(value: &[u8]) -> Result<Duration, Fail> {
 
 /// The end of the time that begins now.
 pub(in crate::http) fn deadline(timeout: Duration) -> Instant {
-    Instant::now() + timeout.min(FOREVER)
+    Instant::now() + timeout.min(TIMEOUT_MAX)
 }
