@@ -39,7 +39,7 @@ pub(crate) struct Bound {
     pub(crate) address: SocketAddr,
 }
 
-/// What is served.
+/// The routes, and the lines that are printed at the start.
 pub(crate) struct Service {
     pub(crate) routes: Routes,
     /// Whole lines that are printed after those of the addresses.

@@ -74,7 +74,7 @@ fn start() -> (Program, u16) {
     (store, port)
 }
 
-/// What Python's `unittest` says of a run.
+/// The summary that Python's `unittest` prints of a run.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Summary {
     ran: u32,

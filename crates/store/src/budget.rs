@@ -5,10 +5,10 @@ use std::sync::Arc;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, timeout_at};
 
-/// What one permit stands for: 4 GiB of permits are 16 TiB of octets.
+/// The octets of one permit: 4 GiB of permits are 16 TiB of octets.
 const UNIT_OCTETS: u64 = 4_096;
 
-/// What is this small has no share: there are at most a few of them for each connection, which servers bound by themselves, and a count
+/// The octets up to which a request has no share: connections have a few of them at most, which servers bound by themselves, and a count
 /// that all connections write would cost each request.
 pub(crate) const SMALL_OCTETS_MAX: u64 = 64 * 1024;
 

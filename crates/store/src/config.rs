@@ -1,4 +1,4 @@
-//! What an operator says of a store, whatever it is read from.
+//! The settings of a store, whatever they are read from.
 
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ pub struct Config {
     pub octets_in_flight_max: u64,
     /// The time after which a deleted object is removed; default 3 s. `None` keeps it.
     pub reap_after: Option<Duration>,
-    /// What the disk does before a write is answered whose bucket has `sync_on_write` at `backend`; default [`Durability::Flushed`].
+    /// The durability of a write, when it is answered, whose bucket has `sync_on_write` at `backend`; default [`Durability::Flushed`].
     pub durability: Durability,
     /// Lists of keys and of buckets are answered; default true.
     pub lists: bool,

@@ -39,12 +39,12 @@ pub use terms::{Durability, ReadTerms, WriteTerms};
 /// The name and the value of a setting.
 pub type Setting = (Vec<u8>, Vec<u8>);
 
-/// What keeps objects.
+/// An engine: it keeps objects, the entries of their indexes, and settings.
 pub trait Engine: Send + Sync + 'static {
     /// The octets of a record, held for as long as a response is sent from them. A clone copies no octet.
     type Octets: AsRef<[u8]> + Clone + Send + Sync + 'static;
 
-    /// What was kept at one moment.
+    /// The state of the engine at one moment.
     type Snapshot: Snapshot<Octets = Self::Octets>;
 
     /// Returns the record of an object, or `None` if there is none.
@@ -100,7 +100,7 @@ pub trait Engine: Send + Sync + 'static {
     fn label(&self) -> &'static str;
 }
 
-/// What an engine kept at one moment, read in pages that follow each other.
+/// The state of an engine at one moment, read in pages that follow each other.
 pub trait Snapshot: Send + Sync + 'static {
     /// As [`Engine::Octets`].
     type Octets: AsRef<[u8]> + Clone + Send + Sync + 'static;

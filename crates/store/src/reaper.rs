@@ -24,7 +24,7 @@ const PAUSE_MIN: Duration = Duration::from_millis(10);
 /// The time that a call of the engine may take.
 const CALL_MAX: Duration = Duration::from_secs(30);
 
-/// That which wakes the task.
+/// A handle that wakes the task.
 #[derive(Debug, Default)]
 pub(crate) struct Reaper(Arc<Notify>);
 

@@ -23,7 +23,7 @@ const SLOTS: usize = 6;
 /// The most parts: threads beyond them share.
 const PARTS_MAX: usize = 64;
 
-/// What is counted apart.
+/// The operations that are counted apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Operation {
     /// Reads of objects, counters and data types.

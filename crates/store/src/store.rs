@@ -38,7 +38,7 @@ pub(crate) struct Shared<E> {
     pub(crate) budget: Budget,
     pub(crate) reaper: Reaper,
     pub(crate) statistics: Statistics,
-    /// What clients cannot know of the boundaries of multiparts.
+    /// The secret in the boundaries of multiparts, which clients cannot guess.
     pub(crate) secret: Vtag,
 }
 

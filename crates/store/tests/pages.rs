@@ -14,7 +14,7 @@ const TEXTS: [&str; 12] = ["", "a", "a\0", "a\0b", "ab", "b", "ba", "c", "ca", "
 const NUMBERS: [i128; 10] =
     [-100_000_000_000_000_000_000, -11, -10, -9, -1, 0, 1, 9, 10, 18_446_744_073_709_551_616];
 
-/// What an object has in its indexes.
+/// The entries of an object in its indexes.
 #[derive(Default)]
 struct Model {
     texts: BTreeSet<(String, String)>,

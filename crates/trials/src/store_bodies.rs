@@ -1,6 +1,6 @@
 //! The JSON that clients of the store send: properties of buckets, and operations on data types of each kind.
 //!
-//! What is accepted is kept and shown in a form that is accepted again and means the same.
+//! Accepted bodies are kept and shown in a form that is accepted again and means the same.
 
 use alula_store::fuzzing;
 use alula_store::model::types::{Change, Kind, Operation, State, Value};

@@ -1,4 +1,4 @@
-//! What an object store takes.
+//! The flags of `alula store`.
 
 use std::{num::NonZeroU64, path::PathBuf, time::Duration};
 
@@ -28,7 +28,7 @@ pub(crate) struct StoreArgs {
     #[command(flatten)]
     pub(crate) listen: ListenArgs,
 
-    /// What keeps the objects.
+    /// The engine that keeps the objects.
     #[arg(long, value_name = "ENGINE", default_value = "fjall")]
     pub(crate) engine: EngineName,
 
@@ -56,7 +56,7 @@ pub(crate) struct StoreArgs {
     #[arg(long, value_name = "MS", default_value = "3000", value_parser = reap_after)]
     pub(crate) reap_after: ReapAfter,
 
-    /// What the disk has done when a write is answered, unless its bucket or its request asks for more.
+    /// The durability of a write when it is answered, unless its bucket or its request asks for more.
     #[arg(long, value_name = "LEVEL", default_value = "flushed")]
     pub(crate) durability: DurabilityLevel,
 

@@ -11,7 +11,7 @@ use crate::{
     terminal,
 };
 
-/// Where objects are kept.
+/// The place in which objects are kept.
 pub(super) enum Place<'a> {
     Memory,
     Folder(&'a Path),

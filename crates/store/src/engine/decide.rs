@@ -16,7 +16,7 @@ pub trait Decide: Send + 'static {
     }
 }
 
-/// What an engine gives each write: its name, a token for its content, and the time.
+/// The mark that an engine gives each write: its name, a token for its content, and the time.
 #[derive(Clone, Copy, Debug)]
 pub struct Mark {
     /// The name of the write, which no other has.
@@ -27,14 +27,14 @@ pub struct Mark {
     pub now: Moment,
 }
 
-/// What is stored after a write.
+/// The effect of a write on what is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// The record that was written out.
     Write,
     /// Nothing: the object is removed with all that belongs to it.
     Remove,
-    /// What was stored before.
+    /// The stored record stays as it is.
     Keep,
 }
 

@@ -20,14 +20,14 @@ pub enum EngineError {
     WritesRefused,
     /// A write failed part-way: it may or may not be kept.
     Unknown(Arc<dyn StdError + Send + Sync>),
-    /// What is kept cannot be read.
+    /// A record or a row cannot be read.
     Unreadable(Arc<dyn StdError + Send + Sync>),
 }
 
 /// The replicas that answered, and those that were asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shortage {
-    /// What was asked for.
+    /// The count that was asked for.
     pub level: Level,
     /// The replicas that answered.
     pub got: u32,
@@ -40,13 +40,13 @@ pub struct Shortage {
 pub enum Level {
     /// Replicas that answer a read.
     R,
-    /// Of those, primary ones.
+    /// Primary replicas among them.
     Pr,
     /// Replicas that take a write.
     W,
-    /// Of those, primary ones.
+    /// Primary replicas among them.
     Pw,
-    /// Of those, ones that handed it to their disk.
+    /// Replicas among them that handed it to their disk.
     Dw,
     /// Different machines.
     NodeConfirms,

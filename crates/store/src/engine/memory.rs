@@ -20,7 +20,7 @@ pub struct Memory {
     marks: Marks,
 }
 
-/// What the engine keeps. A snapshot of it is what is there when a page is read.
+/// The maps of the engine. A snapshot reads them as they are when a page is read.
 #[derive(Debug, Default)]
 struct Kept {
     records: BTreeMap<Vec<u8>, Arc<[u8]>>,
@@ -29,7 +29,7 @@ struct Kept {
     settings: BTreeMap<Vec<u8>, Vec<u8>>,
 }
 
-/// What a [`Memory`] keeps, page by page: a page is of one moment, and two pages may be of two.
+/// A view of a [`Memory`], page by page: a page is of one moment, and two pages may be of two.
 #[derive(Debug)]
 pub struct MemorySnapshot(Arc<Mutex<Kept>>);
 
@@ -244,7 +244,7 @@ impl Snapshot for MemorySnapshot {
     }
 }
 
-/// Where a page begins: after what the last one ended with, or with the least.
+/// The beginning of a page: after what the last one ended with, or with the least.
 fn start(low: &[u8], is_after: bool) -> Bound<&[u8]> {
     if is_after { Bound::Excluded(low) } else { Bound::Included(low) }
 }

@@ -1,4 +1,4 @@
-//! What a request asks of the replicas that answer it, and by when.
+//! The replicas that a request waits for, and its deadline.
 
 use tokio::time::Instant;
 
@@ -9,7 +9,7 @@ pub struct ReadTerms {
     pub n: u32,
     /// The replicas that answer, from 1 to `n`.
     pub r: u32,
-    /// Of those, primary ones.
+    /// Primary replicas among them.
     pub pr: u32,
     /// Different machines that answer.
     pub node_confirms: u32,
@@ -28,19 +28,19 @@ pub struct WriteTerms {
     pub n: u32,
     /// The replicas that take the write, from 1 to `n`.
     pub w: u32,
-    /// Of those, primary ones.
+    /// Primary replicas among them.
     pub pw: u32,
-    /// Of those, ones that handed it to their disk.
+    /// Replicas among them that handed it to their disk.
     pub dw: u32,
     /// Different machines that take it.
     pub node_confirms: u32,
-    /// What the disk does before the answer.
+    /// The durability of the write when it is answered.
     pub durability: Durability,
     /// The end of the time in which the write may begin.
     pub deadline: Instant,
 }
 
-/// What the disk does before a write is answered.
+/// The durability of a write when it is answered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Durability {
     /// The operating system has the write, which outlives the process.

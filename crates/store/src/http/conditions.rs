@@ -23,7 +23,7 @@ pub(super) struct Conditions {
     context: Option<Scratch>,
 }
 
-/// What conditions are held against.
+/// The present state that conditions are held against.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Present<'a> {
     /// The tag without its quotes.

@@ -89,7 +89,7 @@ pub(super) async fn no_key<E: Engine>(_: Exchange<Store<E>>) -> Outcome {
     Err(Fail::Page(Status::NOT_FOUND))
 }
 
-/// What the answer to a change has.
+/// The content of the answer to a change.
 #[derive(Clone, Copy)]
 struct Wish {
     returnbody: bool,

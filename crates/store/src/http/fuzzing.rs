@@ -1,4 +1,4 @@
-//! What reads queries of indexes, and what writes names as JSON, laid open for the fuzz targets in `crates/trials`. This is no API: it
+//! The readers of index queries and the writer of names in JSON, laid open for the fuzz targets in `crates/trials`. This is no API: it
 //! may change with any version.
 
 use super::index::continuation::Continuation;

@@ -49,7 +49,7 @@ pub(super) async fn write_type<E: Engine>(exchange: Exchange<Store<E>>) -> Outco
     set(exchange, Owner::Type).await
 }
 
-/// What a list belongs to.
+/// The owner of a list: a type or a bucket.
 #[derive(Clone, Copy)]
 enum Owner {
     Bucket,

@@ -1,4 +1,4 @@
-//! What is known of the store as a whole: its resources, whether it lives, its figures, and MapReduce, which it does not do.
+//! The resources about the store as a whole: `/`, `/ping`, `/stats`, and `/mapred`, which it does not do.
 
 use alula::{Exchange, KnownName, Request, Status};
 use serde_json::{Map, Value, json};
@@ -63,7 +63,7 @@ pub(super) async fn stats<E: Engine>(exchange: Exchange<Store<E>>) -> Outcome {
     Ok(reply.header(KnownName::VARY, "Accept").send(content).await?)
 }
 
-/// How MapReduce is asked for.
+/// Answers 400 with the form of a request for MapReduce.
 pub(super) async fn map_reduce_usage<E: Engine>(_: Exchange<Store<E>>) -> Outcome {
     Err(Fail::bad_request(MAP_REDUCE_USAGE))
 }

@@ -1,4 +1,4 @@
-//! What a request is about: the bucket and the key that its path names.
+//! The target of a request: the bucket and the key that its path names.
 
 use alula::{Exchange, ParamError, Scratch, Status};
 
@@ -31,7 +31,7 @@ pub(super) struct Target {
 }
 
 impl Target {
-    /// What the captures `type`, `bucket` and `key` name. A route without one of them has an empty one, or the default type.
+    /// Returns the target that the captures `type`, `bucket` and `key` name. A route without one of them has an empty one, or the default type.
     pub(super) fn of<S>(exchange: &Exchange<S>) -> Result<Self, Fail> {
         let form = match exchange.route().unwrap_or_default() {
             route if route.starts_with("/types/") => Form::Typed,

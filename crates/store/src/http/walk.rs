@@ -21,7 +21,7 @@ use crate::store::{Shared, Store};
 const STEP_OBJECTS_MAX: usize = 10_000;
 /// The time for which a response may be kept.
 const EXPIRES_AFTER: Duration = Duration::from_secs(600);
-/// What older versions answered below a key, which is no step.
+/// A resource of older versions below a key, which is no step.
 const PREFLIST: &[u8] = b"preflist";
 
 /// Answers with the objects of the steps that are kept.
@@ -164,7 +164,7 @@ fn object_of<'a>(bucket: &'a [u8], key: &'a [u8]) -> ObjectName<'a> {
 struct Boundary(Vtag);
 
 impl Boundary {
-    /// That of the response is 0, that of the part of a step its number from 1.
+    /// The boundary of the response is number 0, that of the part of a step its number from 1.
     fn text(&self, number: usize) -> crate::model::VtagText {
         Vtag::of_siblings([self.0, Vtag::from_bits(number as u128)]).text()
     }

@@ -21,7 +21,7 @@ struct Both {
     record: Vec<u8>,
 }
 
-/// What a client was given: the dots, and the text of the context.
+/// A context as a client has it: the dots, and the text.
 #[derive(Clone, Default)]
 struct Given {
     dots: BTreeSet<Dot>,

@@ -11,7 +11,7 @@ use super::resolved::Properties;
 pub(super) struct BucketType {
     /// The defaults, and over them the list from the configuration.
     inherited: Arc<List>,
-    /// What was set over HTTP.
+    /// The list that was set over HTTP.
     own: Arc<List>,
     list: Arc<List>,
     properties: Properties,
@@ -84,7 +84,7 @@ impl BucketType {
         &self.inherited
     }
 
-    /// What was set over HTTP.
+    /// The list that was set over HTTP.
     pub(super) fn own(&self) -> &List {
         &self.own
     }

@@ -36,7 +36,7 @@ pub(super) fn is_unknown(name: &str) -> bool {
     rule(name) == Rule::Any
 }
 
-/// What the form of a property is.
+/// The form of a property.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Rule {
     Label,

@@ -14,7 +14,7 @@ use crate::model::types::{Kind, Precision};
 /// The type of buckets that are named without one. It is there whatever the configuration says.
 const DEFAULT: &str = "default";
 
-/// What was kept, in the order of its names.
+/// The settings that were kept, in the order of their names.
 #[derive(Debug, Default)]
 struct Kept<'a> {
     types: Vec<(&'a [u8], List)>,

@@ -1,4 +1,4 @@
-//! What a list may say beside other lists.
+//! The rules for a list beside other lists.
 
 use serde_json::Value;
 

@@ -21,7 +21,7 @@ const BUCKET: u8 = 2;
 /// The name and the value of a setting.
 pub(super) type Setting = (Vec<u8>, Vec<u8>);
 
-/// What a list belongs to.
+/// The owner of a list: a type or a bucket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Owner<'a> {
     Type(&'a [u8]),

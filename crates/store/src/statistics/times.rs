@@ -1,4 +1,4 @@
-//! How often which time was taken: eight counts for each doubling, so that a quantile is an eighth too large at most.
+//! Counts of times: eight counts for each doubling, so that a quantile is an eighth too large at most.
 
 use std::time::Duration;
 

@@ -20,18 +20,18 @@ use crate::keys::Key;
 use crate::rest::Rest;
 use crate::seen::{Id, Seen};
 
-/// What is broken.
+/// A rule of the checker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Rule {
     /// A dot names one write, and a write has one dot, one vtag and one time.
     Dots,
-    /// What a client is given was written to that object, with these octets.
+    /// Contents that clients are given were written to that object, with these octets.
     Written,
-    /// What was refused is not stored.
+    /// Refused writes are not stored.
     Refused,
-    /// What was acknowledged remains until a context that names it, a rule of its bucket or a reaping covers it.
+    /// Acknowledged contents remain until a context that names it, a rule of its bucket or a reaping covers it.
     Remains,
-    /// What is covered does not come back.
+    /// Covered contents do not come back.
     Covered,
     /// A write is later than all writes to its object before it.
     Modified,
@@ -48,7 +48,7 @@ pub(crate) struct Violation {
     text: String,
 }
 
-/// What somebody was given of an object.
+/// The contents that somebody was given of an object.
 struct Observation<'a> {
     begun: u64,
     ended: u64,
@@ -62,7 +62,7 @@ struct Evidence<'a> {
     calls: &'a [Call],
     /// The writes of contents.
     puts: BTreeMap<Id, (&'a Call, &'a Put)>,
-    /// What was given of each object, at rest too.
+    /// The contents that were given of each object, at rest too.
     observations: Vec<Vec<Observation<'a>>>,
     /// The writes to each object that took effect or may have.
     writes: Vec<Vec<&'a Call>>,

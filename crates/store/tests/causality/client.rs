@@ -12,10 +12,10 @@ use crate::keys::Key;
 use crate::seen::Seen;
 use crate::world::World;
 
-/// What a client remembers of each object, the oldest first.
+/// The number of contexts that a client remembers of each object.
 const REMEMBERED: usize = 8;
 
-/// Of so many writes, a client drops one before it is answered.
+/// A client drops one of so many writes before it is answered.
 const ABANDONED: usize = 25;
 
 pub(crate) struct Client<E> {
@@ -131,12 +131,12 @@ impl<E: Engine> Client<E> {
         }
     }
 
-    /// What the client was given of the object last.
+    /// The context that the client was given of the object last.
     fn last(&self, key: Key) -> Seen {
         self.seen[key.number()].last().cloned().unwrap_or_default()
     }
 
-    /// What the client was given of the object at some time.
+    /// A context that the client was given of the object at some time.
     fn any(&mut self, key: Key) -> Seen {
         let remembered = &self.seen[key.number()];
         let place = self.rng.below(remembered.len());

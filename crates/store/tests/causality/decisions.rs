@@ -8,7 +8,7 @@ use crate::keys::Key;
 use crate::planted::Fault;
 use crate::seen::{Seen, value, write_attributes};
 
-/// What was noted when the write was decided last.
+/// The decision that was made last.
 #[derive(Debug)]
 pub(crate) enum Decision {
     Undecided,
@@ -17,7 +17,7 @@ pub(crate) enum Decision {
     Refused(Reason, Seen),
 }
 
-/// What is compared with the stored record.
+/// The condition on the stored record.
 #[derive(Debug)]
 enum Check {
     Always,

@@ -45,7 +45,7 @@ pub(crate) struct Put {
     pub(crate) is_abandoned: bool,
 }
 
-/// What must be stored for a write to be carried out.
+/// The condition for a write to be carried out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Condition {
     Always,
@@ -59,11 +59,11 @@ pub(crate) enum Condition {
 
 #[derive(Clone, Debug)]
 pub(crate) enum Outcome {
-    /// What a read was given.
+    /// The contents that a read was given.
     Given(Seen),
-    /// What is stored after a write, its own content among it.
+    /// The contents after a write, its own among them.
     Stored(Seen),
-    /// What is stored instead.
+    /// The contents that are stored instead.
     Refused(Reason, Seen),
     /// The object was reaped.
     Removed,
@@ -85,7 +85,7 @@ pub(crate) enum Reason {
 }
 
 impl Call {
-    /// What the call was given of the object.
+    /// The contents that the call was given of the object.
     pub(crate) const fn seen(&self) -> Option<&Seen> {
         match &self.outcome {
             Outcome::Given(seen) | Outcome::Stored(seen) | Outcome::Refused(_, seen) => Some(seen),

@@ -202,7 +202,7 @@ fn a_context_for_another_key_is_found() {
     check_is_found(Fault::CoversOtherKeys, Rule::Remains);
 }
 
-/// How often each kind of call and outcome has come up, so that no rule holds for want of cases.
+/// Counts of each kind of call and outcome, so that no rule holds for want of cases.
 #[derive(Debug, Default)]
 struct Tally(BTreeMap<&'static str, usize>);
 

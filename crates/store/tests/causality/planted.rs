@@ -13,12 +13,12 @@ use self::own_content::{OwnContent, rebuild};
 
 pub(crate) use self::faulty::Faulty;
 
-/// What goes wrong. The last five do so in the client's place, which stands for a resource; the others in the engine.
+/// A fault. The last five go wrong in the client's place, which stands for a resource; the others in the engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
     /// One sibling is lost with a write.
     DropsSibling,
-    /// What was covered is there again after another write.
+    /// A covered content is there again after another write.
     BringsBack,
     /// A restart begins with counts that were used before it.
     ReusesDots,

@@ -1,4 +1,4 @@
-//! What an engine has when all clients have ended: its objects, and what its lists and indexes say of them.
+//! The state of an engine when all clients have ended: its objects, its lists and its indexes.
 
 use alula_store::engine::{Decide, Engine, EngineError, IndexRange, KeyRange, Mark, Page, Snapshot, Verdict};
 use alula_store::model::Record;

@@ -1,4 +1,4 @@
-//! How clients run: by themselves, interleaved by a seed, or on threads.
+//! Schedules of clients: by themselves, interleaved by a seed, or on threads.
 
 use std::pin::Pin;
 use std::sync::Arc;

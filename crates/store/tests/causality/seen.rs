@@ -1,4 +1,4 @@
-//! What a client is given of an object: which writes, by which dots.
+//! The writes of an object that a client is given, by their dots.
 
 use std::collections::BTreeSet;
 

@@ -45,7 +45,7 @@ pub(crate) struct Request {
     pub(crate) content: Option<String>,
 }
 
-/// What an answer must be like.
+/// The expectations of an answer.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Expected {
     pub(crate) line: usize,

@@ -9,7 +9,7 @@ use crate::multipart;
 use crate::pattern::Pattern;
 use crate::variables::Variables;
 
-/// What is expected of one answer. All texts may have variables.
+/// The expectation of one answer. All texts may have variables.
 #[derive(Clone, Debug)]
 pub(crate) enum Check {
     /// The field has this value.

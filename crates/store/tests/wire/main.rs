@@ -91,7 +91,7 @@ fn play_all<E: Engine>(version: Version, open: impl Fn(&Path) -> E) {
     assert!(differences.is_empty(), "{} of {played} cases:\n{}", differences.len(), differences.join("\n"));
 }
 
-/// What is wrong with an outcome: a case fails unless it is known to, for a reason, and passes if it is not.
+/// Returns the mistake of an outcome: a case fails unless it is known to, for a reason, and passes if it is not.
 fn difference(case: &Case, outcome: Result<(), String>, reason: Option<&str>) -> Option<String> {
     match (outcome, reason) {
         (Ok(()), None) | (Err(_), Some(_)) => None,

@@ -75,7 +75,7 @@ fn types() -> Vec<(String, Map<String, Value>)> {
 pub(crate) struct Stores {
     pub(crate) runtime: Runtime,
     addresses: Vec<(Kind, SocketAddr)>,
-    /// What engines keep on disk.
+    /// The folders of engines that have files.
     _folders: Vec<TempDir>,
 }
 

@@ -17,7 +17,7 @@ pub(super) type FolderId = [u8; 16];
 /// The octets of a mark.
 pub(super) const MARK_OCTETS: usize = 32;
 
-/// What a batch says of itself and of those before it.
+/// The first row of a batch, which tells its number and the last number known to be flushed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct BatchMark {
     pub(super) folder: FolderId,

@@ -20,7 +20,7 @@ pub(super) struct Changes {
 }
 
 impl Changes {
-    /// What a row will have after the batch.
+    /// The value that a row will have after the batch.
     pub(super) fn value(
         &self,
         tables: &Tables,
@@ -105,7 +105,7 @@ impl Changes {
     }
 }
 
-/// What the row of a name or an entry has as its value: the whole of a long one, nothing for a short one.
+/// The value in the row of a name or an entry: the whole of a long one, nothing for a short one.
 fn whole(octets: &[u8]) -> Slice {
     Slice::from(if keys::is_long(octets) { octets } else { &[] })
 }

@@ -179,7 +179,7 @@ impl Journal {
         Ok(true)
     }
 
-    /// Where the octets of the folder are next.
+    /// Finds the next place of the octets of the folder.
     fn find_folder(&mut self, from: u64) -> io::Result<Option<u64>> {
         self.seek(from)?;
         let folder = self.folder;

@@ -34,7 +34,7 @@ pub enum FjallOpenError {
     NotAStore {
         /// The folder.
         folder: PathBuf,
-        /// What is wrong with it.
+        /// The reason.
         reason: &'static str,
     },
     /// A journal is damaged before writes that were flushed after it. Nothing was changed.

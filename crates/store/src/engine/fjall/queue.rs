@@ -27,7 +27,7 @@ struct State {
     is_closed: bool,
 }
 
-/// What came while one waited.
+/// The event that ended a wait.
 pub(super) enum Taken {
     Slot(Box<dyn Slot>),
     /// The time has passed.

@@ -1,4 +1,4 @@
-//! What the callers of an engine share with the thread that writes.
+//! The state that the callers of an engine share with the thread that writes.
 
 use std::sync::{Arc, Mutex, PoisonError};
 

@@ -18,19 +18,19 @@ use super::tables::Tables;
 use crate::engine::marks::Marks;
 use crate::engine::{Durability, EngineError};
 
-/// What a slot does: it decides with what is stored, and tells what came of it.
+/// The work of a slot: it decides with what is stored, and tells the outcome.
 pub(super) trait Work: Send + 'static {
-    /// What its caller is told.
+    /// The outcome for its caller.
     type Done: Send + 'static;
 
     /// Leaves changes.
     fn decide(&mut self, stored: &mut Stored<'_>) -> Result<(), Failure>;
 
-    /// What came of it, when the changes are kept.
+    /// Returns the outcome, when the changes are kept.
     fn done(self) -> Self::Done;
 }
 
-/// What a write decides with.
+/// The stored state that a write decides with.
 pub(super) struct Stored<'a> {
     pub(super) tables: &'a Tables,
     pub(super) changes: &'a mut Changes,

@@ -1,4 +1,4 @@
-//! What the engine kept at one moment, read in pages.
+//! The state of the engine at one moment, read in pages.
 
 use std::ops::Bound;
 use std::sync::{Arc, Weak};
@@ -16,7 +16,7 @@ use crate::engine::{
 };
 use crate::model::octets::put_counted;
 
-/// What a [`Fjall`](super::Fjall) kept at one moment. It can no longer be read once the engine was dropped or opened anew after a failed write.
+/// The state of a [`Fjall`](super::Fjall) at one moment. It can no longer be read once the engine was dropped or opened anew after a failed write.
 pub struct FjallSnapshot {
     /// Weak, because the folder opens anew only when nobody has it open.
     tables: Weak<Tables>,
@@ -156,7 +156,7 @@ impl std::fmt::Debug for FjallSnapshot {
     }
 }
 
-/// Where a page begins: after what the last one ended with, or with the least.
+/// The beginning of a page: after what the last one ended with, or with the least.
 fn start(low: &[u8], is_after: bool) -> Bound<&[u8]> {
     if is_after { Bound::Excluded(low) } else { Bound::Included(low) }
 }

@@ -95,7 +95,7 @@ impl Tables {
         Ok(Self { keyspaces, latest, database })
     }
 
-    /// What is kept after the last batch.
+    /// The state after the last batch.
     pub(super) fn snapshot(&self) -> Arc<Snapshot> {
         self.latest.load_full()
     }
@@ -109,7 +109,7 @@ impl Tables {
         &self.keyspaces[table as usize]
     }
 
-    /// What a row has now.
+    /// Returns the value of a row.
     pub(super) fn value(&self, table: Table, key: &[u8]) -> Result<Option<Slice>, EngineError> {
         self.latest.load().get(self.table(table), key).map_err(unreadable)
     }

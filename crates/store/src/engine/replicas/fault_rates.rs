@@ -1,6 +1,6 @@
-//! How often each kind of fault happens between replicas.
+//! The rates of each kind of fault between replicas.
 
-/// How often each kind of fault happens in a [`Replicas`](super::Replicas): once in so many times, and never for 0.
+/// The rates of each kind of fault in a [`Replicas`](super::Replicas): once in so many times, and never for 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FaultRates {
     /// Calls at which one replica stops answering, for up to ten calls.

@@ -16,7 +16,7 @@ pub(super) struct Message {
     pub(super) rows: Rows,
 }
 
-/// What becomes of a message.
+/// The fate of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fate {
     /// It arrives now.
@@ -28,7 +28,7 @@ pub(super) enum Fate {
 }
 
 impl Fate {
-    /// What becomes of a message that is sent now.
+    /// Draws the fate of a message that is sent now.
     pub(super) const fn of(now: u64, rates: &FaultRates, chance: &mut Chance) -> Self {
         if chance.once_in(rates.lost) {
             return Self::of_missed(now, chance);
@@ -39,7 +39,7 @@ impl Fate {
         }
     }
 
-    /// What becomes of a message that its replica did not take: it is kept as a hint, or left to the repair by reads.
+    /// Draws the fate of a message that its replica did not take: it is kept as a hint, or left to the repair by reads.
     pub(super) const fn of_missed(now: u64, chance: &mut Chance) -> Self {
         match chance.once_in(2) {
             true => Self::ArrivesAt(now + 20 + chance.below(60)),

@@ -3,7 +3,7 @@
 use super::cluster::REPLICAS;
 use crate::engine::{EngineError, Level, ReadTerms, Shortage, WriteTerms};
 
-/// What a request asked for, level by level.
+/// The counts that a request asked for, level by level.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Quorum([(Level, u32); 4]);
 

@@ -21,7 +21,7 @@ enum Row {
 }
 
 impl Rows {
-    /// What a write changes: the contents that come, and the removal of those that go.
+    /// The changes of a write: the contents that come, and the removal of those that go.
     pub(super) fn of_change(before: Option<Record<'_>>, after: Option<Record<'_>>) -> Self {
         let before = before.map(|record| record.contents());
         let after = after.map(|record| record.contents());

@@ -12,7 +12,7 @@ pub(in crate::http) struct Reader {
     is_untyped: bool,
 }
 
-/// What was read of a record.
+/// The states that were read of a record.
 #[derive(Debug, Default)]
 pub(in crate::http) struct Kept {
     /// The states of all contents merged; none for a missing or a deleted object.

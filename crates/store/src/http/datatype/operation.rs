@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use crate::model::types::{FieldName, Kind, Operation};
 use crate::model::{Context, ContextError};
 
-/// What a client asks for.
+/// The operation that a client asks for, with its context.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Asked {
     /// The change.

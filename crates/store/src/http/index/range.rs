@@ -44,7 +44,7 @@ impl Range {
         Ok(Self { kind, field, low, high, is_equality })
     }
 
-    /// What is read of a bucket.
+    /// The part of a bucket that is read.
     pub(in crate::http) fn selection<'a>(&'a self, bucket: BucketName<'a>) -> Selection<'a> {
         let (low, high) = (&self.low[..], &self.high[..]);
         match self.kind {

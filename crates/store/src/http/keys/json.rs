@@ -1,6 +1,6 @@
 //! Strings of JSON (RFC 8259 §7) for keys, buckets and terms, which are octets and need not be text.
 //!
-//! What is UTF-8 is sent as it is. JSON has no form for other octets, and one key must not keep clients from reading a list: an
+//! UTF-8 is sent as it is. JSON has no form for other octets, and one key must not keep clients from reading a list: an
 //! octet that belongs to no character is sent as the private character of its number above U+EF00, from U+EF80 to U+EFFF. UTF-8
 //! of these characters is sent as three such octets, so that a string stands for one key only and a client can tell which.
 //!

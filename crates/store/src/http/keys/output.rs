@@ -19,7 +19,7 @@ impl Output {
         Self { reply: Some(reply), writer: None, text: Scratch::lend() }
     }
 
-    /// What has not been sent yet.
+    /// The octets that have not been sent yet.
     pub(super) fn text(&mut self) -> &mut Vec<u8> {
         &mut self.text
     }

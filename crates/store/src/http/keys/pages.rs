@@ -1,4 +1,4 @@
-//! What a list or a query reads: pages of one snapshot that follow each other, in one buffer.
+//! The pages that a list or a query reads: pages of one snapshot that follow each other, in one buffer.
 
 use alula::Scratch;
 use tokio::time::Instant;

@@ -45,7 +45,7 @@ struct Delete {
     outcome: Outcomes,
 }
 
-/// What became of a deletion.
+/// The outcome of a deletion.
 enum Outcomes {
     Deleted,
     /// There was nothing to delete, and no context that says more; the context of what was deleted before.

@@ -1,4 +1,4 @@
-//! What a request stores beside its content: its media type and coding, metadata, entries of indexes and links.
+//! The attributes that a request stores beside its content: its media type and coding, metadata, entries of indexes and links.
 //!
 //! Rule: entries of one index lie together and are there once, so that a response shows each index as one field.
 
@@ -178,7 +178,7 @@ fn terms(value: &[u8]) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-/// What follows a prefix of a name. Names are in lower case here.
+/// Returns the rest of a name after a prefix. Names are in lower case here.
 fn after<'a>(name: &'a [u8], prefix: &str) -> Option<&'a [u8]> {
     name.strip_prefix(prefix.as_bytes()).filter(|rest| !rest.is_empty())
 }

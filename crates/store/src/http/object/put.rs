@@ -63,7 +63,7 @@ async fn store<E: Engine>(mut exchange: Exchange<Store<E>>, target: Target, made
     }
 }
 
-/// What a request asks for.
+/// The write that a request asks for.
 struct Asked {
     attributes: Scratch,
     context: Scratch,
@@ -106,7 +106,7 @@ impl Asked {
     }
 }
 
-/// What the properties of a bucket leave of a write.
+/// The rules of a write, by the properties of its bucket.
 pub(super) fn rules<E: Engine>(properties: &Properties, shared: &Shared<E>) -> Rules {
     Rules {
         allow_mult: properties.allow_mult,

@@ -71,7 +71,7 @@ async fn load<E: Engine>(
     }
 }
 
-/// What a request asks for.
+/// The read that a request asks for.
 struct Asked {
     terms: ReadTerms,
     /// The vtag of the query; `Some(None)` is one that no content has.
@@ -91,7 +91,7 @@ impl Asked {
     }
 }
 
-/// What is not there, or deleted: then the context is told, so that a write can replace the mark of the deletion.
+/// Answers 404. Of a deleted object the context is told, so that a write can replace the mark of the deletion.
 pub(super) async fn missing<S>(exchange: Exchange<S>, deleted: Option<Context<'_>>) -> Outcome {
     let mut reply = exchange.respond(Status::NOT_FOUND).header(KnownName::CONTENT_TYPE, "text/plain");
     if let Some(context) = deleted {

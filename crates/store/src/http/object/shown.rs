@@ -1,4 +1,4 @@
-//! What of an object a response shows: its one content, one of several, or all of them.
+//! The part of an object that a response shows: its one content, one of several, or all of them.
 
 use alula::FieldSection;
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::model::octets::{Octets, put_number};
 use crate::model::{Actor, Context, Dot};
 
-/// What tells of a dot whether its change has been seen.
+/// A record of which changes have been seen.
 pub trait Seen {
     /// Returns true if the change of this dot has been seen.
     fn sees(&self, dot: Dot) -> bool;

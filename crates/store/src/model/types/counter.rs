@@ -11,7 +11,7 @@ use crate::model::{Actor, Dot};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counter(BTreeMap<Actor, Share>);
 
-/// What one actor has added and taken until the change of this dot.
+/// The sums that one actor has added and taken until the change of this dot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Share {
     dot: Dot,

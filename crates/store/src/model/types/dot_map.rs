@@ -1,4 +1,4 @@
-//! What stands on dots: it stays while one of the changes that made it is not removed.
+//! Entries that stand on dots: one stays while one of the changes that made it is not removed.
 
 use super::Seen;
 use crate::model::octets::{Octets, put_number};

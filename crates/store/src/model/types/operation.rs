@@ -56,7 +56,7 @@ pub struct Change<'a> {
     pub dot: Dot,
     /// The time of the clock.
     pub now: Moment,
-    /// What the client was given. A removal removes this alone; without it, all that is there.
+    /// The context that the client was given. A removal removes this alone; without it, all that is there.
     pub context: Option<Context<'a>>,
 }
 

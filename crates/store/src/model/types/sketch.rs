@@ -7,7 +7,7 @@ use twox_hash::XxHash64;
 
 use crate::model::octets::{Octets, put_number};
 
-/// How many bits of a hash choose a register, 4 to 16: the standard error of an estimate is 1.04 / √(2^bits).
+/// The number of bits of a hash that choose a register, 4 to 16: the standard error of an estimate is 1.04 / √(2^bits).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Precision(u8);
 
@@ -141,7 +141,7 @@ impl Sketch {
     }
 }
 
-/// What registers without an element add to the sum.
+/// Returns the part of the sum that registers without an element add.
 fn sigma(mut share: f64) -> f64 {
     if share >= 1.0 {
         return f64::INFINITY;
@@ -158,7 +158,7 @@ fn sigma(mut share: f64) -> f64 {
     }
 }
 
-/// What registers at their greatest number take from the sum.
+/// Returns the part of the sum that registers at their greatest number take away.
 fn tau(mut share: f64) -> f64 {
     if share <= 0.0 || share >= 1.0 {
         return 0.0;

@@ -1,4 +1,4 @@
-//! What is kept of a data type.
+//! The state of a data type, as it is kept.
 
 use super::{Change, Clock, Kind, Operation, Precision, Seen, Unfit, Value};
 use crate::model::octets::Octets;

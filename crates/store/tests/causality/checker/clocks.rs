@@ -40,7 +40,7 @@ fn is_forgotten(evidence: &Evidence<'_>, earlier: &Call, later: &Call) -> bool {
     })
 }
 
-/// What an acknowledged write stored.
+/// The record that an acknowledged write stored.
 fn stored(write: &Call) -> Option<&Given> {
     let (Outcome::Stored(seen), Some(put)) = (&write.outcome, write.put()) else { return None };
     seen.contents.iter().find(|given| given.id == put.id)

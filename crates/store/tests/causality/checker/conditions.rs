@@ -51,7 +51,7 @@ struct Search<'a> {
     /// By their beginnings.
     calls: &'a [&'a Call],
     names: &'a Names,
-    /// What is stored in the end.
+    /// The contents that are stored in the end.
     rest: Contents,
     /// The contents that must be stored before each call.
     needs: Vec<Contents>,

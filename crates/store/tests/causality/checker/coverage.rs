@@ -1,4 +1,4 @@
-//! What was acknowledged remains until it is covered, and does not come back afterwards.
+//! Acknowledged contents remain until they are covered, and do not come back afterwards.
 
 use super::{Evidence, Observation, Rule, Violation};
 use crate::history::{Action, Call, Outcome};

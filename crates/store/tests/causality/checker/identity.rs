@@ -1,4 +1,4 @@
-//! What clients are given is what was written: under one dot, to that object, and not refused.
+//! Clients are given contents as they were written: under one dot, to that object, and not refused.
 
 use std::collections::BTreeMap;
 

@@ -22,14 +22,14 @@ pub(crate) struct Faulty {
     shared: Arc<Shared>,
 }
 
-/// What the fault needs from one write to the next.
+/// The state of the fault from one write to the next.
 #[derive(Debug)]
 pub(super) struct Shared {
     pub(super) fault: Fault,
     rng: Mutex<Rng>,
     /// The count of the last dot.
     count: AtomicU64,
-    /// What was covered, by its object.
+    /// Covered contents, by their objects.
     covered: Mutex<BTreeMap<Vec<u8>, Vec<OwnContent>>>,
     /// Entries of indexes that objects have lost.
     pub(super) left: Mutex<Vec<LeftEntry>>,

@@ -11,7 +11,7 @@ use tokio::time::Instant;
 use super::Fault;
 use super::faulty::Shared;
 
-/// What a faulty engine has, with the entries that it left.
+/// The state of a faulty engine, with the entries that it left.
 #[derive(Debug)]
 pub(crate) struct FaultySnapshot {
     inner: <Memory as Engine>::Snapshot,

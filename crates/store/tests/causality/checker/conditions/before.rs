@@ -1,4 +1,4 @@
-//! What a call says of what was stored before it.
+//! The evidence that a call gives of the contents before it.
 
 use crate::history::{Action, Call, Condition, Outcome};
 use crate::reference::{Contents, Names};
