@@ -57,6 +57,18 @@ pub trait Engine: Send + Sync + 'static {
         terms: &ReadTerms,
     ) -> impl Future<Output = Result<Option<Self::Octets>, EngineError>> + Send;
 
+    /// Returns how long the record of an object is, or 0 if there is none. An engine that can tells it without reading the record.
+    ///
+    /// # Errors
+    /// As [`get`](Self::get).
+    fn octets(
+        &self,
+        name: ObjectName<'_>,
+        terms: &ReadTerms,
+    ) -> impl Future<Output = Result<u64, EngineError>> + Send {
+        async move { Ok(self.get(name, terms).await?.map_or(0, |octets| octets.as_ref().len() as u64)) }
+    }
+
     /// Calls `decide` with the record of the object and keeps what it leaves, with the entries of its indexes. Nothing else is written
     /// to the object in between. Dropping the future does not stop the write.
     ///

@@ -148,17 +148,23 @@ async fn a_full_queue_is_busy_at_once() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_queue_is_full_by_its_octets() {
+async fn a_write_waits_for_room_for_its_octets() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut options = FjallOptions::default();
     options.octets_waiting_max = 1000;
     let engine = open(&folder, options);
     put(&*engine, b"alone", Put::value(vec![1; 5000])).await.expect("alone it may be longer");
     let (held, go) = hold(&engine);
-    let over = put(&*engine, b"over", Put::value(vec![1; 1000])).await;
-    assert!(matches!(over, Err(EngineError::Busy)), "{over:?}");
+    let deadline = Instant::now() + Duration::from_millis(20);
+    let terms = WriteTerms { deadline, ..write_terms(Durability::Flushed) };
+    let late = engine.write(BUCKET.object(b"late"), Put::value(vec![1; 1000]), &terms).await;
+    assert!(matches!(late, Err(EngineError::TimedOut)), "{late:?}");
+    let waiting = put(&*engine, b"over", Put::value(vec![1; 1000]));
+    let mut waiting = pin!(waiting);
+    assert!(poll_once(waiting.as_mut()).is_pending());
     go.send(()).expect("the write goes on");
     held.await.expect("no panic").expect("a write");
+    waiting.await.expect("the write had room in time");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -14,6 +14,10 @@ pub trait Decide: Send + 'static {
     fn octets(&self) -> usize {
         0
     }
+
+    /// Gives up what only a decision needs. An engine that will not call [`decide`](Self::decide) again may call this before it copies the
+    /// record, so that large values are not held twice.
+    fn release(&mut self) {}
 }
 
 /// The mark that an engine gives each write: its name, a token for its content, and the time.

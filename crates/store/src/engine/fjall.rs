@@ -57,8 +57,9 @@ pub use tail::CutTail;
 
 /// Objects in a folder.
 ///
-/// - A write that finds the queue full is [`EngineError::Busy`] at once. One whose deadline passes before it is begun is
-///   [`EngineError::TimedOut`] and is not written; once begun it ends, whether anybody waits for it or not.
+/// - One write more than the queue takes is [`EngineError::Busy`] at once; one for whose octets the queue has no room waits for it. A write
+///   whose deadline passes before it is begun is [`EngineError::TimedOut`] and is not written; once begun it ends, whether anybody waits for
+///   it or not.
 /// - A write that fails on the disk is [`EngineError::Unknown`]. From then on writes are [`EngineError::WritesRefused`] and reads go on, until
 ///   the disk takes writes again and the engine has opened the folder anew, by itself and with a new actor. Reads fail for that moment, and
 ///   snapshots that were taken before it can no longer be read.
@@ -107,7 +108,7 @@ impl Fjall {
         durability: Durability,
         deadline: Instant,
     ) -> Result<W::Done, EngineError> {
-        let room = self.shared.queue.reserve(octets)?;
+        let room = self.shared.queue.reserve(octets, deadline).await?;
         let (slot, answer) = slot::new(work, room, durability, deadline);
         self.shared.queue.push(slot)?;
         answer.wait().await
@@ -123,6 +124,13 @@ impl Engine for Fjall {
         let (mut whole, mut folded) = (alula::Scratch::lend(), alula::Scratch::lend());
         name.write(&mut whole);
         self.shared.tables()?.value(Table::Objects, keys::fold(&whole, &mut folded))
+    }
+
+    async fn octets(&self, name: ObjectName<'_>, terms: &ReadTerms) -> Result<u64, EngineError> {
+        check_confirms(terms.node_confirms)?;
+        let (mut whole, mut folded) = (alula::Scratch::lend(), alula::Scratch::lend());
+        name.write(&mut whole);
+        self.shared.tables()?.octets(Table::Objects, keys::fold(&whole, &mut folded))
     }
 
     async fn write<D: Decide>(

@@ -39,16 +39,18 @@ impl Changes {
         self.rows[table as usize].insert(Slice::from(key), value);
     }
 
-    /// Puts a record in the place of another one, with the entries of its indexes, and returns it as it will be read.
+    /// Puts a record in the place of another one, with the entries of its indexes, and returns it as it will be read. The one before is given up
+    /// before the new one is copied: both may be large.
     pub(super) fn replace(
         &mut self,
         encoded: &[u8],
-        before: Option<Record<'_>>,
+        stored: Option<Slice>,
         after: Option<&[u8]>,
     ) -> Result<Option<Slice>, EngineError> {
         if after.is_some_and(|after| u32::try_from(after.len()).is_err()) {
             return Err(unreadable(Cause::TooLong));
         }
+        let before = stored.as_deref().map(Record::read).transpose()?;
         let record = after.map(Record::read).transpose()?;
         let name = ObjectName::read(encoded).ok_or(Damaged)?;
         let mut memory = Vec::new();
@@ -61,8 +63,10 @@ impl Changes {
         if keys::is_long(encoded) && before.is_some() != record.is_some() {
             self.put(Table::Names, key, record.is_some().then(|| Slice::from(encoded)));
         }
+        let was_there = stored.is_some();
+        drop(stored);
         let after = after.map(Slice::from);
-        if before.is_some() || after.is_some() {
+        if was_there || after.is_some() {
             self.put(Table::Objects, key, after.clone());
         }
         Ok(after)

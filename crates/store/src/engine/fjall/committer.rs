@@ -79,7 +79,7 @@ impl Committer {
 
     fn keep_batch(&mut self, first: Box<dyn Slot>) -> Result<(), Failed> {
         let Ok(tables) = self.shared.tables() else { return self.refuse(first) };
-        if !self.wait_for_room(&tables) {
+        if !self.wait_for_room(&tables, first.octets()) {
             return self.refuse(first);
         }
         let (slots, durability) = self.decide(&tables, first);
@@ -101,10 +101,10 @@ impl Committer {
         }
     }
 
-    /// Waits until a batch can be written. Writes whose time passes meanwhile are taken back by their callers. Returns false if fjall takes no
+    /// Waits until a batch that begins with so many octets can be written. Writes whose time passes meanwhile are taken back by their callers. Returns false if fjall takes no
     /// batches any more.
-    fn wait_for_room(&self, tables: &Tables) -> bool {
-        while !tables.have_room() {
+    fn wait_for_room(&self, tables: &Tables, octets: usize) -> bool {
+        while !tables.have_room(octets) {
             if !tables.take_batches() {
                 return false;
             }

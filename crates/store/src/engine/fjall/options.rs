@@ -6,7 +6,7 @@
 pub struct FjallOptions {
     /// The writes that wait or are under way together; default 4096. One more is [`Busy`](crate::engine::EngineError::Busy).
     pub writes_waiting_max: usize,
-    /// The octets that those writes hold; default 256 MiB. A write alone may hold more.
+    /// The octets that those writes hold, up to 4 GiB; default 256 MiB. Further writes wait. A write alone may hold more.
     pub octets_waiting_max: usize,
     /// The writes that are kept by one batch; default 512.
     pub batch_writes_max: usize,

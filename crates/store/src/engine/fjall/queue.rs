@@ -1,12 +1,15 @@
 //! The queue of writes: bounded by their number and by the octets that they hold, until each is answered.
 //!
-//! A write that finds no room is [`Busy`](EngineError::Busy) at once. Waiting would only make the queue longer under another name; a server's
-//! requests wait for memory before they come here.
+//! One write too many is [`Busy`](EngineError::Busy) at once: waiting would only make the queue longer under another name. Octets are waited for
+//! until the deadline, in the order in which writes came: large writes are few, and each would be lost to a moment.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::{Instant, timeout_at};
 
 use super::options::FjallOptions;
 use super::slot::Slot;
@@ -15,9 +18,12 @@ use crate::engine::EngineError;
 pub(super) struct Queue {
     state: Mutex<State>,
     changed: Condvar,
-    held: Arc<Held>,
+    /// The writes that are not answered yet.
+    writes: Arc<AtomicUsize>,
     writes_max: usize,
-    octets_max: usize,
+    /// The octets for which there is room.
+    octets: Arc<Semaphore>,
+    octets_max: u32,
     refuses: AtomicBool,
 }
 
@@ -36,42 +42,47 @@ pub(super) enum Taken {
     Closed,
 }
 
-/// The writes that are not answered yet, and their octets.
-#[derive(Default)]
-struct Held {
-    writes: AtomicUsize,
-    octets: AtomicUsize,
-}
-
 /// The room of one write, which is given back when its slot is dropped.
 pub(super) struct Room {
-    held: Arc<Held>,
-    octets: usize,
+    _count: Counted,
+    octets: OwnedSemaphorePermit,
 }
+
+/// One of the writes of a queue.
+struct Counted(Arc<AtomicUsize>);
 
 impl Queue {
     pub(super) fn new(options: &FjallOptions) -> Self {
+        let octets_max = u32::try_from(options.octets_waiting_max).unwrap_or(u32::MAX);
         Self {
             state: Mutex::default(),
             changed: Condvar::new(),
-            held: Arc::default(),
+            writes: Arc::default(),
             writes_max: options.writes_waiting_max,
-            octets_max: options.octets_waiting_max,
+            octets: Arc::new(Semaphore::new(octets_max as usize)),
+            octets_max,
             refuses: AtomicBool::new(false),
         }
     }
 
-    /// Takes the room of a write of so many octets.
-    pub(super) fn reserve(&self, octets: usize) -> Result<Room, EngineError> {
+    /// Waits for the room of a write of so many octets. A write of more than the queue holds takes all of it.
+    pub(super) async fn reserve(&self, octets: usize, deadline: Instant) -> Result<Room, EngineError> {
         if self.refuses() {
             return Err(EngineError::WritesRefused);
         }
-        let writes = self.held.writes.fetch_add(1, Ordering::Relaxed);
-        let before = self.held.octets.fetch_add(octets, Ordering::Relaxed);
+        let count = self.count()?;
+        let octets = u32::try_from(octets).unwrap_or(u32::MAX).min(self.octets_max);
+        let octets = timeout_at(deadline, Arc::clone(&self.octets).acquire_many_owned(octets)).await;
+        // The semaphore is never closed.
+        let octets = octets.map_err(|_| EngineError::TimedOut)?.map_err(|_| EngineError::WritesRefused)?;
+        Ok(Room { _count: count, octets })
+    }
+
+    fn count(&self) -> Result<Counted, EngineError> {
+        let before = self.writes.fetch_add(1, Ordering::Relaxed);
         // Dropping it gives back what was taken.
-        let room = Room { held: Arc::clone(&self.held), octets };
-        let is_over = before > 0 && before.saturating_add(octets) > self.octets_max;
-        if writes >= self.writes_max || is_over { Err(EngineError::Busy) } else { Ok(room) }
+        let counted = Counted(Arc::clone(&self.writes));
+        if before < self.writes_max { Ok(counted) } else { Err(EngineError::Busy) }
     }
 
     pub(super) fn push(&self, slot: Box<dyn Slot>) -> Result<(), EngineError> {
@@ -135,9 +146,15 @@ impl Queue {
     }
 }
 
-impl Drop for Room {
+impl Room {
+    /// The octets of the write, as far as the queue counts them.
+    pub(super) fn octets(&self) -> usize {
+        self.octets.num_permits()
+    }
+}
+
+impl Drop for Counted {
     fn drop(&mut self) {
-        self.held.writes.fetch_sub(1, Ordering::Relaxed);
-        self.held.octets.fetch_sub(self.octets, Ordering::Relaxed);
+        self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }

@@ -52,6 +52,8 @@ pub(super) trait Slot: Send {
     fn begin(&self) -> bool;
     fn deadline(&self) -> Instant;
     fn durability(&self) -> Durability;
+    /// The octets that its caller holds for it.
+    fn octets(&self) -> usize;
     fn decide(&mut self, stored: &mut Stored<'_>) -> Result<(), Failure>;
     /// Ends the write. The caller may be gone.
     fn answer(self: Box<Self>, outcome: Result<(), Failure>);
@@ -97,6 +99,10 @@ impl<W: Work> Slot for Queued<W> {
 
     fn durability(&self) -> Durability {
         self.durability
+    }
+
+    fn octets(&self) -> usize {
+        self.room.octets()
     }
 
     fn decide(&mut self, stored: &mut Stored<'_>) -> Result<(), Failure> {

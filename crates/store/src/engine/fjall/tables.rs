@@ -34,6 +34,8 @@ const SEPARATE_OCTETS: u32 = 4 * 1024;
 /// The memtables that wait to be written, and the files that wait to be compacted, at which writes wait. fjall itself waits at 4 and 30, without
 /// an end if the threads that write them have failed.
 const SEALED_MAX: usize = 2;
+/// The memtables that wait when a write comes that fills one by itself: several of its kind are not held beside each other.
+const SEALED_BEFORE_LARGE_MAX: usize = 1;
 const FILES_MAX: usize = 24;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,6 +81,7 @@ pub(super) struct Tables {
     database: Database,
     keyspaces: [Keyspace; Table::ALL.len()],
     latest: ArcSwap<Snapshot>,
+    memtable_octets: u64,
 }
 
 impl Tables {
@@ -92,7 +95,7 @@ impl Tables {
         let [objects, names, entries, deleted, settings] = Table::ALL.map(open);
         let keyspaces = [objects?, names?, entries?, deleted?, settings?];
         let latest = ArcSwap::from_pointee(database.snapshot());
-        Ok(Self { keyspaces, latest, database })
+        Ok(Self { keyspaces, latest, memtable_octets: options.memtable_octets, database })
     }
 
     /// The state after the last batch.
@@ -112,6 +115,12 @@ impl Tables {
     /// Returns the value of a row.
     pub(super) fn value(&self, table: Table, key: &[u8]) -> Result<Option<Slice>, EngineError> {
         self.latest.load().get(self.table(table), key).map_err(unreadable)
+    }
+
+    /// Returns how long the value of a row is, without reading it; 0 if there is none.
+    pub(super) fn octets(&self, table: Table, key: &[u8]) -> Result<u64, EngineError> {
+        let octets = self.latest.load().size_of(self.table(table), key).map_err(unreadable)?;
+        Ok(octets.unwrap_or(0).into())
     }
 
     /// The mark of the last batch.
@@ -145,10 +154,12 @@ impl Tables {
         Ok(())
     }
 
-    /// Returns true if a batch can be committed without waiting for files to be written.
-    pub(super) fn have_room(&self) -> bool {
+    /// Returns true if a batch that begins with so many octets can be committed without waiting for files to be written.
+    pub(super) fn have_room(&self, octets: usize) -> bool {
+        let is_large = octets as u64 >= self.memtable_octets / 2;
+        let sealed_max = if is_large { SEALED_BEFORE_LARGE_MAX } else { SEALED_MAX };
         let has_room = |keyspace: &Keyspace| {
-            keyspace.sealed_memtable_count() < SEALED_MAX && keyspace.l0_table_count() < FILES_MAX
+            keyspace.sealed_memtable_count() < sealed_max && keyspace.l0_table_count() < FILES_MAX
         };
         self.keyspaces.iter().all(has_room)
     }

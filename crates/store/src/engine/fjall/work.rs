@@ -33,10 +33,12 @@ impl<D: Decide> Work for ObjectWrite<D> {
         let (mark, out) = (stored.marks.next(), &mut *stored.out);
         out.clear();
         let decided = catch_unwind(AssertUnwindSafe(|| self.decide.decide(before, mark, out)));
-        self.record = match decided.map_err(Failure::Panicked)? {
+        let verdict = decided.map_err(Failure::Panicked)?;
+        self.decide.release();
+        self.record = match verdict {
             Verdict::Keep => record,
-            Verdict::Remove => stored.changes.replace(&self.name, before, None)?,
-            Verdict::Write => stored.changes.replace(&self.name, before, Some(out))?,
+            Verdict::Remove => stored.changes.replace(&self.name, record, None)?,
+            Verdict::Write => stored.changes.replace(&self.name, record, Some(out))?,
         };
         Ok(())
     }
