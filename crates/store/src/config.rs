@@ -12,11 +12,11 @@ use crate::engine::Durability;
 pub struct Config {
     /// Bucket types, by name, with the properties in which they differ from the defaults of types.
     pub types: Vec<(String, Map<String, Value>)>,
-    /// The octets that all contents of an object may take together, attributes included; default 50 MiB.
+    /// The octets that all contents of an object may take together, attributes included; default 51 MiB: 50 MiB, with room for attributes.
     pub object_octets_max: u64,
     /// The contents that an object may have; default 100.
     pub siblings_max: usize,
-    /// The octets of all requests and responses under way together; default 256 MiB. A request waits for its part.
+    /// The octets of all requests and responses under way together; default 192 MiB. A request waits for its part.
     pub octets_in_flight_max: u64,
     /// The time after which a deleted object is removed; default 3 s. `None` keeps it.
     pub reap_after: Option<Duration>,
@@ -46,9 +46,9 @@ impl Default for Config {
     fn default() -> Self {
         Self {
             types: Vec::new(),
-            object_octets_max: 50 * 1024 * 1024,
+            object_octets_max: 51 * 1024 * 1024,
             siblings_max: 100,
-            octets_in_flight_max: 256 * 1024 * 1024,
+            octets_in_flight_max: 192 * 1024 * 1024,
             reap_after: Some(Duration::from_secs(3)),
             durability: Durability::default(),
             lists: true,

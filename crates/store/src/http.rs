@@ -14,6 +14,7 @@ mod index;
 mod json_content;
 mod keys;
 mod links;
+mod loading;
 mod negotiation;
 mod new_key;
 mod object;

@@ -39,7 +39,7 @@ pub(crate) struct StoreArgs {
     pub(crate) types: Vec<BucketType>,
 
     /// Answer 413 to a write after which an object would have more octets than this, all siblings and their fields together.
-    #[arg(long, value_name = "OCTETS", default_value = "50M", value_parser = values::octets)]
+    #[arg(long, value_name = "OCTETS", default_value = "51M", value_parser = values::octets)]
     pub(crate) object_max: NonZeroU64,
 
     /// The siblings that an object may have.
@@ -47,7 +47,7 @@ pub(crate) struct StoreArgs {
     pub(crate) siblings_max: u16,
 
     /// The octets of objects that requests and answers under way may hold together. Requests wait for their part of it.
-    #[arg(long, value_name = "OCTETS", default_value = "256M", value_parser = values::octets)]
+    #[arg(long, value_name = "OCTETS", default_value = "192M", value_parser = values::octets)]
     pub(crate) memory: NonZeroU64,
 
     /// The time after which what is left of a deleted object is removed, in milliseconds, or `immediate`, or `keep`.

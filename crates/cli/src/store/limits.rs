@@ -16,6 +16,11 @@ const FIELDS: u32 = 1000;
 /// one of them has just grown.
 const CONNECTION_MEMORY_BYTES: u64 = 8 * 1024 * 1024;
 
+/// The octets that a stream may send ahead, and those of all streams together. A large write waits for its part of the octets in flight without
+/// reading: what all streams of a connection may send ahead while they wait, and twice that, has to leave room for those whose turn it is.
+const STREAM_WINDOW: u32 = 64 * 1024;
+const CONNECTION_WINDOW: u32 = 16 * 1024 * 1024;
+
 /// The limits of a store.
 pub(super) fn limits() -> Limits {
     let frame_bytes = Limits::default().frame_bytes;
@@ -28,6 +33,9 @@ pub(super) fn limits() -> Limits {
         continuation_frames: HEAD_BYTES / frame_bytes,
         fields: FIELDS,
         connection_memory_bytes: CONNECTION_MEMORY_BYTES,
+        stream_window: STREAM_WINDOW,
+        connection_window: CONNECTION_WINDOW,
+        connection_window_max: CONNECTION_WINDOW,
         ..Limits::default()
     }
 }

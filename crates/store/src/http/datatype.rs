@@ -12,6 +12,7 @@ mod update;
 use alula::{Answer, Exchange, KnownName, Scratch, Status};
 
 use super::fail::{Fail, Outcome};
+use super::loading::load;
 use super::new_key::new_key;
 use super::options::Options;
 use super::target::{DEFAULT_TYPE, Target};
@@ -53,12 +54,14 @@ pub(super) async fn read<E: Engine>(exchange: Exchange<Store<E>>) -> Outcome {
     let properties = properties_of(&store, &target)?;
     let reader = reader_of(&properties)?;
     let (terms, with_context) = (options.read_terms(&properties)?, options.include_context);
-    let octets = store.engine().get(target.object(), &terms).await?;
+    let (octets, _share) = load(store.shared(), target.object(), &terms).await?;
     let record = octets.as_ref().map(|octets| Record::read(octets.as_ref())).transpose().map_err(damaged)?;
     let kept = reader.read(record).map_err(damaged)?;
     let state = kept.state().ok_or_else(|| missing(reader.kind(), record.is_some()))?;
     negotiation::check(exchange.request(), JSON)?;
-    show(exchange, Status::OK, None, state, with_context).await
+    let octets = octets.as_ref().map_or(0, |octets| octets.as_ref().len() as u64);
+    let shown = show(exchange, Status::OK, None, state, with_context);
+    store.shared().budget.paced(octets, shown).await?
 }
 
 pub(super) async fn change<E: Engine>(mut exchange: Exchange<Store<E>>) -> Outcome {

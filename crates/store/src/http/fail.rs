@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use alula::{Answer, FieldError, IntoAnswer, KnownName, ParamError, Status};
 
-use crate::budget::Spent;
+use crate::budget::{Spent, TooSlow};
 use crate::engine::{EngineError, Level};
 
 /// The reason for which a request is not carried out.
@@ -99,6 +99,12 @@ impl From<EngineError> for Fail {
 impl From<Spent> for Fail {
     fn from(_: Spent) -> Self {
         Self::text(Status::SERVICE_UNAVAILABLE, "too many octets are under way\n")
+    }
+}
+
+impl From<TooSlow> for Fail {
+    fn from(_: TooSlow) -> Self {
+        Self::text(Status::REQUEST_TIMEOUT, "the content came too slowly while others waited for its room\n")
     }
 }
 

@@ -1,5 +1,6 @@
 //! Objects: reading, storing and deleting them.
 
+mod arriving;
 mod delete;
 mod incoming;
 mod one;

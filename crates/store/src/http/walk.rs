@@ -12,7 +12,8 @@ use super::fail::{Fail, Outcome};
 use super::object::{put_boundary, put_head};
 use super::options::Options;
 use super::target::{Form, Target};
-use super::{links, query};
+use super::{links, loading, query};
+use crate::budget::Share;
 use crate::engine::{BucketName, Engine, EngineError, ObjectName, ReadTerms};
 use crate::model::{Attribute, Record, Vtag};
 use crate::store::{Shared, Store};
@@ -104,14 +105,14 @@ async fn reached<E: Engine>(
 ) -> Result<Vec<Vec<Name>>, Fail> {
     let start = target.object();
     let mut from = vec![(start.bucket.bucket.to_vec(), start.key.to_vec())];
-    if load(shared, &from[0], terms).await?.is_none() {
+    if load(shared, &from[0], terms).await?.0.is_none() {
         return Err(Fail::not_found());
     }
     let mut all = Vec::new();
     for step in steps {
         let mut next = Next::default();
         for name in &from {
-            let Some(octets) = load(shared, name, terms).await? else { continue };
+            let (Some(octets), _share) = load(shared, name, terms).await? else { continue };
             let record = Record::read(octets.as_ref()).map_err(EngineError::from)?;
             next.add(&record, step)?;
         }
@@ -144,16 +145,16 @@ impl Next {
     }
 }
 
-/// The record of an object that is there.
+/// The record of an object that is there, with its share.
 async fn load<E: Engine>(
     shared: &Shared<E>,
     (bucket, key): &Name,
     terms: &ReadTerms,
-) -> Result<Option<E::Octets>, Fail> {
-    let octets = shared.engine.get(object_of(bucket, key), terms).await?;
+) -> Result<(Option<E::Octets>, Share), Fail> {
+    let (octets, share) = loading::load(shared, object_of(bucket, key), terms).await?;
     let is_there =
         |octets: &E::Octets| Record::read(octets.as_ref()).is_ok_and(|record| !record.is_deleted());
-    Ok(octets.filter(is_there))
+    Ok((octets.filter(is_there), share))
 }
 
 fn object_of<'a>(bucket: &'a [u8], key: &'a [u8]) -> ObjectName<'a> {
@@ -198,8 +199,10 @@ impl Writer {
             head.extend_from_slice(b"\r\n\r\n");
             self.body.write(&head).await?;
             for name in names {
-                if let Some(octets) = load(shared, name, terms).await? {
-                    self.write_object(number, name, octets.as_ref()).await?;
+                if let (Some(octets), _share) = load(shared, name, terms).await? {
+                    let octets = octets.as_ref();
+                    let written = self.write_object(number, name, octets);
+                    shared.budget.paced(octets.len() as u64, written).await??;
                 }
             }
             self.end(number).await?;

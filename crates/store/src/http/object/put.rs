@@ -1,21 +1,24 @@
 //! PUT and POST of an object, and POST to a bucket, which makes the key.
 
-use alula::{Body, Exchange, FieldSection, KnownName, Scratch, Status};
+use alula::{Exchange, FieldSection, KnownName, Scratch, Status};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use md5::{Digest as _, Md5};
+use tokio::time::Instant;
 
 use super::super::conditions::Conditions;
 use super::super::fail::{Fail, Outcome};
 use super::super::links;
+use super::super::loading::load;
 use super::super::negotiation::{self, IDENTITY};
 use super::super::new_key::new_key;
 use super::super::options::Options;
 use super::super::target::{Form, Target};
 use super::super::vclock::{self, VCLOCK};
+use super::arriving::{self, Room};
 use super::shown::Shown;
 use super::{incoming, one, siblings};
 use crate::budget::Share;
-use crate::engine::{Decide, Engine, EngineError, Mark, ObjectName, ReadTerms, Verdict, WriteTerms};
+use crate::engine::{Decide, Engine, EngineError, Mark, ObjectName, ReadTerms, Verdict, WriteTerms, Written};
 use crate::model::{self, Context, NewContent, Record, Refused, Rules};
 use crate::properties::Properties;
 use crate::store::{Shared, Store};
@@ -38,29 +41,57 @@ async fn store<E: Engine>(mut exchange: Exchange<Store<E>>, target: Target, made
     let request = exchange.request();
     let Asked { attributes, context, conditions, terms, rules, returns_content } =
         Asked::of(request.headers(), Options::read(request), &target, shared)?;
-    let stated = stated_octets(request.headers());
-    if stated.is_some_and(|stated| stated > rules.octets_max) {
-        return Err(too_large(rules.octets_max));
-    }
+    let time = terms.deadline - Instant::now();
+    let stated = arriving::stated_octets(request.headers(), rules.octets_max)?;
     negotiate(request.headers())?;
     if conditions.are_for_writes() {
         // Refused before the content is asked for; what is stored meanwhile is checked again with the write.
         check_early(shared, target.object(), &conditions, &terms).await?;
     }
-    let (value, share) = content(exchange.body(), shared, stated, rules.octets_max, &terms).await?;
+    let room = Room { budget: &shared.budget, octets_max: rules.octets_max, deadline: terms.deadline };
+    let (value, share) = arriving::content(exchange.body(), stated, room).await?;
     check_sum(exchange.request().headers(), &value)?;
-    let put = Put { attributes, context, conditions, value, _share: share, rules, refusal: None };
-    let written = shared.engine.write(target.object(), put, &terms).await?;
-    if let Some(refusal) = written.decide.refusal {
+    // The time that the content took to arrive is not the engine's.
+    let terms = WriteTerms { deadline: Instant::now() + time, ..terms };
+    let returns_content = returns_content && !(value.is_empty() && made == Status::OK);
+    let put = Put { attributes, context, conditions, value, share, rules, refusal: None };
+    let Written { decide, record } = shared.engine.write(target.object(), put, &terms).await?;
+    if let Some(refusal) = decide.refusal {
         return Err(refusal.into());
     }
-    let is_empty = written.decide.value.is_empty();
-    drop(written.decide);
-    let record = written.record.filter(|_| returns_content && !(is_empty && made == Status::OK));
+    let record = match record {
+        Some(octets) if returns_content => held(shared, &target, octets, decide.share, &terms).await?,
+        _ => None,
+    };
     match record {
-        Some(octets) => show(exchange, shared, &target, octets.as_ref(), made).await,
+        Some((octets, _share)) => {
+            let shown = show(exchange, shared, &target, octets.as_ref(), made);
+            shared.budget.paced(octets.as_ref().len() as u64, shown).await?
+        }
         None => done(exchange, &target, made).await,
     }
+}
+
+/// A record that was written, with its share while it is sent. One for which there is no room is not kept while it waits for some.
+async fn held<E: Engine>(
+    shared: &Shared<E>,
+    target: &Target,
+    octets: E::Octets,
+    mut share: Share,
+    terms: &WriteTerms,
+) -> Result<Option<(E::Octets, Share)>, Fail> {
+    if shared.budget.grow(&mut share, octets.as_ref().len() as u64).is_ok() {
+        return Ok(Some((octets, share)));
+    }
+    drop((octets, share));
+    let (stored, share) = load(shared, target.object(), &read_terms(terms)).await?;
+    Ok(stored.map(|octets| (octets, share)))
+}
+
+/// The read of what was written, or is about to be: of one replica.
+const fn read_terms(terms: &WriteTerms) -> ReadTerms {
+    let &WriteTerms { n, deadline, .. } = terms;
+    ReadTerms { n, r: 1, pr: 0, node_confirms: 0, notfound_ok: true, basic_quorum: false, deadline }
 }
 
 /// The write that a request asks for.
@@ -127,35 +158,10 @@ async fn check_early<E: Engine>(
     conditions: &Conditions,
     terms: &WriteTerms,
 ) -> Result<(), Fail> {
-    let &WriteTerms { n, deadline, .. } = terms;
-    let read =
-        ReadTerms { n, r: 1, pr: 0, node_confirms: 0, notfound_ok: true, basic_quorum: false, deadline };
-    let stored = shared.engine.get(name, &read).await?;
+    let (stored, _share) = load(shared, name, &read_terms(terms)).await?;
     let record = stored.as_ref().map(|octets| Record::read(octets.as_ref())).transpose();
     let record = record.map_err(EngineError::from)?;
     conditions.check_write(record.as_ref()).map_err(Fail::Page)
-}
-
-/// Reads the content, within what the budget has for it.
-async fn content<E: Engine>(
-    body: &mut Body,
-    shared: &Shared<E>,
-    stated: Option<u64>,
-    octets_max: u64,
-    terms: &WriteTerms,
-) -> Result<(Scratch, Share), Fail> {
-    let mut share = shared.budget.share(stated.unwrap_or_default(), terms.deadline).await?;
-    let mut value = Scratch::lend();
-    while let Some(chunk) = body.chunk().await? {
-        let octets = value.len() + chunk.len();
-        if octets as u64 > octets_max {
-            return Err(too_large(octets_max));
-        }
-        shared.budget.grow(&mut share, octets as u64)?;
-        make_room(&mut value, octets, stated);
-        value.extend_from_slice(chunk);
-    }
-    Ok((value, share))
 }
 
 /// Checks the content against the sum that a request states for it.
@@ -168,24 +174,6 @@ fn check_sum(headers: &FieldSection, value: &[u8]) -> Result<(), Fail> {
     }
 }
 
-/// Makes room for so many octets: twice as much as there was, but no more than is stated to come.
-fn make_room(value: &mut Vec<u8>, octets: usize, stated: Option<u64>) {
-    if octets > value.capacity() {
-        let wanted = (2 * value.capacity() as u64).min(stated.unwrap_or(u64::MAX)).max(octets as u64);
-        value.reserve_exact(wanted as usize - value.len());
-    }
-}
-
-/// The length that a request states for its content.
-fn stated_octets(headers: &FieldSection) -> Option<u64> {
-    headers.text(KnownName::CONTENT_LENGTH)?.parse().ok()
-}
-
-fn too_large(octets_max: u64) -> Fail {
-    let text = format!("The object is longer than the {octets_max} octets that are allowed.\n");
-    Fail::text(Status::CONTENT_TOO_LARGE, text)
-}
-
 /// The write of a content.
 struct Put {
     attributes: Scratch,
@@ -193,7 +181,7 @@ struct Put {
     conditions: Conditions,
     value: Scratch,
     /// Given back when the write has ended, whether its client waits for it or not.
-    _share: Share,
+    share: Share,
     rules: Rules,
     refusal: Option<Refusal>,
 }
@@ -232,6 +220,10 @@ impl Decide for Put {
                 Verdict::Keep
             }
         }
+    }
+
+    fn release(&mut self) {
+        self.value = Scratch::default();
     }
 }
 

@@ -5,13 +5,13 @@ use alula::{Exchange, KnownName, Request, Scratch, Status};
 use super::super::conditions::{Conditions, Present};
 use super::super::datatype;
 use super::super::fail::{Fail, Outcome};
+use super::super::loading::load;
 use super::super::options::Options;
 use super::super::target::Target;
 use super::one::{self, DELETED};
 use super::shown::Shown;
 use super::siblings;
-use crate::budget::Share;
-use crate::engine::{Engine, EngineError, ObjectName, ReadTerms};
+use crate::engine::{Engine, EngineError, ReadTerms};
 use crate::model::{Context, Record, Vtag};
 use crate::store::{Shared, Store};
 
@@ -22,6 +22,7 @@ pub(in super::super) async fn read<E: Engine>(exchange: Exchange<Store<E>>) -> O
     let target = Target::of(&exchange)?;
     let Asked { terms, vtag, conditions } = Asked::of(exchange.request(), &target, shared)?;
     let (stored, _share) = load(shared, target.object(), &terms).await?;
+    let octets = stored.as_ref().map_or(0, |octets| octets.as_ref().len() as u64);
     let record = stored.as_ref().map(|octets| Record::read(octets.as_ref())).transpose();
     match record.map_err(EngineError::from)? {
         Some(record) if !record.is_deleted() => {
@@ -34,40 +35,25 @@ pub(in super::super) async fn read<E: Engine>(exchange: Exchange<Store<E>>) -> O
             }
             // An object that keeps a data type shows its value.
             let value = datatype::json_of_value(record);
-            match (shown, value, record.contents().find(|content| !content.is_deleted())) {
-                (_, Some(value), Some(content)) => {
-                    one::send_value(exchange.respond(Status::OK), &target, &record, &content, &value).await
+            let send = async {
+                match (shown, value, record.contents().find(|content| !content.is_deleted())) {
+                    (_, Some(value), Some(content)) => {
+                        let reply = exchange.respond(Status::OK);
+                        one::send_value(reply, &target, &record, &content, &value).await
+                    }
+                    (Shown::One(content), ..) => {
+                        one::send(exchange.respond(Status::OK), &target, &record, &content).await
+                    }
+                    (Shown::Siblings(_), ..) => {
+                        let reply = exchange.respond(Status::MULTIPLE_CHOICES);
+                        siblings::send(reply, &target, &record, form, shared.secret).await
+                    }
                 }
-                (Shown::One(content), ..) => {
-                    one::send(exchange.respond(Status::OK), &target, &record, &content).await
-                }
-                (Shown::Siblings(_), ..) => {
-                    let reply = exchange.respond(Status::MULTIPLE_CHOICES);
-                    siblings::send(reply, &target, &record, form, shared.secret).await
-                }
-            }
+            };
+            shared.budget.paced(octets, send).await?
         }
         Some(deleted) => missing(exchange, Some(deleted.context(&mut Scratch::lend()))).await,
         None => missing(exchange, None).await,
-    }
-}
-
-/// The record of an object, and its share of the budget while it is sent. A large record for which there is no room is not kept
-/// while it waits for some.
-async fn load<E: Engine>(
-    shared: &Shared<E>,
-    name: ObjectName<'_>,
-    terms: &ReadTerms,
-) -> Result<(Option<E::Octets>, Share), Fail> {
-    let mut share = Share::default();
-    loop {
-        let stored = shared.engine.get(name, terms).await?;
-        let octets = stored.as_ref().map_or(0, |octets| octets.as_ref().len() as u64);
-        if shared.budget.grow(&mut share, octets).is_ok() {
-            return Ok((stored, share));
-        }
-        drop((stored, share));
-        share = shared.budget.share(octets, terms.deadline).await?;
     }
 }
 

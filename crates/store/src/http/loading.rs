@@ -1,0 +1,30 @@
+//! Reads of records that are held while they are sent: each has a share of the octets in flight.
+
+use super::fail::Fail;
+use crate::budget::Share;
+use crate::engine::{Engine, ObjectName, ReadTerms};
+use crate::store::Shared;
+
+/// The record of an object with its share. While others have shares, the length of the record is asked first, so that those that wait hold
+/// nothing. A small record waits for nobody. Allocates nothing but what the engine does.
+pub(super) async fn load<E: Engine>(
+    shared: &Shared<E>,
+    name: ObjectName<'_>,
+    terms: &ReadTerms,
+) -> Result<(Option<E::Octets>, Share), Fail> {
+    let mut share = Share::default();
+    if shared.budget.is_in_use() {
+        let octets = shared.engine.octets(name, terms).await?;
+        share = shared.budget.share(octets, terms.deadline).await?;
+    }
+    loop {
+        let stored = shared.engine.get(name, terms).await?;
+        let octets = stored.as_ref().map_or(0, |octets| octets.as_ref().len() as u64);
+        if shared.budget.grow(&mut share, octets).is_ok() {
+            return Ok((stored, share));
+        }
+        // It became longer, or it was the first to be read.
+        drop((stored, share));
+        share = shared.budget.share(octets, terms.deadline).await?;
+    }
+}
