@@ -1,6 +1,6 @@
 //! Link walking: the objects that are reached from one by its links, step by step.
 //!
-//! A step is a segment `BUCKET,TAG,KEEP` behind the key; `_` in place of a bucket or a tag takes any. A step that keeps its objects, as the last
+//! A step is a segment `BUCKET,TAG,KEEP` behind the key; `_` in place of a bucket or a tag takes any. A step that keeps its objects (1), as the last
 //! one always does, is a part of the response, which is itself a multipart with a part for each object.
 
 use std::borrow::Cow;
@@ -76,11 +76,8 @@ impl<'a> Step<'a> {
     fn of(segment: &'a [u8]) -> Option<Self> {
         let mut parts = segment.split(|octet| *octet == b',');
         let (bucket, tag, keep) = (parts.next()?, parts.next()?, parts.next()?);
-        let keeps = match keep {
-            b"1" => true,
-            b"0" | b"_" => false,
-            _ => return None,
-        };
+        // Riak takes anything else for the default, and its Java client writes 2 for no.
+        let keeps = keep == b"1";
         let any = |part: &'a [u8]| (part != b"_").then(|| query::decoded(part));
         parts.next().is_none().then(|| Self { bucket: any(bucket), tag: any(tag), keeps })
     }
@@ -266,7 +263,7 @@ mod tests {
             ("b,t,0/b,t,0", Some(&[false, true])),
             ("b,t,1//b,t,_/", Some(&[true, true])),
             ("b,t", None),
-            ("b,t,2", None),
+            ("b,t,2/b,t,1", Some(&[false, true])),
             ("b,t,1,1", None),
             ("", None),
         ] {
