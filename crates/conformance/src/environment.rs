@@ -58,3 +58,13 @@ pub fn riak_python() -> Option<PathBuf> {
     }
     path
 }
+
+/// The folder of the jars of Riak's Java client (`ALULA_RIAK_JARS`), where there is one.
+#[must_use]
+pub fn riak_jars() -> Option<PathBuf> {
+    let path = std::env::var_os("ALULA_RIAK_JARS").map(PathBuf::from);
+    if path.is_none() {
+        println!("no Java client of Riak: ALULA_RIAK_JARS is not set, so it was left out");
+    }
+    path
+}

@@ -27,6 +27,7 @@ pub mod program;
 pub mod served;
 pub mod site;
 pub mod slow;
+pub mod store;
 pub mod suite;
 pub mod tls;
 pub mod wire;

@@ -1,4 +1,5 @@
-//! The suite inside the Python client `riak` 2.7.0, over HTTP, against `alula store` with its engine in memory.
+//! The suite inside the Python client `riak` 2.7.0, over HTTP, against `alula store` on each of its engines.
+//! On disk every write is flushed before its answer.
 //!
 //! Four of its tests may fail, each for a reason that is not the store's; what they ask for is in [`MAY_FAIL`].
 
@@ -6,8 +7,9 @@ use std::collections::BTreeSet;
 use std::process::Command;
 use std::time::Duration;
 
-use alula_conformance::program::Program;
-use alula_conformance::{alula, environment, outcome};
+use alula_conformance::folder::Folder;
+use alula_conformance::store::Store;
+use alula_conformance::{environment, outcome};
 
 /// The suite sleeps and stores a thousand objects one by one; that is half a minute on a fast machine.
 const SUITE_MAX: Duration = Duration::from_secs(300);
@@ -47,31 +49,29 @@ const MODULES: [&str; 5] = [
 ];
 
 #[test]
-fn the_suite_of_the_python_client_passes() {
+fn the_suite_of_the_python_client_passes_in_memory() {
+    run_suite(None);
+}
+
+#[test]
+fn the_suite_of_the_python_client_passes_on_a_folder() {
+    run_suite(Some(&Folder::new()));
+}
+
+/// Runs the suite against a store that keeps its objects in this folder, or in memory.
+fn run_suite(folder: Option<&Folder>) {
     let Some(python) = environment::riak_python() else { return };
-    let (_store, port) = start();
+    let store = Store::start(folder.map(Folder::path), &TYPES);
     let mut suite = Command::new(python);
     suite.args(["-m", "unittest"]).args(MODULES);
     suite.env("RIAK_TEST_PROTOCOL", "http").env("RIAK_TEST_HTTP_HOST", "127.0.0.1");
-    suite.env("RIAK_TEST_HTTP_PORT", port.to_string()).envs(SWITCHES.map(|switch| (switch, "1")));
+    suite.env("RIAK_TEST_HTTP_PORT", store.port().to_string()).envs(SWITCHES.map(|switch| (switch, "1")));
     let outcome = outcome::run(&mut suite, SUITE_MAX);
     let summary = Summary::read(&outcome.stderr);
     let allowed: BTreeSet<_> = MAY_FAIL.iter().map(|(name, _)| (*name).to_owned()).collect();
     let others: Vec<_> = summary.failed.difference(&allowed).collect();
     assert!(others.is_empty(), "{others:?} failed:\n{}", outcome.stderr);
     assert!(summary.ran >= TESTS && summary.skipped <= 1, "{summary:?} is less than the suite has");
-}
-
-/// Starts the store, and returns its port.
-fn start() -> (Program, u16) {
-    let types = TYPES.iter().flat_map(|it| ["--type", it]);
-    let arguments = ["store", "--listen", "127.0.0.1:0", "--engine", "memory"];
-    let mut store = Program::start(&mut alula::command(arguments.into_iter().chain(types)));
-    let port = store.wait_for_line("says where it listens", |line| {
-        let address = line.split_once("listening on http://127.0.0.1:")?.1;
-        address.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
-    });
-    (store, port)
 }
 
 /// The summary that Python's `unittest` prints of a run.

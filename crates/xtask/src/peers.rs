@@ -5,6 +5,7 @@
 
 mod debian;
 mod golang;
+mod java;
 mod promtool;
 mod python;
 mod riak;
@@ -21,7 +22,8 @@ pub(crate) fn install() -> Result<()> {
     promtool::install()?;
     golang::install()?;
     python::install()?;
-    riak::install()
+    riak::install()?;
+    java::install()
 }
 
 /// Installs what `cargo xtask bench` compares with and measures by, as far as it is not built.
@@ -35,6 +37,8 @@ pub(crate) fn install_for_bench() -> Result<()> {
 
 /// Tools that only `cargo xtask browser` and `cargo xtask slow` need, and install.
 pub(crate) use debian::{install_browser, install_slow};
+/// The folder of the Java client of Riak, where [`install`] made one.
+pub(crate) use java::jars as riak_jars;
 /// The interpreter that has the `hpack` package, where [`install`] made one.
 pub(crate) use python::interpreter;
 /// The interpreter that has the `riak` client, where [`install`] made one.

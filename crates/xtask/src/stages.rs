@@ -48,6 +48,7 @@ fn conformance(with_peers: bool, tally: &mut Tally) -> Result<()> {
         tests.env("ALULA_TOOLS", tools::bin());
         tests.envs(peers::interpreter().map(|python| ("ALULA_PYTHON", python)));
         tests.envs(peers::riak_interpreter().map(|python| ("ALULA_RIAK_PYTHON", python)));
+        tests.envs(peers::riak_jars().map(|folder| ("ALULA_RIAK_JARS", folder)));
     } else {
         tests.env("ALULA_NO_PEERS", "1");
     }

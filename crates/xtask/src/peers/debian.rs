@@ -24,6 +24,8 @@ const PEERS: &[Peer] = &[
     peer("curl", "curl", "a client of our server"),
     peer("openssl", "openssl", "certificates and a TLS server without HTTP/2"),
     peer("valgrind", "valgrind", "counts instructions"),
+    peer("javac", "default-jdk-headless", "runs a client of our store"),
+    peer("mvn", "maven", "fetches that client"),
     peer("cc", "gcc", "builds the malloc counter"),
     peer("brotli", "brotli", "packs what our client unpacks"),
     peer("zstd", "zstd", "packs what our client unpacks"),
