@@ -17,6 +17,7 @@ mod folder;
 mod journal;
 mod keys;
 mod least;
+mod list_memory;
 mod open_error;
 mod opening;
 mod options;
@@ -26,6 +27,7 @@ mod rows;
 mod shared;
 mod slot;
 mod snapshot;
+mod sorted_group;
 mod tables;
 mod tail;
 #[cfg(test)]

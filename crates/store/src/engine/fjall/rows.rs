@@ -7,12 +7,12 @@ use tokio::time::Instant;
 
 use super::errors::{Cause, unreadable};
 use super::keys;
-use super::least::Least;
+use super::sorted_group::{Run, SortedGroup, is_from};
 use super::tables::{Table, Tables};
 use crate::engine::EngineError;
 
 /// The rows after which the time is looked at again.
-const ROWS_PER_LOOK: usize = 64;
+const ROWS_PER_LOOK: u64 = 64;
 
 /// The rows of a table at one moment.
 pub(super) struct Rows<'a> {
@@ -20,17 +20,32 @@ pub(super) struct Rows<'a> {
     snapshot: &'a Snapshot,
     table: Table,
     deadline: Instant,
-    read: usize,
+    progress: &'a mut Progress,
+}
+
+/// What a snapshot keeps from page to page.
+#[derive(Debug, Default)]
+pub(super) struct Progress {
+    sorted: Option<SortedGroup>,
+    rows_read: u64,
+}
+
+impl Progress {
+    /// The rows that were read.
+    pub(super) const fn rows_read(&self) -> u64 {
+        self.rows_read
+    }
 }
 
 impl<'a> Rows<'a> {
-    pub(super) const fn new(
+    pub(super) fn new(
         tables: &'a Tables,
         snapshot: &'a Snapshot,
         table: Table,
         deadline: Instant,
+        progress: &'a mut Progress,
     ) -> Self {
-        Self { tables, snapshot, table, deadline, read: 0 }
+        Self { tables, snapshot, table, deadline, progress }
     }
 
     /// Calls `visit` with each whole name or entry from `low` on, in order, until it returns false. Returns true if it never did.
@@ -39,17 +54,28 @@ impl<'a> Rows<'a> {
         low: Bound<&[u8]>,
         mut visit: impl FnMut(&[u8]) -> bool,
     ) -> Result<bool, EngineError> {
+        let is_all = self.visit_all(low, &mut visit);
+        // Where all lists have no more memory, a page has some while it is filled.
+        self.progress.sorted.take_if(|sorted| !sorted.may_be_kept());
+        is_all
+    }
+
+    fn visit_all(
+        &mut self,
+        low: Bound<&[u8]>,
+        visit: &mut impl FnMut(&[u8]) -> bool,
+    ) -> Result<bool, EngineError> {
         let mut start = match low {
             Bound::Included(low) | Bound::Excluded(low) => Bound::Included(keys::start(low).to_vec()),
             Bound::Unbounded => Bound::Unbounded,
         };
         loop {
-            let group = match self.visit_short(borrowed(&start), low, &mut visit)? {
+            let group = match self.visit_short(borrowed(&start), low, visit)? {
                 Reached::Group(group) => group,
                 Reached::End => return Ok(true),
                 Reached::Stop => return Ok(false),
             };
-            if !self.visit_group(&group, low, &mut visit)? {
+            if !self.visit_group(&group, low, visit)? {
                 return Ok(false);
             }
             start = Bound::Excluded(keys::end_of_group(&group));
@@ -77,38 +103,55 @@ impl<'a> Rows<'a> {
         Ok(Reached::End)
     }
 
-    /// Visits the long rows of a group, which are read once for each part of them that memory takes.
+    /// Visits the long rows of a group, which are sorted by parts that memory takes.
     fn visit_group(
         &mut self,
         group: &[u8],
         low: Bound<&[u8]>,
         visit: &mut impl FnMut(&[u8]) -> bool,
     ) -> Result<bool, EngineError> {
-        let mut low = low.map(<[u8]>::to_vec);
+        let mut low = in_group(group, low).map(<[u8]>::to_vec);
+        let mut whole = group.to_vec();
         loop {
-            let least = self.least(group, borrowed(&low))?;
-            let has_left_out = least.has_left_out();
-            let wholes = least.into_sorted();
-            if !wholes.iter().all(|whole| visit(whole)) {
-                return Ok(false);
+            let Run { rows, has_more } = self.sorted(group, borrowed(&low))?;
+            for row in rows {
+                whole.truncate(group.len());
+                whole.extend_from_slice(row);
+                if !visit(&whole) {
+                    return Ok(false);
+                }
             }
-            match wholes.last() {
-                Some(last) if has_left_out => low = Bound::Excluded(last.to_vec()),
+            match rows.last() {
+                Some(last) if has_more => low = Bound::Excluded(last.to_vec()),
                 _ => return Ok(true),
             }
         }
     }
 
-    fn least(&mut self, group: &[u8], low: Bound<&[u8]>) -> Result<Least, EngineError> {
-        let mut least = Least::default();
+    /// The least rows of a group from `low` on.
+    fn sorted(&mut self, group: &[u8], low: Bound<&[u8]>) -> Result<Run<'_>, EngineError> {
+        let table = self.table;
+        let has_rows = |sorted: &SortedGroup| sorted.rows(table, group, low).is_some();
+        if !self.progress.sorted.as_ref().is_some_and(has_rows) {
+            let share = match self.progress.sorted.take() {
+                Some(sorted) => sorted.into_share(table, group),
+                None => None,
+            };
+            let share = share.or_else(|| self.tables.list_memory().share());
+            let sorted = SortedGroup::sort(table, group, low, share, |push| self.read_group(group, push))?;
+            self.progress.sorted = Some(sorted);
+        }
+        let sorted = self.progress.sorted.as_ref();
+        Ok(sorted.and_then(|sorted| sorted.rows(table, group, low)).unwrap_or_default())
+    }
+
+    fn read_group(&mut self, group: &[u8], push: &mut dyn FnMut(&[u8])) -> Result<(), EngineError> {
         for row in self.snapshot.prefix(self.tables.table(self.table), group) {
             self.look_at_time()?;
             let whole = self.whole(row)?;
-            if is_from(low, &whole) {
-                least.push(whole);
-            }
+            push(whole.get(group.len()..).unwrap_or_default());
         }
-        Ok(least)
+        Ok(())
     }
 
     /// The whole name or entry of a long row. That of an object is in a table of its own, beside no value.
@@ -122,8 +165,8 @@ impl<'a> Rows<'a> {
     }
 
     fn look_at_time(&mut self) -> Result<(), EngineError> {
-        self.read += 1;
-        if self.read.is_multiple_of(ROWS_PER_LOOK) && Instant::now() > self.deadline {
+        self.progress.rows_read += 1;
+        if self.progress.rows_read.is_multiple_of(ROWS_PER_LOOK) && Instant::now() > self.deadline {
             return Err(EngineError::TimedOut);
         }
         Ok(())
@@ -140,11 +183,12 @@ enum Reached {
     Stop,
 }
 
-fn is_from(low: Bound<&[u8]>, whole: &[u8]) -> bool {
+/// The low end among the octets that follow those of a group. One that does not begin as the group is less than all of it.
+fn in_group<'a>(group: &[u8], low: Bound<&'a [u8]>) -> Bound<&'a [u8]> {
     match low {
-        Bound::Included(low) => whole >= low,
-        Bound::Excluded(low) => whole > low,
-        Bound::Unbounded => true,
+        Bound::Included(low) => low.strip_prefix(group).map_or(Bound::Unbounded, Bound::Included),
+        Bound::Excluded(low) => low.strip_prefix(group).map_or(Bound::Unbounded, Bound::Excluded),
+        Bound::Unbounded => Bound::Unbounded,
     }
 }
 

@@ -1,14 +1,14 @@
 //! The state of the engine at one moment, read in pages.
 
 use std::ops::Bound;
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use ::fjall::{Readable as _, Slice};
 use tokio::time::Instant;
 
 use super::errors::{Cause, unreadable};
 use super::keys;
-use super::rows::Rows;
+use super::rows::{Progress, Rows};
 use super::tables::{Table, Tables};
 use crate::engine::memory::past;
 use crate::engine::{
@@ -21,11 +21,22 @@ pub struct FjallSnapshot {
     /// Weak, because the folder opens anew only when nobody has it open.
     tables: Weak<Tables>,
     snapshot: Arc<::fjall::Snapshot>,
+    progress: Mutex<Progress>,
 }
 
 impl FjallSnapshot {
     pub(super) fn new(tables: &Arc<Tables>) -> Self {
-        Self { tables: Arc::downgrade(tables), snapshot: tables.snapshot() }
+        Self { tables: Arc::downgrade(tables), snapshot: tables.snapshot(), progress: Mutex::default() }
+    }
+
+    /// The rows that its pages have read so far. A list reads each row once, and rows of names of 4096 octets or more, where many begin with the
+    /// same ones, a few times at most while there is memory to put them in order.
+    pub fn rows_read(&self) -> u64 {
+        self.progress().rows_read()
+    }
+
+    fn progress(&self) -> MutexGuard<'_, Progress> {
+        self.progress.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn tables(&self) -> Result<Arc<Tables>, EngineError> {
@@ -33,11 +44,14 @@ impl FjallSnapshot {
     }
 
     fn first(&self, tables: &Tables, low: &[u8], deadline: Instant) -> Result<Option<Vec<u8>>, EngineError> {
-        let mut first = None;
-        Rows::new(tables, &self.snapshot, Table::Objects, deadline).visit(Bound::Included(low), |name| {
-            first = Some(name.to_vec());
-            false
-        })?;
+        let (mut first, mut progress) = (None, self.progress());
+        Rows::new(tables, &self.snapshot, Table::Objects, deadline, &mut progress).visit(
+            Bound::Included(low),
+            |name| {
+                first = Some(name.to_vec());
+                false
+            },
+        )?;
         Ok(first)
     }
 }
@@ -60,7 +74,8 @@ impl Snapshot for FjallSnapshot {
         low.extend_from_slice(&prefix);
         low.extend_from_slice(after.unwrap_or(range.low));
         let tables = self.tables()?;
-        let mut rows = Rows::new(&tables, &self.snapshot, Table::Objects, deadline);
+        let mut progress = self.progress();
+        let mut rows = Rows::new(&tables, &self.snapshot, Table::Objects, deadline, &mut progress);
         let mut is_full = false;
         rows.visit(start(&low, after.is_some()), |name| {
             let key = name.strip_prefix(&prefix[..]);
@@ -119,7 +134,8 @@ impl Snapshot for FjallSnapshot {
         layout::put_term(range.after.map_or(range.low, |(term, _)| term), &mut low);
         low.extend_from_slice(range.after.map_or(&[][..], |(_, key)| key));
         let tables = self.tables()?;
-        let mut rows = Rows::new(&tables, &self.snapshot, Table::Entries, deadline);
+        let mut progress = self.progress();
+        let mut rows = Rows::new(&tables, &self.snapshot, Table::Entries, deadline, &mut progress);
         let (mut term, mut is_full) = (Vec::new(), false);
         rows.visit(start(&low, range.after.is_some()), |entry| {
             let Some(rest) = entry.strip_prefix(&prefix[..]) else { return false };
@@ -142,7 +158,8 @@ impl Snapshot for FjallSnapshot {
     ) -> Result<(), EngineError> {
         page.clear();
         let tables = self.tables()?;
-        let mut rows = Rows::new(&tables, &self.snapshot, Table::Deleted, deadline);
+        let mut progress = self.progress();
+        let mut rows = Rows::new(&tables, &self.snapshot, Table::Deleted, deadline, &mut progress);
         let low = after.map_or(Bound::Unbounded, Bound::Excluded);
         let is_all = rows.visit(low, |name| page.push(Item { term: b"", key: name }))?;
         end_unless(!is_all, page);

@@ -25,6 +25,7 @@ use arc_swap::ArcSwap;
 use super::batch_mark::{BatchMark, FolderId};
 use super::errors::unreadable;
 use super::journal::MARK_KEY;
+use super::list_memory::ListMemory;
 use super::options::FjallOptions;
 use crate::engine::{Durability, EngineError};
 
@@ -82,6 +83,7 @@ pub(super) struct Tables {
     keyspaces: [Keyspace; Table::ALL.len()],
     latest: ArcSwap<Snapshot>,
     memtable_octets: u64,
+    list_memory: Arc<ListMemory>,
 }
 
 impl Tables {
@@ -95,7 +97,13 @@ impl Tables {
         let [objects, names, entries, deleted, settings] = Table::ALL.map(open);
         let keyspaces = [objects?, names?, entries?, deleted?, settings?];
         let latest = ArcSwap::from_pointee(database.snapshot());
-        Ok(Self { keyspaces, latest, memtable_octets: options.memtable_octets, database })
+        let memtable_octets = options.memtable_octets;
+        Ok(Self { keyspaces, latest, memtable_octets, list_memory: Arc::default(), database })
+    }
+
+    /// The memory of lists.
+    pub(super) const fn list_memory(&self) -> &Arc<ListMemory> {
+        &self.list_memory
     }
 
     /// The state after the last batch.
