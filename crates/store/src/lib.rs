@@ -17,6 +17,7 @@ mod http;
 pub mod model;
 mod properties;
 mod reaper;
+mod shards;
 mod statistics;
 mod store;
 

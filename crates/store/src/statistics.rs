@@ -5,10 +5,7 @@
 
 mod times;
 
-use std::cell::Cell;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread::available_parallelism;
 use std::time::Duration;
 
 use alula::{Ended, Hook, Status};
@@ -17,11 +14,11 @@ use tokio::time::Instant;
 pub(crate) use times::Summary;
 use times::Times;
 
+use crate::shards::Shards;
+
 /// The time that one slot stands for. The last minute is six of them, of which the newest has just begun.
 const SLOT: Duration = Duration::from_secs(10);
 const SLOTS: usize = 6;
-/// The most parts: threads beyond them share.
-const PARTS_MAX: usize = 64;
 
 /// The operations that are counted apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,12 +36,11 @@ pub(crate) struct Statistics(Arc<Shared>);
 #[derive(Debug)]
 struct Shared {
     began: Instant,
-    parts: Box<[Part]>,
+    parts: Shards<Part>,
 }
 
-/// The counts of a thread, on two lines of 64 octets, since processors fetch lines in pairs.
+/// The counts of a thread.
 #[derive(Debug, Default)]
-#[repr(align(128))]
 struct Part(Mutex<[Series; 2]>);
 
 /// One operation on one thread.
@@ -64,23 +60,20 @@ struct Slot {
 impl Statistics {
     /// A table without counts.
     pub(crate) fn new() -> Self {
-        let threads = available_parallelism().map_or(1, usize::from).next_power_of_two();
-        let parts = (0..threads.min(PARTS_MAX)).map(|_| Part::default()).collect();
-        Self(Arc::new(Shared { began: Instant::now(), parts }))
+        Self(Arc::new(Shared { began: Instant::now(), parts: Shards::default() }))
     }
 
     /// Counts an operation that took this long.
     pub(crate) fn note(&self, operation: Operation, took: Duration) {
         let number = self.slot_now();
-        let parts = &self.0.parts;
-        parts[thread_number() % parts.len()].lock()[operation as usize].note(number, took);
+        self.0.parts.mine().lock()[operation as usize].note(number, took);
     }
 
     /// The number of an operation since the start, and its times in the last minute.
     pub(crate) fn summary(&self, operation: Operation) -> Summary {
         let now = self.slot_now();
         let (mut total, mut times) = (0, Times::default());
-        for part in &self.0.parts {
+        for part in self.0.parts.iter() {
             let series = &part.lock()[operation as usize];
             total += series.total;
             let is_recent = |slot: &&Slot| slot.number + SLOTS as u64 > now;
@@ -144,23 +137,6 @@ impl Series {
         }
         slot.times.note(took);
     }
-}
-
-/// The number of this thread among those that have asked.
-fn thread_number() -> usize {
-    static NEXT: AtomicUsize = AtomicUsize::new(0);
-    thread_local! {
-        static NUMBER: Cell<Option<usize>> = const { Cell::new(None) };
-    }
-    // A thread that ends has the first part.
-    let given = NUMBER.try_with(|number| {
-        number.get().unwrap_or_else(|| {
-            let new = NEXT.fetch_add(1, Ordering::Relaxed);
-            number.set(Some(new));
-            new
-        })
-    });
-    given.unwrap_or(0)
 }
 
 #[cfg(test)]

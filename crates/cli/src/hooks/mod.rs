@@ -28,7 +28,7 @@ const ALL: [&str; 1] = ["*"];
 pub(crate) fn router(args: &WatchArgs) -> Result<(Router, Option<OpenLog>), Failure> {
     let log = open_log(args)?;
     // Names of files and what is echoed may have slashes and dots anywhere: the handlers judge them.
-    let router = watched(Router::new().segments(Segments::OBJECT_KEYS), args, log.as_ref())?;
+    let router = watched(Router::new().segments(Segments::OBJECT_KEYS), args, log.as_ref(), String::new)?;
     Ok((router, log))
 }
 
@@ -41,7 +41,7 @@ pub(crate) fn open_log(args: &WatchArgs) -> Result<Option<OpenLog>, Failure> {
     args.access_log.as_ref().map(open).transpose()
 }
 
-/// Returns a router with the hooks and routes that were asked for.
+/// Returns a router with the hooks and routes that were asked for, and the text of other metrics behind those of the requests.
 ///
 /// # Errors
 /// None that is known: the fields of answers were checked when they were read.
@@ -49,13 +49,15 @@ pub(crate) fn watched<S: Send + Sync + 'static>(
     mut router: Router<S>,
     args: &WatchArgs,
     log: Option<&OpenLog>,
+    other_metrics: impl Fn() -> String + Send + Sync + 'static,
 ) -> Result<Router<S>, Failure> {
     if let Some(log) = log {
         router = router.hook(log.hook());
     }
     if let Some(path) = &args.metrics {
         let metrics = Metrics::new();
-        router = router.hook(metrics.clone()).route(&**path, routing::get(metrics.handler()));
+        let handler = routing::get(metrics.handler_with(other_metrics));
+        router = router.hook(metrics).route(&**path, handler);
     }
     if let Some(path) = &args.health {
         router = router.route(&**path, routing::get(Health::new().live()));

@@ -11,7 +11,10 @@ mod paths;
 use std::time::Duration;
 
 use alula::{Answer, Exchange, KnownName, Routes, Sent, Status, routing};
-use alula_store::{Config, OpenError, Referers, Store, engine::Engine};
+use alula_store::{
+    Config, OpenError, Referers, Store,
+    engine::{Engine, EngineMetrics, Measured},
+};
 use serde_json::{Map, Value};
 
 use crate::{
@@ -45,7 +48,8 @@ fn serve<E: Engine>(args: &StoreArgs, is_new: bool, open: impl FnOnce() -> Resul
     let terms = Terms { limits: limits::limits(), log: log.as_ref(), end_max: END_MAX };
     let mut opened = None;
     let service = async |bound: Bound| {
-        let store = Store::open(open()?, config(args)).await.map_err(|error| not_opened(args, &error))?;
+        let engine = measured(open()?, args);
+        let store = Store::open(engine, config(args)).await.map_err(|error| not_opened(args, &error))?;
         let routes = routes(opened.insert(store), args, log.as_ref(), lines)?;
         let hint = if is_new { hint::hint(&args.listen, bound.address) } else { String::new() };
         Ok(Service { routes, hint })
@@ -53,6 +57,14 @@ fn serve<E: Engine>(args: &StoreArgs, is_new: bool, open: impl FnOnce() -> Resul
     let outcome = listening::run_on(&args.listen, terms, service);
     drop(opened);
     outcome
+}
+
+/// The engine, whose calls are measured if metrics were asked for.
+fn measured<E: Engine>(engine: E, args: &StoreArgs) -> Measured<E> {
+    match args.watch.metrics {
+        Some(_) => Measured::on(engine),
+        None => Measured::off(engine),
+    }
 }
 
 fn config(args: &StoreArgs) -> Config {
@@ -88,17 +100,19 @@ fn not_opened(args: &StoreArgs, error: &OpenError) -> Failure {
 
 /// The routes of the store, with those and with the hooks that were asked for.
 fn routes<E: Engine>(
-    store: &Store<E>,
+    store: &Store<Measured<E>>,
     args: &StoreArgs,
     log: Option<&OpenLog>,
     lines: Option<Lines>,
 ) -> Result<Routes, Failure> {
-    let mut router = hooks::watched(store.router(), &args.watch, log)?;
+    let engine = store.engine().metrics().cloned();
+    let engine = move || engine.as_ref().map(EngineMetrics::text).unwrap_or_default();
+    let mut router = hooks::watched(store.router(), &args.watch, log, engine)?;
     if let Some((lines, millis)) = lines.zip(args.slow_log) {
         router = router.hook(SlowLog::new(lines, Duration::from_millis(millis)));
     }
     if let Some(path) = &args.ready {
-        router = router.route(&**path, routing::get(ready::<E>));
+        router = router.route(&**path, routing::get(ready::<Measured<E>>));
     }
     router.build().map_err(|error| Failure::new(Exit::Usage, error))
 }

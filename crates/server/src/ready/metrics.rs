@@ -61,9 +61,17 @@ impl Metrics {
     /// A handler that answers with the counts in the text format 0.0.4 of Prometheus. Allocates. Whoever can ask it sees the patterns
     /// of all routes.
     pub fn handler<S: 'static>(&self) -> impl Handler<S> + use<S> {
-        let metrics = self.clone();
+        self.handler_with(String::new)
+    }
+
+    /// As [`handler`](Self::handler), with the text of other metrics behind these: it has other names, and ends with a line end.
+    pub fn handler_with<S: 'static, F: Fn() -> String + Send + Sync + 'static>(
+        &self,
+        others: F,
+    ) -> impl Handler<S> + use<S, F> {
+        let (metrics, others) = (self.clone(), Arc::new(others));
         move |exchange: Exchange<S>| {
-            let text = metrics.text();
+            let text = metrics.text() + &others();
             async move { answer(exchange, text).await }
         }
     }

@@ -1,0 +1,54 @@
+//! Memory that threads use side by side, a part each, so that connections of different threads write to no memory that they share.
+
+use std::cell::Cell;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread::available_parallelism;
+
+/// The most parts: threads beyond them share.
+const SHARDS_MAX: usize = 64;
+
+/// A part for each thread, up to a bound.
+#[derive(Debug)]
+pub(crate) struct Shards<T>(Box<[Shard<T>]>);
+
+/// A part, on two lines of 64 octets, since processors fetch lines in pairs.
+#[derive(Debug, Default)]
+#[repr(align(128))]
+struct Shard<T>(T);
+
+/// As many parts as the machine runs threads at once.
+impl<T: Default> Default for Shards<T> {
+    fn default() -> Self {
+        let threads = available_parallelism().map_or(1, usize::from).next_power_of_two();
+        Self((0..threads.min(SHARDS_MAX)).map(|_| Shard::default()).collect())
+    }
+}
+
+impl<T> Shards<T> {
+    /// The part of this thread.
+    pub(crate) fn mine(&self) -> &T {
+        &self.0[thread_number() % self.0.len()].0
+    }
+
+    /// All parts.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {
+        self.0.iter().map(|shard| &shard.0)
+    }
+}
+
+/// The number of this thread among those that have asked.
+fn thread_number() -> usize {
+    static NEXT: AtomicUsize = AtomicUsize::new(0);
+    thread_local! {
+        static NUMBER: Cell<Option<usize>> = const { Cell::new(None) };
+    }
+    // A thread that ends has the first part.
+    let given = NUMBER.try_with(|number| {
+        number.get().unwrap_or_else(|| {
+            let new = NEXT.fetch_add(1, Ordering::Relaxed);
+            number.set(Some(new));
+            new
+        })
+    });
+    given.unwrap_or(0)
+}
