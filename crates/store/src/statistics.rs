@@ -3,6 +3,7 @@
 //! Counts lie in a part for each thread, so that connections of different threads write to no memory that they share. A request takes one
 //! lock, for which only a reader of the statistics contends, and allocates nothing.
 
+mod counted;
 mod times;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,6 +12,7 @@ use std::time::Duration;
 use alula::{Ended, Hook, Status};
 use tokio::time::Instant;
 
+pub(crate) use counted::Counted;
 pub(crate) use times::Summary;
 use times::Times;
 
@@ -41,7 +43,21 @@ struct Shared {
 
 /// The counts of a thread.
 #[derive(Debug, Default)]
-struct Part(Mutex<[Series; 2]>);
+struct Part(Mutex<Counts>);
+
+#[derive(Debug, Default)]
+struct Counts {
+    measured: [Series; 2],
+    counted: [Rate; Counted::FIGURES.len()],
+}
+
+/// An operation that is counted alone.
+#[derive(Debug, Default)]
+struct Rate {
+    total: u64,
+    /// The numbers of the slots with their counts.
+    slots: [(u64, u64); SLOTS],
+}
 
 /// One operation on one thread.
 #[derive(Debug, Default)]
@@ -66,7 +82,7 @@ impl Statistics {
     /// Counts an operation that took this long.
     pub(crate) fn note(&self, operation: Operation, took: Duration) {
         let number = self.slot_now();
-        self.0.parts.mine().lock()[operation as usize].note(number, took);
+        self.0.parts.mine().lock().measured[operation as usize].note(number, took);
     }
 
     /// The number of an operation since the start, and its times in the last minute.
@@ -74,12 +90,32 @@ impl Statistics {
         let now = self.slot_now();
         let (mut total, mut times) = (0, Times::default());
         for part in self.0.parts.iter() {
-            let series = &part.lock()[operation as usize];
+            let series = &part.lock().measured[operation as usize];
             total += series.total;
-            let is_recent = |slot: &&Slot| slot.number + SLOTS as u64 > now;
-            series.slots.iter().filter(is_recent).for_each(|slot| times.add(&slot.times));
+            series
+                .slots
+                .iter()
+                .filter(|slot| is_recent(slot.number, now))
+                .for_each(|slot| times.add(&slot.times));
         }
         times.summary(total)
+    }
+
+    /// Counts an operation that is not measured.
+    pub(crate) fn count(&self, counted: Counted) {
+        let number = self.slot_now();
+        self.0.parts.mine().lock().counted[counted as usize].count(number);
+    }
+
+    /// The number of an operation in the last minute, and since the start.
+    pub(crate) fn counts(&self, counted: Counted) -> (u64, u64) {
+        let now = self.slot_now();
+        let add = |(recent, total), part: &Part| {
+            let rate = &part.lock().counted[counted as usize];
+            let slots = rate.slots.iter().filter(|(number, _)| is_recent(*number, now));
+            (recent + slots.map(|(_, count)| count).sum::<u64>(), total + rate.total)
+        };
+        self.0.parts.iter().fold((0, 0), add)
     }
 
     /// The time since the store was opened.
@@ -122,9 +158,25 @@ impl Operation {
 
 impl Part {
     /// A thread that panicked left each count whole.
-    fn lock(&self) -> MutexGuard<'_, [Series; 2]> {
+    fn lock(&self) -> MutexGuard<'_, Counts> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+impl Rate {
+    fn count(&mut self, number: u64) {
+        self.total += 1;
+        let slot = &mut self.slots[number as usize % SLOTS];
+        if slot.0 != number {
+            *slot = (number, 0);
+        }
+        slot.1 += 1;
+    }
+}
+
+/// Returns true for a slot of the last minute.
+const fn is_recent(number: u64, now: u64) -> bool {
+    number + SLOTS as u64 > now
 }
 
 impl Series {
@@ -179,6 +231,22 @@ mod tests {
         // The slot of that time is used again.
         statistics.note(Operation::Put, Duration::from_micros(9));
         assert_eq!(statistics.summary(Operation::Put).max, 9);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn counts_are_of_the_last_minute_and_of_all() {
+        let statistics = Statistics::new();
+        statistics.count(Counted::List);
+        tokio::time::advance(Duration::from_secs(45)).await;
+        statistics.count(Counted::List);
+        statistics.count(Counted::LinkWalk);
+        assert_eq!(statistics.counts(Counted::List), (2, 2));
+        tokio::time::advance(Duration::from_secs(20)).await;
+        assert_eq!(statistics.counts(Counted::List), (1, 2));
+        tokio::time::advance(Duration::from_secs(3600)).await;
+        assert_eq!(statistics.counts(Counted::List), (0, 2));
+        assert_eq!(statistics.counts(Counted::LinkWalk), (0, 1));
+        assert_eq!(statistics.counts(Counted::IndexQuery), (0, 0));
     }
 
     #[test]

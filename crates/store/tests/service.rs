@@ -127,3 +127,76 @@ async fn pages_of_other_sites_are_refused() {
         }
     }
 }
+
+#[tokio::test]
+async fn lists_queries_walks_and_data_types_are_counted() {
+    let mut config = Config::default();
+    let kinds = ["counter", "set", "map", "hll", "gset"];
+    config.types = kinds.map(|kind| (kind.to_owned(), datatype(kind))).into();
+    // Riak §15
+    for client in clients(config).await {
+        let before = figures(&client).await;
+        let put = client.put("http://store.example/buckets/b/keys/k").header("content-type", "text/plain");
+        let put = put.header("link", "</buckets/b/keys/k>; riaktag=\"self\"");
+        assert_eq!(put.body("value").send().await.unwrap().status(), 204);
+        for path in [
+            "/buckets/b/keys?keys=true",
+            "/buckets/b/keys?keys=stream",
+            "/buckets?buckets=true",
+            "/riak/b?keys=true",
+        ] {
+            ask(&client, "GET", path, &[], 200).await;
+        }
+        for path in ["/buckets/b/keys", "/buckets", "/riak/b"] {
+            ask(&client, "GET", path, &[], 200).await;
+        }
+        for path in ["/buckets/b/index/a_bin/x", "/types/set/buckets/b/index/n_int/1/2?stream=true"] {
+            ask(&client, "GET", path, &[], 200).await;
+        }
+        ask(&client, "GET", "/buckets/b/index/a_none/x", &[], 400).await;
+        ask(&client, "GET", "/buckets/b/keys/k/_,_,1", &[], 200).await;
+        ask(&client, "GET", "/buckets/b/keys/k/_,_", &[], 400).await;
+        for (kind, operation) in [
+            ("counter", r#"{"increment":1}"#),
+            ("set", r#"{"add":"a"}"#),
+            ("map", r#"{"update":{"f_flag":"enable"}}"#),
+            ("hll", r#"{"add":"a"}"#),
+            ("gset", r#"{"add":"a"}"#),
+        ] {
+            let url = format!("http://store.example/types/{kind}/buckets/b/datatypes/k");
+            let post = client.post(&*url).header("content-type", "application/json").body(operation);
+            assert_eq!(post.send().await.unwrap().status(), 204, "{kind}");
+            for _ in 0..2 {
+                ask(&client, "GET", &url["http://store.example".len()..], &[], 200).await;
+            }
+        }
+        let after = figures(&client).await;
+        for (name, count) in [
+            ("list_fsm_create", 4),
+            ("list_fsm_create_total", 4),
+            ("index_fsm_create", 2),
+            ("pipeline_create_one", 1),
+            ("pipeline_create_count", 1),
+            ("node_gets_counter", 2),
+            ("node_puts_counter", 1),
+            ("node_gets_set_total", 2),
+            ("node_puts_set_total", 1),
+            ("node_gets_map", 2),
+            ("node_puts_map_total", 1),
+            ("node_gets_hll_total", 2),
+            ("node_puts_hll", 1),
+        ] {
+            let number = |figures: &Value| figures[name].as_u64().unwrap();
+            assert_eq!(number(&after) - number(&before), count, "{name}");
+        }
+    }
+}
+
+fn datatype(kind: &str) -> serde_json::Map<String, Value> {
+    let properties = serde_json::json!({ "datatype": kind });
+    properties.as_object().unwrap().clone()
+}
+
+async fn figures(client: &Client) -> Value {
+    serde_json::from_str(&text(client, "GET", "/stats", &[], 200).await).unwrap()
+}

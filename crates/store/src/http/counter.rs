@@ -10,6 +10,7 @@ use super::{json_content, negotiation};
 use crate::engine::{Engine, EngineError};
 use crate::model::Record;
 use crate::model::types::{Operation, State, Value};
+use crate::statistics::Counted;
 use crate::store::Store;
 
 /// The longest content: a number has 20 octets, and zeros may lead it.
@@ -30,6 +31,7 @@ pub(super) async fn read<E: Engine>(exchange: Exchange<Store<E>>) -> Outcome {
     let properties =
         store.shared().properties.of(bucket).ok_or_else(|| Fail::unknown_type(bucket.bucket_type))?;
     let terms = options.read_terms(&properties)?;
+    store.shared().statistics.count(Counted::CounterRead);
     let octets = store.engine().get(target.object(), &terms).await?;
     let record =
         octets.as_ref().map(|octets| Record::read(octets.as_ref())).transpose().map_err(EngineError::from)?;
@@ -60,6 +62,7 @@ pub(super) async fn change<E: Engine>(mut exchange: Exchange<Store<E>>) -> Outco
     }
     let asked = Asked { operation: Operation::Add(number), context: None };
     let update = Update::new(Reader::untyped_counter(), asked, config);
+    store.shared().statistics.count(Counted::CounterWrite);
     let written = store.engine().write(target.object(), update, &terms).await?;
     let number = number_of(&written.decide.into_state()?);
     let status = if returnvalue { Status::OK } else { Status::NO_CONTENT };

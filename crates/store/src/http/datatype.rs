@@ -21,6 +21,7 @@ use crate::engine::{Engine, EngineError};
 use crate::model::types::{Kind, Precision, State};
 use crate::model::{Damaged, Record};
 use crate::properties::Properties;
+use crate::statistics::Counted;
 use crate::store::Store;
 
 #[cfg(feature = "fuzzing")]
@@ -54,6 +55,7 @@ pub(super) async fn read<E: Engine>(exchange: Exchange<Store<E>>) -> Outcome {
     let properties = properties_of(&store, &target)?;
     let reader = reader_of(&properties)?;
     let (terms, with_context) = (options.read_terms(&properties)?, options.include_context);
+    count(&store, Counted::read(reader.kind()));
     let (octets, _share) = load(store.shared(), target.object(), &terms).await?;
     let record = octets.as_ref().map(|octets| Record::read(octets.as_ref())).transpose().map_err(damaged)?;
     let kept = reader.read(record).map_err(damaged)?;
@@ -117,8 +119,15 @@ async fn carry_out<E: Engine>(
     let asked =
         operation::parse(reader.kind(), &content).map_err(|error| Fail::bad_request(format!("{error}\n")))?;
     drop(content);
+    count(&store, Counted::write(reader.kind()));
     let written = store.engine().write(target.object(), Update::new(reader, asked, config), &terms).await?;
     Ok((wish, written.decide.into_state()?))
+}
+
+fn count<E: Engine>(store: &Store<E>, counted: Option<Counted>) {
+    if let Some(counted) = counted {
+        store.shared().statistics.count(counted);
+    }
 }
 
 /// Checks that the client takes JSON and sends it. For other content Riak answers 406 and not 415.

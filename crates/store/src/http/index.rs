@@ -24,6 +24,7 @@ use super::target::Target;
 use super::{negotiation, query};
 use crate::engine::{BucketName, Engine, EngineError, Item, Page};
 use crate::model::{Vtag, VtagText};
+use crate::statistics::Counted;
 use crate::store::Store;
 
 /// Answers with the keys whose terms are in a range.
@@ -35,6 +36,7 @@ pub(super) async fn query<E: Engine>(exchange: Exchange<Store<E>>) -> Outcome {
     if store.shared().properties.of(target.bucket()).is_none() {
         return Err(Fail::unknown_type(target.bucket().bucket_type));
     }
+    store.shared().statistics.count(Counted::IndexQuery);
     let query = Query { bucket: target.bucket(), range, parameters };
     let mut results = query.results(exchange.respond(Status::OK));
     match query.put_all(store.engine(), &mut results).await {

@@ -21,6 +21,7 @@ use super::fail::{Fail, Outcome};
 use super::target::Target;
 use super::{negotiation, query};
 use crate::engine::{Engine, EngineError};
+use crate::statistics::Counted;
 use crate::store::Store;
 
 /// The time that a list has unless its request says another.
@@ -171,6 +172,7 @@ pub(super) async fn send<E: Engine>(
         Form::Streamed => Framing::Objects,
     };
     let mut results = Results::new(reply, framing, asked.listed.name());
+    store.shared().statistics.count(Counted::List);
     let selection = match asked.listed {
         Listed::Keys => Selection::Keys { bucket: target.bucket(), low: b"", high: None },
         Listed::Buckets => Selection::Buckets(target.bucket().bucket_type),

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use super::fail::{Fail, Outcome};
 use super::negotiation::{self, IDENTITY};
 use crate::engine::Engine;
-use crate::statistics::{Operation, Statistics};
+use crate::statistics::{Counted, Operation, Statistics};
 use crate::store::Store;
 
 /// The release of Riak whose API this is: clients tell by it what they may ask for.
@@ -104,6 +104,7 @@ fn figures(engine: &str, statistics: &Statistics) -> Value {
     let into = &mut figures;
     add_operation(into, "get", statistics, Operation::Get);
     add_operation(into, "put", statistics, Operation::Put);
+    add_counts(into, statistics);
     add_process(into);
     figures
 }
@@ -121,6 +122,17 @@ fn add_operation(figures: &mut Value, name: &str, statistics: &Statistics, opera
         ("100", summary.max),
     ] {
         figures[format!("node_{name}_fsm_time_{figure}")] = micros.into();
+    }
+}
+
+/// Adds the numbers of the operations that are not measured, in the last minute and since the start.
+fn add_counts(figures: &mut Value, statistics: &Statistics) {
+    for (counted, recent_name, total_name) in Counted::FIGURES {
+        let (recent, total) = statistics.counts(counted);
+        figures[recent_name] = recent.into();
+        if let Some(name) = total_name {
+            figures[name] = total.into();
+        }
     }
 }
 

@@ -16,6 +16,7 @@ use super::{links, loading, query};
 use crate::budget::Share;
 use crate::engine::{BucketName, Engine, EngineError, ObjectName, ReadTerms};
 use crate::model::{Attribute, Record, Vtag};
+use crate::statistics::Counted;
 use crate::store::{Shared, Store};
 
 /// The objects that one step may reach: each is read, and its name is kept meanwhile.
@@ -45,6 +46,7 @@ pub(super) async fn walk<E: Engine>(exchange: Exchange<Store<E>>) -> Outcome {
         Step::all(steps).ok_or(Fail::bad_request("Steps of a walk are of the form BUCKET,TAG,KEEP\n"))?;
     let properties = target.properties(&shared.properties)?;
     let terms = Options::read(exchange.request())?.read_terms(&properties)?;
+    shared.statistics.count(Counted::LinkWalk);
     let reached = reached(shared, &target, &steps, &terms).await?;
     let boundary = Boundary(shared.secret);
     let expires = httpdate::fmt_http_date(SystemTime::now() + EXPIRES_AFTER);
