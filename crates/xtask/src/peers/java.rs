@@ -12,8 +12,20 @@ use anyhow::{Context, Result, ensure};
 use crate::command::run;
 use crate::tools;
 
-/// The client's own jar, and one of the last that Maven copies.
-const JARS: [&str; 2] = ["riak-client-1.4.4.jar", "json-20090211.jar"];
+/// All of them, those that the client needs included, so that a test meets the same code tomorrow.
+const JARS: [&str; 11] = [
+    "commons-codec-1.6.jar",
+    "commons-logging-1.1.1.jar",
+    "httpclient-4.2.5.jar",
+    "httpcore-4.2.4.jar",
+    "jackson-annotations-2.2.2.jar",
+    "jackson-core-2.2.2.jar",
+    "jackson-databind-2.2.2.jar",
+    "jackson-datatype-joda-2.2.2.jar",
+    "joda-time-2.1.jar",
+    "json-20090211.jar",
+    "riak-client-1.4.4.jar",
+];
 
 /// The goal, with the version of its plugin, so that tomorrow's Maven does the same.
 const GOAL: &str = "org.apache.maven.plugins:maven-dependency-plugin:2.8:copy-dependencies";
@@ -29,7 +41,7 @@ pub(crate) fn install() -> Result<()> {
     run(&mut maven(&repository)).context("the Java client of Riak could not be fetched")?;
     // Maven keeps its own plugins there; nothing needs them any more.
     fs::remove_dir_all(repository)?;
-    ensure!(jars().is_some(), "Maven ended well and has left no jars");
+    ensure!(jars().is_some(), "Maven ended well and has not left all jars");
     Ok(())
 }
 
