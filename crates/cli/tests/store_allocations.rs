@@ -26,6 +26,8 @@ static ALLOCATOR: Tally = Tally::system();
 
 const WARM_UP: usize = 4_000;
 const REQUESTS: usize = 200;
+/// The octets of lines that wait at most: more than two runs of requests have.
+const LINES_OCTETS: usize = 256 * 1024;
 
 #[test]
 fn hooked_reads_of_objects_allocate_nothing() {
@@ -82,7 +84,13 @@ fn serve() -> (u16, EngineMetrics) {
             let server = Server::bind("127.0.0.1:0").await.unwrap();
             let engine = store.engine().metrics().unwrap().clone();
             tell.send((server.address().unwrap().port(), engine)).unwrap();
-            let (lines, _writer) = Lines::to(io::sink());
+            let (written, is_written) = mpsc::channel();
+            let (lines, _writer) = Lines::to(Written(written));
+            // One buffer fills while the other is written: both are made as long as a slow writer has them become.
+            for _ in 0..2 {
+                lines.push(|line| line.resize(LINES_OCTETS, b'\n'));
+                is_written.recv().unwrap();
+            }
             let log = AccessLog::to_writer(io::sink()).unwrap();
             let router = store.router().hook(log).hook(Metrics::new()).hook(Dated);
             let router = router.hook(SlowLog::new(lines, Duration::ZERO));
@@ -90,6 +98,21 @@ fn serve() -> (u16, EngineMetrics) {
         });
     });
     started.recv().unwrap()
+}
+
+/// Says when lines were written.
+struct Written(mpsc::Sender<()>);
+
+impl io::Write for Written {
+    fn write(&mut self, octets: &[u8]) -> io::Result<usize> {
+        // Nobody asks any more once the buffers are warm.
+        let _ = self.0.send(());
+        Ok(octets.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// Gives all answers one date: that of every second would enter HPACK's table.
