@@ -100,15 +100,9 @@ impl Route {
             through.prepare(&mut http1);
         }
         let then = Connect {
-            #[cfg(feature = "tls")]
-            tls: None,
-            speaks,
-            http1,
-            config: protocol.config.clone(),
-            ledger,
             content_max: protocol.content_max,
             observer: protocol.observer.clone(),
-            at_end: None,
+            ..Connect::new(speaks, http1, protocol.config.clone(), ledger)
         };
         Self {
             to,

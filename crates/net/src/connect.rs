@@ -49,6 +49,22 @@ pub struct Connect {
 pub type AtEnd = Arc<dyn Fn(&Conn) + Send + Sync>;
 
 impl Connect {
+    /// The settings of connections in clear text, which nobody observes. A crate that is built without TLS cannot name the field for it,
+    /// which is there as soon as another crate asks for TLS.
+    pub fn new(speaks: Speaks, http1: h1::Config, config: Config, ledger: Arc<Ledger>) -> Self {
+        Self {
+            #[cfg(feature = "tls")]
+            tls: None,
+            speaks,
+            http1,
+            config,
+            ledger,
+            content_max: usize::MAX,
+            observer: None,
+            at_end: None,
+        }
+    }
+
     /// Has `tell` called at the end of each connection.
     #[must_use]
     pub fn at_end(self, tell: impl Fn(&Conn) + Send + Sync + 'static) -> Self {

@@ -65,6 +65,16 @@ impl Stream {
         self.conn.lock().tls.as_ref().map(|tls| tls.facts())
     }
 
+    /// Puts the certificate of the peer in place of what `der` holds, and returns true if there is one.
+    #[cfg(feature = "tls")]
+    pub fn read_peer_certificate(&self, der: &mut Vec<u8>) -> bool {
+        der.clear();
+        let conn = self.conn.lock();
+        let certificate = conn.tls.as_ref().and_then(|tls| tls.certificate());
+        der.extend_from_slice(certificate.unwrap_or_default());
+        certificate.is_some()
+    }
+
     /// The two directions as handles of their own: what is received, what is sent.
     #[must_use]
     pub fn split(mut self) -> (Self, Self) {

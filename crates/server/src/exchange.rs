@@ -117,6 +117,22 @@ impl<S> Exchange<S> {
         self.responder.tls()
     }
 
+    /// Puts the certificate of the client, in DER, in place of what `der` holds, and returns true if there is one: the server
+    /// [asks for it](crate::Identity::client_authorities_pem) and has verified it. Allocates nothing but what `der` grows by.
+    ///
+    /// ```
+    /// # fn example(exchange: alula::Exchange) {
+    /// let mut der = alula::Scratch::lend();
+    /// if exchange.read_peer_certificate(&mut der) {
+    ///     println!("a certificate of {} octets", der.len());
+    /// }
+    /// # }
+    /// ```
+    #[cfg(feature = "tls")]
+    pub fn read_peer_certificate(&self, der: &mut Vec<u8>) -> bool {
+        self.responder.read_peer_certificate(der)
+    }
+
     /// Lets the peer of this exchange be as slow as it likes, both ways, from when an answer of 2xx has begun: for uploads and
     /// downloads that wait for people, where `Limits::body_rate_min` and `Limits::stall_timeout` would end them. Until then,
     /// and after any other answer, both limits hold. To read slow content, [split](Self::split) the exchange, begin the answer

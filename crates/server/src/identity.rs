@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use alula_net::{Error, Speaks};
 use rustls::{
-    ServerConfig,
+    RootCertStore, ServerConfig,
     crypto::{CryptoProvider, aws_lc_rs},
     pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject as _},
+    server::WebPkiClientVerifier,
 };
 
 /// A certificate chain with its private key.
@@ -47,6 +48,43 @@ impl Identity {
         let key = PrivateKeyDer::from_pem_slice(key)
             .map_err(|_| Error::usage("the PEM text holds no private key that can be read"))?;
         Self::new(chain, key)
+    }
+
+    /// Asks clients for a certificate, and takes those that lead to one of these authorities, given as PEM; the connection of a client
+    /// with another one fails. A client that shows none is served as well: ask
+    /// [`Exchange::read_peer_certificate`](crate::Exchange::read_peer_certificate) who it is. Lists of certificates that were revoked
+    /// are not looked at.
+    ///
+    /// ```no_run
+    /// # fn main_() -> Result<(), Box<dyn std::error::Error>> {
+    /// use alula::Identity;
+    ///
+    /// let identity = Identity::from_pem(&std::fs::read("cert.pem")?, &std::fs::read("key.pem")?)?;
+    /// let identity = identity.client_authorities_pem(&std::fs::read("clients.pem")?)?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// The text holds no certificate of an authority that can be read.
+    #[doc(alias("mtls", "client_auth", "verify_client"))]
+    pub fn client_authorities_pem(mut self, authorities: &[u8]) -> Result<Self, Error> {
+        let mistake = || Error::usage("the PEM text holds no certificate of an authority that can be read");
+        let mut roots = RootCertStore::empty();
+        for certificate in CertificateDer::pem_slice_iter(authorities) {
+            roots.add(certificate.map_err(|_| mistake())?).map_err(|_| mistake())?;
+        }
+        let provider = self.config.crypto_provider().clone();
+        let verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider.clone());
+        let verifier = verifier.allow_unauthenticated().build().map_err(|_| mistake())?;
+        let mut config = ServerConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .map_err(|_| Error::usage("the TLS provider has no protocol version"))?
+            .with_client_cert_verifier(verifier)
+            .with_cert_resolver(self.config.cert_resolver.clone());
+        config.alpn_protocols.clone_from(&self.config.alpn_protocols);
+        self.config = Arc::new(config);
+        Ok(self)
     }
 
     fn new(chain: Vec<CertificateDer<'static>>, key: PrivateKeyDer<'static>) -> Result<Self, Error> {
@@ -162,5 +200,18 @@ mod tests {
             assert!(error.contains(sentence), "{error}");
         }
         assert!(Identity::from_pem(certificate.as_bytes(), key.as_bytes()).is_ok());
+    }
+
+    #[test]
+    fn a_text_without_an_authority_is_named() {
+        let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+        let (certificate, key) = (made.cert.pem(), made.signing_key.serialize_pem());
+        for text in
+            ["", "clients.pem", &*key, "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"]
+        {
+            let identity = Identity::from_pem(certificate.as_bytes(), key.as_bytes()).unwrap();
+            let error = identity.client_authorities_pem(text.as_bytes()).err().expect("a mistake");
+            assert!(error.to_string().contains("no certificate of an authority"), "{error}");
+        }
     }
 }

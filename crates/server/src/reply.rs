@@ -104,6 +104,11 @@ impl Responder {
         self.stream.as_ref()?.tls()
     }
 
+    #[cfg(feature = "tls")]
+    pub(crate) fn read_peer_certificate(&self, der: &mut Vec<u8>) -> bool {
+        self.stream.as_ref().is_some_and(|stream| stream.read_peer_certificate(der))
+    }
+
     /// As [`Exchange::allow_slow_peer`](crate::Exchange::allow_slow_peer).
     pub fn allow_slow_peer(&self) {
         if let Some(stream) = &self.stream {
