@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
+use crate::access::Access;
 use crate::engine::Durability;
 
 /// The settings of a store. [`Config::default`] is what Riak has.
@@ -26,6 +27,8 @@ pub struct Config {
     pub lists: bool,
     /// The pages of browsers whose requests are taken; default [`Referers::Own`].
     pub referers: Referers,
+    /// The check of users and of what they may do; default none, so that everybody may do everything.
+    pub access: Option<Access>,
 }
 
 /// The pages whose requests are taken, by the origin of their URL in `referer`. Requests without that field are taken always, and those
@@ -53,6 +56,7 @@ impl Default for Config {
             durability: Durability::default(),
             lists: true,
             referers: Referers::default(),
+            access: None,
         }
     }
 }

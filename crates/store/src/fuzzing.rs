@@ -37,6 +37,17 @@ pub fn properties(json: &[u8]) -> Option<Vec<u8>> {
     properties::set_over_defaults(&properties::list_of_content(json)?)
 }
 
+/// Returns the patterns of all paths.
+pub fn paths() -> impl Iterator<Item = &'static str> {
+    http::paths()
+}
+
+/// Returns the name and the password of a request, as far as there are any that can be read.
+pub fn credentials(headers: &FieldSection) -> Option<(String, Vec<u8>)> {
+    let credentials = crate::access::Credentials::read(headers)?;
+    Some((credentials.name().to_owned(), credentials.password().to_vec()))
+}
+
 /// Returns the `n_val` of a bucket, as requests look it up; `None` if there is no such type.
 pub fn n_val<E>(store: &Store<E>, bucket: BucketName<'_>) -> Option<u32> {
     store.shared().properties.of(bucket).map(|properties| properties.n_val)

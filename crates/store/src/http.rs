@@ -3,7 +3,7 @@
 //! Rule: a resource is straight-line code in the order of Riak's checks, which decides which of several errors a client sees: method,
 //! parameters and fields, access, the read of the object, negotiation, conditions, the action.
 
-mod access;
+mod authorization;
 mod conditions;
 mod counter;
 mod datatype;
@@ -20,8 +20,10 @@ mod new_key;
 mod object;
 mod old;
 mod options;
+mod page_check;
 mod props;
 mod query;
+mod resource;
 mod service;
 mod software;
 mod target;
@@ -29,13 +31,12 @@ mod unrouted;
 mod vclock;
 mod walk;
 
-use alula::{
-    DotSegments, EmptySegments, EncodedSlash, PlusSign, Router, Segments, TrailingSlash, routing::get,
-};
+use alula::{DotSegments, EmptySegments, EncodedSlash, PlusSign, Router, Segments, TrailingSlash};
 
 #[cfg(feature = "fuzzing")]
 pub(crate) use datatype::{parse as parse_operation, put_value};
 
+use self::resource::PATHS;
 use crate::engine::Engine;
 use crate::store::Store;
 
@@ -47,61 +48,39 @@ const SEGMENTS: Segments = Segments::OBJECT_KEYS
     .plus_sign(PlusSign::Space)
     .dot_segments(DotSegments::Literal);
 
-/// All routes.
+/// All routes. Where there are users, each asks first whether its request is allowed.
 pub(crate) fn router<E: Engine>(store: Store<E>) -> Router<Store<E>> {
-    let object_max = store.shared().config.object_octets_max as usize;
-    let object = || {
-        get(object::read).put(object::put).post(object::put).delete(object::delete).content_max(object_max)
-    };
-    let keys = || get(keys::list_keys).post(object::create).content_max(object_max);
-    let props = || get(props::read).put(props::write).delete(props::reset);
-    let page_check = access::PageCheck::new(store.shared().config.referers.clone());
+    let config = &store.shared().config;
+    let (access, object_max) = (config.access.clone(), config.object_octets_max as usize);
+    let page_check = page_check::PageCheck::new(config.referers.clone());
     let statistics = store.shared().statistics.clone();
-    Router::with_state(store)
+    let router = Router::with_state(store)
         .segments(SEGMENTS)
         .hook(software::Software)
         .hook(page_check)
         .hook(statistics)
         .fallback(unrouted::no_route)
-        .method_fallback(unrouted::other_method)
-        .route("/", get(service::root))
-        .route("/ping", get(service::ping))
-        .route("/stats", get(service::stats))
-        .route("/mapred", get(service::map_reduce_usage).post(service::map_reduce))
-        .route("/buckets", get(keys::list_buckets))
-        .route("/types/{type}/buckets", get(keys::list_buckets))
-        .route("/types/{type}/props", get(props::read_type).put(props::write_type))
-        .route("/buckets/{bucket}/props", props())
-        .route("/types/{type}/buckets/{bucket}/props", props())
-        .route("/buckets/{bucket}/keys", keys())
-        .route("/types/{type}/buckets/{bucket}/keys", keys())
-        .route("/buckets/{bucket}/keys/{key}", object())
-        .route("/types/{type}/buckets/{bucket}/keys/{key}", object())
-        .route("/buckets/{bucket}/keys/{key}/{*steps}", get(walk::walk).post(walk::walk))
-        .route("/types/{type}/buckets/{bucket}/keys/{key}/{*steps}", get(walk::walk).post(walk::walk))
-        .route("/riak/{bucket}/{key}/{*steps}", get(walk::walk).post(walk::walk))
-        .route("/buckets/{bucket}/index/{field}/{low}", get(index::query))
-        .route("/buckets/{bucket}/index/{field}/{low}/{high}", get(index::query))
-        .route("/buckets/{bucket}/index/{field}/{low}/{high}/{*rest}", get(index::refuse_more_terms))
-        .route("/types/{type}/buckets/{bucket}/index/{field}/{low}", get(index::query))
-        .route("/types/{type}/buckets/{bucket}/index/{field}/{low}/{high}", get(index::query))
-        .route(
-            "/types/{type}/buckets/{bucket}/index/{field}/{low}/{high}/{*rest}",
-            get(index::refuse_more_terms),
+        .method_fallback(unrouted::other_method);
+    PATHS.into_iter().fold(router, |router, (path, resource)| {
+        let route = resource.route(object_max);
+        router.route(
+            path,
+            match &access {
+                Some(access) => route.wrap(authorization::layer(access.clone(), resource)),
+                None => route,
+            },
         )
-        .route(
-            "/buckets/{bucket}/counters/{key}",
-            get(counter::read).head(unrouted::other_method).post(counter::change),
-        )
-        .route("/types/{type}/buckets/{bucket}/datatypes", get(datatype::no_key).post(datatype::create))
-        .route("/types/{type}/buckets/{bucket}/datatypes/{key}", get(datatype::read).post(datatype::change))
-        .route("/riak", get(old::list_buckets))
-        .route("/riak/{bucket}", get(old::read).put(old::write).post(object::create).content_max(object_max))
-        .route("/riak/{bucket}/{key}", object())
+    })
 }
 
 #[cfg(feature = "fuzzing")]
 pub(crate) use links::field as link_field;
+
+/// The patterns of all paths.
+#[cfg(feature = "fuzzing")]
+pub(crate) fn paths() -> impl Iterator<Item = &'static str> {
+    PATHS.into_iter().map(|(path, _)| path)
+}
 
 /// The attributes that a request stores.
 #[cfg(feature = "fuzzing")]

@@ -4,9 +4,11 @@
 //!
 //! - [`model`]: objects, their siblings and what writes do to them, as pure functions over octets.
 //! - [`engine`]: what keeps them, in memory or on disk.
+//! - [`access`]: users, and what each of them may do.
 //! - `http`: the resources, one file for each.
 #![forbid(unsafe_code)]
 
+pub mod access;
 mod budget;
 pub mod config;
 pub mod engine;

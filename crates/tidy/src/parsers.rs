@@ -78,6 +78,8 @@ const PARSERS: &[Parser] = &[
     parser("server/src/route/redirect.rs", "location", "routes"),
     parser("server/src/route/table.rs", "find", "routes"),
     parser("server/src/connection_server.rs", "serve_connection", "whole_server"),
+    parser("store/src/access/credentials.rs", "read", "users_file"),
+    parser("store/src/access/users_file.rs", "parse", "users_file"),
     parser("store/src/http/datatype/operation.rs", "parse", "store_bodies"),
     parser("store/src/http/index/continuation.rs", "read", "index_query"),
     parser("store/src/http/index/parameters.rs", "read", "index_query"),

@@ -59,6 +59,7 @@ mod side;
 mod store_bodies;
 mod stored;
 mod target;
+mod users_file;
 mod whole_server;
 
 pub use accept::accept;
@@ -97,4 +98,5 @@ pub use routes::routes;
 pub use store_bodies::store_bodies;
 pub use stored::stored;
 pub use target::target;
+pub use users_file::users_file;
 pub use whole_server::whole_server;

@@ -63,5 +63,6 @@ trials! {
     store_bodies: 5000,
     stored: 5000,
     target: 5000,
+    users_file: 2000,
     whole_server: 1000,
 }

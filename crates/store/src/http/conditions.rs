@@ -51,6 +51,12 @@ impl Conditions {
         Ok(Self { context: vclock::read(headers, IF_NOT_MODIFIED)?, ..Self::of_read(headers) })
     }
 
+    /// Returns true if the fields of a write have conditions, whose outcome tells of what is stored.
+    pub(super) fn are_in_write(headers: &FieldSection) -> bool {
+        let known = [KnownName::IF_MATCH, KnownName::IF_NONE_MATCH, KnownName::IF_UNMODIFIED_SINCE];
+        known.into_iter().any(|name| headers.get(name).is_some()) || headers.get(IF_NOT_MODIFIED).is_some()
+    }
+
     /// Returns true if a write has to be held against what is stored.
     pub(super) fn are_for_writes(&self) -> bool {
         self.if_match.is_some()

@@ -31,7 +31,8 @@ pub(super) async fn write<E: Engine>(exchange: Exchange<Store<E>>) -> Outcome {
     }
 }
 
-fn shows_properties(request: &Request) -> bool {
+/// Returns true if properties are a part of the answer.
+pub(super) fn shows_properties(request: &Request) -> bool {
     query::value(request, "props").is_none_or(|value| *value != *b"false")
 }
 

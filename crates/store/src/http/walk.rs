@@ -8,6 +8,7 @@ use std::time::{Duration, SystemTime};
 
 use alula::{BodyWriter, Exchange, KnownName, Scratch, Status};
 
+use super::authorization::Reader;
 use super::fail::{Fail, Outcome};
 use super::object::{put_boundary, put_head};
 use super::options::Options;
@@ -47,7 +48,9 @@ pub(super) async fn walk<E: Engine>(exchange: Exchange<Store<E>>) -> Outcome {
     let properties = target.properties(&shared.properties)?;
     let terms = Options::read(exchange.request())?.read_terms(&properties)?;
     shared.statistics.count(Counted::LinkWalk);
-    let reached = reached(shared, &target, &steps, &terms).await?;
+    let login = Reader::begin(&exchange)?;
+    let reader = Reader::finish(login).await?;
+    let reached = reached(shared, &target, &steps, &terms, &reader).await?;
     let boundary = Boundary(shared.secret);
     let expires = httpdate::fmt_http_date(SystemTime::now() + EXPIRES_AFTER);
     let reply = exchange.respond(Status::OK).header("expires", expires);
@@ -95,12 +98,13 @@ impl<'a> Step<'a> {
 /// The bucket and the key of an object, owned.
 type Name = (Vec<u8>, Vec<u8>);
 
-/// The objects that each step reaches, each once, in the order of the links.
+/// The objects that each step reaches, each once, in the order of the links. Their reader must be allowed to read all of them.
 async fn reached<E: Engine>(
     shared: &Shared<E>,
     target: &Target,
     steps: &[Step<'_>],
     terms: &ReadTerms,
+    reader: &Reader,
 ) -> Result<Vec<Vec<Name>>, Fail> {
     let start = target.object();
     let mut from = vec![(start.bucket.bucket.to_vec(), start.key.to_vec())];
@@ -113,7 +117,7 @@ async fn reached<E: Engine>(
         for name in &from {
             let (Some(octets), _share) = load(shared, name, terms).await? else { continue };
             let record = Record::read(octets.as_ref()).map_err(EngineError::from)?;
-            next.add(&record, step)?;
+            next.add(&record, step, reader)?;
         }
         from = next.names;
         all.push(from.clone());
@@ -129,11 +133,12 @@ struct Next {
 }
 
 impl Next {
-    fn add(&mut self, record: &Record<'_>, step: &Step<'_>) -> Result<(), Fail> {
+    fn add(&mut self, record: &Record<'_>, step: &Step<'_>, reader: &Reader) -> Result<(), Fail> {
         for attribute in record.contents().flat_map(|content| content.attributes()).flatten() {
             let Attribute::Link { bucket, key, tag } = attribute else { continue };
             let name = (bucket.to_vec(), key.to_vec());
             if step.takes(bucket, tag) && self.seen.insert(name.clone()) {
+                reader.check(object_of(bucket, key).bucket)?;
                 self.names.push(name);
             }
         }

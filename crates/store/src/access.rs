@@ -1,0 +1,146 @@
+//! Users, what each of them may do, and how they are known.
+//!
+//! Rule 1: what a users file says never changes. A reload puts another one in its place, and forgets all credentials that were found right.
+//! Rule 2: names and passwords are looked up, compared and hashed. None of them becomes a path or part of a query.
+//! Rule 3: a peer that has shown no right credentials makes the server hash within bounds of memory, of threads and of requests in wait.
+
+mod certificate;
+mod credentials;
+mod failures;
+mod grant;
+mod hashing;
+mod login;
+mod password;
+mod permission;
+mod rate;
+mod users;
+mod users_file;
+mod verified;
+
+use std::fmt;
+use std::sync::Arc;
+
+use arc_swap::ArcSwap;
+use tokio::time::Instant;
+
+use self::failures::Failures;
+use self::hashing::Hashing;
+use self::verified::Verified;
+
+pub(crate) use self::credentials::Credentials;
+pub(crate) use self::grant::Place;
+pub(crate) use self::login::{Identity, Login, Refusal};
+pub use self::permission::Permission;
+pub(crate) use self::permission::Permissions;
+pub use self::users::Users;
+pub use self::users_file::UsersError;
+
+/// The check of who sends a request, and of what they may do. Clones are handles of one, whose users can be replaced while it serves.
+#[derive(Clone)]
+pub struct Access(Arc<Shared>);
+
+struct Shared {
+    current: ArcSwap<Current>,
+    hashing: Hashing,
+    /// None where all requests come by one proxy, whose peers are not told apart.
+    failures: Option<Failures>,
+    takes_clear_text: bool,
+    began: Instant,
+}
+
+/// The users of one file, with what was remembered of them.
+#[derive(Debug)]
+pub(crate) struct Current {
+    users: Users,
+    verified: Verified,
+}
+
+impl Access {
+    /// Lets these users in, over TLS alone.
+    ///
+    /// # Errors
+    /// The system gives no random octets.
+    pub fn new(users: Users) -> Result<Self, getrandom::Error> {
+        Self::with(users, false)
+    }
+
+    /// Lets these users in over TLS and in clear text, in which everybody between them and the server can read their passwords: for a
+    /// proxy on the same machine that ends TLS.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn in_clear_text(users: Users) -> Result<Self, getrandom::Error> {
+        Self::with(users, true)
+    }
+
+    fn with(users: Users, takes_clear_text: bool) -> Result<Self, getrandom::Error> {
+        let current = ArcSwap::from_pointee(Current::new(users)?);
+        let (hashing, began) = (Hashing::new(), Instant::now());
+        let failures = (!takes_clear_text).then(Failures::new);
+        Ok(Self(Arc::new(Shared { current, hashing, failures, takes_clear_text, began })))
+    }
+
+    /// Replaces all users. Requests that were let in go on; the credentials that were found right are forgotten, and rates begin anew.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new): the users stay as they were.
+    pub fn replace(&self, users: Users) -> Result<(), getrandom::Error> {
+        self.0.current.store(Arc::new(Current::new(users)?));
+        Ok(())
+    }
+
+    pub(crate) fn takes_clear_text(&self) -> bool {
+        self.0.takes_clear_text
+    }
+
+    fn current(&self) -> Arc<Current> {
+        self.0.current.load_full()
+    }
+
+    /// As [`new`](Self::new), with slow hashes on so many threads at most and wrong passwords without end: for tests.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    #[cfg(feature = "fuzzing")]
+    #[doc(hidden)]
+    pub fn hashing_on(threads: usize, users: Users) -> Result<Self, getrandom::Error> {
+        let current = ArcSwap::from_pointee(Current::new(users)?);
+        let (hashing, began) = (Hashing::on(threads), Instant::now());
+        Ok(Self(Arc::new(Shared { current, hashing, failures: None, takes_clear_text: false, began })))
+    }
+
+    /// The slow hashes that were computed so far, and the most of them at once: for tests.
+    #[cfg(feature = "fuzzing")]
+    #[doc(hidden)]
+    pub fn hashes(&self) -> (usize, usize) {
+        self.0.hashing.counted()
+    }
+
+    /// The credentials that were found right and are kept: for tests.
+    #[cfg(feature = "fuzzing")]
+    #[doc(hidden)]
+    pub fn verified(&self) -> usize {
+        self.current().verified.len()
+    }
+}
+
+impl Current {
+    fn new(users: Users) -> Result<Self, getrandom::Error> {
+        Ok(Self { users, verified: Verified::new()? })
+    }
+}
+
+impl fmt::Debug for Access {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let current = self.current();
+        f.debug_struct("Access").field("users", &current.users).finish_non_exhaustive()
+    }
+}
+
+/// Makes a hash of a password for a users file, by argon2id with 19 MiB of memory in two passes. It takes some 20 ms.
+///
+/// # Errors
+/// The system gives no random octets.
+pub fn hash_password(password: &[u8]) -> Result<String, getrandom::Error> {
+    password::Password::make(password)
+}

@@ -1,0 +1,177 @@
+//! Credentials that are right, wrong and malformed.
+
+use alula::{Client, Version};
+
+use alula_store::access::Access;
+
+use crate::served::{PASSWORD, Served, said, user, user_with, users};
+
+const KEY: &str = "/buckets/b/keys/k";
+
+/// Riak §1.11: plain HTTP is 426, and the upgrade is named (RFC 9110 §15.5.22).
+#[tokio::test]
+async fn passwords_are_not_taken_in_clear_text() {
+    let served = Served::start(&user_with("ann", &["get", "put"])).await;
+    for http2 in [false, true] {
+        let client = Client::builder().http2_prior_knowledge(http2).build().unwrap();
+        let url = served.http(KEY);
+        for call in
+            [client.get(&*url), client.get(&*url).basic_auth("ann", PASSWORD), client.put(&*url).body("v")]
+        {
+            let response = call.send().await.unwrap();
+            let fields = response.headers();
+            let upgrade = (fields.text("upgrade"), fields.text("connection"));
+            match response.version() {
+                Version::Http2 => assert_eq!(upgrade, (None, None)),
+                _ => assert_eq!(upgrade, (Some("TLS/1.2, HTTP/1.1"), Some("upgrade"))),
+            }
+            let (status, text) = said(response).await;
+            assert_eq!(status, 426);
+            assert!(text.contains("https"), "{text}");
+        }
+        let stats = client.get(served.http("/stats")).send().await.unwrap();
+        assert_eq!(stats.status(), 200, "Riak §1.11: /stats skips authentication");
+    }
+    assert_eq!(served.access.hashes().0, 0, "nothing is hashed for a password in clear text");
+}
+
+/// Riak §1.11: 401 with `Basic realm="Riak"`, whatever is wrong, and nothing tells which it is.
+#[tokio::test]
+async fn wrong_credentials_are_all_alike() {
+    let served = Served::start(&user_with("ann", &["get", "put"])).await;
+    let right = basic("ann", PASSWORD);
+    let wrong = [
+        vec![],
+        vec![String::new()],
+        vec!["Basic".to_owned()],
+        vec!["Basic !!!".to_owned()],
+        vec!["Basic YW5u".to_owned()],
+        vec![right.replace("Basic", "Bearer")],
+        vec![basic("ann", "wrong")],
+        vec![basic("ann", "")],
+        vec![basic("", PASSWORD)],
+        vec![basic("Ann", PASSWORD)],
+        vec![basic("bob", PASSWORD)],
+        vec![basic("ann", &"a".repeat(8_000))],
+        vec![right.clone(), right.clone()],
+        vec![right.clone(), basic("bob", "wrong")],
+    ];
+    for client in served.clients() {
+        let mut texts = std::collections::BTreeSet::new();
+        for fields in &wrong {
+            let mut call = client.get(served.https(KEY));
+            for field in fields {
+                call = call.header("authorization", field);
+            }
+            let response = call.send().await.unwrap();
+            assert_eq!(
+                response.headers().text("www-authenticate"),
+                Some("Basic realm=\"Riak\""),
+                "{fields:?}"
+            );
+            let (status, text) = said(response).await;
+            assert_eq!(status, 401, "{}", fields.len());
+            texts.insert(text);
+        }
+        assert_eq!(texts.len(), 1, "{texts:?}");
+        let right = served.ask(&client, "ann", "GET", KEY).await;
+        assert_eq!(right.status(), 404);
+    }
+    assert_eq!(served.access.verified(), 1, "wrong credentials are not kept");
+}
+
+/// A name that nobody has costs a hash as one does that somebody has; right credentials cost one hash in all.
+#[tokio::test]
+async fn names_cost_the_same_whether_there_is_a_user_or_not() {
+    let served = Served::start(&user_with("ann", &["get"])).await;
+    let [client, _] = served.clients();
+    let mut before = 0;
+    for (user, password, hashes) in [
+        ("ann", "wrong", 1),
+        ("bob", "wrong", 1),
+        ("bob", PASSWORD, 1),
+        ("ann", PASSWORD, 1),
+        ("ann", PASSWORD, 0),
+        ("ann", "wrong", 1),
+    ] {
+        let call = client.get(served.https(KEY)).basic_auth(user, password);
+        let status = call.send().await.unwrap().status();
+        assert_eq!(status, if (user, password) == ("ann", PASSWORD) { 404 } else { 401 });
+        let now = served.access.hashes().0;
+        assert_eq!(now - before, hashes, "{user} {password}");
+        before = now;
+    }
+}
+
+/// Passwords are octets, and names may be any text.
+#[tokio::test]
+async fn names_and_passwords_are_texts_of_any_kind() {
+    let hash = alula_store::access::hash_password("p\u{e4}ss:w\u{f6}rd".as_bytes()).unwrap();
+    let served = Served::start(&format!("[users.\"j\u{fc}rgen m\"]\npassword = '{hash}'\n")).await;
+    for client in served.clients() {
+        let call = client.get(served.https("/ping")).basic_auth("j\u{fc}rgen m", "p\u{e4}ss:w\u{f6}rd");
+        assert_eq!(call.send().await.unwrap().status(), 200);
+    }
+}
+
+/// A flood of wrong passwords is hashed by few threads, what is too much is answered at once, and others are not held up.
+#[tokio::test]
+async fn a_flood_of_wrong_passwords_is_bounded() {
+    let access = Access::hashing_on(1, users(&user_with("ann", &["get"]))).unwrap();
+    let served = std::sync::Arc::new(Served::with(access).await);
+    let [_, client] = served.clients();
+    assert_eq!(served.ask(&client, "ann", "GET", KEY).await.status(), 404, "kept from now on");
+    let mut refused = 0;
+    // 21 requests are hashed or wait; the others of a batch find no place, unless the machine hashes faster than it takes requests.
+    for _ in 0..50 {
+        let mut tasks = tokio::task::JoinSet::new();
+        for number in 0..60 {
+            let (served, client) = (served.clone(), client.clone());
+            tasks.spawn(async move {
+                let call = client.get(served.https(KEY)).basic_auth("ann", &number.to_string());
+                let response = call.send().await.unwrap();
+                (response.status().as_u16(), response.headers().text("retry-after").map(str::to_owned))
+            });
+        }
+        while let Some(answer) = tasks.join_next().await {
+            match answer.unwrap() {
+                (401, None) => {}
+                (503, Some(seconds)) => {
+                    assert_eq!(seconds, "1");
+                    refused += 1;
+                }
+                other => panic!("{other:?}"),
+            }
+            assert_eq!(served.ask(&client, "ann", "GET", KEY).await.status(), 404);
+        }
+        if refused > 0 {
+            break;
+        }
+    }
+    assert!(refused > 0);
+    let (_, most) = served.access.hashes();
+    assert_eq!(most, 1, "at once");
+}
+
+/// A refused write is not read: it is answered before the content is there, and no 100 is sent.
+#[tokio::test]
+async fn a_refused_write_is_not_read() {
+    let served = Served::start(&(user("ann", "") + &user_with("bob", &["put"]))).await;
+    for client in served.clients() {
+        for (user, status) in [("ann", 403), ("nobody", 401)] {
+            let call =
+                client.put(served.https(KEY)).basic_auth(user, PASSWORD).header("content-type", "text/plain");
+            let call = call.header("expect", "100-continue").body(vec![b'v'; 40 << 20]);
+            assert_eq!(call.send().await.unwrap().status(), status);
+        }
+        let call =
+            client.put(served.https(KEY)).basic_auth("bob", PASSWORD).header("content-type", "text/plain");
+        assert_eq!(call.header("expect", "100-continue").body("v").send().await.unwrap().status(), 204);
+    }
+}
+
+fn basic(name: &str, password: &str) -> String {
+    use base64::Engine as _;
+
+    format!("Basic {}", base64::engine::general_purpose::STANDARD.encode(format!("{name}:{password}")))
+}
