@@ -28,6 +28,8 @@ const BLOCKING_THREADS_MAX: usize = 32;
 pub(crate) struct Terms<'a> {
     pub(crate) limits: Limits,
     pub(crate) log: Option<&'a OpenLog>,
+    /// The authorities of the certificates for which clients are asked, in PEM; none asks for none.
+    pub(crate) client_ca: Option<&'a Path>,
     /// The time for which tasks and threads that are at work are waited for when the server has ended.
     pub(crate) end_max: Duration,
 }
@@ -52,7 +54,8 @@ pub(crate) fn run(
     log: Option<OpenLog>,
     routes: impl FnOnce(Arc<Ledger>) -> Result<Routes, Failure>,
 ) -> Outcome {
-    let terms = Terms { limits: Limits::default(), log: log.as_ref(), end_max: Duration::ZERO };
+    let (limits, end_max) = (Limits::default(), Duration::ZERO);
+    let terms = Terms { limits, log: log.as_ref(), client_ca: None, end_max };
     let service = async |bound: Bound| Ok(Service { routes: routes(bound.ledger)?, hint: String::new() });
     run_on(args, terms, service)
 }
@@ -64,7 +67,11 @@ pub(crate) fn run_on(
     service: impl AsyncFnOnce(Bound) -> Result<Service, Failure>,
 ) -> Outcome {
     descriptors::raise_limit();
-    let identity = identity(args)?;
+    let mut identity = identity(args)?;
+    if let Some(file) = terms.client_ca {
+        let authorities = read(file)?;
+        identity = identity.map(|identity| identity.client_authorities_pem(&authorities)).transpose()?;
+    }
     let mut builder = tokio::runtime::Builder::new_multi_thread();
     let runtime = builder.enable_all().max_blocking_threads(BLOCKING_THREADS_MAX).build();
     let runtime = runtime.map_err(|error| Failure::local("the runtime", &error))?;

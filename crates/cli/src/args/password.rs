@@ -2,21 +2,26 @@
 
 use std::io;
 
-/// Asks for it where somebody types; nothing when stdin is no terminal.
+/// Asks for that of a user where somebody types; nothing when stdin is no terminal.
 pub(super) fn of(name: &str) -> Option<io::Result<String>> {
+    typed(&format!("Enter password for user '{name}': "))
+}
+
+/// Asks with these words where somebody types; nothing when stdin is no terminal.
+pub(crate) fn typed(words: &str) -> Option<io::Result<String>> {
     use std::io::IsTerminal as _;
 
     // Tests of this program are started from terminals, too.
     let is_typed = io::stdin().is_terminal() && !cfg!(test);
-    is_typed.then(|| ask(name))
+    is_typed.then(|| ask(words))
 }
 
 #[cfg(unix)]
-fn ask(name: &str) -> io::Result<String> {
+fn ask(words: &str) -> io::Result<String> {
     use crate::terminal::{Painted, tell_painted};
 
     let mut prompt = Painted::new(true, false);
-    prompt.text(format!("Enter password for user '{name}': ").as_bytes());
+    prompt.text(words.as_bytes());
     let hidden = Hidden::begin()?;
     tell_painted(prompt);
     let mut line = String::new();

@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 
 use super::{
     servers::ListenArgs,
+    store_access::AccessArgs,
     values,
     watching::{WatchArgs, own_path},
 };
@@ -63,6 +64,9 @@ pub(crate) struct StoreArgs {
     /// Answer 403 to requests for lists of keys and of buckets, which read all of a bucket.
     #[arg(long)]
     pub(crate) no_lists: bool,
+
+    #[command(flatten)]
+    pub(crate) access: AccessArgs,
 
     /// Take requests that pages of any other site make in a browser.
     ///

@@ -55,7 +55,7 @@ fn flags(text: &str, store: &Program) -> Result<Vec<OsString>, String> {
     for (name, value) in &table {
         match (&**name, value) {
             ("types", Value::Table(types)) => flags.extend(types.iter().map(bucket_type)),
-            ("config" | "help", _) => return Err(format!("`{name}` is no setting")),
+            ("config" | "hash-password" | "help", _) => return Err(format!("`{name}` is no setting")),
             _ => {
                 let arg = store.get_arguments().find(|arg| arg.get_long() == Some(name));
                 add(arg.ok_or_else(|| format!("`{name}` is no setting"))?, name, value, &mut flags)?;
@@ -125,6 +125,10 @@ mod tests {
             ("data = 'a b'", &["--data=a b"]),
             ("object-max = '1M'\nsiblings-max = 7", &["--object-max=1M", "--siblings-max=7"]),
             ("no-lists = true\nself-signed = false", &["--no-lists"]),
+            (
+                "users = 'u.toml'\nclient-ca = 'ca.pem'\nusers-without-tls = true",
+                &["--client-ca=ca.pem", "--users=u.toml", "--users-without-tls"],
+            ),
             ("metrics = true\nhealth = '/h'", &["--health=/h", "--metrics"]),
             (
                 "cors = ['https://a.example', 'https://b.example']",
@@ -145,6 +149,7 @@ mod tests {
         for (text, expected) in [
             ("a = 1", "`a` is no setting"),
             ("config = 'b'", "`config` is no setting"),
+            ("hash-password = true", "`hash-password` is no setting"),
             ("no-lists = 1", "`no-lists` is true or false"),
             ("data = true", "`data` is a text or a number"),
             ("data = {}", "`data` is a text or a number"),

@@ -4,9 +4,11 @@
 //! dropped last, so that its engine closes its files.
 
 mod engine;
+mod hash_password;
 mod hint;
 mod limits;
 mod paths;
+mod users;
 
 use std::time::Duration;
 
@@ -24,12 +26,16 @@ use crate::{
     listening::{self, Bound, Service, Terms},
 };
 use engine::Place;
+use users::OpenUsers;
 
 /// The time that tasks which are still at work at the end may take.
 const END_MAX: Duration = Duration::from_secs(10);
 
 /// Serves until it is told to stop.
 pub(crate) fn run(args: &StoreArgs) -> Outcome {
+    if args.access.hash_password {
+        return hash_password::run();
+    }
     paths::check(args)?;
     match engine::place(args)? {
         Place::Memory => serve(args, true, || Ok(engine::memory())),
@@ -45,13 +51,20 @@ fn serve<E: Engine>(args: &StoreArgs, is_new: bool, open: impl FnOnce() -> Resul
     let log = hooks::open_log(&args.watch)?;
     // The writer goes last, when every request has been written down.
     let (lines, _writer) = args.slow_log.map(|_| Lines::to_stderr()).unzip();
-    let terms = Terms { limits: limits::limits(), log: log.as_ref(), end_max: END_MAX };
+    let users = users::open(args)?;
+    let client_ca = args.access.client_ca.as_deref();
+    let terms = Terms { limits: limits::limits(), log: log.as_ref(), end_max: END_MAX, client_ca };
     let mut opened = None;
     let service = async |bound: Bound| {
         let engine = measured(open()?, args);
-        let store = Store::open(engine, config(args)).await.map_err(|error| not_opened(args, &error))?;
+        let mut config = config(args);
+        config.access = users.as_ref().map(OpenUsers::access);
+        let store = Store::open(engine, config).await.map_err(|error| not_opened(args, &error))?;
         let routes = routes(opened.insert(store), args, log.as_ref(), lines)?;
-        let hint = if is_new { hint::hint(&args.listen, bound.address) } else { String::new() };
+        // They are for a store that lets everybody in.
+        let has_hint = is_new && users.is_none();
+        users.map(OpenUsers::watch).transpose().map_err(|error| Failure::local("signals", &error))?;
+        let hint = if has_hint { hint::hint(&args.listen, bound.address) } else { String::new() };
         Ok(Service { routes, hint })
     };
     let outcome = listening::run_on(&args.listen, terms, service);

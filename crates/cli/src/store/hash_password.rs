@@ -1,0 +1,53 @@
+//! `alula store --hash-password`: the hash of a password for a users file.
+
+use std::io::{self, BufRead as _, Read as _, Write as _};
+
+use alula_store::access::hash_password;
+
+use crate::{
+    args::typed_password,
+    exit::{Exit, Failure, Outcome},
+};
+
+/// The longest password, in octets: with its name it has to fit into a field.
+const OCTETS_MAX: usize = 1024;
+
+/// Prints the hash of a password that is typed or piped.
+///
+/// # Errors
+/// There is none, or it is too long.
+pub(super) fn run() -> Outcome {
+    let password = read()?;
+    if password.is_empty() || password.len() > OCTETS_MAX {
+        return Err(wrong(&format!("a password has 1 to {OCTETS_MAX} octets")));
+    }
+    let hash = hash_password(&password).map_err(|error| Failure::new(Exit::Local, error))?;
+    writeln!(io::stdout(), "{hash}").map_err(|error| Failure::local("stdout", &error))
+}
+
+fn read() -> Result<Vec<u8>, Failure> {
+    let not_read = |error: io::Error| Failure::local("stdin", &error);
+    let Some(typed) = typed_password("New password: ") else {
+        return first_line().map_err(not_read);
+    };
+    let typed = typed.map_err(not_read)?;
+    let again = typed_password("The same again: ").transpose().map_err(not_read)?;
+    match again == Some(typed) {
+        true => Ok(again.unwrap_or_default().into_bytes()),
+        false => Err(wrong("the two passwords are not the same")),
+    }
+}
+
+/// The first line of stdin without its end, and of one that is too long not all.
+fn first_line() -> io::Result<Vec<u8>> {
+    let mut line = Vec::new();
+    io::stdin().lock().take(2 * OCTETS_MAX as u64).read_until(b'\n', &mut line)?;
+    while line.last().is_some_and(|octet| b"\r\n".contains(octet)) {
+        line.pop();
+    }
+    Ok(line)
+}
+
+fn wrong(sentence: &str) -> Failure {
+    Failure::new(Exit::Usage, sentence)
+}
