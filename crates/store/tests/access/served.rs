@@ -71,9 +71,12 @@ impl Served {
         Self { port, roots, access }
     }
 
+    pub(crate) fn address(&self) -> std::net::SocketAddr {
+        ([127, 0, 0, 1], self.port).into()
+    }
+
     pub(crate) fn builder(&self) -> ClientBuilder {
-        let address = ([127, 0, 0, 1], self.port).into();
-        let builder = Client::builder().resolve("localhost", self.port, [address]);
+        let builder = Client::builder().resolve("localhost", self.port, [self.address()]);
         builder.add_roots_pem(self.roots.as_bytes()).expect("a certificate")
     }
 
