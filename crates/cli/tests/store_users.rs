@@ -41,7 +41,9 @@ fn a_password_becomes_a_hash_that_lets_in() {
     let folder = Folder::new("store-users");
     let file =
         write(&folder, &(user("ann", &hash, "'get', 'put'") + &user("bob", &hash_of("other"), "'get'")));
-    let server = Echo::storing(&[MEMORY, "--users", &file, "--self-signed"]);
+    let log = folder.path("access.log");
+    let logging = format!("--access-log={log}");
+    let server = Echo::storing(&[MEMORY, "--users", &file, "--self-signed", &logging]);
     let https = server.https.clone().unwrap() + KEY;
     let ask = |method: &str, user: &str, more: &[&str]| {
         let all = [&[method, "-k", "-i", "-u", user, &https][..], more].concat();
@@ -58,6 +60,11 @@ fn a_password_becomes_a_hash_that_lets_in() {
     server.expect("GET", "/stats", &[], 200);
     let (_, hint) = server.stop();
     assert_eq!(hint, "", "commands to try are for a store that lets everybody in");
+    let log = fs::read_to_string(log).unwrap();
+    // Lines of different threads have no order.
+    let mut users: Vec<_> = log.lines().map(|line| line.split(' ').nth(2).unwrap()).collect();
+    users.sort_unstable();
+    assert_eq!(users, ["-", "-", "-", "ann", "bob", "bob"], "{log}");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 //! A slot is lent to the handles of a stream and used again when the last of them is dropped. The machine may
 //! forget its stream earlier; the slot then still holds what was received.
 
-use std::collections::VecDeque;
+use std::{collections::VecDeque, sync::Arc};
 
 use alula_fields::{Head, Status, StreamKey, Time};
 
@@ -100,6 +100,8 @@ pub(crate) struct Slot {
     pub(crate) received_max: Option<(u64, u64)>,
     /// How the exchange goes is kept until it is taken (`tallies.rs`).
     pub(crate) is_tallied: bool,
+    /// The user of the request, as its handler has named it for those who count and log.
+    pub(crate) user: Option<Arc<str>>,
     /// Fields that the answer gets, whoever gives it.
     pub(crate) answer_headers: Option<Box<Head>>,
     /// The note on the right to answer, while that is left to whoever reclaims it.
@@ -227,6 +229,7 @@ impl Slot {
         self.left = None;
         self.answer_headers.take().into_iter().for_each(keep_head);
         self.is_tallied = false;
+        self.user = None;
         self.received_max = None;
         self.is_told_to_go_on = false;
         self.sends_no_more = false;

@@ -70,6 +70,7 @@ impl Slot {
             answered: self.answered.map(|(status, at)| (status, Duration::from_nanos(at.as_nanos()))),
             received: self.received - self.began_at.0,
             sent: self.sent - self.began_at.1,
+            user: self.user.clone(),
             failure: self.failed.clone(),
         }
     }

@@ -1,6 +1,6 @@
 //! How an exchange of a server went.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use alula_fields::Status;
 
@@ -15,6 +15,8 @@ pub struct Tally {
     pub received: u64,
     /// The octets of the answer's content that were sent.
     pub sent: u64,
+    /// The user, as the handler has named it.
+    pub user: Option<Arc<str>>,
     /// The failure of the stream, if it failed.
     pub failure: Option<Error>,
 }

@@ -133,6 +133,12 @@ impl<S> Exchange<S> {
         self.responder.read_peer_certificate(der)
     }
 
+    /// Names the user of the request for hooks, which find it in [`Ended::user`](crate::Ended::user); an
+    /// [`AccessLog`](crate::AccessLog) writes it. Allocates nothing.
+    pub fn note_user(&self, user: &Arc<str>) {
+        self.responder.note_user(user);
+    }
+
     /// Lets the peer of this exchange be as slow as it likes, both ways, from when an answer of 2xx has begun: for uploads and
     /// downloads that wait for people, where `Limits::body_rate_min` and `Limits::stall_timeout` would end them. Until then,
     /// and after any other answer, both limits hold. To read slow content, [split](Self::split) the exchange, begin the answer

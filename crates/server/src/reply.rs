@@ -81,6 +81,12 @@ impl Responder {
         }
     }
 
+    pub(crate) fn note_user(&self, user: &Arc<str>) {
+        if let Some(stream) = &self.stream {
+            stream.note_user(user);
+        }
+    }
+
     pub(crate) fn take_request(&mut self) -> Request {
         let request = self.request.take();
         if request.is_filtered() {

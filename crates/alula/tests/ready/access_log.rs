@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use alula::{AccessLog, Exchange, Router, Status, routing::get};
+use alula::{AccessLog, Exchange, LogFormat, Router, Status, routing::get};
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
     net::TcpStream,
@@ -42,7 +42,11 @@ impl Memory {
 
 fn routes(log: &AccessLog) -> Router {
     let hello = |exchange: Exchange| exchange.respond(Status::OK).send("hello");
-    Router::new().hook(log.clone()).route("/lists/{list}", get(hello))
+    let named = |exchange: Exchange| {
+        exchange.note_user(&"a \"b\u{e4}".into());
+        exchange.respond(Status::OK).send("hello")
+    };
+    Router::new().hook(log.clone()).route("/lists/{list}", get(hello)).route("/named", get(named))
 }
 
 /// Waits for the end of requests whose answers have come.
@@ -120,6 +124,30 @@ async fn lines_of_json_are_objects() {
         assert!(origin.ends_with(line["authority"].as_str().unwrap()), "{line}");
         let time = line["time"].as_str().unwrap();
         assert!(time.len() == 27 && time.starts_with("20") && time.ends_with('Z'), "{time}");
+    }
+}
+
+/// A user whom a handler has named stands in the line of that request alone, whatever is in the name.
+#[tokio::test]
+async fn users_are_written() {
+    for (format, none, expected) in [
+        (LogFormat::Common, "127.0.0.1 - - [", "127.0.0.1 - a\\x20\\\"b\\xc3\\xa4 ["),
+        (LogFormat::Json, ",\"user\":null,", ",\"user\":\"a \\\"b\\u00e4\","),
+    ] {
+        let memory = Memory::default();
+        let log = AccessLog::to_writer(memory.clone()).unwrap().format(format);
+        let origin = serve(routes(&log)).await;
+        for client in clients() {
+            for path in ["/named", "/lists/a"] {
+                client.get(format!("{origin}{path}")).send().await.unwrap().text().await.unwrap();
+            }
+        }
+        let lines = lines(&log, &memory, 4).await;
+        for line in &lines {
+            let expected = if line.contains("/named") { expected } else { none };
+            assert!(line.contains(expected), "{line}");
+        }
+        assert_eq!(lines.len(), 4);
     }
 }
 

@@ -55,12 +55,12 @@ pub struct AccessLog {
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum LogFormat {
-    /// The common log format: address, time, request, status, octets of content.
+    /// The common log format: address, user, time, request, status, octets of content.
     Common,
     /// The common log format with `referer` and `user-agent`.
     #[default]
     Combined,
-    /// One JSON object (RFC 8259) with the names `time`, `peer`, `client`, `method`, `target`, `version`, `authority`, `route`, `status`,
+    /// One JSON object (RFC 8259) with the names `time`, `peer`, `client`, `user`, `method`, `target`, `version`, `authority`, `route`, `status`,
     /// `received`, `sent`, `seconds`, `until_head`, `referer`, `user_agent` and `failure`; what is not there is null. Lines that were dropped are told of as `{"dropped":12}`,
     /// in the other formats as a line that begins with `#`.
     Json,

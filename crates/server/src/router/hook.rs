@@ -152,6 +152,11 @@ impl<'a> Ended<'a> {
         self.request.facts.client().unwrap_or_else(|| self.peer().ip().to_canonical())
     }
 
+    /// The user, if the handler or a layer has [named one](crate::Exchange::note_user).
+    pub fn user(&self) -> Option<&str> {
+        self.request.tally.user.as_deref()
+    }
+
     /// The version of HTTP it came by.
     pub const fn version(&self) -> Version {
         self.request.version

@@ -144,7 +144,7 @@ impl Pending {
 
 impl Identity {
     /// The name of the user.
-    pub(crate) fn name(&self) -> &str {
+    pub(crate) fn name(&self) -> &Arc<str> {
         &self.user().name
     }
 

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::fmt;
+use std::sync::Arc;
 
 use aws_lc_rs::digest::{SHA256, digest};
 
@@ -32,7 +33,7 @@ use super::rate::{Rate, Used};
 #[derive(Default)]
 pub struct Users {
     pub(super) users: Vec<User>,
-    names: HashMap<Box<str>, usize>,
+    names: HashMap<Arc<str>, usize>,
     /// Those of certificates, by their SHA-256.
     digests: HashMap<[u8; 32], usize>,
     /// Those of certificates, in lower case.
@@ -44,8 +45,8 @@ pub struct Users {
 /// A user.
 #[derive(Debug)]
 pub(super) struct User {
-    pub(super) name: Box<str>,
-    pub(super) password: Option<std::sync::Arc<Password>>,
+    pub(super) name: Arc<str>,
+    pub(super) password: Option<Arc<Password>>,
     pub(super) certificates: Vec<CertificateName>,
     pub(super) grants: Vec<Grant>,
     pub(super) rate: Option<Rate>,

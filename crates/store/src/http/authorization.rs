@@ -29,6 +29,7 @@ pub(super) fn layer<E: Engine>(access: Access, resource: Resource) -> impl Wrap<
             if needs != Needs::Nothing {
                 let login = login(&access, &exchange)?;
                 let identity = login.finish().await.map_err(refused)?;
+                exchange.note_user(identity.name());
                 identity.count(&access).map_err(refused)?;
                 if let Needs::Permissions(permissions) = needs {
                     check(&identity, permissions, &exchange)?;

@@ -33,7 +33,8 @@ fn common(line: &mut Vec<u8>, ended: &Ended<'_>, since_epoch: Duration) -> std::
     let (hour, minute, second) = time_of_day(since_epoch);
     let month = MONTHS[month as usize - 1];
     let address = ended.client_address();
-    write!(line, "{address} - - [{day:02}/{month}/{year}:{hour:02}:{minute:02}:{second:02} +0000] \"")?;
+    let user = User(ended.user().unwrap_or_default());
+    write!(line, "{address} - {user} [{day:02}/{month}/{year}:{hour:02}:{minute:02}:{second:02} +0000] \"")?;
     write!(line, "{} {} {}\" ", Log(ended.method()), Log(ended.target()), ended.version())?;
     match ended.status() {
         Some(status) => write!(line, "{status} {}", ended.sent()),
@@ -56,6 +57,7 @@ fn json(line: &mut Vec<u8>, ended: &Ended<'_>, since_epoch: Duration) -> std::io
         "{{\"time\":\"{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{micros:06}Z\""
     )?;
     write!(line, ",\"peer\":\"{}\",\"client\":\"{}\"", ended.peer(), ended.client_address())?;
+    write!(line, ",\"user\":{}", OrNull(ended.user().unwrap_or_default()))?;
     write!(line, ",\"method\":{},\"target\":{}", Json(ended.method()), Json(ended.target()))?;
     write!(line, ",\"version\":\"{}\",\"authority\":{}", ended.version(), OrNull(ended.authority()))?;
     write!(line, ",\"route\":{}", OrNull(ended.route().unwrap_or_default()))?;
@@ -102,6 +104,20 @@ impl<T: Display> Display for Log<T> {
                 _ => write!(f, "\\x{octet:02x}"),
             })
         })
+    }
+}
+
+/// A user as the common log format has it: a hyphen if there is none, and of one that is there no space, which would end it.
+struct User<'a>(&'a str);
+
+impl Display for User<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0.is_empty() {
+            return f.write_char('-');
+        }
+        let mut words = self.0.split(' ');
+        write!(f, "{}", Log(words.next().unwrap_or_default()))?;
+        words.try_for_each(|word| write!(f, "\\x20{}", Log(word)))
     }
 }
 
