@@ -210,7 +210,7 @@ mod tests {
             ["", "clients.pem", &*key, "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"]
         {
             let identity = Identity::from_pem(certificate.as_bytes(), key.as_bytes()).unwrap();
-            let error = identity.client_authorities_pem(text.as_bytes()).err().expect("a mistake");
+            let Err(error) = identity.client_authorities_pem(text.as_bytes()) else { panic!("{text}") };
             assert!(error.to_string().contains("no certificate of an authority"), "{error}");
         }
     }
