@@ -20,6 +20,7 @@ mod peer;
 mod records;
 mod routes;
 mod server;
+mod store;
 mod timed;
 mod tls;
 mod workload;
@@ -95,6 +96,9 @@ fn dispatch(args: &[&str]) -> Option<()> {
         ["peer", "driver", version, asked, in_flight, port, control] => {
             let load = Load::parse([version, asked, in_flight])?;
             load.drive(port.parse().ok()?, control.parse().ok()?).expect("the server is there");
+        }
+        ["peer", "objects", method, port, control] => {
+            store::drive(method, port.parse().ok()?, control.parse().ok()?).expect("the store answers");
         }
         ["connect", version, then, port, count] => {
             let (port, count) = (port.parse().ok()?, count.parse().ok()?);

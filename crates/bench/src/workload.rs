@@ -1,6 +1,6 @@
 //! What a workload is, and the list of all.
 
-use crate::{client, connections, created, decode, encode, fields, part_g, routes, server, tls};
+use crate::{client, connections, created, decode, encode, fields, part_g, routes, server, store, tls};
 
 /// Something that is done N times, to learn what once costs.
 pub(crate) struct Workload {
@@ -89,7 +89,7 @@ impl Workload {
 
 /// Every workload, in the order of the table.
 pub(crate) fn all() -> impl Iterator<Item = &'static Workload> {
-    let groups: [&[Workload]; 10] = [
+    let groups: [&[Workload]; 11] = [
         encode::WORKLOADS,
         decode::WORKLOADS,
         fields::WORKLOADS,
@@ -97,6 +97,7 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Workload> {
         created::WORKLOADS,
         client::WORKLOADS,
         server::WORKLOADS,
+        store::WORKLOADS,
         connections::WORKLOADS,
         tls::WORKLOADS,
         part_g::WORKLOADS,

@@ -1,5 +1,5 @@
-//! What the tests of every layer share: allocation counts, byte splitters, lists of fields, traffic, hexadecimal, random numbers
-//! and vectors.
+//! What the tests of every layer share: allocation counts, byte splitters, lists of fields, traffic, objects, hexadecimal,
+//! random numbers and vectors.
 //!
 //! Only octets, texts and closures go in and out, so that the unit tests of any crate can use it. Not published.
 #![forbid(unsafe_code)]
@@ -7,6 +7,7 @@
 mod allocations;
 pub mod hex;
 pub mod lists;
+pub mod objects;
 mod rng;
 pub mod routes;
 mod splits;

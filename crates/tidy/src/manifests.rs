@@ -9,8 +9,12 @@ const INHERITED: [&str; 3] =
 /// users depend on is among them.
 const RUST: &str = "rust-version.workspace = true\n";
 const LATER_RUST: &str = "rust-version = \"1.90\"\n";
-const WITH_LATER_RUST: [&str; 3] =
-    ["crates/cli/Cargo.toml", "crates/store/Cargo.toml", "crates/trials/Cargo.toml"];
+const WITH_LATER_RUST: [&str; 4] = [
+    "crates/bench/Cargo.toml",
+    "crates/cli/Cargo.toml",
+    "crates/store/Cargo.toml",
+    "crates/trials/Cargo.toml",
+];
 
 /// Manifests of our crates that lack one of the inherited lines, or name a version of a dependency themselves.
 #[must_use]

@@ -3,9 +3,9 @@
 use std::time::{Duration, Instant};
 
 use alula::{Call, Client as Http, Response};
+use alula_testkit::objects::{Field, MEDIA_TYPE};
 
 use crate::Failure;
-use crate::objects::{Field, MEDIA_TYPE};
 use crate::options::Options;
 use crate::times::{Kind, Times};
 
@@ -17,6 +17,7 @@ const ACCEPT: &str = "multipart/mixed, */*;q=0.9";
 
 /// One of the clients.
 pub(crate) struct Client {
+    /// Shared with others where they share a connection.
     http: Http,
     /// The address of the bucket.
     bucket: String,
@@ -31,10 +32,15 @@ pub(crate) struct Found {
 }
 
 impl Client {
+    /// One with a connection and a bucket of its own.
     pub(crate) fn new(address: &str, number: u64, options: &Options) -> Result<Self, Failure> {
-        let builder = Http::builder().http2_prior_knowledge(options.is_http2).timeout(ANSWER_MAX);
-        let bucket = format!("http://{address}/buckets/{}", options.bucket_of(number));
-        Ok(Self { http: builder.build()?, bucket, id: format!("load{number:04}"), times: Times::default() })
+        Ok(Self::with(connection(options)?, address, number, &options.bucket_of(number)))
+    }
+
+    /// One on a connection that others may have too.
+    pub(crate) fn with(http: Http, address: &str, number: u64, bucket: &str) -> Self {
+        let bucket = format!("http://{address}/buckets/{bucket}");
+        Self { http, bucket, id: format!("load{number:04}"), times: Times::default() }
     }
 
     /// Has siblings kept, as the workload wants them. A server without properties may say that it has none, if that is allowed.
@@ -80,6 +86,20 @@ impl Client {
         expect(&response, 204, &url, &said)
     }
 
+    /// Counts the keys of the bucket as they come, and keeps none.
+    pub(crate) async fn count_keys(&mut self) -> Result<u64, Failure> {
+        let url = format!("{}/keys?keys=stream", self.bucket);
+        let mut response = self.http.get(&url).send().await?;
+        expect(&response, 200, &url, b"")?;
+        // Parts of the form `{"keys":["K1","K2"]}`.
+        let (mut quotes, mut parts) = (0, 0);
+        while let Some(chunk) = response.chunk().await? {
+            quotes += chunk.iter().filter(|octet| **octet == b'"').count() as u64;
+            parts += chunk.iter().filter(|octet| **octet == b'{').count() as u64;
+        }
+        Ok(quotes / 2 - parts)
+    }
+
     /// The keys of an index between two terms, in the order in which they came.
     pub(crate) async fn query(&mut self, index: &str, low: &str, high: &str) -> Result<Vec<String>, Failure> {
         let url = format!("{}/index/{index}/{low}/{high}", self.bucket);
@@ -90,6 +110,12 @@ impl Client {
         expect(&response, 200, &url, &json)?;
         Ok(keys(&String::from_utf8(json)?))
     }
+}
+
+/// A connection once it is used, of one version of HTTP.
+pub(crate) fn connection(options: &Options) -> Result<Http, Failure> {
+    let builder = Http::builder().http2_prior_knowledge(options.is_http2).http2_connections_max(1);
+    Ok(builder.timeout(ANSWER_MAX).build()?)
 }
 
 fn with_fields<'a>(call: Call<'a>, fields: &[Field]) -> Call<'a> {

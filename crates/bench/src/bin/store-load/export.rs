@@ -3,8 +3,9 @@
 use std::fs;
 use std::path::Path;
 
+use alula_testkit::objects::{key, value};
+
 use crate::Failure;
-use crate::objects::{key, value};
 use crate::options::Options;
 
 /// Writes the values of all clients, each where its path on a server says.

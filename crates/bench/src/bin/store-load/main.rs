@@ -18,7 +18,7 @@
 
 mod client;
 mod export;
-mod objects;
+mod many;
 mod options;
 mod play;
 mod report;
@@ -27,13 +27,21 @@ mod times;
 use std::process::ExitCode;
 
 use options::{Command, Options};
+use play::Figures;
 
 /// A failure, in words.
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 const USAGE: &str = "\
 Usage: store-load play ADDRESS [OPTIONS]
+       store-load fill|read|list ADDRESS [OPTIONS]
        store-load export FOLDER [OPTIONS]
+
+  play    The workload of an object store: writes, reads, updates and queries
+  fill    Many objects in random order, in one bucket
+  read    Reads random ones of them, --steps by each client
+  list    Lists their keys in a stream
+  export  The objects of `play --mix get --filled` as files
 
 Options:
   --clients N       Clients, each with a connection and a bucket of its own (12)
@@ -43,6 +51,9 @@ Options:
   --filled          The objects for reads only are there
   --no-queries      No index query; a server need not have properties of buckets
   --http2           HTTP/2 by prior knowledge, in place of HTTP/1.1
+  --per-connection N  So many clients share a connection of HTTP/2; not for play (1)
+  --objects N       Objects of fill, read and list (1000000)
+  --octets N        Octets of each (1024)
   --seed N          Another order of reads and other octets (1)
   --bucket PREFIX   Buckets are called PREFIX-0, PREFIX-1 and so on (load)
   --json            Prints figures as one line of JSON
@@ -67,12 +78,20 @@ fn main() -> ExitCode {
 fn run(options: &Options) -> Result<(), Failure> {
     match &options.command {
         Command::Export(folder) => export::export(folder, options),
-        Command::Play(address) => {
-            let figures = one_thread().block_on(play::play(address, options))?;
-            print!("{}", if options.is_json { report::json(&figures) } else { report::text(&figures) });
+        Command::Play(address) => tell(one_thread().block_on(play::play(address, options))?, options),
+        Command::Fill(address) => tell(one_thread().block_on(many::fill(address, options))?, options),
+        Command::Read(address) => tell(one_thread().block_on(many::read(address, options))?, options),
+        Command::List(address) => {
+            let (keys, elapsed) = one_thread().block_on(many::list(address, options))?;
+            println!("{keys} keys in {:.3} s", elapsed.as_secs_f64());
             Ok(())
         }
     }
+}
+
+fn tell(figures: Figures, options: &Options) -> Result<(), Failure> {
+    print!("{}", if options.is_json { report::json(&figures) } else { report::text(&figures) });
+    Ok(())
 }
 
 /// All clients share a thread, which leaves the other cores to the server.

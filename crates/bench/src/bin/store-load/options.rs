@@ -14,6 +14,11 @@ pub(crate) struct Options {
     pub(crate) is_filled: bool,
     pub(crate) has_queries: bool,
     pub(crate) is_http2: bool,
+    /// Clients that share a connection.
+    pub(crate) per_connection: u64,
+    /// Many objects, and the octets of each.
+    pub(crate) objects: u64,
+    pub(crate) octets: usize,
     pub(crate) seed: u64,
     pub(crate) bucket: String,
     pub(crate) is_json: bool,
@@ -22,8 +27,14 @@ pub(crate) struct Options {
 /// The work.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Command {
-    /// Against the server of this address.
+    /// Against the server of this address, as the rest.
     Play(String),
+    /// Many objects in random order.
+    Fill(String),
+    /// Random ones of these.
+    Read(String),
+    /// Their keys, in a stream.
+    List(String),
     /// Into this folder.
     Export(PathBuf),
 }
@@ -47,6 +58,9 @@ impl Options {
             is_filled: false,
             has_queries: true,
             is_http2: false,
+            per_connection: 1,
+            objects: 1_000_000,
+            octets: 1024,
             seed: 1,
             bucket: "load".to_owned(),
             is_json: false,
@@ -57,6 +71,9 @@ impl Options {
     pub(crate) fn parse(args: &[&str]) -> Option<Self> {
         let (command, flags) = match args {
             ["play", address, flags @ ..] => (Command::Play((*address).to_owned()), flags),
+            ["fill", address, flags @ ..] => (Command::Fill((*address).to_owned()), flags),
+            ["read", address, flags @ ..] => (Command::Read((*address).to_owned()), flags),
+            ["list", address, flags @ ..] => (Command::List((*address).to_owned()), flags),
             ["export", folder, flags @ ..] => (Command::Export(folder.into()), flags),
             _ => return None,
         };
@@ -65,7 +82,8 @@ impl Options {
         while let Some(flag) = flags.next() {
             options.take(flag, &mut flags)?;
         }
-        let has_work = options.clients > 0 && options.steps > 0 && options.keys > 0;
+        let has_clients = options.clients > 0 && options.per_connection > 0;
+        let has_work = has_clients && options.steps > 0 && options.keys > 0 && options.objects > 0;
         has_work.then_some(options)
     }
 
@@ -79,6 +97,9 @@ impl Options {
             "--filled" => self.is_filled = true,
             "--no-queries" => self.has_queries = false,
             "--http2" => self.is_http2 = true,
+            "--per-connection" => self.per_connection = value()?.parse().ok()?,
+            "--objects" => self.objects = value()?.parse().ok()?,
+            "--octets" => self.octets = value()?.parse().ok()?,
             "--seed" => self.seed = value()?.parse().ok()?,
             "--bucket" => self.bucket = value()?.to_owned(),
             "--json" => self.is_json = true,

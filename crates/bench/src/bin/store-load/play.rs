@@ -6,11 +6,11 @@
 use std::time::{Duration, Instant};
 
 use alula_testkit::Rng;
+use alula_testkit::objects::{ENTRIES, ORDERED, added, entries, fields, key, term, value};
 use tokio::task::JoinSet;
 
 use crate::Failure;
 use crate::client::Client;
-use crate::objects::{ENTRIES, ORDERED, added, entries, fields, key, term, value};
 use crate::options::{Mix, Options};
 use crate::times::Times;
 
@@ -44,9 +44,10 @@ pub(crate) async fn play(address: &str, options: &Options) -> Result<Figures, Fa
 }
 
 /// Has all players do something at once, and waits for them or for the first that fails.
-async fn together<W>(players: Vec<Player>, work: impl Fn(Player) -> W) -> Result<Vec<Player>, Failure>
+pub(crate) async fn together<P, W>(players: Vec<P>, work: impl Fn(P) -> W) -> Result<Vec<P>, Failure>
 where
-    W: Future<Output = Result<Player, Failure>> + Send + 'static,
+    P: Send + 'static,
+    W: Future<Output = Result<P, Failure>> + Send + 'static,
 {
     let mut set: JoinSet<_> = players.into_iter().map(work).collect();
     let mut done = Vec::new();

@@ -1,6 +1,6 @@
-//! The objects of the workload: 512 octets and a counter of four, eight binary indexes of two terms each, two fields of metadata.
+//! The objects of an object store under load: 512 octets and a counter of four, eight binary indexes of two terms each, two fields of metadata.
 
-use alula_testkit::Rng;
+use crate::Rng;
 
 /// Octets of a value without its counter.
 const RANDOM_OCTETS: usize = 512;
@@ -8,40 +8,47 @@ const RANDOM_OCTETS: usize = 512;
 const INDEXES: u64 = 8;
 
 /// The index entries of an object that was not updated: two terms of each index.
-pub(crate) const ENTRIES: usize = 2 * INDEXES as usize;
+pub const ENTRIES: usize = 2 * INDEXES as usize;
 
 /// The index that queries ask, each object under a term of its own.
-pub(crate) const ORDERED: &str = "field1_bin";
+pub const ORDERED: &str = "field1_bin";
 
 /// The media type of all.
-pub(crate) const MEDIA_TYPE: &str = "application/octet-stream";
+pub const MEDIA_TYPE: &str = "application/octet-stream";
 
 /// A name and a value.
-pub(crate) type Field = (String, Vec<u8>);
+pub type Field = (String, Vec<u8>);
 
 /// Such as `K00000012`.
-pub(crate) fn key(number: u64) -> String {
+pub fn key(number: u64) -> String {
     format!("K{}", term(number))
 }
 
 /// Terms in the order of numbers.
-pub(crate) fn term(number: u64) -> String {
+pub fn term(number: u64) -> String {
     format!("{number:08}")
 }
 
 /// Octets that only this object has, so that no storage finds them twice, and the number of the object behind them.
-pub(crate) fn value(seed: u64, client: u64, number: u64) -> Vec<u8> {
-    let mut rng = Rng::new(seed ^ client << 48 ^ number << 16);
-    let mut octets = Vec::with_capacity(RANDOM_OCTETS + 4);
-    while octets.len() < RANDOM_OCTETS {
-        octets.extend_from_slice(&rng.next_u64().to_le_bytes());
-    }
+pub fn value(seed: u64, client: u64, number: u64) -> Vec<u8> {
+    let mut octets = octets(seed ^ client << 48 ^ number << 16, RANDOM_OCTETS);
     octets.extend_from_slice(&(number as u32).to_be_bytes());
     octets
 }
 
+/// So many octets, eight at a time.
+pub fn octets(seed: u64, count: usize) -> Vec<u8> {
+    let mut rng = Rng::new(seed);
+    let mut octets = Vec::with_capacity(count + 8);
+    while octets.len() < count {
+        octets.extend_from_slice(&rng.next_u64().to_le_bytes());
+    }
+    octets.truncate(count);
+    octets
+}
+
 /// The fields that a new object has beside its media type.
-pub(crate) fn fields(number: u64) -> Vec<Field> {
+pub fn fields(number: u64) -> Vec<Field> {
     let mut fields = vec![index(ORDERED, format!("{}, group-{}", term(number), number % 16))];
     for place in 2..=INDEXES {
         let terms = format!("{place}-{}, {:06}", number % 1000, number * place % 1_000_000);
@@ -53,7 +60,7 @@ pub(crate) fn fields(number: u64) -> Vec<Field> {
 }
 
 /// The further index of an update: each update of an object adds another one.
-pub(crate) fn added(updates: usize, step: u64) -> Field {
+pub fn added(updates: usize, step: u64) -> Field {
     index(&format!("added{updates}_bin"), term(step))
 }
 
@@ -62,7 +69,7 @@ fn index(name: &str, terms: String) -> Field {
 }
 
 /// The index entries among the fields of an answer.
-pub(crate) fn entries(fields: &[Field]) -> usize {
+pub fn entries(fields: &[Field]) -> usize {
     let indexes = fields.iter().filter(|(name, _)| name.starts_with("x-riak-index-"));
     indexes.map(|(_, terms)| terms.split(|octet| *octet == b',').count()).sum()
 }
