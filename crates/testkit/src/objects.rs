@@ -36,7 +36,7 @@ pub fn value(seed: u64, client: u64, number: u64) -> Vec<u8> {
     octets
 }
 
-/// So many octets, eight at a time.
+/// A number of octets, made eight at a time.
 pub fn octets(seed: u64, count: usize) -> Vec<u8> {
     let mut rng = Rng::new(seed);
     let mut octets = Vec::with_capacity(count + 8);

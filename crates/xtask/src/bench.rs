@@ -19,6 +19,7 @@ mod section;
 mod servers;
 mod spread;
 mod start;
+mod store;
 mod table;
 mod versions;
 mod works;
@@ -46,6 +47,10 @@ pub(crate) fn command(args: &[&str]) -> Result<ExitCode> {
     let start = Instant::now();
     if options.starts_only {
         whole_programs(&options)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    if let Some(part) = options.store {
+        store::command(part, &options)?;
         return Ok(ExitCode::SUCCESS);
     }
     peers::install_for_bench()?;

@@ -41,6 +41,12 @@ Commands:
                       --start: only `alula get` beside curl, from the start of the program to its end
   bench --servers [--quick] [--only PEER] [--rounds N] [--write]
                       Compare servers at three works under h2load and wrk: about an hour, with --quick a quarter of it
+  bench --store [--rounds N | --counts] [--write]
+                      Measure `alula store` under the workload of an object store; --counts: only what does not depend on time
+  bench --store-million [--write]
+                      Fill it with a million objects on disk, read, list and restart it: about three minutes and 3 GiB
+  bench --store-reads [--rounds N] [--write]
+                      Compare reads from a cold disk on the worker thread and in a pool of threads
   fuzz [TARGET] [--minutes N]
                       Run every target of fuzz/, or one, for N minutes each (1 by default), with a nightly toolchain
   interop [--write]   Print the interop matrix, or write it to docs/interop.md

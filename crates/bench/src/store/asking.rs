@@ -7,7 +7,7 @@ use alula_testkit::objects::{MEDIA_TYPE, fields, key, value};
 
 use crate::peer;
 
-/// So many objects are there, asked for in turns.
+/// The objects, asked for in turns.
 const OBJECTS: u64 = 256;
 
 /// The end of a head.
@@ -74,8 +74,8 @@ fn ask(socket: &mut TcpStream, request: &[u8]) -> io::Result<()> {
 /// The octets of the answer that begins here, once its head is whole.
 fn whole(octets: &[u8]) -> io::Result<Option<usize>> {
     let Some(end) = octets.windows(END.len()).position(|octets| octets == END) else { return Ok(None) };
-    let head = String::from_utf8_lossy(&octets[..end]);
-    if !head.starts_with("HTTP/1.1 20") {
+    let head = String::from_utf8_lossy(&octets[..end]).to_ascii_lowercase();
+    if !head.starts_with("http/1.1 20") {
         return Err(io::Error::other(head));
     }
     let length = head.lines().find_map(|line| line.strip_prefix("content-length: "));
@@ -89,7 +89,7 @@ mod tests {
 
     #[test]
     fn the_end_of_an_answer_is_found() {
-        let answer = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nab";
+        let answer = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nab";
         assert_eq!(whole(answer).expect("a success"), Some(answer.len()));
         assert_eq!(whole(b"HTTP/1.1 204 No Content\r\n\r\n").expect("a success"), Some(27));
         assert_eq!(whole(b"HTTP/1.1 200 OK\r\n").expect("a part"), None);

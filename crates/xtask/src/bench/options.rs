@@ -16,8 +16,21 @@ pub(super) struct Options {
     pub(super) starts_only: bool,
     /// Only the works of servers are measured, under h2load and wrk.
     pub(super) servers_only: bool,
+    /// Only this of the object store is measured.
+    pub(super) store: Option<StorePart>,
     /// True if documents are written: by a whole run, and by any other when it is told to.
     pub(super) writes: bool,
+}
+
+/// A part of what is measured of the object store.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum StorePart {
+    /// The workload, in rounds; without rounds, what does not depend on time.
+    Load,
+    /// Many objects on disk.
+    Million,
+    /// Reads from a cold disk, on the worker and in a pool.
+    Reads,
 }
 
 impl Options {
@@ -29,6 +42,7 @@ impl Options {
             counts_instructions: true,
             starts_only: false,
             servers_only: false,
+            store: None,
             writes: args.is_empty(),
         };
         let mut args = args.iter();
@@ -49,6 +63,9 @@ impl Options {
                     options.rounds = rounds.parse().with_context(|| format!("--rounds {rounds}"))?;
                 }
                 "--servers" => (options.servers_only, options.rounds) = (true, 5),
+                "--store" => (options.store, options.rounds) = (Some(StorePart::Load), 5),
+                "--store-million" => options.store = Some(StorePart::Million),
+                "--store-reads" => (options.store, options.rounds) = (Some(StorePart::Reads), 3),
                 "--start" => options.starts_only = true,
                 "--write" => options.writes = true,
                 other => bail!("`bench` has no option {other}"),
@@ -68,6 +85,7 @@ mod tests {
         assert!(writes(&[]) && writes(&["--quick", "--write"]));
         assert!(!writes(&["--counts"]) && !writes(&["--start"]));
         assert!(!writes(&["--servers"]) && writes(&["--servers", "--quick", "--write"]));
+        assert!(!writes(&["--store"]) && writes(&["--store-million", "--write"]));
         assert!(!writes(&["--quick"]) && !writes(&["--only", "hyper"]));
     }
 

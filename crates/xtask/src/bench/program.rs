@@ -180,6 +180,11 @@ impl Server {
         Ok(self.line()?.parse()?)
     }
 
+    /// The id of its process.
+    pub(super) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Its threads and the nanoseconds of user and system time that each took so far.
     pub(super) fn cpu(&self) -> Result<Threads> {
         let mut threads = Threads::new();

@@ -73,7 +73,7 @@ pub(super) fn few(figure: f64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-fn whole(figure: f64) -> String {
+pub(super) fn whole(figure: f64) -> String {
     if figure < 10.0 { format!("{figure:.1}") } else { thousands(figure) }
 }
 

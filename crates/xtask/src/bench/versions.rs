@@ -30,6 +30,15 @@ pub(super) fn of_servers() -> Result<String> {
     Ok(format!("{}; {compiler}, {libc}.", parts.join(", ")))
 }
 
+/// That of the store's engine and of the compiler, in one sentence.
+pub(super) fn of_the_store() -> Result<String> {
+    let file = repository_root().join("Cargo.lock");
+    let lock = fs::read_to_string(&file).with_context(|| file.display().to_string())?;
+    let fjall = locked(&lock, "fjall").context("fjall is not locked")?;
+    let Tools { compiler, libc } = Tools::here()?;
+    Ok(format!("fjall {fjall}; {compiler}, {libc}."))
+}
+
 /// In one sentence.
 pub(super) fn sentence() -> Result<String> {
     let file = repository_root().join("bench-peers/rust/Cargo.lock");

@@ -163,7 +163,7 @@ fn heading(cells: &[Cell], rounds: usize, options: &Options) -> Result<String> {
 }
 
 /// The processor and the system.
-fn machine() -> Result<String> {
+pub(super) fn machine() -> Result<String> {
     let told = fs::read_to_string("/proc/cpuinfo")?;
     let model = told.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));
     let system = answer(Command::new("uname").arg("-sr")).context("`uname` names the system")?;

@@ -49,7 +49,7 @@ impl Bench {
     pub(crate) fn build() -> Result<Self> {
         let valgrind =
             find_program("valgrind").context("instructions are counted by valgrind, which is not there")?;
-        run(&mut cargo(["build", "--profile", "bench", "--package", "alula-bench", "--bins"]))?;
+        run(&mut cargo(["build", "--profile", "bench", "--package", "alula-bench", "--bin", "alula-bench"]))?;
         let program = tools::folder().with_file_name("release").join("alula-bench");
         Ok(Self { program, valgrind, setarch: find_program("setarch") })
     }

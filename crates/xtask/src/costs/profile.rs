@@ -2,7 +2,7 @@
 //!
 //! Below each function are the files of the code that was inlined into it, and who called it with what cost in all.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write;
 
 use anyhow::{Context, Result};
@@ -16,10 +16,38 @@ struct Profile {
     own: HashMap<(String, String), i64>,
     /// Of a function with all it calls, by its caller.
     called: HashMap<(String, String), i64>,
+    /// Calls of functions that were not inlined.
+    calls: i64,
+}
+
+/// The instructions of a unit by group, and its calls of functions.
+pub(crate) struct Grouped {
+    pub(crate) groups: BTreeMap<&'static str, f64>,
+    pub(crate) calls: f64,
 }
 
 /// One line per function with at least a hundredth of the unit.
 pub(crate) fn of(bench: &Bench, workload: &str) -> Result<String> {
+    let (profile, units) = profile(bench, workload)?;
+    Ok(profile.print(units))
+}
+
+/// Instructions by the group of a function and of the file that its code comes from.
+pub(crate) fn grouped(
+    bench: &Bench,
+    workload: &str,
+    group: impl Fn(&str, &str) -> &'static str,
+) -> Result<Grouped> {
+    let (profile, units) = profile(bench, workload)?;
+    let mut groups = BTreeMap::new();
+    for ((function, file), cost) in &profile.own {
+        *groups.entry(group(function, file)).or_default() += *cost as f64 / units;
+    }
+    Ok(Grouped { groups, calls: profile.calls as f64 / units })
+}
+
+/// The profile of N units, and N.
+fn profile(bench: &Bench, workload: &str) -> Result<(Profile, f64)> {
     let workload = bench.list()?.into_iter().find(|own| own.name == workload).context("no such workload")?;
     let file = std::env::temp_dir().join(format!("alula-profile-{}", std::process::id()));
     let mut profile = Profile::default();
@@ -28,7 +56,7 @@ pub(crate) fn of(bench: &Bench, workload: &str) -> Result<String> {
         profile.add(&std::fs::read_to_string(&file)?, sign);
     }
     std::fs::remove_file(&file)?;
-    Ok(profile.print(workload.units as f64))
+    Ok((profile, workload.units as f64))
 }
 
 impl Profile {
@@ -43,6 +71,7 @@ impl Profile {
                 Some(("cfn", value)) => callee = Some(names.resolve('n', value)),
                 // It may be the first to name a file.
                 Some(("cfi" | "cfl", value)) => _ = names.resolve('l', value),
+                Some(("calls", value)) => self.calls += sign * calls(value),
                 Some(_) => {}
                 None => {
                     let Some(cost) = cost(line) else { continue };
@@ -84,6 +113,11 @@ impl Profile {
 fn cost(line: &str) -> Option<i64> {
     let is_cost = line.starts_with(|c: char| c.is_ascii_digit() || "+-*".contains(c));
     line.split(' ').nth(1).filter(|_| is_cost)?.parse().ok()
+}
+
+/// `calls=3 7`: so many, and where to.
+fn calls(value: &str) -> i64 {
+    value.split(' ').next().and_then(|count| count.parse().ok()).unwrap_or_default()
 }
 
 /// What numbers stand for: `(12) name` gives number 12 a name, `(12)` is that name again.
@@ -128,6 +162,7 @@ mod tests {
             "               0.8  in a.rs",
             "               0.2  in b.rs",
         ];
+        assert_eq!(profile.calls, 1);
         assert_eq!(profile.print(10.0).lines().collect::<Vec<_>>(), lines);
     }
 }

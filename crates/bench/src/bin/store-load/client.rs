@@ -12,15 +12,16 @@ use crate::times::{Kind, Times};
 /// The time after which a server that does not answer has failed.
 const ANSWER_MAX: Duration = Duration::from_secs(60);
 
-/// What a GET of a client of Riak accepts: siblings all at once.
+/// The `accept` of a client of Riak: siblings all at once.
 const ACCEPT: &str = "multipart/mixed, */*;q=0.9";
 
 /// One of the clients.
 pub(crate) struct Client {
     /// Shared with others where they share a connection.
     http: Http,
-    /// The address of the bucket.
+    /// The address of the bucket, and that of the server.
     bucket: String,
+    server: String,
     id: String,
     pub(crate) times: Times,
 }
@@ -39,8 +40,9 @@ impl Client {
 
     /// One on a connection that others may have too.
     pub(crate) fn with(http: Http, address: &str, number: u64, bucket: &str) -> Self {
-        let bucket = format!("http://{address}/buckets/{bucket}");
-        Self { http, bucket, id: format!("load{number:04}"), times: Times::default() }
+        let server = format!("http://{address}");
+        let bucket = format!("{server}/buckets/{bucket}");
+        Self { http, bucket, server, id: format!("load{number:04}"), times: Times::default() }
     }
 
     /// Has siblings kept, as the workload wants them. A server without properties may say that it has none, if that is allowed.
@@ -84,6 +86,16 @@ impl Client {
         let said = read(&mut response).await?;
         self.times.add(kind, start.elapsed());
         expect(&response, 204, &url, &said)
+    }
+
+    /// Asks whether the server is there.
+    pub(crate) async fn ping(&mut self) -> Result<(), Failure> {
+        let url = format!("{}/ping", self.server);
+        let start = Instant::now();
+        let mut response = self.http.get(&url).send().await?;
+        let said = read(&mut response).await?;
+        self.times.add(Kind::Ping, start.elapsed());
+        expect(&response, 200, &url, &said)
     }
 
     /// Counts the keys of the bucket as they come, and keeps none.

@@ -1,4 +1,4 @@
-//! What is asked for on the command line.
+//! The command line.
 
 use std::path::PathBuf;
 
@@ -16,6 +16,8 @@ pub(crate) struct Options {
     pub(crate) is_http2: bool,
     /// Clients that share a connection.
     pub(crate) per_connection: u64,
+    /// One client more asks for nothing while others read.
+    pub(crate) has_pings: bool,
     /// Many objects, and the octets of each.
     pub(crate) objects: u64,
     pub(crate) octets: usize,
@@ -59,6 +61,7 @@ impl Options {
             has_queries: true,
             is_http2: false,
             per_connection: 1,
+            has_pings: false,
             objects: 1_000_000,
             octets: 1024,
             seed: 1,
@@ -98,6 +101,7 @@ impl Options {
             "--no-queries" => self.has_queries = false,
             "--http2" => self.is_http2 = true,
             "--per-connection" => self.per_connection = value()?.parse().ok()?,
+            "--pings" => self.has_pings = true,
             "--objects" => self.objects = value()?.parse().ok()?,
             "--octets" => self.octets = value()?.parse().ok()?,
             "--seed" => self.seed = value()?.parse().ok()?,

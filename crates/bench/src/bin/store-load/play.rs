@@ -63,7 +63,7 @@ struct Player {
     number: u64,
     options: Options,
     rng: Rng,
-    /// How often each object was updated.
+    /// The updates of each object so far.
     updates: Vec<u16>,
 }
 

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use crate::play::Figures;
 use crate::times::{Kind, within};
 
-/// Of a thousand answers, and the name of it.
+/// Thousandths of the answers, and the names of these.
 const PERCENTILES: [(usize, &str); 4] = [(500, "p50"), (990, "p99"), (999, "p999"), (1000, "max")];
 
 /// A few lines to read.
