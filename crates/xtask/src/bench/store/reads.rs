@@ -20,9 +20,9 @@ use super::running::Programs;
 use crate::costs::table::thousands;
 
 /// Objects of 1 KiB: more than the cache of blocks takes.
-const OBJECTS: u64 = 100_000;
+const OBJECTS: u64 = 200_000;
 
-/// Octets of the cache of blocks: a twelfth of the objects.
+/// Octets of the cache of blocks: a 25th of the objects.
 const CACHE: &str = "8388608";
 
 /// The kernel forgets what files hold so often while reads are to come from the disk.
@@ -47,12 +47,12 @@ type Figures = [f64; 6];
 
 /// Fills a store once; then every way in every round.
 pub(super) fn measure(programs: &Programs, options: &Options) -> Result<String> {
-    let data = fill(programs, options)?;
+    let data = fill(programs)?;
     let mut rounds = WAYS.map(|way| (way, Vec::<Figures>::new()));
     for round in 1..=options.rounds {
         println!("round {round} of {}", options.rounds);
         for (way, figures) in &mut rounds {
-            let run = run(programs, &data, *way, options)?;
+            let run = run(programs, &data, *way)?;
             println!("  {}: {run:.1?}", way.label());
             figures.push(run);
         }
@@ -60,27 +60,23 @@ pub(super) fn measure(programs: &Programs, options: &Options) -> Result<String> 
     markdown(&rounds, options)
 }
 
-fn fill(programs: &Programs, options: &Options) -> Result<TempDir> {
+fn fill(programs: &Programs) -> Result<TempDir> {
     let running = programs.start(Engine::Fjall)?;
-    let objects = objects(options);
+    let objects = OBJECTS.to_string();
     let flags = ["--clients", "256", "--per-connection", "64", "--http2", "--objects", &objects];
     programs.answers("fill", &running.server, &flags)?;
     running.server.stop(true)?;
     Ok(running.data)
 }
 
-fn objects(options: &Options) -> String {
-    (OBJECTS / options.divisor).to_string()
-}
-
-fn run(programs: &Programs, data: &TempDir, way: Way, options: &Options) -> Result<Figures> {
+fn run(programs: &Programs, data: &TempDir, way: Way) -> Result<Figures> {
     let core = Core::last()?;
     let mut all = args([way.how]);
     all.extend([data.path().into(), CACHE.into()]);
     let command = Under::OneCore.command(&programs.reads, &all, core)?;
     let server = Server::start(command, None, programs.folder.join("reads.log"), core)?;
     let steps = if way.is_cold { "1000" } else { "5000" };
-    let flags = ["--clients", "4", "--steps", steps, "--pings", "--objects", &objects(options)];
+    let flags = ["--clients", "4", "--steps", steps, "--pings", "--objects", &OBJECTS.to_string()];
     let before = server.cpu_time()?;
     let answers = if way.is_cold {
         with_cold_files(|| programs.answers("read", &server, &flags))?
