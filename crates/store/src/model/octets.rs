@@ -54,7 +54,19 @@ impl<'a> Octets<'a> {
     }
 
     /// A number, or `None` if it is cut off, over 64 bits, or written in more octets than it needs.
+    #[inline]
     pub(crate) fn number(&mut self) -> Option<u64> {
+        // Most numbers are lengths below 128.
+        match self.0.split_first() {
+            Some((octet, rest)) if *octet < 0x80 => {
+                self.0 = rest;
+                Some(u64::from(*octet))
+            }
+            _ => self.long_number(),
+        }
+    }
+
+    fn long_number(&mut self) -> Option<u64> {
         let mut number = 0;
         for group in 0..NUMBER_OCTETS_MAX {
             let octet = self.octet()?;

@@ -6,6 +6,10 @@ const LETTERS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmno
 /// The letters that 128 bits take.
 const LENGTH: usize = 22;
 
+/// Letters whose values fit into 64 bits, which a processor divides by itself.
+const GROUP: usize = 10;
+const GROUP_VALUES: u128 = 62_u128.pow(GROUP as u32);
+
 /// A token of 128 bits. That of a content is random; that of siblings is made of theirs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Vtag(u128);
@@ -45,9 +49,13 @@ impl Vtag {
     pub fn text(self) -> VtagText {
         let mut text = [b'0'; LENGTH];
         let mut bits = self.0;
-        for letter in text.iter_mut().rev() {
-            *letter = LETTERS[(bits % 62) as usize];
-            bits /= 62;
+        for group in text.rchunks_mut(GROUP) {
+            let mut rest = (bits % GROUP_VALUES) as u64;
+            bits /= GROUP_VALUES;
+            for letter in group.iter_mut().rev() {
+                *letter = LETTERS[(rest % 62) as usize];
+                rest /= 62;
+            }
         }
         VtagText(text)
     }
@@ -74,7 +82,8 @@ mod tests {
 
     #[test]
     fn text_comes_back() {
-        for bits in [0, 1, 61, 62, u128::from(u64::MAX), u128::MAX - 1, u128::MAX] {
+        let groups = [GROUP_VALUES - 1, GROUP_VALUES, GROUP_VALUES * GROUP_VALUES];
+        for bits in [0, 1, 61, 62, u128::from(u64::MAX), u128::MAX - 1, u128::MAX].into_iter().chain(groups) {
             assert_eq!(Vtag::parse(Vtag(bits).text().as_bytes()), Some(Vtag(bits)), "{bits:x}");
         }
     }

@@ -15,6 +15,9 @@ const ANSWER_MAX: Duration = Duration::from_secs(60);
 /// The `accept` of a client of Riak: siblings all at once.
 const ACCEPT: &str = "multipart/mixed, */*;q=0.9";
 
+/// The octets of a wrong answer that are shown.
+const SAID_MAX: usize = 200;
+
 /// One of the clients.
 pub(crate) struct Client {
     /// Shared with others where they share a connection.
@@ -147,7 +150,7 @@ fn expect(response: &Response, wanted: u16, url: &str, said: &[u8]) -> Result<()
     match response.status().as_u16() {
         status if status == wanted => Ok(()),
         status => {
-            let said = String::from_utf8_lossy(said);
+            let said = String::from_utf8_lossy(&said[..said.len().min(SAID_MAX)]);
             Err(format!("{url} was answered with {status} and not with {wanted}: {said}").into())
         }
     }

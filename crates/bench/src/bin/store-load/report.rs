@@ -25,6 +25,9 @@ pub(crate) fn text(figures: &Figures) -> String {
     .expect("a String takes any text");
     for kind in Kind::ALL {
         let times = figures.times.of(kind);
+        if times.is_empty() {
+            continue;
+        }
         write!(text, "{:<8}{:>10}", kind.name(), times.len()).expect("as above");
         for (permille, _) in PERCENTILES {
             let time = within(times, permille).map_or("-".into(), |micros| format!("{micros:.1}"));

@@ -78,8 +78,11 @@ pub(super) fn media_type<'a>(content: &Content<'a>) -> &'a [u8] {
 
 /// The coding of a content, if it was stored with one.
 pub(super) fn coding<'a>(content: &Content<'a>) -> Option<&'a [u8]> {
-    content.attributes().flatten().find_map(|attribute| match attribute {
+    // It is kept behind the media type and before everything else, of which there may be much.
+    let first =
+        content.attributes().flatten().find(|attribute| !matches!(attribute, Attribute::MediaType(_)))?;
+    match first {
         Attribute::Coding(value) => Some(value),
         _ => None,
-    })
+    }
 }
