@@ -51,10 +51,11 @@ impl Programs {
         })
     }
 
-    /// Starts an empty store.
+    /// Starts a store that is empty but for an object beside, and waits until it is open: it listens before, and its threads come later.
     pub(super) fn start(&self, engine: Engine) -> Result<Running> {
         let data = TempDir::new_in(&self.folder)?;
         let server = self.start_on(engine, data.path())?;
+        self.answers("play", &server, &["--clients", "1", "--steps", "1", "--bucket", "first"])?;
         Ok(Running { server, data })
     }
 
