@@ -20,6 +20,7 @@ mod servers;
 mod spread;
 mod start;
 mod store;
+mod store_peers;
 mod table;
 mod versions;
 mod works;
@@ -56,6 +57,10 @@ pub(crate) fn command(args: &[&str]) -> Result<ExitCode> {
     peers::install_for_bench()?;
     if options.servers_only {
         works::command(&options)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    if options.stores_only {
+        store_peers::command(&options)?;
         return Ok(ExitCode::SUCCESS);
     }
     let programs = Programs::build()?;

@@ -18,6 +18,8 @@ pub(super) struct Options {
     pub(super) servers_only: bool,
     /// Only this of the object store is measured.
     pub(super) store: Option<StorePart>,
+    /// Only stores are measured.
+    pub(super) stores_only: bool,
     /// True if documents are written: by a whole run, and by any other when it is told to.
     pub(super) writes: bool,
 }
@@ -43,6 +45,7 @@ impl Options {
             starts_only: false,
             servers_only: false,
             store: None,
+            stores_only: false,
             writes: args.is_empty(),
         };
         let mut args = args.iter();
@@ -51,7 +54,7 @@ impl Options {
                 "--only" => options.only = Some((*args.next().context("--only names a peer")?).to_owned()),
                 "--quick" => {
                     // Fewer rounds of few cells would say nothing of servers.
-                    if !options.servers_only {
+                    if !options.servers_only && !options.stores_only {
                         options.rounds = 3;
                     }
                     options.divisor = 4;
@@ -66,6 +69,7 @@ impl Options {
                 "--store" => (options.store, options.rounds) = (Some(StorePart::Load), 5),
                 "--store-million" => options.store = Some(StorePart::Million),
                 "--store-reads" => (options.store, options.rounds) = (Some(StorePart::Reads), 3),
+                "--store-peers" => (options.stores_only, options.rounds) = (true, 5),
                 "--start" => options.starts_only = true,
                 "--write" => options.writes = true,
                 other => bail!("`bench` has no option {other}"),

@@ -63,13 +63,13 @@ pub(super) fn sentence() -> Result<String> {
 }
 
 /// The version in a lock file.
-fn locked<'l>(lock: &'l str, name: &str) -> Option<&'l str> {
+pub(super) fn locked<'l>(lock: &'l str, name: &str) -> Option<&'l str> {
     let (_, rest) = lock.split_once(&format!("name = \"{name}\"\nversion = \""))?;
     rest.split('"').next()
 }
 
 /// The first thing that looks like a version of what the program says.
-fn told(program: &str) -> Result<String> {
+pub(super) fn told(program: &str) -> Result<String> {
     let path = find_program(program).with_context(|| format!("{program} is not there"))?;
     let flag = if program == "nginx" { "-v" } else { "--version" };
     // wrk says its version, and ends as if that were an error.

@@ -1,0 +1,79 @@
+//! The flushes of a server under PUT, as strace counts them.
+
+use std::fs;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+
+use super::cell::CONNECTIONS;
+use super::drive::Driver;
+use super::programs::{Running, found};
+
+/// Writes of each connection.
+const STEPS: u64 = 40;
+
+/// The time that strace may take to begin.
+const BEGIN_MAX: Duration = Duration::from_secs(10);
+
+/// Flushes per hundred writes, for each number of connections.
+pub(super) type Flushes = Vec<f64>;
+
+/// Counts those of a server, and none of one that takes no writes.
+pub(super) fn count(driver: &Driver, running: &Running) -> Result<Flushes> {
+    let connections = CONNECTIONS.iter().filter(|_| running.who.takes_writes());
+    connections.map(|connections| count_with(driver, running, *connections)).collect()
+}
+
+#[expect(clippy::disallowed_methods, reason = "another program begins")]
+fn count_with(driver: &Driver, running: &Running, connections: u64) -> Result<f64> {
+    let file = driver.folder.join(format!("strace-{}-{connections}", running.who.word()));
+    let calls = "trace=fsync,fdatasync,msync,sync_file_range";
+    let mut strace = Command::new(found("strace")?)
+        .args(["-f", "-qq", "-e", calls, "-p", &running.id().to_string(), "-o"])
+        .arg(&file)
+        .stderr(Stdio::null())
+        .spawn()?;
+    let start = Instant::now();
+    while !is_traced(running.id())? {
+        ensure!(start.elapsed() < BEGIN_MAX, "strace does not begin");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let bucket = format!("flushed-{connections}");
+    let put = driver.put(running.port(), connections, STEPS, &bucket);
+    let ended = Command::new("kill").args(["-INT", &strace.id().to_string()]).status()?;
+    strace.wait()?;
+    put?;
+    ensure!(ended.success(), "strace had ended");
+    let told = fs::read_to_string(&file)?;
+    Ok(flushed(&told) as f64 * 100.0 / (connections * STEPS) as f64)
+}
+
+/// Returns true once every thread of the process is traced.
+fn is_traced(id: u32) -> Result<bool> {
+    for thread in fs::read_dir(format!("/proc/{id}/task"))? {
+        let status = fs::read_to_string(thread?.path().join("status"))?;
+        let tracer = status.lines().find_map(|line| line.strip_prefix("TracerPid:"));
+        if tracer.context("TracerPid is told")?.trim() == "0" {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// The calls that flush; each is there once, with its beginning.
+fn flushed(told: &str) -> usize {
+    let begins = |line: &&str| ["fsync(", "fdatasync(", "msync("].iter().any(|call| line.contains(call));
+    told.lines().filter(begins).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn calls_that_flush_are_counted_once() {
+        let told = "7 fdatasync(5) = 0\n8 fsync(6 <unfinished ...>\n7 <... fsync resumed>) = 0\n7 sync_file_range(5, 0, 1, 2) = 0\n";
+        assert_eq!(flushed(told), 2);
+    }
+}
