@@ -11,6 +11,7 @@
 mod batch_mark;
 mod changes;
 mod committer;
+mod entry_keys;
 mod errors;
 mod faults;
 mod folder;

@@ -1,21 +1,26 @@
 //! Changes: the rows that the writes of one batch leave, each once, over what is stored.
 //!
-//! A write of the batch reads what the writes before it leave. Rows are kept together at the end.
+//! A write of the batch reads what the writes before it leave. Rows are kept together at the end, in the order of their keys: a row that is
+//! put behind the one before it is found near it, in memory that the processor still has.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
+use std::mem::take;
 
 use ::fjall::Slice;
 
+use super::entry_keys::EntryKeys;
 use super::errors::{Cause, unreadable};
 use super::keys;
 use super::tables::{Table, Tables};
-use crate::engine::{EngineError, ObjectName, entries, layout};
+use crate::engine::{EngineError, ObjectName};
 use crate::model::{Damaged, Record};
 
 /// The rows of a batch: their values, or `None` for those that are removed.
 #[derive(Default)]
 pub(super) struct Changes {
-    rows: [HashMap<Slice, Option<Slice>>; Table::ALL.len()],
+    rows: [BTreeMap<Slice, Option<Slice>>; Table::ALL.len()],
+    /// Those of the entries of indexes, of which there are the most, as they came: each write puts its own in order.
+    entries: Vec<(Slice, Option<Slice>)>,
     octets: usize,
 }
 
@@ -27,16 +32,26 @@ impl Changes {
         table: Table,
         key: &[u8],
     ) -> Result<Option<Slice>, EngineError> {
-        match self.rows[table as usize].get(key) {
+        match self.kept(table, key) {
             Some(value) => Ok(value.clone()),
             None => tables.value(table, key),
+        }
+    }
+
+    fn kept(&self, table: Table, key: &[u8]) -> Option<&Option<Slice>> {
+        match table {
+            Table::Entries => self.entries.iter().rfind(|(other, _)| *key == **other).map(|(_, value)| value),
+            _ => self.rows[table as usize].get(key),
         }
     }
 
     /// Leaves a value in a row, or no row.
     pub(super) fn put(&mut self, table: Table, key: &[u8], value: Option<Slice>) {
         self.octets += key.len() + value.as_ref().map_or(0, |value| value.len());
-        self.rows[table as usize].insert(Slice::from(key), value);
+        match table {
+            Table::Entries => self.entries.push((Slice::from(key), value)),
+            _ => _ = self.rows[table as usize].insert(Slice::from(key), value),
+        }
     }
 
     /// Puts a record in the place of another one, with the entries of its indexes, and returns it as it will be read. The one before is given up
@@ -78,22 +93,18 @@ impl Changes {
         before: Option<Record<'_>>,
         after: Option<Record<'_>>,
     ) {
-        let (gone, come) = (entries::of(before), entries::of(after));
-        let (mut entry, mut memory) = (Vec::new(), Vec::new());
-        let mut put = |(field, term): &(Vec<u8>, Vec<u8>), is_kept: bool| {
-            entry.clear();
-            layout::put_index(name.bucket, field, &mut entry);
-            layout::put_term(term, &mut entry);
-            entry.extend_from_slice(name.key);
-            let key = keys::fold(&entry, &mut memory);
-            self.put(Table::Entries, key, is_kept.then(|| whole(&entry)));
-        };
-        gone.difference(&come).for_each(|gone| put(gone, false));
-        come.difference(&gone).for_each(|come| put(come, true));
+        let (gone, come) = (EntryKeys::of(name, before), EntryKeys::of(name, after));
+        let mut memory = Vec::new();
+        for entry in gone.without(&come) {
+            self.put(Table::Entries, keys::fold(entry, &mut memory), None);
+        }
+        for entry in come.without(&gone) {
+            self.put(Table::Entries, keys::fold(entry, &mut memory), Some(whole(entry)));
+        }
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.rows.iter().all(HashMap::is_empty)
+        self.rows.iter().all(BTreeMap::is_empty) && self.entries.is_empty()
     }
 
     /// The octets of keys and values, and more where a row was changed twice.
@@ -101,11 +112,24 @@ impl Changes {
         self.octets
     }
 
-    /// The rows, which are then gone.
+    /// The rows of each table by their keys, which are then gone.
     pub(super) fn drain(&mut self) -> impl Iterator<Item = (Table, Slice, Option<Slice>)> {
         self.octets = 0;
+        let mut entries = take(&mut self.entries);
+        // Entries that several writes put stay in the order of these, and the last one counts.
+        entries.sort_by(|(one, _), (other, _)| one.cmp(other));
+        entries.dedup_by(|(later, value), (earlier, kept)| {
+            let is_same = later == earlier;
+            if is_same {
+                *kept = value.take();
+            }
+            is_same
+        });
+        let entries = entries.into_iter().map(|(key, value)| (Table::Entries, key, value));
         let tables = Table::ALL.into_iter().zip(&mut self.rows);
-        tables.flat_map(|(table, rows)| rows.drain().map(move |(key, value)| (table, key, value)))
+        let rows = tables
+            .flat_map(|(table, rows)| take(rows).into_iter().map(move |(key, value)| (table, key, value)));
+        rows.chain(entries)
     }
 }
 
