@@ -1,7 +1,8 @@
 //! The object store of `alula store`, as far as its benchmark goes: axum over fjall.
 //!
 //! ```text
-//! alula-bench-store FOLDER   prints the port and serves until the standard input ends
+//! alula-bench-store FOLDER         prints the port and serves until the standard input ends
+//! alula-bench-store floor FOLDER   prints how fast batches are flushed
 //! ```
 //!
 //! A PUT reads the stored record, merges by version vectors, writes the record and what changed of its index entries in one batch, and is
@@ -9,6 +10,7 @@
 #![forbid(unsafe_code)]
 
 mod engine;
+mod floor;
 mod handler;
 mod record;
 mod vector;
@@ -20,7 +22,16 @@ use tokio::io::AsyncReadExt;
 use tokio::net::TcpListener;
 
 fn main() {
-    let folder = std::env::args().nth(1).expect("usage: alula-bench-store FOLDER");
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    match args[..] {
+        [folder] => serve_all(folder),
+        ["floor", folder] => floor::run(folder.as_ref()).expect("it writes"),
+        _ => panic!("usage: alula-bench-store [floor] FOLDER"),
+    }
+}
+
+fn serve_all(folder: &str) {
     let engine = Arc::new(engine::Engine::open(folder.as_ref()).expect("the folder opens"));
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(threads).enable_all().build();

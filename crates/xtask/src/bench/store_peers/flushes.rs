@@ -10,8 +10,8 @@ use super::cell::CONNECTIONS;
 use super::drive::Driver;
 use super::programs::{Running, found};
 
-/// Writes of each connection.
-const STEPS: u64 = 40;
+/// Writes of each connection. Its bucket is told its properties before that, which is one more write of `alula store`.
+const STEPS: u64 = 100;
 
 /// The time that strace may take to begin.
 const BEGIN_MAX: Duration = Duration::from_secs(10);
