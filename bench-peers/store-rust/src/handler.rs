@@ -114,9 +114,10 @@ async fn write(
     };
     let (bucket, actor) = (bucket_of(&names), shared.actor);
     let name = name_of(&bucket, &names["key"]);
+    // All that needs no record is done before the one thread that writes has it.
+    let (vtag, fields) = (vtag(), fields_of(&headers));
     let decide = move |stored: Option<&[u8]>| {
         let before = stored.map_or(Some(Record::default()), Record::read)?;
-        let (vtag, fields) = (vtag(), fields_of(&headers));
         let content = Content {
             dot: Dot { actor, count: 0 },
             vtag: &vtag,

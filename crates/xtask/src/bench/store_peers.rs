@@ -44,6 +44,7 @@ pub(super) fn command(options: &Options) -> Result<()> {
         figures.keep_flushes(running.who, flushes::count(&driver, running)?);
     }
     servers.into_iter().try_for_each(Running::stop)?;
+    figures.keep_floor(programs.floor()?);
     tell(&figures, options)?;
     println!("{:.0} s without what was built", start.elapsed().as_secs_f64());
     Ok(())
@@ -66,11 +67,12 @@ fn start_all(programs: &Programs, driver: &Driver, options: &Options) -> Result<
     Ok(servers)
 }
 
-/// Every cell once, and every server in each.
+/// Every cell once, and every server in each. Each round begins with another server.
 fn play_round(driver: &Driver, servers: &[Running], round: usize, figures: &mut Figures) -> Result<()> {
     for cell in cells() {
         print!("{}: CPU in µs", cell.label());
-        for running in servers.iter().filter(|running| running.who.has(cell.load)) {
+        let turns = servers.iter().cycle().skip(round).take(servers.len());
+        for running in turns.filter(|running| running.who.has(cell.load)) {
             let turn = play(driver, running, cell, round)
                 .with_context(|| format!("{}, {}", running.who.label(), cell.label()))?;
             print!(", {} {:.1}", running.who.label(), turn.cpu);

@@ -23,6 +23,7 @@ pub(super) struct Turn {
 pub(super) struct Figures {
     turns: BTreeMap<(Cell, Who), Vec<Turn>>,
     flushes: BTreeMap<Who, Flushes>,
+    floor: String,
 }
 
 impl Figures {
@@ -32,6 +33,15 @@ impl Figures {
 
     pub(super) fn keep_flushes(&mut self, who: Who, flushes: Flushes) {
         self.flushes.insert(who, flushes);
+    }
+
+    pub(super) fn keep_floor(&mut self, floor: String) {
+        self.floor = floor;
+    }
+
+    /// Lines of writes a batch, writes per second, and microseconds a batch, of fjall alone.
+    pub(super) fn floor(&self) -> &str {
+        &self.floor
     }
 
     /// Flushes per hundred writes, by the number of connections.

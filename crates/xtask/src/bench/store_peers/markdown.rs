@@ -23,6 +23,7 @@ pub(super) fn markdown(figures: &Figures, options: &Options) -> Result<String> {
         text += &table(figures, cell);
     }
     text += &flushes(figures);
+    text += &floor(figures.floor());
     text += &ahead(figures);
     Ok(text)
 }
@@ -93,6 +94,18 @@ fn flushes(figures: &Figures) -> String {
     text
 }
 
+/// The batches that fjall alone flushes one after the other.
+fn floor(lines: &str) -> String {
+    let mut text = "\n### The floor: batches of fjall alone, flushed one after the other\n\n".to_owned();
+    text += "| writes a batch | writes/s | µs a batch |\n| ---: | ---: | ---: |\n";
+    for line in lines.lines() {
+        let cells: Vec<String> =
+            line.split(' ').filter_map(|cell| cell.parse().ok()).map(thousands).collect();
+        writeln!(text, "| {} |", cells.join(" | ")).expect("a String");
+    }
+    text
+}
+
 /// Who took less in a cell, and by how much.
 fn ahead(figures: &Figures) -> String {
     let mut rows = String::new();
@@ -130,6 +143,7 @@ mod tests {
             );
         }
         assert!(table(&figures, cell).contains("| nginx, files | 5,000 (5,000–5,000) | 2.00 (2.00–2.00) |"));
+        assert!(floor("32 3862 8285\n").ends_with("| 32 | 3,862 | 8,285 |\n"));
         let ahead = ahead(&figures);
         assert!(ahead.contains("| CPU | nginx, files | 2.00 (2.00–2.00) × |"), "{ahead}");
         assert!(!ahead.contains("| p99 |"), "{ahead}");

@@ -8,7 +8,7 @@ use std::time::Duration;
 use alula_tidy::repository_root;
 use anyhow::{Context, Result};
 
-use super::super::program::{Core, Server, free_port};
+use super::super::program::{Core, Server, free_port, output};
 use super::cell::Who;
 use super::drive::Driver;
 use super::tree;
@@ -52,6 +52,13 @@ impl Programs {
 
     pub(super) fn driver(&self, divisor: u64) -> Driver {
         Driver { program: self.load.clone(), folder: self.folder.clone(), divisor }
+    }
+
+    /// Batches of fjall alone, flushed one after the other: lines of writes a batch, writes per second, and microseconds a batch.
+    pub(super) fn floor(&self) -> Result<String> {
+        let mut command = Command::new(&self.rust);
+        command.arg("floor").arg(self.folder.join("floor"));
+        Ok(output(command)?.0)
     }
 
     /// Objects as nginx has them.
