@@ -1,0 +1,130 @@
+//! A store over HTTP whose disk fails, and works again.
+//!
+//! The store runs in a process of its own, whose calls of the system `crates/disk-recorder` lets fail when it says so. Afterwards the power is lost,
+//! too: what was answered is still there.
+#![cfg(target_os = "linux")]
+
+mod opening;
+mod server;
+#[path = "../fjall_support/mod.rs"]
+mod support;
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use alula_power::{Disk, Entry, Fail, Flushes, Loss, Recorded, Recording};
+use alula_store::engine::{Engine as _, Fjall, FjallOptions};
+use server::{FIELD, key, value};
+use support::{check_entries, far, get};
+
+/// The variables that make this test binary a store whose disk fails: its folder, and the failure.
+const FOLDER: &str = "ALULA_STORE_FAILURE_FOLDER";
+const FAILURE: &str = "ALULA_STORE_FAILURE";
+
+/// The folders that a loss of power leaves of each recording.
+const IMAGES: u64 = 4;
+
+const FAILURES: [(&str, Fail); 6] = [
+    ("full", Fail::Full(0)),
+    ("short-write", Fail::Full(60)),
+    ("failed-write", Fail::Writes),
+    ("failed-flush", Fail::Flushes),
+    ("no-descriptors", Fail::Descriptors),
+    ("no-rights", Fail::Rights),
+];
+
+fn failure(name: &str) -> Fail {
+    FAILURES.iter().find(|(known, _)| *known == name).expect("a failure of this name").1
+}
+
+/// Is a store whose disk fails. Does nothing in an ordinary run of the tests.
+#[tokio::test(flavor = "multi_thread")]
+async fn serves_while_its_disk_fails() {
+    let Some(folder) = std::env::var_os(FOLDER) else { return };
+    let notes = Recorded::notes().expect("notes").expect("a recorded process");
+    let name = std::env::var(FAILURE).expect("a failure");
+    match name.strip_prefix("opening-") {
+        Some(name) => opening::play(folder.as_ref(), failure(name), &notes).await,
+        None => server::play(folder.as_ref(), failure(&name), &notes).await,
+    }
+}
+
+/// Starts this test as a store and records it to its end.
+fn record(folder: &Path, failure: &str) -> Recording {
+    let mut command = Command::new(std::env::current_exe().expect("this test"));
+    command.args(["--exact", "serves_while_its_disk_fails", "--nocapture"]).stdout(Stdio::null());
+    command.env(FOLDER, folder).env(FAILURE, failure);
+    let recorded = Recorded::new(&mut command, folder, "recording").expect("a recorder");
+    let output = command.stderr(Stdio::piped()).output().expect("this test again");
+    assert!(output.status.success(), "{failure}: {}", String::from_utf8_lossy(&output.stderr));
+    recorded.recording().expect("a recording")
+}
+
+async fn check(name: &str) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let data = folder.path().join("data");
+    std::fs::create_dir(&data).expect("a folder");
+    let recording = record(&data, name);
+    for seed in 0..IMAGES {
+        let mut disk = Disk::empty(Flushes::Kept, seed);
+        disk.follow(&recording, recording.entries().len());
+        assert_eq!(disk.difference(&data).expect("the folder is read"), None, "{name}");
+        let image = folder.path().join(format!("image-{seed}"));
+        disk.leave(&Loss::new(seed), &image).expect("an image");
+        check_image(&image, &recording).await;
+    }
+    check_image(&data, &recording).await;
+}
+
+/// Checks that a folder has all that was answered, and that its entries agree with its objects.
+async fn check_image(folder: &Path, recording: &Recording) {
+    let engine = Fjall::open(folder, FjallOptions::default()).expect("the folder opens");
+    let mut count = 0;
+    for entry in recording.entries() {
+        let Entry::Note { octets } = entry else { continue };
+        let note = std::str::from_utf8(octets).expect("a text");
+        let number = note.strip_prefix("note answered ").expect("a write").parse().expect("a number");
+        let contents = get(&engine, server::BUCKET.object(key(number).as_bytes())).await;
+        let contents = contents.unwrap_or_else(|| panic!("{number} is missing"));
+        assert!(contents.len() == 1 && contents[0].2 == value(number), "{number} has another value");
+        count += 1;
+    }
+    assert!(count > 2, "only {count} writes were answered");
+    let snapshot = engine.snapshot(far()).await.expect("a snapshot");
+    check_entries(&snapshot, server::BUCKET, FIELD).await;
+}
+
+#[tokio::test]
+async fn a_full_disk_ends_no_store() {
+    check("full").await;
+}
+
+#[tokio::test]
+async fn a_short_write_ends_no_store() {
+    check("short-write").await;
+}
+
+#[tokio::test]
+async fn a_failed_write_ends_no_store() {
+    check("failed-write").await;
+}
+
+#[tokio::test]
+async fn a_failed_flush_ends_no_store() {
+    check("failed-flush").await;
+}
+
+#[tokio::test]
+async fn a_want_of_descriptors_ends_no_store() {
+    check("no-descriptors").await;
+}
+
+#[tokio::test]
+async fn a_folder_that_cannot_be_written_does_not_open() {
+    for (name, _) in FAILURES {
+        let folder = tempfile::tempdir().expect("a folder");
+        let data = folder.path().join("data");
+        std::fs::create_dir(&data).expect("a folder");
+        record(&data, &format!("opening-{name}"));
+    }
+}

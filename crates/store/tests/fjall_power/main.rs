@@ -1,0 +1,127 @@
+//! A process that writes is recorded, and every folder that a loss of power may leave of it opens, with all that was answered as flushed.
+//!
+//! The recording is of what the process asked of the system (`crates/disk-recorder`), and the folders are made from it (`crates/power`, which
+//! says what is taken for possible). `ALULA_STORE_IMAGES` is the number of folders, for more than CI has time for.
+#![cfg(target_os = "linux")]
+
+mod cuts;
+mod history;
+mod image;
+mod recordings;
+#[path = "../fjall_support/mod.rs"]
+mod support;
+mod writer;
+
+use std::path::Path;
+
+use alula_power::{Disk, Flushes, Loss};
+use alula_testkit::Rng;
+use cuts::Cuts;
+use recordings::{Recordings, Taken};
+
+/// The folders that are made, and those that are made of one recording.
+const IMAGES: u64 = 50;
+const IMAGES_OF_ONE: u64 = 10;
+
+fn images() -> u64 {
+    let images = std::env::var("ALULA_STORE_IMAGES").ok();
+    images.map_or(IMAGES, |images| images.parse().expect("ALULA_STORE_IMAGES is a number"))
+}
+
+/// Writes and is recorded. Does nothing in an ordinary run of the tests.
+#[tokio::test(flavor = "multi_thread")]
+async fn writes_and_is_recorded() {
+    writer::run().await;
+}
+
+#[derive(Debug, Default)]
+struct Counts {
+    recordings: u64,
+    images: u64,
+    /// The keys whose last flushed write was looked for.
+    checked: usize,
+    during_opening: u64,
+    during_tables: u64,
+    further_journals: usize,
+    cut_tails: usize,
+}
+
+#[tokio::test]
+async fn what_was_flushed_is_there_after_each_loss_of_power() {
+    if writer::is_writer() {
+        return;
+    }
+    let mut recordings = Recordings::new();
+    let mut counts = Counts::default();
+    while counts.images < images() {
+        let taken = recordings.next().await;
+        counts.further_journals += cuts::further_journals(&taken.recording);
+        let count = IMAGES_OF_ONE.min(images() - counts.images);
+        try_images(&taken, count, &mut counts).await;
+        counts.recordings += 1;
+    }
+    let Counts { recordings, images, checked, during_opening, during_tables, further_journals, cut_tails } =
+        counts;
+    println!(
+        "power loss: {images} images of {recordings} recordings, {checked} flushed writes checked, {during_opening} cut while the folder was \
+         opened, {during_tables} while files of tables were written; {further_journals} journals were full, {cut_tails} tails cut off"
+    );
+}
+
+/// Makes so many folders of a recording at random points, and checks each.
+async fn try_images(taken: &Taken, count: u64, counts: &mut Counts) {
+    let mut disk = taken.disk(Flushes::Kept);
+    let mut history = taken.history.clone();
+    let mut rng = Rng::new(taken.seed);
+    let cuts = Cuts::of(&taken.recording);
+    for cut in cuts.choose(count, &mut rng) {
+        history.follow(&taken.recording, cut);
+        disk.follow(&taken.recording, cut);
+        let seed = rng.next_u64();
+        let folder = tempfile::tempdir().expect("a folder");
+        disk.leave(&Loss::new(seed), folder.path()).expect("an image");
+        let checked = image::check(folder.path(), &history).await;
+        let image = checked.unwrap_or_else(|wrong| {
+            let kept = folder.keep();
+            let (recording, loss) = (taken.seed, Loss::new(seed));
+            panic!("recording {recording} cut at {cut}, {loss:?}: {wrong} ({})", kept.display())
+        });
+        counts.images += 1;
+        counts.checked += image.checked;
+        counts.cut_tails += image.cut_tails;
+        counts.during_opening += u64::from(cuts.is_opening(cut));
+        counts.during_tables += u64::from(cuts.is_in_tables(cut));
+    }
+    // The recording leads to the folder that is there.
+    disk.follow(&taken.recording, taken.recording.entries().len());
+    assert_eq!(difference(&disk, &taken.folder), None, "recording {}", taken.seed);
+}
+
+fn difference(disk: &Disk, folder: &Path) -> Option<String> {
+    disk.difference(folder).expect("the folder is read")
+}
+
+#[tokio::test]
+async fn images_of_a_process_without_flushes_are_refused() {
+    if writer::is_writer() {
+        return;
+    }
+    let mut recordings = Recordings::new();
+    let taken = recordings.next().await;
+    let mut disk = taken.disk(Flushes::Ignored);
+    let mut history = taken.history.clone();
+    let mut rng = Rng::new(1);
+    let (mut refused, mut wrongs) = (0, Vec::new());
+    for cut in Cuts::of(&taken.recording).choose(12, &mut rng) {
+        history.follow(&taken.recording, cut);
+        disk.follow(&taken.recording, cut);
+        let folder = tempfile::tempdir().expect("a folder");
+        disk.leave(&Loss::new(rng.next_u64()), folder.path()).expect("an image");
+        if let Err(wrong) = image::check(folder.path(), &history).await {
+            refused += 1;
+            wrongs.push(wrong);
+        }
+    }
+    assert!(refused >= 6, "only {refused} of 12 images are refused: {wrongs:?}");
+    assert!(wrongs.iter().any(|wrong| wrong.contains("was flushed")), "{wrongs:?}");
+}
