@@ -18,6 +18,7 @@ use support::{BUCKET, Put, Removal, check_entries, far, get, write_terms};
 /// The folder that a process writes to until it is killed.
 const FOLDER: &str = "ALULA_STORE_TEST_FOLDER";
 
+/// The processes that are killed, if the variable `ALULA_STORE_KILLS` says no other number.
 const KILLS: u64 = 20;
 const TASKS: u64 = 8;
 const KEYS: u64 = 30;
@@ -112,6 +113,11 @@ fn kill_after(mut child: Child, answers: usize, last: &mut HashMap<(u64, u64), u
     read
 }
 
+fn kills() -> u64 {
+    let kills = std::env::var("ALULA_STORE_KILLS").ok();
+    kills.map_or(KILLS, |kills| kills.parse().expect("ALULA_STORE_KILLS is a number"))
+}
+
 #[tokio::test]
 async fn what_was_answered_is_there_after_each_kill() {
     if std::env::var_os(FOLDER).is_some() {
@@ -119,8 +125,8 @@ async fn what_was_answered_is_there_after_each_kill() {
     }
     let folder = tempfile::tempdir().expect("a folder");
     let mut rng = Rng::new(9);
-    let (mut last, mut total) = (HashMap::new(), 0);
-    for kill in 0..KILLS {
+    let (mut last, mut total, mut checked, mut cut_tails) = (HashMap::new(), 0, 0, 0);
+    for kill in 0..kills() {
         let answers = rng.range(1..400);
         let read = kill_after(start(folder.path()), answers, &mut last);
         assert!(read >= answers, "the process ended before it was killed");
@@ -135,9 +141,15 @@ async fn what_was_answered_is_there_after_each_kill() {
             assert_eq!(contents.len(), 1);
             let count = u64::from_be_bytes(contents[0].2[..8].try_into().expect("a count"));
             assert!(count >= *answered, "kill {kill}: {task} {number} has {count} and not {answered}");
+            checked += 1;
         }
+        cut_tails += engine.cut_tails().len();
         let snapshot = engine.snapshot(far()).await.expect("a snapshot");
         check_entries(&snapshot, BUCKET, b"n_bin").await;
     }
     assert!(total > 0);
+    println!(
+        "kill -9: {} processes killed, {total} answered writes, {checked} of them checked, {cut_tails} tails cut off",
+        kills()
+    );
 }

@@ -56,6 +56,9 @@ Commands:
   soak [--requests N] Millions of requests over loopback: answers right, memory and descriptors flat
   soak --simulation [--runs N] [--seed N] [--trace]
                       Runs on simulated time over a faulty network, each decided by its seed
+  soak --store [--kills N] [--images N] [--causality RUNS]
+                      The store's engine on disk: 500 processes killed, 1 000 folders that a loss of power left, and
+                      2 000 runs of each test of causality; with flags only what they name
 ";
 
 fn main() -> ExitCode {

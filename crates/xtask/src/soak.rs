@@ -1,4 +1,6 @@
-//! `cargo xtask soak`: the long runs of `crates/simulation`, with the release build.
+//! `cargo xtask soak`: the long runs of `crates/simulation` and of the tests of `crates/store`, with the release build.
+
+mod store;
 
 use std::process::ExitCode;
 
@@ -11,6 +13,7 @@ const PACKAGE: &str = "alula-simulation";
 /// What stands behind `cargo xtask soak`.
 pub(crate) fn command(args: &[&str]) -> Result<ExitCode> {
     match args {
+        ["--store", rest @ ..] => store::command(rest),
         ["--simulation", rest @ ..] => start("alula-simulate", &[], rest),
         [] | ["--requests", _] => start("alula-soak", &["--no-default-features"], args),
         other => bail!("`soak {}` is not a command", other.join(" ")),

@@ -58,6 +58,7 @@ fn check_all(run: impl Fn(u64) -> Run) -> Tally {
         }
         tally.count(&run.history);
     }
+    tally.print();
     tally
 }
 
@@ -207,6 +208,13 @@ fn a_context_for_another_key_is_found() {
 struct Tally(BTreeMap<&'static str, usize>);
 
 impl Tally {
+    /// One line for a long run, whose output is looked at.
+    fn print(&self) {
+        let kinds: Vec<String> = self.0.iter().map(|(kind, count)| format!("{count} {kind}")).collect();
+        let thread = std::thread::current();
+        println!("{}: {} runs: {}", thread.name().unwrap_or("causality"), runs(), kinds.join(", "));
+    }
+
     fn count(&mut self, history: &[Call]) {
         history.iter().flat_map(kinds).for_each(|kind| *self.0.entry(kind).or_default() += 1);
     }

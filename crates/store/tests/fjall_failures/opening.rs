@@ -35,9 +35,26 @@ pub(crate) async fn play(folder: &Path, failure: Fail, notes: &Notes) {
         Err(error) => assert!(error.to_string().contains(says), "{error}"),
     }
 
+    if matches!(failure, Fail::Full(_)) {
+        become_full(folder, notes).await;
+    }
     notes.fail(Fail::Never).expect("an order");
     put(&open(&new).expect("the disk works"), b"k", Put::value(b"v")).await.expect("a write");
     let engine = open(&used).expect("the disk works");
     let value = get(&engine, BUCKET.object(b"k")).await.expect("an object").remove(0).2;
     assert!(value == b"v" || value == b"w", "{value:?}");
+}
+
+/// Opens new folders on disks that become full later and later, and once more when there is room.
+async fn become_full(folder: &Path, notes: &Notes) {
+    let mut failed = 0;
+    for octets in (1..20).map(|count| count * 2_000) {
+        let folder = folder.join(octets.to_string());
+        notes.fail(Fail::Full(octets)).expect("an order");
+        failed += usize::from(open(&folder).is_err());
+        notes.fail(Fail::Never).expect("an order");
+        let engine = open(&folder).unwrap_or_else(|error| panic!("full after {octets} octets: {error}"));
+        put(&engine, b"k", Put::value(b"v")).await.expect("a write");
+    }
+    assert!((3..19).contains(&failed), "{failed} did not open");
 }

@@ -22,6 +22,7 @@ use recordings::{Recordings, Taken};
 /// The folders that are made, and those that are made of one recording.
 const IMAGES: u64 = 50;
 const IMAGES_OF_ONE: u64 = 10;
+const IMAGES_OF_A_LARGE_ONE: u64 = 3;
 
 fn images() -> u64 {
     let images = std::env::var("ALULA_STORE_IMAGES").ok();
@@ -56,8 +57,8 @@ async fn what_was_flushed_is_there_after_each_loss_of_power() {
     while counts.images < images() {
         let taken = recordings.next().await;
         counts.further_journals += cuts::further_journals(&taken.recording);
-        let count = IMAGES_OF_ONE.min(images() - counts.images);
-        try_images(&taken, count, &mut counts).await;
+        let count = if writer::is_large(taken.seed) { IMAGES_OF_A_LARGE_ONE } else { IMAGES_OF_ONE };
+        try_images(&taken, count.min(images() - counts.images), &mut counts).await;
         counts.recordings += 1;
     }
     let Counts { recordings, images, checked, during_opening, during_tables, further_journals, cut_tails } =

@@ -92,7 +92,7 @@ async fn leave_one(last: &Taken, seed: u64, folders: &[&Path]) -> History {
 fn record(folder: &Path, seed: u64) -> Recording {
     let mut command = Command::new(std::env::current_exe().expect("this test"));
     command.args(["--exact", "writes_and_is_recorded"]).stdout(Stdio::null()).stderr(Stdio::inherit());
-    let (writes, large) = if seed % 10 == 2 { (900, 130_000) } else { (120, 0) };
+    let (writes, large) = if writer::is_large(seed) { (900, 130_000) } else { (120, 0) };
     command.env(writer::FOLDER, folder).env(writer::SEED, seed.to_string());
     command.env(writer::WRITES, writes.to_string()).env(writer::LARGE, large.to_string());
     let recorded = Recorded::new(&mut command, folder, &format!("recording-{seed}")).expect("a recorder");
