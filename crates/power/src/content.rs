@@ -8,6 +8,8 @@ use std::rc::Rc;
 
 const PAGE: usize = 4096;
 
+static ZEROS: [u8; PAGE] = [0; PAGE];
+
 type Page = Rc<[u8; PAGE]>;
 
 /// The octets of a file.
@@ -85,6 +87,9 @@ impl Content {
         let page = |content: &Self, number| content.pages.get(&number).unwrap_or(&zeros).clone();
         let differ = |number: &u64| {
             let pair = (page(self, *number), page(other, *number));
+            if pair.0 == pair.1 {
+                return None;
+            }
             let at = pair.0.iter().zip(&*pair.1).position(|(a, b)| a != b)?;
             Some(number * PAGE as u64 + at as u64)
         };
@@ -96,7 +101,7 @@ impl Content {
     fn append(&mut self, octets: &[u8]) {
         let start = self.len;
         for (index, page) in octets.chunks(PAGE).enumerate() {
-            if page.iter().any(|octet| *octet != 0) {
+            if page != &ZEROS[..page.len()] {
                 self.write(start + (index * PAGE) as u64, page);
             }
         }

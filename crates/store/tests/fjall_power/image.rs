@@ -1,7 +1,7 @@
 //! The check of one folder that a loss of power left.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use alula_store::engine::{Engine as _, Fjall};
 
@@ -18,25 +18,21 @@ pub(crate) struct Checked {
 
 /// Checks that a folder opens, that it has what was flushed, that its indexes and lists agree with its objects, that it takes a
 /// write, and all of that once more.
-pub(crate) async fn check(folder: &Path, history: &History) -> Result<Checked, String> {
-    let (folder, history) = (folder.to_path_buf(), history.clone());
-    let check = async move {
-        let engine = open(&folder)?;
-        let checked = check_open(&engine, &history).await?;
-        let cut_tails = engine.cut_tails().len();
-        put(&engine, b"after", Put::value(b"after").entry(FIELD, b"after"))
-            .await
-            .map_err(|error| format!("it takes no write: {error}"))?;
-        drop(engine);
-        let engine = open(&folder)?;
-        check_open(&engine, &history).await?;
-        let after = get(&engine, BUCKET.object(b"after")).await;
-        if after.is_none_or(|contents| contents[0].2 != b"after") {
-            return Err("the write after it is missing".into());
-        }
-        Ok(Checked { checked, cut_tails })
-    };
-    tokio::spawn(check).await.unwrap_or_else(|panic| Err(panic.to_string()))
+pub(crate) async fn check(folder: PathBuf, history: History) -> Result<Checked, String> {
+    let engine = open(&folder)?;
+    let checked = check_open(&engine, &history).await?;
+    let cut_tails = engine.cut_tails().len();
+    put(&engine, b"after", Put::value(b"after").entry(FIELD, b"after"))
+        .await
+        .map_err(|error| format!("it takes no write: {error}"))?;
+    drop(engine);
+    let engine = open(&folder)?;
+    check_open(&engine, &history).await?;
+    let after = get(&engine, BUCKET.object(b"after")).await;
+    if after.is_none_or(|contents| contents[0].2 != b"after") {
+        return Err("the write after it is missing".into());
+    }
+    Ok(Checked { checked, cut_tails })
 }
 
 /// Opens a folder and tells what is in it.

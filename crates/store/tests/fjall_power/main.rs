@@ -17,7 +17,10 @@ use std::path::Path;
 use alula_power::{Disk, Flushes, Loss};
 use alula_testkit::Rng;
 use cuts::Cuts;
+use image::Checked;
 use recordings::{Recordings, Taken};
+use tempfile::TempDir;
+use tokio::task::JoinHandle;
 
 /// The folders that are made, and those that are made of one recording.
 const IMAGES: u64 = 50;
@@ -47,7 +50,7 @@ struct Counts {
     cut_tails: usize,
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn what_was_flushed_is_there_after_each_loss_of_power() {
     if writer::is_writer() {
         return;
@@ -69,23 +72,23 @@ async fn what_was_flushed_is_there_after_each_loss_of_power() {
     );
 }
 
+/// A folder that is checked while further ones are made.
+struct Checking {
+    cut: usize,
+    loss: Loss,
+    folder: TempDir,
+    checked: JoinHandle<Result<Checked, String>>,
+}
+
 /// Makes so many folders of a recording at random points, and checks each.
 async fn try_images(taken: &Taken, count: u64, counts: &mut Counts) {
     let mut disk = taken.disk(Flushes::Kept);
-    let mut history = taken.history.clone();
-    let mut rng = Rng::new(taken.seed);
     let cuts = Cuts::of(&taken.recording);
-    for cut in cuts.choose(count, &mut rng) {
-        history.follow(&taken.recording, cut);
-        disk.follow(&taken.recording, cut);
-        let seed = rng.next_u64();
-        let folder = tempfile::tempdir().expect("a folder");
-        disk.leave(&Loss::new(seed), folder.path()).expect("an image");
-        let checked = image::check(folder.path(), &history).await;
+    let images = make_images(taken, &mut disk, &cuts, count, taken.seed);
+    for Checking { cut, loss, folder, checked } in images {
+        let checked = checked.await.unwrap_or_else(|panic| Err(panic.to_string()));
         let image = checked.unwrap_or_else(|wrong| {
-            let kept = folder.keep();
-            let (recording, loss) = (taken.seed, Loss::new(seed));
-            panic!("recording {recording} cut at {cut}, {loss:?}: {wrong} ({})", kept.display())
+            panic!("recording {} cut at {cut}, {loss:?}: {wrong} ({})", taken.seed, folder.keep().display())
         });
         counts.images += 1;
         counts.checked += image.checked;
@@ -98,11 +101,26 @@ async fn try_images(taken: &Taken, count: u64, counts: &mut Counts) {
     assert_eq!(difference(&disk, &taken.folder), None, "recording {}", taken.seed);
 }
 
+fn make_images(taken: &Taken, disk: &mut Disk, cuts: &Cuts, count: u64, seed: u64) -> Vec<Checking> {
+    let mut rng = Rng::new(seed);
+    let mut history = taken.history.clone();
+    let make = |cut| {
+        history.follow(&taken.recording, cut);
+        disk.follow(&taken.recording, cut);
+        let loss = Loss::new(rng.next_u64());
+        let folder = tempfile::tempdir().expect("a folder");
+        disk.leave(&loss, folder.path()).expect("an image");
+        let checked = tokio::spawn(image::check(folder.path().to_path_buf(), history.clone()));
+        Checking { cut, loss, folder, checked }
+    };
+    cuts.choose(count, &mut Rng::new(seed + 1)).into_iter().map(make).collect()
+}
+
 fn difference(disk: &Disk, folder: &Path) -> Option<String> {
     disk.difference(folder).expect("the folder is read")
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn images_of_a_process_without_flushes_are_refused() {
     if writer::is_writer() {
         return;
@@ -110,19 +128,12 @@ async fn images_of_a_process_without_flushes_are_refused() {
     let mut recordings = Recordings::new();
     let taken = recordings.next().await;
     let mut disk = taken.disk(Flushes::Ignored);
-    let mut history = taken.history.clone();
-    let mut rng = Rng::new(1);
-    let (mut refused, mut wrongs) = (0, Vec::new());
-    for cut in Cuts::of(&taken.recording).choose(12, &mut rng) {
-        history.follow(&taken.recording, cut);
-        disk.follow(&taken.recording, cut);
-        let folder = tempfile::tempdir().expect("a folder");
-        disk.leave(&Loss::new(rng.next_u64()), folder.path()).expect("an image");
-        if let Err(wrong) = image::check(folder.path(), &history).await {
-            refused += 1;
-            wrongs.push(wrong);
-        }
+    let mut wrongs = Vec::new();
+    for image in make_images(&taken, &mut disk, &Cuts::of(&taken.recording), 12, 1) {
+        let checked = image.checked.await.unwrap_or_else(|panic| Err(panic.to_string()));
+        wrongs.extend(checked.err());
     }
+    let refused = wrongs.len();
     assert!(refused >= 6, "only {refused} of 12 images are refused: {wrongs:?}");
     assert!(wrongs.iter().any(|wrong| wrong.contains("was flushed")), "{wrongs:?}");
 }
