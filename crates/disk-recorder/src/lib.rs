@@ -2,7 +2,7 @@
 //! folder, and lets its disk fail when the program says so. `alula-power` starts programs with it and reads recordings.
 //!
 //! It takes the place of the functions of the C library that change files, calls them, and writes down what they did: one
-//! at a time, so that the order is that in which it happened. Flushes are recorded and not done, which takes no time. What it does not
+//! at a time, so that the order is that in which it happened. Flushes are recorded and not done; they take the time that a variable says. What it does not
 //! see are calls of the system that a program makes without the C library:
 //!
 //! - `rustix`, with which `tempfile` renames files, makes such calls. A file that was renamed so is recognized by its number when it is

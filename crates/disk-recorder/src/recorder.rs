@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
 
 use alula_power::{Entry, Fail, variables};
 use libc::c_int;
@@ -17,6 +18,7 @@ pub(crate) struct Recorder {
     folder: PathBuf,
     notes: PathBuf,
     log: c_int,
+    flush_time: Duration,
     state: Mutex<State>,
 }
 
@@ -50,7 +52,15 @@ impl Recorder {
         let device = real::status_of(&folder)?.device;
         let (known, notes, failures) = (HashMap::new(), HashSet::new(), Failures::NONE);
         let state = Mutex::new(State { count: 0, known, device, notes, failures });
-        Some(Self { folder, notes: variable(variables::NOTES)?, log: real::open_log(&log), state })
+        let micros = std::env::var(variables::FLUSH_MICROS).ok().and_then(|micros| micros.parse().ok());
+        let flush_time = Duration::from_micros(micros.unwrap_or(0));
+        Some(Self {
+            folder,
+            notes: variable(variables::NOTES)?,
+            log: real::open_log(&log),
+            flush_time,
+            state,
+        })
     }
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, State> {
@@ -147,8 +157,7 @@ impl Recorder {
         };
         let begun = state.count;
         drop(state);
-        // Others write meanwhile.
-        std::thread::yield_now();
+        self.take_flush_time();
         let mut state = self.lock();
         match state.failures.flush() {
             Ok(()) => {
@@ -160,6 +169,15 @@ impl Recorder {
                 Err(errno)
             }
         }
+    }
+
+    /// Takes the time of a flush, in which others write.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "a disk blocks its caller, and wakes none that waits for something else"
+    )]
+    fn take_flush_time(&self) {
+        std::thread::sleep(self.flush_time);
     }
 
     pub(crate) fn set_len(&self, fd: c_int, len: i64, set: impl FnOnce() -> c_int) -> c_int {

@@ -42,4 +42,6 @@ pub mod variables {
     pub const LOG: &str = "ALULA_DISK_LOG";
     /// The file that takes the notes of the program.
     pub const NOTES: &str = "ALULA_DISK_NOTES";
+    /// The microseconds that a flush takes; none if it is not set.
+    pub const FLUSH_MICROS: &str = "ALULA_DISK_FLUSH_MICROS";
 }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use alula_power::{Disk, Flushes, Loss, Recorded, Recording};
+use alula_power::{Disk, Flushes, Loss, Recorded, Recording, variables};
 use alula_testkit::Rng;
 use tempfile::TempDir;
 
@@ -95,6 +95,9 @@ fn record(folder: &Path, seed: u64) -> Recording {
     let (writes, large) = if writer::is_large(seed) { (900, 130_000) } else { (120, 0) };
     command.env(writer::FOLDER, folder).env(writer::SEED, seed.to_string());
     command.env(writer::WRITES, writes.to_string()).env(writer::LARGE, large.to_string());
+    // A disk takes some time for a flush, in which much is written.
+    let flush_micros = if seed % 4 < 2 { 0 } else { 1_500 };
+    command.env(variables::FLUSH_MICROS, flush_micros.to_string());
     let recorded = Recorded::new(&mut command, folder, &format!("recording-{seed}")).expect("a recorder");
     let status = command.status().expect("this test again");
     assert!(status.success(), "the writer ended with {status}");
