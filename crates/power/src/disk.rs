@@ -1,6 +1,6 @@
 //! A folder on a disk, as far as a recording was followed, and what a loss of power leaves of it.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::Path;
 use std::{fs, io};
 
@@ -19,6 +19,8 @@ pub struct Disk {
     nodes: Vec<Option<FileState>>,
     names: NameState,
     inodes: HashMap<u64, Node>,
+    /// The files whose flushes do nothing.
+    unflushed: HashSet<Node>,
     followed: usize,
     flushes: Flushes,
     seed: u64,
@@ -28,8 +30,8 @@ impl Disk {
     /// An empty folder. The seed decides what is left of flushes that fail.
     #[must_use]
     pub fn empty(flushes: Flushes, seed: u64) -> Self {
-        let (names, inodes) = (NameState::default(), HashMap::new());
-        Self { nodes: vec![None], names, inodes, followed: 0, flushes, seed }
+        let (names, inodes, unflushed) = (NameState::default(), HashMap::new(), HashSet::new());
+        Self { nodes: vec![None], names, inodes, unflushed, followed: 0, flushes, seed }
     }
 
     /// A folder as it is, all of it flushed.
@@ -77,6 +79,9 @@ impl Disk {
             Entry::Open { inode, path, is_new, is_emptied } => {
                 let node = if *is_new { self.add(path, Some(FileState::default())) } else { self.at(path) };
                 self.inodes.insert(*inode, node);
+                if self.flushes.are_ignored(path) {
+                    self.unflushed.insert(node);
+                }
                 if *is_emptied {
                     self.file(*inode).change(number, Change::SetLen(0));
                 }
@@ -108,10 +113,10 @@ impl Disk {
     }
 
     fn flush(&mut self, inode: u64, begun: u64) {
-        if self.flushes == Flushes::Ignored {
+        let node = self.inodes[&inode];
+        if self.unflushed.contains(&node) {
             return;
         }
-        let node = self.inodes[&inode];
         self.nodes[node].iter_mut().for_each(|file| file.flush(begun, self.seed));
         self.names.flush(node, begun);
     }

@@ -19,6 +19,8 @@ pub enum Flushes {
     Kept,
     /// They do nothing, as if the program had none: to see that a check notices it.
     Ignored,
+    /// Those of files whose paths end so do nothing.
+    IgnoredOf(&'static str),
 }
 
 /// A loss of power.
@@ -37,6 +39,16 @@ pub(crate) enum Part {
     First,
     /// Each block after any of them.
     Blocks,
+}
+
+impl Flushes {
+    pub(crate) fn are_ignored(self, path: &str) -> bool {
+        match self {
+            Self::Kept => false,
+            Self::Ignored => true,
+            Self::IgnoredOf(end) => path.ends_with(end),
+        }
+    }
 }
 
 impl Loss {

@@ -5,8 +5,8 @@ use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 use std::{fs, io};
 
+use crate::Recording;
 use crate::variables::{FOLDER, LOG, NOTES};
-use crate::{Notes, Recording};
 
 /// A run of a program, all of whose changes to the files of a folder are recorded.
 #[derive(Debug)]
@@ -33,17 +33,14 @@ impl Recorded {
     /// Reads the recording, when the command has ended.
     ///
     /// # Errors
-    /// An error of its file.
+    /// An error of its file, or nothing was recorded.
     pub fn recording(&self) -> io::Result<Recording> {
-        Recording::read(&self.log)
-    }
-
-    /// Opens the notes of this very program; `None` if it is not recorded.
-    ///
-    /// # Errors
-    /// An error of their file.
-    pub fn notes() -> io::Result<Option<Notes>> {
-        Notes::open()
+        let recording = Recording::read(&self.log)?;
+        if recording.entries().is_empty() {
+            Err(io::Error::other("nothing was recorded"))
+        } else {
+            Ok(recording)
+        }
     }
 }
 

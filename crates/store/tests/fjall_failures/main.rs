@@ -12,7 +12,7 @@ mod support;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use alula_power::{Disk, Entry, Fail, Flushes, Loss, Recorded, Recording};
+use alula_power::{Disk, Entry, Fail, Flushes, Loss, Notes, Recorded, Recording};
 use alula_store::engine::{Engine as _, Fjall, FjallOptions};
 use server::{FIELD, key, value};
 use support::{check_entries, far, get};
@@ -44,7 +44,7 @@ fn failure(name: &str) -> Fail {
 #[tokio::test(flavor = "multi_thread")]
 async fn serves_while_its_disk_fails() {
     let Some(folder) = std::env::var_os(FOLDER) else { return };
-    let notes = Recorded::notes().expect("notes").expect("a recorded process");
+    let notes = Notes::open().expect("notes").expect("a recorded process");
     let name = std::env::var(FAILURE).expect("a failure");
     match name.strip_prefix("opening-") {
         Some(name) => opening::play(folder.as_ref(), failure(name), &notes).await,

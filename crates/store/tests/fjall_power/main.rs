@@ -127,13 +127,21 @@ async fn images_of_a_process_without_flushes_are_refused() {
     }
     let mut recordings = Recordings::new();
     let taken = recordings.next().await;
-    let mut disk = taken.disk(Flushes::Ignored);
+    let wrongs = refused(&taken, Flushes::Ignored).await;
+    assert!(wrongs.len() >= 8, "only {} of 24 images are refused: {wrongs:?}", wrongs.len());
+    // Where the tables alone are flushed, some folders open and lack what was answered.
+    let wrongs = refused(&taken, Flushes::IgnoredOf(".jnl")).await;
+    let missing = wrongs.iter().filter(|wrong| wrong.contains("was flushed")).count();
+    assert!(missing >= 1 && wrongs.len() >= 8, "only {} of 24 images are refused: {wrongs:?}", wrongs.len());
+}
+
+/// The reasons for which images of a recording are refused, out of 24.
+async fn refused(taken: &Taken, flushes: Flushes) -> Vec<String> {
+    let mut disk = taken.disk(flushes);
     let mut wrongs = Vec::new();
-    for image in make_images(&taken, &mut disk, &Cuts::of(&taken.recording), 12, 1) {
+    for image in make_images(taken, &mut disk, &Cuts::of(&taken.recording), 24, 1) {
         let checked = image.checked.await.unwrap_or_else(|panic| Err(panic.to_string()));
         wrongs.extend(checked.err());
     }
-    let refused = wrongs.len();
-    assert!(refused >= 6, "only {refused} of 12 images are refused: {wrongs:?}");
-    assert!(wrongs.iter().any(|wrong| wrong.contains("was flushed")), "{wrongs:?}");
+    wrongs
 }

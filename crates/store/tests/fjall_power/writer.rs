@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use alula_power::{Notes, Recorded};
+use alula_power::Notes;
 use alula_store::engine::{Durability, Engine as _, Fjall, FjallOptions};
 use alula_testkit::Rng;
 use tokio::task::JoinSet;
@@ -53,7 +53,7 @@ fn number(variable: &str) -> u64 {
 /// Writes, if this process is to.
 pub(crate) async fn run() {
     let Some(folder) = std::env::var_os(FOLDER) else { return };
-    let notes = Arc::new(Recorded::notes().expect("notes").expect("a recorded process"));
+    let notes = Arc::new(Notes::open().expect("notes").expect("a recorded process"));
     let engine = Arc::new(Fjall::open(folder, options()).expect("the folder opens"));
     let mut tasks = JoinSet::new();
     for task in 0..TASKS {
