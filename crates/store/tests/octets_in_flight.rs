@@ -79,6 +79,8 @@ async fn a_write_that_dribbles_gives_way() {
             });
             // It has its share by then.
             tokio::time::sleep(Duration::from_secs(1)).await;
+            let late = client.get(format!("{URL}?timeout=1000")).send().await.expect("an answer");
+            assert_eq!((late.status().as_u16(), late.headers().text("retry-after")), (503, Some("1")));
             assert_eq!(read(&client).await, OBJECT_OCTETS);
             assert_eq!(slow.await.expect("no panic"), 408);
         }

@@ -7,6 +7,9 @@ use alula::{Answer, FieldError, IntoAnswer, KnownName, ParamError, Status};
 use crate::budget::{Spent, TooSlow};
 use crate::engine::{EngineError, Level};
 
+/// The seconds after which a request that found no room, or no replica, may be sent again.
+const RETRY_AFTER: &str = "1";
+
 /// The reason for which a request is not carried out.
 #[derive(Debug)]
 pub(super) enum Fail {
@@ -66,7 +69,11 @@ impl IntoAnswer for Fail {
 }
 
 fn content(status: Status, media_type: &str, content: String) -> Answer {
-    Answer::new(status).header(KnownName::CONTENT_TYPE, media_type).content(content)
+    let answer = Answer::new(status).header(KnownName::CONTENT_TYPE, media_type).content(content);
+    match status {
+        Status::SERVICE_UNAVAILABLE => answer.header(KnownName::RETRY_AFTER, RETRY_AFTER),
+        _ => answer,
+    }
 }
 
 /// The text that clients compare is Riak's where it has one.
