@@ -1,7 +1,9 @@
 //! Reads of objects on the worker of their connection, and in a pool of threads: what each costs, and what others on the same worker wait
 //! while the disk is read.
 
-use std::fs;
+use std::fs::{self, File};
+use std::io;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread;
 use std::time::Duration;
@@ -70,6 +72,9 @@ fn fill(programs: &Programs) -> Result<TempDir> {
 }
 
 fn run(programs: &Programs, data: &TempDir, way: Way) -> Result<Figures> {
+    if !way.is_cold {
+        read_files(data.path())?;
+    }
     let core = Core::last()?;
     let mut all = args([way.how]);
     all.extend([data.path().into(), CACHE.into()]);
@@ -95,6 +100,19 @@ fn figures(answers: &Answers, cpu: f64) -> Result<Figures> {
     let [get, ping] = ["get", "ping"].map(of);
     let (get, ping) = (get.context("reads")?, ping.context("pings")?);
     Ok([reads / seconds, cpu * 1e6 / all, get[0], get[1], ping[0], ping[1]])
+}
+
+/// Has the kernel keep the files of a folder in memory: a way before this one may have had them forgotten.
+fn read_files(folder: &Path) -> Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            read_files(&path)?;
+        } else {
+            io::copy(&mut File::open(&path)?, &mut io::sink())?;
+        }
+    }
+    Ok(())
 }
 
 /// Does something while the kernel keeps nothing of files in memory.
