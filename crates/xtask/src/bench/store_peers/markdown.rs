@@ -96,7 +96,7 @@ fn flushes(figures: &Figures) -> String {
 
 /// The batches that fjall alone flushes one after the other.
 fn floor(lines: &str) -> String {
-    let mut text = "\n### The floor: batches of fjall alone, flushed one after the other\n\n".to_owned();
+    let mut text = "\n### fjall alone, in batches that are flushed one after the other\n\n".to_owned();
     text += "| writes a batch | writes/s | µs a batch |\n| ---: | ---: | ---: |\n";
     for line in lines.lines() {
         let cells: Vec<String> =
