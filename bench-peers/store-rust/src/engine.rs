@@ -87,7 +87,7 @@ fn commit_all(tables: &Tables, waiting: &Receiver<Write>) {
             }
         }
         let is_kept = batch.inner.commit().is_ok();
-        // Who has gone meanwhile needs no answer.
+        // One who has gone meanwhile needs no answer.
         answers.into_iter().for_each(|done| _ = done.send(is_kept));
     }
 }

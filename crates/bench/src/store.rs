@@ -15,7 +15,7 @@ use crate::workload::{Run, Use, Workload};
 pub(crate) use asking::drive;
 use sunk::Sunk;
 
-/// All of them. What fjall does in its own threads is counted with the rest, and varies.
+/// All of them. The work of fjall in its own threads is counted with the rest, and varies.
 pub(crate) const WORKLOADS: &[Workload] = &[
     one(
         "store-get",

@@ -33,7 +33,7 @@ impl Next {
     }
 }
 
-/// What the system says of a file.
+/// The system's description of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Status {
     pub(crate) device: u64,

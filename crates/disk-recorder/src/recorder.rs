@@ -22,7 +22,7 @@ pub(crate) struct Recorder {
     state: Mutex<State>,
 }
 
-/// What calls change; one call at a time has it.
+/// The state that calls change; one call at a time has it.
 pub(crate) struct State {
     /// The number of entries.
     count: u64,

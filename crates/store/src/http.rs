@@ -48,7 +48,7 @@ const SEGMENTS: Segments = Segments::OBJECT_KEYS
     .plus_sign(PlusSign::Space)
     .dot_segments(DotSegments::Literal);
 
-/// All routes. Where there are users, each asks first whether its request is allowed.
+/// All routes. If there are users, each asks first whether its request is allowed.
 pub(crate) fn router<E: Engine>(store: Store<E>) -> Router<Store<E>> {
     let config = &store.shared().config;
     let (access, object_max) = (config.access.clone(), config.object_octets_max as usize);

@@ -61,7 +61,7 @@ enum By {
     Certificate,
 }
 
-/// What a request to the store costs over TLS without users is what rustls allocates for its records, one each way.
+/// A request to the store over TLS without users costs what rustls allocates for its records, one each way.
 const OF_TLS: i64 = 2 * REQUESTS as i64;
 
 const CASES: [(&str, By, i64); 4] = [

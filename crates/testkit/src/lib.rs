@@ -1,4 +1,4 @@
-//! What the tests of every layer share: allocation counts, byte splitters, lists of fields, traffic, objects, hexadecimal,
+//! Tools that the tests of every layer share: allocation counts, byte splitters, lists of fields, traffic, objects, hexadecimal,
 //! random numbers and vectors.
 //!
 //! Only octets, texts and closures go in and out, so that the unit tests of any crate can use it. Not published.

@@ -49,7 +49,7 @@ impl Failures {
         if slot.peer.swap(hash, Ordering::Relaxed) != hash {
             slot.used.clear();
         }
-        // What goes beyond the rate is not counted: the peer waits for no longer than a burst takes.
+        // More than the rate allows is not counted: the peer waits for no longer than a burst takes.
         let _ = slot.used.take(self.rate, now);
     }
 

@@ -1,4 +1,4 @@
-//! How many requests in a time, in one number for each who sends them.
+//! Rates of requests, in one number for each who sends them.
 //!
 //! The number is the time until which requests that were let pass have used up the rate (the generic cell rate algorithm). It is never
 //! further ahead than a burst takes.
@@ -17,12 +17,12 @@ pub(super) struct Rate {
     ahead: u64,
 }
 
-/// What was used of a rate.
+/// The part of a rate that was used.
 #[derive(Debug, Default)]
 pub(super) struct Used(AtomicU64);
 
 impl Rate {
-    /// So many requests in a second, of which `burst` may come at once; both are at least 1.
+    /// A rate of so many requests in a second, of which `burst` may come at once; both are at least 1.
     pub(super) fn new(per_second: u32, burst: u32) -> Self {
         let each = NANOS / u64::from(per_second.max(1));
         Self { each, ahead: each * u64::from(burst.max(1) - 1) }

@@ -40,7 +40,7 @@ impl Verified {
         Ok(Self { key: Key::new(HMAC_SHA256, &key), users: Cache::new(credentials_max) })
     }
 
-    /// The keyed hash of a name and a password. Where one ends and the other begins is part of it.
+    /// The keyed hash of a name and a password. The place where one ends and the other begins is part of it.
     pub(super) fn tag(&self, name: &str, password: &[u8]) -> Tag {
         let mut context = Context::with_key(&self.key);
         context.update(&(name.len() as u64).to_be_bytes());

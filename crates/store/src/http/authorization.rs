@@ -1,4 +1,4 @@
-//! Who sends a request, and whether they may: asked before anything else of it is read (Riak §1.11).
+//! The check of who sends a request, and whether they may: made before anything else of it is read (Riak §1.11).
 //!
 //! Riak looks at parameters and fields first, and answers 400 where a request is wrong as well as not allowed. Here a peer without credentials
 //! makes the store read no more than the head.

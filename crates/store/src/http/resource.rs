@@ -68,7 +68,7 @@ pub(super) const PATHS: [(&str, Resource); 28] = [
     ("/riak/{bucket}/{key}", Resource::Object),
 ];
 
-/// What a request needs to be let through.
+/// The conditions on which a request is let through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Needs {
     /// No user.
@@ -106,7 +106,7 @@ impl Resource {
         }
     }
 
-    /// What a request to the resource needs. One of another method than its own is taken for a write.
+    /// Returns what a request to the resource needs. One of another method than its own is taken for a write.
     pub(super) fn needs(self, request: &Request) -> Needs {
         let is_read = matches!(request.method(), "GET" | "HEAD");
         let permission = match self {

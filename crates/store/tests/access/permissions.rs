@@ -7,7 +7,7 @@ use crate::served::{PASSWORD, Served, said, user, user_with};
 const ALL: [&str; 6] = ["get", "put", "delete", "list", "index", "admin"];
 const METHODS: [&str; 5] = ["GET", "HEAD", "PUT", "POST", "DELETE"];
 
-/// What the requests of a path need: a permission by method, in the order of [`METHODS`]; `-` for a method that it has not, `user` for any
+/// The needs of the requests of a path: a permission by method, in the order of [`METHODS`]; `-` for a method that it has not, `user` for any
 /// user, `open` for none.
 const NEEDS: [(&str, [&str; 5]); 28] = [
     ("/", ["user", "user", "-", "-", "-"]),

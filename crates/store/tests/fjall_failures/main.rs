@@ -71,7 +71,7 @@ async fn check(name: &str) {
     for seed in 0..IMAGES {
         let mut disk = Disk::empty(Flushes::Kept, seed);
         disk.follow(&recording, recording.entries().len());
-        // What a failed flush has lost is still in the memory of the system.
+        // Octets that a failed flush has lost are still in the memory of the system.
         let has_lost = recording.entries().iter().any(|entry| matches!(entry, Entry::FailedFlush { .. }));
         assert!(has_lost || disk.difference(&data).expect("the folder is read").is_none(), "{name}");
         let image = folder.path().join(format!("image-{seed}"));

@@ -25,7 +25,7 @@ pub(crate) async fn play(folder: &Path, failure: Fail, notes: &Notes) {
         Fail::Writes | Fail::Flushes | Fail::Never => "Input/output error",
     };
     assert!(error.contains(says) && error.contains("new"), "{error}");
-    // What is there may be read without a write.
+    // Files that are there may be read without a write.
     match open(&used) {
         Ok(engine) => {
             let write =

@@ -17,7 +17,7 @@ pub(crate) struct History {
 /// A write that was begun.
 #[derive(Clone, Debug)]
 pub(crate) struct Write {
-    /// What was put; `None` for a removal.
+    /// The value that was put; `None` for a removal.
     count: Option<u64>,
     is_flushed: bool,
     is_answered: bool,

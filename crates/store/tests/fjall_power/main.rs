@@ -129,7 +129,7 @@ async fn images_of_a_process_without_flushes_are_refused() {
     let taken = recordings.next().await;
     let wrongs = refused(&taken, Flushes::Ignored).await;
     assert!(wrongs.len() >= 8, "only {} of 24 images are refused: {wrongs:?}", wrongs.len());
-    // Where the tables alone are flushed, some folders open and lack what was answered.
+    // If the tables alone are flushed, some folders open and lack what was answered.
     let wrongs = refused(&taken, Flushes::IgnoredOf(".jnl")).await;
     let missing = wrongs.iter().filter(|wrong| wrong.contains("was flushed")).count();
     assert!(missing >= 1 && wrongs.len() >= 8, "only {} of 24 images are refused: {wrongs:?}", wrongs.len());

@@ -26,7 +26,7 @@ pub(crate) struct Taken {
     before: PathBuf,
     /// The folder after.
     pub(crate) folder: PathBuf,
-    /// What was in the folder before.
+    /// The content of the folder before.
     pub(crate) history: History,
 }
 

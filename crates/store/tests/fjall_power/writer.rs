@@ -65,7 +65,7 @@ pub(crate) async fn run() {
 async fn write_all(engine: Arc<Fjall>, notes: Arc<Notes>, task: u64) {
     let (seed, large) = (number(SEED), number(LARGE) as usize);
     let mut rng = Rng::new(seed ^ task << 40);
-    // Where few writes are flushed, many wait for it together.
+    // When few writes are flushed, many wait for it together.
     let one_flushed_in = [2, 40, 8][usize::try_from(seed % 3).expect("a short number")];
     for count in 0..number(WRITES) {
         let count = seed << 24 | count;

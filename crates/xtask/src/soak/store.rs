@@ -45,7 +45,7 @@ const ALL: [Long; 3] = [
     },
 ];
 
-/// What stands behind `cargo xtask soak --store`: nothing for all, or flags with numbers for those alone.
+/// The command `cargo xtask soak --store`: no arguments for all, or flags with numbers for those alone.
 pub(super) fn command(args: &[&str]) -> Result<ExitCode> {
     if args.is_empty() {
         for long in &ALL {

@@ -28,7 +28,7 @@ pub(crate) struct Figures {
     pub(crate) times: Times,
 }
 
-/// Plays it with all clients at once. What reads alone need is written before the time begins.
+/// Plays it with all clients at once. The objects of reads alone are written before the time begins.
 pub(crate) async fn play(address: &str, options: &Options) -> Result<Figures, Failure> {
     let mut players = Vec::new();
     for number in 0..options.clients {

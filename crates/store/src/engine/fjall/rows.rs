@@ -23,7 +23,7 @@ pub(super) struct Rows<'a> {
     progress: &'a mut Progress,
 }
 
-/// What a snapshot keeps from page to page.
+/// The rows that a snapshot keeps from page to page.
 #[derive(Debug, Default)]
 pub(super) struct Progress {
     sorted: Option<SortedGroup>,
@@ -55,7 +55,7 @@ impl<'a> Rows<'a> {
         mut visit: impl FnMut(&[u8]) -> bool,
     ) -> Result<bool, EngineError> {
         let is_all = self.visit_all(low, &mut visit);
-        // Where all lists have no more memory, a page has some while it is filled.
+        // If all lists have no more memory, a page has some while it is filled.
         self.progress.sorted.take_if(|sorted| !sorted.may_be_kept());
         is_all
     }

@@ -1,6 +1,6 @@
 //! The long rows of a group in order, kept from one page of a list to the next.
 //!
-//! Rows of a group lie in the order of their hashes, and a page is in that of their names. So a pass over the group puts the least rows after the
+//! Rows of a group lie in the order of their hashes, and a page is in that of their names. A pass over the group therefore puts the least rows after the
 //! page before in order, as many as the memory takes, and the pages that follow are read from them. Each pass of a list may take twice the
 //! memory of the one before. Names of a group have their first octets in common, and only what follows is kept.
 
@@ -16,7 +16,7 @@ pub(super) struct SortedGroup {
     table: Table,
     group: Vec<u8>,
     low: Bound<Vec<u8>>,
-    /// What is after the octets in common.
+    /// The octets after those in common.
     rows: Vec<Box<[u8]>>,
     has_left_out: bool,
     /// None for what may not be kept.

@@ -66,7 +66,7 @@ pub(super) fn measure(programs: &Programs, options: &Options) -> Result<String> 
     markdown(&objects, &rows)
 }
 
-/// Lists all keys twice in a stream. What the first listing adds to the memory may be blocks of files that are kept; the second adds none.
+/// Lists all keys twice in a stream. Memory that the first listing adds may be blocks of files that are kept; the second adds none.
 fn list(programs: &Programs, server: &Server, objects: &str, rows: &mut Rows) -> Result<()> {
     let mut memory = vec![resident(server.id())?[0]];
     for _ in 0..2 {

@@ -175,7 +175,7 @@ fn wrk_told(printed: &str) -> Option<Run> {
     })
 }
 
-/// Of such as `605.00us`, `1.20ms` or `1.02s`.
+/// Reads times such as `605.00us`, `1.20ms` or `1.02s`.
 fn micros(text: &str) -> Option<f64> {
     let units = [("us", 1.0), ("ms", 1e3), ("s", 1e6)];
     let (number, unit) =

@@ -106,7 +106,7 @@ fn floor(lines: &str) -> String {
     text
 }
 
-/// Who took less in a cell, and by how much.
+/// The peers that took less in a cell, and by how much.
 fn ahead(figures: &Figures) -> String {
     let mut rows = String::new();
     for cell in cells() {
