@@ -15,7 +15,7 @@ use crate::store::Store;
 /// The credentials that are asked for: Riak's clients compare it as a whole.
 const CHALLENGE: &str = "Basic realm=\"Riak\"";
 
-const NO_TLS: &str = "This store has users, whose passwords it takes over TLS alone: ask by https.\n";
+const NO_TLS: &str = "This store has users, whose passwords it takes only over TLS: use https://\n";
 
 /// The time, in seconds, after which a request is worth trying again that found too many hashes in wait.
 const CROWDED_RETRY: &str = "1";
@@ -113,12 +113,17 @@ fn denied(identity: &Identity, permission: Permission, place: Place<'_>) -> Fail
 
 fn refused(refusal: Refusal) -> Fail {
     let answer = match refusal {
-        Refusal::Unknown => text(Status::UNAUTHORIZED, "A name and a password that are known are needed.\n")
-            .header(KnownName::WWW_AUTHENTICATE, CHALLENGE),
+        Refusal::Unknown => {
+            text(Status::UNAUTHORIZED, "Send the name and the password of a user of this store.\n")
+                .header(KnownName::WWW_AUTHENTICATE, CHALLENGE)
+        }
         Refusal::Crowded => text(Status::SERVICE_UNAVAILABLE, "Too many passwords are being checked.\n")
             .header(KnownName::RETRY_AFTER, CROWDED_RETRY),
-        Refusal::TooMany(wait) => text(Status::TOO_MANY_REQUESTS, "There are too many requests.\n")
-            .header(KnownName::RETRY_AFTER, wait.as_nanos().div_ceil(1_000_000_000).max(1).to_string()),
+        Refusal::TooMany(wait) => text(
+            Status::TOO_MANY_REQUESTS,
+            "Too many requests of this user, or too many wrong passwords from this address.\n",
+        )
+        .header(KnownName::RETRY_AFTER, wait.as_nanos().div_ceil(1_000_000_000).max(1).to_string()),
     };
     Fail::Answer(answer)
 }
