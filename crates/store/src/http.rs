@@ -23,6 +23,7 @@ mod options;
 mod page_check;
 mod props;
 mod query;
+mod random;
 mod resource;
 mod service;
 mod software;

@@ -76,6 +76,9 @@ impl Users {
 fn text_of(file: &Path) -> Read<String> {
     let not_read = |error: io::Error| UsersError::new(format!("cannot be read: {error}"));
     let about = fs::metadata(file).map_err(not_read)?;
+    if !about.is_file() {
+        return Err(UsersError::new("is no file".to_owned()));
+    }
     check_mode(&about)?;
     if about.len() > FILE_OCTETS_MAX {
         return Err(UsersError::new(format!("is longer than {FILE_OCTETS_MAX} octets")));

@@ -37,7 +37,8 @@ pub(super) async fn query<E: Engine>(exchange: Exchange<Store<E>>) -> Outcome {
         return Err(Fail::unknown_type(target.bucket().bucket_type));
     }
     store.shared().statistics.count(Counted::IndexQuery);
-    let query = Query { bucket: target.bucket(), range, parameters };
+    let deadline = time::deadline(parameters.timeout());
+    let query = Query { bucket: target.bucket(), range, parameters, deadline };
     let mut results = query.results(exchange.respond(Status::OK));
     match query.put_all(store.engine(), &mut results).await {
         Ok(continuation) => Ok(results.finish(continuation.as_deref().map(str::as_bytes)).await?),
@@ -53,11 +54,15 @@ pub(super) async fn refuse_more_terms<E: Engine>(_: Exchange<Store<E>>) -> Outco
     Err(Fail::bad_request("Invalid index query. A path has one term, or the least and the greatest one\n"))
 }
 
+/// The octets of a term from which on searching it may take milliseconds.
+const LONG_TERM: usize = 4096;
+
 /// A query of a bucket.
 struct Query<'a> {
     bucket: BucketName<'a>,
     range: Range,
     parameters: Parameters,
+    deadline: Instant,
 }
 
 impl Query<'_> {
@@ -82,8 +87,7 @@ impl Query<'_> {
 
     /// Reads the results and sends them, but for their end; returns the continuation.
     async fn put_all<E: Engine>(&self, engine: &E, results: &mut Results) -> Result<Option<String>, Fail> {
-        let deadline = time::deadline(self.parameters.timeout());
-        let mut pages = self.pages(engine, deadline).await?;
+        let mut pages = self.pages(engine).await?;
         let mut left = self.parameters.results_max().unwrap_or(u64::MAX);
         while let Some(page) = pages.next().await? {
             if let Some(last) = self.put(page, &mut left, results).await? {
@@ -97,11 +101,8 @@ impl Query<'_> {
         Ok(None)
     }
 
-    async fn pages<'s, E: Engine>(
-        &'s self,
-        engine: &E,
-        deadline: Instant,
-    ) -> Result<Pages<'s, E::Snapshot>, EngineError> {
+    async fn pages<'s, E: Engine>(&'s self, engine: &E) -> Result<Pages<'s, E::Snapshot>, EngineError> {
+        let deadline = self.deadline;
         let results_max = self.parameters.results_max().filter(|_| !self.parameters.has_pattern());
         let snapshot = engine.snapshot(deadline).await?;
         let mut pages = Pages::new(snapshot, self.range.selection(self.bucket), results_max, deadline);
@@ -111,15 +112,33 @@ impl Query<'_> {
         Ok(pages)
     }
 
+    /// Returns true for an entry that the pattern takes. A search may take long: others on this thread have their turn after it.
+    async fn takes(&self, item: Item<'_>) -> Result<bool, EngineError> {
+        let searched = self.range.searched(item);
+        if self.parameters.has_pattern() {
+            match searched.len() > LONG_TERM {
+                true => tokio::task::yield_now().await,
+                false => tokio::task::consume_budget().await,
+            }
+            if Instant::now() >= self.deadline {
+                return Err(EngineError::TimedOut);
+            }
+        }
+        Ok(self.parameters.takes(searched))
+    }
+
     /// Sends the results of a page that are asked for, and returns the one with which there are enough of them.
     async fn put<'p>(
         &self,
         page: &'p Page,
         left: &mut u64,
         results: &mut Results,
-    ) -> Result<Option<Item<'p>>, alula::Error> {
+    ) -> Result<Option<Item<'p>>, Fail> {
         let mut term = Scratch::lend();
-        for item in page.items().filter(|item| self.parameters.takes(self.range.searched(*item))) {
+        for item in page.items() {
+            if !self.takes(item).await? {
+                continue;
+            }
             match self.shows_terms() {
                 true => results.add_pair(self.range.shown(item, &mut term), item.key).await?,
                 false => results.add(item.key).await?,

@@ -1,6 +1,7 @@
 //! Keys that the store makes for objects and data types.
 
 use super::fail::Fail;
+use super::random::random;
 
 /// The letters of keys that are made: they need no escape in a path.
 const LETTERS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
@@ -13,8 +14,7 @@ const KEY_LETTERS: usize = 27;
 /// # Errors
 /// The system gives no random octets.
 pub(super) fn new_key() -> Result<[u8; KEY_LETTERS], Fail> {
-    let mut random = [0; 2 * KEY_LETTERS];
-    getrandom::fill(&mut random).map_err(|error| alula::Error::other(std::io::Error::other(error)))?;
+    let random: [u8; 2 * KEY_LETTERS] = random()?;
     let mut key = [0; KEY_LETTERS];
     // Of 65 536 numbers each letter has the same share but for one in a thousand.
     for (letter, octets) in key.iter_mut().zip(random.chunks_exact(2)) {

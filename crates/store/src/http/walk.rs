@@ -7,11 +7,13 @@ use std::borrow::Cow;
 use std::time::{Duration, SystemTime};
 
 use alula::{BodyWriter, Exchange, KnownName, Scratch, Status};
+use tokio::time::Instant;
 
 use super::authorization::Reader;
 use super::fail::{Fail, Outcome};
 use super::object::{put_boundary, put_head};
 use super::options::Options;
+use super::random::random;
 use super::target::{Form, Target};
 use super::{links, loading, query};
 use crate::budget::Share;
@@ -20,8 +22,10 @@ use crate::model::{Attribute, Record, Vtag};
 use crate::statistics::Counted;
 use crate::store::{Shared, Store};
 
-/// The objects that one step may reach: each is read, and its name is kept meanwhile.
-const STEP_OBJECTS_MAX: usize = 10_000;
+/// The steps of a walk.
+const STEPS_MAX: usize = 100;
+/// The objects that one step may reach, and those that all steps together may keep: each is read, and its name is held meanwhile.
+const OBJECTS_MAX: usize = 10_000;
 /// The time for which a response may be kept.
 const EXPIRES_AFTER: Duration = Duration::from_secs(600);
 /// A resource of older versions below a key, which is no step.
@@ -45,18 +49,22 @@ pub(super) async fn walk<E: Engine>(exchange: Exchange<Store<E>>) -> Outcome {
     }
     let steps =
         Step::all(steps).ok_or(Fail::bad_request("Steps of a walk are of the form BUCKET,TAG,KEEP\n"))?;
+    if steps.len() > STEPS_MAX {
+        return Err(Fail::bad_request(format!("A walk has {STEPS_MAX} steps at most\n")));
+    }
     let properties = target.properties(&shared.properties)?;
     let terms = Options::read(exchange.request())?.read_terms(&properties)?;
     shared.statistics.count(Counted::LinkWalk);
     let login = Reader::begin(&exchange)?;
     let reader = Reader::finish(login).await?;
     let reached = reached(shared, &target, &steps, &terms, &reader).await?;
-    let boundary = Boundary(shared.secret);
+    // One that was seen in another response would let those who write objects end a part of this one.
+    let boundary = Boundary(Vtag::from_bits(u128::from_ne_bytes(random()?)));
     let expires = httpdate::fmt_http_date(SystemTime::now() + EXPIRES_AFTER);
     let reply = exchange.respond(Status::OK).header("expires", expires);
     let reply = reply.header(KnownName::CONTENT_TYPE, boundary.media_type(0));
     let mut writer = Writer { body: reply.stream().await?, form: target.form, boundary };
-    writer.write_all(shared, &steps, &reached, &terms).await?;
+    writer.write_all(shared, &reached, &terms).await?;
     Ok(writer.body.finish().await?)
 }
 
@@ -98,7 +106,7 @@ impl<'a> Step<'a> {
 /// The bucket and the key of an object, owned.
 type Name = (Vec<u8>, Vec<u8>);
 
-/// The objects that each step reaches, each once, in the order of the links. Their reader must be allowed to read all of them.
+/// The objects of each step that keeps them, each once, in the order of the links. Their reader must be allowed to read all that are reached.
 async fn reached<E: Engine>(
     shared: &Shared<E>,
     target: &Target,
@@ -111,18 +119,33 @@ async fn reached<E: Engine>(
     if load(shared, &from[0], terms).await?.0.is_none() {
         return Err(Fail::not_found());
     }
-    let mut all = Vec::new();
+    let (mut all, mut kept) = (Vec::new(), 0);
     for step in steps {
         let mut next = Next::default();
         for name in &from {
+            if Instant::now() >= terms.deadline {
+                return Err(EngineError::TimedOut.into());
+            }
             let (Some(octets), _share) = load(shared, name, terms).await? else { continue };
             let record = Record::read(octets.as_ref()).map_err(EngineError::from)?;
             next.add(&record, step, reader)?;
         }
         from = next.names;
-        all.push(from.clone());
+        if step.keeps {
+            kept += from.len();
+            within(kept)?;
+            all.push(from.clone());
+        }
     }
     Ok(all)
+}
+
+/// Checks a number of objects whose names are held together.
+fn within(objects: usize) -> Result<(), Fail> {
+    match objects > OBJECTS_MAX {
+        true => Err(Fail::bad_request(format!("A walk reaches more than {OBJECTS_MAX} objects\n"))),
+        false => Ok(()),
+    }
 }
 
 /// The objects that a step has reached so far.
@@ -142,10 +165,7 @@ impl Next {
                 self.names.push(name);
             }
         }
-        match self.names.len() > STEP_OBJECTS_MAX {
-            true => Err(Fail::bad_request(format!("a step reaches more than {STEP_OBJECTS_MAX} objects\n"))),
-            false => Ok(()),
-        }
+        within(self.names.len())
     }
 }
 
@@ -155,6 +175,8 @@ async fn load<E: Engine>(
     (bucket, key): &Name,
     terms: &ReadTerms,
 ) -> Result<(Option<E::Octets>, Share), Fail> {
+    // Engines answer at once from memory; others on this thread have their turn.
+    tokio::task::consume_budget().await;
     let (octets, share) = loading::load(shared, object_of(bucket, key), terms).await?;
     let is_there =
         |octets: &E::Octets| Record::read(octets.as_ref()).is_ok_and(|record| !record.is_deleted());
@@ -190,12 +212,10 @@ impl Writer {
     async fn write_all<E: Engine>(
         &mut self,
         shared: &Shared<E>,
-        steps: &[Step<'_>],
         reached: &[Vec<Name>],
         terms: &ReadTerms,
     ) -> Result<(), Fail> {
-        let kept = steps.iter().zip(reached).filter(|(step, _)| step.keeps);
-        for (number, (_, names)) in (1..).zip(kept) {
+        for (number, names) in (1..).zip(reached) {
             let mut head = Scratch::lend();
             put_boundary(self.boundary.text(0).as_bytes(), b"\r\n", &mut head);
             head.extend_from_slice(b"Content-Type: ");

@@ -120,4 +120,7 @@ fn a_file_that_others_may_read_is_refused() {
     assert_eq!(error, format!("{}: line 2: ann has neither a password nor certificates", file.display()));
     let missing = Users::read(&folder.path().join("none")).unwrap_err().to_string();
     assert!(missing.contains("none: cannot be read: "), "{missing}");
+    // A pipe would be waited for without end.
+    let error = Users::read(folder.path()).unwrap_err().to_string();
+    assert_eq!(error, format!("{}: is no file", folder.path().display()));
 }

@@ -8,8 +8,9 @@ use regex::bytes::{Regex, RegexBuilder};
 
 use crate::http::fail::Fail;
 
-/// The octets that a compiled pattern may take: a few thousand characters of pattern, or a few hundred repetitions.
-const COMPILED_OCTETS_MAX: usize = 1 << 20;
+/// The octets that a compiled pattern may take: some thousand characters of pattern, or a hundred repetitions of a class. The time of a search is in
+/// proportion to it.
+const COMPILED_OCTETS_MAX: usize = 1 << 18;
 
 /// The octets of what a search remembers.
 const SEARCH_OCTETS_MAX: usize = 1 << 20;
