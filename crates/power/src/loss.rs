@@ -11,7 +11,7 @@ pub enum Names {
     PerFolder,
 }
 
-/// Whether flushes do anything.
+/// The effect of flushes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Flushes {
     /// They keep what was written before them.

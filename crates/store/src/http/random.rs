@@ -2,7 +2,7 @@
 
 use super::fail::Fail;
 
-/// So many random octets of the system.
+/// Returns random octets of the system.
 ///
 /// # Errors
 /// It gives none.

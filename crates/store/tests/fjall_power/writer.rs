@@ -25,7 +25,7 @@ pub(crate) fn is_writer() -> bool {
     std::env::var_os(FOLDER).is_some()
 }
 
-/// Whether the writer of this seed fills journals, which have 64,000,000 octets.
+/// Returns true if the writer of this seed fills journals, which have 64,000,000 octets.
 pub(crate) const fn is_large(seed: u64) -> bool {
     seed % 10 == 2
 }

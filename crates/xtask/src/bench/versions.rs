@@ -30,7 +30,7 @@ pub(super) fn of_servers() -> Result<String> {
     Ok(format!("{}; {compiler}, {libc}.", parts.join(", ")))
 }
 
-/// That of the store's engine and of the compiler, in one sentence.
+/// Returns the versions of the store's engine and of the compiler, in one sentence.
 pub(super) fn of_the_store() -> Result<String> {
     let file = repository_root().join("Cargo.lock");
     let lock = fs::read_to_string(&file).with_context(|| file.display().to_string())?;
