@@ -16,6 +16,7 @@ pub mod engine;
 #[doc(hidden)]
 pub mod fuzzing;
 mod http;
+mod limits;
 pub mod model;
 mod properties;
 mod reaper;
@@ -24,5 +25,6 @@ mod statistics;
 mod store;
 
 pub use config::{Config, Referers};
+pub use limits::limits;
 pub use properties::PropertyError;
 pub use store::{OpenError, Store};

@@ -25,7 +25,8 @@ const OPENING_MAX: std::time::Duration = std::time::Duration::from_secs(60);
 /// use alula_store::{Config, Store, engine::Memory};
 ///
 /// let store = Store::open(Memory::new(), Config::default()).await?;
-/// alula::Server::bind("127.0.0.1:8098").await?.serve(store.routes()?).await?;
+/// let server = alula::Server::builder().limits(alula_store::limits()).bind("127.0.0.1:8098").await?;
+/// server.serve(store.routes()?).await?;
 /// # Ok(())
 /// # }
 /// ```

@@ -6,7 +6,6 @@
 mod engine;
 mod hash_password;
 mod hint;
-mod limits;
 mod paths;
 mod users;
 
@@ -53,7 +52,7 @@ fn serve<E: Engine>(args: &StoreArgs, is_new: bool, open: impl FnOnce() -> Resul
     let (lines, _writer) = args.slow_log.map(|_| Lines::to_stderr()).unzip();
     let users = users::open(args)?;
     let client_ca = args.access.client_ca.as_deref();
-    let terms = Terms { limits: limits::limits(), log: log.as_ref(), end_max: END_MAX, client_ca };
+    let terms = Terms { limits: alula_store::limits(), log: log.as_ref(), end_max: END_MAX, client_ca };
     let mut opened = None;
     let service = async |bound: Bound| {
         let engine = measured(open()?, args);

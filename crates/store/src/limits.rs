@@ -1,4 +1,4 @@
-//! The limits of the server: Riak's clients send longer heads than others.
+//! The limits of a server of a store: Riak's clients send longer heads than others, and large writes wait for each other.
 
 use alula::Limits;
 
@@ -21,8 +21,19 @@ const CONNECTION_MEMORY_BYTES: u64 = 8 * 1024 * 1024;
 const STREAM_WINDOW: u32 = 64 * 1024;
 const CONNECTION_WINDOW: u32 = 16 * 1024 * 1024;
 
-/// The limits of a store.
-pub(super) fn limits() -> Limits {
+/// Limits for a server of a store, those of a [`Server`](alula::Server) but for what Riak's clients need: targets of 768 KiB, heads of 1 MiB with
+/// 1000 fields, 8 MiB for a connection beside its windows.
+///
+/// Over HTTP/2 a stream may send 64 KiB ahead and all streams of a connection 16 MiB. With the limits of other servers, writes of large objects that
+/// wait for room hold the whole window of their connection, and those whose turn it is do not get on.
+///
+/// ```no_run
+/// # async fn main_() -> Result<(), Box<dyn std::error::Error>> {
+/// let server = alula::Server::builder().limits(alula_store::limits()).bind("127.0.0.1:8098").await?;
+/// # Ok(())
+/// # }
+/// ```
+pub fn limits() -> Limits {
     let frame_bytes = Limits::default().frame_bytes;
     Limits {
         target_bytes: TARGET_BYTES,
