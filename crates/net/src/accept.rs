@@ -17,19 +17,19 @@ use tokio::time::{Instant, sleep_until};
 #[cfg(feature = "tls")]
 use crate::tls::Tls;
 use crate::{
-    conn::{Conn, poll_read},
+    conn::Conn,
+    connection::{held::CONNECTION_OCTETS, idleness::IdleObserver},
     date,
     error::{Error, Phase},
     heads,
-    idle::IdleObserver,
     ledger::Ledger,
     lending::{LENT_OCTETS, give_back, lend},
     machine::Machine,
-    memory::CONNECTION_OCTETS,
     overrun::Overrun,
     read_buf::ReadBuf,
     transport::Socket,
     transport_facts::TransportFacts,
+    turn::poll_read,
     version::{Speaks, Version},
 };
 

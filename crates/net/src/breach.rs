@@ -9,7 +9,7 @@ impl Conn {
     /// The error with which the connection ended, if its peer broke a rule or went over a limit. A message that is cut is none.
     #[cold]
     pub fn breach(&self) -> Option<Error> {
-        self.lock().ended.clone().filter(is_breach)
+        self.lock().life.end().filter(|error| is_breach(error)).cloned()
     }
 }
 

@@ -8,8 +8,8 @@ use std::sync::{Arc, atomic::Ordering};
 
 use crate::{
     conn::Conn,
+    connection::slot::{LeftNote, Sides, SlotKey},
     owner::StreamName,
-    slot::{LeftNote, Sides, SlotKey},
     stream::Stream,
 };
 
@@ -34,12 +34,12 @@ impl Stream {
 
 impl Conn {
     fn note_left(&self, at: SlotKey, note: LeftNote) -> bool {
-        let mut shared = self.lock();
-        let Some(slot) = shared.slot(at).filter(|slot| slot.failed.is_none()) else { return false };
+        let mut connection = self.lock();
+        let Some(slot) = connection.slots.get(at).filter(|slot| slot.failed.is_none()) else { return false };
         slot.left = Some(note);
         self.has_left.store(true, Ordering::SeqCst);
-        shared.wake_task();
-        self.unlock_and_wake(shared);
+        connection.wake_task();
+        self.unlock_and_wake(connection);
         true
     }
 
@@ -52,13 +52,9 @@ impl Conn {
     /// The streams that were let go of unanswered.
     #[cold]
     pub fn left(&self) -> Vec<StreamName> {
-        let shared = self.lock();
-        let left = shared.slots.iter().enumerate().filter(|(_, slot)| slot.left.is_some());
-        let names: Vec<_> = left
-            .map(|(index, slot)| {
-                StreamName::new(SlotKey { index: index as u32, generation: slot.generation })
-            })
-            .collect();
+        let connection = self.lock();
+        let names: Vec<_> =
+            connection.slots.keys_of(|slot| slot.left.is_some()).map(StreamName::new).collect();
         self.has_left.store(!names.is_empty(), Ordering::SeqCst);
         names
     }
@@ -66,9 +62,9 @@ impl Conn {
     /// The right to answer a request, if its handler let go of it.
     #[cold]
     pub fn reclaim(self: &Arc<Self>, name: StreamName) -> Option<Left> {
-        let mut shared = self.lock();
-        let note = shared.slot(name.at())?.left.take()?;
-        drop(shared);
+        let mut connection = self.lock();
+        let note = connection.slots.get(name.at())?.left.take()?;
+        drop(connection);
         Some(Left { stream: Stream::new(self.clone(), name.at(), Sides::WRITE), note })
     }
 }

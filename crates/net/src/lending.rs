@@ -5,7 +5,7 @@
 //!
 //! Rule 1: a buffer is lent and given back within one poll. What is still unread at its end moves to memory of its own size
 //! (`Shared::stow_input`).
-//! Rule 2: large content that is handed over as it was read takes the buffer along (`claim.rs`). The connection reads into
+//! Rule 2: large content that is handed over as it was read takes the buffer along (`connection/claim.rs`). The connection reads into
 //! buffers of its own from then on, until it is idle.
 
 use std::cell::{Cell, RefCell};

@@ -1,15 +1,12 @@
 //! One end of a connection that is neither TCP nor a Unix socket, as the loops use it: reading with a waker, writing without.
 
 #[cfg(feature = "simulation")]
-use std::sync::Weak;
+use std::{any::Any, sync::Weak};
 use std::{
     io,
     net::SocketAddr,
     task::{Context, Poll},
 };
-
-#[cfg(feature = "simulation")]
-use crate::conn::Conn;
 
 /// One end of a connection. It is closed when it is dropped.
 ///
@@ -40,7 +37,7 @@ pub trait Link: Send + Sync {
     /// The end of what was written is to look like a failure, where that can be told: what was sent is not whole.
     fn abort(&self) {}
 
-    /// Hears of the connection that uses this end.
+    /// Hears of the connection that uses this end, which is a [`Conn`](crate::Conn).
     #[cfg(feature = "simulation")]
-    fn is_used_by(&self, _: Weak<Conn>) {}
+    fn is_used_by(&self, _: Weak<dyn Any + Send + Sync>) {}
 }

@@ -2,12 +2,6 @@
 
 use std::{fmt, iter::Sum};
 
-use crate::{
-    conn::Conn,
-    shared::Shared,
-    slot::{Sides, Slot},
-};
-
 /// The requests that hold the connections of an origin, so that another one waits.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
@@ -21,9 +15,9 @@ pub struct Occupied {
 }
 
 impl Occupied {
-    const UNREAD: Self = Self { unread: 1, unanswered: 0, unsent: 0 };
-    const UNANSWERED: Self = Self { unread: 0, unanswered: 1, unsent: 0 };
-    const UNSENT: Self = Self { unread: 0, unanswered: 0, unsent: 1 };
+    pub(crate) const UNREAD: Self = Self { unread: 1, unanswered: 0, unsent: 0 };
+    pub(crate) const UNANSWERED: Self = Self { unread: 0, unanswered: 1, unsent: 0 };
+    pub(crate) const UNSENT: Self = Self { unread: 0, unanswered: 0, unsent: 1 };
 
     /// Returns true if nothing is known to hold a connection.
     pub const fn is_nothing(self) -> bool {
@@ -58,35 +52,6 @@ impl fmt::Display for Occupied {
             before = ", ";
         }
         Ok(())
-    }
-}
-
-impl Conn {
-    /// Counts the requests that hold this connection: those whose exchange is not over, as far as the peer is concerned.
-    pub fn occupied(&self) -> Occupied {
-        let shared = self.lock();
-        shared.slots.iter().filter_map(|slot| shared.occupied_by(slot)).sum()
-    }
-}
-
-impl Shared {
-    /// Counts the responses that have content which nobody has taken.
-    pub(crate) fn unread(&self) -> Occupied {
-        let unread = self.slots.iter().filter(|slot| slot.held.has(Sides::READ) && !slot.content.is_empty());
-        Occupied { unread: unread.count() as u32, ..Occupied::default() }
-    }
-
-    fn occupied_by(&self, slot: &Slot) -> Option<Occupied> {
-        let stream = slot.stream.filter(|_| slot.held != Sides::NONE && slot.failed.is_none())?;
-        match self.machine.has_sent_all(stream) {
-            Some(false) => Some(Occupied::UNSENT),
-            // Over HTTP/1.1 one that is whole may take all the room there is.
-            _ if slot.ended => {
-                (!slot.content.is_empty() && !self.machine.wants_read()).then_some(Occupied::UNREAD)
-            }
-            _ if slot.is_head_taken => Some(Occupied::UNREAD),
-            _ => Some(Occupied::UNANSWERED),
-        }
     }
 }
 

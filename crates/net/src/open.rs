@@ -11,9 +11,9 @@ use alula_fields::{OutBuf, StreamKey};
 use crate::{
     cause::{Cause, Refusal},
     conn::Conn,
+    connection::slot::{Noted, Sides},
     error::{Error, Phase, Retry},
     machine::Machine,
-    slot::{Noted, Sides},
     stream::Stream,
 };
 
@@ -28,12 +28,6 @@ pub struct Open<'a, F> {
     ticket: Option<u64>,
 }
 
-impl<'a, F> Open<'a, F> {
-    pub(crate) fn new(conn: &'a Arc<Conn>, noted: Noted<'a>, send: F) -> Self {
-        Self { conn, noted, send, ticket: None }
-    }
-}
-
 impl<F> Unpin for Open<'_, F> {}
 
 impl<F> Future for Open<'_, F>
@@ -45,31 +39,31 @@ where
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = &mut *self;
         let mut guard = this.conn.lock_to_open();
-        let shared = &mut *guard;
-        if shared.closing {
-            return Poll::Ready(Err(shared.takes_no_more()));
+        let connection = &mut *guard;
+        if connection.life.is_closing() {
+            return Poll::Ready(Err(connection.takes_no_more()));
         }
-        if shared.may_open(this.ticket) {
-            match (this.send)(&mut shared.machine, &mut shared.out) {
+        if connection.queue.is_turn_of(this.ticket) {
+            match (this.send)(&mut connection.machine, connection.output.buffer()) {
                 Ok(stream) => {
-                    let at = shared.attach(stream);
-                    shared.slots[at.index as usize].note(this.noted);
+                    let at = connection.attach(stream);
+                    connection.slots[at.index].note(this.noted);
                     if let Some(ticket) = this.ticket.take() {
-                        shared.dequeue(ticket);
+                        connection.leave_queue(ticket);
                     }
                     this.conn.unlock_and_wake(guard);
                     return Poll::Ready(Ok(Stream::new(this.conn.clone(), at, Sides::BOTH)));
                 }
                 // It waits for any of the origin's connections, not for this one.
-                Err(refusal) if refusal.is_full() && shared.vacancy.is_some() => {
+                Err(refusal) if refusal.is_full() && connection.membership.is_member() => {
                     return Poll::Ready(Err(Error::new(Phase::Queue, Cause::Refused(refusal), Retry::Safe)));
                 }
                 Err(refusal) if refusal.is_for_now() => {}
                 Err(error) => return Poll::Ready(Err(Error::refused(error))),
             }
         }
-        shared.enqueue(&mut this.ticket, cx.waker());
-        shared.wake_task();
+        connection.queue.enter(&mut this.ticket, cx.waker());
+        connection.wake_task();
         this.conn.unlock_and_wake(guard);
         Poll::Pending
     }
@@ -78,14 +72,25 @@ where
 impl<F> Drop for Open<'_, F> {
     fn drop(&mut self) {
         if let Some(ticket) = self.ticket {
-            let mut shared = self.conn.lock();
-            shared.dequeue(ticket);
-            self.conn.unlock_and_wake(shared);
+            let mut connection = self.conn.lock();
+            connection.leave_queue(ticket);
+            self.conn.unlock_and_wake(connection);
         }
     }
 }
 
 impl Conn {
+    /// Opens a stream as `send` says, waiting in order of arrival while the peer allows no more.
+    ///
+    /// What is noted is part of the sentences of its failures. Dropping the future before it is ready opens nothing. Allocates nothing
+    /// once warm.
+    pub fn open<'a, F>(self: &'a Arc<Self>, noted: Noted<'a>, send: F) -> Open<'a, F>
+    where
+        F: FnMut(&mut Machine, &mut OutBuf) -> Result<StreamKey, Refusal>,
+    {
+        Open { conn: self, noted, send, ticket: None }
+    }
+
     /// Opens a stream as `send` says if nothing has to be waited for; else the connection comes back, nothing was sent, and
     /// [`open`](Self::open) waits or says why not. What is noted is part of the sentences of its failures. Allocates nothing once warm.
     ///
@@ -97,13 +102,13 @@ impl Conn {
         F: FnOnce(&mut Machine, &mut OutBuf) -> Result<StreamKey, Refusal>,
     {
         let mut guard = self.lock_to_open();
-        let shared = &mut *guard;
-        if !shared.closing
-            && shared.may_open(None)
-            && let Ok(stream) = send(&mut shared.machine, &mut shared.out)
+        let connection = &mut *guard;
+        if !connection.life.is_closing()
+            && connection.queue.is_turn_of(None)
+            && let Ok(stream) = send(&mut connection.machine, connection.output.buffer())
         {
-            let at = shared.attach(stream);
-            shared.slots[at.index as usize].note(noted);
+            let at = connection.attach(stream);
+            connection.slots[at.index].note(noted);
             self.unlock_and_wake(guard);
             return Ok(Stream::new(self, at, Sides::BOTH));
         }

@@ -10,15 +10,19 @@ use alula_fields::{Head, Reservation, Time};
 use tokio::time::Instant;
 
 use crate::{
-    conn::{Conn, poll_read},
+    conn::Conn,
+    connection::{
+        Connection,
+        inbox::Accepted,
+        slot::{Sides, SlotKey},
+    },
     error::Error,
     few::Few,
     hand_over::Reader,
     lending::{give_back, lend},
     refused::Refused,
-    shared::{Accepted, Shared},
-    slot::{Sides, SlotKey},
     stream::Stream,
+    turn::poll_read,
 };
 
 /// A request that has arrived.
@@ -113,67 +117,61 @@ impl Conn {
         cancelled: &mut Vec<StreamName>,
         cx: &mut Context<'_>,
     ) -> Turn {
-        let mut shared = self.lock();
-        let begins = !shared.hand_over.task_runs();
+        let mut connection = self.lock();
+        let begins = !connection.hand_over.task_runs();
         if begins {
-            shared.hand_over.set_task_runs(true);
-            shared.hand_over.task_begins(cx.waker());
+            connection.hand_over.set_task_runs(true);
+            connection.hand_over.task_begins(cx.waker());
         }
-        if shared.blocked {
-            drop(shared);
+        if connection.output.is_blocked() {
+            drop(connection);
             self.poll_unblock(cx);
-            shared = self.lock();
+            connection = self.lock();
         }
         // What came with the handshake is answered before anything is written, so that all of it goes out at once.
-        let mut progress = !shared.accepted.is_empty();
-        if !progress && (!shared.blocked || !shared.output_is_full()) {
-            (shared, progress) = self.turn(shared, cx, Reader::Task);
+        let mut progress = connection.inbox.has_accepted();
+        if !progress && (!connection.output.is_blocked() || !connection.output_is_full()) {
+            (connection, progress) = self.turn(connection, cx, Reader::Task);
         }
         if begins {
             // Reading has told the time. A run that begins without was caused by a handler or by the timer.
             if !progress {
-                shared.now = self.time();
+                connection.now = self.time();
             }
-            shared.keep_time();
+            connection.keep_time();
         }
         let turn = match progress {
-            _ if shared.ended.is_some() => Turn::Ended,
+            _ if connection.life.has_ended() => Turn::Ended,
             true => Turn::Progress,
             false => Turn::Idle,
         };
         // Every other turn only finds the socket empty.
-        if !shared.accepted.is_empty() || !shared.cancelled.is_empty() {
-            debug_assert!(into.arrived.is_empty(), "the requests of the turn before were taken");
-            into.arrived.expect(shared.accepted.capacity());
-            std::mem::swap(&mut shared.accepted, &mut into.arrived);
-            cancelled.extend(shared.cancelled.drain(..).map(StreamName));
+        if connection.inbox.empty_into(&mut into.arrived, &mut into.refused) {
+            cancelled.extend(connection.inbox.drain_cancelled().map(StreamName));
         }
-        if shared.refused.is_some() {
-            into.refused = shared.refused.take();
-        }
-        self.unlock_and_wake(shared);
+        self.unlock_and_wake(connection);
         turn
     }
 
     /// Writes what the handlers left; from here on the task is woken for whatever happens.
     pub fn settle(&self, cx: &mut Context<'_>) -> Rest {
-        let mut shared = self.lock();
+        let mut connection = self.lock();
         // Everybody who was told to go on has run.
-        shared.machine.end_turn();
-        shared.take_notices();
-        shared = self.flush(shared);
-        if shared.blocked {
-            drop(shared);
+        connection.machine.end_turn();
+        connection.take_notices();
+        connection = self.flush(connection);
+        if connection.output.is_blocked() {
+            drop(connection);
             self.poll_unblock(cx);
-            shared = self.lock();
+            connection = self.lock();
         }
-        shared.stow_input();
-        shared.hand_over.set_task_runs(false);
-        if shared.blocked {
-            shared.settle_memory();
+        connection.stow_input();
+        connection.hand_over.set_task_runs(false);
+        if connection.output.is_blocked() {
+            connection.settle_memory();
         }
-        let rest = shared.rest();
-        self.unlock_and_wake(shared);
+        let rest = connection.rest();
+        self.unlock_and_wake(connection);
         rest
     }
 
@@ -184,13 +182,13 @@ impl Conn {
 
     /// Says that no more requests are taken: first a warning, then the number of the last stream (RFC 9113 §6.8).
     pub fn drain(&self) {
-        let mut shared = self.lock();
-        if !shared.closing {
-            shared.closing = true;
-            shared.machine.goaway(true);
+        let mut connection = self.lock();
+        if !connection.life.is_closing() {
+            connection.life.close();
+            connection.machine.goaway(true);
         }
-        shared.wake_task();
-        self.unlock_and_wake(shared);
+        connection.wake_task();
+        self.unlock_and_wake(connection);
     }
 
     /// Charges octets that the handlers of this connection hold.
@@ -204,17 +202,17 @@ impl Conn {
     }
 }
 
-impl Shared {
+impl Connection {
     fn rest(&self) -> Rest {
         let or_never = |at: Option<Time>| at.unwrap_or(Time::FAR);
-        let calls_at = or_never(self.calls_again_at());
+        let calls_at = or_never(self.room.calls_again_at(self.output.unsent()));
         let due = or_never(self.next_deadline).min(or_never(self.machine.poll_timeout()));
         Rest {
             wakes_at: due.min(or_never(self.idleness.look_at())).min(calls_at),
             // What the socket had no room for is still to go out: an answer is not whole without.
-            is_drained: self.machine.is_closed() && self.is_idle() && self.unsent() == 0,
-            lies_idle: self.idleness.lies_idle(),
-            goes_on: self.goes_on() || (self.is_read_stopped && self.wants_read()),
+            is_drained: self.machine.is_closed() && self.is_unused() && self.output.unsent() == 0,
+            lies_idle: self.idleness.is_idle(),
+            goes_on: self.goes_on() || (self.input.is_stopped() && self.wants_read()),
         }
     }
 }
@@ -223,22 +221,22 @@ impl Shared {
 impl Conn {
     /// Says goodbye: a last GOAWAY if none was sent, the end of TLS, FIN.
     pub fn finish(&self) {
-        let mut shared = self.lock();
-        shared.end(Error::cancelled());
-        shared = self.say_goodbye(shared);
-        self.unlock_and_wake(shared);
+        let mut connection = self.lock();
+        connection.end(Error::cancelled());
+        connection = self.say_goodbye(connection);
+        self.unlock_and_wake(connection);
     }
 
     /// Reads and drops what the peer still sends, at most `octets_left`, which it counts down. Ready when the peer has closed its
     /// side, or has sent more than that.
     pub fn poll_discard(&self, octets_left: &mut u64, cx: &mut Context<'_>) -> Poll<()> {
-        let mut shared = self.lock();
+        let mut connection = self.lock();
         // Over TLS the end may have been that of the session alone.
-        if shared.is_input_over && !shared.is_secure() {
+        if connection.input.is_over() && !connection.is_secure() {
             return Poll::Ready(());
         }
-        let Some(mut half) = shared.hand_over.take_half() else { return Poll::Ready(()) };
-        drop(shared);
+        let Some(mut half) = connection.hand_over.take_half() else { return Poll::Ready(()) };
+        drop(connection);
         let mut wide = lend();
         let closed = loop {
             match poll_read(&mut half, &mut wide, cx) {

@@ -2,16 +2,7 @@
 
 use alula_h2::Violation;
 
-use crate::{
-    cause::Cause,
-    conn::Conn,
-    error::{Error, Phase, Retry},
-    machine::Machine,
-    overrun::Overrun,
-    shared::Shared,
-};
-
-/// Why a request was refused; [`Conn::refusal`] makes an error of it.
+/// The reason why a request was refused; [`Conn::refusal`](crate::Conn::refusal) makes an error of it.
 #[derive(Clone, Copy)]
 pub struct Refused(Reason);
 
@@ -23,43 +14,22 @@ enum Reason {
     Overloaded,
 }
 
-impl Shared {
-    /// Notes that a rule was broken which brings down one stream.
-    #[cold]
-    pub(crate) fn note_breach(&mut self, rule: Violation) {
-        self.ledger.note_violation(rule);
-        self.note_refused(Reason::Rule(rule));
+impl Refused {
+    /// The peer broke a rule.
+    pub(crate) const fn by_rule(rule: Violation) -> Self {
+        Self(Reason::Rule(rule))
     }
 
-    /// Notes that a request was refused for want of memory.
-    #[cold]
-    pub(crate) fn note_overload(&mut self) {
-        self.ledger.note_overrun(Overrun::OVERLOADED);
-        self.note_refused(Reason::Overloaded);
+    /// All connections together hold too much.
+    pub(crate) const fn for_memory() -> Self {
+        Self(Reason::Overloaded)
     }
 
-    /// The first one of a turn is told of; there may be very many.
-    fn note_refused(&mut self, reason: Reason) {
-        if !self.machine.is_client() {
-            self.refused.get_or_insert(Refused(reason));
-        }
-    }
-}
-
-impl Conn {
-    /// What was refused, as an error. Allocates.
-    #[cold]
-    pub fn refusal(&self, refused: Refused) -> Error {
-        let shared = self.lock();
-        match refused.0 {
-            Reason::Rule(rule) => {
-                let error = Error::new(Phase::Head, Cause::Peer(rule), Retry::Pointless);
-                match &shared.machine {
-                    Machine::Http2(machine) => error.exceeding(machine.exceeded()),
-                    Machine::Http1(_) => error,
-                }
-            }
-            Reason::Overloaded => Error::overrun(Phase::Head, Overrun::OVERLOADED, shared.machine.limits()),
+    /// The rule that was broken; none if memory is what is short.
+    pub(crate) const fn rule(self) -> Option<Violation> {
+        match self.0 {
+            Reason::Rule(rule) => Some(rule),
+            Reason::Overloaded => None,
         }
     }
 }

@@ -41,27 +41,27 @@ impl Conn {
     /// Returns true if the connection is free and nobody reads it. What another thread had taken from the socket before it was
     /// found quiet is in the machine then.
     fn is_at_rest(&self) -> bool {
-        let shared = self.lock();
-        !shared.hand_over.in_turn() && !shared.closing && shared.machine.is_free()
+        let connection = self.lock();
+        !connection.hand_over.in_turn() && !connection.life.is_closing() && connection.machine.is_free()
     }
 
     /// Locks the connection to open a stream; one of HTTP/2 that has rested is looked at first.
     #[inline]
     pub(crate) fn lock_to_open(&self) -> Guard<'_> {
-        let shared = self.lock();
-        let may_rest = self.version() == Version::Http2 && shared.is_idle();
-        if !may_rest || self.time().saturating_since(shared.now) < REST {
-            return shared;
+        let connection = self.lock();
+        let may_rest = self.version() == Version::Http2 && connection.is_unused();
+        if !may_rest || self.time().saturating_since(connection.now) < REST {
+            return connection;
         }
-        self.look_and_lock(shared)
+        self.look_and_lock(connection)
     }
 
     #[cold]
-    fn look_and_lock<'a>(&'a self, shared: Guard<'a>) -> Guard<'a> {
-        if !shared.machine.is_client() {
-            return shared;
+    fn look_and_lock<'a>(&'a self, connection: Guard<'a>) -> Guard<'a> {
+        if !connection.machine.is_client() {
+            return connection;
         }
-        drop(shared);
+        drop(connection);
         if !self.io().is_quiet() {
             self.takes_in();
         }
@@ -71,68 +71,70 @@ impl Conn {
     /// Reads what is there and feeds the machine. Returns true if a request may be sent then.
     #[cold]
     fn takes_in(&self) -> bool {
-        let mut shared = self.lock();
+        let mut connection = self.lock();
         for _ in 0..READS_MAX {
-            shared = self.wait_for_reader(shared);
-            if shared.closing || shared.hand_over.in_turn() || !shared.wants_read() {
+            connection = self.wait_for_reader(connection);
+            if connection.life.is_closing() || connection.hand_over.in_turn() || !connection.wants_read() {
                 break;
             }
             let is_more;
-            (shared, is_more) = self.read_now(shared);
+            (connection, is_more) = self.read_now(connection);
             if !is_more {
-                shared.give_way(|who| who == Reader::Nobody);
-                shared = self.flush(shared);
-                let is_fit = !shared.closing && shared.machine.is_free();
-                self.unlock_and_wake(shared);
+                connection.give_way(|who| who == Reader::Nobody);
+                connection = self.flush(connection);
+                let is_fit = !connection.life.is_closing() && connection.machine.is_free();
+                self.unlock_and_wake(connection);
                 return is_fit;
             }
         }
-        shared.stop_taking_streams();
-        shared.give_way(|who| who == Reader::Nobody);
-        self.unlock_and_wake(shared);
+        connection.stop_taking_streams();
+        connection.give_way(|who| who == Reader::Nobody);
+        self.unlock_and_wake(connection);
         false
     }
 
     /// Waits for a while until no other thread reads.
-    fn wait_for_reader<'a>(&'a self, mut shared: Guard<'a>) -> Guard<'a> {
+    fn wait_for_reader<'a>(&'a self, mut connection: Guard<'a>) -> Guard<'a> {
         for _ in 0..WAITS_MAX {
-            if !shared.hand_over.in_turn() {
+            if !connection.hand_over.in_turn() {
                 break;
             }
-            drop(shared);
+            drop(connection);
             thread::yield_now();
-            shared = self.lock();
+            connection = self.lock();
         }
-        shared
+        connection
     }
 
     /// Reads once. False when nothing more is there, or another thread reads.
-    fn read_now<'a>(&'a self, mut shared: Guard<'a>) -> (Guard<'a>, bool) {
-        let locked = &mut *shared;
+    fn read_now<'a>(&'a self, mut connection: Guard<'a>) -> (Guard<'a>, bool) {
+        let locked = &mut *connection;
         let Some(mut half) = locked.hand_over.begin_to_read(Reader::Nobody, &mut locked.wake) else {
-            return (shared, false);
+            return (connection, false);
         };
-        let (mut input, step) = (shared.take_input(), shared.read_step());
-        drop(shared);
+        let locked = &mut *connection;
+        let (mut input, step) = (locked.input.take_to_fill(&mut locked.spares), locked.input.read_step());
+        drop(connection);
         let read = half.read_now(input.space(step));
         if let Ok(octets) = read {
             input.filled(octets);
         }
-        shared = self.lock();
-        shared.hand_over.end_to_read(half);
-        shared.now = self.time();
+        connection = self.lock();
+        connection.hand_over.end_to_read(half);
+        connection.now = self.time();
         if read.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock) {
-            shared.put_input_back(input);
-            return (shared, false);
+            connection.input.put_unfilled(input);
+            connection.stow_input();
+            return (connection, false);
         }
-        shared.input = input;
+        connection.input.put(input);
         match read {
-            Ok(0) => shared.input_ended(),
-            Ok(_) => shared.feed(),
+            Ok(0) => connection.input_ended(),
+            Ok(_) => connection.feed(),
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => shared.input_failed(Error::io(Phase::Content, error)),
+            Err(error) => connection.input_failed(Error::io(Phase::Content, error)),
         }
-        shared.stow_input();
-        (shared, true)
+        connection.stow_input();
+        (connection, true)
     }
 }

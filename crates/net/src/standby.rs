@@ -19,6 +19,7 @@ use tokio::time::{Instant, Sleep, sleep_until};
 use crate::{
     conn::{Conn, Guard},
     connect::AtEnd,
+    connection::Connection,
     error::{Error, Phase, Retry},
     hand_over::Reader,
     version::Version,
@@ -48,32 +49,32 @@ impl Standby {
     /// Reads on if nobody else does, else only writes what is left over.
     fn look_in<'a>(&mut self, conn: &'a Conn, cx: &mut Context<'_>) -> Guard<'a> {
         let ticked = self.timer.as_mut().poll(cx).is_ready();
-        let mut shared = conn.lock();
-        if shared.hand_over.standby_reads(ticked.then_some(self.turns)) {
-            shared = read_on(conn, shared, cx);
+        let mut connection = conn.lock();
+        if connection.hand_over.standby_reads(ticked.then_some(self.turns)) {
+            connection = read_on(conn, connection, cx);
         } else {
-            shared = conn.flush(shared);
+            connection = conn.flush(connection);
         }
         if ticked {
-            self.turns = shared.hand_over.turns();
+            self.turns = connection.hand_over.turns();
         }
-        shared
+        connection
     }
 
     /// Ends a connection that nobody uses any more: of HTTP/2 in two steps, GOAWAY and a little later the end.
-    fn leave<'a>(&mut self, conn: &'a Conn, mut shared: Guard<'a>, cx: &mut Context<'_>) -> Guard<'a> {
+    fn leave<'a>(&mut self, conn: &'a Conn, mut connection: Guard<'a>, cx: &mut Context<'_>) -> Guard<'a> {
         match self.leaves_at {
-            _ if !shared.closing || !shared.is_idle() || shared.ended.is_some() => {}
-            None if conn.version() == Version::Http1 => shared.end(Error::cancelled()),
+            _ if !connection.life.is_closing() || !connection.is_unused() || connection.life.has_ended() => {}
+            None if conn.version() == Version::Http1 => connection.end(Error::cancelled()),
             None => {
                 self.leaves_at = Some(Instant::now() + LINGER);
-                shared.machine.goaway(false);
-                shared = read_on(conn, shared, cx);
+                connection.machine.goaway(false);
+                connection = read_on(conn, connection, cx);
             }
-            Some(at) if at <= Instant::now() => shared.end(Error::cancelled()),
+            Some(at) if at <= Instant::now() => connection.end(Error::cancelled()),
             Some(_) => {}
         }
-        shared
+        connection
     }
 
     /// Sleeps until there is something to look after.
@@ -90,13 +91,13 @@ impl Drop for Standby {
     /// Ends the connection if its runtime ends before it does: whoever still waits for it elsewhere is told so, and the peer is
     /// told as much as the socket takes at once.
     fn drop(&mut self) {
-        let mut shared = self.conn.lock();
-        if shared.ended.is_none() {
-            shared.machine.goaway(false);
-            shared.end(Error::runtime_ended(Phase::Head, Retry::IfIdempotent));
-            shared = self.conn.say_goodbye(shared);
+        let mut connection = self.conn.lock();
+        if !connection.life.has_ended() {
+            connection.machine.goaway(false);
+            connection.end(Error::runtime_ended(Phase::Head, Retry::IfIdempotent));
+            connection = self.conn.say_goodbye(connection);
         }
-        self.conn.unlock_and_wake(shared);
+        self.conn.unlock_and_wake(connection);
         if let Some(tell) = &self.at_end {
             tell(&self.conn);
         }
@@ -111,15 +112,15 @@ impl Future for Standby {
         let conn = &*this.conn.clone();
         let now = begin_run(conn, cx);
         conn.poll_unblock(cx);
-        let shared = this.look_in(conn, cx);
-        let shared = this.leave(conn, shared, cx);
-        if shared.ended.is_some() {
-            let shared = conn.say_goodbye(shared);
-            conn.unlock_and_wake(shared);
+        let connection = this.look_in(conn, cx);
+        let connection = this.leave(conn, connection, cx);
+        if connection.life.has_ended() {
+            let connection = conn.say_goodbye(connection);
+            conn.unlock_and_wake(connection);
             return Poll::Ready(());
         }
-        let wait = shared.standby_wait(now);
-        conn.unlock_and_wake(shared);
+        let wait = connection.standby_wait(now);
+        conn.unlock_and_wake(connection);
         this.sleep(wait, cx);
         Poll::Pending
     }
@@ -128,35 +129,35 @@ impl Future for Standby {
 /// Does what is due by now, which it returns.
 fn begin_run(conn: &Conn, cx: &mut Context<'_>) -> Time {
     let now = conn.time();
-    let mut shared = conn.lock();
-    shared.hand_over.task_begins(cx.waker());
-    shared.now = now;
-    shared.keep_time();
-    conn.unlock_and_wake(shared);
+    let mut connection = conn.lock();
+    connection.hand_over.task_begins(cx.waker());
+    connection.now = now;
+    connection.keep_time();
+    conn.unlock_and_wake(connection);
     now
 }
 
 /// Reads as the connection's task until nothing is left, leaving its waker with the reactor, or until a caller reads.
-fn read_on<'a>(conn: &'a Conn, mut shared: Guard<'a>, cx: &mut Context<'_>) -> Guard<'a> {
-    if shared.in_turn() {
-        return shared;
+fn read_on<'a>(conn: &'a Conn, mut connection: Guard<'a>, cx: &mut Context<'_>) -> Guard<'a> {
+    if connection.hand_over.in_turn() {
+        return connection;
     }
     loop {
         let progress;
-        (shared, progress) = conn.turn(shared, cx, Reader::Task);
-        if !progress || shared.ended.is_some() || shared.hand_over.reader() != Reader::Task {
-            return shared;
+        (connection, progress) = conn.turn(connection, cx, Reader::Task);
+        if !progress || connection.life.has_ended() || connection.hand_over.reader() != Reader::Task {
+            return connection;
         }
     }
 }
 
-impl crate::shared::Shared {
+impl Connection {
     /// How long the standby task may sleep.
     fn standby_wait(&self, now: Time) -> Duration {
         let far = Duration::from_secs(3600);
         let tick = if self.hand_over.task_reads() { far } else { TICK };
         let machine = self.machine.poll_timeout();
-        [self.next_deadline, machine, self.idleness.look_at(), self.calls_again_at()]
+        [self.next_deadline, machine, self.idleness.look_at(), self.room.calls_again_at(self.output.unsent())]
             .into_iter()
             .flatten()
             .map(|at| at.saturating_since(now))

@@ -15,13 +15,13 @@ use crate::{
     body::Body,
     cause::Refusal,
     conn::Conn,
+    connection::slot::{Expectation, Sides, Slot, SlotKey},
     content::Content,
     encoding::Encoding,
     error::{Error, Phase},
     hand_over::Side,
     machine::Machine,
-    shared::Shared,
-    slot::{Expectation, Sides, Slot, SlotKey},
+    timing::{Marks, Opened},
     version::Version,
     writer::{BodyWriter, Sent},
 };
@@ -146,7 +146,7 @@ impl Stream {
 
     /// Looks at what the stream holds, unless it is gone.
     pub(crate) fn with_slot<T>(&self, look: impl FnOnce(&mut Slot) -> T) -> Option<T> {
-        self.conn.lock().slot(self.at).map(look)
+        self.conn.lock().slots.get(self.at).map(look)
     }
 
     /// The same failure, with what was asked here of whom.
@@ -163,7 +163,7 @@ impl Stream {
 
     /// Lets the peer of this stream be as slow as it likes, both ways, from when a head of 2xx has been sent.
     pub fn allow_slow_peer(&self) {
-        if let Some(slot) = self.conn.lock().slot(self.at) {
+        if let Some(slot) = self.conn.lock().slots.get(self.at) {
             slot.may_be_slow = true;
         }
     }
@@ -185,8 +185,8 @@ impl Stream {
     /// As [`Self::head`].
     pub async fn go_ahead(&self) -> Result<bool, Error> {
         poll_fn(|cx| {
-            self.conn.poll_wait(self.at, Side::Read, cx, |shared| {
-                let slot = shared.slot(self.at)?;
+            self.conn.poll_wait(self.at, Side::Read, cx, |connection| {
+                let slot = connection.slots.get(self.at)?;
                 let status = slot.head.as_ref().map(|head| head.status());
                 match &slot.failed {
                     _ if status.is_some() => Some(Ok(status.flatten().is_some_and(Status::is_success))),
@@ -201,7 +201,7 @@ impl Stream {
 
     /// Keeps interim responses (RFC 9110 §15.2) for [`Self::interim`]; said before the head is waited for, it misses none.
     pub fn keep_interim(&self) {
-        if let Some(slot) = self.conn.lock().slot(self.at) {
+        if let Some(slot) = self.conn.lock().slots.get(self.at) {
             slot.keeps_interim = true;
         }
     }
@@ -213,8 +213,8 @@ impl Stream {
     /// As [`Self::head`].
     pub async fn interim(&self) -> Result<Option<Box<Head>>, Error> {
         poll_fn(|cx| {
-            self.conn.poll_wait(self.at, Side::Read, cx, |shared| {
-                let slot = shared.slot(self.at)?;
+            self.conn.poll_wait(self.at, Side::Read, cx, |connection| {
+                let slot = connection.slots.get(self.at)?;
                 match (slot.interim.pop_front(), &slot.failed) {
                     (Some(head), _) => Some(Ok(Some(head))),
                     _ if slot.head.is_some() => Some(Ok(None)),
@@ -227,8 +227,8 @@ impl Stream {
     }
 
     fn poll_head(&self, cx: &mut Context<'_>) -> Poll<Result<Received, Error>> {
-        self.conn.poll_wait(self.at, Side::Read, cx, |shared| {
-            let slot = shared.slot(self.at)?;
+        self.conn.poll_wait(self.at, Side::Read, cx, |connection| {
+            let slot = connection.slots.get(self.at)?;
             slot.is_awaited = true;
             if !slot.interim.is_empty() {
                 // Nobody wanted to hear of them.
@@ -249,7 +249,7 @@ impl Stream {
 
     /// Returns true if all that the peer sends has come, or the stream has failed.
     pub(crate) fn is_answered(&self) -> bool {
-        self.conn.lock().slot(self.at).is_none_or(|slot| slot.ended || slot.failed.is_some())
+        self.conn.lock().slots.get(self.at).is_none_or(|slot| slot.ended || slot.failed.is_some())
     }
 
     /// Waits for content and puts it into `chunk`; what `chunk` held is given back to the peer's window, and its memory to the
@@ -262,13 +262,13 @@ impl Stream {
         let mut returned = chunk.len();
         chunk.clear();
         self.conn
-            .poll_wait(self.at, Side::Read, cx, |shared| {
-                shared.give_back(self.at, std::mem::take(&mut returned));
+            .poll_wait(self.at, Side::Read, cx, |connection| {
+                connection.give_back(self.at, std::mem::take(&mut returned));
                 if !chunk.is_none() {
                     // Whoever waits holds no memory.
-                    shared.give_content(std::mem::take(chunk));
+                    connection.give_content(std::mem::take(chunk));
                 }
-                let slot = shared.slot(self.at)?;
+                let slot = connection.slots.get(self.at)?;
                 if !slot.content.is_empty() {
                     if let Some(excess) = slot.excess() {
                         return Some(Err(excess));
@@ -286,7 +286,7 @@ impl Stream {
                 match slot.expectation {
                     Expectation::None => None,
                     Expectation::Waiting => {
-                        shared.invite_content(self.at);
+                        connection.invite_content(self.at);
                         None
                     }
                     Expectation::Declined => Some(Err(Error::usage(DECLINED))),
@@ -297,7 +297,7 @@ impl Stream {
 
     /// Bounds the octets of content that are still handed out.
     pub(crate) fn bound_content(&self, octets_max: u64) {
-        if let Some(slot) = self.conn.lock().slot(self.at) {
+        if let Some(slot) = self.conn.lock().slots.get(self.at) {
             let handed_out = slot.received - u64::from(slot.content.len());
             slot.received_max = Some((handed_out.saturating_add(octets_max), octets_max));
         }
@@ -305,13 +305,13 @@ impl Stream {
 
     /// The trailers, once the content has ended and if there are any.
     pub(crate) fn take_trailers(&self) -> Option<Box<Head>> {
-        self.conn.lock().slot(self.at)?.trailers.take()
+        self.conn.lock().slots.get(self.at)?.trailers.take()
     }
 
     /// A cleared head to build a message in, a used one if there is any; give it back with [`Self::give_head`].
     #[inline]
     pub fn lend_head(&self) -> Box<Head> {
-        let mut head = self.conn.lock().heads.lend();
+        let mut head = self.conn.lock().spares.lend_head();
         if head.fields.capacity_bytes() == 0 {
             head.fields = usual_section();
         }
@@ -344,13 +344,13 @@ impl Stream {
 
     /// The present; within a run of a server's task the time at which the run began, which reads no clock.
     pub fn now(&self) -> Instant {
-        let shared = self.conn.lock();
-        if shared.hand_over.task_runs() { self.conn.instant(shared.now) } else { Instant::now() }
+        let connection = self.conn.lock();
+        if connection.hand_over.task_runs() { self.conn.instant(connection.now) } else { Instant::now() }
     }
 
     /// Gives a head back for the next message.
     pub fn give_head(&self, head: Box<Head>) {
-        self.conn.lock().heads.give(head);
+        self.conn.lock().spares.give_head(head);
     }
 
     /// Runs a command of the machine on this stream, at once. What it writes leaves with the next turn.
@@ -359,14 +359,14 @@ impl Stream {
         run: impl FnOnce(&mut Machine, StreamKey, &mut alula_fields::OutBuf) -> Result<T, Refusal>,
     ) -> Result<T, Error> {
         let mut guard = self.conn.lock();
-        let shared = &mut *guard;
-        let slot = shared.slot(self.at).ok_or_else(Error::cancelled)?;
+        let connection = &mut *guard;
+        let slot = connection.slots.get(self.at).ok_or_else(Error::cancelled)?;
         if let Some(error) = &slot.failed {
             return Err(error.clone().during(Phase::Send));
         }
         let stream = slot.stream.ok_or_else(Error::cancelled)?;
-        let result = run(&mut shared.machine, stream, &mut shared.out).map_err(Error::refused);
-        shared.wake_task_of_server();
+        let result = run(&mut connection.machine, stream, connection.output.buffer()).map_err(Error::refused);
+        connection.wake_task_of_server();
         self.conn.unlock_and_wake(guard);
         result.map_err(|error| self.named(error))
     }
@@ -377,10 +377,10 @@ impl Stream {
     /// # Errors
     /// The head cannot be sent, or the stream is gone. No final head has been sent then.
     pub fn begin_answer(&self, head: &ResponseHead<'_>, reads_on: bool) -> Result<(), Error> {
-        let mut shared = self.conn.lock();
-        let result = shared.send_head(self.at, head, false, reads_on);
-        shared.wake_task_of_server();
-        self.conn.unlock_and_wake(shared);
+        let mut connection = self.conn.lock();
+        let result = connection.send_head(self.at, head, false, reads_on);
+        connection.wake_task_of_server();
+        self.conn.unlock_and_wake(connection);
         result
     }
 
@@ -397,10 +397,10 @@ impl Stream {
         reads_on: bool,
         sent: &mut usize,
     ) -> Result<bool, Error> {
-        let mut shared = self.conn.lock();
-        let result = shared.answer(self.at, head, content, reads_on, sent);
-        shared.wake_task_of_server();
-        self.conn.unlock_and_wake(shared);
+        let mut connection = self.conn.lock();
+        let result = connection.answer(self.at, head, content, reads_on, sent);
+        connection.wake_task_of_server();
+        self.conn.unlock_and_wake(connection);
         result
     }
 
@@ -415,10 +415,10 @@ impl Stream {
         reads_on: bool,
         sent: &mut usize,
     ) -> Result<bool, Error> {
-        let mut shared = self.conn.lock();
-        let result = shared.answer_parts(self.at, head, parts, reads_on, sent);
-        shared.wake_task_of_server();
-        self.conn.unlock_and_wake(shared);
+        let mut connection = self.conn.lock();
+        let result = connection.answer_parts(self.at, head, parts, reads_on, sent);
+        connection.wake_task_of_server();
+        self.conn.unlock_and_wake(connection);
         result
     }
 
@@ -430,17 +430,19 @@ impl Stream {
 
     /// Waits until content can be sent, and returns how many octets of it. Safe to drop and call again.
     pub(crate) async fn writable(&self) -> Result<usize, Error> {
-        poll_fn(|cx| self.conn.poll_wait(self.at, Side::Write, cx, |shared| shared.await_room_of(self.at)))
-            .await
-            .map_err(|error| self.named(error))
+        poll_fn(|cx| {
+            self.conn.poll_wait(self.at, Side::Write, cx, |connection| connection.await_room_of(self.at))
+        })
+        .await
+        .map_err(|error| self.named(error))
     }
 
     /// Sends what can be sent of `data` now, and returns how many octets that was.
     pub(crate) fn try_write(&self, data: &[u8]) -> Result<usize, Error> {
-        let (mut shared, mut sent) = (self.conn.lock(), 0);
-        let written = shared.write(self.at, data, false, &mut sent);
-        let shared = self.conn.push_out(shared);
-        self.conn.unlock_and_wake(shared);
+        let (mut connection, mut sent) = (self.conn.lock(), 0);
+        let written = connection.write(self.at, data, false, &mut sent);
+        let connection = self.conn.push_out(connection);
+        self.conn.unlock_and_wake(connection);
         match written {
             Some(Ok(())) => Ok(data.len()),
             Some(Err(error)) => Err(self.named(error)),
@@ -455,9 +457,9 @@ impl Stream {
     /// As [`write`](Self::write).
     pub async fn write_while_wanted(&self, data: &[u8], end: bool, sent: &mut usize) -> Result<bool, Error> {
         poll_fn(|cx| {
-            self.conn.poll_wait(self.at, Side::Write, cx, |shared| match shared.slot(self.at) {
+            self.conn.poll_wait(self.at, Side::Write, cx, |connection| match connection.slots.get(self.at) {
                 Some(slot) if slot.is_declined() => Some(Ok(false)),
-                _ => shared.write(self.at, data, end, sent).map(|written| written.map(|()| true)),
+                _ => connection.write(self.at, data, end, sent).map(|written| written.map(|()| true)),
             })
         })
         .await
@@ -477,8 +479,9 @@ impl Stream {
         sent: &mut usize,
         cx: &mut Context<'_>,
     ) -> Poll<Result<(), Error>> {
-        let written =
-            self.conn.poll_wait(self.at, Side::Write, cx, |shared| shared.write(self.at, data, end, sent));
+        let written = self
+            .conn
+            .poll_wait(self.at, Side::Write, cx, |connection| connection.write(self.at, data, end, sent));
         written.map_err(|error| self.named(error))
     }
 
@@ -486,8 +489,8 @@ impl Stream {
     pub fn write_trailers(&self, trailers: &FieldSection) -> Result<(), Error> {
         self.command(|machine, stream, out| machine.send_trailers(stream, trailers, out))?;
         self.with_slot(Slot::mark_sent);
-        let shared = self.conn.push_out(self.conn.lock());
-        self.conn.unlock_and_wake(shared);
+        let connection = self.conn.push_out(self.conn.lock());
+        self.conn.unlock_and_wake(connection);
         Ok(())
     }
 
@@ -497,8 +500,8 @@ impl Stream {
     /// The urgency is above 7, or the stream is gone.
     pub fn reprioritise(&self, priority: alula_h2::Priority) -> Result<(), Error> {
         self.command(|machine, stream, _| machine.reprioritise(stream, priority))?;
-        let shared = self.conn.push_out(self.conn.lock());
-        self.conn.unlock_and_wake(shared);
+        let connection = self.conn.push_out(self.conn.lock());
+        self.conn.unlock_and_wake(connection);
         Ok(())
     }
 
@@ -530,166 +533,22 @@ fn usual_section() -> FieldSection {
     FieldSection::with_capacity(8, 192)
 }
 
-impl Shared {
-    fn answer(
-        &mut self,
-        at: SlotKey,
-        head: &ResponseHead<'_>,
-        content: &[u8],
-        reads_on: bool,
-        sent: &mut usize,
-    ) -> Result<bool, Error> {
-        let is_whole = content.is_empty();
-        self.send_head(at, head, is_whole, reads_on)?;
-        match is_whole {
-            true => Ok(true),
-            false => self.write(at, content, true, sent).map_or(Ok(false), |written| written.map(|()| true)),
-        }
+/// The times of the phases of its exchange.
+impl Stream {
+    /// Returns the times at which its connection was opened, if they were kept. Allocates nothing.
+    pub fn opened(&self) -> Option<Opened> {
+        self.conn().opened.get().copied()
     }
 
-    /// The message ends with the last piece that is not empty.
-    fn answer_parts(
-        &mut self,
-        at: SlotKey,
-        head: &ResponseHead<'_>,
-        parts: &[&[u8]],
-        reads_on: bool,
-        sent: &mut usize,
-    ) -> Result<bool, Error> {
-        let last = parts.iter().rposition(|part| !part.is_empty());
-        self.send_head(at, head, last.is_none(), reads_on)?;
-        let Some(last) = last else { return Ok(true) };
-        for (index, part) in parts.iter().enumerate().filter(|(_, part)| !part.is_empty()) {
-            let mut of_part = 0;
-            let written = self.write(at, part, index == last, &mut of_part);
-            *sent += of_part;
-            match written {
-                Some(written) => written?,
-                None => return Ok(false),
-            }
-        }
-        Ok(true)
+    /// Times the exchange, of a call that began then. `is_sent` says that the request has no content.
+    pub fn time_since(&self, began: Instant, is_sent: bool) {
+        let queued = Instant::now();
+        let sent = is_sent.then_some(queued);
+        self.with_slot(|slot| slot.marks = Some(Marks { began, queued, sent, head: None, end: None }));
     }
 
-    /// Sends the final head of an answer.
-    #[inline]
-    fn send_head(
-        &mut self,
-        at: SlotKey,
-        head: &ResponseHead<'_>,
-        end: bool,
-        reads_on: bool,
-    ) -> Result<(), Error> {
-        let slot = self.slot(at).ok_or_else(Error::cancelled)?;
-        if let Some(error) = &slot.failed {
-            return Err(error.clone().during(Phase::Send));
-        }
-        let stream = slot.stream.ok_or_else(Error::cancelled)?;
-        let is_accepted = head.status.is_success();
-        let reads_on = reads_on && slot.held.has(Sides::READ);
-        if slot.expectation == Expectation::Waiting {
-            self.meet_expectation(at, is_accepted && reads_on);
-        }
-        if !reads_on {
-            self.machine.decline_content(stream);
-        }
-        self.machine.send_response(stream, head, end, &mut self.out).map_err(Error::refused)?;
-        let now = self.now;
-        let slot = &mut self.slots[at.index as usize];
-        slot.is_accepted = is_accepted;
-        slot.answered = Some((head.status, now));
-        Ok(())
-    }
-
-    /// Tells a client that waits for it to send its content, before the answer, if anybody is going to read it.
-    #[cold]
-    fn meet_expectation(&mut self, at: SlotKey, is_wanted: bool) {
-        let Some(slot) = self.slot(at) else { return };
-        match is_wanted {
-            true => self.invite_content(at),
-            false => slot.expectation = Expectation::Declined,
-        }
-    }
-
-    fn write(&mut self, at: SlotKey, data: &[u8], end: bool, sent: &mut usize) -> Option<Result<(), Error>> {
-        let slot = self.slot(at)?;
-        if let Some(error) = &slot.failed {
-            return Some(Err(error.clone().during(Phase::Send)));
-        }
-        let Some(stream) = slot.stream else { return Some(Err(Error::cancelled())) };
-        if slot.ended && self.machine.is_client() {
-            // The response is whole: nobody waits for the rest of the request.
-            return Some(Ok(()));
-        }
-        let rest = &data[*sent..];
-        let Some(room) = self.room_for(at, rest.len()) else {
-            self.await_room(at, stream);
-            return None;
-        };
-        let (is_last, is_all) = (end, room == rest.len());
-        self.room.prepare(room, &mut self.out);
-        match self.machine.send_data(stream, &rest[..room], end && is_all, &mut self.out) {
-            Ok(taken) => {
-                *sent += taken;
-                let slot = &mut self.slots[at.index as usize];
-                slot.sent += taken as u64;
-                if is_last && *sent == data.len() {
-                    slot.mark_sent();
-                }
-                self.note_written(at, taken);
-                if taken == room && !is_all {
-                    // The machine has taken all that it was given: what tells when to go on is the output.
-                    self.await_room(at, stream);
-                }
-            }
-            Err(error) => return Some(Err(Error::refused(error))),
-        }
-        (*sent == data.len()).then_some(Ok(()))
-    }
-
-    /// The octets of content that a stream may send now; if none, its writer is woken when that changes.
-    fn await_room_of(&mut self, at: SlotKey) -> Option<Result<usize, Error>> {
-        let slot = self.slot(at)?;
-        if let Some(error) = &slot.failed {
-            return Some(Err(error.clone().during(Phase::Send)));
-        }
-        let Some(stream) = slot.stream else { return Some(Err(Error::cancelled())) };
-        if slot.ended && self.machine.is_client() {
-            // The response is whole: whatever is written is taken and dropped.
-            return Some(Ok(self.room.bound()));
-        }
-        let Some(room) = self.room_for(at, usize::MAX) else {
-            self.await_room(at, stream);
-            return None;
-        };
-        let room = self.machine.await_capacity(stream).min(room);
-        (room > 0).then_some(Ok(room))
-    }
-
-    /// Gives octets that were taken out back to the peer's windows.
-    pub(crate) fn give_back(&mut self, at: SlotKey, octets: u32) {
-        if octets > 0
-            && let Some(stream) = self.slot(at).and_then(|slot| slot.stream)
-        {
-            self.release_capacity(stream, octets);
-        }
-    }
-
-    /// Tells a client that waits for it to send its content.
-    #[cold]
-    fn invite_content(&mut self, at: SlotKey) {
-        let Some(slot) = self.slot(at) else { return };
-        slot.expectation = Expectation::None;
-        if let Some(stream) = slot.stream {
-            let head = ResponseHead { status: Status::CONTINUE, fields: &FieldSection::new() };
-            // A stream that is gone needs no content.
-            let _ = self.machine.send_interim(stream, &head, &mut self.out);
-        }
-    }
-
-    fn wake_task_of_server(&mut self) {
-        if !self.machine.is_client() {
-            self.wake_task();
-        }
+    /// Returns the time of each phase, if it is timed. Allocates nothing.
+    pub fn marks(&self) -> Option<Marks> {
+        self.with_slot(|slot| slot.marks).flatten()
     }
 }

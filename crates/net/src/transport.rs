@@ -23,8 +23,6 @@ use tokio::{
     net::{TcpListener, TcpStream, ToSocketAddrs, tcp},
 };
 
-#[cfg(feature = "simulation")]
-use crate::conn::Conn;
 use crate::{boxed::Boxed, link::Link, transport_facts::TransportFacts};
 
 /// Whatever can stand in for a socket: it reads and writes, and may be moved to another thread.
@@ -90,7 +88,7 @@ impl Socket {
     #[cfg_attr(not(feature = "simulation"), expect(unused_variables, reason = "nothing is simulated"))]
     pub async fn simulated(host: &str, port: u16) -> Option<io::Result<Self>> {
         #[cfg(feature = "simulation")]
-        if let Some(network) = crate::simulation::network() {
+        if let Some(network) = crate::network::network() {
             return Some(network.connect(host, port).await.map(Self::from));
         }
         None
@@ -331,7 +329,7 @@ impl WriteHalf {
     }
 
     #[cfg(feature = "simulation")]
-    pub(crate) fn is_used_by(&self, conn: Weak<Conn>) {
+    pub(crate) fn is_used_by(&self, conn: Weak<dyn std::any::Any + Send + Sync>) {
         if let Self::Link(link) = self {
             link.is_used_by(conn);
         }
@@ -344,7 +342,7 @@ pub struct Listener(Door);
 enum Door {
     Tcp(TcpListener),
     #[cfg(feature = "simulation")]
-    Simulated(Arc<dyn crate::simulation::Listen>),
+    Simulated(Arc<dyn crate::network::Listen>),
 }
 
 impl Listener {
@@ -354,7 +352,7 @@ impl Listener {
     /// The address is taken or not ours.
     pub async fn bind(address: impl ToSocketAddrs) -> io::Result<Self> {
         #[cfg(feature = "simulation")]
-        if let Some(network) = crate::simulation::network() {
+        if let Some(network) = crate::network::network() {
             let address =
                 tokio::net::lookup_host(address).await?.next().ok_or(io::ErrorKind::InvalidInput)?;
             return network.bind(address).map(|door| Self(Door::Simulated(door)));

@@ -13,23 +13,12 @@ use std::{
     task::{Context, Poll, Waker},
 };
 
-use crate::{conn::Conn, occupied::Occupied};
+use crate::{conn::Conn, connection::membership::News, occupied::Occupied};
 
 /// What the connections of one origin and their callers share. Free connections are held by their own tasks, not from here.
 pub struct Vacancy {
     inner: Mutex<Inner>,
     idle_max: usize,
-}
-
-/// What has become of a connection.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum News {
-    /// It takes a request, and then no other.
-    Free,
-    /// It takes another request beside those that it has.
-    Room,
-    /// It has ended.
-    Lost,
 }
 
 #[derive(Default)]

@@ -85,25 +85,25 @@ impl Body {
 impl Stream {
     /// Charges memory that the program keeps to the budget of all; `has_left` says that it was the connection's before.
     fn charge_kept(&self, octets: usize, has_left: bool) -> Reservation {
-        let mut shared = self.conn().lock();
+        let mut connection = self.conn().lock();
         if has_left {
-            shared.held.content_went(octets);
-            shared.settle_memory();
+            connection.held.content_went(octets);
+            connection.settle_memory();
         }
-        let charge = shared.ledger.hold(octets as u64);
-        self.conn().unlock_and_wake(shared);
+        let charge = connection.ledger.hold(octets as u64);
+        self.conn().unlock_and_wake(connection);
         charge
     }
 
     /// The octets of content that were not taken from here, where the peer has stated how many there are.
     pub(super) fn content_left(&self) -> Option<u64> {
-        let mut shared = self.conn().lock();
-        let slot = shared.slot(self.at())?;
+        let mut connection = self.conn().lock();
+        let slot = connection.slots.get(self.at())?;
         let (here, stream) = (u64::from(slot.content.len()), slot.stream);
         if slot.ended {
             return Some(here);
         }
-        shared.machine.content_left(stream?).map(|more| more.saturating_add(here))
+        connection.machine.content_left(stream?).map(|more| more.saturating_add(here))
     }
 
     /// Returns true if nothing is left that a [`Body`] would tell.

@@ -4,6 +4,7 @@
 //! Rule 2: wakers wake after the lock is released.
 
 use std::{
+    any::Any,
     collections::VecDeque,
     io::{self, ErrorKind},
     net::SocketAddr,
@@ -352,8 +353,9 @@ impl Link for End {
         self.shut();
     }
 
-    fn is_used_by(&self, conn: Weak<Conn>) {
-        lock(&self.cable.users)[self.side] = conn;
+    fn is_used_by(&self, conn: Weak<dyn Any + Send + Sync>) {
+        let conn = conn.upgrade().and_then(|conn| conn.downcast::<Conn>().ok());
+        lock(&self.cable.users)[self.side] = conn.map_or_else(Weak::new, |conn| Arc::downgrade(&conn));
         lock(&self.cable.state).is_taken |= self.side == 1;
     }
 }

@@ -3,17 +3,23 @@
 //! A slot is lent to the handles of a stream and used again when the last of them is dropped. The machine may
 //! forget its stream earlier; the slot then still holds what was received.
 
-use std::{collections::VecDeque, sync::Arc};
+use std::{collections::VecDeque, sync::Arc, time::Duration};
 
 use alula_fields::{Head, Status, StreamKey, Time};
 
+use tokio::time::Instant;
+
 use crate::{
+    connection::{
+        pace::{LeastPace, Pace},
+        stream_deadlines::StreamDeadlines,
+    },
     content::Content,
-    deadlines::Terms,
     error::Error,
-    hand_over::{Side, Wait, Waits},
+    hand_over::{Side, Wait},
     heads::keep_head,
-    pace::Pace,
+    overrun::Overrun,
+    tally::Tally,
     timing::Marks,
 };
 
@@ -120,11 +126,11 @@ pub(crate) struct Slot {
     pub(crate) interim: VecDeque<Box<Head>>,
     /// What was charged for the head of the request.
     pub(crate) head_octets: u32,
-    /// When to look whether anything takes too long.
+    /// The time of the next look whether anything takes too long.
     pub(crate) deadline: Option<Time>,
     /// What the deadline stands for.
-    pub(crate) terms: Terms,
-    /// When the exchange came how far, if it is timed.
+    pub(crate) deadlines: StreamDeadlines,
+    /// The time at which each phase of the exchange began, if it is timed.
     pub(crate) marks: Option<Marks>,
     pub(crate) waits: [Wait; 2],
     /// The stream's place among those that wait for room in the output.
@@ -212,6 +218,45 @@ impl Slot {
         let status = self.head.as_ref().and_then(|head| head.status());
         status.is_some_and(|status| status.as_u16() >= 300)
     }
+}
+
+/// Its life.
+impl Slot {
+    /// Belongs to a stream of the machine from now on, and to both its handles.
+    #[inline]
+    pub(crate) fn begin(&mut self, stream: StreamKey, heard: u64) {
+        self.stream = Some(stream);
+        self.held = Sides::BOTH;
+        self.began_at = (self.received, self.sent);
+        self.heard = heard;
+    }
+
+    /// Lets go of sides. Returns the number of callers on them that were woken, and will not run.
+    pub(crate) fn let_go(&mut self, sides: Sides) -> usize {
+        self.held = self.held.without(sides);
+        let mut woken = 0;
+        if sides.has(Sides::READ) {
+            woken += usize::from(self.arrive(Side::Read));
+        }
+        if sides.has(Sides::WRITE) {
+            woken += usize::from(self.arrive(Side::Write));
+        }
+        woken
+    }
+
+    /// Returns true if what is left to be sent is lost with these sides: with the writer, or with the response if that is read
+    /// without a writer.
+    pub(crate) fn is_cut_without(&self, sides: Sides) -> bool {
+        match self.sends_no_more {
+            false => sides.has(Sides::WRITE),
+            true => self.held == Sides::NONE,
+        }
+    }
+
+    /// Returns true if nothing more is received: the peer has ended its side, or the stream has failed.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.ended || self.failed.is_some()
+    }
 
     /// Makes the slot ready for another stream; the generation moves on.
     pub(crate) fn recycle(&mut self) -> Content {
@@ -246,14 +291,114 @@ impl Slot {
     }
 }
 
-impl Waits for Vec<Slot> {
-    #[inline]
-    fn count(&self) -> usize {
-        self.len()
+/// The pace of its peer.
+impl Slot {
+    /// Returns true if the peer's pace counts.
+    pub(crate) fn is_judged(&self) -> bool {
+        self.failed.is_none() && !self.is_exempt()
     }
 
+    /// Returns true if more content may come, and somebody holds the reading side.
+    pub(crate) fn may_receive(&self) -> bool {
+        self.held.has(Sides::READ) && !self.ended
+    }
+
+    /// Returns true for each side that was waited for since this was last called: to read, to write.
+    pub(crate) fn take_waited(&mut self) -> (bool, bool) {
+        let [reads, writes] = &mut self.waits;
+        (reads.take_waited(), writes.take_waited())
+    }
+
+    /// Looks how far the peer has come in what it owes: content, and room for content of ours. Returns the limit that it has run into.
+    pub(crate) fn look_at_pace(&mut self, owes: [bool; 2], now: Time, least: LeastPace) -> Option<Overrun> {
+        let (generation, moved) = (self.generation, [self.received, self.sent]);
+        let mut overrun = None;
+        for ((pace, owes), octets) in self.paces.iter_mut().zip(owes).zip(moved) {
+            match owes {
+                true => overrun = overrun.or(pace.look(generation, octets, now, least)),
+                false => pace.rest(),
+            }
+        }
+        overrun
+    }
+
+    /// Returns true if a caller waits for content, and has read all that came.
+    pub(crate) fn is_starving(&self) -> bool {
+        let waits = self.is_head_taken && self.waits[Side::Read as usize].is_waiting();
+        waits && self.content.is_empty() && !self.has_ended()
+    }
+
+    /// Returns true if it has content that nobody has taken.
+    pub(crate) fn is_unread(&self) -> bool {
+        self.held.has(Sides::READ) && !self.content.is_empty()
+    }
+}
+
+/// Deadlines, and the times of its phases.
+impl Slot {
+    /// Begins deadlines, and returns the time of the first look.
+    pub(crate) fn set_deadlines(&mut self, deadlines: StreamDeadlines, now: Time) -> Option<Time> {
+        self.deadlines = deadlines;
+        self.deadline = deadlines.next(now);
+        self.deadline
+    }
+
+    /// The head has come in time.
     #[inline]
-    fn wait(&mut self, slot: usize, side: Side) -> &mut Wait {
-        &mut self[slot].waits[side as usize]
+    pub(crate) fn head_is_here(&mut self) {
+        if let Some(deadline) = self.deadlines.head_is_here() {
+            self.deadline = deadline;
+        }
+    }
+
+    /// The time of the next look, while anything can take too long.
+    #[inline]
+    pub(crate) fn due(&self) -> Option<Time> {
+        self.deadline.filter(|_| self.stream.is_some() && !self.has_ended())
+    }
+
+    /// Returns the failure if anything has taken too long by now; if not, it notes when to look again.
+    pub(crate) fn expire(&mut self, now: Time) -> Option<Error> {
+        self.due().filter(|deadline| *deadline <= now)?;
+        let waits = [Side::Read, Side::Write].map(|side| self.waits[side as usize].is_waiting());
+        let late = self.deadlines.late(now, waits, self.received + self.sent);
+        self.deadline = self.deadlines.next(now);
+        late
+    }
+
+    /// The request is sent to its end.
+    #[inline]
+    pub(crate) fn mark_sent(&mut self) {
+        if let Some(marks) = &mut self.marks {
+            marks.sent = Some(Instant::now());
+        }
+    }
+
+    /// The head of the response is taken, and with it the end if there is no content.
+    #[inline]
+    pub(crate) fn mark_head(&mut self, is_end: bool) {
+        if let Some(marks) = &mut self.marks {
+            marks.head = Some(Instant::now());
+            marks.end = marks.head.filter(|_| is_end);
+        }
+    }
+
+    /// The content of the response was taken to its end.
+    #[inline]
+    pub(crate) fn mark_end(&mut self) {
+        if let Some(marks) = &mut self.marks {
+            marks.end.get_or_insert_with(Instant::now);
+        }
+    }
+
+    /// How the exchange went, as far as it has come.
+    pub(crate) fn tally(&self) -> Tally {
+        Tally {
+            answered: self.answered.map(|(status, at)| (status, Duration::from_nanos(at.as_nanos()))),
+            received: self.received - self.began_at.0,
+            sent: self.sent - self.began_at.1,
+            user: self.user.clone(),
+            failure: self.failed.clone(),
+        }
     }
 }

@@ -4,22 +4,25 @@ use alula_fields::{FieldFlags, FieldSection, Head, KnownName, ResponseHead, Stat
 use alula_h2::{ErrorCode, Violation};
 
 use crate::{
+    connection::{
+        Connection,
+        claim::BEGIN_OCTETS,
+        inbox::Accepted,
+        slot::{Expectation, Sides, SlotKey},
+    },
     date,
     error::Error,
     hand_over::Side,
     happened::Event,
     read_buf::ReadBuf,
-    shared::{Accepted, Shared},
-    slot::{Expectation, Sides},
 };
 
-/// What a peer of HTTP/1.1 may send ahead before reading stops.
-const AHEAD_OCTETS_MAX: usize = 64 * 1024;
 /// The seconds after which a client may ask again that was refused for want of memory: by then the peers that hold memory and
 /// take nothing have been looked at ([`Limits::body_rate_grace`](alula_fields::Limits::body_rate_grace) is as long by default).
 const RETRY_AFTER: &[u8] = b"5";
 
-impl Shared {
+/// Octets.
+impl Connection {
     /// Handles what the peer sent: decrypts it, feeds the machine, and notes whom to wake.
     pub(crate) fn feed(&mut self) {
         if let Err(error) = self.try_feed().and_then(|()| self.tell_end()) {
@@ -32,19 +35,16 @@ impl Shared {
 
     #[cfg(feature = "tls")]
     fn try_feed(&mut self) -> Result<(), Error> {
-        if self.tls.is_some() && (self.plain.capacity() == 0 || !self.input.is_empty()) {
-            let plain = std::mem::take(&mut self.plain);
-            self.plain = self.widened(plain);
+        let Some(tls) = &mut self.tls else { return self.feed_input() };
+        let (encrypted, plain) = self.input.begin_to_decrypt(&mut self.spares);
+        let closed = tls.decrypt(encrypted.unread(), plain)?;
+        encrypted.consume(encrypted.unread().len());
+        if closed {
+            self.input.close(false);
         }
-        let Some(tls) = &mut self.tls else {
-            return self.feed_input();
-        };
-        let closed = tls.decrypt(self.input.unread(), &mut self.plain)?;
-        self.input.consume(self.input.unread().len());
-        std::mem::swap(&mut self.input, &mut self.plain);
-        self.is_input_over |= closed;
+        self.input.swap_plain();
         let fed = self.feed_input();
-        std::mem::swap(&mut self.input, &mut self.plain);
+        self.input.swap_plain();
         fed
     }
 
@@ -54,9 +54,9 @@ impl Shared {
     }
 
     fn feed_input(&mut self) -> Result<(), Error> {
-        let mut input = std::mem::take(&mut self.input);
+        let mut input = self.input.take();
         self.heard += u64::from(!input.unread().is_empty());
-        self.copied = None;
+        self.claims.begin_input();
         let result = loop {
             match self.machine.receive(input.unread(), self.now) {
                 Ok((consumed, event)) => {
@@ -72,26 +72,34 @@ impl Shared {
                 Err(error) => break Err(error),
             }
         };
-        self.is_gated = self.machine.is_holding() && (self.is_input_over || !input.unread().is_empty());
-        self.input = input;
-        if self.claim.is_some() {
+        self.input.hold_back(self.machine.is_holding(), &input);
+        self.input.put(input);
+        if self.claims.slot().is_some() {
             self.hand_over_input();
         }
         result
     }
 
+    /// Gives the input to the stream that has claimed it.
+    #[cold]
+    fn hand_over_input(&mut self) {
+        let memory = self.input.hand_over(&mut self.spares);
+        let is_tight = self.held.is_tight();
+        let Some((slot, content)) = self.claims.settle(memory, is_tight, &mut self.spares) else { return };
+        self.held.content_grew(content.capacity());
+        let before = std::mem::replace(&mut self.slots[slot].content, content);
+        self.give_content(before);
+    }
+
     /// Tells the machine that nothing more comes, once it has taken all that came.
     fn tell_end(&mut self) -> Result<(), Error> {
-        if !self.is_input_over || self.is_gated || self.is_end_told {
-            return Ok(());
-        }
-        self.tell_end_now()
+        if self.input.is_end_untold() { self.tell_end_now() } else { Ok(()) }
     }
 
     #[cold]
     fn tell_end_now(&mut self) -> Result<(), Error> {
-        self.is_end_told = true;
-        if let Some(event) = self.machine.receive_end(self.is_truncated, self.now)? {
+        let is_truncated = self.input.tell_end();
+        if let Some(event) = self.machine.receive_end(is_truncated, self.now)? {
             self.on_event(event, &ReadBuf::default());
         }
         Ok(())
@@ -100,12 +108,8 @@ impl Shared {
     /// The peer has closed its side. Where a write was told of a reset, that is what it was: the system tells of it once, and
     /// then of a plain end.
     pub(crate) fn input_ended(&mut self) {
-        self.is_input_over = true;
-        #[cfg(feature = "tls")]
-        {
-            self.is_truncated = self.tls.is_some();
-        }
-        match &self.output_failure {
+        self.input.close(self.is_secure());
+        match self.output.failure() {
             Some(error) if error.is_reset() => self.input_failed(error.clone()),
             _ => self.feed(),
         }
@@ -114,29 +118,54 @@ impl Shared {
 
     /// The connection broke. On one that had been used before, the request may have met its end.
     pub(crate) fn input_failed(&mut self, error: Error) {
-        self.is_input_over = true;
+        self.input.close(false);
         self.end(if self.machine.is_unanswered() { error.unanswered() } else { error });
+    }
+
+    /// A peer of HTTP/1.1 may close its side and go on to read (RFC 9112 §9.6). One that takes no more either is gone.
+    pub(crate) fn end_if_cut(&mut self) {
+        if let (Some(error), true) = (self.output.failure(), self.input.is_over()) {
+            self.end(error.clone());
+        }
     }
 
     /// Returns true if octets that the machine has left are taken now.
     #[inline]
     pub(crate) fn goes_on(&self) -> bool {
-        self.is_gated && self.machine.can_go_on() && !self.output_is_full() && self.ended.is_none()
+        self.input.is_held_back()
+            && self.machine.can_go_on()
+            && !self.output_is_full()
+            && !self.life.has_ended()
     }
 
     /// Returns true if the socket is to be read.
     #[inline]
     pub(crate) fn wants_read(&self) -> bool {
-        self.machine.wants_read() && !self.is_input_over && !(self.is_gated && self.is_much_left())
+        self.machine.wants_read() && self.input.takes_more()
     }
 
-    /// Returns true if a peer has sent so much ahead that it can wait.
-    fn is_much_left(&self) -> bool {
-        #[cfg(feature = "tls")]
-        let plain = self.plain.unread().len();
-        #[cfg(not(feature = "tls"))]
-        let plain = 0;
-        self.input.unread().len() + plain >= AHEAD_OCTETS_MAX
+    /// Gives the buffers back that this thread has lent: this poll reads no more.
+    #[inline]
+    pub(crate) fn stow_input(&mut self) {
+        if self.input.is_wide() && self.input.stow() {
+            self.settle_memory();
+        }
+    }
+
+    /// As [`Self::stow_input`], for a place that every exchange passes with one buffer in hand and nothing unread.
+    #[inline(always)]
+    pub(crate) fn stow_usual_input(&mut self) {
+        self.input.give_back_used();
+        self.stow_input();
+    }
+
+    /// Gives octets that were taken out back to the peer's windows.
+    pub(crate) fn give_back(&mut self, at: SlotKey, octets: u32) {
+        if octets > 0
+            && let Some(stream) = self.slots.get(at).and_then(|slot| slot.stream)
+        {
+            self.release_capacity(stream, octets);
+        }
     }
 
     /// Gives octets back. If that is what was waited for, the task of a server reads on, and a client's connection is free again.
@@ -149,7 +178,10 @@ impl Shared {
             false => self.wake_task(),
         }
     }
+}
 
+/// Events.
+impl Connection {
     #[inline]
     fn on_event(&mut self, event: Event<'_>, input: &ReadBuf) {
         match event {
@@ -163,60 +195,59 @@ impl Shared {
     }
 
     fn on_head(&mut self, stream: StreamKey, end: bool) {
-        let spare = self.heads.pop();
+        let spare = self.spares.pop_head();
         let Some(head) = self.machine.take_head(stream, spare) else { return };
         if !self.machine.is_client() {
             if self.ledger.is_overloaded() {
                 return self.refuse(stream, head);
             }
             let at = self.attach(stream);
-            let slot = &mut self.slots[at.index as usize];
+            let slot = &mut self.slots[at.index];
             slot.ended = end;
             slot.head_octets = self.held.head_came(&head);
             if !end && head.fields.expects_continue() {
                 slot.expectation = Expectation::Waiting;
             }
-            self.accepted.push(Accepted { at, head, ended: end });
+            self.inbox.accept(Accepted { at, head, ended: end });
             return;
         }
-        match self.of_stream(stream) {
+        match self.slots.of_stream(stream) {
             Some((index, slot)) => {
                 slot.head = Some(head);
                 slot.ended = end;
-                self.wake_later(index, Side::Read);
                 // The rest of the request may not be wanted any more.
-                self.wake_later(index, Side::Write);
+                self.wake_both(index);
             }
-            None => self.heads.give(head),
+            None => self.spares.give_head(head),
         }
     }
 
     /// Refuses a request for want of memory, before it costs more of it.
     #[cold]
     fn refuse(&mut self, stream: StreamKey, request: Box<Head>) {
-        self.heads.give(request);
+        self.spares.give_head(request);
         self.note_overload();
         if !self.machine.is_http1() {
             // The client may send it again, whatever its method is (RFC 9113 §8.7).
             self.machine.reset(stream, ErrorCode::REFUSED_STREAM);
             return;
         }
-        let mut answer = self.heads.lend();
+        let mut answer = self.spares.lend_head();
         answer.fields.push_known(KnownName::DATE, &date::now(), FieldFlags::NONE);
         answer.fields.push_known(KnownName::RETRY_AFTER, RETRY_AFTER, FieldFlags::NONE);
         let head = ResponseHead { status: Status::SERVICE_UNAVAILABLE, fields: &answer.fields };
         // A stream that is gone already needs no answer.
-        let _ = self.machine.send_response(stream, &head, true, &mut self.out);
+        let _ = self.machine.send_response(stream, &head, true, self.output.buffer());
         self.machine.forget(stream);
-        self.heads.give(answer);
+        self.spares.give_head(answer);
     }
 
     /// An interim response: the one that is waited for tells a client to send its content (RFC 9110 §10.1.1). Others are dropped,
     /// unless somebody wants to hear of them; how many there may be is bounded by the machines.
     fn on_interim(&mut self, stream: StreamKey) {
-        let spare = self.heads.pop();
+        let spare = self.spares.pop_head();
         let Some(mut head) = self.machine.take_head(stream, spare) else { return };
-        if let Some((index, slot)) = self.of_stream(stream) {
+        if let Some((index, slot)) = self.slots.of_stream(stream) {
             slot.is_told_to_go_on |= head.status() == Some(Status::CONTINUE);
             let is_kept = slot.keeps_interim || !slot.is_awaited;
             let kept = is_kept.then(|| slot.interim.push_back(std::mem::take(&mut head)));
@@ -225,7 +256,7 @@ impl Shared {
                 return;
             }
         }
-        self.heads.give(head);
+        self.spares.give_head(head);
     }
 
     /// A request with more fields than we take is answered 431 (RFC 6585 §5) and not looked at any more.
@@ -235,12 +266,12 @@ impl Shared {
         let head = ResponseHead { status: Status::REQUEST_HEADER_FIELDS_TOO_LARGE, fields: &fields };
         self.note_breach(Violation::FIELDS_TOO_LARGE);
         // A stream that is gone already needs no answer.
-        let _ = self.machine.send_response(stream, &head, true, &mut self.out);
+        let _ = self.machine.send_response(stream, &head, true, self.output.buffer());
         self.machine.forget(stream);
     }
 
     fn on_data(&mut self, stream: StreamKey, bytes: &[u8], end: bool, input: &ReadBuf) {
-        match self.of_stream(stream) {
+        match self.slots.of_stream(stream) {
             Some((index, slot)) if slot.held.has(Sides::READ) => {
                 slot.ended |= end;
                 slot.received += bytes.len() as u64;
@@ -255,32 +286,56 @@ impl Shared {
         }
     }
 
+    /// Returns true if content that was read is left in the input, for this slot to have; else it is to be copied.
+    #[inline]
+    fn claims(&mut self, slot: u32, bytes: &[u8], input: &ReadBuf) -> bool {
+        match self.claims.slot() {
+            None => bytes.len() >= BEGIN_OCTETS && self.begin_claim(slot, bytes, input),
+            Some(of) if of == slot => {
+                self.claims.add(bytes, input);
+                true
+            }
+            Some(_) => false,
+        }
+    }
+
+    fn begin_claim(&mut self, slot: u32, bytes: &[u8], input: &ReadBuf) -> bool {
+        if self.held.is_tight() {
+            return false;
+        }
+        let (content, place) = (&mut self.slots[slot].content, input.place_of(bytes));
+        let Some(copy) = self.claims.begin(slot, content, place, &mut self.spares) else { return false };
+        self.give_content(copy);
+        true
+    }
+
     /// Copies content to the slot that it is for.
     #[inline]
-    fn store(&mut self, index: u32, bytes: &[u8], input: &ReadBuf) {
+    fn store(&mut self, slot: u32, bytes: &[u8], input: &ReadBuf) {
         if bytes.is_empty() {
             return;
         }
-        if self.slots[index as usize].content.is_empty() {
-            self.copied = Some((index, input.place_of(bytes)));
+        let content = &mut self.slots[slot].content;
+        if content.is_empty() {
+            self.claims.note_copied(slot, input.place_of(bytes));
         }
-        if self.slots[index as usize].content.capacity() == 0 {
-            self.slots[index as usize].content = self.lend_content();
+        if content.capacity() == 0 {
+            *content = self.spares.lend_content();
         }
-        let grown = self.slots[index as usize].content.append(bytes, self.held.is_tight());
+        let grown = content.append(bytes, self.held.is_tight());
         self.held.content_grew(grown);
     }
 
     fn on_trailers(&mut self, stream: StreamKey) {
-        let mut head = self.heads.lend();
+        let mut head = self.spares.lend_head();
         let taken = self.machine.take_trailers(stream, &mut head.fields);
-        match self.of_stream(stream) {
+        match self.slots.of_stream(stream) {
             Some((index, slot)) if taken => {
                 slot.trailers = Some(head);
                 slot.ended = true;
                 self.wake_later(index, Side::Read);
             }
-            _ => self.heads.give(head),
+            _ => self.spares.give_head(head),
         }
     }
 }

@@ -1,0 +1,76 @@
+//! What has happened on a server's connection that its task is to hear of: requests that arrived, were reset or were refused.
+
+use alula_fields::Head;
+
+use crate::{connection::slot::SlotKey, few::Few, refused::Refused};
+
+/// A request that a server's peer has opened.
+pub(crate) struct Accepted {
+    pub(crate) at: SlotKey,
+    pub(crate) head: Box<Head>,
+    pub(crate) ended: bool,
+}
+
+#[derive(Default)]
+pub(crate) struct Inbox {
+    accepted: Few<Accepted>,
+    /// Streams that were reset: nobody waits for their answers.
+    cancelled: Vec<SlotKey>,
+    /// The first request that was refused, and no handler called.
+    refused: Option<Refused>,
+}
+
+impl Inbox {
+    /// Notes a request.
+    #[inline]
+    pub(crate) fn accept(&mut self, accepted: Accepted) {
+        self.accepted.push(accepted);
+    }
+
+    /// Notes that nobody waits for the answer on a stream.
+    pub(crate) fn cancel(&mut self, at: SlotKey) {
+        self.cancelled.push(at);
+    }
+
+    /// Notes that a request was refused. The first one is told of; there may be very many.
+    pub(crate) fn refuse(&mut self, refused: Refused) {
+        self.refused.get_or_insert(refused);
+    }
+
+    /// Returns true if requests have arrived.
+    #[inline]
+    pub(crate) fn has_accepted(&self) -> bool {
+        !self.accepted.is_empty()
+    }
+
+    /// Makes room for so many requests at once.
+    pub(crate) fn expect(&mut self, requests: usize) {
+        self.accepted.expect(requests);
+    }
+
+    /// Moves what has happened to the lists of the task, which has taken all of what was there before.
+    #[inline]
+    pub(crate) fn empty_into(&mut self, arrived: &mut Few<Accepted>, refused: &mut Option<Refused>) -> bool {
+        if self.refused.is_some() {
+            *refused = self.refused.take();
+        }
+        let has_more = self.has_accepted() || !self.cancelled.is_empty();
+        if has_more {
+            debug_assert!(arrived.is_empty(), "the requests of the turn before were taken");
+            arrived.expect(self.accepted.capacity());
+            std::mem::swap(&mut self.accepted, arrived);
+        }
+        has_more
+    }
+
+    /// Takes the streams out that were reset.
+    pub(crate) fn drain_cancelled(&mut self) -> impl Iterator<Item = SlotKey> {
+        self.cancelled.drain(..)
+    }
+
+    /// Gives the memory back that is not in use.
+    pub(crate) fn trim(&mut self) {
+        self.accepted.shrink_to_fit();
+        self.cancelled.shrink_to_fit();
+    }
+}

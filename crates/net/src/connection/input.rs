@@ -1,0 +1,347 @@
+//! The octets that come in: the buffers that a connection reads into, lent by the thread or its own while large content comes, and
+//! how far the peer has come in sending.
+//!
+//! Rule 1: between two polls a connection holds no buffer that its thread has lent; what is unread moves to memory of its own size.
+//! Rule 2: the buffers become the connection's own while large content comes, since content is handed over where it was read.
+
+use crate::{
+    connection::spares::Spares,
+    lending::{LENT_OCTETS, give_back, lend},
+    read_buf::ReadBuf,
+};
+
+/// Octets of room that a socket is read into at least, in a buffer that is lent.
+const ROOM_MIN: usize = 16 * 1024;
+
+/// More octets than this stay where they were read: copying them costs more than the memory is worth.
+const STOWED_MAX: usize = 16 * 1024;
+
+/// Octets that a peer of HTTP/1.1 may send ahead before reading stops.
+const AHEAD_OCTETS_MAX: usize = 64 * 1024;
+
+/// Reads that do not ask the reactor first, after one that asked and found something to read.
+const READS_UNASKED: u8 = 16;
+
+#[derive(Default)]
+pub(crate) struct Input {
+    /// What was read and is not used yet; within a poll also the buffer to read into.
+    buffer: ReadBuf,
+    /// What TLS has decrypted and is not used yet.
+    #[cfg(feature = "tls")]
+    plain: ReadBuf,
+    /// Large content comes: the buffers are the connection's own.
+    is_kept: bool,
+    /// Memory for what is unread between two polls.
+    stowed: Vec<u8>,
+    end: End,
+    /// The machine has left octets that it takes once the exchange before them is over.
+    is_held_back: bool,
+    /// The socket was not read, because the machine wanted nothing.
+    is_stopped: bool,
+    /// The last read has emptied the socket, as far as it told: the next one asks the reactor before it takes a buffer.
+    is_emptied: bool,
+    /// So many reads do not ask, since one that did found something: asking counts for the budget of the task.
+    reads_unasked: u8,
+}
+
+/// The end of what the peer sends.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub(crate) enum End {
+    /// More may come.
+    #[default]
+    Open,
+    /// The peer has closed its side, and the machine was not told yet.
+    Closed {
+        /// It did without saying so over TLS (close_notify).
+        is_truncated: bool,
+    },
+    /// The machine was told.
+    Told,
+}
+
+/// The buffers.
+impl Input {
+    /// Takes the buffer to read into; it begins with what is unread. [`Self::read_step`] says how much room to ask it for.
+    #[inline(always)]
+    pub(crate) fn take_to_fill(&mut self, spares: &mut Spares) -> ReadBuf {
+        if self.buffer.capacity() == 0 && !self.is_kept {
+            return ReadBuf::on(lend());
+        }
+        self.take_own(spares)
+    }
+
+    #[inline(never)]
+    fn take_own(&mut self, spares: &mut Spares) -> ReadBuf {
+        let own = std::mem::take(&mut self.buffer);
+        self.widened(own, spares)
+    }
+
+    /// Octets of room to ask the buffer for.
+    #[inline]
+    pub(crate) fn read_step(&self) -> usize {
+        if self.is_kept { LENT_OCTETS } else { ROOM_MIN }
+    }
+
+    /// Returns the same octets in a buffer with room.
+    #[inline]
+    fn widened(&mut self, own: ReadBuf, spares: &mut Spares) -> ReadBuf {
+        match own.capacity() {
+            0 if !self.is_kept => ReadBuf::on(lend()),
+            LENT_OCTETS.. => own,
+            _ => self.widen(own, spares),
+        }
+    }
+
+    #[cold]
+    fn widen(&mut self, own: ReadBuf, spares: &mut Spares) -> ReadBuf {
+        match (self.is_kept, own.capacity()) {
+            (true, 0) => spares.widest_memory(),
+            (true, _) => own,
+            (false, _) => {
+                let mut wide = ReadBuf::on(lend());
+                wide.append(own.unread());
+                self.stowed = own.into_memory();
+                wide
+            }
+        }
+    }
+
+    /// Takes the buffer out, to feed the machine from it.
+    #[inline]
+    pub(crate) fn take(&mut self) -> ReadBuf {
+        std::mem::take(&mut self.buffer)
+    }
+
+    /// Puts the buffer back, with what is left in it.
+    #[inline]
+    pub(crate) fn put(&mut self, buffer: ReadBuf) {
+        self.buffer = buffer;
+    }
+
+    /// Puts the buffer back that a read found nothing for.
+    #[inline]
+    pub(crate) fn put_unfilled(&mut self, buffer: ReadBuf) {
+        if buffer.is_empty() && !self.is_kept {
+            give_back(buffer.into_memory());
+        } else {
+            self.buffer = buffer;
+        }
+    }
+
+    /// Gives back the buffer that is lent and has nothing unread, as it is after most exchanges.
+    #[inline(always)]
+    pub(crate) fn give_back_used(&mut self) {
+        if self.buffer.is_empty() && !self.is_kept {
+            give_back(std::mem::take(&mut self.buffer).into_memory());
+        }
+    }
+
+    /// Returns true if a buffer is lent, or as large as one that is.
+    #[inline]
+    pub(crate) fn is_wide(&self) -> bool {
+        // Of two numbers, one has a bit that high.
+        const { assert!(LENT_OCTETS.is_power_of_two()) };
+        #[cfg(feature = "tls")]
+        let octets = self.buffer.capacity() | self.plain.capacity();
+        #[cfg(not(feature = "tls"))]
+        let octets = self.buffer.capacity();
+        octets >= LENT_OCTETS && !self.is_kept
+    }
+
+    /// Gives the lent buffers back: this poll reads no more. Returns true if octets were unread and have moved.
+    #[inline(never)]
+    pub(crate) fn stow(&mut self) -> bool {
+        self.give_back_used();
+        #[cfg(feature = "tls")]
+        if self.plain.is_empty() && self.plain.capacity() > 0 {
+            give_back(std::mem::take(&mut self.plain).into_memory());
+        }
+        let is_unread = self.wide_octets() > 0;
+        if is_unread {
+            self.stow_unread();
+        }
+        is_unread
+    }
+
+    #[cold]
+    fn stow_unread(&mut self) {
+        let buffer = std::mem::take(&mut self.buffer);
+        self.buffer = self.stowed(buffer);
+        #[cfg(feature = "tls")]
+        {
+            let plain = std::mem::take(&mut self.plain);
+            self.plain = self.stowed(plain);
+        }
+        // What is too much to be moved has made the buffer it is in the connection's own.
+        self.is_kept = self.wide_octets() > 0;
+    }
+
+    fn stowed(&mut self, wide: ReadBuf) -> ReadBuf {
+        if wide.capacity() < LENT_OCTETS || wide.unread().len() > STOWED_MAX {
+            return wide;
+        }
+        let mut own = std::mem::take(&mut self.stowed);
+        own.clear();
+        own.extend_from_slice(wide.unread());
+        give_back(wide.into_memory());
+        ReadBuf::of(own)
+    }
+
+    /// Octets that the buffers have, if they are large ones.
+    #[inline]
+    fn wide_octets(&self) -> usize {
+        let wide = |buffer: &ReadBuf| if buffer.capacity() < LENT_OCTETS { 0 } else { buffer.capacity() };
+        #[cfg(feature = "tls")]
+        let plain = wide(&self.plain);
+        #[cfg(not(feature = "tls"))]
+        let plain = 0;
+        wide(&self.buffer) + plain
+    }
+
+    /// Octets of the buffers that are the connection's own.
+    #[inline]
+    pub(crate) fn octets(&self) -> usize {
+        #[cfg(feature = "tls")]
+        let plain = self.plain.capacity();
+        #[cfg(not(feature = "tls"))]
+        let plain = 0;
+        let lent = if self.is_kept { 0 } else { self.wide_octets() };
+        self.buffer.capacity() + plain - lent + self.stowed.capacity()
+    }
+
+    /// Hands the buffer over to content; what is left in it moves to other memory. From then on the connection reads into buffers of
+    /// its own, which take turns with those that content holds.
+    pub(crate) fn hand_over(&mut self, spares: &mut Spares) -> Vec<u8> {
+        self.is_kept = true;
+        let buffer = std::mem::take(&mut self.buffer);
+        let left = buffer.unread();
+        if !left.is_empty() {
+            self.buffer = spares.widest_memory();
+            self.buffer.append(left);
+        }
+        buffer.into_memory()
+    }
+
+    /// Keeps no buffer of its own from now on, nor memory for what is unread.
+    pub(crate) fn trim(&mut self) {
+        self.is_kept = false;
+        if self.is_wide() {
+            self.stow();
+        }
+        self.stowed = Vec::new();
+    }
+}
+
+/// TLS.
+#[cfg(feature = "tls")]
+impl Input {
+    /// Returns what was read, encrypted, and the buffer to decrypt it into, which has room.
+    pub(crate) fn begin_to_decrypt(&mut self, spares: &mut Spares) -> (&mut ReadBuf, &mut ReadBuf) {
+        if self.plain.capacity() == 0 || !self.buffer.is_empty() {
+            let plain = std::mem::take(&mut self.plain);
+            self.plain = self.widened(plain, spares);
+        }
+        (&mut self.buffer, &mut self.plain)
+    }
+
+    /// Exchanges what is encrypted and what is not.
+    pub(crate) fn swap_plain(&mut self) {
+        std::mem::swap(&mut self.buffer, &mut self.plain);
+    }
+}
+
+/// The progress of the peer.
+impl Input {
+    /// The peer has closed its side; over TLS it is to say so before (RFC 8446 §6.1).
+    pub(crate) fn close(&mut self, is_truncated: bool) {
+        if self.end == End::Open {
+            self.end = End::Closed { is_truncated };
+        }
+    }
+
+    /// Returns true if the peer has closed its side.
+    #[inline]
+    pub(crate) fn is_over(&self) -> bool {
+        self.end != End::Open
+    }
+
+    /// Returns true once the machine is to be told that nothing more comes: it has taken all that came.
+    #[inline]
+    pub(crate) fn is_end_untold(&self) -> bool {
+        matches!(self.end, End::Closed { .. }) && !self.is_held_back
+    }
+
+    /// Notes that the machine is told of the end; returns true if it came without a word over TLS.
+    pub(crate) fn tell_end(&mut self) -> bool {
+        std::mem::replace(&mut self.end, End::Told) == End::Closed { is_truncated: true }
+    }
+
+    /// Notes whether the machine leaves what is unread until the exchange before it is over; `is_holding` says that it leaves what
+    /// comes.
+    #[inline]
+    pub(crate) fn hold_back(&mut self, is_holding: bool, unread: &ReadBuf) {
+        self.is_held_back = is_holding && (self.is_over() || !unread.is_empty());
+    }
+
+    /// Returns true if the machine has left octets until the exchange before them is over.
+    #[inline]
+    pub(crate) fn is_held_back(&self) -> bool {
+        self.is_held_back
+    }
+
+    /// Returns true unless the peer has closed its side, or has sent so much ahead that it can wait.
+    #[inline]
+    pub(crate) fn takes_more(&self) -> bool {
+        let can_wait = self.is_held_back && self.is_much_left();
+        !self.is_over() && !can_wait
+    }
+
+    fn is_much_left(&self) -> bool {
+        #[cfg(feature = "tls")]
+        let plain = self.plain.unread().len();
+        #[cfg(not(feature = "tls"))]
+        let plain = 0;
+        self.buffer.unread().len() + plain >= AHEAD_OCTETS_MAX
+    }
+
+    /// Notes whether the socket is read, or is not because the machine wants nothing.
+    #[inline]
+    pub(crate) fn set_stopped(&mut self, is_stopped: bool) {
+        self.is_stopped = is_stopped;
+    }
+
+    /// Returns true if the socket was not read, because the machine wanted nothing.
+    #[inline]
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.is_stopped
+    }
+}
+
+/// The reactor is asked before a read that would mostly find nothing, so that no buffer is taken for it.
+impl Input {
+    /// Returns true if the reactor is to be asked before the next read.
+    #[inline]
+    pub(crate) fn asks_first(&mut self) -> bool {
+        std::mem::take(&mut self.is_emptied)
+    }
+
+    /// Notes that what was there when the connection was accepted is mostly all there is.
+    pub(crate) fn ask_first(&mut self) {
+        self.is_emptied = true;
+    }
+
+    /// Notes that the reactor was asked and says that there is something to read.
+    #[inline]
+    pub(crate) fn is_to_be_read(&mut self) {
+        self.reads_unasked = READS_UNASKED;
+    }
+
+    /// Notes that a read has emptied the socket, or has not.
+    #[inline]
+    pub(crate) fn was_read(&mut self, is_emptied: bool) {
+        match self.reads_unasked {
+            0 => self.is_emptied = is_emptied,
+            _ => self.reads_unasked -= 1,
+        }
+    }
+}

@@ -1,0 +1,236 @@
+//! The octets that go out: what the machine has written, what is being written to the socket, and how the socket takes it.
+//!
+//! Rule 1: `written` goes out before `waiting`; while somebody is in a write call, `written` is in their hands.
+//! Rule 2: a socket that has failed takes nothing more, and what waits for it is dropped.
+
+use alula_fields::OutBuf;
+
+use crate::error::Error;
+
+/// The capacity up to which both buffers are kept at any size.
+const SMALL: usize = 16 * 1024;
+
+#[derive(Default)]
+pub(crate) struct Output {
+    /// What the machine has written and nobody has taken yet.
+    waiting: OutBuf,
+    /// What is being written to the socket.
+    leaving: OutBuf,
+    state: Socket,
+    /// Somebody is in a write call with `leaving` in hand.
+    is_writing: bool,
+    /// Our direction was shut.
+    is_shut: bool,
+    /// Octets the socket has taken.
+    taken: u64,
+}
+
+/// The state of the socket, as far as writing goes.
+#[derive(Default)]
+enum Socket {
+    /// It takes octets.
+    #[default]
+    Open,
+    /// It took no more; the connection's task waits for room.
+    Blocked,
+    /// It takes no more octets, ever.
+    Failed(Box<Error>),
+}
+
+impl Output {
+    /// Returns the buffer that the machine writes to.
+    #[inline]
+    pub(crate) fn buffer(&mut self) -> &mut OutBuf {
+        &mut self.waiting
+    }
+
+    /// Octets that wait for the socket.
+    #[inline]
+    pub(crate) fn unsent(&self) -> usize {
+        self.waiting.len() + self.leaving.len()
+    }
+
+    /// Returns true if the socket may be written to: it takes octets, and nobody else writes.
+    #[inline]
+    pub(crate) fn may_write(&self) -> bool {
+        !self.is_writing && !self.is_blocked()
+    }
+
+    /// Moves what waits to what leaves, in clear text. False when nothing is to leave.
+    #[inline]
+    pub(crate) fn stage(&mut self) -> bool {
+        if self.leaving.is_empty() && !self.waiting.is_empty() {
+            std::mem::swap(&mut self.leaving, &mut self.waiting);
+        }
+        !self.leaving.is_empty()
+    }
+
+    /// Returns what waits and what leaves, for those who encrypt the one into the other.
+    #[cfg(feature = "tls")]
+    pub(crate) fn begin_to_encrypt(&mut self) -> (&mut OutBuf, &mut OutBuf) {
+        (&mut self.waiting, &mut self.leaving)
+    }
+
+    /// Drops what waits if the socket has failed. Returns true if it has.
+    #[inline]
+    pub(crate) fn drop_if_failed(&mut self) -> bool {
+        let has_failed = matches!(self.state, Socket::Failed(_));
+        if has_failed {
+            self.waiting.clear();
+            self.leaving.clear();
+        }
+        has_failed
+    }
+
+    /// Takes what leaves out, to write it without the lock.
+    #[inline]
+    pub(crate) fn begin_to_write(&mut self) -> OutBuf {
+        self.is_writing = true;
+        std::mem::take(&mut self.leaving)
+    }
+
+    /// Puts back what a write has left, of which the socket has taken so many octets.
+    #[inline]
+    pub(crate) fn end_to_write(&mut self, mut leaving: OutBuf, octets: usize) {
+        leaving.consume(octets);
+        self.is_writing = false;
+        self.taken += octets as u64;
+        self.leaving = leaving;
+    }
+
+    /// Returns true once all was written; the next output goes into the larger buffer then, so that the other one need not grow as
+    /// well. Small ones take turns: the other one is needed whenever a thread adds to the output while another one writes, and is
+    /// warm by then.
+    #[inline]
+    pub(crate) fn is_drained(&mut self) -> bool {
+        if !self.leaving.is_empty() || !self.waiting.is_empty() {
+            return false;
+        }
+        if self.waiting.capacity() < self.leaving.capacity() && self.leaving.capacity() > SMALL {
+            std::mem::swap(&mut self.waiting, &mut self.leaving);
+        }
+        true
+    }
+
+    /// The octets that the socket has taken so far.
+    pub(crate) fn taken(&self) -> u64 {
+        self.taken
+    }
+
+    /// Returns true if the socket took no more.
+    #[inline]
+    pub(crate) fn is_blocked(&self) -> bool {
+        matches!(self.state, Socket::Blocked)
+    }
+
+    /// Notes that the socket took no more.
+    pub(crate) fn block(&mut self) {
+        if matches!(self.state, Socket::Open) {
+            self.state = Socket::Blocked;
+        }
+    }
+
+    /// Notes that the socket may have room again.
+    pub(crate) fn unblock(&mut self) {
+        if self.is_blocked() {
+            self.state = Socket::Open;
+        }
+    }
+
+    /// Notes that the socket takes nothing more.
+    #[cold]
+    pub(crate) fn fail(&mut self, error: Error) {
+        self.state = Socket::Failed(Box::new(error));
+    }
+
+    /// Returns why the socket takes nothing more, if it does not.
+    pub(crate) fn failure(&self) -> Option<&Error> {
+        match &self.state {
+            Socket::Failed(error) => Some(error),
+            Socket::Open | Socket::Blocked => None,
+        }
+    }
+
+    /// Notes that our direction is shut; true if it was not before, and all was written.
+    pub(crate) fn shut(&mut self) -> bool {
+        self.unsent() == 0 && !std::mem::replace(&mut self.is_shut, true)
+    }
+
+    /// The octets of both buffers.
+    #[inline]
+    pub(crate) fn octets(&self) -> usize {
+        self.waiting.capacity() + self.leaving.capacity()
+    }
+
+    /// Gives the memory back that is not in use.
+    pub(crate) fn trim(&mut self) {
+        self.waiting.trim(0);
+        self.leaving.trim(0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn write(output: &mut Output, octets: usize) {
+        output.buffer().extend(&vec![1; octets]);
+    }
+
+    #[test]
+    fn what_was_written_first_leaves_first() {
+        let mut output = Output::default();
+        write(&mut output, 10);
+        assert!(output.stage() && output.may_write());
+        let leaving = output.begin_to_write();
+        write(&mut output, 5);
+        assert!(!output.may_write());
+        output.end_to_write(leaving, 4);
+        assert_eq!((output.unsent(), output.taken(), output.is_drained()), (11, 4, false));
+        for (left, taken) in [(5, 6), (0, 5)] {
+            assert!(output.stage());
+            let leaving = output.begin_to_write();
+            assert_eq!(leaving.len(), taken);
+            output.end_to_write(leaving, taken);
+            assert_eq!((output.unsent(), output.is_drained()), (left, left == 0));
+        }
+        assert!(!output.stage());
+    }
+
+    #[test]
+    fn the_larger_buffer_is_written_to_next() {
+        let mut output = Output::default();
+        write(&mut output, 4 * SMALL);
+        output.stage();
+        let leaving = output.begin_to_write();
+        output.end_to_write(leaving, 4 * SMALL);
+        assert!(
+            output.buffer().capacity() == 0 && output.is_drained() && output.buffer().capacity() >= 4 * SMALL
+        );
+        output.trim();
+        assert_eq!(output.octets(), 0);
+    }
+
+    #[test]
+    fn a_socket_that_has_failed_takes_nothing_more() {
+        let mut output = Output::default();
+        output.block();
+        assert!(output.is_blocked() && !output.may_write());
+        output.unblock();
+        assert!(!output.is_blocked() && output.failure().is_none() && !output.drop_if_failed());
+        write(&mut output, 10);
+        output.fail(Error::closed());
+        output.block();
+        assert!(!output.is_blocked() && output.failure().is_some() && output.drop_if_failed());
+        assert_eq!(output.unsent(), 0);
+    }
+
+    #[test]
+    fn it_is_shut_once_and_after_all_was_written() {
+        let mut output = Output::default();
+        write(&mut output, 1);
+        assert!(!output.shut());
+        output.buffer().clear();
+        assert!(output.shut() && !output.shut());
+    }
+}

@@ -1,0 +1,248 @@
+//! The bound on output that waits for the socket, and the order in which streams fill it.
+//!
+//! Rule 1: content is taken as far as the output has room below the bound, and again once all of it was written. Heads,
+//! trailers and control frames are taken at any time: they are small, and bounded by the number of streams.
+//! Rule 2: streams that wait for room are called in the order in which they came. Those that are called together get equal
+//! shares, so that each of them finds room; then all others come before they are called again.
+//! Rule 3: called streams that write nothing hold nobody up: the connection's task calls the next ones a little later.
+//!
+//! Where the machine schedules (`turns.rs` in `alula-h2`), it calls the streams and this file only bounds them. Memory work
+//! only, under the connection's lock.
+
+use std::{collections::VecDeque, time::Duration};
+
+use alula_fields::{Limits, OutBuf, Time};
+
+use crate::{
+    connection::{
+        slot::{Slot, SlotKey, Turn},
+        slots::Slots,
+    },
+    hand_over::Side,
+};
+
+/// The least that the bound can be, and the least share of a stream: the payload of one frame.
+const SHARE_LEAST: usize = 16 * 1024;
+
+/// Content that does not fit is not written in pieces smaller than this, unless the output is empty.
+const PIECE_LEAST: usize = 4 * 1024;
+
+/// The time after which further streams are called when those that were called wrote nothing.
+const CALL_AGAIN_AFTER: Duration = Duration::from_millis(50);
+
+pub(crate) struct Room {
+    /// The octets that may wait.
+    bound: usize,
+    /// The octets that one stream may write until the output has drained again.
+    share: usize,
+    /// The number of times that streams were called.
+    calls: u32,
+    /// The time at which streams were called last.
+    called_at: Time,
+    /// The streams that wait for room, the next one first, and those that were called last.
+    waiting: VecDeque<SlotKey>,
+}
+
+impl Room {
+    pub(crate) fn new(limits: &Limits) -> Self {
+        let bound = (limits.output_soft_bytes as usize).max(SHARE_LEAST);
+        Self { bound, share: bound, calls: 0, called_at: Time::ZERO, waiting: VecDeque::new() }
+    }
+
+    pub(crate) const fn bound(&self) -> usize {
+        self.bound
+    }
+
+    /// Returns true while streams get shares, since several of them wait.
+    #[inline]
+    fn is_shared(&self) -> bool {
+        self.share < self.bound
+    }
+
+    /// What a stream has not used of its share.
+    fn share_left(&self, slot: &Slot) -> usize {
+        let used = if slot.used_call == self.calls { slot.used_octets } else { 0 };
+        self.share.saturating_sub(used)
+    }
+
+    /// Makes a buffer large enough for so much of the output, as it is or encrypted. Left to itself it would double its size
+    /// several times, and beyond the bound.
+    #[inline]
+    pub(crate) fn prepare(&self, octets: usize, buffer: &mut OutBuf) {
+        if octets > self.bound / 2 {
+            // Records of TLS add less than this to what fills the bound.
+            let whole = self.bound + self.bound / 256;
+            buffer.spare(whole.saturating_sub(buffer.len()));
+        }
+    }
+
+    /// The number of streams that may be called together.
+    fn places(&self) -> usize {
+        self.bound / SHARE_LEAST
+    }
+}
+
+impl Room {
+    /// Returns how many of so many octets of content a stream may write while so many wait for the socket; `None` when it has to
+    /// wait.
+    #[inline]
+    pub(crate) fn for_content(&self, slot: &Slot, octets: usize, unsent: usize) -> Option<usize> {
+        let left = self.bound.saturating_sub(unsent);
+        if octets <= left && !self.is_shared() {
+            Some(octets)
+        } else {
+            self.scant(slot, octets, left, unsent)
+        }
+    }
+
+    #[cold]
+    fn scant(&self, slot: &Slot, octets: usize, left: usize, unsent: usize) -> Option<usize> {
+        let share = self.share_left(slot);
+        if octets <= left.min(share) {
+            return Some(octets);
+        }
+        let piece = left.saturating_sub(framing(left)).min(share);
+        (piece >= PIECE_LEAST || (piece > 0 && unsent == 0)).then_some(piece)
+    }
+
+    /// Notes that a stream has written so many octets of content.
+    #[inline]
+    pub(crate) fn note_written(&self, slot: &mut Slot, octets: usize) {
+        if self.is_shared() {
+            self.use_share(slot, octets);
+        }
+    }
+
+    #[cold]
+    fn use_share(&self, slot: &mut Slot, octets: usize) {
+        let before = if slot.used_call == self.calls { slot.used_octets } else { 0 };
+        (slot.used_call, slot.used_octets) = (self.calls, before + octets);
+    }
+
+    /// Puts a stream at the end of the queue that has more content than there was room for.
+    #[cold]
+    pub(crate) fn enqueue(&mut self, at: SlotKey, slot: &mut Slot) {
+        if std::mem::replace(&mut slot.turn, Turn::Waits) == Turn::None {
+            self.waiting.push_back(at);
+        }
+    }
+
+    /// Returns true if streams are to be called once all output was written.
+    #[inline]
+    pub(crate) fn is_awaited(&self) -> bool {
+        self.is_shared() || !self.waiting.is_empty()
+    }
+
+    /// Calls as many streams as there are places, and tells `wake` of each. They go to the end of the queue in the order in which
+    /// they are called; one that does not wait again until it comes to the front leaves.
+    #[cold]
+    pub(crate) fn call_next(&mut self, slots: &mut Slots, now: Time, mut wake: impl FnMut(&mut Slot)) {
+        let mut called = 0;
+        for _ in 0..self.waiting.len() {
+            if called == self.places() {
+                break;
+            }
+            let Some(at) = self.waiting.pop_front() else { break };
+            let Some(slot) = slots.get(at) else { continue };
+            if slot.turn == Turn::Called {
+                slot.turn = Turn::None;
+                continue;
+            }
+            slot.turn = Turn::Called;
+            called += usize::from(slot.waits[Side::Write as usize].is_waiting());
+            self.waiting.push_back(at);
+            wake(slot);
+        }
+        self.share = self.bound / called.max(1);
+        self.calls = self.calls.wrapping_add(1);
+        self.called_at = now;
+    }
+
+    /// The time at which the connection's task has to call streams that wait although there is room.
+    #[inline]
+    pub(crate) fn calls_again_at(&self, unsent: usize) -> Option<Time> {
+        let waits = !self.waiting.is_empty() && unsent == 0;
+        waits.then(|| self.called_at.saturating_add(CALL_AGAIN_AFTER))
+    }
+}
+
+/// An upper bound of what headers of frames, or the framing of a chunk, add to so much content.
+const fn framing(octets: usize) -> usize {
+    octets / 1024 + 32
+}
+
+#[cfg(test)]
+mod tests {
+    use std::task::Waker;
+
+    use alula_fields::StreamKey;
+
+    use super::*;
+
+    const BOUND: usize = 64 * 1024;
+
+    fn room() -> Room {
+        Room::new(&Limits { output_soft_bytes: BOUND as u32, ..Limits::default() })
+    }
+
+    /// So many streams that wait for room.
+    fn waiting(room: &mut Room, streams: u32) -> (Slots, Vec<SlotKey>) {
+        let mut slots = Slots::default();
+        let keys = (0..streams).map(|slot| {
+            slots.add();
+            let at = slots.attach(StreamKey::new(slot, 1), 0);
+            wait(room, &mut slots, at);
+            at
+        });
+        let keys = keys.collect();
+        (slots, keys)
+    }
+
+    fn wait(room: &mut Room, slots: &mut Slots, at: SlotKey) {
+        slots[at.index].waits[Side::Write as usize].begin(Waker::noop());
+        room.enqueue(at, &mut slots[at.index]);
+    }
+
+    fn call(room: &mut Room, slots: &mut Slots) -> usize {
+        let mut called = 0;
+        room.call_next(slots, Time::ZERO, |_| called += 1);
+        called
+    }
+
+    #[test]
+    fn one_stream_has_all_the_room_there_is() {
+        let room = room();
+        let slot = Slot::default();
+        assert_eq!(room.for_content(&slot, BOUND, 0), Some(BOUND));
+        assert_eq!(room.for_content(&slot, 10, BOUND - 10), Some(10));
+        assert_eq!(room.for_content(&slot, 10, BOUND), None);
+        assert!(
+            room.for_content(&slot, 2 * BOUND, 0).is_some_and(|piece| piece < BOUND && piece > BOUND / 2)
+        );
+    }
+
+    #[test]
+    fn those_called_together_get_equal_shares_and_then_the_others_come() {
+        let mut room = room();
+        let (mut slots, keys) = waiting(&mut room, 6);
+        assert_eq!(call(&mut room, &mut slots), 4, "there are four places");
+        let share = room.for_content(&slots[keys[0].index], BOUND, 0);
+        assert!(share.is_some_and(|share| (PIECE_LEAST..=BOUND / 4).contains(&share)));
+        room.note_written(&mut slots[keys[0].index], BOUND / 4);
+        assert_eq!(room.for_content(&slots[keys[0].index], 1, 0), None, "its share is used");
+        wait(&mut room, &mut slots, keys[0]);
+        assert_eq!(call(&mut room, &mut slots), 3, "two that waited longer, and the one that waits again");
+        assert_eq!(room.for_content(&slots[keys[0].index], 1, 0), Some(1));
+    }
+
+    #[test]
+    fn the_task_calls_again_when_those_called_write_nothing() {
+        let mut room = room();
+        let (mut slots, _) = waiting(&mut room, 1);
+        assert_eq!(room.calls_again_at(1), None, "output that leaves calls them");
+        assert_eq!(room.calls_again_at(0), Some(Time::ZERO.saturating_add(CALL_AGAIN_AFTER)));
+        call(&mut room, &mut slots);
+        call(&mut room, &mut slots);
+        assert_eq!((room.calls_again_at(0), room.is_awaited()), (None, false));
+    }
+}
