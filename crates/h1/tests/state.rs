@@ -3,6 +3,8 @@
 #[path = "support/mod.rs"]
 mod support;
 
+use std::time::Duration;
+
 use alula_fields::{FieldSection, Head, Limits, OutBuf, Status, Time};
 use alula_h1::{
     Config, Connection, Event, Hole, Prepared, RequestHead, ResponseHead, SendError, Spelling, StreamKey,
@@ -228,4 +230,19 @@ fn refusals_have_a_date_where_there_is_a_clock() {
     let (head, mut out) = (ResponseHead { status: Status::OK, fields: &FieldSection::new() }, OutBuf::new());
     machine.send_response(stream, &head, true, &mut out).unwrap();
     assert!(!out.unsent().windows(5).any(|octets| octets == b"Date:"), "answers are the caller's to date");
+}
+
+#[test]
+fn the_wait_for_the_next_request_begins_anew_for_a_peer_that_takes_its_answer() {
+    let limits = Limits { idle_timeout: Duration::from_secs(60), ..Limits::default() };
+    let machine = Connection::server(Config { limits, ..Config::default() });
+    let mut end = End::new(machine, Answers::Whole);
+    end.receive(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+    let due = end.machine.poll_timeout().expect("the next request is awaited");
+    assert!(!end.machine.await_request_anew(Time::ZERO), "nothing is due");
+    assert!(end.machine.await_request_anew(due));
+    assert_eq!(end.machine.poll_timeout(), Some(due.saturating_add(Duration::from_secs(60))));
+    end.receive(b"GET / ");
+    let head_due = end.machine.poll_timeout().expect("the head is awaited");
+    assert!(!end.machine.await_request_anew(head_due), "a head has begun");
 }

@@ -555,6 +555,14 @@ impl Machine {
         }
     }
 
+    /// Waits for the next request of HTTP/1.1 anew when it did not come by `now`, and returns true then.
+    pub(crate) fn await_request_anew(&mut self, now: Time) -> bool {
+        match self {
+            Self::Http1(machine) => machine.await_request_anew(now),
+            Self::Http2(_) => false,
+        }
+    }
+
     pub(crate) fn poll_trace(&mut self) -> Option<FrameSummary> {
         match self {
             Self::Http1(_) => None,

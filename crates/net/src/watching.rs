@@ -103,7 +103,9 @@ impl Connection {
         if self.next_deadline.is_some_and(|deadline| deadline <= now) {
             self.expire(now);
         }
-        if self.machine.poll_timeout().is_some_and(|timeout| timeout <= now) {
+        let is_due = self.machine.poll_timeout().is_some_and(|timeout| timeout <= now);
+        // A peer that is still taking an answer is not idle; its pace is judged instead.
+        if is_due && !(self.output.is_blocked() && self.machine.await_request_anew(now)) {
             self.machine.handle_timeout(now);
             self.take_notices();
         }

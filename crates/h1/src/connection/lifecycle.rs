@@ -135,6 +135,17 @@ impl Connection {
         let awaited = if self.awaits_head { Awaited::Head } else { Awaited::Request };
         self.fail(ConnectionError::TimedOut(awaited));
     }
+
+    /// Begins the wait for the next request anew when it has ended by `now`, and returns true then: for a driver whose peer has not
+    /// taken all of the answer before. Changes nothing when anything else is due.
+    pub fn await_request_anew(&mut self, now: Time) -> bool {
+        let has_ended = self.error.is_none() && self.due <= now;
+        let is_next = self.is_idle() && !self.awaits_head;
+        if has_ended && is_next {
+            self.due = now.saturating_add(self.config.limits.idle_timeout);
+        }
+        has_ended && is_next
+    }
 }
 
 impl Connection {
