@@ -1,4 +1,4 @@
-//! Many runs of the simulation: `alula-simulate [--runs N] [--seed N] [--trace]`.
+//! Many runs of the simulation: `alula-simulate [--runs N] [--seed N] [--http1 | --http2] [--trace]`.
 #![forbid(unsafe_code)]
 
 use std::{
@@ -11,6 +11,7 @@ use std::{
     time::Instant,
 };
 
+use alula::Version;
 use alula_simulation::simulated::{Outcome, run};
 use alula_tally::Tally;
 
@@ -25,12 +26,14 @@ const FAILURES_MAX: usize = 20;
 struct Plan {
     first: u64,
     runs: u64,
+    /// Each seed decides it unless it is named.
+    version: Option<Version>,
     tells: bool,
 }
 
 fn main() -> ExitCode {
     let Some(plan) = plan() else {
-        eprintln!("Usage: alula-simulate [--runs N] [--seed N] [--trace]");
+        eprintln!("Usage: alula-simulate [--runs N] [--seed N] [--http1 | --http2] [--trace]");
         return ExitCode::FAILURE;
     };
     let began = Instant::now();
@@ -46,13 +49,15 @@ fn main() -> ExitCode {
 }
 
 fn plan() -> Option<Plan> {
-    let mut plan = Plan { first: 1, runs: 0, tells: false };
+    let mut plan = Plan { first: 1, runs: 0, version: None, tells: false };
     let mut is_one = false;
     let mut args = std::env::args().skip(1);
     while let Some(arg) = args.next() {
         match &*arg {
             "--runs" => plan.runs = args.next()?.parse().ok()?,
             "--seed" => (plan.first, is_one) = (args.next()?.parse().ok()?, true),
+            "--http1" => plan.version = Some(Version::Http1),
+            "--http2" => plan.version = Some(Version::Http2),
             "--trace" => plan.tells = true,
             _ => return None,
         }
@@ -72,7 +77,7 @@ fn run_all(plan: &Plan) -> (Outcome, usize) {
             if seed >= plan.first + plan.runs {
                 break;
             }
-            let outcome = run(seed, plan.tells);
+            let outcome = run(seed, plan.version, plan.tells);
             let (sum, failures) = &mut *sum.lock().expect("no thread panics");
             add(sum, &outcome);
             if !outcome.findings.is_empty() {
@@ -106,5 +111,5 @@ fn tell(outcome: &Outcome, failures: usize) {
     }
     println!("seed {}:", outcome.seed);
     outcome.findings.iter().for_each(|finding| println!("  {finding}"));
-    println!("  again: cargo xtask soak --simulation --seed {} --trace", outcome.seed);
+    println!("  again: cargo xtask soak --simulation {} --trace", outcome.again());
 }

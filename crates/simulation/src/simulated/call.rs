@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use alula::{Call, Cause, Client, Error, PendingResponse, Response, Retry, Status, h2::ErrorCode};
+use alula::{Call, Cause, Client, Error, PendingResponse, Response, Retry, Status, Version, h2::ErrorCode};
 use tokio::time::{Duration, Instant, sleep};
 
 use super::{
@@ -161,6 +161,17 @@ impl Party {
         }
     }
 
+    fn is_http1(&self) -> bool {
+        self.world.setting.version == Version::Http1
+    }
+
+    /// Returns true if the server may have ended the connection while the request was on its way: then it has not handled it.
+    fn met_an_end(&self, number: u32) -> bool {
+        let server = self.setting().server;
+        let ends = self.world.has_stopped(server) || self.world.ends_idle_ones(server);
+        ends && lock(&self.world.calls).get(&number).is_some_and(|call| call.handled == 0)
+    }
+
     fn has_reason(&self, script: &Script, took: Duration, error: &Error, is_safe: bool) -> bool {
         let has_stopped = self.world.has_stopped(self.setting().server);
         match error.cause() {
@@ -174,10 +185,17 @@ impl Party {
                 is_safe || (script.is_idempotent() && self.world.wires.has_hurt(self.index))
             }
             Cause::Reset(_) if script.answer == Answer::Half => true,
+            // HTTP/1.1 has no other way of saying that an answer is not whole.
+            Cause::Http1(_) | Cause::Closed | Cause::Io(..)
+                if self.is_http1() && script.answer == Answer::Half =>
+            {
+                true
+            }
             _ if self.world.wires.has_hurt(self.index) => true,
             _ => {
                 let was_not_taken = self.world.wires.was_not_taken(self.index);
                 has_stopped && (is_safe || was_not_taken || self.world.setting.has_blows)
+                    || self.met_an_end(script.number)
             }
         }
     }

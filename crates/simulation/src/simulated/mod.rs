@@ -1,11 +1,11 @@
-//! Runs on simulated time, each decided by its seed.
+//! Runs on simulated time, each decided by its seed: of HTTP/1.1 or of HTTP/2, through the pools that users have.
 //!
 //! What has to hold, whatever happens:
 //!
 //! 1. An answer is the answer to its request, whole and once; no request is handled twice, but one that is idempotent of a
-//!    client whose connections were hurt.
-//! 2. A request that fails does so for a reason: a blow to the network, a deadline, a server that stops or answers so. One
-//!    that may safely be sent again was not handled.
+//!    client whose connections were hurt, or of a server that broke its answer off over HTTP/1.1.
+//! 2. A request that fails does so for a reason: a blow to the network, a deadline, a server that stops or answers so, or one
+//!    that ended an idle connection before it heard of the request. One that may safely be sent again was not handled.
 //! 3. Every future ends.
 //! 4. Once all is answered, both ends of a connection agree on its windows, which are whole again but for what is not worth
 //!    an update; nothing is held, no caller counts as woken, and the connection's own task reads.

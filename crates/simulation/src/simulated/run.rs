@@ -2,7 +2,7 @@
 
 use std::{cell::Cell, io, panic::catch_unwind, sync::Arc};
 
-use alula::{Client, Server, Stop};
+use alula::{Client, ClientBuilder, Server, Stop, Version};
 use alula_net::simulation::{free_read_buffers, hold_date, install};
 use tokio::{
     runtime::{Builder, Handle},
@@ -18,7 +18,8 @@ use super::{
     log::lock,
     network::Exchange,
     panics,
-    world::{Setting, World},
+    script::Answer,
+    world::{ClientSetting, Setting, World},
 };
 
 /// So long no run takes; simulated, as all durations here.
@@ -33,14 +34,17 @@ const ASKS_AFTER: Duration = Duration::from_secs(2);
 const ANSWERED_WITHIN: Duration = Duration::from_secs(600);
 /// How often a client sends a request at the most.
 const TRIES_MAX: u32 = 3;
-/// The time that tasks may take to end once nobody needs them.
-const TASKS_END: usize = 60;
+/// The time that tasks may take to end once nobody needs them, in seconds: a connection of HTTP/1.1 reads what is left of an answer
+/// that nobody wants for as long as `Limits::idle_timeout`.
+const TASKS_END: usize = 90;
 
 /// What came of a run.
 #[derive(Clone, Debug, Default)]
 pub struct Outcome {
     /// What it was decided by.
     pub seed: u64,
+    /// Its clients spoke HTTP/1.1.
+    pub is_http1: bool,
     /// A number that tells its course from others: the same for every run of a seed.
     pub course: u64,
     /// Calls that were answered and found right.
@@ -63,27 +67,36 @@ pub struct Outcome {
     pub findings: Vec<String>,
 }
 
+impl Outcome {
+    /// Returns the flags that make the same run again.
+    #[must_use]
+    pub fn again(&self) -> String {
+        format!("--seed {} --http{}", self.seed, if self.is_http1 { 1 } else { 2 })
+    }
+}
+
 thread_local! {
     static IS_WARM: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Makes a run; `tells` prints what happens in it, and leaves memory unchecked, which printing takes as well.
+/// Makes a run, of the version that the seed decides unless one is named; `tells` prints what happens in it, and leaves memory unchecked, which printing takes as well.
 ///
 /// # Panics
 /// When there is no runtime to be had.
 #[must_use]
-pub fn run(seed: u64, tells: bool) -> Outcome {
+pub fn run(seed: u64, version: Option<Version>, tells: bool) -> Outcome {
     hold_date();
     if !tells && !IS_WARM.replace(true) {
-        simulate(seed, false);
+        simulate(Setting::of(seed, version), false);
     }
     let panics = panics::count();
     free_read_buffers();
     let before = alula_tally::thread();
-    let mut outcome = catch_unwind(|| simulate(seed, tells)).unwrap_or_else(|_| {
+    let mut outcome = catch_unwind(|| simulate(Setting::of(seed, version), tells)).unwrap_or_else(|_| {
         install(None);
         Outcome {
             seed,
+            is_http1: Setting::of(seed, version).version == Version::Http1,
             findings: vec!["the books of a connection do not agree".to_owned()],
             ..Outcome::default()
         }
@@ -102,11 +115,11 @@ pub fn run(seed: u64, tells: bool) -> Outcome {
     outcome
 }
 
-fn simulate(seed: u64, tells: bool) -> Outcome {
+fn simulate(setting: Setting, tells: bool) -> Outcome {
     let runtime = Builder::new_current_thread().enable_time().start_paused(true).build();
     let runtime = runtime.expect("a runtime of one thread");
     let outcome = runtime.block_on(async {
-        let world = World::new(Setting::of(seed), tells);
+        let world = World::new(setting, tells);
         install(Some(Arc::new(Exchange(world.wires.clone()))));
         let post = tokio::spawn(world.wires.post.clone().deliver());
         let began = Instant::now();
@@ -153,15 +166,28 @@ async fn all_end(world: &World, who: &str, tasks: Vec<JoinHandle<()>>) {
 }
 
 fn parties(world: &Arc<World>) -> Vec<Arc<Party>> {
-    let party = |(index, setting): (usize, &super::world::ClientSetting)| {
-        let mut builder = Client::builder().http2_prior_knowledge(true).limits(setting.limits.clone());
-        if setting.asks {
-            builder = builder.keep_alive(ASKS_AFTER, ANSWERED_WITHIN);
-        }
-        let client = builder.build().expect("a client needs nothing");
+    let party = |(index, setting): (usize, &ClientSetting)| {
+        let client = builder(world.setting.version, setting).build().expect("a client needs nothing");
         Arc::new(Party { world: world.clone(), client, index: index as u32 })
     };
     world.setting.clients.iter().enumerate().map(party).collect()
+}
+
+fn builder(version: Version, setting: &ClientSetting) -> ClientBuilder {
+    let pool = setting.pool;
+    let builder = Client::builder()
+        .limits(setting.limits.clone())
+        .connections_max(pool.connections_max)
+        .http2_connections_max(pool.http2_connections_max)
+        .idle_max(pool.idle_max)
+        .keep_idle(pool.keep_idle)
+        // A call whose wake is lost is found by this, since nothing else takes so long.
+        .queue_timeout(FOREVER / 2);
+    match version {
+        Version::Http1 => builder.http1_only(),
+        _ if setting.asks => builder.http2_only().keep_alive(ASKS_AFTER, ANSWERED_WITHIN),
+        _ => builder.http2_only(),
+    }
 }
 
 fn start_callers(party: &Arc<Party>) -> Vec<JoinHandle<()>> {
@@ -251,7 +277,10 @@ fn rests(world: &World, cable: &Cable) -> bool {
 /// be.
 fn check_calls(world: &World) {
     for (number, call) in &*lock(&world.calls) {
-        let may_repeat = world.script(*number).is_idempotent() && world.wires.has_hurt(call.client);
+        let script = world.script(*number);
+        // Over HTTP/1.1 half of an answer ends the connection, which may look like one that ended before the request came.
+        let is_cut = world.setting.version == Version::Http1 && script.answer == Answer::Half;
+        let may_repeat = script.is_idempotent() && (is_cut || world.wires.has_hurt(call.client));
         if call.handled > if may_repeat { TRIES_MAX } else { 1 } {
             world.log.find(format!("call {number} was handled {} times", call.handled));
         }
@@ -286,6 +315,7 @@ fn sum_up(world: &World, at_rest: u64, simulated: Duration) -> Outcome {
     let hurt = cables.iter().filter(|cable| cable.is_hurt()).count();
     Outcome {
         seed: world.setting.seed,
+        is_http1: world.setting.version == Version::Http1,
         course: world.log.course(),
         answered: tally.answered,
         failed: tally.failed,

@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-use alula::Limits;
+use alula::{Limits, Version};
 use alula_testkit::Rng;
 use tokio::time::Duration;
 
@@ -19,6 +19,8 @@ use super::{
 #[derive(Clone, Debug)]
 pub(super) struct Setting {
     pub(super) seed: u64,
+    /// The version that all clients speak; the servers take either.
+    pub(super) version: Version,
     pub(super) has_blows: bool,
     /// When each server stops, and another takes its place.
     pub(super) stops: Vec<Option<Duration>>,
@@ -30,16 +32,30 @@ pub(super) struct Setting {
 #[derive(Clone, Debug)]
 pub(super) struct ClientSetting {
     pub(super) limits: Limits,
-    /// True if it asks silent peers by PING; else each call has a deadline, where the network may fall silent.
+    /// True if it asks silent peers by PING, which HTTP/2 alone has; else each call has a deadline, where the network may fall
+    /// silent.
     pub(super) asks: bool,
+    pub(super) pool: PoolSetting,
     /// The numbers of the calls that each of its callers makes.
     pub(super) callers: Vec<std::ops::Range<u32>>,
     pub(super) server: usize,
 }
 
+/// The bounds of the connections of a client.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PoolSetting {
+    pub(super) connections_max: usize,
+    pub(super) http2_connections_max: usize,
+    pub(super) idle_max: usize,
+    pub(super) keep_idle: Duration,
+}
+
 impl Setting {
-    pub(super) fn of(seed: u64) -> Self {
+    /// The setting that a seed decides, of this version if one is named.
+    pub(super) fn of(seed: u64, version: Option<Version>) -> Self {
         let rng = &mut Rng::new(seed);
+        let drawn = if rng.one_in(2) { Version::Http1 } else { Version::Http2 };
+        let version = version.unwrap_or(drawn);
         let has_blows = !rng.one_in(3);
         let is_small = rng.one_in(2);
         let servers: Vec<_> = (0..rng.range(1..3)).map(|_| limits(rng, is_small)).collect();
@@ -47,24 +63,44 @@ impl Setting {
             servers.iter().map(|_| rng.one_in(3).then(|| Duration::from_millis(rng.below(800) as u64)));
         let stops = stops.collect();
         let mut number = 0;
-        let clients =
-            (0..rng.range(1..4)).map(|_| ClientSetting::of(rng, is_small, servers.len(), &mut number));
+        let clients = (0..rng.range(1..4))
+            .map(|_| ClientSetting::of(rng, version, is_small, servers.len(), &mut number));
         let clients = clients.collect();
-        Self { seed, has_blows, stops, servers, clients, is_small }
+        Self { seed, version, has_blows, stops, servers, clients, is_small }
     }
 }
 
 impl ClientSetting {
-    fn of(rng: &mut Rng, is_small: bool, servers: usize, number: &mut u32) -> Self {
+    fn of(rng: &mut Rng, version: Version, is_small: bool, servers: usize, number: &mut u32) -> Self {
         let callers = (0..rng.range(1..8)).map(|_| {
             let first = *number;
             *number += rng.range(1..6) as u32;
             first..*number
         });
         let callers = callers.collect();
-        Self { limits: limits(rng, is_small), asks: rng.one_in(2), callers, server: rng.below(servers) }
+        Self {
+            limits: limits(rng, is_small),
+            asks: rng.one_in(2) && version == Version::Http2,
+            callers,
+            server: rng.below(servers),
+            pool: PoolSetting::of(rng),
+        }
     }
 }
+
+impl PoolSetting {
+    fn of(rng: &mut Rng) -> Self {
+        Self {
+            connections_max: *rng.pick(&[1, 2, 3, 100]),
+            http2_connections_max: *rng.pick(&[1, 1, 2, 3]),
+            idle_max: *rng.pick(&[0, 1, 2, 100, 100, 100]),
+            keep_idle: Duration::from_millis(*rng.pick(&[30, 300, 90_000, 90_000, 90_000, 90_000])),
+        }
+    }
+}
+
+/// The times that servers keep connections without requests. Shorter ones end while the next request is on its way.
+const IDLE_TIMEOUTS_MS: [u64; 6] = [20, 200, 75_000, 75_000, 75_000, 75_000];
 
 fn limits(rng: &mut Rng, is_small: bool) -> Limits {
     let windows: &[u32] = if is_small { &[100, 1_000, 10_000] } else { &[16_384, 65_536, 262_144] };
@@ -72,6 +108,7 @@ fn limits(rng: &mut Rng, is_small: bool) -> Limits {
         streams: *rng.pick(&[1, 3, 100]),
         stream_window: *rng.pick(windows),
         connection_window: *rng.pick(&[65_535, 100_000, 1_048_576]),
+        idle_timeout: Duration::from_millis(*rng.pick(&IDLE_TIMEOUTS_MS)),
         // Callers and the network are slow on purpose here.
         body_rate_min: 0,
         stall_timeout: Duration::from_secs(24 * 3600),
@@ -122,6 +159,11 @@ impl World {
     /// A source of what belongs to one call and one purpose.
     pub(super) fn rng(&self, number: u32, purpose: u64) -> Rng {
         Rng::new(self.setting.seed ^ (u64::from(number) << 8 | purpose) << 20)
+    }
+
+    /// Returns true if this server ends connections that are idle while clients still keep them.
+    pub(super) fn ends_idle_ones(&self, server: usize) -> bool {
+        self.setting.servers[server].idle_timeout < Duration::from_secs(75)
     }
 
     pub(super) fn has_stopped(&self, server: usize) -> bool {
