@@ -1,18 +1,6 @@
-//! The form of files: no long ones, none that knows whose machine it was written on.
+//! The form of files: none knows on which machine it was written.
 
 use crate::{Source, repository_root};
-
-/// A file that is longer holds a second idea; a reader finds neither.
-pub const LINES_MAX: usize = 700;
-
-/// Code files over [`LINES_MAX`] lines.
-#[must_use]
-pub fn check_length(sources: &[Source]) -> Vec<String> {
-    let code = sources.iter().filter(|source| !source.path.ends_with(".md"));
-    let sized = code.map(|source| (source, source.text.lines().count()));
-    let long = sized.filter(|(_, lines)| *lines > LINES_MAX);
-    long.map(|(source, lines)| format!("{}: {lines} lines, {LINES_MAX} at most", source.path)).collect()
-}
 
 /// Lines that hold the path of this very clone or of its user's home.
 #[must_use]
@@ -38,13 +26,6 @@ mod tests {
 
     fn source(path: &str, text: String) -> Source {
         Source { path: path.into(), text }
-    }
-
-    #[test]
-    fn long_code_is_found_and_long_prose_is_not() {
-        let text = "x\n".repeat(LINES_MAX + 1);
-        let sources = [source("a.rs", text.clone()), source("a.md", text), source("b.rs", "x\n".into())];
-        assert_eq!(check_length(&sources), ["a.rs: 701 lines, 700 at most"]);
     }
 
     #[test]

@@ -6,6 +6,7 @@
 
 mod api;
 mod attributes;
+mod circles;
 mod citations;
 mod crate_count;
 mod examples;
@@ -13,6 +14,7 @@ mod form;
 mod layers;
 mod manifests;
 mod mentions;
+mod modules;
 mod parsers;
 mod root;
 mod sources;
@@ -21,10 +23,11 @@ mod workspace;
 
 pub use api::{api_file, check_api, check_nameless, current_api};
 pub use attributes::check_attributes;
+pub use circles::{CIRCLE_MAX, check_circles};
 pub use citations::check_citations;
 pub use crate_count::{CRATES_MAX, crates_compiled};
 pub use examples::check_examples;
-pub use form::{LINES_MAX, check_length, check_paths};
+pub use form::check_paths;
 pub use layers::{LAYERS, Layer, check_layers, layers_as_markdown};
 pub use manifests::check_manifests;
 pub use mentions::{check_commands, check_files};

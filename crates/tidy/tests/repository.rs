@@ -34,8 +34,8 @@ fn the_facade_compiles_few_crates() {
 }
 
 #[test]
-fn no_code_file_is_long() {
-    assert_none(&alula_tidy::check_length(&sources()));
+fn files_of_a_crate_import_each_other_in_small_circles_only() {
+    assert_none(&alula_tidy::check_circles(&sources()));
 }
 
 #[test]
