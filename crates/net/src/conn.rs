@@ -327,7 +327,7 @@ impl Conn {
         connection.slots.iter().filter_map(|slot| occupied_by(&connection.machine, slot)).sum()
     }
 
-    /// What was refused, as an error. Allocates.
+    /// Returns the refusal of a request as an error. Allocates.
     #[cold]
     pub fn refusal(&self, refused: Refused) -> Error {
         let connection = self.lock();

@@ -75,14 +75,14 @@ pub(crate) struct Connection {
     pub(crate) spares: Spares,
     /// The reading half of the socket, and who has it.
     pub(crate) hand_over: HandOver<ReadHalf>,
-    /// Handles to wake once the lock is released.
+    /// Callers to wake once the lock is released.
     pub(crate) wake: Wakes,
-    /// What a server's task is to hear of.
+    /// The news for a server's task.
     pub(crate) inbox: Inbox,
     /// Callers that wait to open a stream.
     pub(crate) queue: OpenQueue,
     pub(crate) life: Life,
-    /// What the pool of a client is to hear of.
+    /// The news for the pool of a client.
     pub(crate) membership: Membership,
     /// The number of times that something came.
     pub(crate) heard: u64,
@@ -92,7 +92,7 @@ pub(crate) struct Connection {
     pub(crate) pace: PeerPace,
     /// The earliest deadline of a stream.
     pub(crate) next_deadline: Option<Time>,
-    /// What all connections of this server or client keep together.
+    /// The memory and the counts of all connections of this server or client.
     pub(crate) ledger: Arc<Ledger>,
     pub(crate) held: Held,
     pub(crate) tallies: Tallies,
@@ -188,7 +188,8 @@ impl Connection {
         }
     }
 
-    /// Why a stream must be reset of which sides were let go, and with `is_cut` what there is left to send, if it must.
+    /// Returns the code with which a stream is to be reset whose sides were let go, if it is. With `is_cut`, what is left to be sent is
+    /// lost.
     fn reason_to_reset(
         &self,
         stream: StreamKey,
@@ -369,7 +370,7 @@ impl Connection {
         self.wake_queue();
     }
 
-    /// What is said of a connection that takes another request.
+    /// Returns the news of a connection that takes another request.
     pub(crate) fn free_news(&self) -> News {
         if self.machine.is_http1() { News::Free } else { News::Room }
     }
@@ -384,13 +385,13 @@ impl Connection {
         self.wake_task();
     }
 
-    /// Why the peer went away, by its GOAWAY.
+    /// Returns the reason for which the peer went away, by its GOAWAY.
     #[cold]
     fn farewell(&self, code: ErrorCode) -> Error {
         Error::farewell(code).with_goaway_debug(self.machine.goaway_debug())
     }
 
-    /// Why no stream is opened on a connection that ends or has ended; nothing was sent.
+    /// Returns the reason for which no stream is opened on a connection that ends or has ended; nothing was sent.
     #[cold]
     pub(crate) fn takes_no_more(&self) -> Error {
         match (self.life.end(), self.life.farewell()) {
@@ -407,7 +408,7 @@ impl Connection {
             return;
         }
         let error = match (self.life.farewell(), error.cause()) {
-            // What the peer said before it closed, or the connection broke, says more than that.
+            // The peer's GOAWAY says more than that it closed, or that the connection broke.
             (Some(code), Cause::Closed | Cause::Io(..)) => self.farewell(code),
             _ => error,
         };

@@ -58,7 +58,7 @@ impl Connection {
         self.held.total(others) as u64 <= CONNECTION_OCTETS
     }
 
-    /// What is held beside content, large heads and buffers.
+    /// Returns the octets that are held beside content, large heads and buffers.
     fn other_octets(&mut self) -> usize {
         #[cfg(feature = "tls")]
         let tls = self.tls.as_ref().map_or(0, |tls| tls.memory_bytes());

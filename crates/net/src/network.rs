@@ -16,7 +16,7 @@ use std::{
 
 use crate::link::Link;
 
-/// Where connections are opened and taken.
+/// A network on which connections are opened and taken.
 pub trait Network: Send + Sync {
     /// Opens a connection to this host and port.
     fn connect(&self, host: &str, port: u16) -> Connecting;

@@ -82,7 +82,7 @@ impl<F> Drop for Open<'_, F> {
 impl Conn {
     /// Opens a stream as `send` says, waiting in order of arrival while the peer allows no more.
     ///
-    /// What is noted is part of the sentences of its failures. Dropping the future before it is ready opens nothing. Allocates nothing
+    /// The note is part of the sentences of its failures. Dropping the future before it is ready opens nothing. Allocates nothing
     /// once warm.
     pub fn open<'a, F>(self: &'a Arc<Self>, noted: Noted<'a>, send: F) -> Open<'a, F>
     where

@@ -1,4 +1,4 @@
-//! What comes: octets from the socket to the machine, and what it makes of them to the slots of their streams.
+//! Receiving: octets go from the socket to the machine, and what it makes of them to the slots of their streams.
 
 use alula_fields::{FieldFlags, FieldSection, Head, KnownName, ResponseHead, Status, StreamKey};
 use alula_h2::{ErrorCode, Violation};
@@ -275,7 +275,7 @@ impl Connection {
             Some((index, slot)) if slot.held.has(Sides::READ) => {
                 slot.ended |= end;
                 slot.received += bytes.len() as u64;
-                // What has come need not be asked for.
+                // Content that has come need not be asked for.
                 slot.expectation = Expectation::None;
                 if !self.claims(index, bytes, input) {
                     self.store(index, bytes, input);

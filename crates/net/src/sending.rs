@@ -1,4 +1,4 @@
-//! What goes: heads and content from the handles of streams to the machine, as far as there is room for them.
+//! Sending: heads and content go from the handles of streams to the machine, as far as there is room for them.
 
 use alula_fields::{FieldSection, ResponseHead, Status, StreamKey};
 
@@ -125,7 +125,7 @@ impl Connection {
                 }
                 self.room.note_written(slot, taken);
                 if taken == room && !is_all {
-                    // The machine has taken all that it was given: what tells when to go on is the output.
+                    // The machine has taken all that it was given: the output tells when to go on.
                     self.await_room(at, stream);
                 }
             }
@@ -177,7 +177,7 @@ impl Connection {
     /// Notes that a stream has more content than there was room for; its writer is woken when it may go on.
     #[cold]
     fn await_room(&mut self, at: SlotKey, stream: StreamKey) {
-        // Where the machine schedules, it calls the streams.
+        // A machine that schedules calls the streams.
         if !self.machine.await_room(stream)
             && let Some(slot) = self.slots.get(at)
         {

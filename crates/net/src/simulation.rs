@@ -1,4 +1,4 @@
-//! What tests of the loops on simulated time need: a network, a date that stands still, and a look into a connection.
+//! The needs of tests of the loops on simulated time: a network, a date that stands still, and a look into a connection.
 
 use crate::conn::Conn;
 pub use crate::{
@@ -18,7 +18,7 @@ pub fn free_read_buffers() {
     crate::heads::free_kept();
 }
 
-/// What a connection without calls is like, for tests.
+/// The state of a connection without calls, for tests.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Rest {
     /// It has ended.
@@ -40,7 +40,7 @@ pub struct Rest {
 }
 
 impl Conn {
-    /// What it is like now.
+    /// Returns its state now.
     ///
     /// # Panics
     /// When the machine's books do not agree.

@@ -193,7 +193,7 @@ impl Conn {
             Err(error) => connection.input_failed(Error::io(Phase::Content, error)),
         }
         if connection.machine.is_client() || connection.life.has_ended() {
-            // Who reads next may be on another thread; a server's task goes on until there is nothing to read.
+            // The next reader may be on another thread; a server's task goes on until there is nothing to read.
             connection.stow_usual_input();
         }
         self.wake_and_lock(connection)
@@ -221,7 +221,7 @@ impl Reader {
 }
 
 impl Connection {
-    /// What a caller does that has noted that it waits.
+    /// Returns the part of a caller that has noted that it waits.
     fn part(&mut self, me: Reader, waker: &Waker) -> Part {
         self.hand_over.part(me, waker, &mut self.wake)
     }

@@ -1,4 +1,4 @@
-//! What a connection's task looks after now and then: whether its peer is too slow, whether callers starve, whether anything takes
+//! The looks of a connection's task now and then: whether its peer is too slow, whether callers starve, whether anything takes
 //! too long, and whether the connection is idle, or has idled or lived long enough.
 //!
 //! Rule 1: a busy connection pays one comparison per run of its task for this. The task looks once in
@@ -29,9 +29,9 @@ use crate::{
 /// The time that a client keeps a connection. One that is kept no longer takes no more streams, and ends with its last.
 #[derive(Clone, Copy, Debug)]
 pub struct Keep {
-    /// How long without a stream; [`Duration::MAX`] is for ever.
+    /// The time without a stream; [`Duration::MAX`] is for ever.
     pub idle: Duration,
-    /// How long in all; [`Duration::MAX`] is for ever.
+    /// The time in all; [`Duration::MAX`] is for ever.
     pub life: Duration,
     /// The time that a caller waits for content while responses that are not read hold all that the peer may send;
     /// [`Duration::MAX`] is for ever.

@@ -83,7 +83,7 @@ impl Conn {
 }
 
 impl Connection {
-    /// False when there is certainly nothing to write: most turns only read. What TLS has to say is not looked into.
+    /// False when there is certainly nothing to write: most turns only read. The output of TLS is not looked into.
     #[inline]
     fn may_have_output(&self) -> bool {
         self.is_secure() || self.output.unsent() > 0 || self.machine.wants_write()
@@ -109,8 +109,8 @@ impl Connection {
         self.output.stage()
     }
 
-    /// What the peer sent before it closed is still worth reading, and reading will tell that it closed: only the output
-    /// is given up.
+    /// Gives up the output alone: octets that the peer sent before it closed are still worth reading, and reading will tell that it
+    /// closed.
     fn write_failed(&mut self, error: io::Error) {
         self.output.fail(Error::io(Phase::Send, error));
         self.end_if_cut();

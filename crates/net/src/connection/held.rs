@@ -18,7 +18,7 @@ pub(crate) struct Held {
     bytes_max: u64,
     /// Content buffers, in slots, in users' hands and spare.
     contents: usize,
-    /// What large heads hold beyond what is charged with their slots.
+    /// The octets of large heads beyond those that are charged with their slots.
     heads: usize,
     /// The buffers of input and output when they were looked at last.
     buffers: usize,
@@ -28,21 +28,21 @@ pub(crate) struct Held {
 
 impl Held {
     pub(crate) fn new(limits: &Limits, ledger: &Ledger) -> Self {
-        // What the windows let in may be held twice: by who reads, and by what comes meanwhile.
+        // All that the windows let in may be held twice: by the reader, and by what comes meanwhile.
         let window = limits.connection_window.max(limits.connection_window_max);
         let bytes_max = limits.connection_memory_bytes.saturating_add(2 * u64::from(window));
         let account = MemoryAccount::within(&ledger.memory, bytes_max);
         Self { account, bytes_max, contents: 0, heads: 0, buffers: 0, has_moved: true }
     }
 
-    /// So much more room for content.
+    /// Notes that a buffer of content has grown by so many octets.
     #[inline]
     pub(crate) fn content_grew(&mut self, octets: usize) {
         self.contents += octets;
         self.has_moved |= octets > 0;
     }
 
-    /// A content buffer is gone.
+    /// Notes that a buffer of content is gone.
     pub(crate) fn content_went(&mut self, octets: usize) {
         self.contents = self.contents.saturating_sub(octets);
         self.has_moved |= octets > 0;

@@ -1,4 +1,4 @@
-//! What is remembered to tell an idle connection from a busy one, and how long it may idle and live.
+//! The idle time of a connection: which facts tell an idle one from a busy one, and for how long it may idle and live.
 //!
 //! A connection is idle while no stream is open. PING, SETTINGS and WINDOW_UPDATE do not count as use. A client sets the bounds
 //! with [`Keep`](crate::Keep); a server's come from `Limits::idle_timeout` and begin when the connection was accepted.
@@ -7,8 +7,8 @@ use std::{sync::Arc, time::Duration};
 
 use alula_fields::Time;
 
-/// How long between two looks, and so how long no stream may be opened before a connection gives memory back; less where
-/// peers have less time than this to be slow in.
+/// The time between two looks, after which a connection without a new stream gives memory back; less where peers have less time
+/// than this to be slow in.
 pub(crate) const LOOK_AFTER: Duration = Duration::from_secs(1);
 
 /// Is told when a connection becomes idle, and when it is used again.
@@ -22,7 +22,7 @@ pub trait IdleObserver: Send + Sync {
     fn busy(&self);
 }
 
-/// What is remembered to tell an idle connection from a busy one.
+/// The facts that tell an idle connection from a busy one.
 #[derive(Default)]
 pub(crate) struct Idleness {
     /// Streams opened so far.
@@ -30,18 +30,18 @@ pub(crate) struct Idleness {
     /// Streams that had been opened when the task last looked.
     seen: u64,
     next: Look,
-    /// Since when nothing has happened, as far as looks have told.
+    /// The first look since which nothing has happened.
     rests_since: Option<Time>,
     /// The time that the connection is kept without a stream.
     rest: Option<Duration>,
-    /// When a client keeps it no longer.
+    /// The time from which a client keeps it no longer.
     life_ends: Option<Time>,
     /// The connection was found idle, and no stream was opened since.
     is_idle: bool,
     observer: Option<Arc<dyn IdleObserver>>,
 }
 
-/// When the task looks next.
+/// The next look of the task.
 #[derive(Clone, Copy, Default)]
 enum Look {
     /// Nothing has happened since it looked last, and nothing is to end.
@@ -93,7 +93,7 @@ impl Idleness {
         }
     }
 
-    /// How often to look: a few times within what there is time for.
+    /// Returns the time between two looks: a part of the time that the connection has.
     fn look_after(&self, often: Duration) -> Duration {
         let life = self.life_ends.map(|at| at.saturating_since(Time::ZERO));
         let bounds = [self.rest, life].into_iter().flatten();

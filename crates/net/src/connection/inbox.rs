@@ -1,4 +1,4 @@
-//! What has happened on a server's connection that its task is to hear of: requests that arrived, were reset or were refused.
+//! The news for the task of a server's connection: requests that arrived, were reset or were refused.
 
 use alula_fields::Head;
 

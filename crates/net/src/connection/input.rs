@@ -24,9 +24,9 @@ const READS_UNASKED: u8 = 16;
 
 #[derive(Default)]
 pub(crate) struct Input {
-    /// What was read and is not used yet; within a poll also the buffer to read into.
+    /// The octets that were read and are not used yet; within a poll also the buffer to read into.
     buffer: ReadBuf,
-    /// What TLS has decrypted and is not used yet.
+    /// The octets that TLS has decrypted and that are not used yet.
     #[cfg(feature = "tls")]
     plain: ReadBuf,
     /// Large content comes: the buffers are the connection's own.
@@ -40,7 +40,7 @@ pub(crate) struct Input {
     is_stopped: bool,
     /// The last read has emptied the socket, as far as it told: the next one asks the reactor before it takes a buffer.
     is_emptied: bool,
-    /// So many reads do not ask, since one that did found something: asking counts for the budget of the task.
+    /// The number of reads that do not ask, after one that did and found something: asking counts for the budget of the task.
     reads_unasked: u8,
 }
 
@@ -139,7 +139,7 @@ impl Input {
     /// Returns true if a buffer is lent, or as large as one that is.
     #[inline]
     pub(crate) fn is_wide(&self) -> bool {
-        // Of two numbers, one has a bit that high.
+        // One of two numbers has a bit that high.
         const { assert!(LENT_OCTETS.is_power_of_two()) };
         #[cfg(feature = "tls")]
         let octets = self.buffer.capacity() | self.plain.capacity();
@@ -172,7 +172,7 @@ impl Input {
             let plain = std::mem::take(&mut self.plain);
             self.plain = self.stowed(plain);
         }
-        // What is too much to be moved has made the buffer it is in the connection's own.
+        // Octets that are too many to be moved have made their buffer the connection's own.
         self.is_kept = self.wide_octets() > 0;
     }
 

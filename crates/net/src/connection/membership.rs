@@ -1,6 +1,6 @@
-//! What becomes of a connection that the pool of its client is to hear of.
+//! The news of a connection for the pool of its client.
 
-/// What has become of a connection.
+/// The news of a connection.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum News {
     /// It takes a request, and then no other.
@@ -11,7 +11,7 @@ pub(crate) enum News {
     Lost,
 }
 
-/// Whether a connection is one of a pool, and what the pool was not told yet.
+/// The membership of a connection in a pool, with the news that the pool was not told yet.
 #[derive(Default)]
 pub(crate) struct Membership {
     is_member: bool,

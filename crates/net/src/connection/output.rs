@@ -12,9 +12,9 @@ const SMALL: usize = 16 * 1024;
 
 #[derive(Default)]
 pub(crate) struct Output {
-    /// What the machine has written and nobody has taken yet.
+    /// The octets that the machine has written and nobody has taken yet.
     waiting: OutBuf,
-    /// What is being written to the socket.
+    /// The octets that are being written to the socket.
     leaving: OutBuf,
     state: Socket,
     /// Somebody is in a write call with `leaving` in hand.

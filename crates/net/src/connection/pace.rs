@@ -30,7 +30,7 @@ impl LeastPace {
         }
     }
 
-    /// How often to look: a few times within what a peer has of time.
+    /// Returns the time between two looks: a part of the time that a peer has.
     pub(crate) fn look_after(&self) -> Duration {
         part_of(self.stall, 4, part_of(self.grace, 4, LOOK_AFTER)).max(LOOK_AFTER / 100)
     }
@@ -40,7 +40,7 @@ impl LeastPace {
     }
 }
 
-/// Since when a peer owes something, and how far it had come then.
+/// The progress of a peer in something that it owes, since it owes it.
 #[derive(Clone, Copy)]
 pub(crate) struct Pace {
     /// The beginning of the time over which the rate is measured.
@@ -165,7 +165,7 @@ mod tests {
         Time::ZERO.saturating_add(Duration::from_secs(seconds))
     }
 
-    /// What comes of a peer that has moved so much by so many seconds.
+    /// Judges a peer that has moved so much by so many seconds.
     fn judge(least: LeastPace, progress: &[(u64, u64)]) -> Option<Overrun> {
         let mut pace = Pace::default();
         progress.iter().find_map(|(seconds, octets)| pace.look(0, *octets, at(*seconds), least))

@@ -6,7 +6,7 @@
 //! shares, so that each of them finds room; then all others come before they are called again.
 //! Rule 3: called streams that write nothing hold nobody up: the connection's task calls the next ones a little later.
 //!
-//! Where the machine schedules (`turns.rs` in `alula-h2`), it calls the streams and this file only bounds them. Memory work
+//! A machine that schedules (`turns.rs` in `alula-h2`) calls the streams itself, and this file only bounds them. Memory work
 //! only, under the connection's lock.
 
 use std::{collections::VecDeque, time::Duration};
@@ -59,7 +59,7 @@ impl Room {
         self.share < self.bound
     }
 
-    /// What a stream has not used of its share.
+    /// Returns the octets of its share that a stream has not used.
     fn share_left(&self, slot: &Slot) -> usize {
         let used = if slot.used_call == self.calls { slot.used_octets } else { 0 };
         self.share.saturating_sub(used)
@@ -185,7 +185,7 @@ mod tests {
         Room::new(&Limits { output_soft_bytes: BOUND as u32, ..Limits::default() })
     }
 
-    /// So many streams that wait for room.
+    /// Returns so many streams that wait for room.
     fn waiting(room: &mut Room, streams: u32) -> (Slots, Vec<SlotKey>) {
         let mut slots = Slots::default();
         let keys = (0..streams).map(|slot| {

@@ -1,4 +1,4 @@
-//! What one stream holds above the machine: received content, who waits for what, and how it ended.
+//! One stream above the machine: received content, waiting callers, and how it ended.
 //!
 //! A slot is lent to the handles of a stream and used again when the last of them is dropped. The machine may
 //! forget its stream earlier; the slot then still holds what was received.
@@ -85,26 +85,26 @@ pub(crate) struct Slot {
     pub(crate) failed: Option<Error>,
     /// The request of a client, for those who read of a failure: method and path. Its memory is used again.
     pub(crate) asked: String,
-    /// How often something had come on the connection when the stream was opened.
+    /// The number of times that something had come on the connection when the stream was opened.
     pub(crate) heard: u64,
     /// The octets of content that came and went since the slot exists, over all its streams.
     pub(crate) received: u64,
     pub(crate) sent: u64,
-    /// Whether the peer keeps up, by side.
+    /// The pace of the peer, by side.
     pub(crate) paces: [Pace; 2],
     /// The handler allows a slow peer, from when it has accepted the request.
     pub(crate) may_be_slow: bool,
     /// The server has sent a head of 2xx.
     pub(crate) is_accepted: bool,
-    /// What a server has to say before the client sends its content.
+    /// The client's wait to be asked for its content.
     pub(crate) expectation: Expectation,
     /// The status of the final head that a server has sent, and when it did.
     pub(crate) answered: Option<(Status, Time)>,
     /// The octets that had come and gone when the stream began.
     pub(crate) began_at: (u64, u64),
-    /// What is received at most, where that is bounded however it is read, and the octets of content that this allows.
+    /// The bound on what is received, where there is one however it is read, and the octets of content that this allows.
     pub(crate) received_max: Option<(u64, u64)>,
-    /// How the exchange goes is kept until it is taken (`tallies.rs`).
+    /// The progress of the exchange is kept until it is taken (`tallies.rs`).
     pub(crate) is_tallied: bool,
     /// The user of the request, as its handler has named it for those who count and log.
     pub(crate) user: Option<Arc<str>>,
@@ -116,7 +116,7 @@ pub(crate) struct Slot {
     pub(crate) is_told_to_go_on: bool,
     /// The client sends no more of its content: the server has declined it.
     pub(crate) sends_no_more: bool,
-    /// Somebody has waited for the head.
+    /// A caller has waited for the head.
     pub(crate) is_awaited: bool,
     /// Somebody has taken the final head.
     pub(crate) is_head_taken: bool,
@@ -124,11 +124,11 @@ pub(crate) struct Slot {
     /// the first may come before it is known whether anybody wants to hear of them.
     pub(crate) keeps_interim: bool,
     pub(crate) interim: VecDeque<Box<Head>>,
-    /// What was charged for the head of the request.
+    /// The octets charged for the head of the request.
     pub(crate) head_octets: u32,
     /// The time of the next look whether anything takes too long.
     pub(crate) deadline: Option<Time>,
-    /// What the deadline stands for.
+    /// The bounds that the deadline stands for.
     pub(crate) deadlines: StreamDeadlines,
     /// The time at which each phase of the exchange began, if it is timed.
     pub(crate) marks: Option<Marks>,
@@ -391,7 +391,7 @@ impl Slot {
         }
     }
 
-    /// How the exchange went, as far as it has come.
+    /// Returns the progress of the exchange.
     pub(crate) fn tally(&self) -> Tally {
         Tally {
             answered: self.answered.map(|(status, at)| (status, Duration::from_nanos(at.as_nanos()))),

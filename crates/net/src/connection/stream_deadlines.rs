@@ -1,8 +1,8 @@
-//! How long the parts of one exchange may take, in its connection's time.
+//! The deadlines of one exchange and its parts, in its connection's time.
 //!
 //! Rule 1: octets that come and go note no time. The connection's task looks a few times within what may pass in silence, and
 //! compares how many have moved.
-//! Rule 2: only who waits can wait too long: content that nobody asks for may take its time.
+//! Rule 2: only a caller that waits can wait too long: content that nobody asks for may take its time.
 
 use std::time::Duration;
 
@@ -10,9 +10,9 @@ use alula_fields::Time;
 
 use crate::error::Error;
 
-/// How often to look within what may pass in silence.
+/// The number of looks within the time that may pass in silence.
 const LOOKS: u32 = 4;
-/// Not more often than that.
+/// The least time between two looks.
 const LOOK_AFTER_MIN: Duration = Duration::from_millis(1);
 
 #[derive(Clone, Copy, Default)]
@@ -23,7 +23,7 @@ pub(crate) struct StreamDeadlines {
     /// The times that were given for `total` and `head`.
     given: [Option<Duration>; 2],
     is_head_here: bool,
-    /// Since when nothing has moved, and how much had.
+    /// The time since which nothing has moved, and the octets that had.
     still_since: Time,
     moved: u64,
 }
