@@ -362,7 +362,7 @@ async fn change(ticket: &Ticket<'_>, opening: Option<&Opening>) -> Result<(), Er
             None => std::future::pending().await,
         }
     });
-    poll_fn(|cx| match ticket.poll_change(cx) {
+    poll_fn(|cx| match ticket.poll_change(opening.is_some(), cx) {
         Poll::Ready(()) => Poll::Ready(Ok(())),
         Poll::Pending => outcome.as_mut().poll(cx),
     })

@@ -29,9 +29,17 @@ struct Inner {
     free: VecDeque<Weak<Conn>>,
     /// Connections that are open or being opened.
     open: usize,
-    waiting: VecDeque<(u64, Waker)>,
+    waiting: VecDeque<Waiting>,
     tickets: u64,
     is_closed: bool,
+}
+
+/// A caller in the queue.
+struct Waiting {
+    number: u64,
+    waker: Waker,
+    /// A connection is being opened for it: it has no use for room for another.
+    opens: bool,
 }
 
 impl Vacancy {
@@ -121,7 +129,7 @@ impl Vacancy {
     pub fn lose(&self) {
         let mut inner = self.inner();
         inner.open -= 1;
-        wake_next(inner);
+        call_for_room(inner);
     }
 
     /// There may be more room: who waits longest looks.
@@ -134,7 +142,7 @@ impl Vacancy {
         let mut inner = self.inner();
         inner.tickets += 1;
         let number = inner.tickets;
-        inner.waiting.push_back((number, Waker::noop().clone()));
+        inner.waiting.push_back(Waiting { number, waker: Waker::noop().clone(), opens: false });
         Ticket { vacancy: self, number }
     }
 
@@ -152,7 +160,7 @@ impl Vacancy {
         let (free, waiting) = (std::mem::take(&mut inner.free), std::mem::take(&mut inner.waiting));
         drop(inner);
         free.iter().filter_map(Weak::upgrade).for_each(|conn| conn.close());
-        waiting.into_iter().for_each(|(_, waker)| waker.wake());
+        waiting.into_iter().for_each(|next| next.waker.wake());
     }
 
     fn inner(&self) -> MutexGuard<'_, Inner> {
@@ -163,9 +171,15 @@ impl Vacancy {
 fn wake_next(mut inner: MutexGuard<'_, Inner>) {
     let next = inner.waiting.pop_front();
     drop(inner);
-    if let Some((_, waker)) = next {
-        waker.wake();
-    }
+    next.into_iter().for_each(|next| next.waker.wake());
+}
+
+/// Calls who waits longest of those for whom no connection is being opened: others would leave the room unused.
+fn call_for_room(mut inner: MutexGuard<'_, Inner>) {
+    let index = inner.waiting.iter().position(|next| !next.opens);
+    let next = index.and_then(|index| inner.waiting.remove(index));
+    drop(inner);
+    next.into_iter().for_each(|next| next.waker.wake());
 }
 
 /// A place among those who wait; left by dropping it. One who was called and leaves without having looked passes that on.
@@ -175,17 +189,23 @@ pub struct Ticket<'a> {
 }
 
 impl Ticket<'_> {
-    /// Waits until a connection may be free, or there may be room for one. Who is called keeps the first place, and is to look
-    /// before it waits again.
-    pub fn poll_change(&self, cx: &mut Context<'_>) -> Poll<()> {
+    /// Waits until a connection may be free, or there may be room for one unless this caller `opens` one. Who is called keeps the
+    /// first place, and is to look before it waits again.
+    pub fn poll_change(&self, opens: bool, cx: &mut Context<'_>) -> Poll<()> {
         let mut inner = self.vacancy.inner();
-        match inner.waiting.iter_mut().find(|(queued, _)| *queued == self.number) {
-            Some((_, waker)) => {
-                waker.clone_from(cx.waker());
+        match inner.waiting.iter_mut().find(|queued| queued.number == self.number) {
+            Some(queued) => {
+                queued.waker.clone_from(cx.waker());
+                queued.opens = opens;
                 Poll::Pending
             }
             None => {
-                inner.waiting.push_front((self.number, Waker::noop().clone()));
+                let waker = Waker::noop().clone();
+                inner.waiting.push_front(Waiting { number: self.number, waker, opens });
+                if opens {
+                    // It was called for room before it opened a connection in another.
+                    call_for_room(inner);
+                }
                 Poll::Ready(())
             }
         }
@@ -196,9 +216,15 @@ impl Drop for Ticket<'_> {
     fn drop(&mut self) {
         let mut inner = self.vacancy.inner();
         let before = inner.waiting.len();
-        inner.waiting.retain(|(queued, _)| *queued != self.number);
-        if inner.waiting.len() == before {
-            wake_next(inner);
+        inner.waiting.retain(|queued| queued.number != self.number);
+        // What was kept for those who waited may be more than may idle.
+        let is_too_many = inner.free.len() > self.vacancy.idle_max && inner.waiting.is_empty();
+        let longest = if is_too_many { inner.free.pop_front() } else { None };
+        match inner.waiting.len() == before {
+            true if inner.free.is_empty() => call_for_room(inner),
+            true => wake_next(inner),
+            false => drop(inner),
         }
+        longest.iter().filter_map(Weak::upgrade).for_each(|conn| conn.close());
     }
 }
