@@ -163,6 +163,12 @@ impl Conn {
         self.unlock_and_wake(connection);
     }
 
+    /// Returns the pool that it is one of, for simulations.
+    #[cfg(feature = "simulation")]
+    pub fn pool(&self) -> Option<Arc<Vacancy>> {
+        self.pool.get().map(|(vacancy, _)| vacancy.clone())
+    }
+
     /// The octets of one content that are gathered unless another limit is named.
     pub(crate) const fn content_max(&self) -> u32 {
         self.content_max

@@ -163,6 +163,19 @@ impl Vacancy {
         waiting.into_iter().for_each(|next| next.waker.wake());
     }
 
+    /// Returns what it holds now, for simulations.
+    #[cfg(feature = "simulation")]
+    pub fn books(&self) -> PoolBooks {
+        let inner = self.inner();
+        let alive = |conns: &mut dyn Iterator<Item = &Weak<Conn>>| conns.filter_map(Weak::upgrade).collect();
+        PoolBooks {
+            open: inner.open,
+            members: alive(&mut inner.members.iter()),
+            free: alive(&mut inner.free.iter()),
+            waiting: inner.waiting.len(),
+        }
+    }
+
     fn inner(&self) -> MutexGuard<'_, Inner> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -180,6 +193,19 @@ fn call_for_room(mut inner: MutexGuard<'_, Inner>) {
     let next = index.and_then(|index| inner.waiting.remove(index));
     drop(inner);
     next.into_iter().for_each(|next| next.waker.wake());
+}
+
+/// The contents of the pool of an origin, for simulations.
+#[cfg(feature = "simulation")]
+pub struct PoolBooks {
+    /// The connections that it counts as open or being opened.
+    pub open: usize,
+    /// The connections that are open.
+    pub members: Vec<Arc<Conn>>,
+    /// The connections that it would give to the next request.
+    pub free: Vec<Arc<Conn>>,
+    /// The callers that wait and were not called.
+    pub waiting: usize,
 }
 
 /// A place among those who wait; left by dropping it. One who was called and leaves without having looked passes that on.

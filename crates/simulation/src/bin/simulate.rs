@@ -44,6 +44,7 @@ fn main() -> ExitCode {
     println!("  {} calls failed, each for a reason; {} were given up", sum.failed, sum.given_up);
     println!("  {} connections, {} blows", sum.connections, sum.blows);
     println!("  {} connections at rest, whose ends agreed on windows and held nothing", sum.at_rest);
+    println!("  {} looks at the pools between two instants of the clock", sum.steps);
     println!("  {} runs with findings; {} s simulated", failures, sum.simulated.as_secs());
     if failures == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
@@ -102,6 +103,7 @@ fn add(sum: &mut Outcome, one: &Outcome) {
     sum.connections += one.connections;
     sum.blows += one.blows;
     sum.at_rest += one.at_rest;
+    sum.steps += one.steps;
     sum.simulated += one.simulated;
 }
 

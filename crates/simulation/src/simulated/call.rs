@@ -45,7 +45,9 @@ impl Party {
         log.note(actor, "calls", 0);
         let began = Instant::now();
         let rng = self.world.rng(number, 1);
-        let outcome = Patience::new(self.carry_out(&script), script.given_up, rng).await;
+        let outcome =
+            Patience::new(self.carry_out(&script), script.given_up, (self.world.clone(), self.index), rng)
+                .await;
         let mut tally = lock(&self.world.tally);
         match outcome {
             None => {

@@ -2,6 +2,7 @@
 
 use std::{
     pin::Pin,
+    sync::Arc,
     task::{Context, Poll},
     time::Duration,
 };
@@ -9,7 +10,10 @@ use std::{
 use alula_testkit::Rng;
 use tokio::time::{Sleep, sleep};
 
-use super::script::GivenUp;
+use super::{
+    script::GivenUp,
+    world::{Stall, World},
+};
 
 /// Polls a future, unless it is given up; sometimes later than it could.
 pub(super) struct Patience<F> {
@@ -17,6 +21,9 @@ pub(super) struct Patience<F> {
     given_up: Option<GivenUp>,
     polls: usize,
     timer: Option<Pin<Box<Sleep>>>,
+    /// The world and the client, to tell of stalls.
+    party: (Arc<World>, u32),
+    stall: Option<Stall>,
     rng: Rng,
 }
 
@@ -24,12 +31,12 @@ pub(super) struct Patience<F> {
 const LETS_OTHERS_GO: usize = 8;
 
 impl<F: Future> Patience<F> {
-    pub(super) fn new(future: F, given_up: Option<GivenUp>, rng: Rng) -> Self {
+    pub(super) fn new(future: F, given_up: Option<GivenUp>, party: (Arc<World>, u32), rng: Rng) -> Self {
         let timer = match given_up {
             Some(GivenUp::After(after)) => Some(Box::pin(sleep(after))),
             _ => None,
         };
-        Self { future: Box::pin(future), given_up, polls: 0, timer, rng }
+        Self { future: Box::pin(future), given_up, polls: 0, timer, party, stall: None, rng }
     }
 
     fn time_is_over(&mut self, cx: &mut Context<'_>) -> bool {
@@ -41,7 +48,13 @@ impl<F: Future> Patience<F> {
         if self.polls == after && self.timer.is_none() {
             self.timer = Some(Box::pin(sleep(length)));
         }
-        self.timer.as_mut().is_some_and(|timer| timer.as_mut().poll(cx).is_pending())
+        let stalls = self.timer.as_mut().is_some_and(|timer| timer.as_mut().poll(cx).is_pending());
+        let (world, client) = &self.party;
+        match stalls {
+            true => _ = self.stall.get_or_insert_with(|| world.stall(*client)),
+            false => self.stall = None,
+        }
+        stalls
     }
 }
 

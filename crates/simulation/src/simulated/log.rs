@@ -52,6 +52,13 @@ impl Log {
         lock(&self.findings).push(finding);
     }
 
+    /// Notes what must not be, unless it was noted before.
+    pub(super) fn find_once(&self, finding: String) {
+        if !lock(&self.findings).contains(&finding) {
+            self.find(finding);
+        }
+    }
+
     pub(super) fn take_findings(&self) -> Vec<String> {
         std::mem::take(&mut lock(&self.findings))
     }

@@ -12,6 +12,8 @@
 //! 5. Once clients and servers are gone, so are their tasks, connections and memory: to the octet, from the second run
 //!    of a thread on. The first one leaves behind what threads keep for themselves: tokio's context, tables made once.
 //! 6. Nothing panics.
+//! 7. Whenever nothing is left to do before the clock goes on, the pool of a client of HTTP/1.1 counts its connections right,
+//!    lists those that are free once each, and has nobody wait while one is free or may be opened.
 //!
 //! Two runs of a seed take the same course, which [`Outcome::course`] sums up.
 
@@ -22,6 +24,7 @@ mod giving_up;
 mod log;
 mod network;
 mod panics;
+mod pool;
 mod post;
 mod run;
 mod script;

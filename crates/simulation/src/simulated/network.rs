@@ -77,6 +77,12 @@ impl Wires {
             .is_some_and(|lines| lines.cables.iter().any(|cable| !cable.is_taken()))
     }
 
+    /// The connections of this client, the latest first.
+    pub(super) fn cables_of(&self, client: u32) -> Vec<Arc<Cable>> {
+        let clients = lock(&self.clients);
+        clients.get(&client).into_iter().flat_map(|lines| lines.cables.iter().rev().cloned()).collect()
+    }
+
     pub(super) fn cables(&self) -> Vec<Arc<Cable>> {
         lock(&self.clients).values().flat_map(|lines| lines.cables.iter().cloned()).collect()
     }

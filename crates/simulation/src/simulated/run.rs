@@ -17,7 +17,7 @@ use super::{
     call::Party,
     log::lock,
     network::Exchange,
-    panics,
+    panics, pool,
     script::Answer,
     world::{ClientSetting, Setting, World},
 };
@@ -61,6 +61,8 @@ pub struct Outcome {
     pub blows: u64,
     /// Connections that lived to the end, whose books were compared.
     pub at_rest: u64,
+    /// How often the pools were looked at.
+    pub steps: u64,
     /// How long it took on the simulated clock.
     pub simulated: Duration,
     /// What must not be; nothing, where all is well.
@@ -116,10 +118,12 @@ pub fn run(seed: u64, version: Option<Version>, tells: bool) -> Outcome {
 }
 
 fn simulate(setting: Setting, tells: bool) -> Outcome {
-    let runtime = Builder::new_current_thread().enable_time().start_paused(true).build();
+    let runtime =
+        Builder::new_current_thread().enable_time().start_paused(true).on_thread_park(pool::check).build();
     let runtime = runtime.expect("a runtime of one thread");
     let outcome = runtime.block_on(async {
         let world = World::new(setting, tells);
+        pool::watch(&world);
         install(Some(Arc::new(Exchange(world.wires.clone()))));
         let post = tokio::spawn(world.wires.post.clone().deliver());
         let began = Instant::now();
@@ -324,6 +328,7 @@ fn sum_up(world: &World, at_rest: u64, simulated: Duration) -> Outcome {
         connections: cables.len() as u64,
         blows: (hurt + world.wires.refusals()) as u64,
         at_rest,
+        steps: world.steps(),
         simulated,
         findings: world.log.take_findings(),
     }

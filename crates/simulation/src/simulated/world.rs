@@ -2,10 +2,14 @@
 
 use std::{
     collections::BTreeMap,
-    sync::{Arc, Mutex},
+    sync::{
+        Arc, Mutex, Weak,
+        atomic::{AtomicU64, Ordering::Relaxed},
+    },
 };
 
 use alula::{Limits, Version};
+use alula_net::Vacancy;
 use alula_testkit::Rng;
 use tokio::time::Duration;
 
@@ -116,6 +120,20 @@ fn limits(rng: &mut Rng, is_small: bool) -> Limits {
     }
 }
 
+/// A caller that stalls.
+pub(super) struct Stall {
+    world: Arc<World>,
+    client: u32,
+}
+
+impl Drop for Stall {
+    fn drop(&mut self) {
+        if let Some(count) = lock(&self.world.stalled).get_mut(&self.client) {
+            *count -= 1;
+        }
+    }
+}
+
 /// What has happened to one call.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct CallState {
@@ -140,6 +158,10 @@ pub(super) struct World {
     pub(super) wires: Arc<Wires>,
     pub(super) calls: Mutex<BTreeMap<u32, CallState>>,
     pub(super) tally: Mutex<Tally>,
+    pub(super) pools: Mutex<BTreeMap<u32, Weak<Vacancy>>>,
+    /// The number of callers of each client that do not run although they may have been called.
+    pub(super) stalled: Mutex<BTreeMap<u32, usize>>,
+    steps: AtomicU64,
     /// Which servers have been told to stop.
     pub(super) stopped: Mutex<Vec<bool>>,
 }
@@ -149,7 +171,32 @@ impl World {
         let log = Arc::new(Log::new(tells));
         let wires = Wires::new(setting.seed, setting.has_blows, log.clone());
         let stopped = Mutex::new(vec![false; setting.servers.len()]);
-        Arc::new(Self { setting, log, wires, calls: Mutex::default(), tally: Mutex::default(), stopped })
+        Arc::new(Self {
+            setting,
+            log,
+            wires,
+            calls: Mutex::default(),
+            tally: Mutex::default(),
+            pools: Mutex::default(),
+            stalled: Mutex::default(),
+            steps: AtomicU64::new(0),
+            stopped,
+        })
+    }
+
+    /// Notes that nothing is left to do before the clock goes on.
+    pub(super) fn count_step(&self) {
+        self.steps.fetch_add(1, Relaxed);
+    }
+
+    pub(super) fn steps(&self) -> u64 {
+        self.steps.load(Relaxed)
+    }
+
+    /// Counts a caller of this client that stalls, until the guard is dropped.
+    pub(super) fn stall(self: &Arc<Self>, client: u32) -> Stall {
+        *lock(&self.stalled).entry(client).or_default() += 1;
+        Stall { world: self.clone(), client }
     }
 
     pub(super) fn script(&self, number: u32) -> Script {
