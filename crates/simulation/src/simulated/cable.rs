@@ -12,6 +12,7 @@ use std::{
     task::{Context, Poll, Waker},
 };
 
+use alula::Version;
 use alula_net::{Conn, simulation::Link};
 use alula_testkit::Rng;
 use tokio::time::Instant;
@@ -26,6 +27,8 @@ use super::{
 const BUDGET_ENDS: usize = 64;
 /// One in so many writes is refused although there is room: the reactor has not said so yet.
 const ROOM_IS_UNKNOWN: usize = 40;
+/// What arrives unasked.
+const STRAY: &[u8] = b"HTTP/1.1 200 OK\r\nx-call: stray\r\ncontent-length: 5\r\n\r\nstray";
 
 pub(super) struct Cable {
     pub(super) client: u32,
@@ -54,6 +57,8 @@ struct Way {
     arrived: VecDeque<u8>,
     /// Octets that were sent, and not read or not known to be.
     used: usize,
+    /// Octets that have arrived.
+    total: usize,
     last_arrival: Instant,
     /// The sender has said that nothing more comes.
     is_shut: bool,
@@ -79,6 +84,8 @@ pub(super) enum Delivery {
     /// An end was closed too early.
     Reset,
     Blow(Blow),
+    /// A response that nobody asked for.
+    Stray,
 }
 
 impl Cable {
@@ -114,14 +121,25 @@ impl Cable {
     }
 
     pub(super) fn deliver(self: &Arc<Self>, post: &Post, delivery: Delivery) {
+        let awaits_nothing = matches!(delivery, Delivery::Stray) && self.client_awaits_nothing();
         let mut state = lock(&self.state);
         let mut woken = Vec::new();
         match delivery {
-            Delivery::Octets(way, octets) => {
+            Delivery::Octets(way, mut octets) => {
+                let is_cut = self.cut(&state.ways[way], way, &mut octets);
                 if !self.arrive(&mut state.ways[way], way, octets, &mut woken) {
                     post.send(Instant::now() + self.weather.delay, self, Delivery::Reset);
                 }
+                if is_cut {
+                    state.is_hurt = true;
+                    self.reset(&mut state, &mut woken);
+                }
             }
+            Delivery::Stray if awaits_nothing => {
+                state.ways[1].used += STRAY.len();
+                self.arrive(&mut state.ways[1], 1, STRAY.to_vec(), &mut woken);
+            }
+            Delivery::Stray => {}
             Delivery::End(way) => {
                 self.note(way, "ends", 0);
                 state.ways[way].has_ended = true;
@@ -135,6 +153,22 @@ impl Cable {
         woken.into_iter().for_each(Waker::wake);
     }
 
+    /// Returns true if the client's end is open, and an octet that arrives now belongs to no answer.
+    fn client_awaits_nothing(&self) -> bool {
+        let client = lock(&self.users)[0].upgrade();
+        client.is_some_and(|conn| conn.version() == Version::Http1 && conn.is_free())
+    }
+
+    /// Shortens octets that would arrive to those before the cut; true if it is there.
+    fn cut(&self, way: &Way, index: usize, octets: &mut Vec<u8>) -> bool {
+        let at = self.weather.cut.filter(|(cut, _)| *cut == index && !way.is_broken);
+        let left = at.map(|(_, at)| at.saturating_sub(way.total)).filter(|left| *left <= octets.len());
+        left.is_some_and(|left| {
+            octets.truncate(left);
+            true
+        })
+    }
+
     /// False when nobody is there to read any more.
     fn arrive(&self, way: &mut Way, index: usize, octets: Vec<u8>, woken: &mut Vec<Waker>) -> bool {
         if way.is_broken || way.is_silent || way.has_ended {
@@ -144,6 +178,7 @@ impl Cable {
             return false;
         }
         self.note(index, "arrive", octets.len() as u64);
+        way.total += octets.len();
         way.arrived.extend(octets);
         woken.extend(way.reader.take());
         true
@@ -191,6 +226,7 @@ impl Way {
         Self {
             arrived: VecDeque::new(),
             used: 0,
+            total: 0,
             last_arrival: Instant::now(),
             is_shut: false,
             has_ended: false,
@@ -234,6 +270,9 @@ impl End {
     pub(super) fn both(cable: &Arc<Cable>, post: &Arc<Post>, addresses: [SocketAddr; 2]) -> [Arc<Self>; 2] {
         if let Some((after, blow)) = cable.weather.blow {
             post.send(Instant::now() + after, cable, Delivery::Blow(blow));
+        }
+        if let Some(after) = cable.weather.stray {
+            post.send(Instant::now() + after, cable, Delivery::Stray);
         }
         [0, 1].map(|side| {
             Arc::new(Self { cable: cable.clone(), post: post.clone(), side, peer: addresses[1 - side] })
@@ -281,7 +320,9 @@ impl Link for End {
         let (weather, index) = (&self.cable.weather, self.reading());
         let mut state = lock(&self.cable.state);
         let state = &mut *state;
-        if weather.is_choppy && state.rng.one_in(BUDGET_ENDS) {
+        // Without a waker it is the system that is asked, which knows.
+        let has_waker = !cx.waker().will_wake(Waker::noop());
+        if weather.is_choppy && has_waker && state.rng.one_in(BUDGET_ENDS) {
             cx.waker().wake_by_ref();
             return Poll::Pending;
         }

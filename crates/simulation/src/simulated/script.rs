@@ -6,6 +6,9 @@ use alula_testkit::Rng;
 
 use super::weather::milliseconds;
 
+/// The time that a server thinks that never answers: its callers do not wait so long.
+const NEVER: Duration = Duration::from_secs(20);
+
 #[derive(Clone, Debug)]
 pub(super) struct Script {
     pub(super) number: u32,
@@ -86,7 +89,7 @@ impl Script {
             // Such a caller reads nothing before all is sent, and such a server reads nothing before its answer is sent.
             octets = 0;
         }
-        Self {
+        let mut script = Self {
             number,
             method: match upload {
                 Upload::None if answer == Answer::Whole && rng.one_in(10) => "HEAD",
@@ -103,7 +106,11 @@ impl Script {
             deadline: rng.one_in(6).then(|| milliseconds(rng.below(500))),
             given_up: rng.one_in(4).then(|| GivenUp::of(rng)),
             rests: pause(rng),
+        };
+        if rng.one_in(60) {
+            (script.thinks, script.deadline) = (NEVER, Some(milliseconds(rng.below(500))));
         }
+        script
     }
 
     /// The caller hears at once of what happens: it does nothing else meanwhile.

@@ -19,6 +19,10 @@ pub(super) struct Weather {
     pub(super) keeps_what_arrived: bool,
     /// What befalls it, and when.
     pub(super) blow: Option<(Duration, Blow)>,
+    /// The way on which it is reset after so many octets.
+    pub(super) cut: Option<(usize, usize)>,
+    /// When a response arrives that nobody asked for, if the client waits for none; over HTTP/1.1.
+    pub(super) stray: Option<Duration>,
 }
 
 /// What befalls a connection.
@@ -51,6 +55,8 @@ impl Weather {
             is_choppy: rng.one_in(2),
             keeps_what_arrived: rng.one_in(2),
             blow: (has_blows && rng.one_in(2)).then(|| (milliseconds(rng.below(600)), Blow::of(rng))),
+            cut: (has_blows && rng.one_in(8)).then(|| (rng.below(2), rng.range(1..2_000))),
+            stray: (has_blows && rng.one_in(3)).then(|| milliseconds(rng.below(300))),
         }
     }
 }
