@@ -54,7 +54,7 @@ Commands:
   slow [--seconds N]  Install slowhttptest if it is missing, and hold 1 000 connections of `alula serve` and `alula echo`
                       by slow heads, slow bodies and slow reading for N seconds each (60 by default), while others ask
   soak [--requests N] Millions of requests over loopback: answers right, memory and descriptors flat
-  soak --simulation [--runs N] [--seed N] [--trace]
+  soak --simulation [--runs N] [--seed N] [--http1 | --http2] [--trace]
                       Runs on simulated time over a faulty network, each decided by its seed
   soak --store [--kills N] [--images N] [--causality RUNS]
                       The store's engine on disk: 500 processes killed, 1 000 folders that a loss of power left, and
