@@ -136,11 +136,13 @@ impl Connection {
         self.fail(ConnectionError::TimedOut(awaited));
     }
 
-    /// Begins the wait for the next request anew when it has ended by `now`, and returns true then: for a driver whose peer has not
-    /// taken all of the answer before. Changes nothing when anything else is due.
+    /// Begins a server's wait for the next request, or for content that nobody wants, anew when it has ended by `now`, and returns true
+    /// then: for a driver whose peer has not taken all of the answer yet. Changes nothing when anything else is due.
     pub fn await_request_anew(&mut self, now: Time) -> bool {
         let has_ended = self.error.is_none() && self.due <= now;
-        let is_next = self.is_idle() && !self.awaits_head;
+        // A client that lets go of a response has no answer that could be cut.
+        let drops = self.discards.is_some() && !self.is_client;
+        let is_next = drops || (self.is_idle() && !self.awaits_head);
         if has_ended && is_next {
             self.due = now.saturating_add(self.config.limits.idle_timeout);
         }
