@@ -25,7 +25,7 @@ use crate::{
 const BLOCKING_THREADS_MAX: usize = 32;
 
 /// The terms on which a command serves.
-pub(crate) struct Terms<'a> {
+pub(crate) struct ListenOptions<'a> {
     pub(crate) limits: Limits,
     pub(crate) log: Option<&'a OpenLog>,
     /// The authorities of the certificates for which clients are asked, in PEM; none asks for none.
@@ -55,7 +55,7 @@ pub(crate) fn run(
     routes: impl FnOnce(Arc<Ledger>) -> Result<Routes, Failure>,
 ) -> Outcome {
     let (limits, end_max) = (Limits::default(), Duration::ZERO);
-    let terms = Terms { limits, log: log.as_ref(), client_ca: None, end_max };
+    let terms = ListenOptions { limits, log: log.as_ref(), client_ca: None, end_max };
     let service = async |bound: Bound| Ok(Service { routes: routes(bound.ledger)?, hint: String::new() });
     run_on(args, terms, service)
 }
@@ -63,7 +63,7 @@ pub(crate) fn run(
 /// As [`run`], on these terms. The service is made once its address is known, and before anybody is told of it.
 pub(crate) fn run_on(
     args: &ListenArgs,
-    terms: Terms<'_>,
+    terms: ListenOptions<'_>,
     service: impl AsyncFnOnce(Bound) -> Result<Service, Failure>,
 ) -> Outcome {
     descriptors::raise_limit();
@@ -113,7 +113,7 @@ fn read(path: &Path) -> Result<Vec<u8>, Failure> {
 async fn serve(
     args: &ListenArgs,
     identity: Option<Identity>,
-    terms: Terms<'_>,
+    terms: ListenOptions<'_>,
     service: impl AsyncFnOnce(Bound) -> Result<Service, Failure>,
 ) -> Outcome {
     let has_tls = identity.is_some();

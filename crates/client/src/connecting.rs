@@ -49,16 +49,16 @@ use crate::{
 /// A deadline that nobody set is that far away.
 const NEVER: Duration = Duration::from_secs(30 * 365 * 24 * 3600);
 
-/// Whom all connections of a client are opened to, unless it is the origin itself or a proxy.
+/// The target that all connections of a client are opened to.
 #[derive(Clone, Default)]
-pub(crate) enum Way {
-    /// Whoever the URL names.
+pub(crate) enum DialTarget {
+    /// The host of the URL.
     #[default]
-    Dialled,
+    Url,
     /// The address or path of the listener.
     #[cfg(unix)]
     Unix(Arc<Path>),
-    /// Whoever this leads to.
+    /// The transport that the connector gives.
     Given(Arc<dyn Connector>),
 }
 
@@ -92,7 +92,7 @@ impl Route {
         let in_clear = if protocol.prior_knowledge { Speaks::HTTP2 } else { Speaks::HTTP1 };
         let speaks = if to.is_secure() { protocol.speaks } else { in_clear };
         let through = match by.way {
-            Way::Dialled => by.proxies.to(&to).map(|proxy| Through::new(proxy, &to, speaks)),
+            DialTarget::Url => by.proxies.to(&to).map(|proxy| Through::new(proxy, &to, speaks)),
             _ => None,
         };
         let mut http1 = protocol.http1.clone();
@@ -167,17 +167,17 @@ impl Route {
 
     async fn connected(&self, ends_at: Instant) -> Result<Socket, Error> {
         let connected = match &self.by.way {
-            Way::Dialled => match Socket::simulated(&self.to.host, self.to.port).await {
+            DialTarget::Url => match Socket::simulated(&self.to.host, self.to.port).await {
                 Some(simulated) => simulated,
                 None => return self.dialled(&self.to.host, self.to.port, ends_at).await.map(Socket::from),
             },
             #[cfg(unix)]
-            Way::Unix(path) => {
+            DialTarget::Unix(path) => {
                 let connected = tokio::net::UnixStream::connect(path).await.map(Socket::from);
                 return connected
                     .map_err(|error| Error::io(Phase::Connect, error).about(path.to_string_lossy()));
             }
-            Way::Given(connector) => connector.connect(&self.to).await.map(Socket::from),
+            DialTarget::Given(connector) => connector.connect(&self.to).await.map(Socket::from),
         };
         connected.map_err(|error| Error::io(Phase::Connect, error))
     }

@@ -1,6 +1,6 @@
 //! What is told of calls and connections: to `tracing` by the feature of that name, to `metrics` by the other.
 //!
-//! Without these features a [`Tale`] is empty and does nothing, and a call is the same code as if it were not there. With them, and
+//! Without these features a [`RequestObserver`] is empty and does nothing, and a call is the same code as if it were not there. With them, and
 //! nobody listening, nothing is allocated. Names are those of OpenTelemetry's conventions for HTTP where it has one.
 //!
 //! A call is told of until the head of its response has come; content is not.
@@ -17,14 +17,14 @@ mod counted;
 mod spanned;
 
 /// A call, from its beginning to the head of its response. Dropping it before [`end`](Self::end) tells that it was given up.
-pub(crate) struct Tale {
+pub(crate) struct RequestObserver {
     #[cfg(feature = "metrics")]
     counted: counted::Request,
     #[cfg(feature = "tracing")]
     span: tracing::Span,
 }
 
-impl Tale {
+impl RequestObserver {
     /// A call begins.
     #[inline]
     pub(crate) fn begin(_call: &Call<'_>) -> Self {
@@ -63,7 +63,7 @@ impl<'a> Call<'a> {
     /// Sends the call and tells of it.
     #[cfg(any(feature = "metrics", feature = "tracing"))]
     pub(crate) async fn tell(&mut self, content: Option<&[u8]>) -> Result<Response, Error> {
-        let mut tale = Tale::begin(self);
+        let mut tale = RequestObserver::begin(self);
         let outcome = tale.within(self.send_all(content)).await;
         tale.end(outcome.as_ref());
         outcome

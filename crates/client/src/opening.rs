@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-use alula_net::{Conn, Error, Keep, Phase, Retry, Vacancy};
+use alula_net::{Conn, ConnectionPool, Error, Keep, Phase, Retry};
 use tokio::sync::Notify;
 
 use crate::{connecting::Route, observing, progress::Progress};
@@ -17,13 +17,17 @@ pub(crate) struct Opening {
 pub(crate) type Outcome = Result<Arc<Conn>, Error>;
 
 impl Opening {
-    /// Begins to open a connection, which is then kept so long. With `vacancy` it is one of an origin's that take one request
+    /// Begins to open a connection, which is then kept so long. With `connections` it is one of an origin's that take one request
     /// at a time: it is added to them, whether or not anybody waits for it.
-    pub(crate) fn begin(route: Arc<Route>, vacancy: Option<Arc<Vacancy>>, keep: Keep) -> Arc<Self> {
+    pub(crate) fn begin(
+        route: Arc<Route>,
+        connections: Option<Arc<ConnectionPool>>,
+        keep: Keep,
+    ) -> Arc<Self> {
         let progress = Progress::begin();
         let opening = Self { progress: progress.clone(), outcome: Mutex::default(), is_known: Notify::new() };
         let opening = Arc::new(opening);
-        let teller = Teller { opening: Arc::downgrade(&opening), vacancy };
+        let teller = Teller { opening: Arc::downgrade(&opening), connections };
         tokio::spawn(async move {
             let outcome = observing::opened(progress.of(route.open()).await);
             if let Ok(conn) = &outcome {
@@ -83,15 +87,15 @@ impl Opening {
 struct Teller {
     opening: Weak<Opening>,
     /// Until the outcome is known.
-    vacancy: Option<Arc<Vacancy>>,
+    connections: Option<Arc<ConnectionPool>>,
 }
 
 impl Teller {
     fn tell(mut self, outcome: Outcome) {
-        if let Some(vacancy) = self.vacancy.take() {
+        if let Some(connections) = self.connections.take() {
             match &outcome {
-                Ok(conn) => vacancy.add(conn),
-                Err(_) => vacancy.lose(),
+                Ok(conn) => connections.add(conn),
+                Err(_) => connections.lose(),
             }
             return self.opening.upgrade().into_iter().for_each(|opening| opening.tell(outcome.clone()));
         }
@@ -105,8 +109,8 @@ impl Teller {
 
 impl Drop for Teller {
     fn drop(&mut self) {
-        if let Some(vacancy) = self.vacancy.take() {
-            vacancy.lose();
+        if let Some(connections) = self.connections.take() {
+            connections.lose();
         }
         if let Some(opening) = self.opening.upgrade() {
             opening.tell(Err(Error::runtime_ended(opening.phase(), Retry::Safe)));

@@ -7,8 +7,8 @@ use std::{future::poll_fn, pin::pin, sync::Arc, task::Poll, time::Duration};
 
 use alula_fields::{OutBuf, StreamKey};
 use alula_net::{
-    Cause, Conn, Error, Ledger, Machine, Noted, Occupied, Phase, Refusal, Speaks, Stream, Ticket, Vacancy,
-    Version,
+    Cause, Conn, ConnectionPool, Error, Ledger, Machine, Noted, Occupied, Phase, PoolTicket, Refusal, Speaks,
+    Stream, Version,
 };
 
 use crate::{
@@ -16,8 +16,8 @@ use crate::{
     connecting::Route,
     location::Location,
     opening::{Opening, Outcome},
-    patience::Patience,
-    pools::{Place, Pool, Pools, State},
+    pools::{Pool, Pools, RuntimePool, State},
+    queue_deadlines::QueueDeadlines,
     sharing::{Room, Sharing},
 };
 
@@ -90,7 +90,7 @@ impl Origin {
     pub(crate) async fn open<F>(
         &self,
         mut conn: Option<Arc<Conn>>,
-        mut patience: Patience,
+        mut deadlines: QueueDeadlines,
         noted: Noted<'_>,
         mut send: F,
     ) -> Result<Stream, Error>
@@ -100,7 +100,7 @@ impl Origin {
         let mut left = 0;
         loop {
             let place = self.pools.enter()?;
-            match self.open_in(&place, conn.take(), &mut patience, noted, &mut send).await {
+            match self.open_in(&place, conn.take(), &mut deadlines, noted, &mut send).await {
                 Err(error) if matches!(error.cause(), Cause::Timeout) => {
                     return Err(self.explained(error, &place));
                 }
@@ -112,23 +112,23 @@ impl Origin {
 
     async fn open_in<F>(
         &self,
-        place: &Place,
+        place: &RuntimePool,
         mut conn: Option<Arc<Conn>>,
-        patience: &mut Patience,
+        deadlines: &mut QueueDeadlines,
         noted: Noted<'_>,
         mut send: F,
     ) -> Result<Stream, Error>
     where
         F: FnMut(&mut Machine, &mut OutBuf) -> Result<StreamKey, Refusal>,
     {
-        let mut queued = Queued { vacancy: &place.vacancy, ticket: None };
+        let mut queued = Queued { connections: &place.connections, ticket: None };
         let mut gone = 0;
         loop {
             let conn = match conn.take() {
                 Some(conn) => conn,
-                None => self.conn(place, patience, &mut queued).await?,
+                None => self.conn(place, deadlines, &mut queued).await?,
             };
-            match patience.in_queue(conn.open(noted, &mut send)).await {
+            match deadlines.in_queue(conn.open(noted, &mut send)).await {
                 Ok(stream) => return Ok(stream),
                 Err(error) if is_full(&error) => {}
                 Err(error) if !conn.is_open() || error.phase() == Phase::Send => {
@@ -149,48 +149,48 @@ impl Origin {
     /// A connection that takes a request, or will take it as soon as the peer allows one more.
     async fn conn<'a>(
         &self,
-        place: &'a Place,
-        patience: &mut Patience,
+        place: &'a RuntimePool,
+        deadlines: &mut QueueDeadlines,
         queued: &mut Queued<'a>,
     ) -> Result<Arc<Conn>, Error> {
         loop {
             match self.way(place)? {
-                Way::Free(conn) => return Ok(conn),
-                Way::Single => return self.single(place, patience).await,
-                Way::First(opening) => {
+                Availability::Free(conn) => return Ok(conn),
+                Availability::Single => return self.single(place, deadlines).await,
+                Availability::First(opening) => {
                     let outcome =
-                        patience.while_opening(&opening, async { Ok(opening.outcome().await) }).await?;
+                        deadlines.while_opening(&opening, async { Ok(opening.outcome().await) }).await?;
                     self.opened(place, &opening, &outcome)?;
                     outcome?;
                 }
-                Way::Full(opening) => match &queued.ticket {
+                Availability::Full(opening) => match &queued.ticket {
                     // What happens once the place is taken is heard of; so there is another look first.
-                    None => queued.ticket = Some(place.vacancy.ticket()),
+                    None => queued.ticket = Some(place.connections.ticket()),
                     // That one more could not be opened is no failure of those who wait for the others.
                     Some(ticket) => {
                         let change = async { Ok(change(ticket, opening.as_deref()).await.ok()) };
-                        patience.in_queue(change).await?;
+                        deadlines.in_queue(change).await?;
                     }
                 },
             }
         }
     }
 
-    fn way(&self, place: &Place) -> Result<Way, Error> {
+    fn way(&self, place: &RuntimePool) -> Result<Availability, Error> {
         self.pools.with(place, |pool| self.way_in(pool))
     }
 
-    fn way_in(&self, pool: &mut Pool) -> Way {
+    fn way_in(&self, pool: &mut Pool) -> Availability {
         match &mut pool.state {
             State::Shared(sharing) => {
                 let open = |before: &[Arc<Conn>]| {
                     self.route.learn_of(before);
                     self.begin_to_open(None)
                 };
-                match sharing.find(self.pooling.http2_connections_max, &pool.vacancy, open) {
-                    Room::Here(conn) => return Way::Free(conn),
-                    Room::Soon(opening) => return Way::Full(Some(opening)),
-                    Room::None => return Way::Full(None),
+                match sharing.find(self.pooling.http2_connections_max, &pool.connections, open) {
+                    Room::Here(conn) => return Availability::Free(conn),
+                    Room::Soon(opening) => return Availability::Full(Some(opening)),
+                    Room::None => return Availability::Full(None),
                     Room::Gone(Some(opening)) => pool.state = State::Opening(opening),
                     Room::Gone(None) => {
                         self.route.learn_of(sharing.conns());
@@ -198,43 +198,43 @@ impl Origin {
                     }
                 }
             }
-            State::Single => return Way::Single,
+            State::Single => return Availability::Single,
             State::Opening(_) | State::None => {}
         }
         if let State::Opening(opening) = &pool.state {
-            return Way::First(opening.clone());
+            return Availability::First(opening.clone());
         }
         let opening = self.begin_to_open(None);
         pool.state = State::Opening(opening.clone());
-        Way::First(opening)
+        Availability::First(opening)
     }
 
-    /// Begins to open a connection on the current runtime, which is added to `vacancy` then.
-    fn begin_to_open(&self, vacancy: Option<Arc<Vacancy>>) -> Arc<Opening> {
-        Opening::begin(self.route.clone(), vacancy, self.pooling.keep(self.queue))
+    /// Begins to open a connection on the current runtime, which is added to `connections` then.
+    fn begin_to_open(&self, connections: Option<Arc<ConnectionPool>>) -> Arc<Opening> {
+        Opening::begin(self.route.clone(), connections, self.pooling.keep(self.queue))
     }
 
     /// The first who hears of the outcome notes it for those who come later.
-    fn opened(&self, place: &Place, opening: &Arc<Opening>, opened: &Outcome) -> Result<(), Error> {
+    fn opened(&self, place: &RuntimePool, opening: &Arc<Opening>, opened: &Outcome) -> Result<(), Error> {
         self.pools.with(place, |pool| match &pool.state {
             State::Opening(current) if Arc::ptr_eq(current, opening) => {
-                pool.state = self.known_of(&pool.vacancy, opened);
+                pool.state = self.known_of(&pool.connections, opened);
             }
             _ => {}
         })
     }
 
     /// Returns the facts that the first connection has told.
-    fn known_of(&self, vacancy: &Arc<Vacancy>, opened: &Outcome) -> State {
+    fn known_of(&self, connections: &Arc<ConnectionPool>, opened: &Outcome) -> State {
         match opened {
             Ok(conn) if conn.version() == Version::Http1 => {
-                vacancy.begin_to_open(usize::MAX);
-                vacancy.add(conn);
+                connections.begin_to_open(usize::MAX);
+                connections.add(conn);
                 State::Single
             }
             Ok(conn) => {
                 if self.pooling.http2_connections_max > 1 {
-                    vacancy.join(conn);
+                    connections.join(conn);
                 }
                 State::Shared(Sharing::of(conn.clone()))
             }
@@ -243,16 +243,16 @@ impl Origin {
     }
 
     /// A connection of its own for one request: a free one, or a new one if there may be more, or the next that is free.
-    async fn single(&self, place: &Place, patience: &mut Patience) -> Result<Arc<Conn>, Error> {
-        let vacancy = &place.vacancy;
-        if let Some(conn) = vacancy.take() {
+    async fn single(&self, place: &RuntimePool, deadlines: &mut QueueDeadlines) -> Result<Arc<Conn>, Error> {
+        let connections = &place.connections;
+        if let Some(conn) = connections.take() {
             return Ok(conn);
         }
-        let ticket = vacancy.ticket();
+        let ticket = connections.ticket();
         let mut opening: Option<Arc<Opening>> = None;
         loop {
             place.check()?;
-            if let Some(conn) = vacancy.take() {
+            if let Some(conn) = connections.take() {
                 return Ok(conn);
             }
             // The one that was opened another call may have taken; that it could not be opened is what this call is told, even if
@@ -265,19 +265,19 @@ impl Origin {
                 }
                 opening = None;
             }
-            if opening.is_none() && vacancy.begin_to_open(self.pooling.connections_max) {
-                opening = Some(self.begin_to_open(Some(vacancy.clone())));
+            if opening.is_none() && connections.begin_to_open(self.pooling.connections_max) {
+                opening = Some(self.begin_to_open(Some(connections.clone())));
             }
             let change = change(&ticket, opening.as_deref());
             match &opening {
-                Some(opening) => patience.while_opening(opening, change).await?,
-                None => patience.in_queue(change).await?,
+                Some(opening) => deadlines.while_opening(opening, change).await?,
+                None => deadlines.in_queue(change).await?,
             }
         }
     }
 
     /// Forgets a connection that takes no more streams.
-    fn forget(&self, place: &Place, gone: &Arc<Conn>) {
+    fn forget(&self, place: &RuntimePool, gone: &Arc<Conn>) {
         self.route.learn_of(std::slice::from_ref(gone));
         // Where the runtime has ended, all of its connections are forgotten.
         let _ = self.pools.with(place, |pool| {
@@ -292,13 +292,13 @@ impl Origin {
 
     /// Says what holds the connections that were waited for too long.
     #[cold]
-    fn explained(&self, error: Error, place: &Place) -> Error {
+    fn explained(&self, error: Error, place: &RuntimePool) -> Error {
         if error.phase() != Phase::Queue {
             return error;
         }
         let shared = self.pools.with(place, |pool| pool.shared()).unwrap_or_default();
         let occupied = match &shared[..] {
-            [] => place.vacancy.occupied(),
+            [] => place.connections.occupied(),
             shared => shared.iter().map(|conn| conn.occupied()).sum::<Occupied>(),
         };
         error.with_occupied(occupied)
@@ -323,7 +323,7 @@ impl Drop for Origin {
 }
 
 /// A destination of requests.
-enum Way {
+enum Availability {
     /// Here.
     Free(Arc<Conn>),
     /// Wherever the first connection leads to.
@@ -336,15 +336,15 @@ enum Way {
 
 /// A place among those who wait until one of the connections that are shared has room.
 struct Queued<'a> {
-    vacancy: &'a Vacancy,
-    ticket: Option<Ticket<'a>>,
+    connections: &'a ConnectionPool,
+    ticket: Option<PoolTicket<'a>>,
 }
 
 impl Drop for Queued<'_> {
     /// There may be room for more than the one who was called; and one who leaves without having looked passes that on.
     fn drop(&mut self) {
         if self.ticket.take().is_some() {
-            self.vacancy.pass_on();
+            self.connections.pass_on();
         }
     }
 }
@@ -355,7 +355,7 @@ fn is_full(error: &Error) -> bool {
 }
 
 /// Waits until a connection may be free, or there may be room for one, or the one being opened is open.
-async fn change(ticket: &Ticket<'_>, opening: Option<&Opening>) -> Result<(), Error> {
+async fn change(ticket: &PoolTicket<'_>, opening: Option<&Opening>) -> Result<(), Error> {
     let mut outcome = pin!(async {
         match opening {
             Some(opening) => opening.outcome().await.map(drop),

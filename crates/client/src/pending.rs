@@ -6,7 +6,7 @@ use crate::{
     Response,
     builder::Decoding,
     interim::{self, Hook},
-    observing::Tale,
+    observing::RequestObserver,
     sending::goes_ahead,
     watching::{self, Watcher},
 };
@@ -20,7 +20,7 @@ pub struct PendingResponse {
     pub(crate) watcher: Option<Watcher>,
     #[cfg(feature = "cookies")]
     pub(crate) cookies: Option<Box<crate::cookies::Awaited>>,
-    pub(crate) tale: Tale,
+    pub(crate) tale: RequestObserver,
 }
 
 impl PendingResponse {

@@ -8,7 +8,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use alula_net::{Conn, Error, Phase, Retry, Vacancy};
+use alula_net::{Conn, ConnectionPool, Error, Phase, Retry};
 
 use crate::{
     opening::Opening,
@@ -32,7 +32,7 @@ pub(crate) struct Pool {
     token: RuntimeToken,
     pub(crate) state: State,
     /// The callers that wait, and the connections of HTTP/1.1 that are free.
-    pub(crate) vacancy: Arc<Vacancy>,
+    pub(crate) connections: Arc<ConnectionPool>,
 }
 
 /// A connection is opened by a task of its own: a call that is dropped or not polled holds up nobody who waits for the
@@ -44,14 +44,14 @@ pub(crate) enum State {
     Opening(Arc<Opening>),
     /// It speaks HTTP/2.
     Shared(Sharing),
-    /// It speaks HTTP/1.1: the vacancy has its connections.
+    /// It speaks HTTP/1.1: its connections are those of the pool.
     Single,
 }
 
 /// The pool of the runtime on which a call waits for a connection.
-pub(crate) struct Place {
+pub(crate) struct RuntimePool {
     token: RuntimeToken,
-    pub(crate) vacancy: Arc<Vacancy>,
+    pub(crate) connections: Arc<ConnectionPool>,
 }
 
 impl Pools {
@@ -66,45 +66,45 @@ impl Pools {
         let id = current_id()?;
         let mut list = self.lock();
         let pool = list.iter_mut().find(|pool| pool.token.is(id))?;
-        let vacancy = match &pool.state {
+        let connections = match &pool.state {
             State::Shared(sharing) => return sharing.only(shared_max).cloned(),
-            State::Single => pool.vacancy.clone(),
+            State::Single => pool.connections.clone(),
             State::Opening(_) | State::None => return None,
         };
         drop(list);
-        vacancy.take()
+        connections.take()
     }
 
     /// The pool of the current runtime, a new one if there was none.
     ///
     /// # Errors
     /// There is no runtime.
-    pub(crate) fn enter(self: &Arc<Self>) -> Result<Place, Error> {
+    pub(crate) fn enter(self: &Arc<Self>) -> Result<RuntimePool, Error> {
         let token = RuntimeToken::current()?;
-        let (vacancy, is_new) = self.vacancy_of(&token);
+        let (connections, is_new) = self.connections_of(&token);
         if is_new {
             token.tell_at_end(self);
             // The runtime may have ended meanwhile, as others may have that were not told of in time.
             self.forget_ended();
         }
-        Ok(Place { token, vacancy })
+        Ok(RuntimePool { token, connections })
     }
 
-    fn vacancy_of(&self, token: &RuntimeToken) -> (Arc<Vacancy>, bool) {
+    fn connections_of(&self, token: &RuntimeToken) -> (Arc<ConnectionPool>, bool) {
         let mut list = self.lock();
         if let Some(pool) = list.iter().find(|pool| pool.token.is_same_as(token)) {
-            return (pool.vacancy.clone(), false);
+            return (pool.connections.clone(), false);
         }
-        let vacancy = Arc::new(Vacancy::new(self.idle_max));
-        list.push(Pool { token: token.clone(), state: State::None, vacancy: vacancy.clone() });
-        (vacancy, true)
+        let connections = Arc::new(ConnectionPool::new(self.idle_max));
+        list.push(Pool { token: token.clone(), state: State::None, connections: connections.clone() });
+        (connections, true)
     }
 
     /// Does something with the pool of a place, while the runtime is there and the call is on it.
     ///
     /// # Errors
     /// The runtime has ended, or the call is polled on another one.
-    pub(crate) fn with<T>(&self, place: &Place, work: impl FnOnce(&mut Pool) -> T) -> Result<T, Error> {
+    pub(crate) fn with<T>(&self, place: &RuntimePool, work: impl FnOnce(&mut Pool) -> T) -> Result<T, Error> {
         place.check()?;
         let mut list = self.lock();
         let pool = list.iter_mut().find(|pool| pool.token.is_same_as(&place.token));
@@ -147,7 +147,7 @@ impl Pool {
             State::None => true,
             State::Opening(opening) => opening.is_over(),
             State::Shared(sharing) => sharing.is_over(),
-            State::Single => self.vacancy.is_empty(),
+            State::Single => self.connections.is_empty(),
         }
     }
 
@@ -165,7 +165,7 @@ impl Pool {
         if let State::Shared(sharing) = &self.state {
             sharing.look_in();
         }
-        self.vacancy.look_in();
+        self.connections.look_in();
     }
 }
 
@@ -176,11 +176,11 @@ impl Drop for Pool {
             State::Opening(opening) => opening.close(),
             State::Shared(sharing) => sharing.close(),
         }
-        self.vacancy.close();
+        self.connections.close();
     }
 }
 
-impl Place {
+impl RuntimePool {
     /// Returns true if the call is on the runtime whose connections these are.
     pub(crate) fn is_here(&self) -> bool {
         self.token.is_current()

@@ -6,7 +6,10 @@ use alula_fields::{FieldSection, OutBuf, StreamKey};
 use alula_net::{BodyWriter, Cause, Conn, Deadlines, Error, Machine, Phase, Received, Refusal, Stream};
 use tokio::time::Instant;
 
-use crate::{Call, PendingResponse, Response, call::Clock, observing::Tale, patience::Patience, watching};
+use crate::{
+    Call, PendingResponse, Response, call::Clock, observing::RequestObserver,
+    queue_deadlines::QueueDeadlines, watching,
+};
 
 /// The time that content waits to be asked for. There are servers that never ask, and wait for it.
 const CONTINUE_WAIT: Duration = Duration::from_secs(1);
@@ -53,7 +56,7 @@ impl Call<'_> {
             ));
         }
         self.start_clock();
-        let mut tale = Tale::begin(&self);
+        let mut tale = RequestObserver::begin(&self);
         let opened = tale.within(self.start(None, false, self.ends_at())).await;
         let opened = opened.map_err(|error| self.named(error));
         let (receive, send) = opened.inspect_err(|error| tale.end(Err(error)))?.split();
@@ -209,13 +212,13 @@ impl Call<'_> {
         F: FnMut(&mut Machine, &mut OutBuf) -> Result<StreamKey, Refusal>,
     {
         let (request, bare) = (&self.request, self.bare_fields());
-        let patience = Patience::new(ends_at, self.client.settings().deadlines.queue);
+        let deadlines = QueueDeadlines::new(ends_at, self.client.settings().deadlines.queue);
         let origin = request.origin()?;
         if conn.is_none() {
             // What no connection would take is no reason to open one.
             request.check(bare, origin.speaks(), end, &self.client.settings().protocol.config.limits)?;
         }
-        origin.open(conn, patience, request.noted(), send).await
+        origin.open(conn, deadlines, request.noted(), send).await
     }
 
     /// The fields of a request that has none of its own.

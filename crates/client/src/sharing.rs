@@ -7,7 +7,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use alula_net::{Conn, Vacancy, Version};
+use alula_net::{Conn, ConnectionPool, Version};
 use tokio::time::Instant;
 
 use crate::opening::{Opening, Outcome};
@@ -48,12 +48,12 @@ impl Sharing {
     pub(crate) fn find(
         &mut self,
         most: usize,
-        vacancy: &Arc<Vacancy>,
+        connections: &Arc<ConnectionPool>,
         open: impl FnOnce(&[Arc<Conn>]) -> Arc<Opening>,
     ) -> Room {
         match self.only(most) {
             Some(only) => Room::Here(only.clone()),
-            None => self.find_room(most, vacancy, open),
+            None => self.find_room(most, connections, open),
         }
     }
 
@@ -73,11 +73,11 @@ impl Sharing {
     fn find_room(
         &mut self,
         most: usize,
-        vacancy: &Arc<Vacancy>,
+        connections: &Arc<ConnectionPool>,
         open: impl FnOnce(&[Arc<Conn>]) -> Arc<Opening>,
     ) -> Room {
         if let Some(outcome) = self.opening.as_ref().and_then(|opening| opening.known()) {
-            self.opened(outcome, vacancy);
+            self.opened(outcome, connections);
         }
         let rooms = self.conns.iter().map(|conn| (conn.room(), conn));
         if let Some((_, conn)) = rooms.filter(|(room, _)| *room > 0).max_by_key(|(room, _)| *room) {
@@ -101,12 +101,12 @@ impl Sharing {
     }
 
     /// One more connection is open, or could not be opened, which is no failure of those who have the others.
-    fn opened(&mut self, outcome: Outcome, vacancy: &Arc<Vacancy>) {
+    fn opened(&mut self, outcome: Outcome, connections: &Arc<ConnectionPool>) {
         self.opening = None;
         match outcome {
             Ok(conn) if conn.version() == Version::Http2 => {
                 self.conns.retain(|conn| conn.is_open());
-                vacancy.join(&conn);
+                connections.join(&conn);
                 self.conns.push(conn);
             }
             Ok(other) => {

@@ -10,11 +10,11 @@ const ZLIB_METHOD: u8 = 8;
 
 pub(crate) struct Deflate {
     inflate: Inflate,
-    place: Place,
+    place: DeflateState,
 }
 
 #[derive(Clone, Copy, Eq, PartialEq)]
-enum Place {
+enum DeflateState {
     Start,
     Within,
     /// The rest of the input is dropped.
@@ -26,32 +26,32 @@ pub(crate) struct Inflate(Decompress);
 
 impl Deflate {
     pub(crate) fn new() -> Self {
-        Self { inflate: Inflate::new(), place: Place::Start }
+        Self { inflate: Inflate::new(), place: DeflateState::Start }
     }
 }
 
 impl Coder for Deflate {
     fn step(&mut self, input: &[u8], out: &mut Vec<u8>) -> Result<usize, &'static str> {
-        if self.place == Place::End {
+        if self.place == DeflateState::End {
             return Ok(input.len());
         }
-        if let (Place::Start, Some(first)) = (self.place, input.first()) {
+        if let (DeflateState::Start, Some(first)) = (self.place, input.first()) {
             self.inflate.reset(first & 0x0f == ZLIB_METHOD);
-            self.place = Place::Within;
+            self.place = DeflateState::Within;
         }
         let (taken, ended) = self.inflate.step(input, out)?;
         if ended {
-            self.place = Place::End;
+            self.place = DeflateState::End;
         }
         Ok(taken)
     }
 
     fn is_whole(&self) -> bool {
-        self.place == Place::End
+        self.place == DeflateState::End
     }
 
     fn reset(&mut self) -> bool {
-        self.place = Place::Start;
+        self.place = DeflateState::Start;
         true
     }
 }

@@ -14,11 +14,11 @@ pub(crate) struct Gzip {
     inflate: Inflate,
     /// The checksum of the content of the member.
     crc: Crc,
-    place: Place,
+    place: GzipState,
 }
 
 #[derive(Clone, Copy)]
-enum Place {
+enum GzipState {
     Header,
     Content,
     /// The check and the length of the content, as far as they came.
@@ -33,7 +33,7 @@ enum Place {
 
 impl Gzip {
     pub(crate) fn new() -> Self {
-        Self { header: Header::default(), inflate: Inflate::new(), crc: Crc::new(), place: Place::Header }
+        Self { header: Header::default(), inflate: Inflate::new(), crc: Crc::new(), place: GzipState::Header }
     }
 
     fn content(&mut self, input: &[u8], out: &mut Vec<u8>) -> Result<usize, &'static str> {
@@ -41,7 +41,7 @@ impl Gzip {
         let (taken, ended) = self.inflate.step(input, out)?;
         self.crc.update(&out[before..]);
         if ended {
-            self.place = Place::Trailer([0; 8], 0);
+            self.place = GzipState::Trailer([0; 8], 0);
         }
         Ok(taken)
     }
@@ -49,38 +49,42 @@ impl Gzip {
     /// Takes one octet of what is around the content.
     fn take(&mut self, octet: u8) -> Result<(), &'static str> {
         self.place = match self.place {
-            Place::Header if self.header.take(octet)? => self.begin(),
-            Place::Trailer(mut trailer, at) => {
+            GzipState::Header if self.header.take(octet)? => self.begin(),
+            GzipState::Trailer(mut trailer, at) => {
                 trailer[at] = octet;
-                if at + 1 == trailer.len() { self.check(trailer)? } else { Place::Trailer(trailer, at + 1) }
+                if at + 1 == trailer.len() {
+                    self.check(trailer)?
+                } else {
+                    GzipState::Trailer(trailer, at + 1)
+                }
             }
-            Place::Between if octet == MAGIC[0] => Place::Perhaps,
-            Place::Perhaps if octet == MAGIC[1] => {
+            GzipState::Between if octet == MAGIC[0] => GzipState::Perhaps,
+            GzipState::Perhaps if octet == MAGIC[1] => {
                 self.header.reset();
                 for octet in MAGIC {
                     self.header.take(octet)?;
                 }
-                Place::Header
+                GzipState::Header
             }
-            Place::Between | Place::Perhaps => Place::End,
+            GzipState::Between | GzipState::Perhaps => GzipState::End,
             place => place,
         };
         Ok(())
     }
 
     /// Begins with the content of a member.
-    fn begin(&mut self) -> Place {
+    fn begin(&mut self) -> GzipState {
         self.inflate.reset(false);
         self.crc.reset();
-        Place::Content
+        GzipState::Content
     }
 
     /// Compares the content of a member with its trailer (RFC 1952 §2.3.1).
-    fn check(&self, trailer: [u8; 8]) -> Result<Place, &'static str> {
+    fn check(&self, trailer: [u8; 8]) -> Result<GzipState, &'static str> {
         let said = u64::from_le_bytes(trailer);
         let is = u64::from(self.crc.sum()) | u64::from(self.crc.amount()) << 32;
         if said == is {
-            Ok(Place::Between)
+            Ok(GzipState::Between)
         } else {
             Err("the check of gzip does not fit the content (RFC 1952 §2.3.1)")
         }
@@ -92,14 +96,14 @@ impl Coder for Gzip {
         let mut at = 0;
         loop {
             match (self.place, input.get(at)) {
-                (Place::Content, _) => {
+                (GzipState::Content, _) => {
                     let taken = self.content(&input[at..], out)?;
                     at += taken;
-                    if matches!(self.place, Place::Content) {
+                    if matches!(self.place, GzipState::Content) {
                         return Ok(at);
                     }
                 }
-                (Place::End, _) => return Ok(input.len()),
+                (GzipState::End, _) => return Ok(input.len()),
                 (_, Some(octet)) => {
                     self.take(*octet)?;
                     at += 1;
@@ -110,12 +114,12 @@ impl Coder for Gzip {
     }
 
     fn is_whole(&self) -> bool {
-        matches!(self.place, Place::Between | Place::Perhaps | Place::End)
+        matches!(self.place, GzipState::Between | GzipState::Perhaps | GzipState::End)
     }
 
     fn reset(&mut self) -> bool {
         self.header.reset();
-        self.place = Place::Header;
+        self.place = GzipState::Header;
         true
     }
 }

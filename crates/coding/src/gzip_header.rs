@@ -11,14 +11,14 @@ const RESERVED: u8 = 0xe0;
 /// The state of a header that is being read.
 #[derive(Default)]
 pub(crate) struct Header {
-    place: Place,
+    place: HeaderState,
     /// The parts that are still to come.
     flags: u8,
     crc: Crc,
 }
 
 #[derive(Clone, Copy)]
-enum Place {
+enum HeaderState {
     /// The octets that each header has.
     Fixed(u8),
     ExtraLength,
@@ -29,7 +29,7 @@ enum Place {
     CrcHigh(u8),
 }
 
-impl Default for Place {
+impl Default for HeaderState {
     fn default() -> Self {
         Self::Fixed(0)
     }
@@ -53,52 +53,52 @@ pub fn octets_of(octets: &[u8]) -> Result<Option<usize>, &'static str> {
 impl Header {
     /// Makes it ready for another header.
     pub(crate) fn reset(&mut self) {
-        (self.place, self.flags) = (Place::default(), 0);
+        (self.place, self.flags) = (HeaderState::default(), 0);
         self.crc.reset();
     }
 
     /// Takes one octet; true once the header is whole.
     pub(crate) fn take(&mut self, octet: u8) -> Result<bool, &'static str> {
         let next = match self.place {
-            Place::Fixed(at) => self.fixed(at, octet)?,
-            Place::ExtraLength => Some(Place::ExtraLengthHigh(octet)),
-            Place::ExtraLengthHigh(low) => self.extra(u16::from_le_bytes([low, octet])),
-            Place::Extra(left) => self.extra(left - 1),
-            Place::Text(_) if octet != 0 => Some(self.place),
-            Place::Text(flag) => self.after(flag),
-            Place::Crc => Some(Place::CrcHigh(octet)),
-            Place::CrcHigh(low) if u16::from_le_bytes([low, octet]) == self.crc.sum() as u16 => None,
-            Place::CrcHigh(_) => return Err("the header of gzip is damaged (RFC 1952 §2.3.1)"),
+            HeaderState::Fixed(at) => self.fixed(at, octet)?,
+            HeaderState::ExtraLength => Some(HeaderState::ExtraLengthHigh(octet)),
+            HeaderState::ExtraLengthHigh(low) => self.extra(u16::from_le_bytes([low, octet])),
+            HeaderState::Extra(left) => self.extra(left - 1),
+            HeaderState::Text(_) if octet != 0 => Some(self.place),
+            HeaderState::Text(flag) => self.after(flag),
+            HeaderState::Crc => Some(HeaderState::CrcHigh(octet)),
+            HeaderState::CrcHigh(low) if u16::from_le_bytes([low, octet]) == self.crc.sum() as u16 => None,
+            HeaderState::CrcHigh(_) => return Err("the header of gzip is damaged (RFC 1952 §2.3.1)"),
         };
-        if !matches!(self.place, Place::Crc) {
+        if !matches!(self.place, HeaderState::Crc) {
             self.crc.update(&[octet]);
         }
         self.place = next.unwrap_or_default();
         Ok(next.is_none())
     }
 
-    fn fixed(&mut self, at: u8, octet: u8) -> Result<Option<Place>, &'static str> {
+    fn fixed(&mut self, at: u8, octet: u8) -> Result<Option<HeaderState>, &'static str> {
         match (at, octet) {
             (0, 0x1f) | (1, 0x8b) | (2, 8) | (4..=8, _) => {}
             (3, flags) if flags & RESERVED == 0 => self.flags = flags,
             (9, _) => return Ok(self.after(0)),
             _ => return Err("it is not gzip (RFC 1952 §2.3.1)"),
         }
-        Ok(Some(Place::Fixed(at + 1)))
+        Ok(Some(HeaderState::Fixed(at + 1)))
     }
 
-    fn extra(&mut self, left: u16) -> Option<Place> {
-        if left > 0 { Some(Place::Extra(left)) } else { self.after(EXTRA) }
+    fn extra(&mut self, left: u16) -> Option<HeaderState> {
+        if left > 0 { Some(HeaderState::Extra(left)) } else { self.after(EXTRA) }
     }
 
     /// Returns the part after this one.
-    fn after(&mut self, part: u8) -> Option<Place> {
+    fn after(&mut self, part: u8) -> Option<HeaderState> {
         self.flags &= !part;
         match self.flags {
-            flags if flags & EXTRA != 0 => Some(Place::ExtraLength),
-            flags if flags & NAME != 0 => Some(Place::Text(NAME)),
-            flags if flags & COMMENT != 0 => Some(Place::Text(COMMENT)),
-            flags if flags & CRC != 0 => Some(Place::Crc),
+            flags if flags & EXTRA != 0 => Some(HeaderState::ExtraLength),
+            flags if flags & NAME != 0 => Some(HeaderState::Text(NAME)),
+            flags if flags & COMMENT != 0 => Some(HeaderState::Text(COMMENT)),
+            flags if flags & CRC != 0 => Some(HeaderState::Crc),
             _ => None,
         }
     }

@@ -7,7 +7,7 @@ use crate::violation::Violation;
 
 /// What comes next.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum Place {
+enum ChunkState {
     Size,
     Data(u64),
     /// The end of the line after the data.
@@ -17,7 +17,7 @@ enum Place {
 /// The decoder of one message's chunks.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Chunked {
-    place: Place,
+    place: ChunkState,
     /// How many octets of an unfinished line were looked at, and are good.
     seen: usize,
     extension_bytes: usize,
@@ -41,7 +41,7 @@ pub(crate) type Step<'i> = (usize, Piece<'i>);
 impl Chunked {
     /// Ready for the first chunk; so many octets of extensions are taken over all chunks.
     pub(crate) const fn new(extension_bytes: u32, bare_lf: bool) -> Self {
-        Self { place: Place::Size, seen: 0, extension_bytes: extension_bytes as usize, bare_lf }
+        Self { place: ChunkState::Size, seen: 0, extension_bytes: extension_bytes as usize, bare_lf }
     }
 
     /// Takes one step.
@@ -50,7 +50,7 @@ impl Chunked {
         loop {
             let rest = &input[consumed..];
             match self.place {
-                Place::Size => {
+                ChunkState::Size => {
                     let Some((line, size)) = self.size_line(rest)? else {
                         return Ok((consumed, Piece::More));
                     };
@@ -58,19 +58,19 @@ impl Chunked {
                     if size == 0 {
                         return Ok((consumed, Piece::Last));
                     }
-                    self.place = Place::Data(size);
+                    self.place = ChunkState::Data(size);
                 }
-                Place::Data(_) if rest.is_empty() => return Ok((consumed, Piece::More)),
-                Place::Data(left) => {
+                ChunkState::Data(_) if rest.is_empty() => return Ok((consumed, Piece::More)),
+                ChunkState::Data(left) => {
                     let here = usize::try_from(left).map_or(rest.len(), |left| left.min(rest.len()));
                     let left = left - here as u64;
-                    self.place = if left == 0 { Place::DataEnd } else { Place::Data(left) };
+                    self.place = if left == 0 { ChunkState::DataEnd } else { ChunkState::Data(left) };
                     return Ok((consumed + here, Piece::Data(&rest[..here])));
                 }
-                Place::DataEnd => {
+                ChunkState::DataEnd => {
                     let Some(end) = self.data_end(rest)? else { return Ok((consumed, Piece::More)) };
                     consumed += end;
-                    self.place = Place::Size;
+                    self.place = ChunkState::Size;
                 }
             }
         }
@@ -81,7 +81,7 @@ impl Chunked {
     #[inline]
     pub(crate) fn plain_end(&self, input: &[u8]) -> Option<usize> {
         const END: &[u8] = b"\r\n0\r\n\r\n";
-        (self.place == Place::DataEnd && input.starts_with(END)).then_some(END.len())
+        (self.place == ChunkState::DataEnd && input.starts_with(END)).then_some(END.len())
     }
 
     fn data_end(&self, input: &[u8]) -> Result<Option<usize>, Violation> {

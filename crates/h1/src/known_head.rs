@@ -16,7 +16,7 @@ use alloc::vec::Vec;
 use alula_fields::{FieldSection, Head, KnownName, octets};
 
 use crate::facts::Facts;
-use crate::luck::Luck;
+use crate::repeat_odds::RepeatOdds;
 
 /// Heads of as many octets are remembered, longer ones are not: a usual one has 100 to 1,500.
 const HEAD_BYTES_MAX: usize = 2 * 1024;
@@ -34,7 +34,7 @@ pub(crate) struct KnownHead {
     lines: Vec<Line>,
     /// The same of the head that is being read.
     marks: Vec<Line>,
-    luck: Luck,
+    luck: RepeatOdds,
 }
 
 /// A line of a head.

@@ -12,7 +12,7 @@ use alloc::vec::Vec;
 use alula_fields::{Adopted, FieldSection, KnownName, octets};
 
 use crate::facts::Facts;
-use crate::luck::Luck;
+use crate::repeat_odds::RepeatOdds;
 
 /// Sections whose lines have as many octets are remembered, longer ones are not.
 const LINES_BYTES_MAX: usize = 2 * 1024;
@@ -22,7 +22,7 @@ const LINES_BYTES_MAX: usize = 2 * 1024;
 pub(crate) struct Repeated {
     /// In a box, since a connection that sends one head has none.
     last: Option<Box<Last>>,
-    luck: Luck,
+    luck: RepeatOdds,
 }
 
 #[derive(Default)]

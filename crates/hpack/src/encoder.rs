@@ -12,7 +12,7 @@ use crate::field::{Field, Indexing};
 use crate::lookup::{Found, Hashes, Lookup};
 use crate::plan::Plans;
 use crate::seen::Seen;
-use crate::static_table::{self, Place};
+use crate::static_table::{self, NameRows};
 use crate::table::{ENTRY_OVERHEAD, Table};
 use crate::treatment::{Treatment, WITHOUT, is_secret};
 use crate::view::TableView;
@@ -258,7 +258,7 @@ impl Encoder {
         if matches!(treatment, Treatment::Without | Treatment::Never) {
             return self.literal_known(name, value, treatment, out);
         }
-        let place = Place::of(name);
+        let place = NameRows::of(name);
         if let Some(index) = place.index_of(value) {
             out.push(INDEXED | index);
             return Written::Static(index);
@@ -288,7 +288,7 @@ impl Encoder {
             return self.index(id, out);
         }
         let name_octets = name.as_str().as_bytes();
-        let index = match Place::of(name).first {
+        let index = match NameRows::of(name).first {
             0 => latest.map_or(0, |id| self.index_of(id)),
             first => u32::from(first),
         };
@@ -329,7 +329,7 @@ impl Encoder {
         treatment: Treatment,
         out: &mut OutBuf,
     ) -> Written {
-        let index = match Place::of(name).first {
+        let index = match NameRows::of(name).first {
             0 => self.lookup.latest(&self.table, name).map_or(0, |id| self.index_of(id)),
             first => u32::from(first),
         };

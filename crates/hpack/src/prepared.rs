@@ -11,7 +11,7 @@ use alula_fields::KnownName;
 use crate::class::Class;
 use crate::config::Huffman;
 use crate::field::{Field, Indexing};
-use crate::static_table::Place;
+use crate::static_table::NameRows;
 use crate::treatment::{NEVER, is_secret};
 use crate::{integer, string};
 
@@ -183,7 +183,7 @@ fn literal(name: &[u8], known: Option<KnownName>, value: &[u8], indexing: Indexi
     let strings = string::encoded_len_max(name.len(), Huffman::Shorter)
         + string::encoded_len_max(value.len(), Huffman::Shorter);
     let mut out = vec![0; integer::LEN_MAX + strings];
-    let index = known.map_or(0, |name| Place::of(name).first);
+    let index = known.map_or(0, |name| NameRows::of(name).first);
     let pattern = if indexing == Indexing::Never { NEVER } else { 0 };
     let mut at = integer::encode(u32::from(index), 4, pattern, &mut out);
     if index == 0 {

@@ -118,14 +118,14 @@ pub(crate) fn quick(name: KnownName, value: &[u8]) -> Option<u8> {
 
 /// Where the static table has a name: rows `first .. first + count`; a count of zero says that it has not.
 #[derive(Clone, Copy)]
-pub(crate) struct Place {
+pub(crate) struct NameRows {
     pub(crate) first: u8,
     count: u8,
     /// True if any of the rows has a value.
     has_values: bool,
 }
 
-impl Place {
+impl NameRows {
     /// Where this name is.
     #[inline]
     pub(crate) fn of(name: KnownName) -> Self {
@@ -148,8 +148,8 @@ impl Place {
     }
 }
 
-static PLACES: [Place; 256] = {
-    let mut places = [Place { first: 0, count: 0, has_values: false }; 256];
+static PLACES: [NameRows; 256] = {
+    let mut places = [NameRows { first: 0, count: 0, has_values: false }; 256];
     let mut index = 0;
     while index < TABLE.len() {
         let place = &mut places[TABLE[index].name.id() as usize];
@@ -193,7 +193,7 @@ mod tests {
     fn every_row_finds_itself_and_nothing_near_it() {
         for index in 1..=LAST as u8 {
             let row = &ROWS[usize::from(index)];
-            let place = Place::of(row.name);
+            let place = NameRows::of(row.name);
             assert_eq!(place.index_of(row.value.as_bytes()), Some(index), "{index}");
             assert_eq!(place.index_of(b"something else"), None);
             assert!(place.first <= index && index < place.first + place.count);
@@ -209,19 +209,19 @@ mod tests {
                 .count(),
             6
         );
-        assert_eq!(Place::of(KnownName::PSEUDO_STATUS).index_of(b"200"), Some(8));
-        assert_eq!(Place::of(KnownName::PSEUDO_STATUS).index_of(b"2000"), None);
-        assert_eq!(Place::of(KnownName::PSEUDO_STATUS).index_of(b"20\0"), None);
-        assert_eq!(Place::of(KnownName::PSEUDO_STATUS).index_of(b"200\0"), None);
-        assert_eq!(Place::of(KnownName::PSEUDO_PROTOCOL).index_of(b""), None);
-        assert_eq!(Place::of(KnownName::ACCEPT_ENCODING).index_of(b"gzip, deflat"), None);
-        assert_eq!(Place::of(KnownName::ACCEPT_ENCODING).index_of(b"gzip, deflatf"), None);
-        assert_eq!(Place::of(KnownName::PSEUDO_PATH).index_of(b""), None);
+        assert_eq!(NameRows::of(KnownName::PSEUDO_STATUS).index_of(b"200"), Some(8));
+        assert_eq!(NameRows::of(KnownName::PSEUDO_STATUS).index_of(b"2000"), None);
+        assert_eq!(NameRows::of(KnownName::PSEUDO_STATUS).index_of(b"20\0"), None);
+        assert_eq!(NameRows::of(KnownName::PSEUDO_STATUS).index_of(b"200\0"), None);
+        assert_eq!(NameRows::of(KnownName::PSEUDO_PROTOCOL).index_of(b""), None);
+        assert_eq!(NameRows::of(KnownName::ACCEPT_ENCODING).index_of(b"gzip, deflat"), None);
+        assert_eq!(NameRows::of(KnownName::ACCEPT_ENCODING).index_of(b"gzip, deflatf"), None);
+        assert_eq!(NameRows::of(KnownName::PSEUDO_PATH).index_of(b""), None);
     }
 
     #[test]
     fn a_row_is_small() {
         assert_eq!(size_of::<Row>(), 32);
-        assert_eq!(size_of::<Place>(), 3);
+        assert_eq!(size_of::<NameRows>(), 3);
     }
 }

@@ -28,6 +28,7 @@ use crate::{
         membership::News,
         slot::{Sides, Slot},
     },
+    connection_pool::ConnectionPool,
     error::{Error, Phase, Retry},
     ledger::Ledger,
     machine::Machine,
@@ -37,7 +38,6 @@ use crate::{
     refused::Refused,
     timing::Opened,
     transport::{Socket, WriteHalf},
-    vacancy::Vacancy,
     version::Version,
 };
 
@@ -59,7 +59,7 @@ pub struct Conn {
     /// Whether a request may have been let go of unanswered (`left.rs`).
     pub(crate) has_left: AtomicBool,
     /// The pool of a client that it is one of.
-    pool: OnceLock<(Arc<Vacancy>, Weak<Conn>)>,
+    pool: OnceLock<(Arc<ConnectionPool>, Weak<Conn>)>,
     connection: Mutex<Connection>,
 }
 
@@ -155,8 +155,8 @@ impl Conn {
     }
 
     /// Makes it one of an origin's connections, which tells the others' callers what becomes of it.
-    pub(crate) fn belongs_to(self: &Arc<Self>, vacancy: Arc<Vacancy>) {
-        let _ = self.pool.set((vacancy, Arc::downgrade(self)));
+    pub(crate) fn belongs_to(self: &Arc<Self>, connections: Arc<ConnectionPool>) {
+        let _ = self.pool.set((connections, Arc::downgrade(self)));
         let mut connection = self.lock();
         let has_ended = connection.life.has_ended();
         connection.membership.begin(has_ended);
@@ -165,8 +165,8 @@ impl Conn {
 
     /// Returns the pool that it is one of, for simulations.
     #[cfg(feature = "simulation")]
-    pub fn pool(&self) -> Option<Arc<Vacancy>> {
-        self.pool.get().map(|(vacancy, _)| vacancy.clone())
+    pub fn pool(&self) -> Option<Arc<ConnectionPool>> {
+        self.pool.get().map(|(connections, _)| connections.clone())
     }
 
     /// The octets of one content that are gathered unless another limit is named.
@@ -308,8 +308,8 @@ impl Conn {
     /// Tells the pool that it is one of what has become of it, once the lock is released.
     #[inline]
     fn tell_pool(&self, news: Option<News>) {
-        if let (Some(news), Some((vacancy, conn))) = (news, self.pool.get()) {
-            vacancy.hear(conn, news);
+        if let (Some(news), Some((connections, conn))) = (news, self.pool.get()) {
+            connections.hear(conn, news);
         }
     }
 }
@@ -364,8 +364,8 @@ impl Drop for Conn {
     fn drop(&mut self) {
         let connection = self.connection.get_mut().unwrap_or_else(PoisonError::into_inner);
         let is_counted = connection.membership.is_counted(connection.life.has_ended());
-        if let (true, Some((vacancy, conn))) = (is_counted, self.pool.get()) {
-            vacancy.hear(conn, News::Lost);
+        if let (true, Some((connections, conn))) = (is_counted, self.pool.get()) {
+            connections.hear(conn, News::Lost);
         }
     }
 }

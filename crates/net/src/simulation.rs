@@ -2,9 +2,9 @@
 
 use crate::conn::Conn;
 pub use crate::{
+    connection_pool::PoolBooks,
     link::Link,
     network::{Connecting, Listen, Network, install},
-    vacancy::PoolBooks,
 };
 
 /// Makes this thread write one date in all that it answers from now on: the length of a date in Huffman code depends on its digits, and

@@ -32,4 +32,4 @@ pub(crate) use redirect::SlashChange;
 pub use segments::{DotSegments, EmptySegments, EncodedSlash, PlusSign, Segments, TrailingSlash};
 #[cfg(feature = "fuzzing")]
 pub(crate) use table::Found;
-pub(crate) use table::{Outcome, Place, Table};
+pub(crate) use table::{Outcome, RouteEntry, Table};

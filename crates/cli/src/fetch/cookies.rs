@@ -65,7 +65,7 @@ fn report(file: &str, skipped: &[SkippedLine]) {
 pub(super) fn check(args: &RequestArgs) -> Outcome {
     match place(args)? {
         // It is gone as soon as it is there.
-        Some(Place::File(path)) => {
+        Some(JarTarget::File(path)) => {
             beside(path).map(drop).map_err(|error| Failure::local(path.display(), &error))
         }
         _ => Ok(()),
@@ -77,19 +77,19 @@ pub(super) fn keep(args: &RequestArgs, jar: Option<&Jar>) -> Outcome {
     let (Some(place), Some(jar)) = (place(args)?, jar) else { return Ok(()) };
     let text = jar.to_netscape();
     let (path, written) = match place {
-        Place::Stdout => {
+        JarTarget::Stdout => {
             let mut painted = Painted::new(stdout().is_terminal(), false);
             painted.text(text.as_bytes());
             return Output::stdout().show(painted);
         }
-        Place::File(path) => (path, replace(path, text.as_bytes())),
-        Place::Device(path) => (path, write_to_device(path, text.as_bytes())),
+        JarTarget::File(path) => (path, replace(path, text.as_bytes())),
+        JarTarget::Device(path) => (path, write_to_device(path, text.as_bytes())),
     };
     written.map_err(|error| Failure::local(path.display(), &error))
 }
 
 /// Where a jar is written.
-enum Place<'a> {
+enum JarTarget<'a> {
     Stdout,
     /// A file that is there, or is to be made.
     File(&'a Path),
@@ -97,16 +97,16 @@ enum Place<'a> {
     Device(&'a Path),
 }
 
-fn place(args: &RequestArgs) -> Result<Option<Place<'_>>, Failure> {
+fn place(args: &RequestArgs) -> Result<Option<JarTarget<'_>>, Failure> {
     let Some(path) = args.cookie_jar.as_deref() else { return Ok(None) };
     if path.as_os_str() == "-" {
-        return Ok(Some(Place::Stdout));
+        return Ok(Some(JarTarget::Stdout));
     }
     match fs::symlink_metadata(path) {
-        Ok(there) if there.is_file() => Ok(Some(Place::File(path))),
-        Ok(there) if is_device(there.file_type()) => Ok(Some(Place::Device(path))),
+        Ok(there) if there.is_file() => Ok(Some(JarTarget::File(path))),
+        Ok(there) if is_device(there.file_type()) => Ok(Some(JarTarget::Device(path))),
         Ok(there) => Err(unfit(path, there.file_type())),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Some(Place::File(path))),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Some(JarTarget::File(path))),
         Err(error) => Err(Failure::local(path.display(), &error)),
     }
 }

@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// The place in which objects are kept.
-pub(super) enum Place<'a> {
+pub(super) enum StoreLocation<'a> {
     Memory,
     Folder(&'a Path),
 }
@@ -21,10 +21,10 @@ pub(super) enum Place<'a> {
 ///
 /// # Errors
 /// They name no folder, or one that would not be used.
-pub(super) fn place(args: &StoreArgs) -> Result<Place<'_>, Failure> {
+pub(super) fn place(args: &StoreArgs) -> Result<StoreLocation<'_>, Failure> {
     match (args.engine, &args.data) {
-        (EngineName::Memory, None) => Ok(Place::Memory),
-        (EngineName::Fjall, Some(folder)) => Ok(Place::Folder(folder)),
+        (EngineName::Memory, None) => Ok(StoreLocation::Memory),
+        (EngineName::Fjall, Some(folder)) => Ok(StoreLocation::Folder(folder)),
         (EngineName::Memory, Some(_)) => {
             Err(Failure::new(Exit::Usage, "--engine memory keeps nothing in a folder: leave --data out"))
         }

@@ -22,9 +22,9 @@ use crate::{
     args::{ANY, BucketType, StoreArgs},
     exit::{Exit, Failure, Outcome},
     hooks::{self, Lines, OpenLog, SlowLog},
-    listening::{self, Bound, Service, Terms},
+    listening::{self, Bound, ListenOptions, Service},
 };
-use engine::Place;
+use engine::StoreLocation;
 use users::OpenUsers;
 
 /// The time that tasks which are still at work at the end may take.
@@ -37,8 +37,8 @@ pub(crate) fn run(args: &StoreArgs) -> Outcome {
     }
     paths::check(args)?;
     match engine::place(args)? {
-        Place::Memory => serve(args, true, || Ok(engine::memory())),
-        Place::Folder(folder) => {
+        StoreLocation::Memory => serve(args, true, || Ok(engine::memory())),
+        StoreLocation::Folder(folder) => {
             let is_new = engine::make(folder)?;
             serve(args, is_new, || engine::open(folder))
         }
@@ -52,7 +52,8 @@ fn serve<E: Engine>(args: &StoreArgs, is_new: bool, open: impl FnOnce() -> Resul
     let (lines, _writer) = args.slow_log.map(|_| Lines::to_stderr()).unzip();
     let users = users::open(args)?;
     let client_ca = args.access.client_ca.as_deref();
-    let terms = Terms { limits: alula_store::limits(), log: log.as_ref(), end_max: END_MAX, client_ca };
+    let terms =
+        ListenOptions { limits: alula_store::limits(), log: log.as_ref(), end_max: END_MAX, client_ca };
     let mut opened = None;
     let service = async |bound: Bound| {
         let engine = measured(open()?, args);

@@ -95,7 +95,7 @@ pub(crate) struct Found<'t, T> {
 
 /// A pattern of a table, with what belongs to it.
 #[derive(Clone, Copy)]
-pub(crate) struct Place<'t, T> {
+pub(crate) struct RouteEntry<'t, T> {
     pub(crate) value: &'t T,
     /// The pattern as it was written, with its prefixes.
     pub(crate) pattern: &'t str,
@@ -115,12 +115,12 @@ impl<T> Table<T> {
     }
 
     /// The patterns, by their number.
-    pub(crate) fn places(&self) -> impl Iterator<Item = Place<'_, T>> {
+    pub(crate) fn places(&self) -> impl Iterator<Item = RouteEntry<'_, T>> {
         self.leaves.iter().map(Leaf::place)
     }
 
     /// The pattern of a number.
-    pub(crate) fn place(&self, number: usize) -> Option<Place<'_, T>> {
+    pub(crate) fn place(&self, number: usize) -> Option<RouteEntry<'_, T>> {
         self.leaves.get(number).map(Leaf::place)
     }
 
@@ -189,8 +189,8 @@ impl<T> Table<T> {
 }
 
 impl<T> Leaf<T> {
-    fn place(&self) -> Place<'_, T> {
-        Place { value: &self.value, pattern: &self.pattern, names: &self.names, options: self.options }
+    fn place(&self) -> RouteEntry<'_, T> {
+        RouteEntry { value: &self.value, pattern: &self.pattern, names: &self.names, options: self.options }
     }
 }
 

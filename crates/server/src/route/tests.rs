@@ -5,7 +5,7 @@ mod hostile;
 mod nesting;
 mod rules;
 
-use super::{Outcome, Place, SlashChange, Table, segments::Segments};
+use super::{Outcome, RouteEntry, SlashChange, Table, segments::Segments};
 
 /// A table of these patterns, whose values are the patterns themselves.
 fn table(options: Segments, patterns: &[&'static str]) -> Table<&'static str> {
@@ -25,7 +25,7 @@ fn found(table: &Table<&'static str>, path: &str) -> String {
         Outcome::Refused(refused) => return format!("{refused:?}"),
         Outcome::Unknown => return "-".to_owned(),
     };
-    let is_found = |place: &Place<'_, _>| std::ptr::eq(place.value, found.value);
+    let is_found = |place: &RouteEntry<'_, _>| std::ptr::eq(place.value, found.value);
     let place = table.places().find(is_found).expect("a pattern of the table");
     assert_eq!(place.names.len(), found.captures.len(), "{path}");
     let mut words = format!("{mark}{}", place.pattern);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::decoding;
 use super::{
     answers,
-    entry::{Around, Entry, Terms},
+    entry::{Around, Entry, RouteSettings},
     filter::Filter,
     hook::Hook,
     methods::{Route, wrapped},
@@ -193,7 +193,7 @@ impl<S: Send + Sync + 'static> Router<S> {
     pub fn build(mut self) -> Result<Routes, RouteError> {
         let (state, hooks) = (self.state.clone(), std::mem::take(&mut self.hooks));
         let mut entries = Vec::new();
-        let own = |handler, around: &Around| Entry::new(handler, around.clone(), Terms::default());
+        let own = |handler, around: &Around| Entry::new(handler, around.clone(), RouteSettings::default());
         entries.push(own(Arc::new(Boxing::new(answers::unknown_method::<S>)), &self.around));
         entries.push(own(Arc::new(Boxing::new(answers::malformed::<S>)), &self.around));
         entries.push(own(Arc::new(Boxing::new(answers::other_slash::<S>)), &self.around));
@@ -232,7 +232,7 @@ impl<S: Send + Sync + 'static> Router<S> {
         let not_allowed =
             self.not_allowed.unwrap_or_else(|| Arc::new(Boxing::new(answers::not_allowed::<S>)));
         let mut adding = Adding { around, not_allowed, site: sites.len(), entries };
-        let not_found = adding.add(not_found, Around::default(), Terms::default());
+        let not_found = adding.add(not_found, Around::default(), RouteSettings::default());
         let mut plan = Table::builder(self.segments);
         for Planned { pattern, route, segments } in self.routes {
             add_route(&mut plan, &pattern, route, segments.unwrap_or(self.segments))?;
@@ -271,7 +271,7 @@ struct Adding<'a> {
 }
 
 impl Adding<'_> {
-    fn add(&mut self, handler: Arc<dyn Endpoint>, around: Around, terms: Terms) -> u32 {
+    fn add(&mut self, handler: Arc<dyn Endpoint>, around: Around, terms: RouteSettings) -> u32 {
         self.entries.push(Entry::new(handler, around.within(&self.around), terms));
         (self.entries.len() - 1) as u32
     }
@@ -285,7 +285,7 @@ impl Adding<'_> {
             }
             any = route.any.map(|handler| self.add(handler, route.around, route.terms)).or(any);
         }
-        let not_allowed = self.add(self.not_allowed.clone(), Around::default(), Terms::default());
+        let not_allowed = self.add(self.not_allowed.clone(), Around::default(), RouteSettings::default());
         let allow = allow(by_method.iter().map(|(method, _)| &**method));
         Handlers { by_method: by_method.into(), any, not_allowed, allow }
     }

@@ -7,7 +7,7 @@ use crate::endpoint::Endpoint;
 
 /// The terms of the requests of a route.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Terms {
+pub(super) struct RouteSettings {
     /// A handler finishes though nobody waits for its answer.
     pub(super) is_detached: bool,
     pub(super) allows_slow_peer: bool,
@@ -44,7 +44,7 @@ pub(super) struct Entry {
     /// The handler, then the layers around it, the innermost first.
     pub(super) layers: Box<[Arc<dyn Endpoint>]>,
     pub(super) filters: Filters,
-    pub(super) terms: Terms,
+    pub(super) terms: RouteSettings,
     /// Its pattern, if it has one.
     pub(super) place: Option<PlaceNumber>,
 }
@@ -69,7 +69,7 @@ impl Around {
 }
 
 impl Entry {
-    pub(super) fn new(handler: Arc<dyn Endpoint>, around: Around, terms: Terms) -> Self {
+    pub(super) fn new(handler: Arc<dyn Endpoint>, around: Around, terms: RouteSettings) -> Self {
         let layers = std::iter::once(handler).chain(around.wraps.into_iter().rev()).collect();
         Self { layers, filters: around.filters.into(), terms, place: None }
     }

@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use super::{
-    entry::{Around, Terms},
+    entry::{Around, RouteSettings},
     filter::Filter,
     layers,
     wrap::{Wrap, Wrapped},
@@ -38,7 +38,7 @@ pub struct Route<S = ()> {
     pub(super) handlers: Vec<(Box<str>, Arc<dyn Endpoint>)>,
     pub(super) any: Option<Arc<dyn Endpoint>>,
     pub(super) around: Around,
-    pub(super) terms: Terms,
+    pub(super) terms: RouteSettings,
     state: std::marker::PhantomData<fn() -> S>,
 }
 
@@ -90,7 +90,7 @@ impl<S: Send + Sync + 'static> Route<S> {
             handlers: Vec::new(),
             any: None,
             around: Around::default(),
-            terms: Terms::default(),
+            terms: RouteSettings::default(),
             state: std::marker::PhantomData,
         }
     }

@@ -11,7 +11,7 @@ use super::{
     hook::Hook,
     state::AnyState,
 };
-use crate::route::{Place, Table};
+use crate::route::{RouteEntry, Table};
 
 /// A router that is ready to be served. A clone is the same routes, for another server of the process.
 #[derive(Clone)]
@@ -84,12 +84,12 @@ impl Compiled {
         self.entries.get(number as usize)
     }
 
-    pub(super) fn place(&self, (site, place): PlaceNumber) -> Option<Place<'_, Handlers>> {
+    pub(super) fn place(&self, (site, place): PlaceNumber) -> Option<RouteEntry<'_, Handlers>> {
         self.sites.get(site)?.table.place(place)
     }
 
     /// The pattern that an entry stands for.
-    pub(super) fn place_of(&self, entry: u32) -> Option<Place<'_, Handlers>> {
+    pub(super) fn place_of(&self, entry: u32) -> Option<RouteEntry<'_, Handlers>> {
         self.place(self.entry(entry)?.place?)
     }
 

@@ -8,7 +8,7 @@ use std::{
 };
 
 use alula::Version;
-use alula_net::{Conn, Vacancy, simulation::PoolBooks};
+use alula_net::{Conn, ConnectionPool, simulation::PoolBooks};
 
 use super::{log::lock, world::World};
 
@@ -56,7 +56,7 @@ fn check_client(world: &World, client: u32) {
 }
 
 /// The pool of a client, once it has had a connection.
-fn pool_of(world: &World, client: u32) -> Option<Arc<Vacancy>> {
+fn pool_of(world: &World, client: u32) -> Option<Arc<ConnectionPool>> {
     let mut pools = lock(&world.pools);
     let known = pools.entry(client).or_default();
     if known.strong_count() == 0 {

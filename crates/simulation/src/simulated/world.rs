@@ -9,7 +9,7 @@ use std::{
 };
 
 use alula::{Limits, Version};
-use alula_net::Vacancy;
+use alula_net::ConnectionPool;
 use alula_testkit::Rng;
 use tokio::time::Duration;
 
@@ -158,7 +158,7 @@ pub(super) struct World {
     pub(super) wires: Arc<Wires>,
     pub(super) calls: Mutex<BTreeMap<u32, CallState>>,
     pub(super) tally: Mutex<Tally>,
-    pub(super) pools: Mutex<BTreeMap<u32, Weak<Vacancy>>>,
+    pub(super) pools: Mutex<BTreeMap<u32, Weak<ConnectionPool>>>,
     /// The number of callers of each client that do not run although they may have been called.
     pub(super) stalled: Mutex<BTreeMap<u32, usize>>,
     steps: AtomicU64,

@@ -12,7 +12,7 @@ use crate::{
     exit::{Failure, Outcome},
     terminal,
 };
-use place::{Place, Printer};
+use place::{Printer, WriteTarget};
 use variables::Name;
 
 /// The format, taken apart.
@@ -28,7 +28,7 @@ enum Piece {
     /// All variables, as JSON.
     All,
     /// The rest goes there.
-    To(Place),
+    To(WriteTarget),
     /// The rest is printed only when the exchange failed.
     OnError,
 }
@@ -116,7 +116,7 @@ type Make = fn(&str) -> Result<Piece, String>;
 const BRACED: [(&str, Make); 3] = [
     ("%{", named),
     ("%header{", |name| Ok(Piece::Field(name.to_owned()))),
-    ("%output{", |path| Ok(Piece::To(Place::file(path)))),
+    ("%output{", |path| Ok(Piece::To(WriteTarget::file(path)))),
 ];
 
 fn named(name: &str) -> Result<Piece, String> {
@@ -124,8 +124,8 @@ fn named(name: &str) -> Result<Piece, String> {
         "header_json" => Piece::Fields,
         "json" => Piece::All,
         "onerror" => Piece::OnError,
-        "stderr" => Piece::To(Place::Stderr),
-        "stdout" => Piece::To(Place::Stdout),
+        "stderr" => Piece::To(WriteTarget::Stderr),
+        "stdout" => Piece::To(WriteTarget::Stdout),
         _ => Piece::Variable(Name::find(name).ok_or_else(|| name.to_owned())?),
     })
 }

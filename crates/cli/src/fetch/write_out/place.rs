@@ -13,7 +13,7 @@ use crate::{
 };
 
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub(super) enum Place {
+pub(super) enum WriteTarget {
     Stdout,
     Stderr,
     File {
@@ -23,7 +23,7 @@ pub(super) enum Place {
     },
 }
 
-impl Place {
+impl WriteTarget {
     /// A path, or `>>` and a path.
     pub(super) fn file(given: &str) -> Self {
         match given.strip_prefix(">>") {
@@ -63,16 +63,16 @@ fn write(path: &Path, is_appended: bool, octets: &[u8]) -> std::io::Result<()> {
 
 /// Gathers what goes to one place, and prints it when another one's turn comes.
 pub(super) struct Printer {
-    place: Place,
+    place: WriteTarget,
     painted: Painted,
 }
 
 impl Printer {
     pub(super) fn stdout() -> Self {
-        Self::to(Place::Stdout)
+        Self::to(WriteTarget::Stdout)
     }
 
-    fn to(place: Place) -> Self {
+    fn to(place: WriteTarget) -> Self {
         let painted = Painted::new(place.is_terminal(), false);
         Self { place, painted }
     }
@@ -88,13 +88,13 @@ impl Printer {
     }
 
     /// Turns to this place for the rest.
-    pub(super) fn turn_to(&mut self, place: &Place) -> Outcome {
+    pub(super) fn turn_to(&mut self, place: &WriteTarget) -> Outcome {
         std::mem::replace(self, Self::to(place.clone())).end()
     }
 
     pub(super) fn end(self) -> Outcome {
         let is_empty = self.painted.last().is_none();
-        if is_empty && !matches!(self.place, Place::File { .. }) {
+        if is_empty && !matches!(self.place, WriteTarget::File { .. }) {
             return Ok(());
         }
         self.place.print(self.painted)
@@ -102,7 +102,7 @@ impl Printer {
 
     #[cfg(test)]
     pub(super) fn tried(is_terminal: bool) -> Self {
-        Self { place: Place::Stdout, painted: Painted::new(is_terminal, false) }
+        Self { place: WriteTarget::Stdout, painted: Painted::new(is_terminal, false) }
     }
 
     #[cfg(test)]

@@ -16,7 +16,7 @@ use std::{
 use crate::{conn::Conn, connection::membership::News, occupied::Occupied};
 
 /// What the connections of one origin and their callers share. Free connections are held by their own tasks, not from here.
-pub struct Vacancy {
+pub struct ConnectionPool {
     inner: Mutex<Inner>,
     idle_max: usize,
 }
@@ -42,7 +42,7 @@ struct Waiting {
     opens: bool,
 }
 
-impl Vacancy {
+impl ConnectionPool {
     /// No connections; so many may be free at a time.
     pub fn new(idle_max: usize) -> Self {
         Self { inner: Mutex::default(), idle_max }
@@ -138,12 +138,12 @@ impl Vacancy {
     }
 
     /// A place at the end of the queue: what happens from now on is heard of.
-    pub fn ticket(&self) -> Ticket<'_> {
+    pub fn ticket(&self) -> PoolTicket<'_> {
         let mut inner = self.inner();
         inner.tickets += 1;
         let number = inner.tickets;
         inner.waiting.push_back(Waiting { number, waker: Waker::noop().clone(), opens: false });
-        Ticket { vacancy: self, number }
+        PoolTicket { connections: self, number }
     }
 
     /// Has the connections that are free [look in](Conn::look_in). Allocates nothing.
@@ -209,16 +209,16 @@ pub struct PoolBooks {
 }
 
 /// A place among those who wait; left by dropping it. One who was called and leaves without having looked passes that on.
-pub struct Ticket<'a> {
-    vacancy: &'a Vacancy,
+pub struct PoolTicket<'a> {
+    connections: &'a ConnectionPool,
     number: u64,
 }
 
-impl Ticket<'_> {
+impl PoolTicket<'_> {
     /// Waits until a connection may be free, or there may be room for one unless this caller `opens` one. Who is called keeps the
     /// first place, and is to look before it waits again.
     pub fn poll_change(&self, opens: bool, cx: &mut Context<'_>) -> Poll<()> {
-        let mut inner = self.vacancy.inner();
+        let mut inner = self.connections.inner();
         match inner.waiting.iter_mut().find(|queued| queued.number == self.number) {
             Some(queued) => {
                 queued.waker.clone_from(cx.waker());
@@ -238,13 +238,13 @@ impl Ticket<'_> {
     }
 }
 
-impl Drop for Ticket<'_> {
+impl Drop for PoolTicket<'_> {
     fn drop(&mut self) {
-        let mut inner = self.vacancy.inner();
+        let mut inner = self.connections.inner();
         let before = inner.waiting.len();
         inner.waiting.retain(|queued| queued.number != self.number);
         // What was kept for those who waited may be more than may idle.
-        let is_too_many = inner.free.len() > self.vacancy.idle_max && inner.waiting.is_empty();
+        let is_too_many = inner.free.len() > self.connections.idle_max && inner.waiting.is_empty();
         let longest = if is_too_many { inner.free.pop_front() } else { None };
         match inner.waiting.len() == before {
             true if inner.free.is_empty() => call_for_room(inner),

@@ -8,7 +8,7 @@ use tokio::time::{Instant, timeout_at};
 use crate::opening::Opening;
 
 /// The deadlines of a call that has no connection yet. The clock is read only once it waits for one.
-pub(crate) struct Patience {
+pub(crate) struct QueueDeadlines {
     /// The time at which the call has to end.
     ends_at: Option<Instant>,
     /// The time that it may wait until a connection is free.
@@ -17,7 +17,7 @@ pub(crate) struct Patience {
     queue_ends_at: Option<Instant>,
 }
 
-impl Patience {
+impl QueueDeadlines {
     pub(crate) fn new(ends_at: Option<Instant>, queue: Option<Duration>) -> Self {
         Self { ends_at, queue, queue_ends_at: None }
     }

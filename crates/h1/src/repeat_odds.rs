@@ -8,12 +8,12 @@ const STRIDE: u8 = 16;
 /// How often in a row what was remembered did not come again: to remember costs a copy, and some peers never repeat themselves.
 /// The first of a connection is not remembered, since many connections have no second.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Luck {
+pub(crate) struct RepeatOdds {
     misses: u8,
     has_begun: bool,
 }
 
-impl Luck {
+impl RepeatOdds {
     /// What was remembered has come again.
     #[inline]
     pub(crate) fn was_good(&mut self) {
@@ -40,9 +40,9 @@ mod tests {
 
     #[test]
     fn who_never_repeats_itself_is_remembered_now_and_then() {
-        let mut luck = Luck::default();
+        let mut luck = RepeatOdds::default();
         assert!(!luck.tries(), "the first is let pass");
-        let kept = |luck: &mut Luck, times: usize| (0..times).filter(|_| luck.tries()).count();
+        let kept = |luck: &mut RepeatOdds, times: usize| (0..times).filter(|_| luck.tries()).count();
         assert_eq!(kept(&mut luck, 4), 4);
         assert_eq!(kept(&mut luck, 16 * 100), 100);
         luck.was_good();
