@@ -9,7 +9,7 @@ use std::{
     io::{self, Read as _},
     mem::MaybeUninit,
     net::{Shutdown, SocketAddr},
-    pin::Pin,
+    pin::{Pin, pin},
     sync::Arc,
     task::{Context, Poll, Waker, ready},
     time::Duration,
@@ -236,11 +236,18 @@ impl ReadHalf {
             Self::Tcp(half) => (&*SockRef::from(half.as_ref())).read(space),
             #[cfg(unix)]
             Self::Unix(half) => (&*SockRef::from(half.as_ref())).read(space),
-            Self::Link(link) => match link.poll_read(space, &mut Context::from_waker(Waker::noop())) {
-                Poll::Ready(read) => read,
-                Poll::Pending => Err(io::ErrorKind::WouldBlock.into()),
-            },
+            Self::Link(link) => read_link_now(&**link, space),
         }
+    }
+}
+
+/// Reads once without a waker. A transport of the program may be a socket of tokio's, which would say that nothing is there when the
+/// task has had its share: the budget does not count here.
+fn read_link_now(link: &dyn Link, space: &mut [u8]) -> io::Result<usize> {
+    let read = pin!(tokio::task::unconstrained(poll_fn(|cx| link.poll_read(space, cx))));
+    match read.poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(read) => read,
+        Poll::Pending => Err(io::ErrorKind::WouldBlock.into()),
     }
 }
 
@@ -468,4 +475,26 @@ fn probes(after: Duration) -> TcpKeepalive {
     ))]
     let probes = probes.with_interval(after);
     probes
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::AsyncWriteExt as _;
+
+    use super::*;
+
+    /// The look at a connection before it is used again found nothing on a socket of tokio's in a program's transport, when the task
+    /// had had its share: a response that nobody asked for was taken for the answer to the next request.
+    #[tokio::test]
+    async fn a_transport_is_read_though_the_task_has_had_its_share() {
+        let (near, mut far) = tokio::io::duplex(64);
+        let transport: Box<dyn Transport> = Box::new(near);
+        let (mut reads, _) = Socket::from(transport).split();
+        far.write_all(b"stray").await.unwrap();
+        while tokio::task::coop::has_budget_remaining() {
+            // One poll, so that the share is not renewed.
+            let _ = pin!(tokio::task::consume_budget()).poll(&mut Context::from_waker(Waker::noop()));
+        }
+        assert_eq!(reads.read_now(&mut [0; 64]).unwrap(), 5);
+    }
 }
