@@ -1,7 +1,7 @@
-//! The connections of an origin whose callers wait for any of them: which of those that take one request at a time are free,
-//! and who waits.
+//! The connections of an origin whose callers wait for any of them: the free ones of those that take one request at a time, and the
+//! callers that wait.
 //!
-//! Rule 1: a connection is in the list while it is free; who takes it sends a request on it or gives it back.
+//! Rule 1: a connection is in the list while it is free; a caller that takes it sends a request on it or gives it back.
 //! Rule 2: a connection that has ended, or was dropped with its runtime, is counted off once, by itself, and makes room for
 //! another.
 //! Rule 3: the one freed last is taken first, so that those that are not needed idle, and end; the one that has idled longest
@@ -15,7 +15,7 @@ use std::{
 
 use crate::{conn::Conn, connection::membership::News, occupied::Occupied};
 
-/// What the connections of one origin and their callers share. Free connections are held by their own tasks, not from here.
+/// The connections of one origin and the callers that wait for them. Free connections are held by their own tasks, not from here.
 pub struct ConnectionPool {
     inner: Mutex<Inner>,
     idle_max: usize,
@@ -23,7 +23,7 @@ pub struct ConnectionPool {
 
 #[derive(Default)]
 struct Inner {
-    /// All that are open, so that it can be said what holds them.
+    /// All that are open, so that an error can say what holds them.
     members: Vec<Weak<Conn>>,
     /// Freed last, last.
     free: VecDeque<Weak<Conn>>,
@@ -43,7 +43,7 @@ struct Waiting {
 }
 
 impl ConnectionPool {
-    /// No connections; so many may be free at a time.
+    /// Makes a pool without connections, of which so many may be free at a time.
     pub fn new(idle_max: usize) -> Self {
         Self { inner: Mutex::default(), idle_max }
     }
@@ -97,7 +97,7 @@ impl ConnectionPool {
         members.iter().filter_map(Weak::upgrade).map(|conn| conn.occupied()).sum()
     }
 
-    /// What has become of a connection.
+    /// Hears the news of a connection.
     pub(crate) fn hear(&self, conn: &Weak<Conn>, news: News) {
         match news {
             News::Free => self.give(conn.clone()),
@@ -132,7 +132,7 @@ impl ConnectionPool {
         call_for_room(inner);
     }
 
-    /// There may be more room: who waits longest looks.
+    /// There may be more room: the caller that waits longest looks.
     pub fn pass_on(&self) {
         wake_next(self.inner());
     }
@@ -187,7 +187,7 @@ fn wake_next(mut inner: MutexGuard<'_, Inner>) {
     next.into_iter().for_each(|next| next.waker.wake());
 }
 
-/// Calls who waits longest of those for whom no connection is being opened: others would leave the room unused.
+/// Calls the caller that waits longest of those for whom no connection is being opened: others would leave the room unused.
 fn call_for_room(mut inner: MutexGuard<'_, Inner>) {
     let index = inner.waiting.iter().position(|next| !next.opens);
     let next = index.and_then(|index| inner.waiting.remove(index));
@@ -208,15 +208,15 @@ pub struct PoolBooks {
     pub waiting: usize,
 }
 
-/// A place among those who wait; left by dropping it. One who was called and leaves without having looked passes that on.
+/// A place among the callers that wait; left by dropping it. A caller that was called and leaves without having looked passes that on.
 pub struct PoolTicket<'a> {
     connections: &'a ConnectionPool,
     number: u64,
 }
 
 impl PoolTicket<'_> {
-    /// Waits until a connection may be free, or there may be room for one unless this caller `opens` one. Who is called keeps the
-    /// first place, and is to look before it waits again.
+    /// Waits until a connection may be free, or there may be room for one unless this caller `opens` one. A caller that is called keeps
+    /// the first place, and is to look before it waits again.
     pub fn poll_change(&self, opens: bool, cx: &mut Context<'_>) -> Poll<()> {
         let mut inner = self.connections.inner();
         match inner.waiting.iter_mut().find(|queued| queued.number == self.number) {
@@ -243,7 +243,7 @@ impl Drop for PoolTicket<'_> {
         let mut inner = self.connections.inner();
         let before = inner.waiting.len();
         inner.waiting.retain(|queued| queued.number != self.number);
-        // What was kept for those who waited may be more than may idle.
+        // Connections that were kept for waiting callers may be more than may idle.
         let is_too_many = inner.free.len() > self.connections.idle_max && inner.waiting.is_empty();
         let longest = if is_too_many { inner.free.pop_front() } else { None };
         match inner.waiting.len() == before {

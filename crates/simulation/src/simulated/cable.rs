@@ -27,7 +27,7 @@ use super::{
 const BUDGET_ENDS: usize = 64;
 /// One in so many writes is refused although there is room: the reactor has not said so yet.
 const ROOM_IS_UNKNOWN: usize = 40;
-/// What arrives unasked.
+/// A response that arrives unasked.
 const STRAY: &[u8] = b"HTTP/1.1 200 OK\r\nx-call: stray\r\ncontent-length: 5\r\n\r\nstray";
 
 pub(super) struct Cable {

@@ -61,7 +61,7 @@ pub struct Outcome {
     pub blows: u64,
     /// Connections that lived to the end, whose books were compared.
     pub at_rest: u64,
-    /// How often the pools were looked at.
+    /// The number of looks at the pools.
     pub steps: u64,
     /// How long it took on the simulated clock.
     pub simulated: Duration,
