@@ -30,6 +30,9 @@ struct Inner {
     /// Connections that are open or being opened.
     open: usize,
     waiting: VecDeque<Waiting>,
+    /// Callers with a ticket: those that wait, and those that were called and may take a connection yet.
+    callers: usize,
+    /// The number of the last ticket.
     tickets: u64,
     is_closed: bool,
 }
@@ -119,8 +122,7 @@ impl ConnectionPool {
             return conn.upgrade().into_iter().for_each(|conn| conn.close());
         }
         inner.free.push_back(conn);
-        let is_too_many = inner.free.len() > self.idle_max && inner.waiting.is_empty();
-        let longest = if is_too_many { inner.free.pop_front() } else { None };
+        let longest = inner.take_excess(self.idle_max);
         wake_next(inner);
         longest.iter().filter_map(Weak::upgrade).for_each(|conn| conn.close());
     }
@@ -141,6 +143,7 @@ impl ConnectionPool {
     pub fn ticket(&self) -> PoolTicket<'_> {
         let mut inner = self.inner();
         inner.tickets += 1;
+        inner.callers += 1;
         let number = inner.tickets;
         inner.waiting.push_back(Waiting { number, waker: Waker::noop().clone(), opens: false });
         PoolTicket { connections: self, number }
@@ -178,6 +181,13 @@ impl ConnectionPool {
 
     fn inner(&self) -> MutexGuard<'_, Inner> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Inner {
+    /// Takes out the free connection that has idled longest, if there are more than may idle and callers may yet take.
+    fn take_excess(&mut self, idle_max: usize) -> Option<Weak<Conn>> {
+        if self.free.len() > idle_max.saturating_add(self.callers) { self.free.pop_front() } else { None }
     }
 }
 
@@ -243,9 +253,9 @@ impl Drop for PoolTicket<'_> {
         let mut inner = self.connections.inner();
         let before = inner.waiting.len();
         inner.waiting.retain(|queued| queued.number != self.number);
-        // Connections that were kept for waiting callers may be more than may idle.
-        let is_too_many = inner.free.len() > self.connections.idle_max && inner.waiting.is_empty();
-        let longest = if is_too_many { inner.free.pop_front() } else { None };
+        // One that was kept for this caller may be one too many.
+        inner.callers -= 1;
+        let longest = inner.take_excess(self.connections.idle_max);
         match inner.waiting.len() == before {
             true if inner.free.is_empty() => call_for_room(inner),
             true => wake_next(inner),
