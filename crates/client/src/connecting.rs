@@ -91,7 +91,7 @@ impl Route {
         let to = Destination { scheme: location.scheme, host: location.host.clone(), port: location.port };
         let in_clear = if protocol.prior_knowledge { Speaks::HTTP2 } else { Speaks::HTTP1 };
         let speaks = if to.is_secure() { protocol.speaks } else { in_clear };
-        let through = match by.way {
+        let through = match by.target {
             DialTarget::Url => by.proxies.to(&to).map(|proxy| Through::new(proxy, &to, speaks)),
             _ => None,
         };
@@ -166,7 +166,7 @@ impl Route {
     }
 
     async fn connected(&self, ends_at: Instant) -> Result<Socket, Error> {
-        let connected = match &self.by.way {
+        let connected = match &self.by.target {
             DialTarget::Url => match Socket::simulated(&self.to.host, self.to.port).await {
                 Some(simulated) => simulated,
                 None => return self.dialled(&self.to.host, self.to.port, ends_at).await.map(Socket::from),

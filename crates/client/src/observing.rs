@@ -63,9 +63,9 @@ impl<'a> Call<'a> {
     /// Sends the call and tells of it.
     #[cfg(any(feature = "metrics", feature = "tracing"))]
     pub(crate) async fn tell(&mut self, content: Option<&[u8]>) -> Result<Response, Error> {
-        let mut tale = RequestObserver::begin(self);
-        let outcome = tale.within(self.send_all(content)).await;
-        tale.end(outcome.as_ref());
+        let mut observer = RequestObserver::begin(self);
+        let outcome = observer.within(self.send_all(content)).await;
+        observer.end(outcome.as_ref());
         outcome
     }
 

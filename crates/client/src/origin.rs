@@ -154,7 +154,7 @@ impl Origin {
         queued: &mut Queued<'a>,
     ) -> Result<Arc<Conn>, Error> {
         loop {
-            match self.way(place)? {
+            match self.availability(place)? {
                 Availability::Free(conn) => return Ok(conn),
                 Availability::Single => return self.single(place, deadlines).await,
                 Availability::First(opening) => {
@@ -176,11 +176,11 @@ impl Origin {
         }
     }
 
-    fn way(&self, place: &RuntimePool) -> Result<Availability, Error> {
-        self.pools.with(place, |pool| self.way_in(pool))
+    fn availability(&self, place: &RuntimePool) -> Result<Availability, Error> {
+        self.pools.with(place, |pool| self.availability_in(pool))
     }
 
-    fn way_in(&self, pool: &mut Pool) -> Availability {
+    fn availability_in(&self, pool: &mut Pool) -> Availability {
         match &mut pool.state {
             State::Shared(sharing) => {
                 let open = |before: &[Arc<Conn>]| {

@@ -20,7 +20,7 @@ pub struct PendingResponse {
     pub(crate) watcher: Option<Watcher>,
     #[cfg(feature = "cookies")]
     pub(crate) cookies: Option<Box<crate::cookies::Awaited>>,
-    pub(crate) tale: RequestObserver,
+    pub(crate) observer: RequestObserver,
 }
 
 impl PendingResponse {
@@ -47,12 +47,12 @@ impl PendingResponse {
     /// # Errors
     /// The failure of the stream.
     pub async fn response(self) -> Result<Response, Error> {
-        let Self { stream, decoding, mut on_interim, watcher, mut tale, .. } = self;
+        let Self { stream, decoding, mut on_interim, watcher, mut observer, .. } = self;
         let head = async {
             interim::hear(&stream, on_interim.as_mut(), watcher.as_ref()).await?;
             stream.head().await
         };
-        let received = tale.within(head).await.inspect_err(|error| tale.end(Err(error)))?;
+        let received = observer.within(head).await.inspect_err(|error| observer.end(Err(error)))?;
         if let Some(watcher) = &watcher {
             watching::answered(watcher, stream.version(), &received.head);
         }
@@ -64,7 +64,7 @@ impl PendingResponse {
         if let Some(decoding) = &decoding {
             decoding.begin(&mut response);
         }
-        tale.end(Ok(&response));
+        observer.end(Ok(&response));
         Ok(response)
     }
 }

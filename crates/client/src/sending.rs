@@ -56,16 +56,16 @@ impl Call<'_> {
             ));
         }
         self.start_clock();
-        let mut tale = RequestObserver::begin(&self);
-        let opened = tale.within(self.start(None, false, self.ends_at())).await;
+        let mut observer = RequestObserver::begin(&self);
+        let opened = observer.within(self.start(None, false, self.ends_at())).await;
         let opened = opened.map_err(|error| self.named(error));
-        let (receive, send) = opened.inspect_err(|error| tale.end(Err(error)))?.split();
+        let (receive, send) = opened.inspect_err(|error| observer.end(Err(error)))?.split();
         let pending = PendingResponse {
             stream: receive,
             decoding: self.decoding().cloned(),
             on_interim: self.parts.take_hook(),
             watcher: self.watcher().cloned(),
-            tale,
+            observer,
             #[cfg(feature = "cookies")]
             cookies: self.awaited_cookies(),
         };

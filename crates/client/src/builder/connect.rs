@@ -25,7 +25,7 @@ pub(crate) struct Connecting {
     /// The silence after which the system probes whether the peer is there.
     pub(crate) tcp_keep_alive: Option<Duration>,
     pub(crate) resolver: Resolver,
-    pub(crate) way: DialTarget,
+    pub(crate) target: DialTarget,
     pub(crate) proxies: Proxies,
     #[cfg(feature = "tls")]
     pub(crate) trust: Trust,
@@ -43,7 +43,7 @@ impl Default for Connecting {
             attempt_delay: DELAY,
             tcp_keep_alive: Some(TCP_KEEP_ALIVE),
             resolver: Resolver::default(),
-            way: DialTarget::default(),
+            target: DialTarget::default(),
             proxies: Proxies::OfEnvironment,
             #[cfg(feature = "tls")]
             trust: Trust::default(),
@@ -56,7 +56,7 @@ impl Default for Connecting {
 impl Connecting {
     /// Reads the settings that are read once, when the client is made.
     pub(crate) fn settle(&mut self) -> Result<(), Error> {
-        match self.way {
+        match self.target {
             DialTarget::Url => self.proxies.settle(),
             _ => Ok(()),
         }
@@ -147,7 +147,7 @@ impl ClientBuilder {
     #[cfg(unix)]
     #[must_use]
     pub fn unix_socket(mut self, path: impl AsRef<std::path::Path>) -> Self {
-        self.settings.connect.way = DialTarget::Unix(path.as_ref().into());
+        self.settings.connect.target = DialTarget::Unix(path.as_ref().into());
         self
     }
 
@@ -155,7 +155,7 @@ impl ClientBuilder {
     /// [Unix socket](Self::unix_socket).
     #[must_use]
     pub fn connector(mut self, connector: impl Connector + 'static) -> Self {
-        self.settings.connect.way = DialTarget::Given(Arc::new(connector));
+        self.settings.connect.target = DialTarget::Given(Arc::new(connector));
         self
     }
 }
