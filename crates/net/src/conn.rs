@@ -181,8 +181,7 @@ impl Conn {
 
     /// Returns true if a request would be sent at once.
     pub fn is_free(&self) -> bool {
-        let connection = self.lock();
-        !connection.life.is_closing() && !connection.input.is_held_back() && connection.machine.is_free()
+        self.lock().takes_request()
     }
 
     /// Gives a connection back that was taken and not used.

@@ -137,6 +137,12 @@ impl Connection {
         false
     }
 
+    /// Returns true if a request would be sent at once.
+    #[inline]
+    pub(crate) fn takes_request(&self) -> bool {
+        !self.life.is_closing() && !self.input.is_held_back() && self.machine.is_free()
+    }
+
     /// Returns true if no stream is held by a handle, and nobody waits to open one.
     pub(crate) fn is_unused(&self) -> bool {
         self.slots.are_unused() && self.queue.is_empty()

@@ -144,6 +144,19 @@ impl Connection {
         self.machine.wants_read() && self.input.takes_more()
     }
 
+    /// Takes the buffer to read into, and the octets of room to ask it for.
+    #[inline(always)]
+    pub(crate) fn take_input(&mut self) -> (ReadBuf, usize) {
+        (self.input.take_to_fill(&mut self.spares), self.input.read_step())
+    }
+
+    /// Puts the buffer back that a read found nothing for: this poll reads no more.
+    #[inline]
+    pub(crate) fn put_unfilled_input(&mut self, input: ReadBuf) {
+        self.input.put_unfilled(input);
+        self.stow_input();
+    }
+
     /// Gives the buffers back that this thread has lent: this poll reads no more.
     #[inline]
     pub(crate) fn stow_input(&mut self) {

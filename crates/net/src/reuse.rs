@@ -42,7 +42,7 @@ impl Conn {
     /// found quiet is in the machine then.
     fn is_at_rest(&self) -> bool {
         let connection = self.lock();
-        !connection.hand_over.in_turn() && !connection.life.is_closing() && connection.machine.is_free()
+        !connection.hand_over.in_turn() && connection.takes_request()
     }
 
     /// Locks the connection to open a stream; one of HTTP/2 that has rested is looked at first.
@@ -82,7 +82,7 @@ impl Conn {
             if !is_more {
                 connection.give_way(|who| who == Reader::Nobody);
                 connection = self.flush(connection);
-                let is_fit = !connection.life.is_closing() && connection.machine.is_free();
+                let is_fit = connection.takes_request();
                 self.unlock_and_wake(connection);
                 return is_fit;
             }
@@ -112,8 +112,7 @@ impl Conn {
         let Some(mut half) = locked.hand_over.begin_to_read(Reader::Nobody, &mut locked.wake) else {
             return (connection, false);
         };
-        let locked = &mut *connection;
-        let (mut input, step) = (locked.input.take_to_fill(&mut locked.spares), locked.input.read_step());
+        let (mut input, step) = connection.take_input();
         drop(connection);
         let read = half.read_now(input.space(step));
         if let Ok(octets) = read {
@@ -123,8 +122,7 @@ impl Conn {
         connection.hand_over.end_to_read(half);
         connection.now = self.time();
         if read.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock) {
-            connection.input.put_unfilled(input);
-            connection.stow_input();
+            connection.put_unfilled_input(input);
             return (connection, false);
         }
         connection.input.put(input);

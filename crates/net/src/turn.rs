@@ -149,8 +149,7 @@ impl Conn {
             }
             connection.input.is_to_be_read();
         }
-        let locked = &mut *connection;
-        let (mut input, step) = (locked.input.take_to_fill(&mut locked.spares), locked.input.read_step());
+        let (mut input, step) = connection.take_input();
         drop(connection);
         let space = input.space(step);
         let room = space.len();
@@ -165,8 +164,7 @@ impl Conn {
         connection.input.was_read(is_emptied);
         match read {
             Poll::Pending => {
-                connection.input.put_unfilled(input);
-                connection.stow_input();
+                connection.put_unfilled_input(input);
                 (self.flush(connection), false)
             }
             Poll::Ready(read) => {
