@@ -1,7 +1,7 @@
 //! The two halves of a stream (RFC 9113 §5.1, §8.1): what may still come, and what may still be sent.
 //!
 //! Rule 1: the halves are independent; the states of RFC 9113 §5.1 are pairs of them (open: neither has ended,
-//! half-closed: one has, closed: both have). RST_STREAM removes the stream, so it is no input here.
+//! half-closed: one has, closed: both have). [`State`](crate::state::State) holds both, and knows of resets.
 //! Rule 2: each half is a table without a wildcard; a test prints both whole.
 
 use crate::error::SendError;
@@ -14,16 +14,27 @@ pub(crate) enum Receiving {
     Idle,
     /// The head is here; DATA and trailers may follow.
     Open,
-    /// END_STREAM is here.
+    /// The header of a DATA frame with END_STREAM is here, and not yet all of its content.
+    Ending,
+    /// END_STREAM is here, and all before it.
     Ended,
 }
 
 /// What arrives for a receiving half. `Headers` in [`Receiving::Open`] are trailers.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Incoming {
-    Interim { end_stream: bool },
-    Headers { end_stream: bool },
-    Data { end_stream: bool },
+    Interim {
+        end_stream: bool,
+    },
+    Headers {
+        end_stream: bool,
+    },
+    /// The header of a DATA frame.
+    Data {
+        end_stream: bool,
+    },
+    /// The last octet of its content, or the frame itself if it has none.
+    LastOctet,
 }
 
 impl Receiving {
@@ -36,13 +47,19 @@ impl Receiving {
             (Idle, Interim { end_stream: true }) => return Err(Violation::INTERIM_ENDS_STREAM),
             (Idle, Headers { end_stream: false }) => Open,
             (Idle, Headers { end_stream: true }) => Ended,
-            (Idle, Data { .. }) => return Err(Violation::DATA_BEFORE_HEAD),
+            (Idle, Data { .. } | LastOctet) => return Err(Violation::DATA_BEFORE_HEAD),
             (Open, Interim { .. }) => return Err(Violation::INTERIM_AFTER_FINAL),
             (Open, Headers { end_stream: false }) => return Err(Violation::TRAILERS_WITHOUT_END),
             (Open, Headers { end_stream: true }) => Ended,
-            (Open, Data { end_stream: false }) => Open,
-            (Open, Data { end_stream: true }) => Ended,
-            (Ended, Interim { .. } | Headers { .. } | Data { .. }) => return Err(Violation::FRAME_AFTER_END),
+            (Open, Data { end_stream: false } | LastOctet) => Open,
+            (Open, Data { end_stream: true }) => Ending,
+            (Ending, LastOctet) => Ended,
+            (Ending, Interim { .. } | Headers { .. } | Data { .. }) => {
+                return Err(Violation::FRAME_AFTER_END);
+            }
+            (Ended, Interim { .. } | Headers { .. } | Data { .. } | LastOctet) => {
+                return Err(Violation::FRAME_AFTER_END);
+            }
         })
     }
 }
@@ -100,8 +117,8 @@ mod tests {
             ends.map(|end_stream| Incoming::Headers { end_stream }),
             ends.map(|end_stream| Incoming::Data { end_stream }),
         ];
-        for state in [Receiving::Idle, Receiving::Open, Receiving::Ended] {
-            for frame in incoming.as_flattened() {
+        for state in [Receiving::Idle, Receiving::Open, Receiving::Ending, Receiving::Ended] {
+            for frame in incoming.as_flattened().iter().chain([&Incoming::LastOctet]) {
                 let next = match state.on(*frame) {
                     Ok(next) => format!("{next:?}"),
                     Err(rule) => format!("{:?} {}: {}", rule.scope, rule.code, rule.rule),

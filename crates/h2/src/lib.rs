@@ -11,6 +11,7 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+mod absent;
 mod bandwidth;
 mod closed_ids;
 mod config;
@@ -35,6 +36,7 @@ mod repeated;
 mod resets;
 mod sent_head;
 mod settings;
+mod state;
 mod stream;
 mod streams;
 mod trace;

@@ -7,23 +7,18 @@ use alula_fields::{FieldSection, Head, SECTION_KEPT_BYTES_MAX};
 use crate::content::Content;
 use crate::error_code::ErrorCode;
 use crate::event::{Origin, Reset};
-use crate::half::{Receiving, Sending};
 use crate::priority::Priority;
 use crate::settings::WINDOW_INITIAL;
+use crate::state::State;
 use crate::window::{ReceiveWindow, SendWindow};
 
 pub(crate) struct Stream {
     pub(crate) id: u32,
-    pub(crate) receiving: Receiving,
-    pub(crate) sending: Sending,
-    /// The stream is not counted as open any more: both halves have ended, or it was reset.
-    pub(crate) is_closed: bool,
+    pub(crate) state: State,
     /// A head waits to be taken.
     pub(crate) has_head: bool,
     /// Trailers wait to be taken.
     pub(crate) has_trailers: bool,
-    /// The application was told that the stream was reset, or will be, and has not let go of it yet.
-    pub(crate) is_reset: bool,
     /// The application could not send all it wanted and waits to hear that it can.
     pub(crate) is_blocked: bool,
     /// The request has the method HEAD, so that the response has no content.
@@ -52,12 +47,9 @@ impl Stream {
     pub(crate) fn new() -> Self {
         Self {
             id: 0,
-            receiving: Receiving::Idle,
-            sending: Sending::Idle,
-            is_closed: false,
+            state: State::IDLE,
             has_head: false,
             has_trailers: false,
-            is_reset: false,
             is_blocked: false,
             is_head_request: false,
             is_connect: false,
@@ -77,12 +69,9 @@ impl Stream {
     /// Makes the stream as new, with windows of these sizes; identifier and buffers stay.
     #[inline]
     pub(crate) fn begin(&mut self, window_in: u32, window_out: u32) {
-        self.receiving = Receiving::Idle;
-        self.sending = Sending::Idle;
-        self.is_closed = false;
+        self.state = State::IDLE;
         self.has_head = false;
         self.has_trailers = false;
-        self.is_reset = false;
         self.is_blocked = false;
         self.is_head_request = false;
         self.is_connect = false;
@@ -117,15 +106,10 @@ impl Stream {
         self.trailers.trim(SECTION_KEPT_BYTES_MAX);
     }
 
-    /// Returns true if both sides have sent END_STREAM.
-    #[inline]
-    pub(crate) fn has_ended(&self) -> bool {
-        self.receiving == Receiving::Ended && self.sending == Sending::Ended
-    }
-
-    /// Returns true if the application has nothing left to take or to give back.
+    /// Returns true if the stream is over and the application has nothing left to take or to give back.
     #[inline]
     pub(crate) fn is_done_with(&self) -> bool {
-        !self.has_head && !self.has_trailers && !self.is_reset && self.window_in.held() == 0
+        let is_over = !self.state.is_open() && !self.state.is_reset();
+        is_over && !self.has_head && !self.has_trailers && self.window_in.held() == 0
     }
 }

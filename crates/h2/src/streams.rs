@@ -111,15 +111,12 @@ impl Streams {
         slot
     }
 
-    /// The stream is closed: frames do not find it any more. Gives it to note so.
+    /// The stream is closed: frames do not find it any more. Returns its identifier.
     #[inline]
-    pub(crate) fn close(&mut self, key: StreamKey) -> Option<&mut Stream> {
-        let entry = self.slots.get_mut(key.slot())?;
-        if entry.generation != key.generation() {
-            return None;
-        }
-        self.ids.remove(entry.stream.id, key.slot() as u32);
-        Some(&mut entry.stream)
+    pub(crate) fn close(&mut self, key: StreamKey) -> Option<u32> {
+        let id = self.get(key)?.id;
+        self.ids.remove(id, key.slot() as u32);
+        Some(id)
     }
 
     /// Gives the slot back; the key finds nothing from now on. The stream must be closed.

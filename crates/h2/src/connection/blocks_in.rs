@@ -12,15 +12,17 @@ use alula_hpack::{DecodeError, Memo};
 
 use super::receive::{Phase, Step};
 use super::{Connection, FAR_TOO_LARGE};
+use crate::absent::{Frame, Verdict};
 use crate::closed_ids::Closed;
 use crate::content::Content;
 use crate::error::ConnectionError;
 use crate::event::Event;
 use crate::fields_in::{Collect, FieldCheck, RequestFacts, Section, SectionLimits, join_cookies};
 use crate::frame::{FrameHeader, MAX_31, flag};
-use crate::half::{Incoming, Receiving};
+use crate::half::Incoming;
 use crate::known_head::KnownHead;
-use crate::violation::Violation;
+use crate::state::State;
+use crate::violation::{Scope, Violation};
 
 /// The block that is being received, and the memory for it.
 pub(super) struct Block {
@@ -311,7 +313,7 @@ impl Connection {
         self.block.target = match self.streams.find(id) {
             Some(stream) => self.target_of(stream, header),
             None if !self.is_client && id > self.highest_id => self.target_of_new(id, now)?,
-            None => self.target_of_closed(id)?,
+            None => self.target_of_absent(id)?,
         };
         Ok(())
     }
@@ -319,11 +321,11 @@ impl Connection {
     #[inline]
     fn target_of(&mut self, stream: StreamKey, header: FrameHeader) -> Target {
         let Some(entry) = self.streams.get(stream) else { return Target::Nothing(None) };
-        if self.is_client && entry.receiving == Receiving::Idle {
+        if self.is_client && !entry.state.has_received_head() {
             return Target::Response(stream);
         }
         let end_stream = header.has(flag::END_STREAM);
-        match entry.receiving.on(Incoming::Headers { end_stream }) {
+        match entry.state.received(Incoming::Headers { end_stream }) {
             Ok(_) if entry.is_tunnel => Target::Nothing(Some(Violation::FIELDS_IN_TUNNEL)),
             Ok(_) => Target::Trailers(stream),
             Err(rule) => Target::Nothing(Some(rule)),
@@ -359,20 +361,12 @@ impl Connection {
     }
 
     #[cold]
-    fn target_of_closed(&self, id: u32) -> Result<Target, ConnectionError> {
-        if self.is_idle(id) {
-            let rule = if self.is_client { Violation::HEADERS_ON_IDLE } else { Violation::EVEN_STREAM_ID };
-            return Err(rule.into());
-        }
-        match self.closed.find(id) {
-            Some(Closed::ResetByUs) => Ok(Target::Nothing(None)),
-            Some(Closed::ResetByPeer) => Ok(Target::Nothing(Some(Violation::FRAME_AFTER_RESET))),
-            Some(Closed::Ended) => Err(Violation::FRAME_ON_CLOSED.into()),
-            None if self.is_client => Ok(Target::Nothing(None)),
-            None if self.closed.may_have_forgotten(id) => {
-                Ok(Target::Nothing(Some(Violation::HEADERS_ON_CLOSED)))
-            }
-            None => Err(Violation::STREAM_ID_NOT_NEW.into()),
+    fn target_of_absent(&self, id: u32) -> Result<Target, ConnectionError> {
+        let frame = if self.is_client { Frame::Response } else { Frame::Request };
+        match self.verdict(id, frame) {
+            Verdict::Breach(rule) if rule.scope == Scope::Connection => Err(rule.into()),
+            Verdict::Breach(rule) => Ok(Target::Nothing(Some(rule))),
+            Verdict::Ignore | Verdict::Late | Verdict::Glitch => Ok(Target::Nothing(None)),
         }
     }
 }
@@ -415,7 +409,7 @@ impl Connection {
         let facts = check.request(self.local.newest().connect_protocol)?;
         let content = Content::stated(check.content_length.filter(|_| !facts.is_connect));
         let content = content.check(0, end).map_err(|_| Violation::CONTENT_LENGTH_MISMATCH)?;
-        let stream = self.begin_request(id, end, facts);
+        let stream = self.begin_request(id, end, facts)?;
         if let Some(entry) = self.streams.get_mut(stream) {
             entry.content_in = content;
             entry.has_head = true;
@@ -428,14 +422,15 @@ impl Connection {
     }
 
     #[inline]
-    fn begin_request(&mut self, id: u32, end: bool, facts: RequestFacts) -> StreamKey {
+    fn begin_request(&mut self, id: u32, end: bool, facts: RequestFacts) -> Result<StreamKey, Violation> {
+        let state = State::IDLE.received(Incoming::Headers { end_stream: end })?;
         let stream = self.open_stream(id);
         if let Some(entry) = self.streams.get_mut(stream) {
-            entry.receiving = if end { Receiving::Ended } else { Receiving::Open };
+            entry.state = state;
             entry.is_head_request = facts.is_head;
             entry.is_connect = facts.is_connect;
         }
-        stream
+        Ok(stream)
     }
 
     /// A request of which nothing was kept, for the application to refuse.
@@ -446,7 +441,7 @@ impl Connection {
         }
         self.note_large_section();
         let facts = RequestFacts { is_connect: false, ..self.block.check.method_facts() };
-        let stream = self.begin_request(id, end, facts);
+        let stream = self.begin_request(id, end, facts)?;
         Ok(Some(Event::HeadTooLarge { stream, end }))
     }
 
@@ -461,7 +456,7 @@ impl Connection {
         }
         let status = check.response(head.get_or_insert_default(), entry.is_connect)?;
         if status.is_interim() {
-            entry.receiving = entry.receiving.on(Incoming::Interim { end_stream: end })?;
+            entry.state = entry.state.received(Incoming::Interim { end_stream: end })?;
             entry.interim += 1;
             if entry.interim > self.limits.interim_responses {
                 let [seen, bound] = [entry.interim, self.limits.interim_responses].map(u64::from);
@@ -469,7 +464,7 @@ impl Connection {
                 return Err(Violation::INTERIM_FLOOD);
             }
         } else {
-            let next = entry.receiving.on(Incoming::Headers { end_stream: end })?;
+            let next = entry.state.received(Incoming::Headers { end_stream: end })?;
             let is_tunnel = entry.is_connect && status.is_success();
             let content = match status.as_u16() {
                 _ if is_tunnel => Content::UNSTATED,
@@ -478,7 +473,7 @@ impl Connection {
                 _ => Content::stated(check.content_length),
             };
             entry.content_in = content.check(0, end).map_err(|_| Violation::CONTENT_LENGTH_MISMATCH)?;
-            entry.receiving = next;
+            entry.state = next;
             if is_tunnel {
                 entry.is_tunnel = true;
                 entry.content_out = Content::UNSTATED;
@@ -503,9 +498,9 @@ impl Connection {
             self.note_large_section();
             return Err(Violation::FIELDS_TOO_LARGE);
         }
-        let next = entry.receiving.on(Incoming::Headers { end_stream: end })?;
+        let next = entry.state.received(Incoming::Headers { end_stream: end })?;
         entry.content_in = entry.content_in.check(0, true).map_err(|_| Violation::CONTENT_LENGTH_MISMATCH)?;
-        entry.receiving = next;
+        entry.state = next;
         entry.has_trailers = true;
         core::mem::swap(&mut entry.trailers, &mut head.get_or_insert_default().fields);
         self.close_if_ended(stream);

@@ -6,13 +6,14 @@ use super::growth::MEASURE;
 use super::output::{GRACE, KEEP_ALIVE};
 use super::receive::{Phase, Step};
 use super::{Connection, UPDATES_PER_DATA};
+use crate::absent::Frame;
 use crate::closed_ids::Closed;
 use crate::error::ConnectionError;
 use crate::error_code::ErrorCode;
 use crate::event::{Event, Origin, Reset};
 use crate::frame::{FrameHeader, FrameKind, MAX_31, SETTINGS_ACK, flag, ping};
-use crate::half::{Receiving, Sending};
 use crate::settings::{ENTRY_BYTES, SettingId, Settings};
+use crate::state::State;
 use crate::streams::Queue;
 use crate::violation::Violation;
 
@@ -99,7 +100,7 @@ impl Connection {
         for slot in 0..self.streams.slots() {
             let Some(stream) = self.streams.key_at(slot) else { continue };
             let Some(entry) = self.streams.get_mut(stream) else { continue };
-            if entry.is_closed || entry.sending == Sending::Ended {
+            if !entry.state.is_open() || entry.state.has_sent_all() {
                 continue;
             }
             entry.window_out.shift(delta).map_err(|_| Violation::SETTINGS_WINDOW_OVERFLOW)?;
@@ -295,11 +296,7 @@ impl Connection {
             return self.connection_update(increment);
         }
         let Some(stream) = self.streams.find(id) else {
-            return match self.is_idle(id) {
-                true => Err(Violation::WINDOW_UPDATE_ON_IDLE.into()),
-                // Late for a stream that has closed.
-                false => Ok(()),
-            };
+            return self.absent_in(id, Frame::WindowUpdate, 0, now);
         };
         if increment == 0 {
             return self.breach(id, Violation::ZERO_STREAM_INCREMENT, now);
@@ -322,17 +319,11 @@ impl Connection {
     }
 
     fn rst_stream_in(&mut self, id: u32, code: ErrorCode, now: Time) -> Result<(), ConnectionError> {
-        let Some(stream) = self.streams.find(id) else {
-            if self.is_idle(id) {
-                return Err(Violation::RST_STREAM_ON_IDLE.into());
-            }
-            return self.glitch(1, now);
-        };
+        let Some(stream) = self.streams.find(id) else { return self.absent_in(id, Frame::RstStream, 0, now) };
         self.counters.resets_in = self.counters.resets_in.wrapping_add(1);
-        let is_answered = self.streams.get(stream).is_some_and(|entry| entry.sending == Sending::Ended);
-        let unprocessed = self.is_client
-            && code == ErrorCode::REFUSED_STREAM
-            && self.streams.get(stream).is_some_and(|entry| entry.receiving == Receiving::Idle);
+        let state = self.streams.get(stream).map_or(State::IDLE, |entry| entry.state);
+        let is_answered = state.has_sent_all();
+        let unprocessed = self.is_client && code == ErrorCode::REFUSED_STREAM && !state.has_received_head();
         self.reset_held_stream(
             stream,
             Reset { code, origin: Origin::Peer, unprocessed },

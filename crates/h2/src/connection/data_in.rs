@@ -7,11 +7,11 @@ use alula_fields::{StreamKey, Time};
 
 use super::Connection;
 use super::receive::{Phase, Step};
-use crate::closed_ids::Closed;
+use crate::absent::Frame;
 use crate::error::ConnectionError;
 use crate::event::Event;
 use crate::frame::{FrameHeader, flag};
-use crate::half::{Incoming, Receiving};
+use crate::half::Incoming;
 use crate::violation::Violation;
 use crate::window::WindowExceeded;
 
@@ -54,8 +54,8 @@ impl Connection {
         self.window_in.receive(header.length, overhead).map_err(|_| WindowExceeded::ON_CONNECTION)?;
         let end = header.has(flag::END_STREAM);
         let verdict = match self.streams.find(header.stream) {
-            Some(stream) => self.charge(stream, header.length, length, end).map(|()| stream),
-            None => Err(self.judge_data(header.stream)),
+            Some(stream) => self.charge(stream, header.length, length, end).map(|()| stream).map_err(Some),
+            None => Err(None),
         };
         self.credit_connection(0);
         let padding = padding.unwrap_or(0);
@@ -64,11 +64,11 @@ impl Connection {
                 self.data_came(now);
                 self.take_data(stream, length, padding, end, now)
             }
-            Err(rule) => {
+            Err(broken) => {
                 self.credit_connection(length);
-                match rule {
+                match broken {
                     Some(rule) => self.breach(header.stream, rule, now)?,
-                    None => self.late_frame(length, now)?,
+                    None => self.absent_in(header.stream, Frame::Data, length, now)?,
                 }
                 Ok(self.skip_next(length + padding))
             }
@@ -77,15 +77,9 @@ impl Connection {
 
     /// Charges the stream with a frame, or says which rule the frame breaks and leaves the stream alone.
     #[inline]
-    fn charge(
-        &mut self,
-        stream: StreamKey,
-        frame: u32,
-        length: u32,
-        end: bool,
-    ) -> Result<(), Option<Violation>> {
-        let Some(entry) = self.streams.get_mut(stream) else { return Err(None) };
-        entry.receiving.on(Incoming::Data { end_stream: end })?;
+    fn charge(&mut self, stream: StreamKey, frame: u32, length: u32, end: bool) -> Result<(), Violation> {
+        let Some(entry) = self.streams.get_mut(stream) else { return Ok(()) };
+        let state = entry.state.received(Incoming::Data { end_stream: end })?;
         let content = entry.content_in.check(u64::from(length), end);
         entry.window_in.receive(frame, frame - length).map_err(|_| WindowExceeded::ON_STREAM)?;
         entry.content_in = match content {
@@ -93,9 +87,10 @@ impl Connection {
             Err(_) => {
                 // The reset that follows gives the window back; only what this frame charged must not be counted twice.
                 entry.window_in.release(length);
-                return Err(Some(Violation::CONTENT_LENGTH_MISMATCH));
+                return Err(Violation::CONTENT_LENGTH_MISMATCH);
             }
         };
+        entry.state = state;
         if !end {
             self.update_stream_window(stream);
         }
@@ -166,28 +161,14 @@ impl Connection {
         }
         // The application may have given the stream up, which has credited the whole frame.
         let Some(entry) = self.streams.get_mut(stream) else { return Step::More };
-        if entry.is_closed {
+        if !entry.state.is_open() {
             return Step::More;
         }
-        if end_now {
-            entry.receiving = Receiving::Ended;
+        if end_now && let Ok(state) = entry.state.received(Incoming::LastOctet) {
+            entry.state = state;
             self.close_if_ended(stream);
         }
         Step::Event(Event::Data { stream, bytes, end: end_now })
-    }
-
-    /// What DATA on a stream that is not open means: nothing if it is merely late.
-    #[cold]
-    fn judge_data(&self, id: u32) -> Option<Violation> {
-        if self.is_idle(id) {
-            return Some(Violation::DATA_ON_IDLE);
-        }
-        match self.closed.find(id) {
-            Some(Closed::ResetByUs) => None,
-            Some(Closed::ResetByPeer) => Some(Violation::FRAME_AFTER_RESET),
-            Some(Closed::Ended) => Some(Violation::FRAME_ON_CLOSED),
-            None => Some(Violation::DATA_ON_CLOSED),
-        }
     }
 
     /// A frame that was on its way when we gave its stream up. It is ignored, but it costs what other frames do: no peer

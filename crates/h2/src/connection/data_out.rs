@@ -23,16 +23,16 @@ impl Connection {
         out: &mut OutBuf,
     ) -> Result<usize, SendError> {
         let entry = self.check_stream(stream)?;
-        entry.sending.on(Outgoing::Data { end_stream: end })?;
+        entry.state.sent(Outgoing::Data { end_stream: end })?;
         entry.content_out.check(data.len() as u64, end).map_err(|_| SendError::ContentLength)?;
         let taken = data.len().min(self.capacity(stream, entry) as usize);
         let is_all = taken == data.len();
         let end = end && is_all;
-        let sending = entry.sending.on(Outgoing::Data { end_stream: end })?;
+        let state = entry.state.sent(Outgoing::Data { end_stream: end })?;
         let content = entry.content_out.check(taken as u64, end).map_err(|_| SendError::ContentLength)?;
 
         let entry = self.streams.get_mut(stream).ok_or(SendError::UnknownStream)?;
-        (entry.sending, entry.content_out, entry.is_blocked) = (sending, content, !is_all);
+        (entry.state, entry.content_out, entry.is_blocked) = (state, content, !is_all);
         entry.window_out.take(taken as u32);
         self.window_out.take(taken as u32);
         let (id, waits_for_connection) = (entry.id, !is_all && entry.window_out.available() > 0);
@@ -54,7 +54,7 @@ impl Connection {
     pub fn await_capacity(&mut self, stream: StreamKey) -> usize {
         let Some(entry) = self.streams.get(stream) else { return 0 };
         let capacity = self.capacity(stream, entry);
-        if capacity == 0 && !entry.is_closed {
+        if capacity == 0 && entry.state.is_open() {
             self.block(stream);
         }
         capacity as usize

@@ -13,7 +13,6 @@ use alula_fields::{Limits, StreamKey, Time};
 use super::Connection;
 use crate::bandwidth::{Bandwidth, Span};
 use crate::frame::{MAX_31, ping as ping_frame};
-use crate::half::Receiving;
 use crate::window::ReceiveWindow;
 
 pub(super) struct Growth {
@@ -230,7 +229,7 @@ impl Connection {
     }
 
     fn is_open_to_data(&self, stream: StreamKey) -> bool {
-        self.streams.get(stream).is_some_and(|entry| !entry.is_closed && entry.receiving != Receiving::Ended)
+        self.streams.get(stream).is_some_and(|entry| entry.state.is_receiving())
     }
 
     /// Returns true when little of a stream's window, or of the connection's, waits to be consumed.

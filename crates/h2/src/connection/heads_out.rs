@@ -12,9 +12,10 @@ use crate::error::SendError;
 use crate::fields_in::Section;
 use crate::fields_out::{self, HeadFacts};
 use crate::frame::{FrameHeader, FrameKind, HEADER_BYTES, flag};
-use crate::half::{Outgoing, Sending};
+use crate::half::Outgoing;
 use crate::prepared::Prepared;
 use crate::repeated::Known;
+use crate::state::State;
 use crate::stream::Stream;
 use crate::violation::Violation;
 
@@ -37,7 +38,8 @@ impl Connection {
         }
         self.check_size(facts.size)?;
         let content = content_out(facts.content_length, end)?;
-        let stream = self.begin_sending(&facts, content, end);
+        let state = State::IDLE.sent(Outgoing::Head { end_stream: end })?;
+        let stream = self.begin_sending(&facts, content, state);
         self.flush(out);
         let mark = open_frame(out);
         write_pseudo(&mut self.encoder.block(out), head);
@@ -74,7 +76,8 @@ impl Connection {
         }
         self.check_size(facts.size)?;
         let content = content_out(facts.content_length, end)?;
-        let stream = self.begin_sending(&facts, content, end);
+        let state = State::IDLE.sent(Outgoing::Head { end_stream: end })?;
+        let stream = self.begin_sending(&facts, content, state);
         self.flush(out);
         let mark = open_frame(out);
         self.encoder.emit(prepared.block(), values, out);
@@ -93,7 +96,7 @@ impl Connection {
         end: bool,
         out: &mut OutBuf,
     ) -> Result<(), SendError> {
-        let next = self.check_answer(stream)?.sending.on(Outgoing::Head { end_stream: end })?;
+        let next = self.check_answer(stream)?.state.sent(Outgoing::Head { end_stream: end })?;
         let known = self.repeated.find(head.fields, Section::Response);
         let facts = fields_out::response(head, false, known)?;
         self.check_size(facts.size)?;
@@ -109,7 +112,7 @@ impl Connection {
         };
         entry.content_out = content;
         entry.is_tunnel = is_tunnel;
-        entry.sending = next;
+        entry.state = next;
         let id = entry.id;
         self.write_response(id, head, known, &facts, end, out);
         if end {
@@ -129,7 +132,7 @@ impl Connection {
         out: &mut OutBuf,
     ) -> Result<(), SendError> {
         let entry = self.check_answer(stream)?;
-        entry.sending.on(Outgoing::Interim)?;
+        entry.state.sent(Outgoing::Interim)?;
         let id = entry.id;
         let facts = fields_out::response(head, true, None)?;
         if facts.content_length.is_some() {
@@ -151,7 +154,7 @@ impl Connection {
         out: &mut OutBuf,
     ) -> Result<(), SendError> {
         let entry = self.check_stream(stream)?;
-        let next = entry.sending.on(Outgoing::Trailers)?;
+        let next = entry.state.sent(Outgoing::Trailers)?;
         entry.content_out.check(0, true).map_err(|_| SendError::ContentLength)?;
         if entry.is_tunnel {
             return Err(SendError::Control(Violation::FIELDS_IN_TUNNEL));
@@ -159,7 +162,7 @@ impl Connection {
         fields_out::trailers(trailers)?;
         self.check_size(trailers.list_size())?;
         let entry = self.streams.get_mut(stream).ok_or(SendError::UnknownStream)?;
-        entry.sending = next;
+        entry.state = next;
         let id = entry.id;
         self.flush(out);
         let mark = open_frame(out);
@@ -179,7 +182,7 @@ impl Connection {
             return Err(SendError::Closed);
         }
         let entry = self.streams.get(stream).ok_or(SendError::UnknownStream)?;
-        if entry.is_reset { Err(SendError::StreamReset) } else { Ok(entry) }
+        if entry.state.is_reset() { Err(SendError::StreamReset) } else { Ok(entry) }
     }
 
     #[inline]
@@ -239,11 +242,11 @@ fn content_out(stated: Option<u64>, end: bool) -> Result<Content, SendError> {
 /// Writing.
 impl Connection {
     #[inline]
-    fn begin_sending(&mut self, facts: &HeadFacts, content: Content, end: bool) -> StreamKey {
+    fn begin_sending(&mut self, facts: &HeadFacts, content: Content, state: State) -> StreamKey {
         let stream = self.open_stream(self.next_id);
         self.next_id += 2;
         if let Some(entry) = self.streams.get_mut(stream) {
-            entry.sending = if end { Sending::Ended } else { Sending::Open };
+            entry.state = state;
             entry.content_out = content;
             entry.is_head_request = facts.is_head;
             entry.is_connect = facts.is_connect;

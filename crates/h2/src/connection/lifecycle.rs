@@ -3,12 +3,14 @@
 use alula_fields::{Exceeded, StreamKey, Time};
 
 use super::Connection;
+use crate::absent::{Absent, Frame, Verdict};
 use crate::closed_ids::Closed;
 use crate::error::{ConnectionError, SendError};
 use crate::error_code::ErrorCode;
 use crate::event::{Notice, Origin, Reset};
 use crate::frame::{MAX_31, goaway, rst_stream};
-use crate::half::{Receiving, Sending};
+use crate::state::State;
+use crate::stream::Stream;
 use crate::streams::Queue;
 use crate::violation::{Scope, Violation};
 
@@ -20,14 +22,11 @@ impl Connection {
         let Some(entry) = self.streams.get_mut(stream) else { return };
         let held = entry.window_in.held();
         entry.window_in.release(held);
-        let (id, is_closed) = (entry.id, entry.is_closed);
-        if core::mem::replace(&mut entry.is_reset, false) {
-            self.reset_held -= 1;
-        }
-        if !is_closed {
+        let (id, before) = (entry.id, entry.state);
+        if before.is_open() {
             self.queue(&rst_stream(id, code));
-            self.close_stream(stream, Closed::ResetByUs);
         }
+        self.end_stream(stream, before.let_go(), Closed::ResetByUs);
         self.streams.free(stream);
         self.credit_connection(held);
     }
@@ -37,8 +36,8 @@ impl Connection {
     pub fn forget(&mut self, stream: StreamKey) {
         let Some(entry) = self.streams.get(stream) else { return };
         let is_answered = match self.is_client {
-            true => entry.receiving == Receiving::Ended,
-            false => entry.sending == Sending::Ended,
+            true => entry.state.has_received_all(),
+            false => entry.state.has_sent_all(),
         };
         self.reset(stream, if is_answered { ErrorCode::NO_ERROR } else { ErrorCode::CANCEL });
     }
@@ -105,7 +104,7 @@ impl Connection {
         while let Some(stream) = self.streams.dequeue(Queue::Writable) {
             let Some(entry) = self.streams.get_mut(stream) else { continue };
             // The stream's own window may have closed since; then its WINDOW_UPDATE brings it here again.
-            if entry.is_blocked && !entry.is_closed && entry.window_out.available() > 0 {
+            if entry.is_blocked && entry.state.is_open() && entry.window_out.available() > 0 {
                 entry.is_blocked = false;
                 return Some(Notice::Writable { stream });
             }
@@ -189,8 +188,8 @@ impl Connection {
     #[inline]
     pub(super) fn close_if_ended(&mut self, stream: StreamKey) {
         let Some(entry) = self.streams.get(stream) else { return };
-        if entry.has_ended() && !entry.is_closed {
-            self.close_stream(stream, Closed::Ended);
+        if let Some(state) = entry.state.completed() {
+            self.end_stream(stream, state, Closed::Ended);
             self.counters.completed = self.counters.completed.wrapping_add(1);
             self.bucket.refund(1);
             self.free_if_done(stream);
@@ -200,16 +199,28 @@ impl Connection {
     /// Frees a closed stream that the application has nothing left of.
     #[inline]
     pub(super) fn free_if_done(&mut self, stream: StreamKey) {
-        if self.streams.get(stream).is_some_and(|entry| entry.is_closed && entry.is_done_with()) {
+        if self.streams.get(stream).is_some_and(Stream::is_done_with) {
             self.streams.free(stream);
         }
     }
 
+    /// Puts a stream into a state that ends it; both counts follow from the change.
+    #[inline]
+    fn end_stream(&mut self, stream: StreamKey, state: State, how: Closed) {
+        let Some(entry) = self.streams.get_mut(stream) else { return };
+        let before = core::mem::replace(&mut entry.state, state);
+        self.reset_held += u32::from(state.is_reset());
+        self.reset_held -= u32::from(before.is_reset());
+        if before.is_open() {
+            self.close_stream(stream, how);
+        }
+    }
+
+    /// A stream is not open any more: frames do not find it, but may find how it closed.
     #[inline]
     fn close_stream(&mut self, stream: StreamKey, how: Closed) {
-        let Some(entry) = self.streams.close(stream) else { return };
-        entry.is_closed = true;
-        self.closed.push(entry.id, how);
+        let Some(id) = self.streams.close(stream) else { return };
+        self.closed.push(id, how);
         self.open -= 1;
         if self.turns.granted > 0 {
             self.end_grant(stream);
@@ -222,11 +233,10 @@ impl Connection {
 
     /// Closes a stream that was reset, and has the application told.
     pub(super) fn reset_held_stream(&mut self, stream: StreamKey, reset: Reset, how: Closed) {
-        self.close_stream(stream, how);
         let Some(entry) = self.streams.get_mut(stream) else { return };
         entry.reset = reset;
-        entry.is_reset = true;
-        self.reset_held += 1;
+        let state = entry.state.reset();
+        self.end_stream(stream, state, how);
         self.streams.enqueue(Queue::Reset, stream);
     }
 
@@ -246,6 +256,37 @@ impl Connection {
         self.counters.stream_errors = self.counters.stream_errors.wrapping_add(1);
         self.notices.breaches.push_back(rule);
         self.glitch_of_reset(now)
+    }
+
+    /// Does what a frame calls for whose stream is not open; `octets` of content came with it.
+    #[cold]
+    pub(super) fn absent_in(
+        &mut self,
+        id: u32,
+        frame: Frame,
+        octets: u32,
+        now: Time,
+    ) -> Result<(), ConnectionError> {
+        match self.verdict(id, frame) {
+            Verdict::Ignore => Ok(()),
+            Verdict::Late => self.late_frame(octets, now),
+            Verdict::Glitch => self.glitch(1, now),
+            Verdict::Breach(rule) => self.breach(id, rule, now),
+        }
+    }
+
+    /// The verdict on a frame whose stream is not open.
+    pub(super) fn verdict(&self, id: u32, frame: Frame) -> Verdict {
+        let absent = match () {
+            () if self.is_idle(id) => Absent::Idle,
+            () if !frame.asks_how() => Absent::Forgotten,
+            () => match self.closed.find(id) {
+                Some(how) => Absent::Closed(how),
+                None if self.closed.may_have_forgotten(id) => Absent::Forgotten,
+                None => Absent::Skipped,
+            },
+        };
+        absent.on(frame)
     }
 
     /// A stream error on a stream nobody holds: late, or new and no good.
@@ -343,7 +384,7 @@ impl Connection {
         let code = self.going.peer.map_or(ErrorCode::NO_ERROR, |(_, code)| code);
         for slot in 0..self.streams.slots() {
             let Some(stream) = self.streams.key_at(slot) else { continue };
-            if self.streams.get(stream).is_some_and(|entry| !entry.is_closed && entry.id > last) {
+            if self.streams.get(stream).is_some_and(|entry| entry.state.is_open() && entry.id > last) {
                 let reset = Reset { code, origin: Origin::GoAway, unprocessed: true };
                 self.reset_held_stream(stream, reset, Closed::ResetByUs);
             }

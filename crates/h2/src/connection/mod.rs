@@ -407,12 +407,12 @@ impl Connection {
 
     /// Whether the peer has ended its half of the stream; `None` when the stream is gone.
     pub fn has_received_all(&self, stream: StreamKey) -> Option<bool> {
-        self.streams.get(stream).map(|entry| entry.receiving == crate::half::Receiving::Ended)
+        self.streams.get(stream).map(|entry| entry.state.has_received_all())
     }
 
     /// Whether we have ended our half of the stream; `None` when the stream is gone.
     pub fn has_sent_all(&self, stream: StreamKey) -> Option<bool> {
-        self.streams.get(stream).map(|entry| entry.sending == crate::half::Sending::Ended)
+        self.streams.get(stream).map(|entry| entry.state.has_sent_all())
     }
 
     /// The octets of content that the peer is still to send by its `content-length`; `None` where it has not stated one, and when
@@ -438,7 +438,8 @@ impl Connection {
         // Credit of up to half a window is kept back, so a window that is half free is surely open to the peer.
         let is_open = |window: ReceiveWindow| window.held() <= window.size() / 2;
         self.streams.get(stream).is_some_and(|entry| {
-            let is_owed = entry.receiving == crate::half::Receiving::Open && !entry.is_tunnel;
+            let is_begun = entry.state.has_received_head() && !entry.state.has_received_all();
+            let is_owed = is_begun && !entry.is_tunnel;
             is_owed && is_open(entry.window_in) && is_open(self.window_in)
         })
     }
@@ -582,17 +583,17 @@ impl Connection {
     /// # Panics
     /// If something is inconsistent, with what it is.
     pub fn check_invariants(&self) {
-        let open = self.streams.iter().filter(|entry| !entry.is_closed).count();
+        let open = self.streams.iter().filter(|entry| entry.state.is_open()).count();
         assert_eq!(open, self.open as usize, "open streams");
-        let reset = self.streams.iter().filter(|entry| entry.is_reset).count();
+        let reset = self.streams.iter().filter(|entry| entry.state.is_reset()).count();
         assert_eq!(reset, self.reset_held as usize, "streams that were reset and are held");
         let held: u64 = self.streams.iter().map(|entry| u64::from(entry.window_in.held())).sum();
         assert_eq!(held, u64::from(self.window_in.held()), "octets held by streams and by the connection");
         self.turns.check_invariants();
         self.window_in.check_invariants();
-        for entry in self.streams.iter().filter(|entry| !entry.is_closed) {
-            assert!(!entry.has_ended(), "stream {} has ended and is open", entry.id);
-            if entry.receiving != crate::half::Receiving::Ended {
+        for entry in self.streams.iter().filter(|entry| entry.state.is_open()) {
+            assert_eq!(entry.state.completed(), None, "stream {} has ended and is open", entry.id);
+            if !entry.state.has_received_all() {
                 entry.window_in.check_invariants();
             }
         }

@@ -8,7 +8,6 @@ use super::Connection;
 use crate::config::Config;
 use crate::error::{Awaited, ConnectionError, SendError};
 use crate::frame::{FrameHeader, FrameKind, HEADER_BYTES, MAX_31, SETTINGS_ACK, ping, window_update};
-use crate::half::Receiving;
 use crate::settings::Settings;
 use crate::violation::Violation;
 
@@ -235,8 +234,7 @@ impl Connection {
     pub fn grow_stream_window(&mut self, stream: StreamKey, bytes: u32) -> Result<(), SendError> {
         let entry = self.streams.get_mut(stream).ok_or(SendError::UnknownStream)?;
         let increment = bytes.checked_sub(entry.window_in.size()).ok_or(SendError::Setting)?;
-        let is_over = entry.is_closed || entry.receiving == Receiving::Ended;
-        if increment == 0 || is_over {
+        if increment == 0 || !entry.state.is_receiving() {
             return Ok(());
         }
         let id = entry.id;
@@ -360,7 +358,7 @@ impl Connection {
     #[inline]
     pub(super) fn update_stream_window(&mut self, stream: StreamKey) {
         let Some(entry) = self.streams.get_mut(stream) else { return };
-        if entry.receiving == Receiving::Ended || entry.is_closed {
+        if !entry.state.is_receiving() {
             return;
         }
         let id = entry.id;

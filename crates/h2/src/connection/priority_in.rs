@@ -38,7 +38,7 @@ impl Connection {
             return Err(SendError::Setting);
         }
         let entry = self.check_stream(stream)?;
-        if entry.is_closed || entry.receiving == crate::half::Receiving::Ended {
+        if !entry.state.is_receiving() {
             return Ok(());
         }
         let id = entry.id;

@@ -95,7 +95,9 @@ impl Connection {
         if !self.turns.is_on {
             return false;
         }
-        let Some(entry) = self.streams.get_mut(stream).filter(|entry| !entry.is_closed) else { return false };
+        let Some(entry) = self.streams.get_mut(stream).filter(|entry| entry.state.is_open()) else {
+            return false;
+        };
         entry.is_blocked = true;
         self.turns.room = Some(0);
         self.end_grant(stream);
@@ -194,7 +196,7 @@ impl Connection {
             let Some(entry) = self.streams.get_mut(stream) else { continue };
             let share = left.min(SHARE_BYTES.max(left / equals));
             let grant = entry.window_out.available().min(share);
-            if entry.is_blocked && !entry.is_closed && grant > 0 {
+            if entry.is_blocked && entry.state.is_open() && grant > 0 {
                 entry.is_blocked = false;
                 self.turns.promise(stream, grant);
                 self.turns.rank = rank;

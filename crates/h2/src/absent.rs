@@ -1,0 +1,136 @@
+//! Frames for streams that are not open, decided in one place (RFC 9113 §5.1).
+//!
+//! Rule 1: the table has no wildcard over what became of the stream; a test prints it whole.
+//! Rule 2: frames that are no different whatever became of the stream need not look for it among those that closed.
+
+use crate::closed_ids::Closed;
+use crate::violation::Violation;
+
+/// What became of a stream that is not open.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Absent {
+    /// Nothing yet: its identifier was never used, or is of those that the peer must not use.
+    Idle,
+    /// It closed, and is remembered.
+    Closed(Closed),
+    /// It may have been open, and is not remembered.
+    Forgotten,
+    /// It was never open: one with a higher identifier was opened instead.
+    Skipped,
+}
+
+/// A frame that names it.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Frame {
+    /// HEADERS that a server receives.
+    Request,
+    /// HEADERS that a client receives.
+    Response,
+    Data,
+    RstStream,
+    WindowUpdate,
+}
+
+/// The answer to the frame.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Verdict {
+    /// It is on its way for good reason, and small.
+    Ignore,
+    /// It was on its way when the stream ended here, and costs what other frames cost.
+    Late,
+    /// It is useless.
+    Glitch,
+    /// It breaks a rule.
+    Breach(Violation),
+}
+
+impl Frame {
+    /// Returns true if it matters how the stream closed.
+    pub(crate) const fn asks_how(self) -> bool {
+        match self {
+            Self::Request | Self::Response | Self::Data => true,
+            Self::RstStream | Self::WindowUpdate => false,
+        }
+    }
+}
+
+impl Absent {
+    /// The verdict on a frame for such a stream.
+    pub(crate) const fn on(self, frame: Frame) -> Verdict {
+        use Absent::{Forgotten, Idle, Skipped};
+        use Frame::{Data, Request, Response, RstStream, WindowUpdate};
+        use Verdict::{Breach, Glitch, Ignore, Late};
+        const ENDED: Absent = Absent::Closed(Closed::Ended);
+        match (self, frame) {
+            (Idle, Request) => Breach(Violation::EVEN_STREAM_ID),
+            (Idle, Response) => Breach(Violation::HEADERS_ON_IDLE),
+            (Idle, Data) => Breach(Violation::DATA_ON_IDLE),
+            (Idle, RstStream) => Breach(Violation::RST_STREAM_ON_IDLE),
+            (Idle, WindowUpdate) => Breach(Violation::WINDOW_UPDATE_ON_IDLE),
+            (Absent::Closed(_) | Forgotten | Skipped, RstStream) => Glitch,
+            (Absent::Closed(_) | Forgotten | Skipped, WindowUpdate) => Ignore,
+            (Absent::Closed(Closed::ResetByUs), Request | Response | Data) => Late,
+            (Absent::Closed(Closed::ResetByPeer), Request | Response | Data) => {
+                Breach(Violation::FRAME_AFTER_RESET)
+            }
+            (ENDED, Request | Response | Data) => Breach(Violation::FRAME_ON_CLOSED),
+            (Forgotten, Request) => Breach(Violation::HEADERS_ON_CLOSED),
+            (Skipped, Request) => Breach(Violation::STREAM_ID_NOT_NEW),
+            // A client that gives up many requests forgets them while their responses are on the way.
+            (Forgotten | Skipped, Response) => Late,
+            (Forgotten | Skipped, Data) => Breach(Violation::DATA_ON_CLOSED),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::format;
+    use alloc::string::String;
+
+    const ABSENT: [Absent; 6] = [
+        Absent::Idle,
+        Absent::Closed(Closed::Ended),
+        Absent::Closed(Closed::ResetByUs),
+        Absent::Closed(Closed::ResetByPeer),
+        Absent::Forgotten,
+        Absent::Skipped,
+    ];
+
+    const FRAMES: [Frame; 5] =
+        [Frame::Request, Frame::Response, Frame::Data, Frame::RstStream, Frame::WindowUpdate];
+
+    /// One row for what became of a stream and each frame.
+    fn table() -> String {
+        let mut text = String::new();
+        for absent in ABSENT {
+            for frame in FRAMES {
+                let verdict = match absent.on(frame) {
+                    Verdict::Breach(rule) => format!("{:?} {}: {}", rule.scope, rule.code, rule.rule),
+                    verdict => format!("{verdict:?}"),
+                };
+                let absent = match absent {
+                    Absent::Closed(how) => format!("{how:?}"),
+                    absent => format!("{absent:?}"),
+                };
+                text += &format!("{absent:<11} {:<12} {verdict}\n", format!("{frame:?}"));
+            }
+        }
+        text
+    }
+
+    #[test]
+    fn every_stream_that_is_not_open_and_frame_is_as_written_down() {
+        assert_eq!(table(), include_str!("absent.txt"), "\n{}", table());
+    }
+
+    #[test]
+    fn frames_that_do_not_ask_how_it_closed_are_judged_alike() {
+        for frame in FRAMES.into_iter().filter(|frame| !frame.asks_how()) {
+            for absent in &ABSENT[1..] {
+                assert_eq!(absent.on(frame), Absent::Forgotten.on(frame), "{absent:?} {frame:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! The state of a stream (RFC 9113 §5.1): both halves of its message, and whether it is counted, over, or reset.
+//!
+//! Rule 1: a state comes from another one by a transition of a table, or is [`State::IDLE`]; nothing else makes one.
+//! Rule 2: each table has no wildcard; tests print them whole.
+
+use crate::error::SendError;
+use crate::half::{Incoming, Outgoing, Receiving, Sending};
+use crate::violation::Violation;
+
+/// The state of a stream.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct State {
+    receiving: Receiving,
+    sending: Sending,
+    life: Life,
+}
+
+/// Whether a stream is counted among those that are open, and if not, why it is still here.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Life {
+    /// It is counted.
+    Open,
+    /// It is over: both halves have ended, or it was given up. The application may have something to take.
+    Closed,
+    /// It was reset, and the application has not let go of it.
+    Reset,
+}
+
+/// An end of a stream as a whole.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum End {
+    /// Both halves have ended.
+    Complete,
+    /// It is reset, and the application is to hear of it.
+    Reset,
+    /// The application lets go of it.
+    LetGo,
+}
+
+impl Life {
+    const fn on(self, end: End) -> Self {
+        match (self, end) {
+            (Self::Open, End::Complete | End::LetGo) => Self::Closed,
+            (Self::Open, End::Reset) => Self::Reset,
+            (Self::Closed, End::Complete | End::Reset | End::LetGo) => Self::Closed,
+            (Self::Reset, End::Complete | End::Reset) => Self::Reset,
+            (Self::Reset, End::LetGo) => Self::Closed,
+        }
+    }
+}
+
+/// Transitions.
+impl State {
+    /// The state in which a stream begins: neither head has come or gone.
+    pub(crate) const IDLE: Self =
+        Self { receiving: Receiving::Idle, sending: Sending::Idle, life: Life::Open };
+
+    /// The state after what has come, or the rule it breaks.
+    #[inline]
+    pub(crate) const fn received(self, frame: Incoming) -> Result<Self, Violation> {
+        match self.receiving.on(frame) {
+            Ok(receiving) => Ok(Self { receiving, ..self }),
+            Err(rule) => Err(rule),
+        }
+    }
+
+    /// The state after what has been sent, or why it must not be sent.
+    #[inline]
+    pub(crate) const fn sent(self, frame: Outgoing) -> Result<Self, SendError> {
+        match self.sending.on(frame) {
+            Ok(sending) => Ok(Self { sending, ..self }),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The state after both halves have ended; `None` unless they have, and it is open.
+    #[inline]
+    pub(crate) const fn completed(self) -> Option<Self> {
+        match (self.receiving, self.sending, self.life) {
+            (Receiving::Ended, Sending::Ended, Life::Open) => Some(self.after(End::Complete)),
+            _ => None,
+        }
+    }
+
+    /// The state after a reset of which the application is to hear.
+    #[inline]
+    pub(crate) const fn reset(self) -> Self {
+        self.after(End::Reset)
+    }
+
+    /// The state after the application has let go of it.
+    #[inline]
+    pub(crate) const fn let_go(self) -> Self {
+        self.after(End::LetGo)
+    }
+
+    #[inline]
+    const fn after(self, end: End) -> Self {
+        Self { life: self.life.on(end), ..self }
+    }
+}
+
+/// Questions.
+impl State {
+    /// Returns true while it is counted as open.
+    #[inline]
+    pub(crate) const fn is_open(self) -> bool {
+        matches!(self.life, Life::Open)
+    }
+
+    /// Returns true if it was reset and the application has not let go of it.
+    #[inline]
+    pub(crate) const fn is_reset(self) -> bool {
+        matches!(self.life, Life::Reset)
+    }
+
+    /// Returns true if the final head has come.
+    #[inline]
+    pub(crate) const fn has_received_head(self) -> bool {
+        !matches!(self.receiving, Receiving::Idle)
+    }
+
+    /// Returns true if END_STREAM has come, and all before it.
+    #[inline]
+    pub(crate) const fn has_received_all(self) -> bool {
+        matches!(self.receiving, Receiving::Ended)
+    }
+
+    /// Returns true if END_STREAM has gone.
+    #[inline]
+    pub(crate) const fn has_sent_all(self) -> bool {
+        matches!(self.sending, Sending::Ended)
+    }
+
+    /// Returns true while octets of the message may come: the stream is open, and the peer has not ended its half.
+    #[inline]
+    pub(crate) const fn is_receiving(self) -> bool {
+        self.is_open() && !self.has_received_all()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::format;
+    use alloc::string::String;
+
+    #[test]
+    fn every_life_and_end_is_as_written_down() {
+        let mut table = String::new();
+        for life in [Life::Open, Life::Closed, Life::Reset] {
+            for end in [End::Complete, End::Reset, End::LetGo] {
+                table +=
+                    &format!("{:<6} {:<8} {:?}\n", format!("{life:?}"), format!("{end:?}"), life.on(end));
+            }
+        }
+        assert_eq!(table, include_str!("state.txt"), "\n{table}");
+    }
+
+    #[test]
+    fn a_stream_is_complete_when_both_halves_have_ended_and_only_once() {
+        let request = State::IDLE.received(Incoming::Headers { end_stream: true }).unwrap();
+        assert_eq!(request.completed(), None);
+        let answered = request.sent(Outgoing::Head { end_stream: true }).unwrap();
+        let over = answered.completed().unwrap();
+        assert!(answered.is_open() && !over.is_open() && !over.is_reset());
+        assert_eq!(over.completed(), None);
+    }
+
+    #[test]
+    fn a_reset_lasts_until_the_application_lets_go() {
+        let reset = State::IDLE.reset();
+        assert!(reset.is_reset() && !reset.is_open() && reset.reset() == reset);
+        assert!(!reset.let_go().is_reset() && !reset.let_go().is_open());
+    }
+
+    #[test]
+    fn the_last_frame_has_not_ended_the_stream_before_its_last_octet() {
+        let open = State::IDLE.received(Incoming::Headers { end_stream: false }).unwrap();
+        let ending = open.received(Incoming::Data { end_stream: true }).unwrap();
+        assert!(ending.is_receiving() && !ending.has_received_all());
+        assert!(ending.received(Incoming::LastOctet).unwrap().has_received_all());
+    }
+}
