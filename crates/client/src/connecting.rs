@@ -112,7 +112,7 @@ impl Route {
             #[cfg(feature = "tls")]
             tls,
             watcher: settings.policy.watcher.clone(),
-            streams: then.config.streams_expected.into(),
+            streams: then.streams_expected.into(),
             then: observing::watch(then),
         }
     }
@@ -207,7 +207,7 @@ impl Route {
     /// With what the origin has told of itself before.
     fn informed(&self) -> Connect {
         let mut then = self.then.clone();
-        then.config.streams_expected = self.streams.load(Relaxed);
+        then.streams_expected = self.streams.load(Relaxed);
         then
     }
 

@@ -101,6 +101,11 @@ impl HeadIn {
         }
     }
 
+    /// Says the scheme of requests that do not say it.
+    pub(crate) fn assume_scheme(&mut self, scheme: &'static str) {
+        self.rules.scheme = scheme;
+    }
+
     /// Makes it ready for the next head.
     #[inline]
     pub(crate) fn begin(&mut self, kind: Kind) {

@@ -97,9 +97,11 @@ fn heads_are_exchanged_in_their_boxes() {
     let mut machine = Connection::server(Config::default());
     let received = machine.receive(b"GET /a HTTP/1.1\r\nHost: a\r\n\r\n", Time::ZERO).unwrap();
     let Some(Event::Head { stream, end: true }) = received.event else { panic!("a head is expected") };
-    let mut head = Box::new(Head::new());
-    let before: *const Head = &*head;
-    machine.take_boxed_head(stream, &mut head).unwrap();
+    assert!(machine.take_empty_head().is_none(), "it waits to be taken");
+    let mut spare = Some(Box::new(Head::new()));
+    let before: *const Head = &**spare.as_ref().unwrap();
+    machine.exchange_head(stream, &mut spare).unwrap();
+    let head = spare.unwrap();
     assert_eq!((head.method(), head.path()), (Some("GET"), Some("/a")));
     assert!(!std::ptr::eq(before, &*head), "another box came back");
     let gone = StreamKey::new(0, stream.generation() + 1);

@@ -30,6 +30,10 @@ pub(crate) struct IdTable {
 }
 
 impl IdTable {
+    pub(crate) fn memory_bytes(&self) -> usize {
+        self.firsts.capacity() * size_of::<u32>() + self.links.capacity() * size_of::<Link>()
+    }
+
     /// A table without slots; allocates nothing.
     pub(crate) const fn new() -> Self {
         Self { few: [NOTHING; FEW], firsts: Vec::new(), links: Vec::new() }

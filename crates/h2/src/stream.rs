@@ -95,7 +95,8 @@ impl Stream {
     /// What head and trailers hold.
     #[inline]
     pub(crate) fn memory_bytes(&self) -> usize {
-        self.head.as_ref().map_or(0, |head| head.capacity_bytes()) + self.trailers.capacity_bytes()
+        let head = self.head.as_ref().map_or(0, |head| size_of::<Head>() + head.capacity_bytes());
+        head + self.trailers.capacity_bytes()
     }
 
     #[cold]

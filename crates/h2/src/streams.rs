@@ -4,9 +4,10 @@
 //! Rule 2: the identifier finds a stream only while it is not closed; the key finds it until its slot is freed.
 //! Rule 3: a slot keeps its buffers when it is freed, so streams allocate nothing once the slots are warm.
 
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use alula_fields::StreamKey;
+use alula_fields::{Head, StreamKey};
 
 use crate::id_table::IdTable;
 use crate::stream::Stream;
@@ -176,6 +177,20 @@ impl Streams {
 
     pub(crate) fn slots(&self) -> usize {
         self.slots.len()
+    }
+
+    /// Takes the head of a slot, if none is in use and one has a head.
+    pub(crate) fn take_empty_head(&mut self) -> Option<Box<Head>> {
+        match self.held() {
+            0 => self.slots.iter_mut().find_map(|entry| entry.stream.head.take()),
+            _ => None,
+        }
+    }
+
+    /// The octets that they hold, with their heads and trailers; its cost grows with the slots.
+    pub(crate) fn memory_bytes(&self) -> usize {
+        let heads: usize = self.slots.iter().map(|entry| entry.stream.memory_bytes()).sum();
+        heads + self.slots.capacity() * size_of::<Slot>() + self.ids.memory_bytes()
     }
 }
 

@@ -45,16 +45,16 @@ fn heads_are_exchanged_in_their_boxes() {
     let octets = pair.client.transmit();
     let received = pair.server.machine.receive(&octets, Time::ZERO).unwrap();
     let Some(Event::Head { stream, end: true }) = received.event else { panic!("a head is expected") };
-    let mut head = Box::new(Head::new());
-    head.set_path("/before").unwrap();
-    let before: *const Head = &*head;
-    pair.server.machine.take_boxed_head(stream, &mut head).unwrap();
+    let mut spare = Some(Box::new(Head::new()));
+    let before: *const Head = &**spare.as_ref().unwrap();
+    pair.server.machine.exchange_head(stream, &mut spare).unwrap();
+    let mut head = spare.unwrap();
     assert_eq!((head.method(), head.path()), (Some("GET"), Some("/a")));
     assert!(!std::ptr::eq(before, &*head), "another box came back");
-    pair.server.machine.take_boxed_head(stream, &mut head).unwrap();
+    pair.server.machine.take_head(stream, &mut head).unwrap();
     assert_eq!((head.method(), head.path()), (None, None), "it is taken once");
     pair.server.machine.forget(stream);
-    assert!(pair.server.machine.take_boxed_head(stream, &mut head).is_err());
+    assert!(pair.server.machine.exchange_head(stream, &mut None).is_err());
 }
 
 #[test]

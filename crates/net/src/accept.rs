@@ -8,6 +8,7 @@ use std::{
     time::Duration,
 };
 
+use alula_fields::Limits;
 use alula_h1 as h1;
 use alula_h2::{Config, Connection};
 #[cfg(feature = "tls")]
@@ -21,7 +22,6 @@ use crate::{
     connection::{held::CONNECTION_OCTETS, idleness::IdleObserver},
     date,
     error::{Error, Phase},
-    heads,
     ledger::Ledger,
     lending::{LENT_OCTETS, give_back, lend},
     machine::Machine,
@@ -58,10 +58,10 @@ pub struct Accept {
     /// What is spoken. Over TLS the client chooses by ALPN, which the configuration offers; in clear text it begins in HTTP/2,
     /// or does not.
     pub speaks: Speaks,
-    /// The settings of the HTTP/1.1 machine, but for limits, scheme and date.
-    pub http1: h1::Config,
-    /// What the HTTP/2 machine is given; its limits are both machines', and its `handshake_timeout` is for the first octet, TLS and the preface together.
-    pub config: Config,
+    /// The settings of HTTP/1.1 machines, but for the scheme; see [`http1_of`](Self::http1_of).
+    pub http1: Arc<h1::Config>,
+    /// The settings of HTTP/2 machines; the `handshake_timeout` of its limits is for the first octet, TLS and the preface together.
+    pub config: Arc<Config>,
     /// The account that all connections of this server share.
     pub ledger: Arc<Ledger>,
     /// The octets of a request's content that [`Body::bytes`](crate::Body::bytes) and its siblings gather unless told otherwise.
@@ -69,6 +69,11 @@ pub struct Accept {
 }
 
 impl Accept {
+    /// The settings of HTTP/1.1 machines with these limits, which date the refusals that they write themselves.
+    pub fn http1_of(http1: h1::Config, limits: &Limits) -> Arc<h1::Config> {
+        Arc::new(h1::Config { limits: limits.clone(), date: Some(date::now), ..http1 })
+    }
+
     /// Makes a connection of an accepted socket; its owner then calls [`Conn::turn_of_server`].
     ///
     /// # Errors
@@ -135,13 +140,11 @@ impl Accept {
     ) -> Result<Arc<Conn>, Error> {
         let machine: Machine = match version {
             Version::Http1 => {
-                let limits = self.config.limits.clone();
-                let config = h1::Config { limits, scheme, date: Some(date::now), ..self.http1.clone() };
-                h1::Connection::server_reading_into(heads::of_thread(), config).into()
+                let mut machine = h1::Connection::server(self.http1.clone());
+                machine.assume_scheme(scheme);
+                machine.into()
             }
-            Version::Http2 => {
-                Machine::Http2(Connection::server_reading_into(heads::of_thread(), &self.config))
-            }
+            Version::Http2 => Machine::Http2(Connection::boxed_server(self.config.clone())),
         };
         Conn::new(socket, machine, &self.ledger, None, begun, self.content_max)
             .map_err(|e| Error::io(Phase::Handshake, e))

@@ -31,10 +31,12 @@ pub struct Connect {
     /// What this side speaks. Over TLS the peer chooses; in clear text it is HTTP/1.1, unless only HTTP/2 is spoken: that is
     /// prior knowledge (RFC 9113 §3.3).
     pub speaks: Speaks,
-    /// The settings of the HTTP/1.1 machine, but for limits.
-    pub http1: h1::Config,
-    /// The settings of the HTTP/2 machine; its limits are both machines'.
-    pub config: Config,
+    /// The settings of HTTP/1.1 machines.
+    pub http1: Arc<h1::Config>,
+    /// The settings of HTTP/2 machines, but for the next.
+    pub config: Arc<Config>,
+    /// The number of streams that the server is expected to allow until it says so itself.
+    pub streams_expected: u32,
     /// The account that all connections of this client share.
     pub ledger: Arc<Ledger>,
     /// The octets of a response's content that [`Body::bytes`](crate::Body::bytes) and its siblings gather unless told otherwise.
@@ -49,15 +51,16 @@ pub struct Connect {
 pub type AtEnd = Arc<dyn Fn(&Conn) + Send + Sync>;
 
 impl Connect {
-    /// The settings of connections in clear text, which nobody observes. A crate that is built without TLS cannot name the field for it,
+    /// The settings of connections in clear text, which nobody observes; the limits of `config` are those of both machines. A crate that is built without TLS cannot name the field for it,
     /// which is there as soon as another crate asks for TLS.
     pub fn new(speaks: Speaks, http1: h1::Config, config: Config, ledger: Arc<Ledger>) -> Self {
         Self {
             #[cfg(feature = "tls")]
             tls: None,
             speaks,
-            http1,
-            config,
+            http1: Arc::new(h1::Config { limits: config.limits.clone(), ..http1 }),
+            streams_expected: config.streams_expected,
+            config: Arc::new(config),
             ledger,
             content_max: usize::MAX,
             observer: None,
@@ -83,11 +86,12 @@ impl Connect {
 
     fn plain(&self, socket: Socket, version: Version) -> Result<Arc<Conn>, Error> {
         let machine: Machine = match version {
-            Version::Http1 => {
-                let limits = self.config.limits.clone();
-                h1::Connection::client(h1::Config { limits, ..self.http1.clone() }).into()
+            Version::Http1 => h1::Connection::client(self.http1.clone()).into(),
+            Version::Http2 => {
+                let mut machine = Connection::client(self.config.clone());
+                machine.expect_streams(self.streams_expected);
+                machine.into()
             }
-            Version::Http2 => Connection::client(self.config.clone()).into(),
         };
         Conn::new(socket, machine, &self.ledger, self.observer.clone(), Instant::now(), self.content_max)
             .map_err(|e| Error::io(Phase::Connect, e))

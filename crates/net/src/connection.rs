@@ -73,6 +73,8 @@ pub(crate) struct Connection {
     pub(crate) room: Room,
     pub(crate) slots: Slots,
     pub(crate) spares: Spares,
+    /// It has the memory that a request needs (`resting.rs`).
+    pub(crate) has_kit: bool,
     /// The reading half of the socket, and who has it.
     pub(crate) hand_over: HandOver<ReadHalf>,
     /// Callers to wake once the lock is released.
@@ -110,6 +112,7 @@ impl Connection {
             room: Room::new(limits),
             slots: Slots::default(),
             spares: Spares::default(),
+            has_kit: false,
             hand_over: HandOver::new(read_half),
             wake: Wakes::default(),
             inbox: Inbox::default(),
@@ -232,9 +235,7 @@ impl Connection {
         let heads = [slot.head.take(), slot.trailers.take()];
         let head_octets = std::mem::take(&mut slot.head_octets);
         let content = self.slots.free(at.index);
-        if head_octets > 0 {
-            self.held.head_went(head_octets);
-        }
+        self.held.heads_went(head_octets);
         self.give_content(content);
         heads.into_iter().flatten().for_each(|head| self.spares.give_head(head));
         if !self.life.has_ended() {
@@ -288,23 +289,6 @@ impl Connection {
     pub(crate) fn drop_spares(&mut self) {
         let octets = self.spares.drop_contents();
         self.held.content_went(octets);
-    }
-
-    /// Gives back the memory of an idle connection.
-    pub(crate) fn trim(&mut self) {
-        self.drop_spares();
-        self.spares.leave_heads();
-        drop(self.spares.take_list());
-        if self.slots.trim() {
-            self.queue.trim();
-            self.inbox.trim();
-            self.wake.trim();
-        }
-        self.input.trim();
-        self.output.trim();
-        self.machine.trim();
-        self.held.note_change();
-        self.settle_memory();
     }
 }
 

@@ -3,14 +3,14 @@
 
 use std::sync::{
     Arc,
-    atomic::{AtomicU64, Ordering::Relaxed},
+    atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed},
 };
 
 use alula_fields::{Limits, MemoryBudget, Reservation};
 use alula_h1 as h1;
 use alula_h2::{Awaited, ConnectionError, Violation};
 
-use crate::{cause::Cause, error::Error, overrun::Overrun};
+use crate::{cause::Cause, error::Error, kit, overrun::Overrun};
 
 /// The name of what the machine calls an error of compression: its rules have no names of their own.
 const COMPRESSION: &str = "COMPRESSION";
@@ -29,6 +29,25 @@ const COUNTS: usize = Violation::ALL.len() + h1::Violation::ALL.len() + Overrun:
 pub struct Ledger {
     pub(crate) memory: Arc<MemoryBudget>,
     counts: [AtomicU64; COUNTS],
+    /// Connections that have the memory that a request needs.
+    kits: AtomicUsize,
+}
+
+/// The connections that have the memory that a request needs.
+impl Ledger {
+    pub(crate) fn kit_taken(&self) {
+        self.kits.fetch_add(1, Relaxed);
+    }
+
+    pub(crate) fn kit_left(&self) {
+        self.kits.fetch_sub(1, Relaxed);
+    }
+
+    /// Returns true if many connections have it.
+    #[inline]
+    pub(crate) fn is_crowded(&self) -> bool {
+        self.kits.load(Relaxed) > kit::FEW
+    }
 }
 
 impl Ledger {
@@ -40,6 +59,7 @@ impl Ledger {
                 limits.process_memory_soft_bytes(),
             )),
             counts: [const { AtomicU64::new(0) }; COUNTS],
+            kits: AtomicUsize::new(0),
         }
     }
 

@@ -238,16 +238,10 @@ impl Machine {
     #[inline(always)]
     pub(crate) fn take_head(&mut self, stream: StreamKey, mut spare: Option<Box<Head>>) -> Option<Box<Head>> {
         match self {
-            Self::Http1(machine) => {
-                let mut head = spare.unwrap_or_default();
-                machine.take_boxed_head(stream, &mut head).ok()?;
-                Some(head)
-            }
-            Self::Http2(machine) => {
-                machine.exchange_head(stream, &mut spare).ok()?;
-                Some(spare.unwrap_or_default())
-            }
+            Self::Http1(machine) => machine.exchange_head(stream, &mut spare).ok()?,
+            Self::Http2(machine) => machine.exchange_head(stream, &mut spare).ok()?,
         }
+        Some(spare.unwrap_or_default())
     }
 
     /// Swaps trailers that were announced into `into`; false when their stream is gone.
@@ -576,6 +570,22 @@ impl Machine {
         match self {
             Self::Http1(_) => written.to_vec(),
             Self::Http2(machine) => machine.sent_head().to_vec(),
+        }
+    }
+
+    /// Has the next head read into this one, if it has none to read into.
+    pub(crate) fn read_into(&mut self, head: Box<Head>) {
+        match self {
+            Self::Http1(machine) => machine.read_into(head),
+            Self::Http2(machine) => machine.read_into(head),
+        }
+    }
+
+    /// Takes away a head that a next one would be read into, if there is one left.
+    pub(crate) fn take_empty_head(&mut self) -> Option<Box<Head>> {
+        match self {
+            Self::Http1(machine) => machine.take_empty_head(),
+            Self::Http2(machine) => machine.take_empty_head(),
         }
     }
 

@@ -99,8 +99,8 @@ pub struct Rest {
     pub wakes_at: Time,
     /// The connection drains, its last stream has ended, and all of the output is with the socket.
     pub is_drained: bool,
-    /// It lies idle, and has given back the memory that the next request needs.
-    pub lies_idle: bool,
+    /// It has given back the memory that the next request needs.
+    pub is_lean: bool,
     /// There is more to do at once: octets that had to wait may be taken now.
     pub goes_on: bool,
 }
@@ -170,6 +170,7 @@ impl Conn {
         if connection.output.is_blocked() {
             connection.settle_memory();
         }
+        connection.leave_kit_if_crowded();
         let rest = connection.rest();
         self.unlock_and_wake(connection);
         rest
@@ -211,7 +212,7 @@ impl Connection {
             wakes_at: due.min(or_never(self.idleness.look_at())).min(calls_at),
             // What the socket had no room for is still to go out: an answer is not whole without.
             is_drained: self.machine.is_closed() && self.is_unused() && self.output.unsent() == 0,
-            lies_idle: self.idleness.is_idle(),
+            is_lean: !self.has_kit,
             goes_on: self.goes_on() || (self.input.is_stopped() && self.wants_read()),
         }
     }

@@ -55,7 +55,10 @@ impl Connection {
 
     fn feed_input(&mut self) -> Result<(), Error> {
         let mut input = self.input.take();
-        self.heard += u64::from(!input.unread().is_empty());
+        if !input.unread().is_empty() {
+            self.heard += 1;
+            self.need_kit();
+        }
         self.claims.begin_input();
         let result = loop {
             match self.machine.receive(input.unread(), self.now) {
@@ -226,6 +229,7 @@ impl Connection {
         }
         match self.slots.of_stream(stream) {
             Some((index, slot)) => {
+                slot.head_octets += self.held.head_came(&head);
                 slot.head = Some(head);
                 slot.ended = end;
                 // The rest of the request may not be wanted any more.

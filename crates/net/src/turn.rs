@@ -89,6 +89,9 @@ impl Conn {
         }
         connection.give_content(content);
         connection.take_notices();
+        if connection.machine.is_client() {
+            connection.leave_kit_if_crowded();
+        }
         connection.give_way(|who| who.is_of(at.index, sides));
         if connection.machine.wants_write() || connection.life.is_closing() {
             connection.wake_task();

@@ -10,7 +10,7 @@ use std::{
 use alula_fields::{FieldSection, Limits, Status};
 use alula_net::{
     Accept, Conn, Connect, Ledger, Requests, Turn,
-    h2::{Config, RequestHead, ResponseHead},
+    h2::{RequestHead, ResponseHead},
 };
 use tokio::{
     net::{TcpListener, TcpStream},
@@ -38,7 +38,8 @@ async fn calls_that_are_given_up_hold_nobody_up() {
         http1: Default::default(),
         ledger: Arc::new(Ledger::new(&Limits::default())),
         content_max: 1 << 20,
-        config: Config::default(),
+        config: Default::default(),
+        streams_expected: 100,
         observer: None,
         at_end: None,
     };
@@ -96,7 +97,7 @@ async fn answer_all(listener: TcpListener) {
         clear_text: true,
         speaks: alula_net::Speaks::HTTP2,
         http1: Default::default(),
-        config: Config::default(),
+        config: Default::default(),
         ledger: Arc::new(Ledger::new(&Limits::default())),
         content_max: 1 << 20,
     };

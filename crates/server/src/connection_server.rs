@@ -2,18 +2,16 @@
 
 use std::{
     net::{Ipv4Addr, SocketAddr},
-    pin::pin,
+    pin::{Pin, pin},
     sync::Arc,
 };
 
-use alula_fields::Time;
 use alula_net::{Accept, Conn, Error, Ledger, Socket, Transport, TransportFacts};
-use tokio::time::sleep_until;
 
 use crate::{
     connections::{Connections, Registration},
     endpoint::Endpoint,
-    observing::{self, ConnectionSpan},
+    observing,
     reporting::{OnError, Reporter},
     scheme::TrustedProxies,
     serve::Serve,
@@ -86,8 +84,7 @@ impl ConnectionServer {
             let peer = address_of(&facts);
             let Some(registration) = connections.enter_when_room(peer).await else { return Ok(()) };
             let socket = Socket::from(transport).with_facts(facts.peer(peer));
-            // Boxed, since spawning moves a future several times.
-            Box::pin(connection(settings, endpoint, socket, facts.is_secure(), registration)).await
+            connection(open(settings, endpoint, socket, facts.is_secure(), registration)).await
         }
     }
 
@@ -133,11 +130,8 @@ pub(crate) fn served(
     (socket, peer): (Socket, SocketAddr),
     registration: Registration,
 ) -> impl Future<Output = ()> + Send {
-    // Boxed, since spawning moves a future several times.
-    Box::pin(async move {
-        let served = connection(settings, endpoint, socket, false, registration).await;
-        tell_refused(peer, &served);
-    })
+    let opened = open(settings, endpoint, socket, false, registration);
+    async move { tell_refused(peer, &connection(opened).await) }
 }
 
 /// The address by which a connection counts.
@@ -152,43 +146,53 @@ fn tell_refused(peer: SocketAddr, served: &Result<(), Error>) {
     }
 }
 
-/// Serves a connection: the handshake, then the requests.
-async fn connection(
+/// Serves a connection: the handshake, then the requests. Each has a box of its own, so that nothing is left of the handshake when it is
+/// over, and a task that is spawned, which moves it several times, is small.
+async fn connection(opened: Pin<Box<impl Future<Output = Opened>>>) -> Result<(), Error> {
+    let requests = opened.await?;
+    if let Some(requests) = requests {
+        requests.await;
+    }
+    Ok(())
+}
+
+/// The service of a connection's requests, or nothing if it was asked to leave during the handshake.
+type Opened = Result<Option<Pin<Box<Serve>>>, Error>;
+
+/// The handshake of a connection.
+fn open(
     settings: Arc<Settings>,
     endpoint: Arc<dyn Endpoint>,
     socket: Socket,
     is_secure: bool,
     mut registration: Registration,
-) -> Result<(), Error> {
-    let opened = {
-        let (begun, observer) = (registration.arrived(), registration.observer());
-        let opened = pin!(settings.accept.open_observed(socket, begun, Some(observer)));
-        registration.unless_asked_to_leave(opened).await
-    };
-    if let Some(conn) = opened.transpose()? {
-        settings.serve(conn, is_secure, endpoint, registration).await;
-    }
-    Ok(())
+) -> Pin<Box<impl Future<Output = Opened> + Send>> {
+    Box::pin(async move {
+        let opened = {
+            let (begun, observer) = (registration.arrived(), registration.observer());
+            let opened = pin!(settings.accept.open_observed(socket, begun, Some(observer)));
+            registration.unless_asked_to_leave(opened).await
+        };
+        let conn = opened.transpose()?;
+        Ok(conn.map(|conn| settings.serve(conn, is_secure, endpoint, registration)))
+    })
 }
 
 impl Settings {
-    /// Serves the requests of a connection until it ends.
-    async fn serve(
+    /// The service of the requests of a connection.
+    fn serve(
         &self,
         conn: Arc<Conn>,
         is_secure: bool,
         endpoint: Arc<dyn Endpoint>,
         registration: Registration,
-    ) {
-        let _span = ConnectionSpan::begin(&conn);
+    ) -> Pin<Box<Serve>> {
         if let Some(app) = endpoint.app() {
             conn.runs(app);
         }
         let scheme = self.proxies.source_of(&conn, is_secure);
         let clients = self.proxies.clients_of(scheme);
         let reporter = Reporter::new(&conn, self.on_error.clone());
-        // It is set before it is waited for.
-        let timer = pin!(sleep_until(conn.instant(Time::ZERO)));
-        Serve::new(conn, endpoint, (scheme, clients), reporter, registration, timer).await;
+        Box::pin(Serve::new(conn, endpoint, (scheme, clients), reporter, registration))
     }
 }

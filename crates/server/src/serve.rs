@@ -9,12 +9,14 @@ use std::{
 
 use alula_fields::{Reservation, Time};
 use alula_net::{Conn, Requests, StreamName, Turn, Version};
-use tokio::time::{Instant, Sleep};
+use pin_project_lite::pin_project;
+use tokio::time::{Instant, Sleep, sleep_until};
 
 use crate::{
     connections::{FIRST_REQUEST, Registration},
     endpoint::Endpoint,
     forwarded::ForwardedSource,
+    observing::ConnectionSpan,
     reporting::Reporter,
     scheme::SchemeSource,
     slots::{Measure, Slots},
@@ -26,7 +28,16 @@ const LAST_READ: Duration = Duration::from_millis(10);
 /// The time that the peer may take to close its side once the server stops, or has made room.
 const LINGER_AT_STOP: Duration = Duration::from_millis(500);
 
-pub(crate) struct Serve<'t> {
+pin_project! {
+    /// The service of a connection, and its timer.
+    pub(crate) struct Serve {
+        requests: Serving,
+        #[pin]
+        timer: Sleep,
+    }
+}
+
+struct Serving {
     conn: Arc<Conn>,
     slots: Slots,
     /// The octets that the slots hold, and the count of slots and octets of futures for which that was charged.
@@ -42,10 +53,10 @@ pub(crate) struct Serve<'t> {
     /// The time from which it takes no more requests, because the server stops.
     drains_at: Time,
     stop: Stop,
-    timer: Pin<&'t mut Sleep>,
     /// The time at which the timer fires, or did.
     timer_at: Time,
     end: End,
+    _span: ConnectionSpan,
 }
 
 /// The answer of the task to the stop of the server.
@@ -71,19 +82,21 @@ enum End {
     },
 }
 
-impl<'t> Serve<'t> {
+impl Serve {
     pub(crate) fn new(
         conn: Arc<Conn>,
         endpoint: Arc<dyn Endpoint>,
         (scheme, clients): (SchemeSource, Option<ForwardedSource>),
         reporter: Reporter,
         registration: Registration,
-        timer: Pin<&'t mut Sleep>,
     ) -> Self {
         if endpoint.sees_ends() {
             conn.keep_tallies();
         }
-        Self {
+        let _span = ConnectionSpan::begin(&conn);
+        // It is set before it is waited for.
+        let timer = sleep_until(conn.instant(Time::ZERO));
+        let requests = Serving {
             conn,
             slots: Slots::new(reporter, endpoint),
             held: (Measure::default(), None),
@@ -95,12 +108,15 @@ impl<'t> Serve<'t> {
             is_handshake: true,
             drains_at: Time::FAR,
             stop: Stop::NotYet,
-            timer,
             timer_at: Time::FAR,
             end: End::NotYet,
-        }
+            _span,
+        };
+        Self { requests, timer }
     }
+}
 
+impl Serving {
     /// Turns and handlers, until there is nothing more to do. Ready when the connection has ended.
     fn poll_turns(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         loop {
@@ -209,19 +225,19 @@ impl<'t> Serve<'t> {
 
     /// Sleeps no longer than to this time of the connection. The timer moves only when it must fire earlier, or has; else
     /// it knows this task already, which is always the same.
-    fn set_timer(&mut self, at: Time, cx: &mut Context<'_>) {
-        if at == Time::FAR || (at >= self.timer_at && !self.timer.is_elapsed()) {
+    fn set_timer(&mut self, mut timer: Pin<&mut Sleep>, at: Time, cx: &mut Context<'_>) {
+        if at == Time::FAR || (at >= self.timer_at && !timer.is_elapsed()) {
             return;
         }
         self.timer_at = at;
-        self.timer.as_mut().reset(self.conn.instant(at));
-        if self.timer.as_mut().poll(cx).is_ready() {
+        timer.as_mut().reset(self.conn.instant(at));
+        if timer.poll(cx).is_ready() {
             cx.waker().wake_by_ref();
         }
     }
 
     /// Says goodbye. Ready when the peer need not be waited for.
-    fn poll_end(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+    fn poll_end(&mut self, timer: Pin<&mut Sleep>, cx: &mut Context<'_>) -> Poll<()> {
         self.slots.clear(&self.conn);
         self.conn.finish();
         if self.end == End::MakesRoom {
@@ -236,10 +252,10 @@ impl<'t> Serve<'t> {
         self.end = End::Lingers { since, octets_left };
         self.registration.lingers(since);
         self.timer_at = Time::FAR;
-        self.poll_linger(cx)
+        self.poll_linger(timer, cx)
     }
 
-    fn poll_linger(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+    fn poll_linger(&mut self, mut timer: Pin<&mut Sleep>, cx: &mut Context<'_>) -> Poll<()> {
         let asked = self.registration.poll_asked(cx);
         let End::Lingers { since, mut octets_left } = self.end else { return Poll::Ready(()) };
         if asked.leaves() {
@@ -247,10 +263,10 @@ impl<'t> Serve<'t> {
         }
         let timeout = self.registration.connections().linger_timeout;
         let ends_at = since + if asked.stops() { timeout.min(LINGER_AT_STOP) } else { timeout };
-        if self.timer.deadline() != ends_at {
-            self.timer.as_mut().reset(ends_at);
+        if timer.deadline() != ends_at {
+            timer.as_mut().reset(ends_at);
         }
-        if self.timer.as_mut().poll(cx).is_ready() {
+        if timer.poll(cx).is_ready() {
             return Poll::Ready(());
         }
         let closed = self.conn.poll_discard(&mut octets_left, cx);
@@ -259,29 +275,28 @@ impl<'t> Serve<'t> {
     }
 }
 
-impl Unpin for Serve<'_> {}
-
-impl Future for Serve<'_> {
+impl Future for Serve {
     type Output = ();
 
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        let this = &mut *self;
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        let this = self.project();
+        let (this, timer) = (this.requests, this.timer);
         if let End::Lingers { .. } = this.end {
-            return this.poll_linger(cx);
+            return this.poll_linger(timer, cx);
         }
         this.slots.begin_run(cx.waker());
         loop {
             let ended = this.poll_turns(cx);
             let rest = this.conn.settle(cx);
             if ended.is_ready() || (rest.is_drained && this.slots.is_empty()) {
-                return this.poll_end(cx);
+                return this.poll_end(timer, cx);
             }
-            if rest.lies_idle {
+            if rest.is_lean {
                 this.slots.give_boxes_back();
             }
             this.charge_slots(this.slots.measure());
             if this.slots.end_run() && !rest.goes_on {
-                this.set_timer(rest.wakes_at.min(this.drains_at), cx);
+                this.set_timer(timer, rest.wakes_at.min(this.drains_at), cx);
                 return Poll::Pending;
             }
             this.slots.begin_run(cx.waker());

@@ -303,8 +303,8 @@ impl ServerBuilder {
             #[cfg(feature = "tls")]
             clear_text: !self.tls_only,
             speaks: self.speaks,
-            http1: self.http1,
-            config: self.config,
+            http1: Accept::http1_of(self.http1, &self.config.limits),
+            config: Arc::new(self.config),
             ledger,
             content_max: self.content_max,
         };

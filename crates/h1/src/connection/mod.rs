@@ -16,6 +16,7 @@ mod receive;
 pub(crate) use self::heads_out::Plan;
 
 use alloc::boxed::Box;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use alula_fields::{FieldSection, Head, Limits, OutBuf, StreamKey, Time, UnknownStream};
@@ -69,10 +70,11 @@ use crate::repeated::Repeated;
 /// ```
 pub struct Connection {
     is_client: bool,
-    config: Config,
+    config: Arc<Config>,
     head_in: HeadIn,
-    /// What is being received, or was and is not taken yet; after the final head of a message, its trailers.
-    head: Box<Head>,
+    /// What is being received, or was and is not taken yet; after the final head of a message, its trailers. None before anything came,
+    /// and after it was taken away.
+    head: Option<Box<Head>>,
     chunked: Chunked,
     receiving: Receiving,
     sending: Sending,
@@ -170,23 +172,18 @@ struct Notices {
 
 /// Making one.
 impl Connection {
-    /// The side that asks.
-    pub fn client(config: Config) -> Self {
-        Self::new(true, Box::default(), config)
+    /// The side that asks. Connections may share their configuration.
+    pub fn client(config: impl Into<Arc<Config>>) -> Self {
+        Self::new(true, config.into())
     }
 
-    /// The side that answers. The first request has to be here within [`Limits::handshake_timeout`].
-    pub fn server(config: Config) -> Self {
-        Self::server_reading_into(Box::default(), config)
+    /// The side that answers. Connections may share their configuration. The first request has to be here within
+    /// [`Limits::handshake_timeout`].
+    pub fn server(config: impl Into<Arc<Config>>) -> Self {
+        Self::new(false, config.into())
     }
 
-    /// As [`server`](Self::server), with the head that the first request is read into; the memory it has is used again.
-    pub fn server_reading_into(mut head: Box<Head>, config: Config) -> Self {
-        head.clear();
-        Self::new(false, head, config)
-    }
-
-    fn new(is_client: bool, head: Box<Head>, config: Config) -> Self {
+    fn new(is_client: bool, config: Arc<Config>) -> Self {
         let (kind, receiving) = match is_client {
             true => (Kind::Response, Receiving::Idle),
             false => (Kind::Request, Receiving::Head),
@@ -196,7 +193,7 @@ impl Connection {
         Self {
             is_client,
             head_in: HeadIn::new(kind, &config),
-            head,
+            head: None,
             chunked: Chunked::new(0, false),
             receiving,
             sending: Sending::Idle,
@@ -229,6 +226,14 @@ impl Connection {
     }
 }
 
+/// What is agreed on below.
+impl Connection {
+    /// Says the scheme of requests that do not say it, such as `https` over TLS, in place of [`Config::scheme`]. Servers only.
+    pub fn assume_scheme(&mut self, scheme: &'static str) {
+        self.head_in.assume_scheme(scheme);
+    }
+}
+
 /// What was received.
 impl Connection {
     /// Swaps the head that the last event announced into `into`, which is to be cleared.
@@ -237,15 +242,21 @@ impl Connection {
     /// When the stream is not the one under way.
     pub fn take_head(&mut self, stream: StreamKey, into: &mut Head) -> Result<(), UnknownStream> {
         self.check_current(stream)?;
-        core::mem::swap(&mut *self.head, into);
+        core::mem::swap(&mut **self.head.get_or_insert_default(), into);
         Ok(())
     }
 
-    /// As [`take_head`](Self::take_head), and moves nothing but the pointers.
+    /// As [`take_head`](Self::take_head), by exchanging boxes: the next head is read into the one that `into` held, which is cleared, or
+    /// into a new one if that was none.
     ///
     /// # Errors
     /// As `take_head`.
-    pub fn take_boxed_head(&mut self, stream: StreamKey, into: &mut Box<Head>) -> Result<(), UnknownStream> {
+    #[inline]
+    pub fn exchange_head(
+        &mut self,
+        stream: StreamKey,
+        into: &mut Option<Box<Head>>,
+    ) -> Result<(), UnknownStream> {
         self.check_current(stream)?;
         core::mem::swap(&mut self.head, into);
         Ok(())
@@ -257,7 +268,7 @@ impl Connection {
     /// As [`take_head`](Self::take_head).
     pub fn take_trailers(&mut self, stream: StreamKey, into: &mut FieldSection) -> Result<(), UnknownStream> {
         self.check_current(stream)?;
-        core::mem::swap(&mut self.head.fields, into);
+        core::mem::swap(&mut self.head.get_or_insert_default().fields, into);
         Ok(())
     }
 
@@ -388,15 +399,29 @@ impl Connection {
     }
 
     /// What the peer may make this side hold or do.
-    pub const fn limits(&self) -> &Limits {
+    pub fn limits(&self) -> &Limits {
         &self.config.limits
     }
 
     /// Octets of memory held outside the struct itself.
     pub fn memory_bytes(&self) -> usize {
         let remembered = self.head_in.known.memory_bytes() + self.repeated.memory_bytes();
-        let head = size_of::<Head>() + self.head.capacity_bytes();
+        let head = self.head.as_ref().map_or(0, |head| size_of::<Head>() + head.capacity_bytes());
         head + self.pending.capacity() + self.authority.capacity() + remembered
+    }
+
+    /// Has the next head read into this one, whose memory is used again, unless one has begun. It must be empty.
+    #[inline]
+    pub fn read_into(&mut self, head: Box<Head>) {
+        self.head.get_or_insert(head);
+    }
+
+    /// Takes away the head that nothing is in, for the memory it has; `None` if one is being received or waits to be taken. The next one
+    /// allocates its own unless [`read_into`](Self::read_into) brings one.
+    #[inline]
+    pub fn take_empty_head(&mut self) -> Option<Box<Head>> {
+        let is_idle = self.is_over && !self.head_in.has_begun();
+        self.head.take_if(|_| is_idle)
     }
 
     /// Gives memory back that an idle connection does not need: what is remembered of the last heads.

@@ -135,7 +135,7 @@ impl Connection {
         if input.is_empty() && !self.head_in.has_begun() {
             return Ok(NOTHING);
         }
-        let step = self.head_in.read(input, &mut self.head)?;
+        let step = self.head_in.read(input, self.head.get_or_insert_default())?;
         if !step.is_done {
             self.await_head();
             return Ok(Received { consumed: step.consumed, event: None });
@@ -156,15 +156,16 @@ impl Connection {
 
     #[inline]
     fn request_begins(&mut self) -> Result<Event<'static>, Violation> {
-        self.head_in.finish_request(&mut self.head)?;
+        let head = self.head.get_or_insert_default();
+        self.head_in.finish_request(head)?;
         let facts = self.head_in.facts;
-        let method = self.head.pseudo(KnownName::PSEUDO_METHOD).unwrap_or_default();
+        let method = head.pseudo(KnownName::PSEUDO_METHOD).unwrap_or_default();
         let content = Content::of_request(&facts);
         self.asked = Asked::by_octets(method);
         if self.asked == Asked::Connect && content != Content::None {
             return Err(Violation::CONTENT_OF_CONNECT);
         }
-        self.head.set_form(form_of(&facts, self.asked));
+        head.set_form(form_of(&facts, self.asked));
         self.generation += 1;
         self.is_over = false;
         self.is_peer_old = facts.is_old;
@@ -182,8 +183,9 @@ impl Connection {
 
     #[inline]
     fn response_begins(&mut self) -> Result<Option<Event<'static>>, Violation> {
-        let status = self.head.status().unwrap_or(alula_fields::Status::OK);
-        self.head_in.finish_response(&mut self.head, status)?;
+        let head = self.head.get_or_insert_default();
+        let status = head.status().unwrap_or(alula_fields::Status::OK);
+        self.head_in.finish_response(head, status)?;
         let facts = self.head_in.facts;
         self.head_ends();
         if status.is_interim() {
@@ -268,7 +270,7 @@ impl Connection {
             Piece::Last => {
                 self.receiving = Receiving::Trailers;
                 self.head_in.begin(Kind::Trailers);
-                self.head.clear();
+                self.head.get_or_insert_default().clear();
                 let Received { consumed: more, event } = self.trailers_step(&input[consumed..])?;
                 Received { consumed: consumed + more, event }
             }
@@ -276,13 +278,13 @@ impl Connection {
     }
 
     fn trailers_step<'i>(&mut self, input: &'i [u8]) -> Result<Received<'i>, Violation> {
-        let step = self.head_in.read(input, &mut self.head)?;
+        let step = self.head_in.read(input, self.head.get_or_insert_default())?;
         if !step.is_done {
             self.await_head();
             return Ok(Received { consumed: step.consumed, event: None });
         }
         self.head_ends();
-        if self.head.fields.is_empty() || self.discards.is_some() {
+        if self.head.get_or_insert_default().fields.is_empty() || self.discards.is_some() {
             return Ok(self.data(&[], step.consumed, true));
         }
         let event = Event::Trailers { stream: self.key() };

@@ -68,9 +68,16 @@ impl Block {
         }
     }
 
-    /// The next block's fields go into this head.
+    /// The next block's fields go into this head, unless there is one.
+    #[inline]
     pub(super) fn read_into(&mut self, head: Box<Head>) {
-        self.head = Some(head);
+        self.head.get_or_insert(head);
+    }
+
+    /// Takes away the head, unless a block is being received.
+    #[inline]
+    pub(super) fn take_empty_head(&mut self) -> Option<Box<Head>> {
+        self.head.take_if(|_| !self.is_open)
     }
 
     /// The stream whose block is not whole yet.
@@ -179,8 +186,9 @@ impl Connection {
     ) -> Result<Step<'static>, ConnectionError> {
         let is_last = header.has(flag::END_HEADERS);
         self.block.continuations += 1;
-        if self.block.continuations > self.limits.continuation_frames {
-            let [seen, bound] = [self.block.continuations, self.limits.continuation_frames].map(u64::from);
+        if self.block.continuations > self.config.limits.continuation_frames {
+            let [seen, bound] =
+                [self.block.continuations, self.config.limits.continuation_frames].map(u64::from);
             self.exceeded = Some(Exceeded::CONTINUATION_FRAMES.of(seen, bound));
             return Err(Violation::CONTINUATION_FLOOD.into());
         }
@@ -247,11 +255,12 @@ impl Connection {
 
     #[inline]
     fn section_limits(&self) -> SectionLimits {
-        let bytes = self.local.newest().field_section_bytes_max.unwrap_or(self.limits.field_section_bytes);
+        let bytes =
+            self.local.newest().field_section_bytes_max.unwrap_or(self.config.limits.field_section_bytes);
         SectionLimits {
             bytes: bytes as usize,
-            fields: self.limits.fields,
-            cookie_crumbs: self.limits.cookie_crumbs,
+            fields: self.config.limits.fields,
+            cookie_crumbs: self.config.limits.cookie_crumbs,
         }
     }
 
@@ -279,7 +288,7 @@ impl Connection {
         if !error.is_limit() {
             return ConnectionError::Compression { rule: error.rule() };
         }
-        let bound = u64::from(self.limits.string_bytes);
+        let bound = u64::from(self.config.limits.string_bytes);
         self.exceeded = Some(Exceeded::STRING_BYTES.of(bound + 1, bound));
         ConnectionError::Peer(Violation::FIELDS_FAR_TOO_LARGE)
     }
@@ -343,7 +352,7 @@ impl Connection {
             self.closed.push(id, Closed::ResetByUs);
             return Ok(Target::Nothing(None));
         }
-        let limit = self.local.newest().streams_max.unwrap_or(self.limits.streams);
+        let limit = self.local.newest().streams_max.unwrap_or(self.config.limits.streams);
         if self.open + self.reset_held >= limit || self.streams.held() >= 2 * limit as usize {
             return self.refuse_new(now);
         }
@@ -458,8 +467,8 @@ impl Connection {
         if status.is_interim() {
             entry.state = entry.state.received(Incoming::Interim { end_stream: end })?;
             entry.interim += 1;
-            if entry.interim > self.limits.interim_responses {
-                let [seen, bound] = [entry.interim, self.limits.interim_responses].map(u64::from);
+            if entry.interim > self.config.limits.interim_responses {
+                let [seen, bound] = [entry.interim, self.config.limits.interim_responses].map(u64::from);
                 self.exceeded = Some(Exceeded::INTERIM_RESPONSES.of(seen, bound));
                 return Err(Violation::INTERIM_FLOOD);
             }

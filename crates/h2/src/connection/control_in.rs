@@ -36,9 +36,10 @@ impl Connection {
         if !header.length.is_multiple_of(ENTRY_BYTES as u32) {
             return Err(Violation::SETTINGS_LENGTH.into());
         }
-        if header.length > self.limits.settings_entries * ENTRY_BYTES as u32 {
+        if header.length > self.config.limits.settings_entries * ENTRY_BYTES as u32 {
             let entries = u64::from(header.length) / ENTRY_BYTES as u64;
-            self.exceeded = Some(Exceeded::SETTINGS_ENTRIES.of(entries, self.limits.settings_entries.into()));
+            self.exceeded =
+                Some(Exceeded::SETTINGS_ENTRIES.of(entries, self.config.limits.settings_entries.into()));
             return Err(Violation::SETTINGS_TOO_MANY.into());
         }
         self.phase = Phase::Settings { left: header.length };

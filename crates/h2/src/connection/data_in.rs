@@ -122,10 +122,10 @@ impl Connection {
     #[inline]
     fn pay_frame_cost(&mut self, length: u32, now: Time) -> Result<(), ConnectionError> {
         self.earn_frame_cost(length);
-        match self.frame_budget.checked_sub(self.limits.frame_cost_bytes) {
+        match self.frame_budget.checked_sub(self.config.limits.frame_cost_bytes) {
             Some(left) => self.frame_budget = left,
             None => {
-                self.frame_budget = self.limits.frame_budget_bytes;
+                self.frame_budget = self.config.limits.frame_budget_bytes;
                 self.glitch(1, now)?;
             }
         }
@@ -134,7 +134,8 @@ impl Connection {
 
     #[inline]
     pub(super) fn earn_frame_cost(&mut self, octets: u32) {
-        self.frame_budget = self.frame_budget.saturating_add(octets).min(self.limits.frame_budget_bytes);
+        self.frame_budget =
+            self.frame_budget.saturating_add(octets).min(self.config.limits.frame_budget_bytes);
     }
 
     /// Content as far as it is here; the piece that ends it ends the frame's half of the stream, too.

@@ -210,7 +210,7 @@ impl Connection {
     /// connection may hold: it is written in one piece.
     #[inline]
     fn check_size(&self, size: usize) -> Result<(), SendError> {
-        check_own_size(size, &self.limits)?;
+        check_own_size(size, &self.config.limits)?;
         match self.peer.field_section_bytes_max {
             Some(limit) if size as u64 > u64::from(limit) => {
                 Err(SendError::FieldsTooLarge { size: size as u64, limit })

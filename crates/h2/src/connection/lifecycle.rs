@@ -319,7 +319,7 @@ impl Connection {
 
     #[cold]
     fn too_many_glitches(&mut self) -> ConnectionError {
-        let [seen, bound] = [self.counters.glitches, self.limits.glitch_burst].map(u64::from);
+        let [seen, bound] = [self.counters.glitches, self.config.limits.glitch_burst].map(u64::from);
         self.exceeded = Some(Exceeded::GLITCHES.of(seen, bound));
         ConnectionError::Peer(Violation::TOO_MANY_GLITCHES)
     }

@@ -26,6 +26,7 @@ mod turns;
 
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use alula_fields::{Exceeded, FieldSection, Head, Limits, OutBuf, StreamKey, TokenBucket, UnknownStream};
@@ -129,7 +130,7 @@ pub struct Connection {
     acks: u32,
 
     // Both.
-    limits: Limits,
+    config: Arc<Config>,
     local: LocalSettings,
     peer: Settings,
     /// The peer's first SETTINGS are here.
@@ -204,34 +205,36 @@ impl Notices {
 impl Connection {
     /// The client's side of a new connection. Its preface is ready for [`poll_transmit`](Self::poll_transmit), or goes out
     /// with the first request. Allocates some kilobytes.
-    pub fn client(config: Config) -> Self {
-        Self::new(config, true)
+    /// Connections may share their configuration.
+    pub fn client(config: impl Into<Arc<Config>>) -> Self {
+        Self::new(config.into(), true)
     }
 
     /// The server's side of a new connection. Its SETTINGS are ready for [`poll_transmit`](Self::poll_transmit). Allocates
     /// some kilobytes.
-    pub fn server(config: Config) -> Self {
-        Self::new(config, false)
+    /// Connections may share their configuration.
+    pub fn server(config: impl Into<Arc<Config>>) -> Self {
+        Self::new(config.into(), false)
     }
 
-    /// As [`server`](Self::server), moved once only, into the memory that it stays in, and with the head that the first request
-    /// is read into: the memory that it has is used again.
-    pub fn server_reading_into(head: Box<Head>, config: &Config) -> Box<Self> {
+    /// As [`server`](Self::server), moved once only, into the memory that it stays in.
+    pub fn boxed_server(config: Arc<Config>) -> Box<Self> {
+        let settings = config.settings(false);
         let mut connection = Box::write(Box::new_uninit(), Self::silent(config, false));
-        connection.block.read_into(head);
-        connection.queue_preface(config.settings(false));
+        connection.queue_preface(settings);
         connection
     }
 
-    fn new(config: Config, is_client: bool) -> Self {
-        let mut connection = Self::silent(&config, is_client);
-        connection.queue_preface(config.settings(is_client));
+    fn new(config: Arc<Config>, is_client: bool) -> Self {
+        let settings = config.settings(is_client);
+        let mut connection = Self::silent(config, is_client);
+        connection.queue_preface(settings);
         connection
     }
 
     /// One that has queued nothing yet. Inline, so that a box is filled in its place.
     #[inline(always)]
-    fn silent(config: &Config, is_client: bool) -> Self {
+    fn silent(config: Arc<Config>, is_client: bool) -> Self {
         Self {
             is_client,
             streams_expected: config.streams_expected,
@@ -268,11 +271,17 @@ impl Connection {
             updates_allowed: UPDATES_PER_DATA,
             frame_budget: config.limits.frame_budget_bytes,
             ping: None,
-            timers: Timers::new(config),
+            timers: Timers::new(&config),
             counters: Counters::default(),
             trace: Trace::new(config.trace, config.keep_sent_head),
-            limits: config.limits.clone(),
+            config,
         }
+    }
+
+    /// Says how many streams the server is expected to allow until it says so itself, in place of
+    /// [`Config::streams_expected`]. Without effect on a server.
+    pub fn expect_streams(&mut self, streams: u32) {
+        self.streams_expected = streams;
     }
 
     /// Magic, SETTINGS, and the WINDOW_UPDATE that brings the connection's window to its size (RFC 9113 §3.4, §6.9.2).
@@ -284,7 +293,7 @@ impl Connection {
             self.pending.spare(FIRST_OUTPUT);
         }
         self.queue_settings(settings);
-        let increment = self.limits.connection_window.saturating_sub(WINDOW_INITIAL);
+        let increment = self.config.limits.connection_window.saturating_sub(WINDOW_INITIAL);
         if increment > 0 && self.window_in.grow(increment).is_ok() {
             self.queue_window_update(0, increment);
         }
@@ -301,20 +310,19 @@ impl Connection {
     /// When the stream is gone.
     #[inline]
     pub fn take_head(&mut self, stream: StreamKey, into: &mut Head) -> Result<(), UnknownStream> {
-        self.take_head_by(stream, |head| core::mem::swap(&mut **head, into))
+        let entry = self.streams.get_mut(stream).ok_or(UnknownStream)?;
+        let has_head = core::mem::replace(&mut entry.has_head, false);
+        let head = entry.head.get_or_insert_default();
+        if !has_head {
+            head.clear();
+        }
+        core::mem::swap(&mut **head, into);
+        self.free_if_done(stream);
+        Ok(())
     }
 
-    /// As [`take_head`](Self::take_head), by exchanging boxes, which costs a tenth of exchanging heads.
-    ///
-    /// # Errors
-    /// When the stream is gone.
-    #[inline]
-    pub fn take_boxed_head(&mut self, stream: StreamKey, into: &mut Box<Head>) -> Result<(), UnknownStream> {
-        self.take_head_by(stream, |head| core::mem::swap(head, into))
-    }
-
-    /// As [`take_boxed_head`](Self::take_boxed_head), for who may have no box to give: `into` is `None` then, and holds the
-    /// head's own box afterwards.
+    /// As [`take_head`](Self::take_head), by exchanging boxes, which costs a tenth of exchanging heads: what `into` held is used for
+    /// another head, and `None` does for who has no box to give.
     ///
     /// # Errors
     /// When the stream is gone.
@@ -329,23 +337,6 @@ impl Connection {
             head.clear();
         }
         core::mem::swap(&mut entry.head, into);
-        self.free_if_done(stream);
-        Ok(())
-    }
-
-    #[inline]
-    fn take_head_by(
-        &mut self,
-        stream: StreamKey,
-        swap: impl FnOnce(&mut Box<Head>),
-    ) -> Result<(), UnknownStream> {
-        let entry = self.streams.get_mut(stream).ok_or(UnknownStream)?;
-        let has_head = core::mem::replace(&mut entry.has_head, false);
-        let head = entry.head.get_or_insert_default();
-        if !has_head {
-            head.clear();
-        }
-        swap(head);
         self.free_if_done(stream);
         Ok(())
     }
@@ -378,7 +369,7 @@ impl Connection {
         self.update_stream_window(stream);
         self.credit_connection(released);
         self.data_released();
-        self.earn_frame_cost(self.limits.frame_cost_bytes);
+        self.earn_frame_cost(self.config.limits.frame_cost_bytes);
         self.free_if_done(stream);
         Ok(())
     }
@@ -386,6 +377,19 @@ impl Connection {
 
 /// Memory.
 impl Connection {
+    /// Has the next field section read into this head, whose memory is used again, unless one has begun. It must be empty.
+    #[inline]
+    pub fn read_into(&mut self, head: Box<Head>) {
+        self.block.read_into(head);
+    }
+
+    /// Takes away a head that nothing is in, for the memory it has; `None` when there is none left, or a field section is being received,
+    /// or streams are open. The next one allocates its own unless [`read_into`](Self::read_into) brings one.
+    #[inline]
+    pub fn take_empty_head(&mut self) -> Option<Box<Head>> {
+        self.block.take_empty_head().or_else(|| self.streams.take_empty_head())
+    }
+
     /// Gives memory back that an idle connection does not need: buffers, unused parts of tables, what known
     /// blocks hold.
     pub fn trim(&mut self) {
@@ -539,7 +543,7 @@ impl Connection {
 
     /// What the peer may make this side hold or do.
     pub fn limits(&self) -> &Limits {
-        &self.limits
+        &self.config.limits
     }
 
     /// What the connection has seen.
@@ -565,9 +569,7 @@ impl Connection {
 
     /// Octets of memory held outside the struct itself; its cost grows with the streams.
     pub fn memory_bytes(&mut self) -> usize {
-        let streams: usize = self.streams.iter().map(|entry| size_of::<Head>() + entry.memory_bytes()).sum();
-        streams
-            + self.streams.slots() * size_of::<Stream>()
+        self.streams.memory_bytes()
             + self.pending.capacity()
             + self.block.memory_bytes()
             + self.encoder.memory_bytes()

@@ -306,8 +306,8 @@ impl Connection {
     /// Queues an acknowledgment, unless the peer does not read those before.
     pub(super) fn queue_ack(&mut self, frame: &[u8]) -> Result<(), ConnectionError> {
         debug_assert!(frame == SETTINGS_ACK || FrameKind(frame[3]) == FrameKind::PING);
-        if self.acks >= self.limits.queued_acks {
-            let [seen, bound] = [self.acks.saturating_add(1), self.limits.queued_acks].map(u64::from);
+        if self.acks >= self.config.limits.queued_acks {
+            let [seen, bound] = [self.acks.saturating_add(1), self.config.limits.queued_acks].map(u64::from);
             self.exceeded = Some(Exceeded::QUEUED_ACKS.of(seen, bound));
             return Err(ConnectionError::Peer(Violation::TOO_MANY_ACKS));
         }

@@ -141,7 +141,7 @@ impl Connection {
             *known = priority;
             return self.glitch(1, now);
         }
-        let limit = self.local.newest().streams_max.unwrap_or(self.limits.streams);
+        let limit = self.local.newest().streams_max.unwrap_or(self.config.limits.streams);
         if self.open as usize + self.updates.foretold.len() < limit as usize {
             self.updates.foretold.push((id, priority));
             return Ok(());

@@ -4,13 +4,10 @@ use alula_fields::{Head, Limits, MemoryAccount};
 
 use crate::{ledger::Ledger, overrun::Overrun};
 
-/// Heads that are no larger than this are charged with their slot.
-pub(crate) const HEAD_OCTETS: usize = 1024;
-
 /// Octets that a connection holds which waits for a request; to be there before one is accepted.
 pub(crate) const CONNECTION_OCTETS: u64 = 16 * 1024;
 
-/// Octets by which the buffers may differ from what is charged for them: less is not worth the count.
+/// Octets by which buffers and heads may differ from what is charged for them: less is not worth the count.
 const BUFFERS_DRIFT: usize = 512;
 
 pub(crate) struct Held {
@@ -18,9 +15,9 @@ pub(crate) struct Held {
     bytes_max: u64,
     /// Content buffers, in slots, in users' hands and spare.
     contents: usize,
-    /// The octets of large heads beyond those that are charged with their slots.
+    /// The octets of heads of messages under way.
     heads: usize,
-    /// The buffers of input and output when they were looked at last.
+    /// The buffers of input and output, and the heads, when they were looked at last.
     buffers: usize,
     /// Something else than the buffers has changed since.
     has_moved: bool,
@@ -53,21 +50,23 @@ impl Held {
         self.has_moved = true;
     }
 
-    /// Charges a head that a slot is about to hold; says how much is to be given back with the slot.
+    /// Notes the head of a message under way, which a slot holds or its user. Returns the octets that are to be given back with the slot.
     #[inline]
     pub(crate) fn head_came(&mut self, head: &Head) -> u32 {
-        let octets = head.capacity_bytes();
-        if octets <= HEAD_OCTETS {
-            return 0;
-        }
+        let octets = size_of::<Head>() + head.capacity_bytes();
         self.heads += octets;
-        self.has_moved = true;
         octets as u32
     }
 
-    pub(crate) fn head_went(&mut self, octets: u32) {
+    /// Notes that the heads of a slot are gone.
+    #[inline]
+    pub(crate) fn heads_went(&mut self, octets: u32) {
         self.heads -= octets as usize;
-        self.has_moved = true;
+    }
+
+    /// The octets of heads of messages under way.
+    pub(crate) const fn heads(&self) -> usize {
+        self.heads
     }
 
     /// Returns true if half of what the connection may hold is held: no time for buffers that are larger than they must be.
@@ -76,7 +75,7 @@ impl Held {
         self.account.held() > self.bytes_max / 2
     }
 
-    /// Returns true if all is to be counted anew: the buffers have another size, or something else has changed.
+    /// Returns true if all is to be counted anew: buffers and heads have another size, or something else has changed.
     #[inline]
     pub(crate) fn is_outdated(&self, buffers: usize) -> bool {
         self.has_moved || buffers.abs_diff(self.buffers) >= BUFFERS_DRIFT
@@ -88,7 +87,7 @@ impl Held {
         self.has_moved = false;
     }
 
-    /// Charges all: content, large heads, buffers, and so many octets of everything else.
+    /// Charges all: content, heads, buffers, and so many octets of everything else.
     pub(crate) fn charge(&mut self, others: usize) -> Result<(), Overrun> {
         let (held, before) = (self.total(others), self.account.held());
         self.account.resize(before, held as u64).map_err(|over| match over.of_process {
@@ -99,7 +98,7 @@ impl Held {
 
     /// The octets of all, with so many of everything else.
     pub(crate) fn total(&self, others: usize) -> usize {
-        self.contents + self.heads + self.buffers + others
+        self.contents + self.buffers + others
     }
 }
 

@@ -133,8 +133,8 @@ impl Idleness {
         (self.life_ends, self.rest) = (None, None);
     }
 
-    /// Returns true if nothing has happened for a while.
-    pub(crate) const fn is_idle(&self) -> bool {
+    #[cfg(test)]
+    const fn is_idle(&self) -> bool {
         self.is_idle
     }
 

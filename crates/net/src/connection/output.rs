@@ -162,6 +162,22 @@ impl Output {
         self.waiting.capacity() + self.leaving.capacity()
     }
 
+    /// Takes the memory of a buffer away that nothing waits in.
+    pub(crate) fn take_memory(&mut self) -> OutBuf {
+        match (self.waiting.is_empty(), self.leaving.is_empty()) {
+            (true, _) if self.waiting.capacity() > 0 => std::mem::take(&mut self.waiting),
+            (_, true) => std::mem::take(&mut self.leaving),
+            _ => OutBuf::new(),
+        }
+    }
+
+    /// Has what waits from now on in this memory, if it has none.
+    pub(crate) fn use_memory(&mut self, memory: OutBuf) {
+        if self.waiting.capacity() == 0 {
+            self.waiting = memory;
+        }
+    }
+
     /// Gives the memory back that is not in use.
     pub(crate) fn trim(&mut self) {
         self.waiting.trim(0);

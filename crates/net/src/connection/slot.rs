@@ -124,7 +124,7 @@ pub(crate) struct Slot {
     /// the first may come before it is known whether anybody wants to hear of them.
     pub(crate) keeps_interim: bool,
     pub(crate) interim: VecDeque<Box<Head>>,
-    /// The octets charged for the head of the request.
+    /// The octets noted for the head of the peer's message.
     pub(crate) head_octets: u32,
     /// The time of the next look whether anything takes too long.
     pub(crate) deadline: Option<Time>,
@@ -288,6 +288,16 @@ impl Slot {
         }
         self.content.clear();
         std::mem::take(&mut self.content)
+    }
+}
+
+/// Its memory.
+impl Slot {
+    /// Forgets all but the memory for what is asked, for a slot of another connection.
+    pub(crate) fn leave(&mut self) {
+        let mut asked = std::mem::take(&mut self.asked);
+        asked.clear();
+        *self = Self { asked, ..Self::default() };
     }
 }
 

@@ -127,11 +127,9 @@ impl Slots {
         self.all.len() as u32
     }
 
-    /// Returns the octets of the slots themselves, and `each` octets more for every one.
-    pub(crate) fn octets(&self, each: usize) -> usize {
-        self.all.capacity() * size_of::<Slot>()
-            + self.all.len() * each
-            + self.by_stream.capacity() * size_of::<u32>()
+    /// Returns the octets of the slots themselves.
+    pub(crate) fn octets(&self) -> usize {
+        self.all.capacity() * size_of::<Slot>() + self.by_stream.capacity() * size_of::<u32>()
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Slot> {
@@ -148,16 +146,31 @@ impl Slots {
         all.map(|(index, slot)| SlotKey { index: index as u32, generation: slot.generation })
     }
 
-    /// Gives the memory back when there are several slots; none is in use. Returns true if it did.
-    pub(crate) fn trim(&mut self) -> bool {
+    /// Takes the memory away; no slot is in use. One slot is left in it, for another connection; none if there were several.
+    pub(crate) fn take_memory(&mut self) -> Vec<Slot> {
         debug_assert!(self.are_unused());
-        if self.all.len() < 2 {
-            return false;
-        }
         let generations = self.all.iter().map(|slot| slot.generation);
         let first_generation = generations.fold(self.first_generation, u32::max);
-        *self = Self { first_generation, ..Self::default() };
-        true
+        let before = std::mem::replace(self, Self { first_generation, ..Self::default() });
+        let mut all = before.all;
+        match &mut *all {
+            [only] => {
+                only.leave();
+                all
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// Has the first slot in this memory, of which [`take_memory`](Self::take_memory) was once the source; there is none yet.
+    pub(crate) fn use_memory(&mut self, mut memory: Vec<Slot>) {
+        debug_assert!(self.all.is_empty());
+        for slot in &mut memory {
+            slot.generation = self.first_generation;
+            slot.next_free = NO_SLOT;
+            (self.free, self.free_count) = (0, 1);
+        }
+        self.all = memory;
     }
 }
 
@@ -238,9 +251,23 @@ mod tests {
         let mut slots = Slots::default();
         let keys: Vec<_> = (0..2).map(|slot| attach(&mut slots, stream(slot, 1))).collect();
         keys.iter().for_each(|at| let_go(&mut slots, *at));
-        assert!(slots.are_unused() && slots.trim() && slots.octets(1) == 0);
+        assert!(slots.are_unused() && slots.take_memory().is_empty() && slots.octets() == 0);
         let again = attach(&mut slots, stream(0, 2));
         assert!(keys.iter().all(|at| *at != again));
+    }
+
+    #[test]
+    fn the_only_slot_is_used_again_by_another_connection() {
+        let (mut slots, mut others) = (Slots::default(), Slots::default());
+        let at = attach(&mut slots, stream(0, 1));
+        slots[at.index].received = 5;
+        let_go(&mut slots, at);
+        others.use_memory(slots.take_memory());
+        assert!(slots.count() == 0 && others.has_free() && others.are_unused());
+        let other = attach(&mut others, stream(0, 7));
+        assert_eq!((others[other.index].received, others.count()), (0, 1));
+        slots.add();
+        assert_ne!(slots.attach(stream(0, 2), 0), at);
     }
 
     #[test]

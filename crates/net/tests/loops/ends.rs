@@ -13,17 +13,7 @@ fn ledger() -> Arc<Ledger> {
 }
 
 pub(crate) fn connect(speaks: Speaks) -> Connect {
-    Connect {
-        #[cfg(feature = "tls")]
-        tls: None,
-        speaks,
-        http1: Default::default(),
-        ledger: ledger(),
-        content_max: 1 << 20,
-        config: Config::default(),
-        observer: None,
-        at_end: None,
-    }
+    Connect::new(speaks, Default::default(), Config::default(), ledger())
 }
 
 pub(crate) fn accept(speaks: Speaks) -> Accept {
@@ -34,7 +24,7 @@ pub(crate) fn accept(speaks: Speaks) -> Accept {
         clear_text: true,
         speaks,
         http1: Default::default(),
-        config: Config::default(),
+        config: Default::default(),
         ledger: ledger(),
         content_max: 1 << 20,
     }
