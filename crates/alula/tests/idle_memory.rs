@@ -1,4 +1,5 @@
-//! What a server's connection holds that was used once and waits for its next request, and what the ledger knows of it.
+//! What a server's connection holds that was used once and waits for its next request, what the ledger knows of it, and what it allocates
+//! when it is used again.
 //!
 //! The server has a thread of its own, so that what the allocator counts there is the server's. It is asked for its figures by
 //! a task on that thread, which runs after the connections' tasks have come to rest.
@@ -8,18 +9,28 @@ use std::{
     net::SocketAddr,
     sync::{Arc, mpsc},
     thread,
+    time::Duration,
 };
 
 use alula::{Client, Error, Exchange, Identity, Ledger, Sent, Server, Status};
 use alula_tally::{Side, Tally};
 use alula_testkit::lists;
-use tokio::sync::{mpsc as channel, oneshot};
+use tokio::{
+    sync::{mpsc as channel, oneshot},
+    task::JoinSet,
+};
 
 #[global_allocator]
 static ALLOCATOR: Tally = Tally::system();
 
 /// Connections of each kind.
 const CONNECTIONS: usize = 64;
+
+/// The allocations of rustls for a record that comes and one that goes.
+const TLS_ALLOCATIONS: u64 = 2;
+
+/// So many looks in turn that find nothing changed, 100 ms apart: a server's connection looks once a second.
+const LOOKS: usize = 25;
 
 /// Connections that keep what a request needs, at most.
 const FEW: usize = 64;
@@ -28,8 +39,8 @@ const FEW: usize = 64;
 const HTTP1_MAX: i64 = 4 * 1024;
 const HTTP2_MAX: i64 = 8 * 1024;
 
-/// The octets that the server's heap holds, and those that its ledger knows of.
-type Figures = (i64, i64);
+/// The octets that the server's heap holds, those that its ledger knows of, and how often it has allocated.
+type Figures = (i64, i64, u64);
 
 #[test]
 fn a_connection_that_waits_holds_little_and_all_of_it_is_charged() {
@@ -39,8 +50,10 @@ fn a_connection_that_waits_holds_little_and_all_of_it_is_charged() {
     let servers: Vec<_> = (0..).map_while(Side::other).take(kinds.len()).map(Background::start).collect();
     on_a_thread(Side::CLIENT, async move {
         let (mut failures, mut clients) = (Vec::new(), Vec::new());
-        for ((http2, tls), server) in kinds.into_iter().zip(servers) {
-            let (live, charged) = server.per_connection(http2, tls, &mut clients).await;
+        for ((http2, tls), server) in kinds.into_iter().zip(&servers) {
+            let mut own = Vec::new();
+            let (live, charged, _) = server.per_connection(http2, tls, &mut own).await;
+            clients.push(own);
             let figures = format!("HTTP/2 {http2}, TLS {tls}: {live} octets held, {charged} charged");
             println!("{figures}");
             // What is charged is by sizes and capacities, and for tasks and sessions measured.
@@ -48,6 +61,19 @@ fn a_connection_that_waits_holds_little_and_all_of_it_is_charged() {
             let live_max = if http2 { HTTP2_MAX } else { HTTP1_MAX };
             if !is_charged || !(tls || live <= live_max) {
                 failures.push(figures);
+            }
+        }
+        // The first time those that wake make what the thread keeps for them.
+        for is_measured in [false, true] {
+            rested(&servers).await;
+            for (((http2, tls), server), clients) in kinds.into_iter().zip(&servers).zip(&clients) {
+                let allocations = server.wake(tls, &clients[..FEW]).await;
+                let allowed = if tls { TLS_ALLOCATIONS * FEW as u64 } else { 0 };
+                if is_measured && allocations != allowed {
+                    failures.push(format!(
+                        "HTTP/2 {http2}, TLS {tls}: {allocations} allocations of {FEW} that wake"
+                    ));
+                }
             }
         }
         assert!(failures.is_empty(), "{failures:#?}");
@@ -90,7 +116,15 @@ impl Background {
         }
         let after = self.figures().await;
         let each = |after: i64, before: i64| (after - before) / CONNECTIONS as i64;
-        (each(after.0, before.0), each(after.1, before.1))
+        (each(after.0, before.0), each(after.1, before.1), 0)
+    }
+
+    /// Uses connections again that have given back all they can, all at once. Returns the allocations of the server.
+    async fn wake(&self, tls: bool, clients: &[Client]) -> u64 {
+        let before = self.figures().await;
+        let calls: JoinSet<()> = clients.iter().map(|client| ask(client.clone(), self.url(tls))).collect();
+        calls.join_all().await;
+        self.figures().await.2 - before.2
     }
 
     /// A client whose one connection was used once.
@@ -103,16 +137,13 @@ impl Background {
             client = client.http1_only();
         }
         let client = client.build().unwrap();
-        let scheme = if tls { "https" } else { "http" };
-        let url = format!("{scheme}://localhost:{}/", self.address.port());
-        let mut call = client.get(&url);
-        for (name, value) in lists::REQUEST {
-            call = call.header(name, value);
-        }
-        let mut response = call.send().await.unwrap();
-        assert_eq!(response.status(), Status::OK);
-        assert_eq!(response.body().copy_to(&mut tokio::io::sink()).await.unwrap(), 13);
+        ask(client.clone(), self.url(tls)).await;
         client
+    }
+
+    fn url(&self, tls: bool) -> String {
+        let scheme = if tls { "https" } else { "http" };
+        format!("{scheme}://localhost:{}/", self.address.port())
     }
 
     async fn figures(&self) -> Figures {
@@ -120,6 +151,30 @@ impl Background {
         self.ask.send(tell).unwrap();
         told.await.unwrap()
     }
+}
+
+/// Waits until all connections have given back all they can: nothing changes any more in what the ledgers know.
+async fn rested(servers: &[Background]) {
+    let (mut held, mut looks) = (0, 0);
+    while looks < LOOKS {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        let mut now = 0;
+        for server in servers {
+            now += server.figures().await.1;
+        }
+        looks = if now == held { looks + 1 } else { 0 };
+        held = now;
+    }
+}
+
+async fn ask(client: Client, url: String) {
+    let mut call = client.get(&url);
+    for (name, value) in lists::REQUEST {
+        call = call.header(name, value);
+    }
+    let mut response = call.send().await.unwrap();
+    assert_eq!(response.status(), Status::OK);
+    assert_eq!(response.body().copy_to(&mut tokio::io::sink()).await.unwrap(), 13);
 }
 
 async fn answer_questions(
@@ -130,8 +185,8 @@ async fn answer_questions(
     while let Some(tell) = asked.recv().await {
         // Whoever was ready to run before this task runs first.
         tokio::task::yield_now().await;
-        let live = alula_tally::side(side).bytes_live();
-        tell.send((live, ledger.memory_held() as i64)).unwrap();
+        let counts = alula_tally::side(side);
+        tell.send((counts.bytes_live(), ledger.memory_held() as i64, counts.allocations)).unwrap();
     }
 }
 

@@ -10,6 +10,8 @@ use crate::fields_in::Section;
 /// The last section that was coded as nothing but indexes.
 pub(crate) struct Repeated {
     fields: FieldSection,
+    /// A section came twice in a row: from then on the last one is remembered with its fields.
+    is_kept: bool,
     /// What it was sent as; nothing is remembered of discarded ones.
     section: Section,
     content_length: Option<u64>,
@@ -31,6 +33,7 @@ impl Repeated {
     pub(crate) const fn new() -> Self {
         Self {
             fields: FieldSection::new(),
+            is_kept: false,
             section: Section::Discarded,
             content_length: None,
             epoch: 0,
@@ -42,7 +45,7 @@ impl Repeated {
     /// Whether a section is the remembered one, sent as the same.
     #[inline]
     pub(crate) fn find(&self, fields: &FieldSection, section: Section) -> Option<Known> {
-        let is_known = self.section == section && self.fields.is_copy_of(fields);
+        let is_known = self.is_kept && self.section == section && self.fields.is_copy_of(fields);
         is_known.then_some(Known { content_length: self.content_length })
     }
 
@@ -52,7 +55,8 @@ impl Repeated {
         if self.epoch == epoch { self.block.get(..self.len) } else { None }
     }
 
-    /// Remembers a section that was found good and what it was coded as, if that is nothing but short indexes. What is right
+    /// Remembers a section that was found good and what it was coded as, if that is nothing but short indexes; before anything was
+    /// remembered, when it comes for the second time in a row, since many connections send no more than one. What is right
     /// for `host` depends on more than the section.
     pub(crate) fn keep(
         &mut self,
@@ -69,7 +73,11 @@ impl Repeated {
         {
             return;
         }
-        self.fields.copy_from(fields);
+        let block_before = if self.epoch == epoch { &self.block[..self.len] } else { &[] };
+        if self.is_kept || block_before == block {
+            self.is_kept = true;
+            self.fields.copy_from(fields);
+        }
         (self.section, self.content_length, self.epoch) = (section, known.content_length, epoch);
         self.len = block.len();
         self.block[..self.len].copy_from_slice(block);
@@ -103,6 +111,12 @@ mod tests {
         assert_eq!(repeated.find(&fields, Section::Request), None);
         assert_eq!(repeated.find(&FieldSection::new(), Section::Request), None);
         repeated.keep(&fields, Section::Request, KNOWN, &[0xbe, 0xbf], 7);
+        assert_eq!(
+            (repeated.find(&fields, Section::Request), repeated.memory_bytes()),
+            (None, 0),
+            "it came once"
+        );
+        repeated.keep(&fields, Section::Request, KNOWN, &[0xbe, 0xbf], 7);
         assert_eq!(repeated.find(&fields.clone(), Section::Request), Some(KNOWN));
         assert_eq!(repeated.find(&fields, Section::Response), None);
         assert_eq!(repeated.block(7), Some(&[0xbe, 0xbf][..]));
@@ -128,7 +142,7 @@ mod tests {
             ([("host", "a.example")], &[0xbe]),
         ] {
             let (fields, mut repeated) = (section(&pairs), Repeated::new());
-            repeated.keep(&fields, Section::Request, KNOWN, block, 0);
+            (0..2).for_each(|_| repeated.keep(&fields, Section::Request, KNOWN, block, 0));
             assert_eq!(repeated.find(&fields, Section::Request), None, "{block:x?}");
         }
     }

@@ -10,6 +10,7 @@ use alloc::vec::Vec;
 use alula_fields::{Head, StreamKey};
 
 use crate::id_table::IdTable;
+use crate::state::State;
 use crate::stream::Stream;
 
 /// The queues a stream can wait in.
@@ -112,12 +113,18 @@ impl Streams {
         slot
     }
 
-    /// The stream is closed: frames do not find it any more. Returns its identifier.
+    /// Puts a stream into a state in which it is not open: frames do not find it any more. Returns its identifier and the state before.
     #[inline]
-    pub(crate) fn close(&mut self, key: StreamKey) -> Option<u32> {
-        let id = self.get(key)?.id;
-        self.ids.remove(id, key.slot() as u32);
-        Some(id)
+    pub(crate) fn close(&mut self, key: StreamKey, state: State) -> Option<(u32, State)> {
+        let entry = self.slots.get_mut(key.slot())?;
+        if entry.generation != key.generation() {
+            return None;
+        }
+        let before = core::mem::replace(&mut entry.stream.state, state);
+        if before.is_open() {
+            self.ids.remove(entry.stream.id, key.slot() as u32);
+        }
+        Some((entry.stream.id, before))
     }
 
     /// Gives the slot back; the key finds nothing from now on. The stream must be closed.
@@ -275,7 +282,7 @@ mod tests {
         let mut streams = Streams::new();
         let old = streams.open(1);
         assert_eq!(streams.find(1), Some(old));
-        streams.close(old);
+        streams.close(old, State::IDLE.let_go());
         assert_eq!(streams.find(1), None);
         assert!(streams.get(old).is_some(), "closed, and held");
         streams.free(old);
@@ -290,12 +297,12 @@ mod tests {
         let mut streams = Streams::new();
         let keys = [1, 3, 5].map(|id| streams.open(id));
         for key in &keys[1..] {
-            streams.close(*key);
+            streams.close(*key, State::IDLE.let_go());
             streams.free(*key);
         }
         streams.trim();
         assert_eq!(streams.slots(), 3, "one is in use");
-        streams.close(keys[0]);
+        streams.close(keys[0], State::IDLE.let_go());
         streams.free(keys[0]);
         streams.trim();
         assert_eq!((streams.slots(), streams.held()), (0, 0));
@@ -314,7 +321,7 @@ mod tests {
             streams.enqueue(Queue::Writable, key);
         }
         for freed in [keys[0], keys[2]] {
-            streams.close(freed);
+            streams.close(freed, State::IDLE.let_go());
             streams.free(freed);
         }
         assert_eq!(streams.dequeue(Queue::Reset), None);

@@ -9,8 +9,8 @@ use crate::decoder::Decoder;
 
 /// The last blocks of nothing but short indexes that one decoder has seen, each with something of the caller's.
 ///
-/// Limits and rules that depend on the message are to be applied again on a hit. Belongs to one decoder; allocates once, for
-/// the first block.
+/// Limits and rules that depend on the message are to be applied again on a hit. Belongs to one decoder; allocates once, when a
+/// block comes twice in a row: most connections never repeat themselves.
 ///
 /// ```
 /// use alula::hpack::{Decoded, Decoder, DecoderLimits, Memo};
@@ -18,9 +18,11 @@ use crate::decoder::Decoder;
 /// let (mut decoder, mut memo) = (Decoder::new(DecoderLimits::default()), Memo::new());
 /// let block = b"\x82\x84\x87";
 /// assert!(memo.get(&decoder, block).is_none());
-/// let mut count = 0;
-/// decoder.decode(block, true, &mut |_: Decoded<'_>| count += 1)?;
-/// memo.put(&decoder, block, |kept: &mut u32| *kept = count);
+/// for _ in 0..2 {
+///     let mut count = 0;
+///     decoder.decode(block, true, &mut |_: Decoded<'_>| count += 1)?;
+///     memo.put(&decoder, block, |kept: &mut u32| *kept = count);
+/// }
 /// assert_eq!(memo.get(&decoder, block), Some(&3));
 ///
 /// decoder.decode(b"\x40\x01a\x01b", true, &mut |_: Decoded<'_>| ())?;
@@ -29,8 +31,10 @@ use crate::decoder::Decoder;
 /// ```
 #[derive(Debug)]
 pub struct Memo<T> {
-    /// None before the first block.
+    /// None before a block came twice in a row.
     rows: Option<Box<[Row<T>; ROWS]>>,
+    /// The first block, in short, as long as there are no rows; zero before it.
+    first: u64,
     /// The next to give way.
     oldest: usize,
 }
@@ -59,7 +63,7 @@ impl<T: Default> Default for Memo<T> {
 impl<T: Default> Memo<T> {
     /// An empty memo; allocates nothing yet.
     pub const fn new() -> Self {
-        Self { rows: None, oldest: 0 }
+        Self { rows: None, first: 0, oldest: 0 }
     }
 
     /// Remembers the block the decoder has just decoded to its end; `keep` changes what an older block left behind.
@@ -77,6 +81,9 @@ impl<T: Default> Memo<T> {
         if !decoder.is_between_blocks() {
             return;
         }
+        if self.rows.is_none() && !self.comes_again(block) {
+            return;
+        }
         let rows = self.rows.get_or_insert_with(|| Box::new(core::array::from_fn(|_| Row::new())));
         let row = &mut rows[self.oldest];
         self.oldest = (self.oldest + 1) % ROWS;
@@ -84,6 +91,15 @@ impl<T: Default> Memo<T> {
         row.len = block.len() as u8;
         row.block[..block.len()].copy_from_slice(block);
         keep(&mut row.kept);
+    }
+
+    /// Returns true if the block is the one that came before, as far as a few of its bits tell: that is only about memory.
+    fn comes_again(&mut self, block: &[u8]) -> bool {
+        let mix = |sum: u64, octet: &u8| {
+            (sum ^ u64::from(*octet)).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(5)
+        };
+        let block = block.iter().fold(1, mix) | 1;
+        core::mem::replace(&mut self.first, block) == block
     }
 }
 

@@ -108,6 +108,8 @@ fn a_memo_answers_as_long_as_the_table_is_the_same() {
         memo.put(decoder, block, |kept| *kept = what);
     };
     remember(&mut memo, &mut decoder, b"\x82\xbe", 1);
+    assert_eq!((memo.get(&decoder, b"\x82\xbe"), memo.memory_bytes()), (None, 0), "it came once");
+    remember(&mut memo, &mut decoder, b"\x82\xbe", 1);
     remember(&mut memo, &mut decoder, b"\x83\xbe", 2);
     assert_eq!(memo.get(&decoder, b"\x82\xbe"), Some(&1));
     assert_eq!(memo.get(&decoder, b"\x83\xbe"), Some(&2));

@@ -51,8 +51,9 @@ impl Heads {
         self.pop_own().unwrap_or_else(of_thread)
     }
 
+    /// A head that this connection has used before, if there is any.
     #[inline]
-    fn pop_own(&mut self) -> Option<Box<Head>> {
+    pub(crate) fn pop_own(&mut self) -> Option<Box<Head>> {
         let head = self.own.pop()?;
         self.octets -= octets_of(&head);
         Some(head)

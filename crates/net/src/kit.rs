@@ -1,4 +1,4 @@
-//! The memory that a connection needs while a request is under way, and has from its thread: a slot, and a buffer for output.
+//! The memory that a connection needs while a request is under way, and has from its thread: a slot, and buffers for output.
 //!
 //! A connection takes a kit when something is to be done, and keeps it while few do so. Once [`FEW`] connections of a server or of a client
 //! have one, each leaves its own as soon as nothing is under way, and at the latest when it has rested for a while. So thousands of
@@ -26,7 +26,8 @@ pub(crate) const OUTPUT_OCTETS_MAX: usize = 16 * 1024;
 pub(crate) struct Kit {
     /// One slot at most, which belongs to no stream.
     pub(crate) slots: Vec<Slot>,
-    pub(crate) output: OutBuf,
+    /// The buffers for output, the larger one first.
+    pub(crate) output: [OutBuf; 2],
 }
 
 thread_local! {
@@ -41,8 +42,10 @@ pub(crate) fn take() -> Kit {
 
 /// Keeps a kit for another connection; one too many is freed, and so are buffers that are large.
 pub(crate) fn leave(mut kit: Kit) {
-    if kit.output.capacity() > OUTPUT_OCTETS_MAX {
-        kit.output = OutBuf::new();
+    for buffer in &mut kit.output {
+        if buffer.capacity() > OUTPUT_OCTETS_MAX {
+            *buffer = OutBuf::new();
+        }
     }
     let _ = KEPT.try_with(|kept| {
         let mut kept = kept.borrow_mut();
@@ -66,7 +69,7 @@ mod tests {
         let mut output = OutBuf::new();
         output.extend(&vec![0; octets]);
         output.clear();
-        Kit { slots: vec![Slot::default()], output }
+        Kit { slots: vec![Slot::default()], output: [output, OutBuf::new()] }
     }
 
     #[test]
@@ -77,7 +80,7 @@ mod tests {
         assert_eq!(KEPT.with_borrow(Vec::len), KEPT_MAX);
         for _ in 0..KEPT_MAX {
             let kit = take();
-            assert!(kit.slots.len() == 1 && kit.output.capacity() >= 100);
+            assert!(kit.slots.len() == 1 && kit.output[0].capacity() >= 100);
         }
         assert!(take().slots.is_empty());
     }
@@ -86,6 +89,6 @@ mod tests {
     fn a_large_buffer_is_freed() {
         leave(kit(2 * OUTPUT_OCTETS_MAX));
         let kit = take();
-        assert_eq!((kit.slots.len(), kit.output.capacity()), (1, 0));
+        assert_eq!((kit.slots.len(), kit.output[0].capacity()), (1, 0));
     }
 }

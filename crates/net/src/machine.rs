@@ -573,6 +573,15 @@ impl Machine {
         }
     }
 
+    /// Returns true if the next head would be read into a new one.
+    #[inline]
+    pub(crate) fn needs_head(&self) -> bool {
+        match self {
+            Self::Http1(machine) => machine.needs_head(),
+            Self::Http2(machine) => machine.needs_head(),
+        }
+    }
+
     /// Has the next head read into this one, if it has none to read into.
     pub(crate) fn read_into(&mut self, head: Box<Head>) {
         match self {

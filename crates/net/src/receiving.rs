@@ -58,6 +58,7 @@ impl Connection {
         if !input.unread().is_empty() {
             self.heard += 1;
             self.need_kit();
+            self.need_head();
         }
         self.claims.begin_input();
         let result = loop {
@@ -211,7 +212,7 @@ impl Connection {
     }
 
     fn on_head(&mut self, stream: StreamKey, end: bool) {
-        let spare = self.spares.pop_head();
+        let spare = self.spare_head();
         let Some(head) = self.machine.take_head(stream, spare) else { return };
         if !self.machine.is_client() {
             if self.ledger.is_overloaded() {
@@ -236,6 +237,24 @@ impl Connection {
                 self.wake_both(index);
             }
             None => self.spares.give_head(head),
+        }
+    }
+
+    /// Lends the machine a head to read into, if it has none.
+    #[inline]
+    fn need_head(&mut self) {
+        if self.machine.needs_head() {
+            self.machine.read_into(self.spares.lend_head());
+        }
+    }
+
+    /// A head to leave with the machine in place of one that is taken: one of the thread's only if more messages are under way. Else the
+    /// machine has none until something comes again.
+    #[inline]
+    fn spare_head(&mut self) -> Option<Box<Head>> {
+        match self.slots.used() > usize::from(self.machine.is_client()) {
+            true => self.spares.pop_head(),
+            false => self.spares.pop_own_head(),
         }
     }
 

@@ -49,9 +49,10 @@ impl Connection {
     }
 
     fn leave_kit(&mut self) {
-        if std::mem::take(&mut self.has_kit) {
-            self.ledger.kit_left();
+        if !std::mem::take(&mut self.has_kit) {
+            return;
         }
+        self.ledger.kit_left();
         self.spares.leave_heads();
         std::iter::from_fn(|| self.machine.take_empty_head()).for_each(heads::keep_head);
         kit::leave(Kit { slots: self.slots.take_memory(), output: self.output.take_memory() });

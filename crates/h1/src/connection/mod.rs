@@ -410,6 +410,12 @@ impl Connection {
         head + self.pending.capacity() + self.authority.capacity() + remembered
     }
 
+    /// Returns true if the next head would be read into a new one, for which memory is allocated.
+    #[inline]
+    pub const fn needs_head(&self) -> bool {
+        self.head.is_none()
+    }
+
     /// Has the next head read into this one, whose memory is used again, unless one has begun. It must be empty.
     #[inline]
     pub fn read_into(&mut self, head: Box<Head>) {

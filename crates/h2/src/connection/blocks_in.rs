@@ -40,6 +40,9 @@ pub(super) struct Block {
     memo: Memo<KnownHead>,
 }
 
+/// The memory for cookies that is kept: a usual one has less.
+const COOKIES_KEPT_BYTES_MAX: usize = 256;
+
 /// What a block is for.
 #[derive(Clone, Copy, Debug)]
 enum Target {
@@ -68,6 +71,12 @@ impl Block {
         }
     }
 
+    /// The next block's fields would go into a new head.
+    #[inline]
+    pub(super) const fn needs_head(&self) -> bool {
+        self.head.is_none()
+    }
+
     /// The next block's fields go into this head, unless there is one.
     #[inline]
     pub(super) fn read_into(&mut self, head: Box<Head>) {
@@ -92,7 +101,9 @@ impl Block {
         if let Some(head) = &mut self.head {
             head.trim(SECTION_KEPT_BYTES_MAX);
         }
-        self.cookies = Vec::new();
+        if self.cookies.capacity() > COOKIES_KEPT_BYTES_MAX {
+            self.cookies = Vec::new();
+        }
     }
 
     pub(super) fn memory_bytes(&mut self) -> usize {

@@ -207,20 +207,18 @@ impl Connection {
     /// Puts a stream into a state that ends it; both counts follow from the change.
     #[inline]
     fn end_stream(&mut self, stream: StreamKey, state: State, how: Closed) {
-        let Some(entry) = self.streams.get_mut(stream) else { return };
-        let before = core::mem::replace(&mut entry.state, state);
+        let Some((id, before)) = self.streams.close(stream, state) else { return };
         self.reset_held += u32::from(state.is_reset());
         self.reset_held -= u32::from(before.is_reset());
         if before.is_open() {
-            self.close_stream(stream, how);
+            self.closed.push(id, how);
+            self.note_closed(stream);
         }
     }
 
-    /// A stream is not open any more: frames do not find it, but may find how it closed.
+    /// A stream is not open any more.
     #[inline]
-    fn close_stream(&mut self, stream: StreamKey, how: Closed) {
-        let Some(id) = self.streams.close(stream) else { return };
-        self.closed.push(id, how);
+    fn note_closed(&mut self, stream: StreamKey) {
         self.open -= 1;
         if self.turns.granted > 0 {
             self.end_grant(stream);

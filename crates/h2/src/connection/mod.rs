@@ -377,6 +377,12 @@ impl Connection {
 
 /// Memory.
 impl Connection {
+    /// Returns true if the next field section would be read into a new head, for which memory is allocated.
+    #[inline]
+    pub fn needs_head(&self) -> bool {
+        self.block.needs_head()
+    }
+
     /// Has the next field section read into this head, whose memory is used again, unless one has begun. It must be empty.
     #[inline]
     pub fn read_into(&mut self, head: Box<Head>) {

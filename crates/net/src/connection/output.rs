@@ -162,19 +162,21 @@ impl Output {
         self.waiting.capacity() + self.leaving.capacity()
     }
 
-    /// Takes the memory of a buffer away that nothing waits in.
-    pub(crate) fn take_memory(&mut self) -> OutBuf {
-        match (self.waiting.is_empty(), self.leaving.is_empty()) {
-            (true, _) if self.waiting.capacity() > 0 => std::mem::take(&mut self.waiting),
-            (_, true) => std::mem::take(&mut self.leaving),
-            _ => OutBuf::new(),
+    /// Takes the memory of both buffers away, that of the larger one first, unless something is to be sent. Over TLS each is used; in
+    /// clear text they change places.
+    pub(crate) fn take_memory(&mut self) -> [OutBuf; 2] {
+        if self.unsent() > 0 {
+            return [OutBuf::new(), OutBuf::new()];
         }
+        let mut buffers = [std::mem::take(&mut self.waiting), std::mem::take(&mut self.leaving)];
+        buffers.sort_by_key(|buffer| std::cmp::Reverse(buffer.capacity()));
+        buffers
     }
 
-    /// Has what waits from now on in this memory, if it has none.
-    pub(crate) fn use_memory(&mut self, memory: OutBuf) {
-        if self.waiting.capacity() == 0 {
-            self.waiting = memory;
+    /// Has its octets in this memory from now on, if it has none.
+    pub(crate) fn use_memory(&mut self, [waiting, leaving]: [OutBuf; 2]) {
+        if self.octets() == 0 {
+            (self.waiting, self.leaving) = (waiting, leaving);
         }
     }
 
