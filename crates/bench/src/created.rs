@@ -1,14 +1,17 @@
-//! One request made and written by the HTTP/2 machine, without a socket.
+//! Heads made, written and read by the machines, without a socket.
 
 use std::hint::black_box;
 
 use alula_fields::{FieldSection, Head, IntoName, KnownName, OutBuf, Status, Time};
 use alula_h2::{Config, Connection, Event, Prepared, RequestHead};
 use alula_testkit::lists::CREATED;
+use alula_testkit::traffic::{self, Traffic};
 
 use crate::workload::{Run, Workload};
+use crate::{heads, http1};
 
-/// All of them. nghttp2 is given names as text, h2 constants.
+/// All of them: requests by the HTTP/2 machine, for which nghttp2 is given names as text and h2 constants, then heads by the HTTP/1.1
+/// machine.
 pub(crate) const WORKLOADS: &[Workload] = &[
     Workload::new("created-alone", 2000, "make and write a request with 8 fields", || {
         created(CREATED, write_plain)
@@ -27,7 +30,38 @@ pub(crate) const WORKLOADS: &[Workload] = &[
     Workload::new("created-known", 2000, "the same, fields by constants", || created(known(), write_known))
         .beside("names known"),
     Workload::new("created-prepared", 2000, "the same, prepared", prepared),
+    Workload::new("h1-read-proxied", 1000, "read the head of a proxy's request over HTTP/1.1", || {
+        heads::read_requests(texts(proxied))
+    })
+    .within("read_head"),
+    Workload::new(
+        "h1-read-answers",
+        1000,
+        "read the head of an answer with 10 fields over HTTP/1.1, new each time",
+        || heads::read_answers(texts(answer)),
+    )
+    .within("read_head"),
+    Workload::new(
+        "h1-write-varied",
+        1000,
+        "write a request with 10 fields over HTTP/1.1, ids new each time",
+        heads::write_requests,
+    )
+    .within("write_request"),
 ];
+
+/// The texts of heads, each made of its number.
+fn texts(text: fn(usize) -> Vec<u8>) -> Vec<Vec<u8>> {
+    (0..heads::HEADS).map(text).collect()
+}
+
+fn proxied(number: usize) -> Vec<u8> {
+    http1::head(Traffic::Proxied, number, "127.0.0.1:55883").into_bytes()
+}
+
+fn answer(number: usize) -> Vec<u8> {
+    http1::answer(&traffic::answer(number), 0)
+}
 
 /// Name and value by text, or the name by a constant.
 type Texts = [(&'static str, &'static str); 8];

@@ -49,7 +49,7 @@ fn answer_all(mut socket: TcpStream, content: usize, varies: bool) -> io::Result
     }
 }
 
-fn answer(fields: &[traffic::Field], content: usize) -> Vec<u8> {
+pub(crate) fn answer(fields: &[traffic::Field], content: usize) -> Vec<u8> {
     let head = format!("HTTP/1.1 200 OK\r\ncontent-length: {content}\r\n{}\r\n", lines(fields));
     [head.as_bytes(), &vec![b'a'; content]].concat()
 }
@@ -81,7 +81,7 @@ pub(crate) fn batches(mut socket: TcpStream, traffic: Traffic, authority: String
 }
 
 /// The head as h2load spells it.
-fn head(traffic: Traffic, number: usize, authority: &str) -> String {
+pub(crate) fn head(traffic: Traffic, number: usize, authority: &str) -> String {
     let (pseudo, fields): (Vec<_>, Vec<_>) =
         traffic.request(number, authority).into_iter().partition(|(name, _)| name.starts_with(':'));
     let (_, path) = pseudo.iter().find(|(name, _)| *name == ":path").expect("every request has a path");

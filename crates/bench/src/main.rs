@@ -14,6 +14,7 @@ mod encode;
 mod export;
 mod fields;
 mod frames;
+mod heads;
 mod http1;
 mod part_g;
 mod peer;
