@@ -125,7 +125,7 @@ pub const fn trim(mut octets: &[u8]) -> &[u8] {
     octets
 }
 
-/// Returns the place of the first octet that is this one, which is below 0x80. Eight octets a step.
+/// Returns the place of the first octet that is this one, which is below 0x80. Sixteen octets a step.
 ///
 /// ```
 /// use alula::fields::octets::position;
@@ -133,14 +133,14 @@ pub const fn trim(mut octets: &[u8]) -> &[u8] {
 /// assert_eq!(position(b"content-type: text/plain", b':'), Some(12));
 /// assert_eq!(position(b"content-type", b':'), None);
 /// ```
-#[inline]
+#[inline(always)]
 pub fn position(octets: &[u8], wanted: u8) -> Option<usize> {
     debug_assert!(wanted.is_ascii());
     word::first(octets, |word| word::zeros(word ^ each(wanted)) & !word, |octet| octet == wanted)
 }
 
-/// Returns the place of the first octet that is no part of a field value: a control other than tab (RFC 9110 §5.5). Eight octets
-/// a step.
+/// Returns the place of the first octet that is no part of a field value: a control other than tab (RFC 9110 §5.5). Sixteen
+/// octets a step.
 ///
 /// ```
 /// use alula::fields::octets::position_of_control;
@@ -148,18 +148,16 @@ pub fn position(octets: &[u8], wanted: u8) -> Option<usize> {
 /// assert_eq!(position_of_control(b"text/html;\tq=1\r\n"), Some(14));
 /// assert_eq!(position_of_control(b"text/html"), None);
 /// ```
-#[inline]
+#[inline(always)]
 pub fn position_of_control(octets: &[u8]) -> Option<usize> {
-    let is_control = |octet: u8| CLASS[octet as usize] & FIELD_VALUE == 0 || octet == b'\t';
-    let mut from = 0;
-    loop {
-        let at = from + word::first(&octets[from..], |word| controls(word) & HIGH, is_control)?;
-        // Tabs are controls as well, but rare.
-        if octets[at] != b'\t' {
-            return Some(at);
-        }
-        from = at + 1;
-    }
+    let at = word::first(octets, |word| controls(word) & HIGH, |octet| octet < b' ' || octet == 0x7f)?;
+    // Tabs are controls as well, but rare.
+    if octets[at] == b'\t' { position_behind_tab(octets, at) } else { Some(at) }
+}
+
+#[cold]
+fn position_behind_tab(octets: &[u8], tab: usize) -> Option<usize> {
+    position_outside(&octets[tab..], FIELD_VALUE).map(|at| tab + at)
 }
 
 /// Returns the number of octets that two strings have in common, from the front. Sixteen octets a step.

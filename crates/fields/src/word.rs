@@ -86,12 +86,38 @@ pub(crate) fn gather(octets: &[u8], filler: u8, marks: impl Fn(u64) -> u64) -> u
     middle.iter().fold(ends, |all, chunk| all | marks(u64::from_le_bytes(*chunk)))
 }
 
-/// Where the first octet is that `mark` sets the high bit of in its word, and `is` is true for; the two agree.
+/// The place of the first octet that `is` is true for, and that `mark` sets the high bit of in its word. The two agree about octets up
+/// to the first; `mark` may be wrong about those after it.
 ///
-/// `mark` may be wrong about octets after the first that it marks, since a word is searched from its front.
-#[inline]
+/// Blocks of sixteen octets are passed by a loop without branches over `is`, which the compiler makes vector code of.
+#[inline(always)]
 pub(crate) fn first(octets: &[u8], mark: impl Fn(u64) -> u64, is: impl Fn(u8) -> bool) -> Option<usize> {
-    let (words, rest) = octets.as_chunks();
+    let (blocks, rest) = octets.as_chunks::<16>();
+    let mut before = 0;
+    for block in blocks {
+        if block.iter().fold(false, |any, octet| any | is(*octet)) {
+            return Some(before + first_of_block(block, mark));
+        }
+        before += block.len();
+    }
+    first_of_rest(rest, mark, is).map(|at| before + at)
+}
+
+/// The same in a block that has such an octet.
+#[inline(always)]
+fn first_of_block(block: &[u8; 16], mark: impl Fn(u64) -> u64) -> usize {
+    let ([low, high], _) = block.as_chunks() else { return 0 };
+    let marks = mark(u64::from_le_bytes(*low));
+    if marks != 0 {
+        return marks.trailing_zeros() as usize / 8;
+    }
+    8 + mark(u64::from_le_bytes(*high)).trailing_zeros() as usize / 8
+}
+
+/// The same in less than a block.
+#[cold]
+fn first_of_rest(octets: &[u8], mark: impl Fn(u64) -> u64, is: impl Fn(u8) -> bool) -> Option<usize> {
+    let (words, rest) = octets.as_chunks::<8>();
     for (at, chunk) in words.iter().enumerate() {
         let marks = mark(u64::from_le_bytes(*chunk));
         if marks != 0 {
