@@ -160,28 +160,6 @@ fn position_behind_tab(octets: &[u8], tab: usize) -> Option<usize> {
     position_outside(&octets[tab..], FIELD_VALUE).map(|at| tab + at)
 }
 
-/// Returns the number of octets that two strings have in common, from the front. Sixteen octets a step.
-///
-/// ```
-/// use alula::fields::octets::common_prefix;
-///
-/// assert_eq!(common_prefix(b"etag: \"a\"", b"etag: \"b\""), 7);
-/// ```
-#[inline]
-pub fn common_prefix(one: &[u8], other: &[u8]) -> usize {
-    let len = one.len().min(other.len());
-    let (words, rest) = one[..len].as_chunks();
-    let (others, other_rest) = other[..len].as_chunks();
-    for (at, (word, other)) in words.iter().zip(others).enumerate() {
-        let differs = u128::from_le_bytes(*word) ^ u128::from_le_bytes(*other);
-        if differs != 0 {
-            return 16 * at + differs.trailing_zeros() as usize / 8;
-        }
-    }
-    let same = rest.iter().zip(other_rest).take_while(|(one, other)| one == other);
-    len - rest.len() + same.count()
-}
-
 /// Returns true if every octet has all of the `wanted` classes; true for no octets at all.
 pub fn all_in(octets: &[u8], wanted: u8) -> bool {
     octets.iter().all(|&octet| CLASS[octet as usize] & wanted == wanted)
@@ -280,19 +258,6 @@ mod tests {
                     );
                 }
             }
-        }
-    }
-
-    #[test]
-    fn strings_differ_where_their_first_octets_do() {
-        for octets in strings(b'y') {
-            let (at, same) = (octets.iter().position(|octet| *octet == b'y'), [b'x'; 50]);
-            for len in 0..same.len() {
-                let expected = at.unwrap().min(len);
-                assert_eq!(common_prefix(&octets, &same[..len]), expected, "{octets:?}, {len}");
-                assert_eq!(common_prefix(&same[..len], &octets), expected, "{octets:?}, {len}");
-            }
-            assert_eq!(common_prefix(&octets, &octets), octets.len());
         }
     }
 

@@ -7,7 +7,6 @@
 
 use alloc::vec::Vec;
 use core::fmt;
-use core::ops::Range;
 
 use crate::field::Entry;
 use crate::name::sealed::Given;
@@ -444,22 +443,6 @@ impl FieldSection {
 
 /// The paths of HTTP/1 decoders, to whom names come in any case.
 impl FieldSection {
-    /// Adds copies of fields of another section, with their marks and spellings: two copies of octets. Nothing when there are none
-    /// at these places.
-    ///
-    /// The caller keeps the section below 4 GiB.
-    #[inline]
-    pub fn push_copies(&mut self, other: &Self, places: Range<usize>) {
-        let entries = other.entries.get(places).unwrap_or_default();
-        let (Some(first), Some(last)) = (entries.first(), entries.last()) else { return };
-        let from = first.start as usize;
-        let shift = (self.arena.len() as u32).wrapping_sub(first.start);
-        self.arena.extend_from_slice(&other.arena[from..last.start as usize + last.octets()]);
-        self.entries
-            .extend(entries.iter().map(|entry| Entry { start: entry.start.wrapping_add(shift), ..*entry }));
-        self.outside = entries.iter().fold(self.outside, |sum, entry| sum.wrapping_add(entry.outside()));
-    }
-
     /// Adds a field with a name in any case that is not known but a token, and a value that [`octets::is_field_value`]
     /// accepts; `is_spelled` keeps the name as it is spelled as well.
     ///
@@ -664,26 +647,5 @@ mod tests {
         );
         let message = alloc::format!("{}", refusal(b"x-a", b"1"));
         assert_eq!(message, r#"field "x-a" does not fit: a section holds less than 4 GiB"#);
-    }
-
-    #[test]
-    fn copies_are_the_same_fields_wherever_they_were() {
-        let mut other = FieldSection::new();
-        other.append("x-before", "not this").unwrap();
-        other.append(KnownName::ETAG, "a").unwrap();
-        other.append_spelled("X-oWN", "b").unwrap();
-        other.append_sensitive("x-c", "").unwrap();
-        let mut section = FieldSection::new();
-        section.append("x-first", "1").unwrap();
-        let mut whole = section.clone();
-        section.push_copies(&other, 1..4);
-        whole.append(KnownName::ETAG, "a").unwrap();
-        whole.append_spelled("X-oWN", "b").unwrap();
-        whole.append_sensitive("x-c", "").unwrap();
-        assert!(section.is_copy_of(&whole), "{section:?}");
-        assert_eq!(section.octets(), whole.octets());
-        section.push_copies(&other, 2..2);
-        section.push_copies(&other, 3..5);
-        assert!(section.is_copy_of(&whole), "nothing is there");
     }
 }

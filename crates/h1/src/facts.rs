@@ -25,7 +25,7 @@ pub(crate) struct Facts {
 }
 
 /// The names that mean something here.
-pub(crate) static HAS_RULES: [bool; 256] = {
+pub(crate) const HAS_RULES: [bool; 256] = {
     let mut table = [false; 256];
     table[KnownName::HOST.id() as usize] = true;
     table[KnownName::CONTENT_LENGTH.id() as usize] = true;

@@ -7,6 +7,7 @@
 //! Rule 3: what RFC 9112 leaves to the reader to forgive is refused, unless the configuration names it.
 
 mod fields;
+mod usual;
 
 use alloc::vec::Vec;
 
@@ -14,7 +15,7 @@ use alula_fields::{Exceeded, Head, KnownName, Limits, octets};
 
 use crate::config::{Config, Leniency};
 use crate::facts::Facts;
-use crate::known_head::KnownHead;
+use crate::known_head::{KnownHead, LineName};
 use crate::line;
 use crate::start_line::{self, RequestLine};
 use crate::violation::Violation;
@@ -146,9 +147,12 @@ impl HeadIn {
         let mut consumed = 0;
         self.began = None;
         loop {
+            if self.has_started && self.seen == 0 {
+                consumed += self.usual_lines(input, consumed, head)?;
+            }
             let rest = &input[consumed..];
             let line = &rest[..rest.len().min((self.rules.head_bytes - self.octets).saturating_add(1))];
-            let (had_started, fields) = (self.has_started, head.fields.len());
+            let had_started = self.has_started;
             let Some(Line { len, is_last }) = self.line(line, head)? else {
                 return match self.wait(line.len()) {
                     Ok(()) => Ok(Step { consumed, is_done: false }),
@@ -166,7 +170,7 @@ impl HeadIn {
             }
             if had_started {
                 self.lines += 1;
-                self.mark(&input[..consumed], start, head, fields);
+                self.mark(start, None);
             } else if self.has_started {
                 if let Some(more) = self.known_fields(&input[consumed..], head) {
                     return Ok(Step { consumed: consumed + more, is_done: true });
@@ -180,16 +184,12 @@ impl HeadIn {
         }
     }
 
-    /// Marks the line that ends the input, if the head is to be remembered; before it there were so many fields.
+    /// Marks a line, and its name if it has a usual one, when the head is to be remembered.
     #[inline]
-    fn mark(&mut self, input: &[u8], start: usize, head: &Head, fields: usize) {
-        let Some(Began { at, .. }) = self.began else { return };
-        if BLANKS.contains(&input[start]) {
-            self.known.goes_on();
+    fn mark(&mut self, start: usize, name: Option<LineName>) {
+        if let Some(Began { at, .. }) = self.began {
+            self.known.mark(start - at, name);
         }
-        let field = head.fields.at(fields).filter(|field| field.known() != Some(KnownName::COOKIE));
-        let is_plain = self.may_fold && field.is_some();
-        self.known.mark(start - at, input.len() - at, is_plain.then_some(fields));
     }
 
     fn keep(&mut self, input: &[u8], head: &Head) {
@@ -248,7 +248,6 @@ impl HeadIn {
                 Ok(end.map(|len| Line { len, is_last: true }))
             }
             Some(octet) if BLANKS.contains(octet) => self.folded(input, head),
-            Some(_) if self.seen == 0 => self.fresh_line(input, head),
             Some(_) => self.field_line(input, head),
         }
     }
@@ -261,7 +260,7 @@ impl HeadIn {
             }
         };
         let input = &input[..input.len().min(most)];
-        let Some(at) = octets::position_of_control(&input[self.seen..]) else {
+        let Some(at) = line::position_of_control(&input[self.seen..]) else {
             self.seen = input.len();
             return start_line::may_begin(input, self.kind == Kind::Response).map(|()| None);
         };
@@ -308,45 +307,13 @@ impl HeadIn {
         }
     }
 
-    /// A line that was not looked at yet: nearly always all of it is here.
-    #[inline]
-    fn fresh_line(&mut self, input: &[u8], head: &mut Head) -> Result<Option<Line>, Violation> {
-        if let Some(len) = self.known_lines(input, head) {
-            return Ok(Some(Line { len, is_last: false }));
-        }
-        if let Some(colon) = octets::position(input, b':')
-            && let (name, value) = (&input[..colon], &input[colon + 1..])
-            && let Some(at) = octets::position_of_control(value)
-            && value[at..].starts_with(b"\r\n")
-        {
-            self.store(name, trimmed(&value[..at]), head)?;
-            return Ok(Some(Line { len: colon + 1 + at + 2, is_last: false }));
-        }
-        self.field_line(input, head)
-    }
-
-    /// Reads lines at once when they are the ones that were in their places in the last head: says how many octets they have.
-    #[inline]
-    fn known_lines(&mut self, input: &[u8], head: &mut Head) -> Option<usize> {
-        if self.kind == Kind::Trailers || self.began.is_some() {
-            return None;
-        }
-        let lines = self.known.find_lines(self.lines, input)?;
-        self.fields_left = self.fields_left.checked_sub(lines.count as u32)?;
-        self.may_fold = true;
-        // The last is counted like any other line.
-        self.lines += lines.count - 1;
-        self.known.give_lines(&lines, &mut head.fields);
-        Some(lines.len)
-    }
-
     /// A line of which something was looked at before, or that is not the usual one.
     fn field_line(&mut self, input: &[u8], head: &mut Head) -> Result<Option<Line>, Violation> {
         let is_name_new = self.colon == 0;
         if is_name_new && !self.find_colon(input)? {
             return Ok(None);
         }
-        let control = octets::position_of_control(&input[self.seen..]);
+        let control = line::position_of_control(&input[self.seen..]);
         self.seen = control.map_or(input.len(), |at| self.seen + at);
         let at = self.seen;
         let end = control.map_or(Ok(None), |_| line::end(input, at, self.rules.lenient.bare_lf));
@@ -395,7 +362,7 @@ impl HeadIn {
         if !self.rules.lenient.folded_lines || !self.may_fold || self.rules.keep_spelling {
             return Err(Violation::FOLDED);
         }
-        let Some(at) = octets::position_of_control(&input[self.seen..]) else {
+        let Some(at) = line::position_of_control(&input[self.seen..]) else {
             self.seen = input.len();
             return Ok(None);
         };

@@ -5,15 +5,15 @@
 //!
 //! Rule 1: what a head means by itself depends on its octets and on the configuration alone. Only that is remembered; what
 //! depends on the exchange as well, such as where the content of an answer to HEAD ends, is found out each time.
-//! Rule 2: lines are remembered as a whole, with their ends: what follows them cannot change what they mean.
-//! Rule 3: a line between others that comes again in its place means the same field. Not so a line that says something about the
-//! message, one that is counted otherwise, or one that goes on in the next: these are read.
+//! Rule 2: fields are remembered as a whole, with the empty line after them: what follows cannot change what they mean.
+//! Rule 3: a line that begins with the name that was in its place has that name, which is not looked up again. Its value is read as
+//! ever.
 //! Rule 4: fields that come again after another start line mean the same but for the version, and for a host that must agree with
 //! the target.
 
 use alloc::vec::Vec;
 
-use alula_fields::{FieldSection, Head, KnownName, octets};
+use alula_fields::{Head, KnownName};
 
 use crate::facts::Facts;
 use crate::repeat_odds::RepeatOdds;
@@ -40,20 +40,17 @@ pub(crate) struct KnownHead {
 /// A line of a head.
 #[derive(Clone, Copy)]
 struct Line {
-    /// Where it is in the octets of the head, with its end.
+    /// The place of its first octet in the head.
     start: u32,
-    end: u32,
-    /// The place of the field that it means and that alone, in the section.
-    field: Option<u32>,
+    /// None of a line that is not usual.
+    name: Option<LineName>,
 }
 
-/// Lines that come again.
-pub(crate) struct KnownLines {
-    /// The number of octets that they have.
-    pub(crate) len: usize,
-    pub(crate) count: usize,
-    /// The place of the field of the first in the known head; those of the others follow.
-    field: usize,
+/// The valid name that a line begins with, and its colon behind it.
+#[derive(Clone, Copy)]
+pub(crate) struct LineName {
+    pub(crate) len: u32,
+    pub(crate) known: Option<KnownName>,
 }
 
 impl KnownHead {
@@ -92,23 +89,12 @@ impl KnownHead {
         Facts { is_old, is_authority_in_target: false, ..self.facts }
     }
 
-    /// The lines that come first in the input, if they are the ones from this number after the start line on: as many of them as
-    /// there are.
+    /// Returns the name of the line of this number after the start line, if the input begins with it and a colon.
     #[inline]
-    pub(crate) fn find_lines(&self, number: usize, input: &[u8]) -> Option<KnownLines> {
-        let lines = self.lines.get(number..)?;
-        let Line { start, field: Some(field), .. } = *lines.first()? else { return None };
-        let same = octets::common_prefix(&self.octets[start as usize..], input) as u32;
-        let are_same = |line: &&Line| line.field.is_some() && line.end - start <= same;
-        let count = lines.iter().take_while(are_same).count();
-        let last = lines[..count].last()?;
-        Some(KnownLines { len: (last.end - start) as usize, count, field: field as usize })
-    }
-
-    /// Adds the fields of lines.
-    #[inline]
-    pub(crate) fn give_lines(&self, lines: &KnownLines, fields: &mut FieldSection) {
-        fields.push_copies(&self.head.fields, lines.field..lines.field + lines.count);
+    pub(crate) fn name_of_line(&self, number: usize, input: &[u8]) -> Option<LineName> {
+        let Line { start, name } = self.lines.get(number)?;
+        let name = (*name)?;
+        begin_alike(self.octets.get(*start as usize..)?, input, name.len as usize + 1).then_some(name)
     }
 
     /// Returns true if the head whose start line was just read is to be remembered: its lines are marked then.
@@ -118,18 +104,10 @@ impl KnownHead {
         self.luck.tries()
     }
 
-    /// Notes where a line is, and the place of its field if it means nothing else.
+    /// Notes the place of a line, and its name.
     #[inline]
-    pub(crate) fn mark(&mut self, start: usize, end: usize, field: Option<usize>) {
-        let field = field.map(|field| field as u32);
-        self.marks.push(Line { start: start as u32, end: end as u32, field });
-    }
-
-    /// The line that was marked last goes on in the next.
-    pub(crate) fn goes_on(&mut self) {
-        if let Some(line) = self.marks.last_mut() {
-            line.field = None;
-        }
+    pub(crate) fn mark(&mut self, start: usize, name: Option<LineName>) {
+        self.marks.push(Line { start: start as u32, name });
     }
 
     /// Remembers a head in place of the one before. Not if its target spells its `host` otherwise, which its fields alone do not
@@ -166,4 +144,20 @@ impl KnownHead {
         let lines = (self.lines.capacity() + self.marks.capacity()) * size_of::<Line>();
         self.octets.capacity() + self.head.capacity_bytes() + lines
     }
+}
+
+/// Returns true if the first `len` octets are the same. Both strings must have sixteen, which are compared at once.
+#[inline]
+fn begin_alike(one: &[u8], other: &[u8], len: usize) -> bool {
+    let (Some((block, rest)), Some((other_block, other_rest))) =
+        (one.split_first_chunk(), other.split_first_chunk())
+    else {
+        return false;
+    };
+    let differs = u128::from_le_bytes(*block) ^ u128::from_le_bytes(*other_block);
+    if len > block.len() {
+        return differs == 0
+            && rest.get(..len - block.len()).is_some_and(|rest| other_rest.starts_with(rest));
+    }
+    differs.trailing_zeros() as usize >= 8 * len
 }

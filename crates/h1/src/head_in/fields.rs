@@ -1,51 +1,80 @@
 //! What the fields of heads say as they come: which of them are kept, and what they say about the message and its host.
 
-use alula_fields::{Authority, FieldFlags, Head, KnownName, Status, octets};
+use alula_fields::{Authority, FieldFlags, Head, KnownName, Status};
 
 use super::{HeadIn, Kind};
 use crate::facts::{HAS_RULES, Verdict};
 use crate::list;
 use crate::violation::Violation;
 
+/// The names of fields that say something about the message, or are counted otherwise.
+static IS_SPECIAL: [bool; 256] = {
+    let mut table = HAS_RULES;
+    table[KnownName::COOKIE.id() as usize] = true;
+    table
+};
+
 impl HeadIn {
-    #[inline]
+    /// Stores a field after a look at its name, which need not be one.
+    #[cold]
     pub(super) fn store(&mut self, name: &[u8], value: &[u8], head: &mut Head) -> Result<(), Violation> {
-        self.may_fold = true;
-        match KnownName::lookup_folded(name) {
-            Some(known) => self.store_known(known, name, value, head),
-            None if octets::is_token(name) => {
-                self.count(1)?;
-                head.fields.push_folding(name, value, self.rules.keep_spelling);
-                Ok(())
-            }
-            None => self.store(self.checked(name)?, value, head),
-        }
+        let name = self.checked(name)?;
+        self.store_valid(KnownName::lookup_folded(name), name, value, head)
     }
 
-    #[inline]
-    fn store_known(
+    /// Stores a field with a name that is `known`, or else a token.
+    #[inline(always)]
+    pub(super) fn store_valid(
+        &mut self,
+        known: Option<KnownName>,
+        name: &[u8],
+        value: &[u8],
+        head: &mut Head,
+    ) -> Result<(), Violation> {
+        self.may_fold = true;
+        let Some(known) = known else { return self.store_unknown(name, value, head) };
+        if IS_SPECIAL[usize::from(known.id())] {
+            return self.store_special(known, name, value, head);
+        }
+        self.count(1)?;
+        self.push_known(known, name, value, head);
+        Ok(())
+    }
+
+    #[inline(never)]
+    fn store_unknown(&mut self, name: &[u8], value: &[u8], head: &mut Head) -> Result<(), Violation> {
+        self.count(1)?;
+        head.fields.push_folding(name, value, self.rules.keep_spelling);
+        Ok(())
+    }
+
+    #[inline(never)]
+    fn store_special(
         &mut self,
         known: KnownName,
         name: &[u8],
-        mut value: &[u8],
+        value: &[u8],
         head: &mut Head,
     ) -> Result<(), Violation> {
+        let mut kept = Some(value);
         if known == KnownName::COOKIE {
             self.count_crumb()?;
         } else {
             self.count(1)?;
-            if HAS_RULES[usize::from(known.id())] {
-                match self.meaning(known, value, head)? {
-                    Some(kept) => value = kept,
-                    None => return Ok(()),
-                }
-            }
+            kept = self.meaning(known, value, head)?;
         }
+        if let Some(value) = kept {
+            self.push_known(known, name, value, head);
+        }
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn push_known(&self, known: KnownName, name: &[u8], value: &[u8], head: &mut Head) {
         match self.rules.keep_spelling {
             false => head.fields.push_known(known, value, FieldFlags::NONE),
             true => head.fields.push_known_spelled(known, name, value),
         }
-        Ok(())
     }
 
     /// A field that says something about the message: what is kept of it. Those of trailers say nothing, and are dropped

@@ -1,0 +1,74 @@
+//! The lines of nearly all heads: each is here to its end when it is looked at first, and ends in CRLF.
+//!
+//! Rule: a line that is anything else is left to `field_line`, which alone says what is wrong with it.
+
+use alula_fields::{Head, KnownName, octets};
+
+use super::{HeadIn, trimmed};
+use crate::known_head::{KnownHead, LineName};
+use crate::violation::Violation;
+
+/// The end of a line.
+const CRLF: &[u8] = b"\r\n";
+
+/// A line with a name that is one, and a value that is one.
+struct UsualLine<'i> {
+    name: LineName,
+    octets: &'i [u8],
+    value: &'i [u8],
+    /// The number of octets that it has, its end included.
+    len: usize,
+}
+
+impl HeadIn {
+    /// Reads the lines from this place on, up to the first that is not usual; returns the number of octets that they have.
+    #[inline]
+    pub(super) fn usual_lines(
+        &mut self,
+        input: &[u8],
+        start: usize,
+        head: &mut Head,
+    ) -> Result<usize, Violation> {
+        let left = self.rules.head_bytes - self.octets;
+        let input = &input[..input.len().min(start.saturating_add(left))];
+        let (mut at, mut number) = (start, self.lines);
+        while let Some(line) = UsualLine::of(&input[at..], &self.known, number) {
+            self.mark(at, Some(line.name));
+            self.store_valid(line.name.known, line.octets, line.value, head)?;
+            at += line.len;
+            number += 1;
+        }
+        self.lines = number;
+        self.octets += at - start;
+        Ok(at - start)
+    }
+}
+
+impl<'i> UsualLine<'i> {
+    /// Reads the line that comes first, which has this number.
+    #[inline(always)]
+    fn of(input: &'i [u8], last: &KnownHead, number: usize) -> Option<Self> {
+        let name = match last.name_of_line(number, input) {
+            Some(name) => name,
+            None => new_name(input)?,
+        };
+        let (octets, rest) = input.split_at_checked(name.len as usize)?;
+        let value = rest.get(1..)?;
+        let end = octets::position_of_control(value)?;
+        let (value, rest) = value.split_at_checked(end)?;
+        let len = octets.len() + 1 + end + CRLF.len();
+        rest.starts_with(CRLF).then(|| Self { name, octets, value: trimmed(value), len })
+    }
+}
+
+/// The name of a line that is not in its place in the last head.
+#[inline]
+fn new_name(input: &[u8]) -> Option<LineName> {
+    if *input.first()? <= b' ' {
+        return None;
+    }
+    let name = &input[..octets::position(input, b':')?];
+    let known = KnownName::lookup_folded(name);
+    let is_name = known.is_some() || octets::is_token(name);
+    is_name.then_some(LineName { len: name.len() as u32, known })
+}
