@@ -69,62 +69,66 @@ pub(crate) const fn short(octets: &[u8]) -> u64 {
     }
 }
 
-/// The sum, by `|`, of what `marks` says of words that cover all octets; none are left out, some may be seen twice.
+/// Returns true if `is` is false for all octets. Of less than sixteen `marks` says the same: it sets a high bit for each octet that
+/// `is` is true for.
 ///
 /// A word of less than eight octets is filled up with `filler`, which must have the bit of a space.
 #[inline]
-pub(crate) fn gather(octets: &[u8], filler: u8, marks: impl Fn(u64) -> u64) -> u64 {
-    let (Some(head), Some(tail)) = (head(octets), tail(octets)) else {
-        let unused = if octets.len() >= 4 { 64 } else { octets.len().min(1) as u32 * 24 };
-        return marks(short(octets) | each(filler).unbounded_shl(unused));
-    };
-    let ends = marks(head) | marks(tail);
-    if octets.len() <= 16 {
-        return ends;
-    }
-    let middle = octets[8..octets.len() - 1].as_chunks().0;
-    middle.iter().fold(ends, |all, chunk| all | marks(u64::from_le_bytes(*chunk)))
+pub(crate) fn none(octets: &[u8], filler: u8, marks: impl Fn(u64) -> u64, is: impl Fn(u8) -> bool) -> bool {
+    let Some(last) = octets.last_chunk::<16>() else { return gather(octets, filler, marks) & HIGH == 0 };
+    let none_of = |block: &[u8; 16]| !block.iter().fold(false, |any, octet| any | is(*octet));
+    octets.as_chunks().0.iter().all(none_of) && none_of(last)
 }
 
-/// The place of the first octet that `is` is true for, and that `mark` sets the high bit of in its word. The two agree about octets up
-/// to the first; `mark` may be wrong about those after it.
+/// The sum, by `|`, of what `marks` says of words that cover all of less than sixteen octets; some may be seen twice.
+#[inline]
+fn gather(octets: &[u8], filler: u8, marks: impl Fn(u64) -> u64) -> u64 {
+    match (head(octets), tail(octets)) {
+        (Some(head), Some(tail)) => marks(head) | marks(tail),
+        _ => {
+            let unused = if octets.len() >= 4 { 64 } else { octets.len().min(1) as u32 * 24 };
+            marks(short(octets) | each(filler).unbounded_shl(unused))
+        }
+    }
+}
+
+/// The place of the first octet that `mark` sets the high bit of in its word; it may be wrong about octets after that one. None from
+/// 0x80 on is looked for.
 ///
-/// Blocks of sixteen octets are passed by a loop without branches over `is`, which the compiler makes vector code of.
+/// Blocks of sixteen octets are passed by a loop without branches, which the compiler makes vector code of: `may_be` is true for each
+/// octet that is looked for, and better false for the usual others.
 #[inline(always)]
-pub(crate) fn first(octets: &[u8], mark: impl Fn(u64) -> u64, is: impl Fn(u8) -> bool) -> Option<usize> {
+pub(crate) fn first(octets: &[u8], mark: impl Fn(u64) -> u64, may_be: impl Fn(u8) -> bool) -> Option<usize> {
     let (blocks, rest) = octets.as_chunks::<16>();
     let mut before = 0;
     for block in blocks {
-        if block.iter().fold(false, |any, octet| any | is(*octet)) {
-            return Some(before + first_of_block(block, mark));
+        if block.iter().fold(false, |any, octet| any | may_be(*octet))
+            && let Some(at) = first_of_block(block, &mark)
+        {
+            return Some(before + at);
         }
         before += block.len();
     }
-    first_of_rest(rest, mark, is).map(|at| before + at)
+    first_of_rest(rest, mark).map(|at| before + at)
 }
 
-/// The same in a block that has such an octet.
 #[inline(always)]
-fn first_of_block(block: &[u8; 16], mark: impl Fn(u64) -> u64) -> usize {
-    let ([low, high], _) = block.as_chunks() else { return 0 };
+fn first_of_block(block: &[u8; 16], mark: impl Fn(u64) -> u64) -> Option<usize> {
+    let ([low, high], _) = block.as_chunks() else { return None };
     let marks = mark(u64::from_le_bytes(*low));
     if marks != 0 {
-        return marks.trailing_zeros() as usize / 8;
+        return Some(marks.trailing_zeros() as usize / 8);
     }
-    8 + mark(u64::from_le_bytes(*high)).trailing_zeros() as usize / 8
+    let marks = mark(u64::from_le_bytes(*high));
+    (marks != 0).then_some(8 + marks.trailing_zeros() as usize / 8)
 }
 
 /// The same in less than a block.
 #[cold]
-fn first_of_rest(octets: &[u8], mark: impl Fn(u64) -> u64, is: impl Fn(u8) -> bool) -> Option<usize> {
-    let (words, rest) = octets.as_chunks::<8>();
-    for (at, chunk) in words.iter().enumerate() {
-        let marks = mark(u64::from_le_bytes(*chunk));
-        if marks != 0 {
-            return Some(8 * at + marks.trailing_zeros() as usize / 8);
-        }
-    }
-    rest.iter().position(|octet| is(*octet)).map(|at| octets.len() - rest.len() + at)
+fn first_of_rest(octets: &[u8], mark: impl Fn(u64) -> u64) -> Option<usize> {
+    let mut block = [0xff; 16];
+    block[..octets.len()].copy_from_slice(octets);
+    first_of_block(&block, mark)
 }
 
 #[cfg(test)]
@@ -143,7 +147,7 @@ mod tests {
 
     #[test]
     fn every_octet_is_gathered() {
-        for len in 1..40 {
+        for len in 1..16 {
             for at in 0..len {
                 let mut octets = alloc::vec![b'a'; len];
                 octets[at] = 0xff;
