@@ -15,7 +15,7 @@ use alula_fields::{Exceeded, Head, KnownName, Limits, octets};
 
 use crate::config::{Config, Leniency};
 use crate::facts::Facts;
-use crate::known_head::{KnownHead, LineName};
+use crate::known_head::KnownHead;
 use crate::line;
 use crate::start_line::{self, RequestLine};
 use crate::violation::Violation;
@@ -42,8 +42,8 @@ pub(crate) struct HeadIn {
     colon: usize,
     /// The number of octets that the lines before had, without an empty one before a request.
     octets: usize,
-    /// The number of lines that came after the start line.
-    lines: usize,
+    /// The number of the line of the last head whose name is expected next.
+    expected: usize,
     fields_left: u32,
     crumbs_left: u32,
     /// The last field may go on in a folded line.
@@ -89,7 +89,7 @@ impl HeadIn {
             seen: 0,
             colon: 0,
             octets: 0,
-            lines: 0,
+            expected: 0,
             fields_left: rules.fields,
             crumbs_left: rules.crumbs,
             may_fold: false,
@@ -113,7 +113,7 @@ impl HeadIn {
         self.kind = kind;
         self.has_started = kind == Kind::Trailers;
         self.has_skipped = false;
-        (self.seen, self.colon, self.octets, self.lines) = (0, 0, 0, 0);
+        (self.seen, self.colon, self.octets, self.expected) = (0, 0, 0, 0);
         (self.fields_left, self.crumbs_left) = (self.rules.fields, self.rules.crumbs);
         self.may_fold = false;
         if kind != Kind::Trailers {
@@ -168,10 +168,7 @@ impl HeadIn {
             if self.octets > self.rules.head_bytes {
                 return Err(Violation::HEAD_LONG);
             }
-            if had_started {
-                self.lines += 1;
-                self.mark(start, None);
-            } else if self.has_started {
+            if !had_started && self.has_started {
                 if let Some(more) = self.known_fields(&input[consumed..], head) {
                     return Ok(Step { consumed: consumed + more, is_done: true });
                 }
@@ -181,14 +178,6 @@ impl HeadIn {
                 self.keep(&input[..consumed], head);
                 return Ok(Step { consumed, is_done: true });
             }
-        }
-    }
-
-    /// Marks a line, and its name if it has a usual one, when the head is to be remembered.
-    #[inline]
-    fn mark(&mut self, start: usize, name: Option<LineName>) {
-        if let Some(Began { at, .. }) = self.began {
-            self.known.mark(start - at, name);
         }
     }
 

@@ -6,8 +6,8 @@
 //! Rule 1: what a head means by itself depends on its octets and on the configuration alone. Only that is remembered; what
 //! depends on the exchange as well, such as where the content of an answer to HEAD ends, is found out each time.
 //! Rule 2: fields are remembered as a whole, with the empty line after them: what follows cannot change what they mean.
-//! Rule 3: a line that begins with the name that was in its place has that name, which is not looked up again. Its value is read as
-//! ever.
+//! Rule 3: a line that begins with the name that was in its place, or behind it, has that name, which is not looked up again. Its
+//! value is read as ever.
 //! Rule 4: fields that come again after another start line mean the same but for the version, and for a host that must agree with
 //! the target.
 
@@ -21,6 +21,9 @@ use crate::repeat_odds::RepeatOdds;
 /// Heads of as many octets are remembered, longer ones are not: a usual one has 100 to 1,500.
 const HEAD_BYTES_MAX: usize = 2 * 1024;
 
+/// The names of as many lines are remembered: proxies forward 15 to 25.
+const LINES_MAX: usize = 32;
+
 /// The last head that was found good, and what was found out about it.
 #[derive(Default)]
 pub(crate) struct KnownHead {
@@ -30,20 +33,22 @@ pub(crate) struct KnownHead {
     start_bytes: usize,
     head: Head,
     facts: Facts,
-    /// Its lines after the start line, one after the other.
+    /// Its usual lines, one after the other.
     lines: Vec<Line>,
     /// The same of the head that is being read.
     marks: Vec<Line>,
     luck: RepeatOdds,
 }
 
-/// A line of a head.
-#[derive(Clone, Copy)]
+/// A line of a head, or what is remembered of it.
 struct Line {
     /// The place of its first octet in the head.
     start: u32,
-    /// None of a line that is not usual.
-    name: Option<LineName>,
+    name: LineName,
+    /// Name and colon, as far as they are among the first sixteen octets; the others are zero.
+    begin: u128,
+    /// The octets of `begin` that are name or colon.
+    mask: u128,
 }
 
 /// The valid name that a line begins with, and its colon behind it.
@@ -89,12 +94,21 @@ impl KnownHead {
         Facts { is_old, is_authority_in_target: false, ..self.facts }
     }
 
-    /// Returns the name of the line of this number after the start line, if the input begins with it and a colon.
+    /// Returns the name that the input begins with, if it is that of the line of this number or of the next one; and the number of the
+    /// line behind that.
     #[inline]
-    pub(crate) fn name_of_line(&self, number: usize, input: &[u8]) -> Option<LineName> {
-        let Line { start, name } = self.lines.get(number)?;
-        let name = (*name)?;
-        begin_alike(self.octets.get(*start as usize..)?, input, name.len as usize + 1).then_some(name)
+    pub(crate) fn find_name(&self, number: usize, input: &[u8]) -> Option<(LineName, usize)> {
+        let line = self.lines.get(number)?;
+        match line.begins(input, &self.octets) {
+            true => Some((line.name, number + 1)),
+            false => self.find_name_behind(number + 1, input),
+        }
+    }
+
+    #[cold]
+    fn find_name_behind(&self, number: usize, input: &[u8]) -> Option<(LineName, usize)> {
+        let line = self.lines.get(number).filter(|line| line.begins(input, &self.octets))?;
+        Some((line.name, number + 1))
     }
 
     /// Returns true if the head whose start line was just read is to be remembered: its lines are marked then.
@@ -104,10 +118,11 @@ impl KnownHead {
         self.luck.tries()
     }
 
-    /// Notes the place of a line, and its name.
-    #[inline]
-    pub(crate) fn mark(&mut self, start: usize, name: Option<LineName>) {
-        self.marks.push(Line { start: start as u32, name });
+    /// Notes a line that begins at this place of a head.
+    pub(crate) fn mark(&mut self, start: usize, name: LineName, line: &[u8]) {
+        if self.marks.len() < LINES_MAX {
+            self.marks.push(Line::new(start, name, line));
+        }
     }
 
     /// Remembers a head in place of the one before. Not if its target spells its `host` otherwise, which its fields alone do not
@@ -146,18 +161,27 @@ impl KnownHead {
     }
 }
 
-/// Returns true if the first `len` octets are the same. Both strings must have sixteen, which are compared at once.
-#[inline]
-fn begin_alike(one: &[u8], other: &[u8], len: usize) -> bool {
-    let (Some((block, rest)), Some((other_block, other_rest))) =
-        (one.split_first_chunk(), other.split_first_chunk())
-    else {
-        return false;
-    };
-    let differs = u128::from_le_bytes(*block) ^ u128::from_le_bytes(*other_block);
-    if len > block.len() {
-        return differs == 0
-            && rest.get(..len - block.len()).is_some_and(|rest| other_rest.starts_with(rest));
+impl Line {
+    fn new(start: usize, name: LineName, line: &[u8]) -> Self {
+        let len = (name.len as usize + 1).min(16);
+        let mut begin = [0; 16];
+        begin[..len].copy_from_slice(&line[..len]);
+        let mask = u128::MAX >> (128 - 8 * len);
+        Self { start: start as u32, name, begin: u128::from_le_bytes(begin), mask }
     }
-    differs.trailing_zeros() as usize >= 8 * len
+
+    /// Returns true if the input begins with the name and a colon; `head` is where the line is.
+    #[inline]
+    fn begins(&self, input: &[u8], head: &[u8]) -> bool {
+        let Some((block, rest)) = input.split_first_chunk() else { return false };
+        let is_like = (u128::from_le_bytes(*block) ^ self.begin) & self.mask == 0;
+        is_like && (self.name.len < 16 || self.goes_on(rest, head))
+    }
+
+    /// Returns true if these octets, which follow the first sixteen, go on with the name and a colon.
+    #[inline(never)]
+    fn goes_on(&self, rest: &[u8], head: &[u8]) -> bool {
+        let (from, end) = (self.start as usize + 16, self.start as usize + self.name.len as usize + 1);
+        head.get(from..end).is_some_and(|octets| rest.starts_with(octets))
+    }
 }

@@ -18,6 +18,8 @@ struct UsualLine<'i> {
     value: &'i [u8],
     /// The number of octets that it has, its end included.
     len: usize,
+    /// The number of the line in the last head whose name is expected next.
+    next: usize,
 }
 
 impl HeadIn {
@@ -31,33 +33,34 @@ impl HeadIn {
     ) -> Result<usize, Violation> {
         let left = self.rules.head_bytes - self.octets;
         let input = &input[..input.len().min(start.saturating_add(left))];
-        let (mut at, mut number) = (start, self.lines);
-        while let Some(line) = UsualLine::of(&input[at..], &self.known, number) {
-            self.mark(at, Some(line.name));
+        let mut at = start;
+        while let Some(line) = UsualLine::of(&input[at..], &self.known, self.expected) {
+            if let Some(began) = self.began {
+                self.known.mark(at - began.at, line.name, &input[at..]);
+            }
             self.store_valid(line.name.known, line.octets, line.value, head)?;
             at += line.len;
-            number += 1;
+            self.expected = line.next;
         }
-        self.lines = number;
         self.octets += at - start;
         Ok(at - start)
     }
 }
 
 impl<'i> UsualLine<'i> {
-    /// Reads the line that comes first, which has this number.
+    /// Reads the line that comes first; its name is expected to be that of the line of this number in the last head.
     #[inline(always)]
-    fn of(input: &'i [u8], last: &KnownHead, number: usize) -> Option<Self> {
-        let name = match last.name_of_line(number, input) {
-            Some(name) => name,
-            None => new_name(input)?,
+    fn of(input: &'i [u8], last: &KnownHead, expected: usize) -> Option<Self> {
+        let (name, next) = match last.find_name(expected, input) {
+            Some(found) => found,
+            None => (new_name(input)?, expected),
         };
         let (octets, rest) = input.split_at_checked(name.len as usize)?;
         let value = rest.get(1..)?;
         let end = octets::position_of_control(value)?;
         let (value, rest) = value.split_at_checked(end)?;
         let len = octets.len() + 1 + end + CRLF.len();
-        rest.starts_with(CRLF).then(|| Self { name, octets, value: trimmed(value), len })
+        rest.starts_with(CRLF).then(|| Self { name, octets, value: trimmed(value), len, next })
     }
 }
 
