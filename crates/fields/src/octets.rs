@@ -150,13 +150,19 @@ pub fn position(octets: &[u8], wanted: u8) -> Option<usize> {
 /// assert_eq!(position_of_control(b"text/html;\tq=1\r\n"), Some(14));
 /// assert_eq!(position_of_control(b"text/html"), None);
 /// ```
-#[inline(always)]
+#[inline]
 pub fn position_of_control(octets: &[u8]) -> Option<usize> {
-    // True for octets from 0x80 on as well: one comparison of signed octets.
-    let may_be_control = |octet: u8| octet.wrapping_add(1).cast_signed() <= 0x20;
-    let at = word::first(octets, |word| controls(word) & HIGH, may_be_control)?;
+    let at = position_of_control_or_tab(octets)?;
     // Tabs are controls as well, but rare.
     if octets[at] == b'\t' { position_behind_tab(octets, at) } else { Some(at) }
+}
+
+/// Returns the place of the first octet that is a control, be it a tab. Sixteen octets a step.
+#[inline(always)]
+pub fn position_of_control_or_tab(octets: &[u8]) -> Option<usize> {
+    // True for octets from 0x80 on as well: one comparison of signed octets.
+    let may_be_control = |octet: u8| octet.wrapping_add(1).cast_signed() <= 0x20;
+    word::first(octets, |word| controls(word) & HIGH, may_be_control)
 }
 
 #[cold]

@@ -1,5 +1,7 @@
 //! Content in chunks (RFC 9112 §7.1), as it comes: sizes are read when their line is all here, data at once.
 
+use alula_fields::octets;
+
 use crate::line;
 use crate::violation::Violation;
 
@@ -92,7 +94,7 @@ impl Chunked {
 
     /// The length of a line, its end included, and the size it says.
     fn size_line(&mut self, input: &[u8]) -> Result<Option<(usize, u64)>, Violation> {
-        let Some(at) = line::position_of_control(&input[self.seen..]) else {
+        let Some(at) = octets::position_of_control(&input[self.seen..]) else {
             self.seen = input.len();
             return self.check_unfinished(input).map(|()| None);
         };

@@ -249,7 +249,7 @@ impl HeadIn {
             }
         };
         let input = &input[..input.len().min(most)];
-        let Some(at) = line::position_of_control(&input[self.seen..]) else {
+        let Some(at) = octets::position_of_control(&input[self.seen..]) else {
             self.seen = input.len();
             return start_line::may_begin(input, self.kind == Kind::Response).map(|()| None);
         };
@@ -302,7 +302,7 @@ impl HeadIn {
         if is_name_new && !self.find_colon(input)? {
             return Ok(None);
         }
-        let control = line::position_of_control(&input[self.seen..]);
+        let control = octets::position_of_control(&input[self.seen..]);
         self.seen = control.map_or(input.len(), |at| self.seen + at);
         let at = self.seen;
         let end = control.map_or(Ok(None), |_| line::end(input, at, self.rules.lenient.bare_lf));
@@ -351,7 +351,7 @@ impl HeadIn {
         if !self.rules.lenient.folded_lines || !self.may_fold || self.rules.keep_spelling {
             return Err(Violation::FOLDED);
         }
-        let Some(at) = line::position_of_control(&input[self.seen..]) else {
+        let Some(at) = octets::position_of_control(&input[self.seen..]) else {
             self.seen = input.len();
             return Ok(None);
         };

@@ -1,7 +1,5 @@
 //! The ends of lines (RFC 9112 §2.2).
 
-use alula_fields::octets;
-
 use crate::violation::Violation;
 
 /// The number of octets that the end of a line has that begins at `at`; `None` while it is not all here.
@@ -17,10 +15,4 @@ pub(crate) fn end(input: &[u8], at: usize, bare_lf: bool) -> Result<Option<usize
         [b'\r', ..] => Err(Violation::BARE_CR),
         _ => Err(Violation::VALUE_INVALID),
     }
-}
-
-/// The place of the first control that is no tab, for lines that are not usual: a call of its own.
-#[inline(never)]
-pub(crate) fn position_of_control(input: &[u8]) -> Option<usize> {
-    octets::position_of_control(input)
 }

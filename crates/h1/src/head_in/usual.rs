@@ -57,7 +57,7 @@ impl<'i> UsualLine<'i> {
         };
         let (octets, rest) = input.split_at_checked(name.len as usize)?;
         let value = rest.get(1..)?;
-        let end = octets::position_of_control(value)?;
+        let end = octets::position_of_control_or_tab(value)?;
         let (value, rest) = value.split_at_checked(end)?;
         let len = octets.len() + 1 + end + CRLF.len();
         rest.starts_with(CRLF).then(|| Self { name, octets, value: trimmed(value), len, next })
