@@ -6,6 +6,7 @@ use core::fmt;
 use crate::{
     FieldName, KnownName,
     masked::{self, Quoted},
+    name,
 };
 
 /// The marks of a field beside its name and value.
@@ -149,20 +150,62 @@ impl<'a> Field<'a> {
 
     /// The spelling of the name, when the field was stored with [`append_spelled`](crate::FieldSection::append_spelled).
     pub fn spelling(&self) -> Option<&'a str> {
-        if !self.entry.flags.contains(FieldFlags::SPELLED) {
-            return None;
-        }
-        let before = self.entry.name_len as usize + self.entry.value_len as usize;
-        Some(text(self.part(before, self.entry.len_of_name())))
+        self.spelled().map(text)
     }
 
     /// Writes the name as HTTP/1 sends it, in the kept spelling or else the canonical one, and says how long it is.
     ///
     /// `None` when the buffer is shorter than the name. Allocates nothing.
     pub fn write_spelling(&self, out: &mut [u8]) -> Option<usize> {
-        let Some(spelling) = self.spelling() else { return self.name().canonical().write_to(out) };
-        out.get_mut(..spelling.len())?.copy_from_slice(spelling.as_bytes());
-        Some(spelling.len())
+        match self.spelled() {
+            Some(spelling) => copy_to(out, spelling),
+            None => self.write_canonical(out),
+        }
+    }
+
+    /// Writes the name as it is usual in HTTP/1, and returns its length; `None` when the buffer is shorter.
+    pub fn write_canonical(&self, out: &mut [u8]) -> Option<usize> {
+        match self.entry.known {
+            Some(name) => copy_to(out, name.canonical().as_bytes()),
+            None => name::write_capitals(self.name_bytes(), out),
+        }
+    }
+
+    /// Writes what a line of HTTP/1 begins with: the name in the kept spelling or else the canonical one, a colon and a space. Returns
+    /// the length of that; `None` when the buffer is shorter. Octets of the buffer behind it may be overwritten.
+    ///
+    /// ```
+    /// use alula::FieldSection;
+    ///
+    /// let section = FieldSection::from_pairs([("etag", "a")])?;
+    /// let mut line = [b'-'; 64];
+    /// let len = section.at(0).unwrap().write_line_start(&mut line).unwrap();
+    /// assert_eq!(&line[..len], b"ETag: ");
+    /// # Ok::<(), alula::FieldError>(())
+    /// ```
+    #[inline]
+    pub fn write_line_start(&self, out: &mut [u8]) -> Option<usize> {
+        if let Some(name) = self.entry.known
+            && !self.entry.flags.contains(FieldFlags::SPELLED)
+            && let Some(start) = name.line_start()
+            && let Some(block) = out.first_chunk_mut()
+        {
+            *block = *start;
+            return Some(name.len() + 2);
+        }
+        self.write_other_start(out)
+    }
+
+    #[inline(never)]
+    fn write_other_start(&self, out: &mut [u8]) -> Option<usize> {
+        let len = self.write_spelling(out)?;
+        Some(len + copy_to(&mut out[len..], b": ")?)
+    }
+
+    fn spelled(&self) -> Option<&'a [u8]> {
+        let before = self.entry.name_len as usize + self.entry.value_len as usize;
+        let is_spelled = self.entry.flags.contains(FieldFlags::SPELLED);
+        is_spelled.then(|| self.part(before, self.entry.len_of_name()))
     }
 
     #[inline]
@@ -186,6 +229,13 @@ impl fmt::Debug for Field<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.name(), Quoted(&self.shown()))
     }
+}
+
+/// Copies to the start of a buffer, and returns the number of octets; `None` when they do not fit.
+#[inline]
+fn copy_to(out: &mut [u8], octets: &[u8]) -> Option<usize> {
+    out.get_mut(..octets.len())?.copy_from_slice(octets);
+    Some(octets.len())
 }
 
 /// Names are tokens and so ASCII; were a caller of a trusted path to break that, the name would read as empty.

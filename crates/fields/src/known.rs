@@ -8,7 +8,7 @@
 use core::fmt;
 use core::num::NonZeroU8;
 
-use crate::known_table::{CANONICAL, FLAGS, LOWER};
+use crate::known_table::{CANONICAL, FLAGS, LOWER, START_BYTES_MAX, STARTS};
 use crate::word;
 
 /// A field name that Alula knows: the names of HPACK's static table (RFC 7541 Appendix A), then other common ones.
@@ -78,6 +78,12 @@ impl KnownName {
     #[inline]
     pub const fn canonical(self) -> &'static str {
         CANONICAL[self.id() as usize]
+    }
+
+    /// The usual spelling with a colon and a space behind it, filled up with zeros; `None` of a name that is too long for that.
+    #[inline]
+    pub(crate) fn line_start(self) -> Option<&'static [u8; START_BYTES_MAX]> {
+        (self.len() + 2 <= START_BYTES_MAX).then_some(&STARTS[self.id() as usize])
     }
 
     /// Returns true if this is control data in a field's clothes, such as `:path` (RFC 9113 §8.3).

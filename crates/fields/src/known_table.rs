@@ -192,6 +192,28 @@ known_names! {
     X_XSS_PROTECTION "x-xss-protection" "X-XSS-Protection" SINGLE;
 }
 
+/// The octets of [`STARTS`] that a line may begin with.
+pub(crate) const START_BYTES_MAX: usize = 32;
+
+/// Each canonical spelling with the colon and the space behind it in a line of HTTP/1, filled up with zeros; zeros alone where that
+/// is too long.
+pub(crate) static STARTS: [[u8; START_BYTES_MAX]; 256] = {
+    let mut starts = [[0; START_BYTES_MAX]; 256];
+    let mut id = 1;
+    while id <= KnownName::COUNT {
+        let (name, mut at) = (CANONICAL[id].as_bytes(), 0);
+        if name.len() + 2 <= START_BYTES_MAX {
+            while at < name.len() {
+                starts[id][at] = name[at];
+                at += 1;
+            }
+            (starts[id][at], starts[id][at + 1]) = (b':', b' ');
+        }
+        id += 1;
+    }
+    starts
+};
+
 /// A column of text, padded to the length of the index type.
 const fn column(rows: &[&'static str]) -> [&'static str; 256] {
     let mut column = [""; 256];

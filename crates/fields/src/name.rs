@@ -128,16 +128,26 @@ impl Canonical<'_> {
     /// assert_eq!(&line[..len], b"X-Foo-Bar");
     /// ```
     pub fn write_to(self, out: &mut [u8]) -> Option<usize> {
-        let out = out.get_mut(..self.len())?;
         match self.0 {
-            FieldName::Known(name) => out.copy_from_slice(name.canonical().as_bytes()),
-            FieldName::Other(name) => {
-                let spelling = capitals(name).map(|letter| letter as u8);
-                out.iter_mut().zip(spelling).for_each(|(octet, letter)| *octet = letter);
+            FieldName::Known(name) => {
+                out.get_mut(..name.len())?.copy_from_slice(name.canonical().as_bytes());
+                Some(name.len())
             }
+            FieldName::Other(name) => write_capitals(name.as_bytes(), out),
         }
-        Some(out.len())
     }
+}
+
+/// Writes a name with capitals at the start and after each dash, and returns its length; `None` when it does not fit.
+pub(crate) fn write_capitals(name: &[u8], out: &mut [u8]) -> Option<usize> {
+    let out = out.get_mut(..name.len())?;
+    out.copy_from_slice(name);
+    let mut at = 0;
+    while let Some(first) = out.get_mut(at) {
+        first.make_ascii_uppercase();
+        at += 1 + out[at..].iter().position(|octet| *octet == b'-').unwrap_or(name.len());
+    }
+    Some(name.len())
 }
 
 impl fmt::Display for Canonical<'_> {

@@ -102,6 +102,18 @@ const fn spelled<'a>(spelling: Spelling, canonical: &'a str, lower: &'a str) -> 
     }
 }
 
+/// Writes a name as it was not given, and a colon and a space behind it.
+#[inline(never)]
+fn write_respelled(field: &Field<'_>, spelling: Spelling, space: &mut [u8]) -> Option<usize> {
+    let name = field.name_bytes();
+    space[..name.len()].copy_from_slice(name);
+    if spelling != Spelling::Lower {
+        field.write_canonical(space)?;
+    }
+    space[name.len()..][..2].copy_from_slice(b": ");
+    Some(name.len() + 2)
+}
+
 /// Octets being written into room that was taken for them.
 struct Line<'a> {
     space: &'a mut [u8],
@@ -165,17 +177,11 @@ impl Line<'_> {
     fn given(&mut self, field: &Field<'_>, spelling: Spelling) {
         let space = &mut self.space[self.len..];
         let written = match spelling {
-            Spelling::Given => field.write_spelling(space),
-            Spelling::Canonical => field.name().canonical().write_to(space),
-            Spelling::Lower => {
-                let name = field.name_bytes();
-                space[..name.len()].copy_from_slice(name);
-                Some(name.len())
-            }
+            Spelling::Given => field.write_line_start(space),
+            Spelling::Canonical | Spelling::Lower => write_respelled(field, spelling, space),
         };
         // There is room for every name.
         self.len += written.unwrap_or_default();
-        self.put(b": ");
         self.put(field.value());
         self.put(b"\r\n");
     }
