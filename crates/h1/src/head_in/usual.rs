@@ -16,8 +16,8 @@ struct UsualLine<'i> {
     name: LineName,
     octets: &'i [u8],
     value: &'i [u8],
-    /// The number of octets that it has, its end included.
-    len: usize,
+    /// What follows its end.
+    rest: &'i [u8],
     /// The number of the line in the last head whose name is expected next.
     next: usize,
 }
@@ -33,17 +33,18 @@ impl HeadIn {
     ) -> Result<usize, Violation> {
         let left = self.rules.head_bytes - self.octets;
         let input = &input[..input.len().min(start.saturating_add(left))];
-        let mut at = start;
-        while let Some(line) = UsualLine::of(&input[at..], &self.known, self.expected) {
+        let mut rest = &input[start..];
+        while let Some(line) = UsualLine::of(rest, &self.known, self.expected) {
             if let Some(began) = self.began {
-                self.known.mark(at - began.at, line.name, &input[at..]);
+                self.known.mark(input.len() - rest.len() - began.at, line.name, rest);
             }
             self.store_valid(line.name.known, line.octets, line.value, head)?;
-            at += line.len;
+            rest = line.rest;
             self.expected = line.next;
         }
-        self.octets += at - start;
-        Ok(at - start)
+        let read = input.len() - start - rest.len();
+        self.octets += read;
+        Ok(read)
     }
 }
 
@@ -59,8 +60,8 @@ impl<'i> UsualLine<'i> {
         let value = rest.get(1..)?;
         let end = octets::position_of_control_or_tab(value)?;
         let (value, rest) = value.split_at_checked(end)?;
-        let len = octets.len() + 1 + end + CRLF.len();
-        rest.starts_with(CRLF).then(|| Self { name, octets, value: trimmed(value), len, next })
+        let rest = rest.strip_prefix(CRLF)?;
+        Some(Self { name, octets, value: trimmed(value), rest, next })
     }
 }
 
