@@ -97,9 +97,20 @@ pub fn is_field_value(octets: &[u8]) -> bool {
 /// See [`PATH`] for what is accepted beyond RFC 3986, and why.
 #[inline]
 pub fn is_path(octets: &[u8]) -> bool {
-    let outside =
-        |word| word | controls(word) | word::zeros(word ^ each(b' ')) | word::zeros(word ^ each(b'#'));
-    word::none(octets, b'/', outside, |octet| !octet.is_ascii_graphic() || octet == b'#')
+    word::none(octets, b'/', outside_path, is_outside_path)
+}
+
+/// Returns the place of the first octet that no path and query has; see [`PATH`]. Sixteen octets a step.
+///
+/// ```
+/// use alula::fields::octets::position_outside_path;
+///
+/// assert_eq!(position_outside_path(b"/a?b HTTP/1.1"), Some(4));
+/// assert_eq!(position_outside_path(b"/a?b"), None);
+/// ```
+#[inline]
+pub fn position_outside_path(octets: &[u8]) -> Option<usize> {
+    word::first(octets, b'/', |word| outside_path(word) & HIGH, is_outside_path)
 }
 
 /// Returns true if a field value neither starts nor ends with a space or a tab, as HTTP/2 asks (RFC 9113 §8.2.1).
@@ -138,7 +149,7 @@ pub const fn trim(mut octets: &[u8]) -> &[u8] {
 #[inline(always)]
 pub fn position(octets: &[u8], wanted: u8) -> Option<usize> {
     debug_assert!(wanted.is_ascii());
-    word::first(octets, |word| word::zeros(word ^ each(wanted)) & !word, |octet| octet == wanted)
+    word::first(octets, 0x80, |word| word::zeros(word ^ each(wanted)) & !word, |octet| octet == wanted)
 }
 
 /// Returns the place of the first octet that is no part of a field value: a control other than tab (RFC 9110 §5.5). Sixteen
@@ -162,7 +173,7 @@ pub fn position_of_control(octets: &[u8]) -> Option<usize> {
 pub fn position_of_control_or_tab(octets: &[u8]) -> Option<usize> {
     // True for octets from 0x80 on as well: one comparison of signed octets.
     let may_be_control = |octet: u8| octet.wrapping_add(1).cast_signed() <= 0x20;
-    word::first(octets, |word| controls(word) & HIGH, may_be_control)
+    word::first(octets, b' ', |word| controls(word) & HIGH, may_be_control)
 }
 
 #[cold]
@@ -206,6 +217,18 @@ const fn unplain(word: u64) -> u64 {
 #[inline]
 const fn is_control(octet: u8) -> bool {
     octet < b' ' || octet == 0x7f
+}
+
+/// Returns true for what no path and query has.
+#[inline]
+const fn is_outside_path(octet: u8) -> bool {
+    octet.wrapping_sub(b'!') > b'~' - b'!' || octet == b'#'
+}
+
+/// The high bit of each octet that no path and query has. The other bits mean nothing.
+#[inline]
+const fn outside_path(word: u64) -> u64 {
+    word | controls(word) | word::zeros(word ^ each(b' ')) | word::zeros(word ^ each(b'#'))
 }
 
 /// The high bit of each octet that is a control: below space, or DEL. The other bits mean nothing.

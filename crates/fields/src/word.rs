@@ -92,13 +92,18 @@ fn gather(octets: &[u8], filler: u8, marks: impl Fn(u64) -> u64) -> u64 {
     }
 }
 
-/// The place of the first octet that `mark` sets the high bit of in its word; it may be wrong about octets after that one. None from
-/// 0x80 on is looked for.
+/// The place of the first octet that `mark` sets the high bit of in its word; it may be wrong about octets after that one. Less
+/// than a block is filled up with `filler`, which is not looked for.
 ///
 /// Blocks of sixteen octets are passed by a loop without branches, which the compiler makes vector code of: `may_be` is true for each
 /// octet that is looked for, and better false for the usual others.
 #[inline(always)]
-pub(crate) fn first(octets: &[u8], mark: impl Fn(u64) -> u64, may_be: impl Fn(u8) -> bool) -> Option<usize> {
+pub(crate) fn first(
+    octets: &[u8],
+    filler: u8,
+    mark: impl Fn(u64) -> u64,
+    may_be: impl Fn(u8) -> bool,
+) -> Option<usize> {
     let (blocks, rest) = octets.as_chunks::<16>();
     let mut before = 0;
     for block in blocks {
@@ -109,7 +114,7 @@ pub(crate) fn first(octets: &[u8], mark: impl Fn(u64) -> u64, may_be: impl Fn(u8
         }
         before += block.len();
     }
-    first_of_rest(rest, mark).map(|at| before + at)
+    first_of_rest(rest, filler, mark).map(|at| before + at)
 }
 
 #[inline(always)]
@@ -125,8 +130,8 @@ fn first_of_block(block: &[u8; 16], mark: impl Fn(u64) -> u64) -> Option<usize> 
 
 /// The same in less than a block.
 #[cold]
-fn first_of_rest(octets: &[u8], mark: impl Fn(u64) -> u64) -> Option<usize> {
-    let mut block = [0xff; 16];
+fn first_of_rest(octets: &[u8], filler: u8, mark: impl Fn(u64) -> u64) -> Option<usize> {
+    let mut block = [filler; 16];
     block[..octets.len()].copy_from_slice(octets);
     first_of_block(&block, mark)
 }
@@ -165,11 +170,11 @@ mod tests {
         for len in 0..40 {
             for fill in [b'a', 0xba, 0x80, b';', b'9'] {
                 let mut octets = alloc::vec![fill; len];
-                assert_eq!(first(&octets, mark, |octet| octet == b':'), None, "{len} of {fill:#x}");
+                assert_eq!(first(&octets, 0x80, mark, |octet| octet == b':'), None, "{len} of {fill:#x}");
                 for at in (0..len).rev() {
                     octets[at] = b':';
                     assert_eq!(
-                        first(&octets, mark, |octet| octet == b':'),
+                        first(&octets, 0x80, mark, |octet| octet == b':'),
                         Some(at),
                         "{at} of {len}, {fill:#x}"
                     );

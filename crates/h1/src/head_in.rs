@@ -11,7 +11,7 @@ mod usual;
 
 use alloc::vec::Vec;
 
-use alula_fields::{Exceeded, Head, KnownName, Limits, octets};
+use alula_fields::{Exceeded, Head, KnownName, Limits, Status, octets};
 
 use crate::config::{Config, Leniency};
 use crate::facts::Facts;
@@ -242,6 +242,11 @@ impl HeadIn {
     }
 
     fn start_line(&mut self, input: &[u8], head: &mut Head) -> Result<Option<Line>, Violation> {
+        if self.seen == 0
+            && let Some(len) = self.usual_start_line(input, head)
+        {
+            return Ok(Some(Line { len, is_last: false }));
+        }
         let (most, rule) = match self.kind {
             Kind::Response => (usize::MAX, Violation::STATUS_LINE),
             Kind::Request | Kind::Trailers => {
@@ -273,6 +278,28 @@ impl HeadIn {
         }
         self.has_started = true;
         Ok(Some(Line { len, is_last: false }))
+    }
+
+    /// Reads a line as nearly all are, all of which is here; returns its length.
+    #[inline]
+    fn usual_start_line(&mut self, input: &[u8], head: &mut Head) -> Option<usize> {
+        let len = match self.kind {
+            Kind::Response if input.starts_with(start_line::OK) => {
+                head.set_status(Status::OK);
+                start_line::OK.len()
+            }
+            Kind::Request => {
+                let (line, len) = RequestLine::usual(input)?;
+                if line.target.len() > self.rules.target_bytes {
+                    return None;
+                }
+                line.put_usual(head, self.rules.scheme);
+                len
+            }
+            Kind::Response | Kind::Trailers => return None,
+        };
+        self.has_started = true;
+        Some(len)
     }
 
     fn request_line(&mut self, line: &[u8], head: &mut Head) -> Result<(), Violation> {

@@ -4,6 +4,9 @@ use alula_fields::{Authority, Head, KnownName, Status, octets};
 
 use crate::violation::Violation;
 
+/// The status line of most answers.
+pub(crate) const OK: &[u8] = b"HTTP/1.1 200 OK\r\n";
+
 /// A request line, checked as to its form; `is_old` is HTTP/1.0.
 pub(crate) struct RequestLine<'i> {
     pub(crate) method: &'i [u8],
@@ -12,6 +15,19 @@ pub(crate) struct RequestLine<'i> {
 }
 
 impl<'i> RequestLine<'i> {
+    /// Splits the line that comes first, if it is one of nearly all: GET or POST, a path and HTTP/1.1, all of it here. Returns its
+    /// length as well, with its end.
+    #[inline]
+    pub(crate) fn usual(input: &'i [u8]) -> Option<(Self, usize)> {
+        const REST: &[u8] = b" HTTP/1.1\r\n";
+        let method_len = [&b"GET /"[..], b"POST /"].iter().find(|start| input.starts_with(start))?.len() - 2;
+        let (method, rest) = input.split_at_checked(method_len)?;
+        let target = &rest[1..];
+        let (target, rest) = target.split_at_checked(octets::position_outside_path(target)?)?;
+        let line = Self { method, target, is_old: false };
+        rest.starts_with(REST).then_some((line, method_len + 1 + target.len() + REST.len()))
+    }
+
     /// Splits a line without its end.
     #[inline]
     pub(crate) fn split(line: &'i [u8]) -> Result<Self, Violation> {
@@ -41,6 +57,13 @@ impl<'i> RequestLine<'i> {
             _ => return self.put_other(head, scheme),
         }
         Ok(())
+    }
+
+    /// Puts the control data of a [usual](Self::usual) line into a head.
+    #[inline]
+    pub(crate) fn put_usual(&self, head: &mut Head, scheme: &str) {
+        head.put_pseudo(KnownName::PSEUDO_METHOD, self.method);
+        self.put_path(head, scheme, self.target);
     }
 
     #[inline]
@@ -199,6 +222,36 @@ mod tests {
             ("CONNECT a HTTP/1.1", Violation::TARGET_INVALID),
         ] {
             assert_eq!(request(line).err(), Some(rule), "{line:?}");
+        }
+    }
+
+    #[test]
+    fn usual_request_lines_are_read_as_others_are() {
+        for (line, is_usual) in [
+            ("GET / HTTP/1.1", true),
+            ("POST /a/longer/path?with=a&query=b HTTP/1.1", true),
+            ("GET /~{\"} HTTP/1.1", true),
+            ("PUT / HTTP/1.1", false),
+            ("GET / HTTP/1.0", false),
+            ("GET * HTTP/1.1", false),
+            ("GET  / HTTP/1.1", false),
+            ("GET /  HTTP/1.1", false),
+            ("GET /a b HTTP/1.1", false),
+            ("GET /\u{e9} HTTP/1.1", false),
+            ("GET /#a HTTP/1.1", false),
+            ("GET /\t HTTP/1.1", false),
+            ("GET http://a/ HTTP/1.1", false),
+        ] {
+            let text = alloc::format!("{line}\r\nHost: a\r\n");
+            let usual = RequestLine::usual(text.as_bytes()).map(|(usual, len)| {
+                assert_eq!(len, line.len() + 2);
+                let mut head = Head::new();
+                usual.put_usual(&mut head, "http");
+                [head.method(), head.scheme(), head.authority(), head.path()].map(|part| part.map(Into::into))
+            });
+            assert_eq!(usual, is_usual.then(|| parts(line)), "{line}");
+            let without_end = &text.as_bytes()[..line.len() + 1];
+            assert!(RequestLine::usual(without_end).is_none(), "{line}");
         }
     }
 
