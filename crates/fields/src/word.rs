@@ -69,18 +69,31 @@ pub(crate) const fn short(octets: &[u8]) -> u64 {
     }
 }
 
-/// Returns true if `is` is false for all octets. Of less than sixteen `marks` says the same: it sets a high bit for each octet that
-/// `is` is true for.
+/// Returns true if `is` is false for all octets. Of short strings `marks` says the same: it sets a high bit for each octet that `is` is
+/// true for.
 ///
 /// A word of less than eight octets is filled up with `filler`, which must have the bit of a space.
-#[inline]
+#[inline(always)]
 pub(crate) fn none(octets: &[u8], filler: u8, marks: impl Fn(u64) -> u64, is: impl Fn(u8) -> bool) -> bool {
-    let Some(last) = octets.last_chunk::<16>() else { return gather(octets, filler, marks) & HIGH == 0 };
-    let none_of = |block: &[u8; 16]| !block.iter().fold(false, |any, octet| any | is(*octet));
-    octets.as_chunks().0.iter().all(none_of) && none_of(last)
+    match (octets.first_chunk(), octets.last_chunk()) {
+        (Some(first), Some(last)) if octets.len() > 16 => none_of_blocks(first, octets, last, is),
+        _ => gather(octets, filler, marks) & HIGH == 0,
+    }
 }
 
-/// The sum, by `|`, of what `marks` says of words that cover all of less than sixteen octets; some may be seen twice.
+/// The same of more than a block; the first and the last may overlap those between.
+#[inline(never)]
+fn none_of_blocks(first: &[u8; 16], octets: &[u8], last: &[u8; 16], is: impl Fn(u8) -> bool) -> bool {
+    let any = |block: &[u8; 16]| block.iter().fold(false, |any, octet| any | is(*octet));
+    let ends = any(first) | any(last);
+    if octets.len() <= 32 {
+        return !ends;
+    }
+    let middle = octets[16..].as_chunks().0;
+    !middle.iter().fold(ends, |all, block| all | any(block))
+}
+
+/// The sum, by `|`, of what `marks` says of words that cover all of at most sixteen octets; some may be seen twice.
 #[inline]
 fn gather(octets: &[u8], filler: u8, marks: impl Fn(u64) -> u64) -> u64 {
     match (head(octets), tail(octets)) {
@@ -152,7 +165,7 @@ mod tests {
 
     #[test]
     fn every_octet_is_gathered() {
-        for len in 1..16 {
+        for len in 1..=16 {
             for at in 0..len {
                 let mut octets = alloc::vec![b'a'; len];
                 octets[at] = 0xff;
