@@ -84,13 +84,9 @@ pub(crate) fn none(octets: &[u8], filler: u8, marks: impl Fn(u64) -> u64, is: im
 /// The same of more than a block; the first and the last may overlap those between.
 #[inline(never)]
 fn none_of_blocks(first: &[u8; 16], octets: &[u8], last: &[u8; 16], is: impl Fn(u8) -> bool) -> bool {
-    let any = |block: &[u8; 16]| block.iter().fold(false, |any, octet| any | is(*octet));
-    let ends = any(first) | any(last);
-    if octets.len() <= 32 {
-        return !ends;
-    }
-    let middle = octets[16..].as_chunks().0;
-    !middle.iter().fold(ends, |all, block| all | any(block))
+    let ends = first.iter().zip(last).fold(false, |any, (first, last)| any | is(*first) | is(*last));
+    let none = |block: &[u8; 16]| !block.iter().fold(false, |any, octet| any | is(*octet));
+    !ends && octets[16..octets.len() - 1].as_chunks().0.iter().all(none)
 }
 
 /// The sum, by `|`, of what `marks` says of words that cover all of at most sixteen octets; some may be seen twice.
