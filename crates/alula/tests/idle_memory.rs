@@ -1,5 +1,5 @@
-//! What a server's connection holds that was used once and waits for its next request, what the ledger knows of it, and what it allocates
-//! when it is used again.
+//! The memory of a server's connection that was used once and waits for its next request: on the heap, in the ledger, and when it is used
+//! again.
 //!
 //! The server has a thread of its own, so that what the allocator counts there is the server's. It is asked for its figures by
 //! a task on that thread, which runs after the connections' tasks have come to rest.
@@ -29,7 +29,7 @@ const CONNECTIONS: usize = 64;
 /// The allocations of rustls for a record that comes and one that goes.
 const TLS_ALLOCATIONS: u64 = 2;
 
-/// So many looks in turn that find nothing changed, 100 ms apart: a server's connection looks once a second.
+/// The looks in turn that find nothing changed, 100 ms apart: a server's connection looks once a second.
 const LOOKS: usize = 25;
 
 /// Connections that keep what a request needs, at most.
@@ -56,7 +56,7 @@ fn a_connection_that_waits_holds_little_and_all_of_it_is_charged() {
             clients.push(own);
             let figures = format!("HTTP/2 {http2}, TLS {tls}: {live} octets held, {charged} charged");
             println!("{figures}");
-            // What is charged is by sizes and capacities, and for tasks and sessions measured.
+            // Charges are by sizes and capacities, and for tasks and sessions as measured.
             let is_charged = (live * 9 / 10..=live * 11 / 10).contains(&charged);
             let live_max = if http2 { HTTP2_MAX } else { HTTP1_MAX };
             if !is_charged || !(tls || live <= live_max) {
@@ -104,8 +104,8 @@ impl Background {
         told.recv().unwrap()
     }
 
-    /// What one connection adds once there are so many of its kind already that each gives back what its next request needs; all of them
-    /// stay open.
+    /// Returns what one connection adds once there are so many of its kind already that each gives back what its next request needs; all of
+    /// them stay open.
     async fn per_connection(&self, http2: bool, tls: bool, clients: &mut Vec<Client>) -> Figures {
         for _ in 0..=FEW {
             clients.push(self.connect(http2, tls).await);

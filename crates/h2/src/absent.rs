@@ -6,7 +6,7 @@
 use crate::closed_ids::Closed;
 use crate::violation::Violation;
 
-/// What became of a stream that is not open.
+/// The fate of a stream that is not open.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Absent {
     /// Nothing yet: its identifier was never used, or is of those that the peer must not use.

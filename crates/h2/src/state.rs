@@ -15,7 +15,7 @@ pub(crate) struct State {
     life: Life,
 }
 
-/// Whether a stream is counted among those that are open, and if not, why it is still here.
+/// The place of a stream among those that are open, or the reason for which it is still here.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Life {
     /// It is counted.

@@ -21,7 +21,7 @@ const KEPT_MAX: usize = 64;
 /// A buffer for output that is larger does not go along.
 pub(crate) const OUTPUT_OCTETS_MAX: usize = 16 * 1024;
 
-/// What is used again; parts that the connection had not made yet are empty.
+/// The memory that is used again; parts that the connection had not made yet are empty.
 #[derive(Default)]
 pub(crate) struct Kit {
     /// One slot at most, which belongs to no stream.

@@ -78,7 +78,7 @@ impl Connection {
 }
 
 impl Drop for Connection {
-    /// What the last request needed is of use to others.
+    /// The memory of the last request is of use to others.
     fn drop(&mut self) {
         match self.has_kit {
             true if self.slots.are_unused() => self.leave_kit(),

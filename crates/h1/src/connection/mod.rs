@@ -72,8 +72,8 @@ pub struct Connection {
     is_client: bool,
     config: Arc<Config>,
     head_in: HeadIn,
-    /// What is being received, or was and is not taken yet; after the final head of a message, its trailers. None before anything came,
-    /// and after it was taken away.
+    /// The head that is being received, or was and is not taken yet; after the final head of a message, its trailers. None before anything
+    /// came, and after it was taken away.
     head: Option<Box<Head>>,
     chunked: Chunked,
     receiving: Receiving,
@@ -226,7 +226,7 @@ impl Connection {
     }
 }
 
-/// What is agreed on below.
+/// Facts that are agreed on below.
 impl Connection {
     /// Says the scheme of requests that do not say it, such as `https` over TLS, in place of [`Config::scheme`]. Servers only.
     pub fn assume_scheme(&mut self, scheme: &'static str) {

@@ -16,7 +16,7 @@ struct UsualLine<'i> {
     name: LineName,
     octets: &'i [u8],
     value: &'i [u8],
-    /// What follows its end.
+    /// The octets behind its end.
     rest: &'i [u8],
     /// The number of the line in the last head whose name is expected next.
     next: usize,
