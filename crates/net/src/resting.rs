@@ -29,7 +29,6 @@ impl Connection {
             self.slots.use_memory(kit.slots);
         }
         self.output.use_memory(kit.output);
-        self.machine.read_into(heads::of_thread());
         self.held.note_change();
     }
 

@@ -416,7 +416,7 @@ impl Connection {
         self.head.is_none()
     }
 
-    /// Has the next head read into this one, whose memory is used again, unless one has begun. It must be empty.
+    /// Has the next head read into this one, whose memory is used again, if it has none to read into. It must be empty.
     #[inline]
     pub fn read_into(&mut self, head: Box<Head>) {
         self.head.get_or_insert(head);

@@ -383,7 +383,7 @@ impl Connection {
         self.block.needs_head()
     }
 
-    /// Has the next field section read into this head, whose memory is used again, unless one has begun. It must be empty.
+    /// Has the next field section read into this head, whose memory is used again, if it has none to read into. It must be empty.
     #[inline]
     pub fn read_into(&mut self, head: Box<Head>) {
         self.block.read_into(head);
