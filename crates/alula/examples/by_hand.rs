@@ -10,8 +10,9 @@ use std::{
 };
 
 use alula::{
-    fields::{FieldSection, Head, OutBuf, RequestHead, Time},
+    fields::{FieldSection, Head, RequestHead},
     h1::{Config, Connection, Event},
+    machine::{OutBuf, Time},
 };
 
 fn main() -> Result<(), Box<dyn Error>> {

@@ -10,8 +10,9 @@ use std::{
 };
 
 use alula::{
-    fields::{FieldSection, Head, OutBuf, RequestHead, Time},
+    fields::{FieldSection, Head, RequestHead},
     h2::{Config, Connection, Event, Notice},
+    machine::{OutBuf, Time},
 };
 
 fn main() -> Result<(), Box<dyn Error>> {

@@ -27,17 +27,19 @@
 //! ```
 //!
 //! It speaks HTTP/1.1 and HTTP/2, over TLS as the two sides agree, in clear text HTTP/1.1 unless a client knows better.
-//! Who wants a connection without runtime or socket finds the machines in [`h1`], [`h2`] and [`hpack`].
+//! The machines without runtime or socket are in [`h1`], [`h2`] and [`hpack`]; [`machine`] is the contract that they keep.
 #![forbid(unsafe_code)]
 
 pub use alula_fields as fields;
 pub use alula_fields::{
-    Exceeded, FieldError, FieldName, FieldSection, KnownName, Limits, MaskedTarget, Method, Reservation,
-    Status, masked_field, masked_target, masked_url,
+    FieldError, FieldName, FieldSection, KnownName, MaskedTarget, Method, Status, masked_field,
+    masked_target, masked_url,
 };
 pub use alula_h1 as h1;
 pub use alula_h2 as h2;
 pub use alula_hpack as hpack;
+pub use alula_machine as machine;
+pub use alula_machine::{Exceeded, Limits, Reservation};
 
 #[cfg(all(feature = "client", feature = "tls"))]
 pub use alula_client::TlsFacts;

@@ -8,8 +8,9 @@ use std::{
 
 use alula::{
     Client, Error, Exchange, FieldSection, Identity, Sent, Server, ServerBuilder, Status,
-    fields::{Head, OutBuf, RequestHead, Time},
+    fields::{Head, RequestHead},
     h2,
+    machine::{OutBuf, Time},
     testing::TestServer,
 };
 

@@ -2,8 +2,9 @@
 
 use std::hint::black_box;
 
-use alula_fields::{FieldSection, Head, IntoName, KnownName, OutBuf, Status, Time};
+use alula_fields::{FieldSection, Head, IntoName, KnownName, Status};
 use alula_h2::{Config, Connection, Event, Prepared, RequestHead};
+use alula_machine::{OutBuf, Time};
 use alula_testkit::lists::CREATED;
 use alula_testkit::traffic::{self, Traffic};
 

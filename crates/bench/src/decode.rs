@@ -4,10 +4,11 @@
 
 use std::hint::black_box;
 
-use alula_fields::{Head, Limits, OutBuf};
+use alula_fields::Head;
 use alula_hpack::{
     Collect, Decoded, Decoder, DecoderLimits, Encoder, EncoderConfig, Field, Indexing, Memo, Policy,
 };
+use alula_machine::{Limits, OutBuf};
 use alula_testkit::lists::{BROWSER, PATH};
 
 use crate::encode::{List, fields, front_page, proxied, same, visits};

@@ -2,8 +2,8 @@
 
 use std::hint::black_box;
 
-use alula_fields::OutBuf;
 use alula_hpack::{Encoder, EncoderConfig, Field, Indexing, Part, PreparedBlock};
+use alula_machine::OutBuf;
 use alula_testkit::lists::{self, BROWSER, PATH, Pair, REQUEST_ID};
 use alula_testkit::traffic::Traffic;
 

@@ -3,7 +3,8 @@
 use std::hint::black_box;
 
 use alula::h1::{Config, Connection, Event, RequestHead, ResponseHead};
-use alula_fields::{FieldSection, Head, OutBuf, Status, StreamKey, Time};
+use alula_fields::{FieldSection, Head, Status};
+use alula_machine::{OutBuf, StreamKey, Time};
 use alula_testkit::lists::REQUEST;
 use alula_testkit::traffic;
 

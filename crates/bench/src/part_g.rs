@@ -4,8 +4,9 @@
 
 use std::hint::black_box;
 
-use alula_fields::{Head, Limits, OutBuf};
+use alula_fields::Head;
 use alula_hpack::{Decoder, DecoderLimits, Encoder, EncoderConfig, Field, Huffman, Indexing};
+use alula_machine::{Limits, OutBuf};
 use alula_testkit::lists::{ENGLISH, JAPANESE, LOCALHOST, PUSH, VISITS, device, doubled};
 
 use crate::decode::{block, collect, visit};

@@ -8,7 +8,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use alula_fields::Limits;
+use alula_machine::Limits;
 use alula_net::Error;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use url::Url;

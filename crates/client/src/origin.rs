@@ -5,7 +5,7 @@
 
 use std::{future::poll_fn, pin::pin, sync::Arc, task::Poll, time::Duration};
 
-use alula_fields::{OutBuf, StreamKey};
+use alula_machine::{OutBuf, StreamKey};
 use alula_net::{
     Cause, Conn, ConnectionPool, Error, Ledger, Machine, Noted, Occupied, Phase, PoolTicket, Refusal, Speaks,
     Stream, Version,

@@ -3,9 +3,9 @@
 use std::{borrow::Cow, sync::Arc};
 
 use alula_fields::{
-    Decimal, FieldError, FieldSection, Head, Hole as Gap, IntoName, KnownName, Limits, Method, OutBuf,
-    RequestHead, StreamKey,
+    Decimal, FieldError, FieldSection, Head, Hole as Gap, IntoName, KnownName, Method, RequestHead,
 };
+use alula_machine::{Limits, OutBuf, StreamKey};
 use alula_net::{self as net, Error, Machine, Refusal, Version, h1};
 
 use crate::{

@@ -2,7 +2,8 @@
 
 use std::{borrow::Cow, sync::Arc};
 
-use alula_fields::{Decimal, FieldSection, Head, KnownName, Limits, Method, OutBuf, RequestHead, StreamKey};
+use alula_fields::{Decimal, FieldSection, Head, KnownName, Method, RequestHead};
+use alula_machine::{Limits, OutBuf, StreamKey};
 use alula_net::{Asked, Error, Machine, Noted, Refusal, Speaks, Version, check_request, h1};
 use url::Url;
 

@@ -2,7 +2,8 @@
 
 use std::{sync::Arc, time::Duration};
 
-use alula_fields::{FieldSection, OutBuf, StreamKey};
+use alula_fields::FieldSection;
+use alula_machine::{OutBuf, StreamKey};
 use alula_net::{BodyWriter, Cause, Conn, Deadlines, Error, Machine, Phase, Received, Refusal, Stream};
 use tokio::time::Instant;
 

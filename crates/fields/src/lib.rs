@@ -1,9 +1,8 @@
-//! What every layer of Alula shares: field names, values and sections; control data; limits, time and output.
+//! What HTTP messages are made of: field names, values and sections, and control data.
 //!
 //! The centre is [`FieldSection`], an ordered list of fields in two allocations that are used again and again: names are
 //! folded and checked once, names that are known become small numbers ([`KnownName`]), values stay octets. [`Head`] adds
-//! the control data of a request or response. [`Limits`] is what a peer may make us hold or do. [`Time`] and [`OutBuf`]
-//! are how the protocol machines know time and hand out octets without knowing a clock or a socket.
+//! the control data of a request or response.
 //!
 //! Most people want the crate `alula`, which hands on what they need from here.
 //!
@@ -21,13 +20,10 @@
 #![forbid(unsafe_code)]
 extern crate alloc;
 
-mod account;
 mod authority;
-mod bucket;
 mod captures;
 mod decimal;
 mod error;
-mod exceeded;
 mod field;
 mod head;
 #[cfg(feature = "http")]
@@ -36,44 +32,33 @@ mod inline;
 mod known;
 mod known_table;
 mod known_value;
-mod limits;
 mod masked;
 mod message;
 mod method;
 mod name;
 pub mod octets;
-mod out_buf;
 mod pairs;
 mod request_form;
 mod scheme;
 mod section;
 mod status;
-mod stream_key;
 mod target;
-mod time;
 mod word;
 
-pub use account::{MemoryAccount, MemoryBudget, OverBudget, Reservation};
 pub use authority::Authority;
-pub use bucket::TokenBucket;
 pub use captures::{CAPTURES_MAX, Captures};
 pub use decimal::Decimal;
 pub use error::{FieldError, FieldErrorKind};
-pub use exceeded::{Exceeded, Measure};
 pub use field::{Field, FieldFlags};
 pub use head::Head;
 pub use known::KnownName;
 pub use known_value::KnownValue;
-pub use limits::Limits;
 pub use masked::{MaskedTarget, masked_field, masked_target, masked_url};
 pub use message::{Hole, RequestHead, ResponseHead};
 pub use method::Method;
 pub use name::{Canonical, FieldName, IntoName};
-pub use out_buf::OutBuf;
 pub use request_form::RequestForm;
 pub use scheme::Scheme;
 pub use section::{Adopted, FieldSection, Fields, SECTION_KEPT_BYTES_MAX};
 pub use status::Status;
-pub use stream_key::{StreamKey, UnknownStream};
 pub use target::Target;
-pub use time::Time;

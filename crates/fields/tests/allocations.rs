@@ -1,12 +1,8 @@
 //! What allocates nothing once it is warm, counted in a binary of its own.
 
 use std::hint::black_box;
-use std::time::Duration;
 
-use alula_fields::{
-    Authority, FieldFlags, FieldSection, Head, KnownName, Method, OutBuf, Scheme, Status, Target, Time,
-    TokenBucket,
-};
+use alula_fields::{Authority, FieldFlags, FieldSection, Head, KnownName, Method, Scheme, Status, Target};
 use alula_testkit::{Tally, allocations};
 
 #[global_allocator]
@@ -116,22 +112,6 @@ fn control_data_is_checked_without_copies() {
         let authority = Authority::parse("example.com:443").unwrap();
         black_box((authority.normal(Scheme::Https), authority.is_same(authority, Scheme::Http)));
         black_box((Status::parse(b"200").unwrap(), Authority::parse("a b").is_err()));
-    });
-    assert_eq!(count, 0);
-}
-
-#[test]
-fn output_and_the_bucket() {
-    let (mut out, mut bucket) = (OutBuf::with_capacity(256), TokenBucket::new(10, 10));
-    let count = allocations(|| {
-        for round in 0..1000_u64 {
-            out.extend(&[b'a'; 100]);
-            out.push(b'b');
-            out.spare(50).fill(0);
-            out.commit(20);
-            out.consume(if round % 2 == 0 { 60 } else { out.len() });
-            let _ = bucket.take(3, Time::ZERO.saturating_add(Duration::from_millis(round)));
-        }
     });
     assert_eq!(count, 0);
 }

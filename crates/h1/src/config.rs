@@ -3,7 +3,8 @@
 use alloc::string::String;
 use core::fmt;
 
-use alula_fields::{Limits, masked_field};
+use alula_fields::masked_field;
+use alula_machine::Limits;
 
 /// What a machine is given when it is made.
 ///

@@ -3,7 +3,7 @@
 
 use core::fmt;
 
-use alula_fields::UnknownStream;
+use alula_machine::UnknownStream;
 
 use crate::violation::Violation;
 

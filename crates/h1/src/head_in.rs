@@ -11,7 +11,8 @@ mod usual;
 
 use alloc::vec::Vec;
 
-use alula_fields::{Exceeded, Head, KnownName, Limits, Status, octets};
+use alula_fields::{Head, KnownName, Status, octets};
+use alula_machine::{Exceeded, Limits};
 
 use crate::config::{Config, Leniency};
 use crate::facts::Facts;

@@ -1,7 +1,8 @@
 //! Heads as they go (RFC 9112 §2.1), in three parts: the start line, the fields, the end with what is written beside them. Room
 //! for all of a part is taken once, then it is written plainly.
 
-use alula_fields::{Decimal, Field, FieldSection, OutBuf, RequestHead, Status};
+use alula_fields::{Decimal, Field, FieldSection, RequestHead, Status};
+use alula_machine::OutBuf;
 
 use crate::config::Spelling;
 

@@ -33,7 +33,8 @@ mod repeated;
 mod start_line;
 mod violation;
 
-pub use alula_fields::{Hole, RequestHead, ResponseHead, StreamKey, UnknownStream};
+pub use alula_fields::{Hole, RequestHead, ResponseHead};
+pub use alula_machine::{StreamKey, UnknownStream};
 pub use config::{Config, Leniency, Spelling};
 pub use connection::Connection;
 pub use error::{Awaited, ConnectionError, SendError};

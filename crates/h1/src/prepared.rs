@@ -4,7 +4,8 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
-use alula_fields::{FieldSection, Hole, KnownName, OutBuf, RequestHead, octets};
+use alula_fields::{FieldSection, Hole, KnownName, RequestHead, octets};
+use alula_machine::OutBuf;
 
 use crate::config::Spelling;
 use crate::connection::Plan;
@@ -20,7 +21,7 @@ use crate::violation::Violation;
 /// [`Connection::send_prepared`](crate::Connection::send_prepared). Making one allocates; sending it does not.
 ///
 /// ```
-/// use alula::{FieldSection, fields::OutBuf};
+/// use alula::{FieldSection, machine::OutBuf};
 /// use alula::h1::{Config, Connection, Hole, Prepared, RequestHead, Spelling};
 ///
 /// let mut fields = FieldSection::new();

@@ -125,7 +125,7 @@ impl Length {
 
 #[cfg(test)]
 mod tests {
-    use alula_fields::OutBuf;
+    use alula_machine::OutBuf;
 
     use super::*;
     use crate::{config::Spelling, head_out, outgoing};

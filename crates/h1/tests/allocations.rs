@@ -1,9 +1,10 @@
 //! Nothing is allocated per request once the machines are warm. A binary of its own, for its allocator.
 
-use alula_fields::{FieldSection, Head, OutBuf, Status, Time};
+use alula_fields::{FieldSection, Head, Status};
 use alula_h1::{
     Config, Connection, Event, Hole, Notice, Prepared, RequestHead, ResponseHead, Spelling, StreamKey,
 };
+use alula_machine::{OutBuf, Time};
 use alula_testkit::{Tally, allocations};
 
 #[global_allocator]

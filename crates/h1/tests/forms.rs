@@ -1,7 +1,8 @@
 //! How a request was written is told of each head: of one that was read, and of one that came again.
 
-use alula_fields::{Head, OutBuf, RequestForm, ResponseHead, Status, Time};
+use alula_fields::{Head, RequestForm, ResponseHead, Status};
 use alula_h1::{Config, Connection, Event};
+use alula_machine::{OutBuf, Time};
 
 const NONE: RequestForm = RequestForm::NONE;
 const HOST: RequestForm = RequestForm::HOST;

@@ -1,11 +1,12 @@
 //! Random operations on a client and a server with a pipe between them that cuts anywhere: what was sent arrives, once and in
 //! order; nobody breaks a rule; and in the end both are idle or closed.
 
-use alula_fields::{FieldSection, Head, OutBuf, Status, Time};
+use alula_fields::{FieldSection, Head, Status};
 use alula_h1::{
     Config, Connection, ConnectionError, Event, Hole, Notice, Prepared, RequestHead, ResponseHead, SendError,
     Spelling, StreamKey,
 };
+use alula_machine::{OutBuf, Time};
 use alula_testkit::Rng;
 
 /// A message as one side sent it, or as the other has it so far.

@@ -5,8 +5,9 @@
 #[path = "support/mod.rs"]
 mod support;
 
-use alula_fields::{FieldSection, Limits};
+use alula_fields::FieldSection;
 use alula_h1::{Config, Connection, Leniency, RequestHead};
+use alula_machine::Limits;
 use alula_testkit::at_every_split;
 use support::{Answers, End, fields};
 

@@ -5,11 +5,12 @@ mod support;
 
 use std::time::Duration;
 
-use alula_fields::{FieldSection, Head, Limits, OutBuf, Status, Time};
+use alula_fields::{FieldSection, Head, Status};
 use alula_h1::{
     Config, Connection, Event, Hole, Prepared, RequestHead, ResponseHead, SendError, Spelling, StreamKey,
     UnknownStream, Violation,
 };
+use alula_machine::{Limits, OutBuf, Time};
 use support::{Answers, End};
 
 const POST: &[u8] = b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 20\r\n\r\n";

@@ -5,8 +5,9 @@
 
 use std::hint::black_box;
 
-use alula_fields::{FieldSection, Head, Limits, OutBuf, Status, Time};
+use alula_fields::{FieldSection, Head, Status};
 use alula_h2::{Config, Connection, Event, Hole, Prepared, RequestHead, ResponseHead};
+use alula_machine::{Limits, OutBuf, Time};
 
 /// A workload: how it is called, and what runs it so many times.
 type Workload = (&'static str, fn(usize));

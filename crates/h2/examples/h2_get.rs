@@ -12,8 +12,9 @@ use std::io::{Error, Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-use alula_fields::{FieldSection, Head, OutBuf, Time};
+use alula_fields::{FieldSection, Head};
 use alula_h2::{Config, Connection, Event, Notice, RequestHead, StreamKey};
+use alula_machine::{OutBuf, Time};
 
 fn main() -> Result<(), Error> {
     let mut arguments = std::env::args().skip(1);

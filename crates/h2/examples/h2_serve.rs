@@ -14,8 +14,9 @@ use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::time::{Duration, Instant};
 
-use alula_fields::{FieldSection, Head, OutBuf, Status, Time};
+use alula_fields::{FieldSection, Head, Status};
 use alula_h2::{Config, Connection, Event, Notice, ResponseHead, StreamKey};
+use alula_machine::{OutBuf, Time};
 
 fn main() -> std::io::Result<()> {
     let address = std::env::args().nth(1).unwrap_or_else(|| "127.0.0.1:8080".into());

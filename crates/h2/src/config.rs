@@ -2,8 +2,8 @@
 
 use core::time::Duration;
 
-use alula_fields::Limits;
 use alula_hpack::EncoderConfig;
+use alula_machine::Limits;
 
 use crate::frame::MAX_31;
 use crate::settings::{FRAME_BYTES_MAX, FRAME_BYTES_MIN, Settings};

@@ -3,7 +3,7 @@
 
 use core::fmt;
 
-use alula_fields::UnknownStream;
+use alula_machine::UnknownStream;
 
 use crate::error_code::ErrorCode;
 use crate::violation::Violation;

@@ -1,6 +1,6 @@
 //! What the machine tells its driver.
 
-use alula_fields::StreamKey;
+use alula_machine::StreamKey;
 
 use crate::error::ConnectionError;
 use crate::error_code::ErrorCode;

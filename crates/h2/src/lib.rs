@@ -43,7 +43,8 @@ mod trace;
 mod violation;
 mod window;
 
-pub use alula_fields::{Hole, RequestHead, ResponseHead, StreamKey, UnknownStream};
+pub use alula_fields::{Hole, RequestHead, ResponseHead};
+pub use alula_machine::{StreamKey, UnknownStream};
 pub use config::Config;
 pub use connection::Connection;
 pub use counters::Counters;

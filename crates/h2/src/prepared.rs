@@ -2,8 +2,9 @@
 
 use alloc::vec::Vec;
 
-use alula_fields::{FieldSection, Hole, KnownName, Limits, RequestHead, octets};
+use alula_fields::{FieldSection, Hole, KnownName, RequestHead, octets};
 use alula_hpack::{Field, Indexing, Part, PreparedBlock};
+use alula_machine::Limits;
 
 use crate::content;
 use crate::error::SendError;
@@ -18,7 +19,7 @@ use crate::violation::Violation;
 /// the fields are. Making one allocates; sending it does not.
 ///
 /// ```
-/// use alula::{FieldSection, fields::OutBuf};
+/// use alula::{FieldSection, machine::OutBuf};
 /// use alula::h2::{Config, Connection, Hole, Prepared, RequestHead};
 ///
 /// let mut fields = FieldSection::new();

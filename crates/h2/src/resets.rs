@@ -5,7 +5,7 @@
 //! fill the first one token each, but this one only a token for [`STREAMS_PER_RESET`] of them. Otherwise a peer that sends a
 //! cheap request beside each one that it resets could go on for ever.
 
-use alula_fields::{Limits, Time, TokenBucket};
+use alula_machine::{Limits, Time, TokenBucket};
 
 /// The number of streams that must end well for one that may be reset: a peer may reset a fifth of its streams at any rate.
 pub(crate) const STREAMS_PER_RESET: u32 = 4;

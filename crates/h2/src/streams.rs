@@ -7,7 +7,8 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use alula_fields::{Head, StreamKey};
+use alula_fields::Head;
+use alula_machine::StreamKey;
 
 use crate::id_table::IdTable;
 use crate::state::State;

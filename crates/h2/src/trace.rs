@@ -15,7 +15,7 @@ use crate::sent_head::SentHead;
 ///
 /// ```
 /// use alula::h2::{Config, Connection};
-/// use alula::fields::{OutBuf, Time};
+/// use alula::machine::{OutBuf, Time};
 ///
 /// let mut client = Connection::client(Config { trace: true, ..Config::default() });
 /// client.poll_transmit(Time::ZERO, &mut OutBuf::new());

@@ -1,7 +1,8 @@
 //! Nothing is allocated per request once the machines are warm. A binary of its own, for its allocator.
 
-use alula_fields::{FieldSection, Head, OutBuf, Status, Time};
+use alula_fields::{FieldSection, Head, Status};
 use alula_h2::{Config, Connection, Event, Hole, Notice, Prepared, RequestHead, ResponseHead, StreamKey};
+use alula_machine::{OutBuf, Time};
 use alula_testkit::{Tally, allocations};
 
 #[global_allocator]

@@ -3,8 +3,8 @@
 
 mod support;
 
-use alula_fields::{Limits, Time};
 use alula_h2::{Config, ConnectionError, ErrorCode, Notice, Violation};
+use alula_machine::{Limits, Time};
 use support::wire::*;
 use support::{End, frame};
 

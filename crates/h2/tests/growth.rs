@@ -5,8 +5,9 @@ mod support;
 
 use std::collections::VecDeque;
 
-use alula_fields::{Head, Limits, OutBuf, Time};
+use alula_fields::Head;
 use alula_h2::{Config, Connection, Event, Notice, StreamKey};
+use alula_machine::{Limits, OutBuf, Time};
 use alula_testkit::Rng;
 use support::{End, Pair};
 

@@ -2,11 +2,12 @@
 
 mod support;
 
-use alula_fields::{FieldSection, Head, Limits, OutBuf, Status, Time};
+use alula_fields::{FieldSection, Head, Status};
 use alula_h2::{
     Config, ConnectionError, ErrorCode, Event, Hole, Prepared, RequestHead, ResponseHead, SendError,
     Settings, Violation,
 };
+use alula_machine::{Limits, OutBuf, Time};
 use support::{Pair, fields};
 
 const SECOND: u64 = 1_000_000_000;
@@ -483,7 +484,7 @@ fn silence_is_pinged_and_then_ends_the_connection() {
         assert_eq!(pair.client.take_log(), [""; 0], "the server answers");
     }
     // Now it does not.
-    let now = |seconds: u64| alula_fields::Time::from_nanos(pair.now.as_nanos() + seconds * SECOND);
+    let now = |seconds: u64| alula_machine::Time::from_nanos(pair.now.as_nanos() + seconds * SECOND);
     let client = &mut pair.client.machine;
     client.handle_timeout(now(10));
     assert_eq!(client.poll_timeout(), Some(now(30)));

@@ -2,8 +2,8 @@
 
 mod support;
 
-use alula_fields::{Limits, Time};
 use alula_h2::{Config, Connection, Notice, Priority, SendError, StreamKey};
+use alula_machine::{Limits, Time};
 use alula_testkit::Rng;
 use support::wire::{END, HEADERS, MAGIC, priority_update, request, u32_frame};
 use support::{End, Pair, frame, frames};

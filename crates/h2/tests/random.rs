@@ -5,10 +5,11 @@ mod support;
 
 use std::collections::BTreeMap;
 
-use alula_fields::{FieldSection, Head, Limits, OutBuf, Status, Time};
+use alula_fields::{FieldSection, Head, Status};
 use alula_h2::{
     Config, Connection, Event, Notice, Priority, RequestHead, ResponseHead, SendError, Settings, StreamKey,
 };
+use alula_machine::{Limits, OutBuf, Time};
 use alula_testkit::Rng;
 
 /// What a driver knows of one stream.

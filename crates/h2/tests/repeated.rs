@@ -2,8 +2,9 @@
 
 mod support;
 
-use alula_fields::{FieldSection, OutBuf};
+use alula_fields::FieldSection;
 use alula_h2::{Connection, RequestHead, SendError, Settings, Violation};
+use alula_machine::OutBuf;
 use support::{Pair, fields, frames};
 
 const PAIRS: [(&str, &str); 3] = [("accept", "*/*"), ("x-own", "value"), ("content-length", "5")];

@@ -1,7 +1,8 @@
 //! The last field section that was sent, as it is on the wire.
 
-use alula_fields::{FieldSection, OutBuf, RequestHead};
+use alula_fields::{FieldSection, RequestHead};
 use alula_h2::{Config, Connection};
+use alula_machine::OutBuf;
 
 fn request<'a>(path: &'a str, fields: &'a FieldSection) -> RequestHead<'a> {
     RequestHead { method: "GET", scheme: "http", authority: "a", path, protocol: None, fields }

@@ -2,8 +2,8 @@
 
 mod support;
 
-use alula_fields::Limits;
 use alula_h2::{Config, SendError, Settings};
+use alula_machine::Limits;
 use support::Pair;
 
 #[test]

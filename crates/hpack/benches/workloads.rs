@@ -8,11 +8,12 @@ mod lists;
 
 use std::hint::black_box;
 
-use alula_fields::{Head, KnownName, Limits, OutBuf};
+use alula_fields::{Head, KnownName};
 use alula_hpack::{
     Collect, Decoded, Decoder, DecoderLimits, Encoder, EncoderConfig, Field, Huffman, Indexing, Memo, Part,
     Policy, PreparedBlock,
 };
+use alula_machine::{Limits, OutBuf};
 
 /// A workload: how it is called, and what runs it so many times and says how many octets the last block had.
 type Workload = (&'static str, fn(usize) -> usize);

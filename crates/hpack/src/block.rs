@@ -1,6 +1,7 @@
 //! A block that is written field by field.
 
-use alula_fields::{KnownName, OutBuf};
+use alula_fields::KnownName;
+use alula_machine::OutBuf;
 
 use crate::encoder::Encoder;
 use crate::field::Field;

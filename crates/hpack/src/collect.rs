@@ -1,6 +1,7 @@
 //! A visitor that stores fields: in a section, or in a head with the control data apart.
 
-use alula_fields::{FieldFlags, FieldSection, Head, KnownName, Limits};
+use alula_fields::{FieldFlags, FieldSection, Head, KnownName};
+use alula_machine::Limits;
 
 use crate::visitor::{Decoded, Visitor};
 

@@ -3,7 +3,8 @@
 //! For each field the best match counts: name and value in the static table, then in the dynamic table, then the name in
 //! the static table, then in the dynamic table. The choice can be seen on the wire and is the same everywhere.
 
-use alula_fields::{KnownName, OutBuf};
+use alula_fields::KnownName;
+use alula_machine::OutBuf;
 
 use crate::block::Block;
 use crate::class::Class;
@@ -24,7 +25,7 @@ use crate::{integer, string};
 /// ours; only with [`Policy::Static`] they may not. Nothing is allocated once the table has seen its full size.
 ///
 /// ```
-/// use alula::{KnownName, fields::OutBuf};
+/// use alula::{KnownName, machine::OutBuf};
 /// use alula::hpack::{Encoder, EncoderConfig, Field, Policy};
 ///
 /// let mut encoder = Encoder::new(EncoderConfig { policy: Policy::Always, ..EncoderConfig::default() });
@@ -95,7 +96,7 @@ impl Encoder {
     /// the peer keeps it, and that does no harm.
     ///
     /// ```
-    /// use alula::fields::OutBuf;
+    /// use alula::machine::OutBuf;
     /// use alula::hpack::{Encoder, EncoderConfig, Field, Policy};
     ///
     /// let mut encoder = Encoder::new(EncoderConfig { policy: Policy::Always, ..EncoderConfig::default() });

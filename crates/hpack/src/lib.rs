@@ -8,7 +8,7 @@
 //! and reports in [`Class`] which rules of HTTP they keep: refusing is for those who know what the fields are for.
 //!
 //! ```
-//! use alula::{KnownName, Limits, fields::{Head, OutBuf}};
+//! use alula::{KnownName, Limits, fields::Head, machine::OutBuf};
 //! use alula::hpack::{Collect, Decoder, DecoderLimits, Encoder, EncoderConfig, Field, Indexing};
 //!
 //! let mut encoder = Encoder::new(EncoderConfig::default());

@@ -7,7 +7,7 @@
 
 use alloc::vec::Vec;
 
-use alula_fields::OutBuf;
+use alula_machine::OutBuf;
 
 use crate::encoder::{Encoder, Written};
 use crate::field::{Field, Indexing};

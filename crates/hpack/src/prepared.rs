@@ -21,7 +21,7 @@ use crate::{integer, string};
 /// each remembers by the block's id which entries of its table the fields are. Making one allocates.
 ///
 /// ```
-/// use alula::{KnownName, fields::OutBuf};
+/// use alula::{KnownName, machine::OutBuf};
 /// use alula::hpack::{Encoder, EncoderConfig, Field, Indexing, Part, PreparedBlock};
 ///
 /// let block = PreparedBlock::new([

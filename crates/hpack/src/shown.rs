@@ -74,7 +74,7 @@ mod tests {
     use super::*;
     use crate::{Encoder, EncoderConfig, Part, Policy};
     use alloc::format;
-    use alula_fields::OutBuf;
+    use alula_machine::OutBuf;
 
     #[test]
     fn no_secret_is_shown() {

@@ -2,11 +2,12 @@
 
 mod lists;
 
-use alula_fields::{FieldSection, Head, Limits, OutBuf};
+use alula_fields::{FieldSection, Head};
 use alula_hpack::{
     Collect, Decoded, Decoder, DecoderLimits, Encoder, EncoderConfig, Field, Huffman, Indexing, Memo, Part,
     Policy, PreparedBlock,
 };
+use alula_machine::{Limits, OutBuf};
 use alula_testkit::{Tally, allocations};
 
 #[global_allocator]

@@ -1,10 +1,11 @@
 //! Storing what was decoded, and remembering it.
 
-use alula_fields::{FieldSection, Head, KnownName, Limits, OutBuf};
+use alula_fields::{FieldSection, Head, KnownName};
 use alula_hpack::{
     Collect, Decoded, Decoder, DecoderLimits, Encoder, EncoderConfig, Field, Indexing, ListLimits, Memo,
     Policy, Refusal,
 };
+use alula_machine::{Limits, OutBuf};
 
 const WIDE: ListLimits = ListLimits { bytes: 16_384, fields: 100 };
 

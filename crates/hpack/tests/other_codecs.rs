@@ -1,9 +1,9 @@
 //! Against two codecs that are not ours: what one writes the other reads.
 
-use alula_fields::OutBuf;
 use alula_hpack::{
     Decoded, Decoder, DecoderLimits, Encoder, EncoderConfig, Field, Huffman, Indexing, Policy,
 };
+use alula_machine::OutBuf;
 use alula_testkit::Rng;
 
 type Owned = (Vec<u8>, Vec<u8>);

@@ -1,10 +1,10 @@
 //! Prepared blocks: what they say never depends on what the table went through in between.
 
-use alula_fields::OutBuf;
 use alula_hpack::{
     Decoded, Decoder, DecoderLimits, Encoder, EncoderConfig, Field, Huffman, Indexing, Part, Policy,
     PrepareError, PreparedBlock,
 };
+use alula_machine::OutBuf;
 use alula_testkit::Rng;
 
 type Owned = (Vec<u8>, Vec<u8>);

@@ -1,9 +1,9 @@
 //! The examples of RFC 7541 Appendix C, in both directions and however they are cut.
 
-use alula_fields::OutBuf;
 use alula_hpack::{
     Decoded, Decoder, DecoderLimits, Encoder, EncoderConfig, Field, Huffman, Indexing, Policy,
 };
+use alula_machine::OutBuf;
 use alula_testkit::{Case, Pieces, Vectors, at_every_split, truncations, whole};
 
 type Pairs = Vec<(Vec<u8>, Vec<u8>)>;

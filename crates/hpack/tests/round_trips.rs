@@ -2,10 +2,10 @@
 
 mod model;
 
-use alula_fields::OutBuf;
 use alula_hpack::{
     Decoded, Decoder, DecoderLimits, Encoder, EncoderConfig, Field, Huffman, Indexing, Policy,
 };
+use alula_machine::OutBuf;
 use alula_testkit::{Rng, at_every_split};
 use model::Model;
 

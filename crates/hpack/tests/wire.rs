@@ -2,10 +2,11 @@
 
 mod lists;
 
-use alula_fields::{KnownName, OutBuf};
+use alula_fields::KnownName;
 use alula_hpack::{
     Decoded, Decoder, DecoderLimits, Encoder, EncoderConfig, Field, Huffman, Indexing, Policy,
 };
+use alula_machine::OutBuf;
 use alula_testkit::hex;
 
 fn encoder(policy: Policy, huffman: Huffman) -> Encoder {

@@ -8,9 +8,9 @@ use std::{
     time::Duration,
 };
 
-use alula_fields::Limits;
 use alula_h1 as h1;
 use alula_h2::{Config, Connection};
+use alula_machine::Limits;
 #[cfg(feature = "tls")]
 use tokio::io::AsyncReadExt as _;
 use tokio::time::{Instant, sleep_until};

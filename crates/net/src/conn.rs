@@ -17,8 +17,8 @@ use std::{
     task::Waker,
 };
 
-use alula_fields::Time;
 use alula_h2::FrameSummary;
+use alula_machine::Time;
 use tokio::time::Instant;
 
 use crate::{

@@ -24,9 +24,9 @@ pub(crate) mod tallies;
 
 use std::sync::Arc;
 
-use alula_fields::{StreamKey, Time};
 use alula_h1 as h1;
 use alula_h2::{self as h2, ErrorCode, Violation};
+use alula_machine::{StreamKey, Time};
 
 #[cfg(feature = "tls")]
 use crate::tls::Tls;

@@ -6,9 +6,10 @@ use std::{
     time::Duration,
 };
 
-use alula_fields::{Exceeded, FieldError, Limits};
+use alula_fields::FieldError;
 use alula_h1 as h1;
 use alula_h2::{ConnectionError, ErrorCode, Origin, Reset};
+use alula_machine::{Exceeded, Limits};
 
 use crate::{
     asked::Asked,

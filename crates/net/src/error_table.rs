@@ -4,9 +4,10 @@
 
 use std::{fmt::Write as _, fs, io, path::Path, time::Duration};
 
-use alula_fields::{Exceeded, Limits, Method, Status};
+use alula_fields::{Method, Status};
 use alula_h1 as h1;
 use alula_h2::{ConnectionError, ErrorCode, SendError, Violation};
+use alula_machine::{Exceeded, Limits};
 
 use crate::{
     asked::Asked,

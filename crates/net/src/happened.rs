@@ -1,8 +1,8 @@
 //! What the machine of either version tells the loops: events of the input, and notices beside them.
 
-use alula_fields::StreamKey;
 use alula_h1 as h1;
 use alula_h2::{self as h2, ErrorCode, Violation};
+use alula_machine::StreamKey;
 
 use crate::error::Error;
 

@@ -8,7 +8,7 @@
 
 use std::cell::RefCell;
 
-use alula_fields::OutBuf;
+use alula_machine::OutBuf;
 
 use crate::connection::slot::Slot;
 

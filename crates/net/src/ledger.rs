@@ -6,9 +6,9 @@ use std::sync::{
     atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed},
 };
 
-use alula_fields::{Limits, MemoryBudget, Reservation};
 use alula_h1 as h1;
 use alula_h2::{Awaited, ConnectionError, Violation};
+use alula_machine::{Limits, MemoryBudget, Reservation};
 
 use crate::{cause::Cause, error::Error, kit, overrun::Overrun};
 

@@ -2,9 +2,10 @@
 //!
 //! Rule: here is translated, and nothing decided. What a version has no notion of is answered as if it never came to that.
 
-use alula_fields::{FieldSection, Head, Limits, OutBuf, RequestHead, ResponseHead, StreamKey, Time};
+use alula_fields::{FieldSection, Head, RequestHead, ResponseHead};
 use alula_h1 as h1;
 use alula_h2::{self as h2, ErrorCode, FrameSummary, Priority};
+use alula_machine::{Limits, OutBuf, StreamKey, Time};
 
 use crate::{
     cause::Refusal,

@@ -6,7 +6,7 @@ use std::{
     task::{Context, Poll},
 };
 
-use alula_fields::{OutBuf, StreamKey};
+use alula_machine::{OutBuf, StreamKey};
 
 use crate::{
     cause::{Cause, Refusal},

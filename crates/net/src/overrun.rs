@@ -4,9 +4,9 @@
 
 use std::{fmt, time::Duration};
 
-use alula_fields::Limits;
+use alula_machine::Limits;
 
-/// A limit that a peer has run into; its field in [`Limits`](alula_fields::Limits) is named at the end of its text.
+/// A limit that a peer has run into; its field in [`Limits`](alula_machine::Limits) is named at the end of its text.
 ///
 /// `Copy` and free of allocation: it is built on hostile paths.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

@@ -6,7 +6,8 @@ use std::{
     time::Duration,
 };
 
-use alula_fields::{Head, Reservation, Time};
+use alula_fields::Head;
+use alula_machine::{Reservation, Time};
 use tokio::time::Instant;
 
 use crate::{

@@ -1,8 +1,9 @@
 //! Requests looked at without a connection: prepared for both versions, or checked for one.
 
-use alula_fields::{Hole, Limits, RequestHead};
+use alula_fields::{Hole, RequestHead};
 use alula_h1 as h1;
 use alula_h2 as h2;
+use alula_machine::Limits;
 
 use crate::{cause::Refusal, error::Error, version::Version};
 

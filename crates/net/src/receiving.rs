@@ -1,7 +1,8 @@
 //! Receiving: octets go from the socket to the machine, and what it makes of them to the slots of their streams.
 
-use alula_fields::{FieldFlags, FieldSection, Head, KnownName, ResponseHead, Status, StreamKey};
+use alula_fields::{FieldFlags, FieldSection, Head, KnownName, ResponseHead, Status};
 use alula_h2::{ErrorCode, Violation};
+use alula_machine::StreamKey;
 
 use crate::{
     connection::{
@@ -18,7 +19,7 @@ use crate::{
 };
 
 /// The seconds after which a client may ask again that was refused for want of memory: by then the peers that hold memory and
-/// take nothing have been looked at ([`Limits::body_rate_grace`](alula_fields::Limits::body_rate_grace) is as long by default).
+/// take nothing have been looked at ([`Limits::body_rate_grace`](alula_machine::Limits::body_rate_grace) is as long by default).
 const RETRY_AFTER: &[u8] = b"5";
 
 /// Octets.

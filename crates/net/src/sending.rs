@@ -1,6 +1,7 @@
 //! Sending: heads and content go from the handles of streams to the machine, as far as there is room for them.
 
-use alula_fields::{FieldSection, ResponseHead, Status, StreamKey};
+use alula_fields::{FieldSection, ResponseHead, Status};
+use alula_machine::StreamKey;
 
 use crate::{
     connection::{

@@ -13,7 +13,7 @@ use std::{
     time::Duration,
 };
 
-use alula_fields::Time;
+use alula_machine::Time;
 use tokio::time::{Instant, Sleep, sleep_until};
 
 use crate::{

@@ -7,7 +7,8 @@ use std::{
     task::{Context, Poll},
 };
 
-use alula_fields::{FieldSection, Head, Reservation, ResponseHead, Status, StreamKey};
+use alula_fields::{FieldSection, Head, ResponseHead, Status};
+use alula_machine::{Reservation, StreamKey};
 use tokio::time::Instant;
 
 use crate::{
@@ -356,7 +357,7 @@ impl Stream {
     /// Runs a command of the machine on this stream, at once. What it writes leaves with the next turn.
     pub fn command<T>(
         &self,
-        run: impl FnOnce(&mut Machine, StreamKey, &mut alula_fields::OutBuf) -> Result<T, Refusal>,
+        run: impl FnOnce(&mut Machine, StreamKey, &mut alula_machine::OutBuf) -> Result<T, Refusal>,
     ) -> Result<T, Error> {
         let mut guard = self.conn.lock();
         let connection = &mut *guard;

@@ -2,7 +2,7 @@
 
 use std::io::{self, Read, Write};
 
-use alula_fields::OutBuf;
+use alula_machine::OutBuf;
 
 use crate::{
     error::{Error, Phase},

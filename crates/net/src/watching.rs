@@ -10,8 +10,8 @@
 
 use std::{sync::Arc, time::Duration};
 
-use alula_fields::Time;
 use alula_h2::ErrorCode;
+use alula_machine::Time;
 
 use crate::{
     conn::Conn,

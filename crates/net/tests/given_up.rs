@@ -7,7 +7,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use alula_fields::{FieldSection, Limits, Status};
+use alula_fields::{FieldSection, Status};
+use alula_machine::Limits;
 use alula_net::{
     Accept, Conn, Connect, Ledger, Requests, Turn,
     h2::{RequestHead, ResponseHead},

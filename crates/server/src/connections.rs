@@ -17,7 +17,7 @@ use std::{
     time::Duration,
 };
 
-use alula_fields::Limits;
+use alula_machine::Limits;
 use alula_net::Ledger;
 use tokio::{sync::Notify, time::Instant};
 

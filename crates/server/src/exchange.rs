@@ -7,9 +7,8 @@ use std::{
     sync::Arc,
 };
 
-use alula_fields::{
-    Captures, FieldError, FieldSection, Head, IntoName, KnownName, Reservation, Status, octets,
-};
+use alula_fields::{Captures, FieldError, FieldSection, Head, IntoName, KnownName, Status, octets};
+use alula_machine::Reservation;
 #[cfg(feature = "tls")]
 use alula_net::TlsFacts;
 use alula_net::{Body, Error, Incoming, Stream, Version};

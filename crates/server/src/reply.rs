@@ -19,9 +19,8 @@ pub use events::EventStream;
 
 use std::{any::Any, net::SocketAddr, sync::Arc};
 
-use alula_fields::{
-    Decimal, FieldFlags, FieldSection, Head, IntoName, KnownName, Reservation, ResponseHead, Status,
-};
+use alula_fields::{Decimal, FieldFlags, FieldSection, Head, IntoName, KnownName, ResponseHead, Status};
+use alula_machine::Reservation;
 use alula_net::{Body, BodyWriter, Error, LeftNote, Sent, Stream, date};
 
 use self::filtered::Filtered;

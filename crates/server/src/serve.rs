@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use alula_fields::{Reservation, Time};
+use alula_machine::{Reservation, Time};
 use alula_net::{Conn, Requests, StreamName, Turn, Version};
 use pin_project_lite::pin_project;
 use tokio::time::{Instant, Sleep, sleep_until};

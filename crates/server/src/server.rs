@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use alula_fields::Limits;
+use alula_machine::Limits;
 use alula_net::{Accept, Ledger, Listener, Speaks, h1, h2::Config};
 use tokio::{net::ToSocketAddrs, sync::watch, time::Instant};
 

@@ -12,7 +12,8 @@ use std::{
     time::Duration,
 };
 
-use alula_fields::{Limits, Status};
+use alula_fields::Status;
+use alula_machine::Limits;
 use alula_server::{Exchange, Server};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 

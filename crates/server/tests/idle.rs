@@ -7,7 +7,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use alula_fields::{Limits, Status};
+use alula_fields::Status;
+use alula_machine::Limits;
 use alula_server::{Error, Exchange, Sent, Server, Stop};
 
 const IDLE: Duration = Duration::from_millis(600);

@@ -8,7 +8,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use alula_fields::{Limits, Status};
+use alula_fields::Status;
+use alula_machine::Limits;
 use alula_server::{Exchange, Server};
 
 const PIECE: usize = 16 * 1024;

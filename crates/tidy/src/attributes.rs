@@ -3,7 +3,7 @@
 use crate::Source;
 
 /// The crates that know no socket, clock, thread, file or runtime.
-const WITHOUT_STD: [&str; 4] = ["fields", "hpack", "h1", "h2"];
+const WITHOUT_STD: [&str; 5] = ["fields", "machine", "hpack", "h1", "h2"];
 
 /// The crates with unsafe code: an allocator needs it, and so does a library that takes the place of functions of the C library.
 const WITH_UNSAFE: [&str; 2] = ["disk-recorder", "tally"];

@@ -3,7 +3,7 @@
 use crate::Source;
 
 /// The crates whose public items users meet below `alula`.
-const PARTS: [&str; 8] = ["client", "coding", "fields", "h1", "h2", "hpack", "net", "server"];
+const PARTS: [&str; 9] = ["client", "coding", "fields", "h1", "h2", "hpack", "machine", "net", "server"];
 
 /// Lines of documentation that name one of the crates that `alula` is made of, but for the targets of links.
 #[must_use]

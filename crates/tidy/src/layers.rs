@@ -39,13 +39,14 @@ const FOR_TESTS: [&str; 4] = ["alula", "power", "tally", "testkit"];
 pub const LAYERS: &[Layer] = &[
     layer("0", &["fields"], Own::Only(&[]), Outside::Optional(&["http"])),
     layer("0", &["tally"], Own::Only(&[]), Outside::Only(&[])),
-    layer("0'", &["hpack"], Own::Only(&["fields"]), Outside::Only(&[])),
-    layer("1", &["h1"], Own::Only(&["fields"]), Outside::Only(&["memchr"])),
-    layer("1", &["h2"], Own::Only(&["fields", "hpack"]), Outside::Only(&[])),
+    layer("0'", &["machine"], Own::Only(&["fields"]), Outside::Only(&[])),
+    layer("0\"", &["hpack"], Own::Only(&["fields", "machine"]), Outside::Only(&[])),
+    layer("1", &["h1"], Own::Only(&["fields", "machine"]), Outside::Only(&["memchr"])),
+    layer("1", &["h2"], Own::Only(&["fields", "machine", "hpack"]), Outside::Only(&[])),
     layer(
         "2",
         &["net"],
-        Own::Only(&["fields", "hpack", "h1", "h2"]),
+        Own::Only(&["fields", "machine", "hpack", "h1", "h2"]),
         Outside::Only(&[
             "bytes",
             "futures-core",
@@ -66,12 +67,22 @@ pub const LAYERS: &[Layer] = &[
         Own::Only(&["fields", "net"]),
         Outside::Optional(&["brotli-decompressor", "flate2", "zstd-safe"]),
     ),
-    layer("3", &["client"], Own::Only(&["fields", "hpack", "h1", "h2", "net", "coding"]), Outside::AsNeeded),
-    layer("3", &["server"], Own::Only(&["fields", "hpack", "h1", "h2", "net", "coding"]), Outside::AsNeeded),
+    layer(
+        "3",
+        &["client"],
+        Own::Only(&["fields", "machine", "hpack", "h1", "h2", "net", "coding"]),
+        Outside::AsNeeded,
+    ),
+    layer(
+        "3",
+        &["server"],
+        Own::Only(&["fields", "machine", "hpack", "h1", "h2", "net", "coding"]),
+        Outside::AsNeeded,
+    ),
     layer(
         "4",
         &["alula"],
-        Own::Only(&["fields", "hpack", "h1", "h2", "net", "client", "server"]),
+        Own::Only(&["fields", "machine", "hpack", "h1", "h2", "net", "client", "server"]),
         Outside::Only(&[]),
     ),
     layer("5", &["store", "python"], Own::Only(&["alula", "tally"]), Outside::AsNeeded),
@@ -84,7 +95,9 @@ pub const LAYERS: &[Layer] = &[
     layer(
         "side",
         &["trials"],
-        Own::Only(&["fields", "hpack", "h1", "h2", "coding", "client", "server", "store", "testkit"]),
+        Own::Only(&[
+            "fields", "machine", "hpack", "h1", "h2", "coding", "client", "server", "store", "testkit",
+        ]),
         Outside::Only(&["percent-encoding", "tokio"]),
     ),
     layer("side", &["tidy"], Own::Only(&[]), Outside::AsNeeded),

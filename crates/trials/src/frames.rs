@@ -1,7 +1,7 @@
 //! Frames made of an input: their lengths are always right, whatever else is wrong with them.
 
-use alula_fields::OutBuf;
 use alula_hpack::{Encoder, EncoderConfig, Field, Policy};
+use alula_machine::OutBuf;
 
 use crate::input::Input;
 

@@ -3,10 +3,11 @@
 
 use std::time::Duration;
 
-use alula_fields::{FieldSection, Head, Limits, OutBuf, Status, Time};
+use alula_fields::{FieldSection, Head, Status};
 use alula_h1::{
     Config, Connection, ConnectionError, Event, Leniency, Notice, RequestHead, ResponseHead, StreamKey,
 };
+use alula_machine::{Limits, OutBuf, Time};
 use alula_testkit::Pieces;
 
 use crate::input::Input;

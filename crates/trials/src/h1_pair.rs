@@ -3,10 +3,11 @@
 
 use std::time::Duration;
 
-use alula_fields::{FieldSection, Status, Time};
+use alula_fields::{FieldSection, Status};
 use alula_h1::{
     Config, Connection, ConnectionError, Hole, Prepared, RequestHead, ResponseHead, SendError, Spelling,
 };
+use alula_machine::Time;
 
 use crate::h1_side::{Ending, Message, Side};
 use crate::input::Input;

@@ -1,7 +1,8 @@
 //! One end of a connection between two machines of HTTP/1.1, and what its driver knows of each message.
 
-use alula_fields::{FieldSection, Head, OutBuf, Time};
+use alula_fields::{FieldSection, Head};
 use alula_h1::{Connection, Event, StreamKey};
+use alula_machine::{OutBuf, Time};
 
 /// A message as one side sent it, or as the other has it so far.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]

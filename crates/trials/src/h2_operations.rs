@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
-use alula_fields::{FieldSection, Head, OutBuf, Status, Time};
+use alula_fields::{FieldSection, Head, Status};
 use alula_h2::{
     Config, Connection, ConnectionError, Counters, ErrorCode, Event, Hole, Notice, Prepared, RequestHead,
     ResponseHead, SendError, Settings, StreamKey,
 };
+use alula_machine::{OutBuf, Time};
 
 use crate::frames::{MAGIC, any_frame, count, frame};
 use crate::input::Input;

@@ -3,9 +3,10 @@
 
 use std::time::Duration;
 
-use alula_fields::{FieldSection, Limits, Status, Time};
+use alula_fields::{FieldSection, Status};
 use alula_h2::{Config, Connection, ErrorCode, Hole, Prepared, RequestHead, ResponseHead, StreamKey};
 use alula_hpack::{EncoderConfig, Huffman, Policy};
+use alula_machine::{Limits, Time};
 
 use crate::frames::any_frame;
 use crate::input::Input;

@@ -1,10 +1,10 @@
 //! Operations on an encoder, and a decoder that must understand every block of it.
 
-use alula_fields::OutBuf;
 use alula_hpack::{
     Decoded, Decoder, DecoderLimits, Encoder, EncoderConfig, Field, Huffman, Indexing, Part, Policy,
     PreparedBlock, TableView,
 };
+use alula_machine::OutBuf;
 
 use crate::input::Input;
 use crate::naive_hpack::{NaiveDecoder, Owned};

@@ -4,11 +4,12 @@
 //! Rule: what depends on the pieces must not change what comes after. So notices are asked for at the end, and nothing is
 //! given back or transmitted before; an eager listener does all that, and is good for invariants only.
 
-use alula_fields::{FieldSection, Head, Limits, OutBuf, Status, Time};
+use alula_fields::{FieldSection, Head, Status};
 use alula_h2::{
     Config, Connection, ConnectionError, Counters, Event, Notice, RequestHead, ResponseHead, SendError,
     StreamKey,
 };
+use alula_machine::{Limits, OutBuf, Time};
 use alula_testkit::Pieces;
 
 use crate::frames;

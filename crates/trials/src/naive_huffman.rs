@@ -2,8 +2,8 @@
 
 use std::sync::OnceLock;
 
-use alula_fields::OutBuf;
 use alula_hpack::{Encoder, EncoderConfig, Field, Huffman, Indexing};
+use alula_machine::OutBuf;
 
 /// Decodes a string, or says that it breaks a rule (RFC 7541 §5.2).
 pub(crate) fn decode(coded: &[u8]) -> Option<Vec<u8>> {

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use alula_fields::{FieldSection, Head, OutBuf, Time};
+use alula_fields::{FieldSection, Head};
 use alula_h2::{Connection, Event, Notice, StreamKey};
+use alula_machine::{OutBuf, Time};
 
 use crate::input::Input;
 

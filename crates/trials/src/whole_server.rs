@@ -13,7 +13,8 @@ use std::{
     time::Duration,
 };
 
-use alula_fields::{FieldSection, Limits, Status};
+use alula_fields::{FieldSection, Status};
+use alula_machine::Limits;
 use alula_server::{
     ConnectionServer, Error, Exchange, FailureCause, PipeEnd, Sent, Server, TransportFacts, Wire, pipe,
 };

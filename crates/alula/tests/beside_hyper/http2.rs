@@ -7,8 +7,9 @@ use std::{
 };
 
 use alula::{
-    fields::{FieldSection, Head, OutBuf, RequestHead, StreamKey, Time},
+    fields::{FieldSection, Head, RequestHead},
     h2::{Config, Connection, Event, Notice},
+    machine::{OutBuf, StreamKey, Time},
 };
 
 use super::{

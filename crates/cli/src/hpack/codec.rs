@@ -1,11 +1,11 @@
 //! One encoder and one decoder, as the two ends of a connection's two directions have them.
 
 use alula::{
-    fields::OutBuf,
     hpack::{
         DecodeError, Decoded, Decoder, DecoderLimits, Encoder, EncoderConfig, Field, Huffman, Indexing,
         Policy,
     },
+    machine::OutBuf,
 };
 
 /// Names and values, any octets.

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use alula_fields::Limits;
+use alula_machine::Limits;
 use alula_net::{
     FrameObserver, Speaks, h1,
     h2::{Config, FrameSummary},

@@ -4,8 +4,9 @@ use std::{collections::HashMap, io, sync::Arc, time::Duration};
 
 use alula::{
     FieldSection, Limits, Status,
-    fields::{Head, OutBuf, ResponseHead, StreamKey, Time},
+    fields::{Head, ResponseHead},
     h2::{Config, Connection, ErrorCode, Event, Notice},
+    machine::{OutBuf, StreamKey, Time},
 };
 use alula_testkit::Rng;
 use tokio::{

@@ -4,8 +4,9 @@ use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use alula_fields::{FieldSection, Head, OutBuf, Time};
+use alula_fields::{FieldSection, Head};
 use alula_h1::{Config, Connection, ConnectionError, Event, RequestHead, Violation};
+use alula_machine::{OutBuf, Time};
 use serde_json::Value;
 
 use crate::heads::Kind;

@@ -1,6 +1,7 @@
 //! Content and trailers that go.
 
-use alula_fields::{FieldSection, OutBuf, StreamKey};
+use alula_fields::FieldSection;
+use alula_machine::{OutBuf, StreamKey};
 
 use super::{Connection, Sending};
 use crate::error::SendError;

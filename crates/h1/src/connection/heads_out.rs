@@ -1,6 +1,7 @@
 //! Heads that go: requests of a client, answers of a server.
 
-use alula_fields::{FieldSection, OutBuf, RequestHead, ResponseHead, Status, StreamKey, Time};
+use alula_fields::{FieldSection, RequestHead, ResponseHead, Status};
+use alula_machine::{OutBuf, StreamKey, Time};
 
 use super::{Connection, Receiving, Sending};
 use crate::error::SendError;

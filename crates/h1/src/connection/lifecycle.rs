@@ -1,6 +1,7 @@
 //! How exchanges end, and how a connection does.
 
-use alula_fields::{Exceeded, OutBuf, Status, StreamKey, Time};
+use alula_fields::Status;
+use alula_machine::{Exceeded, OutBuf, StreamKey, Time};
 
 use super::{Connection, Notices, Receiving, Sending};
 use crate::error::{Awaited, ConnectionError};
@@ -10,8 +11,8 @@ use crate::violation::Violation;
 /// Giving up.
 impl Connection {
     /// Gives an exchange up. What is left of the peer's message is read and dropped, if that is not much
-    /// ([`Limits::drain_bytes`](alula_fields::Limits::drain_bytes)), takes no longer than the next request might
-    /// ([`Limits::idle_timeout`](alula_fields::Limits::idle_timeout)), and our own message is whole; else the connection ends.
+    /// ([`Limits::drain_bytes`](alula_machine::Limits::drain_bytes)), takes no longer than the next request might
+    /// ([`Limits::idle_timeout`](alula_machine::Limits::idle_timeout)), and our own message is whole; else the connection ends.
     /// Nothing happens to a stream that is gone, or over.
     pub fn reset(&mut self, stream: StreamKey) {
         if !self.is_current(stream) || self.is_over || self.error.is_some() || self.discards.is_some() {

@@ -19,7 +19,8 @@ use alloc::boxed::Box;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use alula_fields::{FieldSection, Head, Limits, OutBuf, StreamKey, Time, UnknownStream};
+use alula_fields::{FieldSection, Head};
+use alula_machine::{Limits, OutBuf, StreamKey, Time, UnknownStream};
 
 use crate::chunked::Chunked;
 use crate::config::Config;
@@ -41,7 +42,7 @@ use crate::repeated::Repeated;
 /// It reads from the socket while [`wants_read`](Self::wants_read).
 ///
 /// ```
-/// use alula::{FieldSection, Status, fields::{Head, OutBuf, Time}};
+/// use alula::{FieldSection, Status, fields::Head, machine::{OutBuf, Time}};
 /// use alula::h1::{Config, Connection, Event, RequestHead, ResponseHead};
 ///
 /// let (mut client, mut server) = (Connection::client(Config::default()), Connection::server(Config::default()));

@@ -1,6 +1,7 @@
 //! What comes: heads, content, and the end of the connection.
 
-use alula_fields::{KnownName, RequestForm, Time};
+use alula_fields::{KnownName, RequestForm};
+use alula_machine::Time;
 
 use super::{Connection, Receiving, Sending};
 use crate::chunked::{Chunked, Piece};

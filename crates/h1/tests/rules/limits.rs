@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use alula_fields::Limits;
 use alula_h1::{Config, Connection};
+use alula_machine::Limits;
 
 use super::support::{Answers, End};
 use super::table::Step::{Ask, In, Wait};

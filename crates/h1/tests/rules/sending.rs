@@ -1,7 +1,8 @@
 //! What a server may send (RFC 9112 §6 and §7), and how it says where that ends.
 
-use alula_fields::{FieldSection, OutBuf};
+use alula_fields::FieldSection;
 use alula_h1::{Config, Connection, Hole, Prepared, RequestHead, SendError, Spelling, Violation};
+use alula_machine::OutBuf;
 
 use super::heads::server;
 use super::table::Step::{In, Interim, Open, Say, Trail};

@@ -1,10 +1,11 @@
 //! One end of a connection, with the buffer of a driver and a log of what the machine told.
 #![allow(dead_code, unreachable_pub)]
 
-use alula_fields::{FieldSection, Head, OutBuf, Status, Time};
+use alula_fields::{FieldSection, Head, Status};
 use alula_h1::{
     Connection, ConnectionError, Event, Notice, RequestHead, ResponseHead, SendError, StreamKey, Violation,
 };
+use alula_machine::{OutBuf, Time};
 
 /// What a server does of its own accord.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

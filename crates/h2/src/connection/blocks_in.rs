@@ -7,8 +7,9 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use alula_fields::{Exceeded, Head, SECTION_KEPT_BYTES_MAX, StreamKey, Time};
+use alula_fields::{Head, SECTION_KEPT_BYTES_MAX};
 use alula_hpack::{DecodeError, Memo};
+use alula_machine::{Exceeded, StreamKey, Time};
 
 use super::receive::{Phase, Step};
 use super::{Connection, FAR_TOO_LARGE};

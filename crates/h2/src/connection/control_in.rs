@@ -1,6 +1,6 @@
 //! Frames that are not messages: SETTINGS, PING, GOAWAY, WINDOW_UPDATE, RST_STREAM, PRIORITY.
 
-use alula_fields::{Exceeded, Time};
+use alula_machine::{Exceeded, Time};
 
 use super::growth::MEASURE;
 use super::output::{GRACE, KEEP_ALIVE};

@@ -3,7 +3,7 @@
 //! A frame is charged whole when its header is here, and judged then: against the windows, the stream's state and
 //! `content-length`. So nothing of a frame that breaks a rule is told of, and it does not matter how it is cut.
 
-use alula_fields::{StreamKey, Time};
+use alula_machine::{StreamKey, Time};
 
 use super::Connection;
 use super::receive::{Phase, Step};

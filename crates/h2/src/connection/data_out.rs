@@ -1,6 +1,6 @@
 //! DATA that goes (RFC 9113 §6.1, §6.9): as much as both windows allow, in frames the peer takes.
 
-use alula_fields::{OutBuf, StreamKey};
+use alula_machine::{OutBuf, StreamKey};
 
 use super::Connection;
 use crate::error::SendError;

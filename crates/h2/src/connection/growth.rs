@@ -8,7 +8,7 @@
 //! At most one PING is out, and each that has changed nothing makes the next one rarer; samples without a PING go by the round
 //! trip that is known.
 
-use alula_fields::{Limits, StreamKey, Time};
+use alula_machine::{Limits, StreamKey, Time};
 
 use super::Connection;
 use crate::bandwidth::{Bandwidth, Span};

@@ -3,8 +3,9 @@
 //! Everything is checked first. Then the block is encoded in place behind room for a frame header; a block longer than the
 //! peer's frames is cut where it lies (RFC 9113 §4.3).
 
-use alula_fields::{FieldSection, KnownName, Limits, OutBuf, RequestHead, ResponseHead, StreamKey};
+use alula_fields::{FieldSection, KnownName, RequestHead, ResponseHead};
 use alula_hpack::{Block, Field, Indexing};
+use alula_machine::{Limits, OutBuf, StreamKey};
 
 use super::Connection;
 use crate::content::Content;

@@ -1,6 +1,6 @@
 //! How streams open and close, and how a connection ends.
 
-use alula_fields::{Exceeded, StreamKey, Time};
+use alula_machine::{Exceeded, StreamKey, Time};
 
 use super::Connection;
 use crate::absent::{Absent, Frame, Verdict};
@@ -394,7 +394,8 @@ impl Connection {
 mod tests {
     use super::*;
     use crate::{Config, RequestHead};
-    use alula_fields::{FieldSection, OutBuf};
+    use alula_fields::FieldSection;
+    use alula_machine::OutBuf;
 
     #[test]
     fn identifiers_run_out() {

@@ -29,8 +29,9 @@ use alloc::collections::VecDeque;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use alula_fields::{Exceeded, FieldSection, Head, Limits, OutBuf, StreamKey, TokenBucket, UnknownStream};
+use alula_fields::{FieldSection, Head};
 use alula_hpack::{Decoder, DecoderLimits, Encoder};
+use alula_machine::{Exceeded, Limits, OutBuf, StreamKey, TokenBucket, UnknownStream};
 
 use crate::closed_ids::ClosedIds;
 use crate::config::Config;
@@ -74,7 +75,7 @@ use self::turns::Turns;
 /// Nothing is allocated per request once slots, heads and tables are warm.
 ///
 /// ```
-/// use alula::{FieldSection, Status, fields::{Head, OutBuf, Time}};
+/// use alula::{FieldSection, Status, fields::Head, machine::{OutBuf, Time}};
 /// use alula::h2::{Config, Connection, Event, RequestHead, ResponseHead};
 ///
 /// let (mut client, mut server) = (Connection::client(Config::default()), Connection::server(Config::default()));

@@ -2,7 +2,7 @@
 
 use core::time::Duration;
 
-use alula_fields::{Exceeded, OutBuf, StreamKey, Time};
+use alula_machine::{Exceeded, OutBuf, StreamKey, Time};
 
 use super::Connection;
 use crate::config::Config;

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use alula_fields::{StreamKey, Time};
+use alula_machine::{StreamKey, Time};
 
 use super::Connection;
 use super::receive::{Phase, Step};

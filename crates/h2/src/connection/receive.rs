@@ -3,7 +3,7 @@
 //! Nothing is assembled but headers and small payloads: fields go to the decoder and DATA to the driver as they come. Each
 //! step ends with an event, with more to do, or for want of input.
 
-use alula_fields::{StreamKey, Time};
+use alula_machine::{StreamKey, Time};
 
 use super::Connection;
 use crate::error::ConnectionError;

@@ -12,7 +12,7 @@ use alloc::vec::Vec;
 use core::cmp::Ordering;
 
 use super::Connection;
-use alula_fields::StreamKey;
+use alula_machine::StreamKey;
 
 use crate::event::Notice;
 use crate::priority::Priority;

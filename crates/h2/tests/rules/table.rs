@@ -158,7 +158,7 @@ fn ask(end: &mut End, method: &str) -> StreamKey {
     }
 }
 
-fn connect(machine: &mut Connection, out: &mut alula_fields::OutBuf, protocol: Option<&str>) -> StreamKey {
+fn connect(machine: &mut Connection, out: &mut alula_machine::OutBuf, protocol: Option<&str>) -> StreamKey {
     let fields = FieldSection::new();
     let (scheme, path) = if protocol.is_some() { ("https", "/chat") } else { ("", "") };
     let (method, authority) = ("CONNECT", "a.example:443");

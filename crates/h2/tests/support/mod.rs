@@ -3,10 +3,11 @@
 
 pub mod wire;
 
-use alula_fields::{FieldSection, Head, OutBuf, Status, Time};
+use alula_fields::{FieldSection, Head, Status};
 use alula_h2::{
     Config, Connection, ConnectionError, Event, Notice, RequestHead, ResponseHead, SendError, StreamKey,
 };
+use alula_machine::{OutBuf, Time};
 
 /// One end of a connection: the machine, its output, and a log of what it told.
 pub struct End {

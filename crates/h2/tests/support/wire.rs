@@ -1,8 +1,8 @@
 //! Frames and field blocks built by hand, and what a machine answers to them in words.
 
-use alula_fields::OutBuf;
 use alula_h2::{Config, Connection, ErrorCode};
 use alula_hpack::{Encoder, EncoderConfig, Field, Policy};
+use alula_machine::OutBuf;
 
 use super::{End, frame, frames};
 

@@ -9,7 +9,7 @@ use std::ops::Range;
 #[cfg(any(feature = "http", feature = "stream"))]
 use std::task::{Context, Poll, ready};
 
-use alula_fields::Reservation;
+use alula_machine::Reservation;
 use bytes::Bytes;
 
 use super::Body;

@@ -1,6 +1,7 @@
 //! The memory that one connection holds, charged to its account: capacities, not lengths.
 
-use alula_fields::{Head, Limits, MemoryAccount};
+use alula_fields::Head;
+use alula_machine::{Limits, MemoryAccount};
 
 use crate::{ledger::Ledger, overrun::Overrun};
 

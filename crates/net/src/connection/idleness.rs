@@ -5,7 +5,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use alula_fields::Time;
+use alula_machine::Time;
 
 /// The time between two looks, after which a connection without a new stream gives memory back; less where peers have less time
 /// than this to be slow in.

@@ -3,7 +3,7 @@
 //! Rule 1: `written` goes out before `waiting`; while somebody is in a write call, `written` is in their hands.
 //! Rule 2: a socket that has failed takes nothing more, and what waits for it is dropped.
 
-use alula_fields::OutBuf;
+use alula_machine::OutBuf;
 
 use crate::error::Error;
 

@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use alula_fields::{Limits, Time};
+use alula_machine::{Limits, Time};
 
 use crate::{
     connection::idleness::{LOOK_AFTER, part_of},

@@ -11,7 +11,7 @@
 
 use std::{collections::VecDeque, time::Duration};
 
-use alula_fields::{Limits, OutBuf, Time};
+use alula_machine::{Limits, OutBuf, Time};
 
 use crate::{
     connection::{
@@ -175,7 +175,7 @@ const fn framing(octets: usize) -> usize {
 mod tests {
     use std::task::Waker;
 
-    use alula_fields::StreamKey;
+    use alula_machine::StreamKey;
 
     use super::*;
 

@@ -5,7 +5,8 @@
 
 use std::{collections::VecDeque, sync::Arc, time::Duration};
 
-use alula_fields::{Head, Status, StreamKey, Time};
+use alula_fields::{Head, Status};
+use alula_machine::{StreamKey, Time};
 
 use tokio::time::Instant;
 

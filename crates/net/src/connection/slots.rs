@@ -5,7 +5,7 @@
 
 use std::ops::{Index, IndexMut};
 
-use alula_fields::StreamKey;
+use alula_machine::StreamKey;
 
 use crate::{
     connection::slot::{Sides, Slot, SlotKey},

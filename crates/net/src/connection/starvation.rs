@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use alula_fields::Time;
+use alula_machine::Time;
 
 #[derive(Default)]
 pub(crate) struct Starvation {

@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use alula_fields::Time;
+use alula_machine::Time;
 
 use crate::error::Error;
 

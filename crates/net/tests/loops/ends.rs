@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use alula_fields::{FieldSection, Limits};
+use alula_fields::FieldSection;
+use alula_machine::Limits;
 use alula_net::{
     Accept, Conn, Connect, Ledger, Socket, Speaks, Stream, Transport,
     h2::{Config, RequestHead},

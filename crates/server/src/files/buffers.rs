@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
-use alula_fields::Reservation;
+use alula_machine::Reservation;
 use alula_net::{Error, Ledger};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
@@ -86,7 +86,7 @@ mod tests {
         task::{Context, Poll, Waker},
     };
 
-    use alula_fields::Limits;
+    use alula_machine::Limits;
 
     use super::*;
 

@@ -1,7 +1,8 @@
 //! A tunnel through an HTTP proxy (CONNECT, RFC 9110 §9.3.6): asked for and answered by the machine that speaks HTTP/1.1
 //! everywhere else.
 
-use alula_fields::{FieldSection, Head, Limits, OutBuf, RequestHead, StreamKey, Time};
+use alula_fields::{FieldSection, Head, RequestHead};
+use alula_machine::{Limits, OutBuf, StreamKey, Time};
 use alula_net::{
     Cause, Error, Phase, Retry, Transport,
     h1::{self, Connection, ConnectionError, Event},

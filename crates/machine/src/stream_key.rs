@@ -20,7 +20,7 @@ impl StreamKey {
     /// The slot's number, below the largest number of streams held at once: an index for tables beside the machine.
     ///
     /// ```
-    /// # use alula::fields::StreamKey;
+    /// # use alula::machine::StreamKey;
     /// fn table_entry(table: &mut Vec<Option<u64>>, stream: StreamKey) -> &mut Option<u64> {
     ///     let at = stream.slot();
     ///     if table.len() <= at {

@@ -8,7 +8,7 @@ use core::time::Duration;
 /// The protocol machines have no clock: whoever drives them says what time it is, so tests run on simulated time.
 ///
 /// ```
-/// use alula::fields::Time;
+/// use alula::machine::Time;
 /// use std::time::Duration;
 ///
 /// let sent = Time::ZERO.saturating_add(Duration::from_millis(5));

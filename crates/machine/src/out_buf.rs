@@ -16,7 +16,7 @@ const OCTETS_MIN: usize = 128;
 /// being moved as long as everything gets sent.
 ///
 /// ```
-/// use alula::fields::OutBuf;
+/// use alula::machine::OutBuf;
 ///
 /// let mut out = OutBuf::new();
 /// out.extend(b"head");

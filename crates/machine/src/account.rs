@@ -29,7 +29,7 @@ pub struct Reservation {
 /// The memory that one connection holds, with its own limit and, if there is one, that of a budget.
 ///
 /// ```
-/// use alula::fields::{MemoryAccount, MemoryBudget};
+/// use alula::machine::{MemoryAccount, MemoryBudget};
 /// use std::sync::Arc;
 ///
 /// let budget = Arc::new(MemoryBudget::new(1000));
@@ -39,7 +39,7 @@ pub struct Reservation {
 /// assert_eq!((account.held(), budget.held()), (500, 500));
 /// drop(account);
 /// assert_eq!(budget.held(), 0);
-/// # Ok::<(), alula::fields::OverBudget>(())
+/// # Ok::<(), alula::machine::OverBudget>(())
 /// ```
 #[derive(Debug)]
 pub struct MemoryAccount {

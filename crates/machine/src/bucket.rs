@@ -7,7 +7,7 @@ use crate::Time;
 /// Exact, without floating point or a timer: it is brought up to date when something is taken.
 ///
 /// ```
-/// use alula::fields::{Time, TokenBucket};
+/// use alula::machine::{Time, TokenBucket};
 /// use std::time::Duration;
 ///
 /// let start = Time::ZERO;

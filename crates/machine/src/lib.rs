@@ -1,0 +1,35 @@
+//! What every protocol machine of Alula shares with whoever drives it.
+//!
+//! [`Limits`] is what a peer may make a connection hold or do. [`Time`] and [`OutBuf`] are how machines know time and hand out octets without
+//! knowing a clock or a socket. [`MemoryAccount`] is what the memory of a connection is charged to, [`StreamKey`] names a stream to both sides.
+//!
+//! Most people want the crate `alula`, which hands on what they need from here.
+//!
+//! ```
+//! use alula::machine::{OutBuf, Time};
+//! use std::time::Duration;
+//!
+//! let mut out = OutBuf::new();
+//! out.extend(b"octets on their way to a socket");
+//! let deadline = Time::ZERO.saturating_add(Duration::from_secs(5));
+//! assert!(!out.unsent().is_empty() && deadline > Time::ZERO);
+//! ```
+#![no_std]
+#![forbid(unsafe_code)]
+extern crate alloc;
+
+mod account;
+mod bucket;
+mod exceeded;
+mod limits;
+mod out_buf;
+mod stream_key;
+mod time;
+
+pub use account::{MemoryAccount, MemoryBudget, OverBudget, Reservation};
+pub use bucket::TokenBucket;
+pub use exceeded::{Exceeded, Measure};
+pub use limits::Limits;
+pub use out_buf::OutBuf;
+pub use stream_key::{StreamKey, UnknownStream};
+pub use time::Time;
