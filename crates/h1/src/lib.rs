@@ -17,6 +17,7 @@ extern crate std;
 mod chunked;
 mod config;
 mod connection;
+mod contract;
 mod error;
 mod event;
 mod facts;

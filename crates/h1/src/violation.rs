@@ -6,7 +6,10 @@
 
 use core::fmt;
 
+use core::convert::Infallible;
+
 use alula_fields::Status;
+use alula_machine::{Rule, Scope};
 
 /// A rule the peer broke. `Copy` and free of allocation: it is built on hostile paths.
 ///
@@ -24,11 +27,27 @@ pub struct Violation {
     pub rule: &'static str,
 }
 
-impl Violation {
-    /// The name under which it is counted.
-    pub fn name(&self) -> &'static str {
+impl Rule for Violation {
+    /// What a client would be told, or a server told it, has no numbers beside the status.
+    type Code = Infallible;
+
+    const PROTOCOL: &'static str = "HTTP/1.1";
+
+    fn name(self) -> &'static str {
         let row = Self::ALL.iter().find(|(_, known)| known.rule == self.rule);
         row.map_or("H1_UNKNOWN", |(name, _)| *name)
+    }
+
+    fn scope(self) -> Scope {
+        Scope::Connection
+    }
+
+    fn is_of_limit(self) -> bool {
+        true
+    }
+
+    fn is_cut(self) -> bool {
+        matches!(self, Self::CUT_HEAD | Self::CUT_CONTENT | Self::TRUNCATED)
     }
 }
 

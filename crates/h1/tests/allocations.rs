@@ -159,7 +159,7 @@ impl Loop {
             }
         }
         while let Some(notice) = server.poll_notice() {
-            assert_eq!(notice, Notice::Idle);
+            assert_eq!(notice, Notice::Room);
         }
     }
 
@@ -187,7 +187,7 @@ impl Loop {
         assert_eq!((input.len(), self.heard), (0, self.content.len()));
         self.down.clear();
         while let Some(notice) = self.client.poll_notice() {
-            assert_eq!(notice, Notice::Idle);
+            assert_eq!(notice, Notice::Room);
         }
     }
 }

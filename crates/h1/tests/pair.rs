@@ -127,7 +127,7 @@ impl Side {
 
     fn notices(&mut self) {
         while let Some(notice) = self.machine.poll_notice() {
-            if let Notice::Idle = notice {
+            if let Notice::Room = notice {
                 assert!(self.machine.is_idle());
             }
         }

@@ -5,16 +5,11 @@
 
 use core::fmt;
 
-use crate::error_code::ErrorCode;
+pub use alula_machine::Scope;
 
-/// What an error brings down (RFC 9113 §5.4).
-#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
-pub enum Scope {
-    /// One stream: RST_STREAM, and the connection goes on.
-    Stream,
-    /// The connection: GOAWAY, and it is closed.
-    Connection,
-}
+use alula_machine::Rule;
+
+use crate::error_code::ErrorCode;
 
 /// A rule the peer broke. `Copy` and free of allocation: it is built on hostile paths.
 ///
@@ -43,10 +38,23 @@ impl Violation {
     pub(crate) const fn connection(code: ErrorCode, rule: &'static str) -> Self {
         Self { code, scope: Scope::Connection, rule }
     }
+}
 
-    /// Returns true if the peer went over a limit of ours, of which
-    /// [`Connection::exceeded`](crate::Connection::exceeded) tells more.
-    pub fn is_of_limit(&self) -> bool {
+impl Rule for Violation {
+    type Code = ErrorCode;
+
+    const PROTOCOL: &'static str = "HTTP/2";
+
+    fn name(self) -> &'static str {
+        let row = Self::ALL.iter().find(|(_, known)| known.rule == self.rule);
+        row.map_or("UNKNOWN", |(name, _)| *name)
+    }
+
+    fn scope(self) -> Scope {
+        self.scope
+    }
+
+    fn is_of_limit(self) -> bool {
         [
             Self::SETTINGS_TOO_MANY,
             Self::CONTINUATION_FLOOD,
@@ -56,7 +64,7 @@ impl Violation {
             Self::TOO_MANY_GLITCHES,
             Self::TOO_MANY_ACKS,
         ]
-        .contains(self)
+        .contains(&self)
     }
 }
 

@@ -25,7 +25,7 @@ fn until_calm(end: &mut End, times_max: usize, mut flood: impl FnMut(usize) -> V
         end.receive(&flood(time));
         end.transmit();
         if let Some(error) = end.error {
-            assert_eq!(error.code(), ErrorCode::ENHANCE_YOUR_CALM, "{error}");
+            assert_eq!(ErrorCode::of(&error), ErrorCode::ENHANCE_YOUR_CALM, "{error}");
             return time;
         }
     }
@@ -89,7 +89,7 @@ fn resets_beside_requests_that_end_well() {
             let mut server = server_of(burst(200));
             let lost = lost_beside_good(&mut server, 10_000, good, lose);
             assert_eq!(lost, expected, "{good} good requests beside each");
-            assert_eq!(server.error.unwrap().code(), ErrorCode::ENHANCE_YOUR_CALM);
+            assert_eq!(ErrorCode::of(&server.error.unwrap()), ErrorCode::ENHANCE_YOUR_CALM);
         }
         let mut honest = server_of(burst(200));
         assert_eq!(lost_beside_good(&mut honest, 10_000, 4, lose), 10_000, "a fifth may be lost for ever");
@@ -175,7 +175,7 @@ fn ping_flood() {
     busy.receive(&frame(PING, 0, 0, &[0; 8]).repeat(64));
     assert_eq!(busy.error, None);
     busy.receive(&frame(PING, 0, 0, &[0; 8]));
-    assert_eq!(busy.error.unwrap().code(), ErrorCode::ENHANCE_YOUR_CALM, "65 answers wait");
+    assert_eq!(ErrorCode::of(&busy.error.unwrap()), ErrorCode::ENHANCE_YOUR_CALM, "65 answers wait");
 }
 
 #[test]

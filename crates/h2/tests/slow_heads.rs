@@ -26,7 +26,7 @@ fn what_was_begun_must_be_ended_in_time() {
     pair.server.receive(&block);
     let due = pair.server.machine.poll_timeout().unwrap();
     pair.server.machine.handle_timeout(due);
-    assert_eq!(pair.server.machine.error().unwrap().code(), ErrorCode::ENHANCE_YOUR_CALM);
+    assert_eq!(ErrorCode::of(&pair.server.machine.error().unwrap()), ErrorCode::ENHANCE_YOUR_CALM);
 }
 
 #[test]

@@ -61,7 +61,7 @@ fn heard(end: &mut End) -> (Vec<String>, Vec<String>, Counters) {
     let (notices, events) = end
         .take_log()
         .into_iter()
-        .filter(|line| !line.starts_with("GoAway "))
+        .filter(|line| !line.starts_with("farewell "))
         .partition(|line| line.starts_with("reset "));
     let mut counters = *end.machine.counters();
     counters.memo_hits = 0;

@@ -20,16 +20,28 @@ extern crate alloc;
 
 mod account;
 mod bucket;
+mod error;
+mod event;
 mod exceeded;
 mod limits;
+mod notice;
 mod out_buf;
+mod protocol_machine;
+mod rule;
+mod send_error;
 mod stream_key;
 mod time;
 
 pub use account::{MemoryAccount, MemoryBudget, OverBudget, Reservation};
 pub use bucket::TokenBucket;
+pub use error::{Awaited, ConnectionError};
+pub use event::{Event, Received};
 pub use exceeded::{Exceeded, Measure};
 pub use limits::Limits;
+pub use notice::{Farewell, Notice, Origin, Reason, Reset};
 pub use out_buf::OutBuf;
+pub use protocol_machine::ProtocolMachine;
+pub use rule::{Rule, Scope};
+pub use send_error::SendError;
 pub use stream_key::{StreamKey, UnknownStream};
 pub use time::Time;

@@ -2,6 +2,7 @@
 
 use alula_h1 as h1;
 use alula_h2::ConnectionError;
+use alula_machine::Rule as _;
 
 use crate::{cause::Cause, conn::Conn, error::Error};
 
@@ -14,12 +15,9 @@ impl Conn {
 }
 
 fn is_breach(error: &Error) -> bool {
-    use h1::Violation as Rule;
     match error.cause() {
-        Cause::Http1(h1::ConnectionError::Peer(Rule::CUT_HEAD | Rule::CUT_CONTENT | Rule::TRUNCATED)) => {
-            false
-        }
-        Cause::Http1(h1::ConnectionError::Peer(_)) | Cause::Overrun(_) => true,
+        Cause::Http1(h1::ConnectionError::Peer(rule)) => !rule.is_cut(),
+        Cause::Overrun(_) => true,
         Cause::Connection(error) => {
             matches!(error, ConnectionError::Peer(_) | ConnectionError::Compression { .. })
         }

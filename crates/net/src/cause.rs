@@ -86,11 +86,10 @@ pub enum Refusal {
 impl Refusal {
     /// Returns true if another connection would not refuse.
     pub(crate) const fn is_of_connection(self) -> bool {
-        matches!(
-            self,
-            Self::Http2(SendError::GoingAway | SendError::Closed | SendError::IdsExhausted)
-                | Self::Http1(h1::SendError::GoingAway | h1::SendError::Closed)
-        )
+        match self {
+            Self::Http1(error) => error.is_of_connection(),
+            Self::Http2(error) => error.is_of_connection(),
+        }
     }
 
     /// Returns true if as many streams are open as the peer allows.
@@ -100,11 +99,10 @@ impl Refusal {
 
     /// Returns true if the same connection would not refuse a little later.
     pub(crate) const fn is_for_now(self) -> bool {
-        matches!(
-            self,
-            Self::Http2(SendError::StreamLimit | SendError::AwaitsSettings)
-                | Self::Http1(h1::SendError::Busy)
-        )
+        match self {
+            Self::Http1(error) => error.is_for_now(),
+            Self::Http2(error) => error.is_for_now(),
+        }
     }
 }
 

@@ -26,7 +26,7 @@ use std::sync::Arc;
 
 use alula_h1 as h1;
 use alula_h2::{self as h2, ErrorCode, Violation};
-use alula_machine::{StreamKey, Time};
+use alula_machine::{Reason, StreamKey, Time};
 
 #[cfg(feature = "tls")]
 use crate::tls::Tls;
@@ -188,8 +188,8 @@ impl Connection {
             if unread > 0 {
                 self.release_capacity(stream, unread);
             }
-            if let Some(code) = self.reason_to_reset(stream, is_cut, held, has_ended) {
-                self.machine.reset(stream, code);
+            if let Some(reason) = self.reason_to_reset(stream, is_cut, held, has_ended) {
+                self.machine.reset(stream, reason);
             }
         }
         if held == Sides::NONE {
@@ -197,7 +197,7 @@ impl Connection {
         }
     }
 
-    /// Returns the code with which a stream is to be reset whose sides were let go, if it is. With `is_cut`, what is left to be sent is
+    /// Returns the reason for which a stream is to be reset whose sides were let go, if it is. With `is_cut`, what is left to be sent is
     /// lost.
     fn reason_to_reset(
         &self,
@@ -205,14 +205,10 @@ impl Connection {
         is_cut: bool,
         held: Sides,
         has_ended: bool,
-    ) -> Option<ErrorCode> {
+    ) -> Option<Reason> {
         if is_cut && self.machine.has_sent_all(stream) == Some(false) {
             // There are clients that take a response for whole that ends in CANCEL: Node's, for one.
-            return Some(if self.machine.is_client() {
-                ErrorCode::CANCEL
-            } else {
-                ErrorCode::INTERNAL_ERROR
-            });
+            return Some(if self.machine.is_client() { Reason::Cancelled } else { Reason::Failed });
         }
         if has_ended || held.has(Sides::READ) {
             return None;
@@ -221,8 +217,8 @@ impl Connection {
             // A handler that answers may do without the rest of the request: it is dropped as it comes, and once the answer
             // is whole the peer is told that it need not send it (RFC 9113 §8.1).
             true if held.has(Sides::WRITE) => None,
-            true => Some(ErrorCode::NO_ERROR),
-            false => Some(ErrorCode::CANCEL),
+            true => Some(Reason::NotWanted),
+            false => Some(Reason::Cancelled),
         }
     }
 
@@ -255,11 +251,11 @@ impl Connection {
     }
 
     /// Ends one stream with an error for its handles, and tells the peer.
-    pub(crate) fn fail_and_reset(&mut self, index: u32, error: Error, code: ErrorCode) {
+    pub(crate) fn fail_and_reset(&mut self, index: u32, error: Error, reason: Reason) {
         let slot = &mut self.slots[index];
         slot.failed = Some(error);
         if let Some(stream) = slot.stream {
-            self.machine.reset(stream, code);
+            self.machine.reset(stream, reason);
         }
         self.wake_both(index);
     }
@@ -316,7 +312,7 @@ impl Connection {
                 }
             }
             Notice::Reset { stream, error } => self.fail(stream, error),
-            Notice::StreamSlots => self.is_free_again(),
+            Notice::Room => self.is_free_again(),
             Notice::Last(code) => {
                 self.life.note_farewell(code);
                 self.stop_taking_streams();

@@ -9,7 +9,7 @@ use std::{
 use alula_fields::FieldError;
 use alula_h1 as h1;
 use alula_h2::{ConnectionError, ErrorCode, Origin, Reset};
-use alula_machine::{Exceeded, Limits};
+use alula_machine::{Exceeded, Limits, Rule as _};
 
 use crate::{
     asked::Asked,

@@ -1,34 +1,10 @@
-//! What the machine of either version tells the loops: events of the input, and notices beside them.
+//! What a machine tells the loops beside its events, with failures as this crate tells them.
 
 use alula_h1 as h1;
-use alula_h2::{self as h2, ErrorCode, Violation};
-use alula_machine::StreamKey;
+use alula_h2::{self as h2, ErrorCode};
+use alula_machine::{ConnectionError, ProtocolMachine, Reset, Rule, StreamKey};
 
 use crate::error::Error;
-
-/// What a piece of the input said.
-pub(crate) enum Event<'i> {
-    Head {
-        stream: StreamKey,
-        end: bool,
-    },
-    Interim {
-        stream: StreamKey,
-    },
-    HeadTooLarge {
-        stream: StreamKey,
-    },
-    Data {
-        stream: StreamKey,
-        bytes: &'i [u8],
-        end: bool,
-    },
-    Trailers {
-        stream: StreamKey,
-    },
-    /// Of no interest to handles of streams.
-    Other,
-}
 
 /// What happened beside the events.
 pub(crate) enum Notice {
@@ -40,71 +16,90 @@ pub(crate) enum Notice {
         error: Error,
     },
     /// A new stream may be opened.
-    StreamSlots,
+    Room,
     /// No new streams; with the code, if the peer named one.
     Last(Option<ErrorCode>),
-    Breach(Violation),
+    /// The peer broke a rule that brought down one stream.
+    Breach(h2::Violation),
     Closed(Error),
     Other,
 }
 
-impl<'i> From<h1::Event<'i>> for Event<'i> {
-    #[inline]
-    fn from(event: h1::Event<'i>) -> Self {
-        match event {
-            h1::Event::Head { stream, end } => Self::Head { stream, end },
-            h1::Event::Interim { stream } => Self::Interim { stream },
-            h1::Event::Data { stream, bytes, end } => Self::Data { stream, bytes, end },
-            h1::Event::Trailers { stream } => Self::Trailers { stream },
-            _ => Self::Other,
-        }
-    }
-}
-
-impl<'i> From<h2::Event<'i>> for Event<'i> {
-    #[inline]
-    fn from(event: h2::Event<'i>) -> Self {
-        match event {
-            h2::Event::Head { stream, end } => Self::Head { stream, end },
-            h2::Event::Interim { stream } => Self::Interim { stream },
-            h2::Event::Data { stream, bytes, end } => Self::Data { stream, bytes, end },
-            h2::Event::Trailers { stream } => Self::Trailers { stream },
-            h2::Event::HeadTooLarge { stream, .. } => Self::HeadTooLarge { stream },
-            // Settings concern the machine.
-            _ => Self::Other,
-        }
-    }
-}
-
 impl Notice {
-    /// The same with what the machine knows of the failure.
+    /// The same with what the machine knows of the failure: the debug data of the peer's farewell, and the limit that it went over.
     #[inline]
-    pub(crate) fn of_http1(notice: h1::Notice, machine: &h1::Connection) -> Self {
+    pub(crate) fn of<M>(notice: alula_machine::Notice<M::Rule>, machine: &M) -> Self
+    where
+        M: ProtocolMachine<Rule: Failures>,
+    {
+        use alula_machine::Notice as Said;
         match notice {
-            h1::Notice::Writable { stream } => Self::Writable { stream },
-            h1::Notice::Idle => Self::StreamSlots,
-            h1::Notice::Last => Self::Last(None),
-            h1::Notice::Closed(error) => Self::Closed(Error::http1(error).exceeding(machine.exceeded())),
-            _ => Self::Other,
-        }
-    }
-}
-
-impl Notice {
-    /// The same with the debug data of the peer's GOAWAY, and with the limit that the peer went over.
-    #[inline]
-    pub(crate) fn of_http2(notice: h2::Notice, machine: &h2::Connection) -> Self {
-        match notice {
-            h2::Notice::Writable { stream } => Self::Writable { stream },
-            h2::Notice::Reset { stream, reset } => {
-                let error = Error::reset(&reset).with_goaway_debug(machine.goaway_debug());
+            Said::Writable { stream } => Self::Writable { stream },
+            Said::Reset { stream, reset } => {
+                let error = Failures::reset(&reset).with_goaway_debug(machine.goaway_debug());
                 Self::Reset { stream, error: error.exceeding(machine.exceeded()) }
             }
-            h2::Notice::StreamSlots => Self::StreamSlots,
-            h2::Notice::GoAway { code, .. } => Self::Last(Some(code)),
-            h2::Notice::Breach(violation) => Self::Breach(violation),
-            h2::Notice::Closed(error) => Self::Closed(Error::connection(error).exceeding(machine.exceeded())),
+            Said::Room => Self::Room,
+            Said::Last(farewell) => Self::Last(farewell.map(|farewell| M::Rule::code(farewell.code))),
+            Said::Breach(rule) => rule.on_stream().map_or(Self::Other, Self::Breach),
+            Said::Closed(error) => Self::Closed(Failures::ended(error).exceeding(machine.exceeded())),
             _ => Self::Other,
         }
+    }
+}
+
+/// The rules of a version, whose failures become errors of this crate.
+pub(crate) trait Failures: Rule {
+    /// A connection ended so.
+    fn ended(error: ConnectionError<Self>) -> Error;
+
+    /// A stream was reset so.
+    fn reset(reset: &Reset<Self>) -> Error;
+
+    /// The code that the peer named.
+    fn code(code: Self::Code) -> ErrorCode;
+
+    /// The rule, if a version has it that goes on after it was broken.
+    fn on_stream(self) -> Option<h2::Violation>;
+}
+
+impl Failures for h1::Violation {
+    fn ended(error: ConnectionError<Self>) -> Error {
+        Error::http1(error)
+    }
+
+    /// Has no code, and so cannot be.
+    fn reset(reset: &Reset<Self>) -> Error {
+        match reset.code {}
+    }
+
+    fn code(code: Self::Code) -> ErrorCode {
+        match code {}
+    }
+
+    /// A connection of HTTP/1.1 ends with every rule that is broken.
+    fn on_stream(self) -> Option<h2::Violation> {
+        None
+    }
+}
+
+impl Failures for h2::Violation {
+    fn ended(error: ConnectionError<Self>) -> Error {
+        match error {
+            ConnectionError::PeerClosed => Error::closed(),
+            error => Error::connection(error),
+        }
+    }
+
+    fn reset(reset: &Reset<Self>) -> Error {
+        Error::reset(reset)
+    }
+
+    fn code(code: ErrorCode) -> ErrorCode {
+        code
+    }
+
+    fn on_stream(self) -> Option<Self> {
+        Some(self)
     }
 }

@@ -8,7 +8,7 @@ use std::sync::{
 
 use alula_h1 as h1;
 use alula_h2::{Awaited, ConnectionError, Violation};
-use alula_machine::{Limits, MemoryBudget, Reservation};
+use alula_machine::{Limits, MemoryBudget, Reservation, Rule};
 
 use crate::{cause::Cause, error::Error, kit, overrun::Overrun};
 
@@ -118,10 +118,8 @@ impl Ledger {
     }
 
     #[cold]
-    pub(crate) fn note_violation(&self, violation: Violation) {
-        if let Some((name, _)) = Violation::ALL.iter().find(|(_, known)| known.rule == violation.rule) {
-            self.note(name);
-        }
+    pub(crate) fn note_violation(&self, violation: impl Rule) {
+        self.note(violation.name());
     }
 
     /// Notes why a connection or a stream has ended, if it was the peer's doing.
@@ -133,21 +131,25 @@ impl Ledger {
                 self.note_violation(*violation);
             }
             Cause::Connection(ConnectionError::Compression { .. }) => self.note(COMPRESSION),
-            Cause::Connection(ConnectionError::TimedOut(awaited)) => self.note(name_of(*awaited)),
-            Cause::Http1(h1::ConnectionError::Peer(violation)) => self.note(violation.name()),
-            Cause::Http1(h1::ConnectionError::TimedOut(h1::Awaited::Head)) => self.note(HEAD_LATE),
+            Cause::Http1(h1::ConnectionError::Peer(violation)) => self.note_violation(*violation),
+            Cause::Connection(ConnectionError::TimedOut(awaited))
+            | Cause::Http1(h1::ConnectionError::TimedOut(awaited)) => {
+                name_of(*awaited).into_iter().for_each(|name| self.note(name));
+            }
             _ => {}
         }
     }
 }
 
-const fn name_of(awaited: Awaited) -> &'static str {
-    match awaited {
+/// The name under which it is counted that a peer did not do this in time; a request that it did not send it does not owe.
+const fn name_of(awaited: Awaited) -> Option<&'static str> {
+    Some(match awaited {
         Awaited::Preface => PREFACE_LATE,
         Awaited::SettingsAck => SETTINGS_ACK_LATE,
         Awaited::Head => HEAD_LATE,
         Awaited::Pong => PONG_LATE,
-    }
+        Awaited::Request => return None,
+    })
 }
 
 fn names() -> impl Iterator<Item = &'static str> {

@@ -1,16 +1,16 @@
-//! The machine of a connection, of whichever version was agreed on: what the loops see of either.
+//! The machine of a connection, of whichever version was agreed on.
 //!
-//! Rule: here is translated, and nothing decided. What a version has no notion of is answered as if it never came to that.
+//! Rule: here is chosen, and nothing decided. The contract that both versions keep is [`ProtocolMachine`].
 
 use alula_fields::{FieldSection, Head, RequestHead, ResponseHead};
 use alula_h1 as h1;
-use alula_h2::{self as h2, ErrorCode, FrameSummary, Priority};
-use alula_machine::{Limits, OutBuf, StreamKey, Time};
+use alula_h2::{self as h2, FrameSummary, Priority};
+use alula_machine::{Event, Limits, OutBuf, ProtocolMachine, Reason, StreamKey, Time};
 
 use crate::{
     cause::Refusal,
     error::Error,
-    happened::{Event, Notice},
+    happened::{Failures, Notice},
     prepared::Prepared,
     version::Version,
 };
@@ -35,12 +35,101 @@ impl From<h2::Connection> for Machine {
     }
 }
 
-/// Commands on messages.
+/// Does the same with the machine of either version, as a reference of this kind.
+macro_rules! either {
+    ($self:ident, |$machine:ident: &$($mut:ident)?| $work:expr) => {
+        match $self {
+            Machine::Http1(machine) => {
+                let $machine = &$($mut)? **machine;
+                $work
+            }
+            Machine::Http2(machine) => {
+                let $machine = &$($mut)? **machine;
+                $work
+            }
+        }
+    };
+}
+
+/// Makes methods of the contract methods of the choice.
+macro_rules! chosen {
+    ($(fn $name:ident(&$($mut:ident)? $(, $value:ident: $type:ty)*) $(-> $result:ty)?;)*) => {
+        impl Machine {
+            $(
+                #[inline]
+                pub(crate) fn $name(& $($mut)? self $(, $value: $type)*) $(-> $result)? {
+                    either!(self, |machine: & $($mut)?| ProtocolMachine::$name(machine $(, $value)*))
+                }
+            )*
+        }
+    };
+}
+
+chosen! {
+    // What comes.
+    fn decline_content(&mut, stream: StreamKey);
+    fn goaway_debug(&) -> &[u8];
+    fn is_unanswered(&) -> bool;
+    fn has_notice(&) -> bool;
+    fn release_capacity(&mut, stream: StreamKey, octets: u32) -> bool;
+    fn wants_read(&) -> bool;
+    fn is_holding(&) -> bool;
+    fn can_go_on(&) -> bool;
+    fn rests(&, input: &[u8]) -> bool;
+
+    // Streams.
+    fn reset(&mut, stream: StreamKey, reason: Reason);
+    fn forget(&mut, stream: StreamKey);
+    fn has_sent_all(&, stream: StreamKey) -> Option<bool>;
+    fn is_content_awaited(&, stream: StreamKey) -> bool;
+    fn content_left(&, stream: StreamKey) -> Option<u64>;
+    fn discarding(&) -> Option<(u32, u64)>;
+    fn is_without_window(&, stream: StreamKey) -> bool;
+    fn await_capacity(&mut, stream: StreamKey) -> usize;
+    fn is_out_of_window(&) -> bool;
+    fn await_room(&mut, stream: StreamKey) -> bool;
+    fn awaits_room(&) -> bool;
+    fn give_room(&mut, octets: u32);
+    fn end_turn(&mut);
+
+    // The connection.
+    fn is_client(&) -> bool;
+    fn limits(&) -> &Limits;
+    fn is_introduced(&) -> bool;
+    fn is_cut_unseen(&) -> bool;
+    fn wants_shutdown(&) -> bool;
+    fn is_closed(&) -> bool;
+    fn is_free(&) -> bool;
+    fn await_slot(&mut) -> usize;
+    fn streams_allowed(&) -> Option<u32>;
+    fn goaway(&mut, with_grace: bool);
+    fn close(&mut, reason: Reason);
+    fn wants_write(&) -> bool;
+    fn poll_transmit(&mut, now: Time, out: &mut OutBuf) -> usize;
+    fn poll_timeout(&) -> Option<Time>;
+    fn handle_timeout(&mut, now: Time);
+    fn await_request_anew(&mut, now: Time) -> bool;
+
+    // Memory.
+    fn needs_head(&) -> bool;
+    fn read_into(&mut, head: Box<Head>);
+    fn take_empty_head(&mut) -> Option<Box<Head>>;
+    fn trim(&mut);
+}
+
+#[cfg(feature = "simulation")]
+chosen! {
+    fn check_invariants(&);
+    fn windows(&) -> [i64; 2];
+    fn in_flight(&) -> usize;
+}
+
+/// Commands that may be refused; nothing has changed then.
 impl Machine {
     /// Sends a request; with `end` it has no content.
     ///
     /// # Errors
-    /// When it cannot be sent; nothing has changed then.
+    /// When it cannot be sent.
     #[inline]
     pub fn send_request(
         &mut self,
@@ -48,10 +137,7 @@ impl Machine {
         end: bool,
         out: &mut OutBuf,
     ) -> Result<StreamKey, Refusal> {
-        match self {
-            Self::Http1(machine) => Ok(machine.send_request(head, end, out)?),
-            Self::Http2(machine) => Ok(machine.send_request(head, end, out)?),
-        }
+        either!(self, |machine: &mut| Ok(machine.send_request(head, end, out)?))
     }
 
     /// Sends a prepared request.
@@ -75,7 +161,7 @@ impl Machine {
     /// Sends the final response; with `end` it has no content.
     ///
     /// # Errors
-    /// When it cannot be sent; nothing has changed then.
+    /// When it cannot be sent.
     #[inline]
     pub fn send_response(
         &mut self,
@@ -84,51 +170,33 @@ impl Machine {
         end: bool,
         out: &mut OutBuf,
     ) -> Result<(), Refusal> {
-        match self {
-            Self::Http1(machine) => Ok(machine.send_response(stream, head, end, out)?),
-            Self::Http2(machine) => Ok(machine.send_response(stream, head, end, out)?),
-        }
-    }
-
-    /// Notes, before the answer, that nobody is going to read what is left of the request's content: over HTTP/1.1 the answer says
-    /// then whether the connection ends with it.
-    #[inline]
-    pub(crate) fn decline_content(&mut self, stream: StreamKey) {
-        if let Self::Http1(machine) = self {
-            machine.decline_content(stream);
-        }
+        either!(self, |machine: &mut| Ok(machine.send_response(stream, head, end, out)?))
     }
 
     /// Sends an interim response.
     ///
     /// # Errors
-    /// When it cannot be sent; nothing has changed then.
+    /// When it cannot be sent.
     pub fn send_interim(
         &mut self,
         stream: StreamKey,
         head: &ResponseHead<'_>,
         out: &mut OutBuf,
     ) -> Result<(), Refusal> {
-        match self {
-            Self::Http1(machine) => Ok(machine.send_interim(stream, head, out)?),
-            Self::Http2(machine) => Ok(machine.send_interim(stream, head, out)?),
-        }
+        either!(self, |machine: &mut| Ok(machine.send_interim(stream, head, out)?))
     }
 
     /// Ends a message with trailers.
     ///
     /// # Errors
-    /// When they cannot be sent; nothing has changed then.
+    /// When they cannot be sent.
     pub fn send_trailers(
         &mut self,
         stream: StreamKey,
         trailers: &FieldSection,
         out: &mut OutBuf,
     ) -> Result<(), Refusal> {
-        match self {
-            Self::Http1(machine) => Ok(machine.send_trailers(stream, trailers, out)?),
-            Self::Http2(machine) => Ok(machine.send_trailers(stream, trailers, out)?),
-        }
+        either!(self, |machine: &mut| Ok(machine.send_trailers(stream, trailers, out)?))
     }
 
     /// Sends as much content as can be sent now, and says how much that was.
@@ -140,10 +208,7 @@ impl Machine {
         end: bool,
         out: &mut OutBuf,
     ) -> Result<usize, Refusal> {
-        match self {
-            Self::Http1(machine) => Ok(machine.send_data(stream, data, end, out)?),
-            Self::Http2(machine) => Ok(machine.send_data(stream, data, end, out)?),
-        }
+        either!(self, |machine: &mut| Ok(machine.send_data(stream, data, end, out)?))
     }
 
     /// Tells the server another priority; HTTP/1.1 has no way to, and nobody to prefer.
@@ -155,25 +220,19 @@ impl Machine {
     }
 }
 
-/// What comes.
+/// What comes, with failures as this crate tells them.
 impl Machine {
-    /// Takes octets that were read: how many were used, and what happened.
+    /// Takes octets that were read: how many were used, and what they said to a message.
     #[inline]
     pub(crate) fn receive<'i>(
         &mut self,
         input: &'i [u8],
         now: Time,
     ) -> Result<(usize, Option<Event<'i>>), Error> {
-        match self {
-            Self::Http1(machine) => match machine.receive(input, now) {
-                Ok(received) => Ok((received.consumed, received.event.map(Event::from))),
-                Err(error) => Err(Error::http1(error).exceeding(machine.exceeded())),
-            },
-            Self::Http2(machine) => match machine.receive(input, now) {
-                Ok(received) => Ok((received.consumed, received.event.map(Event::from))),
-                Err(error) => Err(Error::connection(error).exceeding(machine.exceeded())),
-            },
-        }
+        either!(self, |machine: &mut| match machine.receive(input, now) {
+            Ok(received) => Ok((received.consumed, received.event.and_then(Event::of_message))),
+            Err(error) => Err(Failures::ended(error).exceeding(machine.exceeded())),
+        })
     }
 
     /// The peer has closed its side; `is_truncated` says that TLS did not end before.
@@ -182,249 +241,38 @@ impl Machine {
         is_truncated: bool,
         now: Time,
     ) -> Result<Option<Event<'static>>, Error> {
-        match self {
-            Self::Http1(machine) => {
-                let event = match is_truncated {
-                    true => machine.receive_truncation(now),
-                    false => machine.receive_end(now),
-                };
-                event.map(|event| event.map(Event::from)).map_err(Error::http1)
-            }
-            Self::Http2(_) => Err(Error::closed()),
-        }
-    }
-
-    /// The debug data of the peer's GOAWAY; empty if there is none.
-    pub(crate) fn goaway_debug(&self) -> &[u8] {
-        match self {
-            Self::Http1(_) => &[],
-            Self::Http2(machine) => machine.goaway_debug(),
-        }
-    }
-
-    /// Returns true if a client's connection that had answered before has brought nothing after the request.
-    pub(crate) fn is_unanswered(&self) -> bool {
-        match self {
-            Self::Http1(machine) => machine.is_unanswered(),
-            // The slots know it of their streams.
-            Self::Http2(_) => false,
-        }
-    }
-
-    /// Returns true if something happened beside the events.
-    #[inline]
-    pub(crate) fn has_notice(&self) -> bool {
-        match self {
-            Self::Http1(machine) => machine.has_notice(),
-            Self::Http2(machine) => machine.has_notice(),
-        }
+        either!(self, |machine: &mut| {
+            let event = ProtocolMachine::receive_end(machine, is_truncated, now).map_err(Failures::ended)?;
+            Ok(event.and_then(Event::of_message))
+        })
     }
 
     /// The oldest of what happened beside the events.
     #[inline]
     pub(crate) fn poll_notice(&mut self) -> Option<Notice> {
-        match self {
-            Self::Http1(machine) => {
-                let notice = machine.poll_notice()?;
-                Some(Notice::of_http1(notice, machine))
-            }
-            Self::Http2(machine) => {
-                let notice = machine.poll_notice()?;
-                Some(Notice::of_http2(notice, machine))
-            }
-        }
+        either!(self, |machine: &mut| machine.poll_notice().map(|notice| Notice::of(notice, &*machine)))
     }
 
     /// Takes a head that was announced, and leaves a spare one instead, if there is one; `None` when its stream is gone.
     #[inline(always)]
     pub(crate) fn take_head(&mut self, stream: StreamKey, mut spare: Option<Box<Head>>) -> Option<Box<Head>> {
-        match self {
-            Self::Http1(machine) => machine.exchange_head(stream, &mut spare).ok()?,
-            Self::Http2(machine) => machine.exchange_head(stream, &mut spare).ok()?,
-        }
+        either!(self, |machine: &mut| machine.exchange_head(stream, &mut spare)).ok()?;
         Some(spare.unwrap_or_default())
     }
 
     /// Swaps trailers that were announced into `into`; false when their stream is gone.
     pub(crate) fn take_trailers(&mut self, stream: StreamKey, into: &mut FieldSection) -> bool {
-        match self {
-            Self::Http1(machine) => machine.take_trailers(stream, into).is_ok(),
-            Self::Http2(machine) => machine.take_trailers(stream, into).is_ok(),
-        }
+        either!(self, |machine: &mut| machine.take_trailers(stream, into).is_ok())
     }
 
-    /// Gives consumed octets back; true when the peer's octets are wanted from now on that were not before.
-    #[inline]
-    pub(crate) fn release_capacity(&mut self, stream: StreamKey, octets: u32) -> bool {
-        match self {
-            Self::Http1(machine) => {
-                let was_wanted = machine.wants_read();
-                machine.release_capacity(octets);
-                !was_wanted && machine.wants_read()
-            }
-            Self::Http2(machine) => {
-                // A stream that is gone owes nothing.
-                let _ = machine.release_capacity(stream, octets);
-                false
-            }
-        }
-    }
-
-    /// Returns true if the socket is to be read; a machine of HTTP/2 says it by its windows.
-    #[inline]
-    pub(crate) fn wants_read(&self) -> bool {
-        match self {
-            Self::Http1(machine) => machine.wants_read(),
-            Self::Http2(_) => true,
-        }
-    }
-
-    /// Returns true if the machine leaves what comes until the exchange under way is over.
-    #[inline]
-    pub(crate) fn is_holding(&self) -> bool {
-        match self {
-            Self::Http1(machine) => !machine.can_go_on(),
-            Self::Http2(_) => false,
-        }
-    }
-
-    /// Returns true if nothing would come of these octets if they were given now: mostly the exchange is over, and spares asking.
-    #[inline]
-    pub(crate) fn rests(&self, input: &[u8]) -> bool {
-        match self {
-            Self::Http1(machine) => machine.rests(input),
-            Self::Http2(machine) => input.is_empty() && !machine.is_closed(),
-        }
-    }
-
-    /// Returns true if octets that were left may be given again: the exchange before them is over.
-    #[inline]
-    pub(crate) fn can_go_on(&self) -> bool {
-        match self {
-            Self::Http1(machine) => machine.can_go_on(),
-            Self::Http2(_) => false,
-        }
+    /// The octets that it takes.
+    pub(crate) fn memory_bytes(&mut self) -> usize {
+        either!(self, |machine: &mut| size_of_val(machine) + ProtocolMachine::memory_bytes(machine))
     }
 }
 
-/// Streams.
+/// What one version alone has.
 impl Machine {
-    /// Ends a stream; in HTTP/1.1 that ends the connection, unless what is left of the exchange is little.
-    pub(crate) fn reset(&mut self, stream: StreamKey, code: ErrorCode) {
-        match self {
-            Self::Http1(machine) => machine.reset(stream),
-            Self::Http2(machine) => machine.reset(stream, code),
-        }
-    }
-
-    /// Lets go of a stream that has failed.
-    pub(crate) fn forget(&mut self, stream: StreamKey) {
-        match self {
-            Self::Http1(machine) => machine.reset(stream),
-            Self::Http2(machine) => machine.forget(stream),
-        }
-    }
-
-    /// Whether our message is whole; `None` when the stream is gone.
-    #[inline]
-    pub(crate) fn has_sent_all(&self, stream: StreamKey) -> Option<bool> {
-        match self {
-            Self::Http1(machine) => machine.has_sent_all(stream),
-            Self::Http2(machine) => machine.has_sent_all(stream),
-        }
-    }
-
-    /// Returns true while the peer owes content, or its end, and our windows let it send.
-    pub(crate) fn is_content_awaited(&self, stream: StreamKey) -> bool {
-        match self {
-            Self::Http1(machine) => machine.is_content_awaited(stream),
-            Self::Http2(machine) => machine.is_content_awaited(stream),
-        }
-    }
-
-    /// The octets of content that the peer is still to send, where it has stated a length.
-    pub(crate) fn content_left(&self, stream: StreamKey) -> Option<u64> {
-        match self {
-            Self::Http1(machine) => machine.content_left(stream),
-            Self::Http2(machine) => machine.content_left(stream),
-        }
-    }
-
-    /// A number for the exchange whose content is read and dropped, and the octets of content that were dropped so far over all
-    /// exchanges; `None` while nothing is. HTTP/2 drops the content of streams that were reset, for which nothing waits.
-    #[inline]
-    pub(crate) fn discarding(&self) -> Option<(u32, u64)> {
-        match self {
-            Self::Http1(machine) => machine.discarding().map(|key| (key.generation(), machine.discarded())),
-            Self::Http2(_) => None,
-        }
-    }
-
-    /// Returns true if the peer's windows have no room for content. HTTP/1.1 has no windows: there the socket says it.
-    pub(crate) fn is_without_room(&self, stream: StreamKey) -> bool {
-        match self {
-            Self::Http1(_) => false,
-            Self::Http2(machine) => machine.is_without_window(stream),
-        }
-    }
-
-    /// Returns how many octets of content may be sent now; if none, a notice tells when there is room. In HTTP/1.1 only the output
-    /// bounds it.
-    pub(crate) fn await_capacity(&mut self, stream: StreamKey) -> usize {
-        match self {
-            Self::Http1(machine) if machine.takes_content() => usize::MAX,
-            Self::Http1(_) => 0,
-            Self::Http2(machine) => machine.await_capacity(stream),
-        }
-    }
-
-    /// Returns true if the peer may send no content at all until we have read some. HTTP/1.1 has no windows.
-    pub(crate) fn is_out_of_window(&self) -> bool {
-        match self {
-            Self::Http1(_) => false,
-            Self::Http2(machine) => machine.peers_window() <= 0,
-        }
-    }
-
-    /// Returns true if the machine tells when this stream may send again after the output was full.
-    pub(crate) fn await_room(&mut self, stream: StreamKey) -> bool {
-        match self {
-            Self::Http1(_) => false,
-            Self::Http2(machine) => machine.await_room(stream),
-        }
-    }
-
-    /// Tells those who wait for room that there is some; false when the machine knows of nobody.
-    #[inline]
-    pub(crate) fn give_room(&mut self, octets: u32) -> bool {
-        match self {
-            Self::Http2(machine) if machine.awaits_room() => {
-                machine.give_room(octets);
-                true
-            }
-            _ => false,
-        }
-    }
-
-    /// Everybody who was told to go on has run.
-    #[inline]
-    pub(crate) fn end_turn(&mut self) {
-        if let Self::Http2(machine) = self {
-            machine.end_turn();
-        }
-    }
-}
-
-/// The connection.
-impl Machine {
-    #[inline]
-    pub(crate) fn is_client(&self) -> bool {
-        match self {
-            Self::Http1(machine) => machine.is_client(),
-            Self::Http2(machine) => machine.is_client(),
-        }
-    }
-
     pub(crate) const fn version(&self) -> Version {
         match self {
             Self::Http1(_) => Version::Http1,
@@ -437,127 +285,7 @@ impl Machine {
         matches!(self.version(), Version::Http1)
     }
 
-    pub(crate) fn limits(&self) -> &Limits {
-        match self {
-            Self::Http1(machine) => machine.limits(),
-            Self::Http2(machine) => machine.limits(),
-        }
-    }
-
-    /// Returns true if the peer has shown what it wants: its preface, or its first head.
-    pub(crate) fn is_introduced(&self) -> bool {
-        match self {
-            Self::Http1(machine) => machine.is_introduced(),
-            Self::Http2(machine) => machine.has_peer_settings(),
-        }
-    }
-
-    /// Returns true if a message was cut where the peer cannot see it.
-    pub(crate) fn is_cut_unseen(&self) -> bool {
-        match self {
-            Self::Http1(machine) => machine.is_cut_unseen(),
-            Self::Http2(_) => false,
-        }
-    }
-
-    /// Returns true if our direction of a tunnel has ended.
-    #[inline]
-    pub(crate) fn wants_shutdown(&self) -> bool {
-        match self {
-            Self::Http1(machine) => machine.wants_shutdown(),
-            Self::Http2(_) => false,
-        }
-    }
-
-    #[inline]
-    pub(crate) fn is_closed(&self) -> bool {
-        match self {
-            Self::Http1(machine) => machine.is_closed(),
-            Self::Http2(machine) => machine.is_closed(),
-        }
-    }
-
-    /// Returns true if a request can be sent at once. Over HTTP/1.1 its answer has to find room: content that nobody has read yet
-    /// may take all there is, and the head of the answer would not be read.
-    #[inline]
-    pub(crate) fn is_free(&self) -> bool {
-        match self {
-            Self::Http1(machine) => machine.is_idle() && machine.wants_read(),
-            Self::Http2(machine) => machine.available_slots() > 0,
-        }
-    }
-
-    /// How many requests can be sent at once; when none can, a notice tells of the next that can.
-    pub(crate) fn await_slot(&mut self) -> usize {
-        match self {
-            Self::Http1(_) => self.is_free().into(),
-            Self::Http2(machine) => machine.await_slot(),
-        }
-    }
-
-    /// The number of streams that the peer allows at once, over HTTP/2 and once it has told its settings.
-    pub(crate) fn streams_allowed(&self) -> Option<u32> {
-        match self {
-            Self::Http2(machine) if machine.has_peer_settings() => {
-                Some(machine.peer_settings().streams_max.unwrap_or(u32::MAX))
-            }
-            _ => None,
-        }
-    }
-
-    pub(crate) fn goaway(&mut self, with_grace: bool) {
-        match self {
-            Self::Http1(machine) => machine.goaway(),
-            Self::Http2(machine) => machine.goaway(with_grace),
-        }
-    }
-
-    pub(crate) fn close(&mut self, code: ErrorCode) {
-        match self {
-            Self::Http1(machine) => machine.close(),
-            Self::Http2(machine) => machine.close(code),
-        }
-    }
-
-    #[inline]
-    pub(crate) fn wants_write(&self) -> bool {
-        match self {
-            Self::Http1(machine) => machine.wants_write(),
-            Self::Http2(machine) => machine.wants_write(),
-        }
-    }
-
-    #[inline]
-    pub(crate) fn poll_transmit(&mut self, now: Time, out: &mut OutBuf) {
-        match self {
-            Self::Http1(machine) => _ = machine.poll_transmit(out),
-            Self::Http2(machine) => _ = machine.poll_transmit(now, out),
-        }
-    }
-
-    #[inline]
-    pub(crate) fn poll_timeout(&self) -> Option<Time> {
-        match self {
-            Self::Http1(machine) => machine.poll_timeout(),
-            Self::Http2(machine) => machine.poll_timeout(),
-        }
-    }
-
-    pub(crate) fn handle_timeout(&mut self, now: Time) {
-        match self {
-            Self::Http1(machine) => machine.handle_timeout(now),
-            Self::Http2(machine) => machine.handle_timeout(now),
-        }
-    }
-
-    /// Waits for the next request of HTTP/1.1 anew when it did not come by `now`, and returns true then.
-    pub(crate) fn await_request_anew(&mut self, now: Time) -> bool {
-        match self {
-            Self::Http1(machine) => machine.await_request_anew(now),
-            Self::Http2(_) => false,
-        }
-    }
-
+    /// The next frame that was traced.
     pub(crate) fn poll_trace(&mut self) -> Option<FrameSummary> {
         match self {
             Self::Http1(_) => None,
@@ -571,72 +299,6 @@ impl Machine {
         match self {
             Self::Http1(_) => written.to_vec(),
             Self::Http2(machine) => machine.sent_head().to_vec(),
-        }
-    }
-
-    /// Returns true if the next head would be read into a new one.
-    #[inline]
-    pub(crate) fn needs_head(&self) -> bool {
-        match self {
-            Self::Http1(machine) => machine.needs_head(),
-            Self::Http2(machine) => machine.needs_head(),
-        }
-    }
-
-    /// Has the next head read into this one, if it has none to read into.
-    pub(crate) fn read_into(&mut self, head: Box<Head>) {
-        match self {
-            Self::Http1(machine) => machine.read_into(head),
-            Self::Http2(machine) => machine.read_into(head),
-        }
-    }
-
-    /// Takes away a head that a next one would be read into, if there is one left.
-    pub(crate) fn take_empty_head(&mut self) -> Option<Box<Head>> {
-        match self {
-            Self::Http1(machine) => machine.take_empty_head(),
-            Self::Http2(machine) => machine.take_empty_head(),
-        }
-    }
-
-    /// Gives back what an idle connection does not need.
-    pub(crate) fn trim(&mut self) {
-        match self {
-            Self::Http1(machine) => machine.trim(),
-            Self::Http2(machine) => machine.trim(),
-        }
-    }
-
-    pub(crate) fn memory_bytes(&mut self) -> usize {
-        match self {
-            Self::Http1(machine) => size_of_val(&**machine) + machine.memory_bytes(),
-            Self::Http2(machine) => size_of_val(&**machine) + machine.memory_bytes(),
-        }
-    }
-}
-
-/// What simulations ask.
-#[cfg(feature = "simulation")]
-impl Machine {
-    pub(crate) fn check_invariants(&self) {
-        match self {
-            Self::Http1(machine) => machine.check_invariants(),
-            Self::Http2(machine) => machine.check_invariants(),
-        }
-    }
-
-    /// The octets that may be sent, and that the peer may send; HTTP/1.1 has no windows.
-    pub(crate) fn windows(&self) -> [i64; 2] {
-        match self {
-            Self::Http1(_) => [0, 0],
-            Self::Http2(machine) => [machine.send_window(), machine.peers_window()],
-        }
-    }
-
-    pub(crate) fn in_flight(&self) -> usize {
-        match self {
-            Self::Http1(machine) => machine.in_flight(),
-            Self::Http2(machine) => machine.in_flight(),
         }
     }
 }

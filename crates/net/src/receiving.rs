@@ -1,8 +1,8 @@
 //! Receiving: octets go from the socket to the machine, and what it makes of them to the slots of their streams.
 
 use alula_fields::{FieldFlags, FieldSection, Head, KnownName, ResponseHead, Status};
-use alula_h2::{ErrorCode, Violation};
-use alula_machine::StreamKey;
+use alula_h2::Violation;
+use alula_machine::{Event, Reason, StreamKey};
 
 use crate::{
     connection::{
@@ -14,7 +14,6 @@ use crate::{
     date,
     error::Error,
     hand_over::Side,
-    happened::Event,
     read_buf::ReadBuf,
 };
 
@@ -206,9 +205,9 @@ impl Connection {
             Event::Head { stream, end } => self.on_head(stream, end),
             Event::Data { stream, bytes, end } => self.on_data(stream, bytes, end, input),
             Event::Trailers { stream } => self.on_trailers(stream),
-            Event::HeadTooLarge { stream } => self.on_head_too_large(stream),
+            Event::HeadTooLarge { stream, .. } => self.on_head_too_large(stream),
             Event::Interim { stream } => self.on_interim(stream),
-            Event::Other => {}
+            _ => {}
         }
     }
 
@@ -266,7 +265,7 @@ impl Connection {
         self.note_overload();
         if !self.machine.is_http1() {
             // The client may send it again, whatever its method is (RFC 9113 §8.7).
-            self.machine.reset(stream, ErrorCode::REFUSED_STREAM);
+            self.machine.reset(stream, Reason::Refused);
             return;
         }
         let mut answer = self.spares.lend_head();

@@ -194,7 +194,8 @@ impl Connection {
         if self.room.is_awaited() {
             self.call_next();
         }
-        if self.machine.give_room(self.room.bound() as u32) {
+        if self.machine.awaits_room() {
+            self.machine.give_room(self.room.bound() as u32);
             self.take_notices();
         }
     }

@@ -10,8 +10,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use alula_h2::ErrorCode;
-use alula_machine::Time;
+use alula_machine::{Reason, Time};
 
 use crate::{
     conn::Conn,
@@ -189,7 +188,7 @@ impl Connection {
         let (reads, writes) = slot.take_waited();
         let owes_content =
             reads && is_reading && slot.may_receive() && self.machine.is_content_awaited(stream);
-        let owes_room = writes && self.machine.is_without_room(stream);
+        let owes_room = writes && self.machine.is_without_window(stream);
         if let Some(overrun) = slot.look_at_pace([owes_content, owes_room], now, self.pace.least()) {
             let at = SlotKey { index, generation: slot.generation };
             self.fail_slow(at, overrun);
@@ -200,13 +199,13 @@ impl Connection {
         let error = Error::overrun(Phase::Content, overrun, self.machine.limits());
         self.ledger.note_error(&error);
         self.inbox.cancel(at);
-        self.fail_and_reset(at.index, error, ErrorCode::ENHANCE_YOUR_CALM);
+        self.fail_and_reset(at.index, error, Reason::TooMuch);
     }
 
     /// Ends the connection because of a limit: the peer is told to be calm.
     #[cold]
     pub(crate) fn give_up(&mut self, overrun: Overrun) {
-        self.machine.close(ErrorCode::ENHANCE_YOUR_CALM);
+        self.machine.close(Reason::TooMuch);
         let error = Error::overrun(Phase::Content, overrun, self.machine.limits());
         self.end(error);
     }
@@ -233,7 +232,7 @@ impl Connection {
         let error = error.with_occupied(self.unread());
         for index in 0..self.slots.count() {
             if self.slots[index].stream.is_some() && self.slots[index].is_starving() {
-                self.fail_and_reset(index, error.clone(), ErrorCode::CANCEL);
+                self.fail_and_reset(index, error.clone(), Reason::Cancelled);
             }
         }
         self.take_notices();
@@ -254,7 +253,7 @@ impl Connection {
         for index in 0..self.slots.count() {
             let slot = &mut self.slots[index];
             match slot.expire(now) {
-                Some(late) => self.fail_and_reset(index, late, ErrorCode::CANCEL),
+                Some(late) => self.fail_and_reset(index, late, Reason::Cancelled),
                 None => self.next_deadline = [self.next_deadline, slot.due()].into_iter().flatten().min(),
             }
         }

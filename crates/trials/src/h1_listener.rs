@@ -264,7 +264,7 @@ impl Listener {
         while let Some(notice) = self.machine.poll_notice() {
             self.flush(false);
             self.events.push(format!("{notice:?}"));
-            if notice == Notice::Idle {
+            if notice == Notice::Room {
                 self.ask();
             }
         }

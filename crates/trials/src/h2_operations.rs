@@ -138,7 +138,7 @@ impl Trial {
         while let Some(notice) = self.machine.poll_notice() {
             match notice {
                 Notice::Writable { stream } => assert!(self.machine.send_capacity(stream) > 0),
-                Notice::StreamSlots => assert!(self.machine.is_client()),
+                Notice::Room => assert!(self.machine.is_client()),
                 Notice::Closed(error) => assert_eq!(self.machine.error(), Some(error)),
                 _ => {}
             }

@@ -76,7 +76,7 @@ impl Connection {
     /// Ends the connection at once.
     pub fn close(&mut self) {
         if self.error.is_none() {
-            self.fail(ConnectionError::Closed);
+            self.fail(ConnectionError::Closed(None));
         }
     }
 }
@@ -96,8 +96,8 @@ impl Connection {
         let take = core::mem::take::<bool>;
         match () {
             () if take(&mut self.notices.writable) => Some(Notice::Writable { stream: self.key() }),
-            () if take(&mut self.notices.idle) => Some(Notice::Idle),
-            () if take(&mut self.notices.last) => Some(Notice::Last),
+            () if take(&mut self.notices.idle) => Some(Notice::Room),
+            () if take(&mut self.notices.last) => Some(Notice::Last(None)),
             () if take(&mut self.notices.closed) => self.error.map(Notice::Closed),
             () => None,
         }

@@ -17,7 +17,7 @@ const NOTHING: Received<'static> = Received { consumed: 0, event: None };
 
 impl Connection {
     /// Takes octets that were read from the peer, with those before them that were not consumed. Call it until nothing comes
-    /// of it, and again when [`Notice::Idle`](crate::Notice::Idle) says that a server reads on.
+    /// of it, and again when [`Notice::Room`](crate::Notice::Room) says that a server reads on.
     ///
     /// Allocates only for a head that is larger than those before.
     ///

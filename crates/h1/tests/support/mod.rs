@@ -5,7 +5,7 @@ use alula_fields::{FieldSection, Head, Status};
 use alula_h1::{
     Connection, ConnectionError, Event, Notice, RequestHead, ResponseHead, SendError, StreamKey, Violation,
 };
-use alula_machine::{OutBuf, Time};
+use alula_machine::{OutBuf, Rule as _, Time};
 
 /// What a server does of its own accord.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -199,8 +199,8 @@ impl End {
             let notice = self.machine.poll_notice().expect("it was said that there is one");
             self.flush(false);
             self.log.push(match notice {
-                Notice::Idle => "idle".into(),
-                Notice::Last => "last".into(),
+                Notice::Room => "idle".into(),
+                Notice::Last(None) => "last".into(),
                 Notice::Writable { .. } => "writable".into(),
                 Notice::Closed(ConnectionError::Peer(rule)) => format!("closed {}", name_of(rule)),
                 Notice::Closed(error) => format!("closed {error:?}"),

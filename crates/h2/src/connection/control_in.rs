@@ -10,7 +10,7 @@ use crate::absent::Frame;
 use crate::closed_ids::Closed;
 use crate::error::ConnectionError;
 use crate::error_code::ErrorCode;
-use crate::event::{Event, Origin, Reset};
+use crate::event::{Event, Fact, Origin, Reset};
 use crate::frame::{FrameHeader, FrameKind, MAX_31, SETTINGS_ACK, flag, ping};
 use crate::settings::{ENTRY_BYTES, SettingId, Settings};
 use crate::state::State;
@@ -70,7 +70,7 @@ impl Connection {
         } else {
             self.offer_slots();
         }
-        Ok(Step::Event(Event::Settings))
+        Ok(Step::Event(Event::Fact(Fact::Settings)))
     }
 
     fn setting(&mut self, id: SettingId, value: u32) -> Result<(), ConnectionError> {
@@ -125,7 +125,7 @@ impl Connection {
         if before.stream_window != settings.stream_window {
             self.resize_receive_windows(before.stream_window, settings.stream_window);
         }
-        Ok(Step::Event(Event::SettingsAcknowledged))
+        Ok(Step::Event(Event::Fact(Fact::SettingsAcknowledged)))
     }
 
     fn resize_receive_windows(&mut self, from: u32, to: u32) {
@@ -239,7 +239,7 @@ impl Connection {
         match payload {
             _ if self.ping == Some(payload) => {
                 self.ping = None;
-                return Ok(Step::Event(Event::Pong { payload }));
+                return Ok(Step::Event(Event::Fact(Fact::Pong { payload })));
             }
             MEASURE if self.measured(now) => {}
             KEEP_ALIVE => self.timers.pong_here(),

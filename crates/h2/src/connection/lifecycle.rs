@@ -7,7 +7,7 @@ use crate::absent::{Absent, Frame, Verdict};
 use crate::closed_ids::Closed;
 use crate::error::{ConnectionError, SendError};
 use crate::error_code::ErrorCode;
-use crate::event::{Notice, Origin, Reset};
+use crate::event::{Farewell, Notice, Origin, Reset};
 use crate::frame::{MAX_31, goaway, rst_stream};
 use crate::state::State;
 use crate::stream::Stream;
@@ -62,7 +62,7 @@ impl Connection {
     /// Ends the connection at once, with a code for the peer; every stream ends with it.
     pub fn close(&mut self, code: ErrorCode) {
         if self.error.is_none() {
-            self.end(ConnectionError::Local { code }, b"");
+            self.end(ConnectionError::Closed(Some(code)), b"");
             self.notices.closed = false;
         }
     }
@@ -114,10 +114,13 @@ impl Connection {
 
     fn connection_notice(&mut self) -> Option<Notice> {
         if core::mem::take(&mut self.notices.slots) {
-            return Some(Notice::StreamSlots);
+            return Some(Notice::Room);
         }
         if core::mem::take(&mut self.notices.goaway) {
-            return self.going.peer.map(|(last, code)| Notice::GoAway { last, code });
+            return self
+                .going
+                .peer
+                .map(|(last, code)| Notice::Last(Some(Farewell { code, last: last.into() })));
         }
         if let Some(rule) = self.notices.breaches.pop_front() {
             return Some(Notice::Breach(rule));
@@ -347,9 +350,7 @@ impl Connection {
         let rule = match &error {
             ConnectionError::Peer(violation) => violation.rule,
             ConnectionError::Compression { rule } => rule,
-            ConnectionError::GoAway { .. } | ConnectionError::TimedOut(_) | ConnectionError::Local { .. } => {
-                ""
-            }
+            _ => "",
         };
         self.end(error, rule.as_bytes());
         error
@@ -357,7 +358,7 @@ impl Connection {
 
     fn end(&mut self, error: ConnectionError, debug: &[u8]) {
         let last = self.last_processed();
-        self.queue(&goaway(last, error.code(), debug.len() as u32));
+        self.queue(&goaway(last, ErrorCode::of(&error), debug.len() as u32));
         self.pending.extend(debug);
         self.going.last_sent = Some(last);
         self.error = Some(error);

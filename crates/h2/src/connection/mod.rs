@@ -491,7 +491,7 @@ impl Connection {
         }
     }
 
-    /// As [`available_slots`](Self::available_slots); when there are none, [`Notice::StreamSlots`](crate::Notice::StreamSlots) tells of the next.
+    /// As [`available_slots`](Self::available_slots); when there are none, [`Notice::Room`](crate::Notice::Room) tells of the next.
     pub fn await_slot(&mut self) -> usize {
         let slots = self.available_slots();
         self.notices.wants_slot |= slots == 0;

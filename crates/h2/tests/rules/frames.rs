@@ -68,7 +68,7 @@ fn client_preface() -> Vec<Row> {
             "9113 §6.8",
             one(frame(GOAWAY, 0, 0, &[0; 8])),
             "",
-            "GoAway { last: 0, code: NO_ERROR }",
+            "farewell NO_ERROR after 0",
         ),
         (
             "a server that starts with GOAWAY and goes on without SETTINGS",
@@ -276,13 +276,19 @@ fn client_padding() -> Vec<Row> {
 fn going() -> Vec<Row> {
     let goaway = |last: u8, code: u8| frame(GOAWAY, 0, 0, &[0, 0, 0, last, 0, 0, 0, code, b'x']);
     vec![
-        ("GOAWAY", "9113 §6.8", many(&[goaway(0, 0), frame(PING, 0, 0, &[0; 8])]), "PING 1", "last: 0"),
+        (
+            "GOAWAY",
+            "9113 §6.8",
+            many(&[goaway(0, 0), frame(PING, 0, 0, &[0; 8])]),
+            "PING 1",
+            "farewell NO_ERROR after 0",
+        ),
         (
             "GOAWAY with an unknown code",
             "9113 §7",
             many(&[goaway(0, 0xff), frame(PING, 0, 0, &[0; 8])]),
             "PING 1",
-            "GoAway { last: 0, code: 0xff }",
+            "farewell 0xff after 0",
         ),
         ("GOAWAY that goes up", "9113 §6.8", many(&[goaway(0, 0), goaway(2, 0)]), PE, "§6.8"),
         (

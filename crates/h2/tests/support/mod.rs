@@ -93,6 +93,7 @@ impl End {
                 self.machine.take_trailers(stream, &mut trailers).unwrap();
                 self.log.push(format!("trailers{}", show_fields(&trailers)));
             }
+            Event::Fact(fact) => self.log.push(format!("{fact:?}")),
             other => self.log.push(format!("{other:?}")),
         }
     }
@@ -137,6 +138,10 @@ impl End {
                     self.machine.forget(stream);
                 }
                 Notice::Writable { .. } => self.log.push("writable".into()),
+                Notice::Room => self.log.push("room".into()),
+                Notice::Last(Some(farewell)) => {
+                    self.log.push(format!("farewell {} after {}", farewell.code, farewell.last));
+                }
                 other => self.log.push(format!("{other:?}")),
             }
         }

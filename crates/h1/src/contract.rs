@@ -1,0 +1,284 @@
+//! HTTP/1.1 as a protocol machine like others: one exchange at a time, and no windows.
+
+use alloc::boxed::Box;
+use core::convert::Infallible;
+
+use alula_fields::{FieldSection, Head, RequestHead, ResponseHead};
+use alula_machine::{
+    Event, Exceeded, Limits, OutBuf, ProtocolMachine, Reason, Received, StreamKey, Time, UnknownStream,
+};
+
+use crate::connection::Connection;
+use crate::error::{ConnectionError, SendError};
+use crate::event::Notice;
+use crate::prepared::Prepared;
+use crate::violation::Violation;
+
+impl ProtocolMachine for Connection {
+    type Rule = Violation;
+    type Fact = Infallible;
+    type Prepared = Prepared;
+
+    #[inline]
+    fn send_request(
+        &mut self,
+        head: &RequestHead<'_>,
+        end: bool,
+        out: &mut OutBuf,
+    ) -> Result<StreamKey, SendError> {
+        self.send_request(head, end, out)
+    }
+
+    #[inline]
+    fn send_prepared(
+        &mut self,
+        prepared: &Prepared,
+        values: &[&[u8]],
+        end: bool,
+        out: &mut OutBuf,
+    ) -> Result<StreamKey, SendError> {
+        self.send_prepared(prepared, values, end, out)
+    }
+
+    #[inline]
+    fn send_response(
+        &mut self,
+        stream: StreamKey,
+        head: &ResponseHead<'_>,
+        end: bool,
+        out: &mut OutBuf,
+    ) -> Result<(), SendError> {
+        self.send_response(stream, head, end, out)
+    }
+
+    fn send_interim(
+        &mut self,
+        stream: StreamKey,
+        head: &ResponseHead<'_>,
+        out: &mut OutBuf,
+    ) -> Result<(), SendError> {
+        self.send_interim(stream, head, out)
+    }
+
+    #[inline]
+    fn send_data(
+        &mut self,
+        stream: StreamKey,
+        data: &[u8],
+        end: bool,
+        out: &mut OutBuf,
+    ) -> Result<usize, SendError> {
+        self.send_data(stream, data, end, out)
+    }
+
+    fn send_trailers(
+        &mut self,
+        stream: StreamKey,
+        trailers: &FieldSection,
+        out: &mut OutBuf,
+    ) -> Result<(), SendError> {
+        self.send_trailers(stream, trailers, out)
+    }
+
+    /// The answer says then whether the connection ends with it.
+    #[inline]
+    fn decline_content(&mut self, stream: StreamKey) {
+        self.decline_content(stream);
+    }
+
+    #[inline]
+    fn receive<'i>(&mut self, input: &'i [u8], now: Time) -> Result<Received<'i>, ConnectionError> {
+        self.receive(input, now)
+    }
+
+    fn receive_end(
+        &mut self,
+        is_truncated: bool,
+        now: Time,
+    ) -> Result<Option<Event<'static>>, ConnectionError> {
+        if is_truncated { self.receive_truncation(now) } else { self.receive_end(now) }
+    }
+
+    fn exceeded(&self) -> Option<Exceeded> {
+        self.exceeded()
+    }
+
+    fn is_unanswered(&self) -> bool {
+        self.is_unanswered()
+    }
+
+    #[inline]
+    fn has_notice(&self) -> bool {
+        self.has_notice()
+    }
+
+    #[inline]
+    fn poll_notice(&mut self) -> Option<Notice> {
+        self.poll_notice()
+    }
+
+    #[inline]
+    fn exchange_head(
+        &mut self,
+        stream: StreamKey,
+        into: &mut Option<Box<Head>>,
+    ) -> Result<(), UnknownStream> {
+        self.exchange_head(stream, into)
+    }
+
+    fn take_trailers(&mut self, stream: StreamKey, into: &mut FieldSection) -> Result<(), UnknownStream> {
+        self.take_trailers(stream, into)
+    }
+
+    #[inline]
+    fn release_capacity(&mut self, _: StreamKey, octets: u32) -> bool {
+        let was_wanted = self.wants_read();
+        self.release_capacity(octets);
+        !was_wanted && self.wants_read()
+    }
+
+    #[inline]
+    fn wants_read(&self) -> bool {
+        self.wants_read()
+    }
+
+    #[inline]
+    fn is_holding(&self) -> bool {
+        !self.can_go_on()
+    }
+
+    #[inline]
+    fn can_go_on(&self) -> bool {
+        self.can_go_on()
+    }
+
+    #[inline]
+    fn rests(&self, input: &[u8]) -> bool {
+        self.rests(input)
+    }
+
+    /// Ends the connection, unless what is left of the exchange is little; there is nobody to tell a reason.
+    fn reset(&mut self, stream: StreamKey, _: Reason) {
+        self.reset(stream);
+    }
+
+    fn forget(&mut self, stream: StreamKey) {
+        self.reset(stream);
+    }
+
+    #[inline]
+    fn has_sent_all(&self, stream: StreamKey) -> Option<bool> {
+        self.has_sent_all(stream)
+    }
+
+    fn is_content_awaited(&self, stream: StreamKey) -> bool {
+        self.is_content_awaited(stream)
+    }
+
+    fn content_left(&self, stream: StreamKey) -> Option<u64> {
+        self.content_left(stream)
+    }
+
+    #[inline]
+    fn discarding(&self) -> Option<(u32, u64)> {
+        self.discarding().map(|key| (key.generation(), self.discarded()))
+    }
+
+    /// The output alone bounds it.
+    fn await_capacity(&mut self, _: StreamKey) -> usize {
+        if self.takes_content() { usize::MAX } else { 0 }
+    }
+
+    #[inline]
+    fn is_client(&self) -> bool {
+        self.is_client()
+    }
+
+    fn limits(&self) -> &Limits {
+        self.limits()
+    }
+
+    fn is_introduced(&self) -> bool {
+        self.is_introduced()
+    }
+
+    fn is_cut_unseen(&self) -> bool {
+        self.is_cut_unseen()
+    }
+
+    #[inline]
+    fn wants_shutdown(&self) -> bool {
+        self.wants_shutdown()
+    }
+
+    #[inline]
+    fn is_closed(&self) -> bool {
+        self.is_closed()
+    }
+
+    /// The answer has to find room: content that nobody has read yet may take all there is, and the head of the answer would not be read.
+    #[inline]
+    fn is_free(&self) -> bool {
+        self.is_idle() && self.wants_read()
+    }
+
+    fn goaway(&mut self, _: bool) {
+        self.goaway();
+    }
+
+    fn close(&mut self, _: Reason) {
+        self.close();
+    }
+
+    #[inline]
+    fn wants_write(&self) -> bool {
+        self.wants_write()
+    }
+
+    #[inline]
+    fn poll_transmit(&mut self, _: Time, out: &mut OutBuf) -> usize {
+        self.poll_transmit(out)
+    }
+
+    #[inline]
+    fn poll_timeout(&self) -> Option<Time> {
+        self.poll_timeout()
+    }
+
+    fn handle_timeout(&mut self, now: Time) {
+        self.handle_timeout(now);
+    }
+
+    fn await_request_anew(&mut self, now: Time) -> bool {
+        self.await_request_anew(now)
+    }
+
+    #[inline]
+    fn needs_head(&self) -> bool {
+        self.needs_head()
+    }
+
+    fn read_into(&mut self, head: Box<Head>) {
+        self.read_into(head);
+    }
+
+    fn take_empty_head(&mut self) -> Option<Box<Head>> {
+        self.take_empty_head()
+    }
+
+    fn trim(&mut self) {
+        self.trim();
+    }
+
+    fn memory_bytes(&mut self) -> usize {
+        Self::memory_bytes(self)
+    }
+
+    fn check_invariants(&self) {
+        self.check_invariants();
+    }
+
+    fn in_flight(&self) -> usize {
+        self.in_flight()
+    }
+}
