@@ -9,7 +9,7 @@ use alula_fields::Head;
 use alula_h2::{Config, Connection, Event, Notice, StreamKey};
 use alula_machine::{Limits, OutBuf, Time};
 use alula_testkit::Rng;
-use support::{End, Pair};
+use support::{End, pair_with, ready_pair};
 
 const MILLIS: u64 = 1_000_000;
 const MIB: u32 = 1 << 20;
@@ -61,7 +61,7 @@ impl Path {
             Role::Client => (limits, Limits::default()),
             Role::Server => (Limits::default(), limits),
         };
-        let mut pair = Pair::with(config(of_client), config(of_server));
+        let mut pair = pair_with(config(of_client), config(of_server));
         pair.client.consumes = false;
         pair.server.consumes = false;
         pair.settle();
@@ -341,7 +341,7 @@ fn windows_do_not_grow_far_beyond_what_the_path_carries() {
 
 #[test]
 fn an_idle_connection_and_small_messages_are_not_measured() {
-    let mut pair = Pair::ready();
+    let mut pair = ready_pair();
     for _ in 0..1000 {
         pair.client.request("GET", "/", true).unwrap();
         pair.drive();

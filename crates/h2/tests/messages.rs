@@ -4,7 +4,7 @@ mod support;
 
 use alula_h2::SendError;
 use support::wire::*;
-use support::{Pair, frame};
+use support::{frame, ready_pair};
 
 #[test]
 fn a_large_request_can_be_answered() {
@@ -23,7 +23,7 @@ fn a_large_request_can_be_answered() {
 #[test]
 fn what_has_no_content_is_sent_without() {
     for (method, status) in [("HEAD", 200), ("GET", 204), ("GET", 304), ("HEAD", 404)] {
-        let mut pair = Pair::ready();
+        let mut pair = ready_pair();
         pair.client.request(method, "/", true).unwrap();
         pair.drive();
         let stream = pair.accepted();
@@ -40,7 +40,7 @@ fn what_has_no_content_is_sent_without() {
 /// Where there can be no content, no length is stated (RFC 9110 §8.6).
 #[test]
 fn a_length_of_nothing_is_not_stated() {
-    let mut pair = Pair::ready();
+    let mut pair = ready_pair();
     pair.client.request("GET", "/", true).unwrap();
     pair.drive();
     let stream = pair.accepted();

@@ -8,13 +8,13 @@ use alula_h2::{
     Settings, Violation,
 };
 use alula_machine::{Limits, OutBuf, Time};
-use support::{Pair, fields};
+use support::{Pair, fields, new_pair, pair_with, ready_pair};
 
 const SECOND: u64 = 1_000_000_000;
 
 #[test]
 fn a_request_is_answered() {
-    let mut pair = Pair::new();
+    let mut pair = new_pair();
     pair.client.request("GET", "/", true).unwrap();
     pair.drive();
     assert_eq!(
@@ -41,7 +41,7 @@ fn a_request_is_answered() {
 
 #[test]
 fn heads_are_exchanged_in_their_boxes() {
-    let mut pair = Pair::ready();
+    let mut pair = ready_pair();
     pair.client.request("GET", "/a", true).unwrap();
     let octets = pair.client.transmit();
     let received = pair.server.machine.receive(&octets, Time::ZERO).unwrap();
@@ -60,7 +60,7 @@ fn heads_are_exchanged_in_their_boxes() {
 
 #[test]
 fn bodies_and_trailers_go_both_ways() {
-    let mut pair = Pair::ready();
+    let mut pair = ready_pair();
     let up = pair.client.request("POST", "/", false).unwrap();
     assert_eq!(pair.client.data_out(up, b"up", false), Ok(2));
     pair.client.trailers_out(up, &[("x-up", "1")]).unwrap();
@@ -82,7 +82,7 @@ fn bodies_and_trailers_go_both_ways() {
 
 #[test]
 fn resets_go_both_ways_and_slots_are_held() {
-    let mut pair = Pair::ready();
+    let mut pair = ready_pair();
     let a = pair.client.request("GET", "/a", true).unwrap();
     let b = pair.client.request("GET", "/b", true).unwrap();
     pair.drive();
@@ -98,7 +98,7 @@ fn resets_go_both_ways_and_slots_are_held() {
 
 #[test]
 fn forgetting_a_stream_says_why() {
-    let mut pair = Pair::ready();
+    let mut pair = ready_pair();
     pair.client.request("POST", "/", false).unwrap();
     pair.drive();
     let key = pair.accepted();
@@ -111,7 +111,7 @@ fn forgetting_a_stream_says_why() {
 #[test]
 fn a_server_counts_reset_streams_until_they_are_let_go_of() {
     let limits = Limits { streams: 2, ..Limits::default() };
-    let mut pair = Pair::with(Config::default(), Config { limits, ..Config::default() });
+    let mut pair = pair_with(Config::default(), Config { limits, ..Config::default() });
     pair.settle();
     // A driver that does not let go: the machine is fed by hand.
     let mut keys = Vec::new();
@@ -150,7 +150,7 @@ fn a_server_counts_reset_streams_until_they_are_let_go_of() {
 #[test]
 fn the_limit_of_streams_is_kept_and_slots_are_told_of() {
     let limits = Limits { streams: 1, ..Limits::default() };
-    let mut pair = Pair::with(Config::default(), Config { limits, ..Config::default() });
+    let mut pair = pair_with(Config::default(), Config { limits, ..Config::default() });
     pair.settle();
     assert_eq!(pair.client.machine.available_slots(), 1);
     pair.client.request("GET", "/", true).unwrap();
@@ -172,7 +172,7 @@ fn the_limit_of_streams_is_kept_and_slots_are_told_of() {
 
 #[test]
 fn settings_that_may_not_be_sent_are_refused() {
-    let mut pair = Pair::with(Config::default(), Config { connect_protocol: true, ..Config::default() });
+    let mut pair = pair_with(Config::default(), Config { connect_protocol: true, ..Config::default() });
     pair.settle();
     let now = *pair.server.machine.local_settings();
     for odd in [
@@ -191,7 +191,7 @@ fn settings_that_may_not_be_sent_are_refused() {
 fn larger_tables_are_used_only_after_the_acknowledgment_is_on_its_way() {
     let limits = Limits { table_bytes: 65_536, encoder_table_bytes: 65_536, ..Limits::default() };
     let config = Config { limits, ..Config::default() };
-    let mut pair = Pair::with(config.clone(), config);
+    let mut pair = pair_with(config.clone(), config);
     for round in 0..50 {
         let long = format!("{round}-").repeat(300);
         for _ in 0..3 {
@@ -210,7 +210,7 @@ fn larger_tables_are_used_only_after_the_acknowledgment_is_on_its_way() {
 fn blocks_longer_than_a_frame_are_split() {
     let limits = Limits { field_section_bytes: 1 << 20, ..Limits::default() };
     let config = Config { limits, ..Config::default() };
-    let mut pair = Pair::with(config.clone(), config);
+    let mut pair = pair_with(config.clone(), config);
     pair.settle();
     let values: Vec<String> =
         (0..5).map(|at| format!("{at}\u{1}").replace('\u{1}', "~").repeat(5_000)).collect();
@@ -232,7 +232,7 @@ fn blocks_longer_than_a_frame_are_split() {
 #[test]
 fn sections_larger_than_the_peer_allows_are_not_sent() {
     let limits = Limits { field_section_bytes: 300, ..Limits::default() };
-    let mut pair = Pair::with(Config::default(), Config { limits, ..Config::default() });
+    let mut pair = pair_with(Config::default(), Config { limits, ..Config::default() });
     pair.settle();
     // 42 + 44 + 51 + 38 for the pseudo-fields, 33 and the length for the field.
     let exact = "v".repeat(300 - 175 - 33);
@@ -250,7 +250,7 @@ fn sections_larger_than_the_peer_allows_are_not_sent() {
 
 #[test]
 fn what_must_not_be_sent_is_refused_and_changes_nothing() {
-    let mut pair = Pair::ready();
+    let mut pair = ready_pair();
     for (pairs, rule) in [
         (vec![("connection", "close")], Violation::CONNECTION_SPECIFIC),
         (vec![("transfer-encoding", "chunked")], Violation::CONNECTION_SPECIFIC),
@@ -297,7 +297,7 @@ fn what_must_not_be_sent_is_refused_and_changes_nothing() {
 
 #[test]
 fn content_must_add_up_when_it_is_sent() {
-    let mut pair = Pair::ready();
+    let mut pair = ready_pair();
     let up = pair.client.request_with("PUT", "/", &[("content-length", "3")], false).unwrap();
     assert_eq!(pair.client.data_out(up, b"four", false), Err(SendError::ContentLength));
     assert_eq!(pair.client.data_out(up, b"2", true), Err(SendError::ContentLength));
@@ -318,7 +318,7 @@ fn content_must_add_up_when_it_is_sent() {
 
 #[test]
 fn halves_refuse_what_does_not_follow() {
-    let mut pair = Pair::ready();
+    let mut pair = ready_pair();
     let up = pair.client.request("GET", "/", true).unwrap();
     assert_eq!(pair.client.data_out(up, b"x", false), Err(SendError::StreamEnded));
     assert_eq!(pair.client.respond(up, 200, &[], true), Err(SendError::WrongRole));
@@ -339,7 +339,7 @@ fn halves_refuse_what_does_not_follow() {
 
 #[test]
 fn connect_makes_a_tunnel() {
-    let mut pair = Pair::ready();
+    let mut pair = ready_pair();
     let none = FieldSection::new();
     let head = RequestHead {
         method: "CONNECT",
@@ -369,7 +369,7 @@ fn connect_makes_a_tunnel() {
 
 #[test]
 fn extended_connect_waits_for_leave() {
-    let mut pair = Pair::with(Config::default(), Config { connect_protocol: true, ..Config::default() });
+    let mut pair = pair_with(Config::default(), Config { connect_protocol: true, ..Config::default() });
     let none = FieldSection::new();
     let head = RequestHead {
         method: "CONNECT",
@@ -389,14 +389,14 @@ fn extended_connect_waits_for_leave() {
     pair.drive();
     assert_eq!(pair.server.take_log(), ["head CONNECT websocket https a.example /chat"]);
 
-    let mut pair = Pair::ready();
+    let mut pair = ready_pair();
     let refused = pair.client.machine.send_request(&head, false, &mut pair.client.out);
     assert_eq!(refused, Err(SendError::ConnectProtocolNotEnabled));
 }
 
 #[test]
 fn going_away_with_grace_serves_what_is_on_its_way() {
-    let mut pair = Pair::ready();
+    let mut pair = ready_pair();
     pair.client.request("GET", "/1", true).unwrap();
     pair.drive();
     pair.server.machine.goaway(true);
@@ -421,7 +421,7 @@ fn going_away_with_grace_serves_what_is_on_its_way() {
 
 #[test]
 fn going_away_at_once_leaves_later_requests_unprocessed() {
-    let mut pair = Pair::ready();
+    let mut pair = ready_pair();
     pair.client.request("GET", "/1", true).unwrap();
     pair.drive();
     pair.client.request("GET", "/2", true).unwrap();
@@ -437,7 +437,7 @@ fn going_away_at_once_leaves_later_requests_unprocessed() {
 
 #[test]
 fn grace_ends_without_an_answer_too() {
-    let mut pair = Pair::ready();
+    let mut pair = ready_pair();
     pair.server.machine.goaway(true);
     pair.server.transmit();
     assert!(!pair.server.machine.is_closed());
@@ -450,7 +450,7 @@ fn grace_ends_without_an_answer_too() {
 
 #[test]
 fn closing_at_once_tells_the_peer() {
-    let mut pair = Pair::ready();
+    let mut pair = ready_pair();
     pair.client.request("GET", "/", true).unwrap();
     pair.drive();
     pair.server.machine.close(ErrorCode::INTERNAL_ERROR);
@@ -463,7 +463,7 @@ fn closing_at_once_tells_the_peer() {
 
 #[test]
 fn pings_are_answered() {
-    let mut pair = Pair::ready();
+    let mut pair = ready_pair();
     pair.client.machine.ping(*b"whatever").unwrap();
     assert_eq!(pair.client.machine.ping(*b"whatever"), Err(SendError::PingPending));
     pair.drive();
@@ -474,7 +474,7 @@ fn pings_are_answered() {
 #[test]
 fn silence_is_pinged_and_then_ends_the_connection() {
     let keep_alive = Some(std::time::Duration::from_secs(10));
-    let mut pair = Pair::with(Config { keep_alive, ..Config::default() }, Config::default());
+    let mut pair = pair_with(Config { keep_alive, ..Config::default() }, Config::default());
     pair.settle();
     assert_eq!(pair.client.machine.poll_timeout(), None, "nothing is open");
     pair.client.request("GET", "/", true).unwrap();
@@ -498,7 +498,7 @@ fn silence_is_pinged_and_then_ends_the_connection() {
 
 #[test]
 fn a_silent_peer_ends_the_handshake() {
-    let mut pair = Pair::new();
+    let mut pair = new_pair();
     pair.client.transmit();
     let due = pair.client.machine.poll_timeout().unwrap();
     assert_eq!(due.as_nanos(), 30 * SECOND);
@@ -510,7 +510,7 @@ fn a_silent_peer_ends_the_handshake() {
 
 #[test]
 fn settings_must_be_acknowledged() {
-    let mut pair = Pair::new();
+    let mut pair = new_pair();
     pair.client.transmit();
     pair.client.receive(&support::frame(4, 0, 0, &[]));
     let due = pair.client.machine.poll_timeout().unwrap();
@@ -521,7 +521,7 @@ fn settings_must_be_acknowledged() {
 
 #[test]
 fn prepared_requests_are_like_plain_ones() {
-    let mut pair = Pair::ready();
+    let mut pair = ready_pair();
     let fields = fields(&[("accept", "*/*"), ("x-own", "value")]);
     let head = |path| RequestHead {
         method: "POST",
@@ -578,7 +578,7 @@ fn prepared_requests_are_like_plain_ones() {
 
 #[test]
 fn repeated_blocks_are_known() {
-    let mut pair = Pair::ready();
+    let mut pair = ready_pair();
     for round in 0..10 {
         pair.client.request_with("GET", "/path", &[("accept", "*/*"), ("x-own", "value")], true).unwrap();
         pair.drive();

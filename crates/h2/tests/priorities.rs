@@ -6,7 +6,7 @@ use alula_h2::{Config, Connection, Notice, Priority, SendError, StreamKey};
 use alula_machine::{Limits, Time};
 use alula_testkit::Rng;
 use support::wire::{END, HEADERS, MAGIC, priority_update, request, u32_frame};
-use support::{End, Pair, frame, frames};
+use support::{End, frame, frames, pair_with};
 
 const WINDOW_UPDATE: u8 = 8;
 
@@ -228,7 +228,7 @@ fn without_a_word_about_priorities_all_are_told_at_once() {
 
 #[test]
 fn a_client_reprioritises() {
-    let mut pair = Pair::with(Config::default(), Config { schedule: true, ..Config::default() });
+    let mut pair = pair_with(Config::default(), Config { schedule: true, ..Config::default() });
     pair.settle();
     let stream = pair.client.request_with("GET", "/", &[("priority", "u=1")], true).unwrap();
     pair.drive();
@@ -305,7 +305,7 @@ fn everybody_has_a_turn_in_the_end() {
 /// Blocks that come again are known whole, with what they say about priorities.
 #[test]
 fn a_request_that_comes_again_has_its_priority_again() {
-    let mut pair = Pair::with(Config::default(), Config { schedule: true, ..Config::default() });
+    let mut pair = pair_with(Config::default(), Config { schedule: true, ..Config::default() });
     pair.settle();
     for _ in 0..10 {
         pair.client.request_with("GET", "/", &[("priority", "u=2, i")], true).unwrap();

@@ -5,7 +5,7 @@ mod support;
 use alula_fields::FieldSection;
 use alula_h2::{Connection, RequestHead, SendError, Settings, Violation};
 use alula_machine::OutBuf;
-use support::{Pair, fields, frames};
+use support::{Pair, fields, frames, ready_pair};
 
 const PAIRS: [(&str, &str); 3] = [("accept", "*/*"), ("x-own", "value"), ("content-length", "5")];
 const SHOWN: &str = "accept=*/* x-own=value content-length=5";
@@ -28,7 +28,7 @@ fn exchange(pair: &mut Pair) -> [usize; 2] {
 
 #[test]
 fn they_arrive_as_they_are_whatever_becomes_of_the_table() {
-    let mut pair = Pair::ready();
+    let mut pair = ready_pair();
     for table_bytes in [4096, 0, 4096] {
         for end in [&mut pair.client, &mut pair.server] {
             let settings = Settings { table_bytes, ..*end.machine.sent_settings() };
@@ -50,7 +50,7 @@ fn they_arrive_as_they_are_whatever_becomes_of_the_table() {
 
 #[test]
 fn content_must_still_add_up() {
-    let mut pair = Pair::ready();
+    let mut pair = ready_pair();
     for round in 0..6 {
         exchange(&mut pair);
         let refused = pair.client.request_with("POST", "/", &PAIRS, true);
@@ -72,7 +72,7 @@ fn request(
 
 #[test]
 fn what_depends_on_more_than_the_section_is_checked_each_time() {
-    let mut pair = Pair::ready();
+    let mut pair = ready_pair();
     let machine = &mut pair.client.machine;
     let host = fields(&[("host", "a.example")]);
     for _ in 0..4 {

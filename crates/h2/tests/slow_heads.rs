@@ -3,7 +3,7 @@
 mod support;
 
 use alula_h2::ErrorCode;
-use support::Pair;
+use support::ready_pair;
 
 const SECOND: u64 = 1_000_000_000;
 
@@ -12,7 +12,7 @@ fn what_was_begun_must_be_ended_in_time() {
     let head = support::frame(1, 4, 1, &support::wire::get());
     let (block, end) = (support::frame(1, 1, 1, &support::wire::get()), support::frame(9, 4, 1, &[]));
     for (begun, rest) in [(&head[..5], &head[5..]), (&head[..12], &head[12..]), (&block[..], &end[..])] {
-        let mut pair = Pair::ready();
+        let mut pair = ready_pair();
         pair.settle();
         pair.server.receive(begun);
         let due = pair.server.machine.poll_timeout().unwrap();
@@ -21,7 +21,7 @@ fn what_was_begun_must_be_ended_in_time() {
         assert_eq!(pair.server.machine.poll_timeout(), None, "it came in time");
         assert_eq!(pair.server.streams.len(), 1);
     }
-    let mut pair = Pair::ready();
+    let mut pair = ready_pair();
     pair.settle();
     pair.server.receive(&block);
     let due = pair.server.machine.poll_timeout().unwrap();
@@ -31,7 +31,7 @@ fn what_was_begun_must_be_ended_in_time() {
 
 #[test]
 fn reads_that_end_within_frames_are_not_slow() {
-    let mut pair = Pair::ready();
+    let mut pair = ready_pair();
     pair.settle();
     let heads: Vec<Vec<u8>> =
         (0..30).map(|number| support::frame(1, 5, 2 * number + 1, &support::wire::get())).collect();

@@ -4,11 +4,11 @@ mod support;
 
 use alula_h2::{Config, Connection, Counters};
 use alula_testkit::at_every_split;
-use support::{End, Pair};
+use support::{End, Pair, new_pair};
 
 /// What went up and down in a conversation that has a bit of everything.
 fn conversation() -> (Vec<u8>, Vec<u8>) {
-    let mut pair = Pair::new();
+    let mut pair = new_pair();
     let (mut up, mut down) = (Vec::new(), Vec::new());
     let mut carry = |pair: &mut Pair| {
         loop {

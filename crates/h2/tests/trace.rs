@@ -4,7 +4,7 @@ mod support;
 
 use alula_h2::{Config, Connection, Priority};
 use support::wire::*;
-use support::{End, Pair, frame, frames};
+use support::{End, frame, frames, pair_with};
 
 fn traced() -> Config {
     Config { trace: true, ..Config::default() }
@@ -50,7 +50,7 @@ fn assert_begin(lines: &[String], beginnings: &[String]) {
 /// A conversation with messages of all kinds: what one end sends is in its trace, and in that of the other.
 #[test]
 fn both_ends_tell_of_the_same_frames() {
-    let mut pair = Pair::with(traced(), Config { schedule: true, ..traced() });
+    let mut pair = pair_with(traced(), Config { schedule: true, ..traced() });
     let large = "v".repeat(15_000);
     let stream = pair.client.request_with("POST", "/", &[("priority", "u=1"), ("x", &large)], false).unwrap();
     pair.client.data_out(stream, &[7; 20_000], false).unwrap();

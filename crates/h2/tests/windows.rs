@@ -4,11 +4,11 @@ mod support;
 
 use alula_h2::{Config, SendError, Settings};
 use alula_machine::Limits;
-use support::Pair;
+use support::{pair_with, ready_pair};
 
 #[test]
 fn large_bodies_wait_for_windows() {
-    let mut pair = Pair::ready();
+    let mut pair = ready_pair();
     pair.server.consumes = false;
     let content: Vec<u8> = (0..600_000).map(|at| at as u8).collect();
     let up = pair.client.request("PUT", "/", false).unwrap();
@@ -46,7 +46,7 @@ fn the_connection_window_is_shared_in_turn() {
     // Windows that may grow are announced whole where a sample begins.
     let limits = Limits { connection_window: 65_535, stream_window_max: 0, ..Limits::default() };
     let limits = Limits { connection_window_max: 0, ..limits };
-    let mut pair = Pair::with(Config::default(), Config { limits, ..Config::default() });
+    let mut pair = pair_with(Config::default(), Config { limits, ..Config::default() });
     pair.settle();
     pair.server.consumes = false;
     let [a, b, c] = [(); 3].map(|()| pair.client.request("PUT", "/", false).unwrap());
@@ -76,7 +76,7 @@ fn the_connection_window_is_shared_in_turn() {
 
 #[test]
 fn settings_change_windows_of_open_streams() {
-    let mut pair = Pair::ready();
+    let mut pair = ready_pair();
     let up = pair.client.request("PUT", "/", false).unwrap();
     assert_eq!(pair.client.data_out(up, &[0; 1000], false), Ok(1000));
     pair.drive();
@@ -103,7 +103,7 @@ fn settings_change_windows_of_open_streams() {
 
 #[test]
 fn windows_grow_on_request() {
-    let mut pair = Pair::ready();
+    let mut pair = ready_pair();
     let up = pair.client.request("PUT", "/", false).unwrap();
     pair.drive();
     let key = pair.accepted();
@@ -117,7 +117,7 @@ fn windows_grow_on_request() {
 #[test]
 fn windows_that_grow_and_settings_stay_below_the_maximum_together() {
     const MAX: u32 = (1 << 31) - 1;
-    let mut pair = Pair::ready();
+    let mut pair = ready_pair();
     let up = pair.client.request("PUT", "/", false).unwrap();
     pair.drive();
     let (key, now) = (pair.accepted(), *pair.server.machine.local_settings());

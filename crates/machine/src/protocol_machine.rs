@@ -175,7 +175,7 @@ pub trait ProtocolMachine {
 
     // Streams.
 
-    /// Ends a stream, with what is unfinished of it, and gives its key up.
+    /// Ends a stream, with what is unfinished of it, and gives its key up: nothing more is sent on it.
     fn reset(&mut self, stream: StreamKey, reason: Reason);
 
     /// Gives up the key of a stream that has failed, or that nobody cares about any more.

@@ -33,7 +33,7 @@ enum Outside {
 }
 
 /// The crates that the tests and examples of every layer may use besides what the layer itself may use.
-const FOR_TESTS: [&str; 4] = ["alula", "power", "tally", "testkit"];
+const FOR_TESTS: [&str; 5] = ["alula", "driven", "power", "tally", "testkit"];
 
 /// The table. `python` has its place before it exists.
 pub const LAYERS: &[Layer] = &[
@@ -87,6 +87,7 @@ pub const LAYERS: &[Layer] = &[
     ),
     layer("5", &["store", "python"], Own::Only(&["alula", "tally"]), Outside::AsNeeded),
     layer("6", &["cli"], Own::Only(&["alula", "store", "tally"]), Outside::AsNeeded),
+    layer("side", &["driven"], Own::Only(&["fields", "machine", "h1", "h2"]), Outside::Only(&[])),
     layer("side", &["testkit"], Own::Only(&["tally"]), Outside::AsNeeded),
     layer("side", &["power"], Own::Only(&["testkit"]), Outside::Only(&[])),
     layer("side", &["disk-recorder"], Own::Only(&["power"]), Outside::Only(&["libc"])),

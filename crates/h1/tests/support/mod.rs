@@ -1,6 +1,8 @@
 //! One end of a connection, with the buffer of a driver and a log of what the machine told.
 #![allow(dead_code, unreachable_pub)]
 
+pub use alula_driven::fields;
+use alula_driven::{show_content, show_fields, show_head};
 use alula_fields::{FieldSection, Head, Status};
 use alula_h1::{
     Connection, ConnectionError, Event, Notice, RequestHead, ResponseHead, SendError, StreamKey, Violation,
@@ -186,11 +188,7 @@ impl End {
     /// Ends a line of content that may go on.
     pub fn flush(&mut self, end: bool) {
         if let Some(octets) = self.data.take() {
-            let text = match octets.len() {
-                0..=40 => String::from_utf8_lossy(&octets).into_owned(),
-                len => format!("{len} octets"),
-            };
-            self.log.push(format!("data {text}{}", if end { " end" } else { "" }));
+            self.log.push(format!("data {}{}", show_content(&octets), if end { " end" } else { "" }));
         }
     }
 
@@ -255,28 +253,6 @@ impl End {
 /// The constant of a rule.
 pub fn name_of(rule: Violation) -> &'static str {
     rule.name().trim_start_matches("H1_")
-}
-
-pub fn fields(pairs: &[(&str, &str)]) -> FieldSection {
-    let mut fields = FieldSection::new();
-    for (name, value) in pairs {
-        fields.append(*name, value).unwrap();
-    }
-    fields
-}
-
-pub fn show_head(head: &Head) -> String {
-    let parts = [head.method(), head.scheme(), head.authority(), head.path()];
-    let mut text: Vec<String> = parts.into_iter().flatten().map(String::from).collect();
-    text.extend(head.status().map(|status| status.as_u16().to_string()));
-    text.join(" ") + &show_fields(&head.fields)
-}
-
-pub fn show_fields(fields: &FieldSection) -> String {
-    let show = |field: alula_fields::Field<'_>| {
-        format!(" {}={}", field.name().as_str(), String::from_utf8_lossy(field.value()))
-    };
-    fields.iter().map(show).collect()
 }
 
 /// The rule whose constant has this name.

@@ -1,7 +1,7 @@
 //! The preface, frames as such, padding, and the frames that are about the connection.
 
+use super::support::frame;
 use super::support::wire::*;
-use super::support::{End, frame};
 use super::table::Step::{Ask, GoAway, In};
 use super::table::{Row, Rows, Step, asked, many, one};
 
@@ -11,7 +11,7 @@ const SIZE: &str = "GOAWAY 0 FRAME_SIZE_ERROR";
 pub(crate) fn tables() -> Vec<Rows> {
     vec![
         preface(),
-        Rows::new("client, preface", End::client, client_preface()),
+        Rows::new("client, preface", crate::support::client_end, client_preface()),
         Rows::new("server, frames", server, frames_in()),
         Rows::new("client, frames", client, frames_in_client()),
         Rows::new("server, stream 0", server, on_connection()),
@@ -51,7 +51,7 @@ fn preface() -> Rows {
         ),
         ("SETTINGS first", "9113 §3.4", with_magic(frame(SETTINGS, 0, 0, &[])), "", "Settings"),
     ];
-    Rows::new("server, preface", End::server, rows)
+    Rows::new("server, preface", crate::support::server_end, rows)
 }
 
 fn client_preface() -> Vec<Row> {

@@ -16,7 +16,7 @@ pub(crate) fn tables() -> Vec<Rows> {
         Rows::new("client, PRIORITY_UPDATE", client, client_updates()),
         Rows::new("server, NO_RFC7540_PRIORITIES", server, later_settings()),
         Rows::new("client, NO_RFC7540_PRIORITIES", client, later_settings()),
-        Rows::new("client, first NO_RFC7540_PRIORITIES", End::client, first_settings()),
+        Rows::new("client, first NO_RFC7540_PRIORITIES", crate::support::client_end, first_settings()),
     ]
 }
 

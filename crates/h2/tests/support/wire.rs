@@ -95,7 +95,7 @@ pub fn server_with(config: Config) -> End {
 
 /// A client whose server has introduced itself; nothing is left to send.
 pub fn client() -> End {
-    let mut client = End::client();
+    let mut client = super::client_end();
     client.receive(&[frame(SETTINGS, 0, 0, &[]), frame(SETTINGS, ACK, 0, &[])].concat());
     client.transmit();
     client.log.clear();

@@ -1,0 +1,38 @@
+//! Messages, from text and as text.
+
+use alula_fields::{Field, FieldSection, Head};
+
+/// A section with these fields.
+///
+/// # Panics
+/// When one of them is not valid.
+pub fn fields(pairs: &[(&str, &str)]) -> FieldSection {
+    let mut fields = FieldSection::new();
+    for (name, value) in pairs {
+        fields.append(*name, value).expect("a good field");
+    }
+    fields
+}
+
+/// The control data and fields of a head, in one line.
+pub fn show_head(head: &Head) -> String {
+    let parts = [head.method(), head.protocol(), head.scheme(), head.authority(), head.path()];
+    let mut text: Vec<String> = parts.into_iter().flatten().map(String::from).collect();
+    text.extend(head.status().map(|status| status.as_u16().to_string()));
+    text.join(" ") + &show_fields(&head.fields)
+}
+
+/// Each field as ` name=value`.
+pub fn show_fields(fields: &FieldSection) -> String {
+    let show =
+        |field: Field<'_>| format!(" {}={}", field.name().as_str(), String::from_utf8_lossy(field.value()));
+    fields.iter().map(show).collect()
+}
+
+/// Content as text if it is short, else its length.
+pub fn show_content(octets: &[u8]) -> String {
+    match octets.len() {
+        0..=40 => String::from_utf8_lossy(octets).into_owned(),
+        len => format!("{len} octets"),
+    }
+}
