@@ -1,8 +1,8 @@
 //! The head of a message: control data and fields (RFC 9110 §6.2, §6.3).
 
-use alloc::vec::Vec;
 use core::{fmt, net::IpAddr};
 
+use crate::arena::Arena;
 use crate::error::FieldErrorKind;
 use crate::{
     Authority, Captures, FieldError, FieldSection, KnownName, Method, RequestForm, Scheme, Status,
@@ -30,7 +30,7 @@ use crate::{
 pub struct Head {
     /// The fields.
     pub fields: FieldSection,
-    control: Vec<u8>,
+    control: Arena,
     spans: [Span; PARTS],
     status: Option<Status>,
     form: RequestForm,
@@ -67,7 +67,7 @@ impl Head {
         const UNSET: Span = Span { start: 0, len: 0, is_set: false };
         Self {
             fields: FieldSection::new(),
-            control: Vec::new(),
+            control: Arena::new(),
             spans: [UNSET; PARTS],
             status: None,
             form: RequestForm::NONE,
@@ -93,7 +93,7 @@ impl Head {
     pub fn copy_from(&mut self, other: &Self) {
         self.fields.copy_from(&other.fields);
         self.control.clear();
-        self.control.extend_from_slice(&other.control);
+        self.control.extend(&other.control);
         self.spans = other.spans;
         self.status = other.status;
         self.form = other.form;
@@ -135,7 +135,7 @@ impl Head {
 
     #[cold]
     fn reserve(&mut self) {
-        self.control = Vec::with_capacity(USUAL_CONTROL_BYTES);
+        self.control = Arena::with_capacity(USUAL_CONTROL_BYTES);
         self.fields.reserve(USUAL_FIELDS, USUAL_FIELD_BYTES);
     }
 
@@ -295,6 +295,23 @@ impl Head {
         }
     }
 
+    /// As [`put_pseudo`](Self::put_pseudo), unless the control data is there already; says whether it was not.
+    #[inline(always)]
+    pub fn add_pseudo(&mut self, name: KnownName, value: &[u8]) -> bool {
+        debug_assert!(name.is_pseudo() && value.is_ascii());
+        let Some(span) = self.spans.get_mut(usize::from(PART_OF[usize::from(name.id())])) else {
+            let is_new = self.status.is_none();
+            self.status = self.status.or_else(|| Status::parse(value).ok());
+            return is_new;
+        };
+        if span.is_set {
+            return false;
+        }
+        *span = Span { start: self.control.len() as u32, len: value.len() as u32, is_set: true };
+        self.control.append(value);
+        true
+    }
+
     /// The octets of the control data that this pseudo-field carries; `None` for `:status`, which is kept as a number.
     #[inline]
     pub fn pseudo(&self, name: KnownName) -> Option<&[u8]> {
@@ -317,7 +334,7 @@ impl Head {
     #[inline]
     fn octets(&self, part: usize) -> Option<&[u8]> {
         let Span { start, len, is_set } = self.spans[part];
-        if is_set { Some(&self.control[start as usize..][..len as usize]) } else { None }
+        if is_set { Some(&self.control.room()[start as usize..][..len as usize]) } else { None }
     }
 
     #[inline]
@@ -326,7 +343,7 @@ impl Head {
             self.unset(part);
         }
         let start = self.control.len() as u32;
-        self.control.extend_from_slice(text);
+        self.control.append(text);
         self.spans[part] = Span { start, len: text.len() as u32, is_set: true };
     }
 
@@ -334,12 +351,23 @@ impl Head {
     #[cold]
     fn unset(&mut self, part: usize) {
         let Span { start, len, .. } = core::mem::take(&mut self.spans[part]);
-        self.control.drain(start as usize..(start + len) as usize);
+        self.control.remove(start as usize..(start + len) as usize);
         for span in self.spans.iter_mut().filter(|span| span.start >= start + len) {
             span.start -= len;
         }
     }
 }
+
+/// By the id of a name: the place of its span; [`PARTS`] for what has none.
+static PART_OF: [u8; 256] = {
+    let mut parts = [PARTS as u8; 256];
+    parts[KnownName::PSEUDO_AUTHORITY.id() as usize] = AUTHORITY as u8;
+    parts[KnownName::PSEUDO_METHOD.id() as usize] = METHOD as u8;
+    parts[KnownName::PSEUDO_PATH.id() as usize] = PATH as u8;
+    parts[KnownName::PSEUDO_SCHEME.id() as usize] = SCHEME as u8;
+    parts[KnownName::PSEUDO_PROTOCOL.id() as usize] = PROTOCOL as u8;
+    parts
+};
 
 #[inline]
 fn part_of(name: KnownName) -> Option<usize> {

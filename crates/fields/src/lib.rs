@@ -20,6 +20,7 @@
 #![forbid(unsafe_code)]
 extern crate alloc;
 
+mod arena;
 mod authority;
 mod captures;
 mod decimal;

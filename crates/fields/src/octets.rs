@@ -92,6 +92,19 @@ pub fn is_field_value(octets: &[u8]) -> bool {
     word::none(octets, b' ', controls, is_control) || all_in(octets, FIELD_VALUE)
 }
 
+/// Returns true if every octet is ASCII. Two steps for up to sixteen octets, and sixteen octets a step beyond.
+///
+/// ```
+/// use alula::fields::octets::is_ascii;
+///
+/// assert!(is_ascii(b"/path") && is_ascii(b""));
+/// assert!(!is_ascii("/café".as_bytes()));
+/// ```
+#[inline]
+pub fn is_ascii(octets: &[u8]) -> bool {
+    word::none(octets, b' ', |word| word, |octet| !octet.is_ascii())
+}
+
 /// Returns true if these octets may be the path and query of a request: visible ASCII, no `#`; none at all is fine.
 ///
 /// See [`PATH`] for what is accepted beyond RFC 3986, and why.
@@ -302,6 +315,16 @@ mod tests {
                 );
             }
         }
+    }
+
+    #[test]
+    fn any_octet_that_is_not_ascii_is_seen() {
+        for odd in [0, b' ', 0x7f, 0x80, 0xc3, 0xff] {
+            for octets in strings(odd) {
+                assert_eq!(is_ascii(&octets), odd < 0x80, "{octets:?}");
+            }
+        }
+        assert!(is_ascii(b""));
     }
 
     #[test]

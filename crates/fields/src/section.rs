@@ -8,6 +8,7 @@
 use alloc::vec::Vec;
 use core::fmt;
 
+use crate::arena::Arena;
 use crate::field::Entry;
 use crate::name::sealed::Given;
 use crate::{Field, FieldError, FieldFlags, IntoName, KnownName, octets, word};
@@ -35,7 +36,7 @@ use crate::{Field, FieldError, FieldFlags, IntoName, KnownName, octets, word};
 /// ```
 #[derive(Default, Clone)]
 pub struct FieldSection {
-    arena: Vec<u8>,
+    arena: Arena,
     entries: Vec<Entry>,
     /// The sum over [`Entry::outside`], which together with the length of the arena gives the octets.
     outside: usize,
@@ -63,12 +64,12 @@ impl FieldSection {
     /// A section without fields; allocates nothing.
     #[inline]
     pub const fn new() -> Self {
-        Self { arena: Vec::new(), entries: Vec::new(), outside: 0 }
+        Self { arena: Arena::new(), entries: Vec::new(), outside: 0 }
     }
 
     /// A section with room for so many fields, and for so many octets of values and unknown names.
     pub fn with_capacity(fields: usize, bytes: usize) -> Self {
-        Self { arena: Vec::with_capacity(bytes), entries: Vec::with_capacity(fields), outside: 0 }
+        Self { arena: Arena::with_capacity(bytes), entries: Vec::with_capacity(fields), outside: 0 }
     }
 
     /// Makes room for so many more fields, and octets of values and unknown names.
@@ -94,7 +95,7 @@ impl FieldSection {
     #[inline]
     pub fn copy_from(&mut self, other: &Self) {
         self.arena.clear();
-        self.arena.extend_from_slice(&other.arena);
+        self.arena.extend(&other.arena);
         self.entries.clear();
         self.entries.extend_from_slice(&other.entries);
         self.outside = other.outside;
@@ -156,13 +157,13 @@ impl FieldSection {
     /// The fields in order of arrival.
     #[inline]
     pub fn iter(&self) -> Fields<'_> {
-        Fields { entries: self.entries.iter(), arena: &self.arena }
+        Fields { entries: self.entries.iter(), arena: self.arena.room() }
     }
 
     /// The field at a place in the order of arrival.
     #[inline]
     pub fn at(&self, index: usize) -> Option<Field<'_>> {
-        self.entries.get(index).map(|&entry| Field { entry, arena: &self.arena })
+        self.entries.get(index).map(|&entry| Field { entry, arena: self.arena.room() })
     }
 
     /// The first value of this name. A known name costs one comparison of an octet per field.
@@ -196,7 +197,7 @@ impl FieldSection {
     /// Returns true if the other section has the very same fields: names, values, spellings and marks, in the same order.
     #[inline]
     pub fn is_copy_of(&self, other: &Self) -> bool {
-        self.arena == other.arena && self.entries == other.entries
+        *self.arena == *other.arena && self.entries == other.entries
     }
 
     /// Becomes a copy of another section that differs in the value of the field at this place at most, by as many octets. Allocates
@@ -218,7 +219,7 @@ impl FieldSection {
         if self.arena.len() != other.arena.len() || self.entries != other.entries {
             return Adopted::Refused;
         }
-        if self.arena == other.arena {
+        if *self.arena == *other.arena {
             return Adopted::Nothing;
         }
         let Some(Entry { start, name_len, value_len, .. }) = self.entries.get(place) else {
@@ -346,7 +347,7 @@ impl FieldSection {
         let (before, mut kept, mut end) = (self.len(), 0, 0);
         for index in 0..before {
             let entry = self.entries[index];
-            if !keep(Field { entry, arena: &self.arena }) {
+            if !keep(Field { entry, arena: self.arena.room() }) {
                 self.outside = self.outside.wrapping_sub(entry.outside());
                 continue;
             }
@@ -372,7 +373,7 @@ impl FieldSection {
     pub fn extend_from(&mut self, other: &Self) {
         let shift = self.arena.len();
         assert!(u32::try_from(shift + other.arena.len()).is_ok(), "a section holds less than 4 GiB");
-        self.arena.extend_from_slice(&other.arena);
+        self.arena.extend(&other.arena);
         let shifted = other.entries.iter().map(|entry| Entry { start: entry.start + shift as u32, ..*entry });
         self.entries.extend(shifted);
         self.outside = self.outside.wrapping_add(other.outside);
@@ -410,7 +411,7 @@ impl FieldSection {
     /// Adds a field with a known name that is no pseudo-field's, and a value that [`octets::is_field_value`] accepts.
     ///
     /// The caller keeps the section below 4 GiB.
-    #[inline]
+    #[inline(always)]
     pub fn push_known(&mut self, name: KnownName, value: &[u8], flags: FieldFlags) {
         debug_assert!(!name.is_pseudo() && octets::is_field_value(value));
         let start = self.arena.len() as u32;
@@ -422,7 +423,7 @@ impl FieldSection {
             flags,
         });
         self.outside = self.outside.wrapping_add(name.len());
-        self.arena.extend_from_slice(value);
+        self.arena.append(value);
     }
 
     /// Adds a field with a name that is not known but a token in lower case, and a value that
@@ -436,8 +437,8 @@ impl FieldSection {
         let (name_len, value_len) = (lower_name.len() as u32, value.len() as u32);
         let start = self.arena.len() as u32;
         self.entries.push(Entry { start, name_len, value_len, known: None, flags });
-        self.arena.extend_from_slice(lower_name);
-        self.arena.extend_from_slice(value);
+        self.arena.append(lower_name);
+        self.arena.append(value);
     }
 }
 
@@ -470,13 +471,13 @@ impl FieldSection {
         let last = self.entries.last_mut().filter(|entry| !entry.flags.contains(FieldFlags::SPELLED));
         if let Some(entry) = last {
             entry.value_len += more.len() as u32;
-            self.arena.extend_from_slice(more);
+            self.arena.append(more);
         }
     }
 
     /// Keeps the spelling of the last name.
     fn spell(&mut self, name: &[u8]) {
-        self.arena.extend_from_slice(name);
+        self.arena.append(name);
         self.outside = self.outside.wrapping_sub(name.len());
         if let Some(entry) = self.entries.last_mut() {
             entry.flags = entry.flags.with(FieldFlags::SPELLED);
@@ -532,9 +533,9 @@ impl FieldSection {
     fn push_text(&mut self, name: &[u8], value: &[u8], flags: FieldFlags) {
         let (start, name_len, value_len) = (self.arena.len(), name.len() as u32, value.len() as u32);
         self.entries.push(Entry { start: start as u32, name_len, value_len, known: None, flags });
-        self.arena.extend_from_slice(name);
+        self.arena.append(name);
         word::make_lower(&mut self.arena[start..]);
-        self.arena.extend_from_slice(value);
+        self.arena.append(value);
     }
 
     fn remove_given(&mut self, name: Given<'_>) -> usize {

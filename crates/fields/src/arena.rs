@@ -1,0 +1,211 @@
+//! The octets of a section or of control data: initialised room and one cursor.
+//!
+//! Behind the end lie initialised octets, as in [`OutBuf`](crate::OutBuf), so that a short string is copied by words that overlap,
+//! without a call of `memcpy`.
+
+use alloc::vec::Vec;
+use core::ops::{Deref, DerefMut, Range};
+
+/// The longest string that is copied by words.
+const SHORT: usize = 32;
+
+/// The least that an arena holds which holds anything: the values of a few fields.
+const OCTETS_MIN: usize = 128;
+
+/// Octets that are appended to, and looked at as a slice. Allocates when it grows, at least to twice its size.
+#[derive(Default)]
+pub(crate) struct Arena {
+    /// As long as the room there is; all of it initialised.
+    room: Vec<u8>,
+    end: usize,
+}
+
+impl Arena {
+    /// An empty arena; allocates nothing.
+    #[inline]
+    pub(crate) const fn new() -> Self {
+        Self { room: Vec::new(), end: 0 }
+    }
+
+    /// An empty arena with room for so many octets.
+    pub(crate) fn with_capacity(octets: usize) -> Self {
+        Self { room: alloc::vec![0; octets], end: 0 }
+    }
+
+    /// The room, which begins with the octets: to find spans in that are known to be there.
+    #[inline]
+    pub(crate) fn room(&self) -> &[u8] {
+        &self.room
+    }
+
+    /// The number of octets.
+    #[inline]
+    pub(crate) fn len(&self) -> usize {
+        self.end
+    }
+
+    /// The memory held, in octets.
+    #[inline]
+    pub(crate) fn capacity(&self) -> usize {
+        self.room.capacity()
+    }
+
+    /// Appends octets. Costs about fifteen instructions for up to 32 of them, and a call of `memcpy` for more.
+    #[inline(always)]
+    pub(crate) fn append(&mut self, octets: &[u8]) {
+        match self.room[self.end..].first_chunk_mut() {
+            Some(room) if octets.len() <= SHORT => copy_short(room, octets),
+            _ => return self.append_long(octets),
+        }
+        self.end += octets.len();
+    }
+
+    /// As [`append`](Self::append), for strings of any length or without room. Every call in it is the last thing it does, so
+    /// that no register is saved.
+    #[inline(never)]
+    fn append_long(&mut self, octets: &[u8]) {
+        match self.room[self.end..].get_mut(..octets.len()) {
+            Some(room) => {
+                self.end += octets.len();
+                room.copy_from_slice(octets);
+            }
+            None => self.grow_and_append(octets),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn grow_and_append(&mut self, octets: &[u8]) {
+        self.grow(octets.len());
+        self.append_long(octets);
+    }
+
+    /// As [`append`](Self::append), where many octets are the rule.
+    #[inline(always)]
+    pub(crate) fn extend(&mut self, octets: &[u8]) {
+        let end = self.end + octets.len();
+        match self.room.get_mut(self.end..end) {
+            Some(room) => room.copy_from_slice(octets),
+            None => return self.grow_and_append(octets),
+        }
+        self.end = end;
+    }
+
+    /// Makes room for so many octets more.
+    #[inline]
+    pub(crate) fn reserve(&mut self, more: usize) {
+        if self.room.len() - self.end < more {
+            self.grow(more);
+        }
+    }
+
+    #[cold]
+    fn grow(&mut self, more: usize) {
+        let len = (self.end + more).max(2 * self.room.len()).max(OCTETS_MIN);
+        match self.room.capacity() {
+            0 => self.room = alloc::vec![0; len],
+            _ => self.room.resize(len, 0),
+        }
+    }
+
+    /// Removes every octet and keeps the memory.
+    #[inline]
+    pub(crate) fn clear(&mut self) {
+        self.end = 0;
+    }
+
+    /// Removes the octets after the first `len`.
+    #[inline]
+    pub(crate) fn truncate(&mut self, len: usize) {
+        self.end = self.end.min(len);
+    }
+
+    /// Removes a range; what follows moves up.
+    pub(crate) fn remove(&mut self, range: Range<usize>) {
+        self.room.copy_within(range.end..self.end, range.start);
+        self.end -= range.len();
+    }
+
+    /// Gives memory back down to so many octets, or to what is there.
+    pub(crate) fn shrink_to(&mut self, octets: usize) {
+        self.room.truncate(octets.max(self.end));
+        self.room.shrink_to_fit();
+    }
+}
+
+impl Clone for Arena {
+    /// Copies the octets, and no room behind them.
+    fn clone(&self) -> Self {
+        Self { room: self.to_vec(), end: self.end }
+    }
+}
+
+impl Deref for Arena {
+    type Target = [u8];
+
+    #[inline]
+    fn deref(&self) -> &[u8] {
+        &self.room[..self.end]
+    }
+}
+
+impl DerefMut for Arena {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut [u8] {
+        &mut self.room[..self.end]
+    }
+}
+
+/// Copies up to 32 octets: the first and the last of them as words that overlap.
+#[inline(always)]
+fn copy_short(room: &mut [u8; SHORT], octets: &[u8]) {
+    let len = octets.len();
+    if let (Some(first), Some(last)) = (octets.first_chunk::<16>(), octets.last_chunk::<16>()) {
+        room[..16].copy_from_slice(first);
+        room[len - 16..][..16].copy_from_slice(last);
+    } else if let (Some(first), Some(last)) = (octets.first_chunk::<8>(), octets.last_chunk::<8>()) {
+        room[..8].copy_from_slice(first);
+        room[len - 8..][..8].copy_from_slice(last);
+    } else if let (Some(first), Some(last)) = (octets.first_chunk::<4>(), octets.last_chunk::<4>()) {
+        room[..4].copy_from_slice(first);
+        room[len - 4..][..4].copy_from_slice(last);
+    } else if let [first, .., last] = *octets {
+        (room[0], room[len / 2], room[len - 1]) = (first, octets[len / 2], last);
+    } else if let [only] = *octets {
+        room[0] = only;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn strings_of_every_length_are_appended_at_every_place() {
+        let octets: Vec<u8> = (0..100).collect();
+        for before in 0..70 {
+            for len in 0..100 {
+                let mut arena = Arena::with_capacity(before);
+                arena.append(&octets[..before]);
+                arena.append(&octets[..len]);
+                arena.append(b"end");
+                assert_eq!(*arena, *[&octets[..before], &octets[..len], b"end"].concat());
+            }
+        }
+    }
+
+    #[test]
+    fn a_range_is_removed_and_memory_given_back() {
+        let mut arena = Arena::new();
+        arena.append(b"abcdef");
+        assert_eq!(arena.capacity(), OCTETS_MIN);
+        arena.remove(1..3);
+        assert_eq!((&*arena, &*arena.clone()), (&b"adef"[..], &b"adef"[..]));
+        arena.truncate(3);
+        arena.truncate(10);
+        arena.shrink_to(0);
+        assert_eq!((&*arena, arena.capacity()), (&b"ade"[..], 3));
+        arena.clear();
+        assert!(arena.is_empty());
+    }
+}
