@@ -9,6 +9,9 @@ use alula_fields::octets::{self, CLASS, FIELD_VALUE, LOWER_TOKEN, is_trimmed};
 pub struct Class(u8);
 
 impl Class {
+    /// Of nothing.
+    pub(crate) const NONE: Self = Self(0);
+
     /// Returns true if the name is a token without upper-case letters, as HTTP/2 wants field names (RFC 9113 §8.2.1).
     ///
     /// Pseudo-field names are not; see [`name_pseudo`](Self::name_pseudo).
@@ -39,6 +42,13 @@ impl Class {
     #[inline]
     pub const fn field_ok(self) -> bool {
         const ALL: u8 = NAME_OK | VALUE_OK | VALUE_TRIMMED;
+        self.0 & ALL == ALL
+    }
+
+    /// Returns true if name and value are those of a pseudo-field that HTTP/2 allows, in one comparison.
+    #[inline]
+    pub(crate) const fn pseudo_ok(self) -> bool {
+        const ALL: u8 = NAME_PSEUDO | VALUE_OK | VALUE_TRIMMED;
         self.0 & ALL == ALL
     }
 

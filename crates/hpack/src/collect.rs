@@ -1,9 +1,11 @@
 //! A visitor that stores fields: in a section, or in a head with the control data apart.
 
-use alula_fields::{FieldFlags, FieldSection, Head, KnownName};
+use alula_fields::{FieldFlags, FieldSection, Head, KnownName, octets};
 use alula_machine::Limits;
 
-use crate::visitor::{Decoded, Visitor};
+use crate::class::Class;
+use crate::table::Stored;
+use crate::visitor::{Decoded, Indexed, Visitor};
 
 /// How much a list of fields may be.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -12,6 +14,21 @@ pub struct ListLimits {
     pub bytes: usize,
     /// The number of fields; the sum alone lets hundreds of empty ones pass.
     pub fields: usize,
+}
+
+impl ListLimits {
+    /// Takes a field of it. After a refusal it means nothing.
+    #[inline(always)]
+    fn take(&mut self, name_len: usize, value_len: usize) -> Result<(), Refusal> {
+        // Stored in either case, so that each is one instruction that works on memory.
+        let (is_bytes_over, is_fields_over);
+        (self.bytes, is_bytes_over) = self.bytes.overflowing_sub(name_len + value_len + 32);
+        if is_bytes_over {
+            return Err(Refusal::Bytes);
+        }
+        (self.fields, is_fields_over) = self.fields.overflowing_sub(1);
+        if is_fields_over { Err(Refusal::Fields) } else { Ok(()) }
+    }
 }
 
 impl From<&Limits> for ListLimits {
@@ -98,59 +115,97 @@ impl<'a> Collect<'a> {
         }
     }
 
+    /// Stores any field, or says what is wrong.
+    #[inline(never)]
+    fn store(&mut self, field: &Decoded<'_>) -> Result<(), Refusal> {
+        self.left.take(field.name.len(), field.value.len())?;
+        if !field.class.field_ok() {
+            return self.store_other(field.known, field.value, field.class);
+        }
+        let flags = if field.never { FieldFlags::SENSITIVE } else { FieldFlags::NONE };
+        match field.known {
+            Some(name) => self.section_mut().push_known(name, field.value, flags),
+            None => self.section_mut().push_valid(field.name, field.value, flags),
+        }
+        Ok(())
+    }
+
+    /// As [`store`](Self::store), for fields that are indexes of one octet: the known ones, which nearly all are, in the loop.
     #[inline(always)]
-    fn count(&mut self, field: &Decoded<'_>) -> Result<(), Refusal> {
-        self.left.bytes = self.left.bytes.checked_sub(field.list_size()).ok_or(Refusal::Bytes)?;
-        self.left.fields = self.left.fields.checked_sub(1).ok_or(Refusal::Fields)?;
+    fn store_indexed(&mut self, fields: &mut Indexed<'_>) -> Result<(), Refusal> {
+        while let Some(field) = fields.next_stored() {
+            match field {
+                Stored::Known(name, value, class) => {
+                    self.left.take(name.len(), value.len())?;
+                    if class.field_ok() {
+                        self.section_mut().push_known(name, value, FieldFlags::NONE);
+                    } else {
+                        self.store_other(Some(name), value, class)?;
+                    }
+                }
+                Stored::Other(..) => self.store(&Decoded::of(field))?,
+            }
+        }
         Ok(())
     }
 
     #[inline(always)]
-    fn store(&mut self, field: &Decoded<'_>) -> Result<(), Refusal> {
-        self.count(field)?;
-        if !field.class.field_ok() {
-            return self.store_other(field);
-        }
-        let flags = if field.never { FieldFlags::SENSITIVE } else { FieldFlags::NONE };
-        let section = match &mut self.target {
+    fn section_mut(&mut self) -> &mut FieldSection {
+        match &mut self.target {
             Target::Head(head) => &mut head.fields,
             Target::Section(section) => section,
-        };
-        match field.known {
-            Some(name) => section.push_known(name, field.value, flags),
-            None => section.push_valid(field.name, field.value, flags),
         }
-        Ok(())
     }
 
     /// Stores a pseudo-field, or says what is wrong.
     #[inline(never)]
-    fn store_other(&mut self, field: &Decoded<'_>) -> Result<(), Refusal> {
-        match (field.known, &mut self.target) {
-            _ if !field.class.name_ok() && !field.class.name_pseudo() => Err(Refusal::Name),
-            _ if !field.class.value_ok() || !field.class.value_trimmed() => Err(Refusal::Value),
-            (Some(name), Target::Head(head)) => store_pseudo(head, name, field.value),
-            _ => Err(Refusal::Pseudo),
+    fn store_other(&mut self, known: Option<KnownName>, value: &[u8], class: Class) -> Result<(), Refusal> {
+        match (known, &mut self.target) {
+            (Some(name), Target::Head(head)) if class.pseudo_ok() => store_pseudo(head, name, value),
+            _ => Err(refusal(class)),
         }
     }
 }
 
+/// Stores a pseudo-field whose value is one of HTTP/2, or says what is wrong.
+#[inline(always)]
 fn store_pseudo(head: &mut Head, name: KnownName, value: &[u8]) -> Result<(), Refusal> {
-    if head.has_pseudo(name) || !head.fields.is_empty() {
-        return Err(Refusal::Pseudo);
+    let is_ascii = octets::is_ascii(value);
+    if head.fields.is_empty() && is_ascii && head.add_pseudo(name, value) {
+        return Ok(());
     }
-    if !value.is_ascii() {
-        return Err(Refusal::Value);
+    let is_misplaced = head.has_pseudo(name) || !head.fields.is_empty();
+    Err(if is_misplaced { Refusal::Pseudo } else { Refusal::Value })
+}
+
+/// The reason for which a field of this class, which is not one of HTTP/2 or is a pseudo-field, is not stored.
+#[cold]
+fn refusal(class: Class) -> Refusal {
+    match class {
+        _ if !class.name_ok() && !class.name_pseudo() => Refusal::Name,
+        _ if !class.value_ok() || !class.value_trimmed() => Refusal::Value,
+        _ => Refusal::Pseudo,
     }
-    head.put_pseudo(name, value);
-    Ok(())
 }
 
 impl Visitor for Collect<'_> {
     #[inline(always)]
     fn field(&mut self, field: Decoded<'_>) {
+        if self.refusal.is_some() {
+            return;
+        }
+        if let Err(refusal) = self.store(&field) {
+            self.refusal = Some(refusal);
+        }
+    }
+
+    #[inline(always)]
+    fn indexed(&mut self, fields: &mut Indexed<'_>) {
         if self.refusal.is_none() {
-            self.refusal = self.store(&field).err();
+            self.refusal = self.store_indexed(fields).err();
+        }
+        if self.refusal.is_some() {
+            while fields.next_stored().is_some() {}
         }
     }
 }

@@ -15,9 +15,9 @@ use crate::huffman;
 use crate::integer;
 use crate::literal::{Cut, Form, Literal, Name, Span};
 use crate::static_table::{LAST, ROWS, Row};
-use crate::table::{Entries, Entry, Table};
+use crate::table::{Entry, Table};
 use crate::view::TableView;
-use crate::visitor::{Decoded, Visitor};
+use crate::visitor::{Decoded, Indexed, Visitor};
 
 /// What a decoder takes.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -208,32 +208,28 @@ impl Decoder {
         fragment: &'f [u8],
         visitor: &mut V,
     ) -> Result<Option<(&'f [u8], Cut)>, DecodeError> {
-        let mut rest = self.short_indexes(fragment, visitor)?;
-        while !rest.is_empty() {
+        let mut rest = fragment;
+        loop {
+            rest = self.short_indexes(rest, visitor);
+            if rest.is_empty() {
+                return Ok(None);
+            }
             match self.field(rest, visitor)? {
-                Ok(len) => rest = self.short_indexes(&rest[len..], visitor)?,
+                Ok(len) => rest = &rest[len..],
                 Err(cut) => return Ok(Some((rest, cut))),
             }
         }
-        Ok(None)
     }
 
     /// Visits fields as long as each is an index of one octet, which is most of what comes, and returns what follows.
     #[inline(always)]
-    fn short_indexes<'f, V: Visitor + ?Sized>(
-        &self,
-        fragment: &'f [u8],
-        visitor: &mut V,
-    ) -> Result<&'f [u8], DecodeError> {
-        let entries = self.table.entries();
-        let mut rest = fragment;
-        while let Some((&first, after)) = rest.split_first()
-            && is_short_index(first)
-        {
-            visitor.field(short_index(entries, first & 0x7f)?);
-            rest = after;
+    fn short_indexes<'f, V: Visitor + ?Sized>(&self, fragment: &'f [u8], visitor: &mut V) -> &'f [u8] {
+        if fragment.first().is_none_or(|octet| octet & 0x80 == 0) {
+            return fragment;
         }
-        Ok(rest)
+        let mut indexed = Indexed::new(self.table.nearest(), fragment);
+        visitor.indexed(&mut indexed);
+        &fragment[fragment.len() - indexed.left()..]
     }
 
     /// Decodes one field, which is not a short index, and says how long it was, or how it is cut.
@@ -262,8 +258,8 @@ impl Decoder {
     fn index<V: Visitor + ?Sized>(&self, index: u32, visitor: &mut V) -> Result<(), DecodeError> {
         match index {
             0 => Err(DecodeError::INDEX_ZERO),
-            1..0x7f => {
-                visit(visitor, short_index(self.table.entries(), index as u8)?);
+            1..=LAST => {
+                visit(visitor, from_row(&ROWS[index as usize]));
                 Ok(())
             }
             _ => {
@@ -416,22 +412,6 @@ impl Decoder {
 #[inline(never)]
 fn visit<V: Visitor + ?Sized>(visitor: &mut V, field: Decoded<'_>) {
     visitor.field(field);
-}
-
-/// Returns true if a field begins so that is an index, neither 0 nor longer than this octet.
-#[inline(always)]
-const fn is_short_index(first: u8) -> bool {
-    first > 0x80 && first < 0xff
-}
-
-/// The field with an index of one octet, which is neither 0 nor 127.
-#[inline(always)]
-fn short_index(entries: Entries<'_>, index: u8) -> Result<Decoded<'_>, DecodeError> {
-    let index = u32::from(index);
-    if index <= LAST {
-        return Ok(from_row(&ROWS[index as usize]));
-    }
-    entries.behind(index - LAST - 1).map(from_entry).ok_or(DecodeError::INDEX_BEYOND)
 }
 
 /// A field of the static table.

@@ -82,4 +82,4 @@ pub use field::{Field, Indexing};
 pub use memo::Memo;
 pub use prepared::{Part, PrepareError, PreparedBlock};
 pub use view::TableView;
-pub use visitor::{Decoded, Visitor};
+pub use visitor::{Decoded, Indexed, Visitor};

@@ -60,37 +60,55 @@ pub(crate) struct Entry<'a> {
     pub(crate) class: Class,
 }
 
-/// All entries, for many look-ups while none comes or goes.
+/// The entries that have an index of one octet, for many look-ups while none comes or goes.
 #[derive(Clone, Copy)]
-pub(crate) struct Entries<'a> {
+pub(crate) struct Near<'a> {
     ring: &'a [u8],
+    /// Never empty.
     slots: &'a [Slot],
     newest: usize,
-    len: u32,
+    count: u8,
 }
 
-impl<'a> Entries<'a> {
+impl<'a> Near<'a> {
     /// The entry this many places behind the newest, if there are that many.
     #[inline(always)]
-    pub(crate) fn behind(self, places: u32) -> Option<Entry<'a>> {
-        if places >= self.len {
+    pub(crate) fn behind(self, places: u8) -> Option<Stored<'a>> {
+        if places >= self.count {
             return None;
         }
-        let id = self.newest.wrapping_sub(places as usize);
-        Some(entry(self.ring, &self.slots[id & self.slots.len().wrapping_sub(1)]))
+        let id = self.newest.wrapping_sub(usize::from(places));
+        Some(stored(self.ring, &self.slots[id & (self.slots.len() - 1)]))
+    }
+}
+
+/// An entry as it is stored: the text of a known name is elsewhere, and is looked up only where it is needed.
+#[derive(Clone, Copy)]
+pub(crate) enum Stored<'a> {
+    Known(KnownName, &'a [u8], Class),
+    Other(&'a [u8], &'a [u8], Class),
+}
+
+/// What is in a slot.
+#[inline(always)]
+fn stored<'a>(ring: &'a [u8], slot: &Slot) -> Stored<'a> {
+    let value_at = slot.value_at as usize;
+    let value = &ring[value_at..value_at + slot.value_len as usize];
+    match slot.known {
+        Some(name) => Stored::Known(name, value, slot.class),
+        None => Stored::Other(&ring[value_at - slot.name_len as usize..value_at], value, slot.class),
     }
 }
 
 /// The entry in a slot.
 #[inline(always)]
 fn entry<'a>(ring: &'a [u8], slot: &Slot) -> Entry<'a> {
-    let value_at = slot.value_at as usize;
-    let name = match slot.known {
-        Some(known) => known.as_str().as_bytes(),
-        None => &ring[value_at - slot.name_len as usize..value_at],
-    };
-    let value = &ring[value_at..value_at + slot.value_len as usize];
-    Entry { name, known: slot.known, value, class: slot.class }
+    match stored(ring, slot) {
+        Stored::Known(name, value, class) => {
+            Entry { name: name.as_str().as_bytes(), known: Some(name), value, class }
+        }
+        Stored::Other(name, value, class) => Entry { name, known: None, value, class },
+    }
 }
 
 impl Table {
@@ -265,14 +283,16 @@ impl Table {
         if places < self.len { Some(self.next - 1 - u64::from(places)) } else { None }
     }
 
-    /// All entries.
+    /// The entries that have an index of one octet.
     #[inline(always)]
-    pub(crate) fn entries(&self) -> Entries<'_> {
-        Entries {
+    pub(crate) fn nearest(&self) -> Near<'_> {
+        const NONE: &[Slot] =
+            &[Slot { value_at: 0, name_len: 0, value_len: 0, known: None, class: Class::NONE }];
+        Near {
             ring: &self.ring,
-            slots: &self.slots,
+            slots: if self.slots.is_empty() { NONE } else { &self.slots },
             newest: (self.next as usize).wrapping_sub(1),
-            len: self.len,
+            count: self.near as u8,
         }
     }
 

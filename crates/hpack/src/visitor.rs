@@ -3,6 +3,8 @@
 use alula_fields::KnownName;
 
 use crate::class::Class;
+use crate::static_table::{LAST, ROWS};
+use crate::table::{Near, Stored};
 
 /// One decoded field, borrowed from the block or from the table.
 ///
@@ -21,11 +23,70 @@ pub struct Decoded<'a> {
     pub class: Class,
 }
 
-impl Decoded<'_> {
+impl<'a> Decoded<'a> {
+    /// A field as it is stored, with its name.
+    #[inline(always)]
+    pub(crate) const fn of(stored: Stored<'a>) -> Self {
+        match stored {
+            Stored::Known(known, value, class) => {
+                Self { name: known.as_str().as_bytes(), known: Some(known), value, never: false, class }
+            }
+            Stored::Other(name, value, class) => Self { name, known: None, value, never: false, class },
+        }
+    }
+
     /// What the field counts in a list: name, value and 32 octets (RFC 9113 §6.5.2).
     #[inline]
     pub const fn list_size(&self) -> usize {
         self.name.len() + self.value.len() + 32
+    }
+}
+
+/// Fields in a row that are indexes of one octet; handed out by a decoder.
+pub struct Indexed<'a> {
+    nearest: Near<'a>,
+    octets: core::slice::Iter<'a, u8>,
+}
+
+impl<'a> Indexed<'a> {
+    /// The fields that the first octets are indexes of.
+    #[inline(always)]
+    pub(crate) fn new(nearest: Near<'a>, octets: &'a [u8]) -> Self {
+        Self { nearest, octets: octets.iter() }
+    }
+
+    /// The number of octets from the first on that is no index of a field.
+    #[inline(always)]
+    pub(crate) fn left(&self) -> usize {
+        self.octets.len()
+    }
+
+    /// The next field, as it is stored.
+    #[inline(always)]
+    pub(crate) fn next_stored(&mut self) -> Option<Stored<'a>> {
+        const FIRST_DYNAMIC: u8 = 0x80 + LAST as u8 + 1;
+        let mut octets = self.octets.clone();
+        let octet = *octets.next()?;
+        // One comparison finds most of what comes: indexes below wrap around.
+        let field = match self.nearest.behind(octet.wrapping_sub(FIRST_DYNAMIC)) {
+            Some(stored) => stored,
+            None if matches!(octet, 0x81..FIRST_DYNAMIC) => {
+                let row = &ROWS[usize::from(octet & 0x7f)];
+                Stored::Known(row.name, row.value.as_bytes(), row.class)
+            }
+            None => return None,
+        };
+        self.octets = octets;
+        Some(field)
+    }
+}
+
+impl<'a> Iterator for Indexed<'a> {
+    type Item = Decoded<'a>;
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<Decoded<'a>> {
+        self.next_stored().map(Decoded::of)
     }
 }
 
@@ -36,6 +97,15 @@ impl Decoded<'_> {
 pub trait Visitor {
     /// Takes the next field.
     fn field(&mut self, field: Decoded<'_>);
+
+    /// Takes fields that are indexes of one octet, which is most of what comes, and leaves none of them. A visitor that stores
+    /// fields may do so in a loop of its own.
+    #[inline(always)]
+    fn indexed(&mut self, fields: &mut Indexed<'_>) {
+        for field in fields {
+            self.field(field);
+        }
+    }
 }
 
 impl<F: FnMut(Decoded<'_>)> Visitor for F {
