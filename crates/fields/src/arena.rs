@@ -6,11 +6,10 @@
 use alloc::vec::Vec;
 use core::ops::{Deref, DerefMut, Range};
 
-/// The longest string that is copied by words.
-const SHORT: usize = 32;
+use crate::lanes::{self, SHORT};
 
-/// The least that an arena holds which holds anything: the values of a few fields.
-const OCTETS_MIN: usize = 128;
+/// The least that an arena holds which holds anything: the values of a usual request, and room behind them for a short one.
+const OCTETS_MIN: usize = 256;
 
 /// Octets that are appended to, and looked at as a slice. Allocates when it grows, at least to twice its size.
 #[derive(Default)]
@@ -53,11 +52,23 @@ impl Arena {
     /// Appends octets. Costs about fifteen instructions for up to 32 of them, and a call of `memcpy` for more.
     #[inline(always)]
     pub(crate) fn append(&mut self, octets: &[u8]) {
-        match self.room[self.end..].first_chunk_mut() {
-            Some(room) if octets.len() <= SHORT => copy_short(room, octets),
+        match self.room_behind() {
+            Some(room) if octets.len() <= SHORT => lanes::copy(room, octets),
             _ => return self.append_long(octets),
         }
         self.end += octets.len();
+    }
+
+    /// The room behind the end, where there is as much as is asked for.
+    #[inline(always)]
+    pub(crate) fn room_behind<const LEN: usize>(&mut self) -> Option<&mut [u8; LEN]> {
+        self.room[self.end..].first_chunk_mut()
+    }
+
+    /// Appends octets that are in the room behind the end.
+    #[inline(always)]
+    pub(crate) fn commit(&mut self, octets: usize) {
+        self.end += octets;
     }
 
     /// As [`append`](Self::append), for strings of any length or without room. Every call in it is the last thing it does, so
@@ -153,26 +164,6 @@ impl DerefMut for Arena {
     #[inline]
     fn deref_mut(&mut self) -> &mut [u8] {
         &mut self.room[..self.end]
-    }
-}
-
-/// Copies up to 32 octets: the first and the last of them as words that overlap.
-#[inline(always)]
-fn copy_short(room: &mut [u8; SHORT], octets: &[u8]) {
-    let len = octets.len();
-    if let (Some(first), Some(last)) = (octets.first_chunk::<16>(), octets.last_chunk::<16>()) {
-        room[..16].copy_from_slice(first);
-        room[len - 16..][..16].copy_from_slice(last);
-    } else if let (Some(first), Some(last)) = (octets.first_chunk::<8>(), octets.last_chunk::<8>()) {
-        room[..8].copy_from_slice(first);
-        room[len - 8..][..8].copy_from_slice(last);
-    } else if let (Some(first), Some(last)) = (octets.first_chunk::<4>(), octets.last_chunk::<4>()) {
-        room[..4].copy_from_slice(first);
-        room[len - 4..][..4].copy_from_slice(last);
-    } else if let [first, .., last] = *octets {
-        (room[0], room[len / 2], room[len - 1]) = (first, octets[len / 2], last);
-    } else if let [only] = *octets {
-        room[0] = only;
     }
 }
 

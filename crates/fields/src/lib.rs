@@ -33,6 +33,7 @@ mod inline;
 mod known;
 mod known_table;
 mod known_value;
+mod lanes;
 mod masked;
 mod message;
 mod method;

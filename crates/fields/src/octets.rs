@@ -4,7 +4,7 @@
 //! they look at eight: a word is loaded, and each class is a few additions in which no octet can carry into its neighbour. That
 //! answers for nearly every string; one in which it finds anything unusual is looked up in [`CLASS`], octet by octet.
 
-use crate::word::{self, HIGH, each};
+use crate::word::{self, HIGH, controls, each, is_control, is_plain, unplain};
 
 /// May be in a field name (RFC 9110 §5.6.2 `tchar`).
 pub const TOKEN: u8 = 1 << 0;
@@ -209,29 +209,6 @@ const fn is_blank(octet: u8) -> bool {
     matches!(octet, b' ' | b'\t')
 }
 
-/// Returns true for a lower-case letter, digit or `-`.
-#[inline]
-const fn is_plain(octet: u8) -> bool {
-    octet.wrapping_sub(b'a') < 26 || octet.wrapping_sub(b'0') < 10 || octet == b'-'
-}
-
-/// The high bit of each octet that is no lower-case letter, digit or `-`, which nearly every name is made of.
-#[inline]
-const fn unplain(word: u64) -> u64 {
-    let low = word & !HIGH;
-    // Adding 0x80 − n sets an octet's high bit exactly when its low seven bits are n or more.
-    let letter = (low + each(0x80 - b'a')) & !(low + each(0x80 - b'z' - 1));
-    let digit = (low + each(0x80 - b'0')) & !(low + each(0x80 - b'9' - 1));
-    let dash = word::zeros(low ^ each(b'-'));
-    !(letter | digit | dash) | word
-}
-
-/// Returns true for a control: what is below space, and DEL.
-#[inline]
-const fn is_control(octet: u8) -> bool {
-    octet < b' ' || octet == 0x7f
-}
-
 /// Returns true for what no path and query has.
 #[inline]
 const fn is_outside_path(octet: u8) -> bool {
@@ -242,13 +219,6 @@ const fn is_outside_path(octet: u8) -> bool {
 #[inline]
 const fn outside_path(word: u64) -> u64 {
     word | controls(word) | word::zeros(word ^ each(b' ')) | word::zeros(word ^ each(b'#'))
-}
-
-/// The high bit of each octet that is a control: below space, or DEL. The other bits mean nothing.
-#[inline]
-const fn controls(word: u64) -> u64 {
-    let low = word & !HIGH;
-    (!(low + each(0x80 - b' ')) | (low + each(1))) & !word
 }
 
 const fn class(octet: u8) -> u8 {

@@ -10,6 +10,7 @@ use core::fmt;
 
 use crate::arena::Arena;
 use crate::field::Entry;
+use crate::lanes;
 use crate::name::sealed::Given;
 use crate::{Field, FieldError, FieldFlags, IntoName, KnownName, octets, word};
 
@@ -496,6 +497,65 @@ impl FieldSection {
     }
 
     fn store_known(&mut self, name: KnownName, value: &[u8], flags: FieldFlags) -> Result<(), FieldError> {
+        if value.len() < 16 {
+            return self.store_known_small(name, value, flags);
+        }
+        if let Some(room) = self.arena.room_behind()
+            && lanes::copy_value(room, value)
+            && self.push_copied(Some(name), 0, value.len(), flags)
+        {
+            return Ok(());
+        }
+        self.store_known_slowly(name, value, flags)
+    }
+
+    /// As [`store_known`](Self::store_known), for less than sixteen octets: apart, as more registers are needed.
+    #[inline(never)]
+    fn store_known_small(
+        &mut self,
+        name: KnownName,
+        value: &[u8],
+        flags: FieldFlags,
+    ) -> Result<(), FieldError> {
+        if let Some(room) = self.arena.room_behind()
+            && lanes::copy_small_value(room, value)
+            && self.push_copied(Some(name), 0, value.len(), flags)
+        {
+            return Ok(());
+        }
+        self.store_known_slowly(name, value, flags)
+    }
+
+    /// Adds a field whose octets are in the room behind the arena, if its number fits and its name is no pseudo-field's.
+    #[inline(always)]
+    fn push_copied(
+        &mut self,
+        known: Option<KnownName>,
+        name_len: usize,
+        value_len: usize,
+        flags: FieldFlags,
+    ) -> bool {
+        let start = self.arena.len() as u32;
+        if self.entries.len() == self.entries.capacity()
+            || !self.fits(name_len, value_len)
+            || known.is_some_and(KnownName::is_pseudo)
+        {
+            return false;
+        }
+        let (name_len, value_len) = (name_len as u32, value_len as u32);
+        self.entries.push(Entry { start, name_len, value_len, known, flags });
+        self.outside = self.outside.wrapping_add(known.map_or(0, KnownName::len));
+        self.arena.commit((name_len + value_len) as usize);
+        true
+    }
+
+    #[inline(never)]
+    fn store_known_slowly(
+        &mut self,
+        name: KnownName,
+        value: &[u8],
+        flags: FieldFlags,
+    ) -> Result<(), FieldError> {
         if !self.accepts_known(name, value) {
             return Err(refusal(name.as_str().as_bytes(), value));
         }
@@ -504,6 +564,17 @@ impl FieldSection {
     }
 
     fn store_text(&mut self, name: &[u8], value: &[u8], flags: FieldFlags) -> Result<(), FieldError> {
+        if let Some(room) = self.arena.room_behind()
+            && lanes::copy_field(room, name, value)
+            && self.push_copied(None, name.len(), value.len(), flags)
+        {
+            return Ok(());
+        }
+        self.store_text_slowly(name, value, flags)
+    }
+
+    #[inline(never)]
+    fn store_text_slowly(&mut self, name: &[u8], value: &[u8], flags: FieldFlags) -> Result<(), FieldError> {
         if !self.accepts_text(name, value) {
             return Err(refusal(name, value));
         }

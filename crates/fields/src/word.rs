@@ -15,6 +15,36 @@ pub(crate) const fn zeros(word: u64) -> u64 {
     !((word & !HIGH) + each(0x7f)) & HIGH
 }
 
+/// Returns true for a lower-case letter, digit or `-`.
+#[inline]
+pub(crate) const fn is_plain(octet: u8) -> bool {
+    octet.wrapping_sub(b'a') < 26 || octet.wrapping_sub(b'0') < 10 || octet == b'-'
+}
+
+/// The high bit of each octet that is no lower-case letter, digit or `-`, which nearly every name is made of.
+#[inline]
+pub(crate) const fn unplain(word: u64) -> u64 {
+    let low = word & !HIGH;
+    // Adding 0x80 − n sets an octet's high bit exactly when its low seven bits are n or more.
+    let letter = (low + each(0x80 - b'a')) & !(low + each(0x80 - b'z' - 1));
+    let digit = (low + each(0x80 - b'0')) & !(low + each(0x80 - b'9' - 1));
+    let dash = zeros(low ^ each(b'-'));
+    !(letter | digit | dash) | word
+}
+
+/// Returns true for a control: what is below space, and DEL.
+#[inline]
+pub(crate) const fn is_control(octet: u8) -> bool {
+    octet < b' ' || octet == 0x7f
+}
+
+/// The high bit of each octet that is a control: below space, or DEL. The other bits mean nothing.
+#[inline]
+pub(crate) const fn controls(word: u64) -> u64 {
+    let low = word & !HIGH;
+    (!(low + each(0x80 - b' ')) | (low + each(1))) & !word
+}
+
 /// Folds A–Z to a–z in each octet and leaves the others alone.
 #[inline]
 pub(crate) const fn to_lower(word: u64) -> u64 {
@@ -84,9 +114,14 @@ pub(crate) fn none(octets: &[u8], filler: u8, marks: impl Fn(u64) -> u64, is: im
 /// The same of more than a block; the first and the last may overlap those between.
 #[inline(never)]
 fn none_of_blocks(first: &[u8; 16], octets: &[u8], last: &[u8; 16], is: impl Fn(u8) -> bool) -> bool {
-    let ends = first.iter().zip(last).fold(false, |any, (first, last)| any | is(*first) | is(*last));
     let none = |block: &[u8; 16]| !block.iter().fold(false, |any, octet| any | is(*octet));
-    !ends && octets[16..octets.len() - 1].as_chunks().0.iter().all(none)
+    !any(first, last, &is) && octets[16..octets.len() - 1].as_chunks().0.iter().all(none)
+}
+
+/// Returns true if `is` is true for an octet of either block.
+#[inline(always)]
+pub(crate) fn any<const N: usize>(one: &[u8; N], other: &[u8; N], is: impl Fn(u8) -> bool) -> bool {
+    one.iter().zip(other).fold(false, |any, (one, other)| any | is(*one) | is(*other))
 }
 
 /// The sum, by `|`, of what `marks` says of words that cover all of at most sixteen octets; some may be seen twice.
