@@ -62,7 +62,7 @@ impl Arena {
     /// The room behind the end, where there is as much as is asked for.
     #[inline(always)]
     pub(crate) fn room_behind<const LEN: usize>(&mut self) -> Option<&mut [u8; LEN]> {
-        self.room[self.end..].first_chunk_mut()
+        self.room.get_mut(self.end..)?.first_chunk_mut()
     }
 
     /// Appends octets that are in the room behind the end.

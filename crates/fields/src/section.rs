@@ -496,6 +496,7 @@ impl FieldSection {
         }
     }
 
+    #[inline(never)]
     fn store_known(&mut self, name: KnownName, value: &[u8], flags: FieldFlags) -> Result<(), FieldError> {
         if value.len() < 16 {
             return self.store_known_small(name, value, flags);
@@ -563,6 +564,7 @@ impl FieldSection {
         Ok(())
     }
 
+    #[inline(never)]
     fn store_text(&mut self, name: &[u8], value: &[u8], flags: FieldFlags) -> Result<(), FieldError> {
         if let Some(room) = self.arena.room_behind()
             && lanes::copy_field(room, name, value)
