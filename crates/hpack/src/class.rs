@@ -9,7 +9,7 @@ use alula_fields::octets::{self, CLASS, FIELD_VALUE, LOWER_TOKEN, is_trimmed};
 pub struct Class(u8);
 
 impl Class {
-    /// Of nothing.
+    /// The class of no field.
     pub(crate) const NONE: Self = Self(0);
 
     /// Returns true if the name is a token without upper-case letters, as HTTP/2 wants field names (RFC 9113 §8.2.1).

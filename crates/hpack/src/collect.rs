@@ -132,7 +132,7 @@ impl<'a> Collect<'a> {
 
     /// As [`store`](Self::store), for fields that are indexes of one octet: the known ones, which nearly all are, in the loop.
     #[inline(always)]
-    fn store_indexed(&mut self, fields: &mut Indexed<'_>) -> Result<(), Refusal> {
+    fn store_indexed(&mut self, fields: &mut Indexed<'_, '_>) -> Result<(), Refusal> {
         while let Some(field) = fields.next_stored() {
             match field {
                 Stored::Known(name, value, class) => {
@@ -200,7 +200,7 @@ impl Visitor for Collect<'_> {
     }
 
     #[inline(always)]
-    fn indexed(&mut self, fields: &mut Indexed<'_>) {
+    fn indexed(&mut self, fields: &mut Indexed<'_, '_>) {
         if self.refusal.is_none() {
             self.refusal = self.store_indexed(fields).err();
         }

@@ -229,7 +229,7 @@ impl Decoder {
         }
         let mut indexed = Indexed::new(self.table.nearest(), fragment);
         visitor.indexed(&mut indexed);
-        &fragment[fragment.len() - indexed.left()..]
+        indexed.rest()
     }
 
     /// Decodes one field, which is not a short index, and says how long it was, or how it is cut.

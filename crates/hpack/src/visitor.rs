@@ -42,36 +42,37 @@ impl<'a> Decoded<'a> {
     }
 }
 
-/// Fields in a row that are indexes of one octet; handed out by a decoder.
-pub struct Indexed<'a> {
-    nearest: Near<'a>,
-    octets: core::slice::Iter<'a, u8>,
+/// Fields in a row that are indexes of one octet; handed out by a decoder, out of its table and a fragment of a block.
+pub struct Indexed<'t, 'f> {
+    nearest: Near<'t>,
+    octets: core::slice::Iter<'f, u8>,
 }
 
-impl<'a> Indexed<'a> {
+impl<'t, 'f> Indexed<'t, 'f> {
     /// The fields that the first octets are indexes of.
     #[inline(always)]
-    pub(crate) fn new(nearest: Near<'a>, octets: &'a [u8]) -> Self {
+    pub(crate) fn new(nearest: Near<'t>, octets: &'f [u8]) -> Self {
         Self { nearest, octets: octets.iter() }
     }
 
-    /// The number of octets from the first on that is no index of a field.
+    /// The octets from the first on that is no index of a field.
     #[inline(always)]
-    pub(crate) fn left(&self) -> usize {
-        self.octets.len()
+    pub(crate) fn rest(&self) -> &'f [u8] {
+        self.octets.as_slice()
     }
 
     /// The next field, as it is stored.
     #[inline(always)]
-    pub(crate) fn next_stored(&mut self) -> Option<Stored<'a>> {
-        const FIRST_DYNAMIC: u8 = 0x80 + LAST as u8 + 1;
+    pub(crate) fn next_stored(&mut self) -> Option<Stored<'t>> {
+        const FIRST: u8 = 0x81;
+        const STATIC: u8 = LAST as u8;
         let mut octets = self.octets.clone();
         let octet = *octets.next()?;
         // One comparison finds most of what comes: indexes below wrap around.
-        let field = match self.nearest.behind(octet.wrapping_sub(FIRST_DYNAMIC)) {
+        let field = match self.nearest.behind(octet.wrapping_sub(FIRST + STATIC)) {
             Some(stored) => stored,
-            None if matches!(octet, 0x81..FIRST_DYNAMIC) => {
-                let row = &ROWS[usize::from(octet & 0x7f)];
+            None if octet.wrapping_sub(FIRST) < STATIC => {
+                let row = &ROWS[1 + usize::from(octet.wrapping_sub(FIRST))];
                 Stored::Known(row.name, row.value.as_bytes(), row.class)
             }
             None => return None,
@@ -81,11 +82,11 @@ impl<'a> Indexed<'a> {
     }
 }
 
-impl<'a> Iterator for Indexed<'a> {
-    type Item = Decoded<'a>;
+impl<'t> Iterator for Indexed<'t, '_> {
+    type Item = Decoded<'t>;
 
     #[inline(always)]
-    fn next(&mut self) -> Option<Decoded<'a>> {
+    fn next(&mut self) -> Option<Decoded<'t>> {
         self.next_stored().map(Decoded::of)
     }
 }
@@ -101,7 +102,7 @@ pub trait Visitor {
     /// Takes fields that are indexes of one octet, which is most of what comes, and leaves none of them. A visitor that stores
     /// fields may do so in a loop of its own.
     #[inline(always)]
-    fn indexed(&mut self, fields: &mut Indexed<'_>) {
+    fn indexed(&mut self, fields: &mut Indexed<'_, '_>) {
         for field in fields {
             self.field(field);
         }
