@@ -202,7 +202,7 @@ impl Words {
             (Some(head), Some(tail)) => {
                 Self { head: u64::from_le_bytes(*head), tail: u64::from_le_bytes(*tail), len }
             }
-            _ => Self { head: word::short(name), tail: word::short(name), len },
+            _ => Self { head: word::short(name, b' '), tail: word::short(name, b' '), len },
         }
     }
 }
@@ -233,7 +233,7 @@ fn find<const FOLD: bool>(name: &[u8]) -> Option<KnownName> {
     let (head, tail) = match (word::head(name), word::tail(name)) {
         (Some(head), Some(tail)) => (head, tail),
         _ => {
-            let only = word::short(name);
+            let only = word::short(name, b' ');
             (only, only)
         }
     };

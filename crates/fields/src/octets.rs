@@ -4,7 +4,7 @@
 //! they look at eight: a word is loaded, and each class is a few additions in which no octet can carry into its neighbour. That
 //! answers for nearly every string; one in which it finds anything unusual is looked up in [`CLASS`], octet by octet.
 
-use crate::word::{self, HIGH, controls, each, is_control, is_plain, unplain};
+use crate::word::{self, HIGH, controls, each, is_control, is_plain, may_be_control, unplain};
 
 /// May be in a field name (RFC 9110 §5.6.2 `tchar`).
 pub const TOKEN: u8 = 1 << 0;
@@ -184,8 +184,6 @@ pub fn position_of_control(octets: &[u8]) -> Option<usize> {
 /// Returns the place of the first octet that is a control, be it a tab. Sixteen octets a step.
 #[inline(always)]
 pub fn position_of_control_or_tab(octets: &[u8]) -> Option<usize> {
-    // True for octets from 0x80 on as well: one comparison of signed octets.
-    let may_be_control = |octet: u8| octet.wrapping_add(1).cast_signed() <= 0x20;
     word::first(octets, b' ', |word| controls(word) & HIGH, may_be_control)
 }
 

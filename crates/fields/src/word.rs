@@ -38,6 +38,12 @@ pub(crate) const fn is_control(octet: u8) -> bool {
     octet < b' ' || octet == 0x7f
 }
 
+/// Returns true for a control, and for what is not ASCII: one comparison of signed octets.
+#[inline]
+pub(crate) const fn may_be_control(octet: u8) -> bool {
+    octet.wrapping_add(1).cast_signed() <= 0x20
+}
+
 /// The high bit of each octet that is a control: below space, or DEL. The other bits mean nothing.
 #[inline]
 pub(crate) const fn controls(word: u64) -> u64 {
@@ -83,26 +89,26 @@ pub(crate) fn head(octets: &[u8]) -> Option<u64> {
 
 /// Up to seven octets in a word; with the length known, different octets give different words.
 ///
-/// Four to seven: the first four and the last four. One to three: first, middle and last. Unused octets are spaces.
+/// Four to seven: the first four and the last four. One to three: first, middle and last. Unused octets are the `filler`.
 #[inline]
-pub(crate) const fn short(octets: &[u8]) -> u64 {
+pub(crate) const fn short(octets: &[u8], filler: u8) -> u64 {
     match (octets.first_chunk::<4>(), octets.last_chunk::<4>(), octets) {
         (Some(first), Some(last), _) => {
             u32::from_le_bytes(*first) as u64 | (u32::from_le_bytes(*last) as u64) << 32
         }
         (_, _, [first, .., last]) => {
             let middle = octets[octets.len() / 2];
-            *first as u64 | (middle as u64) << 8 | (*last as u64) << 16 | each(b' ') << 24
+            *first as u64 | (middle as u64) << 8 | (*last as u64) << 16 | each(filler) << 24
         }
-        (_, _, [only]) => (*only as u64 * 0x01_01_01) | each(b' ') << 24,
-        _ => each(b' '),
+        (_, _, [only]) => (*only as u64 * 0x01_01_01) | each(filler) << 24,
+        _ => each(filler),
     }
 }
 
 /// Returns true if `is` is false for all octets. Of short strings `marks` says the same: it sets a high bit for each octet that `is` is
 /// true for.
 ///
-/// A word of less than eight octets is filled up with `filler`, which must have the bit of a space.
+/// A word of less than eight octets is filled up with `filler`, which is not looked for.
 #[inline(always)]
 pub(crate) fn none(octets: &[u8], filler: u8, marks: impl Fn(u64) -> u64, is: impl Fn(u8) -> bool) -> bool {
     match (octets.first_chunk(), octets.last_chunk()) {
@@ -129,10 +135,7 @@ pub(crate) fn any<const N: usize>(one: &[u8; N], other: &[u8; N], is: impl Fn(u8
 fn gather(octets: &[u8], filler: u8, marks: impl Fn(u64) -> u64) -> u64 {
     match (head(octets), tail(octets)) {
         (Some(head), Some(tail)) => marks(head) | marks(tail),
-        _ => {
-            let unused = if octets.len() >= 4 { 64 } else { octets.len().min(1) as u32 * 24 };
-            marks(short(octets) | each(filler).unbounded_shl(unused))
-        }
+        _ => marks(short(octets, filler)),
     }
 }
 
@@ -186,12 +189,13 @@ mod tests {
 
     #[test]
     fn short_strings_are_told_apart() {
-        assert_eq!(short(b"").to_le_bytes(), *b"        ");
-        assert_eq!(short(b"a").to_le_bytes(), *b"aaa     ");
-        assert_eq!(short(b"ab").to_le_bytes(), *b"abb     ");
-        assert_eq!(short(b"abc").to_le_bytes(), *b"abc     ");
-        assert_eq!(short(b"abcd").to_le_bytes(), *b"abcdabcd");
-        assert_eq!(short(b"abcdefg").to_le_bytes(), *b"abcddefg");
+        assert_eq!(short(b"", b' ').to_le_bytes(), *b"        ");
+        assert_eq!(short(b"ab", b'-').to_le_bytes(), *b"abb-----");
+        assert_eq!(short(b"a", b' ').to_le_bytes(), *b"aaa     ");
+        assert_eq!(short(b"ab", b' ').to_le_bytes(), *b"abb     ");
+        assert_eq!(short(b"abc", b' ').to_le_bytes(), *b"abc     ");
+        assert_eq!(short(b"abcd", b' ').to_le_bytes(), *b"abcdabcd");
+        assert_eq!(short(b"abcdefg", b' ').to_le_bytes(), *b"abcddefg");
     }
 
     #[test]
