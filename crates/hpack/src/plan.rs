@@ -111,14 +111,22 @@ impl Encoder {
     /// # Panics
     ///
     /// If there are not as many values as holes.
+    #[inline(always)]
     pub fn emit(&mut self, prepared: &PreparedBlock, holes: &[&[u8]], out: &mut OutBuf) {
         assert!(holes.len() == prepared.holes(), "a prepared block needs a value for each of its holes");
         self.write_size_updates(out);
         let place = self.plans.place_of(prepared.id());
-        let plan = &mut self.plans.plans[place];
-        if plan.indexes_at == self.table.changes() {
-            return out.extend(&plan.indexes);
+        match self.plans.indexes(place, self.table.changes()) {
+            Some(block) => out.extend_short(block),
+            None => self.emit_by_plan(place, prepared, holes, out),
         }
+    }
+
+    /// Writes a block that is not all indexes, or whose table has changed since it was kept.
+    #[inline(never)]
+    fn emit_by_plan(&mut self, place: usize, prepared: &PreparedBlock, holes: &[&[u8]], out: &mut OutBuf) {
+        let place = if place < self.plans.plans.len() { place } else { self.plans.make_place() };
+        let plan = &mut self.plans.plans[place];
         let holds = plan.oldest >= self.table.oldest_id();
         // Out of the plan while it is walked, as fields are encoded meanwhile.
         let ops = core::mem::take(&mut plan.ops);
@@ -292,15 +300,19 @@ impl Plans {
         own + self.plans.iter().map(Plan::memory_bytes).sum::<usize>()
     }
 
-    /// Where the plan for this prepared block is, or shall be: then it is empty.
+    /// The place of the plan for this prepared block, or the number of plans if there is none.
     #[inline]
-    fn place_of(&mut self, id: u64) -> usize {
-        match self.plans.iter().position(|plan| plan.id == id) {
-            Some(place) => place,
-            None => self.make_place(),
-        }
+    fn place_of(&self, id: u64) -> usize {
+        self.plans.iter().position(|plan| plan.id == id).unwrap_or(self.plans.len())
     }
 
+    /// The last block by the plan at this place, if it was nothing but indexes and the table has not changed since.
+    #[inline]
+    fn indexes(&self, place: usize, changes: u64) -> Option<&[u8]> {
+        self.plans.get(place).filter(|plan| plan.indexes_at == changes).map(|plan| &*plan.indexes)
+    }
+
+    /// Makes a plan that is empty: another one, or the oldest.
     #[cold]
     fn make_place(&mut self) -> usize {
         if self.plans.len() < COUNT_MAX {

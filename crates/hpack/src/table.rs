@@ -89,7 +89,7 @@ pub(crate) enum Stored<'a> {
     Other(&'a [u8], &'a [u8], Class),
 }
 
-/// What is in a slot.
+/// A slot, as it is stored.
 #[inline(always)]
 fn stored<'a>(ring: &'a [u8], slot: &Slot) -> Stored<'a> {
     let value_at = slot.value_at as usize;

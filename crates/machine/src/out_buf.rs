@@ -7,6 +7,8 @@
 use alloc::vec::Vec;
 use core::fmt;
 
+use crate::lanes::{self, SHORT};
+
 /// The least that a buffer holds which holds anything: a small answer.
 const OCTETS_MIN: usize = 128;
 
@@ -95,6 +97,16 @@ impl OutBuf {
     #[inline]
     pub fn extend(&mut self, octets: &[u8]) {
         self.spare(octets.len())[..octets.len()].copy_from_slice(octets);
+        self.end += octets.len();
+    }
+
+    /// As [`extend`](Self::extend), for octets that are few as a rule: up to 32 are copied without a call.
+    #[inline]
+    pub fn extend_short(&mut self, octets: &[u8]) {
+        match self.octets.get_mut(self.end..).and_then(|room| room.first_chunk_mut()) {
+            Some(room) if octets.len() <= SHORT => lanes::copy(room, octets),
+            _ => return self.extend(octets),
+        }
         self.end += octets.len();
     }
 
