@@ -80,9 +80,10 @@ impl Streams {
         self.slots.len() - self.free_count as usize
     }
 
-    /// Takes a slot for a new stream; its buffers are as the last stream left them. Allocates only if none is free.
-    #[inline]
-    pub(crate) fn open(&mut self, id: u32) -> StreamKey {
+    /// Takes a slot for a new stream, and returns it as it is: its buffers are as the last stream left them. Allocates only if none
+    /// is free.
+    #[inline(always)]
+    pub(crate) fn open(&mut self, id: u32) -> (StreamKey, &mut Stream) {
         let slot = match self.free {
             NOBODY => self.add_slot(),
             slot => slot,
@@ -93,7 +94,7 @@ impl Streams {
         self.free_count -= 1;
         entry.used = true;
         entry.stream.id = id;
-        StreamKey::new(slot, entry.generation)
+        (StreamKey::new(slot, entry.generation), &mut entry.stream)
     }
 
     #[cold]
@@ -281,13 +282,13 @@ mod tests {
     #[test]
     fn keys_of_freed_slots_find_nothing() {
         let mut streams = Streams::new();
-        let old = streams.open(1);
+        let old = streams.open(1).0;
         assert_eq!(streams.find(1), Some(old));
         streams.close(old, State::IDLE.let_go());
         assert_eq!(streams.find(1), None);
         assert!(streams.get(old).is_some(), "closed, and held");
         streams.free(old);
-        let new = streams.open(3);
+        let new = streams.open(3).0;
         assert_eq!(new.slot(), old.slot());
         assert!(streams.get(old).is_none() && streams.get(new).is_some());
         assert_eq!((streams.held(), streams.slots()), (1, 1));
@@ -296,7 +297,7 @@ mod tests {
     #[test]
     fn slots_are_given_back_when_none_is_used_and_old_keys_find_nothing() {
         let mut streams = Streams::new();
-        let keys = [1, 3, 5].map(|id| streams.open(id));
+        let keys = [1, 3, 5].map(|id| streams.open(id).0);
         for key in &keys[1..] {
             streams.close(*key, State::IDLE.let_go());
             streams.free(*key);
@@ -307,7 +308,7 @@ mod tests {
         streams.free(keys[0]);
         streams.trim();
         assert_eq!((streams.slots(), streams.held()), (0, 0));
-        let new = [7, 9, 11].map(|id| streams.open(id));
+        let new = [7, 9, 11].map(|id| streams.open(id).0);
         assert!(keys.iter().all(|key| streams.get(*key).is_none()));
         assert!(new.iter().all(|key| streams.get(*key).is_some()));
         assert_eq!(streams.find(9), Some(new[1]));
@@ -316,7 +317,7 @@ mod tests {
     #[test]
     fn queues_are_first_in_first_out_and_let_go_of_freed_streams() {
         let mut streams = Streams::new();
-        let keys = [1, 3, 5, 7].map(|id| streams.open(id));
+        let keys = [1, 3, 5, 7].map(|id| streams.open(id).0);
         for key in keys {
             streams.enqueue(Queue::Writable, key);
             streams.enqueue(Queue::Writable, key);

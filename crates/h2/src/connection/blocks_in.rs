@@ -445,12 +445,10 @@ impl Connection {
     #[inline]
     fn begin_request(&mut self, id: u32, end: bool, facts: RequestFacts) -> Result<StreamKey, Violation> {
         let state = State::IDLE.received(Incoming::Headers { end_stream: end })?;
-        let stream = self.open_stream(id);
-        if let Some(entry) = self.streams.get_mut(stream) {
-            entry.state = state;
-            entry.is_head_request = facts.is_head;
-            entry.is_connect = facts.is_connect;
-        }
+        let (stream, entry) = self.open_stream(id);
+        entry.state = state;
+        entry.is_head_request = facts.is_head;
+        entry.is_connect = facts.is_connect;
         Ok(stream)
     }
 

@@ -244,14 +244,12 @@ fn content_out(stated: Option<u64>, end: bool) -> Result<Content, SendError> {
 impl Connection {
     #[inline]
     fn begin_sending(&mut self, facts: &HeadFacts, content: Content, state: State) -> StreamKey {
-        let stream = self.open_stream(self.next_id);
+        let (stream, entry) = self.open_stream(self.next_id);
+        entry.state = state;
+        entry.content_out = content;
+        entry.is_head_request = facts.is_head;
+        entry.is_connect = facts.is_connect;
         self.next_id += 2;
-        if let Some(entry) = self.streams.get_mut(stream) {
-            entry.state = state;
-            entry.content_out = content;
-            entry.is_head_request = facts.is_head;
-            entry.is_connect = facts.is_connect;
-        }
         stream
     }
 

@@ -173,15 +173,12 @@ impl Connection {
     }
 
     /// Takes a slot for a new stream and counts it.
-    #[inline]
-    pub(super) fn open_stream(&mut self, id: u32) -> StreamKey {
-        let stream = self.streams.open(id);
-        let windows = (self.local.acknowledged().stream_window, self.peer.stream_window);
-        if let Some(entry) = self.streams.get_mut(stream) {
-            entry.begin(windows.0, windows.1);
-        }
+    #[inline(always)]
+    pub(super) fn open_stream(&mut self, id: u32) -> (StreamKey, &mut Stream) {
         self.open += 1;
-        stream
+        let (stream, entry) = self.streams.open(id);
+        entry.begin(self.local.acknowledged().stream_window, self.peer.stream_window);
+        (stream, entry)
     }
 }
 
