@@ -53,7 +53,7 @@ impl Arena {
     #[inline(always)]
     pub(crate) fn append(&mut self, octets: &[u8]) {
         match self.room_behind() {
-            Some(room) if octets.len() <= SHORT => lanes::copy(room, octets),
+            Some(room) if octets.len() <= SHORT => lanes::copy_short(room, octets),
             _ => return self.append_long(octets),
         }
         self.end += octets.len();

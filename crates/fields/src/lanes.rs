@@ -4,7 +4,7 @@
 use crate::word::{self, HIGH, each};
 
 /// The longest string that is copied by words.
-pub(crate) const SHORT: usize = 32;
+pub const SHORT: usize = 32;
 
 /// The longest value that is checked while it is copied.
 pub(crate) const VALUE_SHORT: usize = 64;
@@ -14,7 +14,7 @@ pub(crate) const NAME_SHORT: usize = 16;
 
 /// Copies up to 32 octets: the first and the last of them as words that overlap.
 #[inline(always)]
-pub(crate) fn copy(room: &mut [u8; SHORT], octets: &[u8]) {
+pub fn copy_short(room: &mut [u8; SHORT], octets: &[u8]) {
     let len = octets.len();
     if let (Some(first), Some(last)) = (octets.first_chunk::<16>(), octets.last_chunk::<16>()) {
         room[..16].copy_from_slice(first);

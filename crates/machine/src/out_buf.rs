@@ -7,7 +7,7 @@
 use alloc::vec::Vec;
 use core::fmt;
 
-use crate::lanes::{self, SHORT};
+use alula_fields::octets::{SHORT, copy_short};
 
 /// The least that a buffer holds which holds anything: a small answer.
 const OCTETS_MIN: usize = 128;
@@ -104,7 +104,7 @@ impl OutBuf {
     #[inline]
     pub fn extend_short(&mut self, octets: &[u8]) {
         match self.octets.get_mut(self.end..).and_then(|room| room.first_chunk_mut()) {
-            Some(room) if octets.len() <= SHORT => lanes::copy(room, octets),
+            Some(room) if octets.len() <= SHORT => copy_short(room, octets),
             _ => return self.extend(octets),
         }
         self.end += octets.len();
