@@ -108,7 +108,7 @@ async fn connection(io: impl Read + Write + Unpin + Send + 'static, speaks: Spea
     };
 }
 
-fn acceptor(speaks: Speaks, certificate: &str, key: &str) -> TlsAcceptor {
+pub(crate) fn acceptor(speaks: Speaks, certificate: &str, key: &str) -> TlsAcceptor {
     let [certificate, key] = [certificate, key].map(|file| fs::read(file).expect("a file of PEM"));
     let chain =
         CertificateDer::pem_slice_iter(&certificate).collect::<Result<_, _>>().expect("a certificate");

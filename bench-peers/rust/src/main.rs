@@ -13,6 +13,7 @@ mod client_ureq;
 mod created;
 mod fields;
 mod floor;
+mod hold;
 mod hpack_fluke;
 mod hpack_h2;
 mod hpack_httlib;
@@ -36,6 +37,7 @@ Usage: alula-bench-peers PEER WORK UNITS LISTS PORT   Prints nanoseconds, those 
        alula-bench-peers hyper|axum works WORK h1|h2 SITE [CERTIFICATE KEY]
                                                       The same, at one of the works of works.rs
        alula-bench-peers routes                       Prints the 40 routes
+       alula-bench-peers hold ...                     Connections that wait: see hold.rs
        alula-bench-peers floor ...                    Bare sockets: see floor.rs
 ";
 
@@ -54,6 +56,7 @@ fn main() -> ExitCode {
 /// None: the arguments are not understood.
 fn dispatch(args: &[&str]) -> Option<()> {
     match args {
+        ["hold", rest @ ..] => hold::dispatch(rest)?,
         ["floor", rest @ ..] => floor::dispatch(rest)?,
         ["hyper", "serve"] => servers::hyper(),
         ["hyper", "serve-h1"] => servers::hyper_http1(),

@@ -10,6 +10,9 @@ mod contests;
 mod count;
 mod floor;
 mod goals;
+mod growth;
+mod holding;
+mod idle;
 mod loops;
 mod options;
 mod plot;
@@ -57,6 +60,14 @@ pub(crate) fn command(args: &[&str]) -> Result<ExitCode> {
     peers::install_for_bench()?;
     if options.servers_only {
         works::command(&options)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    if options.idle_only {
+        idle::command(&options)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    if options.growth_only {
+        growth::command(&options)?;
         return Ok(ExitCode::SUCCESS);
     }
     if options.stores_only {

@@ -16,6 +16,10 @@ pub(super) struct Options {
     pub(super) starts_only: bool,
     /// Only the works of servers are measured, under h2load and wrk.
     pub(super) servers_only: bool,
+    /// Only the memory of connections that wait is measured.
+    pub(super) idle_only: bool,
+    /// Only growth with connections and streams is measured.
+    pub(super) growth_only: bool,
     /// Only this of the object store is measured.
     pub(super) store: Option<StorePart>,
     /// Only stores are measured.
@@ -44,6 +48,8 @@ impl Options {
             counts_instructions: true,
             starts_only: false,
             servers_only: false,
+            idle_only: false,
+            growth_only: false,
             store: None,
             stores_only: false,
             writes: args.is_empty(),
@@ -66,6 +72,8 @@ impl Options {
                     options.rounds = rounds.parse().with_context(|| format!("--rounds {rounds}"))?;
                 }
                 "--servers" => (options.servers_only, options.rounds) = (true, 5),
+                "--idle" => options.idle_only = true,
+                "--growth" => (options.growth_only, options.rounds) = (true, 3),
                 "--store" => (options.store, options.rounds) = (Some(StorePart::Load), 5),
                 "--store-million" => options.store = Some(StorePart::Million),
                 "--store-reads" => (options.store, options.rounds) = (Some(StorePart::Reads), 3),
@@ -89,6 +97,7 @@ mod tests {
         assert!(writes(&[]) && writes(&["--quick", "--write"]));
         assert!(!writes(&["--counts"]) && !writes(&["--start"]));
         assert!(!writes(&["--servers"]) && writes(&["--servers", "--quick", "--write"]));
+        assert!(!writes(&["--idle"]) && writes(&["--growth", "--write"]));
         assert!(!writes(&["--store"]) && writes(&["--store-million", "--write"]));
         assert!(!writes(&["--quick"]) && !writes(&["--only", "hyper"]));
     }

@@ -52,6 +52,9 @@ const READY_MAX: Duration = Duration::from_secs(60);
 /// The time that a program may run that ends by itself; callgrind takes half a minute at most.
 const RUN_MAX: Duration = Duration::from_secs(300);
 
+/// The octets of a page.
+const PAGE: u64 = 4096;
+
 /// The time that it may take to end.
 const END_MAX: Duration = Duration::from_secs(20);
 
@@ -201,6 +204,25 @@ impl Server {
     pub(super) fn cpu_time(&self) -> Result<Duration> {
         let id = Pid::from_raw(i32::try_from(self.child.id())?);
         Ok(clock_getcpuclockid(id)?.now()?.into())
+    }
+
+    /// Returns the octets of its resident set.
+    pub(super) fn resident(&self) -> Result<u64> {
+        let told = fs::read_to_string(format!("/proc/{}/statm", self.child.id()))?;
+        let pages: u64 = told.split(' ').nth(1).context("statm has seven figures")?.parse()?;
+        Ok(pages * PAGE)
+    }
+
+    /// Returns the octets of the largest resident set that it has had.
+    pub(super) fn resident_most(&self) -> Result<u64> {
+        let told = fs::read_to_string(format!("/proc/{}/status", self.child.id()))?;
+        let most = told.lines().find_map(|line| line.strip_prefix("VmHWM:")?.strip_suffix(" kB"));
+        Ok(most.context("the kernel tells")?.trim().parse::<u64>()? * 1024)
+    }
+
+    /// Returns the number of its open descriptors.
+    pub(super) fn descriptors(&self) -> Result<usize> {
+        Ok(fs::read_dir(format!("/proc/{}/fd", self.child.id()))?.count())
     }
 
     /// Ends it: by the end of its input, and by SIGTERM. Says what it had to say.

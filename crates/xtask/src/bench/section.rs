@@ -1,7 +1,7 @@
 //! The section of `docs/performance.md` that is about others, and its plots.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use alula_tidy::repository_root;
 use anyhow::{Context, Result};
@@ -78,6 +78,12 @@ pub(super) fn between(text: &str, begin: &str, end: &str, section: &str) -> Resu
     let (before, rest) = text.split_once(begin).context("the mark before the section is not there")?;
     let (_, after) = rest.split_once(end).context("the mark behind the section is not there")?;
     Ok(format!("{before}{begin}\n{section}{end}{after}"))
+}
+
+/// Replaces the section between the marks of a document.
+pub(super) fn put(document: &Path, begin: &str, end: &str, section: &str) -> Result<()> {
+    let old = fs::read_to_string(document)?;
+    Ok(fs::write(document, between(&old, begin, end, section)?)?)
 }
 
 #[cfg(test)]

@@ -1,0 +1,134 @@
+//! `cargo xtask bench --growth`: servers with ever more connections, and ever more streams on one.
+//!
+//! Rules: each point has servers of its own, started anew, on a core that h2load does not use; CPU time is that of the server's
+//! process, less what its connections took to be opened; memory is the most that was resident.
+
+mod figures;
+mod lines;
+mod markdown;
+
+use std::fs;
+use std::time::Instant;
+
+use alula_tidy::repository_root;
+use anyhow::{Context, Result};
+
+use self::figures::{Figures, Point, WHO, Way};
+use super::holding::{Kind, Programs, Who, raise_descriptors, stop};
+use super::options::Options;
+use super::program::{Core, Server, Under, args, output};
+use super::section;
+use super::servers::h2load;
+use crate::command::find_program;
+use crate::costs::table::document;
+
+const BEGIN: &str = "<!-- growth: written by `cargo xtask bench --growth --write` -->\n";
+const END: &str = "<!-- end of growth -->\n";
+
+/// As many as any point has on a connection.
+const STREAMS: u32 = 1000;
+
+/// The times that a point is tried.
+const TRIES: usize = 3;
+
+/// Builds, measures, prints, and writes when told to: after each round, so that a run which is broken off leaves its whole rounds.
+pub(super) fn command(options: &Options) -> Result<()> {
+    raise_descriptors()?;
+    let programs = Programs::build()?;
+    let (start, mut figures) = (Instant::now(), Figures::default());
+    for round in 1..=options.rounds {
+        println!("round {round} of {}", options.rounds);
+        measure(&programs, &mut figures, options)?;
+        let markdown = markdown::markdown(&figures, round)?;
+        println!("\n{markdown}\n{:.0} s without what was built", start.elapsed().as_secs_f64());
+        if options.writes {
+            write(&figures, &markdown)?;
+        }
+    }
+    Ok(())
+}
+
+/// Measures every server at every point.
+fn measure(programs: &Programs, figures: &mut Figures, options: &Options) -> Result<()> {
+    for way in Way::ALL {
+        for size in way.sizes() {
+            print!("{}, {size}: CPU in µs and MiB", way.title());
+            for who in WHO {
+                if options.only.as_ref().is_some_and(|only| who != Who::Alula && !who.is_named(only)) {
+                    continue;
+                }
+                let point = Point { way, size, who };
+                let (cpu, mebibytes) = tried(programs, point).with_context(|| format!("{point:?}"))?;
+                print!(", {} {cpu:.2} {mebibytes:.1}", who.label());
+                figures.add(point, cpu, mebibytes);
+            }
+            println!();
+        }
+    }
+    Ok(())
+}
+
+/// Measures a point, once more where that fails: thousands of connections at once fill the queue of a listener, the kernel goes on with cookies,
+/// and some connections are lost.
+fn tried(programs: &Programs, point: Point) -> Result<(f64, f64)> {
+    let mut last = one(programs, point);
+    for _ in 1..TRIES {
+        if let Err(error) = &last {
+            print!(" [{} anew: {}]", point.who.label(), error.to_string().lines().next().unwrap_or_default());
+            last = one(programs, point);
+        }
+    }
+    last
+}
+
+/// Microseconds of CPU per request, and the most MiB that were resident.
+fn one(programs: &Programs, point: Point) -> Result<(f64, f64)> {
+    let kind = Kind { is_http2: point.way.is_http2(), is_secure: false };
+    let server = programs.server_with(point.who, kind, STREAMS)?;
+    let (connections, in_flight) = point.load();
+    // A server that has just started has met no request.
+    drive(&server, kind, 1, 1, 100)?;
+    let idle = server.cpu_time()?;
+    let opened = drive(&server, kind, connections, 1, connections)?;
+    let before = server.cpu_time()?;
+    let asked = drive(&server, kind, connections, in_flight, point.requests())?;
+    let cpu = (server.cpu_time()? - before).as_secs_f64() - (before - idle).as_secs_f64();
+    let mebibytes = server.resident_most()? as f64 / f64::from(1 << 20);
+    stop(point.who, server)?;
+    Ok((cpu * 1e6 / (asked - opened) as f64, mebibytes))
+}
+
+/// Has h2load make so many requests; all are answered. Returns their number.
+fn drive(server: &Server, kind: Kind, connections: u64, in_flight: u64, requests: u64) -> Result<u64> {
+    let [n, c, m] = [requests, connections, in_flight].map(|number| number.to_string());
+    let url = format!("http://127.0.0.1:{}/memory", server.port);
+    let http1 = (!kind.is_http2).then_some("--h1");
+    let all = ["-n", &n, "-c", &c, "-m", &m].into_iter().chain(http1).chain([&*url]);
+    let program = find_program("h2load").context("h2load is not there")?;
+    let (printed, _) = output(Under::OneCore.command(&program, &args(all), Core::first())?)?;
+    h2load(&printed, requests).with_context(|| format!("not all of {requests} were answered:\n{printed}"))?;
+    Ok(requests)
+}
+
+/// Puts the section into the document, and the plots beside it.
+fn write(figures: &Figures, markdown: &str) -> Result<()> {
+    let folder = repository_root().join("docs/plots");
+    for way in Way::ALL {
+        for measure in figures::Measure::ALL {
+            let file = folder.join(format!("{}.svg", way.plot(measure)));
+            fs::write(file, lines::svg(figures, way, measure))?;
+        }
+    }
+    section::put(&document(), BEGIN, END, markdown)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_document_has_the_marks() {
+        let text = fs::read_to_string(document()).expect("it is there");
+        section::between(&text, BEGIN, END, "new").expect("both marks");
+    }
+}
