@@ -1,11 +1,11 @@
-//! A connection being opened, by a task of its own, and those who wait for it.
+//! A connection being opened, and those who wait for it.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use alula_net::{Conn, ConnectionPool, Error, Keep, Phase, Retry};
+use alula_net::{Conn, Error, Phase};
 use tokio::sync::Notify;
 
-use crate::{connecting::Route, observing, progress::Progress};
+use crate::progress::Progress;
 
 /// The outcome, once it is known. All who wait are told of it, in the order in which they came.
 pub(crate) struct Opening {
@@ -17,26 +17,16 @@ pub(crate) struct Opening {
 pub(crate) type Outcome = Result<Arc<Conn>, Error>;
 
 impl Opening {
-    /// Begins to open a connection, which is then kept so long. With `connections` it is one of an origin's that take one request
-    /// at a time: it is added to them, whether or not anybody waits for it.
-    pub(crate) fn begin(
-        route: Arc<Route>,
-        connections: Option<Arc<ConnectionPool>>,
-        keep: Keep,
-    ) -> Arc<Self> {
-        let progress = Progress::begin();
-        let opening = Self { progress: progress.clone(), outcome: Mutex::default(), is_known: Notify::new() };
-        let opening = Arc::new(opening);
-        let teller = Teller { opening: Arc::downgrade(&opening), connections };
-        tokio::spawn(async move {
-            let outcome = observing::opened(progress.of(route.open()).await);
-            if let Ok(conn) = &outcome {
-                conn.was_opened(progress.opened());
-                conn.keep(keep);
-            }
-            teller.tell(outcome);
-        });
-        opening
+    /// It begins now.
+    pub(crate) fn begin() -> Arc<Self> {
+        let opening =
+            Self { progress: Progress::begin(), outcome: Mutex::default(), is_known: Notify::new() };
+        Arc::new(opening)
+    }
+
+    /// Returns the place where its task notes how far it has come.
+    pub(crate) fn progress(&self) -> &Progress {
+        &self.progress
     }
 
     /// Returns the step that is under way.
@@ -47,11 +37,6 @@ impl Opening {
     /// The outcome, if it is known.
     pub(crate) fn known(&self) -> Option<Outcome> {
         self.lock().clone()
-    }
-
-    /// Returns true if the outcome is known.
-    pub(crate) fn is_over(&self) -> bool {
-        self.lock().is_some()
     }
 
     /// Waits for the outcome. Dropping the future changes nothing.
@@ -66,54 +51,13 @@ impl Opening {
         }
     }
 
-    /// Closes the connection, if it is open already: nobody will hear of it.
-    pub(crate) fn close(&self) {
-        if let Some(Ok(conn)) = &*self.lock() {
-            conn.close();
-        }
-    }
-
-    fn tell(&self, outcome: Outcome) {
+    /// Tells the outcome; the first one stands.
+    pub(crate) fn tell(&self, outcome: Outcome) {
         self.lock().get_or_insert(outcome);
         self.is_known.notify_waiters();
     }
 
     fn lock(&self) -> MutexGuard<'_, Option<Outcome>> {
         self.outcome.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// Tells the outcome, also when its task dies with its runtime.
-struct Teller {
-    opening: Weak<Opening>,
-    /// Until the outcome is known.
-    connections: Option<Arc<ConnectionPool>>,
-}
-
-impl Teller {
-    fn tell(mut self, outcome: Outcome) {
-        if let Some(connections) = self.connections.take() {
-            match &outcome {
-                Ok(conn) => connections.add(conn),
-                Err(_) => connections.lose(),
-            }
-            return self.opening.upgrade().into_iter().for_each(|opening| opening.tell(outcome.clone()));
-        }
-        match self.opening.upgrade() {
-            Some(opening) => opening.tell(outcome),
-            // Nobody is left to hear of it.
-            None => outcome.into_iter().for_each(|conn| conn.close()),
-        }
-    }
-}
-
-impl Drop for Teller {
-    fn drop(&mut self) {
-        if let Some(connections) = self.connections.take() {
-            connections.lose();
-        }
-        if let Some(opening) = self.opening.upgrade() {
-            opening.tell(Err(Error::runtime_ended(opening.phase(), Retry::Safe)));
-        }
     }
 }

@@ -1,13 +1,19 @@
 //! A connection whose opening nobody waited for is closed with its client: it used to stay open for good when the last
-//! call that asked for it was given up before it was open.
+//! call that asked for it was given up before it was open. One that could not be opened is no failure of later calls: the next
+//! one used to be told of it.
 
 use std::{
+    io,
     pin::pin,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering::SeqCst},
+    },
     task::{Context, Poll, Waker},
     time::Duration,
 };
 
-use alula_client::Client;
+use alula_client::{Client, Destination, Transport};
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
     net::TcpListener,
@@ -40,4 +46,24 @@ async fn give_up() {
     drop(client);
     let mut rest = Vec::new();
     timeout(FOREVER, socket.read_to_end(&mut rest)).await.expect("the connection is closed").unwrap();
+}
+
+#[tokio::test]
+async fn a_failure_that_nobody_waited_for_is_not_told_to_the_next_call() {
+    let attempts = Arc::new(AtomicUsize::new(0));
+    let count = attempts.clone();
+    let refuse = move |_: &Destination| {
+        let attempt = count.fetch_add(1, SeqCst) + 1;
+        async move { Err::<Box<dyn Transport>, _>(io::Error::other(format!("attempt {attempt} is refused"))) }
+    };
+    let client = Client::builder().connector(refuse).build().unwrap();
+    {
+        let call = pin!(client.get("http://a.example/").send());
+        assert!(matches!(call.poll(&mut Context::from_waker(Waker::noop())), Poll::Pending));
+    }
+    while attempts.load(SeqCst) == 0 {
+        tokio::task::yield_now().await;
+    }
+    let error = client.get("http://a.example/").send().await.expect_err("every attempt is refused");
+    assert!(error.to_string().contains("attempt 2 is refused"), "{error}");
 }

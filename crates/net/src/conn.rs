@@ -59,7 +59,7 @@ pub struct Conn {
     /// Whether a request may have been let go of unanswered (`left.rs`).
     pub(crate) has_left: AtomicBool,
     /// The pool of a client that it is one of.
-    pool: OnceLock<(Arc<ConnectionPool>, Weak<Conn>)>,
+    pool: OnceLock<(Arc<dyn ConnectionPool>, Weak<Conn>)>,
     connection: Mutex<Connection>,
 }
 
@@ -154,9 +154,9 @@ impl Conn {
         self.app.get()
     }
 
-    /// Makes it one of an origin's connections, which tells the others' callers what becomes of it.
-    pub(crate) fn belongs_to(self: &Arc<Self>, connections: Arc<ConnectionPool>) {
-        let _ = self.pool.set((connections, Arc::downgrade(self)));
+    /// Makes it one of a pool, which it tells from now on what becomes of it; that it has ended already, at once.
+    pub fn join(self: &Arc<Self>, pool: Arc<dyn ConnectionPool>) {
+        let _ = self.pool.set((pool, Arc::downgrade(self)));
         let mut connection = self.lock();
         let has_ended = connection.life.has_ended();
         connection.membership.begin(has_ended);
@@ -165,8 +165,8 @@ impl Conn {
 
     /// Returns the pool that it is one of, for simulations.
     #[cfg(feature = "simulation")]
-    pub fn pool(&self) -> Option<Arc<ConnectionPool>> {
-        self.pool.get().map(|(connections, _)| connections.clone())
+    pub fn pool(&self) -> Option<Arc<dyn ConnectionPool>> {
+        self.pool.get().map(|(pool, _)| pool.clone())
     }
 
     /// The octets of one content that are gathered unless another limit is named.
@@ -307,8 +307,8 @@ impl Conn {
     /// Tells the pool that it is one of what has become of it, once the lock is released.
     #[inline]
     fn tell_pool(&self, news: Option<News>) {
-        if let (Some(news), Some((connections, conn))) = (news, self.pool.get()) {
-            connections.hear(conn, news);
+        if let (Some(news), Some((pool, conn))) = (news, self.pool.get()) {
+            pool.hear(conn, news);
         }
     }
 }
@@ -363,8 +363,8 @@ impl Drop for Conn {
     fn drop(&mut self) {
         let connection = self.connection.get_mut().unwrap_or_else(PoisonError::into_inner);
         let is_counted = connection.membership.is_counted(connection.life.has_ended());
-        if let (true, Some((connections, conn))) = (is_counted, self.pool.get()) {
-            connections.hear(conn, News::Lost);
+        if let (true, Some((pool, conn))) = (is_counted, self.pool.get()) {
+            pool.hear(conn, News::Lost);
         }
     }
 }

@@ -34,7 +34,7 @@ const WAITS_MAX: usize = 4096;
 impl Conn {
     /// Returns true if a request may be sent on this connection of HTTP/1.1: it is free, and its peer has neither closed it
     /// nor sent anything that retires it. One system call; allocates nothing when nothing came.
-    pub(crate) fn is_fit(&self) -> bool {
+    pub fn is_fit(&self) -> bool {
         self.is_free() && ((self.io().is_quiet() && self.is_at_rest()) || self.takes_in())
     }
 

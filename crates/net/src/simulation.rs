@@ -2,7 +2,6 @@
 
 use crate::conn::Conn;
 pub use crate::{
-    connection_pool::PoolBooks,
     link::Link,
     network::{Connecting, Listen, Network, install},
 };

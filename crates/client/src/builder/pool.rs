@@ -8,6 +8,7 @@ use std::{
 use alula_net::Keep;
 
 use super::ClientBuilder;
+use crate::pool::Limits;
 
 /// The bounds of the pool of each origin, and the number of pools.
 #[derive(Clone, Copy)]
@@ -34,6 +35,15 @@ impl Default for Pooling {
 }
 
 impl Pooling {
+    /// Returns the numbers of connections that there may be to one origin on one runtime.
+    pub(crate) fn limits(&self) -> Limits {
+        Limits {
+            connections_max: self.connections_max,
+            idle_max: self.idle_max,
+            http2_connections_max: self.http2_connections_max,
+        }
+    }
+
     /// The time that the next connection is kept, and a caller waits on it for others to be read. Connections that were opened
     /// together do not end together: a life is shorter than the longest by up to a tenth of it.
     pub(crate) fn keep(&self, unread: Option<Duration>) -> Keep {

@@ -2,7 +2,7 @@
 
 /// The news of a connection.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum News {
+pub enum News {
     /// It takes a request, and then no other.
     Free,
     /// It takes another request beside those that it has.

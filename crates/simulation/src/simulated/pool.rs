@@ -8,7 +8,7 @@ use std::{
 };
 
 use alula::Version;
-use alula_net::{Conn, ConnectionPool, simulation::PoolBooks};
+use alula_net::{Conn, ConnectionPool, PoolBooks};
 
 use super::{log::lock, world::World};
 
@@ -56,15 +56,15 @@ fn check_client(world: &World, client: u32) {
 }
 
 /// The pool of a client, once it has had a connection.
-fn pool_of(world: &World, client: u32) -> Option<Arc<ConnectionPool>> {
+fn pool_of(world: &World, client: u32) -> Option<Arc<dyn ConnectionPool>> {
     let mut pools = lock(&world.pools);
-    let known = pools.entry(client).or_default();
-    if known.strong_count() == 0 {
-        let ends = world.wires.cables_of(client).into_iter().map(|cable| lock(&cable.users)[0].clone());
-        let pool = ends.filter_map(|end| end.upgrade()).find_map(|conn| conn.pool())?;
-        *known = Arc::downgrade(&pool);
+    if let Some(known) = pools.get(&client).and_then(Weak::upgrade) {
+        return Some(known);
     }
-    known.upgrade()
+    let ends = world.wires.cables_of(client).into_iter().map(|cable| lock(&cable.users)[0].clone());
+    let pool = ends.filter_map(|end| end.upgrade()).find_map(|conn| conn.pool())?;
+    pools.insert(client, Arc::downgrade(&pool));
+    Some(pool)
 }
 
 fn has_twins(conns: &[Arc<Conn>]) -> bool {

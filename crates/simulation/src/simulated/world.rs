@@ -158,7 +158,7 @@ pub(super) struct World {
     pub(super) wires: Arc<Wires>,
     pub(super) calls: Mutex<BTreeMap<u32, CallState>>,
     pub(super) tally: Mutex<Tally>,
-    pub(super) pools: Mutex<BTreeMap<u32, Weak<ConnectionPool>>>,
+    pub(super) pools: Mutex<BTreeMap<u32, Weak<dyn ConnectionPool>>>,
     /// The number of callers of each client that do not run although they may have been called.
     pub(super) stalled: Mutex<BTreeMap<u32, usize>>,
     steps: AtomicU64,

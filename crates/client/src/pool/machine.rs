@@ -1,0 +1,405 @@
+//! The machine of a pool: the connections to one origin on one runtime, those that are being opened, and the callers that wait.
+//!
+//! Rule 1: it does no work. Each transition says what is to be done once the lock is released: wake these, close that one, open
+//! one more.
+//! Rule 2: until it is known what the origin speaks, one connection is opened, and everybody waits for it.
+//! Rule 3: a connection that has ended, or was dropped with its runtime, is counted off once, by itself, and makes room for
+//! another.
+//! Rule 4: no transition has a wildcard over the state; a test prints them all.
+
+use tokio::time::Instant;
+
+use alula_net::News;
+
+use super::{
+    member::Member,
+    queue::{Queue, Ticket},
+    shared::{Room, Shared},
+    single::Single,
+};
+
+/// The numbers of connections that there may be.
+#[derive(Clone, Copy)]
+pub(crate) struct Limits {
+    /// Of HTTP/1.1, open or being opened.
+    pub(crate) connections_max: usize,
+    /// Of HTTP/1.1, free.
+    pub(crate) idle_max: usize,
+    /// Of HTTP/2.
+    pub(crate) http2_connections_max: usize,
+}
+
+/// `C` is a connection, `O` one that is being opened, and `W` wakes a caller.
+pub(super) struct Machine<C: Member, O, W> {
+    state: State<C, O>,
+    /// The connections that are open and tell what becomes of them: all but one of HTTP/2 beside which there may be no other.
+    members: Vec<C::Weak>,
+    queue: Queue<W>,
+    limits: Limits,
+}
+
+enum State<C: Member, O> {
+    /// Nobody knows what the origin speaks.
+    Unknown,
+    /// The first connection is being opened, and will tell.
+    First(O),
+    /// It speaks HTTP/1.1.
+    Single(Single<C>),
+    /// It speaks HTTP/2.
+    Shared(Shared<C, O>),
+    /// Nothing is opened any more.
+    Closed,
+}
+
+/// The answer to a call that asks for a connection.
+pub(super) enum Answer<C, O> {
+    /// This connection.
+    Take(C),
+    /// Its outcome is the outcome of all that ask now.
+    First(O),
+    /// This connection, which is opened for this call, or another that is free before.
+    Own(O),
+    /// The next connection that is free or has room, or this one more.
+    Wait(Option<O>),
+    /// There will be none.
+    Closed,
+}
+
+/// The work that a transition leaves for the time after the lock.
+pub(super) struct Effects<C: Member, O, W> {
+    /// Callers to wake.
+    pub(super) calls: [Option<W>; 2],
+    /// A connection to begin to open.
+    pub(super) start: Option<O>,
+    /// A connection to close.
+    pub(super) close: Option<C::Weak>,
+    /// Connections to let go of.
+    pub(super) gone: Vec<C>,
+}
+
+impl<C: Member, O, W> Effects<C, O, W> {
+    #[inline]
+    const fn none() -> Self {
+        Self { calls: [None, None], start: None, close: None, gone: Vec::new() }
+    }
+
+    #[inline]
+    fn calling(waker: Option<W>) -> Self {
+        Self { calls: [waker, None], ..Self::none() }
+    }
+
+    fn closing(conn: C::Weak) -> Self {
+        Self { close: Some(conn), ..Self::none() }
+    }
+
+    fn starting(opening: O) -> Self {
+        Self { start: Some(opening), ..Self::none() }
+    }
+}
+
+/// Asking.
+impl<C: Member, O: Clone, W: Clone> Machine<C, O, W> {
+    pub(super) fn new(limits: Limits) -> Self {
+        Self { state: State::Unknown, members: Vec::new(), queue: Queue::default(), limits }
+    }
+
+    /// Takes a connection that a request needs not wait for. Allocates nothing.
+    #[inline]
+    pub(super) fn take(&mut self) -> Option<C> {
+        match &mut self.state {
+            State::Single(single) => single.take(),
+            State::Shared(shared) => shared.take(self.limits.http2_connections_max),
+            State::Unknown | State::First(_) | State::Closed => None,
+        }
+    }
+
+    /// Answers a call, for which a connection is being opened already if it `opens` one. A call that has to wait for others to
+    /// give back what they have enters the queue, and keeps its ticket until it has sent its request. `begin` makes what stands
+    /// for a connection that is opened beside those.
+    pub(super) fn ask(
+        &mut self,
+        ticket: &mut Option<Ticket>,
+        opens: bool,
+        now: impl FnOnce() -> Instant,
+        begin: impl FnOnce(&[C]) -> O,
+    ) -> (Answer<C, O>, Effects<C, O, W>) {
+        let was_called = ticket.as_ref().is_some_and(|ticket| self.queue.enter_again(ticket));
+        match &mut self.state {
+            State::Unknown => self.open_first(Vec::new(), begin),
+            State::First(opening) => (Answer::First(opening.clone()), Effects::none()),
+            State::Single(single) => match single.take() {
+                Some(conn) => (Answer::Take(conn), Effects::none()),
+                None => self.wait_for_one(ticket, opens, was_called, begin),
+            },
+            State::Shared(shared) => match shared.find(self.limits.http2_connections_max, now) {
+                Room::Here(conn) => (Answer::Take(conn), Effects::none()),
+                Room::Soon(opening) => self.wait_for_room(ticket, Some(opening), Effects::none()),
+                Room::None => self.wait_for_room(ticket, None, Effects::none()),
+                Room::More => {
+                    let opening = begin(shared.conns());
+                    shared.opens(opening.clone());
+                    self.wait_for_room(ticket, Some(opening.clone()), Effects::starting(opening))
+                }
+                Room::Gone => self.begin_anew(begin),
+            },
+            State::Closed => (Answer::Closed, Effects::none()),
+        }
+    }
+
+    fn open_first(
+        &mut self,
+        gone: Vec<C>,
+        begin: impl FnOnce(&[C]) -> O,
+    ) -> (Answer<C, O>, Effects<C, O, W>) {
+        let opening = begin(&gone);
+        self.state = State::First(opening.clone());
+        (Answer::First(opening.clone()), Effects { gone, ..Effects::starting(opening) })
+    }
+
+    /// All connections of HTTP/2 have gone. One more that is being opened is the first anew.
+    fn begin_anew(&mut self, begin: impl FnOnce(&[C]) -> O) -> (Answer<C, O>, Effects<C, O, W>) {
+        let State::Shared(shared) = std::mem::replace(&mut self.state, State::Unknown) else {
+            return self.open_first(Vec::new(), begin);
+        };
+        match shared.into_parts() {
+            (gone, Some(opening)) => {
+                self.state = State::First(opening.clone());
+                (Answer::First(opening), Effects { gone, ..Effects::none() })
+            }
+            (gone, None) => self.open_first(gone, begin),
+        }
+    }
+
+    /// No connection of HTTP/1.1 is free: the call has one opened if there may be more, and takes what is free first.
+    fn wait_for_one(
+        &mut self,
+        ticket: &mut Option<Ticket>,
+        opens: bool,
+        was_called: bool,
+        begin: impl FnOnce(&[C]) -> O,
+    ) -> (Answer<C, O>, Effects<C, O, W>) {
+        let begins = !opens && self.counted() < self.limits.connections_max;
+        let ticket = ticket.get_or_insert_with(|| self.queue.enter());
+        self.queue.set_opens(ticket, opens || begins);
+        // It may have been called for room before it opened a connection in another.
+        let next = if was_called && (opens || begins) { self.queue.call_for_room() } else { None };
+        match &mut self.state {
+            State::Single(single) if begins => {
+                single.opens();
+                let opening = begin(&[]);
+                (Answer::Own(opening.clone()), Effects { start: Some(opening), ..Effects::calling(next) })
+            }
+            _ => (Answer::Wait(None), Effects::calling(next)),
+        }
+    }
+
+    fn wait_for_room(
+        &mut self,
+        ticket: &mut Option<Ticket>,
+        opening: Option<O>,
+        effects: Effects<C, O, W>,
+    ) -> (Answer<C, O>, Effects<C, O, W>) {
+        ticket.get_or_insert_with(|| self.queue.enter());
+        (Answer::Wait(opening), effects)
+    }
+
+    /// Has a caller with a ticket woken when it is called; returns false if it was called already, and is to ask again.
+    pub(super) fn watch(&mut self, ticket: &Ticket, waker: &W) -> bool {
+        self.queue.watch(ticket, waker)
+    }
+
+    /// A caller leaves: it has what it waited for, or waits no longer.
+    pub(super) fn left(&mut self, ticket: Ticket) -> Effects<C, O, W> {
+        let was_called = self.queue.leave(ticket);
+        match &mut self.state {
+            State::Single(single) => {
+                // One that was kept for this caller may be one too many.
+                let close = single.take_excess(self.limits.idle_max.saturating_add(self.queue.callers()));
+                let next = match (was_called, single.free().is_empty()) {
+                    (true, true) => self.queue.call_for_room(),
+                    (true, false) => self.queue.call_next(),
+                    (false, _) => None,
+                };
+                Effects { close, ..Effects::calling(next) }
+            }
+            // There may be room for more than the one that was called.
+            State::Unknown | State::First(_) | State::Shared(_) => {
+                let passed_on = if was_called { self.queue.call_for_room() } else { None };
+                Effects { calls: [passed_on, self.queue.call_next()], ..Effects::none() }
+            }
+            State::Closed => Effects::none(),
+        }
+    }
+}
+
+/// Opening, and what becomes of connections.
+impl<C: Member, O: Clone, W: Clone> Machine<C, O, W> {
+    /// Counts a connection that was opened; returns true if it is to tell what becomes of it from then on.
+    pub(super) fn count(&mut self, conn: &C) -> bool {
+        let tells = match &self.state {
+            State::First(_) => conn.is_http1() || self.limits.http2_connections_max > 1,
+            // Sharing may be over until it is one of the pool.
+            State::Single(_) | State::Shared(_) => true,
+            State::Unknown | State::Closed => false,
+        };
+        if tells {
+            self.members.push(conn.downgrade());
+        }
+        tells
+    }
+
+    /// A connection is open, and was [counted](Self::count).
+    pub(super) fn opened(&mut self, conn: C, now: Instant) -> Effects<C, O, W> {
+        match &mut self.state {
+            State::First(_) if conn.is_http1() => {
+                self.state = State::Single(Single::new());
+                self.opened_single(conn.downgrade())
+            }
+            State::First(_) => {
+                self.state = State::Shared(Shared::of(conn));
+                Effects::none()
+            }
+            State::Single(single) => {
+                single.ends_opening();
+                self.opened_single(conn.downgrade())
+            }
+            State::Shared(shared) if conn.is_http1() => {
+                shared.not_opened(now);
+                Effects::closing(conn.downgrade())
+            }
+            State::Shared(shared) => Effects { gone: shared.opened(conn), ..Effects::none() },
+            State::Unknown | State::Closed => Effects::closing(conn.downgrade()),
+        }
+    }
+
+    /// A connection is free, unless it has ended meanwhile.
+    fn opened_single(&mut self, conn: C::Weak) -> Effects<C, O, W> {
+        let is_member = self.members.iter().any(|member| C::is_same(member, &conn));
+        if is_member { self.freed(conn) } else { Effects::none() }
+    }
+
+    /// A connection could not be opened.
+    pub(super) fn not_opened(&mut self, now: Instant) -> Effects<C, O, W> {
+        match &mut self.state {
+            State::First(_) => self.state = State::Unknown,
+            State::Single(single) => {
+                single.ends_opening();
+                return Effects::calling(self.queue.call_for_room());
+            }
+            State::Shared(shared) => shared.not_opened(now),
+            State::Unknown | State::Closed => {}
+        }
+        Effects::none()
+    }
+
+    /// A connection has news.
+    pub(super) fn heard(&mut self, conn: &C::Weak, news: News) -> Effects<C, O, W> {
+        match news {
+            News::Free => self.freed(conn.clone()),
+            News::Room => Effects::calling(self.queue.call_next()),
+            News::Lost => self.lost(conn),
+        }
+    }
+
+    #[inline]
+    fn freed(&mut self, conn: C::Weak) -> Effects<C, O, W> {
+        match &mut self.state {
+            State::Single(single) => {
+                single.add(conn);
+                let close = single.take_excess(self.limits.idle_max.saturating_add(self.queue.callers()));
+                Effects { close, ..Effects::calling(self.queue.call_next()) }
+            }
+            State::Unknown | State::First(_) | State::Shared(_) => Effects::calling(self.queue.call_next()),
+            State::Closed => Effects::closing(conn),
+        }
+    }
+
+    fn lost(&mut self, conn: &C::Weak) -> Effects<C, O, W> {
+        self.members.retain(|member| !C::is_same(member, conn));
+        match &mut self.state {
+            State::Single(single) => single.remove(conn),
+            State::Unknown | State::First(_) | State::Shared(_) | State::Closed => {}
+        }
+        Effects::calling(self.queue.call_for_room())
+    }
+
+    /// A request found that a connection takes no more.
+    pub(super) fn forget(&mut self, gone: &C) {
+        match &mut self.state {
+            State::Shared(shared) => {
+                if shared.forget(gone) {
+                    self.state = State::Unknown;
+                }
+            }
+            State::Single(_) | State::Unknown | State::First(_) | State::Closed => {}
+        }
+    }
+
+    /// Ends the pool, and returns what it had: callers are woken, since nothing will become free.
+    pub(super) fn close(
+        &mut self,
+    ) -> (impl Iterator<Item = C> + use<C, O, W>, impl Iterator<Item = W> + use<C, O, W>) {
+        let (conns, free) = match std::mem::replace(&mut self.state, State::Closed) {
+            State::Single(single) => (Vec::new(), single.into_free()),
+            State::Shared(shared) => (shared.into_parts().0, Default::default()),
+            State::Unknown | State::First(_) | State::Closed => Default::default(),
+        };
+        let free = free.into_iter().filter_map(|conn| C::upgrade(&conn));
+        (conns.into_iter().chain(free), self.queue.call_all())
+    }
+}
+
+/// Questions.
+impl<C: Member, O: Clone, W: Clone> Machine<C, O, W> {
+    /// Returns true if nothing would be lost with it: no connection is open, or being opened.
+    pub(super) fn is_over(&self) -> bool {
+        match &self.state {
+            State::Unknown | State::Closed => true,
+            State::First(_) => false,
+            State::Single(_) => self.counted() == 0,
+            State::Shared(shared) => shared.is_over(),
+        }
+    }
+
+    /// Returns the number of connections that are open or being opened, without those that tell nothing.
+    pub(super) fn counted(&self) -> usize {
+        self.members.len() + if let State::Single(single) = &self.state { single.opening() } else { 0 }
+    }
+
+    /// Returns the connections that requests hold. Allocates.
+    pub(super) fn conns(&self) -> Vec<C> {
+        match &self.state {
+            State::Shared(shared) if !shared.conns().is_empty() => shared.conns().to_vec(),
+            State::Shared(_) | State::Single(_) | State::Unknown | State::First(_) | State::Closed => {
+                self.members()
+            }
+        }
+    }
+
+    /// Returns the connections that are counted. Allocates.
+    pub(super) fn members(&self) -> Vec<C> {
+        self.members.iter().filter_map(C::upgrade).collect()
+    }
+
+    /// Returns a connection that requests share, or that is free, by its number.
+    pub(super) fn at_rest(&self, index: usize) -> Option<C::Weak> {
+        match &self.state {
+            State::Single(single) => single.free().get(index).cloned(),
+            State::Shared(shared) => shared.conns().get(index).map(C::downgrade),
+            State::Unknown | State::First(_) | State::Closed => None,
+        }
+    }
+
+    /// Returns the connections that requests share, or that are free. Allocates.
+    pub(super) fn all_at_rest(&self) -> Vec<C> {
+        (0..).map_while(|index| self.at_rest(index)).filter_map(|conn| C::upgrade(&conn)).collect()
+    }
+
+    /// Returns the number of callers that wait and were not called.
+    pub(super) fn waiting(&self) -> usize {
+        self.queue.waiting()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,84 @@
+//! Opening connections for a pool, each by a task of its own: a call that is dropped or not polled holds up nobody who waits for the
+//! same connection.
+
+use std::{
+    sync::{Arc, Weak},
+    time::Duration,
+};
+
+use alula_net::{Conn, Error, Retry};
+
+use super::Pool;
+use crate::{
+    builder::Pooling,
+    connecting::Route,
+    observing,
+    opening::{Opening, Outcome},
+};
+
+/// The way to an origin, and how long its connections are kept.
+pub(crate) struct Opener {
+    route: Arc<Route>,
+    pooling: Pooling,
+    /// The time that a call waits for others to give back what it needs.
+    queue: Option<Duration>,
+}
+
+impl Opener {
+    pub(crate) fn new(route: Arc<Route>, pooling: Pooling, queue: Option<Duration>) -> Self {
+        Self { route, pooling, queue }
+    }
+
+    /// Keeps in mind what the peer of these connections has told of itself.
+    pub(super) fn learn_of(&self, conns: &[Arc<Conn>]) {
+        self.route.learn_of(conns);
+    }
+
+    /// Begins to open a connection on the current runtime. The pool is told of the outcome first, whether or not anybody waits for it.
+    pub(super) fn start(&self, pool: &Arc<Pool>, opening: Arc<Opening>) {
+        let (route, keep) = (self.route.clone(), self.pooling.keep(self.queue));
+        let progress = opening.progress().clone();
+        let teller = Teller { pool: Arc::downgrade(pool), opening: Some(opening) };
+        tokio::spawn(async move {
+            let outcome = observing::opened(progress.of(route.open()).await);
+            if let Ok(conn) = &outcome {
+                conn.was_opened(progress.opened());
+                conn.keep(keep);
+            }
+            teller.tell(outcome);
+        });
+    }
+}
+
+/// Tells the outcome, also when its task dies with its runtime.
+struct Teller {
+    pool: Weak<Pool>,
+    /// Until the outcome is known.
+    opening: Option<Arc<Opening>>,
+}
+
+impl Teller {
+    fn tell(mut self, outcome: Outcome) {
+        if let Some(opening) = self.opening.take() {
+            self.settle(&opening, outcome);
+        }
+    }
+
+    fn settle(&self, opening: &Opening, outcome: Outcome) {
+        match self.pool.upgrade() {
+            Some(pool) => pool.settle(&outcome),
+            // Nobody is left to hear of it.
+            None => outcome.iter().for_each(|conn| conn.close()),
+        }
+        opening.tell(outcome);
+    }
+}
+
+impl Drop for Teller {
+    fn drop(&mut self) {
+        if let Some(opening) = self.opening.take() {
+            let error = Error::runtime_ended(opening.phase(), Retry::Safe);
+            self.settle(&opening, Err(error));
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! The connections of an origin that speaks HTTP/2: one that all requests share, and more where its peer allows too few
+//! streams and the client allows more connections.
+//!
+//! Rule 1: where one is all there may be, nobody looks whether it has room: a caller that finds none waits for it, in order of
+//! arrival.
+//! Rule 2: where there may be more, requests go to the one with most room; when none has any, one more is opened, one at a
+//! time, and callers that wait take what has room first.
+
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::member::Member;
+
+/// The time in which no further connection is opened after one could not be.
+const PAUSE: Duration = Duration::from_secs(1);
+
+pub(super) struct Shared<C, O> {
+    /// Those that go away and have requests left are among them until another one is open.
+    conns: Vec<C>,
+    more: More<O>,
+}
+
+/// One more connection.
+pub(super) enum More<O> {
+    /// It may be opened.
+    Allowed,
+    /// It is being opened.
+    Opening(O),
+    /// The last one could not be opened; the next may from then on.
+    Paused(Instant),
+}
+
+/// The connection for a request, or the lack of one.
+pub(super) enum Room<C, O> {
+    /// This connection, which has room, or is the only one.
+    Here(C),
+    /// None has room, and one more is being opened.
+    Soon(O),
+    /// None has room, and one more may be opened.
+    More,
+    /// None has room, and there may be no other.
+    None,
+    /// All have gone.
+    Gone,
+}
+
+impl<C: Member, O: Clone> Shared<C, O> {
+    /// Shares the first connection.
+    pub(super) fn of(conn: C) -> Self {
+        Self { conns: vec![conn], more: More::Allowed }
+    }
+
+    pub(super) fn conns(&self) -> &[C] {
+        &self.conns
+    }
+
+    /// Returns the connection that takes the next request at once: the only one, or that with most room.
+    #[inline]
+    pub(super) fn take(&self, most: usize) -> Option<C> {
+        match &self.conns[..] {
+            [only] if most == 1 => Some(only.clone()),
+            conns => with_most_room(conns),
+        }
+    }
+
+    /// Returns the connection for the next request, or the thing that it waits for.
+    pub(super) fn find(&self, most: usize, now: impl FnOnce() -> Instant) -> Room<C, O> {
+        if let Some(conn) = self.take(most) {
+            return Room::Here(conn);
+        }
+        let open_conns = self.conns.iter().filter(|conn| conn.is_open()).count();
+        match &self.more {
+            _ if open_conns == 0 => Room::Gone,
+            More::Opening(opening) => Room::Soon(opening.clone()),
+            _ if open_conns >= most => Room::None,
+            More::Paused(until) if now() < *until => Room::None,
+            More::Paused(_) | More::Allowed => Room::More,
+        }
+    }
+
+    /// One more connection is being opened.
+    pub(super) fn opens(&mut self, opening: O) {
+        self.more = More::Opening(opening);
+    }
+
+    /// One more connection is open. Returns those that had gone.
+    pub(super) fn opened(&mut self, conn: C) -> Vec<C> {
+        self.more = More::Allowed;
+        let gone = self.conns.extract_if(.., |conn| !conn.is_open()).collect();
+        self.conns.push(conn);
+        gone
+    }
+
+    /// One more connection could not be opened, which is no failure of those that have the others.
+    pub(super) fn not_opened(&mut self, now: Instant) {
+        self.more = More::Paused(now + PAUSE);
+    }
+
+    /// Forgets a connection; true when there is none left, and none being opened.
+    pub(super) fn forget(&mut self, gone: &C) -> bool {
+        let gone = gone.downgrade();
+        self.conns.retain(|conn| !C::is_same(&conn.downgrade(), &gone));
+        self.conns.is_empty() && !matches!(self.more, More::Opening(_))
+    }
+
+    /// Returns true if every connection takes no more requests, and none is being opened.
+    pub(super) fn is_over(&self) -> bool {
+        !matches!(self.more, More::Opening(_)) && self.conns.iter().all(|conn| !conn.is_open())
+    }
+
+    #[cfg(test)]
+    pub(super) fn more_in_words(&self) -> &'static str {
+        match self.more {
+            More::Allowed => "more allowed",
+            More::Opening(_) => "more opening",
+            More::Paused(_) => "more paused",
+        }
+    }
+
+    /// Ends sharing: the connections, and the next one if it is being opened.
+    pub(super) fn into_parts(self) -> (Vec<C>, Option<O>) {
+        let opening = match self.more {
+            More::Opening(opening) => Some(opening),
+            More::Allowed | More::Paused(_) => None,
+        };
+        (self.conns, opening)
+    }
+}
+
+fn with_most_room<C: Member>(conns: &[C]) -> Option<C> {
+    let rooms = conns.iter().map(|conn| (conn.room(), conn)).filter(|(room, _)| *room > 0);
+    rooms.max_by_key(|(room, _)| *room).map(|(_, conn)| conn.clone())
+}
