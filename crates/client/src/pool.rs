@@ -20,14 +20,14 @@ use tokio::time::Instant;
 
 pub(crate) use self::machine::Limits;
 use self::{
-    machine::{Answer, Effects, Machine},
+    machine::{Answer, Effects, Machine, Reply},
     opener::Opener,
     queue::Ticket,
 };
 use crate::opening::{Opening, Outcome};
 
 type PoolMachine = Machine<Arc<Conn>, Arc<Opening>, Waker>;
-type PoolEffects = Effects<Arc<Conn>, Arc<Opening>, Waker>;
+type PoolEffects = Effects<Arc<Conn>, Waker>;
 
 pub(crate) struct Pool {
     machine: Mutex<PoolMachine>,
@@ -60,11 +60,10 @@ impl Pool {
             Opening::begin()
         };
         loop {
-            let (answer, mut effects) = self.lock().ask(ticket, opens, Instant::now, begin);
-            if let Some(opening) = effects.start.take() {
-                self.opener.start(self, opening);
-            }
-            carry_out(effects);
+            let Reply { answer, call, start, gone } = self.lock().ask(ticket, opens, Instant::now, begin);
+            start.into_iter().for_each(|opening| self.opener.start(self, opening));
+            call.into_iter().for_each(Waker::wake);
+            drop(gone);
             match answer {
                 Answer::Take(conn) if !takes_request(&conn) => conn.close(),
                 answer => return answer,
@@ -74,25 +73,24 @@ impl Pool {
 
     /// The outcome of opening a connection.
     fn settle(self: &Arc<Self>, outcome: &Outcome) {
-        let effects = match outcome {
-            Ok(conn) => self.opened(conn),
-            Err(_) => self.lock().not_opened(Instant::now()),
+        let Ok(conn) = outcome else {
+            let effects = self.lock().not_opened(Instant::now());
+            return carry_out(effects);
         };
-        carry_out(effects);
-    }
-
-    fn opened(self: &Arc<Self>, conn: &Arc<Conn>) -> PoolEffects {
         let tells = self.lock().count(conn);
         if tells {
             conn.join(self.clone());
         }
-        self.lock().opened(conn.clone(), Instant::now())
+        let (effects, gone) = self.lock().opened(conn.clone(), Instant::now());
+        drop(gone);
+        carry_out(effects);
     }
 
     /// A caller leaves: it has what it waited for, or waits no longer.
     fn left(&self, ticket: Ticket) {
-        let effects = self.lock().left(ticket);
+        let (effects, next) = self.lock().left(ticket);
         carry_out(effects);
+        next.into_iter().for_each(Waker::wake);
     }
 
     /// Has a caller woken when it is called; returns false if it was called already, and is to ask again.
@@ -159,9 +157,13 @@ fn takes_request(conn: &Conn) -> bool {
     conn.version() == Version::Http2 || conn.is_fit()
 }
 
-/// Wakes and closes, and lets go of what is gone.
+#[inline]
 fn carry_out(effects: PoolEffects) {
-    effects.calls.into_iter().flatten().for_each(Waker::wake);
-    effects.close.and_then(|conn| conn.upgrade()).into_iter().for_each(|conn| conn.close());
-    drop(effects.gone);
+    effects.call.into_iter().for_each(Waker::wake);
+    effects.close.into_iter().for_each(|conn| close(&conn));
+}
+
+#[cold]
+fn close(conn: &Weak<Conn>) {
+    conn.upgrade().into_iter().for_each(|conn| conn.close());
 }

@@ -65,35 +65,41 @@ pub(super) enum Answer<C, O> {
     Closed,
 }
 
-/// The work that a transition leaves for the time after the lock.
-pub(super) struct Effects<C: Member, O, W> {
-    /// Callers to wake.
-    pub(super) calls: [Option<W>; 2],
+/// The answer to a call, and the work that it leaves for the time after the lock.
+pub(super) struct Reply<C, O, W> {
+    pub(super) answer: Answer<C, O>,
+    /// A caller to wake.
+    pub(super) call: Option<W>,
     /// A connection to begin to open.
     pub(super) start: Option<O>,
-    /// A connection to close.
-    pub(super) close: Option<C::Weak>,
     /// Connections to let go of.
     pub(super) gone: Vec<C>,
 }
 
-impl<C: Member, O, W> Effects<C, O, W> {
-    #[inline]
-    const fn none() -> Self {
-        Self { calls: [None, None], start: None, close: None, gone: Vec::new() }
+impl<C, O, W> Reply<C, O, W> {
+    const fn just(answer: Answer<C, O>) -> Self {
+        Self { answer, call: None, start: None, gone: Vec::new() }
     }
+}
+
+/// The work that news leave for the time after the lock.
+pub(super) struct Effects<C: Member, W> {
+    /// A caller to wake.
+    pub(super) call: Option<W>,
+    /// A connection to close.
+    pub(super) close: Option<C::Weak>,
+}
+
+impl<C: Member, W> Effects<C, W> {
+    const NONE: Self = Self { call: None, close: None };
 
     #[inline]
-    fn calling(waker: Option<W>) -> Self {
-        Self { calls: [waker, None], ..Self::none() }
+    const fn calling(call: Option<W>) -> Self {
+        Self { call, close: None }
     }
 
-    fn closing(conn: C::Weak) -> Self {
-        Self { close: Some(conn), ..Self::none() }
-    }
-
-    fn starting(opening: O) -> Self {
-        Self { start: Some(opening), ..Self::none() }
+    const fn closing(conn: C::Weak) -> Self {
+        Self { call: None, close: Some(conn) }
     }
 }
 
@@ -122,85 +128,67 @@ impl<C: Member, O: Clone, W: Clone> Machine<C, O, W> {
         opens: bool,
         now: impl FnOnce() -> Instant,
         begin: impl FnOnce(&[C]) -> O,
-    ) -> (Answer<C, O>, Effects<C, O, W>) {
+    ) -> Reply<C, O, W> {
         let was_called = ticket.as_ref().is_some_and(|ticket| self.queue.enter_again(ticket));
         match &mut self.state {
             State::Unknown => self.open_first(Vec::new(), begin),
-            State::First(opening) => (Answer::First(opening.clone()), Effects::none()),
-            State::Single(single) => match single.take() {
-                Some(conn) => (Answer::Take(conn), Effects::none()),
-                None => self.wait_for_one(ticket, opens, was_called, begin),
-            },
+            State::First(opening) => Reply::just(Answer::First(opening.clone())),
+            State::Single(single) => {
+                if let Some(conn) = single.take() {
+                    return Reply::just(Answer::Take(conn));
+                }
+                let begins = !opens && self.members.len() + single.opening() < self.limits.connections_max;
+                self.queue.wait(ticket, opens || begins);
+                // It may have been called for room before it opened a connection in another.
+                let passes_on = was_called && (opens || begins);
+                let call = if passes_on { self.queue.call_for_room() } else { None };
+                if !begins {
+                    return Reply { call, ..Reply::just(Answer::Wait(None)) };
+                }
+                single.opens();
+                let opening = begin(&[]);
+                Reply { call, start: Some(opening.clone()), ..Reply::just(Answer::Own(opening)) }
+            }
             State::Shared(shared) => match shared.find(self.limits.http2_connections_max, now) {
-                Room::Here(conn) => (Answer::Take(conn), Effects::none()),
-                Room::Soon(opening) => self.wait_for_room(ticket, Some(opening), Effects::none()),
-                Room::None => self.wait_for_room(ticket, None, Effects::none()),
+                Room::Here(conn) => Reply::just(Answer::Take(conn)),
+                Room::Soon(opening) => {
+                    self.queue.wait(ticket, false);
+                    Reply::just(Answer::Wait(Some(opening)))
+                }
+                Room::None => {
+                    self.queue.wait(ticket, false);
+                    Reply::just(Answer::Wait(None))
+                }
                 Room::More => {
+                    self.queue.wait(ticket, false);
                     let opening = begin(shared.conns());
                     shared.opens(opening.clone());
-                    self.wait_for_room(ticket, Some(opening.clone()), Effects::starting(opening))
+                    Reply { start: Some(opening.clone()), ..Reply::just(Answer::Wait(Some(opening))) }
                 }
                 Room::Gone => self.begin_anew(begin),
             },
-            State::Closed => (Answer::Closed, Effects::none()),
+            State::Closed => Reply::just(Answer::Closed),
         }
     }
 
-    fn open_first(
-        &mut self,
-        gone: Vec<C>,
-        begin: impl FnOnce(&[C]) -> O,
-    ) -> (Answer<C, O>, Effects<C, O, W>) {
+    fn open_first(&mut self, gone: Vec<C>, begin: impl FnOnce(&[C]) -> O) -> Reply<C, O, W> {
         let opening = begin(&gone);
         self.state = State::First(opening.clone());
-        (Answer::First(opening.clone()), Effects { gone, ..Effects::starting(opening) })
+        Reply { start: Some(opening.clone()), gone, ..Reply::just(Answer::First(opening)) }
     }
 
     /// All connections of HTTP/2 have gone. One more that is being opened is the first anew.
-    fn begin_anew(&mut self, begin: impl FnOnce(&[C]) -> O) -> (Answer<C, O>, Effects<C, O, W>) {
+    fn begin_anew(&mut self, begin: impl FnOnce(&[C]) -> O) -> Reply<C, O, W> {
         let State::Shared(shared) = std::mem::replace(&mut self.state, State::Unknown) else {
             return self.open_first(Vec::new(), begin);
         };
         match shared.into_parts() {
             (gone, Some(opening)) => {
                 self.state = State::First(opening.clone());
-                (Answer::First(opening), Effects { gone, ..Effects::none() })
+                Reply { gone, ..Reply::just(Answer::First(opening)) }
             }
             (gone, None) => self.open_first(gone, begin),
         }
-    }
-
-    /// No connection of HTTP/1.1 is free: the call has one opened if there may be more, and takes what is free first.
-    fn wait_for_one(
-        &mut self,
-        ticket: &mut Option<Ticket>,
-        opens: bool,
-        was_called: bool,
-        begin: impl FnOnce(&[C]) -> O,
-    ) -> (Answer<C, O>, Effects<C, O, W>) {
-        let begins = !opens && self.counted() < self.limits.connections_max;
-        let ticket = ticket.get_or_insert_with(|| self.queue.enter());
-        self.queue.set_opens(ticket, opens || begins);
-        // It may have been called for room before it opened a connection in another.
-        let next = if was_called && (opens || begins) { self.queue.call_for_room() } else { None };
-        match &mut self.state {
-            State::Single(single) if begins => {
-                single.opens();
-                let opening = begin(&[]);
-                (Answer::Own(opening.clone()), Effects { start: Some(opening), ..Effects::calling(next) })
-            }
-            _ => (Answer::Wait(None), Effects::calling(next)),
-        }
-    }
-
-    fn wait_for_room(
-        &mut self,
-        ticket: &mut Option<Ticket>,
-        opening: Option<O>,
-        effects: Effects<C, O, W>,
-    ) -> (Answer<C, O>, Effects<C, O, W>) {
-        ticket.get_or_insert_with(|| self.queue.enter());
-        (Answer::Wait(opening), effects)
     }
 
     /// Has a caller with a ticket woken when it is called; returns false if it was called already, and is to ask again.
@@ -208,26 +196,26 @@ impl<C: Member, O: Clone, W: Clone> Machine<C, O, W> {
         self.queue.watch(ticket, waker)
     }
 
-    /// A caller leaves: it has what it waited for, or waits no longer.
-    pub(super) fn left(&mut self, ticket: Ticket) -> Effects<C, O, W> {
+    /// A caller leaves: it has what it waited for, or waits no longer. Another caller may be called beside the effects.
+    pub(super) fn left(&mut self, ticket: Ticket) -> (Effects<C, W>, Option<W>) {
         let was_called = self.queue.leave(ticket);
         match &mut self.state {
             State::Single(single) => {
                 // One that was kept for this caller may be one too many.
                 let close = single.take_excess(self.limits.idle_max.saturating_add(self.queue.callers()));
-                let next = match (was_called, single.free().is_empty()) {
+                let call = match (was_called, single.free().is_empty()) {
                     (true, true) => self.queue.call_for_room(),
                     (true, false) => self.queue.call_next(),
                     (false, _) => None,
                 };
-                Effects { close, ..Effects::calling(next) }
+                (Effects { call, close }, None)
             }
             // There may be room for more than the one that was called.
             State::Unknown | State::First(_) | State::Shared(_) => {
-                let passed_on = if was_called { self.queue.call_for_room() } else { None };
-                Effects { calls: [passed_on, self.queue.call_next()], ..Effects::none() }
+                let call = if was_called { self.queue.call_for_room() } else { None };
+                (Effects::calling(call), self.queue.call_next())
             }
-            State::Closed => Effects::none(),
+            State::Closed => (Effects::NONE, None),
         }
     }
 }
@@ -248,38 +236,38 @@ impl<C: Member, O: Clone, W: Clone> Machine<C, O, W> {
         tells
     }
 
-    /// A connection is open, and was [counted](Self::count).
-    pub(super) fn opened(&mut self, conn: C, now: Instant) -> Effects<C, O, W> {
+    /// A connection is open, and was [counted](Self::count). Returns those to let go of beside the effects.
+    pub(super) fn opened(&mut self, conn: C, now: Instant) -> (Effects<C, W>, Vec<C>) {
         match &mut self.state {
             State::First(_) if conn.is_http1() => {
                 self.state = State::Single(Single::new());
-                self.opened_single(conn.downgrade())
+                (self.opened_single(conn.downgrade()), Vec::new())
             }
             State::First(_) => {
                 self.state = State::Shared(Shared::of(conn));
-                Effects::none()
+                (Effects::NONE, Vec::new())
             }
             State::Single(single) => {
                 single.ends_opening();
-                self.opened_single(conn.downgrade())
+                (self.opened_single(conn.downgrade()), Vec::new())
             }
             State::Shared(shared) if conn.is_http1() => {
                 shared.not_opened(now);
-                Effects::closing(conn.downgrade())
+                (Effects::closing(conn.downgrade()), Vec::new())
             }
-            State::Shared(shared) => Effects { gone: shared.opened(conn), ..Effects::none() },
-            State::Unknown | State::Closed => Effects::closing(conn.downgrade()),
+            State::Shared(shared) => (Effects::NONE, shared.opened(conn)),
+            State::Unknown | State::Closed => (Effects::closing(conn.downgrade()), Vec::new()),
         }
     }
 
     /// A connection is free, unless it has ended meanwhile.
-    fn opened_single(&mut self, conn: C::Weak) -> Effects<C, O, W> {
+    fn opened_single(&mut self, conn: C::Weak) -> Effects<C, W> {
         let is_member = self.members.iter().any(|member| C::is_same(member, &conn));
-        if is_member { self.freed(conn) } else { Effects::none() }
+        if is_member { self.freed(conn) } else { Effects::NONE }
     }
 
     /// A connection could not be opened.
-    pub(super) fn not_opened(&mut self, now: Instant) -> Effects<C, O, W> {
+    pub(super) fn not_opened(&mut self, now: Instant) -> Effects<C, W> {
         match &mut self.state {
             State::First(_) => self.state = State::Unknown,
             State::Single(single) => {
@@ -289,11 +277,12 @@ impl<C: Member, O: Clone, W: Clone> Machine<C, O, W> {
             State::Shared(shared) => shared.not_opened(now),
             State::Unknown | State::Closed => {}
         }
-        Effects::none()
+        Effects::NONE
     }
 
-    /// A connection has news.
-    pub(super) fn heard(&mut self, conn: &C::Weak, news: News) -> Effects<C, O, W> {
+    /// A connection has news. Allocates nothing.
+    #[inline]
+    pub(super) fn heard(&mut self, conn: &C::Weak, news: News) -> Effects<C, W> {
         match news {
             News::Free => self.freed(conn.clone()),
             News::Room => Effects::calling(self.queue.call_next()),
@@ -302,19 +291,20 @@ impl<C: Member, O: Clone, W: Clone> Machine<C, O, W> {
     }
 
     #[inline]
-    fn freed(&mut self, conn: C::Weak) -> Effects<C, O, W> {
+    fn freed(&mut self, conn: C::Weak) -> Effects<C, W> {
         match &mut self.state {
             State::Single(single) => {
                 single.add(conn);
                 let close = single.take_excess(self.limits.idle_max.saturating_add(self.queue.callers()));
-                Effects { close, ..Effects::calling(self.queue.call_next()) }
+                Effects { call: self.queue.call_next(), close }
             }
             State::Unknown | State::First(_) | State::Shared(_) => Effects::calling(self.queue.call_next()),
             State::Closed => Effects::closing(conn),
         }
     }
 
-    fn lost(&mut self, conn: &C::Weak) -> Effects<C, O, W> {
+    #[cold]
+    fn lost(&mut self, conn: &C::Weak) -> Effects<C, W> {
         self.members.retain(|member| !C::is_same(member, conn));
         match &mut self.state {
             State::Single(single) => single.remove(conn),

@@ -46,8 +46,13 @@ impl<W: Clone> Queue<W> {
         self.waiting.len()
     }
 
-    /// Adds a caller at the end.
-    pub(super) fn enter(&mut self) -> Ticket {
+    /// Has a caller wait, at the end if it has no ticket yet, for whom a connection is being opened or not.
+    pub(super) fn wait(&mut self, ticket: &mut Option<Ticket>, opens: bool) {
+        let ticket = ticket.get_or_insert_with(|| self.enter());
+        self.find(ticket).into_iter().for_each(|waiting| waiting.opens = opens);
+    }
+
+    fn enter(&mut self) -> Ticket {
         self.tickets += 1;
         self.callers += 1;
         self.waiting.push_back(Waiting { number: self.tickets, waker: None, opens: false });
@@ -61,11 +66,6 @@ impl<W: Clone> Queue<W> {
             self.waiting.push_front(Waiting { number: ticket.0, waker: None, opens: false });
         }
         was_called
-    }
-
-    /// Notes whether a connection is being opened for a caller that waits.
-    pub(super) fn set_opens(&mut self, ticket: &Ticket, opens: bool) {
-        self.find(ticket).into_iter().for_each(|waiting| waiting.opens = opens);
     }
 
     /// Has the caller woken when it is called; returns false if it was called already.
@@ -142,9 +142,10 @@ mod tests {
     #[test]
     fn room_is_of_no_use_for_a_caller_that_opens_a_connection() {
         let (mut queue, [first, second]) = queue::<2>();
-        queue.set_opens(&first, true);
+        let mut first = Some(first);
+        queue.wait(&mut first, true);
         assert_eq!((queue.call_for_room(), queue.call_for_room()), (Some(1), None));
-        assert!(!queue.leave(first) && queue.leave(second));
+        assert!(first.is_some_and(|first| !queue.leave(first)) && queue.leave(second));
         assert_eq!((queue.callers(), queue.waiting()), (0, 0));
     }
 

@@ -59,22 +59,18 @@ struct Pool {
     now: Instant,
 }
 
+fn call(caller: Option<usize>) -> String {
+    caller.map(|caller| format!(", call {caller}")).unwrap_or_default()
+}
+
+fn let_go(conns: &[Numbered]) -> String {
+    conns.iter().map(|conn| format!(", let go of {}", conn.0.number)).collect()
+}
+
 /// The effects in words.
-fn told(effects: Effects<Numbered, char, usize>) -> String {
-    let mut words = String::new();
-    for caller in effects.calls.into_iter().flatten() {
-        write!(words, ", call {caller}").unwrap();
-    }
-    if let Some(opening) = effects.start {
-        write!(words, ", start {opening}").unwrap();
-    }
-    if let Some(conn) = effects.close {
-        write!(words, ", close {}", conn.0.number).unwrap();
-    }
-    for conn in effects.gone {
-        write!(words, ", let go of {}", conn.0.number).unwrap();
-    }
-    words
+fn told(effects: Effects<Numbered, usize>) -> String {
+    let close = effects.close.map(|conn| format!(", close {}", conn.0.number));
+    call(effects.call) + &close.unwrap_or_default()
 }
 
 impl Pool {
@@ -97,11 +93,11 @@ impl Pool {
         let begin = |_: &[Numbered]| self.openings.borrow_mut().next().unwrap_or('?');
         let now = self.now;
         let (ticket, opens) = &mut self.callers[caller];
-        let (answer, effects) = self.machine.ask(ticket, *opens, || now, begin);
+        let reply = self.machine.ask(ticket, *opens, || now, begin);
         if let Some(ticket) = ticket {
             self.machine.watch(ticket, &caller);
         }
-        let answer = match answer {
+        let answer = match reply.answer {
             Answer::Take(conn) => format!("take {}", conn.0.number),
             Answer::First(opening) => format!("outcome of {opening}"),
             Answer::Own(opening) => {
@@ -112,12 +108,14 @@ impl Pool {
             Answer::Wait(Some(opening)) => format!("queue, or {opening}"),
             Answer::Closed => "refused".to_owned(),
         };
-        answer + &told(effects)
+        let start = reply.start.map(|opening| format!(", start {opening}"));
+        answer + &call(reply.call) + &start.unwrap_or_default() + &let_go(&reply.gone)
     }
 
     fn leave(&mut self, caller: usize) -> String {
         let ticket = self.callers[caller].0.take().expect("it has a ticket");
-        told(self.machine.left(ticket))
+        let (effects, next) = self.machine.left(ticket);
+        told(effects) + &call(next)
     }
 
     fn opened(&mut self, is_http1: bool, room: usize) -> String {
@@ -126,7 +124,8 @@ impl Pool {
         let conn = Numbered(Rc::new(facts));
         self.conns.push(conn.clone());
         let joins = if self.machine.count(&conn) { ", joins" } else { "" };
-        joins.to_owned() + &told(self.machine.opened(conn, self.now))
+        let (effects, gone) = self.machine.opened(conn, self.now);
+        joins.to_owned() + &told(effects) + &let_go(&gone)
     }
 
     fn not_opened(&mut self) -> String {
