@@ -4,14 +4,13 @@
 //! they are for, since the table must see them all; the verdict is given when the block is whole. Only then is a stream
 //! opened and the head swapped into it.
 
-use alloc::boxed::Box;
-use alloc::vec::Vec;
+pub(super) mod block;
 
-use alula_fields::{Head, SECTION_KEPT_BYTES_MAX};
-use alula_hpack::{DecodeError, Memo};
+use alula_hpack::DecodeError;
 use alula_machine::{Exceeded, StreamKey, Time};
 
-use super::receive::{Phase, Step};
+use self::block::{Block, Target};
+use super::phase::{Phase, Step};
 use super::{Connection, FAR_TOO_LARGE};
 use crate::absent::{Frame, Verdict};
 use crate::closed_ids::Closed;
@@ -21,100 +20,8 @@ use crate::event::Event;
 use crate::fields_in::{Collect, FieldCheck, RequestFacts, Section, SectionLimits, join_cookies};
 use crate::frame::{FrameHeader, MAX_31, flag};
 use crate::half::Incoming;
-use crate::known_head::KnownHead;
 use crate::state::State;
 use crate::violation::{Scope, Violation};
-
-/// The block that is being received, and the memory for it.
-pub(super) struct Block {
-    is_open: bool,
-    stream: u32,
-    end_stream: bool,
-    target: Target,
-    continuations: u32,
-    /// Nothing of the block has gone to the decoder yet.
-    is_fresh: bool,
-    check: FieldCheck,
-    /// None until a block comes, or after the first one has left with its stream.
-    head: Option<Box<Head>>,
-    cookies: Vec<u8>,
-    memo: Memo<KnownHead>,
-}
-
-/// The memory for cookies that is kept: a usual one has less.
-const COOKIES_KEPT_BYTES_MAX: usize = 256;
-
-/// What a block is for.
-#[derive(Clone, Copy, Debug)]
-enum Target {
-    /// A new stream (server).
-    Request,
-    /// The final response of a stream, or an interim one (client).
-    Response(StreamKey),
-    Trailers(StreamKey),
-    /// Nothing: it is late, or it breaks this rule.
-    Nothing(Option<Violation>),
-}
-
-impl Block {
-    pub(super) fn new() -> Self {
-        Self {
-            is_open: false,
-            stream: 0,
-            end_stream: false,
-            target: Target::Nothing(None),
-            continuations: 0,
-            is_fresh: true,
-            check: FieldCheck::new(Section::Discarded),
-            head: None,
-            cookies: Vec::new(),
-            memo: Memo::new(),
-        }
-    }
-
-    /// The next block's fields would go into a new head.
-    #[inline]
-    pub(super) const fn needs_head(&self) -> bool {
-        self.head.is_none()
-    }
-
-    /// The next block's fields go into this head, unless there is one.
-    #[inline]
-    pub(super) fn read_into(&mut self, head: Box<Head>) {
-        self.head.get_or_insert(head);
-    }
-
-    /// Takes away the head, unless a block is being received.
-    #[inline]
-    pub(super) fn take_empty_head(&mut self) -> Option<Box<Head>> {
-        self.head.take_if(|_| !self.is_open)
-    }
-
-    /// The stream whose block is not whole yet.
-    #[inline]
-    pub(super) fn unfinished(&self) -> Option<u32> {
-        self.is_open.then_some(self.stream)
-    }
-
-    /// Forgets known blocks and gives their memory back.
-    pub(super) fn trim(&mut self) {
-        self.memo = Memo::new();
-        if let Some(head) = &mut self.head {
-            head.trim(SECTION_KEPT_BYTES_MAX);
-        }
-        if self.cookies.capacity() > COOKIES_KEPT_BYTES_MAX {
-            self.cookies = Vec::new();
-        }
-    }
-
-    pub(super) fn memory_bytes(&mut self) -> usize {
-        let known: usize = self.memo.kept_mut().map(|known| known.memory_bytes()).sum();
-        self.head.as_ref().map_or(0, |head| head.capacity_bytes())
-            + self.cookies.capacity()
-            + self.memo.memory_bytes()
-            + known
-    }
-}
 
 /// Frames.
 impl Connection {

@@ -4,7 +4,7 @@ use alula_machine::{Exceeded, Time};
 
 use super::growth::MEASURE;
 use super::output::{GRACE, KEEP_ALIVE};
-use super::receive::{Phase, Step};
+use super::phase::{Phase, Step};
 use super::{Connection, UPDATES_PER_DATA};
 use crate::absent::Frame;
 use crate::closed_ids::Closed;

@@ -6,7 +6,7 @@
 use alula_machine::{StreamKey, Time};
 
 use super::Connection;
-use super::receive::{Phase, Step};
+use super::phase::{Phase, Step};
 use crate::absent::Frame;
 use crate::error::ConnectionError;
 use crate::event::Event;

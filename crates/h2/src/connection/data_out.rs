@@ -40,7 +40,7 @@ impl Connection {
             self.flush(out);
             self.write_data(id, &data[..taken], end, out);
         }
-        if waits_for_connection || self.turns.is_on {
+        if waits_for_connection || self.turns.is_on() {
             self.wait_in_line(stream, taken as u32, waits_for_connection);
         }
         if end {
@@ -65,7 +65,7 @@ impl Connection {
         let Some(entry) = self.streams.get_mut(stream) else { return };
         entry.is_blocked = true;
         let waits_for_connection = entry.window_out.available() > 0;
-        if waits_for_connection || self.turns.is_on {
+        if waits_for_connection || self.turns.is_on() {
             self.wait_in_line(stream, 0, waits_for_connection);
         }
     }
@@ -73,7 +73,11 @@ impl Connection {
     /// What both windows allow, without what others were promised.
     #[inline]
     pub(super) fn capacity(&self, stream: StreamKey, entry: &Stream) -> u32 {
-        let shared = if self.turns.is_on { self.share(stream, entry) } else { self.window_out.available() };
+        let shared = if self.turns.is_on() {
+            self.turns.share(stream, entry, self.window_out.available())
+        } else {
+            self.window_out.available()
+        };
         entry.window_out.available().min(shared)
     }
 

@@ -8,114 +8,20 @@
 //! At most one PING is out, and each that has changed nothing makes the next one rarer; samples without a PING go by the round
 //! trip that is known.
 
-use alula_machine::{Limits, StreamKey, Time};
+pub(super) mod sampling;
 
+use alula_machine::{StreamKey, Time};
+
+use self::sampling::{Ping, Sample, State, Use};
 use super::Connection;
-use crate::bandwidth::{Bandwidth, Span};
-use crate::frame::{MAX_31, ping as ping_frame};
-use crate::window::ReceiveWindow;
-
-pub(super) struct Growth {
-    stream_max: u32,
-    connection_max: u32,
-    path: Bandwidth,
-    /// A sample runs, or is to start: DATA and releases are of interest.
-    is_active: bool,
-    /// The next [`Connection::poll_transmit`] has to look at the sample, or to start it.
-    pub(super) is_due: bool,
-    state: State,
-    /// The samples to be taken without a PING before the next one with it, and how many there are after that one.
-    pauses: u32,
-    pause: u32,
-}
-
-#[derive(Clone, Copy, Debug)]
-enum State {
-    Rest,
-    /// There was an occasion, of a stream or of the connection alone; the reader has to catch up.
-    Wanted(Option<StreamKey>),
-    Running(Sample),
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Sample {
-    since: Time,
-    ping: Ping,
-    of_connection: Use,
-    stream: Option<StreamKey>,
-    /// Zero is none.
-    id: u32,
-    of_stream: Use,
-}
-
-/// The PING of a sample.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum Ping {
-    /// There is none: the round trip is known.
-    None,
-    Out,
-    Answered,
-}
-
-/// What has become of a window since the sample began.
-#[derive(Clone, Copy, Debug, Default)]
-struct Use {
-    /// What the peer was allowed to send at the beginning.
-    allowed: i64,
-    /// The same, and what was announced since.
-    announced: i64,
-    /// The time at which all was used up that was allowed at the beginning.
-    up_at: Option<Time>,
-}
+use crate::bandwidth::Span;
+use crate::frame::ping as ping_frame;
 
 /// The payload of PINGs that measure.
 pub(super) const MEASURE: [u8; 8] = *b"window?\0";
 
 /// After so many samples the next PING is sent at the latest.
 const PAUSE_MAX: u32 = 1023;
-
-impl Growth {
-    pub(super) fn new(limits: &Limits) -> Self {
-        Self {
-            stream_max: limits.stream_window_max.min(MAX_31),
-            connection_max: limits.connection_window_max.min(MAX_31),
-            path: Bandwidth::default(),
-            is_active: false,
-            is_due: false,
-            state: State::Rest,
-            pauses: 0,
-            pause: 0,
-        }
-    }
-
-    fn set(&mut self, state: State) {
-        self.is_active = !matches!(state, State::Rest);
-        self.state = state;
-    }
-
-    fn sample(&mut self) -> Option<&mut Sample> {
-        if let State::Running(sample) = &mut self.state { Some(sample) } else { None }
-    }
-}
-
-impl Use {
-    fn begin(window: ReceiveWindow) -> Self {
-        Self { allowed: window.available(), announced: window.available(), up_at: None }
-    }
-
-    /// The octets that have come.
-    fn octets(&self, window: ReceiveWindow) -> u64 {
-        u64::try_from(self.announced - window.available()).unwrap_or(0)
-    }
-
-    /// Notes that DATA has come. A peer may leave less than a frame unused.
-    fn note(&mut self, window: ReceiveWindow, now: Time) {
-        let came = self.announced - window.available();
-        if self.up_at.is_none() && came >= self.allowed - self.allowed / 8 {
-            self.up_at = Some(now);
-        }
-    }
-}
 
 /// What happens on the connection.
 impl Connection {

@@ -98,7 +98,7 @@ impl Connection {
     }
 
     fn writable_notice(&mut self) -> Option<Notice> {
-        if self.turns.is_on {
+        if self.turns.is_on() {
             return self.next_turn();
         }
         while let Some(stream) = self.streams.dequeue(Queue::Writable) {
@@ -220,7 +220,7 @@ impl Connection {
     #[inline]
     fn note_closed(&mut self, stream: StreamKey) {
         self.open -= 1;
-        if self.turns.granted > 0 {
+        if self.turns.has_promised() {
             self.end_grant(stream);
         }
         if self.notices.wants_slot && self.open < self.stream_limit() {

@@ -3,6 +3,7 @@
 //! How the files share the work: `receive` turns octets into frames; `blocks_in`, `data_in` and `control_in` say what the
 //! frames mean; `heads_out` and `data_out` send; `lifecycle` opens, closes and resets streams and ends the connection;
 //! `output` hands out control frames and keeps time; `growth` makes receive windows larger; `priority_in` notes what is urgent and `turns` says who may send then.
+//! The state for that is in `phase`, `timers`, `grants` and `priority_updates`, and below `blocks_in` and `growth`.
 //! Rules of more than one file:
 //!
 //! Rule 1: a stream is counted (`open`) from its HEADERS until both halves have ended or it is reset, whoever still holds
@@ -16,12 +17,16 @@ mod blocks_in;
 mod control_in;
 mod data_in;
 mod data_out;
+mod grants;
 mod growth;
 mod heads_out;
 mod lifecycle;
 mod output;
+mod phase;
 mod priority_in;
+mod priority_updates;
 mod receive;
+mod timers;
 mod turns;
 
 use alloc::boxed::Box;
@@ -50,12 +55,12 @@ use crate::trace::{FrameSummary, Trace};
 use crate::violation::Violation;
 use crate::window::{ReceiveWindow, SendWindow};
 
-use self::blocks_in::Block;
-use self::growth::Growth;
-use self::output::Timers;
-use self::priority_in::PriorityUpdates;
-use self::receive::Phase;
-use self::turns::Turns;
+use self::blocks_in::block::Block;
+use self::grants::Turns;
+use self::growth::sampling::Growth;
+use self::phase::Phase;
+use self::priority_updates::PriorityUpdates;
+use self::timers::Timers;
 
 /// One HTTP/2 connection without sockets or clocks (RFC 9113). A driver, after every call that changes it:
 ///

@@ -1,96 +1,12 @@
 //! What the driver writes and waits for: control frames in a queue, and deadlines.
 
-use core::time::Duration;
-
 use alula_machine::{Exceeded, OutBuf, StreamKey, Time};
 
 use super::Connection;
-use crate::config::Config;
-use crate::error::{Awaited, ConnectionError, SendError};
+use crate::error::{ConnectionError, SendError};
 use crate::frame::{FrameHeader, FrameKind, HEADER_BYTES, MAX_31, SETTINGS_ACK, ping, window_update};
 use crate::settings::Settings;
 use crate::violation::Violation;
-
-/// Deadlines; `Time::FAR` is none.
-pub(super) struct Timers {
-    is_started: bool,
-    handshake_timeout: Duration,
-    head_timeout: Duration,
-    settings_timeout: Duration,
-    ping_timeout: Duration,
-    keep_alive: Option<Duration>,
-    /// The peer's first SETTINGS must be here.
-    handshake: Time,
-    /// Our SETTINGS must be acknowledged.
-    settings: Time,
-    /// What the peer has begun to say must be said.
-    head: Time,
-    /// When a frame came last.
-    pub(super) heard: Time,
-    /// A keep-alive PING is out since then, and must be answered or followed by other frames until `pong`.
-    pinged: Time,
-    pong: Time,
-    /// The last stream is named, whether the peer has answered or not.
-    grace: Time,
-}
-
-impl Timers {
-    pub(super) fn new(config: &Config) -> Self {
-        Self {
-            is_started: false,
-            handshake_timeout: config.limits.handshake_timeout,
-            head_timeout: config.limits.head_timeout,
-            settings_timeout: config.settings_timeout,
-            ping_timeout: config.ping_timeout,
-            keep_alive: config.keep_alive,
-            handshake: Time::FAR,
-            settings: Time::FAR,
-            head: Time::FAR,
-            heard: Time::ZERO,
-            pinged: Time::ZERO,
-            pong: Time::FAR,
-            grace: Time::FAR,
-        }
-    }
-
-    /// Time begins with the first call that says what time it is.
-    #[inline]
-    pub(super) fn start(&mut self, now: Time) {
-        if !self.is_started {
-            self.is_started = true;
-            self.heard = now;
-            self.handshake = now.saturating_add(self.handshake_timeout);
-        }
-    }
-
-    pub(super) fn settings_here(&mut self) {
-        self.handshake = Time::FAR;
-    }
-
-    pub(super) fn settings_acknowledged(&mut self, awaits_more: bool, now: Time) {
-        self.settings = if awaits_more { now.saturating_add(self.settings_timeout) } else { Time::FAR };
-    }
-
-    /// What came before is whole: a peer is not slow because reads happen to end within its frames.
-    #[inline]
-    pub(super) fn head_ends(&mut self) {
-        self.head = Time::FAR;
-    }
-
-    /// Input has ended within a field block or a frame other than DATA, or not.
-    #[inline]
-    pub(super) fn head_pauses(&mut self, is_begun: bool, now: Time) {
-        if !is_begun {
-            self.head = Time::FAR;
-        } else if self.head == Time::FAR {
-            self.head = now.saturating_add(self.head_timeout);
-        }
-    }
-
-    pub(super) fn pong_here(&mut self) {
-        self.pong = Time::FAR;
-    }
-}
 
 /// The first payload octets of PING frames that are not the caller's.
 pub(super) const KEEP_ALIVE: [u8; 8] = *b"alive?\0\0";
@@ -104,11 +20,11 @@ impl Connection {
         if !self.wants_write() {
             return 0;
         }
-        if self.local.await_ack() && self.timers.settings == Time::FAR {
-            self.timers.settings = now.saturating_add(self.timers.settings_timeout);
+        if self.local.await_ack() {
+            self.timers.settings_sent(now);
         }
-        if self.going.is_announced && self.going.last_sent.is_none() && self.timers.grace == Time::FAR {
-            self.timers.grace = now.saturating_add(self.timers.ping_timeout);
+        if self.going.is_announced && self.going.last_sent.is_none() {
+            self.timers.grace_begins(now);
         }
         self.measure_if_due(now);
         let before = out.len();
@@ -119,7 +35,7 @@ impl Connection {
     /// Returns true if [`poll_transmit`](Self::poll_transmit) has something to append.
     #[inline]
     pub fn wants_write(&self) -> bool {
-        !self.pending.is_empty() || self.growth.is_due
+        !self.pending.is_empty() || self.growth.is_due()
     }
 
     /// When [`handle_timeout`](Self::handle_timeout) is due; it may move with every frame. Earlier calls do no harm.
@@ -128,14 +44,7 @@ impl Connection {
         if self.error.is_some() {
             return None;
         }
-        let timers = &self.timers;
-        let due = timers
-            .handshake
-            .min(timers.settings)
-            .min(timers.head)
-            .min(timers.pong)
-            .min(timers.grace)
-            .min(self.keep_alive_due());
+        let due = self.timers.due(self.open > 0);
         (due != Time::FAR).then_some(due)
     }
 
@@ -145,25 +54,16 @@ impl Connection {
         if self.error.is_some() {
             return;
         }
-        let awaited = match now {
-            _ if now >= self.timers.handshake => Some(Awaited::Preface),
-            _ if now >= self.timers.settings => Some(Awaited::SettingsAck),
-            _ if now >= self.timers.head => Some(Awaited::Head),
-            _ if now >= self.timers.pong && self.timers.heard <= self.timers.pinged => Some(Awaited::Pong),
-            _ => None,
-        };
-        if let Some(awaited) = awaited {
+        if let Some(awaited) = self.timers.overdue(now) {
             self.fail(ConnectionError::TimedOut(awaited));
             return;
         }
-        if now >= self.timers.pong {
-            self.timers.pong = Time::FAR;
-        }
-        if now >= self.timers.grace {
+        self.timers.end_wait_for_pong(now);
+        if self.timers.is_grace_over(now) {
             self.finish_grace();
         }
-        if now >= self.keep_alive_due() {
-            (self.timers.pinged, self.timers.pong) = (now, now.saturating_add(self.timers.ping_timeout));
+        if now >= self.timers.keep_alive_due(self.open > 0) {
+            self.timers.keep_alive_sent(now);
             self.queue(&ping(false, KEEP_ALIVE));
         }
     }
@@ -245,16 +145,6 @@ impl Connection {
         self.queue_window_update(id, increment);
         Ok(())
     }
-
-    #[inline]
-    fn keep_alive_due(&self) -> Time {
-        match self.timers.keep_alive {
-            Some(interval) if self.open > 0 && self.timers.pong == Time::FAR => {
-                self.timers.heard.saturating_add(interval)
-            }
-            _ => Time::FAR,
-        }
-    }
 }
 
 /// Queueing.
@@ -327,7 +217,7 @@ impl Connection {
 
     /// The peer knows that we go, or has had its time: now the last stream is named.
     pub(super) fn finish_grace(&mut self) {
-        self.timers.grace = Time::FAR;
+        self.timers.grace_ends();
         if self.going.last_sent.is_none() {
             self.queue_last_goaway();
         }

@@ -1,25 +1,14 @@
 //! PRIORITY_UPDATE (RFC 9218 §7.1), and what is remembered of it until its stream opens.
 
-use alloc::vec::Vec;
-
 use alula_machine::{StreamKey, Time};
 
 use super::Connection;
-use super::receive::{Phase, Step};
+use super::phase::{Phase, Step};
 use crate::error::{ConnectionError, SendError};
 use crate::frame::{FrameHeader, FrameKind, HEADER_BYTES, MAX_31};
 use crate::priority::{Priority, URGENCY_MAX};
 use crate::trace::Detail;
 use crate::violation::Violation;
-
-/// The frame that is being received, and the priorities of streams that are still idle: one each, and no more than the peer
-/// may open.
-#[derive(Debug, Default)]
-pub(super) struct PriorityUpdates {
-    stream: u32,
-    value: Vec<u8>,
-    foretold: Vec<(u32, Priority)>,
-}
 
 /// Longer values are not read: those of today have up to six octets.
 const VALUE_BYTES_MAX: u32 = 128;
@@ -91,8 +80,7 @@ impl Connection {
         if id == 0 || id.is_multiple_of(2) {
             return Err(Violation::PRIORITY_UPDATE_OF_NOTHING.into());
         }
-        self.updates.stream = id;
-        self.updates.value.clear();
+        self.updates.begin(id);
         self.phase = Phase::PriorityValue { header, left: header.length - 4 };
         Ok(Step::More)
     }
@@ -107,8 +95,9 @@ impl Connection {
     ) -> Result<Step<'static>, ConnectionError> {
         let (octets, after) = rest.split_at(rest.len().min(left as usize));
         *rest = after;
-        if header.length <= VALUE_BYTES_MAX + 4 {
-            self.updates.value.extend_from_slice(octets);
+        let is_kept = header.length <= VALUE_BYTES_MAX + 4;
+        if is_kept {
+            self.updates.extend(octets);
         }
         let left = left - octets.len() as u32;
         if left > 0 {
@@ -116,9 +105,8 @@ impl Connection {
             return Ok(Step::Starved);
         }
         self.phase = Phase::Header;
-        let is_kept = header.length <= VALUE_BYTES_MAX + 4;
-        let priority = Priority::parse(&self.updates.value).filter(|_| is_kept);
-        let id = self.updates.stream;
+        let (id, priority) = self.updates.received();
+        let priority = priority.filter(|_| is_kept);
         self.trace.record_with(false, header, || {
             priority.map_or(Detail::None, |priority| Detail::Priority(id, priority))
         });
@@ -137,13 +125,13 @@ impl Connection {
             }
             return self.glitch(1, now);
         }
-        if let Some((_, known)) = self.updates.foretold.iter_mut().find(|(other, _)| *other == id) {
+        if let Some(known) = self.updates.foretold_mut(id) {
             *known = priority;
             return self.glitch(1, now);
         }
         let limit = self.local.newest().streams_max.unwrap_or(self.config.limits.streams);
-        if self.open as usize + self.updates.foretold.len() < limit as usize {
-            self.updates.foretold.push((id, priority));
+        if self.open as usize + self.updates.foretold() < limit as usize {
+            self.updates.foretell(id, priority);
             return Ok(());
         }
         // A client that has not seen our SETTINGS yet cannot know.
@@ -157,10 +145,7 @@ impl Connection {
     #[cold]
     #[inline(never)]
     pub(super) fn set_first_priority(&mut self, stream: StreamKey, id: u32, said: Option<Priority>) {
-        let foretold = self.updates.foretold.iter().find(|(other, _)| *other == id).map(|(_, known)| *known);
-        // Those below are not idle any more (RFC 9113 §5.1.1).
-        self.updates.foretold.retain(|(other, _)| *other > id);
-        if let Some(priority) = foretold.or(said) {
+        if let Some(priority) = self.updates.take_foretold(id).or(said) {
             self.set_priority(stream, priority);
         }
     }
@@ -168,19 +153,7 @@ impl Connection {
     fn set_priority(&mut self, stream: StreamKey, priority: Priority) {
         if let Some(entry) = self.streams.get_mut(stream) {
             entry.priority = Some(priority);
-            self.turns.is_on = self.turns.schedules;
+            self.turns.turn_on();
         }
-    }
-}
-
-impl PriorityUpdates {
-    /// Returns true if something was said of streams that are idle.
-    #[inline]
-    pub(super) fn are_foretold(&self) -> bool {
-        !self.foretold.is_empty()
-    }
-
-    pub(super) fn memory_bytes(&self) -> usize {
-        self.value.capacity() + self.foretold.capacity() * size_of::<(u32, Priority)>()
     }
 }

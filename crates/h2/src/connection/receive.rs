@@ -3,50 +3,14 @@
 //! Nothing is assembled but headers and small payloads: fields go to the decoder and DATA to the driver as they come. Each
 //! step ends with an event, with more to do, or for want of input.
 
-use alula_machine::{StreamKey, Time};
+use alula_machine::Time;
 
 use super::Connection;
+use super::phase::{Phase, Step};
 use crate::error::ConnectionError;
-use crate::error_code::ErrorCode;
-use crate::event::{Event, Received};
+use crate::event::Received;
 use crate::frame::{FrameHeader, FrameKind, MAGIC, flag};
 use crate::violation::Violation;
-
-/// Where in the input we are.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Phase {
-    /// In the client's magic (server only).
-    Magic { matched: usize },
-    /// At the start of a frame, or in its header.
-    Header,
-    /// At the payload of a frame that is small and of known length.
-    Small(FrameHeader),
-    /// At an entry of SETTINGS.
-    Settings { left: u32 },
-    /// In the debug data of GOAWAY, which takes effect after it.
-    GoAwayDebug { left: u32, last: u32, code: ErrorCode },
-    /// Before the field block fragment of HEADERS, at what its flags announce.
-    HeadersPrefix(FrameHeader),
-    /// In a field block fragment.
-    Fragment { left: u32, padding: u32, is_last: bool },
-    /// At the length of the padding of DATA.
-    DataPrefix(FrameHeader),
-    /// In the content of DATA.
-    Data { stream: StreamKey, left: u32, padding: u32, end: bool },
-    /// In the value of PRIORITY_UPDATE.
-    PriorityValue { header: FrameHeader, left: u32 },
-    /// In octets nobody wants.
-    Skip { left: u32 },
-}
-
-/// How a step ends.
-pub(super) enum Step<'i> {
-    /// With more to do.
-    More,
-    /// For want of input.
-    Starved,
-    Event(Event<'i>),
-}
 
 impl Connection {
     /// Takes input up to the first event. To be called again with what is left until there is neither an event nor anything
@@ -141,7 +105,7 @@ impl Connection {
         rest: &mut &'i [u8],
         now: Time,
     ) -> Result<Step<'i>, ConnectionError> {
-        self.timers.heard = now;
+        self.timers.frame_here(now);
         self.counters.frame_in(header.kind);
         let is_small = matches!(
             header.kind,

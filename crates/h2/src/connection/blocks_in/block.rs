@@ -1,0 +1,103 @@
+//! A field block that is being received, and the memory for it.
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
+use alula_fields::{Head, SECTION_KEPT_BYTES_MAX};
+use alula_hpack::Memo;
+use alula_machine::StreamKey;
+
+use crate::fields_in::{FieldCheck, Section};
+use crate::known_head::KnownHead;
+use crate::violation::Violation;
+
+/// The block that is being received, and the memory for it.
+pub(crate) struct Block {
+    pub(super) is_open: bool,
+    pub(super) stream: u32,
+    pub(super) end_stream: bool,
+    pub(super) target: Target,
+    pub(super) continuations: u32,
+    /// Nothing of the block has gone to the decoder yet.
+    pub(super) is_fresh: bool,
+    pub(super) check: FieldCheck,
+    /// None until a block comes, or after the first one has left with its stream.
+    pub(super) head: Option<Box<Head>>,
+    pub(super) cookies: Vec<u8>,
+    pub(super) memo: Memo<KnownHead>,
+}
+
+/// The memory for cookies that is kept: a usual one has less.
+const COOKIES_KEPT_BYTES_MAX: usize = 256;
+
+/// What a block is for.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Target {
+    /// A new stream (server).
+    Request,
+    /// The final response of a stream, or an interim one (client).
+    Response(StreamKey),
+    Trailers(StreamKey),
+    /// Nothing: it is late, or it breaks this rule.
+    Nothing(Option<Violation>),
+}
+
+impl Block {
+    pub(crate) fn new() -> Self {
+        Self {
+            is_open: false,
+            stream: 0,
+            end_stream: false,
+            target: Target::Nothing(None),
+            continuations: 0,
+            is_fresh: true,
+            check: FieldCheck::new(Section::Discarded),
+            head: None,
+            cookies: Vec::new(),
+            memo: Memo::new(),
+        }
+    }
+
+    /// The next block's fields would go into a new head.
+    #[inline]
+    pub(crate) const fn needs_head(&self) -> bool {
+        self.head.is_none()
+    }
+
+    /// The next block's fields go into this head, unless there is one.
+    #[inline]
+    pub(crate) fn read_into(&mut self, head: Box<Head>) {
+        self.head.get_or_insert(head);
+    }
+
+    /// Takes away the head, unless a block is being received.
+    #[inline]
+    pub(crate) fn take_empty_head(&mut self) -> Option<Box<Head>> {
+        self.head.take_if(|_| !self.is_open)
+    }
+
+    /// The stream whose block is not whole yet.
+    #[inline]
+    pub(crate) fn unfinished(&self) -> Option<u32> {
+        self.is_open.then_some(self.stream)
+    }
+
+    /// Forgets known blocks and gives their memory back.
+    pub(crate) fn trim(&mut self) {
+        self.memo = Memo::new();
+        if let Some(head) = &mut self.head {
+            head.trim(SECTION_KEPT_BYTES_MAX);
+        }
+        if self.cookies.capacity() > COOKIES_KEPT_BYTES_MAX {
+            self.cookies = Vec::new();
+        }
+    }
+
+    pub(crate) fn memory_bytes(&mut self) -> usize {
+        let known: usize = self.memo.kept_mut().map(|known| known.memory_bytes()).sum();
+        self.head.as_ref().map_or(0, |head| head.capacity_bytes())
+            + self.cookies.capacity()
+            + self.memo.memory_bytes()
+            + known
+    }
+}

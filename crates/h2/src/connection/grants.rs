@@ -1,0 +1,153 @@
+//! The octets that were promised to streams, and the rank of those that have them.
+
+use alloc::vec::Vec;
+use core::cmp::Ordering;
+
+use alula_machine::StreamKey;
+
+use crate::priority::Priority;
+use crate::stream::Stream;
+
+/// What was promised, and what there is to promise.
+#[derive(Debug)]
+pub(super) struct Turns {
+    /// True if DATA is to be scheduled once a client has said what it wants.
+    schedules: bool,
+    /// True if it is; else everybody is told at once, as they came.
+    is_on: bool,
+    /// What streams were promised and have not sent.
+    grants: Vec<(StreamKey, u32)>,
+    /// The sum of that.
+    granted: u32,
+    /// The rank of those streams, if there are any.
+    rank: Rank,
+    /// The number of octets that the driver takes now, if it has told that it does not take all.
+    room: Option<u32>,
+}
+
+impl Turns {
+    pub(super) const fn new(schedules: bool) -> Self {
+        Self { schedules, is_on: false, grants: Vec::new(), granted: 0, rank: (0, false, 0), room: None }
+    }
+
+    /// DATA is scheduled from now on, if that was asked for.
+    pub(super) fn turn_on(&mut self) {
+        self.is_on = self.schedules;
+    }
+
+    #[inline]
+    pub(super) fn is_on(&self) -> bool {
+        self.is_on
+    }
+
+    #[inline]
+    pub(super) fn has_promised(&self) -> bool {
+        self.granted > 0
+    }
+
+    /// The driver takes nothing more for now.
+    pub(super) fn room_is_out(&mut self) {
+        self.room = Some(0);
+    }
+
+    #[inline]
+    pub(super) fn awaits_room(&self) -> bool {
+        self.room.is_some()
+    }
+
+    /// The driver takes so many octets; `None` is all of them.
+    #[inline]
+    pub(super) fn set_room(&mut self, octets: Option<u32>) {
+        self.room = octets;
+    }
+
+    /// Takes all promises back.
+    #[inline]
+    pub(super) fn end(&mut self) {
+        if self.is_on {
+            self.grants.clear();
+            self.granted = 0;
+        }
+    }
+
+    /// The octets that all streams together may send of the connection's window.
+    pub(super) fn capacity(&self, window: u32) -> u32 {
+        self.room.map_or(window, |room| room.min(window))
+    }
+
+    /// The part of [`capacity`](Self::capacity) that nobody was promised.
+    pub(super) fn left(&self, window: u32) -> u32 {
+        self.capacity(window).saturating_sub(self.granted)
+    }
+
+    /// The part of [`capacity`](Self::capacity) that this stream may take.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn share(&self, stream: StreamKey, entry: &Stream, window: u32) -> u32 {
+        let shared = self.capacity(window);
+        if self.granted == 0 {
+            return shared;
+        }
+        match rank(entry).cmp(&self.rank) {
+            Ordering::Less => shared,
+            Ordering::Equal => shared.min(self.left(window) + self.grant_of(stream)),
+            Ordering::Greater => 0,
+        }
+    }
+
+    /// Returns true if the streams that were promised something go before this rank.
+    pub(super) fn go_before(&self, rank: Rank) -> bool {
+        self.granted > 0 && rank > self.rank
+    }
+
+    fn grant_of(&self, stream: StreamKey) -> u32 {
+        self.grants.iter().find(|(other, _)| *other == stream).map_or(0, |(_, grant)| *grant)
+    }
+
+    pub(super) fn promise(&mut self, stream: StreamKey, rank: Rank, octets: u32) {
+        self.rank = rank;
+        self.granted += octets;
+        match self.grants.iter_mut().find(|(other, _)| *other == stream) {
+            Some((_, grant)) => *grant += octets,
+            None => self.grants.push((stream, octets)),
+        }
+    }
+
+    /// A stream has sent so much.
+    pub(super) fn sent(&mut self, stream: StreamKey, octets: u32) {
+        self.room = self.room.map(|room| room.saturating_sub(octets));
+        self.use_grant(stream, octets);
+    }
+
+    /// Takes back the promise of a stream.
+    pub(super) fn end_of(&mut self, stream: StreamKey) {
+        self.use_grant(stream, u32::MAX);
+    }
+
+    /// A stream has used some of its promise, and the rest is kept.
+    fn use_grant(&mut self, stream: StreamKey, octets: u32) {
+        if let Some((_, grant)) = self.grants.iter_mut().find(|(other, _)| *other == stream) {
+            let used = octets.min(*grant);
+            *grant -= used;
+            self.granted -= used;
+        }
+    }
+
+    pub(super) fn memory_bytes(&self) -> usize {
+        self.grants.capacity() * size_of::<(StreamKey, u32)>()
+    }
+
+    /// Panics unless the promises add up.
+    pub(super) fn check_invariants(&self) {
+        assert_eq!(self.grants.iter().map(|(_, grant)| grant).sum::<u32>(), self.granted, "promised octets");
+    }
+}
+
+/// Where a stream ranks: urgency, whether it shares, and the identifier if it does not.
+pub(super) type Rank = (u8, bool, u32);
+
+pub(super) fn rank(entry: &Stream) -> Rank {
+    let Priority { urgency, incremental } =
+        entry.priority.unwrap_or(Priority { incremental: true, ..Priority::default() });
+    (urgency, incremental, if incremental { 0 } else { entry.id })
+}

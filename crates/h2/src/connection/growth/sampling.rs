@@ -1,0 +1,109 @@
+//! The sample that runs, and the results of those before.
+
+use alula_machine::{Limits, StreamKey, Time};
+
+use crate::bandwidth::Bandwidth;
+use crate::frame::MAX_31;
+use crate::window::ReceiveWindow;
+
+pub(crate) struct Growth {
+    pub(super) stream_max: u32,
+    pub(super) connection_max: u32,
+    pub(super) path: Bandwidth,
+    /// A sample runs, or is to start: DATA and releases are of interest.
+    pub(super) is_active: bool,
+    /// The next [`Connection::poll_transmit`](crate::Connection::poll_transmit) has to look at the sample, or to start it.
+    pub(super) is_due: bool,
+    pub(super) state: State,
+    /// The samples to be taken without a PING before the next one with it, and how many there are after that one.
+    pub(super) pauses: u32,
+    pub(super) pause: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) enum State {
+    Rest,
+    /// There was an occasion, of a stream or of the connection alone; the reader has to catch up.
+    Wanted(Option<StreamKey>),
+    Running(Sample),
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sample {
+    pub(super) since: Time,
+    pub(super) ping: Ping,
+    pub(super) of_connection: Use,
+    pub(super) stream: Option<StreamKey>,
+    /// Zero is none.
+    pub(super) id: u32,
+    pub(super) of_stream: Use,
+}
+
+/// The PING of a sample.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Ping {
+    /// There is none: the round trip is known.
+    None,
+    Out,
+    Answered,
+}
+
+/// What has become of a window since the sample began.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Use {
+    /// What the peer was allowed to send at the beginning.
+    allowed: i64,
+    /// The same, and what was announced since.
+    pub(super) announced: i64,
+    /// The time at which all was used up that was allowed at the beginning.
+    pub(super) up_at: Option<Time>,
+}
+
+impl Growth {
+    pub(crate) fn new(limits: &Limits) -> Self {
+        Self {
+            stream_max: limits.stream_window_max.min(MAX_31),
+            connection_max: limits.connection_window_max.min(MAX_31),
+            path: Bandwidth::default(),
+            is_active: false,
+            is_due: false,
+            state: State::Rest,
+            pauses: 0,
+            pause: 0,
+        }
+    }
+
+    /// Returns true if the next [`Connection::poll_transmit`](crate::Connection::poll_transmit) has something to do.
+    #[inline]
+    pub(crate) fn is_due(&self) -> bool {
+        self.is_due
+    }
+
+    pub(super) fn set(&mut self, state: State) {
+        self.is_active = !matches!(state, State::Rest);
+        self.state = state;
+    }
+
+    pub(super) fn sample(&mut self) -> Option<&mut Sample> {
+        if let State::Running(sample) = &mut self.state { Some(sample) } else { None }
+    }
+}
+
+impl Use {
+    pub(super) fn begin(window: ReceiveWindow) -> Self {
+        Self { allowed: window.available(), announced: window.available(), up_at: None }
+    }
+
+    /// The octets that have come.
+    pub(super) fn octets(&self, window: ReceiveWindow) -> u64 {
+        u64::try_from(self.announced - window.available()).unwrap_or(0)
+    }
+
+    /// Notes that DATA has come. A peer may leave less than a frame unused.
+    pub(super) fn note(&mut self, window: ReceiveWindow, now: Time) {
+        let came = self.announced - window.available();
+        if self.up_at.is_none() && came >= self.allowed - self.allowed / 8 {
+            self.up_at = Some(now);
+        }
+    }
+}

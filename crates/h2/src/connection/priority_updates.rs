@@ -1,0 +1,62 @@
+//! The PRIORITY_UPDATE frame that is being received, and the priorities of streams that are not open yet.
+
+use alloc::vec::Vec;
+
+use crate::priority::Priority;
+
+/// The frame that is being received, and the priorities of streams that are still idle: one each, and no more than the peer
+/// may open.
+#[derive(Debug, Default)]
+pub(super) struct PriorityUpdates {
+    stream: u32,
+    value: Vec<u8>,
+    foretold: Vec<(u32, Priority)>,
+}
+
+impl PriorityUpdates {
+    /// A frame about this stream begins.
+    pub(super) fn begin(&mut self, stream: u32) {
+        self.stream = stream;
+        self.value.clear();
+    }
+
+    pub(super) fn extend(&mut self, octets: &[u8]) {
+        self.value.extend_from_slice(octets);
+    }
+
+    /// The stream and the priority that the frame names; none if the value is not one.
+    pub(super) fn received(&self) -> (u32, Option<Priority>) {
+        (self.stream, Priority::parse(&self.value))
+    }
+
+    pub(super) fn foretell(&mut self, id: u32, priority: Priority) {
+        self.foretold.push((id, priority));
+    }
+
+    /// The number of streams that are idle and have a priority.
+    pub(super) fn foretold(&self) -> usize {
+        self.foretold.len()
+    }
+
+    pub(super) fn foretold_mut(&mut self, id: u32) -> Option<&mut Priority> {
+        self.foretold.iter_mut().find(|(other, _)| *other == id).map(|(_, known)| known)
+    }
+
+    /// Takes the priority of a stream that opens, and drops those of the streams below, which are not idle any more
+    /// (RFC 9113 §5.1.1).
+    pub(super) fn take_foretold(&mut self, id: u32) -> Option<Priority> {
+        let foretold = self.foretold.iter().find(|(other, _)| *other == id).map(|(_, known)| *known);
+        self.foretold.retain(|(other, _)| *other > id);
+        foretold
+    }
+
+    /// Returns true if something was said of streams that are idle.
+    #[inline]
+    pub(super) fn are_foretold(&self) -> bool {
+        !self.foretold.is_empty()
+    }
+
+    pub(super) fn memory_bytes(&self) -> usize {
+        self.value.capacity() + self.foretold.capacity() * size_of::<(u32, Priority)>()
+    }
+}

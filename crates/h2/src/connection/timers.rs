@@ -1,0 +1,160 @@
+//! The deadlines of a connection.
+
+use core::time::Duration;
+
+use alula_machine::Time;
+
+use crate::config::Config;
+use crate::error::Awaited;
+
+/// Deadlines; `Time::FAR` is none.
+pub(super) struct Timers {
+    is_started: bool,
+    handshake_timeout: Duration,
+    head_timeout: Duration,
+    settings_timeout: Duration,
+    ping_timeout: Duration,
+    keep_alive: Option<Duration>,
+    /// The peer's first SETTINGS must be here.
+    handshake: Time,
+    /// Our SETTINGS must be acknowledged.
+    settings: Time,
+    /// What the peer has begun to say must be said.
+    head: Time,
+    /// When a frame came last.
+    heard: Time,
+    /// A keep-alive PING is out since then, and must be answered or followed by other frames until `pong`.
+    pinged: Time,
+    pong: Time,
+    /// The last stream is named, whether the peer has answered or not.
+    grace: Time,
+}
+
+impl Timers {
+    pub(super) fn new(config: &Config) -> Self {
+        Self {
+            is_started: false,
+            handshake_timeout: config.limits.handshake_timeout,
+            head_timeout: config.limits.head_timeout,
+            settings_timeout: config.settings_timeout,
+            ping_timeout: config.ping_timeout,
+            keep_alive: config.keep_alive,
+            handshake: Time::FAR,
+            settings: Time::FAR,
+            head: Time::FAR,
+            heard: Time::ZERO,
+            pinged: Time::ZERO,
+            pong: Time::FAR,
+            grace: Time::FAR,
+        }
+    }
+
+    /// Time begins with the first call that says what time it is.
+    #[inline]
+    pub(super) fn start(&mut self, now: Time) {
+        if !self.is_started {
+            self.is_started = true;
+            self.heard = now;
+            self.handshake = now.saturating_add(self.handshake_timeout);
+        }
+    }
+
+    /// The earliest deadline; [`Time::FAR`] if there is none.
+    #[inline]
+    pub(super) fn due(&self, has_streams: bool) -> Time {
+        self.handshake
+            .min(self.settings)
+            .min(self.head)
+            .min(self.pong)
+            .min(self.grace)
+            .min(self.keep_alive_due(has_streams))
+    }
+
+    #[inline]
+    pub(super) fn keep_alive_due(&self, has_streams: bool) -> Time {
+        match self.keep_alive {
+            Some(interval) if has_streams && self.pong == Time::FAR => self.heard.saturating_add(interval),
+            _ => Time::FAR,
+        }
+    }
+
+    /// The answer that the peer has not given in time, which ends the connection.
+    pub(super) fn overdue(&self, now: Time) -> Option<Awaited> {
+        match now {
+            _ if now >= self.handshake => Some(Awaited::Preface),
+            _ if now >= self.settings => Some(Awaited::SettingsAck),
+            _ if now >= self.head => Some(Awaited::Head),
+            _ if now >= self.pong && self.heard <= self.pinged => Some(Awaited::Pong),
+            _ => None,
+        }
+    }
+
+    #[inline]
+    pub(super) fn frame_here(&mut self, now: Time) {
+        self.heard = now;
+    }
+
+    pub(super) fn settings_here(&mut self) {
+        self.handshake = Time::FAR;
+    }
+
+    /// Our SETTINGS are out; a deadline that runs is kept.
+    #[inline]
+    pub(super) fn settings_sent(&mut self, now: Time) {
+        if self.settings == Time::FAR {
+            self.settings = now.saturating_add(self.settings_timeout);
+        }
+    }
+
+    pub(super) fn settings_acknowledged(&mut self, awaits_more: bool, now: Time) {
+        self.settings = if awaits_more { now.saturating_add(self.settings_timeout) } else { Time::FAR };
+    }
+
+    /// What came before is whole: a peer is not slow because reads happen to end within its frames.
+    #[inline]
+    pub(super) fn head_ends(&mut self) {
+        self.head = Time::FAR;
+    }
+
+    /// Input has ended within a field block or a frame other than DATA, or not.
+    #[inline]
+    pub(super) fn head_pauses(&mut self, is_begun: bool, now: Time) {
+        if !is_begun {
+            self.head = Time::FAR;
+        } else if self.head == Time::FAR {
+            self.head = now.saturating_add(self.head_timeout);
+        }
+    }
+
+    pub(super) fn pong_here(&mut self) {
+        self.pong = Time::FAR;
+    }
+
+    /// A PING is out, to be answered in time.
+    pub(super) fn keep_alive_sent(&mut self, now: Time) {
+        (self.pinged, self.pong) = (now, now.saturating_add(self.ping_timeout));
+    }
+
+    /// Other frames have come in place of the pong.
+    pub(super) fn end_wait_for_pong(&mut self, now: Time) {
+        if now >= self.pong {
+            self.pong = Time::FAR;
+        }
+    }
+
+    /// We have said that we go; a deadline that runs is kept.
+    #[inline]
+    pub(super) fn grace_begins(&mut self, now: Time) {
+        if self.grace == Time::FAR {
+            self.grace = now.saturating_add(self.ping_timeout);
+        }
+    }
+
+    pub(super) fn is_grace_over(&self, now: Time) -> bool {
+        now >= self.grace
+    }
+
+    pub(super) fn grace_ends(&mut self) {
+        self.grace = Time::FAR;
+    }
+}
