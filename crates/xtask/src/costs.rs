@@ -6,6 +6,7 @@
 
 mod compare;
 pub(crate) mod figures;
+mod files;
 pub(crate) mod measure;
 pub(crate) mod peers;
 pub(crate) mod profile;
@@ -13,8 +14,7 @@ pub(crate) mod table;
 
 use std::process::ExitCode;
 
-use alula_tidy::repository_root;
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Result, bail, ensure};
 
 use figures::{Figures, Tools};
 use measure::Bench;
@@ -94,7 +94,7 @@ fn write(prefix: &str) -> Result<ExitCode> {
     // The table is of the figures as they were rounded.
     let figures = Figures::load()?.unwrap_or_default();
     let document = table::document();
-    let text = table::replaced(&read(&document)?, &names, &figures, &peers)?;
+    let text = table::replaced(&files::read(&document)?, &names, &figures, &peers)?;
     std::fs::write(&document, text)?;
     println!("wrote {} and {}", figures::file().display(), document.display());
     Ok(ExitCode::SUCCESS)
@@ -115,14 +115,6 @@ fn peers(bench: &Bench) -> Result<Peers> {
 }
 
 fn is_fresh(bench: &Bench, recorded: &Figures, peers: &Peers) -> Result<bool> {
-    let text = read(&table::document())?;
+    let text = files::read(&table::document())?;
     Ok(table::replaced(&text, &bench.list()?, recorded, peers)? == text)
-}
-
-fn read(file: &std::path::Path) -> Result<String> {
-    std::fs::read_to_string(file).with_context(|| file.display().to_string())
-}
-
-fn figures_folder() -> std::path::PathBuf {
-    repository_root().join("crates/bench/figures")
 }

@@ -6,12 +6,11 @@
 mod build;
 mod report;
 mod run;
+mod workspace;
 
-use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use alula_tidy::repository_root;
 use anyhow::{Context, Result, bail, ensure};
 
 use report::{Report, Row};
@@ -19,7 +18,7 @@ use report::{Report, Row};
 /// What stands behind `cargo xtask fuzz`; fails when a target does.
 pub(crate) fn command(args: &[&str]) -> Result<ExitCode> {
     let options = Options::parse(args)?;
-    let targets = chosen(all_targets()?, options.target.as_deref())?;
+    let targets = chosen(workspace::targets()?, options.target.as_deref())?;
     let programs = build::build()?;
     let mut report = Report::default();
     for target in targets {
@@ -55,23 +54,6 @@ impl Options {
         ensure!(time.as_secs() > 0, "{minutes} minutes are no time to fuzz");
         Ok(Self { target, time })
     }
-}
-
-/// The folder of the fuzzing workspace.
-fn folder() -> PathBuf {
-    repository_root().join("fuzz")
-}
-
-/// The names of all targets, in their order.
-fn all_targets() -> Result<Vec<String>> {
-    let folder = folder().join("fuzz_targets");
-    let mut targets = Vec::new();
-    for entry in folder.read_dir().with_context(|| folder.display().to_string())? {
-        let path = entry?.path();
-        targets.extend(path.file_stem().map(|name| name.to_string_lossy().into_owned()));
-    }
-    targets.sort();
-    Ok(targets)
 }
 
 fn chosen(all: Vec<String>, named: Option<&str>) -> Result<Vec<String>> {

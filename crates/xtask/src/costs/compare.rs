@@ -93,7 +93,7 @@ const RESIDENT_MAX: f64 = 1.2;
 
 #[cfg(test)]
 mod tests {
-    use super::super::figures::tests::row;
+    use super::super::figures::row;
     use super::*;
 
     fn workload(name: &str, instructions: Use) -> Workload {

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
-use super::figures_folder;
+use super::files::figures_folder;
 use crate::command::answer;
 
 /// What was measured, and with what.
@@ -142,13 +142,15 @@ pub(crate) fn file() -> PathBuf {
     figures_folder().join(target() + ".txt")
 }
 
+/// A row that counts instructions, for tests.
 #[cfg(test)]
-pub(crate) mod tests {
-    use super::*;
+pub(crate) fn row(name: &str, instructions: f64, allocations: f64) -> Row {
+    Row { name: name.into(), instructions: Some(instructions), allocations, octets: 0.0 }
+}
 
-    pub(crate) fn row(name: &str, instructions: f64, allocations: f64) -> Row {
-        Row { name: name.into(), instructions: Some(instructions), allocations, octets: 0.0 }
-    }
+#[cfg(test)]
+mod tests {
+    use super::*;
 
     #[test]
     fn figures_are_read_as_they_were_written() {

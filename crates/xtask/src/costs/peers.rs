@@ -5,8 +5,8 @@
 
 use anyhow::{Context, Result, bail};
 
+use super::files::{figures_folder, read};
 use super::measure::Workload;
-use super::{figures_folder, read};
 
 /// The whole file.
 pub(crate) struct Peers(Vec<Compared>);

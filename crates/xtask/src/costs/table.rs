@@ -136,7 +136,7 @@ pub(crate) fn thousands(figure: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::figures::tests::row;
+    use super::super::figures::row;
     use super::*;
 
     #[test]

@@ -5,6 +5,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 
+use super::workspace::folder;
 use crate::command::{answer, run};
 use crate::tools;
 
@@ -25,7 +26,7 @@ pub(super) fn build() -> Result<PathBuf> {
     let target = tools::folder().with_file_name("fuzz");
     let mut build = nightly("cargo");
     // With the host named, build scripts are compiled without the flags.
-    build.args(["build", "--release", "--target", &host]).current_dir(super::folder());
+    build.args(["build", "--release", "--target", &host]).current_dir(folder());
     build.env("CARGO_TARGET_DIR", &target).env("RUSTFLAGS", FLAGS.join(" "));
     run(&mut build)?;
     Ok(target.join(host).join("release"))

@@ -9,6 +9,8 @@ use std::time::Duration;
 use alula_tidy::repository_root;
 use anyhow::{Context, Result};
 
+use super::workspace::folder;
+
 /// An input may take so many seconds, and a target so many megabytes: more is a finding.
 const LIMITS: [&str; 2] = ["-timeout=10", "-rss_limit_mb=1024"];
 
@@ -47,7 +49,7 @@ pub(super) fn run(programs: &Path, target: &str, time: Duration) -> Result<Outco
 
 /// A folder of this target's in the fuzzing workspace, made unless it is there.
 fn own_folder(kind: &str, target: &str) -> Result<PathBuf> {
-    let folder = super::folder().join(kind).join(target);
+    let folder = folder().join(kind).join(target);
     std::fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
     Ok(folder)
 }
