@@ -4,9 +4,10 @@ use alula::h2::ErrorCode;
 use alula::{Cause, Client, Error};
 use alula_conformance::certificates::Certificates;
 use alula_conformance::environment;
-use alula_conformance::interop::matrix::{Row, Way};
+use alula_conformance::interop::matrix::Row;
 use alula_conformance::interop::own_server::OwnServer;
 use alula_conformance::interop::serving::Serving;
+use alula_conformance::interop::way::Way;
 use alula_conformance::interop::{clients, tools};
 
 fn run(row: &Row<Serving>) {

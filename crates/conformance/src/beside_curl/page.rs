@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::cells::{CHECKS, Cell, Row};
 use super::rows::ROWS;
 use super::server::Way;
-use crate::interop::page::file;
+use crate::interop::page_row::file;
 
 const BEGINNING: &str = "
 ## `alula get` beside curl

@@ -3,10 +3,10 @@
 use alula::h2::{FrameKind, Scope};
 use alula::{Cause, Error, FieldSection, Limits};
 
-use super::matrix::Way;
 use super::routes::{self, HALF, HELD, LAST, SMALL, TRAILED, TRAILERS};
 use super::servers::Served;
 use super::session::{Answer, Session, whole};
+use super::way::Way;
 use crate::alula::fetch;
 use crate::folder::Folder;
 use crate::outcome::Outcome;

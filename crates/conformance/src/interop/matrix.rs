@@ -6,32 +6,8 @@ use std::io::{self, Write as _};
 use std::panic::{self, AssertUnwindSafe};
 use std::time::{Duration, Instant};
 
-use super::page;
-use crate::alula::Reach;
-use crate::certificates::Certificates;
-
-/// How a peer is reached; every cell is checked both ways.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Way {
-    /// In clear text, with prior knowledge (RFC 9113 §3.3).
-    Clear,
-    /// Over TLS, agreed on by ALPN (RFC 9113 §3.2).
-    Tls,
-}
-
-impl Way {
-    /// Both.
-    pub const ALL: [Self; 2] = [Self::Clear, Self::Tls];
-
-    /// The way, with what it takes to trust the server.
-    #[must_use]
-    pub fn reach(self, certificates: &Certificates) -> Reach<'_> {
-        match self {
-            Self::Clear => Reach::Clear,
-            Self::Tls => Reach::Tls(certificates),
-        }
-    }
-}
+use super::page_row;
+use super::way::Way;
 
 /// One cell: what is done with the peer, or why nothing can be.
 #[derive(Debug)]
@@ -146,7 +122,7 @@ impl<T> Row<T> {
         assert!(failed.is_empty(), "{}: {} cells do not hold: {failed:#?}", self.peer, failed.len());
         let ways = |found: &Found| found.times.iter().map(|(way, _)| *way).collect();
         let checked: Vec<Vec<Way>> = found.iter().map(ways).collect();
-        page::assert_shows(self.peer, &checked);
+        page_row::assert_shows(self.peer, &checked);
     }
 
     fn run_cell(&self, check: Check, cell: &Cell<T>, at: &T) -> Found {

@@ -13,8 +13,8 @@ use alula::{
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::Notify;
 
-use super::matrix::Way;
 use super::routes::{self, HALF, HELD, HINTED, LAST, RELEASED, SMALL, TRAILED, TRAILERS};
+use super::way::Way;
 use crate::certificates::Certificates;
 use crate::poll;
 

@@ -1,9 +1,10 @@
 //! `docs/interop.md`, written from the matrix.
 
 use std::fmt::Write as _;
-use std::path::PathBuf;
 
-use super::matrix::{CHECKS, Cell, Row, Way};
+use super::matrix::{CHECKS, Cell, Row};
+use super::page_row::row;
+use super::way::Way;
 use super::{clients, servers};
 
 const BEGINNING: &str = "\
@@ -35,25 +36,6 @@ pub fn text() -> String {
     page
 }
 
-/// Where it lies.
-#[must_use]
-pub fn file() -> PathBuf {
-    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/interop.md"))
-}
-
-/// Holds what was checked with a peer against the page as it lies there.
-///
-/// # Panics
-/// When the page has no such line.
-pub(super) fn assert_shows(peer: &str, checked: &[Vec<Way>]) {
-    let page = std::fs::read_to_string(file()).expect("docs/interop.md can be read");
-    let row = row(peer, checked);
-    assert!(
-        page.lines().any(|line| line == row),
-        "docs/interop.md does not have this line; `cargo xtask interop --write` writes it:\n{row}"
-    );
-}
-
 fn section<T>(page: &mut String, side: &str, rows: &[&Row<T>]) {
     let names: Vec<&str> = CHECKS.iter().map(|check| check.name).collect();
     line(page, format_args!("| {side} | {} |", names.join(" | ")));
@@ -76,20 +58,6 @@ fn remark<T>(check: &str, cell: &Cell<T>) -> Option<String> {
         Cell::Checked(_, "") => None,
         Cell::Checked(_, how) | Cell::OverTls(_, how) => Some(format!("{check}: {how}")),
         Cell::NotOffered(why) => Some(format!("{check}: not offered: {why}")),
-    }
-}
-
-fn row(peer: &str, checked: &[Vec<Way>]) -> String {
-    let cells: Vec<&str> = checked.iter().map(|ways| word(ways)).collect();
-    format!("| {peer} | {} |", cells.join(" | "))
-}
-
-fn word(ways: &[Way]) -> &'static str {
-    match ways {
-        [] => "-",
-        [Way::Clear] => "clear text",
-        [Way::Tls] => "TLS",
-        _ => "yes",
     }
 }
 

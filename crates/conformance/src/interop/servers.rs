@@ -5,7 +5,8 @@ mod nghttpd;
 mod nginx;
 mod programs;
 
-use super::matrix::{Row, Way};
+use super::matrix::Row;
+use super::way::Way;
 use crate::certificates::Certificates;
 use crate::peers::Origin;
 use crate::site::Site;

@@ -2,9 +2,9 @@
 
 use alula::Limits;
 
-use super::matrix::Way;
 use super::own_server::OwnServer;
 use super::routes::{self, ENDLESS_BYTES, HALF, HELD, HINTED, LAST, RELEASED, SMALL, TRAILED, TRAILERS};
+use super::way::Way;
 use crate::certificates::Certificates;
 use crate::peers::driven::{Ask, Driven, Takes, Told};
 use crate::site::{Site, assert_same};

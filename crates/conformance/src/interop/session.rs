@@ -7,8 +7,8 @@ use alula::h2::{FrameKind, FrameSummary};
 use alula::{Client, Error, FieldSection, Limits, Response, Status};
 use tokio::runtime::{Builder, Runtime};
 
-use super::matrix::Way;
 use super::servers::Served;
+use super::way::Way;
 use crate::poll;
 
 /// Longer than any exchange over loopback takes, however loaded the machine is.

@@ -3,10 +3,11 @@
 use std::process::Command;
 use std::time::Duration;
 
-use super::matrix::{Cell, Cells, Row, Way};
+use super::matrix::{Cell, Cells, Row};
 use super::own_server::OwnServer;
 use super::routes::{self, ENDLESS_BYTES, HALF, HINTED, LAST, SMALL, TRAILED, TRAILERS};
 use super::serving::{MANY, Serving};
+use super::way::Way;
 use crate::folder::Folder;
 use crate::load::{self, Counts, Load};
 use crate::outcome::{self, Outcome};

@@ -2,9 +2,10 @@
 
 use super::Served;
 use crate::interop::fetching::{self, Farewell};
-use crate::interop::matrix::{Cell, Cells, Row, Way};
+use crate::interop::matrix::{Cell, Cells, Row};
 use crate::interop::routes;
 use crate::interop::session::Answer;
+use crate::interop::way::Way;
 use crate::peers::{golang, h2o};
 use crate::site::Site;
 

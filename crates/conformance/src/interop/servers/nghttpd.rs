@@ -2,8 +2,9 @@
 
 use super::Served;
 use crate::interop::fetching;
-use crate::interop::matrix::{Cell, Cells, Row, Way};
+use crate::interop::matrix::{Cell, Cells, Row};
 use crate::interop::routes::{self, SMALL, TRAILERS};
+use crate::interop::way::Way;
 use crate::peers::nghttpd;
 use crate::site::Site;
 

@@ -4,9 +4,10 @@ use std::path::Path;
 
 use super::Served;
 use crate::interop::fetching::{self, Farewell};
-use crate::interop::matrix::{Cell, Cells, Row, Way};
+use crate::interop::matrix::{Cell, Cells, Row};
 use crate::interop::routes::{self, SMALL, TRAILERS};
 use crate::interop::session::Answer;
+use crate::interop::way::Way;
 use crate::peers::{golang, nginx};
 use crate::site::Site;
 
