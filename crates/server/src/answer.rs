@@ -259,6 +259,15 @@ impl IntoAnswer for FieldError {
     }
 }
 
+impl IntoAnswer for ParamError {
+    fn into_answer(self) -> Answer {
+        if self.is_of_program() {
+            return Error::other(self).into_answer();
+        }
+        Answer::new(Status::BAD_REQUEST).detail(self.to_string())
+    }
+}
+
 impl From<Error> for Answer {
     fn from(error: Error) -> Self {
         error.into_answer()
@@ -267,6 +276,12 @@ impl From<Error> for Answer {
 
 impl From<FieldError> for Answer {
     fn from(error: FieldError) -> Self {
+        error.into_answer()
+    }
+}
+
+impl From<ParamError> for Answer {
+    fn from(error: ParamError) -> Self {
         error.into_answer()
     }
 }

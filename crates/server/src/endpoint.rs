@@ -3,7 +3,7 @@
 use std::{any::Any, marker::PhantomData, sync::Arc};
 
 use crate::{
-    Answer, Exchange, Handler, Routes,
+    Answer, Exchange, Handler,
     ended::EndedRequest,
     work::{Boxes, Cell, Running},
 };
@@ -42,7 +42,7 @@ pub(crate) trait Endpoint: Send + Sync {
     }
 }
 
-/// Becomes what a server serves: a [`Handler`], or [`Routes`].
+/// Becomes what a server serves: a [`Handler`], or [`Routes`](crate::Routes).
 #[diagnostic::on_unimplemented(
     message = "a server cannot serve `{Self}`",
     note = "build a `Router` first: `serve(router.build()?)`",
@@ -60,12 +60,6 @@ pub struct Service(pub(crate) Arc<dyn Endpoint>);
 impl<H: Handler> IntoService for H {
     fn into_service(self) -> Service {
         Service(Arc::new(Boxing::<H, ()>::new(self)))
-    }
-}
-
-impl IntoService for Routes {
-    fn into_service(self) -> Service {
-        Service(Arc::new(self))
     }
 }
 

@@ -32,6 +32,8 @@ mod query;
 mod ready;
 mod reply;
 mod reporting;
+mod request;
+mod responder;
 mod route;
 mod router;
 mod scheme;
@@ -55,7 +57,7 @@ pub use alula_net::{
 pub use answer::{Answer, IntoAnswer};
 pub use connection_server::ConnectionServer;
 pub use endpoint::{IntoService, Service};
-pub use exchange::{Exchange, Request};
+pub use exchange::Exchange;
 pub use failure::{FailureCause, RequestFailure};
 pub use forwarded::ClientAddressField;
 pub use handler::Handler;
@@ -69,7 +71,9 @@ pub use ready::{
     AccessLog, BasicAuth, BearerAuth, ConcurrencyLimit, Cors, Health, LogFormat, Metrics, RateLimit,
     RequestId,
 };
-pub use reply::{Event, EventStream, Reply, Responder};
+pub use reply::{Event, EventStream, Reply};
+pub use request::Request;
+pub use responder::Responder;
 pub use route::{DotSegments, EmptySegments, EncodedSlash, PlusSign, RouteError, Segments, TrailingSlash};
 pub use router::{
     Begun, Ended, Filter, Hook, Next, Outgoing, ParamError, Route, Router, Routes, State, Wrap,

@@ -17,29 +17,11 @@ mod text;
 pub use event::Event;
 pub use events::EventStream;
 
-use std::{any::Any, net::SocketAddr, sync::Arc};
-
 use alula_fields::{Decimal, FieldFlags, FieldSection, Head, IntoName, KnownName, ResponseHead, Status};
-use alula_machine::Reservation;
-use alula_net::{Body, BodyWriter, Error, LeftNote, Sent, Stream, date};
+use alula_net::{Body, BodyWriter, Error, Sent, Stream, date};
 
 use self::filtered::Filtered;
-use crate::{
-    conditional::is_condition,
-    exchange::Request,
-    observing::RequestSpan,
-    router::{App, Filters},
-};
-
-/// The right to answer a request, apart from the request.
-///
-/// Dropped unanswered within its handler, the result of that becomes the answer; dropped elsewhere, 500 does.
-pub struct Responder {
-    stream: Option<Stream>,
-    /// The request, until somebody takes it.
-    request: Request,
-    span: RequestSpan,
-}
+use crate::{conditional::is_condition, exchange::Exchange, responder::Responder, router::App};
 
 /// The head of an answer being built. The first mistake made on the way is kept and reported when it is sent.
 #[must_use = "a reply does nothing until it is sent"]
@@ -53,150 +35,33 @@ pub struct Reply {
     body: Option<Body>,
 }
 
+impl<S> Exchange<S> {
+    /// Begins the answer. What was not read of the request's content is given up when the answer has been sent.
+    pub fn respond(self, status: Status) -> Reply {
+        let (body, responder) = self.into_parts();
+        responder.respond_to(body, status)
+    }
+}
+
 impl Responder {
-    #[inline]
-    pub(crate) fn new(stream: Stream, request: Request, span: RequestSpan) -> Self {
-        Self { stream: Some(stream), request, span }
-    }
-
-    #[inline]
-    pub(crate) fn request(&self) -> &Request {
-        &self.request
-    }
-
-    #[inline]
-    pub(crate) fn request_mut(&mut self) -> &mut Request {
-        &mut self.request
-    }
-
-    /// The program that runs on its connection.
-    pub(crate) fn app(&self) -> Option<&Arc<dyn Any + Send + Sync>> {
-        self.stream.as_ref()?.conn().app()
-    }
-
-    pub(crate) fn keep_answer_headers(&self, headers: Box<Head>) {
-        if let Some(stream) = &self.stream {
-            stream.keep_answer_headers(headers);
-        }
-    }
-
-    pub(crate) fn note_user(&self, user: &Arc<str>) {
-        if let Some(stream) = &self.stream {
-            stream.note_user(user);
-        }
-    }
-
-    pub(crate) fn take_request(&mut self) -> Request {
-        let request = self.request.take();
-        if request.is_filtered() {
-            // The filters see the request that is answered.
-            self.request.copy_head(&request);
-        }
-        request
-    }
-
-    /// The filters of the route.
-    fn filters(&self) -> Option<Filters> {
-        self.app()?.downcast_ref::<App>()?.filters(self.request.entry())
-    }
-
-    pub(crate) fn peer(&self) -> SocketAddr {
-        self.stream.as_ref().map_or(SocketAddr::from(([0, 0, 0, 0], 0)), Stream::peer)
-    }
-
-    #[cfg(feature = "tls")]
-    pub(crate) fn tls(&self) -> Option<alula_net::TlsFacts> {
-        self.stream.as_ref()?.tls()
-    }
-
-    #[cfg(feature = "tls")]
-    pub(crate) fn read_peer_certificate(&self, der: &mut Vec<u8>) -> bool {
-        self.stream.as_ref().is_some_and(|stream| stream.read_peer_certificate(der))
-    }
-
-    /// As [`Exchange::allow_slow_peer`](crate::Exchange::allow_slow_peer).
-    pub fn allow_slow_peer(&self) {
-        if let Some(stream) = &self.stream {
-            stream.allow_slow_peer();
-        }
-    }
-
-    pub(crate) fn reserve(&self, bytes: u64) -> Option<Reservation> {
-        self.stream.as_ref()?.reserve(bytes)
-    }
-
-    /// The memory of a request that is not needed any more, for the next.
-    #[cfg(feature = "tower")]
-    pub(crate) fn take_back(&self, mut request: Request) {
-        if let (Some(stream), Some(head)) = (&self.stream, request.take_head()) {
-            stream.give_head(head);
-        }
-    }
-
     /// Begins the answer.
     pub fn respond(self, status: Status) -> Reply {
-        let head = self.stream.as_ref().map(Stream::lend_head);
+        let head = self.open_stream().map(Stream::lend_head);
         Reply { responder: self, status, head, mistake: None, body: None }
     }
 
     /// Begins the answer to a request that nobody looks at any more, in the memory of its head.
     #[inline]
     pub(crate) fn respond_to(mut self, body: Body, status: Status) -> Reply {
-        if self.request.is_filtered() || self.request.headers().contains_any(is_condition) {
+        if self.request().is_filtered() || self.request().headers().contains_any(is_condition) {
             // The request stays, for filters look at it, or the reply at its conditions.
             return Reply { body: Some(body), ..self.respond(status) };
         }
-        let mut head = self.request.take_head();
+        let mut head = self.request_mut().take_head();
         if let Some(head) = &mut head {
             head.clear();
         }
         Reply { responder: self, status, head, mistake: None, body: Some(body) }
-    }
-
-    /// Sends an interim response (1xx, RFC 9110 §15.2) without fields; the answer is still to come.
-    ///
-    /// # Errors
-    /// The status is not 1xx, or 101, which HTTP/2 has no use for (RFC 9113 §8.6); or the stream is gone.
-    pub fn interim(&self, status: Status) -> Result<(), Error> {
-        self.interim_with(status, &FieldSection::new())
-    }
-
-    /// Sends an interim response (1xx, RFC 9110 §15.2) with these fields, such as `link` in 103 (RFC 8297); the answer is still to
-    /// come. Allocates nothing once warm.
-    ///
-    /// # Errors
-    /// As [`interim`](Self::interim); or a field cannot be sent.
-    pub fn interim_with(&self, status: Status, headers: &FieldSection) -> Result<(), Error> {
-        if !(100..200).contains(&status.as_u16()) || status.as_u16() == 101 {
-            return Err(Error::usage(
-                "the status of an interim response must be 1xx and not 101 (RFC 9113 §8.6)",
-            ));
-        }
-        let head = ResponseHead { status, fields: headers };
-        self.stream()?.command(|machine, key, out| machine.send_interim(key, &head, out))
-    }
-
-    /// Leaves the answer to the result of the handler.
-    #[cold]
-    fn leave(&self, stream: Stream) {
-        let note = LeftNote { is_head: self.request.is_head(), takes_json: self.request.takes_json() };
-        stream.leave(note);
-    }
-
-    fn stream(&self) -> Result<&Stream, Error> {
-        self.stream.as_ref().ok_or_else(was_sent)
-    }
-
-    fn take_stream(&mut self) -> Result<Stream, Error> {
-        self.stream.take().ok_or_else(was_sent)
-    }
-}
-
-impl Drop for Responder {
-    fn drop(&mut self) {
-        if let Some(stream) = self.stream.take() {
-            self.leave(stream);
-        }
     }
 }
 
@@ -211,11 +76,6 @@ pub(crate) fn hooked(stream: &Stream) -> Option<&App> {
 #[inline]
 pub(crate) fn has_no_content(status: Status) -> bool {
     matches!(status.as_u16(), 204 | 205 | 304)
-}
-
-#[cold]
-fn was_sent() -> Error {
-    Error::usage("the answer was sent")
 }
 
 impl Reply {
@@ -277,7 +137,7 @@ impl Reply {
         let mut sent = 0;
         let reads_on = self.body.is_none();
         let is_whole = self.responder.stream()?.answer(&self.head(), content, reads_on, &mut sent)?;
-        self.responder.span.answered(self.status);
+        self.responder.note_answered(self.status);
         let stream = self.responder.take_stream()?;
         if !is_whole {
             stream.write(content, true, &mut sent).await?;
@@ -295,7 +155,7 @@ impl Reply {
             // Digits need no check, and a section has always room for so few.
             fields.push_known(KnownName::CONTENT_LENGTH, Decimal::of(octets).as_bytes(), FieldFlags::NONE);
         }
-        !has_none && !self.responder.request.is_head()
+        !has_none && !self.responder.request().is_head()
     }
 
     /// Sends the answer without content, and without a length unless that is among the fields or HTTP/1.1 has it stated.
@@ -306,7 +166,7 @@ impl Reply {
         self.complete()?;
         let reads_on = self.body.is_none();
         self.responder.stream()?.answer(&self.head(), &[], reads_on, &mut 0)?;
-        self.responder.span.answered(self.status);
+        self.responder.note_answered(self.status);
         let stream = self.responder.take_stream()?;
         Ok(self.finish(stream))
     }
@@ -320,14 +180,14 @@ impl Reply {
         let filtered = if self.is_filtered() { self.filter_pieces() } else { Filtered::default() };
         self.complete()?;
         let reads_on = self.body.is_none();
-        let is_head = self.responder.request.is_head();
+        let is_head = self.responder.request().is_head();
         let has_none = is_head || has_no_content(self.status) || filtered.is_withheld;
         let stream = self.responder.stream()?;
         match has_none {
             true => stream.answer(&self.head(), &[], reads_on, &mut 0).map(drop)?,
             false => stream.begin_answer(&self.head(), reads_on)?,
         }
-        self.responder.span.answered(self.status);
+        self.responder.note_answered(self.status);
         let stream = self.responder.take_stream()?;
         self.give_back(&stream);
         Ok(match filtered.encoding {
@@ -342,7 +202,7 @@ impl Reply {
         if let Some(mistake) = self.mistake.take() {
             return Err(*mistake);
         }
-        let Some(stream) = &self.responder.stream else { return Ok(()) };
+        let Some(stream) = self.responder.open_stream() else { return Ok(()) };
         let fields = &mut self.head.get_or_insert_default().fields;
         if let Some(app) = hooked(stream) {
             app.see_head(stream, self.status, fields);

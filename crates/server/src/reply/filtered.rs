@@ -8,7 +8,7 @@ use alula_net::{Encoder, Encoding, Error};
 use super::has_no_content;
 use crate::{
     Reply, Scratch,
-    router::{Filter, Filters, Outgoing},
+    router::{App, Filter, Filters, Outgoing},
 };
 
 /// An answer that is written piece by piece, as filters have made it.
@@ -72,7 +72,8 @@ impl Reply {
 
     /// The filters of the route.
     fn filters(&self) -> Filters {
-        self.responder.filters().unwrap_or_default()
+        let app = self.responder.app().and_then(|app| app.downcast_ref::<App>());
+        app.and_then(|app| app.filters(self.responder.request().entry())).unwrap_or_default()
     }
 
     /// Shows the answer to a filter.

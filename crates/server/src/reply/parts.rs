@@ -28,7 +28,7 @@ impl Reply {
         let mut sent = 0;
         let reads_on = self.body.is_none();
         let is_whole = self.responder.stream()?.answer_parts(&self.head(), parts, reads_on, &mut sent)?;
-        self.responder.span.answered(self.status);
+        self.responder.note_answered(self.status);
         let stream = self.responder.take_stream()?;
         if !is_whole {
             send_rest(&stream, parts, sent).await?;

@@ -19,7 +19,7 @@ use super::{
 use crate::{
     Answer, Exchange,
     ended::EndedRequest,
-    endpoint::{Endpoint, NO_ENTRY},
+    endpoint::{Endpoint, IntoService, NO_ENTRY, Service},
     route::Outcome,
     work::Running,
 };
@@ -65,6 +65,12 @@ impl Endpoint for Routes {
             // One that panics is no reason for the others not to see the end.
             let _ = catch_unwind(AssertUnwindSafe(|| hook.end(&ended)));
         }
+    }
+}
+
+impl IntoService for Routes {
+    fn into_service(self) -> Service {
+        Service(Arc::new(self))
     }
 }
 

@@ -1,66 +1,12 @@
 //! The captures of a request's path, the state of its router, and its query.
 
-use std::{borrow::Cow, error, fmt, str::FromStr};
+use std::{borrow::Cow, str::FromStr};
 
-use alula_fields::Status;
-
-use super::State;
-use crate::{Answer, Exchange, IntoAnswer, route::decode};
-
-/// A capture of a path that is not what a handler asks for.
-///
-/// As an answer it is 400, and 500 where the pattern has no capture of that name.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub struct ParamError {
-    name: Box<str>,
-    why: Why,
-}
-
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum Why {
-    NotCaptured,
-    BadEscape,
-    NotText,
-    NotParsed,
-}
-
-impl ParamError {
-    #[cold]
-    fn new(name: &str, why: Why) -> Self {
-        Self { name: name.into(), why }
-    }
-}
-
-impl fmt::Display for ParamError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = &self.name;
-        match self.why {
-            Why::NotCaptured => write!(f, "the route captures nothing by the name {name}"),
-            Why::BadEscape => {
-                write!(f, "{name} in the path has a % that is not followed by two hexadecimal digits")
-            }
-            Why::NotText => write!(f, "{name} in the path is not UTF-8"),
-            Why::NotParsed => write!(f, "{name} in the path is not what is expected here"),
-        }
-    }
-}
-
-impl error::Error for ParamError {}
-
-impl IntoAnswer for ParamError {
-    fn into_answer(self) -> Answer {
-        match self.why {
-            Why::NotCaptured => crate::Error::other(self).into_answer(),
-            _ => Answer::new(Status::BAD_REQUEST).detail(self.to_string()),
-        }
-    }
-}
-
-impl From<ParamError> for Answer {
-    fn from(error: ParamError) -> Self {
-        error.into_answer()
-    }
-}
+use super::{
+    State,
+    param_error::{ParamError, Why},
+};
+use crate::{Exchange, route::decode};
 
 impl<S: Send + Sync + 'static> Exchange<S> {
     /// The state of the router, as an owned handle.

@@ -1,0 +1,48 @@
+//! The error of a capture of a path that is not what a handler asks for.
+
+use std::{error, fmt};
+
+/// A capture of a path that is not what a handler asks for.
+///
+/// As an answer it is 400, and 500 where the pattern has no capture of that name.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct ParamError {
+    name: Box<str>,
+    why: Why,
+}
+
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Why {
+    NotCaptured,
+    BadEscape,
+    NotText,
+    NotParsed,
+}
+
+impl ParamError {
+    #[cold]
+    pub(super) fn new(name: &str, why: Why) -> Self {
+        Self { name: name.into(), why }
+    }
+
+    /// Returns true if the pattern has no capture of that name, which is a mistake of the program.
+    pub(crate) fn is_of_program(&self) -> bool {
+        self.why == Why::NotCaptured
+    }
+}
+
+impl fmt::Display for ParamError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = &self.name;
+        match self.why {
+            Why::NotCaptured => write!(f, "the route captures nothing by the name {name}"),
+            Why::BadEscape => {
+                write!(f, "{name} in the path has a % that is not followed by two hexadecimal digits")
+            }
+            Why::NotText => write!(f, "{name} in the path is not UTF-8"),
+            Why::NotParsed => write!(f, "{name} in the path is not what is expected here"),
+        }
+    }
+}
+
+impl error::Error for ParamError {}
