@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Run, Transport};
+use super::runs::{Run, Transport};
 
 /// What a request costs, taken while warm.
 #[derive(Clone, Copy, Debug)]
@@ -61,7 +61,7 @@ fn number(value: f64, digits: i32) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use super::{super::IN_FLIGHT, *};
+    use super::{super::runs::IN_FLIGHT, *};
 
     #[test]
     fn zero_is_written_as_zero_and_others_are_rounded() {

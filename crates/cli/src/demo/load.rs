@@ -10,10 +10,11 @@ use alula_tally::Side;
 use tokio::{task::JoinSet, time::sleep};
 
 use super::{
-    Transport, exchange,
+    exchange,
     figures::{Figures, Wire},
     meter::Meter,
     relay::Relay,
+    runs::Transport,
     server::DemoServer,
 };
 use crate::exit::{Exit, Failure};

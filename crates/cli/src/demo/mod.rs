@@ -8,6 +8,7 @@ mod figures;
 mod load;
 mod meter;
 mod relay;
+mod runs;
 mod server;
 mod show;
 
@@ -17,53 +18,12 @@ use crate::{args::DemoArgs, exit::Outcome};
 use figures::Figures;
 use load::Load;
 use meter::Meter;
+use runs::{IN_FLIGHT, Run, Transport};
 use server::DemoServer;
 use show::Show;
 
 /// How often the display is drawn again.
 const REDRAW: Duration = Duration::from_millis(200);
-/// Requests in flight, one run each.
-const IN_FLIGHT: [usize; 3] = [1, 10, 100];
-
-/// Clear text, or TLS with a certificate made for the demo.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum Transport {
-    Clear,
-    Tls,
-}
-
-impl Transport {
-    const ALL: [Self; 2] = [Self::Clear, Self::Tls];
-
-    const fn scheme(self) -> &'static str {
-        match self {
-            Self::Clear => "http",
-            Self::Tls => "https",
-        }
-    }
-
-    /// As the JSON names it.
-    const fn key(self) -> &'static str {
-        match self {
-            Self::Clear => "clear",
-            Self::Tls => "tls",
-        }
-    }
-
-    const fn in_words(self) -> &'static str {
-        match self {
-            Self::Clear => "clear text",
-            Self::Tls => "TLS",
-        }
-    }
-}
-
-/// One run and what came out of it.
-struct Run {
-    transport: Transport,
-    in_flight: usize,
-    figures: Figures,
-}
 
 /// Runs all six and shows them.
 pub(crate) fn run(args: &DemoArgs) -> Outcome {

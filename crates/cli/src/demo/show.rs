@@ -7,7 +7,10 @@ use std::{
     io::{self, IsTerminal as _, Write as _},
 };
 
-use super::{Run, Transport, figures};
+use super::{
+    figures,
+    runs::{IN_FLIGHT, Run, Transport},
+};
 use crate::exit::{Failure, Outcome};
 use figures::Figures;
 
@@ -38,7 +41,7 @@ impl Show {
 
     /// A run begins.
     pub(super) fn begin(&mut self, transport: Transport, in_flight: usize) -> Outcome {
-        if transport == Transport::Tls && in_flight == super::IN_FLIGHT[0] && !self.json {
+        if transport == Transport::Tls && in_flight == IN_FLIGHT[0] && !self.json {
             self.print("\n")?;
         }
         self.draw(transport, in_flight, &None);

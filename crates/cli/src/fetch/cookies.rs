@@ -154,7 +154,8 @@ fn beside(path: &Path) -> io::Result<NamedTempFile> {
     tempfile::Builder::new().prefix(".alula-jar-").tempfile_in(folder)
 }
 
-#[cfg(all(test, unix))]
+#[cfg(unix)]
+#[cfg(test)]
 mod tests {
     use std::os::unix::fs::{PermissionsExt as _, symlink};
 

@@ -11,26 +11,26 @@ const FIRST: Style = Style::new().fg_color(Some(Color::Ansi(AnsiColor::Blue)));
 
 /// The head of a response.
 #[derive(Clone, Debug)]
-pub(in crate::fetch) struct Head {
-    pub(in crate::fetch) version: Version,
-    pub(in crate::fetch) status: Status,
-    pub(in crate::fetch) fields: FieldSection,
+pub(crate) struct Head {
+    pub(crate) version: Version,
+    pub(crate) status: Status,
+    pub(crate) fields: FieldSection,
 }
 
 /// The status line and the fields in the order of arrival, then an empty line.
-pub(in crate::fetch) fn response_head(response: &Response, head: &mut Painted) {
+pub(crate) fn response_head(response: &Response, head: &mut Painted) {
     paint_head(response.version(), response.status(), response.headers(), head);
 }
 
 impl Head {
     /// The same of one that is kept.
-    pub(in crate::fetch) fn paint(&self, head: &mut Painted) {
+    pub(crate) fn paint(&self, head: &mut Painted) {
         paint_head(self.version, self.status, &self.fields, head);
     }
 }
 
 /// The name of a field as it came: over HTTP/1.1 its spelling was kept.
-pub(in crate::fetch) fn name_of(field: &Field<'_>, version: Version) -> Vec<u8> {
+pub(crate) fn name_of(field: &Field<'_>, version: Version) -> Vec<u8> {
     let mut name = field.name_bytes().to_vec();
     if version == Version::Http1 {
         // There is room for it: a spelling is as long as its name.
@@ -56,12 +56,7 @@ fn paint_head(version: Version, status: Status, fields: &FieldSection, head: &mu
 }
 
 /// Method, URL and the fields that are sent beside those that the connection adds, then an empty line.
-pub(in crate::fetch) fn request_head(
-    method: &str,
-    url: &Url,
-    fields: &[(String, String)],
-    head: &mut Painted,
-) {
+pub(crate) fn request_head(method: &str, url: &Url, fields: &[(String, String)], head: &mut Painted) {
     head.paint(FIRST.bold(), method.as_bytes());
     head.own(" ");
     head.text(url.as_str().as_bytes());

@@ -11,7 +11,7 @@ use crate::{
 const BINARY: u8 = 0;
 
 /// Takes content piece by piece. JSON that is shown for the eye is held until it is whole; all else goes through.
-pub(in crate::fetch) struct Sink {
+pub(crate) struct Sink {
     output: Output,
     show: Show,
     held: Option<Vec<u8>>,
@@ -21,11 +21,11 @@ pub(in crate::fetch) struct Sink {
 }
 
 impl Sink {
-    pub(in crate::fetch) fn new(output: Output, show: Show, holds: bool) -> Self {
+    pub(crate) fn new(output: Output, show: Show, holds: bool) -> Self {
         Self { output, show, held: holds.then(Vec::new), octets: 0, last: b'\n' }
     }
 
-    pub(in crate::fetch) fn write(&mut self, octets: &[u8]) -> Outcome {
+    pub(crate) fn write(&mut self, octets: &[u8]) -> Outcome {
         if !self.show.content {
             return Ok(());
         }
@@ -42,7 +42,7 @@ impl Sink {
     }
 
     /// Writes what is held, laid out and coloured.
-    pub(in crate::fetch) fn finish(mut self) -> Outcome {
+    pub(crate) fn finish(mut self) -> Outcome {
         if let Some(held) = self.held.take() {
             match self.show.json(&held) {
                 Some(json) => self.pass_painted(json)?,
@@ -53,7 +53,7 @@ impl Sink {
     }
 
     /// Writes what is held as it is: nothing more comes.
-    pub(in crate::fetch) fn release(&mut self) -> Outcome {
+    pub(crate) fn release(&mut self) -> Outcome {
         self.pass_held()?;
         self.end()
     }

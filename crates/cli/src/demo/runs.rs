@@ -1,0 +1,46 @@
+//! The runs of the demo: over which transport, with how many requests in flight, and the figures of each.
+
+use super::figures::Figures;
+
+/// Requests in flight, one run each.
+pub(super) const IN_FLIGHT: [usize; 3] = [1, 10, 100];
+
+/// Clear text, or TLS with a certificate made for the demo.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Transport {
+    Clear,
+    Tls,
+}
+
+impl Transport {
+    pub(super) const ALL: [Self; 2] = [Self::Clear, Self::Tls];
+
+    pub(super) const fn scheme(self) -> &'static str {
+        match self {
+            Self::Clear => "http",
+            Self::Tls => "https",
+        }
+    }
+
+    /// As the JSON names it.
+    pub(super) const fn key(self) -> &'static str {
+        match self {
+            Self::Clear => "clear",
+            Self::Tls => "tls",
+        }
+    }
+
+    pub(super) const fn in_words(self) -> &'static str {
+        match self {
+            Self::Clear => "clear text",
+            Self::Tls => "TLS",
+        }
+    }
+}
+
+/// One run and what came out of it.
+pub(super) struct Run {
+    pub(super) transport: Transport,
+    pub(super) in_flight: usize,
+    pub(super) figures: Figures,
+}
