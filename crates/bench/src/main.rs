@@ -25,6 +25,7 @@ mod store;
 mod timed;
 mod tls;
 mod workload;
+mod workloads;
 
 use std::process::ExitCode;
 
@@ -78,7 +79,7 @@ fn dispatch(args: &[&str]) -> Option<()> {
             run(units);
         }
         ["count", name, units] => {
-            let is_resident = workload::all().any(|workload| workload.name == *name && workload.is_resident);
+            let is_resident = workloads::all().any(|workload| workload.name == *name && workload.is_resident);
             let (run, units) = started(name, units)?;
             if is_resident { resident(run, units) } else { count(run, units) }
         }
@@ -117,7 +118,7 @@ fn dispatch(args: &[&str]) -> Option<()> {
 }
 
 fn list() {
-    for workload in workload::all() {
+    for workload in workloads::all() {
         let Workload { name, units, what, counted, within, load, is_resident, .. } = workload;
         let (instructions, allocations) = (counted.instructions.name(), counted.allocations.name());
         let allocations = if *is_resident { "resident" } else { allocations };
@@ -127,7 +128,7 @@ fn list() {
 
 /// The workload of that name, warm.
 fn started(name: &str, units: &str) -> Option<(Run, u64)> {
-    let workload = workload::all().find(|workload| workload.name == name)?;
+    let workload = workloads::all().find(|workload| workload.name == name)?;
     let units = units.parse().ok()?;
     let mut run = (workload.prepare)();
     run(warm_up(workload));

@@ -1,6 +1,4 @@
-//! What a workload is, and the list of all.
-
-use crate::{client, connections, created, decode, encode, fields, part_g, routes, server, store, tls};
+//! Something that is done N times, to learn what once costs.
 
 /// Something that is done N times, to learn what once costs.
 pub(crate) struct Workload {
@@ -84,37 +82,5 @@ impl Workload {
     /// The same, with other use made of what is counted.
     pub(crate) const fn counted(self, instructions: Use, allocations: Use) -> Self {
         Self { counted: Counted { instructions, allocations }, ..self }
-    }
-}
-
-/// Every workload, in the order of the table.
-pub(crate) fn all() -> impl Iterator<Item = &'static Workload> {
-    let groups: [&[Workload]; 11] = [
-        encode::WORKLOADS,
-        decode::WORKLOADS,
-        fields::WORKLOADS,
-        routes::WORKLOADS,
-        created::WORKLOADS,
-        client::WORKLOADS,
-        server::WORKLOADS,
-        store::WORKLOADS,
-        connections::WORKLOADS,
-        tls::WORKLOADS,
-        part_g::WORKLOADS,
-    ];
-    groups.into_iter().flatten()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_are_unique() {
-        let mut names = Vec::new();
-        for workload in all() {
-            assert!(!names.contains(&workload.name), "{} is there twice", workload.name);
-            names.push(workload.name);
-        }
     }
 }

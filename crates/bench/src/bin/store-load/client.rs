@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use alula::{Call, Client as Http, Response};
 use alula_testkit::objects::{Field, MEDIA_TYPE};
 
-use crate::Failure;
+use crate::failure::Failure;
 use crate::options::Options;
 use crate::times::{Kind, Times};
 

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use alula_testkit::objects::{key, value};
 
-use crate::Failure;
+use crate::failure::Failure;
 use crate::options::Options;
 
 /// Writes the values of all clients, each where its path on a server says.

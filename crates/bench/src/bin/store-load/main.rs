@@ -18,6 +18,7 @@
 
 mod client;
 mod export;
+mod failure;
 mod many;
 mod options;
 mod play;
@@ -26,11 +27,9 @@ mod times;
 
 use std::process::ExitCode;
 
+use failure::Failure;
 use options::{Command, Options};
 use play::Figures;
-
-/// A failure, in words.
-type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 const USAGE: &str = "\
 Usage: store-load play ADDRESS [OPTIONS]

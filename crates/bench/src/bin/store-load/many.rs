@@ -8,8 +8,8 @@ use alula_testkit::Rng;
 use alula_testkit::objects::{key, octets};
 use tokio::task::JoinHandle;
 
-use crate::Failure;
 use crate::client::{Client, connection};
+use crate::failure::Failure;
 use crate::options::Options;
 use crate::play::{Figures, together};
 use crate::times::Times;

@@ -9,8 +9,8 @@ use alula_testkit::Rng;
 use alula_testkit::objects::{ENTRIES, ORDERED, added, entries, fields, key, term, value};
 use tokio::task::JoinSet;
 
-use crate::Failure;
 use crate::client::Client;
+use crate::failure::Failure;
 use crate::options::{Mix, Options};
 use crate::times::Times;
 
