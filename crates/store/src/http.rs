@@ -32,7 +32,9 @@ mod unrouted;
 mod vclock;
 mod walk;
 
-use alula::{DotSegments, EmptySegments, EncodedSlash, PlusSign, Router, Segments, TrailingSlash};
+use alula::{
+    DotSegments, EmptySegments, EncodedSlash, PlusSign, RouteError, Router, Routes, Segments, TrailingSlash,
+};
 
 #[cfg(feature = "fuzzing")]
 pub(crate) use datatype::{parse as parse_operation, put_value};
@@ -49,8 +51,23 @@ const SEGMENTS: Segments = Segments::OBJECT_KEYS
     .plus_sign(PlusSign::Space)
     .dot_segments(DotSegments::Literal);
 
+impl<E: Engine> Store<E> {
+    /// The routes of the store, to which hooks, layers and other routes can be added.
+    pub fn router(&self) -> Router<Self> {
+        router(self.clone())
+    }
+
+    /// The routes of the store, for a server.
+    ///
+    /// # Errors
+    /// Two routes are in conflict, which a test rules out.
+    pub fn routes(&self) -> Result<Routes, RouteError> {
+        self.router().build()
+    }
+}
+
 /// All routes. If there are users, each asks first whether its request is allowed.
-pub(crate) fn router<E: Engine>(store: Store<E>) -> Router<Store<E>> {
+fn router<E: Engine>(store: Store<E>) -> Router<Store<E>> {
     let config = &store.shared().config;
     let (access, object_max) = (config.access.clone(), config.object_octets_max as usize);
     let page_check = page_check::PageCheck::new(config.referers.clone());

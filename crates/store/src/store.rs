@@ -3,13 +3,11 @@
 use std::sync::Arc;
 use std::{error, fmt};
 
-use alula::{RouteError, Router, Routes};
 use tokio::time::Instant;
 
 use crate::budget::Budget;
 use crate::config::Config;
 use crate::engine::{Engine, EngineError};
-use crate::http;
 use crate::model::Vtag;
 use crate::properties::{PropertyError, PropertyTable};
 use crate::reaper::Reaper;
@@ -80,19 +78,6 @@ impl<E: Engine> Store<E> {
             Reaper::start(&shared, after);
         }
         Ok(Self(shared))
-    }
-
-    /// The routes of the store, to which hooks, layers and other routes can be added.
-    pub fn router(&self) -> Router<Self> {
-        http::router(self.clone())
-    }
-
-    /// The routes of the store, for a server.
-    ///
-    /// # Errors
-    /// Two routes are in conflict, which a test rules out.
-    pub fn routes(&self) -> Result<Routes, RouteError> {
-        self.router().build()
     }
 
     /// The engine.

@@ -5,7 +5,7 @@ use crate::model::{Attribute, Content, Damaged, Dot, Record};
 
 /// The states of a kind that are read from records.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::http) struct Reader {
+pub(crate) struct Reader {
     kind: Kind,
     precision: Precision,
     /// Objects of a bucket without a type hold any contents, whatever their media types say: others than states are passed over.
@@ -14,7 +14,7 @@ pub(in crate::http) struct Reader {
 
 /// The states that were read of a record.
 #[derive(Debug, Default)]
-pub(in crate::http) struct Kept {
+pub(crate) struct Kept {
     /// The states of all contents merged; none for a missing or a deleted object.
     pub(super) state: Option<State>,
     /// The contents that the next state takes the place of: the states, and those that say that the object was deleted. They ascend.
@@ -51,7 +51,7 @@ impl Reader {
     }
 
     /// The counters of buckets without a type.
-    pub(in crate::http) fn untyped_counter() -> Self {
+    pub(crate) fn untyped_counter() -> Self {
         Self { kind: Kind::Counter, precision: Precision::default(), is_untyped: true }
     }
 
@@ -71,7 +71,7 @@ impl Reader {
     ///
     /// # Errors
     /// A content of a typed bucket is no state of the type.
-    pub(in crate::http) fn read(&self, record: Option<Record<'_>>) -> Result<Kept, Damaged> {
+    pub(crate) fn read(&self, record: Option<Record<'_>>) -> Result<Kept, Damaged> {
         let mut kept = Kept::default();
         for content in record.into_iter().flat_map(|record| record.contents()) {
             if content.is_deleted() {
@@ -105,7 +105,7 @@ impl Kept {
     }
 
     /// The merged state.
-    pub(in crate::http) fn state(&self) -> Option<&State> {
+    pub(crate) fn state(&self) -> Option<&State> {
         self.state.as_ref()
     }
 }

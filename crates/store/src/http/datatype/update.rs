@@ -12,7 +12,7 @@ use crate::model::{self, Attribute, Context, Damaged, NewContent, Record, Refuse
 
 /// A change that an engine carries out, with what it came to.
 #[derive(Debug)]
-pub(in crate::http) struct Update {
+pub(crate) struct Update {
     reader: Reader,
     asked: Asked,
     rules: Rules,
@@ -30,7 +30,7 @@ enum Refusal {
 }
 
 impl Update {
-    pub(in crate::http) fn new(reader: Reader, asked: Asked, config: &Config) -> Self {
+    pub(crate) fn new(reader: Reader, asked: Asked, config: &Config) -> Self {
         // States take the place of each other by the dots that were read, whatever the bucket does with other contents.
         let rules = Rules {
             allow_mult: true,
@@ -45,7 +45,7 @@ impl Update {
     ///
     /// # Errors
     /// The change was refused.
-    pub(in crate::http) fn into_state(self) -> Result<State, Fail> {
+    pub(crate) fn into_state(self) -> Result<State, Fail> {
         self.outcome.map_err(Fail::from)
     }
 

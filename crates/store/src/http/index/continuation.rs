@@ -17,7 +17,7 @@ const VERSION: u8 = 1;
 
 /// A result that a client was given.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::http) struct Continuation {
+pub(crate) struct Continuation {
     octets: Vec<u8>,
     /// The place of the key.
     key: usize,
@@ -27,7 +27,7 @@ pub(in crate::http) struct Continuation {
 
 impl Continuation {
     /// Reads the text of a continuation, or returns `None` for text that [`Continuation::text`] does not make.
-    pub(in crate::http) fn read(text: &[u8]) -> Option<Self> {
+    pub(crate) fn read(text: &[u8]) -> Option<Self> {
         let octets = URL_SAFE_NO_PAD.decode(text).ok()?;
         let mut rest = Octets::new(&octets);
         if rest.octet()? != VERSION {
@@ -39,7 +39,7 @@ impl Continuation {
     }
 
     /// The text after a result.
-    pub(in crate::http) fn text(item: Item<'_>) -> String {
+    pub(crate) fn text(item: Item<'_>) -> String {
         let mut octets = alula::Scratch::lend();
         octets.push(VERSION);
         put_counted(item.term, &mut octets);
@@ -48,7 +48,7 @@ impl Continuation {
     }
 
     /// The result.
-    pub(in crate::http) fn item(&self) -> Item<'_> {
+    pub(crate) fn item(&self) -> Item<'_> {
         Item { term: &self.octets[self.term..self.key], key: &self.octets[self.key..] }
     }
 }

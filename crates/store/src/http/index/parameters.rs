@@ -16,7 +16,7 @@ const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The parameters in the query of a request. Of two parameters with one name the first counts.
 #[derive(Debug, Default)]
-pub(in crate::http) struct Parameters {
+pub(crate) struct Parameters {
     returns_terms: bool,
     results_max: Option<u64>,
     continuation: Option<Continuation>,
@@ -30,7 +30,7 @@ impl Parameters {
     ///
     /// # Errors
     /// 400 with a text for the first one that is wrong.
-    pub(in crate::http) fn read<'q>(
+    pub(crate) fn read<'q>(
         pairs: impl Iterator<Item = (Cow<'q, [u8]>, Cow<'q, [u8]>)>,
     ) -> Result<Self, Fail> {
         let (mut parameters, mut seen) = (Self::default(), 0u32);
@@ -64,7 +64,7 @@ impl Parameters {
     ///
     /// # Errors
     /// 400 for a pattern of an index of numbers, and for a continuation of another kind of index.
-    pub(in crate::http) fn check(&self, range: &Range) -> Result<(), Fail> {
+    pub(crate) fn check(&self, range: &Range) -> Result<(), Fail> {
         if self.pattern.is_some() && range.is_of_integers() {
             return Err(Fail::bad_request("Invalid \"term_regex\". An index of integers has no text\n"));
         }
@@ -73,37 +73,37 @@ impl Parameters {
     }
 
     /// The terms are part of the answer where the index has any to show.
-    pub(in crate::http) const fn returns_terms(&self) -> bool {
+    pub(crate) const fn returns_terms(&self) -> bool {
         self.returns_terms
     }
 
     /// The most results of the answer, at least 1.
-    pub(in crate::http) const fn results_max(&self) -> Option<u64> {
+    pub(crate) const fn results_max(&self) -> Option<u64> {
         self.results_max
     }
 
     /// The result after which the answer begins.
-    pub(in crate::http) const fn continuation(&self) -> Option<&Continuation> {
+    pub(crate) const fn continuation(&self) -> Option<&Continuation> {
         self.continuation.as_ref()
     }
 
     /// Terms are searched for a pattern, so that more entries may be read than there are results.
-    pub(in crate::http) const fn has_pattern(&self) -> bool {
+    pub(crate) const fn has_pattern(&self) -> bool {
         self.pattern.is_some()
     }
 
     /// Returns true if the pattern, if there is one, is found in these octets.
-    pub(in crate::http) fn takes(&self, octets: &[u8]) -> bool {
+    pub(crate) fn takes(&self, octets: &[u8]) -> bool {
         self.pattern.as_ref().is_none_or(|pattern| pattern.is_in(octets))
     }
 
     /// The answer comes in parts.
-    pub(in crate::http) const fn is_streamed(&self) -> bool {
+    pub(crate) const fn is_streamed(&self) -> bool {
         self.is_streamed
     }
 
     /// The time for the answer.
-    pub(in crate::http) fn timeout(&self) -> Duration {
+    pub(crate) fn timeout(&self) -> Duration {
         match self.timeout {
             None => TIMEOUT,
             Some(Duration::ZERO) => TIMEOUT_MAX,

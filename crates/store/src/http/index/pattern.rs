@@ -20,14 +20,14 @@ const NESTING_MAX: u32 = 50;
 
 /// A pattern.
 #[derive(Clone, Debug)]
-pub(in crate::http) struct Pattern(Regex);
+pub(crate) struct Pattern(Regex);
 
 impl Pattern {
     /// Compiles a pattern.
     ///
     /// # Errors
     /// 400 if it is no UTF-8, no pattern, or too long once it is compiled.
-    pub(in crate::http) fn compile(pattern: &[u8]) -> Result<Self, Fail> {
+    pub(crate) fn compile(pattern: &[u8]) -> Result<Self, Fail> {
         let text = std::str::from_utf8(pattern)
             .map_err(|_| Fail::bad_request("Invalid \"term_regex\". The pattern is not UTF-8\n"))?;
         let compiled = RegexBuilder::new(text)
@@ -40,7 +40,7 @@ impl Pattern {
     }
 
     /// Returns true if it is found in these octets.
-    pub(in crate::http) fn is_in(&self, octets: &[u8]) -> bool {
+    pub(crate) fn is_in(&self, octets: &[u8]) -> bool {
         self.0.is_match(octets)
     }
 }

@@ -7,7 +7,7 @@ use crate::model::term;
 
 /// A range of terms of an index.
 #[derive(Debug)]
-pub(in crate::http) struct Range {
+pub(crate) struct Range {
     kind: Kind,
     /// The name of the index, in lower case.
     field: Vec<u8>,
@@ -36,7 +36,7 @@ impl Range {
     ///
     /// # Errors
     /// 400 if there is no such kind of index, or a term of an index of numbers is none.
-    pub(in crate::http) fn read(field: &[u8], low: &[u8], high: Option<&[u8]>) -> Result<Self, Fail> {
+    pub(crate) fn read(field: &[u8], low: &[u8], high: Option<&[u8]>) -> Result<Self, Fail> {
         let field = field.to_ascii_lowercase();
         let kind = Kind::of(&field).ok_or_else(|| unknown_kind(&field))?;
         let term = |text: &[u8]| kind.term(text).ok_or_else(|| not_a_term(&field, text));
@@ -45,7 +45,7 @@ impl Range {
     }
 
     /// The part of a bucket that is read.
-    pub(in crate::http) fn selection<'a>(&'a self, bucket: BucketName<'a>) -> Selection<'a> {
+    pub(crate) fn selection<'a>(&'a self, bucket: BucketName<'a>) -> Selection<'a> {
         let (low, high) = (&self.low[..], &self.high[..]);
         match self.kind {
             Kind::Binary | Kind::Integer => Selection::Entries { bucket, field: &self.field, low, high },
@@ -56,33 +56,33 @@ impl Range {
 
     /// Returns true if an item is in the range.
     #[cfg(any(test, feature = "fuzzing"))]
-    pub(in crate::http) fn contains(&self, item: Item<'_>) -> bool {
+    pub(crate) fn contains(&self, item: Item<'_>) -> bool {
         let bucket = BucketName { bucket_type: b"", bucket: b"" };
         self.selection(bucket).bounds(item) == (false, false)
     }
 
     /// Returns true if the terms of results can be shown: clients rely on keys alone for one term and for the keys of a bucket.
-    pub(in crate::http) fn has_terms_to_show(&self) -> bool {
+    pub(crate) fn has_terms_to_show(&self) -> bool {
         self.has_terms() && !self.is_equality
     }
 
     /// Returns true if results have terms beside their keys.
-    pub(in crate::http) const fn has_terms(&self) -> bool {
+    pub(crate) const fn has_terms(&self) -> bool {
         matches!(self.kind, Kind::Binary | Kind::Integer)
     }
 
     /// Returns true if terms are whole numbers.
-    pub(in crate::http) const fn is_of_integers(&self) -> bool {
+    pub(crate) const fn is_of_integers(&self) -> bool {
         matches!(self.kind, Kind::Integer)
     }
 
     /// The octets that a pattern is searched in: the term, or the key where there is none.
-    pub(in crate::http) const fn searched<'i>(&self, item: Item<'i>) -> &'i [u8] {
+    pub(crate) const fn searched<'i>(&self, item: Item<'i>) -> &'i [u8] {
         if self.has_terms() { item.term } else { item.key }
     }
 
     /// The term of a result as clients write it; that of numbers is written over `out`.
-    pub(in crate::http) fn shown<'i>(&self, item: Item<'i>, out: &'i mut Vec<u8>) -> &'i [u8] {
+    pub(crate) fn shown<'i>(&self, item: Item<'i>, out: &'i mut Vec<u8>) -> &'i [u8] {
         if !self.is_of_integers() {
             return item.term;
         }

@@ -13,7 +13,7 @@ const STAND_INS: std::ops::RangeInclusive<char> = '\u{ef80}'..='\u{efff}';
 const STAND_IN_FOR_ZERO: u32 = 0xef00;
 
 /// Appends a string of JSON that stands for these octets.
-pub(in crate::http) fn put_string(octets: &[u8], out: &mut Vec<u8>) {
+pub(crate) fn put_string(octets: &[u8], out: &mut Vec<u8>) {
     out.push(b'"');
     for chunk in octets.utf8_chunks() {
         put_text(chunk.valid(), out);

@@ -10,7 +10,7 @@ const ITEMS_MAX: u64 = 1_000;
 
 /// The part of a store that is read.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::http) enum Selection<'a> {
+pub(crate) enum Selection<'a> {
     /// The buckets of a type.
     Buckets(&'a [u8]),
     /// The keys of a bucket, from the least one to the greatest, if there is one.
@@ -20,7 +20,7 @@ pub(in crate::http) enum Selection<'a> {
 }
 
 /// Pages of a selection.
-pub(in crate::http) struct Pages<'a, S> {
+pub(crate) struct Pages<'a, S> {
     snapshot: S,
     selection: Selection<'a>,
     deadline: Instant,
@@ -50,7 +50,7 @@ impl Selection<'_> {
     }
 
     /// Compares an item with the bounds: true if it is below the least, and true if it is above the greatest.
-    pub(in crate::http) fn bounds(&self, item: Item<'_>) -> (bool, bool) {
+    pub(crate) fn bounds(&self, item: Item<'_>) -> (bool, bool) {
         match self {
             Self::Buckets(_) => (false, false),
             Self::Keys { low, high, .. } => (item.key < *low, high.is_some_and(|high| item.key > high)),
@@ -61,7 +61,7 @@ impl Selection<'_> {
 
 impl<'a, S: Snapshot> Pages<'a, S> {
     /// The pages of a selection, of which no more than `items_max` items are wanted.
-    pub(in crate::http) fn new(
+    pub(crate) fn new(
         snapshot: S,
         selection: Selection<'a>,
         items_max: Option<u64>,
@@ -79,7 +79,7 @@ impl<'a, S: Snapshot> Pages<'a, S> {
     }
 
     /// Begins after an item. One that a client made up opens nothing outside of the selection.
-    pub(in crate::http) fn start_after(&mut self, item: Item<'_>) {
+    pub(crate) fn start_after(&mut self, item: Item<'_>) {
         let (is_below, is_above) = self.selection.bounds(item);
         if is_above {
             self.place = Place::End;
@@ -94,7 +94,7 @@ impl<'a, S: Snapshot> Pages<'a, S> {
     ///
     /// # Errors
     /// [`EngineError::TimedOut`] after the deadline, or whatever the engine fails with.
-    pub(in crate::http) async fn next(&mut self) -> Result<Option<&Page>, EngineError> {
+    pub(crate) async fn next(&mut self) -> Result<Option<&Page>, EngineError> {
         if self.place == Place::End {
             return Ok(None);
         }

@@ -9,7 +9,7 @@ use super::output::Output;
 use crate::model::VtagText;
 
 /// The form of the content.
-pub(in crate::http) enum Framing {
+pub(crate) enum Framing {
     /// One object.
     Object,
     /// A run of objects, each with a batch of results. The last one has none.
@@ -19,7 +19,7 @@ pub(in crate::http) enum Framing {
 }
 
 /// Results being sent, in an array of this name.
-pub(in crate::http) struct Results {
+pub(crate) struct Results {
     output: Output,
     framing: Framing,
     name: &'static str,
@@ -35,13 +35,13 @@ enum Batch {
 }
 
 impl Results {
-    pub(in crate::http) fn new(reply: Reply, framing: Framing, name: &'static str) -> Self {
+    pub(crate) fn new(reply: Reply, framing: Framing, name: &'static str) -> Self {
         Self { output: Output::new(reply), framing, name, batch: Batch::Closed }
     }
 
     /// Sends properties in JSON before the results, as a member of their object or as an object of its own; that one is empty without
     /// properties.
-    pub(in crate::http) async fn put_properties(&mut self, properties: Option<&[u8]>) -> Result<(), Error> {
+    pub(crate) async fn put_properties(&mut self, properties: Option<&[u8]>) -> Result<(), Error> {
         let is_member = matches!(self.framing, Framing::Object);
         let text = self.output.text();
         match properties {
@@ -62,14 +62,14 @@ impl Results {
     }
 
     /// Adds a key or a bucket.
-    pub(in crate::http) async fn add(&mut self, key: &[u8]) -> Result<(), Error> {
+    pub(crate) async fn add(&mut self, key: &[u8]) -> Result<(), Error> {
         self.begin_result();
         put_string(key, self.output.text());
         self.end_result().await
     }
 
     /// Adds a key with its term.
-    pub(in crate::http) async fn add_pair(&mut self, term: &[u8], key: &[u8]) -> Result<(), Error> {
+    pub(crate) async fn add_pair(&mut self, term: &[u8], key: &[u8]) -> Result<(), Error> {
         self.begin_result();
         let text = self.output.text();
         text.push(b'{');
@@ -81,7 +81,7 @@ impl Results {
     }
 
     /// Ends a batch, if results were added to it, and sends it.
-    pub(in crate::http) async fn end_batch(&mut self) -> Result<(), Error> {
+    pub(crate) async fn end_batch(&mut self) -> Result<(), Error> {
         match self.framing {
             Framing::Object if self.output.is_full() => self.output.flush().await,
             Framing::Object => Ok(()),
@@ -95,17 +95,17 @@ impl Results {
     }
 
     /// Returns true if the status was sent.
-    pub(in crate::http) const fn is_begun(&self) -> bool {
+    pub(crate) const fn is_begun(&self) -> bool {
         self.output.is_begun()
     }
 
     /// Returns true if nobody reads results, since the request is HEAD.
-    pub(in crate::http) fn is_muted(&self) -> bool {
+    pub(crate) fn is_muted(&self) -> bool {
         self.output.is_muted()
     }
 
     /// Ends the results, with a token for those that follow.
-    pub(in crate::http) async fn finish(mut self, continuation: Option<&[u8]>) -> Result<Sent, Error> {
+    pub(crate) async fn finish(mut self, continuation: Option<&[u8]>) -> Result<Sent, Error> {
         self.end_batch().await?;
         match self.framing {
             Framing::Object => self.end_object(continuation),
@@ -127,7 +127,7 @@ impl Results {
     }
 
     /// Ends the results with the reason for which there are no more.
-    pub(in crate::http) async fn fail(mut self, reason: &str) -> Result<Sent, Error> {
+    pub(crate) async fn fail(mut self, reason: &str) -> Result<Sent, Error> {
         if !(matches!(self.framing, Framing::Object) && self.is_begun()) {
             self.output.text().clear();
         }

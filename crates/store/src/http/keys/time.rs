@@ -13,7 +13,7 @@ use super::super::query;
 ///
 /// # Errors
 /// 400 if it is no number.
-pub(in crate::http) fn timeout(request: &Request) -> Result<Option<Duration>, Fail> {
+pub(crate) fn timeout(request: &Request) -> Result<Option<Duration>, Fail> {
     query::value(request, "timeout").map(|value| read(&value)).transpose()
 }
 
@@ -21,12 +21,12 @@ pub(in crate::http) fn timeout(request: &Request) -> Result<Option<Duration>, Fa
 ///
 /// # Errors
 /// 400 if they are no number.
-pub(in crate::http) fn read(value: &[u8]) -> Result<Duration, Fail> {
+pub(crate) fn read(value: &[u8]) -> Result<Duration, Fail> {
     let mut wrong = String::new();
     options::timeout(value, &mut wrong).ok_or_else(|| Fail::bad_request(wrong))
 }
 
 /// The end of the time that begins now.
-pub(in crate::http) fn deadline(timeout: Duration) -> Instant {
+pub(crate) fn deadline(timeout: Duration) -> Instant {
     Instant::now() + timeout.min(TIMEOUT_MAX)
 }
