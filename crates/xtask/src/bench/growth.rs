@@ -1,6 +1,6 @@
 //! `cargo xtask bench --growth`: servers with ever more connections, and ever more streams on one.
 //!
-//! Rules: each point has servers of its own, started anew, on a core that h2load does not use; CPU time is that of the server's
+//! Rules: each point has servers of its own, started anew, which share one core with h2load; CPU time is that of the server's
 //! process, less what its connections took to be opened; memory is the most that was resident.
 
 mod figures;
@@ -16,7 +16,7 @@ use anyhow::{Context, Result};
 use self::figures::{Figures, Point, WHO, Way};
 use super::holding::{Kind, Programs, Who, raise_descriptors, stop};
 use super::options::Options;
-use super::program::{Core, Server, Under, args, output};
+use super::program::{Server, Under, args, output};
 use super::section;
 use super::servers::h2load;
 use crate::command::find_program;
@@ -25,47 +25,60 @@ use crate::costs::table::document;
 const BEGIN: &str = "<!-- growth: written by `cargo xtask bench --growth --write` -->\n";
 const END: &str = "<!-- end of growth -->\n";
 
-/// As many as any point has on a connection.
-const STREAMS: u32 = 1000;
-
 /// The times that a point is tried.
 const TRIES: usize = 3;
 
-/// Builds, measures, prints, and writes when told to: after each round, so that a run which is broken off leaves its whole rounds.
+/// The largest size of a quick run: more connections than a listener's queue holds may take minutes to open.
+const QUICK_MAX: u64 = 5000;
+
+/// Builds, measures, prints, and writes when told to.
 pub(super) fn command(options: &Options) -> Result<()> {
     raise_descriptors()?;
     let programs = Programs::build()?;
     let (start, mut figures) = (Instant::now(), Figures::default());
     for round in 1..=options.rounds {
         println!("round {round} of {}", options.rounds);
-        measure(&programs, &mut figures, options)?;
-        let markdown = markdown::markdown(&figures, round)?;
-        println!("\n{markdown}\n{:.0} s without what was built", start.elapsed().as_secs_f64());
-        if options.writes {
-            write(&figures, &markdown)?;
+        for way in Way::ALL {
+            measure(&programs, way, &mut figures, options)?;
+            tell(&figures, round, options)?;
         }
+    }
+    println!("{:.0} s without what was built", start.elapsed().as_secs_f64());
+    Ok(())
+}
+
+/// Prints what is known, and writes it when told to: a run that is broken off leaves what it has measured.
+fn tell(figures: &Figures, round: usize, options: &Options) -> Result<()> {
+    let markdown = markdown::markdown(figures, round)?;
+    println!("\n{markdown}");
+    if options.writes { write(figures, &markdown) } else { Ok(()) }
+}
+
+/// Measures every server at every size.
+fn measure(programs: &Programs, way: Way, figures: &mut Figures, options: &Options) -> Result<()> {
+    let most = if options.divisor > 1 { QUICK_MAX } else { u64::MAX };
+    for size in way.sizes().into_iter().filter(|size| *size <= most) {
+        print!("{}, {size}: CPU in µs and MiB", way.title());
+        for who in WHO {
+            if options.only.as_ref().is_some_and(|only| who != Who::Alula && !who.is_named(only)) {
+                continue;
+            }
+            let point = Point { way, size, who };
+            match tried(programs, point) {
+                Ok((cpu, mebibytes)) => {
+                    print!(", {} {cpu:.2} {mebibytes:.1}", who.label());
+                    figures.add(point, cpu, mebibytes);
+                }
+                Err(error) => print!(", {} lost: {}", who.label(), first_line(&error)),
+            }
+        }
+        println!();
     }
     Ok(())
 }
 
-/// Measures every server at every point.
-fn measure(programs: &Programs, figures: &mut Figures, options: &Options) -> Result<()> {
-    for way in Way::ALL {
-        for size in way.sizes() {
-            print!("{}, {size}: CPU in µs and MiB", way.title());
-            for who in WHO {
-                if options.only.as_ref().is_some_and(|only| who != Who::Alula && !who.is_named(only)) {
-                    continue;
-                }
-                let point = Point { way, size, who };
-                let (cpu, mebibytes) = tried(programs, point).with_context(|| format!("{point:?}"))?;
-                print!(", {} {cpu:.2} {mebibytes:.1}", who.label());
-                figures.add(point, cpu, mebibytes);
-            }
-            println!();
-        }
-    }
-    Ok(())
+fn first_line(error: &anyhow::Error) -> String {
+    error.to_string().lines().next().unwrap_or_default().to_owned()
 }
 
 /// Measures a point, once more where that fails: thousands of connections at once fill the queue of a listener, the kernel goes on with cookies,
@@ -74,7 +87,7 @@ fn tried(programs: &Programs, point: Point) -> Result<(f64, f64)> {
     let mut last = one(programs, point);
     for _ in 1..TRIES {
         if let Err(error) = &last {
-            print!(" [{} anew: {}]", point.who.label(), error.to_string().lines().next().unwrap_or_default());
+            print!(" [{} anew: {}]", point.who.label(), first_line(error));
             last = one(programs, point);
         }
     }
@@ -84,7 +97,7 @@ fn tried(programs: &Programs, point: Point) -> Result<(f64, f64)> {
 /// Microseconds of CPU per request, and the most MiB that were resident.
 fn one(programs: &Programs, point: Point) -> Result<(f64, f64)> {
     let kind = Kind { is_http2: point.way.is_http2(), is_secure: false };
-    let server = programs.server_with(point.who, kind, STREAMS)?;
+    let server = programs.server_with(point.who, kind, point.way.streams())?;
     let (connections, in_flight) = point.load();
     // A server that has just started has met no request.
     drive(&server, kind, 1, 1, 100)?;
@@ -105,7 +118,7 @@ fn drive(server: &Server, kind: Kind, connections: u64, in_flight: u64, requests
     let http1 = (!kind.is_http2).then_some("--h1");
     let all = ["-n", &n, "-c", &c, "-m", &m].into_iter().chain(http1).chain([&*url]);
     let program = find_program("h2load").context("h2load is not there")?;
-    let (printed, _) = output(Under::OneCore.command(&program, &args(all), Core::first())?)?;
+    let (printed, _) = output(Under::OneCore.command(&program, &args(all), server.core)?)?;
     h2load(&printed, requests).with_context(|| format!("not all of {requests} were answered:\n{printed}"))?;
     Ok(requests)
 }

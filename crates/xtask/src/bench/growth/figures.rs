@@ -49,7 +49,7 @@ const IN_FLIGHT: u64 = 10;
 const REQUESTS: u64 = 60_000;
 
 impl Way {
-    pub(super) const ALL: [Self; 3] = [Self::Http2Connections, Self::Http1Connections, Self::Streams];
+    pub(super) const ALL: [Self; 3] = [Self::Http2Connections, Self::Streams, Self::Http1Connections];
 
     pub(super) const fn title(self) -> &'static str {
         match self {
@@ -61,6 +61,11 @@ impl Way {
 
     pub(super) const fn is_http2(self) -> bool {
         !matches!(self, Self::Http1Connections)
+    }
+
+    /// Returns the streams that a server allows on a connection.
+    pub(super) const fn streams(self) -> u32 {
+        if matches!(self, Self::Streams) { 1000 } else { 100 }
     }
 
     pub(super) fn sizes(self) -> Vec<u64> {
