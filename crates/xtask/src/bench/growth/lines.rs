@@ -22,7 +22,7 @@ struct Axis {
 impl Axis {
     /// The powers around all of these.
     fn around(values: impl Iterator<Item = f64> + Clone) -> Self {
-        let least = values.clone().fold(f64::INFINITY, f64::min).max(1e-3).log10().floor() as i32;
+        let least = values.clone().fold(1e9, f64::min).max(1e-3).log10().floor() as i32;
         let most = values.fold(1e-3, f64::max).log10().ceil() as i32;
         Self { least, most: most.max(least + 1) }
     }
