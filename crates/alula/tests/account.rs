@@ -96,7 +96,7 @@ impl Held {
     }
 }
 
-/// Where all requests of a round meet, and the one who looks.
+/// The place in which all requests of a round meet, and the one that looks.
 #[derive(Clone)]
 struct Gate(Arc<[Barrier; 2]>);
 

@@ -24,7 +24,7 @@ pub struct End<M: ProtocolMachine> {
     /// Content is given back as soon as it arrives.
     pub consumes: bool,
     now: Time,
-    /// What was read and is not used up.
+    /// Octets that were read and are not used up.
     input: Vec<u8>,
     data: Option<(StreamKey, Vec<u8>)>,
 }

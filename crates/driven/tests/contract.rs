@@ -10,7 +10,7 @@ use alula_machine::{
 };
 use alula_testkit::Rng;
 
-/// What a law needs of a version.
+/// The part of a version that a law needs.
 trait Version: ProtocolMachine<Fact: Debug> + Sized {
     /// The two ends of a connection; the server takes one request at a time.
     fn pair() -> Pair<Self>;

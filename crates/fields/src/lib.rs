@@ -1,4 +1,4 @@
-//! What HTTP messages are made of: field names, values and sections, and control data.
+//! The parts of HTTP messages: field names, values and sections, and control data.
 //!
 //! The centre is [`FieldSection`], an ordered list of fields in two allocations that are used again and again: names are
 //! folded and checked once, names that are known become small numbers ([`KnownName`]), values stay octets. [`Head`] adds

@@ -1,13 +1,13 @@
-//! The errors of HTTP/1.1: what ends a connection, and why a command is refused.
+//! The errors of HTTP/1.1: ends of connections, and refusals of commands.
 
 use crate::violation::Violation;
 
 pub use alula_machine::Awaited;
 
-/// Why a connection ended.
+/// The reason for which a connection ended.
 pub type ConnectionError = alula_machine::ConnectionError<Violation>;
 
-/// Why a command was refused; it has changed nothing.
+/// The reason for which a command was refused; it has changed nothing.
 pub type SendError = alula_machine::SendError<Violation>;
 
 #[cfg(test)]

@@ -4,5 +4,5 @@ use crate::violation::Violation;
 
 pub use alula_machine::{Event, Received};
 
-/// What octets, a timeout or a command caused beside the event.
+/// An effect of octets, a timeout or a command beside the event.
 pub type Notice = alula_machine::Notice<Violation>;

@@ -28,7 +28,7 @@ pub struct Violation {
 }
 
 impl Rule for Violation {
-    /// What a client would be told, or a server told it, has no numbers beside the status.
+    /// There are no numbers beside the status.
     type Code = Infallible;
 
     const PROTOCOL: &'static str = "HTTP/1.1";

@@ -1,14 +1,14 @@
-//! The errors of HTTP/2: what ends a connection, and why a command is refused.
+//! The errors of HTTP/2: ends of connections, and refusals of commands.
 
 use crate::error_code::ErrorCode;
 use crate::violation::Violation;
 
 pub use alula_machine::Awaited;
 
-/// Why a connection ended.
+/// The reason for which a connection ended.
 pub type ConnectionError = alula_machine::ConnectionError<Violation>;
 
-/// Why a command was refused. Nothing has changed: no counter, window or table, and nothing was written.
+/// The reason for which a command was refused. Nothing has changed: no counter, window or table, and nothing was written.
 pub type SendError = alula_machine::SendError<Violation>;
 
 impl ErrorCode {

@@ -4,16 +4,16 @@ use crate::violation::Violation;
 
 pub use alula_machine::Farewell;
 
-/// What [`Connection::receive`](crate::Connection::receive) made of the input.
+/// The outcome of [`Connection::receive`](crate::Connection::receive).
 pub type Received<'i> = alula_machine::Received<'i, Fact>;
 
-/// What one frame said to one stream, or to the connection. Borrows from the input and never from the machine.
+/// The meaning of a frame, for one stream or for the connection. Borrows from the input and never from the machine.
 pub type Event<'i> = alula_machine::Event<'i, Fact>;
 
-/// What a frame, a timeout or a command caused beside the event: for several streams, or for the connection.
+/// An effect of a frame, a timeout or a command beside the event: for several streams, or for the connection.
 pub type Notice = alula_machine::Notice<Violation>;
 
-/// How a stream was reset.
+/// The reset of a stream.
 pub type Reset = alula_machine::Reset<Violation>;
 
 /// The side that reset a stream.
@@ -29,7 +29,7 @@ pub enum Fact {
     SettingsAcknowledged,
     /// The answer to our [`ping`](crate::Connection::ping).
     Pong {
-        /// What the ping said.
+        /// The octets of the ping.
         payload: [u8; 8],
     },
 }

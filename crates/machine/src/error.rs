@@ -1,10 +1,10 @@
-//! What ends a connection, sorted by who is at fault: the peer, the network, time, or this side.
+//! The ends of connections, sorted by who is at fault: the peer, the network, time, or this side.
 
 use core::{error::Error, fmt};
 
 use crate::Rule;
 
-/// Why a connection ended.
+/// The reason for which a connection ended.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum ConnectionError<R: Rule> {
@@ -38,7 +38,7 @@ pub enum ConnectionError<R: Rule> {
     Closed(Option<R::Code>),
 }
 
-/// What a peer did not send in time.
+/// A thing that a peer did not send in time.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Awaited {
     /// Its first SETTINGS.
@@ -76,7 +76,7 @@ impl<R: Rule> fmt::Display for ConnectionError<R> {
     }
 }
 
-/// What the peer did not do, as a verb.
+/// The thing that the peer did not do, as a verb.
 impl fmt::Display for Awaited {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

@@ -1,10 +1,10 @@
-//! Events: what a piece of the input said.
+//! Events: the meaning of a piece of the input.
 
 use core::convert::Infallible;
 
 use crate::StreamKey;
 
-/// What a machine made of the input. `F` is the type of the facts that its version has beside messages.
+/// The outcome of giving octets to a machine. `F` is the type of the facts that its version has beside messages.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Received<'i, F = Infallible> {
     /// The number of octets that were used up, from the front. The others are to be given again, with more after them.
@@ -13,7 +13,7 @@ pub struct Received<'i, F = Infallible> {
     pub event: Option<Event<'i, F>>,
 }
 
-/// What a piece of the input said to one stream, or to the connection. Borrows from the input and never from the machine.
+/// The meaning of a piece of the input, for one stream or for the connection. Borrows from the input and never from the machine.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Event<'i, F = Infallible> {

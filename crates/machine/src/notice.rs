@@ -1,8 +1,8 @@
-//! Notices: what happened beside the events.
+//! Notices: effects beside the events.
 
 use crate::{ConnectionError, Rule, StreamKey};
 
-/// What octets, a timeout or a command caused beside the event: for several streams, or for the connection.
+/// An effect of octets, a timeout or a command beside the event: for several streams, or for the connection.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Notice<R: Rule> {
@@ -39,10 +39,10 @@ pub struct Farewell<C> {
     pub last: u64,
 }
 
-/// How a stream was reset.
+/// The reset of a stream.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Reset<R: Rule> {
-    /// What one side told the other.
+    /// The code that one side told the other.
     pub code: R::Code,
     /// Which side it was, and over what.
     pub origin: Origin<R>,

@@ -97,7 +97,7 @@ pub trait ProtocolMachine {
         let _ = stream;
     }
 
-    // What comes.
+    // Input.
 
     /// Takes octets that were read.
     ///

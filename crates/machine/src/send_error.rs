@@ -4,7 +4,7 @@ use core::{error::Error, fmt};
 
 use crate::UnknownStream;
 
-/// Why a command was refused. Nothing has changed: no counter, window or table, and nothing was written.
+/// The reason for which a command was refused. Nothing has changed: no counter, window or table, and nothing was written.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum SendError<R> {
@@ -32,7 +32,7 @@ pub enum SendError<R> {
     WrongRole,
     /// The peer's SETTINGS say that it does not take extended CONNECT (RFC 8441 §3).
     ConnectProtocolNotEnabled,
-    /// Whether the peer takes extended CONNECT is not known before its SETTINGS are here; `Notice::Room` says when to try again.
+    /// The peer's SETTINGS, which say whether it takes extended CONNECT, are not here yet; `Notice::Room` says when to try again.
     AwaitsSettings,
     /// An extended CONNECT over HTTP/1.1, which switches protocols by `upgrade` (RFC 9110 §7.8).
     Protocol,
@@ -40,7 +40,7 @@ pub enum SendError<R> {
     FieldsTooLarge {
         /// The sum of name + value + 32 over all fields, pseudo-fields included.
         size: u64,
-        /// What the peer allows.
+        /// The size that the peer allows.
         limit: u32,
     },
     /// The head is larger than what a connection of ours may hold (`Limits::connection_memory_bytes`).

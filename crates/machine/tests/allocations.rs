@@ -1,4 +1,4 @@
-//! What allocates nothing once it is warm, counted in a binary of its own.
+//! Work that allocates nothing once it is warm, counted in a binary of its own.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! What a machine tells the loops beside its events, with failures as this crate tells them.
+//! The news that a machine has for the loops beside its events, with failures as this crate tells them.
 
 use alula_h1 as h1;
 use alula_h2::{self as h2, ErrorCode};
@@ -6,7 +6,7 @@ use alula_machine::{ConnectionError, ProtocolMachine, Reset, Rule, StreamKey};
 
 use crate::error::Error;
 
-/// What happened beside the events.
+/// An effect beside the events.
 pub(crate) enum Notice {
     Writable {
         stream: StreamKey,

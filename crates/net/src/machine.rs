@@ -66,7 +66,7 @@ macro_rules! chosen {
 }
 
 chosen! {
-    // What comes.
+    // Input.
     fn decline_content(&mut, stream: StreamKey);
     fn goaway_debug(&) -> &[u8];
     fn is_unanswered(&) -> bool;
@@ -220,7 +220,7 @@ impl Machine {
     }
 }
 
-/// What comes, with failures as this crate tells them.
+/// Input, with failures as this crate tells them.
 impl Machine {
     /// Takes octets that were read: how many were used, and what they said to a message.
     #[inline]
@@ -271,7 +271,7 @@ impl Machine {
     }
 }
 
-/// What one version alone has.
+/// Methods that one version alone has.
 impl Machine {
     pub(crate) const fn version(&self) -> Version {
         match self {

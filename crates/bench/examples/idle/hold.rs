@@ -22,7 +22,7 @@ pub(crate) struct Kind {
     used: Used,
 }
 
-/// What is sent on a connection before it waits.
+/// The octets that are sent on a connection before it waits.
 #[derive(Clone, Copy, PartialEq)]
 enum Used {
     /// The start of a connection, as far as the version has one.

@@ -3,7 +3,7 @@
 use crate::alula::Reach;
 use crate::certificates::Certificates;
 
-/// How a peer is reached; every cell is checked both ways.
+/// The way in which a peer is reached; every cell is checked both ways.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Way {
     /// In clear text, with prior knowledge (RFC 9113 §3.3).

@@ -8,14 +8,14 @@ use alula_machine::StreamKey;
 use crate::priority::Priority;
 use crate::stream::Stream;
 
-/// What was promised, and what there is to promise.
+/// The room that was promised, and that there is to promise.
 #[derive(Debug)]
 pub(super) struct Turns {
     /// True if DATA is to be scheduled once a client has said what it wants.
     schedules: bool,
     /// True if it is; else everybody is told at once, as they came.
     is_on: bool,
-    /// What streams were promised and have not sent.
+    /// The octets that streams were promised and have not sent.
     grants: Vec<(StreamKey, u32)>,
     /// The sum of that.
     granted: u32,
@@ -143,7 +143,7 @@ impl Turns {
     }
 }
 
-/// Where a stream ranks: urgency, whether it shares, and the identifier if it does not.
+/// The rank of a stream: urgency, whether it shares, and the identifier if it does not.
 pub(super) type Rank = (u8, bool, u32);
 
 pub(super) fn rank(entry: &Stream) -> Rank {

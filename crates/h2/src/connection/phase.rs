@@ -6,7 +6,7 @@ use crate::error_code::ErrorCode;
 use crate::event::Event;
 use crate::frame::FrameHeader;
 
-/// Where in the input we are.
+/// The place in the input at which we are.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Phase {
     /// In the client's magic (server only).
@@ -33,7 +33,7 @@ pub(super) enum Phase {
     Skip { left: u32 },
 }
 
-/// How a step ends.
+/// The end of a step.
 pub(super) enum Step<'i> {
     /// With more to do.
     More,

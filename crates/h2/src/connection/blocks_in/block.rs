@@ -30,7 +30,7 @@ pub(crate) struct Block {
 /// The memory for cookies that is kept: a usual one has less.
 const COOKIES_KEPT_BYTES_MAX: usize = 256;
 
-/// What a block is for.
+/// The purpose of a block.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Target {
     /// A new stream (server).

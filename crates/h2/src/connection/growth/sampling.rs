@@ -48,10 +48,10 @@ pub(super) enum Ping {
     Answered,
 }
 
-/// What has become of a window since the sample began.
+/// The state of a window since the sample began.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Use {
-    /// What the peer was allowed to send at the beginning.
+    /// The octets that the peer was allowed to send at the beginning.
     allowed: i64,
     /// The same, and what was announced since.
     pub(super) announced: i64,

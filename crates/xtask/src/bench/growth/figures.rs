@@ -1,4 +1,4 @@
-//! What grows, and the figures of servers at each size.
+//! The things that grow, and the figures of servers at each size.
 
 use std::collections::BTreeMap;
 
