@@ -335,7 +335,7 @@ impl Connection {
 /// The end of a connection.
 impl Connection {
     /// The limit that the peer went over last, with what was seen of it and its value: that of an error whose rule
-    /// [is about one](Violation::is_of_limit).
+    /// [is about one](alula_machine::Rule::is_of_limit).
     pub const fn exceeded(&self) -> Option<Exceeded> {
         self.exceeded
     }

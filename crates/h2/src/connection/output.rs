@@ -68,7 +68,7 @@ impl Connection {
         }
     }
 
-    /// Sends a PING; the answer is [`Event::Pong`](crate::Event::Pong) with the same payload.
+    /// Sends a PING; the answer is [`Fact::Pong`](crate::Fact::Pong) with the same payload.
     ///
     /// # Errors
     /// When the one before is unanswered, or the connection is closed.
