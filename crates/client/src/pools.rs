@@ -23,7 +23,7 @@ pub(crate) fn left() -> Error {
 
 /// The pools of one origin: one for each runtime that has called it.
 pub(crate) struct Pools {
-    /// That of the runtime that called it first, which is found without a lock. It stays when that has ended, closed.
+    /// The pool of the runtime that called first, which is found without a lock. It stays, closed, when that runtime has ended.
     first: OnceLock<RuntimePool>,
     others: Mutex<Vec<RuntimePool>>,
     limits: Limits,

@@ -5,8 +5,12 @@
 //! as octets, and never as both.
 //! Rule 3: a call checks everything before it changes anything.
 
+mod fields;
+
 use alloc::vec::Vec;
 use core::fmt;
+
+pub use fields::Fields;
 
 use crate::arena::Arena;
 use crate::field::Entry;
@@ -640,43 +644,6 @@ impl<'s> IntoIterator for &'s FieldSection {
 
     fn into_iter(self) -> Fields<'s> {
         self.iter()
-    }
-}
-
-/// The fields of a section in order; made by [`FieldSection::iter`].
-#[derive(Clone)]
-pub struct Fields<'s> {
-    entries: core::slice::Iter<'s, Entry>,
-    arena: &'s [u8],
-}
-
-impl<'s> Iterator for Fields<'s> {
-    type Item = Field<'s>;
-
-    #[inline]
-    fn next(&mut self) -> Option<Field<'s>> {
-        self.entries.next().map(|&entry| Field { entry, arena: self.arena })
-    }
-
-    #[inline]
-    fn size_hint(&self) -> (usize, Option<usize>) {
-        self.entries.size_hint()
-    }
-}
-
-impl DoubleEndedIterator for Fields<'_> {
-    #[inline]
-    fn next_back(&mut self) -> Option<Self::Item> {
-        self.entries.next_back().map(|&entry| Field { entry, arena: self.arena })
-    }
-}
-
-impl ExactSizeIterator for Fields<'_> {}
-impl core::iter::FusedIterator for Fields<'_> {}
-
-impl fmt::Debug for Fields<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(self.clone()).finish()
     }
 }
 

@@ -21,11 +21,11 @@ use super::{
 /// The numbers of connections that there may be.
 #[derive(Clone, Copy)]
 pub(crate) struct Limits {
-    /// Of HTTP/1.1, open or being opened.
+    /// The connections of HTTP/1.1 that are open or being opened.
     pub(crate) connections_max: usize,
-    /// Of HTTP/1.1, free.
+    /// The connections of HTTP/1.1 that are free.
     pub(crate) idle_max: usize,
-    /// Of HTTP/2.
+    /// The connections of HTTP/2.
     pub(crate) http2_connections_max: usize,
 }
 

@@ -19,7 +19,7 @@ pub(super) struct Timers {
     handshake: Time,
     /// Our SETTINGS must be acknowledged.
     settings: Time,
-    /// What the peer has begun to say must be said.
+    /// A head or frame that the peer has begun must be whole.
     head: Time,
     /// When a frame came last.
     heard: Time,
@@ -110,7 +110,7 @@ impl Timers {
         self.settings = if awaits_more { now.saturating_add(self.settings_timeout) } else { Time::FAR };
     }
 
-    /// What came before is whole: a peer is not slow because reads happen to end within its frames.
+    /// The head or frame before is whole: a peer is not slow because reads happen to end within its frames.
     #[inline]
     pub(super) fn head_ends(&mut self) {
         self.head = Time::FAR;
