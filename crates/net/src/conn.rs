@@ -352,8 +352,10 @@ fn occupied_by(machine: &Machine, slot: &Slot) -> Option<Occupied> {
     match machine.has_sent_all(stream) {
         Some(false) => Some(Occupied::UNSENT),
         // Over HTTP/1.1 one that is whole may take all the room there is.
-        _ if slot.ended => (!slot.content.is_empty() && !machine.wants_read()).then_some(Occupied::UNREAD),
-        _ if slot.is_head_taken => Some(Occupied::UNREAD),
+        _ if slot.incoming.has_ended() => {
+            (!slot.incoming.content().is_empty() && !machine.wants_read()).then_some(Occupied::UNREAD)
+        }
+        _ if slot.incoming.is_head_taken() => Some(Occupied::UNREAD),
         _ => Some(Occupied::UNANSWERED),
     }
 }

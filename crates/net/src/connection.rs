@@ -4,10 +4,13 @@
 //! The files beside it that extend [`Connection`] each have one subject: `receiving.rs` (what comes), `sending.rs` (what goes),
 //! `watching.rs` (slow peers, idle time, deadlines), `memory.rs` (the account).
 
+pub(crate) mod answer_notes;
 pub(crate) mod claim;
+pub(crate) mod counts;
 pub(crate) mod held;
 pub(crate) mod idleness;
 pub(crate) mod inbox;
+pub(crate) mod incoming;
 pub(crate) mod input;
 pub(crate) mod life;
 pub(crate) mod membership;
@@ -15,11 +18,13 @@ pub(crate) mod open_queue;
 pub(crate) mod output;
 pub(crate) mod pace;
 pub(crate) mod room;
+pub(crate) mod share;
 pub(crate) mod slot;
 pub(crate) mod slots;
 pub(crate) mod spares;
 pub(crate) mod starvation;
 pub(crate) mod stream_deadlines;
+pub(crate) mod stream_pace;
 pub(crate) mod tallies;
 
 use std::sync::Arc;
@@ -180,7 +185,7 @@ impl Connection {
     pub(crate) fn release(&mut self, at: SlotKey, sides: Sides) {
         let Some(slot) = self.slots.get(at) else { return };
         let woken = slot.let_go(sides);
-        let unread = if sides.has(Sides::READ) { slot.content.len() } else { 0 };
+        let unread = if sides.has(Sides::READ) { slot.incoming.content().len() } else { 0 };
         let (stream, held) = (slot.stream, slot.held);
         let (is_cut, has_ended) = (slot.is_cut_without(sides), slot.has_ended());
         self.hand_over.count_arrived(woken);
@@ -228,8 +233,7 @@ impl Connection {
         if let (Some(stream), true) = (slot.stream, slot.failed.is_some()) {
             self.machine.forget(stream);
         }
-        let heads = [slot.head.take(), slot.trailers.take()];
-        let head_octets = std::mem::take(&mut slot.head_octets);
+        let (heads, head_octets) = slot.incoming.take_heads();
         let content = self.slots.free(at.index);
         self.held.heads_went(head_octets);
         self.give_content(content);
@@ -242,7 +246,7 @@ impl Connection {
     /// Ends one stream with an error for its handles; the machine keeps it until they are gone.
     fn fail(&mut self, stream: StreamKey, error: Error) {
         let Some((index, slot)) = self.slots.of_stream(stream) else { return self.machine.forget(stream) };
-        let at = SlotKey { index, generation: slot.generation };
+        let at = slot.key(index);
         slot.failed = Some(error);
         if !self.machine.is_client() {
             self.inbox.cancel(at);
@@ -407,13 +411,9 @@ impl Connection {
     }
 
     fn fail_all(&mut self, error: &Error) {
-        let (is_silent, heard) = (self.is_silent_end(error), self.heard);
+        let heard = self.is_silent_end(error).then_some(self.heard);
         for index in 0..self.slots.count() {
-            let slot = &mut self.slots[index];
-            if slot.stream.is_some() && slot.failed.is_none() {
-                let is_unanswered = is_silent && slot.generation > 0 && slot.heard == heard;
-                slot.failed = Some(if is_unanswered { error.clone().unanswered() } else { error.clone() });
-            }
+            self.slots[index].fail_with_connection(error, heard);
             self.wake_both(index);
         }
     }

@@ -35,10 +35,10 @@ impl Stream {
         let ends_after = deadlines.ends_at.map(|at| at.saturating_duration_since(Instant::now()));
         let mut connection = conn.lock();
         let Some(slot) = connection.slots.get(self.at()) else { return };
-        let moved = slot.received + slot.sent;
+        let moved = slot.counts.moved().iter().sum();
         let deadlines =
             StreamDeadlines::new(now, (ends_after, deadlines.total), deadlines.head, deadlines.idle, moved);
-        let next = slot.set_deadlines(deadlines, now);
+        let next = slot.set_deadlines(deadlines);
         if let Some(next) = next.filter(|next| connection.next_deadline.is_none_or(|earlier| *next < earlier))
         {
             connection.next_deadline = Some(next);

@@ -8,7 +8,10 @@ use std::sync::{Arc, atomic::Ordering};
 
 use crate::{
     conn::Conn,
-    connection::slot::{LeftNote, Sides, SlotKey},
+    connection::{
+        answer_notes::LeftNote,
+        slot::{Sides, SlotKey},
+    },
     owner::StreamName,
     stream::Stream,
 };
@@ -36,7 +39,7 @@ impl Conn {
     fn note_left(&self, at: SlotKey, note: LeftNote) -> bool {
         let mut connection = self.lock();
         let Some(slot) = connection.slots.get(at).filter(|slot| slot.failed.is_none()) else { return false };
-        slot.left = Some(note);
+        slot.answer.leave(note);
         self.has_left.store(true, Ordering::SeqCst);
         connection.wake_task();
         self.unlock_and_wake(connection);
@@ -54,7 +57,7 @@ impl Conn {
     pub fn left(&self) -> Vec<StreamName> {
         let connection = self.lock();
         let names: Vec<_> =
-            connection.slots.keys_of(|slot| slot.left.is_some()).map(StreamName::new).collect();
+            connection.slots.keys_of(|slot| slot.answer.is_left()).map(StreamName::new).collect();
         self.has_left.store(!names.is_empty(), Ordering::SeqCst);
         names
     }
@@ -63,7 +66,7 @@ impl Conn {
     #[cold]
     pub fn reclaim(self: &Arc<Self>, name: StreamName) -> Option<Left> {
         let mut connection = self.lock();
-        let note = connection.slots.get(name.at())?.left.take()?;
+        let note = connection.slots.get(name.at())?.answer.reclaim()?;
         drop(connection);
         Some(Left { stream: Stream::new(self.clone(), name.at(), Sides::WRITE), note })
     }

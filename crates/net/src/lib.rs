@@ -90,7 +90,7 @@ pub use conn::{Conn, FrameObserver};
 pub use connect::{AtEnd, Connect};
 pub use connection::idleness::IdleObserver;
 pub use connection::membership::News;
-pub use connection::slot::{LeftNote, Noted};
+pub use connection::{answer_notes::LeftNote, slot::Noted};
 pub use connection_pool::{ConnectionPool, PoolBooks};
 pub use deadlines::Deadlines;
 pub use decoder::Decoder;

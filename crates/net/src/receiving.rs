@@ -91,7 +91,7 @@ impl Connection {
         let is_tight = self.held.is_tight();
         let Some((slot, content)) = self.claims.settle(memory, is_tight, &mut self.spares) else { return };
         self.held.content_grew(content.capacity());
-        let before = std::mem::replace(&mut self.slots[slot].content, content);
+        let before = std::mem::replace(self.slots[slot].incoming.content_mut(), content);
         self.give_content(before);
     }
 
@@ -220,8 +220,7 @@ impl Connection {
             }
             let at = self.attach(stream);
             let slot = &mut self.slots[at.index];
-            slot.ended = end;
-            slot.head_octets = self.held.head_came(&head);
+            slot.incoming.request_came(self.held.head_came(&head), end);
             if !end && head.fields.expects_continue() {
                 slot.expectation = Expectation::Waiting;
             }
@@ -230,9 +229,8 @@ impl Connection {
         }
         match self.slots.of_stream(stream) {
             Some((index, slot)) => {
-                slot.head_octets += self.held.head_came(&head);
-                slot.head = Some(head);
-                slot.ended = end;
+                let octets = self.held.head_came(&head);
+                slot.incoming.response_came(head, octets, end);
                 // The rest of the request may not be wanted any more.
                 self.wake_both(index);
             }
@@ -282,15 +280,13 @@ impl Connection {
     /// unless somebody wants to hear of them; how many there may be is bounded by the machines.
     fn on_interim(&mut self, stream: StreamKey) {
         let spare = self.spares.pop_head();
-        let Some(mut head) = self.machine.take_head(stream, spare) else { return };
+        let Some(head) = self.machine.take_head(stream, spare) else { return };
         if let Some((index, slot)) = self.slots.of_stream(stream) {
             slot.is_told_to_go_on |= head.status() == Some(Status::CONTINUE);
-            let is_kept = slot.keeps_interim || !slot.is_awaited;
-            let kept = is_kept.then(|| slot.interim.push_back(std::mem::take(&mut head)));
+            let unwanted = slot.incoming.interim_came(head);
             self.wake_later(index, Side::Read);
-            if kept.is_some() {
-                return;
-            }
+            unwanted.into_iter().for_each(|head| self.spares.give_head(head));
+            return;
         }
         self.spares.give_head(head);
     }
@@ -309,8 +305,8 @@ impl Connection {
     fn on_data(&mut self, stream: StreamKey, bytes: &[u8], end: bool, input: &ReadBuf) {
         match self.slots.of_stream(stream) {
             Some((index, slot)) if slot.held.has(Sides::READ) => {
-                slot.ended |= end;
-                slot.received += bytes.len() as u64;
+                slot.incoming.content_came(end);
+                slot.counts.receive(bytes.len());
                 // Content that has come need not be asked for.
                 slot.expectation = Expectation::None;
                 if !self.claims(index, bytes, input) {
@@ -339,7 +335,7 @@ impl Connection {
         if self.held.is_tight() {
             return false;
         }
-        let (content, place) = (&mut self.slots[slot].content, input.place_of(bytes));
+        let (content, place) = (self.slots[slot].incoming.content_mut(), input.place_of(bytes));
         let Some(copy) = self.claims.begin(slot, content, place, &mut self.spares) else { return false };
         self.give_content(copy);
         true
@@ -351,7 +347,7 @@ impl Connection {
         if bytes.is_empty() {
             return;
         }
-        let content = &mut self.slots[slot].content;
+        let content = self.slots[slot].incoming.content_mut();
         if content.is_empty() {
             self.claims.note_copied(slot, input.place_of(bytes));
         }
@@ -367,8 +363,7 @@ impl Connection {
         let taken = self.machine.take_trailers(stream, &mut head.fields);
         match self.slots.of_stream(stream) {
             Some((index, slot)) if taken => {
-                slot.trailers = Some(head);
-                slot.ended = true;
+                slot.incoming.trailers_came(head);
                 self.wake_later(index, Side::Read);
             }
             _ => self.spares.give_head(head),

@@ -10,6 +10,7 @@ use crate::{
     },
     error::{Error, Phase},
     hand_over::Side,
+    timing::Marks,
 };
 
 impl Connection {
@@ -78,8 +79,8 @@ impl Connection {
         self.machine.send_response(stream, head, end, self.output.buffer()).map_err(Error::refused)?;
         let now = self.now;
         let slot = &mut self.slots[at.index];
-        slot.is_accepted = is_accepted;
-        slot.answered = Some((head.status, now));
+        slot.pace.answered(is_accepted);
+        slot.answer.head_sent(head.status, now);
         Ok(())
     }
 
@@ -105,7 +106,7 @@ impl Connection {
             return Some(Err(error.clone().during(Phase::Send)));
         }
         let Some(stream) = slot.stream else { return Some(Err(Error::cancelled())) };
-        if slot.ended && self.machine.is_client() {
+        if slot.incoming.has_ended() && self.machine.is_client() {
             // The response is whole: nobody waits for the rest of the request.
             return Some(Ok(()));
         }
@@ -120,9 +121,9 @@ impl Connection {
             Ok(taken) => {
                 *sent += taken;
                 let slot = &mut self.slots[at.index];
-                slot.sent += taken as u64;
+                slot.counts.send(taken);
                 if is_last && *sent == data.len() {
-                    slot.mark_sent();
+                    slot.marks.iter_mut().for_each(Marks::request_is_sent);
                 }
                 self.room.note_written(slot, taken);
                 if taken == room && !is_all {
@@ -142,7 +143,7 @@ impl Connection {
             return Some(Err(error.clone().during(Phase::Send)));
         }
         let Some(stream) = slot.stream else { return Some(Err(Error::cancelled())) };
-        if slot.ended && self.machine.is_client() {
+        if slot.incoming.has_ended() && self.machine.is_client() {
             // The response is whole: whatever is written is taken and dropped.
             return Some(Ok(self.room.bound()));
         }

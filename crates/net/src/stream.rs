@@ -119,21 +119,17 @@ impl Stream {
 
     /// Keeps fields for the answer, whoever gives it.
     pub fn keep_answer_headers(&self, headers: Box<Head>) {
-        self.with_slot(|slot| slot.answer_headers = Some(headers));
+        self.with_slot(|slot| slot.answer.keep_headers(headers));
     }
 
     /// Names the user of the request for those who count and log. Allocates nothing.
     pub fn note_user(&self, user: &Arc<str>) {
-        self.with_slot(|slot| slot.user = Some(user.clone()));
+        self.with_slot(|slot| slot.answer.note_user(user.clone()));
     }
 
     /// Adds the fields that were kept for the answer. They stay, for a head that may leave in the place of this one.
     pub fn add_answer_headers(&self, headers: &mut FieldSection) {
-        self.with_slot(|slot| {
-            if let Some(kept) = &slot.answer_headers {
-                headers.extend_from(&kept.fields);
-            }
-        });
+        self.with_slot(|slot| slot.answer.add_headers(headers));
     }
 
     /// Lets go of a side without telling the connection, which keeps it for another handle.
@@ -165,7 +161,7 @@ impl Stream {
     /// Lets the peer of this stream be as slow as it likes, both ways, from when a head of 2xx has been sent.
     pub fn allow_slow_peer(&self) {
         if let Some(slot) = self.conn.lock().slots.get(self.at) {
-            slot.may_be_slow = true;
+            slot.pace.allow_slow();
         }
     }
 
@@ -188,9 +184,10 @@ impl Stream {
         poll_fn(|cx| {
             self.conn.poll_wait(self.at, Side::Read, cx, |connection| {
                 let slot = connection.slots.get(self.at)?;
-                let status = slot.head.as_ref().map(|head| head.status());
                 match &slot.failed {
-                    _ if status.is_some() => Some(Ok(status.flatten().is_some_and(Status::is_success))),
+                    _ if slot.incoming.is_head_here() => {
+                        Some(Ok(slot.incoming.status().is_some_and(Status::is_success)))
+                    }
                     _ if slot.is_told_to_go_on => Some(Ok(true)),
                     failed => failed.as_ref().map(|error| Err(error.clone().during(Phase::Head))),
                 }
@@ -203,7 +200,7 @@ impl Stream {
     /// Keeps interim responses (RFC 9110 §15.2) for [`Self::interim`]; said before the head is waited for, it misses none.
     pub fn keep_interim(&self) {
         if let Some(slot) = self.conn.lock().slots.get(self.at) {
-            slot.keeps_interim = true;
+            slot.incoming.keep_interim();
         }
     }
 
@@ -216,9 +213,9 @@ impl Stream {
         poll_fn(|cx| {
             self.conn.poll_wait(self.at, Side::Read, cx, |connection| {
                 let slot = connection.slots.get(self.at)?;
-                match (slot.interim.pop_front(), &slot.failed) {
+                match (slot.incoming.take_interim(), &slot.failed) {
                     (Some(head), _) => Some(Ok(Some(head))),
-                    _ if slot.head.is_some() => Some(Ok(None)),
+                    _ if slot.incoming.is_head_here() => Some(Ok(None)),
                     (None, failed) => failed.as_ref().map(|error| Err(error.clone().during(Phase::Head))),
                 }
             })
@@ -230,18 +227,10 @@ impl Stream {
     fn poll_head(&self, cx: &mut Context<'_>) -> Poll<Result<Received, Error>> {
         self.conn.poll_wait(self.at, Side::Read, cx, |connection| {
             let slot = connection.slots.get(self.at)?;
-            slot.is_awaited = true;
-            if !slot.interim.is_empty() {
-                // Nobody wanted to hear of them.
-                slot.interim.clear();
-            }
-            if let Some(head) = slot.head.take() {
-                slot.is_head_taken = true;
-                let ended = slot.ended && slot.trailers.is_none() && slot.content.is_empty();
-                if slot.deadline.is_some() {
-                    slot.head_is_here();
-                }
-                slot.mark_head(ended);
+            slot.incoming.await_head();
+            if let Some((head, ended)) = slot.incoming.take_head() {
+                slot.head_is_here();
+                slot.marks.iter_mut().for_each(|marks| marks.head_is_taken(ended));
                 return Some(Ok(Received { head, ended }));
             }
             slot.failed.as_ref().map(|error| Err(error.clone().during(Phase::Head)))
@@ -250,7 +239,7 @@ impl Stream {
 
     /// Returns true if all that the peer sends has come, or the stream has failed.
     pub(crate) fn is_answered(&self) -> bool {
-        self.conn.lock().slots.get(self.at).is_none_or(|slot| slot.ended || slot.failed.is_some())
+        self.conn.lock().slots.get(self.at).is_none_or(|slot| slot.has_ended())
     }
 
     /// Waits for content and puts it into `chunk`; what `chunk` held is given back to the peer's window, and its memory to the
@@ -270,15 +259,15 @@ impl Stream {
                     connection.give_content(std::mem::take(chunk));
                 }
                 let slot = connection.slots.get(self.at)?;
-                if !slot.content.is_empty() {
-                    if let Some(excess) = slot.excess() {
+                if !slot.incoming.content().is_empty() {
+                    if let Some(excess) = slot.counts.excess() {
                         return Some(Err(excess));
                     }
-                    *chunk = std::mem::take(&mut slot.content);
+                    *chunk = std::mem::take(slot.incoming.content_mut());
                     return Some(Ok(true));
                 }
-                if slot.ended {
-                    slot.mark_end();
+                if slot.incoming.has_ended() {
+                    slot.marks.iter_mut().for_each(Marks::content_is_taken);
                     return Some(Ok(false));
                 }
                 if let Some(error) = &slot.failed {
@@ -299,14 +288,14 @@ impl Stream {
     /// Bounds the octets of content that are still handed out.
     pub(crate) fn bound_content(&self, octets_max: u64) {
         if let Some(slot) = self.conn.lock().slots.get(self.at) {
-            let handed_out = slot.received - u64::from(slot.content.len());
-            slot.received_max = Some((handed_out.saturating_add(octets_max), octets_max));
+            let here = slot.incoming.content().len();
+            slot.counts.bound(octets_max, here);
         }
     }
 
     /// The trailers, once the content has ended and if there are any.
     pub(crate) fn take_trailers(&self) -> Option<Box<Head>> {
-        self.conn.lock().slots.get(self.at)?.trailers.take()
+        self.conn.lock().slots.get(self.at)?.incoming.take_trailers()
     }
 
     /// A cleared head to build a message in, a used one if there is any; give it back with [`Self::give_head`].
@@ -470,7 +459,7 @@ impl Stream {
     /// Sends nothing more, although the message is not whole: a writer that is dropped from here on resets nothing while the
     /// response is read.
     pub fn end_sending(&self) {
-        self.with_slot(|slot| slot.sends_no_more = true);
+        self.with_slot(Slot::end_sending);
     }
 
     pub(crate) fn poll_write(
@@ -489,7 +478,7 @@ impl Stream {
     /// Ends the message with trailers (RFC 9110 §6.5).
     pub fn write_trailers(&self, trailers: &FieldSection) -> Result<(), Error> {
         self.command(|machine, stream, out| machine.send_trailers(stream, trailers, out))?;
-        self.with_slot(Slot::mark_sent);
+        self.with_slot(|slot| slot.marks.iter_mut().for_each(Marks::request_is_sent));
         let connection = self.conn.push_out(self.conn.lock());
         self.conn.unlock_and_wake(connection);
         Ok(())

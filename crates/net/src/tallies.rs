@@ -13,7 +13,7 @@ impl Conn {
     /// Keeps how this exchange goes, until that is taken. Those that nobody asks for are not kept.
     pub fn begin_tally(&self, name: StreamName) {
         if let Some(slot) = self.lock().slots.get(name.at()) {
-            slot.is_tallied = true;
+            slot.answer.set_tallied(true);
         }
     }
 
@@ -21,7 +21,7 @@ impl Conn {
     pub fn take_tally(self: &Arc<Self>, name: StreamName) -> Tally {
         let mut connection = self.lock();
         if let Some(slot) = connection.slots.get(name.at()) {
-            slot.is_tallied = false;
+            slot.answer.set_tallied(false);
             return slot.tally();
         }
         connection.tallies.take(name.at())

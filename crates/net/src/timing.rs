@@ -30,6 +30,27 @@ pub struct Marks {
     pub end: Option<Instant>,
 }
 
+impl Marks {
+    /// The request is sent to its end.
+    #[inline]
+    pub(crate) fn request_is_sent(&mut self) {
+        self.sent = Some(Instant::now());
+    }
+
+    /// The head of the response is taken, and with it the end if nothing follows.
+    #[inline]
+    pub(crate) fn head_is_taken(&mut self, is_end: bool) {
+        self.head = Some(Instant::now());
+        self.end = self.head.filter(|_| is_end);
+    }
+
+    /// The content of the response was taken to its end.
+    #[inline]
+    pub(crate) fn content_is_taken(&mut self) {
+        self.end.get_or_insert_with(Instant::now);
+    }
+}
+
 impl Opened {
     /// It began then.
     pub const fn begun_at(began: Instant) -> Self {

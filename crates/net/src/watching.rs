@@ -17,7 +17,6 @@ use crate::{
     connection::{
         Connection,
         idleness::{IdleObserver, LOOK_AFTER},
-        pace::Pace,
         slot::{Slot, SlotKey},
     },
     error::{Error, Phase},
@@ -172,7 +171,7 @@ impl Connection {
     #[cold]
     fn rest_paces(&mut self) {
         self.pace.rest();
-        self.slots.iter_mut().flat_map(|slot| &mut slot.paces).for_each(Pace::rest);
+        self.slots.iter_mut().for_each(|slot| slot.pace.rest());
     }
 
     /// Returns true unless reading has stopped, for whatever reason on our side.
@@ -190,7 +189,7 @@ impl Connection {
             reads && is_reading && slot.may_receive() && self.machine.is_content_awaited(stream);
         let owes_room = writes && self.machine.is_without_window(stream);
         if let Some(overrun) = slot.look_at_pace([owes_content, owes_room], now, self.pace.least()) {
-            let at = SlotKey { index, generation: slot.generation };
+            let at = slot.key(index);
             self.fail_slow(at, overrun);
         }
     }

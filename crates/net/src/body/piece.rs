@@ -99,8 +99,8 @@ impl Stream {
     pub(super) fn content_left(&self) -> Option<u64> {
         let mut connection = self.conn().lock();
         let slot = connection.slots.get(self.at())?;
-        let (here, stream) = (u64::from(slot.content.len()), slot.stream);
-        if slot.ended {
+        let (here, stream) = (u64::from(slot.incoming.content().len()), slot.stream);
+        if slot.incoming.has_ended() {
             return Some(here);
         }
         connection.machine.content_left(stream?).map(|more| more.saturating_add(here))
@@ -109,7 +109,7 @@ impl Stream {
     /// Returns true if nothing is left that a [`Body`] would tell.
     #[cfg(feature = "http")]
     pub(super) fn is_all_told(&self) -> bool {
-        self.with_slot(|slot| slot.ended && slot.content.is_empty() && slot.trailers.is_none()) == Some(true)
+        self.with_slot(|slot| slot.incoming.is_all_told()) == Some(true)
     }
 }
 

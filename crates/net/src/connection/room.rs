@@ -15,7 +15,7 @@ use alula_machine::{Limits, OutBuf, Time};
 
 use crate::{
     connection::{
-        slot::{Slot, SlotKey, Turn},
+        slot::{Slot, SlotKey},
         slots::Slots,
     },
     hand_over::Side,
@@ -61,8 +61,7 @@ impl Room {
 
     /// Returns the octets of its share that a stream has not used.
     fn share_left(&self, slot: &Slot) -> usize {
-        let used = if slot.used_call == self.calls { slot.used_octets } else { 0 };
-        self.share.saturating_sub(used)
+        self.share.saturating_sub(slot.share.used(self.calls))
     }
 
     /// Makes a buffer large enough for so much of the output, as it is or encrypted. Left to itself it would double its size
@@ -109,20 +108,14 @@ impl Room {
     #[inline]
     pub(crate) fn note_written(&self, slot: &mut Slot, octets: usize) {
         if self.is_shared() {
-            self.use_share(slot, octets);
+            slot.share.note_used(self.calls, octets);
         }
-    }
-
-    #[cold]
-    fn use_share(&self, slot: &mut Slot, octets: usize) {
-        let before = if slot.used_call == self.calls { slot.used_octets } else { 0 };
-        (slot.used_call, slot.used_octets) = (self.calls, before + octets);
     }
 
     /// Puts a stream at the end of the queue that has more content than there was room for.
     #[cold]
     pub(crate) fn enqueue(&mut self, at: SlotKey, slot: &mut Slot) {
-        if std::mem::replace(&mut slot.turn, Turn::Waits) == Turn::None {
+        if slot.share.wait() {
             self.waiting.push_back(at);
         }
     }
@@ -144,11 +137,9 @@ impl Room {
             }
             let Some(at) = self.waiting.pop_front() else { break };
             let Some(slot) = slots.get(at) else { continue };
-            if slot.turn == Turn::Called {
-                slot.turn = Turn::None;
+            if !slot.share.call() {
                 continue;
             }
-            slot.turn = Turn::Called;
             called += usize::from(slot.waits[Side::Write as usize].is_waiting());
             self.waiting.push_back(at);
             wake(slot);

@@ -3,22 +3,16 @@
 //! A slot is lent to the handles of a stream and used again when the last of them is dropped. The machine may
 //! forget its stream earlier; the slot then still holds what was received.
 
-use std::{collections::VecDeque, sync::Arc, time::Duration};
-
-use alula_fields::{Head, Status};
 use alula_machine::{StreamKey, Time};
-
-use tokio::time::Instant;
 
 use crate::{
     connection::{
-        pace::{LeastPace, Pace},
-        stream_deadlines::StreamDeadlines,
+        answer_notes::AnswerNotes, counts::Counts, incoming::Incoming, pace::LeastPace, share::Share,
+        stream_deadlines::StreamDeadlines, stream_pace::StreamPace,
     },
     content::Content,
     error::Error,
     hand_over::{Side, Wait},
-    heads::keep_head,
     overrun::Overrun,
     tally::Tally,
     timing::Marks,
@@ -69,98 +63,35 @@ pub(crate) enum Expectation {
     Declined,
 }
 
+/// A part is a type of its own, with what is known of its subject.
 #[derive(Default)]
 pub(crate) struct Slot {
-    pub(crate) generation: u32,
+    generation: u32,
     /// The slot that was freed before this one, while it is free.
-    pub(crate) next_free: u32,
+    next_free: u32,
     pub(crate) stream: Option<StreamKey>,
     /// The handles that are still held.
     pub(crate) held: Sides,
-    /// The peer's final head, until it is taken.
-    pub(crate) head: Option<Box<Head>>,
-    /// The peer has ended its side; what it sent is in `content` and `trailers`.
-    pub(crate) ended: bool,
-    pub(crate) content: Content,
-    pub(crate) trailers: Option<Box<Head>>,
-    pub(crate) failed: Option<Error>,
-    /// The request of a client, for those who read of a failure: method and path. Its memory is used again.
-    pub(crate) asked: String,
-    /// The number of times that something had come on the connection when the stream was opened.
-    pub(crate) heard: u64,
-    /// The octets of content that came and went since the slot exists, over all its streams.
-    pub(crate) received: u64,
-    pub(crate) sent: u64,
-    /// The pace of the peer, by side.
-    pub(crate) paces: [Pace; 2],
-    /// The handler allows a slow peer, from when it has accepted the request.
-    pub(crate) may_be_slow: bool,
-    /// The server has sent a head of 2xx.
-    pub(crate) is_accepted: bool,
-    /// The client's wait to be asked for its content.
-    pub(crate) expectation: Expectation,
-    /// The status of the final head that a server has sent, and when it did.
-    pub(crate) answered: Option<(Status, Time)>,
-    /// The octets that had come and gone when the stream began.
-    pub(crate) began_at: (u64, u64),
-    /// The bound on what is received, where there is one however it is read, and the octets of content that this allows.
-    pub(crate) received_max: Option<(u64, u64)>,
-    /// The progress of the exchange is kept until it is taken (`tallies.rs`).
-    pub(crate) is_tallied: bool,
-    /// The user of the request, as its handler has named it for those who count and log.
-    pub(crate) user: Option<Arc<str>>,
-    /// Fields that the answer gets, whoever gives it.
-    pub(crate) answer_headers: Option<Box<Head>>,
-    /// The note on the right to answer, while that is left to whoever reclaims it.
-    pub(crate) left: Option<LeftNote>,
+    /// The client sends no more of its content: the server has declined it.
+    sends_no_more: bool,
     /// The server has told us to send our content.
     pub(crate) is_told_to_go_on: bool,
-    /// The client sends no more of its content: the server has declined it.
-    pub(crate) sends_no_more: bool,
-    /// A caller has waited for the head.
-    pub(crate) is_awaited: bool,
-    /// Somebody has taken the final head.
-    pub(crate) is_head_taken: bool,
-    /// Interim responses are kept for who waits, in the order in which they came; until somebody waits they are as well, since
-    /// the first may come before it is known whether anybody wants to hear of them.
-    pub(crate) keeps_interim: bool,
-    pub(crate) interim: VecDeque<Box<Head>>,
-    /// The octets noted for the head of the peer's message.
-    pub(crate) head_octets: u32,
-    /// The time of the next look whether anything takes too long.
-    pub(crate) deadline: Option<Time>,
-    /// The bounds that the deadline stands for.
-    pub(crate) deadlines: StreamDeadlines,
+    /// The client's wait to be asked for its content.
+    pub(crate) expectation: Expectation,
+    pub(crate) failed: Option<Error>,
+    /// The request of a client, for those who read of a failure: method and path. Its memory is used again.
+    asked: String,
+    /// The number of times that something had come on the connection when the stream was opened.
+    heard: u64,
+    pub(crate) incoming: Incoming,
+    pub(crate) counts: Counts,
+    pub(crate) pace: StreamPace,
+    pub(crate) answer: AnswerNotes,
+    deadlines: StreamDeadlines,
     /// The time at which each phase of the exchange began, if it is timed.
     pub(crate) marks: Option<Marks>,
     pub(crate) waits: [Wait; 2],
-    /// The stream's place among those that wait for room in the output.
-    pub(crate) turn: Turn,
-    /// The number of the call for which it was given a share of the output.
-    pub(crate) used_call: u32,
-    /// The octets it has used of that share.
-    pub(crate) used_octets: usize,
-}
-
-/// The place of a stream among those that wait for room in the output (`room.rs`).
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub(crate) enum Turn {
-    /// It does not wait.
-    #[default]
-    None,
-    /// It waits to be called.
-    Waits,
-    /// It was called, and has not waited again since.
-    Called,
-}
-
-/// The facts about a request that its answer depends on.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct LeftNote {
-    /// The request is HEAD: its answer has no content (RFC 9110 §9.3.2).
-    pub is_head: bool,
-    /// The peer takes JSON, by `accept`.
-    pub takes_json: bool,
+    pub(crate) share: Share,
 }
 
 impl Default for Sides {
@@ -202,22 +133,52 @@ impl Slot {
         self.waits[side as usize].end()
     }
 
-    /// Returns the failure of content that is longer than is taken, once it is.
-    #[inline]
-    pub(crate) fn excess(&self) -> Option<Error> {
-        let (received_max, octets_max) = self.received_max?;
-        (self.received > received_max).then(|| Error::too_long(octets_max))
-    }
-
-    /// Returns true if the peer may be as slow as it likes: the handler allows it, and has accepted the request.
-    pub(crate) fn is_exempt(&self) -> bool {
-        self.may_be_slow && self.is_accepted
-    }
-
     /// Returns true if the final head is here, not taken yet, and of 300 or more: the server wants no content any more.
     pub(crate) fn is_declined(&self) -> bool {
-        let status = self.head.as_ref().and_then(|head| head.status());
-        status.is_some_and(|status| status.as_u16() >= 300)
+        self.incoming.status().is_some_and(|status| status.as_u16() >= 300)
+    }
+}
+
+/// Its place in the table.
+impl Slot {
+    /// A free slot, in front of another one.
+    pub(crate) fn free(generation: u32, next_free: u32) -> Self {
+        Self { generation, next_free, ..Self::default() }
+    }
+
+    /// Returns the slot that was freed before it.
+    #[inline]
+    pub(crate) fn next_free(&self) -> u32 {
+        self.next_free
+    }
+
+    /// Is the first of the free slots, in front of another one.
+    #[inline]
+    pub(crate) fn set_next_free(&mut self, next_free: u32) {
+        self.next_free = next_free;
+    }
+
+    #[inline]
+    pub(crate) fn generation(&self) -> u32 {
+        self.generation
+    }
+
+    /// The name of its stream, which has this place in the table.
+    #[inline]
+    pub(crate) fn key(&self, index: u32) -> SlotKey {
+        SlotKey { index, generation: self.generation }
+    }
+
+    /// Forgets all but the memory for what is asked, for a slot of another connection.
+    pub(crate) fn leave(&mut self) {
+        let mut asked = std::mem::take(&mut self.asked);
+        asked.clear();
+        *self = Self { asked, ..Self::default() };
+    }
+
+    /// Has this generation, and no slot behind it, on another connection.
+    pub(crate) fn join(&mut self, generation: u32, next_free: u32) {
+        (self.generation, self.next_free) = (generation, next_free);
     }
 }
 
@@ -228,7 +189,7 @@ impl Slot {
     pub(crate) fn begin(&mut self, stream: StreamKey, heard: u64) {
         self.stream = Some(stream);
         self.held = Sides::BOTH;
-        self.began_at = (self.received, self.sent);
+        self.counts.begin();
         self.heard = heard;
     }
 
@@ -256,7 +217,21 @@ impl Slot {
 
     /// Returns true if nothing more is received: the peer has ended its side, or the stream has failed.
     pub(crate) fn has_ended(&self) -> bool {
-        self.ended || self.failed.is_some()
+        self.incoming.has_ended() || self.failed.is_some()
+    }
+
+    /// Sends no more, although the message is not whole.
+    pub(crate) fn end_sending(&mut self) {
+        self.sends_no_more = true;
+    }
+
+    /// Fails with an error of the connection, unless it has failed already. `heard_if_silent` is the number of times that something
+    /// had come, if the connection ended without a word: a stream that was opened since then has had no answer.
+    pub(crate) fn fail_with_connection(&mut self, error: &Error, heard_if_silent: Option<u64>) {
+        if self.stream.is_some() && self.failed.is_none() {
+            let is_unanswered = self.generation > 0 && heard_if_silent == Some(self.heard);
+            self.failed = Some(if is_unanswered { error.clone().unanswered() } else { error.clone() });
+        }
     }
 
     /// Makes the slot ready for another stream; the generation moves on.
@@ -264,41 +239,20 @@ impl Slot {
         self.generation = self.generation.wrapping_add(1);
         self.stream = None;
         self.held = Sides::NONE;
-        self.ended = false;
         self.failed = None;
-        self.deadline = None;
-        self.marks = None;
-        self.may_be_slow = false;
-        self.is_accepted = false;
         self.expectation = Expectation::None;
-        self.answered = None;
-        self.left = None;
-        self.answer_headers.take().into_iter().for_each(keep_head);
-        self.is_tallied = false;
-        self.user = None;
-        self.received_max = None;
         self.is_told_to_go_on = false;
         self.sends_no_more = false;
-        self.is_awaited = false;
-        self.is_head_taken = false;
-        self.turn = Turn::None;
-        self.keeps_interim = false;
-        self.interim.clear();
+        self.deadlines.end();
+        self.marks = None;
+        self.counts.end();
+        self.pace.end();
+        self.answer.end();
+        self.share.end();
         if self.asked.capacity() > ASKED_KEPT_OCTETS {
             self.asked = String::new();
         }
-        self.content.clear();
-        std::mem::take(&mut self.content)
-    }
-}
-
-/// Its memory.
-impl Slot {
-    /// Forgets all but the memory for what is asked, for a slot of another connection.
-    pub(crate) fn leave(&mut self) {
-        let mut asked = std::mem::take(&mut self.asked);
-        asked.clear();
-        *self = Self { asked, ..Self::default() };
+        self.incoming.recycle()
     }
 }
 
@@ -306,12 +260,12 @@ impl Slot {
 impl Slot {
     /// Returns true if the peer's pace counts.
     pub(crate) fn is_judged(&self) -> bool {
-        self.failed.is_none() && !self.is_exempt()
+        self.failed.is_none() && !self.pace.is_exempt()
     }
 
     /// Returns true if more content may come, and somebody holds the reading side.
     pub(crate) fn may_receive(&self) -> bool {
-        self.held.has(Sides::READ) && !self.ended
+        self.held.has(Sides::READ) && !self.incoming.has_ended()
     }
 
     /// Returns true for each side that was waited for since this was last called: to read, to write.
@@ -322,94 +276,50 @@ impl Slot {
 
     /// Looks how far the peer has come in what it owes: content, and room for content of ours. Returns the limit that it has run into.
     pub(crate) fn look_at_pace(&mut self, owes: [bool; 2], now: Time, least: LeastPace) -> Option<Overrun> {
-        let (generation, moved) = (self.generation, [self.received, self.sent]);
-        let mut overrun = None;
-        for ((pace, owes), octets) in self.paces.iter_mut().zip(owes).zip(moved) {
-            match owes {
-                true => overrun = overrun.or(pace.look(generation, octets, now, least)),
-                false => pace.rest(),
-            }
-        }
-        overrun
+        self.pace.look(self.generation, owes, self.counts.moved(), now, least)
     }
 
     /// Returns true if a caller waits for content, and has read all that came.
     pub(crate) fn is_starving(&self) -> bool {
-        let waits = self.is_head_taken && self.waits[Side::Read as usize].is_waiting();
-        waits && self.content.is_empty() && !self.has_ended()
+        let waits = self.incoming.is_head_taken() && self.waits[Side::Read as usize].is_waiting();
+        waits && self.incoming.content().is_empty() && !self.has_ended()
     }
 
     /// Returns true if it has content that nobody has taken.
     pub(crate) fn is_unread(&self) -> bool {
-        self.held.has(Sides::READ) && !self.content.is_empty()
+        self.held.has(Sides::READ) && !self.incoming.content().is_empty()
     }
 }
 
-/// Deadlines, and the times of its phases.
+/// Deadlines, and how it went.
 impl Slot {
     /// Begins deadlines, and returns the time of the first look.
-    pub(crate) fn set_deadlines(&mut self, deadlines: StreamDeadlines, now: Time) -> Option<Time> {
+    pub(crate) fn set_deadlines(&mut self, deadlines: StreamDeadlines) -> Option<Time> {
         self.deadlines = deadlines;
-        self.deadline = deadlines.next(now);
-        self.deadline
+        self.deadlines.next()
     }
 
     /// The head has come in time.
     #[inline]
     pub(crate) fn head_is_here(&mut self) {
-        if let Some(deadline) = self.deadlines.head_is_here() {
-            self.deadline = deadline;
-        }
+        self.deadlines.head_is_here();
     }
 
     /// The time of the next look, while anything can take too long.
     #[inline]
     pub(crate) fn due(&self) -> Option<Time> {
-        self.deadline.filter(|_| self.stream.is_some() && !self.has_ended())
+        self.deadlines.next().filter(|_| self.stream.is_some() && !self.has_ended())
     }
 
     /// Returns the failure if anything has taken too long by now; if not, it notes when to look again.
     pub(crate) fn expire(&mut self, now: Time) -> Option<Error> {
         self.due().filter(|deadline| *deadline <= now)?;
         let waits = [Side::Read, Side::Write].map(|side| self.waits[side as usize].is_waiting());
-        let late = self.deadlines.late(now, waits, self.received + self.sent);
-        self.deadline = self.deadlines.next(now);
-        late
-    }
-
-    /// The request is sent to its end.
-    #[inline]
-    pub(crate) fn mark_sent(&mut self) {
-        if let Some(marks) = &mut self.marks {
-            marks.sent = Some(Instant::now());
-        }
-    }
-
-    /// The head of the response is taken, and with it the end if there is no content.
-    #[inline]
-    pub(crate) fn mark_head(&mut self, is_end: bool) {
-        if let Some(marks) = &mut self.marks {
-            marks.head = Some(Instant::now());
-            marks.end = marks.head.filter(|_| is_end);
-        }
-    }
-
-    /// The content of the response was taken to its end.
-    #[inline]
-    pub(crate) fn mark_end(&mut self) {
-        if let Some(marks) = &mut self.marks {
-            marks.end.get_or_insert_with(Instant::now);
-        }
+        self.deadlines.late(now, waits, self.counts.moved().iter().sum())
     }
 
     /// Returns the progress of the exchange.
     pub(crate) fn tally(&self) -> Tally {
-        Tally {
-            answered: self.answered.map(|(status, at)| (status, Duration::from_nanos(at.as_nanos()))),
-            received: self.received - self.began_at.0,
-            sent: self.sent - self.began_at.1,
-            user: self.user.clone(),
-            failure: self.failed.clone(),
-        }
+        self.answer.tally(&self.counts, self.failed.clone())
     }
 }

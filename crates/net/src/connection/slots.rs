@@ -58,7 +58,7 @@ impl Slots {
         }
         let grows = self.all.len() == self.all.capacity();
         self.all.reserve(1);
-        self.all.push(Slot { generation: self.first_generation, next_free: self.free, ..Slot::default() });
+        self.all.push(Slot::free(self.first_generation, self.free));
         self.free = self.all.len() as u32 - 1;
         self.free_count += 1;
         grows.then_some(self.all.capacity())
@@ -68,10 +68,10 @@ impl Slots {
     pub(crate) fn attach(&mut self, stream: StreamKey, heard: u64) -> SlotKey {
         let index = self.free;
         let slot = &mut self.all[index as usize];
-        self.free = slot.next_free;
+        self.free = slot.next_free();
         self.free_count -= 1;
         slot.begin(stream, heard);
-        let at = SlotKey { index, generation: slot.generation };
+        let at = slot.key(index);
         self.note_stream(stream, index);
         at
     }
@@ -92,7 +92,7 @@ impl Slots {
     /// Returns the slot, unless its stream is gone.
     #[inline]
     pub(crate) fn get(&mut self, at: SlotKey) -> Option<&mut Slot> {
-        self.all.get_mut(at.index as usize).filter(|slot| slot.generation == at.generation)
+        self.all.get_mut(at.index as usize).filter(|slot| slot.generation() == at.generation)
     }
 
     /// Returns the slot that holds what this stream of the machine receives.
@@ -111,7 +111,7 @@ impl Slots {
         let slot = &mut self.all[index as usize];
         debug_assert!(slot.held == Sides::NONE);
         let content = slot.recycle();
-        slot.next_free = std::mem::replace(&mut self.free, index);
+        slot.set_next_free(std::mem::replace(&mut self.free, index));
         self.free_count += 1;
         content
     }
@@ -149,13 +149,13 @@ impl Slots {
     /// The slots that `is_meant` says, by their keys.
     pub(crate) fn keys_of(&self, is_meant: impl Fn(&Slot) -> bool) -> impl Iterator<Item = SlotKey> {
         let all = self.all.iter().enumerate().filter(move |(_, slot)| is_meant(slot));
-        all.map(|(index, slot)| SlotKey { index: index as u32, generation: slot.generation })
+        all.map(|(index, slot)| slot.key(index as u32))
     }
 
     /// Takes the memory away; no slot is in use. One slot is left in it, for another connection; none if there were several.
     pub(crate) fn take_memory(&mut self) -> Vec<Slot> {
         debug_assert!(self.are_unused());
-        let generations = self.all.iter().map(|slot| slot.generation);
+        let generations = self.all.iter().map(Slot::generation);
         let first_generation = generations.fold(self.first_generation, u32::max);
         let before = std::mem::replace(self, Self { first_generation, ..Self::default() });
         let mut all = before.all;
@@ -172,8 +172,7 @@ impl Slots {
     pub(crate) fn use_memory(&mut self, mut memory: Vec<Slot>) {
         debug_assert!(self.all.is_empty());
         for slot in &mut memory {
-            slot.generation = self.first_generation;
-            slot.next_free = NO_SLOT;
+            slot.join(self.first_generation, NO_SLOT);
             (self.free, self.free_count) = (0, 1);
         }
         self.all = memory;
@@ -266,12 +265,12 @@ mod tests {
     fn the_only_slot_is_used_again_by_another_connection() {
         let (mut slots, mut others) = (Slots::default(), Slots::default());
         let at = attach(&mut slots, stream(0, 1));
-        slots[at.index].received = 5;
+        slots[at.index].counts.receive(5);
         let_go(&mut slots, at);
         others.use_memory(slots.take_memory());
         assert!(slots.count() == 0 && others.has_free() && others.are_unused());
         let other = attach(&mut others, stream(0, 7));
-        assert_eq!((others[other.index].received, others.count()), (0, 1));
+        assert_eq!((others[other.index].counts.moved(), others.count()), ([0, 0], 1));
         slots.add();
         assert_ne!(slots.attach(stream(0, 2), 0), at);
     }

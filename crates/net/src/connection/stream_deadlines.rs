@@ -26,6 +26,8 @@ pub(crate) struct StreamDeadlines {
     /// The time since which nothing has moved, and the octets that had.
     still_since: Time,
     moved: u64,
+    /// The time of the next look, while anything can take too long.
+    next: Option<Time>,
 }
 
 impl StreamDeadlines {
@@ -38,7 +40,7 @@ impl StreamDeadlines {
         idle: Option<Duration>,
         moved: u64,
     ) -> Self {
-        Self {
+        let mut deadlines = Self {
             total: total.0.map(|after| now.saturating_add(after)),
             head: head.map(|after| now.saturating_add(after)),
             idle,
@@ -46,23 +48,42 @@ impl StreamDeadlines {
             is_head_here: false,
             still_since: now,
             moved,
-        }
+            next: None,
+        };
+        deadlines.look_later(now);
+        deadlines
     }
 
     /// The time of the next look.
-    pub(crate) fn next(&self, now: Time) -> Option<Time> {
-        let idle = self.idle.map(|idle| now.saturating_add((idle / LOOKS).max(LOOK_AFTER_MIN)));
-        [self.total, self.head, idle].into_iter().flatten().min()
-    }
-
-    /// Notes that the head has come in time. Returns the time of the next look, if it is another one now.
     #[inline]
-    pub(crate) fn head_is_here(&mut self) -> Option<Option<Time>> {
-        self.is_head_here = true;
-        (self.head.take().is_some() && self.idle.is_none()).then_some(self.total)
+    pub(crate) fn next(&self) -> Option<Time> {
+        self.next
     }
 
-    /// Returns the failure if anything has taken too long by now. `waits` says who waits, to read and to write; so many octets have
+    fn look_later(&mut self, now: Time) {
+        let idle = self.idle.map(|idle| now.saturating_add((idle / LOOKS).max(LOOK_AFTER_MIN)));
+        self.next = [self.total, self.head, idle].into_iter().flatten().min();
+    }
+
+    /// Bounds nothing any more.
+    #[inline]
+    pub(crate) fn end(&mut self) {
+        self.next = None;
+    }
+
+    /// Notes that the head has come in time, if anything is bounded.
+    #[inline]
+    pub(crate) fn head_is_here(&mut self) {
+        if self.next.is_none() {
+            return;
+        }
+        self.is_head_here = true;
+        if self.head.take().is_some() && self.idle.is_none() {
+            self.next = self.total;
+        }
+    }
+
+    /// Returns the failure if anything has taken too long by now, and notes when to look again. `waits` says who waits, to read and to write; so many octets have
     /// moved, both ways.
     pub(crate) fn late(&mut self, now: Time, waits: [bool; 2], moved: u64) -> Option<Error> {
         let [reads, writes] = waits;
@@ -72,6 +93,7 @@ impl StreamDeadlines {
         }
         let is_still = self.idle.is_some_and(|idle| now.saturating_since(self.still_since) >= idle);
         let has_passed = |at: Option<Time>| at.is_some_and(|at| at <= now);
+        self.look_later(now);
         let [total, head] = self.given;
         match (has_passed(self.total), has_passed(self.head)) {
             (true, _) => Some(Error::deadline(total)),
@@ -94,12 +116,13 @@ mod tests {
     #[test]
     fn the_head_has_a_time_of_its_own() {
         let mut deadlines = StreamDeadlines::new(at(0), (Some(SECOND * 10), None), Some(SECOND * 2), None, 0);
-        assert_eq!(deadlines.next(at(0)), Some(at(2)));
+        assert_eq!(deadlines.next(), Some(at(2)));
         assert!(
             deadlines.late(at(1), [true, false], 0).is_none()
                 && deadlines.late(at(2), [true, false], 0).is_some()
         );
-        assert_eq!((deadlines.head_is_here(), deadlines.head_is_here()), (Some(Some(at(10))), None));
+        deadlines.head_is_here();
+        assert_eq!(deadlines.next(), Some(at(10)));
         assert!(
             deadlines.late(at(9), [true, false], 0).is_none()
                 && deadlines.late(at(10), [false; 2], 0).is_some()
@@ -109,7 +132,7 @@ mod tests {
     #[test]
     fn silence_counts_while_somebody_waits() {
         let mut deadlines = StreamDeadlines::new(at(0), (None, None), None, Some(SECOND * 4), 0);
-        assert_eq!(deadlines.next(at(0)), Some(at(1)));
+        assert_eq!(deadlines.next(), Some(at(1)));
         assert!(deadlines.late(at(8), [true, false], 0).is_none(), "the head has not come");
         deadlines.head_is_here();
         assert!(deadlines.late(at(9), [false; 2], 0).is_none(), "nobody waits");

@@ -25,7 +25,7 @@ impl Tallies {
     #[inline]
     pub(crate) fn keep(&mut self, at: SlotKey, slot: &Slot) {
         if let Some(kept) = &mut self.0
-            && slot.is_tallied
+            && slot.answer.is_tallied()
         {
             add(kept, at, slot);
         }
@@ -53,13 +53,15 @@ mod tests {
     #[test]
     fn facts_are_kept_of_streams_that_are_asked_for() {
         let (at, other) = (SlotKey { index: 0, generation: 7 }, SlotKey { index: 1, generation: 7 });
-        let slot = Slot { is_tallied: true, received: 10, ..Slot::default() };
+        let (mut slot, untold) = (Slot::default(), Slot::default());
+        slot.answer.set_tallied(true);
+        slot.counts.receive(10);
         let mut tallies = Tallies::default();
         tallies.keep(at, &slot);
         assert_eq!(tallies.take(at).received, 0, "nobody asked");
         tallies.begin();
         tallies.keep(at, &slot);
-        tallies.keep(other, &Slot { is_tallied: false, ..slot });
+        tallies.keep(other, &untold);
         assert_eq!(
             (tallies.take(other).received, tallies.take(at).received, tallies.take(at).received),
             (0, 10, 0)
