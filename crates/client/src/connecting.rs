@@ -40,7 +40,7 @@ pub use self::{
 use crate::{
     builder::{Connecting, Settings},
     location::Location,
-    observing,
+    observing::connections,
     origin::Tls,
     progress::note,
     watching::{self, Watcher},
@@ -113,7 +113,7 @@ impl Route {
             tls,
             watcher: settings.policy.watcher.clone(),
             streams: then.streams_expected.into(),
-            then: observing::watch(then),
+            then: connections::watch(then),
         }
     }
 

@@ -5,16 +5,19 @@
 //!
 //! A call is told of until the head of its response has come; content is not.
 
-use alula_net::{Connect, Error};
+use alula_net::Error;
 
-#[cfg(any(feature = "metrics", feature = "tracing"))]
-use crate::Phase;
-use crate::{Call, Response, opening::Outcome};
+use crate::{Call, Response};
 
+pub(crate) mod connections;
 #[cfg(feature = "metrics")]
 mod counted;
 #[cfg(feature = "tracing")]
+mod logged;
+#[cfg(feature = "tracing")]
 mod spanned;
+#[cfg(any(feature = "metrics", feature = "tracing"))]
+mod words;
 
 /// A call, from its beginning to the head of its response. Dropping it before [`end`](Self::end) tells that it was given up.
 pub(crate) struct RequestObserver {
@@ -77,45 +80,5 @@ impl<'a> Call<'a> {
         content: Option<&'c [u8]>,
     ) -> impl Future<Output = Result<Response, Error>> + use<'c, 'a> {
         self.send_all(content)
-    }
-}
-
-/// Tells what came of opening a connection.
-#[inline]
-pub(crate) fn opened(outcome: Outcome) -> Outcome {
-    #[cfg(feature = "metrics")]
-    counted::opened(&outcome);
-    #[cfg(feature = "tracing")]
-    spanned::opened(&outcome);
-    outcome
-}
-
-/// Has the end of each connection told.
-#[inline]
-pub(crate) fn watch(connect: Connect) -> Connect {
-    #[cfg(any(feature = "metrics", feature = "tracing"))]
-    let connect = connect.at_end(|_conn| {
-        #[cfg(feature = "metrics")]
-        counted::closed();
-        #[cfg(feature = "tracing")]
-        spanned::closed(_conn);
-    });
-    connect
-}
-
-/// Returns the step that was under way, in one word.
-#[cfg(any(feature = "metrics", feature = "tracing"))]
-fn word_of(phase: Phase) -> &'static str {
-    match phase {
-        Phase::Build => "build",
-        Phase::Queue => "queue",
-        Phase::Resolve => "resolve",
-        Phase::Connect => "connect",
-        Phase::Proxy => "proxy",
-        Phase::Handshake => "handshake",
-        Phase::Send => "send",
-        Phase::Head => "head",
-        Phase::Content => "content",
-        _ => "other",
     }
 }

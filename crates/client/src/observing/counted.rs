@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use metrics::{counter, gauge, histogram};
 
+use super::words::word_of;
 use crate::{Error, Response, opening::Outcome};
 
 /// A request under way. It was given up when it is dropped without an end.
@@ -21,7 +22,7 @@ impl Request {
     pub(crate) fn end(&mut self, outcome: Result<&Response, &Error>) {
         self.outcome = match outcome {
             Ok(response) => class(response.status().as_u16()),
-            Err(error) => super::word_of(error.phase()),
+            Err(error) => word_of(error.phase()),
         };
     }
 }

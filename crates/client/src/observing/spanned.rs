@@ -1,14 +1,9 @@
-//! A span for each call, and events for connections.
+//! A span for each call.
 
-use alula_net::Conn;
-use tracing::{
-    Span, debug,
-    field::{self, Empty},
-    info_span,
-};
+use tracing::{Span, debug, field::Empty, info_span};
 
-use super::word_of;
-use crate::{Call, Error, Response, Version, opening::Outcome, origin::Origin};
+use super::words::{number_of, word_of};
+use crate::{Call, Error, Response, origin::Origin};
 
 /// The span of a call. Its last three fields are known when it ends.
 pub(super) fn span(call: &Call<'_>) -> Span {
@@ -32,42 +27,13 @@ pub(super) fn span(call: &Call<'_>) -> Span {
 pub(super) fn end(span: &Span, outcome: Result<&Response, &Error>) {
     match outcome {
         Ok(response) => {
-            span.record("network.protocol.version", number(response.version()));
+            span.record("network.protocol.version", number_of(response.version()));
             span.record("http.response.status_code", response.status().as_u16());
         }
         Err(error) => {
             span.record("error.type", word_of(error.phase()));
             span.in_scope(|| debug!(target: "alula", %error, "request failed"));
         }
-    }
-}
-
-pub(super) fn opened(outcome: &Outcome) {
-    match outcome {
-        Ok(conn) => tell(conn, "connection opened"),
-        Err(error) => {
-            debug!(target: "alula", { "error.type" = word_of(error.phase()), %error }, "connection failed");
-        }
-    }
-}
-
-pub(super) fn closed(conn: &Conn) {
-    tell(conn, "connection closed");
-}
-
-fn tell(conn: &Conn, what: &str) {
-    let (peer, version) = (conn.peer(), number(conn.version()));
-    debug!(
-        target: "alula",
-        { network.peer.address = peer.map(field::display), network.protocol.version = version },
-        "{what}"
-    );
-}
-
-fn number(version: Version) -> &'static str {
-    match version {
-        Version::Http1 => "1.1",
-        Version::Http2 => "2",
     }
 }
 

@@ -12,7 +12,7 @@ use super::Pool;
 use crate::{
     builder::Pooling,
     connecting::Route,
-    observing,
+    observing::connections,
     opening::{Opening, Outcome},
 };
 
@@ -40,7 +40,7 @@ impl Opener {
         let progress = opening.progress().clone();
         let teller = Teller { pool: Arc::downgrade(pool), opening: Some(opening) };
         tokio::spawn(async move {
-            let outcome = observing::opened(progress.of(route.open()).await);
+            let outcome = connections::opened(progress.of(route.open()).await);
             if let Ok(conn) = &outcome {
                 conn.was_opened(progress.opened());
                 conn.keep(keep);
