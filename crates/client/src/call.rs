@@ -2,13 +2,14 @@
 
 use std::{borrow::Cow, sync::Arc, time::Duration};
 
-use alula_fields::{FieldError, FieldSection, IntoName};
+use alula_fields::{FieldError, FieldSection, IntoName, Status};
 use alula_net::Error;
 use tokio::time::Instant;
 
 use crate::{
     Client, Hole, Prepared, Retries,
     client::Path,
+    interim,
     origin::Origin,
     parts::Parts,
     prepared::Given,
@@ -260,6 +261,26 @@ impl<'a> Call<'a> {
     pub fn retries(mut self, retries: Retries) -> Self {
         self.parts.rare_mut().retries = Some(retries);
         self.parts.is_incomplete = true;
+        self
+    }
+}
+
+impl Call<'_> {
+    /// Tells `hook` of each interim response (1xx, RFC 9110 §15.2) and its fields, such as 103 (Early Hints, RFC 8297), while the
+    /// head of the response is waited for. Without it they are dropped. Allocates.
+    ///
+    /// ```no_run
+    /// # async fn main_() -> Result<(), alula::Error> {
+    /// # let client = alula::Client::new()?;
+    /// let call = client.get("https://example.com/").on_interim(|status, fields| {
+    ///     println!("{status}: {}", fields.text("link").unwrap_or_default());
+    /// });
+    /// let response = call.send().await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn on_interim(mut self, hook: impl FnMut(Status, &FieldSection) + Send + 'static) -> Self {
+        self.parts.rare_mut().on_interim = Some(interim::hook(hook));
         self
     }
 }

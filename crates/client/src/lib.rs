@@ -25,6 +25,7 @@ mod content;
 mod cookies;
 #[cfg_attr(not(feature = "decoding"), path = "undecoded.rs")]
 mod decoding;
+mod expectation;
 #[cfg(feature = "fuzzing")]
 #[doc(hidden)]
 pub mod fuzzing;

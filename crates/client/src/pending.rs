@@ -5,9 +5,9 @@ use alula_net::{Error, Stream};
 use crate::{
     Response,
     builder::Decoding,
+    expectation::goes_ahead,
     interim::{self, Hook},
     observing::RequestObserver,
-    sending::goes_ahead,
     watching::{self, Watcher},
 };
 

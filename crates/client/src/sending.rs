@@ -1,6 +1,8 @@
 //! Sending a call: a connection, the head, the content, and again where that is safe.
 
-use std::{sync::Arc, time::Duration};
+mod watched;
+
+use std::sync::Arc;
 
 use alula_fields::FieldSection;
 use alula_machine::{OutBuf, StreamKey};
@@ -8,12 +10,9 @@ use alula_net::{BodyWriter, Cause, Conn, Deadlines, Error, Machine, Phase, Recei
 use tokio::time::Instant;
 
 use crate::{
-    Call, PendingResponse, Response, call::Clock, observing::RequestObserver,
-    queue_deadlines::QueueDeadlines, watching,
+    Call, PendingResponse, Response, call::Clock, expectation::goes_ahead, interim,
+    observing::RequestObserver, queue_deadlines::QueueDeadlines, watching,
 };
-
-/// The time that content waits to be asked for. There are servers that never ask, and wait for it.
-const CONTINUE_WAIT: Duration = Duration::from_secs(1);
 
 impl Call<'_> {
     /// Sends the request, with the [content](Self::content) it was given if it was given any, and waits for the head of the
@@ -141,6 +140,12 @@ impl Call<'_> {
         Ok(self.answered(stream, received))
     }
 
+    /// Tells whoever wants to hear of the responses that come before the head of the one that counts, until that is there.
+    pub(crate) async fn hear_interim(&mut self, stream: &Stream) -> Result<(), Error> {
+        let watcher = self.client.settings().policy.watcher.as_ref();
+        interim::hear(stream, self.parts.on_interim(), watcher).await
+    }
+
     /// Makes the response that the caller is handed once its head has come.
     pub(crate) fn answered(&self, stream: Stream, received: Received) -> Response {
         if let Some(watcher) = self.watcher() {
@@ -243,12 +248,6 @@ impl Call<'_> {
             stream.time_since(began, end);
         }
     }
-}
-
-/// Waits until the server asks for the content or accepts the request, or has waited long enough; false when it has answered
-/// with 300 or more.
-pub(crate) async fn goes_ahead(stream: &Stream) -> Result<bool, Error> {
-    tokio::time::timeout(CONTINUE_WAIT, stream.go_ahead()).await.unwrap_or(Ok(true))
 }
 
 /// Sends the content. A response that comes before its end is no failure: the rest is not needed then. False if the response is

@@ -6,10 +6,9 @@
 use std::{net::SocketAddr, sync::Arc};
 
 use alula_fields::{FieldSection, Head, Status};
-use alula_net::{Error, Stream, Version};
-use tokio::time::Instant;
+use alula_net::{Stream, Version};
 
-use crate::{Call, ClientBuilder};
+use crate::ClientBuilder;
 
 /// Is told of each step.
 pub(crate) type Watcher = Arc<dyn Fn(&ExchangeEvent<'_>) + Send + Sync>;
@@ -148,41 +147,18 @@ fn name_of(line: &[u8]) -> &[u8] {
     &line[..end.map_or(line.len(), |end| end + 1)]
 }
 
-impl Call<'_> {
-    /// Returns the observer of each step, if there is one.
-    #[inline]
-    pub(crate) fn watcher(&self) -> Option<&Watcher> {
-        if self.parts.is_watched { self.client.settings().policy.watcher.as_ref() } else { None }
-    }
-
-    /// Sends the head of the request, which is complete, and tells of it.
-    pub(crate) async fn start_watched(
-        &self,
-        watcher: &Watcher,
-        end: bool,
-        ends_at: Option<Instant>,
-    ) -> Result<Stream, Error> {
-        let began = Instant::now();
-        let mut octets = Vec::new();
-        let opened = self.open_with(None, end, ends_at, |machine, out| {
-            let mark = out.end();
-            let stream = self.request.send(self.bare_fields(), machine, end, out)?;
-            octets = machine.sent_head(out.since(mark));
-            Ok(stream)
-        });
-        let stream = opened.await?;
-        let opened = stream.opened().and_then(|opened| opened.secured.or(opened.connected));
-        let is_reused = opened.is_none_or(|opened| opened <= began);
-        watcher(&ExchangeEvent::Connected(&ConnectionFacts { stream: &stream, is_reused }));
-        watcher(&ExchangeEvent::Request(&SentHead { version: stream.version(), octets }));
-        Ok(stream)
-    }
-}
-
 pub(crate) fn connecting(watcher: Option<&Watcher>, address: SocketAddr) {
     if let Some(watcher) = watcher {
         watcher(&ExchangeEvent::Connecting(address));
     }
+}
+
+pub(crate) fn connected(watcher: &Watcher, stream: &Stream, is_reused: bool) {
+    watcher(&ExchangeEvent::Connected(&ConnectionFacts { stream, is_reused }));
+}
+
+pub(crate) fn sent(watcher: &Watcher, version: Version, octets: Vec<u8>) {
+    watcher(&ExchangeEvent::Request(&SentHead { version, octets }));
 }
 
 pub(crate) fn hinted(watcher: &Watcher, version: Version, status: Status, head: &Head) {

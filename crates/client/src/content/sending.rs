@@ -14,7 +14,7 @@ use super::{
     Content,
     piece::{Failure, Piece, Sink},
 };
-use crate::{Call, Response, request::Request, sending::goes_ahead};
+use crate::{Call, Response, expectation::goes_ahead, request::Request};
 
 /// The content that a call was given.
 #[derive(Default)]
