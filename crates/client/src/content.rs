@@ -1,5 +1,6 @@
 //! What a request carries, when that is more than octets at hand.
 
+mod given;
 mod json;
 mod multipart;
 mod pairs;
@@ -17,10 +18,10 @@ use alula_fields::FieldSection;
 use alula_net::{Error, Phase};
 use tokio::io::AsyncRead;
 
+pub(crate) use given::Given;
 pub use multipart::{Multipart, Part};
 pub use pairs::IntoPairs;
 use piece::Piece;
-pub(crate) use sending::Given;
 
 /// The content of a request: octets, text, a file, what a reader gives, or a form of many parts.
 ///

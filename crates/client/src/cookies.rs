@@ -1,5 +1,6 @@
 //! Cookies (RFC 6265): a jar that clients keep them in between calls.
 
+mod awaited;
 mod calls;
 mod netscape;
 mod rules;
@@ -16,7 +17,7 @@ use cookie_store::{Cookie, CookieStore};
 use url::Url;
 
 use crate::reference;
-pub(crate) use calls::Awaited;
+pub(crate) use awaited::Awaited;
 pub use netscape::{NetscapeImport, SkippedLine};
 
 /// Room for what a request usually takes, so that its cookies are listed in one allocation.

@@ -8,9 +8,7 @@ use alula_fields::{
 use alula_machine::{Limits, OutBuf, StreamKey};
 use alula_net::{self as net, Error, Machine, Refusal, Version, h1};
 
-use crate::{
-    Client, auth::Credentials, client::Path, host::take_host, origin::Origin, request::Plain, shown::MadeOf,
-};
+use crate::{Client, auth::Credentials, client::Path, host::take_host, origin::Origin, request::Plain};
 
 /// Holes that one prepared request may have.
 const HOLES_MAX: usize = 8;
@@ -58,6 +56,14 @@ struct Parts {
     path: String,
     fields: FieldSection,
     holes: Vec<String>,
+}
+
+/// The parts of a prepared request, as far as they are shown.
+pub(crate) struct MadeOf<'p> {
+    pub(crate) method: &'p str,
+    pub(crate) origin: &'p str,
+    pub(crate) path: &'p str,
+    pub(crate) fields: &'p FieldSection,
 }
 
 /// The values that are given with one call. Small, since calls are moved about while they are built.

@@ -4,11 +4,11 @@
 
 use std::fmt;
 
-use alula_fields::{FieldSection, masked_url};
+use alula_fields::masked_url;
 
 use crate::{
     Call, Client, ClientBuilder, Content, Multipart, Part, PendingResponse, Prepare, Prepared, Redirect,
-    builder::Settings, request::Request,
+    builder::Settings, prepared::MadeOf, request::Request,
 };
 
 impl fmt::Debug for ClientBuilder {
@@ -62,14 +62,6 @@ impl fmt::Debug for Prepared {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.made_of().show(f.debug_struct("Prepared"))
     }
-}
-
-/// The parts of a prepared request, as far as they are shown.
-pub(crate) struct MadeOf<'p> {
-    pub(crate) method: &'p str,
-    pub(crate) origin: &'p str,
-    pub(crate) path: &'p str,
-    pub(crate) fields: &'p FieldSection,
 }
 
 impl MadeOf<'_> {

@@ -11,52 +11,12 @@ use alula_net::{BodyWriter, Error, Received, Stream};
 use tokio::time::Instant;
 
 use super::{
-    Content,
+    Content, Given,
     piece::{Failure, Piece, Sink},
 };
 use crate::{Call, Response, expectation::goes_ahead, request::Request};
 
-/// The content that a call was given.
-#[derive(Default)]
-pub(crate) enum Given {
-    #[default]
-    None,
-    Content(Box<Content>),
-    /// It was sent, and cannot be sent again.
-    Spent,
-}
-
 type Sending = Pin<Box<dyn Future<Output = Result<(), Failure>> + Send>>;
-
-impl Given {
-    /// Returns the content that is to be sent next; content that can be sent again stays.
-    fn take(&mut self) -> Option<Content> {
-        match std::mem::replace(self, Self::Spent) {
-            Self::Content(content) => match content.replay() {
-                Some(again) => {
-                    // The one that was opened goes out.
-                    *self = Self::Content(Box::new(again));
-                    Some(*content)
-                }
-                None => Some(*content),
-            },
-            other => {
-                *self = other;
-                None
-            }
-        }
-    }
-
-    #[inline]
-    pub(crate) const fn is_given(&self) -> bool {
-        !matches!(self, Self::None)
-    }
-
-    /// Returns true if there was content that cannot be sent again.
-    pub(crate) const fn is_spent(&self) -> bool {
-        matches!(self, Self::Spent)
-    }
-}
 
 impl Call<'_> {
     /// Sends the request with the content that was given to it.

@@ -2,9 +2,8 @@
 
 use alula_fields::{FieldSection, KnownName};
 use alula_net::Error;
-use url::Url;
 
-use super::Jar;
+use super::{Awaited, Jar};
 use crate::{Call, ClientBuilder, request::Plain};
 
 impl ClientBuilder {
@@ -45,19 +44,7 @@ impl Call<'_> {
     /// Returns the jar for the cookies of a response that is still to come.
     pub(crate) fn awaited_cookies(&self) -> Option<Box<Awaited>> {
         let jar = self.client.settings().policy.jar.clone()?;
-        Some(Box::new(Awaited { jar, url: self.request.url()? }))
-    }
-}
-
-/// The jar of a response that is still to come, and where it comes from.
-pub(crate) struct Awaited {
-    jar: Jar,
-    url: Url,
-}
-
-impl Awaited {
-    pub(crate) fn keep(&self, fields: &FieldSection) {
-        self.jar.keep(fields, &self.url);
+        Some(Box::new(Awaited::new(jar, self.request.url()?)))
     }
 }
 
