@@ -72,7 +72,11 @@ impl Policy {
 
     /// Adds the credentials that are bound to this origin.
     pub(crate) fn add_credentials(&self, origin: &Origin, fields: &mut FieldSection) -> Result<(), Error> {
-        let bound = self.credentials.iter().rev().find_map(|bound| bound.credentials_for(origin));
+        let bound = self
+            .credentials
+            .iter()
+            .rev()
+            .find_map(|bound| bound.credentials_for(origin.scheme, &origin.authority));
         bound.map_or(Ok(()), |credentials| credentials.add(fields))
     }
 }

@@ -1,6 +1,7 @@
 //! How a client is made. Each group of settings has a file of its own in `builder`.
 
 mod connect;
+mod credentials;
 mod deadlines;
 mod decoding;
 mod policy;

@@ -1,5 +1,7 @@
 //! One request on its way: built step by step. How it is sent stands in `sending.rs`.
 
+mod credentials;
+
 use std::{borrow::Cow, sync::Arc, time::Duration};
 
 use alula_fields::{FieldError, FieldSection, IntoName, Status};

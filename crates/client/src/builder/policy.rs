@@ -4,9 +4,8 @@ use std::sync::Arc;
 
 use alula_fields::{FieldSection, IntoName, KnownName};
 
-use super::ClientBuilder;
+use super::{ClientBuilder, credentials::Bound};
 use crate::{
-    auth::Bound,
     redirects::{Follow, Redirect, Redirects},
     retries::{Budget, Retries},
     user_agent::UserAgent,

@@ -1,0 +1,68 @@
+//! The credentials that are sent to one origin each (RFC 9110 §11.6.2).
+
+use alula_fields::FieldSection;
+
+use super::ClientBuilder;
+use crate::{Error, auth::Credentials, location::Location};
+
+/// Credentials and the origin that they are for.
+#[derive(Clone)]
+pub(crate) struct Bound {
+    scheme: &'static str,
+    authority: String,
+    credentials: Credentials,
+}
+
+impl Bound {
+    fn new(url: &str, credentials: Credentials) -> Result<Self, Error> {
+        let Location { scheme, authority, .. } = Location::parse(url)?;
+        Ok(Self { scheme, authority, credentials })
+    }
+
+    /// Returns the credentials if they are for the origin of this scheme and authority.
+    pub(crate) fn credentials_for(&self, scheme: &str, authority: &str) -> Option<&Credentials> {
+        let is_for_it = self.scheme == scheme && self.authority == authority;
+        is_for_it.then_some(&self.credentials)
+    }
+}
+
+/// The credentials of requests, by origin.
+impl ClientBuilder {
+    /// Says by name and password who asks (RFC 7617 §2) in every request to the origin of this URL that has no `authorization`
+    /// of its own, also when a redirect leads there. [`build`](Self::build) fails when the URL cannot be used, the user holds a
+    /// colon, or either a control character.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), alula::Error> {
+    /// let client = alula::Client::builder()
+    ///     .basic_auth("https://example.com", "anna", "secret")
+    ///     .bearer_auth("https://api.example.com", "token")
+    ///     .build()?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn basic_auth(self, origin: &str, user: &str, password: &str) -> Self {
+        self.bind(origin, Credentials::basic(user.as_bytes(), password.as_bytes()))
+    }
+
+    /// Says by a token who asks (RFC 6750 §2.1); else as [`Self::basic_auth`]. [`build`](Self::build) fails when the URL cannot be
+    /// used or the token cannot stand in a field.
+    #[must_use]
+    pub fn bearer_auth(self, origin: &str, token: &str) -> Self {
+        let credentials = Credentials::bearer(token);
+        let checked = credentials.set(&mut FieldSection::new());
+        self.bind(origin, checked.map(|()| credentials))
+    }
+
+    fn bind(mut self, origin: &str, credentials: Result<Credentials, Error>) -> Self {
+        match credentials.and_then(|credentials| Bound::new(origin, credentials)) {
+            Ok(bound) => {
+                self.settings.policy.credentials.push(bound);
+                self.settings.policy.has_additions = true;
+            }
+            Err(mistake) => self.note(mistake),
+        }
+        self
+    }
+}
