@@ -6,9 +6,9 @@ mod connector;
 mod proxied;
 mod proxy;
 mod resolve;
+mod target;
+mod through;
 
-#[cfg(unix)]
-use std::path::Path;
 use std::{
     future::Future,
     net::SocketAddr,
@@ -22,26 +22,28 @@ use std::{
 use alula_net::{Cause, Conn, Connect, Error, Ledger, Phase, Retry, Socket, Speaks, set_tcp_keep_alive};
 use tokio::{net::TcpStream, time::Instant};
 
-use self::proxied::Through;
 #[cfg(feature = "fuzzing")]
 pub(crate) use self::proxy::{Credentials, Target, ask_for_tunnel, ask_socks};
 #[cfg(feature = "blocking")]
 pub(crate) use self::resolve::without_kind;
+use self::through::Through;
 pub(crate) use self::{
     attempts::{DELAY, DELAY_MIN},
     proxy::Proxies,
     resolve::Resolver,
+    target::DialTarget,
 };
 pub use self::{
     connector::{Connector, Destination, Dialling},
     proxy::Proxy,
     resolve::{Resolve, Resolving, SystemResolver},
 };
+#[cfg(feature = "tls")]
+use crate::trust::server_name;
 use crate::{
     builder::{Connecting, Settings},
     location::Location,
     observing::connections,
-    origin::Tls,
     progress::note,
     watching::{self, Watcher},
 };
@@ -49,18 +51,11 @@ use crate::{
 /// A deadline that nobody set is that far away.
 const NEVER: Duration = Duration::from_secs(30 * 365 * 24 * 3600);
 
-/// The target that all connections of a client are opened to.
-#[derive(Clone, Default)]
-pub(crate) enum DialTarget {
-    /// The host of the URL.
-    #[default]
-    Url,
-    /// The address or path of the listener.
-    #[cfg(unix)]
-    Unix(Arc<Path>),
-    /// The transport that the connector gives.
-    Given(Arc<dyn Connector>),
-}
+/// The settings of TLS.
+#[cfg(feature = "tls")]
+pub(crate) type Tls = Arc<rustls::ClientConfig>;
+#[cfg(not(feature = "tls"))]
+pub(crate) type Tls = ();
 
 /// The way in which connections to one origin are opened.
 pub(crate) struct Route {
@@ -230,13 +225,6 @@ impl Route {
         };
         Ok(then)
     }
-}
-
-/// The name that a certificate is to be for.
-#[cfg(feature = "tls")]
-pub(crate) fn server_name(host: &str) -> Result<rustls::pki_types::ServerName<'static>, Error> {
-    rustls::pki_types::ServerName::try_from(host.to_owned())
-        .map_err(|_| Error::usage("the host is neither a DNS name nor an IP address, so that no certificate can be checked for it (RFC 6066 §3)"))
 }
 
 /// Does this work by the end of its phase, which has so much time, or of them all.

@@ -8,7 +8,7 @@ use alula_net::{Cause, Conn, Error, Ledger, Machine, Noted, Phase, Refusal, Spea
 
 use crate::{
     builder::Settings,
-    connecting::Route,
+    connecting::{Route, Tls},
     location::Location,
     pool::{caller::Caller, opener::Opener},
     pools::Pools,
@@ -155,9 +155,3 @@ where
 fn is_full(error: &Error) -> bool {
     error.phase() == Phase::Queue && matches!(error.cause(), Cause::Refused(_))
 }
-
-/// The settings of TLS.
-#[cfg(feature = "tls")]
-pub(crate) type Tls = Arc<rustls::ClientConfig>;
-#[cfg(not(feature = "tls"))]
-pub(crate) type Tls = ();

@@ -185,3 +185,9 @@ fn is_authority_itself(error: &rustls::Error) -> bool {
     let rustls::Error::InvalidCertificate(CertificateError::Other(other)) = error else { return false };
     other.0.to_string().contains("CaUsedAsEndEntity")
 }
+
+/// The name that a certificate is to be for.
+pub(crate) fn server_name(host: &str) -> Result<ServerName<'static>, Error> {
+    ServerName::try_from(host.to_owned())
+        .map_err(|_| Error::usage("the host is neither a DNS name nor an IP address, so that no certificate can be checked for it (RFC 6066 §3)"))
+}

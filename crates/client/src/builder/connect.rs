@@ -3,12 +3,12 @@
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use super::ClientBuilder;
+#[cfg(feature = "tls")]
+use crate::trust::{Trust, server_name};
 use crate::{
     Error,
     connecting::{Connector, DELAY, DELAY_MIN, DialTarget, Proxies, Proxy, Resolve, Resolver},
 };
-#[cfg(feature = "tls")]
-use crate::{connecting::server_name, trust::Trust};
 
 /// The time of silence after which the system probes for the peer of a connection; as Go has it.
 const TCP_KEEP_ALIVE: Duration = Duration::from_secs(15);

@@ -1,80 +1,36 @@
 //! The way to an origin through a proxy: requests are sent to it, or it leads to the origin.
 
 #[cfg(feature = "tls")]
-use std::io;
-use std::{io::Cursor, net::IpAddr, sync::Arc};
+use std::{io, sync::Arc};
+use std::{io::Cursor, net::IpAddr};
 
 #[cfg(feature = "tls")]
 use alula_net::{Cause, PromptTcp, Retry};
-use alula_net::{Error, Phase, Socket, Speaks, Transport, h1};
+use alula_net::{Error, Phase, Socket, Transport};
 use tokio::{
     io::{AsyncReadExt as _, join, split},
     net::TcpStream,
     time::Instant,
 };
 #[cfg(feature = "tls")]
-use tokio_rustls::{
-    TlsConnector,
-    client::TlsStream,
-    rustls::{self, ClientConfig, pki_types::ServerName},
-};
+use tokio_rustls::{TlsConnector, client::TlsStream, rustls};
 
 use super::{
-    Destination, Route,
+    Route,
     proxy::{Kind, Server, Target, ask_for_tunnel, ask_socks},
+    through::Through,
 };
 #[cfg(feature = "tls")]
-use super::{proxy::broken, server_name};
-
-/// A proxy on the way to an origin.
-pub(super) struct Through {
-    server: Arc<Server>,
-    /// It is sent the requests themselves (RFC 9112 §3.2.2); else it leads to the origin.
-    takes_requests: bool,
-}
-
-impl Through {
-    /// Requests in clear text of HTTP/1.1 go to an HTTP proxy itself; all else needs a way to the origin.
-    pub(super) fn new(server: Arc<Server>, to: &Destination, speaks: Speaks) -> Self {
-        let is_http = matches!(server.kind, Kind::Http { .. });
-        Self { server, takes_requests: is_http && !to.is_secure() && speaks == Speaks::HTTP1 }
-    }
-
-    pub(super) fn takes_requests(&self) -> bool {
-        self.takes_requests
-    }
-
-    pub(super) fn prepare(&self, http1: &mut h1::Config) {
-        if self.takes_requests {
-            http1.absolute_targets = true;
-            http1.proxy_authorization = self.server.authorization();
-        }
-    }
-
-    /// Returns the settings of TLS to the proxy, if it is spoken.
-    #[cfg(feature = "tls")]
-    pub(super) fn tls_of_requests(
-        &self,
-        config: &Arc<ClientConfig>,
-    ) -> Result<Option<(Arc<ClientConfig>, ServerName<'static>)>, Error> {
-        if !self.takes_requests || self.server.kind != (Kind::Http { is_secure: true }) {
-            return Ok(None);
-        }
-        Ok(Some((for_proxy(config), server_name(&self.server.host)?)))
-    }
-
-    /// With whom hands are shaken once there is a transport.
-    pub(super) fn phase_of_handshake(&self) -> Phase {
-        if self.takes_requests { Phase::Proxy } else { Phase::Handshake }
-    }
-}
+use super::{proxy::broken, through::for_proxy};
+#[cfg(feature = "tls")]
+use crate::trust::server_name;
 
 impl Route {
     /// A transport that leads to the origin, or to the proxy that takes its requests.
     pub(super) async fn led(&self, through: &Through, ends_at: Instant) -> Result<Socket, Error> {
-        let proxy = &*through.server;
+        let proxy = through.server();
         match proxy.kind {
-            Kind::Http { .. } if through.takes_requests => {
+            Kind::Http { .. } if through.takes_requests() => {
                 self.reached(proxy, ends_at).await.map(Socket::from)
             }
             Kind::Http { is_secure: false } => {
@@ -159,14 +115,6 @@ impl Route {
 fn boxed(transport: impl Transport + 'static) -> Socket {
     let transport: Box<dyn Transport> = Box::new(transport);
     transport.into()
-}
-
-/// As for the origin, but that HTTP/1.1 is what a proxy is asked in.
-#[cfg(feature = "tls")]
-fn for_proxy(config: &ClientConfig) -> Arc<ClientConfig> {
-    let mut config = config.clone();
-    config.alpn_protocols = Speaks::HTTP1.alpn();
-    Arc::new(config)
 }
 
 #[cfg(feature = "tls")]

@@ -1,0 +1,71 @@
+//! A proxy on the way to an origin, and the requests that it is sent.
+
+use std::sync::Arc;
+
+#[cfg(feature = "tls")]
+use alula_net::Error;
+use alula_net::{Phase, Speaks, h1};
+#[cfg(feature = "tls")]
+use tokio_rustls::rustls::{ClientConfig, pki_types::ServerName};
+
+use super::{
+    Destination,
+    proxy::{Kind, Server},
+};
+#[cfg(feature = "tls")]
+use crate::trust::server_name;
+
+/// A proxy on the way to an origin.
+pub(super) struct Through {
+    server: Arc<Server>,
+    /// It is sent the requests themselves (RFC 9112 §3.2.2); else it leads to the origin.
+    takes_requests: bool,
+}
+
+impl Through {
+    /// Requests in clear text of HTTP/1.1 go to an HTTP proxy itself; all else needs a way to the origin.
+    pub(super) fn new(server: Arc<Server>, to: &Destination, speaks: Speaks) -> Self {
+        let is_http = matches!(server.kind, Kind::Http { .. });
+        Self { server, takes_requests: is_http && !to.is_secure() && speaks == Speaks::HTTP1 }
+    }
+
+    pub(super) fn server(&self) -> &Server {
+        &self.server
+    }
+
+    pub(super) fn takes_requests(&self) -> bool {
+        self.takes_requests
+    }
+
+    pub(super) fn prepare(&self, http1: &mut h1::Config) {
+        if self.takes_requests {
+            http1.absolute_targets = true;
+            http1.proxy_authorization = self.server.authorization();
+        }
+    }
+
+    /// Returns the settings of TLS to the proxy, if it is spoken.
+    #[cfg(feature = "tls")]
+    pub(super) fn tls_of_requests(
+        &self,
+        config: &Arc<ClientConfig>,
+    ) -> Result<Option<(Arc<ClientConfig>, ServerName<'static>)>, Error> {
+        if !self.takes_requests || self.server.kind != (Kind::Http { is_secure: true }) {
+            return Ok(None);
+        }
+        Ok(Some((for_proxy(config), server_name(&self.server.host)?)))
+    }
+
+    /// Returns the phase of the handshake that follows once there is a transport.
+    pub(super) fn phase_of_handshake(&self) -> Phase {
+        if self.takes_requests { Phase::Proxy } else { Phase::Handshake }
+    }
+}
+
+/// As for the origin, but that HTTP/1.1 is what a proxy is asked in.
+#[cfg(feature = "tls")]
+pub(super) fn for_proxy(config: &ClientConfig) -> Arc<ClientConfig> {
+    let mut config = config.clone();
+    config.alpn_protocols = Speaks::HTTP1.alpn();
+    Arc::new(config)
+}
