@@ -15,9 +15,9 @@ pub(crate) use policy::Policy;
 pub(crate) use pool::Pooling;
 pub(crate) use protocol::Protocol;
 
-use crate::{Client, Error};
+use crate::Error;
 
-/// Settings of a [`Client`]; every one has a default that is safe to use.
+/// Settings of a [`Client`](crate::Client); every one has a default that is safe to use.
 #[derive(Clone, Default)]
 pub struct ClientBuilder {
     pub(crate) settings: Settings,
@@ -38,17 +38,16 @@ pub(crate) struct Settings {
 }
 
 impl ClientBuilder {
-    /// The client.
+    /// Returns the settings, with those of the environment.
     ///
     /// # Errors
-    /// A [field](Self::header) or [credentials](Self::basic_auth) are not valid, or a proxy that the environment names cannot be
-    /// used. That there is no root to trust is told by the first call over TLS.
-    pub fn build(mut self) -> Result<Client, Error> {
+    /// A setting was a mistake, or a proxy that the environment names cannot be used.
+    pub(crate) fn settled(mut self) -> Result<Settings, Error> {
         if let Some(mistake) = self.mistake.take() {
             return Err(mistake);
         }
         self.settings.connect.settle()?;
-        Ok(Client::with(self.settings))
+        Ok(self.settings)
     }
 
     /// Keeps the first mistake for [`build`](Self::build).

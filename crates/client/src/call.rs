@@ -9,11 +9,10 @@ use alula_net::Error;
 use tokio::time::Instant;
 
 use crate::{
-    Client, Hole, Prepared, Retries,
-    client::Path,
-    interim,
+    Client, Hole, Prepared, Retries, interim,
     origin::Origin,
     parts::Parts,
+    path::Path,
     prepared::Given,
     request::{Plain, Request},
     text::IntoText,

@@ -1,5 +1,7 @@
 //! The client: its origins and its spare heads.
 
+mod requests;
+
 #[cfg(feature = "tls")]
 use std::sync::OnceLock;
 use std::{
@@ -12,16 +14,12 @@ use alula_net::{Error, Ledger};
 use url::Url;
 
 use crate::{
-    auth::Credentials,
     builder::{ClientBuilder, Settings},
-    call::Call,
     connecting::Tls,
     location::Location,
-    method_text::IntoMethod,
     origin::Origin,
     origins::Origins,
-    prepared::{Prepare, Prepared},
-    url_text::IntoUrl,
+    path::Path,
 };
 
 /// Heads kept for the next calls.
@@ -68,7 +66,7 @@ impl Client {
         ClientBuilder::default()
     }
 
-    pub(crate) fn with(settings: Settings) -> Self {
+    fn with(settings: Settings) -> Self {
         let inner = Inner {
             ledger: Arc::new(Ledger::new(&settings.protocol.config.limits)),
             settings,
@@ -83,66 +81,6 @@ impl Client {
     /// Memory held and rules broken by peers, over all connections of this client.
     pub fn ledger(&self) -> Arc<Ledger> {
         self.inner.ledger.clone()
-    }
-
-    /// GET this URL (RFC 9110 §9.3.1).
-    ///
-    /// Allocates nothing once warm when the URL begins with an origin used before, written the same way.
-    pub fn get<'a>(&'a self, url: impl IntoUrl<'a>) -> Call<'a> {
-        self.begin(Cow::Borrowed("GET"), url.into_url_text())
-    }
-
-    /// HEAD this URL (RFC 9110 §9.3.2).
-    pub fn head<'a>(&'a self, url: impl IntoUrl<'a>) -> Call<'a> {
-        self.begin(Cow::Borrowed("HEAD"), url.into_url_text())
-    }
-
-    /// POST to this URL (RFC 9110 §9.3.3).
-    pub fn post<'a>(&'a self, url: impl IntoUrl<'a>) -> Call<'a> {
-        self.begin(Cow::Borrowed("POST"), url.into_url_text())
-    }
-
-    /// PUT to this URL (RFC 9110 §9.3.4).
-    pub fn put<'a>(&'a self, url: impl IntoUrl<'a>) -> Call<'a> {
-        self.begin(Cow::Borrowed("PUT"), url.into_url_text())
-    }
-
-    /// PATCH this URL (RFC 5789 §2).
-    pub fn patch<'a>(&'a self, url: impl IntoUrl<'a>) -> Call<'a> {
-        self.begin(Cow::Borrowed("PATCH"), url.into_url_text())
-    }
-
-    /// DELETE this URL (RFC 9110 §9.3.5).
-    pub fn delete<'a>(&'a self, url: impl IntoUrl<'a>) -> Call<'a> {
-        self.begin(Cow::Borrowed("DELETE"), url.into_url_text())
-    }
-
-    /// Any method on this URL, by its type or its name; it is sent as it is spelled (RFC 9110 §9.1). A method that is no token is
-    /// reported by `send`.
-    pub fn request<'a>(&'a self, method: impl IntoMethod<'a>, url: impl IntoUrl<'a>) -> Call<'a> {
-        self.begin(method.into_method_text(), url.into_url_text())
-    }
-
-    fn begin<'a>(&'a self, method: Cow<'a, str>, url: Cow<'a, str>) -> Call<'a> {
-        match self.locate(url) {
-            Ok((origin, path)) => Call::plain(self, origin, method, path),
-            Err(error) => Call::failed(self, error),
-        }
-    }
-
-    /// A request to be checked and planned once, then sent often.
-    ///
-    /// # Errors
-    /// The URL cannot be used. A method that is no token is reported by [`build`](Prepare::build).
-    pub fn prepare<'a>(&self, method: impl IntoMethod<'a>, url: impl IntoUrl<'a>) -> Result<Prepare, Error> {
-        let (origin, mut path) = self.locate(url.into_url_text())?;
-        let user = path.take_user();
-        Ok(Prepare::new(self, origin, user, method.into_method_text().into_owned(), path.as_str()))
-    }
-
-    /// Sends a prepared request. Allocates nothing once warm.
-    pub fn call<'a>(&'a self, prepared: &'a Prepared) -> Call<'a> {
-        Call::prepared(self, prepared)
     }
 
     #[inline]
@@ -178,8 +116,7 @@ impl Client {
     fn locate_parsed(&self, location: Location) -> Result<(Arc<Origin>, Path<'static>), Error> {
         Self::check(&location)?;
         let origin = self.origin(&location)?;
-        let Location { path, fragment, user, .. } = location;
-        Ok((origin, Path::Parsed(Box::new(Parsed { path, fragment, user }))))
+        Ok((origin, Path::parsed(location)))
     }
 
     fn check(location: &Location) -> Result<(), Error> {
@@ -257,84 +194,14 @@ impl Client {
     }
 }
 
-/// The path of a call: a part of the URL given, or of the URL as it was normalised. With a tag of its
-/// own, a look at which one costs less than at the spare values of a `String`, for requests as well.
-#[repr(u8)]
-pub(crate) enum Path<'u> {
-    Given(&'u str),
-    Owned(String),
-    Parsed(Box<Parsed>),
-}
-
-/// The parts of a URL beside its origin.
-pub(crate) struct Parsed {
-    path: String,
-    fragment: Option<String>,
-    user: Option<Credentials>,
-}
-
-impl<'u> Path<'u> {
-    /// The path of so many octets at the end of a URL, in its memory; a URL without path has `/`.
-    fn ending(mut url: String, path_len: usize) -> Self {
-        let at = url.len() - path_len;
-        if url.as_bytes().get(at) != Some(&b'/') {
-            return Self::Given("/");
-        }
-        url.drain(..at);
-        Self::Owned(url)
-    }
-
-    pub(crate) fn as_str(&self) -> &str {
-        match self {
-            Self::Given(path) => path,
-            Self::Owned(path) => path,
-            Self::Parsed(parsed) => &parsed.path,
-        }
-    }
-
-    /// Another path for the same user.
-    pub(crate) fn replace(&mut self, path: Cow<'u, str>) {
-        match (self, path) {
-            (Self::Parsed(parsed), path) if parsed.user.is_some() => {
-                (parsed.path, parsed.fragment) = (path.into_owned(), None);
-            }
-            (own, Cow::Borrowed(path)) => *own = Self::Given(path),
-            (own, Cow::Owned(path)) => *own = Self::Owned(path),
-        }
-    }
-
-    /// Changes the text of the path.
-    pub(crate) fn change(&mut self, change: impl FnOnce(&mut String)) {
-        match self {
-            Self::Given(path) => {
-                let mut path = (*path).to_owned();
-                change(&mut path);
-                *self = Self::Owned(path);
-            }
-            Self::Owned(path) => change(path),
-            Self::Parsed(parsed) => change(&mut parsed.path),
-        }
-    }
-
-    /// Returns true if the URL said who asks.
-    pub(crate) fn has_user(&self) -> bool {
-        matches!(self, Self::Parsed(parsed) if parsed.user.is_some())
-    }
-
-    /// Takes the credentials of the URL, if it had any and nobody has taken them.
-    pub(crate) fn take_user(&mut self) -> Option<Credentials> {
-        match self {
-            Self::Given(_) | Self::Owned(_) => None,
-            Self::Parsed(parsed) => parsed.user.take(),
-        }
-    }
-
-    /// Returns the fragment, which is not sent, and inherited by the URLs that are redirected to (RFC 9110 §10.2.2).
-    pub(crate) fn fragment(&self) -> Option<&str> {
-        match self {
-            Self::Given(_) | Self::Owned(_) => None,
-            Self::Parsed(parsed) => parsed.fragment.as_deref(),
-        }
+impl ClientBuilder {
+    /// The client.
+    ///
+    /// # Errors
+    /// A [field](Self::header) or [credentials](Self::basic_auth) are not valid, or a proxy that the environment names cannot be
+    /// used. That there is no root to trust is told by the first call over TLS.
+    pub fn build(self) -> Result<Client, Error> {
+        self.settled().map(Client::with)
     }
 }
 

@@ -38,6 +38,7 @@ mod opening;
 mod origin;
 mod origins;
 mod parts;
+mod path;
 mod pending;
 mod pool;
 mod pools;

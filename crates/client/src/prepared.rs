@@ -8,7 +8,7 @@ use alula_fields::{
 use alula_machine::{Limits, OutBuf, StreamKey};
 use alula_net::{self as net, Error, Machine, Refusal, Version, h1};
 
-use crate::{Client, auth::Credentials, client::Path, host::take_host, origin::Origin, request::Plain};
+use crate::{Client, auth::Credentials, host::take_host, origin::Origin, path::Path, request::Plain};
 
 /// Holes that one prepared request may have.
 const HOLES_MAX: usize = 8;

@@ -1,0 +1,75 @@
+//! The requests that a client is asked for: calls by method and URL, and those that are prepared.
+
+use std::borrow::Cow;
+
+use alula_net::Error;
+
+use super::Client;
+use crate::{
+    call::Call,
+    method_text::IntoMethod,
+    prepared::{Prepare, Prepared},
+    url_text::IntoUrl,
+};
+
+impl Client {
+    /// GET this URL (RFC 9110 §9.3.1).
+    ///
+    /// Allocates nothing once warm when the URL begins with an origin used before, written the same way.
+    pub fn get<'a>(&'a self, url: impl IntoUrl<'a>) -> Call<'a> {
+        self.begin(Cow::Borrowed("GET"), url.into_url_text())
+    }
+
+    /// HEAD this URL (RFC 9110 §9.3.2).
+    pub fn head<'a>(&'a self, url: impl IntoUrl<'a>) -> Call<'a> {
+        self.begin(Cow::Borrowed("HEAD"), url.into_url_text())
+    }
+
+    /// POST to this URL (RFC 9110 §9.3.3).
+    pub fn post<'a>(&'a self, url: impl IntoUrl<'a>) -> Call<'a> {
+        self.begin(Cow::Borrowed("POST"), url.into_url_text())
+    }
+
+    /// PUT to this URL (RFC 9110 §9.3.4).
+    pub fn put<'a>(&'a self, url: impl IntoUrl<'a>) -> Call<'a> {
+        self.begin(Cow::Borrowed("PUT"), url.into_url_text())
+    }
+
+    /// PATCH this URL (RFC 5789 §2).
+    pub fn patch<'a>(&'a self, url: impl IntoUrl<'a>) -> Call<'a> {
+        self.begin(Cow::Borrowed("PATCH"), url.into_url_text())
+    }
+
+    /// DELETE this URL (RFC 9110 §9.3.5).
+    pub fn delete<'a>(&'a self, url: impl IntoUrl<'a>) -> Call<'a> {
+        self.begin(Cow::Borrowed("DELETE"), url.into_url_text())
+    }
+
+    /// Any method on this URL, by its type or its name; it is sent as it is spelled (RFC 9110 §9.1). A method that is no token is
+    /// reported by `send`.
+    pub fn request<'a>(&'a self, method: impl IntoMethod<'a>, url: impl IntoUrl<'a>) -> Call<'a> {
+        self.begin(method.into_method_text(), url.into_url_text())
+    }
+
+    fn begin<'a>(&'a self, method: Cow<'a, str>, url: Cow<'a, str>) -> Call<'a> {
+        match self.locate(url) {
+            Ok((origin, path)) => Call::plain(self, origin, method, path),
+            Err(error) => Call::failed(self, error),
+        }
+    }
+
+    /// A request to be checked and planned once, then sent often.
+    ///
+    /// # Errors
+    /// The URL cannot be used. A method that is no token is reported by [`build`](Prepare::build).
+    pub fn prepare<'a>(&self, method: impl IntoMethod<'a>, url: impl IntoUrl<'a>) -> Result<Prepare, Error> {
+        let (origin, mut path) = self.locate(url.into_url_text())?;
+        let user = path.take_user();
+        Ok(Prepare::new(self, origin, user, method.into_method_text().into_owned(), path.as_str()))
+    }
+
+    /// Sends a prepared request. Allocates nothing once warm.
+    pub fn call<'a>(&'a self, prepared: &'a Prepared) -> Call<'a> {
+        Call::prepared(self, prepared)
+    }
+}

@@ -1,0 +1,68 @@
+//! A request that was built step by step: its parts, each of which can be changed until it is sent.
+
+use std::{borrow::Cow, sync::Arc};
+
+use alula_fields::{FieldSection, Head, RequestHead};
+use alula_machine::{OutBuf, StreamKey};
+use alula_net::{Machine, Refusal};
+
+use crate::{Client, origin::Origin, path::Path};
+
+pub(crate) struct Plain<'a> {
+    pub(crate) origin: Arc<Origin>,
+    pub(crate) method: Cow<'a, str>,
+    pub(crate) path: Path<'a>,
+    /// The protocol of an extended CONNECT.
+    pub(crate) protocol: Option<&'a str>,
+    /// Lent by the client once there is a field.
+    pub(crate) head: Option<Box<Head>>,
+    /// In place of the authority of the URL.
+    pub(crate) host: Option<Box<str>>,
+    /// The caller's own `cookie`, since a jar has added to it.
+    #[cfg(feature = "cookies")]
+    pub(crate) own_cookies: Option<Box<[u8]>>,
+}
+
+impl<'a> Plain<'a> {
+    pub(crate) fn new(origin: Arc<Origin>, method: Cow<'a, str>, path: Path<'a>) -> Self {
+        Self {
+            origin,
+            method,
+            path,
+            protocol: None,
+            head: None,
+            host: None,
+            #[cfg(feature = "cookies")]
+            own_cookies: None,
+        }
+    }
+
+    /// The head that its fields are in, lent by the client.
+    #[inline]
+    pub(crate) fn head_mut(&mut self, client: &Client) -> &mut Head {
+        self.head.get_or_insert_with(|| client.lend_head())
+    }
+
+    pub(super) fn send(
+        &self,
+        bare: &FieldSection,
+        machine: &mut Machine,
+        end: bool,
+        out: &mut OutBuf,
+    ) -> Result<StreamKey, Refusal> {
+        self.with_head(bare, |head| machine.send_request(head, end, out))
+    }
+
+    #[inline]
+    pub(super) fn with_head<T>(&self, bare: &FieldSection, then: impl FnOnce(&RequestHead<'_>) -> T) -> T {
+        let head = RequestHead {
+            method: &self.method,
+            scheme: self.origin.scheme,
+            authority: self.host.as_deref().unwrap_or(&self.origin.authority),
+            path: self.path.as_str(),
+            protocol: self.protocol,
+            fields: self.head.as_ref().map_or(bare, |head| &head.fields),
+        };
+        then(&head)
+    }
+}
