@@ -10,32 +10,21 @@ use crate::{
 /// The files that a circle may have.
 pub const CIRCLE_MAX: usize = 3;
 
-/// Larger circles of crates that are still to be taken apart: the crate's folder, and the files of each. A circle may not grow, and
-/// one that has become smaller is to be written down as it is.
-const KNOWN: [(&str, &[usize]); 0] = [];
-
-/// Circles of more than [`CIRCLE_MAX`] files that are not known, and known ones that are not there.
+/// Circles of more than [`CIRCLE_MAX`] files, each with the imports within it.
 #[must_use]
 pub fn check_circles(sources: &[Source]) -> Vec<String> {
     let graphs = graphs(sources);
-    graphs.iter().flat_map(|(folder, graph)| check(folder, graph, known(folder))).collect()
+    graphs.iter().flat_map(|(folder, graph)| check(folder, graph)).collect()
 }
 
-fn known(folder: &str) -> &'static [usize] {
-    KNOWN.iter().find_map(|(of, sizes)| (*of == folder).then_some(*sizes)).unwrap_or_default()
-}
-
-fn check(folder: &str, graph: &Graph, known: &[usize]) -> Vec<String> {
+fn check(folder: &str, graph: &Graph) -> Vec<String> {
     let circles = circles(graph).into_iter().filter(|circle| circle.len() > CIRCLE_MAX);
-    let circles: Vec<_> = circles.collect();
-    let sizes: Vec<usize> = circles.iter().map(BTreeSet::len).collect();
-    if sizes == known {
-        return Vec::new();
-    }
-    let what =
-        format!("crates/{folder}: circles of {sizes:?} files, known are {known:?}, {CIRCLE_MAX} may be");
-    let lines = circles.iter().flat_map(|circle| circle.iter().map(|file| line(file, circle, graph)));
-    std::iter::once(what).chain(lines).collect()
+    circles.flat_map(|circle| shown(folder, &circle, graph)).collect()
+}
+
+fn shown(folder: &str, circle: &BTreeSet<&str>, graph: &Graph) -> Vec<String> {
+    let what = format!("crates/{folder}: a circle of {} files, {CIRCLE_MAX} may be", circle.len());
+    std::iter::once(what).chain(circle.iter().map(|file| line(file, circle, graph))).collect()
 }
 
 fn line(file: &str, circle: &BTreeSet<&str>, graph: &Graph) -> String {
@@ -90,17 +79,13 @@ mod tests {
     #[test]
     fn a_circle_that_is_too_large_is_shown_with_its_imports() {
         let graph = graph(&[("a", &["b"]), ("b", &["c"]), ("c", &["d"]), ("d", &["a", "e"]), ("e", &[])]);
-        let found = check("x", &graph, &[]);
-        assert_eq!(found[0], "crates/x: circles of [4] files, known are [], 3 may be");
+        let found = check("x", &graph);
+        assert_eq!(found[0], "crates/x: a circle of 4 files, 3 may be");
         assert_eq!(found[1..], ["    a -> b", "    b -> c", "    c -> d", "    d -> a"]);
-        assert!(check("x", &graph, &[4]).is_empty());
     }
 
     #[test]
-    fn one_that_was_known_and_is_gone_is_to_be_taken_off() {
-        assert_eq!(
-            check("x", &graph(&[("a", &[])]), &[5]),
-            ["crates/x: circles of [] files, known are [5], 3 may be"]
-        );
+    fn a_circle_that_is_small_enough_is_let_be() {
+        assert!(check("x", &graph(&[("a", &["b"]), ("b", &["c"]), ("c", &["a"])])).is_empty());
     }
 }
