@@ -14,6 +14,7 @@ mod growth;
 mod holding;
 mod idle;
 mod loops;
+mod nginx;
 mod options;
 mod plot;
 mod program;

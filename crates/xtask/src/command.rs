@@ -55,6 +55,14 @@ pub(crate) fn find_program(name: &str) -> Option<PathBuf> {
     folders.map(|folder| folder.join(name)).find(|file| file.is_file())
 }
 
+/// Returns the place on `PATH` of a program that is needed.
+///
+/// # Errors
+/// It is not there.
+pub(crate) fn needed_program(name: &str) -> Result<PathBuf> {
+    find_program(name).with_context(|| format!("{name} is not there"))
+}
+
 fn announce(command: &Command) {
     println!("$ {}", describe(command));
 }

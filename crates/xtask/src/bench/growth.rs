@@ -19,7 +19,7 @@ use super::options::Options;
 use super::program::{Server, Under, args, output};
 use super::section;
 use super::servers::h2load;
-use crate::command::find_program;
+use crate::command::needed_program;
 use crate::costs::table::document;
 
 const BEGIN: &str = "<!-- growth: written by `cargo xtask bench --growth --write` -->\n";
@@ -117,7 +117,7 @@ fn drive(server: &Server, kind: Kind, connections: u64, in_flight: u64, requests
     let url = format!("http://127.0.0.1:{}/memory", server.port);
     let http1 = (!kind.is_http2).then_some("--h1");
     let all = ["-n", &n, "-c", &c, "-m", &m].into_iter().chain(http1).chain([&*url]);
-    let program = find_program("h2load").context("h2load is not there")?;
+    let program = needed_program("h2load")?;
     let (printed, _) = output(Under::OneCore.command(&program, &args(all), server.core)?)?;
     h2load(&printed, requests).with_context(|| format!("not all of {requests} were answered:\n{printed}"))?;
     Ok(requests)

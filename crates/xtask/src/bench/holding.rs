@@ -8,9 +8,10 @@ use std::process::Command;
 use anyhow::{Context, Result};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 
+use super::nginx::Configuration;
 use super::program::{Core, Server, Under, args, free_port};
 use super::{build, start};
-use crate::command::{answer, cargo, find_program, run};
+use crate::command::{answer, cargo, needed_program, run};
 use crate::tools;
 
 /// A program, as it is called in tables.
@@ -113,16 +114,13 @@ impl Programs {
                 (self.rust.clone(), self.with_tls(&words, kind), None)
             }
             Who::Nginx => {
-                let configuration = self.folder.join(format!("nginx-{port}.conf"));
-                fs::write(&configuration, self.nginx(kind, port, &streams))?;
-                let mut all = args(["-e", "stderr", "-p"]);
-                all.extend([self.folder.clone().into(), "-c".into(), configuration.into()]);
-                (found("nginx")?, all, Some(port))
+                let (program, all) = self.nginx(kind, &streams).command(&self.folder, port)?;
+                (program, all, Some(port))
             }
             Who::H2o => {
                 let configuration = self.folder.join(format!("h2o-{port}.conf"));
                 fs::write(&configuration, self.h2o(port, &streams)?)?;
-                (found("h2o")?, args([OsString::from("-c"), configuration.into()]), Some(port))
+                (needed_program("h2o")?, args([OsString::from("-c"), configuration.into()]), Some(port))
             }
         };
         self.start(&program, &all, port, &format!("{who:?}-server"), Core::last()?)
@@ -203,36 +201,18 @@ impl Programs {
         self.folder.join("key.pem")
     }
 
-    /// One process, no log. What it allocates for each of its possible connections is there before the first.
-    fn nginx(&self, Kind { is_http2, is_secure }: Kind, port: u16, streams: &str) -> String {
-        let (http2, ssl) = (if is_http2 { " http2" } else { "" }, if is_secure { " ssl" } else { "" });
-        let (certificate, key) = (self.certificate(), self.key());
-        let (certificate, key) = (certificate.display(), key.display());
-        let tls = format!("ssl_certificate {certificate}; ssl_certificate_key {key}; ssl_protocols TLSv1.3;");
-        let (tls, content) = (if is_secure { &*tls } else { "" }, content());
-        format!(
-            "daemon off;
-master_process off;
-pid nginx-{port}.pid;
-error_log stderr;
-events {{ worker_connections 12000; }}
-http {{
-    access_log off;
-    client_body_temp_path body;
-    proxy_temp_path proxy;
-    fastcgi_temp_path fastcgi;
-    uwsgi_temp_path uwsgi;
-    scgi_temp_path scgi;
-    keepalive_requests 1000000000;
-    http2_max_concurrent_streams {streams};
-    server {{
-        listen 127.0.0.1:{port}{ssl}{http2};
-        {tls}
-        location = /memory {{ default_type text/plain; return 200 \"{content}\"; }}
-    }}
-}}
-"
-        )
+    /// Answers from memory.
+    fn nginx(&self, Kind { is_http2, is_secure }: Kind, streams: &str) -> Configuration {
+        Configuration {
+            connections: 12_000,
+            is_http2,
+            tls: is_secure.then(|| [self.certificate(), self.key()]),
+            directives: format!("http2_max_concurrent_streams {streams};"),
+            locations: format!(
+                "location = /memory {{ default_type text/plain; return 200 \"{}\"; }}",
+                content()
+            ),
+        }
     }
 
     /// One thread, and a file that it keeps open.
@@ -265,8 +245,4 @@ pub(super) fn stop(who: Who, server: Server) -> Result<()> {
 
 fn content() -> String {
     "a".repeat(CONTENT)
-}
-
-fn found(name: &str) -> Result<PathBuf> {
-    find_program(name).with_context(|| format!("{name} is not there"))
 }

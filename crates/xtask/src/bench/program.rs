@@ -16,7 +16,7 @@ use anyhow::{Context, Result, ensure};
 use nix::time::clock_getcpuclockid;
 use nix::unistd::Pid;
 
-use crate::command::find_program;
+use crate::command::needed_program;
 
 /// The core that a program and the other side of its connection share: all those that are timed the same one, and with the other
 /// side there, a program that is counted waits for it in every run alike.
@@ -66,7 +66,7 @@ impl Under<'_> {
         match self {
             Self::OneCore => {}
             Self::Callgrind => {
-                let valgrind = find_program("valgrind").context("valgrind is not there")?;
+                let valgrind = needed_program("valgrind")?;
                 command.args(["setarch", "--addr-no-randomize"]).arg(valgrind);
                 command.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]);
             }

@@ -10,10 +10,11 @@ use anyhow::{Context, Result};
 use super::build::Programs;
 use super::contest::{By, Contest, Entry, Kind, Load, Traffic, Version};
 use super::floor;
+use super::nginx::Configuration;
 use super::options::Options;
 use super::program::{Core, Server, Under, args, free_port, output, taken};
 use super::results::Results;
-use crate::command::{answer, find_program};
+use crate::command::{answer, needed_program};
 
 /// All servers, each running and idle but when it is its turn.
 pub(super) struct Servers<'a> {
@@ -101,7 +102,6 @@ pub(super) fn stop(entry: &Entry, server: Server) -> Result<String> {
 
 /// The program, its arguments, and the port unless it tells that itself.
 fn command(programs: &Programs, entry: &Entry, load: Load) -> Result<(PathBuf, Vec<OsString>, Option<u16>)> {
-    let found = |name: &str| find_program(name).with_context(|| format!("{name} is not there"));
     let port = free_port()?;
     Ok(match entry.by {
         By::Alula => {
@@ -119,19 +119,16 @@ fn command(programs: &Programs, entry: &Entry, load: Load) -> Result<(PathBuf, V
             let site = site(programs)?;
             let mut all = args(["--no-tls", "--address", "127.0.0.1", "--htdocs"]);
             all.extend([site.into_os_string(), port.to_string().into()]);
-            (found("nghttpd")?, all, Some(port))
+            (needed_program("nghttpd")?, all, Some(port))
         }
         By::Nginx => {
-            let configuration = programs.folder.join(format!("nginx-{port}.conf"));
-            fs::write(&configuration, nginx(port, load.version))?;
-            let mut all = args(["-e", "stderr", "-p"]);
-            all.extend([programs.folder.clone().into(), "-c".into(), configuration.into()]);
-            (found("nginx")?, all, Some(port))
+            let (program, all) = nginx(load.version).command(&programs.folder, port)?;
+            (program, all, Some(port))
         }
         By::H2o => {
             let configuration = programs.folder.join(format!("h2o-{port}.conf"));
             fs::write(&configuration, h2o(port, &site(programs)?)?)?;
-            (found("h2o")?, args([OsString::from("-c"), configuration.into()]), Some(port))
+            (needed_program("h2o")?, args([OsString::from("-c"), configuration.into()]), Some(port))
         }
         By::Nghttp2 => anyhow::bail!("nghttp2's library is no server"),
     })
@@ -145,30 +142,15 @@ fn site(programs: &Programs) -> Result<PathBuf> {
     Ok(site)
 }
 
-/// One process, an answer from memory, and no log.
-fn nginx(port: u16, version: Version) -> String {
-    let http2 = if version == Version::Http2 { " http2" } else { "" };
-    format!(
-        "daemon off;
-master_process off;
-pid nginx-{port}.pid;
-error_log stderr;
-events {{ worker_connections 256; }}
-http {{
-    access_log off;
-    client_body_temp_path body;
-    proxy_temp_path proxy;
-    fastcgi_temp_path fastcgi;
-    uwsgi_temp_path uwsgi;
-    scgi_temp_path scgi;
-    keepalive_requests 1000000000;
-    server {{
-        listen 127.0.0.1:{port}{http2};
-        location /hello {{ default_type text/plain; return 200 \"Hello, World!\"; }}
-    }}
-}}
-"
-    )
+/// Answers from memory.
+fn nginx(version: Version) -> Configuration {
+    Configuration {
+        connections: 256,
+        is_http2: version == Version::Http2,
+        tls: None,
+        directives: String::new(),
+        locations: "location /hello { default_type text/plain; return 200 \"Hello, World!\"; }".to_owned(),
+    }
 }
 
 /// One thread; a file, which it keeps open.
@@ -212,7 +194,7 @@ pub(super) fn drive(
         return drive_counted(programs, entry, server, load, requests);
     } else {
         let url = format!("http://127.0.0.1:{port}/hello");
-        let program = find_program("h2load").context("h2load is not there")?;
+        let program = needed_program("h2load")?;
         let h1 = (load.version == Version::Http1).then_some("--h1");
         let all = ["-n", &requests_text, "-c", &c, "-m", &m].into_iter().chain(h1).chain([&*url]);
         (program, args(all))

@@ -15,7 +15,7 @@ use super::program::{Core, Server, Under, args, free_port};
 use super::section;
 use super::spread::Spread;
 use super::table::{fine, spread};
-use crate::command::{answer, cargo, find_program, run};
+use crate::command::{answer, cargo, needed_program, run};
 use crate::costs::table::document;
 use crate::tools;
 
@@ -71,7 +71,7 @@ type Row = (&'static str, [Times; 2]);
 pub(super) fn measure() -> Result<String> {
     run(&mut cargo(["build", "--release", "--package", "alula-cli"]))?;
     let alula = tools::folder().with_file_name("release").join("alula");
-    let curl = find_program("curl").context("curl is not there")?;
+    let curl = needed_program("curl")?;
     let folder = tools::folder().join("bench/start");
     fs::create_dir_all(folder.join("site"))?;
     fs::write(folder.join("site/hello"), CONTENT)?;
@@ -104,7 +104,7 @@ pub(super) fn write(markdown: &str) -> Result<()> {
 
 /// An authority beside those of the system, and a certificate that it has signed for this machine.
 pub(super) fn certify(folder: &Path) -> Result<()> {
-    let openssl = find_program("openssl").context("openssl is not there")?;
+    let openssl = needed_program("openssl")?;
     let key = "-nodes -newkey ec -pkeyopt ec_paramgen_curve:P-256";
     fs::write(folder.join("names"), "subjectAltName=IP:127.0.0.1\nbasicConstraints=CA:FALSE\n")?;
     for line in [

@@ -6,7 +6,7 @@ use std::process::Command;
 use alula_tidy::repository_root;
 use anyhow::{Context, Result};
 
-use crate::command::{answer, find_program};
+use crate::command::{answer, needed_program};
 use crate::costs::figures::Tools;
 
 /// The crates that are compared; what libcurl is, its crate says in its own version.
@@ -70,7 +70,7 @@ pub(super) fn locked<'l>(lock: &'l str, name: &str) -> Option<&'l str> {
 
 /// The first thing that looks like a version of what the program says.
 pub(super) fn told(program: &str) -> Result<String> {
-    let path = find_program(program).with_context(|| format!("{program} is not there"))?;
+    let path = needed_program(program)?;
     let flag = if program == "nginx" { "-v" } else { "--version" };
     // wrk says its version, and ends as if that were an error.
     let output = Command::new(path).arg(flag).output()?;

@@ -11,7 +11,7 @@ use nix::sys::time::TimeValLike;
 
 use super::super::program::output;
 use super::cell::{Cell, Load};
-use super::programs::found;
+use crate::command::needed_program;
 
 /// The clients that write what is read, and the objects of each: 16 000 in all, which nginx can keep open.
 const FILLING: u64 = 8;
@@ -98,7 +98,7 @@ impl Driver {
     fn read(&self, port: u16, connections: u64) -> Result<Run> {
         let script = self.folder.join("read.lua");
         fs::write(&script, lua())?;
-        let mut wrk = Command::new(found("wrk")?);
+        let mut wrk = Command::new(needed_program("wrk")?);
         let seconds = (READ_SECONDS / self.divisor).max(1);
         wrk.args(["-t", "1", "-c", &connections.to_string(), "-d", &seconds.to_string(), "--latency", "-s"]);
         wrk.arg(script).arg(format!("http://127.0.0.1:{port}/"));

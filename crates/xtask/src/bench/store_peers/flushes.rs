@@ -8,7 +8,8 @@ use anyhow::{Context, Result, ensure};
 
 use super::cell::CONNECTIONS;
 use super::drive::Driver;
-use super::programs::{Running, found};
+use super::programs::Running;
+use crate::command::needed_program;
 
 /// Writes of each connection. Its bucket is told its properties before that, which is one more write of `alula store`.
 const STEPS: u64 = 100;
@@ -29,7 +30,7 @@ pub(super) fn count(driver: &Driver, running: &Running) -> Result<Flushes> {
 fn count_with(driver: &Driver, running: &Running, connections: u64) -> Result<f64> {
     let file = driver.folder.join(format!("strace-{}-{connections}", running.who.word()));
     let calls = "trace=fsync,fdatasync,msync,sync_file_range";
-    let mut strace = Command::new(found("strace")?)
+    let mut strace = Command::new(needed_program("strace")?)
         .args(["-f", "-qq", "-e", calls, "-p", &running.id().to_string(), "-o"])
         .arg(&file)
         .stderr(Stdio::null())

@@ -12,7 +12,7 @@ use super::super::program::{Core, Server, free_port, output};
 use super::cell::Who;
 use super::drive::Driver;
 use super::tree;
-use crate::command::{answer, cargo, find_program, run};
+use crate::command::{answer, cargo, needed_program, run};
 use crate::tools;
 
 /// The programs that were built.
@@ -82,7 +82,7 @@ impl Programs {
             Who::Alula => self.alula.clone(),
             Who::Axum => self.rust.clone(),
             Who::Pebble | Who::Bolt => self.go.clone(),
-            Who::Nginx => found("nginx")?,
+            Who::Nginx => needed_program("nginx")?,
         });
         let port = match who {
             Who::Alula => {
@@ -185,8 +185,4 @@ fn go(folder: &Path) -> Result<PathBuf> {
     build.args(["build", "-mod=readonly", "-o"]).arg(&program).arg(".");
     run(build.current_dir(sources("store-go"))).context("the stores in Go could not be built")?;
     Ok(program)
-}
-
-pub(super) fn found(name: &str) -> Result<PathBuf> {
-    find_program(name).with_context(|| format!("{name} is not there"))
 }

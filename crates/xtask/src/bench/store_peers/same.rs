@@ -5,7 +5,8 @@ use std::process::Command;
 use anyhow::{Context, Result, ensure};
 
 use super::drive::Driver;
-use super::programs::{Running, found};
+use super::programs::Running;
+use crate::command::needed_program;
 
 const VCLOCK: &str = "x-riak-vclock";
 
@@ -83,7 +84,7 @@ pub(super) fn check(running: &Running, wanted: &[String]) -> Result<()> {
 pub(super) fn check_octets(own: &Running, running: &Running) -> Result<()> {
     for number in [0, 777, 15_999] {
         let read = |port: u16| {
-            let curl = Command::new(found("curl")?)
+            let curl = Command::new(needed_program("curl")?)
                 .args(["-s", "-f", &format!("http://127.0.0.1:{port}{}", Driver::path(number))])
                 .output()?;
             ensure!(curl.status.success(), "object {number} is not there on port {port}");
@@ -97,7 +98,7 @@ pub(super) fn check_octets(own: &Running, running: &Running) -> Result<()> {
 
 /// Asks by curl.
 fn ask(args: &[&str]) -> Result<Answer> {
-    let output = Command::new(found("curl")?).args(["-s", "-i"]).args(args).output()?;
+    let output = Command::new(needed_program("curl")?).args(["-s", "-i"]).args(args).output()?;
     ensure!(output.status.success(), "curl {args:?} ended with {}", output.status);
     let text = String::from_utf8_lossy(&output.stdout);
     let (head, body) = text.split_once("\r\n\r\n").with_context(|| format!("{args:?}: no head in {text}"))?;

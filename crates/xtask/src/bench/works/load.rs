@@ -9,7 +9,7 @@ use anyhow::{Context, Result, ensure};
 use super::super::program::{Server, Under, args, output, output_within};
 use super::super::servers::h2load;
 use super::matrix::{Cell, Generator, Work};
-use crate::command::find_program;
+use crate::command::needed_program;
 
 /// As many things are there to ask for.
 const NAMES: u64 = 1000;
@@ -52,7 +52,7 @@ fn drive_h2load(folder: &Path, cell: &Cell, server: &Server, requests: u64) -> R
     } else {
         all.push(uri(cell, server, 0).into());
     }
-    let program = find_program("h2load").context("h2load is not there")?;
+    let program = needed_program("h2load")?;
     let (printed, _) = output(Under::OneCore.command(&program, &all, server.core)?)?;
     let per_second = h2load(&printed, requests);
     let per_second =
@@ -73,7 +73,7 @@ fn drive_wrk(folder: &Path, cell: &Cell, server: &Server) -> Result<Run> {
         all.extend(["-s".into(), script.into_os_string()]);
     }
     all.push(uri(cell, server, 0).into());
-    let program = find_program("wrk").context("wrk is not there")?;
+    let program = needed_program("wrk")?;
     // It divides the microseconds of the run by the requests of a connection, and steps through its figures by the quotient: by nothing,
     // and so without end, above a million requests per second on one connection.
     let (printed, _) = output_within(Under::OneCore.command(&program, &all, server.core)?, WRK_MAX)?;

@@ -7,9 +7,10 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 
+use super::super::nginx::Configuration;
 use super::super::program::{Core, Server, Under, args, free_port};
 use super::matrix::{Who, Work};
-use crate::command::{answer, find_program};
+use crate::command::{answer, needed_program};
 
 /// The programs that were built, and the files that all share.
 pub(super) struct Programs {
@@ -78,56 +79,34 @@ impl Programs {
                 (self.go.clone(), [words, vec![site, routes], tls].concat(), None)
             }
             Who::Nginx => {
-                let configuration = self.folder.join(format!("nginx-{port}.conf"));
-                fs::write(&configuration, self.nginx(process, port))?;
-                let mut all = args(["-e", "stderr", "-p"]);
-                all.extend([self.folder.clone().into(), "-c".into(), configuration.into()]);
-                (found("nginx")?, all, Some(port))
+                let (program, all) = self.nginx(process).command(&self.folder, port)?;
+                (program, all, Some(port))
             }
             Who::H2o => {
                 let configuration = self.folder.join(format!("h2o-{port}.conf"));
                 fs::write(&configuration, self.h2o(process, port)?)?;
-                (found("h2o")?, args([OsString::from("-c"), configuration.into()]), Some(port))
+                (needed_program("h2o")?, args([OsString::from("-c"), configuration.into()]), Some(port))
             }
         })
     }
 
-    /// One process, no log, files that stay open.
-    fn nginx(&self, Process { is_http1, is_secure, .. }: Process, port: u16) -> String {
+    /// Answers from memory, and files that stay open.
+    fn nginx(&self, Process { is_http1, is_secure, .. }: Process) -> Configuration {
         // By sendfile over HTTP/2 a head and its content wait 40 ms for an acknowledgement of each other.
-        let (http2, sendfile) = if is_http1 { ("", "on") } else { (" http2", "off") };
-        let ssl = if is_secure { " ssl" } else { "" };
-        let (certificate, key, site) = (self.certificate(), self.key(), self.site());
-        let (certificate, key, site) = (certificate.display(), key.display(), site.display());
-        let tls = format!("ssl_certificate {certificate}; ssl_certificate_key {key}; ssl_protocols TLSv1.3;");
-        let (tls, content) = (if is_secure { &*tls } else { "" }, content());
-        format!(
-            "daemon off;
-master_process off;
-pid nginx-{port}.pid;
-error_log stderr;
-events {{ worker_connections 1024; }}
-http {{
-    access_log off;
-    sendfile {sendfile};
-    tcp_nopush {sendfile};
-    open_file_cache max=100;
-    types {{ text/plain txt; }}
-    client_body_temp_path body;
-    proxy_temp_path proxy;
-    fastcgi_temp_path fastcgi;
-    uwsgi_temp_path uwsgi;
-    scgi_temp_path scgi;
-    keepalive_requests 1000000000;
-    server {{
-        listen 127.0.0.1:{port}{ssl}{http2};
-        {tls}
-        location = /memory {{ default_type text/plain; return 200 \"{content}\"; }}
-        location / {{ root {site}; }}
-    }}
-}}
-"
-        )
+        let sendfile = if is_http1 { "on" } else { "off" };
+        let (site, content) = (self.site(), content());
+        Configuration {
+            connections: 1024,
+            is_http2: !is_http1,
+            tls: is_secure.then(|| [self.certificate(), self.key()]),
+            directives: format!(
+                "sendfile {sendfile}; tcp_nopush {sendfile}; open_file_cache max=100; types {{ text/plain txt; }}"
+            ),
+            locations: format!(
+                "location = /memory {{ default_type text/plain; return 200 \"{content}\"; }} location / {{ root {}; }}",
+                site.display()
+            ),
+        }
     }
 
     /// One thread. Content from memory is a script's.
@@ -173,8 +152,4 @@ pub(super) fn write_site(folder: &Path) -> Result<()> {
     let site = folder.join("site");
     fs::create_dir_all(&site)?;
     Ok(fs::write(site.join("kib.txt"), content())?)
-}
-
-fn found(name: &str) -> Result<PathBuf> {
-    find_program(name).with_context(|| format!("{name} is not there"))
 }
