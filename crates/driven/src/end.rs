@@ -2,12 +2,16 @@
 
 use std::fmt::Debug;
 
-use alula_fields::{FieldSection, Head, RequestHead, ResponseHead, Status};
+use alula_fields::{RequestHead, ResponseHead, Status};
 use alula_machine::{
     ConnectionError, Event, Notice, Origin, OutBuf, ProtocolMachine, SendError, StreamKey, Time,
 };
 
-use crate::messages::{fields, show_content, show_fields, show_head};
+use crate::{
+    content::Content,
+    hearing::{Hearer, feed},
+    messages::{fields, show_content, show_fields, show_head, take_head, take_trailers},
+};
 
 /// The end, with a driver that gives content back as soon as it comes, and lets go of streams that were reset.
 pub struct End<M: ProtocolMachine> {
@@ -26,7 +30,7 @@ pub struct End<M: ProtocolMachine> {
     now: Time,
     /// Octets that were read and are not used up.
     input: Vec<u8>,
-    data: Option<(StreamKey, Vec<u8>)>,
+    content: Content,
 }
 
 impl<M: ProtocolMachine<Fact: Debug>> End<M> {
@@ -41,7 +45,7 @@ impl<M: ProtocolMachine<Fact: Debug>> End<M> {
             consumes: true,
             now: Time::ZERO,
             input: Vec::new(),
-            data: None,
+            content: Content::default(),
         }
     }
 
@@ -50,29 +54,10 @@ impl<M: ProtocolMachine<Fact: Debug>> End<M> {
     /// # Panics
     /// When the machine breaks the contract.
     pub fn receive(&mut self, octets: &[u8]) {
-        self.input.extend_from_slice(octets);
-        let input = std::mem::take(&mut self.input);
-        let mut used = 0;
-        loop {
-            let rests = self.machine.rests(&input[used..]);
-            let received = match self.machine.receive(&input[used..], self.now) {
-                Ok(received) => received,
-                Err(error) => {
-                    self.ended(error);
-                    break;
-                }
-            };
-            assert!(received.consumed <= input.len() - used, "more was consumed than was given");
-            used += received.consumed;
-            let is_nothing = received.event.is_none() && received.consumed == 0;
-            assert!(is_nothing || !rests, "something came of what was not to be asked");
-            received.event.into_iter().for_each(|event| self.event(event));
-            self.notices();
-            if is_nothing {
-                break;
-            }
-        }
-        self.input = input[used..].to_vec();
+        let mut input = std::mem::take(&mut self.input);
+        let fed = feed(self, &mut input, octets, self.now);
+        self.input = input;
+        fed.unwrap_or_else(|error| self.ended(error));
         self.notices();
         self.machine.check_invariants();
     }
@@ -103,47 +88,10 @@ impl<M: ProtocolMachine<Fact: Debug>> End<M> {
         self.flush_data(false);
     }
 
-    fn event(&mut self, event: Event<'_, M::Fact>) {
-        if !matches!(event, Event::Data { .. }) {
-            self.settle();
-        }
-        match event {
-            Event::Head { stream, end } => {
-                let head = self.take_head(stream);
-                self.streams.push(stream);
-                self.log.push(format!("head {}{}", show_head(&head), mark(end)));
-            }
-            Event::Interim { stream } => {
-                let head = self.take_head(stream);
-                self.log.push(format!("interim {}", show_head(&head)));
-            }
-            Event::HeadTooLarge { stream, end } => {
-                self.streams.push(stream);
-                self.log.push(format!("head too large{}", mark(end)));
-            }
-            Event::Data { stream, bytes, end } => self.data(stream, bytes, end),
-            Event::Trailers { stream } => {
-                let mut trailers = FieldSection::new();
-                self.machine.take_trailers(stream, &mut trailers).expect("trailers were announced");
-                self.log.push(format!("trailers{}", show_fields(&trailers)));
-            }
-            Event::Fact(fact) => self.log.push(format!("{fact:?}")),
-            _ => panic!("an event that no driver knows"),
-        }
-    }
-
-    fn take_head(&mut self, stream: StreamKey) -> Head {
-        let mut head = None;
-        self.machine.exchange_head(stream, &mut head).expect("a head was announced");
-        *head.unwrap_or_default()
-    }
-
     fn data(&mut self, stream: StreamKey, bytes: &[u8], end: bool) {
-        assert!(end || !bytes.is_empty(), "an empty piece says nothing");
-        if self.data.as_ref().is_some_and(|(other, _)| *other != stream) {
-            self.settle();
+        if let Some((_, octets)) = self.content.add(stream, bytes, end) {
+            self.show_data(&octets, false);
         }
-        self.data.get_or_insert((stream, Vec::new())).1.extend_from_slice(bytes);
         if self.consumes {
             self.machine.release_capacity(stream, bytes.len() as u32);
         }
@@ -153,9 +101,13 @@ impl<M: ProtocolMachine<Fact: Debug>> End<M> {
     }
 
     fn flush_data(&mut self, end: bool) {
-        if let Some((_, octets)) = self.data.take() {
-            self.log.push(format!("data {}{}", show_content(&octets), mark(end)));
+        if let Some((_, octets)) = self.content.take() {
+            self.show_data(&octets, end);
         }
+    }
+
+    fn show_data(&mut self, octets: &[u8], end: bool) {
+        self.log.push(format!("data {}{}", show_content(octets), mark(end)));
     }
 
     /// Hears what happened beside the events.
@@ -189,6 +141,46 @@ impl<M: ProtocolMachine<Fact: Debug>> End<M> {
     pub fn take_log(&mut self) -> Vec<String> {
         self.settle();
         std::mem::take(&mut self.log)
+    }
+}
+
+impl<M: ProtocolMachine<Fact: Debug>> Hearer for End<M> {
+    type Machine = M;
+
+    fn machine(&mut self) -> &mut M {
+        &mut self.machine
+    }
+
+    fn event(&mut self, event: Event<'_, M::Fact>) {
+        if !matches!(event, Event::Data { .. }) {
+            self.settle();
+        }
+        match event {
+            Event::Head { stream, end } => {
+                let head = take_head(&mut self.machine, stream);
+                self.streams.push(stream);
+                self.log.push(format!("head {}{}", show_head(&head), mark(end)));
+            }
+            Event::Interim { stream } => {
+                let head = take_head(&mut self.machine, stream);
+                self.log.push(format!("interim {}", show_head(&head)));
+            }
+            Event::HeadTooLarge { stream, end } => {
+                self.streams.push(stream);
+                self.log.push(format!("head too large{}", mark(end)));
+            }
+            Event::Data { stream, bytes, end } => self.data(stream, bytes, end),
+            Event::Trailers { stream } => {
+                let trailers = take_trailers(&mut self.machine, stream);
+                self.log.push(format!("trailers{}", show_fields(&trailers)));
+            }
+            Event::Fact(fact) => self.log.push(format!("{fact:?}")),
+            _ => panic!("an event that no driver knows"),
+        }
+    }
+
+    fn step(&mut self, _: usize, _: bool) {
+        self.notices();
     }
 }
 

@@ -1,6 +1,7 @@
 //! Messages, from text and as text.
 
 use alula_fields::{Field, FieldSection, Head};
+use alula_machine::{ProtocolMachine, StreamKey};
 
 /// A section with these fields.
 ///
@@ -12,6 +13,26 @@ pub fn fields(pairs: &[(&str, &str)]) -> FieldSection {
         fields.append(*name, value).expect("a good field");
     }
     fields
+}
+
+/// Takes a head that was announced.
+///
+/// # Panics
+/// When there is none.
+pub fn take_head(machine: &mut impl ProtocolMachine, stream: StreamKey) -> Head {
+    let mut head = None;
+    machine.exchange_head(stream, &mut head).expect("a head was announced");
+    *head.unwrap_or_default()
+}
+
+/// Takes trailers that were announced.
+///
+/// # Panics
+/// When there are none.
+pub fn take_trailers(machine: &mut impl ProtocolMachine, stream: StreamKey) -> FieldSection {
+    let mut trailers = FieldSection::new();
+    machine.take_trailers(stream, &mut trailers).expect("trailers were announced");
+    trailers
 }
 
 /// The control data and fields of a head, in one line.

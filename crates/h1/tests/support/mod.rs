@@ -2,8 +2,8 @@
 #![allow(dead_code, unreachable_pub)]
 
 pub use alula_driven::fields;
-use alula_driven::{show_content, show_fields, show_head};
-use alula_fields::{FieldSection, Head, Status};
+use alula_driven::{Content, Hearer, feed, show_content, show_fields, show_head, take_head, take_trailers};
+use alula_fields::Status;
 use alula_h1::{
     Connection, ConnectionError, Event, Notice, RequestHead, ResponseHead, SendError, StreamKey, Violation,
 };
@@ -32,7 +32,7 @@ pub struct End {
     /// What was read and is not consumed.
     input: Vec<u8>,
     path: String,
-    data: Option<Vec<u8>>,
+    content: Content,
     /// Something came of which nothing was told yet.
     has_begun: bool,
 }
@@ -48,7 +48,7 @@ impl End {
             now: Time::ZERO,
             input: Vec::new(),
             path: String::new(),
-            data: None,
+            content: Content::default(),
             has_begun: false,
         }
     }
@@ -72,27 +72,10 @@ impl End {
 
     /// Hears what comes of the octets that are here, until nothing does.
     pub fn go_on(&mut self) {
-        let input = std::mem::take(&mut self.input);
-        let mut used = 0;
-        loop {
-            let rest = &input[used..];
-            let rests = self.machine.rests(rest);
-            let received = self.machine.receive(rest, self.now);
-            let is_nothing =
-                received.is_ok_and(|received| received.consumed == 0 && received.event.is_none());
-            assert!(is_nothing || !rests, "something came of what was not to be asked");
-            let Ok(received) = received else { break };
-            assert!(received.consumed <= rest.len(), "more was consumed than was given");
-            used += received.consumed;
-            let has_event = received.event.is_some();
-            self.has_begun = !has_event && (self.has_begun || received.consumed > 0);
-            received.event.into_iter().for_each(|event| self.event(event));
-            self.notices();
-            if !has_event && received.consumed == 0 {
-                break;
-            }
-        }
-        self.input = input[used..].to_vec();
+        let mut input = std::mem::take(&mut self.input);
+        // The machine keeps the error.
+        let _ = feed(self, &mut input, &[], self.now);
+        self.input = input;
         self.notices();
     }
 
@@ -119,42 +102,6 @@ impl End {
         self.notices();
     }
 
-    fn event(&mut self, event: Event<'_>) {
-        if !matches!(event, Event::Data { .. }) {
-            self.flush(false);
-        }
-        match event {
-            Event::Head { stream, end } => {
-                let head = self.take_head(stream);
-                self.stream = Some(stream);
-                self.path = head.path().unwrap_or_default().into();
-                self.log.push(show_head(&head) + if end { " end" } else { "" });
-                self.answer_if(Answers::Early);
-                self.end_if(end);
-            }
-            Event::Interim { stream } => {
-                let head = self.take_head(stream);
-                self.log.push(format!("interim {}", show_head(&head)));
-            }
-            Event::Data { bytes, end, .. } => {
-                assert!(end || !bytes.is_empty(), "an empty piece says nothing");
-                self.data.get_or_insert_default().extend_from_slice(bytes);
-                self.machine.release_capacity(bytes.len() as u32);
-                if end {
-                    self.flush(true);
-                }
-                self.end_if(end);
-            }
-            Event::Trailers { stream } => {
-                let mut trailers = FieldSection::new();
-                self.machine.take_trailers(stream, &mut trailers).unwrap();
-                self.log.push(format!("trailers{}", show_fields(&trailers)));
-                self.end_if(true);
-            }
-            other => self.log.push(format!("{other:?}")),
-        }
-    }
-
     fn end_if(&mut self, end: bool) {
         if end {
             self.answer_if(Answers::Whole);
@@ -179,15 +126,9 @@ impl End {
         }
     }
 
-    fn take_head(&mut self, stream: StreamKey) -> Head {
-        let mut head = Head::new();
-        self.machine.take_head(stream, &mut head).unwrap();
-        head
-    }
-
     /// Ends a line of content that may go on.
     pub fn flush(&mut self, end: bool) {
-        if let Some(octets) = self.data.take() {
+        if let Some((_, octets)) = self.content.take() {
             self.log.push(format!("data {}{}", show_content(&octets), if end { " end" } else { "" }));
         }
     }
@@ -247,6 +188,54 @@ impl End {
 
     pub fn trailers_out(&mut self, pairs: &[(&str, &str)]) -> Result<(), SendError> {
         self.machine.send_trailers(self.stream.unwrap(), &fields(pairs), &mut self.out)
+    }
+}
+
+impl Hearer for End {
+    type Machine = Connection;
+
+    fn machine(&mut self) -> &mut Connection {
+        &mut self.machine
+    }
+
+    fn event(&mut self, event: Event<'_>) {
+        if !matches!(event, Event::Data { .. }) {
+            self.flush(false);
+        }
+        match event {
+            Event::Head { stream, end } => {
+                let head = take_head(&mut self.machine, stream);
+                self.stream = Some(stream);
+                self.path = head.path().unwrap_or_default().into();
+                self.log.push(show_head(&head) + if end { " end" } else { "" });
+                self.answer_if(Answers::Early);
+                self.end_if(end);
+            }
+            Event::Interim { stream } => {
+                let head = take_head(&mut self.machine, stream);
+                self.log.push(format!("interim {}", show_head(&head)));
+            }
+            Event::Data { stream, bytes, end } => {
+                let other = self.content.add(stream, bytes, end);
+                assert!(other.is_none(), "one exchange after the other");
+                self.machine.release_capacity(bytes.len() as u32);
+                if end {
+                    self.flush(true);
+                }
+                self.end_if(end);
+            }
+            Event::Trailers { stream } => {
+                let trailers = take_trailers(&mut self.machine, stream);
+                self.log.push(format!("trailers{}", show_fields(&trailers)));
+                self.end_if(true);
+            }
+            other => self.log.push(format!("{other:?}")),
+        }
+    }
+
+    fn step(&mut self, consumed: usize, has_event: bool) {
+        self.has_begun = !has_event && (self.has_begun || consumed > 0);
+        self.notices();
     }
 }
 
