@@ -3,7 +3,8 @@
 
 use std::time::Duration;
 
-use alula_fields::{FieldSection, Head, Status};
+use alula_driven::{Content, Hearer, feed, take_head, take_trailers};
+use alula_fields::{FieldSection, Status};
 use alula_h1::{
     Config, Connection, ConnectionError, Event, Leniency, Notice, RequestHead, ResponseHead, StreamKey,
 };
@@ -80,7 +81,7 @@ struct Listener {
     machine: Connection,
     out: OutBuf,
     events: Vec<String>,
-    data: Option<Vec<u8>>,
+    data: Content,
     /// What was read and is not consumed.
     input: Vec<u8>,
     heads: usize,
@@ -91,7 +92,7 @@ struct Listener {
 pub(crate) fn hear(manner: &Manner, pieces: &Pieces<'_>) -> Heard {
     let config = manner.config.clone();
     let machine = if manner.is_client { Connection::client(config) } else { Connection::server(config) };
-    let (out, events, data, input) = (OutBuf::new(), Vec::new(), None, Vec::new());
+    let (out, events, data, input) = (OutBuf::new(), Vec::new(), Content::default(), Vec::new());
     let mut listener =
         Listener { manner: manner.clone(), machine, out, events, data, input, heads: 0, asked: 0 };
     listener.ask();
@@ -101,29 +102,12 @@ pub(crate) fn hear(manner: &Manner, pieces: &Pieces<'_>) -> Heard {
 
 impl Listener {
     fn receive(&mut self, piece: &[u8]) {
-        self.input.extend_from_slice(piece);
-        let input = std::mem::take(&mut self.input);
-        let mut used = 0;
-        loop {
-            let rest = &input[used..];
-            let received = match self.machine.receive(rest, Time::ZERO) {
-                Ok(received) => received,
-                Err(error) => {
-                    assert_eq!(self.machine.error(), Some(error), "an error is final");
-                    break;
-                }
-            };
-            assert!(received.consumed <= rest.len(), "more was consumed than was given");
-            used += received.consumed;
-            let has_event = received.event.is_some();
-            received.event.into_iter().for_each(|event| self.event(event));
-            self.notices();
-            if !has_event && received.consumed == 0 {
-                self.check_rest(&input[used..]);
-                break;
-            }
+        let mut input = std::mem::take(&mut self.input);
+        match feed(self, &mut input, piece, Time::ZERO) {
+            Ok(()) => self.check_rest(&input),
+            Err(error) => assert_eq!(self.machine.error(), Some(error), "an error is final"),
         }
-        self.input = input[used..].to_vec();
+        self.input = input;
         self.notices();
     }
 
@@ -173,46 +157,6 @@ impl Listener {
         assert!(asked.is_ok() || self.machine.is_closed(), "an idle connection takes a request: {asked:?}");
     }
 
-    fn event(&mut self, event: Event<'_>) {
-        if !matches!(event, Event::Data { .. }) {
-            self.flush(false);
-        }
-        match event {
-            Event::Head { stream, end } => {
-                let head = self.take_head(stream);
-                self.events.push(format!("{head} {end}"));
-                self.heads += 1;
-                self.answer(stream, end);
-            }
-            Event::Interim { stream } => {
-                let head = self.take_head(stream);
-                self.events.push(format!("interim {head}"));
-            }
-            Event::Data { stream, bytes, end } => {
-                assert!(end || !bytes.is_empty(), "an empty piece says nothing");
-                self.data.get_or_insert_default().extend_from_slice(bytes);
-                self.machine.release_capacity(bytes.len() as u32);
-                if end {
-                    self.flush(true);
-                    self.finish(stream);
-                }
-            }
-            Event::Trailers { stream } => {
-                let mut trailers = FieldSection::new();
-                self.machine.take_trailers(stream, &mut trailers).expect("trailers were announced");
-                self.events.push(format!("trailers {trailers:?}"));
-                self.finish(stream);
-            }
-            other => self.events.push(format!("{other:?}")),
-        }
-    }
-
-    fn take_head(&mut self, stream: StreamKey) -> String {
-        let mut head = Head::new();
-        self.machine.take_head(stream, &mut head).expect("a head was announced");
-        format!("{head:?}")
-    }
-
     /// Some requests are answered at once, the others when they are whole; some of the first are given up then.
     fn answer(&mut self, stream: StreamKey, end: bool) {
         let is_early = self.manner.habit >> (self.heads % 4) & 1 == 1;
@@ -255,7 +199,7 @@ impl Listener {
     }
 
     fn flush(&mut self, end: bool) {
-        if let Some(octets) = self.data.take() {
+        if let Some((_, octets)) = self.data.take() {
             self.events.push(format!("data {} {end}", octets.escape_ascii()));
         }
     }
@@ -269,5 +213,50 @@ impl Listener {
             }
         }
         self.machine.check_invariants();
+    }
+}
+
+impl Hearer for Listener {
+    type Machine = Connection;
+
+    fn machine(&mut self) -> &mut Connection {
+        &mut self.machine
+    }
+
+    fn event(&mut self, event: Event<'_>) {
+        if !matches!(event, Event::Data { .. }) {
+            self.flush(false);
+        }
+        match event {
+            Event::Head { stream, end } => {
+                let head = take_head(&mut self.machine, stream);
+                self.events.push(format!("{head:?} {end}"));
+                self.heads += 1;
+                self.answer(stream, end);
+            }
+            Event::Interim { stream } => {
+                let head = take_head(&mut self.machine, stream);
+                self.events.push(format!("interim {head:?}"));
+            }
+            Event::Data { stream, bytes, end } => {
+                let other = self.data.add(stream, bytes, end);
+                assert!(other.is_none(), "one exchange after the other");
+                self.machine.release_capacity(bytes.len() as u32);
+                if end {
+                    self.flush(true);
+                    self.finish(stream);
+                }
+            }
+            Event::Trailers { stream } => {
+                let trailers = take_trailers(&mut self.machine, stream);
+                self.events.push(format!("trailers {trailers:?}"));
+                self.finish(stream);
+            }
+            other => self.events.push(format!("{other:?}")),
+        }
+    }
+
+    fn step(&mut self, _: usize, _: bool) {
+        self.notices();
     }
 }

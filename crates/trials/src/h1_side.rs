@@ -1,6 +1,7 @@
 //! One end of a connection between two machines of HTTP/1.1, and what its driver knows of each message.
 
-use alula_fields::{FieldSection, Head};
+use alula_driven::{Hearer, feed, take_head, take_trailers};
+use alula_fields::FieldSection;
 use alula_h1::{Connection, Event, StreamKey};
 use alula_machine::{OutBuf, Time};
 
@@ -64,18 +65,9 @@ impl Side {
 
     pub(crate) fn receive(&mut self, octets: &[u8], now: Time) {
         let mut input = std::mem::take(&mut self.input);
-        input.extend_from_slice(octets);
-        let mut used = 0;
-        while let Ok(received) = self.machine.receive(&input[used..], now) {
-            used += received.consumed;
-            let has_event = received.event.is_some();
-            received.event.into_iter().for_each(|event| self.event(event));
-            self.notices();
-            if !has_event && received.consumed == 0 {
-                break;
-            }
-        }
-        self.input = input[used..].to_vec();
+        // The machine keeps the error.
+        let _ = feed(self, &mut input, octets, now);
+        self.input = input;
         self.notices();
     }
 
@@ -91,34 +83,6 @@ impl Side {
     pub(crate) fn notices(&mut self) {
         while self.machine.poll_notice().is_some() {}
         self.machine.check_invariants();
-    }
-
-    fn event(&mut self, event: Event<'_>) {
-        match event {
-            Event::Head { stream, end } => {
-                let mut head = Head::new();
-                self.machine.take_head(stream, &mut head).expect("a head was announced");
-                let status = head.status().map(|status| status.as_u16().to_string());
-                let name = status.or(head.path().map(String::from)).unwrap_or_default();
-                (self.stream, self.has_given_up) = (Some(stream), false);
-                self.received.push(Message::begun(name, end));
-            }
-            Event::Interim { stream } => {
-                self.machine.take_head(stream, &mut Head::new()).expect("a head was announced");
-            }
-            Event::Data { bytes, end, .. } => {
-                self.machine.release_capacity(bytes.len() as u32);
-                let message = self.received.last_mut().expect("a head comes before");
-                message.content.extend_from_slice(bytes);
-                message.is_whole = end;
-            }
-            Event::Trailers { stream } => {
-                self.machine.take_trailers(stream, &mut FieldSection::new()).expect("they were announced");
-                let message = self.received.last_mut().expect("a head comes before");
-                (message.has_trailers, message.is_whole) = (true, true);
-            }
-            _ => {}
-        }
     }
 
     /// Sends so much of what is to be sent, or less, and perhaps its end.
@@ -164,5 +128,44 @@ impl Side {
     pub(crate) fn has_ended(&self) -> bool {
         let is_done = self.machine.is_idle() || self.machine.is_closed();
         is_done && self.out.is_empty() && !self.machine.wants_write()
+    }
+}
+
+impl Hearer for Side {
+    type Machine = Connection;
+
+    fn machine(&mut self) -> &mut Connection {
+        &mut self.machine
+    }
+
+    fn event(&mut self, event: Event<'_>) {
+        match event {
+            Event::Head { stream, end } => {
+                let head = take_head(&mut self.machine, stream);
+                let status = head.status().map(|status| status.as_u16().to_string());
+                let name = status.or(head.path().map(String::from)).unwrap_or_default();
+                (self.stream, self.has_given_up) = (Some(stream), false);
+                self.received.push(Message::begun(name, end));
+            }
+            Event::Interim { stream } => {
+                take_head(&mut self.machine, stream);
+            }
+            Event::Data { bytes, end, .. } => {
+                self.machine.release_capacity(bytes.len() as u32);
+                let message = self.received.last_mut().expect("a head comes before");
+                message.content.extend_from_slice(bytes);
+                message.is_whole = end;
+            }
+            Event::Trailers { stream } => {
+                take_trailers(&mut self.machine, stream);
+                let message = self.received.last_mut().expect("a head comes before");
+                (message.has_trailers, message.is_whole) = (true, true);
+            }
+            _ => {}
+        }
+    }
+
+    fn step(&mut self, _: usize, _: bool) {
+        self.notices();
     }
 }

@@ -4,7 +4,8 @@
 //! Rule: what depends on the pieces must not change what comes after. So notices are asked for at the end, and nothing is
 //! given back or transmitted before; an eager listener does all that, and is good for invariants only.
 
-use alula_fields::{FieldSection, Head, Status};
+use alula_driven::{Content, Hearer, feed, take_head, take_trailers};
+use alula_fields::{FieldSection, Status};
 use alula_h2::{
     Config, Connection, ConnectionError, Counters, Event, Notice, RequestHead, ResponseHead, SendError,
     StreamKey,
@@ -29,7 +30,7 @@ pub(crate) struct Listener {
     pub(crate) out: OutBuf,
     events: Vec<String>,
     notices: Vec<String>,
-    data: Option<(StreamKey, Vec<u8>)>,
+    data: Content,
     heads: usize,
     limits: Limits,
     has_small_limits: bool,
@@ -73,7 +74,7 @@ impl Listener {
             out: OutBuf::new(),
             events,
             notices,
-            data: None,
+            data: Content::default(),
             heads: 0,
             limits,
             has_small_limits,
@@ -129,46 +130,11 @@ impl Listener {
         assert!(held <= held_max, "{held} octets held, {held_max} at most");
     }
 
-    fn receive(&mut self, mut input: &[u8]) {
-        loop {
-            let received = match self.machine.receive(input, Time::ZERO) {
-                Ok(received) => received,
-                Err(error) => return assert_eq!(self.machine.error(), Some(error), "an error is final"),
-            };
-            input = &input[received.consumed..];
-            self.machine.check_invariants();
-            let Some(event) = received.event else { break };
-            self.event(event);
-            if self.is_eager {
-                self.settle();
-            }
-        }
-        assert!(input.is_empty(), "input is left without an event");
-    }
-
-    fn event(&mut self, event: Event<'_>) {
-        if !matches!(event, Event::Data { .. }) {
-            self.flush_data(false);
-        }
-        match event {
-            Event::Head { stream, end } => {
-                let mut head = Head::new();
-                self.machine.take_head(stream, &mut head).expect("a head was announced");
-                self.events.push(format!("{:?} {head:?} {end}", stream.slot()));
-                self.answer(stream);
-            }
-            Event::Interim { stream } => {
-                let mut head = Head::new();
-                self.machine.take_head(stream, &mut head).expect("a head was announced");
-                self.events.push(format!("interim {:?} {head:?}", stream.slot()));
-            }
-            Event::Trailers { stream } => {
-                let mut trailers = FieldSection::new();
-                self.machine.take_trailers(stream, &mut trailers).expect("trailers were announced");
-                self.events.push(format!("trailers {:?} {trailers:?}", stream.slot()));
-            }
-            Event::Data { stream, bytes, end } => self.data(stream, bytes, end),
-            other => self.events.push(format!("{other:?}")),
+    fn receive(&mut self, input: &[u8]) {
+        let mut unused = Vec::new();
+        match feed(self, &mut unused, input, Time::ZERO) {
+            Ok(()) => assert!(unused.is_empty(), "input is left without an event"),
+            Err(error) => assert_eq!(self.machine.error(), Some(error), "an error is final"),
         }
     }
 
@@ -188,11 +154,9 @@ impl Listener {
     }
 
     fn data(&mut self, stream: StreamKey, bytes: &[u8], end: bool) {
-        assert!(end || !bytes.is_empty(), "an empty piece says nothing");
-        if self.data.as_ref().is_some_and(|(other, _)| *other != stream) {
-            self.flush_data(false);
+        if let Some((other, octets)) = self.data.add(stream, bytes, end) {
+            self.note_data(other, &octets, false);
         }
-        self.data.get_or_insert((stream, Vec::new())).1.extend_from_slice(bytes);
         if self.is_eager {
             let _ = self.machine.release_capacity(stream, bytes.len() as u32);
         }
@@ -203,10 +167,13 @@ impl Listener {
 
     fn flush_data(&mut self, end: bool) {
         if let Some((stream, octets)) = self.data.take() {
-            let sum =
-                octets.iter().fold(0, |sum: u32, &octet| sum.wrapping_mul(31).wrapping_add(octet.into()));
-            self.events.push(format!("data {:?} {} {sum:x} {end}", stream.slot(), octets.len()));
+            self.note_data(stream, &octets, end);
         }
+    }
+
+    fn note_data(&mut self, stream: StreamKey, octets: &[u8], end: bool) {
+        let sum = octets.iter().fold(0, |sum: u32, &octet| sum.wrapping_mul(31).wrapping_add(octet.into()));
+        self.events.push(format!("data {:?} {} {sum:x} {end}", stream.slot(), octets.len()));
     }
 
     /// Asks for notices, and lets go of what was reset.
@@ -220,5 +187,43 @@ impl Listener {
             }
         }
         self.machine.check_invariants();
+    }
+}
+
+impl Hearer for Listener {
+    type Machine = Connection;
+
+    fn machine(&mut self) -> &mut Connection {
+        &mut self.machine
+    }
+
+    fn event(&mut self, event: Event<'_>) {
+        if !matches!(event, Event::Data { .. }) {
+            self.flush_data(false);
+        }
+        match event {
+            Event::Head { stream, end } => {
+                let head = take_head(&mut self.machine, stream);
+                self.events.push(format!("{:?} {head:?} {end}", stream.slot()));
+                self.answer(stream);
+            }
+            Event::Interim { stream } => {
+                let head = take_head(&mut self.machine, stream);
+                self.events.push(format!("interim {:?} {head:?}", stream.slot()));
+            }
+            Event::Trailers { stream } => {
+                let trailers = take_trailers(&mut self.machine, stream);
+                self.events.push(format!("trailers {:?} {trailers:?}", stream.slot()));
+            }
+            Event::Data { stream, bytes, end } => self.data(stream, bytes, end),
+            other => self.events.push(format!("{other:?}")),
+        }
+    }
+
+    fn step(&mut self, _: usize, has_event: bool) {
+        self.machine.check_invariants();
+        if self.is_eager && has_event {
+            self.settle();
+        }
     }
 }

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use alula_fields::{FieldSection, Head};
+use alula_driven::{Hearer, feed, take_head, take_trailers};
+use alula_fields::FieldSection;
 use alula_h2::{Connection, Event, Notice, StreamKey};
 use alula_machine::{OutBuf, Time};
 
@@ -69,48 +70,17 @@ impl Side {
         keys.get(choice).copied()
     }
 
-    pub(crate) fn receive(&mut self, mut octets: &[u8], now: Time) {
-        while let Ok(received) = self.machine.receive(octets, now) {
-            octets = &octets[received.consumed..];
-            let Some(event) = received.event else { break };
-            self.event(event);
-        }
-        assert!(octets.is_empty() || self.machine.error().is_some());
+    pub(crate) fn receive(&mut self, octets: &[u8], now: Time) {
+        let mut unused = Vec::new();
+        // The machine keeps the error.
+        let _ = feed(self, &mut unused, octets, now);
+        assert!(unused.is_empty() || self.machine.error().is_some());
         self.notices();
-    }
-
-    fn event(&mut self, event: Event<'_>) {
-        match event {
-            Event::Head { stream, end } => self.head(stream, end),
-            Event::HeadTooLarge { stream, .. } => {
-                assert!(self.is_damaged, "small heads only");
-                self.machine.forget(stream);
-            }
-            Event::Data { stream, bytes, end } => {
-                let flow = self.flows.get_mut(&stream).expect("a stream that is not known has no content");
-                let expected = (0..bytes.len()).map(|at| octet(flow.id, flow.received + at));
-                assert!(self.is_damaged || expected.eq(bytes.iter().copied()), "stream {}", flow.id);
-                flow.received += bytes.len();
-                flow.unreleased += bytes.len();
-                self.end_if(stream, end);
-            }
-            Event::Trailers { stream } => {
-                let mut trailers = FieldSection::new();
-                self.machine.take_trailers(stream, &mut trailers).expect("trailers were announced");
-                assert!(self.is_damaged || trailers == self.trailers);
-                self.end_if(stream, true);
-            }
-            Event::Interim { stream } => {
-                self.machine.take_head(stream, &mut Head::new()).expect("a head was announced");
-            }
-            _ => {}
-        }
     }
 
     fn head(&mut self, stream: StreamKey, end: bool) {
         let id = self.machine.stream_id(stream);
-        let mut head = Head::new();
-        self.machine.take_head(stream, &mut head).expect("a head was announced");
+        let head = take_head(&mut self.machine, stream);
         let flow = self.flows.entry(stream).or_default();
         flow.id = id.unwrap_or(flow.id);
         if !self.is_damaged && !self.machine.is_client() {
@@ -195,4 +165,41 @@ impl Side {
             self.flows.iter().filter(|(_, flow)| flow.is_over).map(|(key, _)| *key).collect();
         over.into_iter().for_each(|stream| self.give_up(stream));
     }
+}
+
+impl Hearer for Side {
+    type Machine = Connection;
+
+    fn machine(&mut self) -> &mut Connection {
+        &mut self.machine
+    }
+
+    fn event(&mut self, event: Event<'_>) {
+        match event {
+            Event::Head { stream, end } => self.head(stream, end),
+            Event::HeadTooLarge { stream, .. } => {
+                assert!(self.is_damaged, "small heads only");
+                self.machine.forget(stream);
+            }
+            Event::Data { stream, bytes, end } => {
+                let flow = self.flows.get_mut(&stream).expect("a stream that is not known has no content");
+                let expected = (0..bytes.len()).map(|at| octet(flow.id, flow.received + at));
+                assert!(self.is_damaged || expected.eq(bytes.iter().copied()), "stream {}", flow.id);
+                flow.received += bytes.len();
+                flow.unreleased += bytes.len();
+                self.end_if(stream, end);
+            }
+            Event::Trailers { stream } => {
+                let trailers = take_trailers(&mut self.machine, stream);
+                assert!(self.is_damaged || trailers == self.trailers);
+                self.end_if(stream, true);
+            }
+            Event::Interim { stream } => {
+                take_head(&mut self.machine, stream);
+            }
+            _ => {}
+        }
+    }
+
+    fn step(&mut self, _: usize, _: bool) {}
 }
