@@ -11,6 +11,7 @@
 //! Rule 4: fields that come again after another start line mean the same but for the version, and for a host that must agree with
 //! the target.
 
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use alula_fields::{Head, KnownName};
@@ -24,9 +25,17 @@ const HEAD_BYTES_MAX: usize = 2 * 1024;
 /// The names of as many lines are remembered: proxies forward 15 to 25.
 const LINES_MAX: usize = 32;
 
-/// The last head that was found good, and what was found out about it.
+/// The last head that was found good.
 #[derive(Default)]
 pub(crate) struct KnownHead {
+    /// In a box, since a connection to which one head comes has none.
+    last: Option<Box<Remembered>>,
+    luck: RepeatOdds,
+}
+
+/// A head that was found good, and what was found out about it.
+#[derive(Default)]
+struct Remembered {
     /// Its octets, up to the empty line and with it; none while there is no such head.
     octets: Vec<u8>,
     /// How many of them are the start line.
@@ -37,7 +46,6 @@ pub(crate) struct KnownHead {
     lines: Vec<Line>,
     /// The same of the head that is being read.
     marks: Vec<Line>,
-    luck: RepeatOdds,
 }
 
 /// A line of a head, or what is remembered of it.
@@ -62,23 +70,25 @@ impl KnownHead {
     /// The number of octets that the head has that comes first in the input, if it is the known one.
     #[inline]
     pub(crate) fn find(&self, input: &[u8]) -> Option<usize> {
-        let is_known = !self.octets.is_empty() && input.starts_with(&self.octets);
-        is_known.then_some(self.octets.len())
+        let octets = &self.last.as_ref()?.octets;
+        (!octets.is_empty() && input.starts_with(octets)).then_some(octets.len())
     }
 
     /// Gives the head that was found again.
     #[inline]
     pub(crate) fn give(&mut self, head: &mut Head) -> Facts {
         self.luck.was_good();
-        head.copy_from(&self.head);
-        self.facts
+        let Some(last) = &self.last else { return Facts::default() };
+        head.copy_from(&last.head);
+        last.facts
     }
 
     /// The number of octets that the fields have that come first in the input, with the empty line after them, if they are the
     /// known ones.
     #[inline]
     pub(crate) fn find_fields(&self, input: &[u8]) -> Option<usize> {
-        let fields = &self.octets[self.start_bytes..];
+        let last = self.last.as_ref()?;
+        let fields = &last.octets[last.start_bytes..];
         (!fields.is_empty() && input.starts_with(fields)).then_some(fields.len())
     }
 
@@ -86,47 +96,48 @@ impl KnownHead {
     #[inline]
     pub(crate) fn give_fields(&mut self, head: &mut Head, is_old: bool) -> Facts {
         self.luck.was_good();
-        head.fields.copy_from(&self.head.fields);
-        if self.facts.has_host {
-            let host = self.head.pseudo(KnownName::PSEUDO_AUTHORITY).unwrap_or_default();
+        let Some(last) = &self.last else { return Facts::default() };
+        head.fields.copy_from(&last.head.fields);
+        if last.facts.has_host {
+            let host = last.head.pseudo(KnownName::PSEUDO_AUTHORITY).unwrap_or_default();
             head.put_pseudo(KnownName::PSEUDO_AUTHORITY, host);
         }
-        Facts { is_old, is_authority_in_target: false, ..self.facts }
+        Facts { is_old, is_authority_in_target: false, ..last.facts }
     }
 
     /// Returns the name that the input begins with, if it is that of the line of this number or of the next one; and the number of the
     /// line behind that.
     #[inline]
     pub(crate) fn find_name(&self, number: usize, input: &[u8]) -> Option<(LineName, usize)> {
-        let line = self.lines.get(number)?;
-        match line.begins(input, &self.octets) {
+        let last = self.last.as_ref()?;
+        let line = last.lines.get(number)?;
+        match line.begins(input, &last.octets) {
             true => Some((line.name, number + 1)),
-            false => self.find_name_behind(number + 1, input),
+            false => last.find_name_behind(number + 1, input),
         }
-    }
-
-    #[cold]
-    fn find_name_behind(&self, number: usize, input: &[u8]) -> Option<(LineName, usize)> {
-        let line = self.lines.get(number).filter(|line| line.begins(input, &self.octets))?;
-        Some((line.name, number + 1))
     }
 
     /// Returns true if the head whose start line was just read is to be remembered: its lines are marked then.
     #[inline]
     pub(crate) fn begins(&mut self) -> bool {
-        self.marks.clear();
-        self.luck.tries()
+        let remembers = self.luck.tries();
+        if remembers {
+            self.last.get_or_insert_default().marks.clear();
+        }
+        remembers
     }
 
     /// Notes a line that begins at this place of a head.
     pub(crate) fn mark(&mut self, start: usize, name: LineName, line: &[u8]) {
-        if self.marks.len() < LINES_MAX {
-            self.marks.push(Line::new(start, name, line));
+        if let Some(last) = &mut self.last
+            && last.marks.len() < LINES_MAX
+        {
+            last.marks.push(Line::new(start, name, line));
         }
     }
 
-    /// Remembers a head in place of the one before. Not if its target spells its `host` otherwise, which its fields alone do not
-    /// tell; and not an interim response, behind which another one comes.
+    /// Remembers a head in place of the one before, if it was to be remembered when it began. Not if its target spells its `host`
+    /// otherwise, which its fields alone do not tell; and not an interim response, behind which another one comes.
     pub(crate) fn keep(
         &mut self,
         octets: &[u8],
@@ -141,12 +152,13 @@ impl KnownHead {
         if octets.len() > HEAD_BYTES_MAX || !is_host_authority || is_interim {
             return;
         }
-        self.octets.clear();
-        self.octets.extend_from_slice(octets);
-        self.start_bytes = start_bytes;
-        self.head.copy_from(head);
-        self.facts = *facts;
-        core::mem::swap(&mut self.lines, &mut self.marks);
+        let Some(last) = &mut self.last else { return };
+        last.octets.clear();
+        last.octets.extend_from_slice(octets);
+        last.start_bytes = start_bytes;
+        last.head.copy_from(head);
+        last.facts = *facts;
+        core::mem::swap(&mut last.lines, &mut last.marks);
     }
 
     /// Forgets, and gives memory back.
@@ -156,6 +168,18 @@ impl KnownHead {
 
     /// Octets of memory held outside the struct itself.
     pub(crate) fn memory_bytes(&self) -> usize {
+        self.last.as_ref().map_or(0, |last| size_of::<Remembered>() + last.memory_bytes())
+    }
+}
+
+impl Remembered {
+    #[cold]
+    fn find_name_behind(&self, number: usize, input: &[u8]) -> Option<(LineName, usize)> {
+        let line = self.lines.get(number).filter(|line| line.begins(input, &self.octets))?;
+        Some((line.name, number + 1))
+    }
+
+    fn memory_bytes(&self) -> usize {
         let lines = (self.lines.capacity() + self.marks.capacity()) * size_of::<Line>();
         self.octets.capacity() + self.head.capacity_bytes() + lines
     }
