@@ -76,7 +76,7 @@ impl Policy {
             .credentials
             .iter()
             .rev()
-            .find_map(|bound| bound.credentials_for(origin.scheme, &origin.authority));
+            .find_map(|bound| bound.credentials_for(origin.scheme, origin.authority()));
         bound.map_or(Ok(()), |credentials| credentials.add(fields))
     }
 }

@@ -15,7 +15,7 @@ use url::Url;
 
 use crate::{
     builder::{ClientBuilder, Settings},
-    connecting::Tls,
+    connecting::{RouteSettings, Tls},
     location::Location,
     origin::Origin,
     origins::Origins,
@@ -43,7 +43,7 @@ pub struct Client {
 }
 
 struct Inner {
-    settings: Settings,
+    settings: Arc<RouteSettings>,
     ledger: Arc<Ledger>,
     #[cfg(feature = "tls")]
     tls: OnceLock<Arc<rustls::ClientConfig>>,
@@ -67,9 +67,10 @@ impl Client {
     }
 
     fn with(settings: Settings) -> Self {
+        let ledger = Arc::new(Ledger::new(&settings.protocol.config.limits));
         let inner = Inner {
-            ledger: Arc::new(Ledger::new(&settings.protocol.config.limits)),
-            settings,
+            settings: Arc::new(RouteSettings::new(settings, ledger.clone())),
+            ledger,
             #[cfg(feature = "tls")]
             tls: OnceLock::new(),
             origins: Mutex::default(),
@@ -131,13 +132,13 @@ impl Client {
             return Ok(origin);
         }
         let tls = self.tls(location)?;
-        let origin = Arc::new(Origin::new(location, &self.inner.settings, self.ledger(), tls));
+        let origin = Arc::new(Origin::new(location, self.inner.settings.clone(), tls));
         let mut origins = self.origins();
         if let Some(same) = origins.get(&origin.prefix) {
             return Ok(same);
         }
         // Its connections are closed without the lock.
-        let forgotten = origins.add(origin.clone(), self.inner.settings.pool.origins_max);
+        let forgotten = origins.add(origin.clone(), self.settings().pool.origins_max);
         drop(origins);
         drop(forgotten);
         Ok(origin)
@@ -146,13 +147,13 @@ impl Client {
     /// Returns the settings of TLS to this origin, if it is spoken.
     #[cfg(feature = "tls")]
     fn tls(&self, location: &Location) -> Result<Option<Tls>, Error> {
-        if !self.inner.settings.connect.needs_tls(location.scheme) {
+        if !self.settings().connect.needs_tls(location.scheme) {
             return Ok(None);
         }
         if let Some(tls) = self.inner.tls.get() {
             return Ok(Some(tls.clone()));
         }
-        let made = Arc::new(self.inner.settings.connect.trust.config(self.inner.settings.protocol.speaks)?);
+        let made = Arc::new(self.settings().connect.trust.config(self.settings().protocol.speaks)?);
         Ok(Some(self.inner.tls.get_or_init(|| made).clone()))
     }
 
@@ -172,6 +173,11 @@ impl Client {
     }
 
     pub(crate) fn settings(&self) -> &Settings {
+        &self.inner.settings.client
+    }
+
+    #[cfg(test)]
+    pub(crate) fn route_settings(&self) -> &Arc<RouteSettings> {
         &self.inner.settings
     }
 

@@ -57,19 +57,36 @@ pub(crate) type Tls = Arc<rustls::ClientConfig>;
 #[cfg(not(feature = "tls"))]
 pub(crate) type Tls = ();
 
+/// The settings of a client, which the routes to all of its origins share.
+pub(crate) struct RouteSettings {
+    pub(crate) client: Settings,
+    /// The settings for a transport that is open, but for what differs from route to route.
+    then: Connect,
+}
+
+impl RouteSettings {
+    pub(crate) fn new(client: Settings, ledger: Arc<Ledger>) -> Self {
+        let protocol = &client.protocol;
+        let then = Connect {
+            content_max: protocol.content_max,
+            observer: protocol.observer.clone(),
+            ..Connect::new(protocol.speaks, protocol.http1.clone(), protocol.config.clone(), ledger)
+        };
+        Self { then: connections::watch(then), client }
+    }
+}
+
 /// The way in which connections to one origin are opened.
 pub(crate) struct Route {
     to: Destination,
     /// The name of the origin in failures.
     origin: Arc<str>,
-    by: Connecting,
+    settings: Arc<RouteSettings>,
     through: Option<Through>,
     /// For the origin where its URL asks for it, and for a proxy that is spoken to in TLS.
     #[cfg(feature = "tls")]
     tls: Option<Tls>,
-    /// The settings for a transport that is open, but for the name that TLS is for.
-    then: Connect,
-    watcher: Option<Watcher>,
+    speaks: Speaks,
     /// The number of streams that the origin is expected to allow at once: what it allowed last.
     streams: AtomicU32,
 }
@@ -78,43 +95,49 @@ impl Route {
     #[cfg_attr(not(feature = "tls"), expect(unused_variables, reason = "there is nothing but clear text"))]
     pub(crate) fn new(
         location: &Location,
-        settings: &Settings,
-        ledger: Arc<Ledger>,
+        origin: Arc<str>,
+        settings: Arc<RouteSettings>,
         tls: Option<Tls>,
     ) -> Self {
-        let (protocol, by) = (&settings.protocol, settings.connect.clone());
+        let Settings { protocol, connect: by, .. } = &settings.client;
         let to = Destination { scheme: location.scheme, host: location.host.clone(), port: location.port };
         let in_clear = if protocol.prior_knowledge { Speaks::HTTP2 } else { Speaks::HTTP1 };
         let speaks = if to.is_secure() { protocol.speaks } else { in_clear };
         let through = match by.target {
-            DialTarget::Url => by.proxies.to(&to).map(|proxy| Through::new(proxy, &to, speaks)),
+            DialTarget::Url => {
+                by.proxies.to(&to).map(|proxy| Through::new(proxy, &to, speaks, &settings.then.http1))
+            }
             _ => None,
         };
-        let mut http1 = protocol.http1.clone();
-        if let Some(through) = &through {
-            through.prepare(&mut http1);
-        }
-        let then = Connect {
-            content_max: protocol.content_max,
-            observer: protocol.observer.clone(),
-            ..Connect::new(speaks, http1, protocol.config.clone(), ledger)
-        };
+        let streams = settings.then.streams_expected.into();
         Self {
             to,
-            origin: location.prefix().into(),
-            by,
+            origin,
             through,
             #[cfg(feature = "tls")]
             tls,
-            watcher: settings.policy.watcher.clone(),
-            streams: then.streams_expected.into(),
-            then: connections::watch(then),
+            speaks,
+            streams,
+            settings,
         }
+    }
+
+    /// Returns the settings of its client.
+    pub(crate) fn settings(&self) -> &Settings {
+        &self.settings.client
+    }
+
+    fn by(&self) -> &Connecting {
+        &self.settings.client.connect
+    }
+
+    fn watcher(&self) -> Option<&Watcher> {
+        self.settings.client.policy.watcher.as_ref()
     }
 
     /// Returns the versions that its connections may speak.
     pub(crate) fn speaks(&self) -> Speaks {
-        self.then.speaks
+        self.speaks
     }
 
     /// Returns true if requests are sent to a proxy, which sends them on.
@@ -128,7 +151,7 @@ impl Route {
     /// There is no way to the origin, TLS failed, the peer chose no version that is spoken, or it took too long; the phase
     /// says what was being done.
     pub(crate) async fn open(&self) -> Result<Arc<Conn>, Error> {
-        let given = Some(self.by.deadline);
+        let given = Some(self.by().deadline);
         self.open_by(later(Instant::now(), given)).await.map_err(|error| match error.cause() {
             Cause::Timeout => error.in_spite_of(given),
             _ => error,
@@ -139,7 +162,7 @@ impl Route {
         let then = self.then()?;
         let socket = self.socket(ends_at).await?;
         let phase = self.through.as_ref().map_or(Phase::Handshake, Through::phase_of_handshake);
-        let opened = in_time(phase, self.by.handshake_timeout, ends_at, then.over(socket)).await;
+        let opened = in_time(phase, self.by().handshake_timeout, ends_at, then.over(socket)).await;
         let conn = opened.map_err(|error| error.during(phase))?;
         conn.leads_to(self.origin.clone());
         Ok(conn)
@@ -161,7 +184,7 @@ impl Route {
     }
 
     async fn connected(&self, ends_at: Instant) -> Result<Socket, Error> {
-        let connected = match &self.by.target {
+        let connected = match &self.by().target {
             DialTarget::Url => match Socket::simulated(&self.to.host, self.to.port).await {
                 Some(simulated) => simulated,
                 None => return self.dialled(&self.to.host, self.to.port, ends_at).await.map(Socket::from),
@@ -181,11 +204,11 @@ impl Route {
     async fn dialled(&self, host: &str, port: u16, ends_at: Instant) -> Result<TcpStream, Error> {
         let addresses = self.addresses(host, port, ends_at).await?;
         let dial = |address: SocketAddr| {
-            watching::connecting(self.watcher.as_ref(), address);
+            watching::connecting(self.watcher(), address);
             TcpStream::connect(address)
         };
-        let stream = attempts::connect_first(addresses, self.by.attempt_delay, ends_at, dial).await?;
-        if let Some(after) = self.by.tcp_keep_alive {
+        let stream = attempts::connect_first(addresses, self.by().attempt_delay, ends_at, dial).await?;
+        if let Some(after) = self.by().tcp_keep_alive {
             set_tcp_keep_alive(&stream, after).map_err(|error| Error::io(Phase::Connect, error))?;
         }
         Ok(stream)
@@ -193,16 +216,19 @@ impl Route {
 
     async fn addresses(&self, host: &str, port: u16, ends_at: Instant) -> Result<Vec<SocketAddr>, Error> {
         let look_up = async {
-            let found = self.by.resolver.addresses(host, port).await;
+            let found = self.by().resolver.addresses(host, port).await;
             found.map_err(|error| Error::io(Phase::Resolve, error).about(host))
         };
-        in_time(Phase::Resolve, self.by.resolve_timeout, ends_at, look_up).await
+        in_time(Phase::Resolve, self.by().resolve_timeout, ends_at, look_up).await
     }
 
     /// With what the origin has told of itself before.
     fn informed(&self) -> Connect {
-        let mut then = self.then.clone();
-        then.streams_expected = self.streams.load(Relaxed);
+        let mut then = self.settings.then.clone();
+        (then.speaks, then.streams_expected) = (self.speaks, self.streams.load(Relaxed));
+        if let Some(http1) = self.through.as_ref().and_then(Through::settings_of_requests) {
+            then.http1 = http1.clone();
+        }
         then
     }
 
@@ -217,7 +243,7 @@ impl Route {
         let mut then = self.informed();
         then.tls = match (&self.tls, &self.through) {
             (Some(config), _) if self.to.is_secure() => {
-                let name = self.by.server_name.clone().map_or_else(|| server_name(&self.to.host), Ok);
+                let name = self.by().server_name.clone().map_or_else(|| server_name(&self.to.host), Ok);
                 Some((config.clone(), name?))
             }
             (Some(config), Some(through)) => through.tls_of_requests(config)?,

@@ -32,7 +32,7 @@ pub(crate) fn take_host(
 ) -> Result<Option<Box<str>>, Error> {
     let host = the_one(fields)?;
     fields.remove(KnownName::HOST);
-    if host.eq_ignore_ascii_case(&origin.authority) {
+    if host.eq_ignore_ascii_case(origin.authority()) {
         return Ok(None);
     }
     if is_target {

@@ -4,11 +4,10 @@
 use std::sync::Arc;
 
 use alula_machine::{OutBuf, StreamKey};
-use alula_net::{Cause, Conn, Error, Ledger, Machine, Noted, Phase, Refusal, Speaks, Stream};
+use alula_net::{Cause, Conn, Error, Machine, Noted, Phase, Refusal, Speaks, Stream};
 
 use crate::{
-    builder::Settings,
-    connecting::{Route, Tls},
+    connecting::{Route, RouteSettings, Tls},
     location::Location,
     pool::{caller::Caller, opener::Opener},
     pools::Pools,
@@ -20,29 +19,23 @@ const GONE_MAX: u32 = 8;
 
 pub(crate) struct Origin {
     pub(crate) scheme: &'static str,
-    pub(crate) authority: String,
     /// Scheme and authority as they begin a URL.
-    pub(crate) prefix: String,
+    pub(crate) prefix: Arc<str>,
     route: Arc<Route>,
     pools: Arc<Pools>,
 }
 
 impl Origin {
-    pub(crate) fn new(
-        location: &Location,
-        settings: &Settings,
-        ledger: Arc<Ledger>,
-        tls: Option<Tls>,
-    ) -> Self {
-        let route = Arc::new(Route::new(location, settings, ledger, tls));
-        let opener = Opener::new(route.clone(), settings.pool, settings.deadlines.queue);
-        Self {
-            scheme: location.scheme,
-            authority: location.authority.clone(),
-            prefix: location.prefix(),
-            route,
-            pools: Pools::new(settings.pool.limits(), opener),
-        }
+    pub(crate) fn new(location: &Location, settings: Arc<RouteSettings>, tls: Option<Tls>) -> Self {
+        let prefix: Arc<str> = location.prefix().into();
+        let route = Arc::new(Route::new(location, prefix.clone(), settings, tls));
+        let pools = Pools::new(Opener::new(route.clone()));
+        Self { scheme: location.scheme, prefix, route, pools }
+    }
+
+    /// Returns the host and the port, unless that is the default, as they go on the wire.
+    pub(crate) fn authority(&self) -> &str {
+        &self.prefix[self.scheme.len() + "://".len()..]
     }
 
     /// Returns the versions that connections to it may speak.
@@ -57,7 +50,7 @@ impl Origin {
 
     /// Returns true if this is that origin (RFC 9110 §4.3.1).
     pub(crate) fn is_same_as(&self, other: &Self) -> bool {
-        self.scheme == other.scheme && self.authority == other.authority
+        self.prefix == other.prefix
     }
 
     /// Opens a stream as `send` says, if there is a connection that takes it at once; else there is the one that does not, if

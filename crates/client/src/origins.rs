@@ -14,7 +14,7 @@ const PREFIX_MIN: usize = 8;
 #[derive(Default)]
 pub(crate) struct Origins {
     /// By what their URLs begin with.
-    known: HashMap<String, Known>,
+    known: HashMap<Arc<str>, Known>,
     last: Option<Arc<Origin>>,
     /// The number of calls to another origin than the one before.
     changes: u64,
@@ -76,7 +76,7 @@ impl Origins {
 
     #[cfg(test)]
     fn prefixes(&self) -> Vec<&str> {
-        let mut prefixes: Vec<&str> = self.known.keys().map(String::as_str).collect();
+        let mut prefixes: Vec<&str> = self.known.keys().map(|prefix| &**prefix).collect();
         prefixes.sort_unstable();
         prefixes
     }
@@ -99,7 +99,7 @@ mod tests {
     fn origin(host: &str) -> Arc<Origin> {
         let client = Client::new().unwrap();
         let location = Location::parse(&format!("http://{host}/")).unwrap();
-        Arc::new(Origin::new(&location, client.settings(), client.ledger(), None))
+        Arc::new(Origin::new(&location, client.route_settings().clone(), None))
     }
 
     #[test]
@@ -137,8 +137,8 @@ mod tests {
         let held = origin("a");
         origins.add(held.clone(), 1);
         assert!(origins.add(origin("b"), 1).is_none(), "the only other one is held");
-        assert_eq!(origins.add(origin("c"), 1).expect("one is not held").prefix, "http://b");
+        assert_eq!(&*origins.add(origin("c"), 1).expect("one is not held").prefix, "http://b");
         drop(held);
-        assert_eq!(origins.add(origin("d"), 1).expect("neither is held").prefix, "http://a");
+        assert_eq!(&*origins.add(origin("d"), 1).expect("neither is held").prefix, "http://a");
     }
 }

@@ -31,13 +31,13 @@ type PoolEffects = Effects<Arc<Conn>, Waker>;
 
 pub(crate) struct Pool {
     machine: Mutex<PoolMachine>,
-    opener: Arc<Opener>,
+    opener: Opener,
 }
 
 impl Pool {
     /// Makes a pool without connections.
-    pub(crate) fn new(limits: Limits, opener: Arc<Opener>) -> Self {
-        Self { machine: Mutex::new(Machine::new(limits)), opener }
+    pub(crate) fn new(opener: Opener) -> Self {
+        Self { machine: Mutex::new(Machine::new(opener.limits())), opener }
     }
 
     /// Takes a connection that needs no waiting for, unless its peer allows no more requests. One system call for each of HTTP/1.1

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use alula_net::{Conn, Error, Phase, Retry};
 
 use crate::{
-    pool::{Limits, Pool, opener::Opener},
+    pool::{Pool, opener::Opener},
     runtimes::{RuntimeToken, current_id},
 };
 
@@ -26,8 +26,7 @@ pub(crate) struct Pools {
     /// The pool of the runtime that called first, which is found without a lock. It stays, closed, when that runtime has ended.
     first: OnceLock<RuntimePool>,
     others: Mutex<Vec<RuntimePool>>,
-    limits: Limits,
-    opener: Arc<Opener>,
+    opener: Opener,
 }
 
 /// The connections to one origin on one runtime.
@@ -38,9 +37,8 @@ pub(crate) struct RuntimePool {
 }
 
 impl Pools {
-    pub(crate) fn new(limits: Limits, opener: Opener) -> Arc<Self> {
-        let (first, others) = (OnceLock::new(), Mutex::default());
-        Arc::new(Self { first, others, limits, opener: Arc::new(opener) })
+    pub(crate) fn new(opener: Opener) -> Arc<Self> {
+        Arc::new(Self { first: OnceLock::new(), others: Mutex::default(), opener })
     }
 
     /// A connection of the current runtime that needs no waiting for, unless its peer allows no more requests. Allocates
@@ -77,7 +75,7 @@ impl Pools {
         if let Some(known) = all.find(|known| known.token.is_same_as(token)) {
             return (known.clone(), false);
         }
-        let pool = Arc::new(Pool::new(self.limits, self.opener.clone()));
+        let pool = Arc::new(Pool::new(self.opener.clone()));
         let added = RuntimePool { token: token.clone(), pool };
         if let Err(other) = self.first.set(added.clone()) {
             others.push(other);

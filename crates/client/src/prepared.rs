@@ -191,7 +191,7 @@ impl Prepare {
         let head = RequestHead {
             method: &self.parts.method,
             scheme: self.origin.scheme,
-            authority: self.parts.host.as_deref().unwrap_or(&self.origin.authority),
+            authority: self.parts.host.as_deref().unwrap_or(self.origin.authority()),
             path: &self.parts.path,
             protocol: None,
             fields: &self.parts.fields,

@@ -97,7 +97,8 @@ pub const LAYERS: &[Layer] = &[
         "side",
         &["trials"],
         Own::Only(&[
-            "fields", "machine", "hpack", "h1", "h2", "coding", "client", "server", "store", "driven", "testkit",
+            "fields", "machine", "hpack", "h1", "h2", "coding", "client", "server", "store", "driven",
+            "testkit",
         ]),
         Outside::Only(&["percent-encoding", "tokio"]),
     ),

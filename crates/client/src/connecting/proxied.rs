@@ -70,7 +70,7 @@ impl Route {
         proxy: &Server,
         into_socket: impl FnOnce(S) -> Socket,
     ) -> Result<Socket, Error> {
-        let (authority, limits) = (self.to.to_string(), &self.then.config.limits);
+        let (authority, limits) = (self.to.to_string(), &self.settings.client.protocol.config.limits);
         let begun = ask_for_tunnel(&mut stream, &authority, &proxy.authorization(), limits).await?;
         if begun.is_empty() {
             return Ok(into_socket(stream));

@@ -18,15 +18,20 @@ use crate::trust::server_name;
 /// A proxy on the way to an origin.
 pub(super) struct Through {
     server: Arc<Server>,
-    /// It is sent the requests themselves (RFC 9112 §3.2.2); else it leads to the origin.
-    takes_requests: bool,
+    /// The settings of machines, if it is sent the requests themselves (RFC 9112 §3.2.2); else it leads to the origin.
+    requests: Option<Arc<h1::Config>>,
 }
 
 impl Through {
     /// Requests in clear text of HTTP/1.1 go to an HTTP proxy itself; all else needs a way to the origin.
-    pub(super) fn new(server: Arc<Server>, to: &Destination, speaks: Speaks) -> Self {
+    pub(super) fn new(server: Arc<Server>, to: &Destination, speaks: Speaks, http1: &h1::Config) -> Self {
         let is_http = matches!(server.kind, Kind::Http { .. });
-        Self { server, takes_requests: is_http && !to.is_secure() && speaks == Speaks::HTTP1 }
+        let takes_requests = is_http && !to.is_secure() && speaks == Speaks::HTTP1;
+        let requests = takes_requests.then(|| {
+            let proxy_authorization = server.authorization();
+            Arc::new(h1::Config { absolute_targets: true, proxy_authorization, ..http1.clone() })
+        });
+        Self { server, requests }
     }
 
     pub(super) fn server(&self) -> &Server {
@@ -34,14 +39,12 @@ impl Through {
     }
 
     pub(super) fn takes_requests(&self) -> bool {
-        self.takes_requests
+        self.requests.is_some()
     }
 
-    pub(super) fn prepare(&self, http1: &mut h1::Config) {
-        if self.takes_requests {
-            http1.absolute_targets = true;
-            http1.proxy_authorization = self.server.authorization();
-        }
+    /// Returns the settings of machines whose requests it is sent.
+    pub(super) fn settings_of_requests(&self) -> Option<&Arc<h1::Config>> {
+        self.requests.as_ref()
     }
 
     /// Returns the settings of TLS to the proxy, if it is spoken.
@@ -50,7 +53,7 @@ impl Through {
         &self,
         config: &Arc<ClientConfig>,
     ) -> Result<Option<(Arc<ClientConfig>, ServerName<'static>)>, Error> {
-        if !self.takes_requests || self.server.kind != (Kind::Http { is_secure: true }) {
+        if !self.takes_requests() || self.server.kind != (Kind::Http { is_secure: true }) {
             return Ok(None);
         }
         Ok(Some((for_proxy(config), server_name(&self.server.host)?)))
@@ -58,7 +61,7 @@ impl Through {
 
     /// Returns the phase of the handshake that follows once there is a transport.
     pub(super) fn phase_of_handshake(&self) -> Phase {
-        if self.takes_requests { Phase::Proxy } else { Phase::Handshake }
+        if self.takes_requests() { Phase::Proxy } else { Phase::Handshake }
     }
 }
 

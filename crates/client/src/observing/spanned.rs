@@ -40,9 +40,9 @@ pub(super) fn end(span: &Span, outcome: Result<&Response, &Error>) {
 /// Host and port of an origin; IPv6 without brackets.
 fn server_of(origin: &Origin) -> (&str, u16) {
     let default = if origin.scheme == "https" { 443 } else { 80 };
-    let (host, port) = match origin.authority.rsplit_once(':') {
+    let (host, port) = match origin.authority().rsplit_once(':') {
         Some((host, port)) if !port.ends_with(']') => (host, port.parse().unwrap_or(default)),
-        _ => (&*origin.authority, default),
+        _ => (origin.authority(), default),
     };
     (host.trim_start_matches('[').trim_end_matches(']'), port)
 }

@@ -1,32 +1,31 @@
 //! Opening connections for a pool, each by a task of its own: a call that is dropped or not polled holds up nobody who waits for the
 //! same connection.
 
-use std::{
-    sync::{Arc, Weak},
-    time::Duration,
-};
+use std::sync::{Arc, Weak};
 
 use alula_net::{Conn, Error, Retry};
 
-use super::Pool;
+use super::{Limits, Pool};
 use crate::{
-    builder::Pooling,
     connecting::Route,
     observing::connections,
     opening::{Opening, Outcome},
 };
 
-/// The way to an origin, and how long its connections are kept.
+/// The way to an origin.
+#[derive(Clone)]
 pub(crate) struct Opener {
     route: Arc<Route>,
-    pooling: Pooling,
-    /// The time that a call waits for others to give back what it needs.
-    queue: Option<Duration>,
 }
 
 impl Opener {
-    pub(crate) fn new(route: Arc<Route>, pooling: Pooling, queue: Option<Duration>) -> Self {
-        Self { route, pooling, queue }
+    pub(crate) fn new(route: Arc<Route>) -> Self {
+        Self { route }
+    }
+
+    /// Returns the numbers of connections that there may be to the origin on one runtime.
+    pub(crate) fn limits(&self) -> Limits {
+        self.route.settings().pool.limits()
     }
 
     /// Keeps in mind what the peer of these connections has told of itself.
@@ -36,7 +35,8 @@ impl Opener {
 
     /// Begins to open a connection on the current runtime. The pool is told of the outcome first, whether or not anybody waits for it.
     pub(super) fn start(&self, pool: &Arc<Pool>, opening: Arc<Opening>) {
-        let (route, keep) = (self.route.clone(), self.pooling.keep(self.queue));
+        let (route, settings) = (self.route.clone(), self.route.settings());
+        let keep = settings.pool.keep(settings.deadlines.queue);
         let progress = opening.progress().clone();
         let teller = Teller { pool: Arc::downgrade(pool), opening: Some(opening) };
         tokio::spawn(async move {

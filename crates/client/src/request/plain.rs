@@ -58,7 +58,7 @@ impl<'a> Plain<'a> {
         let head = RequestHead {
             method: &self.method,
             scheme: self.origin.scheme,
-            authority: self.host.as_deref().unwrap_or(&self.origin.authority),
+            authority: self.host.as_deref().unwrap_or(self.origin.authority()),
             path: self.path.as_str(),
             protocol: self.protocol,
             fields: self.head.as_ref().map_or(bare, |head| &head.fields),
