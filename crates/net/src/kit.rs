@@ -1,4 +1,4 @@
-//! The memory that a connection needs while a request is under way, and has from its thread: a slot, and buffers for output.
+//! The memory that a connection needs while a request is under way, and has from its thread: a slot, and buffers for output and content.
 //!
 //! A connection takes a kit when something is to be done, and keeps it while few do so. Once [`FEW`] connections of a server or of a client
 //! have one, each leaves its own as soon as nothing is under way, and at the latest when it has rested for a while. So thousands of
@@ -10,7 +10,7 @@ use std::cell::RefCell;
 
 use alula_machine::OutBuf;
 
-use crate::connection::slot::Slot;
+use crate::{connection::slot::Slot, content::Content};
 
 /// Connections that keep their kits between two requests, of one server or client.
 pub(crate) const FEW: usize = 64;
@@ -21,6 +21,9 @@ const KEPT_MAX: usize = 64;
 /// A buffer for output that is larger does not go along.
 pub(crate) const OUTPUT_OCTETS_MAX: usize = 16 * 1024;
 
+/// A buffer for content that is larger does not go along either.
+const CONTENT_OCTETS_MAX: usize = 16 * 1024;
+
 /// The memory that is used again; parts that the connection had not made yet are empty.
 #[derive(Default)]
 pub(crate) struct Kit {
@@ -28,6 +31,8 @@ pub(crate) struct Kit {
     pub(crate) slots: Vec<Slot>,
     /// The buffers for output, the larger one first.
     pub(crate) output: [OutBuf; 2],
+    /// A buffer for content, which holds none.
+    pub(crate) content: Content,
 }
 
 thread_local! {
@@ -46,6 +51,9 @@ pub(crate) fn leave(mut kit: Kit) {
         if buffer.capacity() > OUTPUT_OCTETS_MAX {
             *buffer = OutBuf::new();
         }
+    }
+    if kit.content.capacity() > CONTENT_OCTETS_MAX {
+        kit.content = Content::default();
     }
     let _ = KEPT.try_with(|kept| {
         let mut kept = kept.borrow_mut();
@@ -66,10 +74,11 @@ mod tests {
     use super::*;
 
     fn kit(octets: usize) -> Kit {
-        let mut output = OutBuf::new();
+        let (mut output, mut content) = (OutBuf::new(), Content::default());
         output.extend(&vec![0; octets]);
         output.clear();
-        Kit { slots: vec![Slot::default()], output: [output, OutBuf::new()] }
+        content.append(&vec![0; octets], true);
+        Kit { slots: vec![Slot::default()], output: [output, OutBuf::new()], content }
     }
 
     #[test]
@@ -80,15 +89,15 @@ mod tests {
         assert_eq!(KEPT.with_borrow(Vec::len), KEPT_MAX);
         for _ in 0..KEPT_MAX {
             let kit = take();
-            assert!(kit.slots.len() == 1 && kit.output[0].capacity() >= 100);
+            assert!(kit.slots.len() == 1 && kit.output[0].capacity() >= 100 && kit.content.capacity() >= 100);
         }
         assert!(take().slots.is_empty());
     }
 
     #[test]
     fn a_large_buffer_is_freed() {
-        leave(kit(2 * OUTPUT_OCTETS_MAX));
+        leave(kit(2 * OUTPUT_OCTETS_MAX.max(CONTENT_OCTETS_MAX)));
         let kit = take();
-        assert_eq!((kit.slots.len(), kit.output[0].capacity()), (1, 0));
+        assert_eq!((kit.slots.len(), kit.output[0].capacity(), kit.content.capacity()), (1, 0, 0));
     }
 }

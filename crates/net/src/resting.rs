@@ -29,6 +29,8 @@ impl Connection {
             self.slots.use_memory(kit.slots);
         }
         self.output.use_memory(kit.output);
+        self.held.content_grew(kit.content.capacity());
+        self.give_content(kit.content);
         self.held.note_change();
     }
 
@@ -54,13 +56,15 @@ impl Connection {
         self.ledger.kit_left();
         self.spares.leave_heads();
         std::iter::from_fn(|| self.machine.take_empty_head()).for_each(heads::keep_head);
-        kit::leave(Kit { slots: self.slots.take_memory(), output: self.output.take_memory() });
+        let content = self.spares.lend_content();
+        self.held.content_went(content.capacity());
+        self.drop_spares();
+        kit::leave(Kit { slots: self.slots.take_memory(), output: self.output.take_memory(), content });
         self.held.note_change();
     }
 
     /// Gives back the memory of an idle connection.
     pub(crate) fn trim(&mut self) {
-        self.drop_spares();
         drop(self.spares.take_list());
         if self.slots.count() > 1 {
             self.queue.trim();
@@ -68,6 +72,7 @@ impl Connection {
             self.wake.trim();
         }
         self.leave_kit();
+        self.drop_spares();
         self.input.trim();
         self.output.trim();
         self.machine.trim();
