@@ -63,6 +63,15 @@ pub struct Conn {
     connection: Mutex<Connection>,
 }
 
+/// The time at which the first octets of a connection were here.
+pub(crate) enum Arrival {
+    /// When the connection's time began.
+    AtOnce,
+    Now,
+    /// A while ago: more of them was waited for.
+    Since(Instant),
+}
+
 /// Is told of every frame that comes or goes, for those who want to watch.
 pub type FrameObserver = Arc<dyn Fn(&FrameSummary) + Send + Sync>;
 
@@ -112,16 +121,24 @@ impl Conn {
         connection.stow_input();
     }
 
-    /// Takes octets that were read already, in a buffer that this thread has lent. Unless they were waited for, the connection's
-    /// time has just begun.
-    pub(crate) fn use_input(&self, read: ReadBuf, were_awaited: bool) {
+    /// Takes octets that were read already, in a buffer that this thread has lent.
+    pub(crate) fn use_input(&self, read: ReadBuf, arrival: Arrival) {
         let mut connection = self.lock();
-        if were_awaited {
-            connection.now = self.time();
+        match arrival {
+            Arrival::AtOnce => {}
+            Arrival::Now => connection.now = self.time(),
+            Arrival::Since(then) => connection.now = self.time_at(then),
         }
         connection.input.ask_first();
         connection.input.put(read);
         connection.feed();
+        if let Arrival::Since(_) = arrival {
+            connection.now = self.time();
+        }
+    }
+
+    fn time_at(&self, instant: Instant) -> Time {
+        Time::from_nanos(instant.saturating_duration_since(self.started).as_nanos() as u64)
     }
 
     /// The peer's address, where it has one: over TCP.

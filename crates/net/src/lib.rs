@@ -44,6 +44,7 @@ mod memory;
 mod network;
 mod occupied;
 mod open;
+mod opening;
 mod overrun;
 mod owner;
 mod pipe;

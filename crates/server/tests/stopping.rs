@@ -69,6 +69,28 @@ fn a_connection_without_a_request_holds_the_stop_up_for_a_second() {
     assert!(began.elapsed() < SOON, "{:?}", began.elapsed());
 }
 
+/// A head that is not whole has no machine yet when the server is told to stop: it gets one then, which lets its peer finish.
+#[test]
+fn a_request_that_has_begun_is_waited_for() {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let server = runtime.block_on(Server::bind("127.0.0.1:0")).unwrap();
+    let (address, stop) = (server.address().unwrap(), server.stop_handle());
+    let client = std::thread::spawn(move || {
+        let (mut begun, mut used) = (connect(address), connect(address));
+        let (half, rest) = REQUEST.split_at(REQUEST.len() / 2);
+        begun.write_all(half).unwrap();
+        used.write_all(REQUEST).unwrap();
+        assert!(is_answered(&mut used, true), "the server has read both");
+        stop.stop();
+        // Longer than a connection without any request is waited for.
+        (0..5).for_each(|_| pause(&begun));
+        begun.write_all(rest).is_ok() && is_answered(&mut begun, true)
+    });
+    let answer = |exchange: Exchange| exchange.respond(Status::OK).send(b"");
+    runtime.block_on(server.serve(answer)).unwrap();
+    assert!(client.join().unwrap());
+}
+
 /// Runs a server that was stopped after `prepare`, beside what that returns.
 fn stopped_before_it_serves<T: Send + 'static, F: FnOnce() -> T + Send + 'static>(
     prepare: impl FnOnce(SocketAddr, Stop) -> F,

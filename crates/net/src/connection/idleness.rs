@@ -20,6 +20,12 @@ pub trait IdleObserver: Send + Sync {
 
     /// Called when a stream is opened on a connection that was idle.
     fn busy(&self);
+
+    /// Returns true if the server stops: a request that has begun, and is not all here, is handed to its connection at once. Asked while
+    /// the connection is being opened, whose task is to be woken when that changes.
+    fn is_stopping(&self) -> bool {
+        false
+    }
 }
 
 /// The facts that tell an idle connection from a busy one.

@@ -119,6 +119,10 @@ impl IdleObserver for Entry {
     fn busy(&self) {
         self.idle_since.store(0, Relaxed);
     }
+
+    fn is_stopping(&self) -> bool {
+        self.asked.load(Acquire) & STOP != 0
+    }
 }
 
 /// A connection's place in the table, which it leaves when this is dropped. Its task asks here what is asked of it.
