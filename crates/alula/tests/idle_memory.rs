@@ -1,12 +1,12 @@
-//! The memory of a server's connection that was used once and waits for its next request: on the heap, in the ledger, and when it is used
-//! again.
+//! The memory of connections that wait: of a server's and of a client's that was used once, and of one that is half open. On the heap, in
+//! the ledger, and when a server's is used again.
 //!
 //! The server has a thread of its own, so that what the allocator counts there is the server's. It is asked for its figures by
 //! a task on that thread, which runs after the connections' tasks have come to rest.
 
 use std::{
     future::Future,
-    net::SocketAddr,
+    net::{Ipv4Addr, SocketAddr},
     sync::{Arc, mpsc},
     thread,
     time::Duration,
@@ -16,6 +16,8 @@ use alula::{Client, Error, Exchange, Identity, Ledger, Sent, Server, Status};
 use alula_tally::{Side, Tally};
 use alula_testkit::lists;
 use tokio::{
+    io::AsyncWriteExt as _,
+    net::TcpStream,
     sync::{mpsc as channel, oneshot},
     task::JoinSet,
 };
@@ -39,6 +41,18 @@ const FEW: usize = 64;
 const HTTP1_MAX: i64 = 4 * 1024;
 const HTTP2_MAX: i64 = 8 * 1024;
 
+/// The most that a client's over TLS holds: 4 KiB, and the 10 KiB of a session of rustls.
+const TLS_MAX: i64 = 14 * 1024;
+
+/// The most that a half-open one holds: 300 of them have 1 MiB.
+const HALF_OPEN_MAX: i64 = (1 << 20) / 300;
+
+/// The least octets that are charged for one.
+const CHARGED_MIN: i64 = 1024;
+
+/// The label of the thread of clients.
+const CLIENTS: Side = Side::other(4).unwrap();
+
 /// The octets that the server's heap holds, those that its ledger knows of, and how often it has allocated.
 type Figures = (i64, i64, u64);
 
@@ -56,10 +70,8 @@ fn a_connection_that_waits_holds_little_and_all_of_it_is_charged() {
             clients.push(own);
             let figures = format!("HTTP/2 {http2}, TLS {tls}: {live} octets held, {charged} charged");
             println!("{figures}");
-            // Charges are by sizes and capacities, and for tasks and sessions as measured.
-            let is_charged = (live * 9 / 10..=live * 11 / 10).contains(&charged);
             let live_max = if http2 { HTTP2_MAX } else { HTTP1_MAX };
-            if !is_charged || !(tls || live <= live_max) {
+            if !is_charged(live, charged) || !(tls || live <= live_max) {
                 failures.push(figures);
             }
         }
@@ -78,6 +90,82 @@ fn a_connection_that_waits_holds_little_and_all_of_it_is_charged() {
         }
         assert!(failures.is_empty(), "{failures:#?}");
     });
+}
+
+#[test]
+fn a_connection_of_a_client_that_waits_holds_little_and_all_of_it_is_charged() {
+    let server = Background::start(Side::NONE);
+    on_a_thread(CLIENTS, async move {
+        let mut failures = Vec::new();
+        for (http2, tls) in [(false, false), (true, false), (false, true), (true, true)] {
+            let client = client_of_many(http2, tls);
+            ask_origins(&client, tls, server.address.port(), 0..FEW + 1).await;
+            let before = of_client(&client).await;
+            ask_origins(&client, tls, server.address.port(), FEW + 1..FEW + 1 + CONNECTIONS).await;
+            let after = of_client(&client).await;
+            let [live, charged] = [0, 1].map(|figure| (after[figure] - before[figure]) / CONNECTIONS as i64);
+            let figures = format!("client, HTTP/2 {http2}, TLS {tls}: {live} octets held, {charged} charged");
+            println!("{figures}");
+            let live_max = match (http2, tls) {
+                (_, true) => TLS_MAX,
+                (true, false) => HTTP2_MAX,
+                (false, false) => HTTP1_MAX,
+            };
+            if !is_charged(live, charged) || live > live_max {
+                failures.push(figures);
+            }
+        }
+        assert!(failures.is_empty(), "{failures:#?}");
+    });
+}
+
+#[test]
+fn a_half_open_connection_holds_little_and_all_of_it_is_charged() {
+    let server = Background::start(Side::SERVER);
+    on_a_thread(Side::NONE, async move {
+        let mut failures = Vec::new();
+        for octets in [&b"GET /memory HTTP/1.1\r\nhost: localhost\r\nuse"[..], b"PRI * HTTP/2"] {
+            let _few = server.half_open(octets, 1).await;
+            let before = server.figures().await;
+            let _half_open = server.half_open(octets, CONNECTIONS).await;
+            let after = server.figures().await;
+            let each = |after: i64, before: i64| (after - before) / CONNECTIONS as i64;
+            let (live, charged) = (each(after.0, before.0), each(after.1, before.1));
+            let name = String::from_utf8_lossy(&octets[..3]);
+            let figures = format!("half open, {name}: {live} octets held, {charged} charged");
+            println!("{figures}");
+            if !is_charged(live, charged) || live > HALF_OPEN_MAX {
+                failures.push(figures);
+            }
+        }
+        assert!(failures.is_empty(), "{failures:#?}");
+    });
+}
+
+/// Charges are by sizes and capacities, and for tasks and sessions as measured.
+fn is_charged(live: i64, charged: i64) -> bool {
+    (live * 9 / 10..=live * 11 / 10).contains(&charged)
+}
+
+/// A client that keeps a connection to each of many origins, which all are one server.
+fn client_of_many(http2: bool, tls: bool) -> Client {
+    let here = |_: &str, port| async move { Ok(vec![SocketAddr::from((Ipv4Addr::LOCALHOST, port))]) };
+    let client = Client::builder().no_proxy().trust_anything().origins_max(1_000).resolver(here);
+    let client = if http2 { client.http2_prior_knowledge(!tls) } else { client.http1_only() };
+    client.build().unwrap()
+}
+
+async fn ask_origins(client: &Client, tls: bool, port: u16, origins: std::ops::Range<usize>) {
+    let scheme = if tls { "https" } else { "http" };
+    for origin in origins {
+        ask(client.clone(), format!("{scheme}://origin-{origin:04}.test:{port}/")).await;
+    }
+}
+
+/// The octets of the client's heap, and those that its ledger knows of, once what was begun has ended.
+async fn of_client(client: &Client) -> [i64; 2] {
+    tokio::task::yield_now().await;
+    [alula_tally::side(CLIENTS).bytes_live(), client.ledger().memory_held() as i64]
 }
 
 /// A server on a thread of its own.
@@ -117,6 +205,20 @@ impl Background {
         let after = self.figures().await;
         let each = |after: i64, before: i64| (after - before) / CONNECTIONS as i64;
         (each(after.0, before.0), each(after.1, before.1), 0)
+    }
+
+    /// Opens so many connections that say this and no more. Returns once the server has read it.
+    async fn half_open(&self, octets: &[u8], connections: usize) -> Vec<TcpStream> {
+        let (before, mut sockets) = (self.figures().await.1, Vec::new());
+        for _ in 0..connections {
+            let mut socket = TcpStream::connect(self.address).await.unwrap();
+            socket.write_all(octets).await.unwrap();
+            sockets.push(socket);
+        }
+        while self.figures().await.1 < before + CHARGED_MIN * connections as i64 {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        sockets
     }
 
     /// Uses connections again that have given back all they can, all at once. Returns the allocations of the server.
