@@ -2,8 +2,8 @@
 //!
 //! Each row has a server and a client of its own, on a thread each. After three rounds all requests of a fourth are with their handlers, or all
 //! answers are with their callers: then both sides are asked for what the heap holds more than before the first connection, and
-//! for what their ledgers know of. The two may differ by a tenth, beside the memory that a thread keeps for its next connections: buffers to read
-//! into, heads and kits, which is measured when all connections have ended. A session of rustls has 18 KiB more while content comes.
+//! for what their ledgers know of. The two may differ by a twentieth, beside the memory that a thread keeps for its next connections: buffers to read
+//! into, heads and kits, which is measured when all connections have ended.
 
 use std::{
     future::Future,
@@ -33,8 +33,8 @@ const SLACK: i64 = 8 * 1024;
 /// Buffers of 64 KiB that a thread keeps to lend, none or all of which are with connections when one looks (`net/src/lending.rs`).
 const LENT: i64 = 4 * 64 * 1024;
 
-/// The octets that a session of rustls keeps beside what is charged for it, once a record of full length has come.
-const RECORD: i64 = 18 * 1024;
+/// The time for which nothing changes once all tasks have come to rest.
+const REST: Duration = Duration::from_millis(20);
 
 /// The longest time in which all connections end.
 const ENDED_AFTER: Duration = Duration::from_secs(10);
@@ -72,27 +72,20 @@ struct Held {
     kept: i64,
     /// Content that a handler has taken over.
     own: i64,
-    /// The records of all sessions.
-    records: i64,
 }
 
 impl Work {
-    const fn records(self) -> i64 {
-        let connections = if self.http2 { 1 } else { self.in_flight as i64 };
-        if self.tls { RECORD * connections } else { 0 }
-    }
-
     const fn own(self) -> i64 {
         if matches!(self.exchange, Kind::Kept) { (CONTENT.len() * self.in_flight) as i64 } else { 0 }
     }
 }
 
 impl Held {
-    /// Returns true if the account is that of the heap, within a tenth.
+    /// Returns true if the account is that of the heap, within a twentieth.
     fn is_charged(self) -> bool {
         let connections = self.live - self.own;
-        let least = (connections - self.kept.max(LENT)) * 9 / 10 - self.records - SLACK;
-        (least..=connections * 11 / 10 + SLACK).contains(&self.charged)
+        let least = (connections - self.kept.max(LENT)) * 19 / 20 - SLACK;
+        (least..=connections * 21 / 20 + SLACK).contains(&self.charged)
     }
 }
 
@@ -235,7 +228,7 @@ async fn ask_all(
         let before = *before.get_or_insert_with(live);
         start.0[1].wait().await;
         gate.0[0].wait().await;
-        tokio::time::sleep(Duration::from_millis(100)).await;
+        rested(live).await;
         let now = live();
         let own = [work.own(), 0];
         held = Some([0, 1].map(|side| Held {
@@ -243,16 +236,24 @@ async fn ask_all(
             charged: ledgers[side].memory_held() as i64,
             kept: 0,
             own: own[side],
-            records: work.records(),
         }));
         gate.0[1].wait().await;
     }
     callers.join_all().await;
     drop((client, start, gate));
     tokio::time::timeout(ENDED_AFTER, ended(&ledgers)).await.expect("all connections end");
-    tokio::time::sleep(Duration::from_millis(100)).await;
+    rested(live).await;
     let (now, held) = (live(), held.unwrap());
     [0, 1].map(|side| Held { kept: now[side] - without[side], ..held[side] })
+}
+
+/// Waits until both heaps stay as they are for a moment: tasks that have no more to do tell nobody.
+async fn rested(live: impl Fn() -> [i64; 2]) {
+    let mut before = None;
+    while before != Some(live()) {
+        before = Some(live());
+        tokio::time::sleep(REST).await;
+    }
 }
 
 /// Waits until the connections of both sides have ended.

@@ -37,6 +37,9 @@ impl Connection {
     fn try_feed(&mut self) -> Result<(), Error> {
         let Some(tls) = &mut self.tls else { return self.feed_input() };
         let (encrypted, plain) = self.input.begin_to_decrypt(&mut self.spares);
+        if tls.note_read(encrypted.unread().len()) {
+            self.held.note_change();
+        }
         let closed = tls.decrypt(encrypted.unread(), plain)?;
         encrypted.consume(encrypted.unread().len());
         if closed {

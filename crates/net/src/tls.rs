@@ -17,14 +17,30 @@ const PLAIN_STEP: usize = 17 * 1024;
 /// names that were agreed on, and queues that are empty.
 const SESSION_OCTETS: usize = 5_500;
 
+/// The octets that a session reads at once. It keeps a buffer of as many.
+const READ_OCTETS: usize = 4 * 1024;
+
+/// The measure of what its buffer holds beside that while long records come: one of full length (RFC 8446 §5.2) and the next read. It
+/// is given back with the first read that is short.
+const RECORD_OCTETS: usize = 18 * 1024;
+
 /// One TLS session.
 pub(crate) struct Tls {
     pub(crate) session: rustls::Connection,
+    /// Long records came last.
+    is_wide: bool,
 }
 
 impl Tls {
     pub(crate) fn new(session: rustls::Connection) -> Self {
-        Self { session }
+        Self { session, is_wide: false }
+    }
+
+    /// Notes how much comes at once. Returns true if the session holds another amount of memory for it than before.
+    #[inline]
+    pub(crate) fn note_read(&mut self, octets: usize) -> bool {
+        let is_wide = octets > READ_OCTETS;
+        std::mem::replace(&mut self.is_wide, is_wide) != is_wide
     }
 
     /// Decrypts `wire`, appending what it says to `plain`. True when the peer has said that it ends.
@@ -67,7 +83,7 @@ impl Tls {
 
     /// Octets of memory held, with the session's share as an estimate.
     pub(crate) fn memory_bytes(&self) -> usize {
-        size_of::<Self>() + SESSION_OCTETS
+        size_of::<Self>() + SESSION_OCTETS + if self.is_wide { RECORD_OCTETS } else { 0 }
     }
 
     /// Says that we end (close_notify).
