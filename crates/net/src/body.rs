@@ -25,6 +25,7 @@ use alula_fields::{FieldSection, Head};
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _, ReadBuf};
 
 use crate::{
+    connection::slot::Sides,
     content::Content,
     decoder::Decoder,
     error::Error,
@@ -271,12 +272,29 @@ impl Body {
             if let Some(trailers) = self.trailers.take() {
                 stream.give_head(trailers);
             }
-            let mut content = std::mem::take(&mut self.chunk);
-            if let Some(decoder) = self.decoder.take() {
-                content.put_memory(decoder.give_back());
-            }
+            let content = self.take_content();
             stream.drop_with(head, content);
         }
+    }
+
+    /// Takes apart what it holds, for a connection that takes all of it back under one lock: sides of the stream, content and trailers.
+    #[inline]
+    pub(crate) fn into_held(mut self) -> (Sides, Content, Option<Box<Head>>) {
+        let sides = self.stream.take().map_or(Sides::NONE, |mut stream| {
+            let sides = stream.sides();
+            stream.let_go();
+            sides
+        });
+        (sides, self.take_content(), self.trailers.take())
+    }
+
+    #[inline]
+    fn take_content(&mut self) -> Content {
+        let mut content = std::mem::take(&mut self.chunk);
+        if let Some(decoder) = self.decoder.take() {
+            content.put_memory(decoder.give_back());
+        }
+        content
     }
 }
 

@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 mod accept;
+mod answering;
 mod asked;
 mod body;
 mod boxed;
@@ -82,6 +83,7 @@ mod writer;
 mod writing;
 
 pub use accept::Accept;
+pub use answering::WholeAnswer;
 pub use asked::Asked;
 #[cfg(feature = "stream")]
 pub use body::BodyStream;

@@ -326,16 +326,20 @@ impl Stream {
         Sent::whole()
     }
 
+    /// The sides that it holds.
+    pub(crate) fn sides(&self) -> Sides {
+        self.sides
+    }
+
+    /// Holds nothing any more: the connection has taken its sides back.
+    pub(crate) fn let_go(&mut self) {
+        self.sides = Sides::NONE;
+    }
+
     /// Makes this handle hold what `other`, a handle of the same stream, holds.
     pub(crate) fn join(&mut self, mut other: Self) {
         debug_assert!(self.at == other.at);
         self.sides = self.sides.with(std::mem::replace(&mut other.sides, Sides::NONE));
-    }
-
-    /// The present; within a run of a server's task the time at which the run began, which reads no clock.
-    pub fn now(&self) -> Instant {
-        let connection = self.conn.lock();
-        if connection.hand_over.task_runs() { self.conn.instant(connection.now) } else { Instant::now() }
     }
 
     /// Gives a head back for the next message.

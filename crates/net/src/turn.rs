@@ -82,13 +82,7 @@ impl Conn {
     /// Gives handles of a stream back, and the memory that its user had.
     pub(crate) fn release(&self, at: SlotKey, sides: Sides, head: Option<Box<Head>>, content: Content) {
         let mut connection = self.lock();
-        connection.give_back(at, content.len());
-        connection.release(at, sides);
-        if let Some(head) = head {
-            connection.spares.give_head(head);
-        }
-        connection.give_content(content);
-        connection.take_notices();
+        connection.take_back(at, sides, head, content);
         if connection.machine.is_client() {
             connection.leave_kit_if_crowded();
         }
@@ -225,6 +219,18 @@ impl Connection {
     /// Returns the part of a caller that has noted that it waits.
     fn part(&mut self, me: Reader, waker: &Waker) -> Part {
         self.hand_over.part(me, waker, &mut self.wake)
+    }
+
+    /// Takes back handles of a stream, and the memory that its user had.
+    #[inline]
+    pub(crate) fn take_back(&mut self, at: SlotKey, sides: Sides, head: Option<Box<Head>>, content: Content) {
+        self.give_back(at, content.len());
+        self.release(at, sides);
+        if let Some(head) = head {
+            self.spares.give_head(head);
+        }
+        self.give_content(content);
+        self.take_notices();
     }
 
     /// A caller leaves, on a client.

@@ -35,9 +35,7 @@ impl LateAnswer {
             // A hook that panics has panicked for the handler already, as a rule; this answer goes out all the same.
             let _ = catch_unwind(AssertUnwindSafe(|| app.see_head(&stream, status, &mut headers)));
         }
-        if !headers.contains(KnownName::DATE) {
-            date::with(stream.now(), |date| headers.push_known(KnownName::DATE, date, FieldFlags::NONE));
-        }
+        stream.date(&mut headers);
         if has_none || note.is_head {
             content.clear();
         }

@@ -17,8 +17,8 @@ mod text;
 pub use event::Event;
 pub use events::EventStream;
 
-use alula_fields::{Decimal, FieldFlags, FieldSection, Head, IntoName, KnownName, ResponseHead, Status};
-use alula_net::{Body, BodyWriter, Error, Sent, Stream, date};
+use alula_fields::{Decimal, FieldFlags, FieldSection, IntoName, KnownName, Status};
+use alula_net::{Body, BodyWriter, Error, Sent, Stream, WholeAnswer};
 
 use self::filtered::Filtered;
 use crate::{conditional::is_condition, exchange::Exchange, responder::Responder, router::App};
@@ -27,12 +27,8 @@ use crate::{conditional::is_condition, exchange::Exchange, responder::Responder,
 #[must_use = "a reply does nothing until it is sent"]
 pub struct Reply {
     responder: Responder,
-    pub(crate) status: Status,
-    /// There until it is given back.
-    pub(crate) head: Option<Box<Head>>,
+    pub(crate) answer: WholeAnswer,
     mistake: Option<Box<Error>>,
-    /// The content of the request, held until the answer is sent: letting go of an unread request would reset the stream.
-    body: Option<Body>,
 }
 
 impl<S> Exchange<S> {
@@ -47,7 +43,7 @@ impl Responder {
     /// Begins the answer.
     pub fn respond(self, status: Status) -> Reply {
         let head = self.open_stream().map(Stream::lend_head);
-        Reply { responder: self, status, head, mistake: None, body: None }
+        Reply::new(self, WholeAnswer { status, head, received: None })
     }
 
     /// Begins the answer to a request that nobody looks at any more, in the memory of its head.
@@ -55,13 +51,14 @@ impl Responder {
     pub(crate) fn respond_to(mut self, body: Body, status: Status) -> Reply {
         if self.request().is_filtered() || self.request().headers().contains_any(is_condition) {
             // The request stays, for filters look at it, or the reply at its conditions.
-            return Reply { body: Some(body), ..self.respond(status) };
+            let head = self.open_stream().map(Stream::lend_head);
+            return Reply::new(self, WholeAnswer { status, head, received: Some(body) });
         }
         let mut head = self.request_mut().take_head();
         if let Some(head) = &mut head {
             head.clear();
         }
-        Reply { responder: self, status, head, mistake: None, body: Some(body) }
+        Reply::new(self, WholeAnswer { status, head, received: Some(body) })
     }
 }
 
@@ -79,6 +76,11 @@ pub(crate) fn has_no_content(status: Status) -> bool {
 }
 
 impl Reply {
+    #[inline]
+    const fn new(responder: Responder, answer: WholeAnswer) -> Self {
+        Self { responder, answer, mistake: None }
+    }
+
     /// Adds a field, its value octets or text.
     #[doc(alias = "field")]
     #[inline]
@@ -109,12 +111,12 @@ impl Reply {
 
     /// The fields so far, for what [`Self::header`] cannot do.
     pub fn headers_mut(&mut self) -> &mut FieldSection {
-        &mut self.head.get_or_insert_default().fields
+        self.answer.fields_mut()
     }
 
     /// The content of the request, for answers that depend on it or send it back.
     pub fn body(&mut self) -> Option<&mut Body> {
-        self.body.as_mut()
+        self.answer.received.as_mut()
     }
 
     /// Sends the answer with this content, octets or text, stating its length. An answer to HEAD states it and sends none; 204,
@@ -133,15 +135,12 @@ impl Reply {
         let filtered = if self.is_filtered() { self.filter_whole(&[content])? } else { None };
         let content = filtered.as_deref().map_or(content, |made| &made[..]);
         let content = if self.state_length(content.len() as u64) { content } else { &[] };
-        self.complete()?;
         let mut sent = 0;
-        let reads_on = self.body.is_none();
-        let is_whole = self.responder.stream()?.answer(&self.head(), content, reads_on, &mut sent)?;
-        self.responder.note_answered(self.status);
-        let stream = self.responder.take_stream()?;
-        if !is_whole {
-            stream.write(content, true, &mut sent).await?;
+        if let Some(sent) = self.send_now(content, &mut sent)? {
+            return Ok(sent);
         }
+        let stream = self.responder.take_stream()?;
+        stream.write(content, true, &mut sent).await?;
         Ok(self.finish(stream))
     }
 
@@ -149,7 +148,7 @@ impl Reply {
     /// and 304 have none, and the answer to HEAD leaves it out (RFC 9110 §6.4.1).
     #[inline]
     fn state_length(&mut self, octets: u64) -> bool {
-        let has_none = has_no_content(self.status);
+        let has_none = has_no_content(self.answer.status);
         let fields = self.headers_mut();
         if !has_none && !fields.contains(KnownName::CONTENT_LENGTH) {
             // Digits need no check, and a section has always room for so few.
@@ -163,12 +162,23 @@ impl Reply {
         if self.is_filtered() {
             self.filter_pieces();
         }
+        match self.send_now(&[], &mut 0)? {
+            Some(sent) => Ok(sent),
+            // Without content there is nothing that would have to wait.
+            None => self.responder.take_stream().map(|stream| self.finish(stream)),
+        }
+    }
+
+    /// Sends the answer with as much of its content as can be sent at once; the reply holds nothing more if that was all.
+    #[inline]
+    fn send_now(&mut self, content: &[u8], sent: &mut usize) -> Result<Option<Sent>, Error> {
         self.complete()?;
-        let reads_on = self.body.is_none();
-        self.responder.stream()?.answer(&self.head(), &[], reads_on, &mut 0)?;
-        self.responder.note_answered(self.status);
-        let stream = self.responder.take_stream()?;
-        Ok(self.finish(stream))
+        let whole = self.responder.stream_mut()?.answer_whole(&mut self.answer, content, sent)?;
+        self.responder.note_answered(self.answer.status);
+        if whole.is_some() {
+            self.responder.take_stream()?;
+        }
+        Ok(whole)
     }
 
     /// Sends the head; the content follows through the writer, which drops it where the answer has none: to HEAD, and with 204,
@@ -178,16 +188,16 @@ impl Reply {
     /// As [`Self::send`].
     pub async fn stream(mut self) -> Result<BodyWriter, Error> {
         let filtered = if self.is_filtered() { self.filter_pieces() } else { Filtered::default() };
-        self.complete()?;
-        let reads_on = self.body.is_none();
+        self.complete_and_date()?;
+        let reads_on = self.answer.reads_on();
         let is_head = self.responder.request().is_head();
-        let has_none = is_head || has_no_content(self.status) || filtered.is_withheld;
+        let has_none = is_head || has_no_content(self.answer.status) || filtered.is_withheld;
         let stream = self.responder.stream()?;
         match has_none {
-            true => stream.answer(&self.head(), &[], reads_on, &mut 0).map(drop)?,
-            false => stream.begin_answer(&self.head(), reads_on)?,
+            true => stream.answer(&self.answer.head(), &[], reads_on, &mut 0).map(drop)?,
+            false => stream.begin_answer(&self.answer.head(), reads_on)?,
         }
-        self.responder.note_answered(self.status);
+        self.responder.note_answered(self.answer.status);
         let stream = self.responder.take_stream()?;
         self.give_back(&stream);
         Ok(match filtered.encoding {
@@ -197,39 +207,40 @@ impl Reply {
         })
     }
 
-    /// Makes the head ready to be sent: dated, unless it has a date.
+    /// Makes the head ready to be sent, but for its date.
     fn complete(&mut self) -> Result<(), Error> {
         if let Some(mistake) = self.mistake.take() {
             return Err(*mistake);
         }
-        let Some(stream) = self.responder.open_stream() else { return Ok(()) };
-        let fields = &mut self.head.get_or_insert_default().fields;
-        if let Some(app) = hooked(stream) {
-            app.see_head(stream, self.status, fields);
-        }
-        if !fields.contains(KnownName::DATE) {
-            // A date needs no check, and a section has always room for one.
-            date::with(stream.now(), |date| fields.push_known(KnownName::DATE, date, FieldFlags::NONE));
+        if let Some(stream) = self.responder.open_stream()
+            && let Some(app) = hooked(stream)
+        {
+            let status = self.answer.status;
+            app.see_head(stream, status, self.answer.fields_mut());
         }
         Ok(())
     }
 
-    fn head(&self) -> ResponseHead<'_> {
-        const NONE: &FieldSection = &FieldSection::new();
-        ResponseHead { status: self.status, fields: self.head.as_ref().map_or(NONE, |head| &head.fields) }
+    /// Makes the head ready to be sent: dated, unless it has a date.
+    fn complete_and_date(&mut self) -> Result<(), Error> {
+        self.complete()?;
+        if let Some(stream) = self.responder.open_stream() {
+            stream.date(self.answer.fields_mut());
+        }
+        Ok(())
     }
 
     /// Gives back what the reply holds, once its message is whole.
     #[inline]
     fn finish(mut self, stream: Stream) -> Sent {
-        stream.finish(self.body.take().as_mut(), self.head.take())
+        stream.finish(self.answer.received.take().as_mut(), self.answer.head.take())
     }
 
     fn give_back(&mut self, stream: &Stream) {
-        if let Some(head) = self.head.take() {
+        if let Some(head) = self.answer.head.take() {
             stream.give_head(head);
         }
-        if let Some(mut body) = self.body.take() {
+        if let Some(mut body) = self.answer.received.take() {
             Stream::give_body(&mut body, None);
         }
     }

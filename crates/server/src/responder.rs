@@ -143,6 +143,12 @@ impl Responder {
 
     /// # Errors
     /// The answer was sent.
+    pub(crate) fn stream_mut(&mut self) -> Result<&mut Stream, Error> {
+        self.stream.as_mut().ok_or_else(was_sent)
+    }
+
+    /// # Errors
+    /// The answer was sent.
     pub(crate) fn take_stream(&mut self) -> Result<Stream, Error> {
         self.stream.take().ok_or_else(was_sent)
     }

@@ -32,8 +32,8 @@ impl fmt::Debug for Reply {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut reply = f.debug_struct("Reply");
         reply
-            .field("status", &self.status)
-            .field("fields", &self.head.as_ref().map(|head| &head.fields))
+            .field("status", &self.answer.status)
+            .field("fields", &self.answer.head.as_ref().map(|head| &head.fields))
             .finish_non_exhaustive()
     }
 }

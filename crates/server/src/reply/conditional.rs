@@ -42,7 +42,7 @@ impl Reply {
 
     /// The status is replaced by that of what is selected.
     pub(super) fn check_status(&self) -> Result<(), Error> {
-        match self.status == Status::OK {
+        match self.answer.status == Status::OK {
             true => Ok(()),
             false => Err(Error::usage("an answer under conditions is begun with 200")),
         }
@@ -51,14 +51,14 @@ impl Reply {
     /// Evaluates the request, if it has conditions or a range, against the reply's validators.
     pub(super) fn select(&self, length: u64, is_date_strong: bool) -> Selection {
         let request = self.responder.request();
-        let headers = self.head.as_ref().map_or(const { &FieldSection::new() }, |head| &head.fields);
+        let headers = self.answer.head.as_ref().map_or(const { &FieldSection::new() }, |head| &head.fields);
         let now = Validators::stated(headers).strong_date(is_date_strong);
         select(request.method(), request.headers(), &now, length)
     }
 
     /// Gives the reply the status and the fields of what was selected of `length` octets.
     pub(super) fn describe(&mut self, selection: &Selection, length: u64) -> Result<(), Error> {
-        self.status = selection.status();
+        self.answer.status = selection.status();
         let headers = self.headers_mut();
         match selection {
             Selection::Whole => accept_ranges(headers),

@@ -35,8 +35,12 @@ impl Reply {
 
     /// Returns true if the reply states the length of content that its handler does not give, since the request is HEAD.
     pub(super) fn is_description(&self, octets: usize) -> bool {
-        let states_length =
-            || self.head.as_ref().is_some_and(|head| head.fields.contains_known(KnownName::CONTENT_LENGTH));
+        let states_length = || {
+            self.answer
+                .head
+                .as_ref()
+                .is_some_and(|head| head.fields.contains_known(KnownName::CONTENT_LENGTH))
+        };
         octets == 0 && self.responder.request().is_head() && states_length()
     }
 
@@ -78,10 +82,10 @@ impl Reply {
 
     /// Shows the answer to a filter.
     fn pass(&mut self, filter: &dyn Filter, content: Option<&[&[u8]]>) -> Outcome {
-        let head = self.head.get_or_insert_default();
+        let head = self.answer.head.get_or_insert_default();
         let mut answer = Outgoing {
             request: self.responder.request(),
-            status: &mut self.status,
+            status: &mut self.answer.status,
             headers: &mut head.fields,
             content,
             is_withheld: false,
@@ -89,7 +93,7 @@ impl Reply {
         let encoder = filter.begin(&mut answer);
         let is_withheld = answer.is_withheld;
         match encoder {
-            Some(encoder) if is_withheld || has_no_content(self.status) => encoder.give_back(),
+            Some(encoder) if is_withheld || has_no_content(self.answer.status) => encoder.give_back(),
             Some(encoder) => {
                 head.fields.remove(KnownName::CONTENT_LENGTH);
                 return Outcome::Encoded(encoder);

@@ -24,11 +24,12 @@ impl Reply {
         let parts = one.as_ref().map_or(parts, |one| &one[..]);
         let octets = parts.iter().map(|part| part.len() as u64).sum();
         let parts = if self.state_length(octets) { parts } else { &[] };
-        self.complete()?;
+        self.complete_and_date()?;
         let mut sent = 0;
-        let reads_on = self.body.is_none();
-        let is_whole = self.responder.stream()?.answer_parts(&self.head(), parts, reads_on, &mut sent)?;
-        self.responder.note_answered(self.status);
+        let reads_on = self.answer.reads_on();
+        let is_whole =
+            self.responder.stream()?.answer_parts(&self.answer.head(), parts, reads_on, &mut sent)?;
+        self.responder.note_answered(self.answer.status);
         let stream = self.responder.take_stream()?;
         if !is_whole {
             send_rest(&stream, parts, sent).await?;

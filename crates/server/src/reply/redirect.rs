@@ -28,7 +28,7 @@ impl Reply {
     }
 
     fn set_location(&mut self, to: &str) -> Result<(), Error> {
-        if !(300..400).contains(&self.status.as_u16()) || self.status.as_u16() == 304 {
+        if !(300..400).contains(&self.answer.status.as_u16()) || self.answer.status.as_u16() == 304 {
             return Err(Error::usage("the status of a redirection must be 3xx and not 304 (RFC 9110 §15.4)"));
         }
         if to.is_empty() || to.bytes().any(|octet| octet.is_ascii_control()) {
