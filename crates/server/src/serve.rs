@@ -8,7 +8,7 @@ use std::{
 };
 
 use alula_machine::{Reservation, Time};
-use alula_net::{Conn, Requests, StreamName, Turn, Version};
+use alula_net::{Conn, Incoming, Requests, StreamName, Turn, Version};
 use pin_project_lite::pin_project;
 use tokio::time::{Instant, Sleep, sleep_until};
 
@@ -122,18 +122,16 @@ impl Serving {
         loop {
             let turn = self.conn.turn_of_server(&mut self.incoming, &mut self.cancelled, cx);
             self.cancelled.iter().for_each(|stream| self.slots.cancel(&self.conn, *stream));
-            for mut incoming in self.incoming.drain(&self.conn) {
-                let stream = incoming.key;
-                if self.cancelled.contains(&stream) {
-                    // It was given up before it was looked at.
-                    continue;
+            for incoming in self.incoming.drain(&self.conn) {
+                // One that is among them was given up before it was looked at.
+                if !self.cancelled.contains(&incoming.key) {
+                    start(&mut self.slots, &self.conn, incoming, (self.scheme, self.clients.as_ref()));
                 }
-                if let Some(clients) = &self.clients {
-                    clients.note(&mut incoming.head);
-                }
-                self.slots.start(&self.conn, incoming, self.scheme);
             }
             self.cancelled.clear();
+            if self.incoming.are_more() {
+                self.start_sent_ahead();
+            }
             if let Some(refused) = self.incoming.take_refused() {
                 self.slots.tell_refused(&self.conn, refused);
             }
@@ -149,6 +147,13 @@ impl Serving {
                     return Poll::Ready(());
                 }
             }
+        }
+    }
+
+    /// Begins to answer what a peer of HTTP/1.1 has sent ahead, as long as each answer is whole before the next request is looked at.
+    fn start_sent_ahead(&mut self) {
+        while let Some(incoming) = self.conn.next_request() {
+            start(&mut self.slots, &self.conn, incoming, (self.scheme, self.clients.as_ref()));
         }
     }
 
@@ -273,6 +278,20 @@ impl Serving {
         self.end = End::Lingers { since, octets_left };
         closed
     }
+}
+
+/// Begins to answer a request, whose client is noted if the peer is a proxy that is believed.
+#[inline]
+fn start(
+    slots: &mut Slots,
+    conn: &Arc<Conn>,
+    mut incoming: Incoming,
+    (scheme, clients): (SchemeSource, Option<&ForwardedSource>),
+) {
+    if let Some(clients) = clients {
+        clients.note(&mut incoming.head);
+    }
+    slots.start(conn, incoming, scheme);
 }
 
 impl Future for Serve {

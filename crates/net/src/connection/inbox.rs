@@ -63,6 +63,12 @@ impl Inbox {
         has_more
     }
 
+    /// Takes the only request out: HTTP/1.1 has one at a time.
+    #[inline]
+    pub(crate) fn take_only(&mut self) -> Option<Accepted> {
+        self.accepted.pop()
+    }
+
     /// Takes the streams out that were reset.
     pub(crate) fn drain_cancelled(&mut self) -> impl Iterator<Item = SlotKey> {
         self.cancelled.drain(..)
