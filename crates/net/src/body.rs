@@ -25,6 +25,7 @@ use alula_fields::{FieldSection, Head};
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _, ReadBuf};
 
 use crate::{
+    conn::Conn,
     connection::slot::Sides,
     content::Content,
     decoder::Decoder,
@@ -72,9 +73,17 @@ pub struct Body {
 
 impl Body {
     pub(crate) fn new(stream: Stream, ended: bool) -> Self {
+        let mut body = Self::detached(stream.conn(), ended);
+        body.stream = Some(stream);
+        body
+    }
+
+    /// Content that is not read before it is [attached](Self::attach).
+    #[inline]
+    pub(crate) fn detached(conn: &Conn, ended: bool) -> Self {
         Self {
-            content_max: stream.conn().content_max(),
-            stream: Some(stream),
+            content_max: conn.content_max(),
+            stream: None,
             ended,
             #[cfg(feature = "http")]
             is_told: ended,
@@ -83,6 +92,15 @@ impl Body {
             chunk: Content::default(),
             trailers: None,
             decoder: None,
+        }
+    }
+
+    /// Takes the receiving direction of the stream that it was [made](Stream::detached_body) for, unless it has that already, or has
+    /// given it back. Allocates nothing.
+    #[inline]
+    pub fn attach(&mut self, stream: &mut Stream) {
+        if self.stream.is_none() {
+            self.stream = stream.split_off_read();
         }
     }
 

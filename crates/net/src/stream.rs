@@ -85,6 +85,22 @@ impl Stream {
         (self, send)
     }
 
+    /// The receiving direction as a handle of its own, unless this one does not hold both.
+    pub(crate) fn split_off_read(&mut self) -> Option<Self> {
+        let is_whole = self.sides == Sides::BOTH;
+        is_whole.then(|| {
+            self.sides = Sides::WRITE;
+            Self { conn: self.conn.clone(), at: self.at, sides: Sides::READ }
+        })
+    }
+
+    /// The content that this stream receives, for an exchange that mostly needs none of it: the stream keeps its receiving direction
+    /// until [`Body::attach`] splits that off. `ended` says that there is no content.
+    #[inline]
+    pub fn detached_body(&self, ended: bool) -> Body {
+        Body::detached(&self.conn, ended)
+    }
+
     /// The content that this stream receives; `ended` says that there is none.
     pub fn into_body(self, ended: bool) -> Body {
         Body::new(self, ended)

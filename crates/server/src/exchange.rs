@@ -22,6 +22,7 @@ use crate::{observing::RequestSpan, request::Request, responder::Responder, sche
 ///
 /// `S` is the [state](Self::state) of the router that handed it out.
 pub struct Exchange<S = ()> {
+    /// The responder has its direction of the stream until somebody asks for the content: most requests have none.
     body: Body,
     responder: Responder,
     state: PhantomData<fn() -> S>,
@@ -31,10 +32,9 @@ impl Exchange {
     #[inline(always)]
     pub(crate) fn new(incoming: Incoming, scheme: SchemeSource, span: RequestSpan) -> Self {
         let Incoming { stream, head, ended, .. } = incoming;
-        let (receive, send) = stream.split();
-        let request = Request::new(head, send.version(), scheme);
-        let responder = Responder::new(send, request, span);
-        Self { body: receive.into_body(ended), responder, state: PhantomData }
+        let request = Request::new(head, stream.version(), scheme);
+        let body = stream.detached_body(ended);
+        Self { body, responder: Responder::new(stream, request, span), state: PhantomData }
     }
 
     /// Notes the route that it is handed to, and the captures of its path.
@@ -74,10 +74,17 @@ impl<S> Exchange<S> {
         self.responder.app()
     }
 
-    /// The content of the request, and the right to answer with the request in it.
+    /// The content of the request, [detached](Responder::attach) unless somebody has asked for it, and the right to answer with the
+    /// request in it.
     #[inline]
     pub(crate) fn into_parts(self) -> (Body, Responder) {
         (self.body, self.responder)
+    }
+
+    /// The content of the request, detached unless somebody has asked for it: to look at it, not to read it.
+    #[inline]
+    pub(crate) fn unread_body(&mut self) -> &mut Body {
+        &mut self.body
     }
 
     /// The same exchange for a handler that asks for the state of its router.
@@ -154,6 +161,7 @@ impl<S> Exchange<S> {
 
     /// The content of the request.
     pub fn body(&mut self) -> &mut Body {
+        self.responder.attach(&mut self.body);
         &mut self.body
     }
 
@@ -186,6 +194,7 @@ impl<S> Exchange<S> {
 
     /// Request, content and the right to answer apart, to receive and send at once.
     pub fn split(mut self) -> (Request, Body, Responder) {
+        self.responder.attach(&mut self.body);
         (self.responder.take_request(), self.body, self.responder)
     }
 }

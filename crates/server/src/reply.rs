@@ -95,6 +95,13 @@ impl Reply {
         self
     }
 
+    /// Gives the content of the request its direction of the stream.
+    fn attach(&mut self) {
+        if let Some(body) = &mut self.answer.received {
+            self.responder.attach(body);
+        }
+    }
+
     fn add<'n>(&mut self, name: impl IntoName<'n>, value: impl AsRef<[u8]>) {
         if let Err(error) = self.headers_mut().append(name, value) {
             self.mistake.get_or_insert_with(|| Box::new(error.into()));
@@ -116,6 +123,7 @@ impl Reply {
 
     /// The content of the request, for answers that depend on it or send it back.
     pub fn body(&mut self) -> Option<&mut Body> {
+        self.attach();
         self.answer.received.as_mut()
     }
 
@@ -139,6 +147,7 @@ impl Reply {
         if let Some(sent) = self.send_now(content, &mut sent)? {
             return Ok(sent);
         }
+        self.attach();
         let stream = self.responder.take_stream()?;
         stream.write(content, true, &mut sent).await?;
         Ok(self.finish(stream))
@@ -165,7 +174,10 @@ impl Reply {
         match self.send_now(&[], &mut 0)? {
             Some(sent) => Ok(sent),
             // Without content there is nothing that would have to wait.
-            None => self.responder.take_stream().map(|stream| self.finish(stream)),
+            None => {
+                self.attach();
+                self.responder.take_stream().map(|stream| self.finish(stream))
+            }
         }
     }
 
@@ -198,6 +210,7 @@ impl Reply {
             false => stream.begin_answer(&self.answer.head(), reads_on)?,
         }
         self.responder.note_answered(self.answer.status);
+        self.attach();
         let stream = self.responder.take_stream()?;
         self.give_back(&stream);
         Ok(match filtered.encoding {

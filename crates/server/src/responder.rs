@@ -4,7 +4,7 @@ use std::{any::Any, net::SocketAddr, sync::Arc};
 
 use alula_fields::{FieldSection, Head, ResponseHead, Status};
 use alula_machine::Reservation;
-use alula_net::{Error, LeftNote, Stream};
+use alula_net::{Body, Error, LeftNote, Stream};
 
 use crate::{observing::RequestSpan, request::Request};
 
@@ -32,6 +32,14 @@ impl Responder {
     #[inline]
     pub(crate) fn request_mut(&mut self) -> &mut Request {
         &mut self.request
+    }
+
+    /// Gives content its direction of the stream, unless it has that, or the answer was sent.
+    #[inline]
+    pub(crate) fn attach(&mut self, body: &mut Body) {
+        if let Some(stream) = &mut self.stream {
+            body.attach(stream);
+        }
     }
 
     /// The program that runs on its connection.

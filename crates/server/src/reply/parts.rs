@@ -30,6 +30,7 @@ impl Reply {
         let is_whole =
             self.responder.stream()?.answer_parts(&self.answer.head(), parts, reads_on, &mut sent)?;
         self.responder.note_answered(self.answer.status);
+        self.attach();
         let stream = self.responder.take_stream()?;
         if !is_whole {
             send_rest(&stream, parts, sent).await?;

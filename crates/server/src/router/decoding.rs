@@ -13,7 +13,7 @@ use crate::{Answer, Exchange, Sent};
 
 /// Puts a decoder before the content of a request; false if it is in no coding. Content that is not there is in none.
 pub(super) fn begin(exchange: &mut Exchange, pool: &Arc<DecoderPool>) -> Result<bool, ContentRefusal> {
-    if exchange.body().is_ended() {
+    if exchange.unread_body().is_ended() {
         return Ok(false);
     }
     let codings = Codings::of(exchange.request().headers());
@@ -22,7 +22,7 @@ pub(super) fn begin(exchange: &mut Exchange, pool: &Arc<DecoderPool>) -> Result<
         Codings::Unknown | Codings::TooMany => return Err(ContentRefusal::Coding),
         Codings::Known(..) => {}
     }
-    let octets_max = exchange.body().content_max() as u64;
+    let octets_max = exchange.unread_body().content_max() as u64;
     if exchange.request().states_more_than(coded_octets_max(octets_max)) {
         return Err(ContentRefusal::TooLong);
     }

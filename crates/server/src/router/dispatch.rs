@@ -117,7 +117,7 @@ impl Compiled {
             exchange.allow_slow_peer();
         }
         if let Some(octets) = terms.content_max {
-            exchange.body().set_content_max(octets);
+            exchange.unread_body().set_content_max(octets);
         }
         #[cfg(feature = "decoding")]
         if terms.decodes && decoding::begin(exchange, &self.decoders)? {
@@ -127,7 +127,7 @@ impl Compiled {
             Some(octets) if exchange.request().states_more_than(octets as u64) => {
                 Err(ContentRefusal::TooLong)
             }
-            Some(octets) if !exchange.body().is_ended() => {
+            Some(octets) if !exchange.unread_body().is_ended() => {
                 exchange.body().bound_content(octets);
                 Ok(())
             }
