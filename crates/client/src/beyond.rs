@@ -10,6 +10,7 @@ use url::Url;
 
 use crate::{
     Call, Response, Retries,
+    call::CallTimes,
     redirected::Redirected,
     redirects::{self, Step, drain, may_redirect, refused, rewrite},
 };
@@ -63,8 +64,9 @@ impl Call<'_> {
         &mut self,
         mut outcome: Result<Response, Error>,
         mut content: Option<&[u8]>,
-        ends_at: Option<Instant>,
+        times: CallTimes,
     ) -> Result<Response, Error> {
+        let ends_at = times.ends_at;
         let mut trail = Trail { tries: 1, tries_here: 1, ..Trail::default() };
         loop {
             let next = match outcome {
@@ -87,7 +89,7 @@ impl Call<'_> {
                     }
                 }
             }
-            outcome = self.attempt(content, ends_at).await;
+            outcome = self.attempt(content, times).await;
         }
     }
 
@@ -177,7 +179,9 @@ impl Call<'_> {
         if step.method == redirects::Method::Get {
             plain.method = Cow::Borrowed("GET");
         }
-        plain.host = plain.host.take().filter(|_| !leaves);
+        if leaves && let Some(rare) = &mut plain.rare {
+            rare.host = None;
+        }
         plain.origin = origin;
         plain.path = path;
         #[cfg(feature = "cookies")]

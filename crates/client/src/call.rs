@@ -16,6 +16,7 @@ use crate::{
     prepared::Given,
     request::{Plain, Request},
     text::IntoText,
+    time_limit::TimeLimit,
 };
 
 /// A request being built. The first mistake made on the way is kept and reported when it is sent.
@@ -29,22 +30,19 @@ use crate::{
 pub struct Call<'a> {
     pub(crate) client: &'a Client,
     pub(crate) request: Request<'a>,
-    pub(crate) deadline: Option<Duration>,
+    pub(crate) deadline: TimeLimit,
     pub(crate) parts: Parts,
-    pub(crate) head_timeout: Option<Duration>,
-    pub(crate) read_timeout: Option<Duration>,
-    pub(crate) clock: Clock,
+    pub(crate) head_timeout: TimeLimit,
+    pub(crate) read_timeout: TimeLimit,
 }
 
-/// The choice to time the parts of a call.
+/// The times of a call that is being sent.
 #[derive(Clone, Copy)]
-pub(crate) enum Clock {
-    /// They are not.
-    Off,
-    /// They will be.
-    Ready,
-    /// They are since then.
-    Since(Instant),
+pub(crate) struct CallTimes {
+    /// The time at which it has to have ended, if there is a bound.
+    pub(crate) ends_at: Option<Instant>,
+    /// The time at which it was sent, if its phases are timed.
+    pub(crate) began: Option<Instant>,
 }
 
 impl<'a> Call<'a> {
@@ -76,10 +74,9 @@ impl<'a> Call<'a> {
         Self {
             client,
             request,
-            deadline: settings.deadlines.total,
-            head_timeout: settings.deadlines.head,
-            read_timeout: settings.deadlines.idle,
-            clock: if settings.deadlines.timing { Clock::Ready } else { Clock::Off },
+            deadline: settings.deadlines.total.into(),
+            head_timeout: settings.deadlines.head.into(),
+            read_timeout: settings.deadlines.idle.into(),
             parts,
         }
     }
@@ -118,7 +115,7 @@ impl<'a> Call<'a> {
     /// ```
     pub fn protocol(mut self, protocol: &'a str) -> Self {
         match &mut self.request {
-            Request::Plain(plain) => plain.protocol = Some(protocol),
+            Request::Plain(plain) => plain.rare_mut().protocol = Some(protocol),
             Request::Prepared(..) => self.note(Error::usage("a prepared request takes no protocol")),
             Request::None => {}
         }
@@ -129,7 +126,7 @@ impl<'a> Call<'a> {
     #[inline]
     pub fn set(mut self, hole: Hole, value: &'a (impl AsRef<[u8]> + ?Sized)) -> Self {
         match &mut self.request {
-            Request::Prepared(_, given) => given.set(hole, value.as_ref()),
+            Request::Prepared(_, given) => given.set(self.client, hole, value.as_ref()),
             Request::Plain(_) => {
                 self.note(Error::usage("this request has no holes: only a prepared request has"))
             }
@@ -200,7 +197,7 @@ impl<'a> Call<'a> {
     /// The time that the call may take in all, to the last octet of the response.
     #[inline]
     pub fn timeout(mut self, after: Duration) -> Self {
-        self.deadline = Some(after);
+        self.deadline = TimeLimit::of(after);
         self
     }
 
@@ -208,7 +205,7 @@ impl<'a> Call<'a> {
     /// [what its client says](crate::ClientBuilder::head_timeout).
     #[inline]
     pub fn head_timeout(mut self, after: Duration) -> Self {
-        self.head_timeout = Some(after);
+        self.head_timeout = TimeLimit::of(after);
         self
     }
 
@@ -216,7 +213,7 @@ impl<'a> Call<'a> {
     /// [what its client says](crate::ClientBuilder::read_timeout).
     #[inline]
     pub fn read_timeout(mut self, after: Duration) -> Self {
-        self.read_timeout = Some(after);
+        self.read_timeout = TimeLimit::of(after);
         self
     }
 
@@ -224,7 +221,7 @@ impl<'a> Call<'a> {
     /// allocates nothing.
     #[inline]
     pub fn timed(mut self) -> Self {
-        self.clock = Clock::Ready;
+        self.parts.is_timed = true;
         self
     }
 
@@ -288,10 +285,10 @@ impl Call<'_> {
 
 impl Drop for Call<'_> {
     fn drop(&mut self) {
-        if let Request::Plain(plain) = &mut self.request
-            && let Some(head) = plain.head.take()
-        {
-            self.client.give_head(head);
+        match &mut self.request {
+            Request::Plain(plain) => plain.give_back(self.client),
+            Request::Prepared(_, given) => given.give_back(self.client),
+            Request::None => {}
         }
     }
 }
@@ -303,6 +300,7 @@ mod tests {
     #[test]
     fn a_call_is_moved_without_a_loop() {
         let octets = size_of::<Call<'_>>();
-        assert!(octets <= 256, "it has {octets} octets");
+        let of_cookies = if cfg!(feature = "cookies") { 16 } else { 0 };
+        assert!(octets <= 128 + of_cookies, "it has {octets} octets");
     }
 }

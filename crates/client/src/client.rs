@@ -16,6 +16,7 @@ use url::Url;
 use crate::{
     builder::{ClientBuilder, Settings},
     connecting::{RouteSettings, Tls},
+    hole_values::HoleValues,
     location::Location,
     origin::Origin,
     origins::Origins,
@@ -50,6 +51,8 @@ struct Inner {
     origins: Mutex<Origins>,
     #[expect(clippy::vec_box, reason = "they are handed on from hand to hand")]
     spares: Mutex<Vec<Box<Head>>>,
+    #[expect(clippy::vec_box, reason = "they are handed on from hand to hand")]
+    hole_values: Mutex<Vec<Box<HoleValues>>>,
 }
 
 impl Client {
@@ -75,6 +78,7 @@ impl Client {
             tls: OnceLock::new(),
             origins: Mutex::default(),
             spares: Mutex::default(),
+            hole_values: Mutex::default(),
         };
         Self { inner: Arc::new(inner) }
     }
@@ -192,6 +196,23 @@ impl Client {
         if spares.len() < SPARES_MAX {
             spares.push(head);
         }
+    }
+
+    pub(crate) fn lend_hole_values(&self) -> Box<HoleValues> {
+        self.hole_values().pop().unwrap_or_default()
+    }
+
+    pub(crate) fn give_hole_values(&self, mut values: Box<HoleValues>) {
+        values.clear();
+        let mut kept = self.hole_values();
+        if kept.len() < SPARES_MAX {
+            kept.push(values);
+        }
+    }
+
+    #[expect(clippy::vec_box)]
+    fn hole_values(&self) -> MutexGuard<'_, Vec<Box<HoleValues>>> {
+        self.inner.hole_values.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     #[expect(clippy::vec_box)]

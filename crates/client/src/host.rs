@@ -12,9 +12,13 @@ impl Plain<'_> {
     /// Takes the host out of the fields: HTTP/1.1 sends it as the first of them, HTTP/2 as `:authority`.
     #[cold]
     pub(crate) fn take_host(&mut self) -> Result<(), Error> {
-        let is_target = self.method == "CONNECT" && self.protocol.is_none();
+        let is_extended = self.rare.as_ref().is_some_and(|rare| rare.protocol.is_some());
+        let is_target = self.method == "CONNECT" && !is_extended;
         if let Some(head) = &mut self.head {
-            self.host = take_host(&mut head.fields, is_target, &self.origin)?;
+            let host = take_host(&mut head.fields, is_target, &self.origin)?;
+            if host.is_some() || self.rare.is_some() {
+                self.rare_mut().host = host;
+            }
         }
         Ok(())
     }

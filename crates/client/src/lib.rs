@@ -33,6 +33,7 @@ mod expectation;
 #[cfg(feature = "fuzzing")]
 #[doc(hidden)]
 pub mod fuzzing;
+mod hole_values;
 mod host;
 mod interim;
 mod location;
@@ -60,6 +61,7 @@ mod runtimes;
 mod sending;
 mod shown;
 mod text;
+mod time_limit;
 mod timing;
 #[cfg(feature = "tls")]
 mod trust;

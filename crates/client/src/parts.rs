@@ -13,6 +13,8 @@ pub(crate) struct Parts {
     pub(crate) is_incomplete: bool,
     /// Somebody is told of each step.
     pub(crate) is_watched: bool,
+    /// The phases of the call are timed.
+    pub(crate) is_timed: bool,
     /// The number of redirects that are followed.
     pub(crate) redirects_max: u16,
     rare: Option<Box<Rare>>,
@@ -39,6 +41,7 @@ impl Parts {
             decompress: settings.decoding.on,
             is_incomplete: settings.policy.has_additions,
             is_watched: settings.policy.watcher.is_some(),
+            is_timed: settings.deadlines.timing,
             redirects_max: settings.policy.redirects.max,
             rare: None,
         }

@@ -8,10 +8,15 @@ use alula_fields::{
 use alula_machine::{Limits, OutBuf, StreamKey};
 use alula_net::{self as net, Error, Machine, Refusal, Version, h1};
 
-use crate::{Client, auth::Credentials, host::take_host, origin::Origin, path::Path, request::Plain};
-
-/// Holes that one prepared request may have.
-const HOLES_MAX: usize = 8;
+use crate::{
+    Client,
+    auth::Credentials,
+    hole_values::{HOLES_MAX, HoleValues},
+    host::take_host,
+    origin::Origin,
+    path::Path,
+    request::Plain,
+};
 
 /// A prepared request being made.
 pub struct Prepare {
@@ -69,7 +74,8 @@ pub(crate) struct MadeOf<'p> {
 /// The values that are given with one call. Small, since calls are moved about while they are built.
 pub(crate) struct Given<'a> {
     path: Option<Cow<'a, str>>,
-    values: [Option<&'a [u8]>; HOLES_MAX],
+    /// The values for holes, lent by the client once there is one.
+    values: Option<Box<HoleValues>>,
     /// Or [`UNSTATED`].
     length: u64,
 }
@@ -246,20 +252,20 @@ impl Prepared {
     pub(crate) fn to_plain<'a>(&'a self, given: &Given<'a>, mut head: Box<Head>) -> Result<Plain<'a>, Error> {
         let Parts { method, host, fields, holes, .. } = &self.plan.made_of;
         head.fields.copy_from(fields);
-        for (name, value) in holes.iter().zip(given.values) {
-            head.fields.append(&**name, value.unwrap_or_default())?;
+        for (hole, name) in holes.iter().enumerate() {
+            head.fields.append(&**name, given.value(hole).unwrap_or_default())?;
         }
         let path = match &given.path {
             Some(Cow::Owned(path)) => Path::Owned(path.clone()),
             Some(Cow::Borrowed(path)) => Path::Given(path),
             None => Path::Given(&self.plan.made_of.path),
         };
-        let host = host.clone();
-        Ok(Plain {
-            head: Some(head),
-            host,
-            ..Plain::new(self.origin.clone(), Cow::Borrowed(method.as_str()), path)
-        })
+        let mut plain = Plain::new(self.origin.clone(), Cow::Borrowed(method.as_str()), path);
+        plain.head = Some(head);
+        if host.is_some() {
+            plain.rare_mut().host.clone_from(host);
+        }
+        Ok(plain)
     }
 
     pub(crate) fn send(
@@ -300,7 +306,7 @@ impl Prepared {
         let mut values: [&[u8]; HOLES_MAX + 2] = [&[]; HOLES_MAX + 2];
         let mut count = 0;
         let path = given.path.as_deref().map(str::as_bytes);
-        let fields = given.values[..self.plan.made_of.holes.len()].iter().copied();
+        let fields = (0..self.plan.made_of.holes.len()).map(|hole| given.value(hole));
         for value in
             path.into_iter().map(Some).chain(fields).chain(length.as_ref().map(|it| Some(it.as_bytes())))
         {
@@ -313,7 +319,7 @@ impl Prepared {
 
 impl Default for Given<'_> {
     fn default() -> Self {
-        Self { path: None, values: [None; HOLES_MAX], length: UNSTATED }
+        Self { path: None, values: None, length: UNSTATED }
     }
 }
 
@@ -322,8 +328,20 @@ impl<'a> Given<'a> {
         self.path = Some(path);
     }
 
-    pub(crate) fn set(&mut self, hole: Hole, value: &'a [u8]) {
-        self.values[hole.0] = Some(value);
+    pub(crate) fn set(&mut self, client: &Client, hole: Hole, value: &[u8]) {
+        self.values.get_or_insert_with(|| client.lend_hole_values()).set(hole.0, value);
+    }
+
+    /// Gives the memory of the values back.
+    #[inline]
+    pub(crate) fn give_back(&mut self, client: &Client) {
+        if let Some(values) = self.values.take() {
+            client.give_hole_values(values);
+        }
+    }
+
+    fn value(&self, hole: usize) -> Option<&[u8]> {
+        self.values.as_ref()?.get(hole)
     }
 
     pub(crate) fn length(&mut self, length: u64) {

@@ -159,7 +159,9 @@ impl<'a> Request<'a> {
     #[cold]
     pub(crate) fn make_plain(&mut self, client: &Client) -> Result<&mut Plain<'a>, Error> {
         if let Self::Prepared(prepared, given) = self {
-            *self = Self::Plain(prepared.to_plain(given, client.lend_head())?);
+            let plain = prepared.to_plain(given, client.lend_head())?;
+            given.give_back(client);
+            *self = Self::Plain(plain);
         }
         match self {
             Self::Plain(plain) => Ok(plain),

@@ -10,7 +10,7 @@ use alula_net::{BodyWriter, Cause, Conn, Deadlines, Error, Machine, Phase, Recei
 use tokio::time::Instant;
 
 use crate::{
-    Call, PendingResponse, Response, call::Clock, expectation::goes_ahead, interim,
+    Call, PendingResponse, Response, call::CallTimes, expectation::goes_ahead, interim,
     observing::RequestObserver, queue_deadlines::QueueDeadlines, watching,
 };
 
@@ -55,9 +55,9 @@ impl Call<'_> {
                 "the call was given content and is opened: write the content to the writer instead",
             ));
         }
-        self.start_clock();
+        let times = self.times();
         let mut observer = RequestObserver::begin(&self);
-        let opened = observer.within(self.start(None, false, self.ends_at())).await;
+        let opened = observer.within(self.start(None, false, times)).await;
         let opened = opened.map_err(|error| self.named(error));
         let (receive, send) = opened.inspect_err(|error| observer.end(Err(error)))?.split();
         let pending = PendingResponse {
@@ -73,13 +73,12 @@ impl Call<'_> {
     }
 
     pub(crate) async fn send_all(&mut self, content: Option<&[u8]>) -> Result<Response, Error> {
-        self.start_clock();
-        let ends_at = self.ends_at();
-        let outcome = self.attempt(content, ends_at).await;
+        let times = self.times();
+        let outcome = self.attempt(content, times).await;
         if outcome.as_ref().is_ok_and(|response| self.is_settled(response)) {
             return outcome;
         }
-        let outcome = Box::pin(self.go_on(outcome, content, ends_at)).await;
+        let outcome = Box::pin(self.go_on(outcome, content, times)).await;
         outcome.map_err(|error| self.named(error))
     }
 
@@ -93,37 +92,35 @@ impl Call<'_> {
     #[cold]
     fn named(&self, error: Error) -> Error {
         let error = match error.cause() {
-            Cause::Timeout => error.in_spite_of(self.deadline),
+            Cause::Timeout => error.in_spite_of(self.deadline.get()),
             _ => error,
         };
         self.request.named(error)
     }
 
-    fn start_clock(&mut self) {
-        if let Clock::Ready = self.clock {
-            self.clock = Clock::Since(Instant::now());
+    /// Returns the times of the call, which is sent now; the clock is read only where it must be.
+    #[inline]
+    fn times(&self) -> CallTimes {
+        CallTimes {
+            began: self.parts.is_timed.then(Instant::now),
+            ends_at: self.deadline.get().and_then(|after| Instant::now().checked_add(after)),
         }
-    }
-
-    /// Returns the time at which the call must have ended; the clock is read only where it must be.
-    fn ends_at(&self) -> Option<Instant> {
-        self.deadline.and_then(|after| Instant::now().checked_add(after))
     }
 
     pub(crate) async fn attempt(
         &mut self,
         content: Option<&[u8]>,
-        ends_at: Option<Instant>,
+        times: CallTimes,
     ) -> Result<Response, Error> {
         if content.is_none() && self.parts.has_content() {
-            return Box::pin(self.attempt_content(ends_at)).await;
+            return Box::pin(self.attempt_content(times)).await;
         }
         let empty = content.is_none_or(<[u8]>::is_empty);
         let mut stream = match self.try_start(content.map(<[u8]>::len), empty)? {
             Ok(stream) => stream,
-            Err(conn) => self.start_on(conn, empty, ends_at).await?,
+            Err(conn) => self.start_on(conn, empty, times.ends_at).await?,
         };
-        self.set_up(&stream, empty, ends_at);
+        self.set_up(&stream, empty, times);
         let mut is_sent = false;
         if let Some(content) = content.filter(|_| !empty) {
             let is_wanted = !self.request.expects_continue() || goes_ahead(&stream).await?;
@@ -161,13 +158,13 @@ impl Call<'_> {
         &mut self,
         length: Option<usize>,
         end: bool,
-        ends_at: Option<Instant>,
+        times: CallTimes,
     ) -> Result<Stream, Error> {
         let stream = match self.try_start(length, end)? {
             Ok(stream) => stream,
-            Err(conn) => self.start_on(conn, end, ends_at).await?,
+            Err(conn) => self.start_on(conn, end, times.ends_at).await?,
         };
-        self.set_up(&stream, end, ends_at);
+        self.set_up(&stream, end, times);
         Ok(stream)
     }
 
@@ -235,16 +232,20 @@ impl Call<'_> {
 
     /// Says how the stream is waited for and watched.
     #[inline]
-    fn set_up(&self, stream: &Stream, end: bool, ends_at: Option<Instant>) {
+    fn set_up(&self, stream: &Stream, end: bool, times: CallTimes) {
         if self.parts.hears_interim() {
             stream.keep_interim();
         }
-        let deadlines =
-            Deadlines { ends_at, total: self.deadline, head: self.head_timeout, idle: self.read_timeout };
+        let deadlines = Deadlines {
+            ends_at: times.ends_at,
+            total: self.deadline.get(),
+            head: self.head_timeout.get(),
+            idle: self.read_timeout.get(),
+        };
         if deadlines.are_any() {
             stream.set_deadlines(deadlines);
         }
-        if let Clock::Since(began) = self.clock {
+        if let Some(began) = times.began {
             stream.time_since(began, end);
         }
     }

@@ -46,7 +46,7 @@ impl fmt::Debug for Call<'_> {
         if let Request::Plain(plain) = &self.request {
             call.field("fields", &plain.head.as_ref().map(|head| &head.fields));
         }
-        call.field("timeout", &self.deadline).finish_non_exhaustive()
+        call.field("timeout", &self.deadline.get()).finish_non_exhaustive()
     }
 }
 

@@ -8,22 +8,21 @@ use std::{
 
 use alula_fields::KnownName;
 use alula_net::{BodyWriter, Error, Received, Stream};
-use tokio::time::Instant;
 
 use super::{
     Content, Given,
     piece::{Failure, Piece, Sink},
 };
-use crate::{Call, Response, expectation::goes_ahead, request::Request};
+use crate::{Call, Response, call::CallTimes, expectation::goes_ahead, request::Request};
 
 type Sending = Pin<Box<dyn Future<Output = Result<(), Failure>> + Send>>;
 
 impl Call<'_> {
     /// Sends the request with the content that was given to it.
-    pub(crate) async fn attempt_content(&mut self, ends_at: Option<Instant>) -> Result<Response, Error> {
+    pub(crate) async fn attempt_content(&mut self, times: CallTimes) -> Result<Response, Error> {
         let length = self.open_content().await?;
         let stated = length.and_then(|length| usize::try_from(length).ok());
-        let stream = self.start(stated, length == Some(0), ends_at).await?;
+        let stream = self.start(stated, length == Some(0), times).await?;
         let goes = length != Some(0) && (!self.request.expects_continue() || goes_ahead(&stream).await?);
         let content = if goes { self.parts.rare_mut().content.take() } else { None };
         let Some(content) = content else {

@@ -12,15 +12,21 @@ pub(crate) struct Plain<'a> {
     pub(crate) origin: Arc<Origin>,
     pub(crate) method: Cow<'a, str>,
     pub(crate) path: Path<'a>,
-    /// The protocol of an extended CONNECT.
-    pub(crate) protocol: Option<&'a str>,
     /// Lent by the client once there is a field.
     pub(crate) head: Option<Box<Head>>,
-    /// In place of the authority of the URL.
-    pub(crate) host: Option<Box<str>>,
+    pub(crate) rare: Option<Box<PlainRare<'a>>>,
     /// The caller's own `cookie`, since a jar has added to it.
     #[cfg(feature = "cookies")]
     pub(crate) own_cookies: Option<Box<[u8]>>,
+}
+
+/// The parts that few requests have. They are in a box, since calls are moved about while they are built.
+#[derive(Default)]
+pub(crate) struct PlainRare<'a> {
+    /// The protocol of an extended CONNECT.
+    pub(crate) protocol: Option<&'a str>,
+    /// In place of the authority of the URL.
+    pub(crate) host: Option<Box<str>>,
 }
 
 impl<'a> Plain<'a> {
@@ -29,12 +35,25 @@ impl<'a> Plain<'a> {
             origin,
             method,
             path,
-            protocol: None,
             head: None,
-            host: None,
+            rare: None,
             #[cfg(feature = "cookies")]
             own_cookies: None,
         }
+    }
+
+    /// Gives the head back.
+    #[inline]
+    pub(crate) fn give_back(&mut self, client: &Client) {
+        if let Some(head) = self.head.take() {
+            client.give_head(head);
+        }
+    }
+
+    /// Returns the parts that few requests have, to give this one some of them. Allocates.
+    #[cold]
+    pub(crate) fn rare_mut(&mut self) -> &mut PlainRare<'a> {
+        self.rare.get_or_insert_default()
     }
 
     /// The head that its fields are in, lent by the client.
@@ -55,12 +74,13 @@ impl<'a> Plain<'a> {
 
     #[inline]
     pub(super) fn with_head<T>(&self, bare: &FieldSection, then: impl FnOnce(&RequestHead<'_>) -> T) -> T {
+        let rare = self.rare.as_deref();
         let head = RequestHead {
             method: &self.method,
             scheme: self.origin.scheme,
-            authority: self.host.as_deref().unwrap_or(self.origin.authority()),
+            authority: rare.and_then(|rare| rare.host.as_deref()).unwrap_or(self.origin.authority()),
             path: self.path.as_str(),
-            protocol: self.protocol,
+            protocol: rare.and_then(|rare| rare.protocol),
             fields: self.head.as_ref().map_or(bare, |head| &head.fields),
         };
         then(&head)

@@ -1,0 +1,57 @@
+//! The values for the holes of a prepared request, as one call gives them.
+//!
+//! They are copied into memory that the client lends, so that a call has one pointer to them: calls are moved about while they are built.
+
+use std::ops::Range;
+
+/// Holes that one prepared request may have.
+pub(crate) const HOLES_MAX: usize = 8;
+
+/// The memory that is kept for the values of the next call, in octets.
+const KEPT_OCTETS: usize = 4 * 1024;
+
+/// The values, each in its place among the octets.
+#[derive(Default)]
+pub(crate) struct HoleValues {
+    octets: Vec<u8>,
+    places: [Option<Range<usize>>; HOLES_MAX],
+}
+
+impl HoleValues {
+    /// Gives a value for the hole of this number, in place of the one that it had.
+    pub(crate) fn set(&mut self, hole: usize, value: &[u8]) {
+        let start = self.octets.len();
+        self.octets.extend_from_slice(value);
+        self.places[hole] = Some(start..self.octets.len());
+    }
+
+    /// Returns the value for the hole of this number, if one was given.
+    pub(crate) fn get(&self, hole: usize) -> Option<&[u8]> {
+        let place = self.places[hole].clone()?;
+        Some(&self.octets[place])
+    }
+
+    /// Forgets the values, and keeps the memory unless it is large.
+    pub(crate) fn clear(&mut self) {
+        self.octets.clear();
+        self.octets.shrink_to(KEPT_OCTETS);
+        self.places = Default::default();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_value_given_last_counts() {
+        let mut values = HoleValues::default();
+        values.set(1, b"one");
+        values.set(0, b"");
+        values.set(1, b"other");
+        assert_eq!([values.get(0), values.get(1), values.get(2)], [Some(&b""[..]), Some(b"other"), None]);
+        values.set(2, &[b'a'; 2 * KEPT_OCTETS]);
+        values.clear();
+        assert_eq!((values.get(1), values.octets.capacity()), (None, KEPT_OCTETS));
+    }
+}
