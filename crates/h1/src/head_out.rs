@@ -46,12 +46,23 @@ pub(crate) fn request_line(
     });
 }
 
+/// Version, digits, spaces, the longest reason and the end of the line.
+const STATUS_LINE_BYTES_MAX: usize = 64;
+
 /// Writes the status line.
 #[inline]
 pub(crate) fn status_line(status: Status, out: &mut OutBuf) {
-    /// Version, digits, spaces, the longest reason and the end of the line.
-    const LINE_BYTES_MAX: usize = 64;
-    write(out, LINE_BYTES_MAX, |line| line.status(status));
+    write(out, STATUS_LINE_BYTES_MAX, |line| line.status(status));
+}
+
+/// Writes a whole head whose field lines are at hand, and beside which nothing is written.
+#[inline]
+pub(crate) fn known_answer(status: Status, lines: &[u8], out: &mut OutBuf) {
+    write(out, STATUS_LINE_BYTES_MAX + lines.len() + 2, |line| {
+        line.status(status);
+        line.put(lines);
+        line.put(b"\r\n");
+    });
 }
 
 /// Writes the lines of fields: colon, space and the end of a line are four octets beside name and value, and a spelling is as long

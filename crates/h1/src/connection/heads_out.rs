@@ -96,9 +96,13 @@ impl Connection {
         let sending = self.answer_of(head.status, &facts, opens_tunnel, end)?;
         self.persists_after(&facts, sending, opens_tunnel);
         let extra = self.extra_of(head.status, &facts, sending, opens_tunnel);
-        head_out::status_line(head.status, out);
-        self.write_fields(head.fields, &facts, known.is_some(), out);
-        head_out::end(extra, self.config.spelling, out);
+        if known.is_some() && extra == Extra::default() {
+            head_out::known_answer(head.status, self.repeated.lines(), out);
+        } else {
+            head_out::status_line(head.status, out);
+            self.write_fields(head.fields, &facts, known.is_some(), out);
+            head_out::end(extra, self.config.spelling, out);
+        }
         self.awaits_continue = false;
         self.decide_tunnel(opens_tunnel);
         match end {
