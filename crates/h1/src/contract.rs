@@ -118,6 +118,11 @@ impl ProtocolMachine for Connection {
     }
 
     #[inline]
+    fn take_only_room(&mut self) -> bool {
+        self.take_only_room()
+    }
+
+    #[inline]
     fn exchange_head(
         &mut self,
         stream: StreamKey,
@@ -280,5 +285,28 @@ impl ProtocolMachine for Connection {
 
     fn in_flight(&self) -> usize {
         self.in_flight()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alula_fields::Status;
+
+    use super::*;
+    use crate::Config;
+
+    #[test]
+    fn room_is_taken_alone_and_never_before_other_notices() {
+        let (mut server, mut out) = (Connection::server(Config::default()), OutBuf::new());
+        let mut answer = |request: &[u8]| {
+            let event = ProtocolMachine::receive(&mut server, request, Time::ZERO).unwrap().event;
+            let Some(Event::Head { stream, .. }) = event else { panic!("a whole request") };
+            let head = ResponseHead { status: Status::OK, fields: &FieldSection::new() };
+            server.send_response(stream, &head, true, &mut out).unwrap();
+            (server.take_only_room(), server.take_only_room(), server.has_notice())
+        };
+        assert_eq!(answer(b"GET / HTTP/1.1\r\nhost: a\r\n\r\n"), (true, false, false));
+        let last = b"GET / HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n";
+        assert_eq!(answer(last), (false, false, true));
     }
 }

@@ -138,6 +138,12 @@ pub trait ProtocolMachine {
     /// The oldest of what happened beside the events.
     fn poll_notice(&mut self) -> Option<Notice<Self::Rule>>;
 
+    /// Takes [`Notice::Room`] if that is all there is to tell; returns false, and takes nothing, otherwise. It spares those who hear of little
+    /// else from asking until there is nothing more.
+    fn take_only_room(&mut self) -> bool {
+        false
+    }
+
     /// Exchanges a head that was announced for a spare one, if there is one.
     ///
     /// # Errors

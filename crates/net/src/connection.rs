@@ -296,8 +296,12 @@ impl Connection {
 impl Connection {
     #[inline(always)]
     pub(crate) fn take_notices(&mut self) {
-        if self.machine.has_notice() {
-            self.take_all_notices();
+        if !self.machine.has_notice() {
+            return;
+        }
+        match self.machine.take_only_room() {
+            true => self.is_free_again(),
+            false => self.take_all_notices(),
         }
     }
 

@@ -71,6 +71,7 @@ chosen! {
     fn goaway_debug(&) -> &[u8];
     fn is_unanswered(&) -> bool;
     fn has_notice(&) -> bool;
+    fn take_only_room(&mut) -> bool;
     fn release_capacity(&mut, stream: StreamKey, octets: u32) -> bool;
     fn wants_read(&) -> bool;
     fn is_holding(&) -> bool;

@@ -103,6 +103,15 @@ impl Connection {
         }
     }
 
+    /// Takes [`Notice::Room`] if that is all that [`poll_notice`](Self::poll_notice) has; returns false, and takes nothing, otherwise.
+    #[inline]
+    pub fn take_only_room(&mut self) -> bool {
+        let Notices { idle, last, writable, closed } = self.notices;
+        let is_only = idle && !(last || writable || closed);
+        self.notices.idle &= !is_only;
+        is_only
+    }
+
     /// Appends what the machine itself has to say, before anything else is written there, and says how much that was.
     #[inline]
     pub fn poll_transmit(&mut self, out: &mut OutBuf) -> usize {
