@@ -61,7 +61,7 @@ impl Stream {
         let result = connection.answer(at, &answer.head(), content, answer.reads_on(), sent);
         let is_whole = matches!(result, Ok(true));
         if is_whole {
-            let received = answer.received.take().map(Body::into_held);
+            let received = answer.received.as_mut().map(Body::take_held);
             let (read, content, trailers) = received.unwrap_or((Sides::NONE, Content::default(), None));
             connection.take_back(at, sides.with(read), answer.head.take(), content);
             trailers.into_iter().for_each(|head| connection.spares.give_head(head));

@@ -295,9 +295,9 @@ impl Body {
         }
     }
 
-    /// Takes apart what it holds, for a connection that takes all of it back under one lock: sides of the stream, content and trailers.
+    /// Takes what it holds, for a connection that takes all of it back under one lock: sides of the stream, content and trailers.
     #[inline]
-    pub(crate) fn into_held(mut self) -> (Sides, Content, Option<Box<Head>>) {
+    pub(crate) fn take_held(&mut self) -> (Sides, Content, Option<Box<Head>>) {
         let sides = self.stream.take().map_or(Sides::NONE, |mut stream| {
             let sides = stream.sides();
             stream.let_go();

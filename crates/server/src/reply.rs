@@ -159,7 +159,7 @@ impl Reply {
     fn state_length(&mut self, octets: u64) -> bool {
         let has_none = has_no_content(self.answer.status);
         let fields = self.headers_mut();
-        if !has_none && !fields.contains(KnownName::CONTENT_LENGTH) {
+        if !has_none && !fields.contains_known(KnownName::CONTENT_LENGTH) {
             // Digits need no check, and a section has always room for so few.
             fields.push_known(KnownName::CONTENT_LENGTH, Decimal::of(octets).as_bytes(), FieldFlags::NONE);
         }
