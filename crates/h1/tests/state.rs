@@ -200,6 +200,34 @@ fn what_a_prepared_request_is_given_is_checked() {
     assert_eq!(sent, "PUT /b HTTP/1.1|host: a.example|x-own: value|content-length: 2|x-id: 7||ok");
 }
 
+/// Content that the driver sends by itself counts like content that goes through the output, and only where a length frames it.
+#[test]
+fn content_beside_the_output_is_counted_within_its_length() {
+    for (fields, length) in [(&[("content-length", "10")][..], Some(10)), (&[], None)] {
+        let mut end = server();
+        end.receive(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+        let stream = end.stream.unwrap();
+        assert_eq!(end.machine.length_left(stream), None, "nothing was stated");
+        end.respond(200, fields, false).unwrap();
+        let (machine, out) = (&mut end.machine, &mut end.out);
+        assert_eq!(machine.length_left(stream), length);
+        let Some(length) = length else {
+            assert_eq!(machine.count_data(stream, 1), Err(SendError::ContentLength), "chunks frame it");
+            continue;
+        };
+        out.clear();
+        assert_eq!(machine.count_data(stream, length + 1), Err(SendError::ContentLength));
+        assert_eq!(machine.count_data(stream, length - 3), Ok(()));
+        assert_eq!(machine.send_data(stream, b"12", true, out), Err(SendError::ContentLength));
+        assert_eq!(machine.send_data(stream, b"1", false, out), Ok(1));
+        assert_eq!(machine.count_data(stream, 2), Ok(()));
+        assert_eq!((out.unsent(), machine.length_left(stream)), (&b"1"[..], None));
+        assert_eq!(machine.send_data(stream, b"", true, out), Ok(0));
+        assert_eq!(machine.count_data(stream, 1), Err(SendError::StreamEnded));
+        machine.check_invariants();
+    }
+}
+
 /// RFC 9110 §6.6.1: a server with a clock says when it refused.
 #[test]
 fn refusals_have_a_date_where_there_is_a_clock() {

@@ -56,6 +56,7 @@ mod receiving;
 mod refused;
 mod resting;
 mod reuse;
+mod sendfile;
 mod sending;
 mod sentence;
 mod shown;

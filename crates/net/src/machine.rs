@@ -286,6 +286,22 @@ impl Machine {
         matches!(self.version(), Version::Http1)
     }
 
+    /// Returns the octets of content that may follow the output without any framing: those that are left of a length that was stated.
+    pub(crate) fn length_left(&self, stream: StreamKey) -> Option<u64> {
+        match self {
+            Self::Http1(machine) => machine.length_left(stream),
+            Self::Http2(_) => None,
+        }
+    }
+
+    /// Counts octets of content that were sent after the output.
+    pub(crate) fn count_data(&mut self, stream: StreamKey, octets: usize) -> Result<(), Refusal> {
+        match self {
+            Self::Http1(machine) => Ok(machine.count_data(stream, octets as u64)?),
+            Self::Http2(_) => Ok(()),
+        }
+    }
+
     /// The next frame that was traced.
     pub(crate) fn poll_trace(&mut self) -> Option<FrameSummary> {
         match self {

@@ -236,7 +236,7 @@ impl Conn {
 impl Connection {
     fn rest(&self) -> Rest {
         let or_never = |at: Option<Time>| at.unwrap_or(Time::FAR);
-        let calls_at = or_never(self.room.calls_again_at(self.output.unsent()));
+        let calls_at = or_never(self.calls_again_at());
         let due = or_never(self.next_deadline).min(or_never(self.machine.poll_timeout()));
         Rest {
             wakes_at: due.min(or_never(self.idleness.look_at())).min(calls_at),

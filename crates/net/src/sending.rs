@@ -1,7 +1,7 @@
 //! Sending: heads and content go from the handles of streams to the machine, as far as there is room for them.
 
 use alula_fields::{FieldSection, ResponseHead, Status};
-use alula_machine::StreamKey;
+use alula_machine::{StreamKey, Time};
 
 use crate::{
     connection::{
@@ -178,7 +178,7 @@ impl Connection {
 
     /// Notes that a stream has more content than there was room for; its writer is woken when it may go on.
     #[cold]
-    fn await_room(&mut self, at: SlotKey, stream: StreamKey) {
+    pub(crate) fn await_room(&mut self, at: SlotKey, stream: StreamKey) {
         // A machine that schedules calls the streams.
         if !self.machine.await_room(stream)
             && let Some(slot) = self.slots.get(at)
@@ -204,9 +204,14 @@ impl Connection {
     /// Calls further streams when all output was written and those called before have written nothing for a while.
     #[inline]
     pub(crate) fn call_again(&mut self) {
-        if self.room.calls_again_at(self.output.unsent()).is_some_and(|at| at <= self.now) {
+        if self.calls_again_at().is_some_and(|at| at <= self.now) {
             self.call_next();
         }
+    }
+
+    /// The time at which streams are called that wait although there is room; `None` while the socket has none.
+    pub(crate) fn calls_again_at(&self) -> Option<Time> {
+        self.room.calls_again_at(self.output.unsent()).filter(|_| !self.output.is_blocked())
     }
 
     #[cold]

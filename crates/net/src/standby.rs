@@ -157,7 +157,7 @@ impl Connection {
         let far = Duration::from_secs(3600);
         let tick = if self.hand_over.task_reads() { far } else { TICK };
         let machine = self.machine.poll_timeout();
-        [self.next_deadline, machine, self.idleness.look_at(), self.room.calls_again_at(self.output.unsent())]
+        [self.next_deadline, machine, self.idleness.look_at(), self.calls_again_at()]
             .into_iter()
             .flatten()
             .map(|at| at.saturating_since(now))

@@ -152,8 +152,7 @@ impl Connection {
     /// Fails streams whose peer is too slow, or ends the connection.
     fn look_for_slow_peer(&mut self, now: Time) {
         let is_client = self.machine.is_client();
-        let is_stuck = self.output.is_blocked() && self.output.unsent() > 0;
-        let taken = is_stuck.then(|| self.output.taken());
+        let taken = self.output.is_blocked().then(|| self.output.taken());
         if let Some(overrun) = self.pace.look_at_output(taken, now, is_client) {
             return self.give_up(overrun);
         }

@@ -1,7 +1,9 @@
 //! The content of a message being sent.
 
 use std::{
+    fs::File,
     future::poll_fn,
+    ops::Range,
     task::{Context, Poll, ready},
 };
 
@@ -88,6 +90,47 @@ impl BodyWriter {
             return self.try_encode(data);
         }
         self.try_send(data)
+    }
+
+    /// Returns true if content may go from a file to the socket without a copy in memory, by [`try_send_file`](Self::try_send_file): on
+    /// Linux, on a server, over HTTP/1.1 in clear text and a socket of the system, where the length of the content was stated and no
+    /// encoder stands before it.
+    pub fn takes_files(&self) -> bool {
+        !self.is_muted && self.encoding.is_none() && self.stream.takes_files()
+    }
+
+    /// Sends as much of a part of `file` as the socket has room for now, after all that was sent before, and returns how many octets that
+    /// was: 0 when there is no room, for which [`drained`](Self::drained) waits. `None` means that it cannot be done, and nothing was sent:
+    /// not [here](Self::takes_files), not with this file, or the part is empty, lies behind the end of the file or is longer than what is
+    /// left of the stated length. The caller reads the part then, which tells more.
+    ///
+    /// The system takes the octets when it sends them and, where the peer is slow, some time after this has returned: what is written to
+    /// the file meanwhile may be sent. Octets that the system has not in memory are waited for, and the thread with them: send what was
+    /// just found to be there, in parts of at most some 64 KiB. As with every write to a socket the system raises SIGPIPE when the peer
+    /// has gone, which a program of Rust ignores unless it says otherwise. Two system calls with a head, one without; allocates nothing
+    /// once warm.
+    ///
+    /// # Errors
+    /// As [`Self::write`].
+    pub fn try_send_file(&mut self, file: &File, part: Range<u64>) -> Result<Option<usize>, Error> {
+        if !self.takes_files() {
+            return Ok(None);
+        }
+        let sent = self.stream.try_send_file(file, part).map_err(|error| error.with_sent(self.octets))?;
+        self.octets += sent.unwrap_or(0) as u64;
+        Ok(sent)
+    }
+
+    /// Waits until all that was sent before has gone to the socket, and the socket has room. The peer is held to
+    /// `Limits::body_rate_min` and `Limits::stall_timeout` meanwhile. Safe to drop and call again. Allocates nothing once warm.
+    ///
+    /// # Errors
+    /// As [`Self::write`].
+    pub async fn drained(&mut self) -> Result<(), Error> {
+        if self.is_muted {
+            return Ok(());
+        }
+        self.stream.drained().await.map_err(|error| error.with_sent(self.octets))
     }
 
     fn try_send(&mut self, data: &[u8]) -> Result<usize, Error> {

@@ -6,6 +6,7 @@ use crate::{
     conn::{Conn, Guard},
     connection::Connection,
     error::{Error, Phase},
+    transport::WriteHalf,
 };
 
 impl Conn {
@@ -31,20 +32,26 @@ impl Conn {
         connection
     }
 
-    fn write_all<'a>(&'a self, mut connection: Guard<'a>) -> Guard<'a> {
+    #[inline]
+    fn write_all<'a>(&'a self, connection: Guard<'a>) -> Guard<'a> {
+        self.write_all_by(connection, WriteHalf::try_write)
+    }
+
+    /// Writes what waits by `write`, until there is nothing more or the socket takes no more.
+    pub(crate) fn write_all_by<'a>(
+        &'a self,
+        mut connection: Guard<'a>,
+        write: impl Fn(&WriteHalf, &[u8]) -> io::Result<usize>,
+    ) -> Guard<'a> {
         while connection.output.may_write() && connection.stage() {
             let leaving = connection.output.begin_to_write();
             drop(connection);
-            let written = self.io().try_write(leaving.unsent());
+            let written = write(self.io(), leaving.unsent());
             connection = self.lock();
             connection.output.end_to_write(leaving, *written.as_ref().unwrap_or(&0));
             match written {
                 Ok(_) => connection.output_drained(),
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                    connection.output.block();
-                    connection.look_soon();
-                    connection.wake_task();
-                }
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => connection.output_blocked(),
                 Err(error) => connection.write_failed(error),
             }
         }
@@ -61,6 +68,8 @@ impl Conn {
             }
             connection = self.lock();
             connection.output.unblock();
+            // Nothing need be left: content that bypasses the output finds the socket full as well.
+            connection.output_drained();
             connection = self.flush(connection);
         }
         self.unlock_and_wake(connection);
@@ -85,7 +94,7 @@ impl Conn {
 impl Connection {
     /// False when there is certainly nothing to write: most turns only read. The output of TLS is not looked into.
     #[inline]
-    fn may_have_output(&self) -> bool {
+    pub(crate) fn may_have_output(&self) -> bool {
         self.is_secure() || self.output.unsent() > 0 || self.machine.wants_write()
     }
 
@@ -107,6 +116,13 @@ impl Connection {
             return is_any;
         }
         self.output.stage()
+    }
+
+    /// Notes that the socket took no more; the task waits for room.
+    pub(crate) fn output_blocked(&mut self) {
+        self.output.block();
+        self.look_soon();
+        self.wake_task();
     }
 
     /// Gives up the output alone: octets that the peer sent before it closed are still worth reading, and reading will tell that it

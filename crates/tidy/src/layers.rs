@@ -52,6 +52,7 @@ pub const LAYERS: &[Layer] = &[
             "futures-core",
             "http",
             "http-body",
+            "rustix",
             "rustls",
             "rustls-native-certs",
             "rustls-pki-types",

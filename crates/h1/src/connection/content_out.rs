@@ -40,6 +40,25 @@ impl Connection {
         Ok(data.len())
     }
 
+    /// Returns the octets of content that are still to be sent of the stated length; `None` for content without one, and when none may be
+    /// sent.
+    pub fn length_left(&self, stream: StreamKey) -> Option<u64> {
+        match self.sending {
+            Sending::Length(left) if self.check_message(stream).is_ok() => Some(left),
+            _ => None,
+        }
+    }
+
+    /// Counts octets of content that the driver has sent by itself, after all that was written to its output.
+    ///
+    /// # Errors
+    /// The content has no stated length, or the octets are more than is left of it; nothing has changed then.
+    pub fn count_data(&mut self, stream: StreamKey, octets: u64) -> Result<(), SendError> {
+        self.check_message(stream)?;
+        let Sending::Length(left) = self.sending else { return Err(SendError::ContentLength) };
+        self.take_length(left, octets)
+    }
+
     /// Returns false while the peer has not agreed yet to another protocol, in which content would be taken;
     /// [`Notice::Writable`](crate::Notice::Writable) follows then.
     pub fn takes_content(&self) -> bool {
@@ -70,11 +89,17 @@ impl Connection {
     /// Content whose length was stated: no more of it, and no less.
     #[inline]
     fn send_some(&mut self, left: u64, data: &[u8], end: bool, out: &mut OutBuf) -> Result<(), SendError> {
-        let left = left.checked_sub(data.len() as u64).ok_or(SendError::ContentLength)?;
-        if end && left > 0 {
+        if end && left > data.len() as u64 {
             return Err(SendError::ContentLength);
         }
+        self.take_length(left, data.len() as u64)?;
         out.extend(data);
+        Ok(())
+    }
+
+    #[inline]
+    fn take_length(&mut self, left: u64, octets: u64) -> Result<(), SendError> {
+        let left = left.checked_sub(octets).ok_or(SendError::ContentLength)?;
         self.sending = if left > 0 { Sending::Length(left) } else { Sending::Nothing };
         Ok(())
     }

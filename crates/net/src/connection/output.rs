@@ -98,6 +98,23 @@ impl Output {
         self.leaving = leaving;
     }
 
+    /// Returns true if content may go to the socket that is not among these octets: all of them were written, the socket takes more, and
+    /// nobody else writes.
+    pub(crate) fn may_be_bypassed(&self) -> bool {
+        self.may_write() && self.unsent() == 0 && self.failure().is_none()
+    }
+
+    /// Keeps others from writing, while content goes to the socket that is not among these octets.
+    pub(crate) fn begin_to_bypass(&mut self) {
+        self.is_writing = true;
+    }
+
+    /// The socket has taken so many octets of content that was not among these.
+    pub(crate) fn end_to_bypass(&mut self, octets: usize) {
+        self.is_writing = false;
+        self.taken += octets as u64;
+    }
+
     /// Returns true once all was written; the next output goes into the larger buffer then, so that the other one need not grow as
     /// well. Small ones take turns: the other one is needed whenever a thread adds to the output while another one writes, and is
     /// warm by then.
@@ -213,6 +230,26 @@ mod tests {
             assert_eq!((output.unsent(), output.is_drained()), (left, left == 0));
         }
         assert!(!output.stage());
+    }
+
+    #[test]
+    fn it_is_bypassed_when_nothing_waits_and_by_one_at_a_time() {
+        let mut output = Output::default();
+        write(&mut output, 3);
+        assert!(!output.may_be_bypassed(), "what was written goes first");
+        output.stage();
+        let leaving = output.begin_to_write();
+        assert!(!output.may_be_bypassed(), "somebody writes");
+        output.end_to_write(leaving, 3);
+        assert!(output.may_be_bypassed());
+        output.begin_to_bypass();
+        assert!(!output.may_be_bypassed() && !output.may_write());
+        output.end_to_bypass(10);
+        assert_eq!((output.taken(), output.may_write()), (13, true));
+        output.block();
+        assert!(!output.may_be_bypassed());
+        output.fail(Error::closed());
+        assert!(!output.may_be_bypassed());
     }
 
     #[test]
