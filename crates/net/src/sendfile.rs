@@ -36,7 +36,7 @@ impl Stream {
         let conn = self.conn();
         let (mut connection, sent) = conn.send_file(conn.lock(), self.at(), file, part);
         if connection.may_have_output() {
-            // Whoever wanted to write it meanwhile has left it.
+            // Another thread has left it, which found this one writing.
             connection = conn.push_out(connection);
         }
         conn.unlock_and_wake(connection);

@@ -11,6 +11,7 @@ mod folder;
 mod media_type;
 mod open_file;
 mod reading;
+mod sendfile;
 mod stamp;
 
 pub use buffers::FileBuffers;

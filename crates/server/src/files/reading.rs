@@ -12,11 +12,16 @@ use alula_net::{BodyWriter, Error};
 use super::{
     buffers::{BUFFER_OCTETS, Buffer, FileBuffers},
     open_file::OpenFile,
+    sendfile::Sendfile,
     stamp::Stamp,
 };
 
 impl OpenFile {
     /// Sends a part of the file, which lies within its length; `sent` hears of octets as they go.
+    ///
+    /// Octets that the system has in memory go without a copy if the writer [takes files](BodyWriter::takes_files) and the file
+    /// [is settled](Self::is_settled), all but the last 64 KiB at most: what is written in place to the file while the peer takes its
+    /// time may be sent then. All else is read as the peer has room, and so are the last octets, before which the file must be what it was.
     ///
     /// Dropping the future may send some of the part, so drop the writer then as well. A read that the system must wait for takes a
     /// thread for blocking work, and allocates.
@@ -31,40 +36,55 @@ impl OpenFile {
         mut sent: impl FnMut(u64),
     ) -> Result<(), Error> {
         let mut rest = if writer.is_muted() { part.end..part.end } else { part };
+        let mut sendfile = Sendfile::new(self, writer);
         while !rest.is_empty() {
-            let _ = writer.writable().await?;
-            let buffer = buffers.lend().await?;
-            // Others may have used the room meanwhile.
-            let room = tokio::select! {
-                biased;
-                room = writer.writable() => room?,
-                () = ready(()) => 0,
+            let octets = match sendfile.send(self, &rest, writer).await? {
+                Some(octets) => octets,
+                None => self.copy(&rest, buffers, writer).await?,
             };
-            if room == 0 {
-                buffers.give(buffer);
-                continue;
-            }
-            let octets = (rest.end - rest.start).min(room.min(BUFFER_OCTETS) as u64);
-            let is_last = octets == rest.end - rest.start;
-            let buffer = self.read(buffer, rest.start..rest.start + octets, is_last).await?;
-            let octets = writer.try_write(buffer.read())? as u64;
-            buffers.give(buffer);
             sent(octets);
             rest.start += octets;
         }
         Ok(())
     }
 
+    /// Reads the beginning of what is left of a part, as much as there is room for, and sends it; returns how many octets that was.
+    async fn copy(
+        &self,
+        rest: &Range<u64>,
+        buffers: &FileBuffers,
+        writer: &mut BodyWriter,
+    ) -> Result<u64, Error> {
+        let _ = writer.writable().await?;
+        let buffer = buffers.lend().await?;
+        // Others may have used the room meanwhile.
+        let room = tokio::select! {
+            biased;
+            room = writer.writable() => room?,
+            () = ready(()) => 0,
+        };
+        if room == 0 {
+            buffers.give(buffer);
+            return Ok(0);
+        }
+        let octets = (rest.end - rest.start).min(room.min(BUFFER_OCTETS) as u64);
+        let is_last = octets == rest.end - rest.start;
+        let buffer = self.read(buffer, rest.start..rest.start + octets, is_last).await?;
+        let octets = writer.try_write(buffer.read())? as u64;
+        buffers.give(buffer);
+        Ok(octets)
+    }
+
     /// Fills the buffer with what is at this place of the file, or with the beginning of it. Before the last octets are sent the file
     /// must still be what it was.
     async fn read(&self, mut buffer: Buffer, place: Range<u64>, is_last: bool) -> Result<Buffer, Error> {
         let octets = (place.end - place.start) as usize;
-        if !is_last {
-            let read = read_cached(self.file(), buffer.first(octets), place.start);
+        let read = read_cached(self.file(), buffer.first(octets), place.start);
+        if read > 0 {
             let _ = buffer.first(read);
-            if read > 0 {
-                return Ok(buffer);
-            }
+            // A file system that reads without waiting has the state of an open file in memory: asking for it waits for no disk.
+            let is_checked = is_last && read == octets;
+            return if is_checked { self.check().map(|()| buffer) } else { Ok(buffer) };
         }
         let file = self.clone();
         let read = tokio::task::spawn_blocking(move || {
@@ -72,8 +92,16 @@ impl OpenFile {
             if is_last { check(file.file(), file.stamp()).map(|()| buffer) } else { Ok(buffer) }
         });
         let read = read.await.unwrap_or_else(|panic| Err(io::Error::other(panic)));
-        // The program's own failure, whatever the system calls it: the line of the server names the file.
-        read.map_err(|error| Error::other(format!("{}: {error}", self.path().display())))
+        read.map_err(|error| self.named(&error))
+    }
+
+    fn check(&self) -> Result<(), Error> {
+        check(self.file(), self.stamp()).map_err(|error| self.named(&error))
+    }
+
+    /// The program's own failure, whatever the system calls it: the line of the server names the file.
+    fn named(&self, error: &io::Error) -> Error {
+        Error::other(format!("{}: {error}", self.path().display()))
     }
 }
 

@@ -17,7 +17,8 @@ impl Reply {
     ///
     /// The path is taken as it is: check what comes from a peer, for `..`, links and special names lead elsewhere. A file of at most
     /// 16 KiB is read when it is opened, and sent with its head; of a larger one nothing is read before the peer has room. On Linux
-    /// what the system has in memory is opened and read at once; all else takes a thread for blocking work. Allocates. Dropping the
+    /// what the system has in memory is opened and read at once; all else takes a thread for blocking work. Over HTTP/1.1 in clear text
+    /// a file of more than 64 KiB goes to the socket without a copy there ([`send_part`](OpenFile::send_part)). Allocates. Dropping the
     /// future part-way resets the stream.
     ///
     /// # Errors
