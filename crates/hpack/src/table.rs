@@ -197,7 +197,7 @@ impl Table {
         self.name = Vec::new();
         let (ring, slots) = match self.len {
             0 => (0, 0),
-            len => ((self.stored as usize * 2).max(RING_MIN), (len as usize).next_power_of_two()),
+            len => ((self.stored as usize * 2).max(RING_KEPT_MIN), (len as usize).next_power_of_two()),
         };
         if ring < self.ring.len() {
             self.relocate(ring);
@@ -424,7 +424,10 @@ impl Table {
 
 /// Index 127 and those above take more than one octet (RFC 7541 §5.1, §6.1).
 const NEAR_MAX: u32 = 126 - static_table::LAST;
-const RING_MIN: usize = 512;
+/// The octets of a ring at first: the fields of a usual request fit twice.
+const RING_MIN: usize = 256;
+/// The octets of a ring that is trimmed, at least.
+const RING_KEPT_MIN: usize = 64;
 
 #[cfg(test)]
 mod tests {

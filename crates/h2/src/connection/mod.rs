@@ -614,8 +614,8 @@ impl Connection {
     }
 }
 
-/// What the queue of control frames keeps; a usual turn has less than a hundred octets of them.
-const PENDING_KEPT_BYTES_MAX: usize = 256;
+/// The octets that the queue of control frames keeps: room for a WINDOW_UPDATE of a stream and of its connection, and two acknowledgments.
+const PENDING_KEPT_BYTES_MAX: usize = 64;
 
 /// Octets that a server writes first, as a rule: SETTINGS, WINDOW_UPDATE, an acknowledgment, and a small answer.
 const FIRST_OUTPUT: usize = 384;
