@@ -1,4 +1,4 @@
-//! The values for the holes of a prepared request, as one call gives them.
+//! The values for holes of a prepared request that has many, as one call gives them.
 //!
 //! They are copied into memory that the client lends, so that a call has one pointer to them: calls are moved about while they are built.
 

@@ -74,11 +74,16 @@ pub(crate) struct MadeOf<'p> {
 /// The values that are given with one call. Small, since calls are moved about while they are built.
 pub(crate) struct Given<'a> {
     path: Option<Cow<'a, str>>,
-    /// The values for holes, lent by the client once there is one.
-    values: Option<Box<HoleValues>>,
+    /// The values for the first holes: as many as make a prepared request no larger than another.
+    first: [Option<&'a [u8]>; FIRST_HOLES],
+    /// The values for the other holes, lent by the client once there is one.
+    others: Option<Box<HoleValues>>,
     /// Or [`UNSTATED`].
     length: u64,
 }
+
+/// Holes whose values need no memory that the client lends.
+const FIRST_HOLES: usize = 2;
 
 /// No content is so long.
 const UNSTATED: u64 = u64::MAX;
@@ -319,7 +324,7 @@ impl Prepared {
 
 impl Default for Given<'_> {
     fn default() -> Self {
-        Self { path: None, values: None, length: UNSTATED }
+        Self { path: None, first: [None; FIRST_HOLES], others: None, length: UNSTATED }
     }
 }
 
@@ -328,23 +333,47 @@ impl<'a> Given<'a> {
         self.path = Some(path);
     }
 
-    pub(crate) fn set(&mut self, client: &Client, hole: Hole, value: &[u8]) {
-        self.values.get_or_insert_with(|| client.lend_hole_values()).set(hole.0, value);
+    pub(crate) fn set(&mut self, client: &Client, hole: Hole, value: &'a [u8]) {
+        match self.first.get_mut(hole.0) {
+            Some(first) => *first = Some(value),
+            None => self.others.get_or_insert_with(|| client.lend_hole_values()).set(hole.0, value),
+        }
     }
 
     /// Gives the memory of the values back.
     #[inline]
     pub(crate) fn give_back(&mut self, client: &Client) {
-        if let Some(values) = self.values.take() {
+        if let Some(values) = self.others.take() {
             client.give_hole_values(values);
         }
     }
 
     fn value(&self, hole: usize) -> Option<&[u8]> {
-        self.values.as_ref()?.get(hole)
+        match self.first.get(hole) {
+            Some(first) => *first,
+            None => self.others.as_ref()?.get(hole),
+        }
     }
 
     pub(crate) fn length(&mut self, length: u64) {
         self.length = length;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_come_back_by_their_holes_wherever_they_lie() {
+        let client = Client::new().unwrap();
+        let values: Vec<String> = (0..HOLES_MAX).map(|hole| hole.to_string()).collect();
+        let mut given = Given::default();
+        for (hole, value) in values.iter().enumerate().rev() {
+            given.set(&client, Hole(hole), value.as_bytes());
+        }
+        assert!(values.iter().enumerate().all(|(hole, value)| given.value(hole) == Some(value.as_bytes())));
+        given.give_back(&client);
+        assert_eq!((given.value(0), given.value(FIRST_HOLES)), (Some(&b"0"[..]), None));
     }
 }

@@ -78,7 +78,7 @@ impl Body {
         body
     }
 
-    /// Content that is not read before it is [attached](Self::attach).
+    /// Content that is not read before it is [attached](Stream::attach).
     #[inline]
     pub(crate) fn detached(conn: &Conn, ended: bool) -> Self {
         Self {
@@ -92,15 +92,6 @@ impl Body {
             chunk: Content::default(),
             trailers: None,
             decoder: None,
-        }
-    }
-
-    /// Takes the receiving direction of the stream that it was [made](Stream::detached_body) for, unless it has that already, or has
-    /// given it back. Allocates nothing.
-    #[inline]
-    pub fn attach(&mut self, stream: &mut Stream) {
-        if self.stream.is_none() {
-            self.stream = stream.split_off_read();
         }
     }
 
@@ -316,8 +307,17 @@ impl Body {
     }
 }
 
-/// The parts that a client needs beside those of users.
+/// The parts that client and server need beside those of users.
 impl Stream {
+    /// Gives content that was [made](Self::detached_body) for this stream its receiving direction, unless it has that already, or has
+    /// given it back. Allocates nothing.
+    #[inline]
+    pub fn attach(&mut self, body: &mut Body) {
+        if body.stream.is_none() {
+            body.stream = self.split_off_read();
+        }
+    }
+
     /// Returns when each phase of the exchange of this body began, if it is timed, and when its connection was opened. Allocates
     /// nothing.
     pub fn marks_of(body: &Body) -> Option<(Marks, Option<Opened>)> {

@@ -95,7 +95,7 @@ impl Stream {
     }
 
     /// The content that this stream receives, for an exchange that mostly needs none of it: the stream keeps its receiving direction
-    /// until [`Body::attach`] splits that off. `ended` says that there is no content.
+    /// until [`attach`](Self::attach) splits that off. `ended` says that there is no content.
     #[inline]
     pub fn detached_body(&self, ended: bool) -> Body {
         Body::detached(&self.conn, ended)

@@ -38,7 +38,7 @@ impl Responder {
     #[inline]
     pub(crate) fn attach(&mut self, body: &mut Body) {
         if let Some(stream) = &mut self.stream {
-            body.attach(stream);
+            stream.attach(body);
         }
     }
 
