@@ -20,7 +20,7 @@ use hyper::server::conn::{http1 as server_http1, http2 as server_http2};
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio_rustls::rustls::client::Resumption;
 use tokio_rustls::rustls::crypto::aws_lc_rs;
 use tokio_rustls::rustls::pki_types::pem::PemObject;
@@ -82,8 +82,11 @@ fn words() -> Receiver<()> {
     told
 }
 
+/// Listens with a queue as long as the system allows: thousands of connections come at once.
 async fn listener() -> TcpListener {
-    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let socket = TcpSocket::new_v4().expect("a socket");
+    socket.bind(([127, 0, 0, 1], 0).into()).expect("a port");
+    let listener = socket.listen(65_535).expect("a listener");
     println!("{}", listener.local_addr().expect("it is bound").port());
     listener
 }

@@ -343,6 +343,10 @@ impl WriteHalf {
     }
 }
 
+/// The connections that may wait to be taken: as many as the system allows, on Linux `net.core.somaxconn`. When the queue is full, Linux drops
+/// what comes, and the peer tries again after a second or more.
+const BACKLOG: i32 = 65_535;
+
 /// Takes connections over TCP; in simulations, over what the thread has instead.
 pub struct Listener(Door);
 
@@ -353,7 +357,7 @@ enum Door {
 }
 
 impl Listener {
-    /// Listens on this address.
+    /// Listens on this address, with a queue as long as the system allows.
     ///
     /// # Errors
     /// The address is taken or not ours.
@@ -364,7 +368,10 @@ impl Listener {
                 tokio::net::lookup_host(address).await?.next().ok_or(io::ErrorKind::InvalidInput)?;
             return network.bind(address).map(|door| Self(Door::Simulated(door)));
         }
-        TcpListener::bind(address).await.map(|listener| Self(Door::Tcp(listener)))
+        let listener = TcpListener::bind(address).await?;
+        // Tokio asks for 1024. To listen once more is to ask for another length of the queue.
+        SockRef::from(&listener).listen(BACKLOG)?;
+        Ok(Self(Door::Tcp(listener)))
     }
 
     /// The next connection, and its peer's address.

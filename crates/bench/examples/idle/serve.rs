@@ -6,12 +6,16 @@ use alula::{Error, Exchange, Identity, KnownName, Limits, Sent, Server, Status};
 
 use crate::{CONTENT, words};
 
+/// The connections that may be open before any has sent its first octet: a client may open all of its own first.
+const CONNECTIONS_MAX: u32 = 12_000;
+
 static ANSWER: [u8; CONTENT] = [b'a'; CONTENT];
 
 /// Serves until the standard input ends.
 pub(crate) fn run(address: &str, streams: u32, tls: Option<(&str, &str)>) -> io::Result<()> {
     let _words = words();
-    let mut server = Server::builder().limits(Limits { streams, ..Limits::default() });
+    let limits = Limits { streams, handshakes: Some(CONNECTIONS_MAX), ..Limits::default() };
+    let mut server = Server::builder().limits(limits);
     if let Some((certificate, key)) = tls {
         let identity = Identity::from_pem(&fs::read(certificate)?, &fs::read(key)?);
         server = server.identity(identity.map_err(io::Error::other)?);

@@ -28,8 +28,12 @@ const END: &str = "<!-- end of growth -->\n";
 /// The times that a point is tried.
 const TRIES: usize = 3;
 
-/// The largest size of a quick run: more connections than a listener's queue holds may take minutes to open.
+/// The largest size of a quick run.
 const QUICK_MAX: u64 = 5000;
+
+/// The length that the system allows to the queue of a listener. h2load opens all connections at once, and the servers ask for as many
+/// places as there may be: where more come than there are places, connections are lost, and the point has no meaning.
+const QUEUE: &str = "/proc/sys/net/core/somaxconn";
 
 /// Builds, measures, prints, and writes when told to.
 pub(super) fn command(options: &Options) -> Result<()> {
@@ -57,7 +61,12 @@ fn tell(figures: &Figures, round: usize, options: &Options) -> Result<()> {
 /// Measures every server at every size.
 fn measure(programs: &Programs, way: Way, figures: &mut Figures, options: &Options) -> Result<()> {
     let most = if options.divisor > 1 { QUICK_MAX } else { u64::MAX };
+    let places = queue_places()?;
     for size in way.sizes().into_iter().filter(|size| *size <= most) {
+        if way.connections(size) > places {
+            println!("{}, {size}: left out, since {QUEUE} is {places}", way.title());
+            continue;
+        }
         print!("{}, {size}: CPU in µs and MiB", way.title());
         for who in WHO {
             if options.only.as_ref().is_some_and(|only| who != Who::Alula && !who.is_named(only)) {
@@ -77,12 +86,17 @@ fn measure(programs: &Programs, way: Way, figures: &mut Figures, options: &Optio
     Ok(())
 }
 
+/// Returns the number of connections that may wait for a server to take them.
+fn queue_places() -> Result<u64> {
+    let places = fs::read_to_string(QUEUE).with_context(|| format!("{QUEUE} cannot be read"))?;
+    places.trim().parse().with_context(|| format!("{QUEUE} holds no number"))
+}
+
 fn first_line(error: &anyhow::Error) -> String {
     error.to_string().lines().next().unwrap_or_default().to_owned()
 }
 
-/// Measures a point, once more where that fails: thousands of connections at once fill the queue of a listener, the kernel goes on with cookies,
-/// and some connections are lost.
+/// Measures a point, once more where that fails.
 fn tried(programs: &Programs, point: Point) -> Result<(f64, f64)> {
     let mut last = one(programs, point);
     for _ in 1..TRIES {

@@ -66,7 +66,7 @@ http {{
     fn listen(&self, port: u16) -> String {
         let ssl = if self.tls.is_some() { " ssl" } else { "" };
         let http2 = if self.is_http2 { " http2" } else { "" };
-        format!("listen 127.0.0.1:{port}{ssl}{http2};")
+        format!("listen 127.0.0.1:{port} backlog=65535{ssl}{http2};")
     }
 
     fn tls(&self) -> String {
@@ -92,7 +92,7 @@ mod tests {
             "pid nginx-8080.pid;",
             "events { worker_connections 7; }",
             "    sendfile on;",
-            "        listen 127.0.0.1:8080;",
+            "        listen 127.0.0.1:8080 backlog=65535;",
             "        location / { root site; }",
         ] {
             assert!(text.lines().any(|other| other == line), "{line} in {text}");
@@ -103,10 +103,10 @@ mod tests {
     #[test]
     fn version_and_tls_are_said_where_it_listens() {
         let files = || Some(["certificate.pem", "key.pem"].map(PathBuf::from));
-        assert!(configuration(true, None).contains("listen 127.0.0.1:8080 http2;"));
-        assert!(configuration(false, files()).contains("listen 127.0.0.1:8080 ssl;"));
+        assert!(configuration(true, None).contains("listen 127.0.0.1:8080 backlog=65535 http2;"));
+        assert!(configuration(false, files()).contains("listen 127.0.0.1:8080 backlog=65535 ssl;"));
         let text = configuration(true, files());
-        assert!(text.contains("listen 127.0.0.1:8080 ssl http2;"), "{text}");
+        assert!(text.contains("listen 127.0.0.1:8080 backlog=65535 ssl http2;"), "{text}");
         assert!(text.contains("ssl_certificate certificate.pem; ssl_certificate_key key.pem;"), "{text}");
     }
 }

@@ -75,6 +75,11 @@ impl Way {
         }
     }
 
+    /// Returns the connections of a point.
+    pub(super) const fn connections(self, size: u64) -> u64 {
+        if matches!(self, Self::Streams) { 1 } else { size }
+    }
+
     /// The name of a plot.
     pub(super) fn plot(self, measure: Measure) -> String {
         let way = match self {
@@ -100,11 +105,12 @@ impl Measure {
 impl Point {
     /// Connections, and requests in flight on each.
     pub(super) const fn load(self) -> (u64, u64) {
-        match self.way {
-            Way::Http2Connections => (self.size, IN_FLIGHT),
-            Way::Http1Connections => (self.size, 1),
-            Way::Streams => (1, self.size),
-        }
+        let in_flight = match self.way {
+            Way::Http2Connections => IN_FLIGHT,
+            Way::Http1Connections => 1,
+            Way::Streams => self.size,
+        };
+        (self.way.connections(self.size), in_flight)
     }
 
     /// Whole batches, and some on each connection.
