@@ -1,5 +1,5 @@
-//! The memory of connections that wait: of a server's and of a client's that was used once, and of one that is half open. On the heap, in
-//! the ledger, and when a server's is used again.
+//! The memory of connections that wait: of a server's that was used, by one request or by several at once, of a client's that was used
+//! once, and of one that is half open. On the heap, in the ledger, and when a server's is used again.
 //!
 //! The server has a thread of its own, so that what the allocator counts there is the server's. It is asked for its figures by
 //! a task on that thread, which runs after the connections' tasks have come to rest.
@@ -51,7 +51,13 @@ const HALF_OPEN_MAX: i64 = (1 << 20) / 300;
 const CHARGED_MIN: i64 = 1024;
 
 /// The label of the thread of clients.
-const CLIENTS: Side = Side::other(4).unwrap();
+const CLIENTS: Side = Side::other(5).unwrap();
+
+/// The most that one in clear text holds which had several streams at once: what repeats is remembered, and in HPACK's tables.
+const STREAMS_MAX: i64 = 18 * 1024;
+
+/// The allocations of one that is asked for the same by several streams after it has rested: what repeats is remembered anew.
+const REPEATING_ALLOCATIONS: u64 = 20;
 
 /// The octets that the server's heap holds, those that its ledger knows of, and how often it has allocated.
 type Figures = (i64, i64, u64);
@@ -60,31 +66,33 @@ type Figures = (i64, i64, u64);
 fn a_connection_that_waits_holds_little_and_all_of_it_is_charged() {
     assert!(alula_tally::is_installed());
     // A server for each kind, counted by itself: connections that are idle for a second give memory back.
-    let kinds = [(false, false), (true, false), (false, true), (true, true)];
+    let kinds = [
+        Kind { http2: false, tls: false, streams: 1 },
+        Kind { http2: true, tls: false, streams: 1 },
+        Kind { http2: false, tls: true, streams: 1 },
+        Kind { http2: true, tls: true, streams: 1 },
+        Kind { http2: true, tls: false, streams: 10 },
+    ];
     let servers: Vec<_> = (0..).map_while(Side::other).take(kinds.len()).map(Background::start).collect();
     on_a_thread(Side::CLIENT, async move {
         let (mut failures, mut clients) = (Vec::new(), Vec::new());
-        for ((http2, tls), server) in kinds.into_iter().zip(&servers) {
+        for (kind, server) in kinds.into_iter().zip(&servers) {
             let mut own = Vec::new();
-            let (live, charged, _) = server.per_connection(http2, tls, &mut own).await;
+            let (live, charged, _) = server.per_connection(kind, &mut own).await;
             clients.push(own);
-            let figures = format!("HTTP/2 {http2}, TLS {tls}: {live} octets held, {charged} charged");
+            let figures = format!("{kind:?}: {live} octets held, {charged} charged");
             println!("{figures}");
-            let live_max = if http2 { HTTP2_MAX } else { HTTP1_MAX };
-            if !is_charged(live, charged) || !(tls || live <= live_max) {
+            if !is_charged(live, charged) || !(kind.tls || live <= kind.live_max()) {
                 failures.push(figures);
             }
         }
         // The first time those that wake make what the thread keeps for them.
         for is_measured in [false, true] {
             rested(&servers).await;
-            for (((http2, tls), server), clients) in kinds.into_iter().zip(&servers).zip(&clients) {
-                let allocations = server.wake(tls, &clients[..FEW]).await;
-                let allowed = if tls { TLS_ALLOCATIONS * FEW as u64 } else { 0 };
-                if is_measured && allocations != allowed {
-                    failures.push(format!(
-                        "HTTP/2 {http2}, TLS {tls}: {allocations} allocations of {FEW} that wake"
-                    ));
+            for ((kind, server), clients) in kinds.into_iter().zip(&servers).zip(&clients) {
+                let allocations = server.wake(kind, &clients[..FEW]).await;
+                if is_measured && !kind.allows(allocations) {
+                    failures.push(format!("{kind:?}: {allocations} allocations of {FEW} that wake"));
                 }
             }
         }
@@ -168,6 +176,33 @@ async fn of_client(client: &Client) -> [i64; 2] {
     [alula_tally::side(CLIENTS).bytes_live(), client.ledger().memory_held() as i64]
 }
 
+/// A kind of connection, and the requests that are under way on it at once.
+#[derive(Clone, Copy, Debug)]
+struct Kind {
+    http2: bool,
+    tls: bool,
+    streams: usize,
+}
+
+impl Kind {
+    fn live_max(self) -> i64 {
+        match self {
+            Self { streams: 2.., .. } => STREAMS_MAX,
+            Self { http2: true, .. } => HTTP2_MAX,
+            Self { http2: false, .. } => HTTP1_MAX,
+        }
+    }
+
+    /// Returns true if as many connections as keep their memory may allocate so often when they wake together.
+    fn allows(self, allocations: u64) -> bool {
+        match self {
+            Self { streams: 2.., .. } => allocations <= REPEATING_ALLOCATIONS * FEW as u64,
+            Self { tls: true, .. } => allocations == TLS_ALLOCATIONS * FEW as u64,
+            Self { tls: false, .. } => allocations == 0,
+        }
+    }
+}
+
 /// A server on a thread of its own.
 struct Background {
     address: SocketAddr,
@@ -194,13 +229,13 @@ impl Background {
 
     /// Returns what one connection adds once there are so many of its kind already that each gives back what its next request needs; all of
     /// them stay open.
-    async fn per_connection(&self, http2: bool, tls: bool, clients: &mut Vec<Client>) -> Figures {
+    async fn per_connection(&self, kind: Kind, clients: &mut Vec<Client>) -> Figures {
         for _ in 0..=FEW {
-            clients.push(self.connect(http2, tls).await);
+            clients.push(self.connect(kind).await);
         }
         let before = self.figures().await;
         for _ in 0..CONNECTIONS {
-            clients.push(self.connect(http2, tls).await);
+            clients.push(self.connect(kind).await);
         }
         let after = self.figures().await;
         let each = |after: i64, before: i64| (after - before) / CONNECTIONS as i64;
@@ -222,15 +257,16 @@ impl Background {
     }
 
     /// Uses connections again that have given back all they can, all at once. Returns the allocations of the server.
-    async fn wake(&self, tls: bool, clients: &[Client]) -> u64 {
+    async fn wake(&self, kind: Kind, clients: &[Client]) -> u64 {
         let before = self.figures().await;
-        let calls: JoinSet<()> = clients.iter().map(|client| ask(client.clone(), self.url(tls))).collect();
+        let calls = clients.iter().flat_map(|client| std::iter::repeat_n(client, kind.streams));
+        let calls: JoinSet<()> = calls.map(|client| ask(client.clone(), self.url(kind.tls))).collect();
         calls.join_all().await;
         self.figures().await.2 - before.2
     }
 
-    /// A client whose one connection was used once.
-    async fn connect(&self, http2: bool, tls: bool) -> Client {
+    /// A client whose one connection was used by one request, and then by as many as its kind says.
+    async fn connect(&self, Kind { http2, tls, streams }: Kind) -> Client {
         let mut client = Client::builder().http2_prior_knowledge(http2 && !tls);
         if tls {
             client = client.add_roots_pem(self.certificate.as_bytes()).unwrap();
@@ -240,6 +276,10 @@ impl Background {
         }
         let client = client.build().unwrap();
         ask(client.clone(), self.url(tls)).await;
+        if streams > 1 {
+            let calls: JoinSet<()> = (0..streams).map(|_| ask(client.clone(), self.url(tls))).collect();
+            calls.join_all().await;
+        }
         client
     }
 

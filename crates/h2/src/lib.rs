@@ -56,5 +56,6 @@ pub use frame::FrameKind;
 pub use prepared::Prepared;
 pub use priority::Priority;
 pub use settings::Settings;
+pub use streams::StreamMemory;
 pub use trace::{Detail, FrameSummary};
 pub use violation::{Scope, Violation};

@@ -2,7 +2,8 @@
 //!
 //! Rule 1: a key is a slot and its generation; a slot that is freed gets a new generation, so old keys find nothing.
 //! Rule 2: the identifier finds a stream only while it is not closed; the key finds it until its slot is freed.
-//! Rule 3: a slot keeps its buffers when it is freed, so streams allocate nothing once the slots are warm.
+//! Rule 3: a slot keeps its buffers when it is freed, so streams allocate nothing once the slots are warm. That holds across connections
+//! which pass their slots on while none is in use.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -59,6 +60,38 @@ pub(crate) struct Streams {
     queues: [Ends; QUEUES],
     /// The generation that a new slot begins with: none was used before.
     first_generation: u32,
+}
+
+/// The memory of a connection's streams, with the heads in it, while no stream is held: for the streams of another connection.
+/// [`Connection::take_stream_memory`](crate::Connection::take_stream_memory) is its source.
+pub struct StreamMemory {
+    slots: Vec<Slot>,
+    free: u32,
+    ids: IdTable,
+}
+
+impl Default for StreamMemory {
+    /// Returns memory for no stream. Allocates nothing.
+    fn default() -> Self {
+        Self { slots: Vec::new(), free: NOBODY, ids: IdTable::new() }
+    }
+}
+
+impl StreamMemory {
+    /// Returns the number of streams that it has memory for.
+    pub fn streams(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// Returns the octets that it holds, those of its heads included; the cost grows with the streams.
+    pub fn memory_bytes(&self) -> usize {
+        message_octets(&self.slots) + self.slots.capacity() * size_of::<Slot>() + self.ids.memory_bytes()
+    }
+}
+
+/// The octets that the heads and trailers of slots hold.
+fn message_octets(slots: &[Slot]) -> usize {
+    slots.iter().map(|entry| entry.stream.memory_bytes()).sum()
 }
 
 impl Streams {
@@ -146,13 +179,37 @@ impl Streams {
 
     /// Gives the slots back when there are several and none is in use. Old keys still find nothing.
     pub(crate) fn trim(&mut self) {
-        if self.held() > 0 || self.slots.len() < 2 {
-            return;
+        if self.slots.len() > 1 {
+            drop(self.take_memory());
         }
+    }
+
+    /// Takes the slots away if none is in use. Old keys still find nothing.
+    pub(crate) fn take_memory(&mut self) -> StreamMemory {
+        if self.held() > 0 {
+            return StreamMemory::default();
+        }
+        debug_assert!(self.nobody_waits());
         let generations = self.slots.iter().map(|entry| entry.generation);
         self.first_generation = generations.fold(self.first_generation, u32::max);
-        (self.slots, self.ids) = (Vec::new(), IdTable::new());
-        (self.free, self.free_count) = (NOBODY, 0);
+        self.free_count = 0;
+        StreamMemory {
+            slots: core::mem::take(&mut self.slots),
+            free: core::mem::replace(&mut self.free, NOBODY),
+            ids: core::mem::replace(&mut self.ids, IdTable::new()),
+        }
+    }
+
+    /// Has its streams in these slots, if it has none.
+    pub(crate) fn use_memory(&mut self, mut memory: StreamMemory) {
+        if !self.slots.is_empty() {
+            return;
+        }
+        for entry in &mut memory.slots {
+            entry.generation = entry.generation.max(self.first_generation);
+        }
+        self.free_count = memory.slots.len() as u32;
+        (self.slots, self.free, self.ids) = (memory.slots, memory.free, memory.ids);
     }
 
     #[inline]
@@ -198,8 +255,7 @@ impl Streams {
 
     /// The octets that they hold, with their heads and trailers; its cost grows with the slots.
     pub(crate) fn memory_bytes(&self) -> usize {
-        let heads: usize = self.slots.iter().map(|entry| entry.stream.memory_bytes()).sum();
-        heads + self.slots.capacity() * size_of::<Slot>() + self.ids.memory_bytes()
+        message_octets(&self.slots) + self.slots.capacity() * size_of::<Slot>() + self.ids.memory_bytes()
     }
 }
 
@@ -312,6 +368,31 @@ mod tests {
         assert!(keys.iter().all(|key| streams.get(*key).is_none()));
         assert!(new.iter().all(|key| streams.get(*key).is_some()));
         assert_eq!(streams.find(9), Some(new[1]));
+    }
+
+    #[test]
+    fn slots_are_passed_on_and_keys_of_either_connection_find_nothing() {
+        let (mut streams, mut others) = (Streams::new(), Streams::new());
+        let close = |streams: &mut Streams, key| {
+            streams.close(key, State::IDLE.let_go());
+            streams.free(key);
+        };
+        let keys: Vec<_> = (0..9).map(|id| streams.open(2 * id + 1).0).collect();
+        assert_eq!(streams.take_memory().streams(), 0, "all are in use");
+        keys.iter().for_each(|key| close(&mut streams, *key));
+        let own = others.open(1).0;
+        close(&mut others, own);
+        drop(others.take_memory());
+        let memory = streams.take_memory();
+        assert_eq!((memory.streams(), streams.slots(), streams.memory_bytes()), (9, 0, 0));
+        others.use_memory(memory);
+        assert_eq!((others.slots(), others.held()), (9, 0));
+        assert!(others.find(1).is_none() && others.get(own).is_none());
+        let new: Vec<_> = (0..9).map(|id| others.open(2 * id + 3).0).collect();
+        assert_eq!((others.slots(), others.held(), others.find(19)), (9, 9, Some(new[8])));
+        assert!(others.get(own).is_none());
+        let again = streams.open(21).0;
+        assert!(keys.iter().all(|key| streams.get(*key).is_none()) && streams.get(again).is_some());
     }
 
     #[test]

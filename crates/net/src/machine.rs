@@ -4,7 +4,7 @@
 
 use alula_fields::{FieldSection, Head, RequestHead, ResponseHead};
 use alula_h1 as h1;
-use alula_h2::{self as h2, FrameSummary, Priority};
+use alula_h2::{self as h2, FrameSummary, Priority, StreamMemory};
 use alula_machine::{Event, Limits, OutBuf, ProtocolMachine, Reason, StreamKey, Time};
 
 use crate::{
@@ -299,6 +299,21 @@ impl Machine {
         match self {
             Self::Http1(machine) => Ok(machine.count_data(stream, octets as u64)?),
             Self::Http2(_) => Ok(()),
+        }
+    }
+
+    /// Takes away the memory of streams while there are none; HTTP/1.1 has none.
+    pub(crate) fn take_stream_memory(&mut self) -> StreamMemory {
+        match self {
+            Self::Http1(_) => StreamMemory::default(),
+            Self::Http2(machine) => machine.take_stream_memory(),
+        }
+    }
+
+    /// Has its streams in this memory.
+    pub(crate) fn use_stream_memory(&mut self, memory: StreamMemory) {
+        if let Self::Http2(machine) = self {
+            machine.use_stream_memory(memory);
         }
     }
 

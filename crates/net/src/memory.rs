@@ -12,7 +12,7 @@ use crate::{
 
 /// The memory that a server's task has for a connection, and the runtime for it and for its socket: the future with a timer, the slot
 /// of a handler, the place among all connections. The handlers' own futures are not known here. Measured (`idle_memory`).
-const SERVER_TASK_OCTETS: usize = 1100;
+const SERVER_TASK_OCTETS: usize = 1320;
 
 /// The same on a client: its task only watches while nobody asks. Most of what an origin and its pool take is in it, since most origins
 /// have one connection.

@@ -134,6 +134,7 @@ impl Conn {
         cx: &mut Context<'_>,
     ) -> Turn {
         let mut connection = self.lock();
+        connection.inbox.take_back(&mut into.arrived);
         let begins = !connection.hand_over.task_runs();
         if begins {
             connection.hand_over.set_task_runs(true);

@@ -2,11 +2,11 @@
 //!
 //! Rule 1: what a request needs comes with a kit (`kit.rs`), which is taken before the machine is fed or asked for anything, and left when
 //! nothing is under way any more: at once where many connections have one, else at the look that finds the connection idle.
-//! Rule 2: a connection that had several streams at once keeps its tables until that look, so that a busy one does not make them
-//! over and over.
+//! Rule 2: a connection that had very many streams at once, or much output, keeps its memory until that look, so that a busy one does not
+//! make it over and over.
 
 use crate::{
-    connection::Connection,
+    connection::{Connection, slots::PASSED_ON_MAX},
     heads,
     kit::{self, Kit},
 };
@@ -24,10 +24,15 @@ impl Connection {
     fn take_kit(&mut self) {
         self.has_kit = true;
         self.ledger.kit_taken();
-        let kit = kit::take();
+        let kit = kit::take(self.machine.version());
         if self.slots.count() == 0 {
             self.slots.use_memory(kit.slots);
         }
+        self.machine.use_stream_memory(kit.streams);
+        self.spares.use_heads(kit.heads);
+        self.inbox.use_memory(kit.inbox);
+        self.queue.use_memory(kit.callers);
+        self.wake.use_memory(kit.wakers);
         self.output.use_memory(kit.output);
         self.held.content_grew(kit.content.capacity());
         self.give_content(kit.content);
@@ -43,10 +48,11 @@ impl Connection {
         }
     }
 
-    /// Returns true if nothing waits to go out or to be fed, and it has never had more than one stream at once since it rested.
+    /// Returns true if nothing waits to go out or to be fed, and it has as much as another connection can use.
     fn is_lean(&self) -> bool {
         let is_quiet = self.output.unsent() == 0 && self.input.octets() == 0;
-        is_quiet && self.slots.count() <= 1 && self.output.octets() <= kit::OUTPUT_OCTETS_MAX
+        let is_passed_on = self.slots.count() as usize <= PASSED_ON_MAX;
+        is_quiet && is_passed_on && self.output.octets() <= kit::OUTPUT_OCTETS_MAX
     }
 
     fn leave_kit(&mut self) {
@@ -54,23 +60,27 @@ impl Connection {
             return;
         }
         self.ledger.kit_left();
-        self.spares.leave_heads();
-        std::iter::from_fn(|| self.machine.take_empty_head()).for_each(heads::keep_head);
         let content = self.spares.lend_content();
         self.held.content_went(content.capacity());
         self.drop_spares();
-        kit::leave(Kit { slots: self.slots.take_memory(), output: self.output.take_memory(), content });
+        let kit = Kit {
+            slots: self.slots.take_memory(),
+            streams: self.machine.take_stream_memory(),
+            heads: self.spares.take_heads(),
+            inbox: self.inbox.take_memory(),
+            callers: self.queue.take_memory(),
+            wakers: self.wake.take_memory(),
+            output: self.output.take_memory(),
+            content,
+        };
+        std::iter::from_fn(|| self.machine.take_empty_head()).for_each(heads::keep_head);
+        kit::leave(self.machine.version(), kit);
         self.held.note_change();
     }
 
     /// Gives back the memory of an idle connection.
     pub(crate) fn trim(&mut self) {
         drop(self.spares.take_list());
-        if self.slots.count() > 1 {
-            self.queue.trim();
-            self.inbox.trim();
-            self.wake.trim();
-        }
         self.leave_kit();
         self.drop_spares();
         self.input.trim();

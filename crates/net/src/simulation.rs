@@ -15,8 +15,9 @@ pub fn hold_date() {
 /// Frees the read buffers, heads and kits that this thread keeps for its connections.
 pub fn free_read_buffers() {
     crate::lending::free_kept();
-    crate::heads::free_kept();
+    // The heads of a kit go to those that are kept.
     crate::kit::free_kept();
+    crate::heads::free_kept();
 }
 
 /// The state of a connection without calls, for tests.

@@ -49,9 +49,16 @@ impl Wakes {
         first.into_iter().chain(few.into_iter().flatten())
     }
 
-    /// Gives back the memory of the list.
-    pub(crate) fn trim(&mut self) {
-        self.others.shrink_to_fit();
+    /// Takes away the memory of the list, for another connection, unless there are wakers.
+    pub(crate) fn take_memory(&mut self) -> Vec<Waker> {
+        if self.others.is_empty() { std::mem::take(&mut self.others) } else { Vec::new() }
+    }
+
+    /// Has its list in this memory, if it has none.
+    pub(crate) fn use_memory(&mut self, memory: Vec<Waker>) {
+        if self.others.capacity() == 0 {
+            self.others = memory;
+        }
     }
 
     #[cfg(test)]

@@ -15,6 +15,7 @@ use crate::{
     reporting::{OnError, Reporter},
     scheme::TrustedProxies,
     serve::Serve,
+    slots::Tables,
 };
 
 /// A server that listens nowhere: it serves the connections that it is given, over anything that reads and writes. Made by
@@ -56,6 +57,8 @@ pub(crate) struct Settings {
     pub(crate) accept: Accept,
     pub(crate) proxies: TrustedProxies,
     pub(crate) on_error: Option<OnError>,
+    /// The memory for requests that connections have left.
+    pub(crate) tables: Arc<Tables>,
 }
 
 impl ConnectionServer {
@@ -193,6 +196,7 @@ impl Settings {
         let scheme = self.proxies.source_of(&conn, is_secure);
         let clients = self.proxies.clients_of(scheme);
         let reporter = Reporter::new(&conn, self.on_error.clone());
-        Box::pin(Serve::new(conn, endpoint, (scheme, clients), reporter, registration))
+        let tables = self.tables.clone();
+        Box::pin(Serve::new(conn, endpoint, (scheme, clients), reporter, registration, tables))
     }
 }

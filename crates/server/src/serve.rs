@@ -19,7 +19,7 @@ use crate::{
     observing::ConnectionSpan,
     reporting::Reporter,
     scheme::SchemeSource,
-    slots::{Measure, Slots},
+    slots::{Measure, Slots, Tables},
 };
 
 /// The time that a connection that was used before may take to read what has arrived when the server stops.
@@ -89,6 +89,7 @@ impl Serve {
         (scheme, clients): (SchemeSource, Option<ForwardedSource>),
         reporter: Reporter,
         registration: Registration,
+        tables: Arc<Tables>,
     ) -> Self {
         if endpoint.sees_ends() {
             conn.keep_tallies();
@@ -98,7 +99,7 @@ impl Serve {
         let timer = sleep_until(conn.instant(Time::ZERO));
         let requests = Serving {
             conn,
-            slots: Slots::new(reporter, endpoint),
+            slots: Slots::new(reporter, endpoint, tables),
             held: (Measure::default(), None),
             incoming: Requests::default(),
             cancelled: Vec::new(),
@@ -311,7 +312,7 @@ impl Future for Serve {
                 return this.poll_end(timer, cx);
             }
             if rest.is_lean {
-                this.slots.give_boxes_back();
+                this.slots.leave();
             }
             this.charge_slots(this.slots.measure());
             if this.slots.end_run() && !rest.goes_on {

@@ -22,6 +22,7 @@ use crate::{
     forwarded::ClientAddressField,
     reporting::OnError,
     scheme::TrustedProxies,
+    slots::Tables,
 };
 
 /// The time of silence after which the system probes for the peer of a connection; as Go has it.
@@ -308,7 +309,8 @@ impl ServerBuilder {
             ledger,
             content_max: self.content_max,
         };
-        let settings = Settings { accept, proxies: self.proxies, on_error: self.on_error };
+        let tables = Tables::new();
+        let settings = Settings { accept, proxies: self.proxies, on_error: self.on_error, tables };
         (Arc::new(settings), connections)
     }
 }

@@ -7,8 +7,10 @@
 mod boxes;
 mod cell;
 mod running;
+mod shelves;
 mod threads;
 
 pub(crate) use boxes::Boxes;
 pub(crate) use cell::{Cell, Work};
 pub(crate) use running::Running;
+pub(crate) use shelves::Shelves;

@@ -50,7 +50,7 @@ use crate::repeated::Repeated;
 use crate::resets::Resets;
 use crate::settings::{LocalSettings, Settings, WINDOW_INITIAL};
 use crate::stream::Stream;
-use crate::streams::Streams;
+use crate::streams::{StreamMemory, Streams};
 use crate::trace::{FrameSummary, Trace};
 use crate::violation::Violation;
 use crate::window::{ReceiveWindow, SendWindow};
@@ -400,6 +400,18 @@ impl Connection {
     #[inline]
     pub fn take_empty_head(&mut self) -> Option<Box<Head>> {
         self.block.take_empty_head().or_else(|| self.streams.take_empty_head())
+    }
+
+    /// Takes the memory of the streams away, with their heads, for another connection; memory for no stream while one is held. Keys of
+    /// streams that were here before are as unknown as they were. Allocates nothing; the cost grows with the streams that were open at once.
+    pub fn take_stream_memory(&mut self) -> StreamMemory {
+        self.streams.take_memory()
+    }
+
+    /// Has its streams in this memory, of which [`take_stream_memory`](Self::take_stream_memory) was the source; without effect once it
+    /// has memory of its own. Allocates nothing.
+    pub fn use_stream_memory(&mut self, memory: StreamMemory) {
+        self.streams.use_memory(memory);
     }
 
     /// Gives memory back that an idle connection does not need: buffers, unused parts of tables, what known

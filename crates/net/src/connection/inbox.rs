@@ -48,6 +48,14 @@ impl Inbox {
         self.accepted.expect(requests);
     }
 
+    /// Has its requests in the list of the task, which has taken all that was in it.
+    #[inline]
+    pub(crate) fn take_back(&mut self, arrived: &mut Few<Accepted>) {
+        if arrived.capacity() > 0 && self.accepted.is_empty() {
+            std::mem::swap(&mut self.accepted, arrived);
+        }
+    }
+
     /// Moves what has happened to the lists of the task, which has taken all of what was there before.
     #[inline]
     pub(crate) fn empty_into(&mut self, arrived: &mut Few<Accepted>, refused: &mut Option<Refused>) -> bool {
@@ -57,7 +65,6 @@ impl Inbox {
         let has_more = self.has_accepted() || !self.cancelled.is_empty();
         if has_more {
             debug_assert!(arrived.is_empty(), "the requests of the turn before were taken");
-            arrived.expect(self.accepted.capacity());
             std::mem::swap(&mut self.accepted, arrived);
         }
         has_more
@@ -74,9 +81,17 @@ impl Inbox {
         self.cancelled.drain(..)
     }
 
-    /// Gives the memory back that is not in use.
-    pub(crate) fn trim(&mut self) {
-        self.accepted.shrink_to_fit();
-        self.cancelled.shrink_to_fit();
+    /// Takes the memory away, for another connection, unless there is any news.
+    pub(crate) fn take_memory(&mut self) -> Self {
+        let has_news = self.has_accepted() || !self.cancelled.is_empty() || self.refused.is_some();
+        if has_news { Self::default() } else { std::mem::take(self) }
+    }
+
+    /// Has its news in this memory, if there is none yet.
+    pub(crate) fn use_memory(&mut self, memory: Self) {
+        let before = std::mem::replace(self, memory);
+        if before.has_accepted() || !before.cancelled.is_empty() || before.refused.is_some() {
+            *self = before;
+        }
     }
 }

@@ -4,9 +4,12 @@
 
 use std::{collections::VecDeque, task::Waker};
 
+/// Callers with the numbers of their tickets.
+pub(crate) type Callers = VecDeque<(u64, Waker)>;
+
 #[derive(Default)]
 pub(crate) struct OpenQueue {
-    waiting: VecDeque<(u64, Waker)>,
+    waiting: Callers,
     /// The number of the last ticket.
     last: u64,
 }
@@ -58,9 +61,16 @@ impl OpenQueue {
         self.waiting.drain(..).map(|(_, waker)| waker)
     }
 
-    /// Gives the memory back that is not in use.
-    pub(crate) fn trim(&mut self) {
-        self.waiting.shrink_to_fit();
+    /// Takes the memory away, for another connection, unless somebody waits.
+    pub(crate) fn take_memory(&mut self) -> Callers {
+        if self.is_empty() { std::mem::take(&mut self.waiting) } else { Callers::new() }
+    }
+
+    /// Has its callers in this memory, if none waits.
+    pub(crate) fn use_memory(&mut self, memory: Callers) {
+        if self.is_empty() {
+            self.waiting = memory;
+        }
     }
 }
 

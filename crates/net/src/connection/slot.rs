@@ -169,16 +169,19 @@ impl Slot {
         SlotKey { index, generation: self.generation }
     }
 
-    /// Forgets all but the memory for what is asked, for a slot of another connection.
+    /// Forgets what [`recycle`](Self::recycle) leaves there, for a slot of another connection; the generation goes on, so that what was noted
+    /// for one means no other.
     pub(crate) fn leave(&mut self) {
-        let mut asked = std::mem::take(&mut self.asked);
-        asked.clear();
-        *self = Self { asked, ..Self::default() };
+        self.asked.clear();
+        (self.counts, self.share) = (Counts::default(), Share::default());
+        self.waits = <[Wait; 2]>::default();
+        self.deadlines = StreamDeadlines::default();
+        self.pace.rest();
     }
 
-    /// Has this generation, and no slot behind it, on another connection.
-    pub(crate) fn join(&mut self, generation: u32, next_free: u32) {
-        (self.generation, self.next_free) = (generation, next_free);
+    /// Begins no earlier than with this generation.
+    pub(crate) fn pass_to(&mut self, first_generation: u32) {
+        self.generation = self.generation.max(first_generation);
     }
 }
 

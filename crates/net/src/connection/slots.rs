@@ -13,6 +13,9 @@ use crate::{
     hand_over::{Side, Wait, Waits},
 };
 
+/// Slots that are passed on to another connection, at most.
+pub(crate) const PASSED_ON_MAX: usize = 32;
+
 /// No slot has this number.
 const NO_SLOT: u32 = u32::MAX;
 
@@ -152,30 +155,25 @@ impl Slots {
         all.map(|(index, slot)| slot.key(index as u32))
     }
 
-    /// Takes the memory away; no slot is in use. One slot is left in it, for another connection; none if there were several.
-    pub(crate) fn take_memory(&mut self) -> Vec<Slot> {
+    /// Takes the memory away, for another connection; no slot is in use. Nothing is left in it if there were more slots than are passed on.
+    pub(crate) fn take_memory(&mut self) -> Self {
         debug_assert!(self.are_unused());
         let generations = self.all.iter().map(Slot::generation);
         let first_generation = generations.fold(self.first_generation, u32::max);
-        let before = std::mem::replace(self, Self { first_generation, ..Self::default() });
-        let mut all = before.all;
-        match &mut *all {
-            [only] => {
-                only.leave();
-                all
-            }
-            _ => Vec::new(),
+        let mut memory = std::mem::replace(self, Self { first_generation, ..Self::default() });
+        if memory.all.len() > PASSED_ON_MAX {
+            return Self::default();
         }
+        memory.all.iter_mut().for_each(Slot::leave);
+        memory
     }
 
-    /// Has the first slot in this memory, of which [`take_memory`](Self::take_memory) was once the source; there is none yet.
-    pub(crate) fn use_memory(&mut self, mut memory: Vec<Slot>) {
+    /// Has its slots in this memory, of which [`take_memory`](Self::take_memory) was once the source; there is none yet.
+    pub(crate) fn use_memory(&mut self, memory: Self) {
         debug_assert!(self.all.is_empty());
-        for slot in &mut memory {
-            slot.join(self.first_generation, NO_SLOT);
-            (self.free, self.free_count) = (0, 1);
-        }
-        self.all = memory;
+        let first_generation = self.first_generation;
+        *self = Self { first_generation, ..memory };
+        self.all.iter_mut().for_each(|slot| slot.pass_to(first_generation));
     }
 }
 
@@ -252,27 +250,49 @@ mod tests {
     }
 
     #[test]
-    fn keys_from_before_the_memory_was_given_back_are_stale() {
-        let mut slots = Slots::default();
-        let keys: Vec<_> = (0..2).map(|slot| attach(&mut slots, stream(slot, 1))).collect();
+    fn keys_from_before_the_memory_was_passed_on_are_stale_on_both_connections() {
+        let (mut slots, mut others) = (Slots::default(), Slots::default());
+        let keys: Vec<_> = (0..5).map(|slot| attach(&mut slots, stream(slot, 1))).collect();
         keys.iter().for_each(|at| let_go(&mut slots, *at));
-        assert!(slots.are_unused() && slots.take_memory().is_empty() && slots.octets() == 0);
+        let other_keys = [0, 1].map(|generation| {
+            let at = attach(&mut others, stream(0, generation));
+            let_go(&mut others, at);
+            at
+        });
+        drop(others.take_memory());
+        others.use_memory(slots.take_memory());
+        assert_eq!((slots.octets(), slots.count(), others.count()), (0, 0, 5));
+        assert!(others.are_unused());
+        let new: Vec<_> = (0..5).map(|slot| attach(&mut others, stream(slot, 7))).collect();
+        assert!(other_keys.iter().all(|at| others.get(*at).is_none()));
+        assert_eq!(others.of_stream(stream(4, 7)).map(|(index, _)| index), Some(new[4].index));
         let again = attach(&mut slots, stream(0, 2));
         assert!(keys.iter().all(|at| *at != again));
     }
 
     #[test]
-    fn the_only_slot_is_used_again_by_another_connection() {
+    fn slots_that_are_passed_on_are_as_new() {
         let (mut slots, mut others) = (Slots::default(), Slots::default());
         let at = attach(&mut slots, stream(0, 1));
-        slots[at.index].counts.receive(5);
+        let slot = &mut slots[at.index];
+        slot.counts.receive(5);
+        slot.note(crate::Noted { method: "GET", path: "/" });
+        slot.waits[0].begin(std::task::Waker::noop());
         let_go(&mut slots, at);
         others.use_memory(slots.take_memory());
-        assert!(slots.count() == 0 && others.has_free() && others.are_unused());
         let other = attach(&mut others, stream(0, 7));
-        assert_eq!((others[other.index].counts.moved(), others.count()), ([0, 0], 1));
-        slots.add();
-        assert_ne!(slots.attach(stream(0, 2), 0), at);
+        let slot = &mut others[other.index];
+        assert_eq!(slot.counts.moved(), [0, 0]);
+        assert!(slot.noted().is_none() && !slot.waits[0].take_waited());
+    }
+
+    #[test]
+    fn many_slots_are_not_passed_on() {
+        let mut slots = Slots::default();
+        let count = PASSED_ON_MAX as u32 + 1;
+        let keys: Vec<_> = (0..count).map(|slot| attach(&mut slots, stream(slot, 1))).collect();
+        keys.iter().for_each(|at| let_go(&mut slots, *at));
+        assert_eq!((slots.take_memory().count(), slots.count(), slots.octets()), (0, 0, 0));
     }
 
     #[test]

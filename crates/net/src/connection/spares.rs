@@ -51,6 +51,16 @@ impl Spares {
         self.heads.expect(messages);
     }
 
+    /// Takes the heads away, with the room for more, for another connection.
+    pub(crate) fn take_heads(&mut self) -> Heads {
+        std::mem::take(&mut self.heads)
+    }
+
+    /// Has these heads in place of its own, which are left to the thread.
+    pub(crate) fn use_heads(&mut self, heads: Heads) {
+        self.heads = heads;
+    }
+
     /// Leaves the heads to the thread.
     pub(crate) fn leave_heads(&mut self) {
         self.heads.leave();

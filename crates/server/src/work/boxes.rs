@@ -6,22 +6,18 @@ use std::{
     pin::Pin,
     ptr,
     sync::{Arc, Mutex, PoisonError, Weak},
-    thread::available_parallelism,
 };
 
-use super::{Running, Work, threads};
+use super::{Running, Shelves, Work, threads};
 
 /// Boxes that a shelf keeps. It only ever has as many as there were requests under way at once.
 const KEPT_MAX: usize = 1024;
-
-/// More threads than these share shelves.
-const SHELVES_MAX: usize = 64;
 
 /// A future of a handler, and its place.
 pub(super) type Boxed = Pin<Box<dyn Work>>;
 
 pub(crate) struct Boxes {
-    shelves: Box<[Arc<Shelf>]>,
+    shelves: Shelves<Arc<Shelf>>,
 }
 
 /// Aligned so that no two shelves share a line of the cache.
@@ -36,28 +32,20 @@ pub(super) struct Shelf {
 
 impl Boxes {
     pub(crate) fn new() -> Arc<Self> {
-        let threads = available_parallelism().map_or(1, usize::from);
-        let count = (2 * threads).next_power_of_two().min(SHELVES_MAX);
         Arc::new_cyclic(|all| {
-            let shelf = |number| {
-                Arc::new(Shelf { number, mask: count - 1, kept: Mutex::default(), all: all.clone() })
-            };
-            Self { shelves: (0..count).map(shelf).collect() }
+            let shelves = Shelves::new(|number, mask| {
+                Arc::new(Shelf { number, mask, kept: Mutex::default(), all: all.clone() })
+            });
+            Self { shelves }
         })
     }
 
     /// A box of this thread's shelf with the shelf; `make` makes one if there is none.
     #[inline]
     pub(crate) fn take(&self, make: impl FnOnce() -> Boxed) -> Running {
-        let shelf = self.own();
+        let shelf = self.shelves.own();
         let kept = shelf.kept.lock().unwrap_or_else(PoisonError::into_inner).pop();
         Running::new(kept.unwrap_or_else(make), shelf.clone())
-    }
-
-    /// The shelf of this thread.
-    #[inline]
-    fn own(&self) -> &Arc<Shelf> {
-        &self.shelves[threads::number() & (self.shelves.len() - 1)]
     }
 }
 
@@ -74,7 +62,7 @@ impl Shelf {
         if threads::number() & self.mask == self.number {
             self.put(boxed);
         } else if let Some(all) = self.all.upgrade() {
-            all.own().put(boxed);
+            all.shelves.own().put(boxed);
         }
     }
 
