@@ -30,7 +30,7 @@ pub(crate) struct Lookup {
 
 const NAMES: usize = (KnownName::COUNT + 1).next_power_of_two();
 
-/// The newest entry of each known name, by its id: 4 KiB, which a table without entries does not need.
+/// The newest entry of each known name, by its id: 2 KiB, which a table without entries does not need.
 #[derive(Debug)]
 enum LatestOfNames {
     /// None has an entry.
@@ -86,11 +86,9 @@ struct Link {
 #[derive(Clone, Copy, Debug)]
 struct Latest {
     id: u32,
-    at: u32,
-    /// Of the value; of a secret or long one a length that no value has.
-    len: u32,
-    /// So that a record is found by a shift.
-    _unused: u32,
+    at: u16,
+    /// Of the value; of a secret or long one, or one far into a large ring, a length that no value has.
+    len: u16,
 }
 
 /// The hashes of a field.
@@ -141,9 +139,9 @@ impl Lookup {
     pub(crate) fn quick(&self, table: &Table, name: Option<KnownName>, value: &[u8]) -> Option<u32> {
         let latest = self.latest.of(name.map_or(0, |name| usize::from(name.id())));
         let places = (table.next_id() as u32).wrapping_sub(latest.id).wrapping_sub(1);
-        let is_it = latest.len as usize == value.len()
+        let is_it = usize::from(latest.len) == value.len()
             && places < table.near()
-            && table.octets(latest.at as usize, value.len()).is_some_and(|own| same(own, value));
+            && table.octets(usize::from(latest.at), value.len()).is_some_and(|own| same(own, value));
         is_it.then_some(places)
     }
 
@@ -269,13 +267,15 @@ impl Lookup {
 
 impl Latest {
     /// What stands for names that have no entry, and in the place of what is no name.
-    const NOTHING: Self = Self { id: 0, at: 0, len: u32::MAX, _unused: 0 };
+    const NOTHING: Self = Self { id: 0, at: 0, len: u16::MAX };
 
     fn of(table: &Table, id: u64, name: KnownName) -> Self {
         let (at, value) = table.value_of_known(id);
         let is_slow = value.len() > same::LEN_MAX || is_secret(name, value);
-        let len = if is_slow { u32::MAX } else { value.len() as u32 };
-        Self { id: id as u32, at: at as u32, len, _unused: 0 }
+        match u16::try_from(at) {
+            Ok(at) if !is_slow => Self { id: id as u32, at, len: value.len() as u16 },
+            _ => Self { id: id as u32, ..Self::NOTHING },
+        }
     }
 }
 
