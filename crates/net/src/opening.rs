@@ -204,7 +204,7 @@ impl Opening<'_> {
         Poll::Ready(self.hand_on(socket, version, read))
     }
 
-    /// What is spoken over the transport: the version that was agreed on elsewhere, if there is one.
+    /// Returns the versions that may be spoken over the transport: the one that was agreed on elsewhere, if there is one.
     fn speaks(&self) -> Result<Speaks, Error> {
         let speaks = self.accept.speaks;
         match self.socket.as_ref().and_then(|socket| socket.facts().version) {

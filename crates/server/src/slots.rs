@@ -197,7 +197,8 @@ impl Slots {
 
     /// A future that ends, or panics, is dropped: its result answers for it.
     fn poll(&mut self, conn: &Arc<Conn>, index: usize) {
-        let slot = &mut self.table[index];
+        // A waker may outlive the slots of a connection that has left or dropped them.
+        let Some(slot) = self.table.get_mut(index) else { return };
         let Some(work) = slot.work.as_mut().filter(|_| slot.runs) else { return self.poll_late(conn, index) };
         let mut cx = Context::from_waker(&slot.waker);
         match catch_unwind(AssertUnwindSafe(|| slot.span.within(|| Pin::new(work).poll(&mut cx)))) {

@@ -12,7 +12,7 @@ use crate::local;
 #[derive(Copy, Clone, Eq, PartialEq, Hash)]
 pub struct Side(u8);
 
-const SIDES: usize = 8;
+const SIDES: usize = 9;
 
 static COUNTS: [Shared; SIDES] = [const { Shared::new() }; SIDES];
 
@@ -24,7 +24,7 @@ impl Side {
     /// The server's threads.
     pub const SERVER: Self = Self(2);
 
-    /// One of the five labels that have no meaning of their own, counted from zero.
+    /// One of the six labels that have no meaning of their own, counted from zero.
     pub const fn other(index: u8) -> Option<Self> {
         if (index as usize) < SIDES - 3 { Some(Self(index + 3)) } else { None }
     }

@@ -203,6 +203,12 @@ impl Table {
         self.slots.len()
     }
 
+    /// Returns a slot, if there are so many.
+    #[inline]
+    pub(super) fn get_mut(&mut self, index: usize) -> Option<&mut Slot> {
+        self.slots.get_mut(index)
+    }
+
     pub(super) fn iter(&self) -> impl Iterator<Item = &Slot> {
         self.slots.iter()
     }
