@@ -87,7 +87,7 @@ struct Link {
 struct Latest {
     id: u32,
     at: u16,
-    /// Of the value; of a secret or long one, or one far into a large ring, a length that no value has.
+    /// The length of the value; for a secret or long one, or one far into a large ring, a length that no value has.
     len: u16,
 }
 
