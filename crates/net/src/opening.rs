@@ -270,11 +270,10 @@ impl Opening<'_> {
     /// The connection goes on with these octets.
     fn hand_on(&mut self, socket: Socket, version: Version, read: ReadBuf) -> Result<Arc<Conn>, Error> {
         let scheme = if socket.facts().is_secure() { "https" } else { "http" };
-        let arrival = match self.since.take() {
-            // The time of a head that is not whole runs from its first octet on.
-            Some((since, _)) if version == Version::Http1 && !ends_head(read.unread()) => {
-                Arrival::Since(since)
-            }
+        let arrival = match (self.since.take(), version) {
+            // The time of a head that is not whole runs from its first octet on, and that of a preface from the start.
+            (Some((since, _)), Version::Http1) if !ends_head(read.unread()) => Arrival::Since(since),
+            (Some(_), Version::Http2) if !read.unread().starts_with(PREFACE) => Arrival::Since(self.begun),
             _ if self.has_waited => Arrival::Now,
             _ => Arrival::AtOnce,
         };
