@@ -54,7 +54,7 @@ const CHARGED_MIN: i64 = 1024;
 const CLIENTS: Side = Side::other(5).unwrap();
 
 /// The most that one in clear text holds which had several streams at once: what repeats is remembered, and in HPACK's tables.
-const STREAMS_MAX: i64 = 18 * 1024;
+const STREAMS_MAX: i64 = 12 * 1024;
 
 /// The allocations of one that is asked for the same by several streams after it has rested: what repeats is remembered anew.
 const REPEATING_ALLOCATIONS: u64 = 20;
@@ -230,11 +230,14 @@ impl Background {
     /// Returns what one connection adds once there are so many of its kind already that each gives back what its next request needs; all of
     /// them stay open.
     async fn per_connection(&self, kind: Kind, clients: &mut Vec<Client>) -> Figures {
-        for _ in 0..=FEW {
-            clients.push(self.connect(kind).await);
+        // The first of them leave what their next request needs to the thread when they rest, and it is charged no more. Those that had
+        // several streams fill the shelf of heads as well.
+        for _ in 0..kind.streams.min(2) {
+            for _ in 0..=FEW {
+                clients.push(self.connect(kind).await);
+            }
+            rested(std::slice::from_ref(self)).await;
         }
-        // The first of them leave what their next request needs to the thread when they rest, and it is charged no more.
-        rested(std::slice::from_ref(self)).await;
         let before = self.figures().await;
         for _ in 0..CONNECTIONS {
             clients.push(self.connect(kind).await);

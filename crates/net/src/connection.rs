@@ -6,6 +6,7 @@
 
 pub(crate) mod answer_notes;
 pub(crate) mod claim;
+pub(crate) mod contents;
 pub(crate) mod counts;
 pub(crate) mod held;
 pub(crate) mod idleness;

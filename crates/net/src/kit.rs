@@ -13,8 +13,7 @@ use alula_h2::StreamMemory;
 use alula_machine::OutBuf;
 
 use crate::{
-    connection::{inbox::Inbox, open_queue::Callers, slots::Slots},
-    content::Content,
+    connection::{contents::Contents, inbox::Inbox, open_queue::Callers, slots::Slots},
     heads::Heads,
     version::Version,
 };
@@ -31,8 +30,8 @@ const KEPT_OCTETS_MAX: usize = 4 << 20;
 /// The octets of buffers for output with which a connection leaves its kit at once.
 pub(crate) const OUTPUT_OCTETS_MAX: usize = 64 * 1024;
 
-/// A buffer for content that is larger does not go along.
-const CONTENT_OCTETS_MAX: usize = 16 * 1024;
+/// Buffers for content with more octets stay with their connection until it rests.
+pub(crate) const CONTENTS_OCTETS_MAX: usize = 16 * 1024;
 
 /// The memory that is used again; parts that the connection had not made yet are empty.
 #[derive(Default)]
@@ -46,8 +45,8 @@ pub(crate) struct Kit {
     pub(crate) wakers: Vec<Waker>,
     /// The buffers for output, the larger one first.
     pub(crate) output: [OutBuf; 2],
-    /// A buffer for content, which holds none.
-    pub(crate) content: Content,
+    /// Buffers for content, which hold none.
+    pub(crate) contents: Contents,
 }
 
 impl Kit {
@@ -58,7 +57,7 @@ impl Kit {
             + self.streams.memory_bytes()
             + self.heads.octets()
             + output
-            + self.content.capacity()
+            + self.contents.octets()
     }
 }
 
@@ -80,11 +79,8 @@ pub(crate) fn take(version: Version) -> Kit {
     KEPT.try_with(|kept| kept.borrow_mut().pop(version)).ok().flatten().unwrap_or_default()
 }
 
-/// Keeps a kit for another connection; one too many is freed, and so is one that is large, and a large buffer for content.
-pub(crate) fn leave(version: Version, mut kit: Kit) {
-    if kit.content.capacity() > CONTENT_OCTETS_MAX {
-        kit.content = Content::default();
-    }
+/// Keeps a kit for another connection; one too many is freed, and so is one that is large.
+pub(crate) fn leave(version: Version, kit: Kit) {
     let octets = kit.octets();
     let _ = KEPT.try_with(|kept| kept.borrow_mut().push(version, kit, octets));
 }
@@ -124,11 +120,10 @@ mod tests {
     use super::*;
 
     fn kit(octets: usize) -> Kit {
-        let (mut output, mut content) = (OutBuf::new(), Content::default());
+        let mut output = OutBuf::new();
         output.extend(&vec![0; octets]);
         output.clear();
-        content.append(&vec![0; octets], true);
-        let mut kit = Kit { output: [output, OutBuf::new()], content, ..Kit::default() };
+        let mut kit = Kit { output: [output, OutBuf::new()], ..Kit::default() };
         kit.slots.add();
         kit
     }
@@ -146,9 +141,7 @@ mod tests {
         assert_eq!((kept().0, kept().1), (1, KEPT_MAX));
         for _ in 0..KEPT_MAX {
             let kit = take(Version::Http2);
-            assert!(
-                kit.slots.count() == 1 && kit.output[0].capacity() >= 100 && kit.content.capacity() >= 100
-            );
+            assert!(kit.slots.count() == 1 && kit.output[0].capacity() >= 100);
         }
         assert_eq!(take(Version::Http2).slots.count(), 0);
         assert_eq!((take(Version::Http1).slots.count(), kept()), (1, (0, 0, 0)));
@@ -163,11 +156,5 @@ mod tests {
         assert!(count == 7 && octets <= KEPT_OCTETS_MAX, "{count}: {octets}");
         (0..count).for_each(|_| drop(take(Version::Http2)));
         assert_eq!(kept(), (0, 0, 0));
-    }
-
-    #[test]
-    fn a_large_buffer_for_content_is_freed() {
-        leave(Version::Http1, kit(2 * CONTENT_OCTETS_MAX));
-        assert_eq!(take(Version::Http1).content.capacity(), 0);
     }
 }

@@ -34,8 +34,8 @@ impl Connection {
         self.queue.use_memory(kit.callers);
         self.wake.use_memory(kit.wakers);
         self.output.use_memory(kit.output);
-        self.held.content_grew(kit.content.capacity());
-        self.give_content(kit.content);
+        self.held.content_grew(kit.contents.octets());
+        self.spares.use_contents(kit.contents);
         self.held.note_change();
     }
 
@@ -60,9 +60,8 @@ impl Connection {
             return;
         }
         self.ledger.kit_left();
-        let content = self.spares.lend_content();
-        self.held.content_went(content.capacity());
-        self.drop_spares();
+        let contents = self.spares.take_contents(kit::CONTENTS_OCTETS_MAX);
+        self.held.content_went(contents.octets());
         let kit = Kit {
             slots: self.slots.take_memory(),
             streams: self.machine.take_stream_memory(),
@@ -71,7 +70,7 @@ impl Connection {
             callers: self.queue.take_memory(),
             wakers: self.wake.take_memory(),
             output: self.output.take_memory(),
-            content,
+            contents,
         };
         std::iter::from_fn(|| self.machine.take_empty_head()).for_each(heads::keep_head);
         kit::leave(self.machine.version(), kit);

@@ -41,6 +41,10 @@ Commands:
                       --start: only `alula get` beside curl, from the start of the program to its end
   bench --servers [--quick] [--only PEER] [--rounds N] [--write]
                       Compare servers at three works under h2load and wrk: about an hour, with --quick a quarter of it
+  bench --idle [--write]
+                      Measure the memory of connections that wait, of servers and clients, in ten minutes
+  bench --growth [--quick] [--write]
+                      Measure servers with ever more connections and streams: half an hour, with --quick five minutes
   bench --store [--rounds N | --counts] [--write]
                       Measure `alula store` under the workload of an object store; --counts: only what does not depend on time
   bench --store-million [--write]

@@ -1,4 +1,4 @@
-//! What a server notes of its answer on one stream, for those who give it, count it and log it.
+//! A server's notes on its answer on one stream, for those who give it, count it and log it.
 
 use std::{sync::Arc, time::Duration};
 

@@ -7,7 +7,7 @@ use crate::error::Error;
 pub(crate) struct Counts {
     received: u64,
     sent: u64,
-    /// What both were when the stream began.
+    /// Both as they were when the stream began.
     began_at: [u64; 2],
     /// The bound on what is received, where there is one however it is read, and the octets of content that this allows.
     received_max: Option<(u64, u64)>,

@@ -1,4 +1,4 @@
-//! What has come of the peer's message on one stream, until its handles take it.
+//! The part of the peer's message on one stream that has come, until its handles take it.
 
 use std::collections::VecDeque;
 

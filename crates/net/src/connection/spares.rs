@@ -2,18 +2,14 @@
 //!
 //! Buffers of content are charged while they are kept, so whoever lends or frees one tells how many octets it has.
 
-use std::collections::VecDeque;
-
 use alula_fields::Head;
 
-use crate::{content::Content, heads::Heads, read_buf::ReadBuf};
+use crate::{connection::contents::Contents, content::Content, heads::Heads, read_buf::ReadBuf};
 
 #[derive(Default)]
 pub(crate) struct Spares {
     heads: Heads,
-    /// Taken in turn, so that all of them get to know the largest content soon.
-    contents: VecDeque<Content>,
-    contents_octets: usize,
+    contents: Contents,
     /// A list of parts that content has had, without octets.
     list: Content,
     /// Octets of content buffers that became something else, and are still to be counted off.
@@ -77,22 +73,30 @@ impl Spares {
     /// Returns a buffer for content, a used one if there is any.
     #[inline]
     pub(crate) fn lend_content(&mut self) -> Content {
-        let content = self.contents.pop_front().unwrap_or_default();
-        self.contents_octets -= content.capacity();
-        content
+        self.contents.lend()
     }
 
     /// Keeps a buffer, without what it holds.
-    pub(crate) fn keep_content(&mut self, mut content: Content) {
-        content.clear();
-        self.contents_octets += content.capacity();
-        self.contents.push_back(content);
+    pub(crate) fn keep_content(&mut self, content: Content) {
+        self.contents.keep(content);
+    }
+
+    /// Takes the buffers away, for another connection, unless they have more octets than that.
+    pub(crate) fn take_contents(&mut self, octets_max: usize) -> Contents {
+        match self.contents.octets() <= octets_max {
+            true => std::mem::take(&mut self.contents),
+            false => Contents::default(),
+        }
+    }
+
+    /// Has these buffers as well.
+    pub(crate) fn use_contents(&mut self, contents: Contents) {
+        self.contents.join(contents);
     }
 
     /// Frees the buffers. Returns their octets.
     pub(crate) fn drop_contents(&mut self) -> usize {
-        self.contents = VecDeque::new();
-        std::mem::take(&mut self.contents_octets)
+        std::mem::take(&mut self.contents).octets()
     }
 
     /// Keeps what is left of content whose memory the program has.
@@ -112,10 +116,7 @@ impl Spares {
     /// Returns the largest memory that content has left behind, to read into: soon it is as large as it has to be. Its octets count
     /// as taken.
     pub(crate) fn widest_memory(&mut self) -> ReadBuf {
-        let sizes = self.contents.iter().map(Content::initialised).enumerate();
-        let Some((place, _)) = sizes.max_by_key(|(_, size)| *size) else { return ReadBuf::default() };
-        let Some(mut spare) = self.contents.remove(place) else { return ReadBuf::default() };
-        self.contents_octets -= spare.capacity();
+        let Some(mut spare) = self.contents.take_widest() else { return ReadBuf::default() };
         self.taken += spare.capacity();
         let memory = spare.take_memory();
         self.keep_list(spare);
