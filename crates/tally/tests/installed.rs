@@ -76,7 +76,7 @@ fn guards_nest() {
     assert_eq!(set_side(label(1)), label(1));
     drop(outer);
     assert_eq!(set_side(Side::NONE), Side::NONE);
-    assert_eq!(Side::other(5), None);
+    assert_eq!(Side::other(6), None);
     assert_eq!(format!("{:?} {:?} {:?}", Side::NONE, Side::CLIENT, label(4)), "none client other 4");
 }
 
