@@ -7,7 +7,7 @@
 use std::{
     future::Future,
     net::{Ipv4Addr, SocketAddr},
-    sync::{Arc, mpsc},
+    sync::{Arc, LazyLock, mpsc},
     thread,
     time::Duration,
 };
@@ -18,15 +18,15 @@ use alula_testkit::lists;
 use tokio::{
     io::AsyncWriteExt as _,
     net::TcpStream,
-    sync::{mpsc as channel, oneshot},
+    sync::{Barrier, mpsc as channel, oneshot},
     task::JoinSet,
 };
 
 #[global_allocator]
 static ALLOCATOR: Tally = Tally::system();
 
-/// Connections of each kind.
-const CONNECTIONS: usize = 64;
+/// Connections of each kind. So many that what the shelves of a thread hold, which depends on the order of events, hardly counts.
+const CONNECTIONS: usize = 192;
 
 /// The allocations of rustls for a record that comes and one that goes.
 const TLS_ALLOCATIONS: u64 = 2;
@@ -59,6 +59,13 @@ const STREAMS_MAX: i64 = 12 * 1024;
 /// The allocations of one that is asked for the same by several streams after it has rested: what repeats is remembered anew.
 const REPEATING_ALLOCATIONS: u64 = 20;
 
+/// The requests that are under way at once on a connection with several streams.
+const STREAMS: usize = 10;
+
+/// Requests for this are answered when as many have come, so that a connection needs the memory of all at once.
+const TOGETHER: &str = "/together";
+static ALL: LazyLock<Barrier> = LazyLock::new(|| Barrier::new(STREAMS));
+
 /// The octets that the server's heap holds, those that its ledger knows of, and how often it has allocated.
 type Figures = (i64, i64, u64);
 
@@ -71,7 +78,7 @@ fn a_connection_that_waits_holds_little_and_all_of_it_is_charged() {
         Kind { http2: true, tls: false, streams: 1 },
         Kind { http2: false, tls: true, streams: 1 },
         Kind { http2: true, tls: true, streams: 1 },
-        Kind { http2: true, tls: false, streams: 10 },
+        Kind { http2: true, tls: false, streams: STREAMS },
     ];
     let servers: Vec<_> = (0..).map_while(Side::other).take(kinds.len()).map(Background::start).collect();
     on_a_thread(Side::CLIENT, async move {
@@ -185,6 +192,10 @@ struct Kind {
 }
 
 impl Kind {
+    fn path(self) -> &'static str {
+        if self.streams > 1 { TOGETHER } else { "/" }
+    }
+
     fn live_max(self) -> i64 {
         match self {
             Self { streams: 2.., .. } => STREAMS_MAX,
@@ -251,7 +262,7 @@ impl Background {
     /// Opens so many connections that say this and no more. Returns once the server has read it.
     async fn half_open(&self, octets: &[u8], connections: usize) -> Vec<TcpStream> {
         let (before, mut sockets) = (self.figures().await.1, Vec::new());
-        for _ in 0..connections {
+        for _ in 0..CONNECTIONS {
             let mut socket = TcpStream::connect(self.address).await.unwrap();
             socket.write_all(octets).await.unwrap();
             sockets.push(socket);
@@ -259,6 +270,7 @@ impl Background {
         while self.figures().await.1 < before + CHARGED_MIN * connections as i64 {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
+        rested(std::slice::from_ref(self)).await;
         sockets
     }
 
@@ -266,13 +278,14 @@ impl Background {
     async fn wake(&self, kind: Kind, clients: &[Client]) -> u64 {
         let before = self.figures().await;
         let calls = clients.iter().flat_map(|client| std::iter::repeat_n(client, kind.streams));
-        let calls: JoinSet<()> = calls.map(|client| ask(client.clone(), self.url(kind.tls))).collect();
+        let calls: JoinSet<()> =
+            calls.map(|client| ask(client.clone(), self.url(kind.tls, kind.path()))).collect();
         calls.join_all().await;
         self.figures().await.2 - before.2
     }
 
     /// A client whose one connection was used by one request, and then by as many as its kind says.
-    async fn connect(&self, Kind { http2, tls, streams }: Kind) -> Client {
+    async fn connect(&self, kind @ Kind { http2, tls, streams }: Kind) -> Client {
         let mut client = Client::builder().http2_prior_knowledge(http2 && !tls);
         if tls {
             client = client.add_roots_pem(self.certificate.as_bytes()).unwrap();
@@ -281,17 +294,18 @@ impl Background {
             client = client.http1_only();
         }
         let client = client.build().unwrap();
-        ask(client.clone(), self.url(tls)).await;
+        ask(client.clone(), self.url(tls, "/")).await;
         if streams > 1 {
-            let calls: JoinSet<()> = (0..streams).map(|_| ask(client.clone(), self.url(tls))).collect();
+            let url = || self.url(tls, kind.path());
+            let calls: JoinSet<()> = (0..streams).map(|_| ask(client.clone(), url())).collect();
             calls.join_all().await;
         }
         client
     }
 
-    fn url(&self, tls: bool) -> String {
+    fn url(&self, tls: bool, path: &str) -> String {
         let scheme = if tls { "https" } else { "http" };
-        format!("{scheme}://localhost:{}/", self.address.port())
+        format!("{scheme}://localhost:{}{path}", self.address.port())
     }
 
     async fn figures(&self) -> Figures {
@@ -339,6 +353,9 @@ async fn answer_questions(
 }
 
 async fn answer(exchange: Exchange) -> Result<Sent, Error> {
+    if exchange.request().path() == TOGETHER {
+        ALL.wait().await;
+    }
     let mut reply = exchange.respond(Status::OK);
     for (name, value) in lists::RESPONSE {
         reply = reply.header(name, value);
