@@ -4,8 +4,9 @@
 //! the preface of HTTP/2 (RFC 9113 §3.4). Until then the few octets that came are all that is held. They are handed on at once when
 //! something is wrong with them, when the time for them is over, and when the server stops.
 
+#[cfg(feature = "tls")]
+use std::pin::Pin;
 use std::{
-    pin::Pin,
     sync::Arc,
     task::{Context, Poll, ready},
     time::Duration,
