@@ -51,24 +51,32 @@ pub(crate) fn compare(
     lines
 }
 
-/// The workloads that have more instructions than they may.
-pub(crate) fn dearer<'w>(
+/// The workloads that have more instructions than they may, or other allocations than recorded that are fewer than none.
+pub(crate) fn doubtful<'w>(
     workloads: &'w [Workload],
     recorded: &Figures,
     now: &Figures,
     tolerance: Tolerance,
 ) -> Vec<&'w str> {
-    let is_dearer = |workload: &&Workload| {
+    let is_doubtful = |workload: &&Workload| {
         let rows = recorded.get(&workload.name).zip(now.get(&workload.name));
-        rows.is_some_and(|(before, now)| excess(workload, before, now, tolerance).is_some())
+        rows.is_some_and(|(before, now)| {
+            let is_unsteady = now.allocations < 0.0 && are_others(workload, before, now);
+            is_unsteady || excess(workload, before, now, tolerance).is_some()
+        })
     };
-    workloads.iter().filter(is_dearer).map(|workload| workload.name.as_str()).collect()
+    workloads.iter().filter(is_doubtful).map(|workload| workload.name.as_str()).collect()
 }
 
 /// The instructions that are recorded and those that are counted, where these are too many.
 fn excess(workload: &Workload, before: &Row, now: &Row, tolerance: Tolerance) -> Option<(f64, f64)> {
     let both = before.instructions.zip(now.instructions);
     both.filter(|(before, now)| workload.instructions == Use::Held && *now > before * tolerance.factor)
+}
+
+/// Returns true if the allocations are held to those recorded, and are not as many.
+fn are_others(workload: &Workload, before: &Row, now: &Row) -> bool {
+    workload.allocations == Use::Held && short(now.allocations) != short(before.allocations)
 }
 
 fn differences(workload: &Workload, before: &Row, now: &Row, tolerance: Tolerance) -> Vec<String> {
@@ -79,7 +87,7 @@ fn differences(workload: &Workload, before: &Row, now: &Row, tolerance: Toleranc
     }
     // Fewer are to be recorded, or the next step back would go unseen.
     let (allocations, recorded) = (short(now.allocations), short(before.allocations));
-    if workload.allocations == Use::Held && allocations != recorded {
+    if are_others(workload, before, now) {
         lines.push(format!("{name}: {allocations} allocations, {recorded} recorded"));
     }
     if workload.allocations == Use::Resident && now.octets > before.octets * RESIDENT_MAX {
@@ -140,16 +148,32 @@ mod tests {
         let recorded = figures([1000.0, 1000.0]);
         let mut now = figures([1031.0, 2000.0]);
         let tolerance = Tolerance::between(&recorded.tools, &now.tools);
-        assert_eq!(dearer(&workloads, &recorded, &now, tolerance), ["a"]);
+        assert_eq!(doubtful(&workloads, &recorded, &now, tolerance), ["a"]);
         now.lessen(&Figures { rows: vec![row("a", 1035.0, 0.0)], ..Figures::default() });
-        assert_eq!(dearer(&workloads, &recorded, &now, tolerance), ["a"], "more does not count");
+        assert_eq!(doubtful(&workloads, &recorded, &now, tolerance), ["a"], "more does not count");
         now.lessen(&Figures { rows: vec![row("a", 1029.0, 7.0)], ..Figures::default() });
-        assert_eq!(dearer(&workloads, &recorded, &now, tolerance), [""; 0]);
+        assert_eq!(doubtful(&workloads, &recorded, &now, tolerance), [""; 0]);
         assert_eq!(
             now.get("a").map(|row| row.allocations),
             Some(0.0),
             "allocations are those of the first time"
         );
+    }
+
+    #[test]
+    fn fewer_allocations_than_none_are_counted_again() {
+        let workloads = [workload("a", Use::Held)];
+        let figures = |allocations| Figures { rows: vec![row("a", 1.0, allocations)], ..Figures::default() };
+        let (recorded, mut now) = (figures(0.0), figures(-0.5));
+        let tolerance = Tolerance::between(&recorded.tools, &now.tools);
+        assert_eq!(doubtful(&workloads, &recorded, &now, tolerance), ["a"]);
+        now.lessen(&figures(0.5));
+        assert_eq!(
+            doubtful(&workloads, &recorded, &now, tolerance),
+            [""; 0],
+            "more than recorded is certain"
+        );
+        assert_eq!(now.get("a").map(|row| row.allocations), Some(0.5));
     }
 
     #[test]

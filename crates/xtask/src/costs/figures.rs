@@ -54,13 +54,16 @@ impl Figures {
         self.rows.iter().find(|row| row.name == name)
     }
 
-    /// Counts of instructions that are less than those here take their place.
+    /// Counts of instructions that are less than those here take their place, and so do allocations in the place of fewer than none: the
+    /// warm-up was not over then, and more was allocated in it than later.
     pub(crate) fn lessen(&mut self, again: &Self) {
         for row in &mut self.rows {
-            if let (Some(first), Some(second)) =
-                (row.instructions, again.get(&row.name).and_then(|row| row.instructions))
-            {
+            let Some(second) = again.get(&row.name) else { continue };
+            if let (Some(first), Some(second)) = (row.instructions, second.instructions) {
                 row.instructions = Some(first.min(second));
+            }
+            if row.allocations < 0.0 {
+                (row.allocations, row.octets) = (second.allocations, second.octets);
             }
         }
     }
