@@ -67,6 +67,8 @@ pub(crate) enum Expectation {
 #[derive(Default)]
 pub(crate) struct Slot {
     generation: u32,
+    /// The generation that it had when it came to a connection that had no stream before.
+    unused_generation: u32,
     /// The slot that was freed before this one, while it is free.
     next_free: u32,
     pub(crate) stream: Option<StreamKey>,
@@ -182,6 +184,7 @@ impl Slot {
     /// Begins no earlier than with this generation.
     pub(crate) fn pass_to(&mut self, first_generation: u32) {
         self.generation = self.generation.max(first_generation);
+        self.unused_generation = if first_generation > 0 { 0 } else { self.generation };
     }
 }
 
@@ -232,7 +235,8 @@ impl Slot {
     /// had come, if the connection ended without a word: a stream that was opened since then has had no answer.
     pub(crate) fn fail_with_connection(&mut self, error: &Error, heard_if_silent: Option<u64>) {
         if self.stream.is_some() && self.failed.is_none() {
-            let is_unanswered = self.generation > 0 && heard_if_silent == Some(self.heard);
+            let is_unanswered =
+                self.generation > self.unused_generation && heard_if_silent == Some(self.heard);
             self.failed = Some(if is_unanswered { error.clone().unanswered() } else { error.clone() });
         }
     }

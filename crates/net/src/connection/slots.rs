@@ -286,6 +286,26 @@ mod tests {
         assert!(slot.noted().is_none() && !slot.waits[0].take_waited());
     }
 
+    /// Returns true if a stream that nobody has heard of is said to be unanswered when its connection ends in silence.
+    fn is_unanswered(slots: &mut Slots) -> bool {
+        let at = attach(slots, stream(0, 1));
+        let slot = &mut slots[at.index];
+        slot.fail_with_connection(&crate::Error::cancelled(), Some(0));
+        let is_safe = slot.failed.as_ref().is_some_and(crate::Error::is_unanswered);
+        let_go(slots, at);
+        is_safe
+    }
+
+    #[test]
+    fn the_first_stream_of_a_connection_may_have_been_handled_whoever_had_its_slot() {
+        let (mut slots, mut others) = (Slots::default(), Slots::default());
+        assert_eq!([is_unanswered(&mut slots), is_unanswered(&mut slots)], [false, true]);
+        others.use_memory(slots.take_memory());
+        assert_eq!([is_unanswered(&mut others), is_unanswered(&mut others)], [false, true]);
+        slots.use_memory(others.take_memory());
+        assert!(is_unanswered(&mut slots), "it had streams before it rested");
+    }
+
     #[test]
     fn many_slots_are_not_passed_on() {
         let mut slots = Slots::default();
