@@ -50,6 +50,8 @@ struct State {
     is_taken: bool,
     /// Nothing arrives earlier.
     holds_until: Instant,
+    /// It has held octets back for a while.
+    has_paused: bool,
 }
 
 /// One direction.
@@ -96,6 +98,7 @@ impl Cable {
             is_hurt: false,
             is_taken: false,
             holds_until: Instant::now(),
+            has_paused: false,
         };
         let (state, users) = (Mutex::new(state), Mutex::default());
         Self { client, number, weather, log, state, users }
@@ -184,7 +187,11 @@ impl Cable {
         true
     }
 
+    /// Both ends are told that it is broken. Octets that had arrived may be lost with it; if the network had held them back until
+    /// the other end went, the loss is the network's doing.
     fn reset(&self, state: &mut State, woken: &mut Vec<Waker>) {
+        let loses = !self.weather.keeps_what_arrived && state.ways.iter().any(|way| !way.arrived.is_empty());
+        state.is_hurt |= loses && state.has_paused;
         for (index, way) in state.ways.iter_mut().enumerate() {
             self.note(index, "is reset", 0);
             way.is_broken = true;
@@ -214,6 +221,7 @@ impl Cable {
             }
             Blow::Pause(length) => {
                 state.holds_until = now + length;
+                state.has_paused = true;
                 return;
             }
         }
