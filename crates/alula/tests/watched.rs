@@ -1,8 +1,13 @@
 //! Steps of exchanges, as whoever watches is told of them.
 
-use std::sync::{Arc, Mutex};
+use std::{
+    sync::{Arc, Mutex},
+    time::Duration,
+};
 
-use alula::{Client, ClientBuilder, Error, Exchange, ExchangeEvent, Sent, Server, Status, Version};
+use alula::{
+    Client, ClientBuilder, Error, Exchange, ExchangeEvent, Retries, Sent, Server, Setback, Status, Version,
+};
 
 /// The events, a line each.
 #[derive(Clone, Default)]
@@ -11,9 +16,10 @@ struct Lines(Arc<Mutex<Vec<String>>>);
 impl Lines {
     fn watching(&self, builder: ClientBuilder) -> ClientBuilder {
         let lines = self.clone();
-        builder.on_event(move |event| {
-            let line = told(event);
-            lines.0.lock().unwrap().push(line);
+        builder.on_event(move |event| match event {
+            // The host is an address in all cases but one.
+            ExchangeEvent::Resolved("127.0.0.1", [_]) => {}
+            event => lines.0.lock().unwrap().push(told(event)),
         })
     }
 
@@ -23,9 +29,23 @@ impl Lines {
     }
 }
 
+fn brief(setback: Setback<'_>) -> String {
+    match setback {
+        Setback::Failed(error) => format!("{:?}", error.phase()),
+        other => other.to_string(),
+    }
+}
+
 fn told(event: &ExchangeEvent<'_>) -> String {
     match event {
+        ExchangeEvent::Resolved(host, addresses) => format!("{host} has {}", addresses.len()),
         ExchangeEvent::Connecting(_) => "connecting".to_owned(),
+        ExchangeEvent::NotConnected(_, error) => format!("not connected: {:?}", error.kind()),
+        ExchangeEvent::Retrying(setback, wait) => {
+            assert!(wait.as_secs() < 1, "{wait:?}");
+            format!("again, since {}", brief(*setback))
+        }
+        ExchangeEvent::NotRetried(setback, reason) => format!("{reason}: {}", brief(*setback)),
         ExchangeEvent::Connected(to) => {
             assert!(to.remote_address().is_some() && to.local_address().is_some());
             assert!(to.origin().starts_with("http://127.0.0.1:"), "{to:?}");
@@ -51,6 +71,10 @@ async fn answer(exchange: Exchange) -> Result<Sent, Error> {
         "/hint" => {
             exchange.interim(Status::EARLY_HINTS)?;
             exchange.respond(Status::OK).send(b"").await
+        }
+        "/busy" => exchange.respond(Status::SERVICE_UNAVAILABLE).send(b"").await,
+        "/later" => {
+            exchange.respond(Status::SERVICE_UNAVAILABLE).header("retry-after", "3600").send(b"").await
         }
         "/away" => exchange.respond(Status::FOUND).header("location", "/").send(b"").await,
         _ => exchange.respond(Status::OK).send(b"").await,
@@ -107,7 +131,37 @@ async fn a_connection_that_cannot_be_opened_was_tried() {
     let lines = Lines::default();
     let client = lines.watching(Client::builder()).build().unwrap();
     client.get("http://127.0.0.1:1/").send().await.unwrap_err();
-    assert_eq!(lines.take(), ["connecting"]);
+    assert_eq!(lines.take(), ["connecting", "not connected: ConnectionRefused"]);
+    let client = lines.watching(Client::builder().retries(Retries::new(2))).build().unwrap();
+    client.get("http://127.0.0.1:1/").send().await.unwrap_err();
+    let tried = ["connecting", "not connected: ConnectionRefused"];
+    let spent = "it was tried as often as is allowed: Connect";
+    assert_eq!(lines.take(), [&tried[..], &["again, since Connect"], &tried, &[spent]].concat());
+    let named = Client::builder().resolve("a.example", 1, ["127.0.0.1:1".parse().unwrap()]);
+    lines.watching(named).build().unwrap().get("http://a.example:1/").send().await.unwrap_err();
+    assert_eq!(lines.take()[0], "a.example has 1");
+}
+
+#[tokio::test]
+async fn requests_that_are_sent_again_are_told_of_and_those_that_are_not() {
+    let lines = Lines::default();
+    let retries = Retries::new(2).backoff(Duration::ZERO, Duration::ZERO);
+    let client = lines.watching(Client::builder().retries(retries)).build().unwrap();
+    let url = start().await;
+    let setbacks = |lines: Vec<String>| -> Vec<String> {
+        lines.into_iter().filter(|line| line.contains("503 ") || line.ends_with("answered 503")).collect()
+    };
+    client.get(&format!("{url}/busy")).send().await.unwrap();
+    let spent = "it was tried as often as is allowed: the server answered 503";
+    let (busy, again) = ("HTTP/1.1 503 true", "again, since the server answered 503");
+    assert_eq!(setbacks(lines.take()), [busy, again, busy, spent]);
+    client.post(&format!("{url}/busy")).send().await.unwrap();
+    let unsafe_again =
+        "the server may have acted on it, and its method is not idempotent: the server answered 503";
+    assert_eq!(setbacks(lines.take()), [busy, unsafe_again]);
+    client.get(&format!("{url}/later")).send().await.unwrap();
+    let later = "the server asks for a longer wait than is allowed: the server answered 503";
+    assert_eq!(setbacks(lines.take()), [busy, later]);
 }
 
 #[test]

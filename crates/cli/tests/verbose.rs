@@ -86,6 +86,40 @@ fn each_hop_has_its_heads() {
 }
 
 #[test]
+fn retries_are_told_and_why_there_is_none() {
+    let busy = "HTTP/1.1 503 Service Unavailable\r\ncontent-length: 0\r\n\r\n";
+    let flags = ["-v", "--retry", "1", "--retry-delay", "0.01"];
+    let ended = run(&[&["get", &answering_each([busy, busy])][..], &flags].concat()).expect(0);
+    let done = lines(&ended.stderr, "* ");
+    for line in [
+        "Sending the request again in 0.01 s: the server answered 503",
+        "Not sent again, since it was tried as often as is allowed: the server answered 503",
+    ] {
+        assert!(done.contains(&line), "{line}: {done:?}");
+    }
+    let ended = run(&[&["post", &answering(busy)][..], &flags].concat()).expect(0);
+    let unsafe_again =
+        "Not sent again, since the server may have acted on it, and its method is not idempotent";
+    assert!(ended.stderr.contains(unsafe_again), "{}", ended.stderr);
+    let refused = run(&["get", "-v", "http://localhost:1/"]).expect(3);
+    let done = lines(&refused.stderr, "* ");
+    assert!(done[0].starts_with("Host localhost was resolved: "), "{done:?}");
+    assert!(done.contains(&"connect to 127.0.0.1 port 1 failed: Connection refused"), "{done:?}");
+}
+
+#[test]
+fn secrets_are_shown_when_they_are_asked_for() {
+    let answer = "HTTP/1.1 204 No Content\r\nset-cookie: a=s3cret\r\n\r\n";
+    let url = format!("{}?key=s3cret", answering(answer));
+    let ended = run(&["get", "-v", "--show-secrets", &url, "-u", "n:s3cret"]).expect(0);
+    for line in
+        ["> GET /?key=s3cret HTTP/1.1", "> Authorization: Basic bjpzM2NyZXQ=", "< set-cookie: a=s3cret"]
+    {
+        assert!(ended.stderr.lines().any(|shown| shown == line), "{line}: {}", ended.stderr);
+    }
+}
+
+#[test]
 fn what_tls_has_agreed_on_is_shown_on_both_versions() {
     let folder = Folder::new("verbose-tls");
     let made = rcgen::generate_simple_self_signed(["localhost".to_owned(), "127.0.0.1".to_owned()]).unwrap();

@@ -2,6 +2,8 @@
 //!
 //! Rule: whoever is handed the first outcome as it is never comes here, so that all of this may allocate.
 
+mod verdict;
+
 use std::{borrow::Cow, time::Duration};
 
 use alula_net::{Error, Retry};
@@ -13,7 +15,11 @@ use crate::{
     call::CallTimes,
     redirected::Redirected,
     redirects::{self, Step, drain, may_redirect, refused, rewrite},
+    retries::Wait,
+    setback::Setback,
+    watching,
 };
+use verdict::{Verdict, reasons};
 
 /// The number of times that a request which the peer cannot have acted on is sent again by itself.
 const TRIES_MAX: u32 = 3;
@@ -95,24 +101,37 @@ impl Call<'_> {
 
     /// Sends again what failed, if it may be: at once where the peer cannot have acted on it, else after a while.
     async fn after_error(&self, error: Error, ends_at: Option<Instant>, trail: &mut Trail) -> Next {
+        let verdict = self.verdict_on_error(&error, ends_at, trail);
+        self.tell_of(Setback::Failed(&error), &verdict);
+        match verdict {
+            Verdict::Again(None) => Next::Again,
+            Verdict::Again(Some(at)) => {
+                sleep_until(at).await;
+                Next::Again
+            }
+            Verdict::Withheld(_) | Verdict::Unasked => Next::Done(Err(error)),
+        }
+    }
+
+    fn verdict_on_error(&self, error: &Error, ends_at: Option<Instant>, trail: &mut Trail) -> Verdict {
+        let has_rules = self.rules_of_retries().is_some();
+        let unless = |reason| if has_rules { Verdict::Withheld(reason) } else { Verdict::Unasked };
         if self.parts.content_is_spent() {
-            return Next::Done(Err(error));
+            return unless(reasons::CONTENT);
         }
         trail.is_doubtful |= error.retry() == Retry::IfIdempotent;
-        if trail.tries_here < TRIES_MAX && self.may_try_again(&error) {
-            return Next::Again;
+        if trail.tries_here < TRIES_MAX && self.may_try_again(error) {
+            return Verdict::Again(None);
         }
-        let may_pass = match error.retry() {
-            Retry::Safe => true,
-            Retry::IfIdempotent => self.request.is_idempotent(),
-            Retry::Pointless => false,
-        };
-        let wait = self.rules_of_retries().filter(|_| may_pass).map(|retries| retries.wait(trail.tries));
-        match self.ready_at(wait, ends_at, trail) {
-            Some(ready_at) => sleep_until(ready_at).await,
-            None => return Next::Done(Err(error)),
+        match error.retry() {
+            Retry::Pointless => return unless(reasons::POINTLESS),
+            Retry::IfIdempotent if !self.request.is_idempotent() => return unless(reasons::NOT_IDEMPOTENT),
+            Retry::IfIdempotent | Retry::Safe => {}
         }
-        Next::Again
+        match self.rules_of_retries() {
+            Some(retries) => self.ready_after(retries, retries.wait(trail.tries), ends_at, trail),
+            None => Verdict::Unasked,
+        }
     }
 
     /// Sends again after a response that says to come later, or follows one that redirects.
@@ -122,13 +141,12 @@ impl Call<'_> {
         ends_at: Option<Instant>,
         trail: &mut Trail,
     ) -> Result<Next, Error> {
-        let may_repeat = self.request.is_idempotent() && !self.parts.content_is_spent();
-        let retries = self.rules_of_retries().filter(|_| may_repeat);
-        let wait = retries.and_then(|retries| retries.wait_after(trail.tries, &response));
-        if let Some(ready_at) = self.ready_at(wait, ends_at, trail) {
+        let verdict = self.verdict_on_response(&response, ends_at, trail);
+        self.tell_of(Setback::Answered(response.status()), &verdict);
+        if let Verdict::Again(Some(at)) = verdict {
             drain(response).await;
             trail.is_doubtful = true;
-            sleep_until(ready_at).await;
+            sleep_until(at).await;
             return Ok(Next::Again);
         }
         let Some(step) = self.step(&response, trail)? else { return Ok(Next::Done(Ok(response))) };
@@ -144,12 +162,42 @@ impl Call<'_> {
         Ok(Next::Other { keeps_content: !step.drops_content })
     }
 
-    /// Returns the end of the wait that was found to be right, if there may be another try after it.
-    fn ready_at(&self, wait: Option<Duration>, ends_at: Option<Instant>, trail: &Trail) -> Option<Instant> {
-        let ready_at = Instant::now().checked_add(wait?)?;
-        let is_in_time = ends_at.is_none_or(|ends_at| ready_at < ends_at);
-        let may_try = is_in_time && trail.tries < self.rules_of_retries()?.tries_max;
-        (may_try && self.client.settings().policy.budget.take()).then_some(ready_at)
+    fn verdict_on_response(&self, response: &Response, ends_at: Option<Instant>, trail: &Trail) -> Verdict {
+        let Some(retries) = self.rules_of_retries() else { return Verdict::Unasked };
+        match retries.wait_after(trail.tries, response) {
+            Wait::Unasked => Verdict::Unasked,
+            _ if self.parts.content_is_spent() => Verdict::Withheld(reasons::CONTENT),
+            _ if !self.request.is_idempotent() => Verdict::Withheld(reasons::NOT_IDEMPOTENT),
+            Wait::TooLong => Verdict::Withheld(reasons::ASKED_LONGER),
+            Wait::For(wait) => self.ready_after(retries, wait, ends_at, trail),
+        }
+    }
+
+    /// Decides on another try after a wait that was found to be right.
+    fn ready_after(
+        &self,
+        retries: &Retries,
+        wait: Duration,
+        ends_at: Option<Instant>,
+        trail: &Trail,
+    ) -> Verdict {
+        let ready_at = Instant::now().checked_add(wait);
+        let in_time = ready_at.filter(|at| ends_at.is_none_or(|ends_at| *at < ends_at));
+        match in_time {
+            _ if trail.tries >= retries.tries_max => Verdict::Withheld(reasons::TRIES),
+            None => Verdict::Withheld(reasons::TIME),
+            Some(_) if !self.client.settings().policy.budget.take() => Verdict::Withheld(reasons::BUDGET),
+            at => Verdict::Again(at),
+        }
+    }
+
+    fn tell_of(&self, setback: Setback<'_>, verdict: &Verdict) {
+        let Some(watcher) = self.watcher() else { return };
+        match verdict {
+            Verdict::Withheld(reason) => watching::not_retried(watcher, setback, reason),
+            Verdict::Unasked => {}
+            Verdict::Again(_) => watching::retrying(watcher, setback, verdict.wait().unwrap_or_default()),
+        }
     }
 
     fn step(&self, response: &Response, trail: &mut Trail) -> Result<Option<Step>, Error> {

@@ -203,9 +203,11 @@ impl Route {
     /// Looks the host up and connects to the first of its addresses that answers.
     async fn dialled(&self, host: &str, port: u16, ends_at: Instant) -> Result<TcpStream, Error> {
         let addresses = self.addresses(host, port, ends_at).await?;
-        let dial = |address: SocketAddr| {
+        watching::resolved(self.watcher(), host, &addresses);
+        let dial = |address: SocketAddr| async move {
             watching::connecting(self.watcher(), address);
-            TcpStream::connect(address)
+            let connected = TcpStream::connect(address).await;
+            connected.inspect_err(|error| watching::not_connected(self.watcher(), address, error))
         };
         let stream = attempts::connect_first(addresses, self.by().attempt_delay, ends_at, dial).await?;
         if let Some(after) = self.by().tcp_keep_alive {

@@ -55,6 +55,16 @@ pub struct Retries {
     statuses: Vec<Status>,
 }
 
+/// The time that a response has its request wait before it is sent again.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Wait {
+    /// Its status is none after which a request is sent again.
+    Unasked,
+    /// It asks for more than the rules allow.
+    TooLong,
+    For(Duration),
+}
+
 impl Retries {
     /// Sets the number of tries in all, redirects apart; with 1 at the most nothing is tried again, but for requests that the
     /// peer [has not seen](crate::Call::send).
@@ -99,16 +109,16 @@ impl Retries {
         self
     }
 
-    /// Returns the wait after so many tries and this response; nothing if it is to be handed over.
-    pub(crate) fn wait_after(&self, tries: u32, response: &Response) -> Option<Duration> {
+    /// Returns the wait after so many tries and this response.
+    pub(crate) fn wait_after(&self, tries: u32, response: &Response) -> Wait {
         if !self.statuses.contains(&response.status()) {
-            return None;
+            return Wait::Unasked;
         }
         let asked = response.headers().get(KnownName::RETRY_AFTER);
         let asked = asked.and_then(|value| retry_after::wait(value, SystemTime::now()));
         match asked {
-            Some(asked) if asked > self.retry_after_max => None,
-            asked => Some(self.wait(tries).max(asked.unwrap_or_default())),
+            Some(asked) if asked > self.retry_after_max => Wait::TooLong,
+            asked => Wait::For(self.wait(tries).max(asked.unwrap_or_default())),
         }
     }
 

@@ -3,12 +3,12 @@
 //! Rule: a call that nobody watches pays a branch where its head is sent and one where the head of the response is taken. One that
 //! is watched goes the longer way of those that have to wait for a connection, and allocates.
 
-use std::{net::SocketAddr, sync::Arc};
+use std::{io, net::SocketAddr, sync::Arc, time::Duration};
 
 use alula_fields::{FieldSection, Head, Status};
 use alula_net::{Stream, Version};
 
-use crate::ClientBuilder;
+use crate::{ClientBuilder, setback::Setback};
 
 /// Is told of each step.
 pub(crate) type Watcher = Arc<dyn Fn(&ExchangeEvent<'_>) + Send + Sync>;
@@ -18,8 +18,12 @@ pub(crate) type Watcher = Arc<dyn Fn(&ExchangeEvent<'_>) + Send + Sync>;
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ExchangeEvent<'a> {
+    /// The host of a server or a proxy has these addresses, in the order in which the resolver named them.
+    Resolved(&'a str, &'a [SocketAddr]),
     /// A TCP connection to this address is tried: of the server, or of a proxy.
     Connecting(SocketAddr),
+    /// The try to connect to this address has failed.
+    NotConnected(SocketAddr, &'a io::Error),
     /// A connection has taken the request: a new one, or one that was open before.
     Connected(&'a ConnectionFacts<'a>),
     /// The head of the request was handed to the connection.
@@ -28,6 +32,12 @@ pub enum ExchangeEvent<'a> {
     Interim(Version, Status, &'a FieldSection),
     /// The head of the final response has come.
     Response(Version, Status, &'a FieldSection),
+    /// The request is sent again after so long, since this came of it: because of [`Retries`](crate::Retries), or because the
+    /// server [cannot have acted on it](crate::Call::send).
+    Retrying(Setback<'a>, Duration),
+    /// The request is not sent again although this came of it and there are [`Retries`](crate::Retries): the reason is a clause
+    /// such as `it was tried as often as is allowed`.
+    NotRetried(Setback<'a>, &'static str),
 }
 
 impl ClientBuilder {
@@ -145,6 +155,26 @@ impl std::fmt::Debug for SentHead {
 fn name_of(line: &[u8]) -> &[u8] {
     let end = line.iter().skip(1).position(|octet| *octet == b':');
     &line[..end.map_or(line.len(), |end| end + 1)]
+}
+
+pub(crate) fn resolved(watcher: Option<&Watcher>, host: &str, addresses: &[SocketAddr]) {
+    if let Some(watcher) = watcher {
+        watcher(&ExchangeEvent::Resolved(host, addresses));
+    }
+}
+
+pub(crate) fn not_connected(watcher: Option<&Watcher>, address: SocketAddr, error: &io::Error) {
+    if let Some(watcher) = watcher {
+        watcher(&ExchangeEvent::NotConnected(address, error));
+    }
+}
+
+pub(crate) fn retrying(watcher: &Watcher, setback: Setback<'_>, wait: Duration) {
+    watcher(&ExchangeEvent::Retrying(setback, wait));
+}
+
+pub(crate) fn not_retried(watcher: &Watcher, setback: Setback<'_>, reason: &'static str) {
+    watcher(&ExchangeEvent::NotRetried(setback, reason));
 }
 
 pub(crate) fn connecting(watcher: Option<&Watcher>, address: SocketAddr) {

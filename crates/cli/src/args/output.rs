@@ -121,11 +121,14 @@ pub(crate) struct OutputArgs {
     /// Show what is sent and received; -vv each frame too.
     ///
     /// On stderr: addresses, connections and TLS (`*`), the head of each request as it is sent (`>`), and each head that comes
-    /// (`<`), those of redirects and interim responses included. Credentials and the values of queries are not shown; -p H
-    /// prints them. With -vv also each frame of HTTP/2, as
-    /// a line.
+    /// (`<`), those of redirects and interim responses included. Credentials and the values of queries are not shown unless by
+    /// --show-secrets. With -vv also each frame of HTTP/2, as a line.
     #[arg(short, long, action = ArgAction::Count)]
     pub(crate) verbose: u8,
+
+    /// With -v, show credentials and the values of queries too.
+    #[arg(long, hide_short_help = true)]
+    pub(crate) show_secrets: bool,
 
     /// Write content as it comes; this is what is done without the flag.
     #[arg(short = 'N', long, hide = true)]

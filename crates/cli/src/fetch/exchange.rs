@@ -22,6 +22,7 @@ use super::{
     show::{self, Show, Sink},
     target::Target,
     timing, upload,
+    verbose::Verbose,
     watch::{self, Watch},
     write_out::WriteOut,
 };
@@ -63,10 +64,13 @@ impl<'a> Session<'a> {
         cookies::check(&options.request)?;
         let is_quiet = options.output.silent && !options.output.show_error;
         let jar = cookies::jar(&options.request, is_quiet)?;
-        let is_verbose = options.output.verbose > 0;
+        let verbose = (options.output.verbose > 0).then_some(Verbose {
+            is_trusting: options.connection.insecure,
+            shows_secrets: options.output.show_secrets,
+        });
         let has_hops = options.connection.location;
-        let is_watched = is_verbose || write_out.is_some() || has_hops;
-        let watch = is_watched.then(|| Watch::new(is_verbose, options.connection.insecure));
+        let is_watched = verbose.is_some() || write_out.is_some() || has_hops;
+        let watch = is_watched.then(|| Watch::new(verbose));
         let client = client(options, plan, jar.as_ref(), watch)?;
         Ok(Self { client, jar, plan, options, write_out, destinations })
     }

@@ -1,34 +1,101 @@
 //! `-v`: an exchange on stderr as curl shows it, `*` before what is done, `>` before what goes and `<` before what comes.
 //!
-//! Rule: values of fields and targets pass through [`masked_field`], so that no credential is shown.
+//! Rule: values of fields and targets pass through [`masked_field`], so that no credential is shown unless it is asked for.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, net::SocketAddr, time::Duration};
 
 use alula::{
-    ConnectionFacts, ExchangeEvent, FieldSection, Redirect, SentHead, Status, TlsFacts, Version, masked_field,
+    ConnectionFacts, ExchangeEvent, FieldSection, Redirect, SentHead, Setback, Status, TlsFacts, Version,
+    masked_field, masked_url,
 };
 use anstyle::Style;
 
 use super::{certificate::Certificate, show::name_of};
 use crate::terminal;
 
-/// Prints a step of an exchange. `is_trusting` says that certificates were not checked.
-pub(super) fn print(event: &ExchangeEvent<'_>, is_trusting: bool) {
-    match event {
-        ExchangeEvent::Connecting(address) => done(&format!("  Trying {address}...")),
-        ExchangeEvent::Connected(to) => connected(to, is_trusting),
-        ExchangeEvent::Request(head) => request(head),
-        ExchangeEvent::Interim(version, status, fields)
-        | ExchangeEvent::Response(version, status, fields) => {
-            response(*version, *status, fields);
+/// The things that are shown or not, as the flags say.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Verbose {
+    /// Certificates are not checked.
+    pub(super) is_trusting: bool,
+    /// Credentials and the values of queries are shown as they are.
+    pub(super) shows_secrets: bool,
+}
+
+impl Verbose {
+    /// Prints a step of an exchange.
+    pub(super) fn print(self, event: &ExchangeEvent<'_>) {
+        match event {
+            ExchangeEvent::Resolved(host, addresses) => resolved(host, addresses),
+            ExchangeEvent::Connecting(address) => done(&format!("  Trying {address}...")),
+            ExchangeEvent::NotConnected(address, error) => {
+                let error = error.to_string();
+                // The sentence alone, without the system's number for it.
+                let error = error.split(" (os error ").next().unwrap_or_default();
+                done(&format!("connect to {} port {} failed: {error}", address.ip(), address.port()));
+            }
+            ExchangeEvent::Connected(to) => connected(to, self.is_trusting),
+            ExchangeEvent::Request(head) => self.request(head),
+            ExchangeEvent::Interim(version, status, fields)
+            | ExchangeEvent::Response(version, status, fields) => self.response(*version, *status, fields),
+            ExchangeEvent::Retrying(setback, wait) => retrying(*setback, *wait),
+            ExchangeEvent::NotRetried(setback, reason) => {
+                done(&format!("Not sent again, since {reason}: {setback}"));
+            }
+            _ => {}
         }
-        _ => {}
+    }
+
+    /// Prints where a redirect leads.
+    pub(super) fn print_redirect(self, redirect: &Redirect<'_>) {
+        let to = if self.shows_secrets { redirect.to().to_owned() } else { masked_url(redirect.to()) };
+        done(&format!("Issue another request to this URL: '{to}'"));
+        if redirect.leaves_origin() {
+            done("Credentials and cookies of the first origin are not sent to this one");
+        }
+    }
+
+    /// Lines as they were sent; the first one of HTTP/1.1 is no field.
+    fn request(self, head: &SentHead) {
+        for (at, line) in head.lines().enumerate() {
+            let is_field = head.version() != Version::Http1 || at > 0;
+            match is_field {
+                _ if self.shows_secrets => tell(b"> ", line),
+                true => tell(b"> ", &masked_line(line)),
+                false => tell(b"> ", &masked_request_line(line)),
+            }
+        }
+        tell(b">", b"");
+    }
+
+    fn response(self, version: Version, status: Status, fields: &FieldSection) {
+        let reason = status.reason().filter(|_| version == Version::Http1);
+        let reason = reason.map(|reason| format!(" {reason}")).unwrap_or_default();
+        tell(b"< ", format!("{version} {}{reason}", status.as_u16()).as_bytes());
+        for field in fields {
+            let name = name_of(&field, version);
+            let value =
+                if self.shows_secrets { Cow::Borrowed(field.value()) } else { masked(&name, field.value()) };
+            tell(b"< ", &[&name, &b": "[..], &value].concat());
+        }
+        tell(b"<", b"");
     }
 }
 
-/// Prints where a redirect leads.
-pub(super) fn print_redirect(redirect: &Redirect<'_>) {
-    done(&format!("Issue another request to this URL: '{}'", alula::masked_url(redirect.to())));
+/// Names the addresses of a host that is no address itself.
+fn resolved(host: &str, addresses: &[SocketAddr]) {
+    if host.trim_matches(['[', ']']).parse::<std::net::IpAddr>().is_err() {
+        let addresses: Vec<_> = addresses.iter().map(|address| address.ip().to_string()).collect();
+        done(&format!("Host {host} was resolved: {}", addresses.join(", ")));
+    }
+}
+
+fn retrying(setback: Setback<'_>, wait: Duration) {
+    let when = match wait.is_zero() {
+        true => "at once".to_owned(),
+        false => format!("in {:.2} s", wait.as_secs_f64()),
+    };
+    done(&format!("Sending the request again {when}: {setback}"));
 }
 
 fn connected(to: &ConnectionFacts<'_>, is_trusting: bool) {
@@ -68,26 +135,6 @@ fn secured(tls: &TlsFacts, is_trusting: bool) {
         true => " SSL certificate not verified (-k)",
         false => " SSL certificate verify ok.",
     });
-}
-
-/// Lines as they were sent; the first one of HTTP/1.1 is no field.
-fn request(head: &SentHead) {
-    for (at, line) in head.lines().enumerate() {
-        let is_field = head.version() != Version::Http1 || at > 0;
-        tell(b"> ", &if is_field { masked_line(line) } else { masked_request_line(line) });
-    }
-    tell(b">", b"");
-}
-
-fn response(version: Version, status: Status, fields: &FieldSection) {
-    let reason = status.reason().filter(|_| version == Version::Http1);
-    let reason = reason.map(|reason| format!(" {reason}")).unwrap_or_default();
-    tell(b"< ", format!("{version} {}{reason}", status.as_u16()).as_bytes());
-    for field in fields {
-        let name = name_of(&field, version);
-        tell(b"< ", &[&name, &b": "[..], &masked(&name, field.value())].concat());
-    }
-    tell(b"<", b"");
 }
 
 fn masked_line(line: &[u8]) -> Vec<u8> {

@@ -4,15 +4,14 @@ use std::{cell::RefCell, net::SocketAddr, time::Instant};
 
 use alula::{ConnectionFacts, ExchangeEvent, FieldSection, Follow, Redirect, Version};
 
-use super::{show::Head, verbose};
+use super::{show::Head, verbose::Verbose};
 
 /// Is told of every step, and keeps what is asked for later.
 #[derive(Clone, Copy)]
-pub(super) struct Watch {
-    is_verbose: bool,
-    /// Certificates are not checked.
-    is_trusting: bool,
-}
+pub(super) struct Watch(
+    /// The way in which steps are shown, if they are.
+    Option<Verbose>,
+);
 
 /// The facts of one exchange, all of its redirects and tries taken together.
 #[derive(Clone, Debug, Default)]
@@ -57,23 +56,23 @@ fn note(note: impl FnOnce(&mut Seen)) {
 }
 
 impl Watch {
-    pub(super) const fn new(is_verbose: bool, is_trusting: bool) -> Self {
-        Self { is_verbose, is_trusting }
+    pub(super) const fn new(verbose: Option<Verbose>) -> Self {
+        Self(verbose)
     }
 
     /// Notes a step, and shows it.
     pub(super) fn see(self, event: &ExchangeEvent<'_>) {
         note(|seen| seen.note(event));
-        if self.is_verbose {
-            verbose::print(event, self.is_trusting);
+        if let Some(verbose) = self.0 {
+            verbose.print(event);
         }
     }
 
     /// Notes a redirect, shows it, and follows it.
     pub(super) fn follow(self, redirect: &Redirect<'_>) -> Follow {
         note(Seen::follow);
-        if self.is_verbose {
-            verbose::print_redirect(redirect);
+        if let Some(verbose) = self.0 {
+            verbose.print_redirect(redirect);
         }
         Follow::Yes
     }

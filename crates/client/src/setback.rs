@@ -1,0 +1,26 @@
+//! An outcome after which a request may be sent again.
+
+use std::fmt;
+
+use alula_fields::Status;
+use alula_net::Error;
+
+/// The outcome of a request after which it may be sent again.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub enum Setback<'a> {
+    /// It failed.
+    Failed(&'a Error),
+    /// It was answered by this status, which says that it may go well later.
+    Answered(Status),
+}
+
+impl fmt::Display for Setback<'_> {
+    /// The sentence of the failure, or the status.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Failed(error) => error.fmt(f),
+            Self::Answered(status) => write!(f, "the server answered {}", status.as_u16()),
+        }
+    }
+}
