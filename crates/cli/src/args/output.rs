@@ -81,8 +81,8 @@ pub(crate) struct OutputArgs {
 
     /// Print on stderr when each step was done.
     ///
-    /// The steps are: the host looked up, connected, TLS agreed, the request sent, the head of the response there, and the end
-    /// of its content.
+    /// The steps are: redirects followed and tries that failed, and of the last exchange the host looked up, connected, TLS agreed,
+    /// the request sent, the head of the response there, and the end of its content.
     #[arg(long)]
     pub(crate) timing: bool,
 

@@ -69,7 +69,7 @@ impl<'a> Session<'a> {
             shows_secrets: options.output.show_secrets,
         });
         let has_hops = options.connection.location;
-        let is_watched = verbose.is_some() || write_out.is_some() || has_hops;
+        let is_watched = verbose.is_some() || write_out.is_some() || has_hops || options.output.timing;
         let watch = is_watched.then(|| Watch::new(verbose));
         let client = client(options, plan, jar.as_ref(), watch)?;
         Ok(Self { client, jar, plan, options, write_out, destinations })
@@ -134,7 +134,11 @@ impl Exchange<'_> {
         }
         let call = self.call();
         let response = match (content, &*plan.method) {
-            (Some(content), _) => call.content(content).send().await?,
+            (Some(content), _) => {
+                let length = plan.content.as_ref().and_then(|content| upload::length_of(&content.source));
+                let progress = Progress::of_request(length, &self.session.options.output);
+                progress.during(call.content(content).send(), &self.sent).await?
+            }
             // What usually has content says that there is none (RFC 9110 §8.6).
             (None, "POST" | "PUT" | "PATCH") => call.send_body(&[]).await?,
             (None, _) => call.send().await?,
@@ -212,7 +216,7 @@ impl Exchange<'_> {
             }
         }
         let pace = Pace::new(self.session.options.connection.limit_rate);
-        let mut progress = Progress::new(&response, args, &to);
+        let mut progress = Progress::of_response(&response, args, &to, self.offset);
         let mut sink = Sink::new(output, show, show.holds(&response));
         loop {
             match response.body().chunk().await {
@@ -225,6 +229,7 @@ impl Exchange<'_> {
                 Ok(None) => {
                     report.timing = response.timing();
                     sink.finish()?;
+                    progress.end(to.path());
                     return if args.fail_with_body { refused(&response) } else { Ok(()) };
                 }
                 Err(error) => {

@@ -1,13 +1,17 @@
 //! `--timing`: when each step of an exchange was done, as a table.
 
-use std::{fmt::Write as _, time::Duration};
+use std::{
+    fmt::Write as _,
+    time::{Duration, Instant},
+};
 
 use super::report::Report;
 
-/// A line for each step that is known: when it was done, and how long after the one before. Of a connection that is used
-/// again nothing was waited for.
+/// A line for each step that is known: when it was done, and how long after the one before. Redirects and tries that failed are
+/// steps of their own; the steps after them are of the last exchange. Of a connection that is used again nothing was waited for.
 pub(super) fn table(report: &Report) -> String {
     let timing = report.timing.as_ref();
+    let before = before_the_last(report);
     let steps = [
         ("looked up", timing.and_then(|timing| timing.resolved)),
         ("connected", timing.and_then(|timing| timing.connected)),
@@ -16,14 +20,30 @@ pub(super) fn table(report: &Report) -> String {
         ("head", timing.map(|timing| timing.head)),
         ("end", Some(report.until_end)),
     ];
-    lines(&steps)
+    let steps = steps.into_iter().map(|(name, at)| (name.to_owned(), at));
+    lines(before.into_iter().chain(steps))
 }
 
-fn lines(steps: &[(&str, Option<Duration>)]) -> String {
+/// The redirects that were followed and the tries that failed, in the order in which the last of each was over.
+fn before_the_last(report: &Report) -> Vec<(String, Option<Duration>)> {
+    let since = |at: Instant| Some(at.saturating_duration_since(report.since));
+    let count = |count: u64, one: &str, many: &str| match count {
+        1 => format!("1 {one}"),
+        count => format!("{count} {many}"),
+    };
+    let redirects =
+        report.seen.redirected.map(|at| (count(report.redirects(), "redirect", "redirects"), since(at)));
+    let retries = report.seen.retried.map(|(tries, at)| (count(tries.into(), "retry", "retries"), since(at)));
+    let mut before: Vec<_> = redirects.into_iter().chain(retries).collect();
+    before.sort_by_key(|(_, at)| *at);
+    before
+}
+
+fn lines(steps: impl IntoIterator<Item = (String, Option<Duration>)>) -> String {
     let mut lines = String::from("                   at       took\n");
     let mut before = Duration::ZERO;
     for (name, at) in steps {
-        let Some(at) = *at else { continue };
+        let Some(at) = at else { continue };
         // Writing to a string does not fail.
         let _ = writeln!(lines, "{name:<12}  {:>9} {:>9}", ms(at), ms(at.saturating_sub(before)));
         before = at;
@@ -47,7 +67,22 @@ mod tests {
                         looked up        0.4 ms    0.4 ms\n\
                         head            12.0 ms   11.6 ms\n\
                         end             12.3 ms    0.3 ms\n";
-        assert_eq!(lines(&steps), expected);
+        assert_eq!(lines(steps.map(|(name, at)| (name.to_owned(), at))), expected);
+    }
+
+    #[test]
+    fn redirects_and_retries_come_before_the_steps_of_the_last_exchange() {
+        let mut report = Report::new("GET", "http://a/", 0);
+        let at = |ms| report.since + Duration::from_millis(ms);
+        (report.seen.redirected, report.seen.retried) = (Some(at(5)), Some((2, at(3))));
+        report.until_end = Duration::from_millis(6);
+        let table = table(&report);
+        let steps: Vec<&str> = table.lines().skip(1).collect();
+        assert_eq!(steps[0], "2 retries        3.0 ms    3.0 ms");
+        assert!(
+            steps[1].ends_with("redirects      5.0 ms    2.0 ms") && steps[2].starts_with("end"),
+            "{table}"
+        );
     }
 
     #[test]

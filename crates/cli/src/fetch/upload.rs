@@ -1,6 +1,10 @@
 //! Content on its way out: a text, a file, stdin, or a form of them.
 
-use std::{fs::File, io, path::Path};
+use std::{
+    fs::{File, Metadata},
+    io,
+    path::Path,
+};
 
 use alula::{Content, Multipart, Part};
 
@@ -39,6 +43,17 @@ fn open_part(part: &multipart::Part, is_replayed: bool) -> Result<Part, Failure>
     };
     let named = part.file_name.iter().fold(opened, Part::file_name);
     Ok(part.media_type.iter().fold(named, Part::media_type))
+}
+
+/// The number of octets that are sent, if that is known before.
+pub(super) fn length_of(source: &Source) -> Option<u64> {
+    match source {
+        Source::Octets(Octets::Text(text)) => Some(text.len() as u64),
+        Source::Octets(Octets::File(path)) => {
+            path.metadata().ok().filter(Metadata::is_file).map(|file| file.len())
+        }
+        Source::Octets(Octets::Stdin) | Source::Parts { .. } => None,
+    }
 }
 
 /// Octets that are known to be there.

@@ -29,6 +29,8 @@ pub(super) struct Seen {
     pub(super) head_octets: u64,
     /// The time at which the last redirect was followed.
     pub(super) redirected: Option<Instant>,
+    /// Requests that were sent again, and the time at which the last of them was.
+    pub(super) retried: Option<(u32, Instant)>,
     /// The heads of the responses that redirects were followed from.
     pub(super) hops: Vec<Head>,
     /// The head that came last.
@@ -82,6 +84,10 @@ impl Seen {
     fn note(&mut self, event: &ExchangeEvent<'_>) {
         match event {
             ExchangeEvent::Connected(to) => self.connected(to),
+            ExchangeEvent::Retrying(_, wait) => {
+                let count = self.retried.map_or(1, |(count, _)| count.saturating_add(1));
+                self.retried = Some((count, Instant::now() + *wait));
+            }
             ExchangeEvent::Request(head) => {
                 self.requests += 1;
                 let lines = head.lines().map(|line| line.len() as u64 + 2);
