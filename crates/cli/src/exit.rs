@@ -59,6 +59,26 @@ pub(crate) fn table() -> String {
     format!("Exit codes:\n{}", rows.concat())
 }
 
+/// The same with the code of curl beside each; curl has several for most, as its failures are divided further.
+pub(crate) fn table_beside_curl() -> String {
+    let rows = TABLE
+        .map(|(exit, meaning, curl)| row(exit as u8, &format!("{meaning} (curl: {})", curls(exit, curl))));
+    format!("Exit codes:\n{}\n--exit-codes=curl ends the program with those of curl.\n", rows.concat())
+}
+
+/// The codes of curl for a code of ours, as far as a request can end with them.
+fn curls(exit: Exit, usual: u8) -> String {
+    match exit {
+        Exit::Local => "23, 26, 58, 77".to_owned(),
+        Exit::Usage => "1, 2, 3".to_owned(),
+        Exit::Connect => "5, 6, 7, 97".to_owned(),
+        Exit::Tls => "35, 60".to_owned(),
+        Exit::Protocol => "1, 16, 47, 56, 61, 63, 92".to_owned(),
+        Exit::CutOff => "18, 52, 55, 56".to_owned(),
+        _ => usual.to_string(),
+    }
+}
+
 /// A code and its meaning, on as many lines as that takes.
 fn row(code: u8, meaning: &str) -> String {
     const INDENT: &str = "      ";

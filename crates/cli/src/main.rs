@@ -18,6 +18,7 @@ mod manual;
 mod serve;
 mod store;
 mod terminal;
+mod topics;
 
 use std::process::ExitCode;
 

@@ -85,3 +85,19 @@ fn a_flag_that_is_not_known_leads_to_the_nearest_one() {
         assert!(ended.stderr.contains(&format!("'{nearest}'")), "{}", ended.stderr);
     }
 }
+
+#[test]
+fn topics_have_pages_of_their_own() {
+    let all = help(&[], "--help", None);
+    for (topic, line) in [
+        ("items", "name:=json"),
+        ("exit-codes", "(curl: 28)"),
+        ("write-out", "%{time_total}"),
+        ("-w", "%header{NAME}"),
+        ("environment", "SSLKEYLOGFILE"),
+    ] {
+        assert!(run(&["help", topic]).expect(0).text().contains(line), "{topic}");
+        assert!(topic.starts_with('-') || all.contains(topic), "{topic}: {all}");
+    }
+    assert!(run(&["help", "write-in"]).expect(2).stderr.contains("write-in"));
+}

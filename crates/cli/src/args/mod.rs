@@ -15,18 +15,22 @@ mod store_access;
 mod store_config;
 mod tools;
 mod values;
+mod version;
 mod watching;
 
 use std::{
     env,
     ffi::OsString,
-    io::{IsTerminal as _, stdout},
+    io::{IsTerminal as _, Write as _, stdout},
     process,
 };
 
 use clap::{Command as Program, CommandFactory as _, Error, FromArgMatches as _, Parser, Subcommand};
 
-use crate::exit::{self, Failure};
+use crate::{
+    exit::{self, Failure},
+    topics,
+};
 pub(crate) use connection::ConnectionArgs;
 pub(crate) use content::{ContentArgs, Piece};
 pub(crate) use output::{ColorWhen, ExitCodes, OutputArgs, Pretty};
@@ -40,7 +44,7 @@ pub(crate) use watching::{ANY, Added, LineFormat, WatchArgs, section};
 
 /// An HTTP client, a debugging server and a codec on the command line.
 #[derive(Debug, Parser)]
-#[command(name = "alula", version, arg_required_else_help = true, args_override_self = true, after_help = EXAMPLES)]
+#[command(name = "alula", version, long_version = version::LONG, arg_required_else_help = true, args_override_self = true, after_help = after_help())]
 pub(crate) struct Args {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -53,6 +57,11 @@ impl Args {
             let failure = failure.said();
             process::exit(failure.code().into())
         });
+        if let Some(page) = topic(&given) {
+            // Who has seen enough closes the pipe.
+            let _ = stdout().write_all(page.as_bytes());
+            process::exit(0);
+        }
         let all: Result<_, Error> = runs(named(given)).into_iter().map(Self::of).collect();
         all.unwrap_or_else(|error| refused::told(error).exit())
     }
@@ -71,6 +80,14 @@ impl Args {
             options.content.order(matches);
         }
         Ok(args)
+    }
+}
+
+/// The page that is asked for by `help TOPIC`, if it is none on a command.
+fn topic(given: &[OsString]) -> Option<String> {
+    match given {
+        [_, help, name] if help == "help" => topics::find(name.to_str()?),
+        _ => None,
     }
 }
 
@@ -111,6 +128,11 @@ fn wrapped(program: Program) -> Program {
         true => program,
         false => program.term_width(COLUMNS),
     }
+}
+
+/// The text below the commands.
+fn after_help() -> String {
+    format!("{EXAMPLES}\n\n{}", topics::list())
 }
 
 const EXAMPLES: &str = "\
@@ -167,7 +189,7 @@ fn closing() -> String {
     format!("{}\n{ENVIRONMENT}", exit::table())
 }
 
-const ENVIRONMENT: &str = "\
+pub(crate) const ENVIRONMENT: &str = "\
 Environment:
   NO_COLOR                             no colours unless --color=always
   http_proxy, https_proxy, all_proxy   proxies for a scheme, and for all

@@ -42,6 +42,7 @@ use crate::{
 };
 use exchange::Session;
 pub(crate) use plan::Plan;
+pub(crate) use write_out::described as variables;
 
 /// Sends the request to each of its targets in turn.
 pub(crate) fn run(plan: Result<Plan, Failure>, options: &Options) -> Outcome {

@@ -14,6 +14,7 @@ use crate::{
 };
 use place::{Printer, WriteTarget};
 use variables::Name;
+pub(crate) use variables::described;
 
 /// The format, taken apart.
 pub(super) struct WriteOut(Vec<Piece>);

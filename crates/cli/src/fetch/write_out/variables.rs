@@ -22,50 +22,92 @@ pub(super) enum Known {
 /// Looks it up in what is known of an exchange.
 pub(super) type Variable = fn(&Report) -> Known;
 
-/// Every name, in order.
-const VARIABLES: [(&str, Variable); 41] = [
-    ("certs", |report| text(certificates(report))),
-    ("content_type", |report| octets(report.header("content-type"))),
-    ("errormsg", |report| some(&report.error)),
-    ("exitcode", |report| Known::Number(report.exit.into())),
-    ("filename_effective", |report| Known::Text(report.file.clone().map(String::into_bytes))),
-    ("http_code", status),
-    ("http_version", version),
-    ("local_ip", |report| text(report.seen.local.map(|local| local.ip().to_string()).unwrap_or_default())),
-    ("local_port", |report| Known::Number(report.seen.local.map_or(0, |local| local.port().into()))),
-    ("method", |report| text(report.method.clone())),
-    ("num_certs", |report| Known::Number(report.seen.certificates.len() as u64)),
-    ("num_connects", |report| Known::Number(report.seen.connects.into())),
-    ("num_headers", |report| Known::Number(report.head.as_ref().map_or(0, |head| head.fields.len() as u64))),
-    ("num_redirects", |report| Known::Number(report.redirects())),
-    ("num_retries", |report| Known::Number(report.retries())),
-    ("redirect_url", |report| some(&report.redirect_url())),
-    ("referer", |report| some(&report.referer)),
-    ("remote_ip", |report| text(report.remote().map(|remote| remote.ip().to_string()).unwrap_or_default())),
-    ("remote_port", |report| Known::Number(report.remote().map_or(0, |remote| remote.port().into()))),
-    ("response_code", status),
-    ("scheme", |report| some(report.url_effective().split(':').next().unwrap_or_default())),
-    ("size_download", |report| Known::Number(report.octets_received)),
-    ("size_header", |report| Known::Number(report.seen.head_octets)),
-    ("size_request", |report| Known::Number(report.seen.request_octets)),
-    ("size_upload", |report| Known::Number(report.octets_sent)),
-    ("speed_download", |report| per_second(report.octets_received, report.until_end)),
-    ("speed_upload", |report| per_second(report.octets_sent, report.until_end)),
-    ("ssl_verify_result", |report| Known::Number(report.verify_result.into())),
-    ("time_appconnect", |report| step(report, |timing| timing.secured)),
-    ("time_connect", |report| step(report, |timing| timing.connected)),
-    ("time_namelookup", |report| step(report, |timing| timing.resolved)),
-    ("time_posttransfer", |report| step(report, |timing| timing.sent)),
-    ("time_pretransfer", |report| step(report, |timing| Some(timing.queued))),
-    ("time_redirect", |report| Known::Time(report.until_redirected())),
-    ("time_starttransfer", |report| Known::Time(report.until_head)),
-    ("time_total", |report| Known::Time(report.until_end)),
-    ("url", |report| text(report.url.clone())),
-    ("url_effective", |report| text(report.url_effective().to_owned())),
-    ("urlnum", |report| Known::Number(report.place as u64)),
+/// Every name, in order, and its meaning.
+const VARIABLES: [(&str, &str, Variable); 41] = [
+    ("certs", "the certificates of the server, in PEM", |report| text(certificates(report))),
+    ("content_type", "the media type of the content", |report| octets(report.header("content-type"))),
+    ("errormsg", "the sentence of the failure", |report| some(&report.error)),
+    ("exitcode", "the exit code", |report| Known::Number(report.exit.into())),
+    ("filename_effective", "the file that the content was written to", |report| {
+        Known::Text(report.file.clone().map(String::into_bytes))
+    }),
+    ("http_code", "the status of the response, 000 when none came", status),
+    ("http_version", "the version of HTTP of the response", version),
+    ("local_ip", "the address of this end", |report| {
+        text(report.seen.local.map(|local| local.ip().to_string()).unwrap_or_default())
+    }),
+    ("local_port", "the port of this end", |report| {
+        Known::Number(report.seen.local.map_or(0, |local| local.port().into()))
+    }),
+    ("method", "the method of the request", |report| text(report.method.clone())),
+    ("num_certs", "the number of certificates that the server showed", |report| {
+        Known::Number(report.seen.certificates.len() as u64)
+    }),
+    ("num_connects", "the number of connections that were opened", |report| {
+        Known::Number(report.seen.connects.into())
+    }),
+    ("num_headers", "the number of fields of the response", |report| {
+        Known::Number(report.head.as_ref().map_or(0, |head| head.fields.len() as u64))
+    }),
+    ("num_redirects", "the number of redirects that were followed", |report| {
+        Known::Number(report.redirects())
+    }),
+    ("num_retries", "the number of times that the request was sent again", |report| {
+        Known::Number(report.retries())
+    }),
+    ("redirect_url", "the URL of a redirect that was not followed", |report| some(&report.redirect_url())),
+    ("referer", "the value of the field referer", |report| some(&report.referer)),
+    ("remote_ip", "the address of the other end", |report| {
+        text(report.remote().map(|remote| remote.ip().to_string()).unwrap_or_default())
+    }),
+    ("remote_port", "the port of the other end", |report| {
+        Known::Number(report.remote().map_or(0, |remote| remote.port().into()))
+    }),
+    ("response_code", "the same as http_code", status),
+    ("scheme", "the scheme of the URL that answered", |report| {
+        some(report.url_effective().split(':').next().unwrap_or_default())
+    }),
+    ("size_download", "octets of content that came", |report| Known::Number(report.octets_received)),
+    ("size_header", "octets of the heads that came", |report| Known::Number(report.seen.head_octets)),
+    ("size_request", "octets of the heads that were sent", |report| {
+        Known::Number(report.seen.request_octets)
+    }),
+    ("size_upload", "octets of content that were sent", |report| Known::Number(report.octets_sent)),
+    ("speed_download", "octets of content that came, per second", |report| {
+        per_second(report.octets_received, report.until_end)
+    }),
+    ("speed_upload", "octets of content that were sent, per second", |report| {
+        per_second(report.octets_sent, report.until_end)
+    }),
+    ("ssl_verify_result", "the result of checking the certificate, 0 if fine", |report| {
+        Known::Number(report.verify_result.into())
+    }),
+    ("time_appconnect", "seconds until TLS was agreed on", |report| step(report, |timing| timing.secured)),
+    ("time_connect", "seconds until the connection was open", |report| {
+        step(report, |timing| timing.connected)
+    }),
+    ("time_namelookup", "seconds until the host was looked up", |report| {
+        step(report, |timing| timing.resolved)
+    }),
+    ("time_posttransfer", "seconds until the request was sent", |report| step(report, |timing| timing.sent)),
+    ("time_pretransfer", "seconds until the request could be sent", |report| {
+        step(report, |timing| Some(timing.queued))
+    }),
+    ("time_redirect", "seconds until the last redirect was followed", |report| {
+        Known::Time(report.until_redirected())
+    }),
+    ("time_starttransfer", "seconds until the head of the response came", |report| {
+        Known::Time(report.until_head)
+    }),
+    ("time_total", "seconds until all was over", |report| Known::Time(report.until_end)),
+    ("url", "the URL that was asked for", |report| text(report.url.clone())),
+    ("url_effective", "the URL that answered in the end", |report| text(report.url_effective().to_owned())),
+    ("urlnum", "the number of the URL, from 0", |report| Known::Number(report.place as u64)),
     // They are in no JSON of curl, and last here.
-    ("xfer_id", |report| Known::Number(report.place as u64)),
-    ("version", |_| text(concat!("alula/", env!("CARGO_PKG_VERSION")).to_owned())),
+    ("xfer_id", "the same as urlnum", |report| Known::Number(report.place as u64)),
+    ("version", "the name and version of this program", |_| {
+        text(concat!("alula/", env!("CARGO_PKG_VERSION")).to_owned())
+    }),
 ];
 
 /// The parts of a URL that can be asked for, as `%{url.host}` of the one that was given and `%{urle.host}` of the one that answered.
@@ -97,8 +139,8 @@ impl Name {
         if let Some(rest) = name.strip_prefix("urle.") {
             return part(rest).map(|part| Self::Part(part, true));
         }
-        let variable = VARIABLES.iter().find(|(known, _)| *known == name);
-        variable.map(|(_, variable)| Self::Variable(*variable))
+        let variable = VARIABLES.iter().find(|(known, ..)| *known == name);
+        variable.map(|(_, _, variable)| Self::Variable(*variable))
     }
 
     pub(super) fn text(self, report: &Report) -> Vec<u8> {
@@ -133,9 +175,14 @@ impl Known {
     }
 }
 
+/// A line for each name, with its meaning.
+pub(crate) fn described() -> String {
+    VARIABLES.map(|(name, meaning, _)| format!("  {:<23} {meaning}\n", format!("%{{{name}}}"))).concat()
+}
+
 /// All variables as one JSON object.
 pub(super) fn json(report: &Report) -> String {
-    let members = VARIABLES.map(|(name, variable)| format!("\"{name}\":{}", variable(report).json()));
+    let members = VARIABLES.map(|(name, _, variable)| format!("\"{name}\":{}", variable(report).json()));
     format!("{{{}}}", members.join(","))
 }
 
@@ -198,7 +245,7 @@ mod tests {
 
     #[test]
     fn names_are_found_and_in_order() {
-        let names: Vec<&str> = VARIABLES.iter().map(|(name, _)| *name).collect();
+        let names: Vec<&str> = VARIABLES.iter().map(|(name, ..)| *name).collect();
         assert!(names[..39].is_sorted(), "{names:?}");
         assert!(Name::find("http_code").is_some() && Name::find("url.host").is_some());
         for wrong in ["nothing", "url.nothing", "url.", "urle.user", ""] {
