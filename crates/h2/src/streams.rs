@@ -63,7 +63,7 @@ pub(crate) struct Streams {
 }
 
 /// The memory of a connection's streams, with the heads in it, while no stream is held: for the streams of another connection.
-/// [`Connection::take_stream_memory`](crate::Connection::take_stream_memory) is its source.
+/// [`Connection::leave_stream_memory`](crate::Connection::leave_stream_memory) fills it.
 pub struct StreamMemory {
     slots: Vec<Slot>,
     free: u32,
@@ -180,36 +180,40 @@ impl Streams {
     /// Gives the slots back when there are several and none is in use. Old keys still find nothing.
     pub(crate) fn trim(&mut self) {
         if self.slots.len() > 1 {
-            drop(self.take_memory());
+            self.leave_memory(&mut StreamMemory::default());
         }
     }
 
-    /// Takes the slots away if none is in use. Old keys still find nothing.
-    pub(crate) fn take_memory(&mut self) -> StreamMemory {
-        if self.held() > 0 {
-            return StreamMemory::default();
+    /// Leaves the slots if none is in use and there are none in `to`. Old keys still find nothing.
+    pub(crate) fn leave_memory(&mut self, to: &mut StreamMemory) {
+        if self.slots.is_empty() || self.held() > 0 || !to.slots.is_empty() {
+            return;
         }
         debug_assert!(self.nobody_waits());
         let generations = self.slots.iter().map(|entry| entry.generation);
         self.first_generation = generations.fold(self.first_generation, u32::max);
-        self.free_count = 0;
-        StreamMemory {
-            slots: core::mem::take(&mut self.slots),
-            free: core::mem::replace(&mut self.free, NOBODY),
-            ids: core::mem::replace(&mut self.ids, IdTable::new()),
+        self.exchange_memory(to);
+    }
+
+    /// Takes the slots of `from` to have its streams in; frees them if it has any.
+    pub(crate) fn use_memory(&mut self, from: &mut StreamMemory) {
+        if !self.slots.is_empty() {
+            *from = StreamMemory::default();
+        } else if !from.slots.is_empty() {
+            self.exchange_memory(from);
+            for entry in &mut self.slots {
+                entry.generation = entry.generation.max(self.first_generation);
+            }
         }
     }
 
-    /// Has its streams in these slots, if it has none.
-    pub(crate) fn use_memory(&mut self, mut memory: StreamMemory) {
-        if !self.slots.is_empty() {
-            return;
-        }
-        for entry in &mut memory.slots {
-            entry.generation = entry.generation.max(self.first_generation);
-        }
-        self.free_count = memory.slots.len() as u32;
-        (self.slots, self.free, self.ids) = (memory.slots, memory.free, memory.ids);
+    /// Exchanges slots, of which none is in use, for none, or none for slots. They are exchanged where they lie: memory that is passed on
+    /// by value is copied more than once.
+    fn exchange_memory(&mut self, other: &mut StreamMemory) {
+        core::mem::swap(&mut self.slots, &mut other.slots);
+        core::mem::swap(&mut self.free, &mut other.free);
+        core::mem::swap(&mut self.ids, &mut other.ids);
+        self.free_count = self.slots.len() as u32;
     }
 
     #[inline]
@@ -378,14 +382,16 @@ mod tests {
             streams.free(key);
         };
         let keys: Vec<_> = (0..9).map(|id| streams.open(2 * id + 1).0).collect();
-        assert_eq!(streams.take_memory().streams(), 0, "all are in use");
+        let mut memory = StreamMemory::default();
+        streams.leave_memory(&mut memory);
+        assert_eq!(memory.streams(), 0, "all are in use");
         keys.iter().for_each(|key| close(&mut streams, *key));
         let own = others.open(1).0;
         close(&mut others, own);
-        drop(others.take_memory());
-        let memory = streams.take_memory();
+        others.leave_memory(&mut StreamMemory::default());
+        streams.leave_memory(&mut memory);
         assert_eq!((memory.streams(), streams.slots(), streams.memory_bytes()), (9, 0, 0));
-        others.use_memory(memory);
+        others.use_memory(&mut memory);
         assert_eq!((others.slots(), others.held()), (9, 0));
         assert!(others.find(1).is_none() && others.get(own).is_none());
         let new: Vec<_> = (0..9).map(|id| others.open(2 * id + 3).0).collect();

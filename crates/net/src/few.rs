@@ -59,6 +59,14 @@ impl<T> Few<T> {
         self.more.pop().or_else(|| self.first.take())
     }
 
+    /// Exchanges the memory of several items for that of a list without any, unless there are items.
+    #[inline]
+    pub(crate) fn exchange_memory(&mut self, memory: &mut Vec<T>) {
+        if self.is_empty() {
+            std::mem::swap(&mut self.more, memory);
+        }
+    }
+
     /// The items, in order.
     #[cfg(test)]
     pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {
@@ -102,6 +110,18 @@ mod tests {
         assert!(capacity >= 5 && few.capacity() == capacity && few.drain().eq(0..5));
         few.shrink_to_fit();
         assert_eq!(few.capacity(), 0);
+    }
+
+    #[test]
+    fn memory_passes_from_a_list_without_items_to_another() {
+        let (mut few, mut other, mut memory) = (Few::default(), Few::default(), Vec::new());
+        few.expect(5);
+        few.push(1);
+        few.exchange_memory(&mut memory);
+        assert_eq!((few.pop(), memory.capacity()), (Some(1), 0), "an item keeps its memory");
+        few.exchange_memory(&mut memory);
+        other.exchange_memory(&mut memory);
+        assert!(few.capacity() == 0 && memory.capacity() == 0 && other.capacity() >= 5);
     }
 
     #[test]

@@ -82,7 +82,14 @@ impl Heads {
     }
 
     /// Leaves them to the thread.
+    #[inline]
     pub(crate) fn leave(&mut self) {
+        if self.octets > 0 || self.own.capacity() > 0 {
+            self.leave_all();
+        }
+    }
+
+    fn leave_all(&mut self) {
         self.octets = 0;
         self.own.drain().for_each(keep);
         self.own.shrink_to_fit();

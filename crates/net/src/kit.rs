@@ -5,7 +5,9 @@
 //! have one, each leaves its own as soon as nothing is under way, and at the latest when it has rested for a while. So thousands of
 //! connections that are used in turn hold, and touch, as little as those that are used at once.
 //!
-//! Rule: a kit that is taken back allocates nothing, and taking one does not as long as the thread keeps any of the same version.
+//! Rule 1: a kit that is taken back allocates nothing, and taking one does not as long as the thread keeps any of the same version.
+//! Rule 2: a kit stays where it is: a connection exchanges its parts for those of the kit, one by one. Kits that were passed on by value would
+//! be copied several times, which is more work than the rest of it.
 
 use std::{cell::RefCell, task::Waker};
 
@@ -13,7 +15,7 @@ use alula_h2::StreamMemory;
 use alula_machine::OutBuf;
 
 use crate::{
-    connection::{contents::Contents, inbox::Inbox, open_queue::Callers, slots::Slots},
+    connection::{contents::Contents, inbox::Lists, open_queue::Callers, slots::Slots},
     heads::Heads,
     version::Version,
 };
@@ -40,7 +42,7 @@ pub(crate) struct Kit {
     pub(crate) slots: Slots,
     pub(crate) streams: StreamMemory,
     pub(crate) heads: Heads,
-    pub(crate) inbox: Inbox,
+    pub(crate) inbox: Lists,
     pub(crate) callers: Callers,
     pub(crate) wakers: Vec<Waker>,
     /// The buffers for output, the larger one first.
@@ -61,58 +63,99 @@ impl Kit {
     }
 }
 
+/// The kits of one version that a thread keeps.
+struct Shelf {
+    /// Each with its octets. Behind those that have memory lie others without: the places for those that are left next.
+    kits: Vec<(Kit, usize)>,
+    /// The number of those that have memory.
+    full: usize,
+}
+
 /// The kits that a thread keeps, and their octets.
-#[derive(Default)]
 struct Kept {
-    http1: Vec<(Kit, usize)>,
-    http2: Vec<(Kit, usize)>,
+    http1: Shelf,
+    http2: Shelf,
     octets: usize,
 }
 
 thread_local! {
-    static KEPT: RefCell<Kept> = const { RefCell::new(Kept { http1: Vec::new(), http2: Vec::new(), octets: 0 }) };
+    static KEPT: RefCell<Kept> = const { RefCell::new(Kept::new()) };
 }
 
-/// A kit that this thread has kept, or an empty one.
-pub(crate) fn take(version: Version) -> Kit {
+/// Has `empty` take all memory out of a kit, if this thread has kept any.
+pub(crate) fn take(version: Version, empty: impl FnOnce(&mut Kit)) {
     // A thread that is ending keeps nothing.
-    KEPT.try_with(|kept| kept.borrow_mut().pop(version)).ok().flatten().unwrap_or_default()
+    let _ = KEPT.try_with(|kept| kept.try_borrow_mut().ok()?.take(version).map(empty));
 }
 
-/// Keeps a kit for another connection; one too many is freed, and so is one that is large.
-pub(crate) fn leave(version: Version, kit: Kit) {
-    let octets = kit.octets();
-    let _ = KEPT.try_with(|kept| kept.borrow_mut().push(version, kit, octets));
+/// Has `fill` put memory into a kit that has none, for another connection; one kit too many is freed, and so is one that is large.
+pub(crate) fn leave(version: Version, fill: &mut dyn FnMut(&mut Kit)) {
+    // A waker is dropped with its slot, and may be the last to hold a task with another connection: that one is freed.
+    let has_place =
+        KEPT.try_with(|kept| kept.try_borrow_mut().is_ok_and(|mut kept| kept.leave(version, fill)));
+    if has_place != Ok(true) {
+        fill(&mut Kit::default());
+    }
+}
+
+impl Shelf {
+    const fn new() -> Self {
+        Self { kits: Vec::new(), full: 0 }
+    }
+
+    /// Returns the place for another kit, unless enough are kept.
+    fn place(&mut self) -> Option<&mut (Kit, usize)> {
+        if self.full == self.kits.len() && self.full < KEPT_MAX {
+            self.kits.push(Default::default());
+        }
+        self.kits.get_mut(self.full)
+    }
 }
 
 impl Kept {
-    fn of(&mut self, version: Version) -> &mut Vec<(Kit, usize)> {
+    const fn new() -> Self {
+        Self { http1: Shelf::new(), http2: Shelf::new(), octets: 0 }
+    }
+
+    fn shelf(&mut self, version: Version) -> &mut Shelf {
         match version {
             Version::Http1 => &mut self.http1,
             Version::Http2 => &mut self.http2,
         }
     }
 
-    fn pop(&mut self, version: Version) -> Option<Kit> {
-        let (kit, octets) = self.of(version).pop()?;
+    /// Takes the kit that was left last.
+    fn take(&mut self, version: Version) -> Option<&mut Kit> {
+        let shelf = self.shelf(version);
+        shelf.full = shelf.full.checked_sub(1)?;
+        let octets = shelf.kits[shelf.full].1;
         self.octets -= octets;
-        Some(kit)
+        let shelf = self.shelf(version);
+        Some(&mut shelf.kits[shelf.full].0)
     }
 
-    fn push(&mut self, version: Version, kit: Kit, octets: usize) {
-        let has_room = self.octets + octets <= KEPT_OCTETS_MAX;
-        let kept = self.of(version);
-        if has_room && kept.len() < KEPT_MAX {
-            kept.push((kit, octets));
-            self.octets += octets;
+    /// Returns true if there was a place for a kit. It stays empty if the octets of all would be too many.
+    fn leave(&mut self, version: Version, fill: &mut dyn FnMut(&mut Kit)) -> bool {
+        let room = KEPT_OCTETS_MAX - self.octets;
+        let shelf = self.shelf(version);
+        let Some((kit, octets)) = shelf.place() else { return false };
+        fill(kit);
+        *octets = kit.octets();
+        if *octets > room {
+            *kit = Kit::default();
+            return true;
         }
+        let octets = *octets;
+        shelf.full += 1;
+        self.octets += octets;
+        true
     }
 }
 
 /// Frees what this thread keeps, so that what is left of a simulated run can be counted.
 #[cfg(feature = "simulation")]
 pub(crate) fn free_kept() {
-    drop(KEPT.take());
+    drop(KEPT.replace(Kept::new()));
 }
 
 #[cfg(test)]
@@ -128,8 +171,24 @@ mod tests {
         kit
     }
 
+    /// Kits with memory by version, and their octets; places without memory have none.
     fn kept() -> (usize, usize, usize) {
-        KEPT.with_borrow(|kept| (kept.http1.len(), kept.http2.len(), kept.octets))
+        KEPT.with_borrow(|kept| {
+            let shelves = [&kept.http1, &kept.http2];
+            let places = shelves.iter().flat_map(|shelf| &shelf.kits[shelf.full..]);
+            assert!(places.into_iter().all(|(kit, _)| kit.octets() == 0));
+            (kept.http1.full, kept.http2.full, kept.octets)
+        })
+    }
+
+    fn leave(version: Version, mut kit: Kit) {
+        super::leave(version, &mut |place| std::mem::swap(place, &mut kit));
+    }
+
+    fn take(version: Version) -> Kit {
+        let mut taken = Kit::default();
+        super::take(version, |kit| std::mem::swap(kit, &mut taken));
+        taken
     }
 
     #[test]
@@ -145,6 +204,20 @@ mod tests {
         }
         assert_eq!(take(Version::Http2).slots.count(), 0);
         assert_eq!((take(Version::Http1).slots.count(), kept()), (1, (0, 0, 0)));
+    }
+
+    #[test]
+    fn a_connection_that_is_dropped_while_a_kit_is_filled_or_emptied_keeps_none() {
+        super::leave(Version::Http2, &mut |place| {
+            leave(Version::Http2, kit(100));
+            *place = kit(200);
+        });
+        assert_eq!((kept().0, kept().1), (0, 1));
+        super::take(Version::Http2, |kit| {
+            assert_eq!(take(Version::Http2).slots.count(), 0);
+            assert_eq!(std::mem::take(kit).slots.count(), 1);
+        });
+        assert_eq!(kept(), (0, 0, 0));
     }
 
     #[test]

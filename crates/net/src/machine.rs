@@ -302,18 +302,17 @@ impl Machine {
         }
     }
 
-    /// Takes away the memory of streams while there are none; HTTP/1.1 has none.
-    pub(crate) fn take_stream_memory(&mut self) -> StreamMemory {
-        match self {
-            Self::Http1(_) => StreamMemory::default(),
-            Self::Http2(machine) => machine.take_stream_memory(),
+    /// Leaves the memory of streams while there are none; HTTP/1.1 has none.
+    pub(crate) fn leave_stream_memory(&mut self, to: &mut StreamMemory) {
+        if let Self::Http2(machine) = self {
+            machine.leave_stream_memory(to);
         }
     }
 
-    /// Has its streams in this memory.
-    pub(crate) fn use_stream_memory(&mut self, memory: StreamMemory) {
+    /// Takes this memory for its streams.
+    pub(crate) fn use_stream_memory(&mut self, from: &mut StreamMemory) {
         if let Self::Http2(machine) = self {
-            machine.use_stream_memory(memory);
+            machine.use_stream_memory(from);
         }
     }
 

@@ -24,19 +24,25 @@ impl Connection {
     fn take_kit(&mut self) {
         self.has_kit = true;
         self.ledger.kit_taken();
-        let kit = kit::take(self.machine.version());
-        if self.slots.count() == 0 {
-            self.slots.use_memory(kit.slots);
-        }
-        self.machine.use_stream_memory(kit.streams);
-        self.spares.use_heads(kit.heads);
-        self.inbox.use_memory(kit.inbox);
-        self.queue.use_memory(kit.callers);
-        self.wake.use_memory(kit.wakers);
-        self.output.use_memory(kit.output);
-        self.held.content_grew(kit.contents.octets());
-        self.spares.use_contents(kit.contents);
+        kit::take(self.machine.version(), |kit| self.use_kit(kit));
         self.held.note_change();
+    }
+
+    fn use_kit(&mut self, kit: &mut Kit) {
+        self.slots.use_memory(&mut kit.slots);
+        self.machine.use_stream_memory(&mut kit.streams);
+        self.spares.exchange_heads(&mut kit.heads);
+        kit.heads.leave();
+        self.exchange_lists(kit);
+        self.output.use_memory(&mut kit.output);
+        self.held.content_grew(kit.contents.octets());
+        self.spares.use_contents(&mut kit.contents);
+    }
+
+    fn exchange_lists(&mut self, kit: &mut Kit) {
+        self.inbox.exchange_memory(&mut kit.inbox);
+        self.queue.exchange_memory(&mut kit.callers);
+        self.wake.exchange_memory(&mut kit.wakers);
     }
 
     /// Leaves what a request needs, if nothing is under way and many connections have it.
@@ -60,21 +66,20 @@ impl Connection {
             return;
         }
         self.ledger.kit_left();
-        let contents = self.spares.take_contents(kit::CONTENTS_OCTETS_MAX);
-        self.held.content_went(contents.octets());
-        let kit = Kit {
-            slots: self.slots.take_memory(),
-            streams: self.machine.take_stream_memory(),
-            heads: self.spares.take_heads(),
-            inbox: self.inbox.take_memory(),
-            callers: self.queue.take_memory(),
-            wakers: self.wake.take_memory(),
-            output: self.output.take_memory(),
-            contents,
-        };
+        kit::leave(self.machine.version(), &mut |kit| self.fill_kit(kit));
         std::iter::from_fn(|| self.machine.take_empty_head()).for_each(heads::keep_head);
-        kit::leave(self.machine.version(), kit);
         self.held.note_change();
+    }
+
+    /// Leaves all of it in a kit that has no memory.
+    fn fill_kit(&mut self, kit: &mut Kit) {
+        self.slots.leave_memory(&mut kit.slots);
+        self.machine.leave_stream_memory(&mut kit.streams);
+        self.spares.exchange_heads(&mut kit.heads);
+        self.exchange_lists(kit);
+        self.output.leave_memory(&mut kit.output);
+        self.spares.leave_contents(&mut kit.contents, kit::CONTENTS_OCTETS_MAX);
+        self.held.content_went(kit.contents.octets());
     }
 
     /// Gives back the memory of an idle connection.

@@ -49,15 +49,11 @@ impl Wakes {
         first.into_iter().chain(few.into_iter().flatten())
     }
 
-    /// Takes away the memory of the list, for another connection, unless there are wakers.
-    pub(crate) fn take_memory(&mut self) -> Vec<Waker> {
-        if self.others.is_empty() { std::mem::take(&mut self.others) } else { Vec::new() }
-    }
-
-    /// Has its list in this memory, if it has none.
-    pub(crate) fn use_memory(&mut self, memory: Vec<Waker>) {
-        if self.others.capacity() == 0 {
-            self.others = memory;
+    /// Exchanges the memory of the list, for another connection or from one, unless there are wakers.
+    #[inline]
+    pub(crate) fn exchange_memory(&mut self, memory: &mut Vec<Waker>) {
+        if self.others.is_empty() {
+            std::mem::swap(&mut self.others, memory);
         }
     }
 

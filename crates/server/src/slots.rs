@@ -71,7 +71,7 @@ impl Slots {
         Self { table: Table::default(), tables, reporter, endpoint, is_single, sees_ends }
     }
 
-    /// Drops all futures, and the slots. Those who see the ends of requests see these.
+    /// Drops all futures, and leaves the slots to other connections or drops them. Those who see the ends of requests see these.
     pub(crate) fn clear(&mut self, conn: &Arc<Conn>) {
         for index in 0..self.table.len() {
             self.let_go(index);
@@ -81,7 +81,11 @@ impl Slots {
                 self.tell_end(conn, index, stream);
             }
         }
-        self.table.clear();
+        if self.table.is_unused() {
+            self.table.leave(&self.tables);
+        } else {
+            self.table.clear();
+        }
     }
 
     /// From here to [`Self::end_run`] wakes set bits only.

@@ -402,16 +402,17 @@ impl Connection {
         self.block.take_empty_head().or_else(|| self.streams.take_empty_head())
     }
 
-    /// Takes the memory of the streams away, with their heads, for another connection; memory for no stream while one is held. Keys of
-    /// streams that were here before are as unknown as they were. Allocates nothing; the cost grows with the streams that were open at once.
-    pub fn take_stream_memory(&mut self) -> StreamMemory {
-        self.streams.take_memory()
+    /// Leaves the memory of the streams, with their heads, in `to` for another connection; without effect while a stream is held, or if
+    /// `to` has memory. Keys of streams that were here before are as unknown as they were. Allocates nothing; the cost grows with the
+    /// streams that were open at once.
+    pub fn leave_stream_memory(&mut self, to: &mut StreamMemory) {
+        self.streams.leave_memory(to);
     }
 
-    /// Has its streams in this memory, of which [`take_stream_memory`](Self::take_stream_memory) was the source; without effect once it
-    /// has memory of its own. Allocates nothing.
-    pub fn use_stream_memory(&mut self, memory: StreamMemory) {
-        self.streams.use_memory(memory);
+    /// Takes the memory in `from`, which [`leave_stream_memory`](Self::leave_stream_memory) has filled, for its streams; frees it if it has
+    /// memory of its own. `from` has none afterwards. Allocates nothing; the cost grows with the streams that there is memory for.
+    pub fn use_stream_memory(&mut self, from: &mut StreamMemory) {
+        self.streams.use_memory(from);
     }
 
     /// Gives memory back that an idle connection does not need: buffers, unused parts of tables, what known

@@ -34,11 +34,13 @@ impl Contents {
         self.buffers.push_back(content);
     }
 
-    /// Has these as well.
-    pub(super) fn join(&mut self, others: Self) {
-        match self.buffers.is_empty() {
-            true => *self = others,
-            false => others.buffers.into_iter().for_each(|content| self.keep(content)),
+    /// Takes these as well.
+    pub(super) fn join(&mut self, others: &mut Self) {
+        if self.buffers.is_empty() {
+            std::mem::swap(self, others);
+        } else {
+            others.octets = 0;
+            others.buffers.drain(..).for_each(|content| self.keep(content));
         }
     }
 
@@ -77,12 +79,11 @@ mod tests {
         let (mut contents, mut others) = (Contents::default(), Contents::default());
         others.keep(content(10));
         let octets = others.octets();
-        contents.join(others);
-        assert_eq!(contents.octets(), octets);
-        let mut others = Contents::default();
+        contents.join(&mut others);
+        assert_eq!((contents.octets(), others.octets()), (octets, 0));
         others.keep(content(10));
-        contents.join(others);
-        assert_eq!(contents.octets(), 2 * octets);
+        contents.join(&mut others);
+        assert_eq!((contents.octets(), others.octets()), (2 * octets, 0));
     }
 
     #[test]

@@ -11,6 +11,13 @@ pub(crate) struct Accepted {
     pub(crate) ended: bool,
 }
 
+/// The memory of an inbox: lists without news.
+#[derive(Default)]
+pub(crate) struct Lists {
+    accepted: Vec<Accepted>,
+    cancelled: Vec<SlotKey>,
+}
+
 #[derive(Default)]
 pub(crate) struct Inbox {
     accepted: Few<Accepted>,
@@ -81,17 +88,12 @@ impl Inbox {
         self.cancelled.drain(..)
     }
 
-    /// Takes the memory away, for another connection, unless there is any news.
-    pub(crate) fn take_memory(&mut self) -> Self {
-        let has_news = self.has_accepted() || !self.cancelled.is_empty() || self.refused.is_some();
-        if has_news { Self::default() } else { std::mem::take(self) }
-    }
-
-    /// Has its news in this memory, if there is none yet.
-    pub(crate) fn use_memory(&mut self, memory: Self) {
-        let before = std::mem::replace(self, memory);
-        if before.has_accepted() || !before.cancelled.is_empty() || before.refused.is_some() {
-            *self = before;
+    /// Exchanges the memory of the lists, for another connection or from one; a list with news keeps its own.
+    #[inline]
+    pub(crate) fn exchange_memory(&mut self, memory: &mut Lists) {
+        self.accepted.exchange_memory(&mut memory.accepted);
+        if self.cancelled.is_empty() {
+            std::mem::swap(&mut self.cancelled, &mut memory.cancelled);
         }
     }
 }

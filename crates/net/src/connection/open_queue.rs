@@ -61,15 +61,11 @@ impl OpenQueue {
         self.waiting.drain(..).map(|(_, waker)| waker)
     }
 
-    /// Takes the memory away, for another connection, unless somebody waits.
-    pub(crate) fn take_memory(&mut self) -> Callers {
-        if self.is_empty() { std::mem::take(&mut self.waiting) } else { Callers::new() }
-    }
-
-    /// Has its callers in this memory, if none waits.
-    pub(crate) fn use_memory(&mut self, memory: Callers) {
+    /// Exchanges the memory, for another connection or from one, unless somebody waits.
+    #[inline]
+    pub(crate) fn exchange_memory(&mut self, memory: &mut Callers) {
         if self.is_empty() {
-            self.waiting = memory;
+            std::mem::swap(&mut self.waiting, memory);
         }
     }
 }

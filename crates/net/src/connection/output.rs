@@ -179,22 +179,29 @@ impl Output {
         self.waiting.capacity() + self.leaving.capacity()
     }
 
-    /// Takes the memory of both buffers away, that of the larger one first, unless something is to be sent. Over TLS each is used; in
+    /// Leaves the memory of both buffers, that of the larger one first, unless something is to be sent. Over TLS each is used; in
     /// clear text they change places.
-    pub(crate) fn take_memory(&mut self) -> [OutBuf; 2] {
+    pub(crate) fn leave_memory(&mut self, to: &mut [OutBuf; 2]) {
         if self.unsent() > 0 {
-            return [OutBuf::new(), OutBuf::new()];
+            return;
         }
-        let mut buffers = [std::mem::take(&mut self.waiting), std::mem::take(&mut self.leaving)];
-        buffers.sort_by_key(|buffer| std::cmp::Reverse(buffer.capacity()));
-        buffers
+        if self.waiting.capacity() < self.leaving.capacity() {
+            std::mem::swap(&mut self.waiting, &mut self.leaving);
+        }
+        self.exchange_memory(to);
     }
 
-    /// Has its octets in this memory from now on, if it has none.
-    pub(crate) fn use_memory(&mut self, [waiting, leaving]: [OutBuf; 2]) {
-        if self.octets() == 0 {
-            (self.waiting, self.leaving) = (waiting, leaving);
+    /// Has its octets in this memory from now on; frees it if it has any.
+    pub(crate) fn use_memory(&mut self, from: &mut [OutBuf; 2]) {
+        match self.octets() {
+            0 => self.exchange_memory(from),
+            _ => *from = Default::default(),
         }
+    }
+
+    fn exchange_memory(&mut self, [waiting, leaving]: &mut [OutBuf; 2]) {
+        std::mem::swap(&mut self.waiting, waiting);
+        std::mem::swap(&mut self.leaving, leaving);
     }
 
     /// Gives the memory back that is not in use.

@@ -155,25 +155,32 @@ impl Slots {
         all.map(|(index, slot)| slot.key(index as u32))
     }
 
-    /// Takes the memory away, for another connection; no slot is in use. Nothing is left in it if there were more slots than are passed on.
-    pub(crate) fn take_memory(&mut self) -> Self {
-        debug_assert!(self.are_unused());
+    /// Leaves the memory in `to`, which has none, for another connection; no slot is in use. More slots than are passed on are freed.
+    pub(crate) fn leave_memory(&mut self, to: &mut Self) {
+        debug_assert!(self.are_unused() && to.all.is_empty());
         let generations = self.all.iter().map(Slot::generation);
-        let first_generation = generations.fold(self.first_generation, u32::max);
-        let mut memory = std::mem::replace(self, Self { first_generation, ..Self::default() });
-        if memory.all.len() > PASSED_ON_MAX {
-            return Self::default();
+        self.first_generation = generations.fold(self.first_generation, u32::max);
+        self.exchange_memory(to);
+        match to.all.len() {
+            0..=PASSED_ON_MAX => to.all.iter_mut().for_each(Slot::leave),
+            _ => *to = Self::default(),
         }
-        memory.all.iter_mut().for_each(Slot::leave);
-        memory
     }
 
-    /// Has its slots in this memory, of which [`take_memory`](Self::take_memory) was once the source; there is none yet.
-    pub(crate) fn use_memory(&mut self, memory: Self) {
-        debug_assert!(self.all.is_empty());
-        let first_generation = self.first_generation;
-        *self = Self { first_generation, ..memory };
-        self.all.iter_mut().for_each(|slot| slot.pass_to(first_generation));
+    /// Has its slots in this memory, which [`leave_memory`](Self::leave_memory) has left; frees it if it has any.
+    pub(crate) fn use_memory(&mut self, from: &mut Self) {
+        if !self.all.is_empty() {
+            *from = Self::default();
+            return;
+        }
+        self.exchange_memory(from);
+        self.all.iter_mut().for_each(|slot| slot.pass_to(self.first_generation));
+    }
+
+    /// Exchanges all but the generation for new slots, which is the connection's.
+    fn exchange_memory(&mut self, other: &mut Self) {
+        std::mem::swap(self, other);
+        std::mem::swap(&mut self.first_generation, &mut other.first_generation);
     }
 }
 
@@ -225,6 +232,14 @@ mod tests {
         slots.free(at.index);
     }
 
+    /// The memory of a connection's slots passes to another connection.
+    fn pass_on(slots: &mut Slots, others: &mut Slots) {
+        let mut memory = Slots::default();
+        slots.leave_memory(&mut memory);
+        others.use_memory(&mut memory);
+        assert_eq!(memory.octets(), 0);
+    }
+
     #[test]
     fn a_slot_is_found_by_its_key_and_by_its_stream_until_it_is_freed() {
         let mut slots = Slots::default();
@@ -259,8 +274,8 @@ mod tests {
             let_go(&mut others, at);
             at
         });
-        drop(others.take_memory());
-        others.use_memory(slots.take_memory());
+        others.leave_memory(&mut Slots::default());
+        pass_on(&mut slots, &mut others);
         assert_eq!((slots.octets(), slots.count(), others.count()), (0, 0, 5));
         assert!(others.are_unused());
         let new: Vec<_> = (0..5).map(|slot| attach(&mut others, stream(slot, 7))).collect();
@@ -279,7 +294,7 @@ mod tests {
         slot.note(crate::Noted { method: "GET", path: "/" });
         slot.waits[0].begin(std::task::Waker::noop());
         let_go(&mut slots, at);
-        others.use_memory(slots.take_memory());
+        pass_on(&mut slots, &mut others);
         let other = attach(&mut others, stream(0, 7));
         let slot = &mut others[other.index];
         assert_eq!(slot.counts.moved(), [0, 0]);
@@ -300,9 +315,9 @@ mod tests {
     fn the_first_stream_of_a_connection_may_have_been_handled_whoever_had_its_slot() {
         let (mut slots, mut others) = (Slots::default(), Slots::default());
         assert_eq!([is_unanswered(&mut slots), is_unanswered(&mut slots)], [false, true]);
-        others.use_memory(slots.take_memory());
+        pass_on(&mut slots, &mut others);
         assert_eq!([is_unanswered(&mut others), is_unanswered(&mut others)], [false, true]);
-        slots.use_memory(others.take_memory());
+        pass_on(&mut others, &mut slots);
         assert!(is_unanswered(&mut slots), "it had streams before it rested");
     }
 
@@ -312,7 +327,9 @@ mod tests {
         let count = PASSED_ON_MAX as u32 + 1;
         let keys: Vec<_> = (0..count).map(|slot| attach(&mut slots, stream(slot, 1))).collect();
         keys.iter().for_each(|at| let_go(&mut slots, *at));
-        assert_eq!((slots.take_memory().count(), slots.count(), slots.octets()), (0, 0, 0));
+        let mut memory = Slots::default();
+        slots.leave_memory(&mut memory);
+        assert_eq!((memory.count(), slots.count(), slots.octets()), (0, 0, 0));
     }
 
     #[test]

@@ -47,14 +47,10 @@ impl Spares {
         self.heads.expect(messages);
     }
 
-    /// Takes the heads away, with the room for more, for another connection.
-    pub(crate) fn take_heads(&mut self) -> Heads {
-        std::mem::take(&mut self.heads)
-    }
-
-    /// Has these heads in place of its own, which are left to the thread.
-    pub(crate) fn use_heads(&mut self, heads: Heads) {
-        self.heads = heads;
+    /// Exchanges the heads, with the room for more, for those of another connection.
+    #[inline]
+    pub(crate) fn exchange_heads(&mut self, heads: &mut Heads) {
+        std::mem::swap(&mut self.heads, heads);
     }
 
     /// Leaves the heads to the thread.
@@ -81,17 +77,16 @@ impl Spares {
         self.contents.keep(content);
     }
 
-    /// Takes the buffers away, for another connection, unless they have more octets than that.
-    pub(crate) fn take_contents(&mut self, octets_max: usize) -> Contents {
-        match self.contents.octets() <= octets_max {
-            true => std::mem::take(&mut self.contents),
-            false => Contents::default(),
+    /// Leaves the buffers to another connection, unless they have more octets than that.
+    pub(crate) fn leave_contents(&mut self, to: &mut Contents, octets_max: usize) {
+        if self.contents.octets() <= octets_max {
+            std::mem::swap(&mut self.contents, to);
         }
     }
 
-    /// Has these buffers as well.
-    pub(crate) fn use_contents(&mut self, contents: Contents) {
-        self.contents.join(contents);
+    /// Takes these buffers as well.
+    pub(crate) fn use_contents(&mut self, from: &mut Contents) {
+        self.contents.join(from);
     }
 
     /// Frees the buffers. Returns their octets.
