@@ -150,6 +150,9 @@ Examples:
 const ECHO_EXAMPLES: &str = "\
 Examples:
   alula echo --log                                what comes, with its fields
+  alula echo --status 503 --delay 2               a server in trouble
+  alula get -L :8080/redirect/3                   paths of its own, as httpbin has
+  alula get :8080/status/200,500                  one of two, by chance
   alula echo --listen localhost:0 --self-signed   a free port, clear text and TLS";
 
 const SERVE_EXAMPLES: &str = "\
@@ -229,7 +232,14 @@ pub(crate) enum Command {
     ///
     /// Each request is read to its end, then answered with 200. Content is sent back with its content-type; a request
     /// without content is described as JSON: version, method, target, fields in order, peer. CONNECT and TRACE are
-    /// answered with 405. SIGINT or SIGTERM lets open requests end; a second one does not.
+    /// answered with 405.
+    ///
+    /// Some paths have an answer of their own, as httpbin has them: /get, /post, /put, /patch, /delete, /anything, /headers, /ip,
+    /// /user-agent, /status/CODE, /delay/SECONDS, /redirect/N, /redirect-to, /bytes/N, /stream/N, /stream-bytes/N, /range/N, /drip,
+    /// /gzip, /deflate, /brotli, /zstd, /cookies, /basic-auth/USER/PASSWORD, /digest-auth/QOP/USER/PASSWORD, /bearer, /cache, /etag/ETAG,
+    /// /response-headers, /json, /html, /xml, /image/png, /links/N, /uuid, /base64/TEXT and more; docs/command.md has the list.
+    ///
+    /// SIGINT or SIGTERM lets open requests end; a second one does not.
     #[command(after_help = ECHO_EXAMPLES)]
     Echo(EchoArgs),
     /// Serve the files of a folder.

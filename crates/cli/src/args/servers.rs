@@ -1,7 +1,8 @@
 //! What servers take.
 
-use std::path::PathBuf;
+use std::{path::PathBuf, time::Duration};
 
+use alula::Status;
 use clap::Args as ClapArgs;
 
 use super::watching::WatchArgs;
@@ -58,8 +59,40 @@ pub(crate) struct EchoArgs {
     #[arg(long)]
     pub(crate) log: bool,
 
+    /// Wait for so many seconds before each answer.
+    #[arg(long, value_name = "SECONDS", default_value = "0", value_parser = delay, hide_default_value = true)]
+    pub(crate) delay: Duration,
+
+    /// Answer with CODE, from 200 to 999, in place of 200.
+    #[arg(long, value_name = "CODE", value_parser = final_status)]
+    pub(crate) status: Option<Status>,
+
+    /// State no length in answers: over HTTP/1.1 content is sent in chunks.
+    #[arg(long)]
+    pub(crate) chunked: bool,
+
+    /// Echo requests to all paths, also to those that have an answer of their own, such as /status/404.
+    #[arg(long)]
+    pub(crate) no_paths: bool,
+
     #[command(flatten)]
     pub(crate) watch: WatchArgs,
+}
+
+/// The longest time for which answers can be delayed: an hour.
+const DELAY_MAX: Duration = Duration::from_secs(60 * 60);
+
+fn delay(text: &str) -> Result<Duration, String> {
+    let seconds = text.parse().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    seconds
+        .filter(|delay| *delay <= DELAY_MAX)
+        .ok_or_else(|| "a number of seconds from 0 to 3600 is wanted".to_owned())
+}
+
+/// The status of a final response.
+fn final_status(text: &str) -> Result<Status, String> {
+    let status = text.parse().ok().and_then(Status::new).filter(|status| !status.is_interim());
+    status.ok_or_else(|| "a number from 200 to 999 is wanted".to_owned())
 }
 
 #[derive(ClapArgs, Debug)]

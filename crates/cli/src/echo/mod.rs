@@ -2,19 +2,22 @@
 //! whatever is copied on the way lie in buffers that are lent and given back.
 
 mod describe;
+mod paths;
 mod scratch;
+mod terms;
 
 use std::{fmt, io::Write as _, sync::Arc};
 
-use alula::{Error, Exchange, KnownName, Ledger, Method, Sent, Status};
+use alula::{Error, Exchange, KnownName, Ledger, Method, Router, Routes, Sent, Status};
 
 use crate::{
     args::EchoArgs,
-    exit::Outcome,
+    exit::{Failure, Outcome},
     hooks::{self, Lines, LogHead, LogLine},
     listening,
 };
 use scratch::{Pool, Scratch};
+use terms::Terms;
 
 /// What a target can be asked (RFC 9110 §10.2.1): anything but a tunnel, and TRACE, which would show credentials.
 const ALLOW: &str = "GET, HEAD, POST, PUT, DELETE, PATCH, OPTIONS";
@@ -30,10 +33,17 @@ pub(crate) fn run(args: &EchoArgs) -> Outcome {
     if let Some(lines) = lines {
         router = router.hook(LogHead(lines.clone())).hook(LogLine(lines));
     }
-    listening::run(&args.listen, log, |ledger| {
-        let echo = Echo { pool: Arc::new(Pool::default()), body_max: args.max_body, ledger };
-        hooks::handled(router, move |exchange| echo.clone().answer(exchange))
-    })
+    listening::run(&args.listen, log, |ledger| routes(router, args, ledger))
+}
+
+/// The routes: paths with an answer of their own, and the echo for all others.
+fn routes(mut router: Router, args: &EchoArgs, ledger: Arc<Ledger>) -> Result<Routes, Failure> {
+    let terms = Terms::of(args);
+    if !args.no_paths {
+        router = paths::add(router, terms, args.max_body);
+    }
+    let echo = Echo { pool: Arc::new(Pool::default()), body_max: args.max_body, ledger, terms };
+    hooks::handled(router, move |exchange| echo.clone().answer(exchange))
 }
 
 /// What answers requests; clones share the buffers.
@@ -42,6 +52,7 @@ struct Echo {
     pool: Arc<Pool>,
     body_max: usize,
     ledger: Arc<Ledger>,
+    terms: Terms,
 }
 
 /// How reading the content of a request has ended.
@@ -78,11 +89,31 @@ impl Echo {
                 return reply.header(KnownName::RETRY_AFTER, RETRY_AFTER).send(&[]).await;
             }
         }
+        self.terms.wait().await;
         if scratch.content.is_empty() {
-            describe(exchange, scratch).await
+            self.describe(exchange, scratch).await
         } else {
-            send_back(exchange, scratch).await
+            self.send_back(exchange, scratch).await
         }
+    }
+
+    async fn send_back(&self, exchange: Exchange, scratch: &mut Scratch) -> Result<Sent, Error> {
+        let content_type = exchange.request().headers().get(KnownName::CONTENT_TYPE);
+        scratch.content_type.extend_from_slice(content_type.unwrap_or(b"application/octet-stream"));
+        let reply = self.terms.respond(exchange, Status::OK);
+        let reply = reply.header(KnownName::CONTENT_TYPE, &scratch.content_type);
+        self.terms.send(reply, &scratch.content).await
+    }
+
+    async fn describe(&self, exchange: Exchange, scratch: &mut Scratch) -> Result<Sent, Error> {
+        describe::describe(exchange.request(), exchange.peer(), &mut scratch.content);
+        let is_options = exchange.request().method() == "OPTIONS";
+        let mut reply = self.terms.respond(exchange, Status::OK);
+        reply = reply.header(KnownName::CONTENT_TYPE, "application/json");
+        if is_options {
+            reply = reply.header(KnownName::ALLOW, ALLOW);
+        }
+        self.terms.send(reply, &scratch.content).await
     }
 
     /// Reads the content to its end, if it is not more than is taken and there is memory for it.
@@ -127,23 +158,6 @@ fn refusal(exchange: &Exchange) -> Option<Status> {
 fn stated_length(exchange: &Exchange) -> Option<u64> {
     let digits = exchange.request().headers().get(KnownName::CONTENT_LENGTH)?;
     std::str::from_utf8(digits).ok()?.parse().ok()
-}
-
-async fn send_back(exchange: Exchange, scratch: &mut Scratch) -> Result<Sent, Error> {
-    let content_type = exchange.request().headers().get(KnownName::CONTENT_TYPE);
-    scratch.content_type.extend_from_slice(content_type.unwrap_or(b"application/octet-stream"));
-    let reply = exchange.respond(Status::OK).header(KnownName::CONTENT_TYPE, &scratch.content_type);
-    reply.send(&scratch.content).await
-}
-
-async fn describe(exchange: Exchange, scratch: &mut Scratch) -> Result<Sent, Error> {
-    describe::describe(exchange.request(), exchange.peer(), &mut scratch.content);
-    let is_options = exchange.request().method() == "OPTIONS";
-    let mut reply = exchange.respond(Status::OK).header(KnownName::CONTENT_TYPE, "application/json");
-    if is_options {
-        reply = reply.header(KnownName::ALLOW, ALLOW);
-    }
-    reply.send(&scratch.content).await
 }
 
 /// Appends text; a `Vec` takes all there is.

@@ -27,9 +27,7 @@ fn start(limits: Limits, flags: &[&str]) -> (SocketAddr, Stop) {
             let server = Server::builder().limits(limits).bind("127.0.0.1:0").await.unwrap();
             log.as_ref().map(hooks::OpenLog::watch).transpose().unwrap();
             started.send((server.address().unwrap(), server.stop_handle())).unwrap();
-            let (pool, ledger) = (Arc::new(Pool::default()), server.ledger());
-            let echo = Echo { pool, body_max: args.max_body, ledger };
-            let routes = hooks::handled(router, move |exchange| echo.clone().answer(exchange)).unwrap();
+            let routes = routes(router, &args, server.ledger()).unwrap();
             server.serve(routes).await.unwrap();
         });
     });
