@@ -12,6 +12,7 @@ mod exit;
 mod fetch;
 mod hooks;
 mod hpack;
+mod inspect;
 mod json;
 mod listening;
 mod manual;
@@ -59,6 +60,8 @@ fn run(command: Command) -> Outcome {
         Command::Hpack(HpackCommand::Pipe) => hpack::pipe::run(),
         Command::Hpack(HpackCommand::Encode(args)) => hpack::story::encode(&args.files),
         Command::Hpack(HpackCommand::Decode(args)) => hpack::story::decode(&args.files),
+        Command::Hpack(HpackCommand::Explain(args)) => inspect::explain_blocks(&args),
+        Command::Inspect(args) => inspect::run(&args),
         Command::Demo(args) => demo::run(&args),
         Command::Completions(args) => manual::completions(&args),
         Command::Man(args) => manual::man(&args),

@@ -5,7 +5,7 @@ mod support;
 
 use support::{alula, run, wait};
 
-const COMMANDS: [&[&str]; 18] = [
+const COMMANDS: [&[&str]; 20] = [
     &[],
     &["get"],
     &["post"],
@@ -22,6 +22,8 @@ const COMMANDS: [&[&str]; 18] = [
     &["hpack", "pipe"],
     &["hpack", "encode"],
     &["hpack", "decode"],
+    &["hpack", "explain"],
+    &["inspect"],
     &["demo"],
     &["man"],
 ];

@@ -38,6 +38,26 @@ pub struct FrameSummary {
     pub detail: Detail,
 }
 
+impl FrameSummary {
+    /// Reads a frame as it lies on the wire: its header, and as much of its payload as is there (RFC 9113 §4.1). `None` for fewer
+    /// octets than the nine of a header. Allocates nothing.
+    ///
+    /// ```
+    /// use alula::h2::FrameSummary;
+    ///
+    /// let octets = [0, 0, 4, 8, 0, 0, 0, 0, 0, 0, 0, 1, 0];
+    /// let frame = FrameSummary::read(false, &octets).unwrap();
+    /// assert_eq!(frame.to_string(), "recv WINDOW_UPDATE stream=0 length=4 increment=256");
+    /// assert_eq!(FrameSummary::read(false, &octets[..8]), None);
+    /// ```
+    pub fn read(sent: bool, octets: &[u8]) -> Option<Self> {
+        let (header, payload) = octets.split_first_chunk()?;
+        let FrameHeader { length, kind, flags, stream } = FrameHeader::parse(header);
+        let payload = payload.get(..length as usize).unwrap_or(payload);
+        Some(Self { sent, kind, flags, stream, length, detail: detail(kind, payload) })
+    }
+}
+
 /// What a small frame says.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

@@ -18,13 +18,14 @@ const WAYS: [&str; 9] = [
 ];
 
 /// Files that may, with what keeps orders out of what they write.
-const WRITERS: [(&str, &str); 10] = [
+const WRITERS: [(&str, &str); 11] = [
     ("terminal.rs", "the gate"),
     ("fetch/output.rs", "it passes the gate unless what it writes was made for the place"),
     ("hooks/lines.rs", "everything but visible ASCII is escaped"),
     ("hooks/access_log.rs", "lines of the library, in which everything but visible ASCII is escaped"),
     ("hpack/pipe.rs", "JSON in visible ASCII"),
     ("hpack/story.rs", "JSON in visible ASCII"),
+    ("inspect/mod.rs", "text that has passed the gate"),
     ("demo/show.rs", "figures of its own"),
     ("listening.rs", "addresses of its own, and failures with their controls escaped"),
     ("manual.rs", "text of its own"),

@@ -38,7 +38,9 @@ pub(crate) use password::typed as typed_password;
 pub(crate) use request::{AnyArgs, FetchArgs, Options, RequestArgs};
 pub(crate) use servers::{EchoArgs, ListenArgs, ServeArgs};
 pub(crate) use store::{BucketType, EngineName, StoreArgs};
-pub(crate) use tools::{CompletionsArgs, DemoArgs, HpackCommand, ManArgs};
+pub(crate) use tools::{
+    CompletionsArgs, DemoArgs, ExplainArgs, HpackCommand, InspectArgs, ManArgs, ShowArgs,
+};
 pub(crate) use values::{ConnectTo, FieldArg, From, Rate, Resolved};
 pub(crate) use watching::{ANY, Added, LineFormat, WatchArgs, section};
 
@@ -163,6 +165,16 @@ Examples:
   alula serve site --listen 0.0.0.0:443 --cert chain.pem --key key.pem \\
       --access-log=/var/log/site.log --metrics=/-/metrics";
 
+const INSPECT_EXAMPLES: &str = "\
+Examples:
+  alula inspect client.bin server.bin     both directions, as octets
+  xxd client.bin | alula inspect -        one, as hexadecimal digits
+  alula inspect --table trace.txt         with each table after each block";
+
+fn inspect_closing() -> String {
+    format!("{INSPECT_EXAMPLES}\n\n{}", exit::table())
+}
+
 const STORE_EXAMPLES: &str = "\
 Examples:
   alula store --data things               objects in the folder `things`
@@ -267,9 +279,16 @@ pub(crate) enum Command {
     /// SIGINT or SIGTERM lets open requests end; a second one does not.
     #[command(after_help = STORE_EXAMPLES)]
     Store(StoreArgs),
-    /// Encode and decode header blocks (RFC 7541).
+    /// Encode, decode and explain header blocks (RFC 7541).
     #[command(subcommand)]
     Hpack(HpackCommand),
+    /// Explain a recorded connection of HTTP/2: its frames, header blocks and dynamic tables, line by line.
+    ///
+    /// Lines of the client begin with `>` and the place of a frame in octets, those of the server with `<`, and faults with `!`. Behind
+    /// each field stand the octets that it came as, and what they mean (RFC 7541 §6). A recording may begin anywhere between two frames;
+    /// fields of entries that were made before cannot be known then.
+    #[command(after_help = INSPECT_EXAMPLES, after_long_help = inspect_closing())]
+    Inspect(InspectArgs),
     /// Run a server and a client in one process and show what a request costs.
     ///
     /// The two have a thread each and talk over loopback: a prepared GET with 10 fields, answered by 200 with 10

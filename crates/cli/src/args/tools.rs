@@ -19,6 +19,51 @@ pub(crate) enum HpackCommand {
     /// Decode the cases of JSON stories: fills `headers` from `wire`, or compares them.
     #[command(long_about = crate::hpack::story::ABOUT_DECODE, after_long_help = exit::table())]
     Decode(StoryArgs),
+    /// Explain header blocks, given in hexadecimal digits, one representation a line.
+    ///
+    /// The blocks follow each other in one direction of a connection, and share a dynamic table.
+    #[command(after_help = EXPLAIN_EXAMPLES, after_long_help = EXPLAIN_EXAMPLES)]
+    Explain(ExplainArgs),
+}
+
+const EXPLAIN_EXAMPLES: &str = "\
+Examples:
+  alula hpack explain 828684410f7777772e6578616d706c652e636f6d
+  alula hpack explain --table 4003616263016e be";
+
+#[derive(ClapArgs, Debug)]
+pub(crate) struct ExplainArgs {
+    /// Header blocks in hexadecimal digits.
+    #[arg(value_name = "HEX", required = true)]
+    pub(crate) blocks: Vec<String>,
+
+    #[command(flatten)]
+    pub(crate) show: ShowArgs,
+}
+
+#[derive(ClapArgs, Debug)]
+pub(crate) struct InspectArgs {
+    /// One direction of a connection, or each of both; `-` is stdin.
+    ///
+    /// Octets as they are, or hexadecimal digits as `xxd`, `xxd -p`, `hexdump -C` and `curl --trace` write them. After lines that begin
+    /// with `=>` come octets of the client, and after those with `<=` octets of the server.
+    #[arg(value_name = "FILE", required = true, num_args = 1..=2)]
+    pub(crate) files: Vec<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) show: ShowArgs,
+}
+
+/// The parts of an explanation that are not always wanted.
+#[derive(ClapArgs, Clone, Copy, Debug, Default)]
+pub(crate) struct ShowArgs {
+    /// List the dynamic table after each header block.
+    #[arg(long)]
+    pub(crate) table: bool,
+
+    /// Show credentials and the values of cookies and queries.
+    #[arg(long)]
+    pub(crate) show_secrets: bool,
 }
 
 #[derive(ClapArgs, Debug)]

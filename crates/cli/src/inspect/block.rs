@@ -1,0 +1,96 @@
+//! Header blocks of one direction, and the dynamic table that they share.
+
+use std::borrow::Cow;
+
+use alula::{
+    fields::masked_field,
+    hpack::{DecodeError, Decoded, Decoder, DecoderLimits},
+};
+
+use super::{
+    lines::{Lines, hex, shown},
+    representation::Representation,
+};
+use crate::args::ShowArgs;
+
+/// The largest table that is followed: the peer's SETTINGS, which bound it, may not be recorded.
+const TABLE_BYTES_MAX: u32 = 16 * 1024 * 1024;
+/// The longest string: it is in memory already.
+const STRING_BYTES_MAX: u32 = 64 * 1024 * 1024;
+/// Octets of a representation that are shown.
+const OCTETS_SHOWN: usize = 24;
+
+/// A decoder whose work is shown.
+pub(super) struct Blocks {
+    decoder: Decoder,
+    show: ShowArgs,
+}
+
+impl Blocks {
+    pub(super) fn new(show: ShowArgs) -> Self {
+        let limits = DecoderLimits { string_bytes: STRING_BYTES_MAX, ..DecoderLimits::default() };
+        let mut decoder = Decoder::new(limits);
+        decoder.set_table_limit(TABLE_BYTES_MAX);
+        Self { decoder, show }
+    }
+
+    /// Appends a line for each representation of a block, and one for the table. After a fault the table is as new.
+    pub(super) fn explain(&mut self, block: &[u8], indent: &str, lines: &mut Lines) {
+        if let Err(error) = self.representations(block, indent, lines) {
+            lines.push_fault(&format!("the header block is malformed: {}", error.rule()));
+            self.decoder.reset();
+            self.decoder.set_table_limit(TABLE_BYTES_MAX);
+            return;
+        }
+        let table = self.decoder.table();
+        let (count, octets, octets_max) = (table.len(), table.bytes(), table.bytes_max());
+        let entries = if count == 1 { "entry" } else { "entries" };
+        lines.push(&format!("{indent}table: {count} {entries}, {octets} of {octets_max} octets"));
+        if self.show.table {
+            for (place, (name, value)) in table.entries().enumerate() {
+                let (field, _) = self.field(name, value);
+                lines.push(&format!("{indent}  {}  {field}", place + 62));
+            }
+        }
+    }
+
+    fn representations(&mut self, block: &[u8], indent: &str, lines: &mut Lines) -> Result<(), DecodeError> {
+        let mut rest = block;
+        while let Some((representation, length)) = Representation::read(rest) {
+            let (octets, more) = rest.split_at(length);
+            let mut field = None;
+            let mut visit = |it: Decoded<'_>| field = Some((it.name.to_vec(), it.value.to_vec()));
+            self.decoder.decode(octets, false, &mut visit)?;
+            lines.push(&match field {
+                Some((name, value)) => {
+                    let (field, is_masked) = self.field(&name, &value);
+                    let octets = digits(octets, is_masked, &representation);
+                    format!("{indent}{field}  <- {octets}: {representation}")
+                }
+                None => format!("{indent}{representation}  <- {}", hex(octets)),
+            });
+            rest = more;
+        }
+        self.decoder.decode(rest, true, &mut |_: Decoded<'_>| ())
+    }
+
+    /// A field as a part of a line, and whether something of it is hidden.
+    fn field(&self, name: &[u8], value: &[u8]) -> (String, bool) {
+        let masked = match self.show.show_secrets {
+            true => Cow::Borrowed(value),
+            false => masked_field(&String::from_utf8_lossy(name), value),
+        };
+        (format!("{}: {}", shown(name), shown(&masked)), *masked != *value)
+    }
+}
+
+/// The octets of a representation, without those that would say what is hidden.
+fn digits(octets: &[u8], is_masked: bool, representation: &Representation) -> String {
+    let visible = match representation {
+        Representation::Literal { value_at, .. } if is_masked => *value_at,
+        _ => octets.len(),
+    };
+    let visible = visible.min(OCTETS_SHOWN);
+    let more = if visible < octets.len() { " …" } else { "" };
+    hex(&octets[..visible]) + more
+}

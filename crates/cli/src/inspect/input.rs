@@ -1,0 +1,135 @@
+//! The forms in which octets are recorded: as they are, and as text in hexadecimal digits.
+//!
+//! Text is what `curl --trace`, `xxd`, `xxd -p` and `hexdump -C` write. Lines that begin with `=>` or `<=` say that what follows was
+//! sent by the client or by the server; lines that begin with `==` are passed over.
+
+use std::fmt;
+
+/// The direction of octets.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Way {
+    FromClient,
+    FromServer,
+}
+
+impl Way {
+    /// The first character of its lines.
+    pub(super) const fn mark(self) -> char {
+        match self {
+            Self::FromClient => '>',
+            Self::FromServer => '<',
+        }
+    }
+}
+
+impl fmt::Display for Way {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::FromClient => "from the client",
+            Self::FromServer => "from the server",
+        })
+    }
+}
+
+/// Octets that follow each other in one direction, which may not be said.
+#[derive(Debug, Eq, PartialEq)]
+pub(super) struct Section {
+    pub(super) way: Option<Way>,
+    pub(super) octets: Vec<u8>,
+}
+
+/// Octets of a line of `xxd`, `hexdump -C` and curl; what is behind them is the same as text.
+const LINE_OCTETS: usize = 16;
+
+/// Reads a recording.
+///
+/// # Errors
+/// It is neither of HTTP/2 nor in hexadecimal digits; the sentence says what it is.
+pub(super) fn read(recorded: &[u8]) -> Result<Vec<Section>, String> {
+    let is_text = recorded.iter().all(|octet| matches!(octet, b' '..=b'~' | b'\t' | b'\r' | b'\n'));
+    let text = std::str::from_utf8(recorded).ok().filter(|_| is_text && !recorded.starts_with(b"PRI * "));
+    let sections = match text {
+        Some(_) if is_http1(recorded) => return Err(HTTP1.to_owned()),
+        Some(text) => of_text(text)?,
+        None => vec![Section { way: None, octets: recorded.to_vec() }],
+    };
+    match sections.first() {
+        Some(section) if is_http1(&section.octets) => Err(HTTP1.to_owned()),
+        Some(section) if is_tls(&section.octets) => {
+            Err("these are records of TLS, not what is inside them".to_owned())
+        }
+        _ => Ok(sections),
+    }
+}
+
+const HTTP1: &str = "this is HTTP/1.1, which has no frames";
+
+fn is_http1(octets: &[u8]) -> bool {
+    let line = octets.split(|octet| *octet == b'\n').next().unwrap_or_default();
+    let line = line.strip_suffix(b"\r").unwrap_or(line);
+    line.starts_with(b"HTTP/1.") || line.ends_with(b" HTTP/1.1") || line.ends_with(b" HTTP/1.0")
+}
+
+fn is_tls(octets: &[u8]) -> bool {
+    matches!(octets, [20..=23, 3, 0..=4, ..])
+}
+
+/// Reads text in hexadecimal digits.
+fn of_text(text: &str) -> Result<Vec<Section>, String> {
+    let mut sections: Vec<Section> = Vec::new();
+    let mut way = None;
+    for (number, line) in text.lines().enumerate() {
+        match line.get(..2) {
+            Some("=>") => way = Some(Way::FromClient),
+            Some("<=") => way = Some(Way::FromServer),
+            Some("==") => {}
+            _ => {
+                let malformed = || format!("line {} has something else than hexadecimal digits", number + 1);
+                let octets = of_line(line).ok_or_else(malformed)?;
+                match sections.last_mut() {
+                    Some(last) if last.way == way => last.octets.extend(octets),
+                    _ => sections.push(Section { way, octets }),
+                }
+            }
+        }
+    }
+    sections.retain(|section| !section.octets.is_empty());
+    Ok(sections)
+}
+
+/// The octets of a line, with an offset before them and their text behind them or without.
+fn of_line(line: &str) -> Option<Vec<u8>> {
+    // `hexdump -C` has bars around the text, two spaces in the middle, and an offset alone at the end.
+    if let Some((offset, rest)) = line.split_once("  ").filter(|_| line.ends_with('|')) {
+        return is_hex(offset).then(|| digits(rest.split('|').next()?))?;
+    }
+    if let Some((_, rest)) = line.split_once(':').filter(|(offset, _)| is_hex(offset)) {
+        let rest = rest.trim_start();
+        let alone = rest.split("  ").next().unwrap_or_default();
+        return digits(first_octets(alone));
+    }
+    let is_end = line.len() == 8 && line.starts_with("00");
+    if is_end { Some(Vec::new()) } else { digits(line) }
+}
+
+/// The beginning of a line up to its last octet.
+fn first_octets(text: &str) -> &str {
+    let mut digits = 0;
+    let end = text.bytes().position(|octet| {
+        digits += usize::from(octet != b' ');
+        digits > 2 * LINE_OCTETS
+    });
+    end.and_then(|end| text.get(..end)).unwrap_or(text)
+}
+
+fn is_hex(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|octet| octet.is_ascii_hexdigit())
+}
+
+/// The octets that digits stand for, with white space between them or without.
+pub(super) fn digits(text: &str) -> Option<Vec<u8>> {
+    let digits = text.chars().filter(|character| !character.is_ascii_whitespace());
+    let digits: Option<Vec<u8>> = digits.map(|digit| Some(digit.to_digit(16)? as u8)).collect();
+    let (pairs, []) = digits.as_deref()?.as_chunks::<2>() else { return None };
+    Some(pairs.iter().map(|[high, low]| high << 4 | low).collect())
+}

@@ -1,0 +1,47 @@
+//! Lines of an explanation, in visible text.
+
+use std::mem;
+
+use crate::terminal;
+
+/// Lines that are not written yet, and the number of faults among all of them.
+#[derive(Debug, Default)]
+pub(super) struct Lines {
+    text: String,
+    faults: usize,
+}
+
+impl Lines {
+    /// Appends a line of text of the program, or of [`shown`].
+    pub(super) fn push(&mut self, line: &str) {
+        self.text.push_str(line);
+        self.text.push('\n');
+    }
+
+    /// Appends a line about a fault.
+    pub(super) fn push_fault(&mut self, line: &str) {
+        self.faults += 1;
+        self.push(&format!("! {line}"));
+    }
+
+    /// The lines since the last time.
+    pub(super) fn take(&mut self) -> String {
+        mem::take(&mut self.text)
+    }
+
+    pub(super) fn faults(&self) -> usize {
+        self.faults
+    }
+}
+
+/// Octets of anybody as a part of a line.
+pub(super) fn shown(octets: &[u8]) -> String {
+    let text = terminal::escaped(octets);
+    String::from_utf8_lossy(&text).replace('\n', "\\n").replace('\t', "\\t")
+}
+
+/// Octets in hexadecimal digits.
+pub(super) fn hex(octets: &[u8]) -> String {
+    let pairs: Vec<_> = octets.iter().map(|octet| format!("{octet:02x}")).collect();
+    pairs.join(" ")
+}
