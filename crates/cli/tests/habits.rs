@@ -142,6 +142,27 @@ fn a_request_needs_no_command() {
         assert!(run(args).expect(0).text().contains("\"target\":\"/x\""), "{args:?}");
     }
     assert_eq!(run(&["-d", "four", &url]).expect(0).text(), "four");
+    let bare = url.strip_prefix("http://").unwrap();
+    let localhost = url.replace("http://127.0.0.1", "");
+    for (args, method, target) in [
+        (&[bare][..], "GET", "/x"),
+        (&["GET", &localhost, "-4"], "GET", "/x"),
+        (&["PURGE", bare, "q==1"], "PURGE", "/x?q=1"),
+        (&["q==1", &url, "r==2"], "GET", "/x?q=1&r=2"),
+        (&["GET", "q==1", "-v", bare], "GET", "/x?q=1"),
+        (&["get", "q==1", &url], "GET", "/x?q=1"),
+    ] {
+        let ended = run(args).expect(0);
+        for (part, value) in [("method", method), ("target", target)] {
+            assert!(ended.text().contains(&format!("\"{part}\":\"{value}\"")), "{args:?}: {}", ended.text());
+        }
+    }
+    assert_eq!(run(&[bare, "a=b"]).expect(0).text(), "{\"a\":\"b\"}");
+    assert_eq!(run(&["POST", &localhost, "-4", "a=b", "c:=1"]).expect(0).text(), "{\"a\":\"b\",\"c\":1}");
+    for words in [&["GET"][..], &["GET", "-v"]] {
+        assert!(run(words).expect(2).stderr.contains("GET is a method, and the URL is missing"));
+    }
+    assert!(run(&["servo", "-l"]).expect(2).stderr.contains("'serve'"));
     let unknown = run(&["--nothing", &url]).expect(2);
     assert!(unknown.stderr.contains("'--nothing'"), "{}", unknown.stderr);
     assert!(run(&["fetch", &url]).expect(2).stderr.contains("'fetch'"));

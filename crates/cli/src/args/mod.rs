@@ -17,6 +17,7 @@ mod tools;
 mod values;
 mod version;
 mod watching;
+mod words;
 
 use std::{
     env,
@@ -41,7 +42,7 @@ pub(crate) use store::{BucketType, EngineName, StoreArgs};
 pub(crate) use tools::{
     CompletionsArgs, DemoArgs, ExplainArgs, HpackCommand, InspectArgs, ManArgs, ShowArgs,
 };
-pub(crate) use values::{ConnectTo, FieldArg, From, Rate, Resolved};
+pub(crate) use values::{ConnectTo, FieldArg, From, METHODS, Rate, Resolved, is_in_capitals};
 pub(crate) use watching::{ANY, Added, LineFormat, WatchArgs, section};
 
 /// An HTTP client, a debugging server and a codec on the command line.
@@ -64,7 +65,7 @@ impl Args {
             let _ = stdout().write_all(page.as_bytes());
             process::exit(0);
         }
-        let all: Result<_, Error> = runs(named(given)).into_iter().map(Self::of).collect();
+        let all: Result<_, Error> = runs(words::named(given)).into_iter().map(Self::of).collect();
         all.unwrap_or_else(|error| refused::told(error).exit())
     }
 
@@ -99,18 +100,6 @@ fn expanded(given: Vec<OsString>) -> Result<Vec<OsString>, Failure> {
         true => store_config::expanded(given, &mut Args::command()),
         false => config::expanded(given),
     }
-}
-
-/// With the command `request` where there is none, as with curl: before a URL, and before flags that are no flags of the program.
-fn named(mut given: Vec<OsString>) -> Vec<OsString> {
-    let is_request = given.get(1).and_then(|first| first.to_str()).is_some_and(|first| {
-        let is_flag = first.starts_with('-') && !["-h", "--help", "-V", "--version"].contains(&first);
-        is_flag || first.contains("://") || first.starts_with(':')
-    });
-    if is_request {
-        given.insert(1, "request".into());
-    }
-    given
 }
 
 /// The arguments of each run: what --next parts, with the program's name and the command before each part.
@@ -344,23 +333,5 @@ mod tests {
         assert_eq!(runs_of("alula get a -L --next b"), ["alula get a -L", "alula get b"]);
         assert_eq!(runs_of("alula get a --next"), ["alula get a", "alula get"]);
         assert_eq!(runs_of("alula"), ["alula"]);
-    }
-
-    #[test]
-    fn a_request_needs_no_command() {
-        for (given, is_request) in [
-            (&["https://a/", "-L"][..], true),
-            (&["-sSL", "a"], true),
-            (&[":8080/x"], true),
-            (&["--json", "{}", "a"], true),
-            (&["--help"], false),
-            (&["-V"], false),
-            (&["get", "https://a/"], false),
-            (&["a.example"], false),
-            (&[], false),
-        ] {
-            let all = ["alula"].iter().chain(given).map(OsString::from).collect();
-            assert_eq!(named(all).get(1).is_some_and(|word| word == "request"), is_request, "{given:?}");
-        }
     }
 }

@@ -62,6 +62,14 @@ pub(super) fn method(text: &str) -> Result<String, String> {
     checked.map(|_| text.to_owned()).map_err(|_| "a method is a token (RFC 9110 §9.1)".to_owned())
 }
 
+/// Words that name a method also where nothing follows.
+pub(crate) const METHODS: [&str; 7] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
+
+/// Returns true for what is written as methods usually are: in capitals.
+pub(crate) fn is_in_capitals(word: &str) -> bool {
+    word.bytes().all(|octet| octet.is_ascii_uppercase() || b"-_".contains(&octet))
+}
+
 /// A URL. curl sends another one after a redirect if it is asked to.
 pub(super) fn referer(text: &str) -> Result<String, String> {
     match text.ends_with(";auto") {

@@ -59,6 +59,32 @@ const SEPARATORS: [(&str, Separator); 8] = [
 
 const FORMS: &str = "written as name=value, name:=json, name==value, Name:value, name@FILE or @FILE";
 
+/// Reads the words behind the method: the URL and the items. An item that stands where the URL is expected is taken for one if a
+/// URL follows.
+pub(super) fn read<'a>(
+    first: Option<&'a str>,
+    rest: &'a [String],
+) -> Result<(Option<&'a str>, Vec<Item>), String> {
+    let is_early = |word: &&str| {
+        let parts = split(word).filter(|_| !is_url(word));
+        parts.is_some_and(|(name, between, _)| between.is_in_no_host() && !name.contains(['/', '?', '#']))
+    };
+    let later = first.filter(is_early).and_then(|_| rest.iter().position(|word| is_url(word)));
+    let url = later.map_or(first, |at| Some(rest[at].as_str()));
+    let words = later
+        .and(first)
+        .into_iter()
+        .chain(rest.iter().enumerate().filter(|(at, _)| Some(*at) != later).map(|(_, word)| word.as_str()));
+    Ok((url, words.map(Item::of).collect::<Result<_, _>>()?))
+}
+
+impl Separator {
+    /// Returns true if no host has it.
+    const fn is_in_no_host(self) -> bool {
+        !matches!(self, Self::Field | Self::File | Self::EmptyField)
+    }
+}
+
 impl Item {
     /// Takes one apart. The first separator that no backslash precedes counts.
     pub(super) fn of(text: &str) -> Result<Self, String> {
@@ -236,6 +262,20 @@ mod tests {
             ("a.example/b=c", text("a.example/b", "c")),
         ] {
             assert_eq!(Item::of(given), Ok(expected), "{given}");
+        }
+    }
+
+    #[test]
+    fn items_may_stand_before_the_url() {
+        for (words, url, items) in [
+            (&["a.example", "b=c"][..], "a.example", vec![text("b", "c")]),
+            (&["b=c", ":80/x", "d==e"], ":80/x", vec![text("b", "c"), query("d", "e")]),
+            (&["b=c", "d=e"], "b=c", vec![text("d", "e")]),
+            (&["X:1", ":80"], "X:1", vec![Item::Url(":80".into())]),
+            (&["a/x?b=c", ":80"], "a/x?b=c", vec![Item::Url(":80".into())]),
+        ] {
+            let rest: Vec<String> = words[1..].iter().map(|word| (*word).to_owned()).collect();
+            assert_eq!(read(Some(words[0]), &rest), Ok((Some(url), items)), "{words:?}");
         }
     }
 

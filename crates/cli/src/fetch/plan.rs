@@ -6,13 +6,13 @@ use super::{
     content::{self, Content, Octets, Source},
     cookies, encode,
     glob::{self, Globbed},
-    items::Item,
+    items::{self, Item},
     lookup::{self, StandIn},
     netrc::Netrc,
     target::Target,
 };
 use crate::{
-    args::{AnyArgs, FetchArgs, FieldArg, Options, RequestArgs},
+    args::{AnyArgs, FetchArgs, FieldArg, METHODS, Options, RequestArgs, is_in_capitals},
     exit::{Exit, Failure},
 };
 
@@ -53,14 +53,19 @@ impl Plan {
             [first, rest @ ..] if !rest.is_empty() && is_in_capitals(first) => (Some(first.as_str()), rest),
             all => (None, all),
         };
+        if let [word] = rest
+            && METHODS.contains(&word.as_str())
+        {
+            return Err(usage(format_args!("{word} is a method, and the URL is missing")));
+        }
         let (url, items) =
             rest.split_first().map_or((None, rest), |(url, items)| (Some(url.as_str()), items));
         Self::new(&Words { method, is_command: false, url, items }, &args.options)
     }
 
     fn new(words: &Words<'_>, options: &Options) -> Result<Self, Failure> {
-        let items: Result<Vec<Item>, String> = words.items.iter().map(|item| Item::of(item)).collect();
-        let items = items.map_err(usage)?;
+        let (url, items) = items::read(words.url, words.items).map_err(usage)?;
+        let words = &Words { url, ..*words };
         let mut query = query(&items, options)?;
         let content = if options.request.get {
             query.extend(content::as_query(&options.content)?);
@@ -102,10 +107,6 @@ impl Plan {
 
 fn usage(sentence: impl std::fmt::Display) -> Failure {
     Failure::new(Exit::Usage, sentence)
-}
-
-fn is_in_capitals(word: &str) -> bool {
-    word.bytes().all(|octet| octet.is_ascii_uppercase() || b"-_".contains(&octet))
 }
 
 fn query(items: &[Item], options: &Options) -> Result<Vec<String>, Failure> {
