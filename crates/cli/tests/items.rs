@@ -37,6 +37,7 @@ fn items_are_json_and_forms_and_files() {
     let (echo, folder) = (Echo::start(&[]), Folder::new("items"));
     let text = folder.write("a.txt", "text\n");
     let json = folder.write("a.json", " [1, 2.0] ");
+    let nested = [r"a[b]=1", "a[c][]:=2.0", "a[c][]=3", "d:={\"e\": [0]}", "d[e][2]:=true", r"f\[g\]=h"];
     for (args, media_type, content) in [
         (&["a=b", "c:=1.0"][..], "application/json", r#"{"a":"b","c":1.0}"#),
         (
@@ -44,6 +45,9 @@ fn items_are_json_and_forms_and_files() {
             "application/json",
             r#"{"a":"text\n","c":[1, 2.0]}"#,
         ),
+        (&nested, "application/json", r#"{"a":{"b":"1","c":[2.0,"3"]},"d":{"e":[0,null,true]},"f[g]":"h"}"#),
+        (&["[]=a", "[]:=1"], "application/json", r#"["a",1]"#),
+        (&[r"a=\@b"], "application/json", r#"{"a":"@b"}"#),
         (&["--form", "a=b c", "d=é"], "application/x-www-form-urlencoded", "a=b+c&d=%C3%A9"),
         (&[&format!("@{text}")], "text/plain", "text\n"),
         (&["-d", "a=b", "-d", "c"], "application/x-www-form-urlencoded", "a=b&c"),
@@ -58,6 +62,37 @@ fn items_are_json_and_forms_and_files() {
             assert!(head.contains(&format!("content-type: {media_type}\n")), "{args:?}: {head}");
             assert_eq!(answer, content, "{args:?}");
         }
+    }
+}
+
+#[test]
+fn fields_and_queries_may_come_from_files() {
+    let (echo, folder) = (Echo::start(&[]), Folder::new("embedded"));
+    let text = folder.write("a.txt", "a b\n");
+    let about =
+        described(&echo, "get", "/", &[&format!("q==@{text}"), &format!("X-One:@{text}"), r"X-Two:\@b"]);
+    assert_eq!(about["target"], "/?q=a+b");
+    for field in [["x-one", "a b"], ["x-two", "@b"]] {
+        assert!(about["fields"].as_array().unwrap().contains(&json!(field)), "{about}");
+    }
+    let missing = support::run(&["get", &echo.http, "X:@/no such file"]).expect(1);
+    assert!(missing.stderr.contains("/no such file"), "{}", missing.stderr);
+    folder.write("two.txt", "a\nb");
+    let wrong = support::run(&["get", &echo.http, &format!("X:@{}", folder.path("two.txt"))]).expect(2);
+    assert!(wrong.stderr.starts_with("alula: \"X\": "), "{}", wrong.stderr);
+    let mut at_home = support::alula(&["post", &echo.http, "a=@~/a.txt"]);
+    at_home.env("HOME", folder.path(""));
+    assert_eq!(support::wait(at_home.spawn().unwrap()).expect(0).text(), r#"{"a":"a b\n"}"#);
+}
+
+#[test]
+fn a_name_that_leads_nowhere_is_shown_with_carets() {
+    for (items, shown) in [
+        (&["a=1", "a[b]=2"][..], "\"a\" is a string already, and [b] needs an object\n  a[b]\n   ^^^"),
+        (&["a[b=1"], "`]` is expected here\n  a[b\n     ^"),
+    ] {
+        let ended = support::run(&[&["post", "http://127.0.0.1:1/"], items].concat()).expect(2);
+        assert_eq!(ended.stderr, format!("alula: {shown}\n"));
     }
 }
 

@@ -22,7 +22,8 @@ pub(crate) struct FetchArgs {
     ///
     /// `name==value` is appended to the query. `Name:value` is a field, `Name:` one that is not sent though it is by
     /// default, `Name;` one without a value. `name=value` is a string of the JSON object that is the content,
-    /// `name:=json` any other JSON; `name=@FILE` and `name:=@FILE` take them from a file. With --form they are a form
+    /// `name:=json` any other JSON; an `@FILE` behind the separator has the value. `a[b]=c`, `a[]=c` and `a[0]=c` lead into objects and
+    /// arrays. With --form they are a form
     /// instead, and `name@FILE` in it is a file. `@FILE` alone is the whole content. A backslash takes from the next
     /// `=`, `:`, `@` or `;` what it means here. What begins with http:// or https://, `:8080` and `localhost:8080/path` are further
     /// URLs, asked for on the same connection where that can be.

@@ -6,8 +6,9 @@ use alula::Multipart;
 
 use super::{
     encode,
-    items::{Item, Value, check_json},
+    items::{Item, Value, check_json, plain},
     multipart::Part,
+    nested::Document,
 };
 use crate::{
     args::{ContentArgs, Piece},
@@ -186,10 +187,9 @@ fn file(path: &PathBuf) -> Content {
     Content::new(octets, mime_guess::from_path(path).first_raw())
 }
 
-/// The items as members of an object, in their order; of two with one name the later counts. JSON that was given stays as it
-/// is written.
+/// The items as JSON, where their names lead; of two with one name the later counts. JSON that was given stays as it is written.
 fn object(items: &[Item]) -> Result<Content, Failure> {
-    let mut members: Vec<(&str, String)> = Vec::new();
+    let mut document = Document::default();
     for item in items {
         let (name, json) = match item {
             Item::Text { name, value } => (name, serde_json::Value::String(value.text()?).to_string()),
@@ -199,16 +199,9 @@ fn object(items: &[Item]) -> Result<Content, Failure> {
             }
             _ => continue,
         };
-        match members.iter_mut().find(|(known, _)| known == name) {
-            Some(known) => known.1 = json,
-            None => members.push((name, json)),
-        }
+        document.put(name, json).map_err(usage)?;
     }
-    let members: Vec<String> = members
-        .into_iter()
-        .map(|(name, json)| format!("{}:{json}", serde_json::Value::String(name.to_owned())))
-        .collect();
-    let octets = Octets::Text(format!("{{{}}}", members.join(",")).into_bytes());
+    let octets = Octets::Text(document.into_json().into_bytes());
     Ok(Content { accept: Some("application/json, */*;q=0.5"), ..Content::new(octets, Some(JSON)) })
 }
 
@@ -216,8 +209,8 @@ fn parts(items: &[Item]) -> Result<Vec<Part>, Failure> {
     let mut parts = Vec::new();
     for item in items {
         match item {
-            Item::Text { name, value } => parts.push(Part::text(name, value.text()?.as_bytes())),
-            Item::Json { name, value } => parts.push(Part::text(name, value.json()?.as_bytes())),
+            Item::Text { name, value } => parts.push(Part::text(&plain(name), value.text()?.as_bytes())),
+            Item::Json { name, value } => parts.push(Part::text(&plain(name), value.json()?.as_bytes())),
             Item::File { name, path, media_type } => {
                 parts.push(Part::file(name, &path.to_string_lossy(), media_type.clone()));
             }
@@ -231,8 +224,8 @@ fn form(items: &[Item]) -> Result<Content, Failure> {
     let mut pairs = Vec::new();
     for item in items {
         match item {
-            Item::Text { name, value } => pairs.push(encode::pair(name, value.text()?.as_bytes())),
-            Item::Json { name, value } => pairs.push(encode::pair(name, value.json()?.as_bytes())),
+            Item::Text { name, value } => pairs.push(encode::pair(&plain(name), value.text()?.as_bytes())),
+            Item::Json { name, value } => pairs.push(encode::pair(&plain(name), value.json()?.as_bytes())),
             _ => {}
         }
     }
@@ -241,7 +234,7 @@ fn form(items: &[Item]) -> Result<Content, Failure> {
 }
 
 impl Value {
-    fn text(&self) -> Result<String, Failure> {
+    pub(super) fn text(&self) -> Result<String, Failure> {
         match self {
             Self::Given(text) => Ok(text.clone()),
             Self::InFile(path) => {
@@ -293,6 +286,8 @@ mod tests {
             (&["a=\"\n"], r#"{"a":"\"\n"}"#),
             (&["a=1", "b=2", "a:=3"], r#"{"a":3,"b":"2"}"#),
             (&["x:y", "q==1", "a=b"], r#"{"a":"b"}"#),
+            (&["a[b]=1", "a[c][]:=2"], r#"{"a":{"b":"1","c":[2]}}"#),
+            (&[r"a\\=b", r"c\=d\[e\]=f"], r#"{"a\\":"b","c=d[e]":"f"}"#),
         ] {
             assert_eq!(text_of(&ContentArgs::default(), items), expected, "{items:?}");
         }
@@ -302,6 +297,7 @@ mod tests {
     fn items_become_a_form_when_asked_to() {
         let args = ContentArgs { form: true, ..Default::default() };
         assert_eq!(text_of(&args, &["a b=c&d", "e:=1.0"]), "a+b=c%26d&e=1.0");
+        assert_eq!(text_of(&args, &["a[b]=c", r"d\\=e"]), "a%5Bb%5D=c&d%5C=e");
         assert_eq!(of(&args, &["a=b"]).unwrap().unwrap().media_type.as_deref(), Some(FORM));
     }
 

@@ -5,18 +5,23 @@ use std::{
     path::PathBuf,
 };
 
-use crate::args::FieldArg;
+use crate::{
+    args::FieldArg,
+    exit::{Exit, Failure},
+};
 
 /// One part of a request.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(super) enum Item {
-    /// `name==value`.
-    Query { name: String, value: String },
+    /// `name==value` and `name==@FILE`.
+    Query { name: String, value: Value },
     /// `Name:value`, `Name:` and `Name;`.
     Field(FieldArg),
-    /// `name=value` and `name=@FILE`.
+    /// `Name:@FILE`.
+    FieldInFile { name: String, path: PathBuf },
+    /// `name=value` and `name=@FILE`. The name leads into JSON as [`Document`](super::nested::Document) reads it.
     Text { name: String, value: Value },
-    /// `name:=json` and `name:=@FILE`.
+    /// `name:=json` and `name:=@FILE`, named likewise.
     Json { name: String, value: Value },
     /// `name@FILE`, with `;type=` behind it where the media type does not follow from the name.
     File { name: String, path: PathBuf, media_type: Option<String> },
@@ -36,7 +41,9 @@ pub(super) enum Value {
 /// What stands between a name and a value. Where several fit at one place, the first does.
 #[derive(Clone, Copy)]
 enum Separator {
+    QueryInFile,
     JsonInFile,
+    FieldInFile,
     TextInFile,
     Json,
     Query,
@@ -46,8 +53,10 @@ enum Separator {
     EmptyField,
 }
 
-const SEPARATORS: [(&str, Separator); 8] = [
+const SEPARATORS: [(&str, Separator); 10] = [
+    ("==@", Separator::QueryInFile),
     (":=@", Separator::JsonInFile),
+    (":@", Separator::FieldInFile),
     ("=@", Separator::TextInFile),
     (":=", Separator::Json),
     ("==", Separator::Query),
@@ -61,10 +70,13 @@ const FORMS: &str = "written as name=value, name:=json, name==value, Name:value,
 
 /// Reads the words behind the method: the URL and the items. An item that stands where the URL is expected is taken for one if a
 /// URL follows.
+///
+/// # Errors
+/// A word that is no item, or a field or query whose file cannot be read.
 pub(super) fn read<'a>(
     first: Option<&'a str>,
     rest: &'a [String],
-) -> Result<(Option<&'a str>, Vec<Item>), String> {
+) -> Result<(Option<&'a str>, Vec<Item>), Failure> {
     let is_early = |word: &&str| {
         let parts = split(word).filter(|_| !is_url(word));
         parts.is_some_and(|(name, between, _)| between.is_in_no_host() && !name.contains(['/', '?', '#']))
@@ -75,13 +87,14 @@ pub(super) fn read<'a>(
         .and(first)
         .into_iter()
         .chain(rest.iter().enumerate().filter(|(at, _)| Some(*at) != later).map(|(_, word)| word.as_str()));
-    Ok((url, words.map(Item::of).collect::<Result<_, _>>()?))
+    let item = |word| Item::of(word).map_err(usage).and_then(Item::loaded);
+    Ok((url, words.map(item).collect::<Result<_, _>>()?))
 }
 
 impl Separator {
     /// Returns true if no host has it.
     const fn is_in_no_host(self) -> bool {
-        !matches!(self, Self::Field | Self::File | Self::EmptyField)
+        !matches!(self, Self::Field | Self::FieldInFile | Self::File | Self::EmptyField)
     }
 }
 
@@ -96,30 +109,79 @@ impl Item {
             return Err(format!("{text:?} has no name: {FORMS}"));
         }
         Ok(match separator {
-            Separator::Query => Self::Query { name, value },
-            Separator::Text => Self::Text { name, value: Value::Given(value) },
-            Separator::TextInFile => Self::Text { name, value: Value::InFile(value.into()) },
+            Separator::Query => Self::Query { name: plain(&name), value: Value::Given(literal(value)) },
+            Separator::QueryInFile => Self::Query { name: plain(&name), value: Value::in_file(&value) },
+            Separator::Text => Self::Text { name, value: Value::Given(literal(value)) },
+            Separator::TextInFile => Self::Text { name, value: Value::in_file(&value) },
             Separator::Json => {
                 check_json(&value).map_err(|why| of_value(&name, why))?;
                 Self::Json { name, value: Value::Given(value) }
             }
-            Separator::JsonInFile => Self::Json { name, value: Value::InFile(value.into()) },
+            Separator::JsonInFile => Self::Json { name, value: Value::in_file(&value) },
+            Separator::FieldInFile => Self::FieldInFile { name: plain(&name), path: at_home(&value) },
             Separator::EmptyField => {
                 Self::Field(FieldArg::new(&name, Some("")).map_err(|why| of_value(&name, why))?)
             }
             Separator::Field => {
+                let value = literal(value);
                 let value = Some(value.trim()).filter(|value| !value.is_empty());
                 Self::Field(FieldArg::new(&name, value).map_err(|why| of_value(&name, why))?)
             }
-            Separator::File if name.is_empty() => Self::Content(value.into()),
+            Separator::File if name.is_empty() => Self::Content(at_home(&value)),
             Separator::File => {
                 let (path, media_type) = match value.split_once(";type=") {
                     Some((path, media_type)) => (path, Some(media_type.to_owned())),
                     None => (&*value, None),
                 };
-                Self::File { name, path: path.into(), media_type }
+                Self::File { name: plain(&name), path: at_home(path), media_type }
             }
         })
+    }
+
+    /// The same with what stands in files of fields and queries, without the line ends behind it.
+    fn loaded(self) -> Result<Self, Failure> {
+        let text = |value: Value| value.text().map(|text| text.trim_end_matches(['\r', '\n']).to_owned());
+        Ok(match self {
+            Self::Query { name, value: value @ Value::InFile(_) } => {
+                Self::Query { name, value: Value::Given(text(value)?) }
+            }
+            Self::FieldInFile { name, path } => {
+                let value = text(Value::InFile(path))?;
+                Self::Field(FieldArg::new(&name, Some(&value)).map_err(|why| usage(of_value(&name, why)))?)
+            }
+            item => item,
+        })
+    }
+}
+
+fn usage(sentence: String) -> Failure {
+    Failure::new(Exit::Usage, sentence)
+}
+
+impl Value {
+    fn in_file(path: &str) -> Self {
+        Self::InFile(at_home(path))
+    }
+}
+
+/// A name in which a backslash before another one means nothing any more.
+pub(super) fn plain(name: &str) -> String {
+    name.replace("\\\\", "\\")
+}
+
+/// A value that begins with an `@` which is no file's.
+fn literal(mut value: String) -> String {
+    if value.starts_with("\\@") {
+        value.remove(0);
+    }
+    value
+}
+
+/// A path, with the user's folder for a tilde at the beginning: no shell replaces it within a word.
+fn at_home(path: &str) -> PathBuf {
+    match (path.strip_prefix("~/"), std::env::home_dir()) {
+        (Some(rest), Some(home)) => home.join(rest),
+        _ => path.into(),
     }
 }
 
@@ -169,13 +231,15 @@ fn is_domain(text: &str) -> bool {
     text.contains('.') && text.split('.').all(is_label)
 }
 
-/// The name without its backslashes, what follows it, and the value as it is.
+/// The name without the backslashes before separators, what follows it, and the value as it is.
 fn split(text: &str) -> Option<(String, Separator, String)> {
     let mut name = String::new();
     let mut rest = text;
     while let Some(first) = rest.chars().next() {
         let escaped = rest.strip_prefix('\\').and_then(|rest| rest.chars().next());
         if let Some(escaped) = escaped.filter(|character| ":=@;\\".contains(*character)) {
+            // A pair of backslashes stays: in front of a bracket it says what that means.
+            name.extend((escaped == '\\').then_some('\\'));
             name.push(escaped);
             rest = &rest[2..];
             continue;
@@ -213,7 +277,7 @@ mod tests {
     }
 
     fn query(name: &str, value: &str) -> Item {
-        Item::Query { name: name.into(), value: value.into() }
+        Item::Query { name: name.into(), value: Value::Given(value.into()) }
     }
 
     fn file(name: &str, path: &str, media_type: Option<&str>) -> Item {
@@ -275,7 +339,7 @@ mod tests {
             (&["a/x?b=c", ":80"], "a/x?b=c", vec![Item::Url(":80".into())]),
         ] {
             let rest: Vec<String> = words[1..].iter().map(|word| (*word).to_owned()).collect();
-            assert_eq!(read(Some(words[0]), &rest), Ok((Some(url), items)), "{words:?}");
+            assert_eq!(read(Some(words[0]), &rest).unwrap(), (Some(url), items), "{words:?}");
         }
     }
 
@@ -285,7 +349,10 @@ mod tests {
             (r"a\=b=c", text("a=b", "c")),
             (r"a\:b=c", text("a:b", "c")),
             (r"a\==b", text("a=", "b")),
-            (r"a\\=b", text(r"a\", "b")),
+            (r"a\\=b", text(r"a\\", "b")),
+            (r"a\\==b", query(r"a\", "b")),
+            (r"a=\@b", text("a", "@b")),
+            (r"A:\@b", field("A", Some("@b"))),
             (r"a\b=c", text(r"a\b", "c")),
             (r"a=b\=c", text("a", r"b\=c")),
             (r"\@a=b", text("@a", "b")),

@@ -19,6 +19,7 @@ mod glob;
 mod items;
 mod lookup;
 mod multipart;
+mod nested;
 mod netrc;
 mod output;
 mod pace;

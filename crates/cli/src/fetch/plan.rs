@@ -64,7 +64,7 @@ impl Plan {
     }
 
     fn new(words: &Words<'_>, options: &Options) -> Result<Self, Failure> {
-        let (url, items) = items::read(words.url, words.items).map_err(usage)?;
+        let (url, items) = items::read(words.url, words.items)?;
         let words = &Words { url, ..*words };
         let mut query = query(&items, options)?;
         let content = if options.request.get {
@@ -114,10 +114,11 @@ fn query(items: &[Item], options: &Options) -> Result<Vec<String>, Failure> {
     for argument in &options.request.url_query {
         query.push(encode::argument(argument)?);
     }
-    query.extend(items.iter().filter_map(|item| match item {
-        Item::Query { name, value } => Some(encode::pair(name, value.as_bytes())),
-        _ => None,
-    }));
+    for item in items {
+        if let Item::Query { name, value } = item {
+            query.push(encode::pair(name, value.text()?.as_bytes()));
+        }
+    }
     Ok(query)
 }
 
