@@ -17,7 +17,13 @@ pub(crate) struct ConnectionArgs {
     pub(crate) location: bool,
 
     /// With -L, follow so many redirects and fail at the next one.
-    #[arg(long, value_name = "COUNT", default_value_t = 50, hide_short_help = true)]
+    #[arg(
+        long,
+        visible_alias = "max-redirects",
+        value_name = "COUNT",
+        default_value_t = 50,
+        hide_short_help = true
+    )]
     pub(crate) max_redirs: u16,
 
     /// Try so often again what may pass.
@@ -89,7 +95,7 @@ pub(crate) struct ConnectionArgs {
     pub(crate) cert: Option<PathBuf>,
 
     /// The private key of the certificate (PEM); in the same file unless given.
-    #[arg(long, value_name = "FILE", requires = "cert", hide_short_help = true)]
+    #[arg(long, visible_alias = "cert-key", value_name = "FILE", requires = "cert", hide_short_help = true)]
     pub(crate) key: Option<PathBuf>,
 
     /// Speak TLS 1.3 only; 1.2 is spoken too unless given.

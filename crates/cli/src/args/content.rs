@@ -50,6 +50,14 @@ pub(crate) struct ContentArgs {
     #[arg(short = 'T', long, value_name = "FILE", conflicts_with_all = ["data", "data_raw", "data_urlencode", "json", "form", "multipart", "parts"])]
     pub(crate) upload_file: Option<String>,
 
+    /// Send this text as it is, as JSON, or with --form as a form.
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true, conflicts_with_all = ["data", "data_raw", "data_urlencode", "json", "upload_file", "parts", "multipart", "get"], hide_short_help = true)]
+    pub(crate) raw: Option<String>,
+
+    /// Put this between the parts of a form: 1 to 70 letters, digits, `-`, `_` and `.`.
+    #[arg(long, value_name = "TEXT", hide_short_help = true)]
+    pub(crate) boundary: Option<String>,
+
     /// The values of -d, --data-raw and --data-urlencode, in the order in which they were given.
     #[arg(skip)]
     pub(crate) pieces: Vec<Piece>,

@@ -5,6 +5,7 @@
 mod config;
 mod connection;
 mod content;
+mod httpie;
 mod output;
 mod password;
 mod refused;
@@ -26,7 +27,9 @@ use std::{
     process,
 };
 
-use clap::{Command as Program, CommandFactory as _, Error, FromArgMatches as _, Parser, Subcommand};
+use clap::{
+    Command as Program, CommandFactory as _, Error, FromArgMatches as _, Parser, Subcommand, error::ErrorKind,
+};
 
 use crate::{
     exit::{self, Failure},
@@ -34,6 +37,7 @@ use crate::{
 };
 pub(crate) use connection::ConnectionArgs;
 pub(crate) use content::{ContentArgs, Piece};
+pub(crate) use httpie::{HttpieArgs, Scheme};
 pub(crate) use output::{ColorWhen, ExitCodes, OutputArgs, Pretty};
 pub(crate) use password::typed as typed_password;
 pub(crate) use request::{AnyArgs, FetchArgs, Options, RequestArgs};
@@ -81,6 +85,8 @@ impl Args {
         let mut args = Self::from_arg_matches(&matches).map_err(|error| error.format(&mut program))?;
         if let (Some(options), Some((_, matches))) = (args.command.options_mut(), matches.subcommand()) {
             options.content.order(matches);
+            let adopted = options.adopt();
+            adopted.map_err(|why| Error::raw(ErrorKind::ValueValidation, why + "\n").format(&mut program))?;
         }
         Ok(args)
     }

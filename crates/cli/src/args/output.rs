@@ -57,9 +57,9 @@ pub(crate) struct OutputArgs {
 
     /// Print these parts of the exchange.
     ///
-    /// H and B are the head and the content of the request, h and b those of the response. Without it both of the response are
-    /// printed on a terminal, and its content elsewhere.
-    #[arg(short, long, value_name = "HBhb", value_parser = parts, hide_short_help = true)]
+    /// H and B are the head and the content of the request, h and b those of the response, and m is the time that it took. Without
+    /// it both of the response are printed on a terminal, and its content elsewhere.
+    #[arg(short, long, value_name = "HBhbm", value_parser = parts, hide_short_help = true)]
     pub(crate) print: Option<String>,
 
     /// Lay out and colour what is shown.
@@ -155,6 +155,10 @@ pub(crate) struct OutputArgs {
     /// With -Z, ask so many URLs at once.
     #[arg(long, value_name = "COUNT", default_value_t = 50, value_parser = clap::value_parser!(u16).range(1..), hide_short_help = true)]
     pub(crate) parallel_max: u16,
+
+    /// The content is kept in a file that is found for it.
+    #[arg(skip)]
+    pub(crate) is_download: bool,
 }
 
 /// Flags that scripts for curl have, and that change nothing here.
@@ -208,9 +212,9 @@ pub(crate) enum ColorWhen {
 }
 
 fn parts(text: &str) -> Result<String, String> {
-    match text.chars().all(|part| "HBhb".contains(part)) {
+    match text.chars().all(|part| "HBhbm".contains(part)) {
         true => Ok(text.to_owned()),
-        false => Err("made of the letters H, B, h and b".to_owned()),
+        false => Err("made of the letters H, B, h, b and m".to_owned()),
     }
 }
 
@@ -219,8 +223,8 @@ mod tests {
     use super::parts;
 
     #[test]
-    fn parts_are_four_letters_in_any_order() {
-        assert!(parts("HBhb").is_ok() && parts("b").is_ok() && parts("").is_ok());
-        assert!(parts("x").is_err() && parts("hbm").is_err());
+    fn parts_are_five_letters_in_any_order() {
+        assert!(parts("HBhb").is_ok() && parts("mb").is_ok() && parts("").is_ok());
+        assert!(parts("x").is_err() && parts("hbM").is_err());
     }
 }

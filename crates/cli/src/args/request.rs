@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args as ClapArgs;
 
 use super::{
-    ConnectionArgs, ContentArgs, OutputArgs,
+    ConnectionArgs, ContentArgs, HttpieArgs, OutputArgs,
     values::{Fields, credentials, fields, method, range, referer},
 };
 
@@ -59,6 +59,8 @@ pub(crate) struct Options {
     pub(crate) output: OutputArgs,
     #[command(flatten)]
     pub(crate) connection: ConnectionArgs,
+    #[command(flatten)]
+    pub(crate) httpie: HttpieArgs,
 }
 
 #[derive(ClapArgs, Debug, Default)]

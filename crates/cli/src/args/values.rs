@@ -204,6 +204,18 @@ pub(super) fn seconds(text: &str) -> Result<Duration, String> {
     Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())
 }
 
+/// A time that may be without bound.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct Limit(pub(crate) Option<Duration>);
+
+/// Seconds, or 0 for a time without bound.
+pub(super) fn seconds_or_none(text: &str) -> Result<Limit, String> {
+    match text.parse() {
+        Ok(0.0) => Ok(Limit(None)),
+        _ => seconds(text).map(|time| Limit(Some(time))),
+    }
+}
+
 pub(super) fn demo_seconds(text: &str) -> Result<f64, String> {
     let seconds = seconds(text)?.as_secs_f64();
     if (1.0..=3600.0).contains(&seconds) { Ok(seconds) } else { Err("must be from 1 to 3600".to_owned()) }

@@ -1,6 +1,6 @@
 //! The client that the flags describe.
 
-use std::path::Path;
+use std::{path::Path, time::Duration};
 
 use alula::{Client, ClientBuilder, Jar, Limits, Proxy, Retries, Status};
 
@@ -20,6 +20,16 @@ pub(super) fn client(
     jar: Option<&Jar>,
     watch: Option<Watch>,
 ) -> Result<Client, Failure> {
+    Ok(builder(options, plan, jar, watch)?.build()?)
+}
+
+/// The same before it is built.
+pub(super) fn builder(
+    options: &Options,
+    plan: &Plan,
+    jar: Option<&Jar>,
+    watch: Option<Watch>,
+) -> Result<ClientBuilder, Failure> {
     let args = &options.connection;
     let limits = Limits { stream_window: WINDOW_OCTETS, ..Limits::client() };
     // Names are shown as they are spelled.
@@ -51,8 +61,8 @@ pub(super) fn client(
     if let Some(stand_in) = &plan.stand_in {
         builder = builder.server_name(&stand_in.host)?;
     }
-    builder = proxied(reaching(builder, args), args)?;
-    Ok(trusting(builder, args)?.build()?)
+    builder = proxied(reaching(bounded(builder, options), args), args)?;
+    trusting(builder, args)
 }
 
 /// With somebody who sees each step.
@@ -76,11 +86,22 @@ fn retries(args: &ConnectionArgs) -> Retries {
     }
 }
 
+/// How long it may take to connect, until the head comes, and between pieces of content.
+fn bounded(mut builder: ClientBuilder, options: &Options) -> ClientBuilder {
+    if let Some(after) = options.httpie.timeout() {
+        builder = builder.connect_timeout(after).head_timeout(after).read_timeout(after);
+    }
+    if options.httpie.waits_without_bound() {
+        builder = builder.connect_timeout(Duration::MAX);
+    }
+    match options.connection.connect_timeout {
+        Some(after) => builder.connect_timeout(after),
+        None => builder,
+    }
+}
+
 /// By which way a server is reached.
 fn reaching(mut builder: ClientBuilder, args: &ConnectionArgs) -> ClientBuilder {
-    if let Some(after) = args.connect_timeout {
-        builder = builder.connect_timeout(after);
-    }
     for Resolved { host, port, addresses } in &args.resolve {
         builder = builder.resolve(host, *port, addresses.iter().copied());
     }

@@ -18,6 +18,9 @@ use crate::{
 pub(super) const JSON: &str = "application/json";
 pub(super) const FORM: &str = "application/x-www-form-urlencoded";
 
+/// What is accepted in return for items.
+const JSON_FIRST: &str = "application/json, */*;q=0.5";
+
 /// Where octets come from.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(super) enum Octets {
@@ -67,7 +70,14 @@ impl Content {
         }
         if !args.parts.is_empty() {
             let parts: Result<Vec<Part>, Failure> = args.parts.iter().map(|part| Part::of(part)).collect();
-            return Ok(Some(Self::of_parts(parts?)));
+            return Ok(Some(Self::of_parts(args, parts?)));
+        }
+        if let Some(text) = &args.raw {
+            let octets = Octets::Text(text.clone().into_bytes());
+            return Ok(Some(match args.form {
+                true => Self::new(octets, Some(FORM)),
+                false => Self { accept: Some(JSON_FIRST), ..Self::new(octets, Some(JSON)) },
+            }));
         }
         Ok(data(args)?.map(|octets| Self::new(octets, Some(FORM))))
     }
@@ -76,8 +86,8 @@ impl Content {
         Self { source: Source::Octets(octets), media_type: media_type.map(str::to_owned), accept: None }
     }
 
-    fn of_parts(parts: Vec<Part>) -> Self {
-        let boundary = Multipart::new().boundary().to_owned();
+    fn of_parts(args: &ContentArgs, parts: Vec<Part>) -> Self {
+        let boundary = args.boundary.clone().unwrap_or_else(|| Multipart::new().boundary().to_owned());
         let media_type = format!("multipart/form-data; boundary={boundary}");
         Self { source: Source::Parts { parts, boundary }, media_type: Some(media_type), accept: None }
     }
@@ -93,7 +103,7 @@ impl Content {
         let has_files = items.iter().any(|item| matches!(item, Item::File { .. }));
         match whole[..] {
             [] if has_parts && (args.multipart || args.form && has_files) => {
-                parts(items).map(Self::of_parts).map(Some)
+                parts(items).map(|parts| Some(Self::of_parts(args, parts)))
             }
             [] if has_parts && args.form => form(items).map(Some),
             [] if has_parts => object(items).map(Some),
@@ -202,7 +212,7 @@ fn object(items: &[Item]) -> Result<Content, Failure> {
         document.put(name, json).map_err(usage)?;
     }
     let octets = Octets::Text(document.into_json().into_bytes());
-    Ok(Content { accept: Some("application/json, */*;q=0.5"), ..Content::new(octets, Some(JSON)) })
+    Ok(Content { accept: Some(JSON_FIRST), ..Content::new(octets, Some(JSON)) })
 }
 
 fn parts(items: &[Item]) -> Result<Vec<Part>, Failure> {

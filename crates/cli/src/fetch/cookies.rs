@@ -140,7 +140,7 @@ fn write_to_device(path: &Path, octets: &[u8]) -> io::Result<()> {
 }
 
 /// Puts a new file in the place of the one that is there, whole or not at all.
-fn replace(path: &Path, octets: &[u8]) -> io::Result<()> {
+pub(super) fn replace(path: &Path, octets: &[u8]) -> io::Result<()> {
     let mut file = beside(path)?;
     file.write_all(octets)?;
     // The name must not be there before the content is, whatever happens to the machine.

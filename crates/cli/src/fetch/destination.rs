@@ -36,6 +36,8 @@ pub(super) enum NamedBy {
     Url,
     /// The response.
     Server,
+    /// The response or the URL, with a number behind it where there is such a file already.
+    Free,
 }
 
 impl Destination {
@@ -44,6 +46,10 @@ impl Destination {
         match args.output.get(target.place) {
             Some(path) if path.as_os_str() == "-" => Ok(Self::named(path)),
             Some(path) => Ok(Self::named(&within(args, &filled(path, &target.values)))),
+            None if args.is_download => {
+                let name = file_name::of_segment(target.last_segment()).unwrap_or("index".into());
+                Ok(Self::File { path: within(args, Path::new(&*name)), named_by: NamedBy::Free })
+            }
             None if args.remote_name > 0 => {
                 let segment = target.last_segment();
                 let name = file_name::of_segment(segment).ok_or_else(|| nameless(target, segment))?;
@@ -63,13 +69,19 @@ impl Destination {
 
     /// The name that the response gives, if one is wanted and it gives one that is safe.
     pub(super) fn named_by(self, args: &OutputArgs, response: &Response) -> Self {
-        if !args.remote_header_name || !matches!(self, Self::File { named_by: NamedBy::Url, .. }) {
-            return self;
-        }
-        let disposition = response.headers().get(alula::KnownName::CONTENT_DISPOSITION);
-        let name = disposition.and_then(|value| filename(std::str::from_utf8(value).ok()?));
+        let Self::File { path, named_by } = &self else { return self };
+        let named_by = match named_by {
+            NamedBy::Url if args.remote_header_name => NamedBy::Server,
+            NamedBy::Free => NamedBy::Free,
+            _ => return self,
+        };
+        let value = |name| std::str::from_utf8(response.headers().get(name)?).ok();
+        let name = value(alula::KnownName::CONTENT_DISPOSITION).and_then(filename);
         match name.filter(|name| file_name::is_harmless(name)) {
-            Some(name) => Self::File { path: within(args, Path::new(&name)), named_by: NamedBy::Server },
+            Some(name) => Self::File { path: within(args, Path::new(&name)), named_by },
+            None if named_by == NamedBy::Free => {
+                Self::File { path: with_extension(path, value(alula::KnownName::CONTENT_TYPE)), named_by }
+            }
             None => self,
         }
     }
@@ -83,6 +95,34 @@ impl Destination {
 
     pub(super) fn is_terminal(&self) -> bool {
         self.path().is_none() && stdout().is_terminal()
+    }
+}
+
+/// The extensions that tell programs what they open.
+const EXTENSIONS: [(&str, &str); 14] = [
+    ("text/html", "html"),
+    ("text/plain", "txt"),
+    ("text/css", "css"),
+    ("text/csv", "csv"),
+    ("text/javascript", "js"),
+    ("application/json", "json"),
+    ("application/xml", "xml"),
+    ("application/pdf", "pdf"),
+    ("application/zip", "zip"),
+    ("application/gzip", "gz"),
+    ("image/jpeg", "jpg"),
+    ("image/png", "png"),
+    ("image/gif", "gif"),
+    ("image/svg+xml", "svg"),
+];
+
+/// With the extension of the media type, unless there is one.
+fn with_extension(path: &Path, media_type: Option<&str>) -> PathBuf {
+    let essence = media_type.unwrap_or_default().split(';').next().unwrap_or_default().trim();
+    let known = EXTENSIONS.iter().find(|(media_type, _)| essence.eq_ignore_ascii_case(media_type));
+    match known.filter(|_| path.extension().is_none()) {
+        Some((_, extension)) => path.with_extension(extension),
+        None => path.to_owned(),
     }
 }
 

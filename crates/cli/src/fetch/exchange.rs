@@ -63,7 +63,7 @@ impl<'a> Session<'a> {
         let write_out = options.output.write_out.as_deref().map(WriteOut::of).transpose()?;
         cookies::check(&options.request)?;
         let is_quiet = options.output.silent && !options.output.show_error;
-        let jar = cookies::jar(&options.request, is_quiet)?;
+        let jar = jar(plan, options, is_quiet)?;
         let verbose = (options.output.verbose > 0).then_some(Verbose {
             is_trusting: options.connection.insecure,
             shows_secrets: options.output.show_secrets,
@@ -75,9 +75,11 @@ impl<'a> Session<'a> {
         Ok(Self { client, jar, plan, options, write_out, destinations })
     }
 
-    /// Writes the cookies that are kept to the file for them, if there is one.
-    pub(super) fn keep_cookies(&self) -> Outcome {
-        cookies::keep(&self.options.request, self.jar.as_ref())
+    /// Writes what is kept to the files for it: cookies, and the session.
+    pub(super) fn keep(&self) -> Outcome {
+        let jar = self.jar.as_ref();
+        let kept = self.plan.session.as_ref().map_or(Ok(()), |session| session.keep(jar));
+        cookies::keep(&self.options.request, jar).and(kept)
     }
 
     pub(super) fn targets(&self) -> usize {
@@ -86,7 +88,7 @@ impl<'a> Session<'a> {
 
     /// Returns true if the heads of responses that redirect are shown as well: where heads were asked for outright.
     fn shows_hops(&self) -> bool {
-        self.options.output.include || self.plan.method == "HEAD"
+        self.options.output.include || self.options.httpie.all || self.plan.method == "HEAD"
     }
 
     /// Asks the target in this place.
@@ -201,7 +203,10 @@ impl Exchange<'_> {
         let to = self.to.clone().named_by(args, &response);
         let show = Show::of(args, &plan.method, &to);
         let mut output = Output::open(&to, there, args.create_dirs)?;
-        report.file = to.path().map(|path| path.display().to_string());
+        report.file = output.path().map(|path| path.display().to_string());
+        if let (Some(file), true) = (&report.file, args.is_download && !args.no_progress_meter) {
+            terminal::tell(Style::new(), format!("Downloading to {file}").as_bytes());
+        }
         if there == There::IsReplaced {
             if to.path().is_some() {
                 output.show(self.preface(&to))?;
@@ -228,15 +233,33 @@ impl Exchange<'_> {
                 }
                 Ok(None) => {
                     report.timing = response.timing();
-                    sink.finish()?;
+                    sink.finish(report.since.elapsed())?;
                     progress.end(to.path());
-                    return if args.fail_with_body { refused(&response) } else { Ok(()) };
+                    return self.judged(&response);
                 }
                 Err(error) => {
                     sink.release()?;
                     return Err(error.into());
                 }
             }
+        }
+    }
+
+    /// The outcome of content that came whole.
+    fn judged(&self, response: &Response) -> Outcome {
+        let options = self.session.options;
+        if options.output.fail_with_body || options.httpie.check_status {
+            refused(response)?;
+        }
+        match response.status().as_u16() {
+            status @ 300..=399 if options.httpie.check_status => {
+                let sentence = format_args!(
+                    "{}: {status}, a redirect that was not followed: -L does so",
+                    self.target.url
+                );
+                Err(Failure::new(Exit::Status, sentence))
+            }
+            _ => Ok(()),
         }
     }
 
@@ -251,6 +274,15 @@ impl Exchange<'_> {
         let rest = resume::rest_of(response, offset)?;
         Ok((rest == Rest::Follows).then_some(There::IsContinued(offset)))
     }
+}
+
+/// The jar for all requests, with the cookies of files and of the session; nothing when no cookies are kept.
+pub(super) fn jar(plan: &Plan, options: &Options, is_quiet: bool) -> Result<Option<Jar>, Failure> {
+    let jar = cookies::jar(&options.request, is_quiet)?;
+    let Some(session) = &plan.session else { return Ok(jar) };
+    let jar = jar.unwrap_or_default();
+    session.fill(&jar);
+    Ok(Some(jar))
 }
 
 /// Says that there are more files than URLs: one of them will not be written.

@@ -21,12 +21,14 @@ mod lookup;
 mod multipart;
 mod nested;
 mod netrc;
+mod offline;
 mod output;
 mod pace;
 mod plan;
 mod progress;
 mod report;
 mod resume;
+mod session;
 mod show;
 mod target;
 mod timing;
@@ -60,12 +62,15 @@ fn run_plan(plan: &Plan, options: &Options, is_quiet: bool) -> Outcome {
         plan.targets.iter().for_each(|target| lines.own(&(curl::line(plan, target, options) + "\n")));
         return output::Output::stdout().show(lines);
     }
+    if options.httpie.offline {
+        return offline::run(plan, options);
+    }
     let session = Session::new(plan, options)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| Failure::local("the runtime", &error))?;
     let outcome = runtime.block_on(async {
         let outcome = all(&session, &options.output, is_quiet).await;
-        let outcome = outcome.and(session.keep_cookies());
+        let outcome = outcome.and(session.keep());
         drop(session);
         let_tasks_run().await;
         outcome

@@ -79,13 +79,13 @@ impl Node {
         let mut node = self;
         for step in steps {
             node.unfold();
-            node = node.into_step(step).map_err(|kind| step.refused(name, kind))?;
+            node = node.follow(step).map_err(|kind| step.refused(name, kind))?;
         }
         Ok(node)
     }
 
     /// Follows one step; the kind of what is there instead if it cannot be followed.
-    fn into_step(&mut self, step: &Step) -> Result<&mut Self, &'static str> {
+    fn follow(&mut self, step: &Step) -> Result<&mut Self, &'static str> {
         if let Self::Unset = self {
             *self = match step.access {
                 Access::Key(_) => Self::Object(Vec::new()),

@@ -24,6 +24,9 @@ enum To {
     File(File, PathBuf),
 }
 
+/// The names that are tried for a download.
+const FREE_MAX: u32 = 10_000;
+
 /// What becomes of a file that is there.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum There {
@@ -52,11 +55,22 @@ impl Output {
         if let Some(folder) = path.parent().filter(|_| with_folders) {
             fs::create_dir_all(folder).map_err(failed)?;
         }
-        let file = options(named_by, there).open(path).map_err(failed)?;
+        let (file, path) = match named_by {
+            NamedBy::Free => open_free(path).map_err(failed)?,
+            _ => (options(named_by, there).open(path).map_err(failed)?, path.clone()),
+        };
         if let There::IsContinued(octets) = there {
-            check_length(&file, path, octets)?;
+            check_length(&file, &path, octets)?;
         }
-        Ok(Self { to: To::File(file, path.clone()), escaper: None })
+        Ok(Self { to: To::File(file, path), escaper: None })
+    }
+
+    /// The file that is written.
+    pub(super) fn path(&self) -> Option<&Path> {
+        match &self.to {
+            To::File(_, path) => Some(path),
+            To::Stdout(_) => None,
+        }
     }
 
     /// The same for the eye, as if it were a terminal.
@@ -104,11 +118,27 @@ impl Output {
     }
 }
 
+/// Opens a new file of this name, or with the first number behind it that is free.
+fn open_free(path: &Path) -> io::Result<(File, PathBuf)> {
+    for number in 0..=FREE_MAX {
+        let mut free = path.as_os_str().to_owned();
+        if number > 0 {
+            free.push(format!("-{number}"));
+        }
+        match OpenOptions::new().write(true).create_new(true).open(&free) {
+            Ok(file) => return Ok((file, free.into())),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Err(io::ErrorKind::AlreadyExists.into())
+}
+
 /// A name from a server opens nothing that is there, not even what a link leads to.
 fn options(named_by: NamedBy, there: There) -> OpenOptions {
     let mut options = OpenOptions::new();
     match (named_by, there) {
-        (NamedBy::Server, _) => options.write(true).create_new(true),
+        (NamedBy::Server | NamedBy::Free, _) => options.write(true).create_new(true),
         (NamedBy::User | NamedBy::Url, There::IsContinued(_)) => options.append(true),
         (NamedBy::User | NamedBy::Url, There::IsReplaced) => options.write(true).create(true).truncate(true),
     };

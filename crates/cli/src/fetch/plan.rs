@@ -9,7 +9,8 @@ use super::{
     items::{self, Item},
     lookup::{self, StandIn},
     netrc::Netrc,
-    target::Target,
+    session::Kept,
+    target::{self, Target},
 };
 use crate::{
     args::{AnyArgs, FetchArgs, FieldArg, METHODS, Options, RequestArgs, is_in_capitals},
@@ -25,6 +26,7 @@ pub(crate) struct Plan {
     pub(super) targets: Vec<Target>,
     pub(super) fields: Vec<(String, String)>,
     pub(super) content: Option<Content>,
+    pub(super) session: Option<Kept>,
     /// With a field `host`: where it is to be found.
     pub(super) stand_in: Option<StandIn>,
 }
@@ -74,7 +76,7 @@ impl Plan {
             Content::of(&options.content, &items)?
         };
         let method = method(words, options, content.is_some())?;
-        let mut targets = targets(words, &items, &query, &options.request)?;
+        let mut targets = targets(words, &items, &query, options)?;
         if let Some(Content { source: Source::Octets(Octets::File(path)), .. }) = &content
             && options.content.upload_file.is_some()
             && let Some(name) = path.file_name().and_then(|name| name.to_str())
@@ -89,9 +91,14 @@ impl Plan {
         if targets.len() > 1 && content.as_ref().is_some_and(|content| content.source.has_stdin()) {
             return Err(usage("what comes from stdin can be sent to one URL only"));
         }
-        let mut fields = fields(&items, &options.request, content.as_ref());
+        let given = given(&items, &options.request);
+        let mut fields = fields(&given, &options.request, content.as_ref());
         let stand_in = lookup::stand_in(&mut fields, &mut targets)?;
-        Ok(Self { method, targets, fields, content, stand_in })
+        let session = Kept::of(&options.httpie, &options.request, &given, &targets)?;
+        if let Some(session) = &session {
+            with_session(session, &given, &mut fields, &mut targets)?;
+        }
+        Ok(Self { method, targets, fields, content, session, stand_in })
     }
 
     /// The fields for one of the targets: its credentials count if none are given otherwise.
@@ -126,8 +133,9 @@ fn targets(
     words: &Words<'_>,
     items: &[Item],
     query: &[String],
-    args: &RequestArgs,
+    options: &Options,
 ) -> Result<Vec<Target>, Failure> {
+    let args = &options.request;
     let of_items =
         items.iter().filter_map(|item| if let Item::Url(url) = item { Some(url.as_str()) } else { None });
     let typed = words.url.into_iter().chain(of_items).chain(args.urls.iter().map(String::as_str));
@@ -136,6 +144,7 @@ fn targets(
         let meant =
             if args.globoff { vec![Globbed::plain(url)] } else { glob::expanded(url).map_err(usage)? };
         for Globbed { url, values } in meant {
+            let url = target::with_scheme(&url, options.httpie.default_scheme);
             targets.push(Target { place, values, ..Target::of(&url, query)? });
         }
     }
@@ -164,11 +173,15 @@ fn method(words: &Words<'_>, options: &Options, has_content: bool) -> Result<Str
     Ok(method.to_owned())
 }
 
-/// What is sent by default, unless a field that is given takes its place; then the fields that are given.
-fn fields(items: &[Item], args: &RequestArgs, content: Option<&Content>) -> Vec<(String, String)> {
+/// The fields of flags and items.
+fn given<'a>(items: &'a [Item], args: &'a RequestArgs) -> Vec<&'a FieldArg> {
     let of_items =
         items.iter().filter_map(|item| if let Item::Field(field) = item { Some(field) } else { None });
-    let given: Vec<&FieldArg> = args.fields.iter().flat_map(|fields| &fields.0).chain(of_items).collect();
+    args.fields.iter().flat_map(|fields| &fields.0).chain(of_items).collect()
+}
+
+/// What is sent by default, unless a field that is given takes its place; then the fields that are given.
+fn fields(given: &[&FieldArg], args: &RequestArgs, content: Option<&Content>) -> Vec<(String, String)> {
     let is_given = |name: &str| given.iter().any(|field| field.name.eq_ignore_ascii_case(name));
     let mut fields: Vec<(String, String)> = defaults(args, content)
         .into_iter()
@@ -177,6 +190,24 @@ fn fields(items: &[Item], args: &RequestArgs, content: Option<&Content>) -> Vec<
         .collect();
     fields.extend(given.iter().filter_map(|field| Some((field.name.clone(), field.value.clone()?))));
     fields
+}
+
+/// Adds what a session has and nobody has given. Cookies and credentials that are given are those of the session by now.
+fn with_session(
+    session: &Kept,
+    given: &[&FieldArg],
+    fields: &mut Vec<(String, String)>,
+    targets: &mut [Target],
+) -> Result<(), Failure> {
+    let is_given = |name: &str| given.iter().any(|field| field.name.eq_ignore_ascii_case(name));
+    let is_cookie = |(name, _): &(String, String)| is_given("cookie") && name.eq_ignore_ascii_case("cookie");
+    fields.retain(|field| !is_cookie(field));
+    for (name, value) in session.fields(is_given)? {
+        fields.retain(|(known, _)| !known.eq_ignore_ascii_case(&name));
+        fields.push((name, value));
+    }
+    targets.iter_mut().for_each(|target| target.credentials = None);
+    Ok(())
 }
 
 fn defaults(args: &RequestArgs, content: Option<&Content>) -> Vec<(&'static str, String)> {
@@ -198,7 +229,7 @@ fn defaults(args: &RequestArgs, content: Option<&Content>) -> Vec<(&'static str,
 }
 
 /// RFC 7617 §2.
-fn basic(name: &str, password: &str) -> String {
+pub(super) fn basic(name: &str, password: &str) -> String {
     format!("Basic {}", STANDARD.encode(format!("{name}:{password}")))
 }
 

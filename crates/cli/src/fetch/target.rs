@@ -3,7 +3,10 @@
 use percent_encoding::percent_decode_str;
 use url::Url;
 
-use crate::exit::{Exit, Failure};
+use crate::{
+    args::Scheme,
+    exit::{Exit, Failure},
+};
 
 /// A URL that can be asked for, and what was in it beside that.
 #[derive(Debug)]
@@ -20,7 +23,7 @@ pub(super) struct Target {
 impl Target {
     /// Takes a URL as it is typed, and appends to its query, which is encoded already.
     pub(super) fn of(typed: &str, query: &[String]) -> Result<Self, Failure> {
-        let text = with_scheme(typed);
+        let text = with_scheme(typed, None);
         alula::check_url(&text)?;
         let mut url = Url::parse(&text).map_err(|error| Failure::new(Exit::Usage, error))?;
         let credentials = take_credentials(&mut url);
@@ -49,7 +52,12 @@ impl Target {
     }
 }
 
-fn with_scheme(typed: &str) -> String {
+/// What was typed with a scheme in front, this one or http unless it has one; a host may be left out before a port or a path.
+pub(super) fn with_scheme(typed: &str, scheme: Option<Scheme>) -> String {
+    let scheme = match scheme {
+        Some(Scheme::Https) => "https",
+        Some(Scheme::Http) | None => "http",
+    };
     let is_scheme =
         |text: &str| text.bytes().all(|octet| octet.is_ascii_alphanumeric() || b"+-.".contains(&octet));
     match typed.split_once("://") {
@@ -57,10 +65,10 @@ fn with_scheme(typed: &str) -> String {
         _ => match typed.strip_prefix(':') {
             // An IPv6 address begins with two colons, and needs brackets.
             Some(rest) if rest.starts_with(|first: char| first.is_ascii_digit()) => {
-                format!("http://localhost:{rest}")
+                format!("{scheme}://localhost:{rest}")
             }
-            Some(rest) if rest.is_empty() || rest.starts_with('/') => format!("http://localhost{rest}"),
-            _ => format!("http://{typed}"),
+            Some(rest) if rest.is_empty() || rest.starts_with('/') => format!("{scheme}://localhost{rest}"),
+            _ => format!("{scheme}://{typed}"),
         },
     }
 }
@@ -112,6 +120,18 @@ mod tests {
             "http://:80/",
         ] {
             assert!(Target::of(wrong, &[]).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn the_scheme_may_be_another_by_default() {
+        for (typed, expected) in [
+            ("a", "https://a"),
+            (":80", "https://localhost:80"),
+            ("http://a", "http://a"),
+            (":/x", "https://localhost/x"),
+        ] {
+            assert_eq!(with_scheme(typed, Some(Scheme::Https)), expected);
         }
     }
 

@@ -49,8 +49,8 @@ fn paint_head(version: Version, status: Status, fields: &FieldSection, head: &mu
     head.own(" ");
     head.paint(of_status(status.as_u16()), line.as_bytes());
     head.own("\n");
-    for field in fields {
-        paint_field(head, &name_of(&field, version), field.value());
+    for one in fields {
+        field(head, &name_of(&one, version), one.value());
     }
     head.own("\n");
 }
@@ -62,12 +62,25 @@ pub(crate) fn request_head(method: &str, url: &Url, fields: &[(String, String)],
     head.text(url.as_str().as_bytes());
     head.own("\n");
     for (name, value) in fields {
-        paint_field(head, name.as_bytes(), value.as_bytes());
+        field(head, name.as_bytes(), value.as_bytes());
     }
     head.own("\n");
 }
 
-fn paint_field(head: &mut Painted, name: &[u8], value: &[u8]) {
+/// The lines of a head over HTTP/1.1, without the line ends behind it, then an empty line.
+pub(super) fn lines(octets: &[u8], head: &mut Painted) {
+    let mut lines = octets.split(|octet| *octet == b'\n').map(|line| line.trim_ascii_end());
+    head.paint(FIRST.bold(), lines.next().unwrap_or_default());
+    head.own("\n");
+    for line in lines {
+        let (name, value) = line.split_at(line.iter().position(|octet| *octet == b':').unwrap_or(line.len()));
+        field(head, name, value.strip_prefix(b":").unwrap_or(value).trim_ascii());
+    }
+    head.own("\n");
+}
+
+/// One field, or what is shown as one, on a line.
+pub(super) fn field(head: &mut Painted, name: &[u8], value: &[u8]) {
     head.paint(NAME, name);
     head.own(": ");
     head.text(value);

@@ -2,6 +2,7 @@
 
 mod head;
 mod json;
+mod request;
 mod sink;
 
 use std::io::{IsTerminal as _, stdout};
@@ -14,6 +15,7 @@ use crate::{
     terminal::Painted,
 };
 pub(super) use head::{Head, name_of, request_head, response_head};
+pub(super) use request::request;
 pub(super) use sink::Sink;
 
 /// JSON that is longer is shown as it comes.
@@ -26,6 +28,8 @@ pub(super) struct Show {
     pub(super) request_content: bool,
     pub(super) head: bool,
     pub(super) content: bool,
+    /// The time that the exchange took.
+    pub(super) meta: bool,
     pub(super) is_laid_out: bool,
     pub(super) is_coloured: bool,
     /// It goes to a terminal: heads hold nothing that it obeys, and what ends without a line end is given one, so that the prompt
@@ -44,6 +48,15 @@ impl Show {
             false => std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()),
         };
         Self::decide(args, method, to, is_terminal, auto)
+    }
+
+    /// For a request that is shown and not sent.
+    pub(super) fn of_request(args: &OutputArgs, to: &Destination) -> Self {
+        let show = Self::of(args, "", to);
+        match args.print {
+            Some(_) => show,
+            None => Self { request_head: true, request_content: true, ..show },
+        }
     }
 
     fn decide(args: &OutputArgs, method: &str, to: &Destination, is_terminal: bool, auto: bool) -> Self {
@@ -70,6 +83,7 @@ impl Show {
             request_content: parts.contains('B'),
             head: parts.contains('h'),
             content: parts.contains('b'),
+            meta: parts.contains('m'),
             is_laid_out: layout,
             is_coloured: colours,
             is_on_terminal: is_terminal,
@@ -127,6 +141,7 @@ mod tests {
             (&["-i"], "GET", &stdout, false, false, "hb", false, false),
             (&["-i"], "GET", &file, true, true, "hb", false, false),
             (&["-p", "HB"], "GET", &stdout, true, true, "HB", true, true),
+            (&["-p", "mb"], "GET", &stdout, false, true, "bm", false, false),
             (&["-p", ""], "GET", &stdout, true, true, "", true, true),
             (&["--color=always"], "GET", &stdout, false, false, "b", false, true),
             (&["--color=never"], "GET", &stdout, true, true, "hb", true, false),
@@ -142,6 +157,7 @@ mod tests {
                 ('B', show.request_content),
                 ('h', show.head),
                 ('b', show.content),
+                ('m', show.meta),
             ];
             let shown: String =
                 shown.iter().filter(|(_, is_shown)| *is_shown).map(|(part, _)| part).collect();

@@ -1,6 +1,8 @@
 //! Content on its way to where it is shown or kept.
 
-use super::{LAID_OUT_MAX, Show};
+use std::time::Duration;
+
+use super::{LAID_OUT_MAX, Show, head};
 use crate::{
     exit::{Exit, Failure, Outcome},
     fetch::output::Output,
@@ -41,15 +43,25 @@ impl Sink {
         }
     }
 
-    /// Writes what is held, laid out and coloured.
-    pub(crate) fn finish(mut self) -> Outcome {
+    /// Writes what is held, laid out and coloured, and then what was asked for beside it.
+    pub(crate) fn finish(mut self, took: Duration) -> Outcome {
         if let Some(held) = self.held.take() {
             match self.show.json(&held) {
                 Some(json) => self.pass_painted(json)?,
                 None => self.pass(&held)?,
             }
         }
-        self.end()
+        self.end()?;
+        if self.show.meta { self.pass_meta(took) } else { Ok(()) }
+    }
+
+    fn pass_meta(&mut self, took: Duration) -> Outcome {
+        let mut meta = self.show.painted();
+        if self.show.content {
+            meta.own(if self.last == b'\n' { "\n" } else { "\n\n" });
+        }
+        head::field(&mut meta, b"Elapsed time", format!("{:.6}s", took.as_secs_f64()).as_bytes());
+        self.output.show(meta)
     }
 
     /// Writes what is held as it is: nothing more comes.
@@ -121,7 +133,10 @@ mod tests {
         let path = std::env::temp_dir().join(format!("alula-sink-{name}-{}", std::process::id()));
         let output = Output::open(&Destination::named(&path), There::IsReplaced, false)?;
         let mut sink = Sink::new(if show.is_seen { output.seen() } else { output }, show, holds);
-        let outcome = pieces.iter().try_for_each(|piece| sink.write(piece)).and_then(|()| sink.finish());
+        let outcome = pieces
+            .iter()
+            .try_for_each(|piece| sink.write(piece))
+            .and_then(|()| sink.finish(Duration::from_millis(5)));
         let content = fs::read(&path).unwrap();
         fs::remove_file(path).unwrap();
         Ok((content, outcome.err().map(|failure| failure.sentence().to_owned())))
@@ -153,6 +168,18 @@ mod tests {
         ] {
             assert_eq!(written("text", seen, false, pieces).unwrap(), (expected.as_bytes().to_vec(), None));
         }
+    }
+
+    #[test]
+    fn the_time_it_took_comes_last() {
+        let show = Show { content: true, meta: true, ..Show::default() };
+        for (piece, expected) in
+            [(&b"a"[..], "a\n\nElapsed time: 0.005000s\n"), (b"a\n", "a\n\nElapsed time: 0.005000s\n")]
+        {
+            assert_eq!(written("meta", show, false, &[piece]).unwrap().0, expected.as_bytes());
+        }
+        let alone = Show { content: false, ..show };
+        assert_eq!(written("alone", alone, false, &[b"a"]).unwrap().0, b"Elapsed time: 0.005000s\n");
     }
 
     #[test]

@@ -1,0 +1,30 @@
+//! A whole request as it is on the wire, for the eye or as it is.
+
+use super::{Show, head};
+use crate::terminal::Painted;
+
+const END: &[u8] = b"\r\n\r\n";
+
+/// The parts of a request that are shown: octet by octet, or its head in lines and its JSON laid out.
+pub(crate) fn request(octets: &[u8], show: &Show) -> Painted {
+    let end = octets.windows(END.len()).position(|window| window == END);
+    let (head, content) = end.map_or((octets, &b""[..]), |at| (&octets[..at], &octets[at + END.len()..]));
+    let mut shown = show.painted();
+    let is_for_the_eye = show.is_on_terminal || show.is_laid_out || show.is_coloured;
+    if show.request_head {
+        match is_for_the_eye {
+            true => head::lines(head, &mut shown),
+            false => shown.text(&[head, END].concat()),
+        }
+    }
+    if show.request_content {
+        match show.json(content).filter(|_| is_for_the_eye) {
+            Some(json) => shown.append(json),
+            None => shown.text(content),
+        }
+        if show.is_on_terminal && shown.last().is_some_and(|last| last != b'\n') {
+            shown.own("\n");
+        }
+    }
+    shown
+}

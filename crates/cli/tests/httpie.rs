@@ -1,0 +1,419 @@
+//! The words that people type from memory of HTTPie, with HTTPie beside them where the environment names one by `ALULA_HTTPIE`.
+#![forbid(unsafe_code)]
+
+mod support;
+
+use std::{fs, process::Command};
+
+use serde_json::{Value, json};
+use support::{Echo, Folder, alula, answering, answering_each, run, wait};
+
+/// A request as it is on the wire: its line, its fields by lower-case names, and its content.
+#[derive(Debug)]
+struct Request {
+    line: String,
+    fields: Vec<(String, String)>,
+    content: String,
+}
+
+impl Request {
+    fn of(octets: &[u8]) -> Self {
+        let text = String::from_utf8_lossy(octets).into_owned();
+        let (head, content) = text.split_once("\r\n\r\n").unwrap_or_else(|| panic!("{text}"));
+        let mut lines = head.lines();
+        let line = lines.next().unwrap().to_owned();
+        let field = |line: &str| {
+            line.split_once(": ").map(|(name, value)| (name.to_ascii_lowercase(), value.to_owned()))
+        };
+        Self { line, fields: lines.filter_map(field).collect(), content: content.trim_end().to_owned() }
+    }
+
+    fn value(&self, name: &str) -> Vec<&str> {
+        self.fields.iter().filter(|(known, _)| known == name).map(|(_, value)| value.as_str()).collect()
+    }
+
+    #[track_caller]
+    fn check(&self, whose: &str, words: &[&str], line: &str, fields: &[(&str, &str)], content: &str) {
+        assert_eq!(self.line, format!("{line} HTTP/1.1"), "{whose} {words:?}");
+        for (name, value) in fields {
+            assert_eq!(self.value(name), [*value], "{whose} {words:?}: {name}");
+        }
+        let read = |text: &str| serde_json::from_str::<Value>(text).unwrap_or(json!(text));
+        assert_eq!(read(&self.content), read(content), "{whose} {words:?}");
+    }
+}
+
+/// What HTTPie does with these words, if it is there.
+fn by_httpie(words: &[&str], folder: &Folder) -> Option<std::process::Output> {
+    let program = std::env::var_os("ALULA_HTTPIE")?;
+    let mut httpie = Command::new(program);
+    httpie.args(["--ignore-stdin"]).args(words).env("HTTPIE_CONFIG_DIR", folder.path("httpie"));
+    Some(httpie.output().expect("ALULA_HTTPIE is a program"))
+}
+
+/// Words, the request's first line, fields of it, and its content.
+type Row<'a> = (&'a [&'a str], &'a str, &'a [(&'a str, &'a str)], &'a str);
+
+/// Tries each row on both programs, without sending anything.
+#[track_caller]
+fn check_offline(rows: &[Row<'_>], folder: &Folder) {
+    for (words, line, fields, content) in rows {
+        let all = [&["--offline"], *words].concat();
+        Request::of(&run(&all).expect(0).stdout).check("alula", words, line, fields, content);
+        if let Some(theirs) = by_httpie(&all, folder) {
+            assert!(theirs.status.success(), "{words:?}: {}", String::from_utf8_lossy(&theirs.stderr));
+            Request::of(&theirs.stdout).check("httpie", words, line, fields, content);
+        }
+    }
+}
+
+const JSON: (&str, &str) = ("content-type", "application/json");
+const FORM: &str = "application/x-www-form-urlencoded";
+
+#[test]
+fn the_same_words_make_the_same_requests() {
+    let folder = Folder::new("httpie-words");
+    let text = folder.write("a.txt", "one\n");
+    let numbers = folder.write("a.json", "[1, 2]");
+    let (in_text, in_query, in_field) = (format!("a=@{text}"), format!("q==@{text}"), format!("X-A:@{text}"));
+    let (in_json, whole, part) = (format!("a:=@{numbers}"), format!("@{text}"), format!("f@{text}"));
+    let typed = format!("f@{text};type=text/x");
+    let json_first = [JSON, ("accept", "application/json, */*;q=0.5")];
+    check_offline(
+        &[
+            (&["example.org"], "GET /", &[("host", "example.org"), ("accept", "*/*")], ""),
+            (&["example.org/x?y=1"], "GET /x?y=1", &[], ""),
+            (&[":"], "GET /", &[("host", "localhost")], ""),
+            (&[":/x"], "GET /x", &[("host", "localhost")], ""),
+            (&[":8080/x"], "GET /x", &[("host", "localhost:8080")], ""),
+            (&["GET", ":8080/x"], "GET /x", &[("host", "localhost:8080")], ""),
+            (&["PURGE", "example.org"], "PURGE /", &[], ""),
+            (&["DELETE", "example.org/x"], "DELETE /x", &[], ""),
+            (&["HEAD", "example.org/x"], "HEAD /x", &[], ""),
+            (&["PUT", "example.org", "a=b"], "PUT /", &[JSON], r#"{"a":"b"}"#),
+            (&["GET", "example.org", "a=b"], "GET /", &[JSON], r#"{"a":"b"}"#),
+            (&["https://example.org:8443/"], "GET /", &[("host", "example.org:8443")], ""),
+            (&["example.org", "--default-scheme=https"], "GET /", &[("host", "example.org")], ""),
+            (&["example.org", "a==b", "c==d e"], "GET /?a=b&c=d+e", &[], ""),
+            (&["example.org", "a==b", "a==c"], "GET /?a=b&a=c", &[], ""),
+            (&["example.org", &in_query], "GET /?q=one", &[], ""),
+            (&["example.org", "X-A:b"], "GET /", &[("x-a", "b")], ""),
+            (&["example.org", &in_field], "GET /", &[("x-a", "one")], ""),
+            (&["example.org", "Accept:text/x"], "GET /", &[("accept", "text/x")], ""),
+            (&["example.org", "a=b"], "POST /", &json_first, r#"{"a":"b"}"#),
+            (&["example.org", "a:=1", "b:=true", "c:=null"], "POST /", &[], r#"{"a":1,"b":true,"c":null}"#),
+            (&["example.org", "a:=[1,2]", "b:={\"c\":\"d\"}"], "POST /", &[], r#"{"a":[1,2],"b":{"c":"d"}}"#),
+            (&["example.org", &in_text], "POST /", &[JSON], r#"{"a":"one\n"}"#),
+            (&["example.org", &in_json], "POST /", &[JSON], r#"{"a":[1,2]}"#),
+            (&["example.org", &whole], "POST /", &[("content-type", "text/plain")], "one"),
+            (&["example.org", "a=b", "a=c"], "POST /", &[], r#"{"a":"c"}"#),
+            (&["example.org", "a=b", "c==d", "--check-status"], "POST /?c=d", &[], r#"{"a":"b"}"#),
+            (&["--form", "example.org", "a=b c", "d=e&f"], "POST /", &[], "a=b+c&d=e%26f"),
+            (&["--form", "example.org", "a:=1"], "POST /", &[], "a=1"),
+            (&["--form", "example.org", "a[b]=c"], "POST /", &[], "a%5Bb%5D=c"),
+            (
+                &["--form", "--boundary=BB", "example.org", "a=b", &part],
+                "POST /",
+                &[("content-type", "multipart/form-data; boundary=BB")],
+                "--BB\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\nb\r\n--BB\r\n\
+                 Content-Disposition: form-data; name=\"f\"; filename=\"a.txt\"\r\nContent-Type: text/plain\r\n\r\n\
+                 one\n\r\n--BB--",
+            ),
+            (
+                &["--form", "--boundary=BB", "example.org", &typed],
+                "POST /",
+                &[],
+                "--BB\r\nContent-Disposition: form-data; name=\"f\"; filename=\"a.txt\"\r\nContent-Type: text/x\r\n\r\n\
+                 one\n\r\n--BB--",
+            ),
+            (
+                &["--multipart", "--boundary=BB", "example.org", "a=b"],
+                "POST /",
+                &[("content-type", "multipart/form-data; boundary=BB")],
+                "--BB\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\nb\r\n--BB--",
+            ),
+            (&["example.org", "--raw", "x y"], "POST /", &json_first, "x y"),
+            (
+                &["-a", "Aladdin:open sesame", "example.org"],
+                "GET /",
+                &[("authorization", "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==")],
+                "",
+            ),
+            (
+                &["--auth", "a:b:c", "--auth-type", "basic", "example.org"],
+                "GET /",
+                &[("authorization", "Basic YTpiOmM=")],
+                "",
+            ),
+            (
+                &["--auth-type=bearer", "--auth=tok:en", "example.org"],
+                "GET /",
+                &[("authorization", "Bearer tok:en")],
+                "",
+            ),
+            (&["u:p@example.org"], "GET /", &[("authorization", "Basic dTpw")], ""),
+            (&["example.org", "Cookie:a=1; b=2"], "GET /", &[("cookie", "a=1; b=2")], ""),
+        ],
+        &folder,
+    );
+    let form = run(&["--offline", "--form", "example.org", "a=b"]).expect(0);
+    assert!(Request::of(&form.stdout).value("content-type")[0].starts_with(FORM));
+}
+
+#[test]
+fn names_lead_into_json_as_they_do_there() {
+    let folder = Folder::new("httpie-names");
+    let rows: [(&[&str], &str); 19] = [
+        (&["a[b]=1"], r#"{"a":{"b":"1"}}"#),
+        (&["a[b]=1", "a[c]=2"], r#"{"a":{"b":"1","c":"2"}}"#),
+        (&["a[]=1", "a[]=2"], r#"{"a":["1","2"]}"#),
+        (&["a[b][]:=2"], r#"{"a":{"b":[2]}}"#),
+        (&["a[0]=1", "a[2]=3"], r#"{"a":["1",null,"3"]}"#),
+        (&["a[][b]=1", "a[][b]=2"], r#"{"a":[{"b":"1"},{"b":"2"}]}"#),
+        (&["a[1][b]=1", "a[0]=2"], r#"{"a":["2",{"b":"1"}]}"#),
+        (&["[]=1", "[]:=2"], r#"["1",2]"#),
+        (&["[0][a]=1", "[1]=2"], r#"[{"a":"1"},"2"]"#),
+        (&[r"a\[b\]=1"], r#"{"a[b]":"1"}"#),
+        (&[r"a[b\]c]=1"], r#"{"a":{"b]c":"1"}}"#),
+        (&[r"a\\[b]=1"], r#"{"a\\":{"b":"1"}}"#),
+        (&[r"a\\=1"], r#"{"a\\":"1"}"#),
+        (&[r"a[\0]=1"], r#"{"a":{"0":"1"}}"#),
+        (&[r"a\=b=1"], r#"{"a=b":"1"}"#),
+        (&[r"a\:b=1", r"c\@d=2", r"e\;f=3"], r#"{"a:b":"1","c@d":"2","e;f":"3"}"#),
+        (&[r"a=\@b"], r#"{"a":"@b"}"#),
+        (&["a:=[1]", "a[]=2"], r#"{"a":[1,"2"]}"#),
+        (&["a[b c]=1", "é[ü]=2"], r#"{"a":{"b c":"1"},"é":{"ü":"2"}}"#),
+    ];
+    for (items, content) in rows {
+        let words = [&["example.org"][..], items].concat();
+        check_offline(&[(&words, "POST /", &[JSON], content)], &folder);
+    }
+    // Below the same characters there are carets.
+    for (items, name, carets) in [
+        (&["a=1", "a[b]=2"][..], "a[b]", " ^^^"),
+        (&["a[b]=1", "a[0]=2"], "a[0]", " ^^^"),
+        (&["a[b]=1", "a[]=2"], "a[]", " ^^"),
+        (&["[]=1", "a=2"], "a", "^"),
+        (&["a[b=1"], "a[b", "   ^"),
+        (&["a[=1"], "a[", "  ^"),
+        (&["a]=1"], "a]", " ^"),
+        (&["a[]b=1"], "a[]b", "   ^"),
+        (&["a[-1]=1"], "a[-1]", "  ^^"),
+        (&["[a]=1"], "[a]", " ^"),
+    ] {
+        let words = [&["--offline", "example.org"][..], items].concat();
+        let ours = run(&words).expect(2);
+        let lines: Vec<&str> = ours.stderr.lines().collect();
+        assert_eq!(lines[1..], [format!("  {name}"), format!("  {carets}")], "{items:?}");
+        if let Some(theirs) = by_httpie(&words, &folder) {
+            let stderr = String::from_utf8_lossy(&theirs.stderr).into_owned();
+            assert!(stderr.contains(&format!("{name}\n{carets}\n")), "{items:?}: {stderr}");
+        }
+    }
+}
+
+#[test]
+fn requests_are_printed_and_not_sent() {
+    let folder = Folder::new("offline");
+    let octets = support::noise(300_000);
+    let file = folder.write("a.bin", &octets);
+    // Nobody listens there.
+    let url = "https://127.0.0.1:1/x";
+    let sent = run(&["--offline", "--http2-prior-knowledge", "PUT", url, "-T", &file]).expect(0);
+    assert!(
+        sent.stdout.starts_with(b"PUT /x HTTP/1.1\r\nHost: 127.0.0.1:1\r\n")
+            && sent.stdout.ends_with(&octets)
+    );
+    let head = run(&["--offline", url, "a=b", "-p", "H"]).expect(0);
+    assert!(head.text().ends_with("\r\n\r\n") && !head.text().contains('{'), "{}", head.text());
+    assert_eq!(run(&["--offline", url, "a=b", "-p", "B"]).expect(0).text(), r#"{"a":"b"}"#);
+    let laid_out = run(&["--offline", url, "a=b", "--pretty=format"]).expect(0);
+    assert!(
+        laid_out.text().ends_with("\n\n{\n    \"a\": \"b\"\n}\n") && !laid_out.text().contains('\r'),
+        "{}",
+        laid_out.text()
+    );
+    let jar = folder.write("jar", "127.0.0.1\tFALSE\t/\tTRUE\t0\ta\tb\n");
+    let cookies = run(&["--offline", url, "-b", &jar, "-b", "c=d"]).expect(0);
+    assert_eq!(Request::of(&cookies.stdout).value("cookie"), ["c=d; a=b"]);
+    run(&["--offline", url, "-o", &folder.path("out")]).expect(0);
+    assert!(folder.read("out").starts_with(b"GET /x HTTP/1.1\r\n"));
+    let chunked = support::run_with(&["--offline", url, "-T", "-"], b"piped").expect(0);
+    assert!(chunked.text().ends_with("\r\n\r\n5\r\npiped\r\n0\r\n\r\n"), "{}", chunked.text());
+}
+
+#[test]
+fn parts_of_the_exchange_are_chosen() {
+    let (echo, folder) = (Echo::start(&[]), Folder::new("httpie-parts"));
+    let ask = |flags: &[&str]| run(&[&["--http1.1", &*echo.http, "--raw", "four"], flags].concat()).expect(0);
+    assert_eq!(ask(&["--body"]).text(), "four");
+    assert!(ask(&["--headers"]).text().starts_with("HTTP/1.1 200 OK\n"));
+    assert_eq!(ask(&["--quiet"]).text(), "");
+    let meta = ask(&["--meta"]);
+    let seconds = meta.text().strip_prefix("Elapsed time: ").unwrap().strip_suffix("s\n").unwrap();
+    assert!(seconds.parse::<f64>().unwrap() > 0.0);
+    assert!(ask(&["-p", "bm"]).text().starts_with("four\n\nElapsed time: "));
+    let out = folder.path("out");
+    assert_eq!(ask(&["--quiet", "-o", &out]).text(), "");
+    assert_eq!(folder.read("out"), b"four");
+    let refused = run(&["--quiet", "--quiet", "http://127.0.0.1:1/"]).expect(3);
+    assert_eq!((refused.text(), &*refused.stderr), ("", ""));
+    assert!(!run(&["--quiet", "http://127.0.0.1:1/"]).expect(3).stderr.is_empty());
+}
+
+#[test]
+fn statuses_fail_where_they_are_checked() {
+    let answer = |status: &str| {
+        answering(format!("HTTP/1.1 {status}\r\ncontent-length: 4\r\nlocation: /\r\n\r\nfine"))
+    };
+    for (status, code) in
+        [("200 OK", 0), ("302 Found", 9), ("404 Not Found", 9), ("500 Internal Server Error", 9)]
+    {
+        let ended = run(&["get", "--check-status", &answer(status)]).expect(code);
+        assert_eq!((ended.text(), ended.stderr.is_empty()), ("fine", code == 0), "{status}");
+        run(&["get", &answer(status)]).expect(0);
+    }
+    let there = "HTTP/1.1 302 Found\r\nlocation: /there\r\nconnection: close\r\ncontent-length: 0\r\n\r\n";
+    let fine = "HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nfine";
+    let ended =
+        run(&["get", "--check-status", "--follow", "--all", "-p", "h", &answering_each([there, fine])])
+            .expect(0);
+    assert_eq!(ended.text().matches("HTTP/1.1 ").count(), 2, "{}", ended.text());
+    let one = run(&["get", "--follow", "--max-redirects=1", &answering_each([there, fine])]).expect(0);
+    assert_eq!(one.text(), "fine");
+}
+
+#[test]
+fn waits_are_bounded_and_trust_is_chosen() {
+    let folder = Folder::new("httpie-trust");
+    let made = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()]).unwrap();
+    let cert = folder.write("cert.pem", made.cert.pem());
+    let key = folder.write("key.pem", made.signing_key.serialize_pem());
+    let echo = Echo::start(&["--cert", &cert, "--key", &key]);
+    let https = echo.https.as_deref().unwrap();
+    run(&["--verify=no", https]).expect(0);
+    run(&["--verify", &cert, "--ssl=tls1.3", https, "--timeout", "50"]).expect(0);
+    run(&["--verify=yes", https, "--timeout=0"]).expect(4);
+    run(&["--verify", &cert, "--cert", &cert, "--cert-key", &key, https]).expect(0);
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/", silent.local_addr().unwrap());
+    let late = run(&["--timeout=0.2", &url]).expect(6);
+    assert!(
+        late.stderr.contains("timed out after 0.2 s waiting for the response headers"),
+        "{}",
+        late.stderr
+    );
+}
+
+#[test]
+fn downloads_find_their_names() {
+    let folder = Folder::new("downloads");
+    let answer = |fields: &str| format!("HTTP/1.1 200 OK\r\n{fields}content-length: 4\r\n\r\nfine");
+    for (path, fields, name) in [
+        ("a.bin", "", "a.bin"),
+        ("a.bin", "", "a.bin-1"),
+        ("a.bin", "", "a.bin-2"),
+        ("", "content-type: text/html; charset=utf-8\r\n", "index.html"),
+        ("page", "content-type: application/json\r\n", "page.json"),
+        ("x", "content-disposition: attachment; filename=\"b c.txt\"\r\n", "b c.txt"),
+        ("y.z", "content-disposition: attachment; filename=\"../up\"\r\n", "y.z"),
+    ] {
+        let mut program = alula(&["--download", &format!("{}{path}", answering(answer(fields)))]);
+        let ended = wait(program.current_dir(folder.path("")).spawn().unwrap()).expect(0);
+        assert_eq!((ended.text(), &*ended.stderr), ("", &*format!("Downloading to {name}\n")));
+        assert_eq!(folder.read(name), b"fine");
+    }
+    let there =
+        "HTTP/1.1 302 Found\r\nlocation: /there\r\nconnection: close\r\ncontent-length: 0\r\n\r\n".to_owned();
+    let out = folder.path("named");
+    run(&["--download", "--quiet", "-o", &out, &answering_each([there, answer("")])]).expect(0);
+    assert_eq!(folder.read("named"), b"fine");
+    let rest = "HTTP/1.1 206 Partial Content\r\ncontent-range: bytes 4-5/6\r\ncontent-length: 2\r\n\r\nly";
+    run(&["--download", "--continue", "-o", &out, &answering(rest)]).expect(0);
+    assert_eq!(folder.read("named"), b"finely");
+}
+
+/// The file of a session.
+fn kept(path: &str) -> Value {
+    serde_json::from_slice(&fs::read(path).unwrap()).unwrap()
+}
+
+#[test]
+fn sessions_keep_fields_credentials_and_cookies() {
+    let (echo, folder) = (Echo::start(&[]), Folder::new("sessions"));
+    let session = folder.path("sub/s.json");
+    let url = format!("{}/x", echo.http);
+    let described = |words: &[&str]| run(&[&["get", &*url], words].concat()).expect(0).text().to_owned();
+    let first =
+        described(&["--session", &session, "-u", "n:p", "X-A:1", "If-Match:2", "Cookie:a=b; c=d", "X-B:3"]);
+    assert!(first.contains("[\"cookie\",\"a=b; c=d\"]") && first.contains("[\"if-match\",\"2\"]"), "{first}");
+    let file = kept(&session);
+    assert_eq!(file["headers"], json!([{"name": "X-A", "value": "1"}, {"name": "X-B", "value": "3"}]));
+    assert_eq!(file["auth"], json!({"type": "basic", "raw_auth": "n:p"}));
+    assert_eq!(file["cookies"].as_array().unwrap().len(), 2);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        let mode = |path: &str| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        assert_eq!((mode(&session), mode(&folder.path("sub"))), (0o600, 0o700));
+    }
+    let again = described(&["--session-read-only", &session, "X-A:9"]);
+    for field in
+        [r#"["x-a","9"]"#, r#"["x-b","3"]"#, r#"["authorization","Basic bjpw"]"#, r#"["cookie","a=b; c=d"]"#]
+    {
+        assert!(again.contains(field), "{field}: {again}");
+    }
+    assert!(!again.contains("if-match"), "{again}");
+    assert_eq!(kept(&session), file);
+    let other = described(&["--session", &session, "--bearer", "t", "X-A:9"]);
+    assert!(other.contains(r#"["authorization","Bearer t"]"#), "{other}");
+    assert_eq!(kept(&session)["headers"][0], json!({"name": "X-A", "value": "9"}));
+    // What a server sets is kept, too.
+    let setting =
+        answering("HTTP/1.1 200 OK\r\nset-cookie: e=f; path=/; max-age=1000\r\ncontent-length: 0\r\n\r\n");
+    run(&["--session", &session, &setting]).expect(0);
+    let cookies = kept(&session)["cookies"].clone();
+    assert!(
+        cookies
+            .as_array()
+            .unwrap()
+            .iter()
+            .any(|cookie| cookie["name"] == "e" && cookie["expires"].is_number()),
+        "{cookies}"
+    );
+    let gone = answering("HTTP/1.1 200 OK\r\nset-cookie: e=; path=/; max-age=0\r\ncontent-length: 0\r\n\r\n");
+    run(&["--session", &session, &gone]).expect(0);
+    assert!(!kept(&session).to_string().contains("\"e\""));
+    folder.write("wrong.json", "[1]");
+    let wrong = run(&["--session", &folder.path("wrong.json"), &url]).expect(1);
+    assert!(wrong.stderr.contains("is no session"), "{}", wrong.stderr);
+    let two = run(&["--session", &session, &url, "http://b.example/"]).expect(2);
+    assert!(two.stderr.contains("a session is for one host"), "{}", two.stderr);
+}
+
+#[test]
+fn sessions_are_named_for_each_host_and_shared_with_httpie() {
+    let folder = Folder::new("named-sessions");
+    let mut named = alula(&["--offline", "--session=n", "https://a.example:8443/", "X-A:1"]);
+    let ended = wait(named.env("XDG_CONFIG_HOME", folder.path("")).spawn().unwrap()).expect(0);
+    assert_eq!(Request::of(&ended.stdout).value("x-a"), ["1"]);
+    let path = folder.path("alula/sessions/a.example_8443/n.json");
+    assert_eq!(kept(&path)["headers"][0]["value"], "1");
+    let session = folder.path("shared.json");
+    let theirs = json!({
+        "__meta__": {"about": "HTTPie session file", "httpie": "3.2.4"},
+        "auth": {"raw_auth": "u:p", "type": "basic"},
+        "cookies": [{"domain": "", "expires": null, "name": "a", "path": "/", "secure": false, "value": "1"}],
+        "headers": [{"name": "X-A", "value": "b"}],
+    });
+    folder.write("shared.json", theirs.to_string());
+    let fields = [("authorization", "Basic dTpw"), ("cookie", "a=1"), ("x-a", "b")];
+    let words = ["--offline", "--session-read-only", &session, "a.example"];
+    Request::of(&run(&words).expect(0).stdout).check("alula", &words, "GET /", &fields, "");
+    // A file that was written here is read there.
+    run(&["--offline", "--session", &session, "a.example", "X-A:c"]).expect(0);
+    if let Some(theirs) = by_httpie(&words, &folder) {
+        let fields = [fields[0], fields[1], ("x-a", "c")];
+        Request::of(&theirs.stdout).check("httpie", &words, "GET /", &fields, "");
+    }
+}
