@@ -160,16 +160,17 @@ async fn forms_of_many_parts_are_as_browsers_make_them() {
     let file = Scratch::new("part", b"in a file");
     for client in clients() {
         let form = || {
-            Multipart::new()
-                .text("a \"quoted\"\r\nname", "ü")
-                .part("file", Part::file(&file.0).file_name("b\".txt").media_type("text/plain"))
+            Multipart::new().text("a \"quoted\"\r\nname", "ü").part(
+                "file",
+                Part::file(&file.0).file_name("b\".txt").media_type("text/plain").header("X-A", "1"),
+            )
         };
         let known = form();
         let boundary = known.boundary().to_owned();
         let parts = format!(
             "--{boundary}\r\nContent-Disposition: form-data; name=\"a %22quoted%22%0D%0Aname\"\r\n\r\nü\r\n\
              --{boundary}\r\nContent-Disposition: form-data; name=\"file\"; filename=\"b%22.txt\"\r\n\
-             Content-Type: text/plain\r\n\r\nin a file\r\n--{boundary}--\r\n"
+             Content-Type: text/plain\r\nX-A: 1\r\n\r\nin a file\r\n--{boundary}--\r\n"
         );
         let type_and_length = format!("multipart/form-data; boundary={boundary}\n{}", parts.len());
         let back = seen(client.post(&url).multipart(known)).await.unwrap();
@@ -179,6 +180,10 @@ async fn forms_of_many_parts_are_as_browsers_make_them() {
         let end = format!("filename=\"r\"\r\n\r\nread\r\n--{}--\r\n", unknown.boundary());
         let back = seen(client.post(&url).multipart(unknown)).await.unwrap();
         assert!(back.contains("\n-\n\n--alula-") && back.ends_with(&end), "{back}");
+        for (name, value) in [("x a", "1"), ("x", "1\r\ny: 2")] {
+            let wrong = Multipart::new().part("a", Part::bytes("b").header(name, value));
+            seen(client.post(&url).multipart(wrong)).await.unwrap_err();
+        }
         let mine = Multipart::with_boundary("x-Y_9.").text("a", "");
         let back = seen(client.post(&url).multipart(mine)).await.unwrap();
         assert!(back.contains("boundary=x-Y_9.\n") && back.ends_with("\r\n\r\n\r\n--x-Y_9.--\r\n"), "{back}");

@@ -28,11 +28,16 @@ pub(crate) struct ContentArgs {
 
     /// Send a form with this part in it.
     ///
-    /// `NAME=TEXT`, `NAME=@FILE`, or `NAME=<FILE` for a text from a file; `;type=` and `;filename=` may follow. The form is one of
-    /// many parts (multipart/form-data).
+    /// `NAME=TEXT`, `NAME=@FILE`, or `NAME=<FILE` for a text from a file; `;type=TYPE`, `;filename=NAME` and `;headers=FIELD` or
+    /// `;headers=@FILE` may follow, in quotes where they hold a semicolon. The form is one of many parts (multipart/form-data).
     #[arg(short = 'F', long = "part", value_name = "NAME=TEXT|@FILE", allow_hyphen_values = true,
           conflicts_with_all = ["data", "data_raw", "data_urlencode", "json", "get"])]
     pub(crate) parts: Vec<String>,
+
+    /// As -F, but the text is sent as it is, whatever it begins with or has in it.
+    #[arg(long, value_name = "NAME=TEXT", allow_hyphen_values = true, hide_short_help = true,
+          conflicts_with_all = ["data", "data_raw", "data_urlencode", "json", "get"])]
+    pub(crate) form_string: Vec<String>,
 
     /// Send the items `name=value` as a form, not as JSON.
     ///
@@ -47,7 +52,7 @@ pub(crate) struct ContentArgs {
     /// Send this file to be stored; `-` is stdin.
     ///
     /// It is sent by PUT unless another method is named; a URL that ends in `/` is given the file's name.
-    #[arg(short = 'T', long, value_name = "FILE", conflicts_with_all = ["data", "data_raw", "data_urlencode", "json", "form", "multipart", "parts"])]
+    #[arg(short = 'T', long, value_name = "FILE", conflicts_with_all = ["data", "data_raw", "data_urlencode", "json", "form", "multipart", "parts", "form_string"])]
     pub(crate) upload_file: Option<String>,
 
     /// Send this text as it is, as JSON, or with --form as a form.
@@ -61,6 +66,10 @@ pub(crate) struct ContentArgs {
     /// The values of -d, --data-raw and --data-urlencode, in the order in which they were given.
     #[arg(skip)]
     pub(crate) pieces: Vec<Piece>,
+
+    /// The values of -F and --form-string, in the order in which they were given.
+    #[arg(skip)]
+    pub(crate) form_parts: Vec<FormPart>,
 }
 
 /// A piece of the content.
@@ -71,17 +80,45 @@ pub(crate) enum Piece {
     Encoded(String),
 }
 
+/// A part of a form.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) enum FormPart {
+    /// `@`, `<` and `;` mean something in it.
+    Read(String),
+    Literal(String),
+}
+
 impl ContentArgs {
     /// Puts the pieces in order, of which each kind is known for itself.
     pub(super) fn order(&mut self, matches: &ArgMatches) {
-        let of = |name: &str, given: &[String], piece: fn(String) -> Piece| -> Vec<(usize, Piece)> {
-            let places = matches.indices_of(name).into_iter().flatten();
-            places.zip(given.iter().cloned().map(piece)).collect()
-        };
-        let mut all = of("data", &self.data, Piece::Data);
-        all.extend(of("data_raw", &self.data_raw, Piece::Raw));
-        all.extend(of("data_urlencode", &self.data_urlencode, Piece::Encoded));
-        all.sort_by_key(|(place, _)| *place);
-        self.pieces = all.into_iter().map(|(_, piece)| piece).collect();
+        self.pieces = in_order(
+            matches,
+            [
+                ("data", &self.data, Piece::Data as fn(String) -> Piece),
+                ("data_raw", &self.data_raw, Piece::Raw),
+                ("data_urlencode", &self.data_urlencode, Piece::Encoded),
+            ],
+        );
+        self.form_parts = in_order(
+            matches,
+            [
+                ("parts", &self.parts, FormPart::Read as fn(String) -> FormPart),
+                ("form_string", &self.form_string, FormPart::Literal),
+            ],
+        );
     }
+}
+
+/// The values of these flags as they were given, each made into what it is.
+fn in_order<T, const N: usize>(
+    matches: &ArgMatches,
+    flags: [(&str, &Vec<String>, fn(String) -> T); N],
+) -> Vec<T> {
+    let mut all: Vec<(usize, T)> = Vec::new();
+    for (name, given, make) in flags {
+        let places = matches.indices_of(name).into_iter().flatten();
+        all.extend(places.zip(given.iter().cloned().map(make)));
+    }
+    all.sort_by_key(|(place, _)| *place);
+    all.into_iter().map(|(_, value)| value).collect()
 }

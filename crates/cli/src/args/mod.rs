@@ -36,7 +36,7 @@ use crate::{
     topics,
 };
 pub(crate) use connection::ConnectionArgs;
-pub(crate) use content::{ContentArgs, Piece};
+pub(crate) use content::{ContentArgs, FormPart, Piece};
 pub(crate) use httpie::{HttpieArgs, Scheme};
 pub(crate) use output::{ColorWhen, ExitCodes, OutputArgs, Pretty};
 pub(crate) use password::typed as typed_password;

@@ -68,8 +68,8 @@ impl Content {
             let octets = json(&args.json)?;
             return Ok(Some(Self { accept: Some(JSON), ..Self::new(octets, Some(JSON)) }));
         }
-        if !args.parts.is_empty() {
-            let parts: Result<Vec<Part>, Failure> = args.parts.iter().map(|part| Part::of(part)).collect();
+        if !args.form_parts.is_empty() {
+            let parts: Result<Vec<Part>, Failure> = args.form_parts.iter().map(Part::of).collect();
             return Ok(Some(Self::of_parts(args, parts?)));
         }
         if let Some(text) = &args.raw {
@@ -269,6 +269,7 @@ fn usage(sentence: impl std::fmt::Display) -> Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::args::FormPart;
 
     fn of(args: &ContentArgs, items: &[&str]) -> Result<Option<Content>, Failure> {
         let items: Vec<Item> = items.iter().map(|item| Item::of(item).unwrap()).collect();
@@ -315,7 +316,7 @@ mod tests {
     fn a_file_among_the_items_makes_parts_of_them() {
         let form = ContentArgs { form: true, ..Default::default() };
         let multipart = ContentArgs { multipart: true, ..Default::default() };
-        let by_flag = ContentArgs { parts: strings(&["a=b"]), ..Default::default() };
+        let by_flag = ContentArgs { form_parts: vec![FormPart::Read("a=b".into())], ..Default::default() };
         for (args, items, has_stdin) in [
             (&form, &["a=b", "c@-"][..], true),
             (&form, &["c@d.txt;type=e/f"], false),

@@ -62,12 +62,13 @@ fn part(part: &Part) -> String {
         Octets::File(path) => format!("{}=@{}", part.name, path.display()),
         Octets::Stdin => format!("{}=@-", part.name),
     };
-    if part.file_name.is_none() && part.media_type.is_none() {
+    if part.file_name.is_none() && part.media_type.is_none() && part.fields.is_empty() {
         return format!("--form-string {}", quoted(&word));
     }
     for (parameter, value) in [("type", &part.media_type), ("filename", &part.file_name)] {
         word.extend(value.as_ref().map(|value| format!(";{parameter}={value}")));
     }
+    word.extend(part.fields.iter().map(|(name, value)| format!(";headers=\"{name}: {value}\"")));
     format!("-F {}", quoted(&word))
 }
 

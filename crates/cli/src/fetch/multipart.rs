@@ -3,7 +3,10 @@
 use std::{fs, path::Path};
 
 use super::content::Octets;
-use crate::exit::{Exit, Failure};
+use crate::{
+    args::FormPart,
+    exit::{Exit, Failure},
+};
 
 /// One part: a text, or a file that is sent under a name.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -12,11 +15,14 @@ pub(super) struct Part {
     pub(super) octets: Octets,
     pub(super) file_name: Option<String>,
     pub(super) media_type: Option<String>,
+    /// Further lines of its head.
+    pub(super) fields: Vec<(String, String)>,
 }
 
 impl Part {
     pub(super) fn text(name: &str, text: &[u8]) -> Self {
-        Self { name: name.to_owned(), octets: Octets::Text(text.to_vec()), file_name: None, media_type: None }
+        let octets = Octets::Text(text.to_vec());
+        Self { name: name.to_owned(), octets, file_name: None, media_type: None, fields: Vec::new() }
     }
 
     /// The media type follows from the file's name unless it is given.
@@ -28,57 +34,121 @@ impl Part {
         };
         let guessed = || mime_guess::from_path(path).first_or_octet_stream().to_string();
         let media_type = Some(media_type.unwrap_or_else(guessed));
-        Self { name: name.to_owned(), octets, file_name: Some(file_name), media_type }
+        Self { name: name.to_owned(), octets, file_name: Some(file_name), media_type, fields: Vec::new() }
     }
 
-    /// What `-F` is given: `NAME=TEXT`, `NAME=@FILE` or `NAME=<FILE`, then `;type=TYPE` and `;filename=NAME`.
-    pub(super) fn of(argument: &str) -> Result<Self, Failure> {
-        let complain = || {
-            Failure::new(
-                Exit::Usage,
-                format_args!("{argument:?} is no part: written as NAME=TEXT or NAME=@FILE"),
-            )
-        };
-        let (name, rest) =
-            argument.split_once('=').filter(|(name, _)| !name.is_empty()).ok_or_else(complain)?;
-        let (value, parameters) = split_parameters(rest);
-        let mut part = match (value.strip_prefix('@'), value.strip_prefix('<')) {
-            (Some(path), _) => Self::file(name, path, None),
-            (_, Some(path)) => {
-                Self::text(name, &fs::read(path).map_err(|error| Failure::local(path, &error))?)
-            }
-            _ => Self::text(name, value.as_bytes()),
-        };
-        for (parameter, value) in parameters {
-            match parameter {
-                Parameter::Type => part.media_type = Some(value.to_owned()),
-                Parameter::FileName => part.file_name = Some(value.to_owned()),
+    /// What `-F` or `--form-string` is given.
+    pub(super) fn of(argument: &FormPart) -> Result<Self, Failure> {
+        match argument {
+            FormPart::Read(text) => Self::read(text),
+            FormPart::Literal(text) => {
+                let (name, value) = named(text)?;
+                Ok(Self::text(name, value.as_bytes()))
             }
         }
-        Ok(part)
     }
+
+    /// `NAME=TEXT`, `NAME=@FILE` or `NAME=<FILE`, then `;type=TYPE`, `;filename=NAME` and `;headers=FIELD`.
+    fn read(argument: &str) -> Result<Self, Failure> {
+        let (name, rest) = named(argument)?;
+        let (kind, rest) = match rest.strip_prefix(['@', '<']) {
+            Some(path) => (&rest[..1], path),
+            None => ("", rest),
+        };
+        let (value, mut rest) = word(rest);
+        let mut part = match kind {
+            "@" => Self::file(name, &value, None),
+            "<" => Self::text(name, &read_file(&value)?),
+            _ => Self::text(name, value.as_bytes()),
+        };
+        while let Some((parameter, after)) = parameter(rest) {
+            let (value, left) = word(after);
+            match parameter {
+                Parameter::Type => part.media_type = Some(value),
+                Parameter::FileName => part.file_name = Some(value),
+                Parameter::Headers => part.add_fields(&value)?,
+            }
+            rest = left;
+        }
+        match rest.trim() {
+            "" => Ok(part),
+            rest => Err(usage(format_args!("{argument:?} is no part: {rest:?} is behind its end"))),
+        }
+    }
+
+    /// Adds a field, or those that a file has, one on each line.
+    fn add_fields(&mut self, given: &str) -> Result<(), Failure> {
+        let text = match given.strip_prefix(['@', '<']) {
+            Some(path) => String::from_utf8_lossy(&read_file(path)?).into_owned(),
+            None => given.to_owned(),
+        };
+        for line in text.lines().filter(|line| !line.trim().is_empty() && !line.starts_with('#')) {
+            let field = line.split_once(':').map(|(name, value)| (name.to_owned(), value.trim().to_owned()));
+            let complain = || usage(format_args!("{line:?} is no field of a part: written as NAME: VALUE"));
+            self.fields.push(field.ok_or_else(complain)?);
+        }
+        Ok(())
+    }
+}
+
+fn usage(sentence: impl std::fmt::Display) -> Failure {
+    Failure::new(Exit::Usage, sentence)
+}
+
+fn read_file(path: &str) -> Result<Vec<u8>, Failure> {
+    fs::read(path).map_err(|error| Failure::unread(path, &error))
+}
+
+fn named(argument: &str) -> Result<(&str, &str), Failure> {
+    let complain = || usage(format_args!("{argument:?} is no part: written as NAME=TEXT or NAME=@FILE"));
+    argument.split_once('=').filter(|(name, _)| !name.is_empty()).ok_or_else(complain)
 }
 
 #[derive(Clone, Copy)]
 enum Parameter {
     Type,
     FileName,
+    Headers,
 }
 
-/// The value, and the parameters at its end; a semicolon that begins none is a part of the value.
-fn split_parameters(text: &str) -> (&str, Vec<(Parameter, &str)>) {
-    let mut value = text;
-    let mut found = Vec::new();
-    while let Some((before, last)) = value.rsplit_once(';') {
-        let parameter = match last.trim_start().split_once('=') {
-            Some(("type", value)) => (Parameter::Type, value),
-            Some(("filename", value)) => (Parameter::FileName, value.trim_matches('"')),
-            _ => break,
-        };
-        found.push(parameter);
-        value = before;
+const PARAMETERS: [(&str, Parameter); 3] =
+    [("type=", Parameter::Type), ("filename=", Parameter::FileName), ("headers=", Parameter::Headers)];
+
+/// The parameter whose semicolon begins the text, and what follows its name.
+fn parameter(text: &str) -> Option<(Parameter, &str)> {
+    let text = text.strip_prefix(';')?.trim_start();
+    PARAMETERS.iter().find_map(|(name, parameter)| Some((*parameter, text.strip_prefix(name)?)))
+}
+
+/// A value, without the white space before it, in quotes with escapes or up to the next parameter; and what is behind it. A semicolon that begins no parameter is a
+/// part of it.
+fn word(text: &str) -> (String, &str) {
+    let text = text.trim_start();
+    if let Some((value, rest)) = text.strip_prefix('"').and_then(quoted) {
+        return (value, rest);
     }
-    (value, found)
+    let mut ends = text.match_indices(';').map(|(at, _)| at);
+    let end = ends.find(|at| parameter(&text[*at..]).is_some()).unwrap_or(text.len());
+    (text[..end].to_owned(), &text[end..])
+}
+
+/// What stands before the closing quote, if a parameter or nothing is behind that.
+fn quoted(text: &str) -> Option<(String, &str)> {
+    let (mut value, mut characters) = (String::new(), text.char_indices());
+    while let Some((at, character)) = characters.next() {
+        match character {
+            '"' => {
+                let rest = text[at + 1..].trim_start();
+                return (rest.is_empty() || parameter(rest).is_some()).then_some((value, rest));
+            }
+            '\\' => match characters.next()? {
+                (_, escaped @ ('"' | '\\')) => value.push(escaped),
+                (_, other) => value.extend(['\\', other]),
+            },
+            plain => value.push(plain),
+        }
+    }
+    None
 }
 
 #[cfg(test)]
@@ -96,18 +166,33 @@ mod tests {
             ("a=@x/b.png", Part::file("a", "x/b.png", Some("image/png".into()))),
             ("a=@b;type=c/d", Part::file("a", "b", Some("c/d".into()))),
             ("a=@-", Part::file("a", "-", None)),
+            ("a=@b;type=c/d;charset=x", Part::file("a", "b", Some("c/d;charset=x".into()))),
+            ("a=@\"b;type=c\"", Part::file("a", "b;type=c", None)),
+            ("a=\"b\\\"\\\\c\"", text("a", "b\"\\c")),
+            ("a=\"b\"c", text("a", "\"b\"c")),
+            ("a=\"b", text("a", "\"b")),
+            (
+                "a=b;headers=\"X-A: 1;type=2\";headers=x-b:3; type=c/d",
+                Part {
+                    media_type: Some("c/d".into()),
+                    fields: [("X-A", "1;type=2"), ("x-b", "3")].map(|(a, b)| (a.into(), b.into())).into(),
+                    ..text("a", "b")
+                },
+            ),
             (
                 "a=@b;filename=\"c d\";type=e/f",
                 Part { file_name: Some("c d".into()), ..Part::file("a", "b", Some("e/f".into())) },
             ),
         ] {
-            assert_eq!(Part::of(argument).unwrap(), expected, "{argument}");
+            assert_eq!(Part::read(argument).unwrap(), expected, "{argument}");
         }
         assert_eq!(Part::file("a", "x/b.png", None).file_name.as_deref(), Some("b.png"));
-        for wrong in ["", "a", "=b", "a=<no such file"] {
-            assert!(Part::of(wrong).is_err(), "{wrong}");
+        let literal = FormPart::Literal("a=@b;type=c".into());
+        assert_eq!(Part::of(&literal).unwrap(), text("a", "@b;type=c"));
+        for wrong in ["", "a", "=b", "a=<no such file", "a=b;headers=c", "a=b;headers=@no such file"] {
+            assert!(Part::read(wrong).is_err(), "{wrong}");
         }
-        let manifest = Part::of(concat!("a=<", env!("CARGO_MANIFEST_DIR"), "/Cargo.toml")).unwrap();
+        let manifest = Part::read(concat!("a=<", env!("CARGO_MANIFEST_DIR"), "/Cargo.toml")).unwrap();
         assert!(matches!(manifest.octets, Octets::Text(text) if text.starts_with(b"[package]")));
     }
 }

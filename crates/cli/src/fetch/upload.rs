@@ -42,7 +42,8 @@ fn open_part(part: &multipart::Part, is_replayed: bool) -> Result<Part, Failure>
         Opened::Stdin => Part::reader(tokio::io::stdin(), None),
     };
     let named = part.file_name.iter().fold(opened, Part::file_name);
-    Ok(part.media_type.iter().fold(named, Part::media_type))
+    let typed = part.media_type.iter().fold(named, Part::media_type);
+    Ok(part.fields.iter().fold(typed, |typed, (name, value)| typed.header(name, value)))
 }
 
 /// The number of octets that are sent, if that is known before.

@@ -6,6 +6,7 @@ use std::{
     path::PathBuf,
 };
 
+use alula_fields::FieldSection;
 use alula_net::Error;
 use tokio::io::AsyncRead;
 
@@ -38,6 +39,8 @@ pub struct Multipart {
 pub struct Part {
     content: Content,
     file_name: Option<String>,
+    /// Lines of fields, each behind a line end.
+    fields: String,
 }
 
 impl Multipart {
@@ -99,7 +102,7 @@ impl Default for Multipart {
 impl Part {
     /// Octets, without a file name unless one is given.
     pub fn bytes(octets: impl Into<Vec<u8>>) -> Self {
-        Self { content: Content::bytes(octets), file_name: None }
+        Self { content: Content::bytes(octets), file_name: None, fields: String::new() }
     }
 
     /// A file with its own name, of the media type `application/octet-stream` unless another one is given. It is read as
@@ -108,12 +111,13 @@ impl Part {
         let path = path.into();
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
         let content = Content::file(path).media_type("application/octet-stream");
-        Self { content, file_name: Some(name.unwrap_or_default()) }
+        Self { content, file_name: Some(name.unwrap_or_default()), fields: String::new() }
     }
 
     /// Makes a part of a reader: so many octets, or up to its end. A form with such a part can be sent once.
     pub fn reader(reader: impl AsyncRead + Send + 'static, octets: Option<u64>) -> Self {
-        Self { content: Content::new(vec![Piece::reader(reader, octets)]), file_name: None }
+        let content = Content::new(vec![Piece::reader(reader, octets)]);
+        Self { content, file_name: None, fields: String::new() }
     }
 
     /// Makes it a file of this name for the server.
@@ -130,6 +134,18 @@ impl Part {
         self
     }
 
+    /// Adds a field to the head of the part (RFC 7578 §4.8 knows no other than `content-disposition`, `content-type` and
+    /// `content-transfer-encoding`, and servers skip them). The call tells of a name or a value that is none.
+    #[must_use]
+    pub fn header(mut self, name: &str, value: &str) -> Self {
+        match FieldSection::new().append(name, value) {
+            // A String takes any text.
+            Ok(()) => drop(write!(self.fields, "\r\n{name}: {value}")),
+            Err(mistake) => self.content.mistake = self.content.mistake.or(Some(mistake.into())),
+        }
+        self
+    }
+
     /// Returns the lines before its content (RFC 7578 §4).
     fn head(&self, boundary: &str, name: &str) -> String {
         let mut head = format!("--{boundary}\r\nContent-Disposition: form-data; name=\"{}\"", escape(name));
@@ -140,7 +156,7 @@ impl Part {
         if let Some(media_type) = &self.content.media_type {
             let _ = write!(head, "\r\nContent-Type: {media_type}");
         }
-        head + "\r\n\r\n"
+        head + &self.fields + "\r\n\r\n"
     }
 }
 
