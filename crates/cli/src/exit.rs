@@ -25,10 +25,11 @@ pub(crate) enum Exit {
     Differs = 8,
     Status = 9,
     Resume = 10,
+    TooLarge = 11,
 }
 
 /// Every code with its meaning, which the help prints, and what curl has for it.
-const TABLE: [(Exit, &str, u8); 11] = [
+const TABLE: [(Exit, &str, u8); 12] = [
     (
         Exit::Whole,
         "the whole response is here, whatever its status: 404 and 500 are answers too, but for -f",
@@ -48,6 +49,7 @@ const TABLE: [(Exit, &str, u8); 11] = [
     (Exit::Differs, "the headers given in a story are not what its wire says", 1),
     (Exit::Status, "with -f: the status is 400 or above", 22),
     (Exit::Resume, "with -C: the server did not send the rest of what is there", 33),
+    (Exit::TooLarge, "with --max-filesize: the content is larger", 63),
 ];
 
 /// The columns of a help text that is no terminal's.
@@ -110,13 +112,22 @@ pub(crate) struct Failure {
     whose: ExitCodes,
     /// OpenSSL's number for the fault of the server's certificate.
     verify_result: u16,
+    /// Another try may go well.
+    retry: Retry,
     sentence: Option<String>,
 }
 
 impl Failure {
     pub(crate) fn new(exit: Exit, sentence: impl fmt::Display) -> Self {
         let curl = TABLE[usize::from(exit as u8)].2;
-        Self { exit, curl, whose: ExitCodes::Alula, verify_result: 0, sentence: Some(sentence.to_string()) }
+        Self {
+            exit,
+            curl,
+            whose: ExitCodes::Alula,
+            verify_result: 0,
+            retry: Retry::Pointless,
+            sentence: Some(sentence.to_string()),
+        }
     }
 
     /// A failure to read or write `what`. A reader of ours that has gone is not worth a word.
@@ -177,6 +188,15 @@ impl Failure {
         }
     }
 
+    pub(crate) fn exit(&self) -> Exit {
+        self.exit
+    }
+
+    /// Returns whether another try may go well.
+    pub(crate) fn retry(&self) -> Retry {
+        self.retry
+    }
+
     /// The number of OpenSSL for what is wrong with the server's certificate; 0 when it is nothing, or nothing that has one.
     pub(crate) fn verify_result(&self) -> u16 {
         self.verify_result
@@ -197,7 +217,9 @@ impl From<Error> for Failure {
         };
         let failure = Self::new(exit_of(&error), format_args!("{error}{}", advice(&error)));
         let curl = finer(&error).unwrap_or(failure.curl);
-        Self { curl, verify_result: verify_result(&error), ..failure }
+        // Content that has begun to come is not asked for again.
+        let retry = if error.phase() == Phase::Content { Retry::Pointless } else { error.retry() };
+        Self { curl, verify_result: verify_result(&error), retry, ..failure }
     }
 }
 
@@ -309,7 +331,7 @@ mod tests {
     #[test]
     fn each_code_has_one_row_in_order() {
         let codes = TABLE.map(|(exit, ..)| exit as u8);
-        assert_eq!(codes, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+        assert_eq!(codes, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]);
         assert!(table().contains("   7  the connection ended before"));
     }
 

@@ -35,10 +35,14 @@ fn main() -> ExitCode {
     let mut exit = ExitCode::from(Exit::Whole);
     let mut is_whole = true;
     for args in args::Args::of_process() {
+        let fails_early = args.command.fails_early();
         if let Err(failure) = run(args.command) {
             let code = failure.report();
             exit = if is_whole { code } else { exit };
             is_whole = false;
+            if fails_early {
+                break;
+            }
         }
     }
     exit

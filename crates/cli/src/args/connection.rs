@@ -4,7 +4,7 @@ use std::{path::PathBuf, time::Duration};
 
 use clap::{ArgAction, Args as ClapArgs};
 
-use super::values::{ConnectTo, Rate, Resolved, connect_to, credentials, rate, resolved, seconds};
+use super::values::{ConnectTo, Rate, Resolved, connect_to, credentials, limit, rate, redirects, resolved};
 
 #[derive(ClapArgs, Debug)]
 #[command(next_help_heading = "Connection")]
@@ -16,12 +16,14 @@ pub(crate) struct ConnectionArgs {
     #[arg(short = 'L', long, visible_alias = "follow")]
     pub(crate) location: bool,
 
-    /// With -L, follow so many redirects and fail at the next one.
+    /// With -L, follow so many redirects and fail at the next one; -1 is no limit.
     #[arg(
         long,
         visible_alias = "max-redirects",
         value_name = "COUNT",
-        default_value_t = 50,
+        default_value = "50",
+        value_parser = redirects,
+        allow_hyphen_values = true,
         hide_short_help = true
     )]
     pub(crate) max_redirs: u16,
@@ -29,12 +31,12 @@ pub(crate) struct ConnectionArgs {
     /// Try so often again what may pass.
     ///
     /// These are failures to connect, and for methods that are idempotent cut connections and 408, 429, 500, 502, 503 and 504, as
-    /// `retry-after` says and after growing waits. -m bounds all tries together. Content is held as with -L.
+    /// `retry-after` says and after growing waits. -m bounds all tries together; --retry-max-time says when the last one may begin. Content is held as with -L.
     #[arg(long, value_name = "COUNT", default_value_t = 0)]
     pub(crate) retry: u32,
 
-    /// Wait about so long before each try that --retry makes.
-    #[arg(long, value_name = "SECONDS", value_parser = seconds, requires = "retry", hide_short_help = true)]
+    /// Wait about so long before each try that --retry makes; 0 is what is done without the flag.
+    #[arg(long, value_name = "SECONDS", value_parser = limit, requires = "retry", hide_short_help = true)]
     pub(crate) retry_delay: Option<Duration>,
 
     /// Connect to these addresses where this host and port are asked for; may be given often.
@@ -68,8 +70,16 @@ pub(crate) struct ConnectionArgs {
     #[arg(short = 'x', long, value_name = "URL")]
     pub(crate) proxy: Option<String>,
 
+    /// Go through this SOCKS 5 proxy, and look hosts up here; as -x socks5://HOST.
+    #[arg(long, value_name = "HOST[:PORT]", overrides_with_all = ["proxy", "socks5_hostname"], hide_short_help = true)]
+    pub(crate) socks5: Option<String>,
+
+    /// Go through this SOCKS 5 proxy, which looks hosts up; as -x socks5h://HOST.
+    #[arg(long, value_name = "HOST[:PORT]", overrides_with = "proxy", hide_short_help = true)]
+    pub(crate) socks5_hostname: Option<String>,
+
     /// Say to the proxy who asks.
-    #[arg(short = 'U', long, value_name = "NAME:PASSWORD", value_parser = credentials, requires = "proxy", hide_short_help = true)]
+    #[arg(short = 'U', long, value_name = "NAME:PASSWORD", value_parser = credentials, hide_short_help = true)]
     pub(crate) proxy_user: Option<(String, String)>,
 
     /// Go through no proxy to these hosts, domains and networks, between commas; `*` is all of them.
@@ -108,12 +118,12 @@ pub(crate) struct ConnectionArgs {
 
     /// Give up when the whole takes longer.
     ///
-    /// A fraction is fine. It counts for each URL, all tries and redirects included.
-    #[arg(short, long, value_name = "SECONDS", value_parser = seconds)]
+    /// A fraction is fine, and 0 is no limit. It counts for each URL, all tries and redirects included.
+    #[arg(short, long, value_name = "SECONDS", value_parser = limit)]
     pub(crate) max_time: Option<Duration>,
 
-    /// Give up when a connection takes longer than this to open, TLS included; 10 unless given.
-    #[arg(long, value_name = "SECONDS", value_parser = seconds, hide_short_help = true)]
+    /// Give up when a connection takes longer than this to open, TLS included; 10 unless given, and 0 is no limit.
+    #[arg(long, value_name = "SECONDS", value_parser = limit, hide_short_help = true)]
     pub(crate) connect_timeout: Option<Duration>,
 
     /// Receive content no faster than so many octets a second; `k`, `M` and `G` may follow the number.

@@ -15,6 +15,7 @@ mod store;
 mod store_access;
 mod store_config;
 mod tools;
+mod transfer;
 mod values;
 mod version;
 mod watching;
@@ -46,6 +47,7 @@ pub(crate) use store::{BucketType, EngineName, StoreArgs};
 pub(crate) use tools::{
     CompletionsArgs, DemoArgs, ExplainArgs, HpackCommand, InspectArgs, ManArgs, ShowArgs,
 };
+pub(crate) use transfer::TransferArgs;
 pub(crate) use values::{ConnectTo, FieldArg, From, METHODS, Rate, Resolved, is_in_capitals};
 pub(crate) use watching::{ANY, Added, LineFormat, WatchArgs, section};
 
@@ -108,10 +110,10 @@ fn expanded(given: Vec<OsString>) -> Result<Vec<OsString>, Failure> {
     }
 }
 
-/// The arguments of each run: what --next parts, with the program's name and the command before each part.
+/// The arguments of each run: what --next or -: parts, with the program's name and the command before each part.
 fn runs(given: Vec<OsString>) -> Vec<Vec<OsString>> {
     let command: Vec<OsString> = given.iter().take(2).cloned().collect();
-    let mut runs = given.split(|arg| arg == "--next").map(<[OsString]>::to_vec);
+    let mut runs = given.split(|arg| arg == "--next" || arg == "-:").map(<[OsString]>::to_vec);
     let first = runs.next().unwrap_or_default();
     std::iter::once(first).chain(runs.map(|run| [&command[..], &run].concat())).collect()
 }
@@ -301,6 +303,21 @@ pub(crate) enum Command {
 }
 
 impl Command {
+    /// Returns true if nothing is to be done after it if it fails.
+    pub(crate) fn fails_early(&self) -> bool {
+        match self {
+            Self::Get(args)
+            | Self::Post(args)
+            | Self::Put(args)
+            | Self::Patch(args)
+            | Self::Delete(args)
+            | Self::Head(args)
+            | Self::Options(args) => args.options.transfer.fail_early,
+            Self::Request(args) => args.options.transfer.fail_early,
+            _ => false,
+        }
+    }
+
     /// The options of a request.
     fn options_mut(&mut self) -> Option<&mut Options> {
         match self {
@@ -337,6 +354,7 @@ mod tests {
             runs.iter().map(|run| run.join(OsStr::new(" ")).into_string().unwrap()).collect()
         };
         assert_eq!(runs_of("alula get a -L --next b"), ["alula get a -L", "alula get b"]);
+        assert_eq!(runs_of("alula get a -: b -L"), ["alula get a", "alula get b -L"]);
         assert_eq!(runs_of("alula get a --next"), ["alula get a", "alula get"]);
         assert_eq!(runs_of("alula"), ["alula"]);
     }

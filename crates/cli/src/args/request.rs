@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args as ClapArgs;
 
 use super::{
-    ConnectionArgs, ContentArgs, HttpieArgs, OutputArgs,
+    ConnectionArgs, ContentArgs, HttpieArgs, OutputArgs, TransferArgs,
     values::{Fields, credentials, fields, method, range, referer},
 };
 
@@ -61,6 +61,8 @@ pub(crate) struct Options {
     pub(crate) connection: ConnectionArgs,
     #[command(flatten)]
     pub(crate) httpie: HttpieArgs,
+    #[command(flatten)]
+    pub(crate) transfer: TransferArgs,
 }
 
 #[derive(ClapArgs, Debug, Default)]
@@ -145,7 +147,7 @@ pub(crate) struct RequestArgs {
     #[arg(long = "url", value_name = "URL", hide_short_help = true)]
     pub(crate) urls: Vec<String>,
 
-    /// Begin another request, of the same command, with flags of its own.
+    /// Begin another request, of the same command, with flags of its own; `-:` is the same.
     ///
     /// The requests are sent one after the other, each on its own connection; the first failure is the exit code.
     #[arg(long, hide_short_help = true)]

@@ -196,6 +196,25 @@ pub(super) fn octets(text: &str) -> Result<NonZeroU64, String> {
     octets.and_then(NonZeroU64::new).ok_or_else(|| "written as 500, 100k, 2M or 1G".to_owned())
 }
 
+/// As [`octets`], and 0, which is no limit.
+pub(super) fn octets_or_zero(text: &str) -> Result<u64, String> {
+    if text == "0" { Ok(0) } else { octets(text).map(NonZeroU64::get) }
+}
+
+/// A time in seconds; 0 is no limit.
+pub(super) fn limit(text: &str) -> Result<Duration, String> {
+    if text.parse() == Ok(0.0) { Ok(Duration::ZERO) } else { seconds(text) }
+}
+
+/// A number of redirects; -1 is no limit.
+pub(super) fn redirects(text: &str) -> Result<u16, String> {
+    match text.parse::<i64>() {
+        Ok(-1) => Ok(u16::MAX),
+        Ok(count @ 0..) => Ok(u16::try_from(count).unwrap_or(u16::MAX)),
+        _ => Err("a number, or -1 for no limit".to_owned()),
+    }
+}
+
 pub(super) fn seconds(text: &str) -> Result<Duration, String> {
     let seconds: f64 = text.parse().map_err(|_| "not a number of seconds".to_owned())?;
     if seconds <= 0.0 {
@@ -249,6 +268,11 @@ mod tests {
         for wrong in ["0", "-1", "nan", "inf", "1e300", "soon", ""] {
             assert!(seconds(wrong).is_err(), "{wrong:?}");
         }
+        assert_eq!(
+            (limit("0"), limit("0.0"), limit("2")),
+            (Ok(Duration::ZERO), Ok(Duration::ZERO), Ok(Duration::from_secs(2)))
+        );
+        assert!(limit("-1").is_err() && limit("").is_err());
         assert!(demo_seconds("0.5").is_err() && demo_seconds("3").is_ok());
     }
 
@@ -289,6 +313,15 @@ mod tests {
         for wrong in ["", "0", "k", "1x", "-1", "1.5M", "99999999999999999999", "ä"] {
             assert!(rate(wrong).is_err(), "{wrong:?}");
         }
+    }
+
+    #[test]
+    fn there_may_be_no_limit() {
+        assert_eq!((octets_or_zero("0"), octets_or_zero("2k")), (Ok(0), Ok(2048)));
+        for (text, count) in [("-1", u16::MAX), ("0", 0), ("3", 3), ("100000", u16::MAX)] {
+            assert_eq!(redirects(text), Ok(count), "{text}");
+        }
+        assert!(redirects("-2").is_err() && redirects("").is_err() && redirects("x").is_err());
     }
 
     #[test]

@@ -2,9 +2,15 @@
 
 use std::{path::Path, time::Duration};
 
-use alula::{Client, ClientBuilder, Jar, Limits, Proxy, Retries, Status};
+use alula::{Client, ClientBuilder, Jar, Limits, Proxy, Retries};
 
-use super::{frames, lookup::Lookup, plan::Plan, watch::Watch};
+use super::{
+    frames,
+    lookup::Lookup,
+    plan::Plan,
+    tries::{TRANSIENT, Tries},
+    watch::Watch,
+};
 use crate::{
     args::{ConnectionArgs, Options, Resolved},
     exit::{Exit, Failure},
@@ -36,7 +42,7 @@ pub(super) fn builder(
     let mut builder = Client::builder().no_user_agent().limits(limits).http1_keep_spelling(true);
     builder = builder.redirects(if args.location { args.max_redirs } else { 0 });
     builder = builder.decompress(options.request.compressed);
-    if args.retry > 0 {
+    if args.retry > 0 && Tries::of(options, &plan.method).is_none() {
         builder = builder.retries(retries(args));
     }
     if args.http1_1 {
@@ -72,15 +78,8 @@ fn watched(builder: ClientBuilder, watch: Watch) -> ClientBuilder {
 
 /// What curl calls transient; the wait is the library's unless one is given.
 fn retries(args: &ConnectionArgs) -> Retries {
-    let retries = Retries::new(args.retry.saturating_add(1)).statuses([
-        Status::REQUEST_TIMEOUT,
-        Status::TOO_MANY_REQUESTS,
-        Status::INTERNAL_SERVER_ERROR,
-        Status::BAD_GATEWAY,
-        Status::SERVICE_UNAVAILABLE,
-        Status::GATEWAY_TIMEOUT,
-    ]);
-    match args.retry_delay {
+    let retries = Retries::new(args.retry.saturating_add(1)).statuses(TRANSIENT);
+    match args.retry_delay.filter(|delay| !delay.is_zero()) {
         Some(delay) => retries.backoff(delay, delay),
         None => retries,
     }
@@ -95,6 +94,7 @@ fn bounded(mut builder: ClientBuilder, options: &Options) -> ClientBuilder {
         builder = builder.connect_timeout(Duration::MAX);
     }
     match options.connection.connect_timeout {
+        Some(after) if after.is_zero() => builder.connect_timeout(Duration::MAX),
         Some(after) => builder.connect_timeout(after),
         None => builder,
     }
@@ -114,7 +114,11 @@ fn reaching(mut builder: ClientBuilder, args: &ConnectionArgs) -> ClientBuilder 
 
 /// Through which proxy; the environment says it unless the flags do.
 fn proxied(builder: ClientBuilder, args: &ConnectionArgs) -> Result<ClientBuilder, Failure> {
-    match (args.proxy.as_deref(), args.noproxy.as_deref()) {
+    let given = proxy_url(args);
+    if given.is_none() && args.proxy_user.is_some() {
+        return Err(Failure::new(Exit::Usage, "-U goes with -x, --socks5 or --socks5-hostname"));
+    }
+    match (given.as_deref(), args.noproxy.as_deref()) {
         (_, Some("*")) | (Some(""), _) => Ok(builder.no_proxy()),
         (Some(url), except) => {
             let local = url.strip_prefix(':').map(|port| format!("localhost:{port}"));
@@ -130,6 +134,13 @@ fn proxied(builder: ClientBuilder, args: &ConnectionArgs) -> Result<ClientBuilde
         )),
         (None, None) => Ok(builder),
     }
+}
+
+/// The URL of the proxy that the flags name.
+fn proxy_url(args: &ConnectionArgs) -> Option<String> {
+    let socks = args.socks5.as_ref().map(|host| format!("socks5://{host}"));
+    let socks = socks.or_else(|| args.socks5_hostname.as_ref().map(|host| format!("socks5h://{host}")));
+    args.proxy.clone().or(socks)
 }
 
 /// Who is trusted, and who we are.

@@ -1,15 +1,22 @@
 //! One exchange: the request goes out, the response comes in.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicU64, Ordering::Relaxed},
+use std::{
+    cell::Cell,
+    fs,
+    path::Path,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering::Relaxed},
+    },
+    time::Duration,
 };
 
-use alula::{Call, Client, Content, Jar, Response};
+use alula::{Call, Client, Content, Jar, KnownName, Response};
 use anstyle::Style;
 
 use super::{
     client::client,
+    condition,
     content::{Octets, Source},
     cookies,
     destination::Destination,
@@ -20,8 +27,11 @@ use super::{
     report::Report,
     resume::{self, Rest},
     show::{self, Show, Sink},
+    speed::SpeedLimit,
     target::Target,
-    timing, upload,
+    timing,
+    tries::Tries,
+    upload,
     verbose::Verbose,
     watch::{self, Watch},
     write_out::WriteOut,
@@ -50,8 +60,13 @@ struct Exchange<'a> {
     to: Destination,
     /// What is there already, with -C.
     offset: Option<u64>,
-    /// Octets of content.
+    /// Octets of content in either direction.
     sent: Arc<AtomicU64>,
+    received: Cell<u64>,
+    /// Of these tries it is one, unless the library makes them.
+    tries: Option<&'a Tries>,
+    /// The wait after which the response asks to be asked for again.
+    asked_wait: Cell<Option<Duration>>,
 }
 
 impl<'a> Session<'a> {
@@ -62,6 +77,7 @@ impl<'a> Session<'a> {
         warn_of_outputs(plan, &options.output);
         let write_out = options.output.write_out.as_deref().map(WriteOut::of).transpose()?;
         cookies::check(&options.request)?;
+        condition::check(&options.transfer)?;
         let is_quiet = options.output.silent && !options.output.show_error;
         let jar = jar(plan, options, is_quiet)?;
         let verbose = (options.output.verbose > 0).then_some(Verbose {
@@ -69,7 +85,9 @@ impl<'a> Session<'a> {
             shows_secrets: options.output.show_secrets,
         });
         let has_hops = options.connection.location;
-        let is_watched = verbose.is_some() || write_out.is_some() || has_hops || options.output.timing;
+        let has_speed_limit = SpeedLimit::of(&options.transfer).is_some();
+        let is_watched =
+            verbose.is_some() || write_out.is_some() || has_hops || has_speed_limit || options.output.timing;
         let watch = is_watched.then(|| Watch::new(verbose));
         let client = client(options, plan, jar.as_ref(), watch)?;
         Ok(Self { client, jar, plan, options, write_out, destinations })
@@ -101,10 +119,8 @@ impl<'a> Session<'a> {
         let mut report = Report::new(&self.plan.method, target.url.as_str(), place);
         report.referer = self.options.request.referer.clone().unwrap_or_default();
         let sent = Arc::<AtomicU64>::default();
-        let outcome = match self.begin(place, sent.clone()) {
-            Ok(exchange) => exchange.run(&mut report).await,
-            Err(failure) => Err(failure),
-        };
+        let outcome = self.try_often(place, &sent, &mut report).await;
+        self.leave_file(&outcome, &report);
         let outcome = outcome.map_err(|failure| failure.with(self.options.output.exit_codes));
         report.ends(&outcome, sent.load(Relaxed));
         report.seen = watch::seen();
@@ -117,17 +133,71 @@ impl<'a> Session<'a> {
         }
     }
 
-    fn begin(&self, place: usize, sent: Arc<AtomicU64>) -> Result<Exchange<'_>, Failure> {
+    /// Makes one try after the other, where the library does not.
+    async fn try_often(&self, place: usize, sent: &Arc<AtomicU64>, report: &mut Report) -> Outcome {
+        let Some(mut tries) = Tries::of(self.options, &self.plan.method) else {
+            return self.begin(place, sent.clone(), None)?.run_in_time(report).await;
+        };
+        loop {
+            let exchange = self.begin(place, sent.clone(), Some(&tries))?;
+            let outcome = exchange.run_in_time(report).await;
+            let asked_wait = exchange.asked_wait.take();
+            let Err(failure) = outcome else { return Ok(()) };
+            let Some(wait) = asked_wait.or_else(|| tries.after_failure(&failure)) else {
+                return Err(failure);
+            };
+            if !self.options.output.silent {
+                let line = format!("alula: {}; trying again in {wait:?}", failure.sentence());
+                terminal::tell(Style::new(), line.as_bytes());
+            }
+            tokio::time::sleep(wait).await;
+            tries.count();
+            watch::begin_again();
+        }
+    }
+
+    /// Does with the file that was written what is wanted at its end.
+    fn leave_file(&self, outcome: &Outcome, report: &Report) {
+        let (args, file) = (&self.options.transfer, report.file.as_deref().map(Path::new));
+        let Some(file) = file.filter(|file| file.is_file()) else { return };
+        match outcome {
+            Ok(()) if args.remote_time => condition::set_time(file, report.header("last-modified")),
+            // That it is there still is no other failure.
+            Err(_) if args.remove_on_error => drop(fs::remove_file(file)),
+            _ => {}
+        }
+    }
+
+    fn begin<'s>(
+        &'s self,
+        place: usize,
+        sent: Arc<AtomicU64>,
+        tries: Option<&'s Tries>,
+    ) -> Result<Exchange<'s>, Failure> {
         let target = &self.plan.targets[place];
         let to = self.destinations[place].clone();
         let offset = resume::offset(self.options.output.continue_at, &to)?;
         let mut fields = self.plan.fields_for(target);
         fields.extend(offset.map(|octets| ("range".to_owned(), format!("bytes={octets}-"))));
-        Ok(Exchange { session: self, target, fields, to, offset, sent })
+        let (received, asked_wait) = (Cell::default(), Cell::default());
+        Ok(Exchange { session: self, target, fields, to, offset, sent, received, tries, asked_wait })
     }
 }
 
 impl Exchange<'_> {
+    /// Gives up when it is too slow for too long.
+    async fn run_in_time(&self, report: &mut Report) -> Outcome {
+        let Some(limit) = SpeedLimit::of(&self.session.options.transfer) else {
+            return self.run(report).await;
+        };
+        let moved = || self.received.get() + self.sent.load(Relaxed);
+        tokio::select! {
+            biased;
+            outcome = self.run(report) => outcome,
+            failure = limit.missed(moved) => Err(failure),
+        }
+    }
+
     async fn run(&self, report: &mut Report) -> Outcome {
         let plan = self.session.plan;
         let content = plan.content.as_ref().map(|content| self.content(&content.source)).transpose()?;
@@ -160,7 +230,8 @@ impl Exchange<'_> {
         for (name, value) in &self.fields {
             call = call.header(name.as_str(), value);
         }
-        match options.connection.max_time {
+        let max_time = options.connection.max_time.filter(|time| !time.is_zero());
+        match self.tries.and_then(Tries::time_left).or(max_time) {
             Some(after) => call.timeout(after),
             None => call,
         }
@@ -189,6 +260,8 @@ impl Exchange<'_> {
         report.begins(&response);
         let Session { plan, options, .. } = self.session;
         let args = &options.output;
+        self.refuse(&response)?;
+        condition::keep_etag(&options.transfer, &response)?;
         let there = match self.what_is_there(&response)? {
             Some(there) => there,
             None => return Ok(()),
@@ -202,12 +275,24 @@ impl Exchange<'_> {
         }
         let to = self.to.clone().named_by(args, &response);
         let show = Show::of(args, &plan.method, &to);
+        let is_unmet = self.offset.is_none() && condition::is_unmet(&options.transfer, &response);
+        if is_unmet {
+            report.has_status(condition::NOT_MODIFIED);
+        }
+        let is_old = is_unmet || response.status().as_u16() == condition::NOT_MODIFIED;
+        if is_old && !show.head && to.path().is_some() {
+            return Ok(());
+        }
+        let there = match there {
+            There::IsReplaced if options.transfer.no_clobber => There::IsKept,
+            there => there,
+        };
         let mut output = Output::open(&to, there, args.create_dirs)?;
         report.file = output.path().map(|path| path.display().to_string());
         if let (Some(file), true) = (&report.file, args.is_download && !args.no_progress_meter) {
             terminal::tell(Style::new(), format!("Downloading to {file}").as_bytes());
         }
-        if there == There::IsReplaced {
+        if !matches!(there, There::IsContinued(_)) {
             if to.path().is_some() {
                 output.show(self.preface(&to))?;
             }
@@ -220,6 +305,9 @@ impl Exchange<'_> {
                 output.show(head)?;
             }
         }
+        if is_unmet {
+            return Ok(());
+        }
         let pace = Pace::new(self.session.options.connection.limit_rate);
         let mut progress = Progress::of_response(&response, args, &to, self.offset);
         let mut sink = Sink::new(output, show, show.holds(&response));
@@ -227,6 +315,8 @@ impl Exchange<'_> {
             match response.body().chunk().await {
                 Ok(Some(chunk)) => {
                     report.octets_received += chunk.len() as u64;
+                    self.received.set(report.octets_received);
+                    self.check_size(report.octets_received)?;
                     sink.write(chunk)?;
                     progress.add(chunk.len());
                     pace.keep(report.octets_received).await;
@@ -258,6 +348,27 @@ impl Exchange<'_> {
                     self.target.url
                 );
                 Err(Failure::new(Exit::Status, sentence))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Fails with a response that is too large or, if there are tries left, transient.
+    fn refuse(&self, response: &Response) -> Outcome {
+        if let Some(wait) = self.tries.and_then(|tries| tries.after_response(response)) {
+            self.asked_wait.set(Some(wait));
+            refused(response)?;
+        }
+        let length = response.headers().get(KnownName::CONTENT_LENGTH);
+        let length = length.and_then(|digits| std::str::from_utf8(digits).ok()?.parse().ok());
+        length.map_or(Ok(()), |length| self.check_size(length))
+    }
+
+    /// Fails when content of so many octets is too large.
+    fn check_size(&self, octets: u64) -> Outcome {
+        match self.session.options.transfer.max_filesize {
+            Some(max) if max > 0 && octets > max => {
+                Err(Failure::new(Exit::TooLarge, format!("the content has more than {max} octets")))
             }
             _ => Ok(()),
         }

@@ -6,9 +6,11 @@
 
 mod certificate;
 mod client;
+mod condition;
 mod content;
 mod cookies;
 mod curl;
+mod date;
 mod destination;
 mod disposition;
 mod encode;
@@ -30,16 +32,22 @@ mod report;
 mod resume;
 mod session;
 mod show;
+mod speed;
 mod target;
 mod timing;
 mod together;
+mod tries;
 mod upload;
 mod verbose;
 mod watch;
 mod write_out;
 
+use std::cell::Cell;
+#[cfg(unix)]
+use std::{fs::File, io, path::Path};
+
 use crate::{
-    args::{ColorWhen, Options, OutputArgs},
+    args::{ColorWhen, Options},
     exit::{Failure, Outcome},
     terminal::Painted,
 };
@@ -50,6 +58,11 @@ pub(crate) use write_out::described as variables;
 /// Sends the request to each of its targets in turn.
 pub(crate) fn run(plan: Result<Plan, Failure>, options: &Options) -> Outcome {
     let is_quiet = options.output.silent && !options.output.show_error;
+    #[cfg(unix)]
+    let plan = match options.transfer.stderr.as_deref().map(redirect_stderr) {
+        Some(Err(failure)) => Err(failure),
+        _ => plan,
+    };
     colour(options.output.color);
     let outcome = plan.and_then(|plan| run_plan(&plan, options, is_quiet));
     let outcome = outcome.map_err(|failure| failure.with(options.output.exit_codes));
@@ -69,7 +82,7 @@ fn run_plan(plan: &Plan, options: &Options, is_quiet: bool) -> Outcome {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| Failure::local("the runtime", &error))?;
     let outcome = runtime.block_on(async {
-        let outcome = all(&session, &options.output, is_quiet).await;
+        let outcome = all(&session, options, is_quiet).await;
         let outcome = outcome.and(session.keep());
         drop(session);
         let_tasks_run().await;
@@ -90,11 +103,17 @@ async fn let_tasks_run() {
 
 /// One after the other, or some at once; the first failure decides how the program ends, and does not keep the others from being
 /// tried.
-async fn all(session: &Session<'_>, output: &OutputArgs, is_quiet: bool) -> Outcome {
+///
+/// With --fail-early it does: none is begun after it.
+async fn all(session: &Session<'_>, options: &Options, is_quiet: bool) -> Outcome {
+    let output = &options.output;
     let at_once = if output.parallel { output.parallel_max.into() } else { 1 };
     let mut outcome = Ok(());
-    let exchanges = (0..session.targets()).map(|place| session.exchange(place));
+    let is_over = Cell::new(false);
+    let exchanges =
+        (0..session.targets()).take_while(|_| !is_over.get()).map(|place| session.exchange(place));
     together::run(exchanges, at_once, |next| {
+        is_over.set(is_over.get() || options.transfer.fail_early && next.is_err());
         outcome = match (std::mem::replace(&mut outcome, Ok(())), next) {
             (Ok(()), next) => next,
             (Err(first), Err(failure)) => {
@@ -109,6 +128,17 @@ async fn all(session: &Session<'_>, output: &OutputArgs, is_quiet: bool) -> Outc
     })
     .await;
     outcome
+}
+
+/// `--stderr`: what the program has to say goes to a file, or to stdout.
+#[cfg(unix)]
+fn redirect_stderr(path: &Path) -> Outcome {
+    let failed = |error: io::Error| Failure::local(path.display(), &error);
+    let redirected = match path.as_os_str() == "-" {
+        true => nix::unistd::dup2_stderr(io::stdout()),
+        false => nix::unistd::dup2_stderr(File::create(path).map_err(failed)?),
+    };
+    redirected.map_err(|error| failed(error.into()))
 }
 
 /// What is decided for stdout holds for stderr too.

@@ -33,6 +33,8 @@ pub(super) enum There {
     IsReplaced,
     /// It has so many octets.
     IsContinued(u64),
+    /// Another name is found.
+    IsKept,
 }
 
 impl Output {
@@ -55,10 +57,12 @@ impl Output {
         if let Some(folder) = path.parent().filter(|_| with_folders) {
             fs::create_dir_all(folder).map_err(failed)?;
         }
-        let (file, path) = match named_by {
-            NamedBy::Free => open_free(path).map_err(failed)?,
-            _ => (options(named_by, there).open(path).map_err(failed)?, path.clone()),
-        };
+        let (file, path) = match (named_by, there) {
+            (NamedBy::Free, _) => open_free(path),
+            (_, There::IsKept) => open_beside(path),
+            _ => options(named_by, there).open(path).map(|file| (file, path.clone())),
+        }
+        .map_err(failed)?;
         if let There::IsContinued(octets) = there {
             check_length(&file, &path, octets)?;
         }
@@ -138,11 +142,30 @@ fn open_free(path: &Path) -> io::Result<(File, PathBuf)> {
 fn options(named_by: NamedBy, there: There) -> OpenOptions {
     let mut options = OpenOptions::new();
     match (named_by, there) {
-        (NamedBy::Server | NamedBy::Free, _) => options.write(true).create_new(true),
+        (NamedBy::Server | NamedBy::Free, _) | (_, There::IsKept) => options.write(true).create_new(true),
         (NamedBy::User | NamedBy::Url, There::IsContinued(_)) => options.append(true),
         (NamedBy::User | NamedBy::Url, There::IsReplaced) => options.write(true).create(true).truncate(true),
     };
     options
+}
+
+/// The number of names that are tried beside a file that is kept, as with curl.
+const NAMES_MAX: u32 = 100;
+
+/// A new file of this name, or of the name with the first number behind it that is free.
+fn open_beside(path: &Path) -> io::Result<(File, PathBuf)> {
+    let numbered = |number: u32| {
+        let mut name = path.as_os_str().to_owned();
+        name.push(format!(".{number}"));
+        PathBuf::from(name)
+    };
+    for name in std::iter::once(path.to_owned()).chain((1..=NAMES_MAX).map(numbered)) {
+        match OpenOptions::new().write(true).create_new(true).open(&name) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            opened => return opened.map(|file| (file, name)),
+        }
+    }
+    Err(io::ErrorKind::AlreadyExists.into())
 }
 
 /// The rest is asked for before the file is opened; another program may have written to it meanwhile.

@@ -3,6 +3,7 @@
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 
 use super::{
+    condition,
     content::{self, Content, Octets, Source},
     cookies, encode,
     glob::{self, Globbed},
@@ -92,7 +93,8 @@ impl Plan {
             return Err(usage("what comes from stdin can be sent to one URL only"));
         }
         let given = given(&items, &options.request);
-        let mut fields = fields(&given, &options.request, content.as_ref());
+        let conditions = condition::fields(&options.transfer, &options.output)?;
+        let mut fields = fields(&given, &options.request, content.as_ref(), conditions);
         let stand_in = lookup::stand_in(&mut fields, &mut targets)?;
         let session = Kept::of(&options.httpie, &options.request, &given, &targets)?;
         if let Some(session) = &session {
@@ -181,10 +183,16 @@ fn given<'a>(items: &'a [Item], args: &'a RequestArgs) -> Vec<&'a FieldArg> {
 }
 
 /// What is sent by default, unless a field that is given takes its place; then the fields that are given.
-fn fields(given: &[&FieldArg], args: &RequestArgs, content: Option<&Content>) -> Vec<(String, String)> {
+fn fields(
+    given: &[&FieldArg],
+    args: &RequestArgs,
+    content: Option<&Content>,
+    conditions: Vec<(&'static str, String)>,
+) -> Vec<(String, String)> {
     let is_given = |name: &str| given.iter().any(|field| field.name.eq_ignore_ascii_case(name));
     let mut fields: Vec<(String, String)> = defaults(args, content)
         .into_iter()
+        .chain(conditions)
         .filter(|(name, _)| !is_given(name))
         .map(|(name, value)| (name.to_owned(), value))
         .collect();

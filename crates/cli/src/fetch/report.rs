@@ -85,6 +85,13 @@ impl Report {
         });
     }
 
+    /// The response counts as one of this status.
+    pub(super) fn has_status(&mut self, status: u16) {
+        if let Some(head) = &mut self.head {
+            head.status = status;
+        }
+    }
+
     pub(super) fn ends(&mut self, outcome: &Outcome, octets_sent: u64) {
         self.until_end = self.since.elapsed();
         self.octets_sent = octets_sent;
@@ -111,7 +118,7 @@ impl Report {
 
     /// Requests that were sent again, which is no redirect.
     pub(super) fn retries(&self) -> u64 {
-        u64::from(self.seen.requests).saturating_sub(1 + self.redirects())
+        self.seen.retries()
     }
 
     /// The time until the last redirect was followed; 0 when none was.

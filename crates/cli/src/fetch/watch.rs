@@ -22,6 +22,8 @@ pub(super) struct Seen {
     pub(super) certificates: Vec<Vec<u8>>,
     /// Connections that were opened.
     pub(super) connects: u32,
+    /// Tries that were made before, each with its requests.
+    retried: u64,
     /// Heads of requests that were sent, and their octets as HTTP/1.1 writes them.
     pub(super) requests: u32,
     pub(super) request_octets: u64,
@@ -29,8 +31,8 @@ pub(super) struct Seen {
     pub(super) head_octets: u64,
     /// The time at which the last redirect was followed.
     pub(super) redirected: Option<Instant>,
-    /// Requests that were sent again, and the time at which the last of them was.
-    pub(super) retried: Option<(u32, Instant)>,
+    /// The time at which the request was last sent again.
+    pub(super) sent_again: Option<Instant>,
     /// The heads of the responses that redirects were followed from.
     pub(super) hops: Vec<Head>,
     /// The head that came last.
@@ -50,6 +52,19 @@ pub(super) async fn seeing<T>(exchange: impl Future<Output = T>) -> T {
 /// Returns the facts so far of the exchange that asks.
 pub(super) fn seen() -> Seen {
     SEEN.try_with(|seen| seen.borrow().clone()).unwrap_or_default()
+}
+
+/// Returns true once a request of the exchange that asks was sent.
+pub(super) fn is_request_sent() -> bool {
+    SEEN.try_with(|seen| seen.borrow().requests > 0).unwrap_or_default()
+}
+
+/// Forgets the last try of the exchange that asks, but that there was one.
+pub(super) fn begin_again() {
+    note(|seen| {
+        let retries = seen.retries() + 1;
+        *seen = Seen { retried: retries, sent_again: Some(Instant::now()), ..Seen::default() };
+    });
 }
 
 /// Notes something, unless it is of no exchange: connections are opened for whoever comes first.
@@ -81,12 +96,17 @@ impl Watch {
 }
 
 impl Seen {
+    /// Requests that were sent again, which is no redirect.
+    pub(super) fn retries(&self) -> u64 {
+        let others = 1 + self.hops.len() as u64;
+        self.retried + u64::from(self.requests).saturating_sub(others)
+    }
+
     fn note(&mut self, event: &ExchangeEvent<'_>) {
         match event {
             ExchangeEvent::Connected(to) => self.connected(to),
             ExchangeEvent::Retrying(_, wait) => {
-                let count = self.retried.map_or(1, |(count, _)| count.saturating_add(1));
-                self.retried = Some((count, Instant::now() + *wait));
+                self.sent_again = Some(Instant::now() + *wait);
             }
             ExchangeEvent::Request(head) => {
                 self.requests += 1;

@@ -1,0 +1,105 @@
+//! `--retry-all-errors` and `--retry-max-time`: tries beyond those that the library makes by itself, counted here.
+//!
+//! Rule: without --retry-all-errors the same failures are tried again as with --retry alone.
+
+use std::time::{Duration, Instant, SystemTime};
+
+use alula::{KnownName, Response, Retry, Status};
+
+use crate::{
+    args::Options,
+    exit::{Exit, Failure},
+};
+
+/// The statuses that curl calls transient.
+pub(super) const TRANSIENT: [Status; 6] = [
+    Status::REQUEST_TIMEOUT,
+    Status::TOO_MANY_REQUESTS,
+    Status::INTERNAL_SERVER_ERROR,
+    Status::BAD_GATEWAY,
+    Status::SERVICE_UNAVAILABLE,
+    Status::GATEWAY_TIMEOUT,
+];
+
+/// The wait before the second try; each is twice the one before.
+const FIRST_WAIT: Duration = Duration::from_secs(1);
+const LONGEST_WAIT: Duration = Duration::from_secs(600);
+
+/// The tries of one exchange that are left.
+pub(super) struct Tries {
+    left: u32,
+    wait: Duration,
+    is_growing: bool,
+    since: Instant,
+    /// No try begins later than this, and none ends later than that.
+    begin_within: Option<Duration>,
+    end_within: Option<Duration>,
+    takes_all: bool,
+    is_idempotent: bool,
+}
+
+impl Tries {
+    /// Nothing if the library's own tries are meant.
+    pub(super) fn of(options: &Options, method: &str) -> Option<Self> {
+        let (connection, transfer) = (&options.connection, &options.transfer);
+        let begin_within = transfer.retry_max_time.filter(|time| !time.is_zero());
+        let is_meant = connection.retry > 0 && (transfer.retry_all_errors || begin_within.is_some());
+        let delay = connection.retry_delay.filter(|time| !time.is_zero());
+        is_meant.then(|| Self {
+            left: connection.retry,
+            wait: delay.unwrap_or(FIRST_WAIT),
+            is_growing: delay.is_none(),
+            since: Instant::now(),
+            begin_within,
+            end_within: connection.max_time.filter(|time| !time.is_zero()),
+            takes_all: transfer.retry_all_errors,
+            is_idempotent: !matches!(method, "POST" | "PATCH" | "CONNECT"),
+        })
+    }
+
+    /// The time that is left for the next try, if it is bounded.
+    pub(super) fn time_left(&self) -> Option<Duration> {
+        self.end_within.map(|time| time.saturating_sub(self.since.elapsed()))
+    }
+
+    /// The wait after a response that asks to come later; nothing if it is to be handed on.
+    pub(super) fn after_response(&self, response: &Response) -> Option<Duration> {
+        let is_transient = TRANSIENT.contains(&response.status());
+        let may_repeat = is_transient && (self.takes_all || self.is_idempotent);
+        self.in_time(asked_wait(response).unwrap_or(self.wait)).filter(|_| may_repeat)
+    }
+
+    /// The wait after a failure; nothing if it is to be told.
+    pub(super) fn after_failure(&self, failure: &Failure) -> Option<Duration> {
+        let may_pass = match failure.retry() {
+            Retry::Safe => true,
+            Retry::IfIdempotent => self.is_idempotent,
+            Retry::Pointless => false,
+        };
+        let is_ours = matches!(failure.exit(), Exit::Usage | Exit::Local);
+        self.in_time(self.wait).filter(|_| may_pass || self.takes_all && !is_ours)
+    }
+
+    fn in_time(&self, wait: Duration) -> Option<Duration> {
+        let begins = self.since.elapsed().saturating_add(wait);
+        let is_in_time = |within: Option<Duration>| within.is_none_or(|within| begins < within);
+        (self.left > 0 && is_in_time(self.begin_within) && is_in_time(self.end_within)).then_some(wait)
+    }
+
+    /// One more try is made.
+    pub(super) fn count(&mut self) {
+        self.left -= 1;
+        if self.is_growing {
+            self.wait = (self.wait * 2).min(LONGEST_WAIT);
+        }
+    }
+}
+
+/// The wait that `retry-after` asks for, in seconds or until a date (RFC 9110 §10.2.3).
+fn asked_wait(response: &Response) -> Option<Duration> {
+    let text = std::str::from_utf8(response.headers().get(KnownName::RETRY_AFTER)?).ok()?;
+    match text.parse() {
+        Ok(seconds) => Some(Duration::from_secs(seconds)),
+        Err(_) => httpdate::parse_http_date(text).ok()?.duration_since(SystemTime::now()).ok(),
+    }
+}
