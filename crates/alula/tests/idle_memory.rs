@@ -38,11 +38,11 @@ const LOOKS: usize = 25;
 const FEW: usize = 64;
 
 /// The most that one in clear text holds, in octets of the heap, tables included.
-const HTTP1_MAX: i64 = 4 * 1024;
-const HTTP2_MAX: i64 = 8 * 1024;
+const HTTP1_MAX: i64 = 7 * 512;
+const HTTP2_MAX: i64 = 11 * 512;
 
 /// The most that a client's over TLS holds: 4 KiB, and the 10 KiB of a session of rustls.
-const TLS_MAX: i64 = 14 * 1024;
+const TLS_MAX: i64 = 25 * 512;
 
 /// The most that a half-open one holds: 300 of them have 1 MiB.
 const HALF_OPEN_MAX: i64 = (1 << 20) / 300;

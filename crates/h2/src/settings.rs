@@ -3,7 +3,7 @@
 //! Rule 1: the peer's values hold as soon as they are read; ours hold once they are acknowledged.
 //! Rule 2: every value is checked here, for both directions.
 
-use alloc::collections::VecDeque;
+use alloc::vec::Vec;
 
 use crate::frame::{FrameHeader, FrameKind, MAX_31};
 use crate::violation::Violation;
@@ -174,16 +174,16 @@ pub(crate) struct LocalSettings {
     acknowledged: Settings,
     /// The last of those that wait, or those in force: asked for with every request.
     newest: Settings,
-    /// The oldest that waits. Mostly it is the only one ever, and needs no memory of its own.
-    oldest: Option<Settings>,
-    /// Those after it.
-    pending: VecDeque<Settings>,
+    /// Those that wait before the newest. Mostly there are none ever.
+    earlier: Vec<Settings>,
+    /// The newest wait for their acknowledgment.
+    await_ack: bool,
 }
 
 impl LocalSettings {
     pub(crate) fn new() -> Self {
         let settings = Settings::default();
-        Self { acknowledged: settings, newest: settings, oldest: None, pending: VecDeque::new() }
+        Self { acknowledged: settings, newest: settings, earlier: Vec::new(), await_ack: false }
     }
 
     /// What the peer is known to follow.
@@ -200,27 +200,29 @@ impl LocalSettings {
 
     /// How far the windows of streams may still rise above what the peer is known to follow.
     pub(crate) fn window_rise(&self) -> u32 {
-        let waiting = self.oldest.iter().chain(&self.pending);
+        let waiting = self.earlier.iter().chain(self.await_ack.then_some(&self.newest));
         let highest = waiting.map(|settings| settings.stream_window).max().unwrap_or(0);
         highest.saturating_sub(self.acknowledged.stream_window)
     }
 
     pub(crate) fn sent(&mut self, settings: Settings) {
-        self.newest = settings;
-        match self.oldest {
-            None => self.oldest = Some(settings),
-            Some(_) => self.pending.push_back(settings),
+        if core::mem::replace(&mut self.await_ack, true) {
+            self.earlier.push(self.newest);
         }
+        self.newest = settings;
     }
 
     pub(crate) fn await_ack(&self) -> bool {
-        self.oldest.is_some()
+        self.await_ack
     }
 
     /// The peer acknowledges the oldest that wait; returns those before and those now, or `None` if none wait.
     pub(crate) fn acknowledge(&mut self) -> Option<(Settings, Settings)> {
-        let settings = self.oldest.take()?;
-        self.oldest = self.pending.pop_front();
+        let settings = match self.earlier.is_empty() {
+            false => self.earlier.remove(0),
+            true if core::mem::take(&mut self.await_ack) => self.newest,
+            true => return None,
+        };
         let before = core::mem::replace(&mut self.acknowledged, settings);
         Some((before, settings))
     }

@@ -129,7 +129,7 @@ impl Connection {
             now: Time::ZERO,
             idleness: Idleness::default(),
             starvation: Starvation::default(),
-            pace: PeerPace::new(limits),
+            pace: PeerPace::default(),
             next_deadline: None,
             held: Held::new(limits, &ledger),
             ledger,

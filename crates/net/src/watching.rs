@@ -17,6 +17,7 @@ use crate::{
     connection::{
         Connection,
         idleness::{IdleObserver, LOOK_AFTER},
+        pace::LeastPace,
         slot::{Slot, SlotKey},
     },
     error::{Error, Phase},
@@ -91,7 +92,7 @@ impl Connection {
     #[inline]
     pub(crate) fn look_soon(&mut self) {
         if !self.idleness.looks_soon() {
-            self.idleness.look_soon(self.now, self.pace.least().look_after());
+            self.idleness.look_soon(self.now, self.least_pace().look_after());
         }
     }
 
@@ -131,7 +132,7 @@ impl Connection {
     fn look_for_use(&mut self, now: Time) {
         let is_discarding = self.machine.discarding().is_some();
         let is_quiet = self.is_unused() && !self.output.is_blocked() && !is_discarding;
-        if self.idleness.look(now, is_quiet, self.pace.least().look_after()) && self.idleness.rest(now) {
+        if self.idleness.look(now, is_quiet, self.least_pace().look_after()) && self.idleness.rest(now) {
             self.trim();
             self.idleness.tell_idle();
         }
@@ -151,19 +152,26 @@ impl Connection {
 impl Connection {
     /// Fails streams whose peer is too slow, or ends the connection.
     fn look_for_slow_peer(&mut self, now: Time) {
-        let is_client = self.machine.is_client();
+        let (is_client, least) = (self.machine.is_client(), self.least_pace());
         let taken = self.output.is_blocked().then(|| self.output.taken());
-        if let Some(overrun) = self.pace.look_at_output(taken, now, is_client) {
+        // A client asks for no rate, but something is to move.
+        let least_of_output = if is_client { least.without_rate() } else { least };
+        if let Some(overrun) = self.pace.look_at_output(taken, now, least_of_output) {
             return self.give_up(overrun);
         }
         if is_client {
             return;
         }
         let dropped = self.machine.discarding().filter(|_| self.is_reading());
-        if let Some(overrun) = self.pace.look_at_discarded(dropped, now) {
+        if let Some(overrun) = self.pace.look_at_discarded(dropped, now, least) {
             return self.give_up(overrun);
         }
-        (0..self.slots.count()).for_each(|index| self.look_at_stream(index, now));
+        (0..self.slots.count()).for_each(|index| self.look_at_stream(index, now, least));
+    }
+
+    /// Returns the least pace that is asked of the peer.
+    fn least_pace(&self) -> LeastPace {
+        LeastPace::new(self.machine.limits())
     }
 
     /// Begins every measurement anew.
@@ -179,7 +187,7 @@ impl Connection {
         !self.input.is_stopped() && !is_blocked
     }
 
-    fn look_at_stream(&mut self, index: u32, now: Time) {
+    fn look_at_stream(&mut self, index: u32, now: Time, least: LeastPace) {
         let is_reading = self.is_reading();
         let slot = &mut self.slots[index];
         let Some(stream) = slot.stream.filter(|_| slot.is_judged()) else { return };
@@ -187,7 +195,7 @@ impl Connection {
         let owes_content =
             reads && is_reading && slot.may_receive() && self.machine.is_content_awaited(stream);
         let owes_room = writes && self.machine.is_without_window(stream);
-        if let Some(overrun) = slot.look_at_pace([owes_content, owes_room], now, self.pace.least()) {
+        if let Some(overrun) = slot.look_at_pace([owes_content, owes_room], now, least) {
             let at = slot.key(index);
             self.fail_slow(at, overrun);
         }

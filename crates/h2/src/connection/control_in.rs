@@ -118,7 +118,7 @@ impl Connection {
             self.glitch(1, now)?;
             return Ok(Step::More);
         };
-        self.timers.settings_acknowledged(self.local.await_ack(), now);
+        self.timers.settings_acknowledged(self.local.await_ack(), now, &self.config);
         if before.table_bytes != settings.table_bytes {
             self.decoder.set_table_limit(settings.table_bytes);
         }

@@ -242,6 +242,8 @@ impl Connection {
     #[inline(always)]
     fn silent(config: Arc<Config>, is_client: bool) -> Self {
         Self {
+            // First, as it may allocate: parts that are there already would be put aside, to be dropped if it fails, and copied.
+            trace: Trace::new(config.trace, config.keep_sent_head),
             is_client,
             streams_expected: config.streams_expected,
             error: None,
@@ -277,9 +279,8 @@ impl Connection {
             updates_allowed: UPDATES_PER_DATA,
             frame_budget: config.limits.frame_budget_bytes,
             ping: None,
-            timers: Timers::new(&config),
+            timers: Timers::new(),
             counters: Counters::default(),
-            trace: Trace::new(config.trace, config.keep_sent_head),
             config,
         }
     }

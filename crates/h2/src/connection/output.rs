@@ -16,15 +16,15 @@ impl Connection {
     /// Appends the control frames that wait, and says how many octets they are. Cheap when there are none.
     #[inline]
     pub fn poll_transmit(&mut self, now: Time, out: &mut OutBuf) -> usize {
-        self.timers.start(now);
+        self.timers.start(now, &self.config);
         if !self.wants_write() {
             return 0;
         }
         if self.local.await_ack() {
-            self.timers.settings_sent(now);
+            self.timers.settings_sent(now, &self.config);
         }
         if self.going.is_announced && self.going.last_sent.is_none() {
-            self.timers.grace_begins(now);
+            self.timers.grace_begins(now, &self.config);
         }
         self.measure_if_due(now);
         let before = out.len();
@@ -44,7 +44,7 @@ impl Connection {
         if self.error.is_some() {
             return None;
         }
-        let due = self.timers.due(self.open > 0);
+        let due = self.timers.due(self.open > 0, &self.config);
         (due != Time::FAR).then_some(due)
     }
 
@@ -62,8 +62,8 @@ impl Connection {
         if self.timers.is_grace_over(now) {
             self.finish_grace();
         }
-        if now >= self.timers.keep_alive_due(self.open > 0) {
-            self.timers.keep_alive_sent(now);
+        if now >= self.timers.keep_alive_due(self.open > 0, &self.config) {
+            self.timers.keep_alive_sent(now, &self.config);
             self.queue(&ping(false, KEEP_ALIVE));
         }
     }

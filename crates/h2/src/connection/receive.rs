@@ -34,13 +34,13 @@ impl Connection {
     }
 
     fn receive_some<'i>(&mut self, input: &'i [u8], now: Time) -> Result<Received<'i>, ConnectionError> {
-        self.timers.start(now);
+        self.timers.start(now, &self.config);
         let mut rest = input;
         loop {
             match self.step(&mut rest, now) {
                 Ok(Step::More) => {}
                 Ok(Step::Starved) => {
-                    self.timers.head_pauses(self.is_in_head(), now);
+                    self.timers.head_pauses(self.is_in_head(), now, &self.config);
                     return Ok(Received { consumed: input.len() - rest.len(), event: None });
                 }
                 Ok(Step::Event(event)) => {

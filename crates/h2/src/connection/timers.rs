@@ -1,20 +1,13 @@
 //! The deadlines of a connection.
 
-use core::time::Duration;
-
 use alula_machine::Time;
 
 use crate::config::Config;
 use crate::error::Awaited;
 
-/// Deadlines; `Time::FAR` is none.
+/// Deadlines; `Time::FAR` is none. The times that the peer has are those of the configuration, which connections share.
 pub(super) struct Timers {
     is_started: bool,
-    handshake_timeout: Duration,
-    head_timeout: Duration,
-    settings_timeout: Duration,
-    ping_timeout: Duration,
-    keep_alive: Option<Duration>,
     /// The peer's first SETTINGS must be here.
     handshake: Time,
     /// Our SETTINGS must be acknowledged.
@@ -31,14 +24,9 @@ pub(super) struct Timers {
 }
 
 impl Timers {
-    pub(super) fn new(config: &Config) -> Self {
+    pub(super) const fn new() -> Self {
         Self {
             is_started: false,
-            handshake_timeout: config.limits.handshake_timeout,
-            head_timeout: config.limits.head_timeout,
-            settings_timeout: config.settings_timeout,
-            ping_timeout: config.ping_timeout,
-            keep_alive: config.keep_alive,
             handshake: Time::FAR,
             settings: Time::FAR,
             head: Time::FAR,
@@ -51,28 +39,28 @@ impl Timers {
 
     /// Time begins with the first call that says what time it is.
     #[inline]
-    pub(super) fn start(&mut self, now: Time) {
+    pub(super) fn start(&mut self, now: Time, config: &Config) {
         if !self.is_started {
             self.is_started = true;
             self.heard = now;
-            self.handshake = now.saturating_add(self.handshake_timeout);
+            self.handshake = now.saturating_add(config.limits.handshake_timeout);
         }
     }
 
     /// The earliest deadline; [`Time::FAR`] if there is none.
     #[inline]
-    pub(super) fn due(&self, has_streams: bool) -> Time {
+    pub(super) fn due(&self, has_streams: bool, config: &Config) -> Time {
         self.handshake
             .min(self.settings)
             .min(self.head)
             .min(self.pong)
             .min(self.grace)
-            .min(self.keep_alive_due(has_streams))
+            .min(self.keep_alive_due(has_streams, config))
     }
 
     #[inline]
-    pub(super) fn keep_alive_due(&self, has_streams: bool) -> Time {
-        match self.keep_alive {
+    pub(super) fn keep_alive_due(&self, has_streams: bool, config: &Config) -> Time {
+        match config.keep_alive {
             Some(interval) if has_streams && self.pong == Time::FAR => self.heard.saturating_add(interval),
             _ => Time::FAR,
         }
@@ -100,14 +88,14 @@ impl Timers {
 
     /// Our SETTINGS are out; a deadline that runs is kept.
     #[inline]
-    pub(super) fn settings_sent(&mut self, now: Time) {
+    pub(super) fn settings_sent(&mut self, now: Time, config: &Config) {
         if self.settings == Time::FAR {
-            self.settings = now.saturating_add(self.settings_timeout);
+            self.settings = now.saturating_add(config.settings_timeout);
         }
     }
 
-    pub(super) fn settings_acknowledged(&mut self, awaits_more: bool, now: Time) {
-        self.settings = if awaits_more { now.saturating_add(self.settings_timeout) } else { Time::FAR };
+    pub(super) fn settings_acknowledged(&mut self, awaits_more: bool, now: Time, config: &Config) {
+        self.settings = if awaits_more { now.saturating_add(config.settings_timeout) } else { Time::FAR };
     }
 
     /// The head or frame before is whole: a peer is not slow because reads happen to end within its frames.
@@ -118,11 +106,11 @@ impl Timers {
 
     /// Input has ended within a field block or a frame other than DATA, or not.
     #[inline]
-    pub(super) fn head_pauses(&mut self, is_begun: bool, now: Time) {
+    pub(super) fn head_pauses(&mut self, is_begun: bool, now: Time, config: &Config) {
         if !is_begun {
             self.head = Time::FAR;
         } else if self.head == Time::FAR {
-            self.head = now.saturating_add(self.head_timeout);
+            self.head = now.saturating_add(config.limits.head_timeout);
         }
     }
 
@@ -131,8 +119,8 @@ impl Timers {
     }
 
     /// A PING is out, to be answered in time.
-    pub(super) fn keep_alive_sent(&mut self, now: Time) {
-        (self.pinged, self.pong) = (now, now.saturating_add(self.ping_timeout));
+    pub(super) fn keep_alive_sent(&mut self, now: Time, config: &Config) {
+        (self.pinged, self.pong) = (now, now.saturating_add(config.ping_timeout));
     }
 
     /// Other frames have come in place of the pong.
@@ -144,9 +132,9 @@ impl Timers {
 
     /// We have said that we go; a deadline that runs is kept.
     #[inline]
-    pub(super) fn grace_begins(&mut self, now: Time) {
+    pub(super) fn grace_begins(&mut self, now: Time, config: &Config) {
         if self.grace == Time::FAR {
-            self.grace = now.saturating_add(self.ping_timeout);
+            self.grace = now.saturating_add(config.ping_timeout);
         }
     }
 

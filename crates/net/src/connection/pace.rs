@@ -97,8 +97,8 @@ impl Pace {
 }
 
 /// The pace of a peer in what is not one stream's.
+#[derive(Default)]
 pub(crate) struct PeerPace {
-    least: LeastPace,
     /// The pace at which the socket takes our octets.
     output: Pace,
     /// The pace of content that is read and dropped.
@@ -106,30 +106,24 @@ pub(crate) struct PeerPace {
 }
 
 impl PeerPace {
-    pub(crate) fn new(limits: &Limits) -> Self {
-        Self { least: LeastPace::new(limits), output: Pace::default(), discarded: Pace::default() }
-    }
-
-    /// Returns the least pace that is asked of the peer.
-    #[inline]
-    pub(crate) fn least(&self) -> LeastPace {
-        self.least
-    }
-
-    /// Looks how far the socket has come that is full: so many octets in all. A client asks for no rate, but something is to move.
+    /// Looks how far the socket has come that is full: so many octets in all.
     pub(crate) fn look_at_output(
         &mut self,
         taken: Option<u64>,
         now: Time,
-        is_client: bool,
+        least: LeastPace,
     ) -> Option<Overrun> {
-        let least = if is_client { self.least.without_rate() } else { self.least };
         look_or_rest(&mut self.output, taken.map(|octets| (0, octets)), now, least)
     }
 
     /// Looks how far content has come that is read and dropped: the number of its exchange, and the octets dropped in all.
-    pub(crate) fn look_at_discarded(&mut self, dropped: Option<(u32, u64)>, now: Time) -> Option<Overrun> {
-        look_or_rest(&mut self.discarded, dropped, now, self.least)
+    pub(crate) fn look_at_discarded(
+        &mut self,
+        dropped: Option<(u32, u64)>,
+        now: Time,
+        least: LeastPace,
+    ) -> Option<Overrun> {
+        look_or_rest(&mut self.discarded, dropped, now, least)
     }
 
     /// Begins both measurements anew.
