@@ -298,11 +298,15 @@ fn finer(error: &Error) -> Option<u8> {
         (_, Cause::Timeout) => None,
         (Phase::Resolve, _) => Some(6),
         (_, Cause::Url(why)) => Some(if why.contains("its scheme is") { 1 } else { 3 }),
+        // A lookup that fails has no number of the system.
+        (Phase::Proxy, Cause::Io(_, None)) => Some(5),
         (Phase::Proxy, Cause::Io(..)) => Some(7),
         (Phase::Proxy, Cause::ProxyStatus(_)) => Some(56),
         (Phase::Proxy, _) => Some(97),
         (_, Cause::Tls(error)) if matches!(**error, rustls::Error::InvalidCertificate(_)) => Some(60),
         (_, Cause::Unanswered | Cause::Http1(h1::ConnectionError::Unanswered { .. })) => Some(52),
+        // To curl it is HTTP/0.9, which is not taken.
+        (_, Cause::Http1(h1::ConnectionError::Peer(h1::Violation::STATUS_LINE))) => Some(1),
         (_, Cause::Redirect(..)) => Some(47),
         (_, Cause::Reset(_)) => Some(92),
         (_, Cause::GoAway(_) | Cause::Connection(_)) => Some(16),
@@ -362,7 +366,9 @@ mod tests {
         let io = || Cause::Io(io::ErrorKind::NotFound, None);
         for (phase, cause, code) in [
             (Phase::Resolve, io(), 6),
-            (Phase::Proxy, io(), 7),
+            (Phase::Proxy, io(), 5),
+            (Phase::Proxy, Cause::Io(io::ErrorKind::ConnectionRefused, Some(111)), 7),
+            (Phase::Head, Cause::Http1(h1::ConnectionError::Peer(h1::Violation::STATUS_LINE)), 1),
             (Phase::Proxy, Cause::Socks("a rule"), 97),
             (Phase::Connect, io(), 7),
             (Phase::Resolve, Cause::Timeout, 28),

@@ -21,7 +21,7 @@ use tokio::io::AsyncRead;
 pub(crate) use given::Given;
 pub use multipart::{Multipart, Part};
 pub use pairs::IntoPairs;
-use piece::Piece;
+use piece::{Observer, Piece};
 
 /// The content of a request: octets, text, a file, what a reader gives, or a form of many parts.
 ///
@@ -46,6 +46,8 @@ pub struct Content {
     mistake: Option<Error>,
     /// The counter of the octets that were sent.
     sent: Option<Arc<AtomicU64>>,
+    /// Whoever is shown the octets that are sent.
+    observer: Option<Observer>,
 }
 
 impl Content {
@@ -96,8 +98,16 @@ impl Content {
         self
     }
 
+    /// Shows `observer` the octets, piece by piece, as the connection takes them; again from the beginning when the content is sent
+    /// again. The content waits for it.
+    #[must_use]
+    pub fn observed(mut self, observer: impl Fn(&[u8]) + Send + Sync + 'static) -> Self {
+        self.observer = Some(Arc::new(observer));
+        self
+    }
+
     fn new(pieces: Vec<Piece>) -> Self {
-        Self { pieces, media_type: None, mistake: None, sent: None }
+        Self { pieces, media_type: None, mistake: None, sent: None, observer: None }
     }
 
     /// Notes a value that cannot stand in a field.
@@ -110,8 +120,9 @@ impl Content {
     /// The same content once more, from its beginning; nothing when a reader is in it.
     pub(crate) fn replay(&self) -> Option<Self> {
         let pieces: Option<Vec<Piece>> = self.pieces.iter().map(Piece::replay).collect();
-        let (media_type, sent) = (self.media_type.clone(), self.sent.clone());
-        Some(Self { pieces: pieces?, media_type, mistake: None, sent })
+        let (media_type, sent, observer) =
+            (self.media_type.clone(), self.sent.clone(), self.observer.clone());
+        Some(Self { pieces: pieces?, media_type, mistake: None, sent, observer })
     }
 
     /// The octets in all, if they are known.

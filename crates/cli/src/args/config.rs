@@ -53,7 +53,7 @@ fn read(path: &Path) -> Result<String, Failure> {
         true => std::io::stdin().read_to_string(&mut text).map(|_| text),
         false => fs::read_to_string(path),
     };
-    read.map_err(|error| Failure::local(path.display(), &error))
+    read.map_err(|error| Failure::unread(path.display(), &error))
 }
 
 /// The arguments on the lines.

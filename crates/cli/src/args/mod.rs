@@ -63,7 +63,8 @@ impl Args {
     /// Those of this process, one after the other where --next stands between them; what is wrong with them ends it.
     pub(crate) fn of_process() -> Vec<Self> {
         let given = expanded(env::args_os().collect()).unwrap_or_else(|failure| {
-            let failure = failure.said();
+            let is_curls = env::args().any(|word| word.ends_with("curl") && word.contains("exit-codes"));
+            let failure = failure.with(if is_curls { ExitCodes::Curl } else { ExitCodes::Alula }).said();
             process::exit(failure.code().into())
         });
         if let Some(page) = topic(&given) {

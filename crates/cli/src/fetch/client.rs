@@ -40,7 +40,8 @@ pub(super) fn builder(
     let limits = Limits { stream_window: WINDOW_OCTETS, ..Limits::client() };
     // Names are shown as they are spelled.
     let mut builder = Client::builder().no_user_agent().limits(limits).http1_keep_spelling(true);
-    builder = builder.redirects(if args.location { args.max_redirs } else { 0 });
+    // None at all is the first one refused, not the first one shown.
+    builder = builder.redirects(if args.location { args.max_redirs.max(1) } else { 0 });
     builder = builder.decompress(options.request.compressed);
     if args.retry > 0 && Tries::of(options, &plan.method).is_none() {
         builder = builder.retries(retries(args));

@@ -147,5 +147,5 @@ fn nameless(target: &Target, segment: &str) -> Failure {
         "" => format!("the path of {url} has no name for -O: -o FILE gives one"),
         _ => format!("{segment:?} of {url} is no name for a file: -o FILE gives one"),
     };
-    Failure::new(Exit::Usage, sentence)
+    Failure::new(Exit::Usage, sentence).curl(23)
 }

@@ -88,7 +88,7 @@ impl<'a> Session<'a> {
         let has_speed_limit = SpeedLimit::of(&options.transfer).is_some();
         let is_watched =
             verbose.is_some() || write_out.is_some() || has_hops || has_speed_limit || options.output.timing;
-        let watch = is_watched.then(|| Watch::new(verbose));
+        let watch = is_watched.then(|| Watch::new(verbose, options.connection.max_redirs == 0));
         let client = client(options, plan, jar.as_ref(), watch)?;
         Ok(Self { client, jar, plan, options, write_out, destinations })
     }

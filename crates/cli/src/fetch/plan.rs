@@ -143,8 +143,11 @@ fn targets(
     let typed = words.url.into_iter().chain(of_items).chain(args.urls.iter().map(String::as_str));
     let mut targets = Vec::new();
     for (place, url) in typed.enumerate() {
-        let meant =
-            if args.globoff { vec![Globbed::plain(url)] } else { glob::expanded(url).map_err(usage)? };
+        let meant = if args.globoff {
+            vec![Globbed::plain(url)]
+        } else {
+            glob::expanded(url).map_err(|sentence| usage(sentence).curl(3))?
+        };
         for Globbed { url, values } in meant {
             let url = target::with_scheme(&url, options.httpie.default_scheme);
             targets.push(Target { place, values, ..Target::of(&url, query)? });

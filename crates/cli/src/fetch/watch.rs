@@ -8,10 +8,12 @@ use super::{show::Head, verbose::Verbose};
 
 /// Is told of every step, and keeps what is asked for later.
 #[derive(Clone, Copy)]
-pub(super) struct Watch(
+pub(super) struct Watch {
     /// The way in which steps are shown, if they are.
-    Option<Verbose>,
-);
+    verbose: Option<Verbose>,
+    /// Redirects are errors.
+    refuses_redirects: bool,
+}
 
 /// The facts of one exchange, all of its redirects and tries taken together.
 #[derive(Clone, Debug, Default)]
@@ -73,22 +75,25 @@ fn note(note: impl FnOnce(&mut Seen)) {
 }
 
 impl Watch {
-    pub(super) const fn new(verbose: Option<Verbose>) -> Self {
-        Self(verbose)
+    pub(super) const fn new(verbose: Option<Verbose>, refuses_redirects: bool) -> Self {
+        Self { verbose, refuses_redirects }
     }
 
     /// Notes a step, and shows it.
     pub(super) fn see(self, event: &ExchangeEvent<'_>) {
         note(|seen| seen.note(event));
-        if let Some(verbose) = self.0 {
+        if let Some(verbose) = self.verbose {
             verbose.print(event);
         }
     }
 
-    /// Notes a redirect, shows it, and follows it.
+    /// Notes a redirect, shows it, and follows it, if that is allowed.
     pub(super) fn follow(self, redirect: &Redirect<'_>) -> Follow {
+        if self.refuses_redirects {
+            return Follow::Error;
+        }
         note(Seen::follow);
-        if let Some(verbose) = self.0 {
+        if let Some(verbose) = self.verbose {
             verbose.print_redirect(redirect);
         }
         Follow::Yes

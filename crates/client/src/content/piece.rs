@@ -16,6 +16,9 @@ use tokio::{
     io::{AsyncRead, AsyncReadExt as _},
 };
 
+/// Is shown each piece of content that was sent.
+pub(super) type Observer = Arc<dyn Fn(&[u8]) + Send + Sync>;
+
 /// Octets read and sent at once.
 const STEP_OCTETS: usize = 64 * 1024;
 
@@ -101,38 +104,42 @@ impl Piece {
     }
 }
 
-/// The writer that content goes to.
+/// The writer that content goes to, and those who are told of what it has taken.
 pub(super) struct Sink {
     writer: BodyWriter,
     sent: Option<Arc<AtomicU64>>,
+    observer: Option<Observer>,
 }
 
 impl Sink {
     /// Nothing of it was sent yet.
-    pub(super) fn new(writer: BodyWriter, sent: Option<Arc<AtomicU64>>) -> Self {
+    pub(super) fn new(writer: BodyWriter, sent: Option<Arc<AtomicU64>>, observer: Option<Observer>) -> Self {
         if let Some(sent) = &sent {
             sent.store(0, Relaxed);
         }
-        Self { writer, sent }
+        Self { writer, sent, observer }
     }
 
     async fn write(&mut self, octets: &[u8]) -> Result<(), Failure> {
         self.writer.write(octets).await.map_err(|_| Failure::Stream)?;
-        count(self.sent.as_ref(), octets);
+        tell(self.sent.as_ref(), self.observer.as_ref(), octets);
         Ok(())
     }
 
     /// Sends these octets, and with them the end.
     pub(super) async fn finish(self, octets: &[u8]) -> Result<(), Failure> {
         self.writer.finish_content(octets).await.map_err(|_| Failure::Stream)?;
-        count(self.sent.as_ref(), octets);
+        tell(self.sent.as_ref(), self.observer.as_ref(), octets);
         Ok(())
     }
 }
 
-fn count(sent: Option<&Arc<AtomicU64>>, octets: &[u8]) {
+fn tell(sent: Option<&Arc<AtomicU64>>, observer: Option<&Observer>, octets: &[u8]) {
     if let Some(sent) = sent {
         sent.fetch_add(octets.len() as u64, Relaxed);
+    }
+    if let Some(observer) = observer.filter(|_| !octets.is_empty()) {
+        observer(octets);
     }
 }
 

@@ -73,7 +73,7 @@ impl Call<'_> {
 
 impl Content {
     async fn send(mut self, writer: BodyWriter) -> Result<(), Failure> {
-        let mut sink = Sink::new(writer, self.sent);
+        let mut sink = Sink::new(writer, self.sent, self.observer);
         let last = self.pieces.pop();
         for piece in self.pieces {
             piece.send(&mut sink).await?;

@@ -48,6 +48,8 @@ impl WriteOut {
             Some(file) => fs::read_to_string(file).map_err(|error| Failure::local(file, &error))?,
             None => given.to_owned(),
         };
+        // The lines of a file are for the eye: `\n` is where one ends.
+        let text = if given.starts_with('@') { text.replace(['\r', '\n'], "") } else { text };
         let (pieces, unknown) = pieces(&text);
         for name in unknown {
             let line = format!("alula: unknown --write-out variable: '{name}'");
