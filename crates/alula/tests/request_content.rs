@@ -2,7 +2,7 @@
 
 use std::{
     sync::{
-        Arc,
+        Arc, Mutex,
         atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
     },
     time::Duration,
@@ -206,6 +206,21 @@ async fn what_was_sent_is_counted_anew_each_time() {
                 seen(client.request(method, &url).content(content.counted(sent.clone()))).await.unwrap();
                 assert_eq!(sent.load(Relaxed), 200_000, "{path}");
             }
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_is_sent_is_shown_to_whoever_wants_to_see_it() {
+    let url = format!("{}/seen", start().await);
+    let file = Scratch::new("observed", &[b'f'; 200_000]);
+    for client in clients() {
+        for content in [Content::bytes([b'f'; 200_000]), Content::file(&file.0)] {
+            let shown = Arc::<Mutex<Vec<u8>>>::default();
+            let shows = shown.clone();
+            let content = content.observed(move |octets| shows.lock().unwrap().extend_from_slice(octets));
+            seen(client.put(&url).content(content)).await.unwrap();
+            assert!(*shown.lock().unwrap() == [b'f'; 200_000]);
         }
     }
 }

@@ -153,3 +153,51 @@ fn what_tls_has_agreed_on_is_shown_on_both_versions() {
         }
     }
 }
+
+#[test]
+fn a_trace_has_the_octets_in_the_form_of_curl() {
+    let folder = Folder::new("trace");
+    let file = folder.path("trace");
+    let answer = "HTTP/1.1 200 OK\r\nset-cookie: a=s3cret\r\ncontent-length: 5\r\n\r\nhello";
+    run(&["post", "--trace-ascii", &file, &answering(answer), "-d", "a=1", "-H", "Authorization: s3cret"])
+        .expect(0);
+    let trace = String::from_utf8(folder.read("trace")).unwrap();
+    for line in [
+        "0000: POST / HTTP/1.1",
+        "=> Send data, 3 bytes (0x3)",
+        "0000: a=1",
+        "<= Recv data, 5 bytes (0x5)",
+        "0000: hello",
+    ] {
+        assert!(trace.lines().any(|shown| shown == line), "{line}: {trace}");
+    }
+    assert!(trace.contains("=> Send header, ") && trace.contains("<= Recv header, "), "{trace}");
+    assert!(trace.contains("== Info:   Trying 127.0.0.1:") && !trace.contains("s3cret"), "{trace}");
+    let echo = Echo::start(&[]);
+    let url = format!("{}/x", echo.http);
+    run(&[
+        "get",
+        "--trace",
+        &file,
+        "--trace-time",
+        "--show-secrets",
+        "--http2-prior-knowledge",
+        &url,
+        "-u",
+        "n:s3cret",
+    ])
+    .expect(0);
+    let trace = String::from_utf8(folder.read("trace")).unwrap();
+    assert!(trace.contains("== Info: send HEADERS stream=1 "), "{trace}");
+    let digits =
+        trace.lines().find(|line| line.contains("0000: 3a 6d 65 74 68 6f 64 3a 20 47 45 54 0d 0a")).unwrap();
+    assert!(digits.ends_with(":method: GET..:s"), "{digits}");
+    let timed = trace.lines().find(|line| line.contains("== Info: ")).unwrap();
+    assert!(timed.as_bytes()[2] == b':' && timed.as_bytes()[15] == b' ', "{timed}");
+    assert!(
+        run(&["get", "--trace", "/no/such/folder/file", &url])
+            .expect(1)
+            .stderr
+            .contains("/no/such/folder/file")
+    );
+}

@@ -126,9 +126,24 @@ pub(crate) struct OutputArgs {
     #[arg(short, long, action = ArgAction::Count)]
     pub(crate) verbose: u8,
 
-    /// With -v, show credentials and the values of queries too.
+    /// With -v and --trace, show credentials and the values of queries too.
     #[arg(long, hide_short_help = true)]
     pub(crate) show_secrets: bool,
+
+    /// Write what is done, each frame, and the octets that are sent and that come to this file.
+    ///
+    /// It has the form of curl's; `-` is stdout and `%` stderr. Credentials are hidden in heads unless by --show-secrets. `alula inspect`
+    /// explains it.
+    #[arg(long, value_name = "FILE", conflicts_with = "trace_ascii", hide_short_help = true)]
+    pub(crate) trace: Option<PathBuf>,
+
+    /// As --trace, in characters alone.
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
+    pub(crate) trace_ascii: Option<PathBuf>,
+
+    /// Begin each line of --trace with the time of day, in UTC.
+    #[arg(long, hide_short_help = true)]
+    pub(crate) trace_time: bool,
 
     /// Write content as it comes; this is what is done without the flag.
     #[arg(short = 'N', long, hide = true)]

@@ -4,7 +4,7 @@ use alula::masked_url;
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
 
 /// Flags of curl that are none here, and what does the same.
-const ELSEWHERE: [(&str, &str); 19] = [
+const ELSEWHERE: [(&str, &str); 17] = [
     ("--digest", "who asks is told by -u (Basic) or --bearer"),
     ("--anyauth", "who asks is told by -u (Basic) or --bearer"),
     ("--ntlm", "who asks is told by -u (Basic) or --bearer"),
@@ -12,8 +12,6 @@ const ELSEWHERE: [(&str, &str); 19] = [
     ("--aws-sigv4", "who asks is told by -u (Basic) or --bearer"),
     ("--socks4", "-x takes http, https, socks5 and socks5h"),
     ("--preproxy", "-x takes one proxy"),
-    ("--trace", "-v shows the heads, and -vv each frame"),
-    ("--trace-ascii", "-v shows the heads, and -vv each frame"),
     ("-0", "HTTP/1.1 and HTTP/2 are spoken"),
     ("--http1.0", "HTTP/1.1 and HTTP/2 are spoken"),
     ("--http3", "HTTP/1.1 and HTTP/2 are spoken"),

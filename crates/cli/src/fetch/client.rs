@@ -54,10 +54,7 @@ pub(super) fn builder(
     }
     builder = builder.timing(options.output.timing || options.output.write_out.is_some());
     if let Some(watch) = watch {
-        builder = watched(builder, watch);
-    }
-    if options.output.verbose > 1 {
-        builder = builder.on_frame(frames::print);
+        builder = watched(builder, watch, options.output.verbose > 1);
     }
     if let Some(jar) = jar {
         builder = builder.cookies(jar.clone());
@@ -73,8 +70,21 @@ pub(super) fn builder(
 }
 
 /// With somebody who sees each step.
-fn watched(builder: ClientBuilder, watch: Watch) -> ClientBuilder {
-    builder.on_event(move |event| watch.see(event)).on_redirect(move |redirect| watch.follow(redirect))
+fn watched(builder: ClientBuilder, watch: Watch, prints_frames: bool) -> ClientBuilder {
+    let (follower, trace) = (watch.clone(), watch.trace());
+    let builder = builder.on_event(move |event| watch.see(event));
+    let builder = builder.on_redirect(move |redirect| follower.follow(redirect));
+    if trace.is_none() && !prints_frames {
+        return builder;
+    }
+    builder.on_frame(move |frame| {
+        if prints_frames {
+            frames::print(frame);
+        }
+        if let Some(trace) = &trace {
+            trace.frame(frame);
+        }
+    })
 }
 
 /// What curl calls transient; the wait is the library's unless one is given.

@@ -30,9 +30,10 @@ use super::{
     speed::SpeedLimit,
     target::Target,
     timing,
+    trace::Trace,
     tries::Tries,
     upload,
-    verbose::Verbose,
+    verbose::{Direction, Verbose},
     watch::{self, Watch},
     write_out::WriteOut,
 };
@@ -49,6 +50,7 @@ pub(super) struct Session<'a> {
     plan: &'a Plan,
     options: &'a Options,
     write_out: Option<WriteOut>,
+    trace: Option<Arc<Trace>>,
     destinations: Vec<Destination>,
 }
 
@@ -80,17 +82,23 @@ impl<'a> Session<'a> {
         condition::check(&options.transfer)?;
         let is_quiet = options.output.silent && !options.output.show_error;
         let jar = jar(plan, options, is_quiet)?;
-        let verbose = (options.output.verbose > 0).then_some(Verbose {
+        let verbose = Verbose {
             is_trusting: options.connection.insecure,
             shows_secrets: options.output.show_secrets,
-        });
-        let has_hops = options.connection.location;
-        let has_speed_limit = SpeedLimit::of(&options.transfer).is_some();
-        let is_watched =
-            verbose.is_some() || write_out.is_some() || has_hops || has_speed_limit || options.output.timing;
-        let watch = is_watched.then(|| Watch::new(verbose, options.connection.max_redirs == 0));
+            keeps_credentials: false,
+        };
+        let trace = Trace::of(&options.output, verbose)?.map(Arc::new);
+        let verbose = (options.output.verbose > 0).then_some(verbose);
+        let is_watched = verbose.is_some()
+            || trace.is_some()
+            || write_out.is_some()
+            || options.connection.location
+            || SpeedLimit::of(&options.transfer).is_some()
+            || options.output.timing;
+        let refuses_redirects = options.connection.max_redirs == 0;
+        let watch = is_watched.then(|| Watch::new(verbose, trace.clone(), refuses_redirects));
         let client = client(options, plan, jar.as_ref(), watch)?;
-        Ok(Self { client, jar, plan, options, write_out, destinations })
+        Ok(Self { client, jar, plan, options, write_out, trace, destinations })
     }
 
     /// Writes what is kept to the files for it: cookies, and the session.
@@ -221,7 +229,11 @@ impl Exchange<'_> {
     fn content(&self, source: &Source) -> Result<Content, Failure> {
         let connection = &self.session.options.connection;
         let is_replayed = connection.location || connection.retry > 0;
-        Ok(upload::open(source, is_replayed)?.counted(self.sent.clone()))
+        let content = upload::open(source, is_replayed)?.counted(self.sent.clone());
+        Ok(match self.session.trace.clone() {
+            Some(trace) => content.observed(move |octets| trace.content(Direction::Sent, octets)),
+            None => content,
+        })
     }
 
     fn call(&self) -> Call<'_> {
@@ -317,6 +329,9 @@ impl Exchange<'_> {
                     report.octets_received += chunk.len() as u64;
                     self.received.set(report.octets_received);
                     self.check_size(report.octets_received)?;
+                    if let Some(trace) = &self.session.trace {
+                        trace.content(Direction::Received, chunk);
+                    }
                     sink.write(chunk)?;
                     progress.add(chunk.len());
                     pace.keep(report.octets_received).await;

@@ -36,6 +36,7 @@ mod speed;
 mod target;
 mod timing;
 mod together;
+mod trace;
 mod tries;
 mod upload;
 mod verbose;

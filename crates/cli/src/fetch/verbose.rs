@@ -20,120 +20,163 @@ pub(super) struct Verbose {
     pub(super) is_trusting: bool,
     /// Credentials and the values of queries are shown as they are.
     pub(super) shows_secrets: bool,
+    /// Credentials go along when a redirect leaves their origin.
+    pub(super) keeps_credentials: bool,
 }
 
 impl Verbose {
     /// Prints a step of an exchange.
     pub(super) fn print(self, event: &ExchangeEvent<'_>) {
-        match event {
-            ExchangeEvent::Resolved(host, addresses) => resolved(host, addresses),
-            ExchangeEvent::Connecting(address) => done(&format!("  Trying {address}...")),
-            ExchangeEvent::NotConnected(address, error) => {
-                let error = error.to_string();
-                // The sentence alone, without the system's number for it.
-                let error = error.split(" (os error ").next().unwrap_or_default();
-                done(&format!("connect to {} port {} failed: {error}", address.ip(), address.port()));
-            }
-            ExchangeEvent::Connected(to) => connected(to, self.is_trusting),
-            ExchangeEvent::Request(head) => self.request(head),
-            ExchangeEvent::Interim(version, status, fields)
-            | ExchangeEvent::Response(version, status, fields) => self.response(*version, *status, fields),
-            ExchangeEvent::Retrying(setback, wait) => retrying(*setback, *wait),
-            ExchangeEvent::NotRetried(setback, reason) => {
-                done(&format!("Not sent again, since {reason}: {setback}"));
-            }
-            _ => {}
-        }
+        steps(event, self.is_trusting).iter().for_each(|line| done(line));
+        let Some((direction, lines)) = self.head(event) else { return };
+        let mark = direction.mark();
+        lines.iter().for_each(|line| tell(&[mark, b" "].concat(), line));
+        tell(mark, b"");
     }
 
     /// Prints where a redirect leads.
     pub(super) fn print_redirect(self, redirect: &Redirect<'_>) {
+        self.redirect(redirect).iter().for_each(|line| done(line));
+    }
+
+    /// The place that a redirect leads to, and what is not taken along.
+    pub(super) fn redirect(self, redirect: &Redirect<'_>) -> Vec<String> {
         let to = if self.shows_secrets { redirect.to().to_owned() } else { masked_url(redirect.to()) };
-        done(&format!("Issue another request to this URL: '{to}'"));
-        if redirect.leaves_origin() {
-            done("Credentials and cookies of the first origin are not sent to this one");
+        let mut lines = vec![format!("Issue another request to this URL: '{to}'")];
+        if redirect.leaves_origin() && !self.keeps_credentials {
+            lines.push("Credentials and cookies of the first origin are not sent to this one".to_owned());
+        }
+        lines
+    }
+
+    /// The lines of a head that is sent or came, if that is what happened.
+    pub(super) fn head(self, event: &ExchangeEvent<'_>) -> Option<(Direction, Vec<Vec<u8>>)> {
+        match event {
+            ExchangeEvent::Request(head) => Some((Direction::Sent, self.request(head))),
+            ExchangeEvent::Interim(version, status, fields)
+            | ExchangeEvent::Response(version, status, fields) => {
+                Some((Direction::Received, self.response(*version, *status, fields)))
+            }
+            _ => None,
         }
     }
 
     /// Lines as they were sent; the first one of HTTP/1.1 is no field.
-    fn request(self, head: &SentHead) {
-        for (at, line) in head.lines().enumerate() {
-            let is_field = head.version() != Version::Http1 || at > 0;
-            match is_field {
-                _ if self.shows_secrets => tell(b"> ", line),
-                true => tell(b"> ", &masked_line(line)),
-                false => tell(b"> ", &masked_request_line(line)),
-            }
-        }
-        tell(b">", b"");
+    fn request(self, head: &SentHead) -> Vec<Vec<u8>> {
+        let shown = |(at, line): (usize, &[u8])| match head.version() != Version::Http1 || at > 0 {
+            _ if self.shows_secrets => line.to_vec(),
+            true => masked_line(line),
+            false => masked_request_line(line),
+        };
+        head.lines().enumerate().map(shown).collect()
     }
 
-    fn response(self, version: Version, status: Status, fields: &FieldSection) {
+    fn response(self, version: Version, status: Status, fields: &FieldSection) -> Vec<Vec<u8>> {
         let reason = status.reason().filter(|_| version == Version::Http1);
         let reason = reason.map(|reason| format!(" {reason}")).unwrap_or_default();
-        tell(b"< ", format!("{version} {}{reason}", status.as_u16()).as_bytes());
+        let mut lines = vec![format!("{version} {}{reason}", status.as_u16()).into_bytes()];
         for field in fields {
             let name = name_of(&field, version);
             let value =
                 if self.shows_secrets { Cow::Borrowed(field.value()) } else { masked(&name, field.value()) };
-            tell(b"< ", &[&name, &b": "[..], &value].concat());
+            lines.push([&name, &b": "[..], &value].concat());
         }
-        tell(b"<", b"");
+        lines
+    }
+}
+
+/// The way that octets go.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Direction {
+    Sent,
+    Received,
+}
+
+impl Direction {
+    const fn mark(self) -> &'static [u8] {
+        match self {
+            Self::Sent => b">",
+            Self::Received => b"<",
+        }
+    }
+}
+
+/// What is done, in lines, but for the heads.
+pub(super) fn steps(event: &ExchangeEvent<'_>, is_trusting: bool) -> Vec<String> {
+    match event {
+        ExchangeEvent::Resolved(host, addresses) => resolved(host, addresses).into_iter().collect(),
+        ExchangeEvent::Connecting(address) => vec![format!("  Trying {address}...")],
+        ExchangeEvent::NotConnected(address, error) => {
+            let error = error.to_string();
+            // The sentence alone, without the system's number for it.
+            let error = error.split(" (os error ").next().unwrap_or_default();
+            vec![format!("connect to {} port {} failed: {error}", address.ip(), address.port())]
+        }
+        ExchangeEvent::Connected(to) => connected(to, is_trusting),
+        ExchangeEvent::Retrying(setback, wait) => vec![retrying(*setback, *wait)],
+        ExchangeEvent::NotRetried(setback, reason) => {
+            vec![format!("Not sent again, since {reason}: {setback}")]
+        }
+        _ => Vec::new(),
     }
 }
 
 /// Names the addresses of a host that is no address itself.
-fn resolved(host: &str, addresses: &[SocketAddr]) {
-    if host.trim_matches(['[', ']']).parse::<std::net::IpAddr>().is_err() {
-        let addresses: Vec<_> = addresses.iter().map(|address| address.ip().to_string()).collect();
-        done(&format!("Host {host} was resolved: {}", addresses.join(", ")));
+fn resolved(host: &str, addresses: &[SocketAddr]) -> Option<String> {
+    if host.trim_matches(['[', ']']).parse::<std::net::IpAddr>().is_ok() {
+        return None;
     }
+    let addresses: Vec<_> = addresses.iter().map(|address| address.ip().to_string()).collect();
+    Some(format!("Host {host} was resolved: {}", addresses.join(", ")))
 }
 
-fn retrying(setback: Setback<'_>, wait: Duration) {
+fn retrying(setback: Setback<'_>, wait: Duration) -> String {
     let when = match wait.is_zero() {
         true => "at once".to_owned(),
         false => format!("in {:.2} s", wait.as_secs_f64()),
     };
-    done(&format!("Sending the request again {when}: {setback}"));
+    format!("Sending the request again {when}: {setback}")
 }
 
-fn connected(to: &ConnectionFacts<'_>, is_trusting: bool) {
+fn connected(to: &ConnectionFacts<'_>, is_trusting: bool) -> Vec<String> {
     let origin = to.origin();
     if to.is_reused() {
-        return done(&format!("Re-using existing connection for {origin}"));
+        return vec![format!("Re-using existing connection for {origin}")];
     }
-    match to.remote_address() {
-        Some(address) => done(&format!("Connected to {} port {} for {origin}", address.ip(), address.port())),
-        None => done(&format!("Connected for {origin}")),
-    }
+    let mut lines = vec![match to.remote_address() {
+        Some(address) => format!("Connected to {} port {} for {origin}", address.ip(), address.port()),
+        None => format!("Connected for {origin}"),
+    }];
     if let Some(tls) = to.tls() {
-        secured(&tls, is_trusting);
+        secured(&tls, is_trusting, &mut lines);
     }
-    done(&format!("using {}", to.version()));
+    lines.push(format!("using {}", to.version()));
+    lines
 }
 
-fn secured(tls: &TlsFacts, is_trusting: bool) {
+fn secured(tls: &TlsFacts, is_trusting: bool, lines: &mut Vec<String>) {
     let agreed = tls.key_agreement().map(|group| format!(" / {group}")).unwrap_or_default();
     let (protocol, suite) = (tls.protocol().replace('_', "."), tls.cipher_suite().replace("TLS13_", "TLS_"));
-    done(&format!("SSL connection using {protocol} / {suite}{agreed}"));
-    match tls.alpn() {
-        Some(protocol) => done(&format!("ALPN: server accepted {}", String::from_utf8_lossy(protocol))),
-        None => done("ALPN: server did not agree on a protocol"),
-    }
+    lines.push(format!("SSL connection using {protocol} / {suite}{agreed}"));
+    lines.push(match tls.alpn() {
+        Some(protocol) => format!("ALPN: server accepted {}", String::from_utf8_lossy(protocol)),
+        None => "ALPN: server did not agree on a protocol".to_owned(),
+    });
     if tls.is_resumed() {
-        done("SSL session taken up again");
+        lines.push("SSL session taken up again".to_owned());
     }
     if let Some(certificate) = tls.certificates().next().and_then(Certificate::of) {
-        done("Server certificate:");
-        done(&format!(" subject: {}", certificate.subject));
-        done(&format!(" start date: {}", certificate.not_before));
-        done(&format!(" expire date: {}", certificate.not_after));
-        done(&format!(" issuer: {}", certificate.issuer));
+        lines.extend([
+            "Server certificate:".to_owned(),
+            format!(" subject: {}", certificate.subject),
+            format!(" start date: {}", certificate.not_before),
+            format!(" expire date: {}", certificate.not_after),
+            format!(" issuer: {}", certificate.issuer),
+        ]);
     }
-    done(match is_trusting {
-        true => " SSL certificate not verified (-k)",
-        false => " SSL certificate verify ok.",
+    lines.push(match is_trusting {
+        true => " SSL certificate not verified (-k)".to_owned(),
+        false => " SSL certificate verify ok.".to_owned(),
     });
 }
 

@@ -1,16 +1,17 @@
 //! The steps of an exchange while it goes on: `-v` shows them at once, and `-w` asks for them in the end.
 
-use std::{cell::RefCell, net::SocketAddr, time::Instant};
+use std::{cell::RefCell, net::SocketAddr, sync::Arc, time::Instant};
 
 use alula::{ConnectionFacts, ExchangeEvent, FieldSection, Follow, Redirect, Version};
 
-use super::{show::Head, verbose::Verbose};
+use super::{show::Head, trace::Trace, verbose::Verbose};
 
 /// Is told of every step, and keeps what is asked for later.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(super) struct Watch {
     /// The way in which steps are shown, if they are.
     verbose: Option<Verbose>,
+    trace: Option<Arc<Trace>>,
     /// Redirects are errors.
     refuses_redirects: bool,
 }
@@ -75,26 +76,41 @@ fn note(note: impl FnOnce(&mut Seen)) {
 }
 
 impl Watch {
-    pub(super) const fn new(verbose: Option<Verbose>, refuses_redirects: bool) -> Self {
-        Self { verbose, refuses_redirects }
+    pub(super) const fn new(
+        verbose: Option<Verbose>,
+        trace: Option<Arc<Trace>>,
+        refuses_redirects: bool,
+    ) -> Self {
+        Self { verbose, trace, refuses_redirects }
+    }
+
+    /// The trace that is written, if one is.
+    pub(super) fn trace(&self) -> Option<Arc<Trace>> {
+        self.trace.clone()
     }
 
     /// Notes a step, and shows it.
-    pub(super) fn see(self, event: &ExchangeEvent<'_>) {
+    pub(super) fn see(&self, event: &ExchangeEvent<'_>) {
         note(|seen| seen.note(event));
         if let Some(verbose) = self.verbose {
             verbose.print(event);
         }
+        if let Some(trace) = &self.trace {
+            trace.see(event);
+        }
     }
 
     /// Notes a redirect, shows it, and follows it, if that is allowed.
-    pub(super) fn follow(self, redirect: &Redirect<'_>) -> Follow {
+    pub(super) fn follow(&self, redirect: &Redirect<'_>) -> Follow {
         if self.refuses_redirects {
             return Follow::Error;
         }
         note(Seen::follow);
         if let Some(verbose) = self.verbose {
             verbose.print_redirect(redirect);
+        }
+        if let Some(trace) = &self.trace {
+            trace.follow(redirect);
         }
         Follow::Yes
     }
