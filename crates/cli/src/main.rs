@@ -16,6 +16,8 @@ mod inspect;
 mod json;
 mod listening;
 mod manual;
+mod parameters;
+mod random;
 mod serve;
 mod store;
 mod terminal;

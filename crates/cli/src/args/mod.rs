@@ -160,6 +160,7 @@ Examples:
   alula serve                             this folder, http://127.0.0.1:8080/
   alula serve site -l 3000 --log          on port 3000, with a log on stderr
   alula serve dist --spa --cors --header 'cache-control: no-cache'
+  alula serve inbox --upload              files by PUT, and by a form
   alula serve site --listen 0.0.0.0:443 --cert chain.pem --key key.pem \\
       --access-log=/var/log/site.log --metrics=/-/metrics";
 
@@ -255,7 +256,7 @@ pub(crate) enum Command {
     /// Serve the files of a folder.
     ///
     /// GET and HEAD, with ranges (also several at once) and conditional requests; OPTIONS says so, and anything else is
-    /// answered with 405. The media type follows from the name; text is said to be UTF-8. A folder is answered with
+    /// answered with 405, unless --upload is given. The media type follows from the name; text is said to be UTF-8. A folder is answered with
     /// its index.html or with a list of what is in it.
     ///
     /// Links within the folder are followed; those that are absolute or lead out of it, fifos, devices and names that

@@ -18,8 +18,8 @@ pub(crate) struct ListenArgs {
         long,
         value_name = "ADDR",
         default_value = "127.0.0.1:8080",
-        alias = "port",
-        short_alias = 'p'
+        visible_alias = "port",
+        visible_short_alias = 'p'
     )]
     pub(crate) listen: String,
 
@@ -118,6 +118,21 @@ pub(crate) struct ServeArgs {
     /// does what asks for JSON alone.
     #[arg(short, long, alias = "single")]
     pub(crate) spa: bool,
+
+    /// Let files be stored: by PUT, and by a form in listings.
+    ///
+    /// Everybody who reaches the server can fill the disk. Files come to the folders that are there, under names that could be served, and are
+    /// seen once they are whole.
+    #[arg(long)]
+    pub(crate) upload: bool,
+
+    /// Let uploads take the place of files that are there, which are answered with 409 otherwise.
+    #[arg(long, requires = "upload")]
+    pub(crate) overwrite: bool,
+
+    /// Answer 413 to an upload with more content than this many octets.
+    #[arg(long, value_name = "OCTETS", default_value_t = 1024 * 1024 * 1024)]
+    pub(crate) max_body: u64,
 
     /// Write one line per request on stderr: peer, time, request, status, octets of content, seconds.
     #[arg(long)]

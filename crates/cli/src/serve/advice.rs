@@ -4,7 +4,7 @@ use std::{fs, io, path::Path};
 
 use anstyle::Style;
 
-use super::INDEX;
+use super::folder::INDEX;
 use crate::{
     args::{ANY, ServeArgs},
     exit::{Exit, Failure},

@@ -16,6 +16,9 @@ use super::target;
 /// Entries of a folder that are shown: more make a page that nobody reads.
 pub(super) const ENTRIES_MAX: usize = 10_000;
 
+/// The file that stands for a folder.
+pub(super) const INDEX: &str = "index.html";
+
 /// The folder.
 pub(super) struct Folder {
     root: Dir,
@@ -37,6 +40,8 @@ pub(super) struct Listed {
     pub(super) name: OsString,
     /// Octets, of a file; `None` for a folder.
     pub(super) length: Option<u64>,
+    /// The time of its last change, where the system has one.
+    pub(super) modified: Option<SystemTime>,
 }
 
 impl Folder {
@@ -87,6 +92,14 @@ impl Folder {
         }
     }
 
+    /// Opens a folder within, for files to come.
+    ///
+    /// # Errors
+    /// It names nothing, something else, or something outside.
+    pub(super) fn open_folder(&self, path: &Path) -> io::Result<Dir> {
+        self.root.open_dir(or_itself(path))
+    }
+
     /// What can be asked for in a folder, in the order of names; true when there is more than is listed.
     ///
     /// # Errors
@@ -110,7 +123,7 @@ impl Folder {
                 is_cut = true;
                 break;
             }
-            listed.push(Listed { name, length });
+            listed.push(Listed { name, length, modified: modified(&metadata) });
         }
         listed.sort();
         Ok((listed, is_cut))

@@ -15,11 +15,14 @@ mod cache;
 mod entry;
 mod flights;
 mod folder;
+mod form;
+mod incoming;
 mod open_files;
 mod page;
 mod send;
 mod spa;
 mod target;
+mod upload;
 
 use std::{
     borrow::Cow,
@@ -41,19 +44,21 @@ use crate::{
 use cache::Cache;
 use entry::Entry;
 use flights::Flights;
-use folder::{Folder, Kind};
+use folder::{Folder, INDEX, Kind};
 use open_files::OpenFiles;
 use page::PAGE_OCTETS_MAX;
 use target::Target;
+use upload::UploadTerms;
 
-/// What a target can be asked (RFC 9110 §10.2.1).
+/// The methods of every target (RFC 9110 §10.2.1), without `--upload` and with it.
 const ALLOW: &str = "GET, HEAD, OPTIONS";
-/// What stands for a folder.
-const INDEX: &str = "index.html";
+const ALLOW_UPLOAD: &str = "GET, HEAD, OPTIONS, POST, PUT";
 /// The time for which what is held is believed without looking.
 const FRESH_FOR: Duration = Duration::from_secs(1);
 /// Pages that are made at once: each takes some times its size meanwhile, and a thread for as long as the folder is large.
 const PAGES_AT_ONCE: usize = 2;
+/// Files that are being uploaded at once: each has a descriptor.
+const UPLOADS_AT_ONCE: usize = 64;
 
 /// Serves until it is told to stop.
 pub(crate) fn run(args: &ServeArgs) -> Outcome {
@@ -66,7 +71,8 @@ pub(crate) fn run(args: &ServeArgs) -> Outcome {
     if let Some(lines) = lines {
         router = router.hook(LogLine(lines));
     }
-    let choices = Choices { has_listing: !args.no_listing, is_spa: args.spa, fresh_for: FRESH_FOR };
+    let upload = args.upload.then_some(UploadTerms { overwrites: args.overwrite, octets_max: args.max_body });
+    let choices = Choices { has_listing: !args.no_listing, is_spa: args.spa, fresh_for: FRESH_FOR, upload };
     listening::run(&args.listen, log, |ledger| {
         let site = Arc::new(Site::new(folder, choices, ledger));
         hooks::handled(router, move |exchange| answer(Arc::clone(&site), exchange))
@@ -82,6 +88,8 @@ struct Choices {
     is_spa: bool,
     /// The time for which what is held is believed without looking.
     fresh_for: Duration,
+    /// Files may be stored, on these terms.
+    upload: Option<UploadTerms>,
 }
 
 /// What is served, and what is held of it.
@@ -93,6 +101,7 @@ struct Site {
     open_files: OpenFiles,
     buffers: FileBuffers,
     pages_at_once: Semaphore,
+    uploads_at_once: Semaphore,
     ledger: Arc<Ledger>,
 }
 
@@ -133,6 +142,7 @@ impl Site {
             open_files: OpenFiles::default(),
             buffers: FileBuffers::new(&ledger),
             pages_at_once: Semaphore::new(PAGES_AT_ONCE),
+            uploads_at_once: Semaphore::new(UPLOADS_AT_ONCE),
             ledger,
         }
     }
@@ -146,10 +156,12 @@ impl Site {
     }
 
     async fn respond(self: &Arc<Self>, exchange: Exchange) -> Result<Sent, Error> {
-        match exchange.request().method() {
-            "GET" | "HEAD" => {}
-            "OPTIONS" => return send::options(exchange).await,
-            _ => return send::not_allowed(exchange).await,
+        match (exchange.request().method(), self.choices.upload) {
+            ("GET" | "HEAD", _) => {}
+            ("OPTIONS", _) => return send::options(exchange, self.allow()).await,
+            ("PUT", Some(terms)) => return upload::put(self, exchange, terms).await,
+            ("POST", Some(terms)) => return upload::form(self, exchange, terms).await,
+            _ => return send::not_allowed(exchange, self.allow()).await,
         }
         let path = target::without_query(exchange.request().path());
         match self.find(path).await {
@@ -157,6 +169,18 @@ impl Site {
             Found::Elsewhere => send::redirect(exchange).await,
             Found::Nothing(Status::NOT_FOUND) | Found::Folder => self.respond_without(exchange).await,
             Found::Nothing(status) => send::nothing(exchange, status).await,
+        }
+    }
+
+    /// The methods of every target.
+    fn allow(&self) -> &'static str {
+        if self.choices.upload.is_some() { ALLOW_UPLOAD } else { ALLOW }
+    }
+
+    /// Lets go of what is held of a path, which has changed.
+    fn forget(&self, key: &str) {
+        if let Some(entry) = self.cache.find_lent(key) {
+            self.cache.remove(key, &entry);
         }
     }
 
@@ -281,7 +305,7 @@ impl Site {
         let clock = self.cache.clock();
         let held = entry::reserve(&self.ledger, PAGE_OCTETS_MAX as u64)?;
         let (listed, is_cut) = self.folder.list(&target.path)?;
-        let page = page::render(&target.path, &listed, is_cut);
+        let page = page::render(&target.path, &listed, is_cut, self.choices.upload.is_some());
         if let Some(same) = self.cache.find_lent(key).filter(|entry| entry.is_same_page(&page)) {
             same.set_checked(clock);
             self.cache.insert(key, &same);

@@ -1,6 +1,9 @@
 //! The page of a folder that has none of its own.
 
-use std::path::Path;
+use std::{
+    path::Path,
+    time::{Duration, SystemTime},
+};
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
 
@@ -13,7 +16,7 @@ const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'
 pub(super) const PAGE_OCTETS_MAX: usize = 4 * 1024 * 1024;
 
 /// A page of HTML that leads to what is in the folder.
-pub(super) fn render(path: &Path, listed: &[Listed], is_cut: bool) -> Vec<u8> {
+pub(super) fn render(path: &Path, listed: &[Listed], is_cut: bool, takes_files: bool) -> Vec<u8> {
     let mut title = String::from("/");
     for part in path {
         push_text(&mut title, &part.to_string_lossy());
@@ -22,11 +25,12 @@ pub(super) fn render(path: &Path, listed: &[Listed], is_cut: bool) -> Vec<u8> {
     let mut page = format!(
         "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width\">\n<title>{title}</title>\n{STYLE}\
-         <h1>{title}</h1>\n<table>\n"
+         <h1>{title}</h1>\n<table>\n{HEAD}"
     );
     if path.components().next().is_some() {
-        page.push_str("<tr><td><a href=\"../\">../</a><td>\n");
+        page.push_str("<tr class=\"up\"><td><a href=\"../\">../</a><td><td>\n");
     }
+    page.push_str("<tbody>\n");
     let mut shown = 0;
     for entry in listed {
         if page.len() > PAGE_OCTETS_MAX {
@@ -39,16 +43,47 @@ pub(super) fn render(path: &Path, listed: &[Listed], is_cut: bool) -> Vec<u8> {
     if is_cut || shown < listed.len() {
         page.push_str(&format!("<p>There is more than these {shown}.\n"));
     }
+    if takes_files {
+        page.push_str(FORM);
+    }
+    page.push_str(SCRIPT);
     page.into_bytes()
 }
 
 const STYLE: &str = "\
 <style>
+:root { color-scheme: light dark; }
 body { font: 1rem/1.5 system-ui, sans-serif; margin: 2rem; }
-td { padding-right: 2rem; }
-td + td { text-align: right; font-variant-numeric: tabular-nums; }
+th { text-align: left; }
+td, th { padding-right: 2rem; }
+td + td, th + th { text-align: right; font-variant-numeric: tabular-nums; }
+button { all: unset; cursor: pointer; }
+button:focus-visible { outline: auto; }
 </style>
 ";
+
+/// The headings, which sort the rows below.
+const HEAD: &str = "\
+<thead><tr class=\"head\"><th><button>Name</button><th><button>Size</button><th><button>Modified</button>
+";
+
+const FORM: &str = "\
+<form method=\"post\" enctype=\"multipart/form-data\">
+<p><input type=\"file\" name=\"file\" multiple required> <input type=\"submit\" value=\"Upload\">
+</form>
+";
+
+/// Sorts the rows by a column when its heading is chosen, and the other way round the next time; folders have the least size.
+const SCRIPT: &str = r#"<script>
+let last = 0, sign = 1;
+document.querySelectorAll("th button").forEach((button, at) => button.onclick = () => {
+  const body = document.querySelector("tbody"), of = row => row.cells[at].dataset.of ?? row.cells[at].textContent;
+  sign = at === last ? -sign : 1;
+  last = at;
+  body.append(...[...body.rows].sort((a, b) => sign * of(a).localeCompare(of(b), undefined, { numeric: true })));
+});
+</script>
+"#;
 
 fn push_row(page: &mut String, entry: &Listed) {
     page.push_str("<tr><td><a href=\"");
@@ -58,11 +93,40 @@ fn push_row(page: &mut String, entry: &Listed) {
     page.push_str("\">");
     push_text(page, &entry.name.to_string_lossy());
     page.push_str(slash);
-    page.push_str("</a><td>");
-    if let Some(length) = entry.length {
-        page.push_str(&length.to_string());
+    page.push_str("</a>");
+    match entry.length {
+        Some(length) => {
+            page.push_str(&format!("<td data-of=\"{length}\" title=\"{length} octets\">{}", size(length)))
+        }
+        None => page.push_str("<td>"),
     }
+    page.push_str("<td>");
+    page.push_str(&entry.modified.and_then(date).unwrap_or_default());
     page.push('\n');
+}
+
+/// A size as people read it, with three digits or so.
+fn size(octets: u64) -> String {
+    let mut scaled = octets as f64;
+    for unit in ["B", "kB", "MB", "GB", "TB"] {
+        match scaled {
+            _ if unit == "B" && scaled < 1000.0 => return format!("{octets} B"),
+            ..9.95 if unit != "B" => return format!("{scaled:.1} {unit}"),
+            ..999.5 if unit != "B" => return format!("{scaled:.0} {unit}"),
+            _ => scaled /= 1000.0,
+        }
+    }
+    format!("{scaled:.0} PB")
+}
+
+/// Such as `2026-11-26 00:54`, in UTC; nothing for a time that has no four digits for its year.
+fn date(time: SystemTime) -> Option<String> {
+    const MONTHS: &str = "JanFebMarAprMayJunJulAugSepOctNovDec";
+    let years = SystemTime::UNIX_EPOCH..SystemTime::UNIX_EPOCH + Duration::from_secs(253_402_300_800);
+    // `Sat, 21 Nov 2026 15:14:35 GMT`.
+    let text = years.contains(&time).then(|| httpdate::fmt_http_date(time))?;
+    let month = MONTHS.find(text.get(8..11)?)? / 3 + 1;
+    Some(format!("{}-{month:02}-{} {}", text.get(12..16)?, text.get(5..7)?, text.get(17..22)?))
 }
 
 /// Text in which nothing is markup, in an element or between quotes.
@@ -86,9 +150,11 @@ mod tests {
     use super::*;
 
     fn page(path: &str, names: &[(&str, Option<u64>)], is_cut: bool) -> String {
-        let listed: Vec<_> =
-            names.iter().map(|(name, length)| Listed { name: name.into(), length: *length }).collect();
-        String::from_utf8(render(Path::new(path), &listed, is_cut)).unwrap()
+        let modified = Some(SystemTime::UNIX_EPOCH + Duration::from_secs(784_111_777));
+        let listed =
+            names.iter().map(|(name, length)| Listed { name: name.into(), length: *length, modified });
+        let listed: Vec<_> = listed.collect();
+        String::from_utf8(render(Path::new(path), &listed, is_cut, false)).unwrap()
     }
 
     #[test]
@@ -111,10 +177,10 @@ mod tests {
     #[test]
     fn folders_end_in_a_slash_and_files_have_a_length() {
         let page = page("sub", &[("f", Some(1234)), ("g", None)], false);
-        assert!(
-            page.contains("<tr><td><a href=\"f\">f</a><td>1234\n<tr><td><a href=\"g/\">g/</a><td>\n"),
-            "{page}"
-        );
+        let rows = "\
+            <tr><td><a href=\"f\">f</a><td data-of=\"1234\" title=\"1234 octets\">1.2 kB<td>1994-11-06 08:49\n\
+            <tr><td><a href=\"g/\">g/</a><td><td>1994-11-06 08:49\n";
+        assert!(page.contains(rows), "{page}");
         assert!(page.contains("<a href=\"../\">"), "{page}");
     }
 
@@ -131,6 +197,27 @@ mod tests {
         let page = page("", &names, false);
         let shown = page.matches("<tr>").count();
         assert!(page.len() < PAGE_OCTETS_MAX + 4096 && shown < 10_000, "{} octets", page.len());
-        assert!(page.ends_with(&format!("<p>There is more than these {shown}.\n")));
+        assert!(page.contains(&format!("</table>\n<p>There is more than these {shown}.\n")));
+    }
+
+    #[test]
+    fn sizes_and_dates_are_short() {
+        for (octets, expected) in [
+            (0, "0 B"),
+            (999, "999 B"),
+            (1000, "1.0 kB"),
+            (9_949, "9.9 kB"),
+            (9_951, "10 kB"),
+            (999_499, "999 kB"),
+            (999_501, "1.0 MB"),
+            (64 << 30, "69 GB"),
+            (u64::MAX, "18447 PB"),
+        ] {
+            assert_eq!(size(octets), expected);
+        }
+        assert_eq!(date(SystemTime::UNIX_EPOCH).as_deref(), Some("1970-01-01 00:00"));
+        let day = Duration::from_secs(86_400);
+        assert_eq!(date(SystemTime::UNIX_EPOCH - day), None);
+        assert_eq!(date(SystemTime::UNIX_EPOCH + day * 4_000_000), None);
     }
 }

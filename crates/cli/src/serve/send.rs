@@ -8,25 +8,25 @@ use alula::{
 };
 
 use super::{
-    ALLOW, Site,
+    Site,
     entry::{Content, Entry},
     open_files::OpenFile,
 };
 
 /// Seconds until there may be room again, as servers say it that refuse requests themselves.
-const RETRY_AFTER: &str = "5";
-const TEXT: &str = "text/plain; charset=utf-8";
+pub(super) const RETRY_AFTER: &str = "5";
+pub(super) const TEXT: &str = "text/plain; charset=utf-8";
 /// The fields of a request on which it depends whether a page stands for a path.
 pub(super) const VARY: &str = "accept";
 
 /// 204 with what can be asked (RFC 9110 §9.3.7).
-pub(super) async fn options(exchange: Exchange) -> Result<Sent, Error> {
-    exchange.respond(Status::NO_CONTENT).header(KnownName::ALLOW, ALLOW).send(&[]).await
+pub(super) async fn options(exchange: Exchange, allow: &str) -> Result<Sent, Error> {
+    exchange.respond(Status::NO_CONTENT).header(KnownName::ALLOW, allow).send(&[]).await
 }
 
 /// 405 with what can be asked (RFC 9110 §15.5.6).
-pub(super) async fn not_allowed(exchange: Exchange) -> Result<Sent, Error> {
-    let reply = exchange.respond(Status::METHOD_NOT_ALLOWED).header(KnownName::ALLOW, ALLOW);
+pub(super) async fn not_allowed(exchange: Exchange, allow: &str) -> Result<Sent, Error> {
+    let reply = exchange.respond(Status::METHOD_NOT_ALLOWED).header(KnownName::ALLOW, allow);
     say(reply, Status::METHOD_NOT_ALLOWED).await
 }
 

@@ -42,7 +42,7 @@ impl Drop for Files {
 
 fn site(files: &Files, fresh_for: Duration) -> Arc<Site> {
     let ledger = Arc::new(Ledger::new(&Limits::default()));
-    let choices = Choices { has_listing: true, is_spa: false, fresh_for };
+    let choices = Choices { has_listing: true, is_spa: false, fresh_for, upload: None };
     Arc::new(Site::new(Folder::open(&files.0, false).unwrap(), choices, ledger))
 }
 

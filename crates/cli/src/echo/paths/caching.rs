@@ -12,8 +12,8 @@ use super::{
     asked::Asked,
     inspection,
     made::{JSON, Made},
-    random,
 };
+use crate::random;
 
 /// `/cache`: 304 to any condition.
 pub(super) fn cache(asked: &Asked<'_>) -> Result<Made, Answer> {

@@ -10,9 +10,9 @@ use super::{
     asked::Asked,
     auth::{authenticated, credentials},
     made::Made,
-    parameters::{find, parse},
-    random,
 };
+use crate::parameters::{find, parse};
+use crate::random;
 
 const REALM: &str = "alula echo";
 

@@ -10,8 +10,9 @@ use serde_json::json;
 use super::{
     asked::Asked,
     made::{HTML, JSON, Made, TEXT},
-    random, redirects,
+    redirects,
 };
+use crate::random;
 
 /// Links of a page at most.
 const LINKS_MAX: u32 = 200;

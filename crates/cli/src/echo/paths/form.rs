@@ -3,7 +3,7 @@
 use alula::{FieldSection, KnownName};
 use url::form_urlencoded;
 
-use super::parameters::{find, parse};
+use crate::parameters::{find, parse};
 
 /// Parts that are read at most; browsers send no more.
 const PARTS_MAX: usize = 10_000;

@@ -14,8 +14,6 @@ mod form;
 mod inspection;
 mod made;
 mod octets;
-mod parameters;
-mod random;
 mod redirects;
 mod statuses;
 mod twister;

@@ -10,10 +10,10 @@ use alula::{
 use super::{
     asked::Asked,
     made::{Cut, Made, OCTETS, Pace},
-    random,
     statuses::answered,
     twister::Twister,
 };
+use crate::random;
 
 /// Octets that a request can ask for, unless they drip.
 const OCTETS_MAX: usize = 100 * 1024;

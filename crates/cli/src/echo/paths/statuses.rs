@@ -6,8 +6,8 @@ use serde_json::json;
 use super::{
     asked::Asked,
     made::{JSON, Made, TEXT},
-    random,
 };
+use crate::random;
 
 /// Codes of one request at most.
 const CODES_MAX: usize = 100;

@@ -2,7 +2,7 @@
 //! (RFC 9110 §5.6.6, §11.4).
 
 /// Returns the parameters of a value in their order, names in lower case; what is none is passed over.
-pub(super) fn parse(mut text: &str, separator: char) -> Vec<(String, String)> {
+pub(crate) fn parse(mut text: &str, separator: char) -> Vec<(String, String)> {
     let mut found = Vec::new();
     while !text.is_empty() {
         let (value, rest) = until(text, separator);
@@ -15,7 +15,7 @@ pub(super) fn parse(mut text: &str, separator: char) -> Vec<(String, String)> {
 }
 
 /// Returns the value of a parameter.
-pub(super) fn find<'p>(parameters: &'p [(String, String)], name: &str) -> Option<&'p str> {
+pub(crate) fn find<'p>(parameters: &'p [(String, String)], name: &str) -> Option<&'p str> {
     parameters.iter().find(|(own, _)| own == name).map(|(_, value)| &**value)
 }
 

@@ -7,18 +7,18 @@ use std::{
 };
 
 /// Another number each time: a hash with a key of the system's.
-pub(super) fn number() -> u64 {
+pub(crate) fn number() -> u64 {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     RandomState::new().hash_one(COUNT.fetch_add(1, Ordering::Relaxed))
 }
 
 /// From 0 up to, but not including, 1.
-pub(super) fn fraction() -> f64 {
+pub(crate) fn fraction() -> f64 {
     (number() >> 11) as f64 / (1_u64 << 53) as f64
 }
 
 /// A random UUID (RFC 9562 §5.4).
-pub(super) fn uuid() -> String {
+pub(crate) fn uuid() -> String {
     let (high, low) = (number() & !0xf000 | 0x4000, number() >> 2 | 1 << 63);
     let (a, b, c) = (high >> 32, high >> 16 & 0xffff, high & 0xffff);
     format!("{a:08x}-{b:04x}-{c:04x}-{:04x}-{:012x}", low >> 48, low & 0xffff_ffff_ffff)

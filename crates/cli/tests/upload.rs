@@ -1,0 +1,187 @@
+//! `alula serve --upload`: files by PUT and by a form.
+#![forbid(unsafe_code)]
+
+mod support;
+
+use std::{
+    fs,
+    io::{Read as _, Write as _},
+    net::TcpStream,
+};
+
+use support::{Echo, Folder, PATIENCE, noise};
+
+/// Sends content to a path by curl's words, and gives the status.
+#[track_caller]
+fn send(server: &Echo, method: &str, path: &str, args: &[&str]) -> String {
+    let args = [args, &["-o", "/dev/null", "-w", "%{http_code}"]].concat();
+    server.ask(method, path, &args).expect(0).text().to_owned()
+}
+
+/// The names in a folder, hidden ones too.
+fn names(folder: &Folder) -> Vec<String> {
+    let mut names: Vec<_> = fs::read_dir(folder.path(""))
+        .unwrap()
+        .map(|it| it.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn nothing_is_stored_unless_it_is_wanted() {
+    let folder = Folder::new("upload-off");
+    let server = Echo::serving(&folder, &[]);
+    for method in ["PUT", "POST"] {
+        let (head, _) = server.expect(method, "/a", &["content-length: 0"], 405);
+        assert!(head.contains("allow: get, head, options\r\n"), "{head}");
+    }
+    assert!(!server.expect("GET", "/", &[], 200).1.contains("<form"));
+    assert_eq!(names(&folder), Vec::<String>::new());
+}
+
+#[test]
+fn a_file_is_put_whole_and_seen_at_once() {
+    let folder = Folder::new("upload-put");
+    fs::create_dir(folder.path("sub")).unwrap();
+    let server = Echo::serving(&folder, &["--upload"]);
+    assert!(!server.expect("GET", "/", &[], 200).1.contains("new"));
+    server.expect("GET", "/new%20one", &[], 404);
+    let large = noise(3_000_000);
+    let file = folder.write("sub/source", &large);
+    assert_eq!(send(&server, "put", "/new%20one", &["-T", &file]), "201");
+    assert!(folder.read("new one") == large);
+    assert!(server.ask("get", "/new%20one", &[]).expect(0).stdout == large);
+    assert!(server.expect("GET", "/", &[], 200).1.contains("new one"), "the page is new");
+    let (head, _) = server.expect("PUT", "/empty", &["content-length: 0"], 201);
+    assert!(head.contains("location: /empty\r\n"), "{head}");
+    assert_eq!(names(&folder), ["empty", "new one", "sub"]);
+    // Neither by a second request nor by one that waits for the first.
+    assert_eq!(send(&server, "put", "/new%20one", &["-d", "other"]), "409");
+    assert_eq!(send(&server, "put", "/sub/deep", &["-d", "deep"]), "201");
+    for (path, status) in [("/sub", 409), ("/sub/", 409), ("/none/a", 409), ("/empty/a", 409), ("/", 409)] {
+        server.expect("PUT", path, &["content-length: 0"], status);
+    }
+    for path in ["/.hidden", "/..", "/%2e%2e/a", "/a%2fb", "/..%2fa", "/sub/../../a", "/a%00"] {
+        server.expect("PUT", path, &["content-length: 0"], 403);
+    }
+    server.expect("PUT", "/part", &["content-length: 0", "content-range: bytes 0-0/2"], 400);
+    assert_eq!(names(&folder), ["empty", "new one", "sub"]);
+    let (head, _) = server.expect("OPTIONS", "/", &[], 204);
+    assert!(head.contains("allow: get, head, options, post, put\r\n"), "{head}");
+}
+
+#[test]
+fn a_file_takes_the_place_of_another_on_demand() {
+    let folder = Folder::new("upload-over");
+    folder.write("a", "old");
+    let server = Echo::serving(&folder, &["--upload", "--overwrite"]);
+    let (head, _) = server.expect("GET", "/a", &[], 200);
+    let etag = head.lines().find_map(|line| line.strip_prefix("etag: ")).unwrap().to_owned();
+    assert_eq!(send(&server, "put", "/a", &["-d", "first", "-H", "if-match: \"other\""]), "412");
+    assert_eq!(send(&server, "put", "/a", &["-d", "first", "-H", "if-none-match: *"]), "412");
+    assert_eq!(send(&server, "put", "/a", &["-d", "first", "-H", &format!("if-match: {etag}")]), "204");
+    assert_eq!(server.expect("GET", "/a", &[], 200).1, "first");
+    assert_eq!(send(&server, "put", "/b", &["-d", "new", "-H", "if-none-match: *"]), "201");
+    fs::create_dir(folder.path("folder")).unwrap();
+    assert_eq!(send(&server, "put", "/folder", &["-d", "new"]), "409");
+    assert_eq!(names(&folder), ["a", "b", "folder"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn links_lead_no_upload_out_of_the_folder() {
+    let (outside, folder) = (Folder::new("upload-outside"), Folder::new("upload-links"));
+    outside.write("a", "outside");
+    std::os::unix::fs::symlink(outside.path(""), folder.path("out")).unwrap();
+    std::os::unix::fs::symlink(outside.path("a"), folder.path("link")).unwrap();
+    std::os::unix::fs::symlink(outside.path("new"), folder.path("dangling")).unwrap();
+    let server = Echo::serving(&folder, &["--upload"]);
+    for path in ["/out/b", "/link", "/dangling"] {
+        let status = send(&server, "put", path, &["-d", "new"]);
+        assert!(["403", "409", "500"].contains(&&*status), "{path}: {status}");
+    }
+    let server = Echo::serving(&folder, &["--upload", "--overwrite"]);
+    for path in ["/link", "/dangling"] {
+        send(&server, "put", path, &["-d", "new"]);
+    }
+    assert_eq!((names(&outside), outside.read("a")), (vec!["a".to_owned()], b"outside".to_vec()));
+    assert_eq!(folder.read("link"), b"new");
+}
+
+#[test]
+fn uploads_are_bounded_and_leave_nothing_when_they_fail() {
+    let folder = Folder::new("upload-bounds");
+    let server = Echo::serving(&folder, &["--upload", "--max-body", "10"]);
+    server.expect("PUT", "/a", &["content-length: 11"], 413);
+    assert_eq!(send(&server, "put", "/a", &["-T", &folder_file("upload-eleven", "eleven char")]), "413");
+    assert_eq!(send(&server, "put", "/a", &["-d", "ten octets"]), "201");
+    // In chunks nobody knows the length before.
+    let mut socket = TcpStream::connect(server.http.trim_start_matches("http://")).unwrap();
+    socket.set_read_timeout(Some(PATIENCE)).unwrap();
+    let head = "PUT /b HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\nconnection: close\r\n\r\n";
+    socket.write_all(head.as_bytes()).unwrap();
+    socket.write_all(b"6\r\nsix he\r\n6\r\nre too\r\n0\r\n\r\n").unwrap();
+    let mut answer = String::new();
+    let _ = socket.read_to_string(&mut answer);
+    assert!(answer.starts_with("HTTP/1.1 413 "), "{answer}");
+    // A client that goes away in the middle.
+    let mut socket = TcpStream::connect(server.http.trim_start_matches("http://")).unwrap();
+    socket.write_all(b"PUT /c HTTP/1.1\r\nhost: a\r\ncontent-length: 10\r\n\r\nfive ").unwrap();
+    drop(socket);
+    server.expect("GET", "/c", &[], 404);
+    let begun = std::time::Instant::now();
+    while names(&folder) != ["a"] {
+        assert!(begun.elapsed() < PATIENCE, "{:?}", names(&folder));
+        std::thread::yield_now();
+    }
+}
+
+/// A file outside the folders that are served.
+fn folder_file(name: &str, content: &str) -> String {
+    let path = std::env::temp_dir().join(format!("{name}-{}", std::process::id()));
+    fs::write(&path, content).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_form_in_a_listing_sends_files() {
+    let folder = Folder::new("upload-form");
+    fs::create_dir(folder.path("sub")).unwrap();
+    let server = Echo::serving(&folder, &["--upload"]);
+    let page = server.expect("GET", "/sub/", &[], 200).1;
+    assert!(page.contains("<form method=\"post\" enctype=\"multipart/form-data\">"), "{page}");
+    let large = noise(400_000);
+    let source = folder_file("upload-source", "small");
+    let big = std::env::temp_dir().join(format!("upload-big-{}", std::process::id()));
+    fs::write(&big, &large).unwrap();
+    let parts =
+        [format!("file=@{source};filename=one.txt"), format!("file=@{};filename=two.bin", big.display())];
+    let args = ["-F", &parts[0], "-F", &parts[1], "-F", "other=text"];
+    assert_eq!(send(&server, "post", "/sub/", &args), "303");
+    assert_eq!(folder.read("sub/one.txt"), b"small");
+    assert!(folder.read("sub/two.bin") == large);
+    assert!(server.expect("GET", "/sub/", &[], 200).1.contains("two.bin"));
+    assert_eq!(send(&server, "post", "/sub/", &args[..2]), "409");
+    assert_eq!(fs::read_dir(folder.path("sub")).unwrap().count(), 2);
+    for (path, args, status) in [
+        ("/sub", &args[..2], "409"),
+        ("/none/", &args[..2], "409"),
+        ("/sub/", &["-F", "other=text"], "400"),
+        ("/sub/", &["-d", "a=b"], "415"),
+        ("/sub/", &[&args[..2], &["-H", "origin: http://evil.example"]].concat(), "403"),
+        ("/sub/", &[&args[..2], &["-H", "origin: null"]].concat(), "403"),
+        ("/sub/", &["-F", &format!("file=@{source};filename=.hidden")], "403"),
+        ("/sub/", &["-F", &format!("file=@{source};filename=..")], "403"),
+    ] {
+        assert_eq!(send(&server, "post", path, args), status, "{path} {args:?}");
+    }
+    let own = format!("origin: {}", server.http);
+    let climbing = format!("file=@{source};filename=../../three.txt");
+    assert_eq!(send(&server, "post", "/sub/", &["-F", &climbing, "-H", &own]), "303");
+    assert_eq!(folder.read("sub/three.txt"), b"small");
+    assert_eq!(
+        (names(&folder), fs::read_dir(folder.path("sub")).unwrap().count()),
+        (vec!["sub".to_owned()], 3)
+    );
+}
