@@ -9,7 +9,7 @@ use std::{
 };
 
 use serde_json::{Value, json};
-use support::{Echo, noise, run};
+use support::{Echo, Folder, noise, run};
 
 fn echo() -> Echo {
     Echo::start(&[])
@@ -47,9 +47,8 @@ fn requests_are_described_as_httpbin_does() {
     let posted = answer(&server, "put", "/put", &["--form", "a=1", "a=é"]);
     assert_eq!(posted["form"], json!({ "a": ["1", "é"] }));
     assert_eq!((&posted["data"], &posted["json"]), (&json!(""), &Value::Null));
-    let file = std::env::current_exe().unwrap().with_file_name("paths-part.bin");
-    std::fs::write(&file, [0xff, 0xfe]).unwrap();
-    let part = format!("f=@{};type=image/x", file.display());
+    let folder = Folder::new("paths-part");
+    let part = format!("f=@{};type=image/x", folder.write("part.bin", [0xff, 0xfe]));
     let posted = answer(&server, "patch", "/patch", &["-F", &part, "-F", "a=b"]);
     assert_eq!(
         (&posted["form"], &posted["files"]),
@@ -325,9 +324,8 @@ fn documents_have_their_media_types() {
 fn what_a_request_can_ask_for_is_bounded() {
     let server = echo();
     let large = noise(5 * 1024 * 1024);
-    let file = std::env::current_exe().unwrap().with_file_name("paths-large.bin");
-    std::fs::write(&file, &large).unwrap();
-    let data = format!("@{}", file.display());
+    let folder = Folder::new("paths-large");
+    let data = format!("@{}", folder.write("large.bin", &large));
     for (path, status) in [("/post", "413"), ("/status/200", "200")] {
         let ended =
             server.ask("post", path, &["-d", &data, "-o", "/dev/null", "-w", "%{http_code}"]).expect(0);
@@ -335,7 +333,7 @@ fn what_a_request_can_ask_for_is_bounded() {
     }
     // Indents of a hundred lists in one another would be a hundred times as long as what was sent.
     let deep = format!("{}{}0{}", "[".repeat(100), "0,".repeat(200_000), "]".repeat(100));
-    std::fs::write(&file, &deep).unwrap();
+    folder.write("large.bin", &deep);
     let args = ["-d", &data, "-H", "content-type: application/json", "-o", "/dev/null", "-w", "%{http_code}"];
     assert_eq!(server.ask("post", "/post", &args).expect(0).text(), "413");
     assert_eq!(

@@ -111,10 +111,10 @@ fn links_lead_no_upload_out_of_the_folder() {
 
 #[test]
 fn uploads_are_bounded_and_leave_nothing_when_they_fail() {
-    let folder = Folder::new("upload-bounds");
+    let (folder, sources) = (Folder::new("upload-bounds"), Folder::new("upload-bounds-sources"));
     let server = Echo::serving(&folder, &["--upload", "--max-body", "10"]);
     server.expect("PUT", "/a", &["content-length: 11"], 413);
-    assert_eq!(send(&server, "put", "/a", &["-T", &folder_file("upload-eleven", "eleven char")]), "413");
+    assert_eq!(send(&server, "put", "/a", &["-T", &sources.write("eleven", "eleven char")]), "413");
     assert_eq!(send(&server, "put", "/a", &["-d", "ten octets"]), "201");
     // In chunks nobody knows the length before.
     let mut socket = TcpStream::connect(server.http.trim_start_matches("http://")).unwrap();
@@ -137,26 +137,16 @@ fn uploads_are_bounded_and_leave_nothing_when_they_fail() {
     }
 }
 
-/// A file outside the folders that are served.
-fn folder_file(name: &str, content: &str) -> String {
-    let path = std::env::temp_dir().join(format!("{name}-{}", std::process::id()));
-    fs::write(&path, content).unwrap();
-    path.to_str().unwrap().to_owned()
-}
-
 #[test]
 fn a_form_in_a_listing_sends_files() {
-    let folder = Folder::new("upload-form");
+    let (folder, sources) = (Folder::new("upload-form"), Folder::new("upload-form-sources"));
     fs::create_dir(folder.path("sub")).unwrap();
     let server = Echo::serving(&folder, &["--upload"]);
     let page = server.expect("GET", "/sub/", &[], 200).1;
     assert!(page.contains("<form method=\"post\" enctype=\"multipart/form-data\">"), "{page}");
     let large = noise(400_000);
-    let source = folder_file("upload-source", "small");
-    let big = std::env::temp_dir().join(format!("upload-big-{}", std::process::id()));
-    fs::write(&big, &large).unwrap();
-    let parts =
-        [format!("file=@{source};filename=one.txt"), format!("file=@{};filename=two.bin", big.display())];
+    let (source, big) = (sources.write("small", "small"), sources.write("big", &large));
+    let parts = [format!("file=@{source};filename=one.txt"), format!("file=@{};filename=two.bin", big)];
     let args = ["-F", &parts[0], "-F", &parts[1], "-F", "other=text"];
     assert_eq!(send(&server, "post", "/sub/", &args), "303");
     assert_eq!(folder.read("sub/one.txt"), b"small");
