@@ -17,13 +17,10 @@ use crate::{
     listening,
 };
 use scratch::{Pool, Scratch};
-use terms::Terms;
+use terms::{RETRY_AFTER, Terms};
 
 /// What a target can be asked (RFC 9110 §10.2.1): anything but a tunnel, and TRACE, which would show credentials.
 const ALLOW: &str = "GET, HEAD, POST, PUT, DELETE, PATCH, OPTIONS";
-
-/// Seconds until there may be memory again, as servers say it that refuse requests themselves.
-const RETRY_AFTER: &str = "5";
 
 /// Serves until it is told to stop.
 pub(crate) fn run(args: &EchoArgs) -> Outcome {

@@ -6,6 +6,9 @@ use alula::{Error, Exchange, Reply, Sent, Status};
 
 use crate::args::EchoArgs;
 
+/// Seconds until there may be memory again, as servers say it that refuse requests themselves.
+pub(super) const RETRY_AFTER: &str = "5";
+
 /// The terms on which requests are answered.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Terms {

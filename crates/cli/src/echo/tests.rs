@@ -95,10 +95,16 @@ fn content_that_there_is_no_memory_for_is_refused() {
     runtime.block_on(async {
         for is_http2 in [false, true] {
             let client = Client::builder().http2_prior_knowledge(is_http2).build().unwrap();
-            for (octets, status) in
-                [(1 << 20, Status::OK), (14 << 20, Status::SERVICE_UNAVAILABLE), (1 << 20, Status::OK)]
-            {
-                let response = client.post(&url).send_body(&vec![b'x'; octets]).await.unwrap();
+            for (path, octets, status) in [
+                ("", 1 << 20, Status::OK),
+                ("", 14 << 20, Status::SERVICE_UNAVAILABLE),
+                ("", 1 << 20, Status::OK),
+                // A description takes many times its octets.
+                ("post", 1 << 20, Status::SERVICE_UNAVAILABLE),
+                ("post", 1 << 10, Status::OK),
+            ] {
+                let response =
+                    client.post(format!("{url}{path}")).send_body(&vec![b'x'; octets]).await.unwrap();
                 assert_eq!(response.status(), status, "{octets} octets, HTTP/2: {is_http2}");
                 let is_told = response.headers().contains(KnownName::RETRY_AFTER);
                 assert_eq!(is_told, status == Status::SERVICE_UNAVAILABLE);

@@ -2,8 +2,10 @@
 
 use std::{str::FromStr, time::Duration};
 
-use alula::{Answer, Exchange, FieldSection, Reservation, Status};
+use alula::{Answer, Exchange, FieldSection, KnownName, Reservation, Status};
 use url::form_urlencoded;
+
+use super::super::terms::RETRY_AFTER;
 
 /// Octets of content that a path describes at most.
 pub(super) const CONTENT_MAX: usize = 4 * 1024 * 1024;
@@ -31,7 +33,7 @@ impl Held {
     /// # Errors
     /// 413 for too much of it, 503 where there is no memory for it.
     pub(super) async fn read(exchange: &mut Exchange) -> Result<Self, Answer> {
-        let memory = exchange.reserve(MEMORY_BASE).ok_or(Status::SERVICE_UNAVAILABLE)?;
+        let memory = exchange.reserve(MEMORY_BASE).ok_or_else(no_room)?;
         let mut held = Self { content: Vec::new(), memory };
         let body = exchange.body();
         while let Some(chunk) = body.chunk().await? {
@@ -43,11 +45,16 @@ impl Held {
     fn append(&mut self, chunk: &[u8]) -> Result<(), Answer> {
         let octets = self.content.len() + chunk.len();
         if !self.memory.resize(MEMORY_BASE + octets as u64 * MEMORY_FACTOR) {
-            return Err(Status::SERVICE_UNAVAILABLE.into());
+            return Err(no_room());
         }
         self.content.extend_from_slice(chunk);
         Ok(())
     }
+}
+
+/// 503 where there is no memory for an answer now.
+pub(super) fn no_room() -> Answer {
+    Answer::new(Status::SERVICE_UNAVAILABLE).header(KnownName::RETRY_AFTER, RETRY_AFTER)
 }
 
 /// Reads the content of a request, which its route bounds, and keeps nothing of it.

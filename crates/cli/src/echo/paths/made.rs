@@ -5,7 +5,7 @@ use std::{io, time::Duration};
 use alula::{Answer, Exchange, FieldSection, KnownName, Sent, Status, fields::IntoName};
 use serde::Serialize;
 
-use super::super::terms::Terms;
+use super::{super::terms::Terms, asked::no_room};
 use crate::json;
 
 pub(super) const JSON: &str = "application/json";
@@ -117,7 +117,7 @@ impl Made {
     /// As `Reply::send`; 503 where there is no memory for the content.
     pub(super) async fn send(self, exchange: Exchange, terms: &Terms) -> Result<Sent, Answer> {
         let held = exchange.reserve(self.content.len() as u64);
-        let _held = held.ok_or(Status::SERVICE_UNAVAILABLE)?;
+        let _held = held.ok_or_else(no_room)?;
         terms.wait().await;
         let mut reply = terms.respond(exchange, self.status);
         reply.headers_mut().merge(&self.headers);
