@@ -43,7 +43,7 @@ impl Request {
     }
 }
 
-/// What HTTPie does with these words, if it is there.
+/// The outcome of HTTPie for these words, if it is there.
 fn by_httpie(words: &[&str], folder: &Folder) -> Option<std::process::Output> {
     let program = std::env::var_os("ALULA_HTTPIE")?;
     let mut httpie = Command::new(program);
@@ -368,7 +368,7 @@ fn sessions_keep_fields_credentials_and_cookies() {
     let other = described(&["--session", &session, "--bearer", "t", "X-A:9"]);
     assert!(other.contains(r#"["authorization","Bearer t"]"#), "{other}");
     assert_eq!(kept(&session)["headers"][0], json!({"name": "X-A", "value": "9"}));
-    // What a server sets is kept, too.
+    // Cookies that a server sets are kept, too.
     let setting =
         answering("HTTP/1.1 200 OK\r\nset-cookie: e=f; path=/; max-age=1000\r\ncontent-length: 0\r\n\r\n");
     run(&["--session", &session, &setting]).expect(0);
@@ -416,4 +416,108 @@ fn sessions_are_named_for_each_host_and_shared_with_httpie() {
         let fields = [fields[0], fields[1], ("x-a", "c")];
         Request::of(&theirs.stdout).check("httpie", &words, "GET /", &fields, "");
     }
+}
+
+/// A response of this media type.
+fn typed(media_type: &str, content: &[u8]) -> String {
+    let head = format!(
+        "HTTP/1.1 200 OK\r\nX-B: 1\r\ncontent-type: {media_type}\r\ncontent-length: {}\r\n\r\n",
+        content.len()
+    );
+    answering([head.as_bytes(), content].concat())
+}
+
+#[test]
+fn content_is_laid_out_as_it_is_asked_for() {
+    let folder = Folder::new("httpie-layout");
+    let json = br#"{"b":[1,{"d":2,"c":3}],"a":"x"}"#;
+    let sorted = "{\n    \"a\": \"x\",\n    \"b\": [\n        1,\n        {\n            \"c\": 3,\n            \"d\": 2\n        }\n    ]\n}";
+    let narrow =
+        "{\n  \"b\": [\n    1,\n    {\n      \"d\": 2,\n      \"c\": 3\n    }\n  ],\n  \"a\": \"x\"\n}";
+    let as_is = std::str::from_utf8(json).unwrap();
+    for (flags, media_type, content, expected) in [
+        (&["--sorted"][..], "application/json", &json[..], sorted),
+        (&["--unsorted", "--format-options=json.indent:2"], "application/json", json, narrow),
+        (&["--unsorted", "--format-options", "json.format:false"], "application/json", json, as_is),
+        (&["--sorted", "--response-mime=application/json"], "text/plain", json, sorted),
+        (&["--response-mime=application/yaml"], "application/json", json, as_is),
+        (&["--response-charset=latin1"], "text/plain", b"caf\xe9", "café"),
+        (&[], "text/plain; charset=shift_jis", b"\x83e\x83X\x83g", "テスト"),
+        (&["--response-charset=latin1"], "application/json", b"\"\xe9\"", "\"é\""),
+    ] {
+        let words = [&["--body", "--pretty=format"], flags].concat();
+        let ours = run(&[&words[..], &[&typed(media_type, content)]].concat()).expect(0);
+        assert_eq!(ours.text().trim_end(), expected, "{flags:?}");
+        // Into a pipe HTTPie writes the coding that came, unless a flag names one.
+        let is_alike = !media_type.contains("shift_jis");
+        if let Some(theirs) = by_httpie(&[&words[..], &[&typed(media_type, content)]].concat(), &folder)
+            && is_alike
+        {
+            let theirs = String::from_utf8_lossy(&theirs.stdout).into_owned();
+            // Without a layout HTTPie puts spaces between tokens.
+            let plain = |text: &str| {
+                text.replace(if expected == as_is { " " } else { "\0" }, "").trim_end().to_owned()
+            };
+            assert_eq!(plain(&theirs), plain(expected), "httpie {flags:?}");
+        }
+    }
+    let heads = run(&["-p", "h", "--pretty=format", "--sorted", &typed("text/plain", b"")]).expect(0);
+    assert!(
+        heads.text().ends_with("content-length: 0\ncontent-type: text/plain\nX-B: 1\n\n"),
+        "{}",
+        heads.text()
+    );
+    let lines =
+        run(&["--stream", "--pretty=format", &typed("application/json", b"[1]\n{\"a\":2}\n")]).expect(0);
+    assert_eq!(lines.text(), "[\n    1\n]\n{\n    \"a\": 2\n}\n");
+}
+
+#[test]
+fn lines_are_shown_as_soon_as_they_are_there() {
+    use std::io::{Read as _, Write as _};
+
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap());
+    let mut child = alula(&["--stream", "--pretty=format", &url]).spawn().unwrap();
+    let (mut socket, _) = listener.accept().unwrap();
+    socket.set_read_timeout(Some(support::PATIENCE)).unwrap();
+    assert!(socket.read(&mut [0; 1024]).unwrap() > 0);
+    socket
+        .write_all(b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 8\r\n\r\n[1]\n")
+        .unwrap();
+    let first = "[\n    1\n]\n";
+    assert_eq!(support::read_some(&mut child, first.len()), first.as_bytes());
+    socket.write_all(b"[2]\n").unwrap();
+    assert_eq!(wait(child).expect(0).text(), "[\n    2\n]\n");
+}
+
+#[test]
+fn colours_are_those_of_the_background() {
+    for (style, background, number) in [
+        (&[][..], None, "36"),
+        (&["--style=auto"], Some("15;0"), "38;5;80"),
+        (&[], Some("0;15"), "38;5;24"),
+        (&["--style=light"], Some("15;0"), "38;5;24"),
+        (&["--style=pie-dark"], None, "38;5;80"),
+        (&["--style=ansi"], Some("15;0"), "36"),
+    ] {
+        let ask = |variables: &[(&str, &str)]| {
+            let url = typed("application/json", b"[1]");
+            let mut program = alula(&[&["get", "--pretty=colors", &*url], style].concat());
+            program.envs(background.map(|colors| ("COLORFGBG", colors))).envs(variables.iter().copied());
+            wait(program.spawn().unwrap()).expect(0).text().to_owned()
+        };
+        assert_eq!(ask(&[]), format!("[\x1b[{number}m1\x1b[0m]"), "{style:?} {background:?}");
+        assert_eq!(ask(&[("NO_COLOR", "1")]), "[1]");
+    }
+}
+
+#[test]
+fn a_proxy_may_be_for_one_scheme() {
+    let echo = Echo::start(&[]);
+    let (for_http, for_https) = (format!("http:{}", echo.http), format!("https:{}", echo.http));
+    let through = run(&["--proxy", &for_http, "http://a.example/x"]).expect(0);
+    assert!(through.text().contains("\"authority\":\"a.example\""), "{}", through.text());
+    run(&["--proxy", &for_https, "http://127.0.0.1:1/x"]).expect(3);
+    assert!(run(&["--proxy", &for_https, "https://a.example/"]).expect(3).stderr.contains("proxy"));
 }

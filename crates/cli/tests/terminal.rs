@@ -127,6 +127,29 @@ fn text(content: &[u8]) -> String {
 }
 
 #[test]
+fn content_in_another_coding_is_read_as_text() {
+    let answer = |media_type: &str, content: &[u8]| {
+        let head = format!(
+            "HTTP/1.1 200 OK\r\ncontent-type: {media_type}\r\ncontent-length: {}\r\n\r\n",
+            content.len()
+        );
+        answering([head.as_bytes(), content].concat())
+    };
+    let shown = |flags: &[&str], media_type: &str, content: &[u8]| {
+        let url = answer(media_type, content);
+        Running::start(&[&["get", "-p", "b", &*url], flags].concat(), On::Stdout).end().0
+    };
+    assert_eq!(shown(&[], "text/html; charset=iso-8859-1", b"caf\xe9\x90"), "café\\u{90}\n");
+    assert_eq!(shown(&[], "text/plain; charset=utf-16", b"a\0b\0"), "ab\n");
+    assert_eq!(shown(&["--response-charset=koi8-r"], "text/plain", b"\xc4\xc1"), "да\n");
+    assert_eq!(shown(&[], "text/plain; charset=utf-8", b"\xc4"), "\\xc4\n");
+    // Content that is kept, or asked for as it is, is not changed.
+    assert_eq!(shown(&["-o", "-"], "text/plain; charset=iso-8859-1", b"plain"), "plain\n");
+    let piped = run(&["get", &answer("text/plain; charset=iso-8859-1", b"caf\xe9")]).expect(0);
+    assert_eq!(piped.stdout, b"caf\xe9");
+}
+
+#[test]
 fn content_is_escaped_on_a_terminal_and_nowhere_else() {
     for args in [&[][..], &["--pretty=none"], &["--color=always"], &["--pretty=colors", "-p", "b"]] {
         let (seen, _) = shown(&[&["get", &text(ORDERS)], args].concat(), On::Both, 0);

@@ -66,7 +66,8 @@ pub(crate) struct ConnectionArgs {
     /// Go through this proxy.
     ///
     /// It is http://, https://, socks5:// or socks5h://, and http:// without a scheme. `NAME:PASSWORD@` before the host is for it.
-    /// Without the flag http_proxy, https_proxy, all_proxy and no_proxy count; an empty proxy is none.
+    /// `http:` or `https:` before the whole is the scheme of the URLs that it is for (`http:http://HOST`). Without the flag http_proxy,
+    /// https_proxy, all_proxy and no_proxy count; an empty proxy is none.
     #[arg(short = 'x', long, value_name = "URL")]
     pub(crate) proxy: Option<String>,
 

@@ -97,7 +97,7 @@ pub(crate) struct HttpieArgs {
     pub(crate) default_scheme: Option<Scheme>,
 }
 
-/// How --auth is sent.
+/// The scheme of --auth.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
 enum AuthType {
     /// Name and password (RFC 7617).

@@ -6,6 +6,7 @@ mod config;
 mod connection;
 mod content;
 mod httpie;
+mod layout;
 mod output;
 mod password;
 mod refused;
@@ -39,6 +40,7 @@ use crate::{
 pub(crate) use connection::ConnectionArgs;
 pub(crate) use content::{ContentArgs, FormPart, Piece};
 pub(crate) use httpie::{HttpieArgs, Scheme};
+pub(crate) use layout::{Layout, Style};
 pub(crate) use output::{ColorWhen, ExitCodes, OutputArgs, Pretty};
 pub(crate) use password::typed as typed_password;
 pub(crate) use request::{AnyArgs, FetchArgs, Options, RequestArgs};
@@ -206,6 +208,7 @@ fn closing() -> String {
 pub(crate) const ENVIRONMENT: &str = "\
 Environment:
   NO_COLOR                             no colours unless --color=always
+  COLORFGBG                            the background that --style=auto is for
   http_proxy, https_proxy, all_proxy   proxies for a scheme, and for all
   no_proxy                             hosts to which no proxy leads
   SSLKEYLOGFILE                        a file for the secrets of TLS, for tools

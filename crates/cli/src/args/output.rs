@@ -4,7 +4,10 @@ use std::path::PathBuf;
 
 use clap::{ArgAction, Args as ClapArgs, ValueEnum};
 
-use super::values::{From, offset};
+use super::{
+    layout::LayoutArgs,
+    values::{From, offset},
+};
 
 #[derive(ClapArgs, Debug)]
 #[command(next_help_heading = "Output")]
@@ -170,6 +173,9 @@ pub(crate) struct OutputArgs {
     /// With -Z, ask so many URLs at once.
     #[arg(long, value_name = "COUNT", default_value_t = 50, value_parser = clap::value_parser!(u16).range(1..), hide_short_help = true)]
     pub(crate) parallel_max: u16,
+
+    #[command(flatten)]
+    pub(crate) layout: LayoutArgs,
 
     /// The content is kept in a file that is found for it.
     #[arg(skip)]

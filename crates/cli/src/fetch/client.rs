@@ -96,7 +96,7 @@ fn retries(args: &ConnectionArgs) -> Retries {
     }
 }
 
-/// How long it may take to connect, until the head comes, and between pieces of content.
+/// Bounds the time to connect, until the head comes, and between pieces of content.
 fn bounded(mut builder: ClientBuilder, options: &Options) -> ClientBuilder {
     if let Some(after) = options.httpie.timeout() {
         builder = builder.connect_timeout(after).head_timeout(after).read_timeout(after);
@@ -132,8 +132,7 @@ fn proxied(builder: ClientBuilder, args: &ConnectionArgs) -> Result<ClientBuilde
     match (given.as_deref(), args.noproxy.as_deref()) {
         (_, Some("*")) | (Some(""), _) => Ok(builder.no_proxy()),
         (Some(url), except) => {
-            let local = url.strip_prefix(':').map(|port| format!("localhost:{port}"));
-            let mut proxy = Proxy::all(local.as_deref().unwrap_or(url))?.except(except.unwrap_or_default());
+            let mut proxy = proxy(url)?.except(except.unwrap_or_default());
             if let Some((name, password)) = &args.proxy_user {
                 proxy = proxy.credentials(name, password)?;
             }
@@ -152,6 +151,21 @@ fn proxy_url(args: &ConnectionArgs) -> Option<String> {
     let socks = args.socks5.as_ref().map(|host| format!("socks5://{host}"));
     let socks = socks.or_else(|| args.socks5_hostname.as_ref().map(|host| format!("socks5h://{host}")));
     args.proxy.clone().or(socks)
+}
+
+/// A proxy as curl has it, or behind the scheme that it is for, as HTTPie has it: `http:http://HOST`.
+fn proxy(typed: &str) -> Result<Proxy, Failure> {
+    let (scheme, url) = match typed.split_once(':') {
+        Some((scheme @ ("http" | "https" | "all"), url)) if url.contains("://") => (scheme, url),
+        _ => ("all", typed),
+    };
+    let local = url.strip_prefix(':').map(|port| format!("localhost:{port}"));
+    let url = local.as_deref().unwrap_or(url);
+    Ok(match scheme {
+        "http" => Proxy::http(url)?,
+        "https" => Proxy::https(url)?,
+        _ => Proxy::all(url)?,
+    })
 }
 
 /// Who is trusted, and who we are.

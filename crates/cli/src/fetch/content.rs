@@ -18,7 +18,7 @@ use crate::{
 pub(super) const JSON: &str = "application/json";
 pub(super) const FORM: &str = "application/x-www-form-urlencoded";
 
-/// What is accepted in return for items.
+/// The value of `accept` beside items.
 const JSON_FIRST: &str = "application/json, */*;q=0.5";
 
 /// Where octets come from.

@@ -255,7 +255,7 @@ impl Exchange<'_> {
         let show = Show::of(&options.output, &plan.method, to);
         let mut preface = show.painted();
         if show.request_head {
-            show::request_head(&plan.method, &self.target.url, &self.fields, &mut preface);
+            show::request_head(&plan.method, &self.target.url, &self.fields, &show, &mut preface);
         }
         let content = plan.content.as_ref().map(|content| &content.source);
         if let Some(Source::Octets(Octets::Text(text))) = content.filter(|_| show.request_content) {
@@ -281,8 +281,9 @@ impl Exchange<'_> {
         if let Some(path) = &args.dump_header {
             let to = Destination::named(path);
             let mut head = Painted::new(to.is_terminal(), false);
-            watch::seen().hops.iter().for_each(|hop| hop.paint(&mut head));
-            show::response_head(&response, &mut head);
+            let plain = Show::default();
+            watch::seen().hops.iter().for_each(|hop| hop.paint(&plain, &mut head));
+            show::response_head(&response, &plain, &mut head);
             Output::open(&to, There::IsReplaced, args.create_dirs)?.show(head)?;
         }
         let to = self.to.clone().named_by(args, &response);
@@ -311,9 +312,9 @@ impl Exchange<'_> {
             if show.head {
                 let mut head = show.painted();
                 if self.session.shows_hops() {
-                    watch::seen().hops.iter().for_each(|hop| hop.paint(&mut head));
+                    watch::seen().hops.iter().for_each(|hop| hop.paint(&show, &mut head));
                 }
-                show::response_head(&response, &mut head);
+                show::response_head(&response, &show, &mut head);
                 output.show(head)?;
             }
         }
@@ -322,7 +323,7 @@ impl Exchange<'_> {
         }
         let pace = Pace::new(self.session.options.connection.limit_rate);
         let mut progress = Progress::of_response(&response, args, &to, self.offset);
-        let mut sink = Sink::new(output, show, show.holds(&response));
+        let mut sink = Sink::new(output, show, show.holding(&response), show.charset_of(&response));
         loop {
             match response.body().chunk().await {
                 Ok(Some(chunk)) => {

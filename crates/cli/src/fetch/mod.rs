@@ -20,6 +20,7 @@ mod frames;
 mod glob;
 mod items;
 mod lookup;
+mod members;
 mod multipart;
 mod nested;
 mod netrc;

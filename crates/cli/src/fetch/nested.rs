@@ -6,6 +6,8 @@ use std::{fmt::Write as _, mem, ops::Range};
 
 use serde_json::value::RawValue;
 
+use super::members::Members;
+
 /// The elements that a name may ask for in front of its own: a bound against slips of the keyboard.
 const INDEX_MAX: usize = 65_535;
 
@@ -174,32 +176,6 @@ fn member<'a>(members: &'a mut Vec<(String, Node)>, key: &str) -> &'a mut Node {
     &mut members[place].1
 }
 
-/// The members of an object in their order, values as they are written.
-#[derive(Default)]
-struct Members(Vec<(String, Box<RawValue>)>);
-
-impl<'de> serde::Deserialize<'de> for Members {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Visitor;
-        impl<'de> serde::de::Visitor<'de> for Visitor {
-            type Value = Members;
-
-            fn expecting(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                formatter.write_str("an object")
-            }
-
-            fn visit_map<A: serde::de::MapAccess<'de>>(self, mut map: A) -> Result<Members, A::Error> {
-                let mut members = Vec::new();
-                while let Some(member) = map.next_entry()? {
-                    members.push(member);
-                }
-                Ok(Members(members))
-            }
-        }
-        deserializer.deserialize_map(Visitor)
-    }
-}
-
 impl Step {
     fn refused(&self, name: &str, kind: &str) -> Wrong {
         let before: String = name.chars().take(self.place.start).collect();
@@ -349,7 +325,7 @@ fn tokens(name: &str) -> Vec<Token> {
     tokens
 }
 
-/// What stands between brackets, as far as it was read.
+/// Text between brackets, as far as it was read.
 #[derive(Default)]
 struct Word {
     start: usize,

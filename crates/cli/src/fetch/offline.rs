@@ -27,7 +27,7 @@ use crate::{
     exit::{Failure, Outcome},
 };
 
-/// What lies between client and server.
+/// The octets that may lie between client and server.
 const PIPE_OCTETS: usize = 64 * 1024;
 
 /// Heads that are shown are no attack.
@@ -110,7 +110,7 @@ fn with_cookies(plan: &Plan, target: &Target, options: &Options) -> Result<Vec<(
     Ok(fields)
 }
 
-/// What was written so far.
+/// The octets that were written so far.
 #[derive(Clone, Debug, Default)]
 struct Kept(Arc<Mutex<Vec<u8>>>);
 

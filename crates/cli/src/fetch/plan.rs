@@ -185,7 +185,7 @@ fn given<'a>(items: &'a [Item], args: &'a RequestArgs) -> Vec<&'a FieldArg> {
     args.fields.iter().flat_map(|fields| &fields.0).chain(of_items).collect()
 }
 
-/// What is sent by default, unless a field that is given takes its place; then the fields that are given.
+/// The default fields, unless one that is given takes their place, then the fields that are given.
 fn fields(
     given: &[&FieldArg],
     args: &RequestArgs,

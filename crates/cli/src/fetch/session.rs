@@ -23,7 +23,7 @@ const FORM: &str = "3.2.4";
 /// Beginnings of names of fields that are for one request only.
 const OF_ONE_REQUEST: [&str; 2] = ["content-", "if-"];
 
-/// What is kept, as it was when the run began and with what the arguments add.
+/// A session as it was when the run began, with what the arguments add.
 #[derive(Debug)]
 pub(super) struct Kept {
     path: PathBuf,

@@ -52,7 +52,7 @@ impl Target {
     }
 }
 
-/// What was typed with a scheme in front, this one or http unless it has one; a host may be left out before a port or a path.
+/// Puts a scheme in front of a URL that has none, this one or http; a host may be left out before a port or a path.
 pub(super) fn with_scheme(typed: &str, scheme: Option<Scheme>) -> String {
     let scheme = match scheme {
         Some(Scheme::Https) => "https",

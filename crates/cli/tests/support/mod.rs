@@ -33,6 +33,8 @@ pub(crate) fn alula(args: &[&str]) -> Command {
     for name in PROXIES {
         command.env_remove(name);
     }
+    // The background of the terminal that the tests run on decides nothing.
+    command.env_remove("COLORFGBG");
     command.args(args).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command
 }

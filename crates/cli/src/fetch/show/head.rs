@@ -1,13 +1,10 @@
 //! Heads as text, with colours or without.
 
 use alula::{FieldSection, Response, Status, Version, fields::Field};
-use anstyle::{AnsiColor, Color, Style};
 use url::Url;
 
+use super::Show;
 use crate::terminal::Painted;
-
-const NAME: Style = Style::new().fg_color(Some(Color::Ansi(AnsiColor::Cyan)));
-const FIRST: Style = Style::new().fg_color(Some(Color::Ansi(AnsiColor::Blue)));
 
 /// The head of a response.
 #[derive(Clone, Debug)]
@@ -18,14 +15,14 @@ pub(crate) struct Head {
 }
 
 /// The status line and the fields in the order of arrival, then an empty line.
-pub(crate) fn response_head(response: &Response, head: &mut Painted) {
-    paint_head(response.version(), response.status(), response.headers(), head);
+pub(crate) fn response_head(response: &Response, show: &Show, head: &mut Painted) {
+    paint_head(response.version(), response.status(), response.headers(), show, head);
 }
 
 impl Head {
     /// The same of one that is kept.
-    pub(crate) fn paint(&self, head: &mut Painted) {
-        paint_head(self.version, self.status, &self.fields, head);
+    pub(crate) fn paint(&self, show: &Show, head: &mut Painted) {
+        paint_head(self.version, self.status, &self.fields, show, head);
     }
 }
 
@@ -39,63 +36,62 @@ pub(crate) fn name_of(field: &Field<'_>, version: Version) -> Vec<u8> {
     name
 }
 
-fn paint_head(version: Version, status: Status, fields: &FieldSection, head: &mut Painted) {
-    head.paint(FIRST, version.to_string().as_bytes());
+fn paint_head(version: Version, status: Status, fields: &FieldSection, show: &Show, head: &mut Painted) {
+    head.paint(show.palette.first, version.to_string().as_bytes());
     let mut line = status.as_u16().to_string();
     if let Some(reason) = status.reason() {
         line.push(' ');
         line.push_str(reason);
     }
     head.own(" ");
-    head.paint(of_status(status.as_u16()), line.as_bytes());
+    head.paint(show.palette.of_status(status.as_u16()), line.as_bytes());
     head.own("\n");
+    let mut fields: Vec<_> = fields.iter().collect();
+    if show.is_laid_out && show.layout.sorts_fields {
+        fields.sort_by(|one, other| one.name_bytes().cmp(other.name_bytes()));
+    }
     for one in fields {
-        field(head, &name_of(&one, version), one.value());
+        field(show, head, &name_of(&one, version), one.value());
     }
     head.own("\n");
 }
 
 /// Method, URL and the fields that are sent beside those that the connection adds, then an empty line.
-pub(crate) fn request_head(method: &str, url: &Url, fields: &[(String, String)], head: &mut Painted) {
-    head.paint(FIRST.bold(), method.as_bytes());
+pub(crate) fn request_head(
+    method: &str,
+    url: &Url,
+    fields: &[(String, String)],
+    show: &Show,
+    head: &mut Painted,
+) {
+    head.paint(show.palette.first.bold(), method.as_bytes());
     head.own(" ");
     head.text(url.as_str().as_bytes());
     head.own("\n");
     for (name, value) in fields {
-        field(head, name.as_bytes(), value.as_bytes());
+        field(show, head, name.as_bytes(), value.as_bytes());
     }
     head.own("\n");
 }
 
 /// The lines of a head over HTTP/1.1, without the line ends behind it, then an empty line.
-pub(super) fn lines(octets: &[u8], head: &mut Painted) {
+pub(super) fn lines(octets: &[u8], show: &Show, head: &mut Painted) {
     let mut lines = octets.split(|octet| *octet == b'\n').map(|line| line.trim_ascii_end());
-    head.paint(FIRST.bold(), lines.next().unwrap_or_default());
+    head.paint(show.palette.first.bold(), lines.next().unwrap_or_default());
     head.own("\n");
     for line in lines {
         let (name, value) = line.split_at(line.iter().position(|octet| *octet == b':').unwrap_or(line.len()));
-        field(head, name, value.strip_prefix(b":").unwrap_or(value).trim_ascii());
+        field(show, head, name, value.strip_prefix(b":").unwrap_or(value).trim_ascii());
     }
     head.own("\n");
 }
 
 /// One field, or what is shown as one, on a line.
-pub(super) fn field(head: &mut Painted, name: &[u8], value: &[u8]) {
-    head.paint(NAME, name);
+pub(super) fn field(show: &Show, head: &mut Painted, name: &[u8], value: &[u8]) {
+    head.paint(show.palette.name, name);
     head.own(": ");
     head.text(value);
     head.own("\n");
-}
-
-fn of_status(code: u16) -> Style {
-    let color = match code {
-        200..=299 => AnsiColor::Green,
-        300..=399 => AnsiColor::Cyan,
-        400..=499 => AnsiColor::Yellow,
-        500..=599 => AnsiColor::Red,
-        _ => AnsiColor::Blue,
-    };
-    Style::new().fg_color(Some(Color::Ansi(color))).bold()
 }
 
 #[cfg(test)]
@@ -105,7 +101,7 @@ mod tests {
     fn head(value: &str, is_seen: bool, is_coloured: bool) -> String {
         let mut head = Painted::new(is_seen, is_coloured);
         let fields = [("x".to_owned(), value.to_owned())];
-        request_head("GET", &Url::parse("http://a/b").unwrap(), &fields, &mut head);
+        request_head("GET", &Url::parse("http://a/b").unwrap(), &fields, &Show::default(), &mut head);
         String::from_utf8(head.into_octets()).unwrap()
     }
 

@@ -2,29 +2,25 @@
 
 use std::borrow::Cow;
 
-use anstyle::{AnsiColor, Color, Style};
+use anstyle::Style;
 
-use super::Show;
+use super::{Show, palette::Palette, sorted::sorted};
 use crate::terminal::{Painted, escaped_json};
-
-const INDENT: &str = "    ";
-
-const KEY: Style = color(AnsiColor::Blue);
-const STRING: Style = color(AnsiColor::Green);
-const NUMBER: Style = color(AnsiColor::Cyan);
-const WORD: Style = color(AnsiColor::Magenta);
-
-const fn color(color: AnsiColor) -> Style {
-    Style::new().fg_color(Some(Color::Ansi(color)))
-}
 
 /// JSON laid out, or with colours, or both, and for a terminal with nothing in it that it obeys; nothing when it is none.
 pub(super) fn shown(json: &[u8], show: &Show) -> Option<Painted> {
     let text = std::str::from_utf8(json).ok()?;
     serde_json::from_str::<serde::de::IgnoredAny>(text).ok()?;
-    let text = if show.is_seen { escaped_json(text) } else { Cow::Borrowed(text) };
+    let is_laid_out = show.is_laid_out && show.layout.is_json_formatted;
+    let text = if show.is_laid_out && show.layout.sorts_keys {
+        Cow::Owned(sorted(text))
+    } else {
+        Cow::Borrowed(text)
+    };
+    let text = if show.is_seen { escaped_json(&text) } else { text };
     let out = Painted::new(show.is_seen, show.is_coloured);
-    let mut writer = Writer { out, depth: 0, is_laid_out: show.is_laid_out };
+    let indent = " ".repeat(show.layout.indent.into());
+    let mut writer = Writer { out, depth: 0, is_laid_out, indent, palette: show.palette };
     writer.write(text.as_bytes());
     Some(writer.out)
 }
@@ -33,6 +29,8 @@ struct Writer {
     out: Painted,
     depth: usize,
     is_laid_out: bool,
+    indent: String,
+    palette: Palette,
 }
 
 impl Writer {
@@ -70,7 +68,7 @@ impl Writer {
                 self.new_line();
             }
             b':' => self.out.own(if self.is_laid_out { ": " } else { ":" }),
-            _ => self.out.paint(style_of(token, after), token),
+            _ => self.out.paint(style_of(token, after, &self.palette), token),
         }
     }
 
@@ -93,17 +91,17 @@ impl Writer {
     fn new_line(&mut self) {
         if self.is_laid_out {
             self.out.own("\n");
-            (0..self.depth).for_each(|_| self.out.own(INDENT));
+            (0..self.depth).for_each(|_| self.out.own(&self.indent));
         }
     }
 }
 
-fn style_of(token: &[u8], after: &[u8]) -> Style {
+fn style_of(token: &[u8], after: &[u8], palette: &Palette) -> Style {
     match token[0] {
-        b'"' if after.trim_ascii_start().first() == Some(&b':') => KEY,
-        b'"' => STRING,
-        b'-' | b'0'..=b'9' => NUMBER,
-        _ => WORD,
+        b'"' if after.trim_ascii_start().first() == Some(&b':') => palette.key,
+        b'"' => palette.string,
+        b'-' | b'0'..=b'9' => palette.number,
+        _ => palette.word,
     }
 }
 
@@ -129,6 +127,7 @@ const fn is_in_word(octet: u8) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::args::Layout;
 
     fn show(is_laid_out: bool, is_coloured: bool) -> Show {
         Show { is_laid_out, is_coloured, ..Show::default() }
@@ -185,6 +184,15 @@ mod tests {
         assert!(coloured.contains("\x1b[34m\"a\"\x1b[0m"), "{coloured:?}");
         assert!(coloured.contains("\x1b[36m1\x1b[0m") && coloured.contains("\x1b[32m\"b\"\x1b[0m"));
         assert_eq!(text(json.as_bytes(), &show(false, false)).unwrap(), json);
+    }
+
+    #[test]
+    fn the_layout_is_the_one_that_is_asked_for() {
+        let json = b"{\"b\":1,\"a\":[2]}";
+        let with = |layout: Layout| text(json, &Show { layout, ..show(true, false) }).unwrap();
+        let layout = Layout { indent: 1, sorts_keys: true, ..Layout::default() };
+        assert_eq!(with(layout), "{\n \"a\": [\n  2\n ],\n \"b\": 1\n}\n");
+        assert_eq!(with(Layout { is_json_formatted: false, ..layout }), "{\"a\":[2],\"b\":1}");
     }
 
     #[test]

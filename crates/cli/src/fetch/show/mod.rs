@@ -1,20 +1,26 @@
 //! What of an exchange is shown, and how: on a terminal for the eye, elsewhere as it is.
 
+mod charset;
 mod head;
 mod json;
+mod palette;
 mod request;
 mod sink;
+mod sorted;
 
 use std::io::{IsTerminal as _, stdout};
 
 use alula::{KnownName, Response};
+use encoding_rs::Encoding;
 
 use super::destination::Destination;
 use crate::{
-    args::{ColorWhen, OutputArgs, Pretty},
+    args::{ColorWhen, Layout, OutputArgs, Pretty},
     terminal::Painted,
 };
+use charset::Charset;
 pub(super) use head::{Head, name_of, request_head, response_head};
+use palette::Palette;
 pub(super) use request::request;
 pub(super) use sink::Sink;
 
@@ -37,6 +43,25 @@ pub(super) struct Show {
     pub(super) is_on_terminal: bool,
     /// So does content, which nobody has asked for as it is: it holds nothing that a terminal obeys either.
     pub(super) is_seen: bool,
+    pub(super) layout: Layout,
+    palette: Palette,
+    /// JSON is shown line by line, as it comes.
+    is_stream: bool,
+    /// The coding that content is read in, whatever the response says.
+    charset: Option<&'static Encoding>,
+    /// Content is JSON, or none, whatever the response says.
+    is_json: Option<bool>,
+}
+
+/// The extent to which content that is laid out or coloured is held on its way.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Holding {
+    /// It goes through.
+    Nothing,
+    /// Until a line is whole.
+    Lines,
+    /// Until it is whole.
+    Whole,
 }
 
 impl Show {
@@ -88,13 +113,28 @@ impl Show {
             is_coloured: colours,
             is_on_terminal: is_terminal,
             is_seen: is_terminal && matches!(to, Destination::Stdout { is_forced: false }),
+            layout: args.layout.layout(),
+            palette: Palette::of(args.layout.style, std::env::var("COLORFGBG").ok().as_deref()),
+            is_stream: args.layout.stream,
+            charset: args.layout.response_charset,
+            is_json: args.layout.response_mime.as_ref().map(|media_type| is_json(media_type.as_bytes())),
         }
     }
 
-    /// Returns true if this content is held until it is whole, to be laid out or coloured.
-    pub(super) fn holds(&self, response: &Response) -> bool {
+    /// Returns the extent to which this content is held, to be laid out or coloured.
+    pub(super) fn holding(&self, response: &Response) -> Holding {
         let media_type = response.headers().get(KnownName::CONTENT_TYPE).unwrap_or_default();
-        self.content && (self.is_laid_out || self.is_coloured) && is_json(media_type)
+        let is_changed = self.content && (self.is_laid_out || self.is_coloured);
+        match is_changed && self.is_json.unwrap_or_else(|| is_json(media_type)) {
+            false => Holding::Nothing,
+            true if self.is_stream => Holding::Lines,
+            true => Holding::Whole,
+        }
+    }
+
+    /// The coding of this content.
+    pub(super) fn charset_of(&self, response: &Response) -> Charset {
+        Charset::of(response, self)
     }
 
     /// JSON for the eye, if it is JSON.

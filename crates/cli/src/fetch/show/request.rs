@@ -13,7 +13,7 @@ pub(crate) fn request(octets: &[u8], show: &Show) -> Painted {
     let is_for_the_eye = show.is_on_terminal || show.is_laid_out || show.is_coloured;
     if show.request_head {
         match is_for_the_eye {
-            true => head::lines(head, &mut shown),
+            true => head::lines(head, show, &mut shown),
             false => shown.text(&[head, END].concat()),
         }
     }

@@ -1,8 +1,8 @@
 //! Content on its way to where it is shown or kept.
 
-use std::time::Duration;
+use std::{mem, time::Duration};
 
-use super::{LAID_OUT_MAX, Show, head};
+use super::{Holding, LAID_OUT_MAX, Show, charset::Charset, head};
 use crate::{
     exit::{Exit, Failure, Outcome},
     fetch::output::Output,
@@ -16,43 +16,74 @@ const BINARY: u8 = 0;
 pub(crate) struct Sink {
     output: Output,
     show: Show,
-    held: Option<Vec<u8>>,
+    holding: Holding,
+    held: Vec<u8>,
+    charset: Charset,
     /// Octets of content that are written.
     octets: u64,
     last: u8,
 }
 
 impl Sink {
-    pub(crate) fn new(output: Output, show: Show, holds: bool) -> Self {
-        Self { output, show, held: holds.then(Vec::new), octets: 0, last: b'\n' }
+    pub(crate) fn new(output: Output, show: Show, holding: Holding, charset: Charset) -> Self {
+        Self { output, show, holding, held: Vec::new(), charset, octets: 0, last: b'\n' }
     }
 
     pub(crate) fn write(&mut self, octets: &[u8]) -> Outcome {
         if !self.show.content {
             return Ok(());
         }
-        match &mut self.held {
-            Some(held) if held.len() + octets.len() <= LAID_OUT_MAX => {
-                held.extend_from_slice(octets);
-                Ok(())
-            }
-            _ => {
-                self.pass_held()?;
-                self.pass(octets)
-            }
+        let text = self.charset.text(octets, false);
+        self.take(&text)
+    }
+
+    /// Takes text, and holds what is not to be shown yet.
+    fn take(&mut self, text: &[u8]) -> Outcome {
+        if self.holding == Holding::Nothing {
+            return self.pass(text);
+        }
+        self.held.extend_from_slice(text);
+        if self.holding == Holding::Lines {
+            self.pass_lines()?;
+        }
+        if self.held.len() > LAID_OUT_MAX {
+            self.holding = Holding::Nothing;
+            return self.pass_held();
+        }
+        Ok(())
+    }
+
+    /// Writes the lines that are whole.
+    fn pass_lines(&mut self) -> Outcome {
+        let whole = self.held.iter().rposition(|octet| *octet == b'\n').map_or(0, |at| at + 1);
+        let lines: Vec<u8> = self.held.drain(..whole).collect();
+        lines.split_inclusive(|octet| *octet == b'\n').try_for_each(|line| self.pass_shown(line))
+    }
+
+    /// Writes JSON laid out and coloured, and anything else as it is.
+    fn pass_shown(&mut self, text: &[u8]) -> Outcome {
+        match self.show.json(text) {
+            Some(json) => self.pass_painted(json),
+            None => self.pass(text),
         }
     }
 
     /// Writes what is held, laid out and coloured, and then what was asked for beside it.
     pub(crate) fn finish(mut self, took: Duration) -> Outcome {
-        if let Some(held) = self.held.take() {
-            match self.show.json(&held) {
-                Some(json) => self.pass_painted(json)?,
-                None => self.pass(&held)?,
-            }
-        }
+        self.take_rest()?;
+        let held = mem::take(&mut self.held);
+        self.pass_shown(&held)?;
         self.end()?;
         if self.show.meta { self.pass_meta(took) } else { Ok(()) }
+    }
+
+    /// Takes what a coding still holds.
+    fn take_rest(&mut self) -> Outcome {
+        if !self.show.content {
+            return Ok(());
+        }
+        let rest = self.charset.text(b"", true);
+        self.take(&rest)
     }
 
     fn pass_meta(&mut self, took: Duration) -> Outcome {
@@ -60,21 +91,20 @@ impl Sink {
         if self.show.content {
             meta.own(if self.last == b'\n' { "\n" } else { "\n\n" });
         }
-        head::field(&mut meta, b"Elapsed time", format!("{:.6}s", took.as_secs_f64()).as_bytes());
+        head::field(&self.show, &mut meta, b"Elapsed time", format!("{:.6}s", took.as_secs_f64()).as_bytes());
         self.output.show(meta)
     }
 
     /// Writes what is held as it is: nothing more comes.
     pub(crate) fn release(&mut self) -> Outcome {
+        self.take_rest()?;
         self.pass_held()?;
         self.end()
     }
 
     fn pass_held(&mut self) -> Outcome {
-        match self.held.take() {
-            Some(held) => self.pass(&held),
-            None => Ok(()),
-        }
+        let held = mem::take(&mut self.held);
+        self.pass(&held)
     }
 
     fn pass_painted(&mut self, painted: Painted) -> Outcome {
@@ -127,12 +157,13 @@ mod tests {
     fn written(
         name: &str,
         show: Show,
-        holds: bool,
+        holding: Holding,
         pieces: &[&[u8]],
     ) -> Result<(Vec<u8>, Option<String>), Failure> {
         let path = std::env::temp_dir().join(format!("alula-sink-{name}-{}", std::process::id()));
         let output = Output::open(&Destination::named(&path), There::IsReplaced, false)?;
-        let mut sink = Sink::new(if show.is_seen { output.seen() } else { output }, show, holds);
+        let mut sink =
+            Sink::new(if show.is_seen { output.seen() } else { output }, show, holding, Charset::default());
         let outcome = pieces
             .iter()
             .try_for_each(|piece| sink.write(piece))
@@ -148,10 +179,10 @@ mod tests {
         for (pieces, expected) in
             [(&[&b"[1"[..], b",2]"][..], &b"[\n    1,\n    2\n]\n"[..]), (&[b"[1", b","], b"[1,"), (&[], b"")]
         {
-            assert_eq!(written("held", show, true, pieces).unwrap(), (expected.to_vec(), None));
+            assert_eq!(written("held", show, Holding::Whole, pieces).unwrap(), (expected.to_vec(), None));
         }
         let long = vec![b' '; LAID_OUT_MAX];
-        let (all, _) = written("long", show, true, &[b"[", &long, b"]"]).unwrap();
+        let (all, _) = written("long", show, Holding::Whole, &[b"[", &long, b"]"]).unwrap();
         assert_eq!((all.len(), all[0], all[LAID_OUT_MAX]), (LAID_OUT_MAX + 2, b'[', b' '));
     }
 
@@ -166,7 +197,22 @@ mod tests {
             (&[b"a\r", b"\nb\r"], "a\nb\\x0d\n"),
             (&[b"a\xe2", b"\x82"], "a\\xe2\\x82\n"),
         ] {
-            assert_eq!(written("text", seen, false, pieces).unwrap(), (expected.as_bytes().to_vec(), None));
+            assert_eq!(
+                written("text", seen, Holding::Nothing, pieces).unwrap(),
+                (expected.as_bytes().to_vec(), None)
+            );
+        }
+    }
+
+    #[test]
+    fn lines_of_json_are_shown_one_by_one() {
+        let show = Show { content: true, is_laid_out: true, ..Show::default() };
+        for (pieces, expected) in [
+            (&[&b"[1]\n{\"a\""[..], b":2}\n"][..], "[\n    1\n]\n{\n    \"a\": 2\n}\n"),
+            (&[b"[1]\n\nno [\n", b"[2"], "[\n    1\n]\n\nno [\n[2"),
+            (&[b"[1]"], "[\n    1\n]\n"),
+        ] {
+            assert_eq!(written("lines", show, Holding::Lines, pieces).unwrap().0, expected.as_bytes());
         }
     }
 
@@ -176,28 +222,31 @@ mod tests {
         for (piece, expected) in
             [(&b"a"[..], "a\n\nElapsed time: 0.005000s\n"), (b"a\n", "a\n\nElapsed time: 0.005000s\n")]
         {
-            assert_eq!(written("meta", show, false, &[piece]).unwrap().0, expected.as_bytes());
+            assert_eq!(written("meta", show, Holding::Nothing, &[piece]).unwrap().0, expected.as_bytes());
         }
         let alone = Show { content: false, ..show };
-        assert_eq!(written("alone", alone, false, &[b"a"]).unwrap().0, b"Elapsed time: 0.005000s\n");
+        assert_eq!(
+            written("alone", alone, Holding::Nothing, &[b"a"]).unwrap().0,
+            b"Elapsed time: 0.005000s\n"
+        );
     }
 
     #[test]
     fn a_terminal_gets_text_up_to_the_first_binary_octet() {
         let seen = Show { content: true, is_on_terminal: true, is_seen: true, ..Show::default() };
-        for (holds, pieces, expected, place) in [
-            (false, &[&b"a\0b"[..], b"c"][..], &b"a\n"[..], "octet 1 on"),
-            (false, &[b"ab", b"c\n", b"\0"], b"abc\n", "octet 4 on"),
-            (false, &[b"\0"], b"", "octet 0 on"),
-            (true, &[b"[1,", b"\0]"], b"[1,\n", "octet 3 on"),
+        for (holding, pieces, expected, place) in [
+            (Holding::Nothing, &[&b"a\0b"[..], b"c"][..], &b"a\n"[..], "octet 1 on"),
+            (Holding::Nothing, &[b"ab", b"c\n", b"\0"], b"abc\n", "octet 4 on"),
+            (Holding::Nothing, &[b"\0"], b"", "octet 0 on"),
+            (Holding::Whole, &[b"[1,", b"\0]"], b"[1,\n", "octet 3 on"),
         ] {
-            let (shown, sentence) = written("binary", seen, holds, pieces).unwrap();
+            let (shown, sentence) = written("binary", seen, holding, pieces).unwrap();
             assert_eq!(shown, expected);
             assert!(sentence.is_some_and(|sentence| sentence.contains(place)), "{place}");
         }
         let forced = Show { is_seen: false, ..seen };
-        assert_eq!(written("forced", forced, false, &[b"\0\x1b"]).unwrap().0, b"\0\x1b\n");
+        assert_eq!(written("forced", forced, Holding::Nothing, &[b"\0\x1b"]).unwrap().0, b"\0\x1b\n");
         let none = Show { content: false, ..seen };
-        assert_eq!(written("nothing", none, false, &[b"a\0"]).unwrap(), (b"".to_vec(), None));
+        assert_eq!(written("nothing", none, Holding::Nothing, &[b"a\0"]).unwrap(), (b"".to_vec(), None));
     }
 }
