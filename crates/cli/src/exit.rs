@@ -47,7 +47,7 @@ const TABLE: [(Exit, &str, u8); 12] = [
     (Exit::Timeout, "a deadline passed", 28),
     (Exit::CutOff, "the connection ended before the response was whole", 18),
     (Exit::Differs, "the headers given in a story are not what its wire says", 1),
-    (Exit::Status, "with -f: the status is 400 or above", 22),
+    (Exit::Status, "with -f: the status is 400 or above, and with --check-status 300 or above", 22),
     (Exit::Resume, "with -C: the server did not send the rest of what is there", 33),
     (Exit::TooLarge, "with --max-filesize: the content is larger", 63),
 ];

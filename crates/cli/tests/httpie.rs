@@ -384,6 +384,16 @@ fn sessions_keep_fields_credentials_and_cookies() {
     let gone = answering("HTTP/1.1 200 OK\r\nset-cookie: e=; path=/; max-age=0\r\ncontent-length: 0\r\n\r\n");
     run(&["--session", &session, &gone]).expect(0);
     assert!(!kept(&session).to_string().contains("\"e\""));
+    // A file of passwords stays the only one that has them, and what is for one request is for that one.
+    let netrc = folder.write("netrc", "machine 127.0.0.1 login l password s3cret");
+    let other = folder.path("other.json");
+    let words = ["--netrc-file", &netrc, "--session", &other, "User-Agent:kept", "Host:a.example"];
+    assert!(described(&words).contains("[\"authorization\",\"Basic bDpzM2NyZXQ=\"]"));
+    let text = fs::read_to_string(&other).unwrap();
+    assert!(!text.contains("s3cret") && !text.contains("a.example") && text.contains("kept"), "{text}");
+    let named = described(&["--session", &other, "-A", "named"]);
+    assert!(named.contains("[\"user-agent\",\"named\"]") && !named.contains("a.example"), "{named}");
+    assert!(described(&["--session", &other]).contains("[\"user-agent\",\"kept\"]"));
     folder.write("wrong.json", "[1]");
     let wrong = run(&["--session", &folder.path("wrong.json"), &url]).expect(1);
     assert!(wrong.stderr.contains("is no session"), "{}", wrong.stderr);

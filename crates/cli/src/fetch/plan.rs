@@ -84,6 +84,7 @@ impl Plan {
         {
             targets.iter_mut().for_each(|target| target.put_name(name));
         }
+        let of_url = targets.first().and_then(|target| target.credentials.clone());
         let netrc = Netrc::of(&options.request)?;
         for target in &mut targets {
             target.credentials =
@@ -96,9 +97,9 @@ impl Plan {
         let conditions = condition::fields(&options.transfer, &options.output)?;
         let mut fields = fields(&given, &options.request, content.as_ref(), conditions);
         let stand_in = lookup::stand_in(&mut fields, &mut targets)?;
-        let session = Kept::of(&options.httpie, &options.request, &given, &targets)?;
+        let session = Kept::of(options, &given, of_url.as_ref(), &targets)?;
         if let Some(session) = &session {
-            with_session(session, &given, &mut fields, &mut targets)?;
+            with_session(session, &given, &options.request, &mut fields)?;
         }
         Ok(Self { method, targets, fields, content, session, stand_in })
     }
@@ -207,17 +208,19 @@ fn fields(
 fn with_session(
     session: &Kept,
     given: &[&FieldArg],
+    args: &RequestArgs,
     fields: &mut Vec<(String, String)>,
-    targets: &mut [Target],
 ) -> Result<(), Failure> {
-    let is_given = |name: &str| given.iter().any(|field| field.name.eq_ignore_ascii_case(name));
-    let is_cookie = |(name, _): &(String, String)| is_given("cookie") && name.eq_ignore_ascii_case("cookie");
-    fields.retain(|field| !is_cookie(field));
-    for (name, value) in session.fields(is_given)? {
+    let by_item = |name: &str| given.iter().any(|field| field.name.eq_ignore_ascii_case(name));
+    let by_flag = |name: &str| match () {
+        () if name.eq_ignore_ascii_case("user-agent") => args.user_agent.is_some(),
+        () => name.eq_ignore_ascii_case("referer") && args.referer.is_some(),
+    };
+    fields.retain(|(name, _)| !(by_item("cookie") && name.eq_ignore_ascii_case("cookie")));
+    for (name, value) in session.fields(|name| by_item(name) || by_flag(name))? {
         fields.retain(|(known, _)| !known.eq_ignore_ascii_case(&name));
         fields.push((name, value));
     }
-    targets.iter_mut().for_each(|target| target.credentials = None);
     Ok(())
 }
 

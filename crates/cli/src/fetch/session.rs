@@ -13,7 +13,7 @@ use url::Url;
 
 use super::{cookies, target::Target};
 use crate::{
-    args::{FieldArg, HttpieArgs, RequestArgs},
+    args::{FieldArg, Options, RequestArgs},
     exit::{Exit, Failure, Outcome},
 };
 
@@ -22,6 +22,9 @@ const FORM: &str = "3.2.4";
 
 /// Beginnings of names of fields that are for one request only.
 const OF_ONE_REQUEST: [&str; 2] = ["content-", "if-"];
+
+/// Fields that are not kept as such: where a request is sent is for its URL to say, and cookies have a list of their own.
+const KEPT_ELSEWHERE: [&str; 2] = ["cookie", "host"];
 
 /// A session as it was when the run began, with what the arguments add.
 #[derive(Debug)]
@@ -35,16 +38,17 @@ pub(super) struct Kept {
 }
 
 impl Kept {
-    /// Reads the session that is asked for, if one is, and adds the arguments to it.
+    /// Reads the session that is asked for, if one is, and adds the arguments to it. `of_url` is who asks by the first URL.
     ///
     /// # Errors
     /// The file cannot be read or is none of a session, or the URLs are of several hosts.
     pub(super) fn of(
-        httpie: &HttpieArgs,
-        request: &RequestArgs,
+        options: &Options,
         given: &[&FieldArg],
+        of_url: Option<&(String, String)>,
         targets: &[Target],
     ) -> Result<Option<Self>, Failure> {
+        let Options { httpie, request, .. } = options;
         let (Some(name), Some(first)) =
             (httpie.session.as_ref().or(httpie.session_read_only.as_ref()), targets.first())
         else {
@@ -58,7 +62,7 @@ impl Kept {
         let read = read(&path)?;
         let is_fixed = httpie.session.is_none() && read.is_some();
         let mut kept = Self { path, url: first.url.clone(), is_fixed, members: read.unwrap_or_default() };
-        kept.add_credentials(request, first);
+        kept.add_credentials(request, of_url);
         kept.add_fields(given);
         Ok(Some(kept))
     }
@@ -70,7 +74,7 @@ impl Kept {
     pub(super) fn fields(&self, is_given: impl Fn(&str) -> bool) -> Result<Vec<(String, String)>, Failure> {
         let mut fields: Vec<(String, String)> = pairs(self.members.get("headers"))
             .into_iter()
-            .filter(|(name, _)| !is_given(name) && !name.eq_ignore_ascii_case("cookie"))
+            .filter(|(name, _)| !is_given(name) && !is_one_of(&KEPT_ELSEWHERE, name))
             .collect();
         if !is_given("authorization")
             && !fields.iter().any(|(name, _)| name.eq_ignore_ascii_case("authorization"))
@@ -134,8 +138,8 @@ impl Kept {
         cookies::replace(&self.path, pretty(&members)?.as_bytes()).map_err(failed)
     }
 
-    fn add_credentials(&mut self, request: &RequestArgs, target: &Target) {
-        let user = request.user.as_ref().or(target.credentials.as_ref().filter(|_| request.bearer.is_none()));
+    fn add_credentials(&mut self, request: &RequestArgs, of_url: Option<&(String, String)>) {
+        let user = request.user.as_ref().or(of_url.filter(|_| request.bearer.is_none()));
         let auth = match (user, &request.bearer) {
             (Some((name, password)), _) => {
                 json!({ "type": "basic", "raw_auth": format!("{name}:{password}") })
@@ -151,7 +155,7 @@ impl Kept {
         let is_kept = |field: &&&FieldArg| {
             let name = field.name.to_ascii_lowercase();
             field.value.is_some()
-                && name != "cookie"
+                && !KEPT_ELSEWHERE.contains(&&*name)
                 && !OF_ONE_REQUEST.iter().any(|start| name.starts_with(start))
         };
         let new: Vec<&&FieldArg> = given.iter().filter(is_kept).collect();
@@ -175,6 +179,10 @@ impl Kept {
             all.push(json!({ "name": name, "value": value, "path": "/", "domain": "", "secure": false, "expires": null }));
         }
     }
+}
+
+fn is_one_of(names: &[&str], name: &str) -> bool {
+    names.iter().any(|known| known.eq_ignore_ascii_case(name))
 }
 
 /// The pairs of a value of `cookie`.
