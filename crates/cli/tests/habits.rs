@@ -151,6 +151,7 @@ fn a_request_needs_no_command() {
         (&["q==1", &url, "r==2"], "GET", "/x?q=1&r=2"),
         (&["GET", "q==1", "-v", bare], "GET", "/x?q=1"),
         (&["get", "q==1", &url], "GET", "/x?q=1"),
+        (&["-sS", "put", &url], "PUT", "/x"),
     ] {
         let ended = run(args).expect(0);
         for (part, value) in [("method", method), ("target", target)] {

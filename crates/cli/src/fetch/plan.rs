@@ -54,8 +54,13 @@ impl Plan {
     pub(crate) fn of_any(args: &AnyArgs) -> Result<Self, Failure> {
         let (method, rest) = match &*args.words {
             [first, rest @ ..] if !rest.is_empty() && is_in_capitals(first) => (Some(first.as_str()), rest),
+            // The name of a command behind flags.
+            [first, rest @ ..] if !rest.is_empty() => {
+                (METHODS.into_iter().find(|it| it.eq_ignore_ascii_case(first)), rest)
+            }
             all => (None, all),
         };
+        let rest = if method.is_none() { &args.words } else { rest };
         if let [word] = rest
             && METHODS.contains(&word.as_str())
         {
@@ -291,6 +296,8 @@ mod tests {
             (&["request", "a", "-I"], "HEAD"),
             (&["request", "PURGE", "a"], "PURGE"),
             (&["request", "GET", "a", "b=c"], "GET"),
+            (&["request", "put", "a"], "PUT"),
+            (&["request", "get"], "GET"),
             (&["request", "M-SEARCH", "a"], "M-SEARCH"),
             (&["request", "LOCALHOST"], "GET"),
             (&["request", "-X", "QUERY", "a", "b=c"], "QUERY"),
