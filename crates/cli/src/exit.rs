@@ -109,6 +109,8 @@ pub(crate) struct Failure {
     exit: Exit,
     /// The code of curl.
     curl: u8,
+    /// The code of HTTPie.
+    httpie: u8,
     whose: ExitCodes,
     /// OpenSSL's number for the fault of the server's certificate.
     verify_result: u16,
@@ -120,9 +122,15 @@ pub(crate) struct Failure {
 impl Failure {
     pub(crate) fn new(exit: Exit, sentence: impl fmt::Display) -> Self {
         let curl = TABLE[usize::from(exit as u8)].2;
+        let httpie = match exit {
+            Exit::Whole => 0,
+            Exit::Timeout => 2,
+            _ => 1,
+        };
         Self {
             exit,
             curl,
+            httpie,
             whose: ExitCodes::Alula,
             verify_result: 0,
             retry: Retry::Pointless,
@@ -146,6 +154,12 @@ impl Failure {
     /// The same with this code of curl.
     pub(crate) fn curl(self, curl: u8) -> Self {
         Self { curl, ..self }
+    }
+
+    /// The failure that a status of 300 or above is.
+    pub(crate) fn of_status(status: u16, sentence: impl fmt::Display) -> Self {
+        let httpie = u8::try_from(status / 100).unwrap_or(1);
+        Self { httpie, ..Self::new(Exit::Status, sentence) }
     }
 
     /// A failure to read `what` is to be sent; curl has a code for that.
@@ -185,6 +199,7 @@ impl Failure {
         match self.whose {
             ExitCodes::Alula => self.exit as u8,
             ExitCodes::Curl => self.curl,
+            ExitCodes::Httpie => self.httpie,
         }
     }
 
@@ -217,9 +232,10 @@ impl From<Error> for Failure {
         };
         let failure = Self::new(exit_of(&error), format_args!("{error}{}", advice(&error)));
         let curl = finer(&error).unwrap_or(failure.curl);
+        let httpie = if matches!(error.cause(), Cause::Redirect(..)) { 6 } else { failure.httpie };
         // Content that has begun to come is not asked for again.
         let retry = if error.phase() == Phase::Content { Retry::Pointless } else { error.retry() };
-        Self { curl, verify_result: verify_result(&error), retry, ..failure }
+        Self { curl, httpie, verify_result: verify_result(&error), retry, ..failure }
     }
 }
 

@@ -273,6 +273,24 @@ fn statuses_fail_where_they_are_checked() {
         assert_eq!((ended.text(), ended.stderr.is_empty()), ("fine", code == 0), "{status}");
         run(&["get", &answer(status)]).expect(0);
     }
+    let folder = Folder::new("httpie-codes");
+    for (flags, status, code) in [
+        (&["--check-status"][..], "200 OK", 0),
+        (&["--check-status"], "302 Found", 3),
+        (&["--check-status"], "404 Not Found", 4),
+        (&["--check-status"], "503 Service Unavailable", 5),
+        (&[], "404 Not Found", 0),
+    ] {
+        run(&[&["GET", "--exit-codes=httpie", &answer(status)], flags].concat()).expect(code);
+        if let Some(theirs) = by_httpie(&[&["GET", &*answer(status)], flags].concat(), &folder) {
+            assert!(theirs.status.code() == Some(code), "{status}: {theirs:?}");
+        }
+    }
+    let round = "HTTP/1.1 302 Found\r\nlocation: /a\r\nconnection: close\r\ncontent-length: 0\r\n\r\n";
+    let further = round.replace("/a", "/b");
+    let looping = answering_each([round.to_owned(), further]);
+    run(&["--exit-codes=httpie", "--follow", "--max-redirects=1", &looping]).expect(6);
+    run(&["--exit-codes=httpie", "http://127.0.0.1:1/"]).expect(1);
     let there = "HTTP/1.1 302 Found\r\nlocation: /there\r\nconnection: close\r\ncontent-length: 0\r\n\r\n";
     let fine = "HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nfine";
     let ended =

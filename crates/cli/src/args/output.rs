@@ -219,6 +219,8 @@ pub(crate) enum ExitCodes {
     Alula,
     /// Those of curl, for scripts that know them.
     Curl,
+    /// Those of HTTPie: 2 for a deadline, 3 to 5 for statuses, 6 for too many redirects, else 1.
+    Httpie,
 }
 
 /// When colours are used.

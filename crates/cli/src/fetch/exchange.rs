@@ -363,7 +363,7 @@ impl Exchange<'_> {
                     "{}: {status}, a redirect that was not followed: -L does so",
                     self.target.url
                 );
-                Err(Failure::new(Exit::Status, sentence))
+                Err(Failure::of_status(status, sentence))
             }
             _ => Ok(()),
         }
@@ -423,7 +423,9 @@ fn warn_of_outputs(plan: &Plan, args: &OutputArgs) {
 /// Fails when the status says that the request did.
 fn refused(response: &Response) -> Outcome {
     match response.status_error() {
-        Some(error) if response.status().as_u16() >= 400 => Err(Failure::new(Exit::Status, error)),
+        Some(error) if response.status().as_u16() >= 400 => {
+            Err(Failure::of_status(response.status().as_u16(), error))
+        }
         _ => Ok(()),
     }
 }
