@@ -127,6 +127,17 @@ fn text(content: &[u8]) -> String {
 }
 
 #[test]
+fn a_request_that_is_not_sent_is_laid_out() {
+    let args = ["--offline", "a.example/x", "a=\u{9b}31m", "X-A:b"];
+    let (shown, _) = Running::start(&args, On::Stdout).end();
+    assert!(
+        shown.starts_with("POST /x HTTP/1.1\nHost: a.example\n") && shown.contains("\nX-A: b\n"),
+        "{shown}"
+    );
+    assert!(shown.ends_with("\n\n{\n    \"a\": \"\\u009b31m\"\n}\n"), "{shown}");
+}
+
+#[test]
 fn content_in_another_coding_is_read_as_text() {
     let answer = |media_type: &str, content: &[u8]| {
         let head = format!(

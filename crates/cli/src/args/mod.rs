@@ -145,6 +145,7 @@ Examples:
   alula store --data things           objects, kept in the folder `things`
   alula get :8080/x q==rust token:a   localhost:8080/x?q=rust, with a field
   alula post :8080 name=Ada n:=1815   JSON: {\"name\":\"Ada\",\"n\":1815}
+  alula PUT :8080/x a[b][]:=1         JSON: {\"a\":{\"b\":[1]}}
   alula post -d @a.jpg https://example.com/photos
   alula get -O -C - https://example.com/large.iso     the rest of the file
   alula get -v -o page.html https://example.com/      heads shown, page kept";
