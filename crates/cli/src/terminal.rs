@@ -137,6 +137,19 @@ pub(crate) fn tell_painted(painted: Painted) {
     let _ = io::stderr().lock().write_all(&painted.into_octets());
 }
 
+/// Has what goes to stderr from now on written to this file, which is made anew, or to stdout for `-`.
+///
+/// # Errors
+/// The file cannot be made.
+#[cfg(unix)]
+pub(crate) fn redirect_stderr(path: &std::path::Path) -> io::Result<()> {
+    let redirected = match path.as_os_str() == "-" {
+        true => nix::unistd::dup2_stderr(io::stdout()),
+        false => nix::unistd::dup2_stderr(std::fs::File::create(path)?),
+    };
+    redirected.map_err(io::Error::from)
+}
+
 fn has_colours(stderr: &io::Stderr) -> bool {
     anstream::AutoStream::choice(stderr) != anstream::ColorChoice::Never
 }

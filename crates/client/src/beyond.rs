@@ -6,6 +6,7 @@ mod verdict;
 
 use std::{borrow::Cow, time::Duration};
 
+use alula_fields::KnownName;
 use alula_net::{Error, Retry};
 use tokio::time::{Instant, sleep_until};
 use url::Url;
@@ -218,11 +219,15 @@ impl Call<'_> {
         let policy = &self.client.settings().policy;
         let plain = self.request.make_plain(self.client)?;
         let leaves = !plain.origin.is_same_as(&origin);
+        let trusts_all = policy.redirects.trusts_all;
         let is_bared = plain.origin.scheme == "https" && origin.scheme == "http";
         #[cfg(feature = "cookies")]
         plain.take_cookies_out()?;
         let fields = &mut plain.head_mut(self.client).fields;
-        rewrite(fields, step, leaves, is_bared);
+        rewrite(fields, step, leaves && !trusts_all, is_bared);
+        if leaves {
+            fields.retain(|field| field.known() != Some(KnownName::HOST));
+        }
         policy.add_credentials(&origin, fields)?;
         if step.method == redirects::Method::Get {
             plain.method = Cow::Borrowed("GET");

@@ -52,7 +52,13 @@ pub fn ask_socks(answer: &[u8], piece: usize, with_credentials: bool) -> Result<
 /// The proxy refused, broke a rule, or broke off.
 pub fn ask_for_tunnel(answer: &[u8], piece: usize) -> Result<Vec<u8>, Error> {
     let mut proxy = Scripted { rest: answer, piece };
-    let mut rest = at_once(connecting::ask_for_tunnel(&mut proxy, "a.example:443", "", &Limits::default()))?;
+    let mut rest = at_once(connecting::ask_for_tunnel(
+        &mut proxy,
+        "a.example:443",
+        "",
+        &alula_fields::FieldSection::new(),
+        &Limits::default(),
+    ))?;
     rest.extend_from_slice(proxy.rest);
     Ok(rest)
 }

@@ -28,6 +28,8 @@ const DRAIN_WAIT: Duration = Duration::from_secs(1);
 pub(crate) struct Redirects {
     pub(crate) max: u16,
     pub(crate) to_clear_text: bool,
+    /// Credentials go along to other origins.
+    pub(crate) trusts_all: bool,
     pub(crate) decide: Option<Decide>,
 }
 
@@ -35,7 +37,7 @@ type Decide = Arc<dyn Fn(&Redirect<'_>) -> Follow + Send + Sync>;
 
 impl Default for Redirects {
     fn default() -> Self {
-        Self { max: REDIRECTS_MAX, to_clear_text: false, decide: None }
+        Self { max: REDIRECTS_MAX, to_clear_text: false, trusts_all: false, decide: None }
     }
 }
 
@@ -55,6 +57,10 @@ pub struct Redirect<'r> {
 pub enum Follow {
     /// It is.
     Yes,
+    /// It is, by the method of the request as it was, and without content.
+    WithMethod,
+    /// It is, by the method and with the content of the request as they were.
+    WithContent,
     /// It is not: the response that redirects is handed over.
     Stop,
     /// It is not, and the call fails with [`Cause::Redirect`].
@@ -140,13 +146,14 @@ impl Redirects {
             return Err(refused("it leads from https to http"));
         }
         let redirect = Redirect { status, method: next.after(method), from, to: &to, count: followed + 1 };
-        match self.decide.as_ref().map_or(Follow::Yes, |decide| decide(&redirect)) {
-            Follow::Yes => {}
-            Follow::Stop => return Ok(None),
-            Follow::Error => return Err(refused("the program refuses it")),
-        }
         let drops_content = next == Method::Get || status.as_u16() == 303;
-        Ok(Some(Step { to, drops_content, method: next }))
+        match self.decide.as_ref().map_or(Follow::Yes, |decide| decide(&redirect)) {
+            Follow::Yes => Ok(Some(Step { to, drops_content, method: next })),
+            Follow::WithMethod => Ok(Some(Step { to, drops_content: true, method: Method::Same })),
+            Follow::WithContent => Ok(Some(Step { to, drops_content: false, method: Method::Same })),
+            Follow::Stop => Ok(None),
+            Follow::Error => Err(refused("the program refuses it")),
+        }
     }
 }
 

@@ -75,6 +75,37 @@ async fn methods_and_content_go_along_as_the_status_says() {
 }
 
 #[tokio::test]
+async fn method_and_content_go_along_as_the_program_says() {
+    let site = Site::start(answer).await;
+    for (follow, next, content) in
+        [(Follow::WithMethod, "POST /to", &b""[..]), (Follow::WithContent, "POST /to", b"abc")]
+    {
+        for client in clients(|builder| builder.on_redirect(move |_| follow)) {
+            for status in [302, 303, 307] {
+                post(client.post(&site.url(&format!("/{status}?/to"))), b"abc").await.unwrap();
+                let seen = site.take_seen();
+                assert_eq!((&*seen[1].line, &*seen[1].content), (next, content), "{follow:?} {status}");
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn credentials_go_along_to_other_origins_where_that_is_allowed() {
+    let (site, other) = (Site::start(answer).await, Site::start(answer).await);
+    for allowed in [false, true] {
+        for client in clients(|builder| builder.redirects_with_credentials(allowed)) {
+            let url = site.url(&format!("/302?{}", other.url("/to")));
+            let call = client.get(&url).basic_auth("n", "p");
+            send(call.header("host", "a.example")).await.unwrap();
+            let seen = other.take_seen();
+            assert_eq!(seen[0].header("authorization").is_some(), allowed);
+            assert_ne!(seen[0].header("host").as_deref(), Some("a.example"));
+        }
+    }
+}
+
+#[tokio::test]
 async fn what_does_not_redirect_is_handed_over() {
     let site = Site::start(answer).await;
     for client in clients(|builder| builder) {

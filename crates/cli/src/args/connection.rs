@@ -4,7 +4,9 @@ use std::{path::PathBuf, time::Duration};
 
 use clap::{ArgAction, Args as ClapArgs};
 
-use super::values::{ConnectTo, Rate, Resolved, connect_to, credentials, limit, rate, redirects, resolved};
+use super::values::{
+    ConnectTo, Fields, Rate, Resolved, connect_to, credentials, fields, limit, rate, redirects, resolved,
+};
 
 #[derive(ClapArgs, Debug)]
 #[command(next_help_heading = "Connection")]
@@ -15,6 +17,22 @@ pub(crate) struct ConnectionArgs {
     /// held in memory, since it may be sent again.
     #[arg(short = 'L', long, visible_alias = "follow")]
     pub(crate) location: bool,
+
+    /// As -L, and send credentials and cookies to every host that redirects lead to.
+    #[arg(long, hide_short_help = true)]
+    pub(crate) location_trusted: bool,
+
+    /// With -L, send content that was posted again after a 301.
+    #[arg(long, hide_short_help = true)]
+    pub(crate) post301: bool,
+
+    /// With -L, send content that was posted again after a 302.
+    #[arg(long, hide_short_help = true)]
+    pub(crate) post302: bool,
+
+    /// With -L, send content that was posted again after a 303.
+    #[arg(long, hide_short_help = true)]
+    pub(crate) post303: bool,
 
     /// With -L, follow so many redirects and fail at the next one; -1 is no limit.
     #[arg(
@@ -40,7 +58,9 @@ pub(crate) struct ConnectionArgs {
     pub(crate) retry_delay: Option<Duration>,
 
     /// Connect to these addresses where this host and port are asked for; may be given often.
-    #[arg(long, value_name = "HOST:PORT:ADDRESS[,ADDRESS]", value_parser = resolved, hide_short_help = true)]
+    ///
+    /// `*` is any host. `-HOST:PORT` forgets what was said of them before.
+    #[arg(long, value_name = "HOST:PORT:ADDRESS[,ADDRESS]", value_parser = resolved, allow_hyphen_values = true, hide_short_help = true)]
     pub(crate) resolve: Vec<Resolved>,
 
     /// Connect to the second host and port where the first ones are asked for; may be given often.
@@ -78,6 +98,12 @@ pub(crate) struct ConnectionArgs {
     /// Go through this SOCKS 5 proxy, which looks hosts up; as -x socks5h://HOST.
     #[arg(long, value_name = "HOST[:PORT]", overrides_with = "proxy", hide_short_help = true)]
     pub(crate) socks5_hostname: Option<String>,
+
+    /// Send this field to the proxy, as `name: value`, where it is asked for a tunnel.
+    ///
+    /// It goes with requests as well that the proxy sends on, which are those to http:// URLs. `@FILE` has fields, one on each line.
+    #[arg(long, value_name = "FIELD", value_parser = fields, hide_short_help = true)]
+    pub(crate) proxy_header: Vec<Fields>,
 
     /// Say to the proxy who asks.
     #[arg(short = 'U', long, value_name = "NAME:PASSWORD", value_parser = credentials, hide_short_help = true)]
@@ -144,4 +170,27 @@ pub(crate) struct ConnectionArgs {
     /// Over TLS nothing else is offered, and in clear text it is spoken without asking first (RFC 9113 §3.3).
     #[arg(long)]
     pub(crate) http2_prior_knowledge: bool,
+}
+
+impl ConnectionArgs {
+    /// What --resolve says in the end, the latest first.
+    pub(crate) fn resolved(&self) -> Vec<&Resolved> {
+        let mut all: Vec<&Resolved> = Vec::new();
+        for given in &self.resolve {
+            all.retain(|known| !(known.host.eq_ignore_ascii_case(&given.host) && known.port == given.port));
+            all.insert(0, given);
+        }
+        all.retain(|known| !known.addresses.is_empty());
+        all
+    }
+
+    /// Returns true if there is a proxy that requests are sent to.
+    pub(crate) fn names_http_proxy(&self) -> bool {
+        self.proxy.as_ref().is_some_and(|proxy| !proxy.is_empty() && !proxy.starts_with("socks"))
+    }
+
+    /// Returns true if redirects are followed.
+    pub(crate) fn follows(&self) -> bool {
+        self.location || self.location_trusted
+    }
 }

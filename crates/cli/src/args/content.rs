@@ -109,11 +109,11 @@ impl ContentArgs {
     }
 }
 
+/// A flag, its values, and what each is made into.
+type Given<'a, T> = (&'a str, &'a Vec<String>, fn(String) -> T);
+
 /// The values of these flags as they were given, each made into what it is.
-fn in_order<T, const N: usize>(
-    matches: &ArgMatches,
-    flags: [(&str, &Vec<String>, fn(String) -> T); N],
-) -> Vec<T> {
+fn in_order<T, const N: usize>(matches: &ArgMatches, flags: [Given<'_, T>; N]) -> Vec<T> {
     let mut all: Vec<(usize, T)> = Vec::new();
     for (name, given, make) in flags {
         let places = matches.indices_of(name).into_iter().flatten();

@@ -153,6 +153,10 @@ pub(crate) struct RequestArgs {
     #[arg(long, hide_short_help = true)]
     pub(crate) next: bool,
 
+    /// Send `.` and `..` in the path of URLs as they are.
+    #[arg(long, hide_short_help = true)]
+    pub(crate) path_as_is: bool,
+
     /// Take `{`, `}`, `[` and `]` in URLs as they are.
     #[arg(short = 'g', long, hide_short_help = true)]
     pub(crate) globoff: bool,

@@ -116,7 +116,7 @@ pub(super) fn range(text: &str) -> Result<String, String> {
     }
 }
 
-/// Where a host and port are to be found.
+/// Where a host and port are to be found; nowhere but where they are if there are no addresses. `*` is any host.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct Resolved {
     pub(crate) host: String,
@@ -124,9 +124,16 @@ pub(crate) struct Resolved {
     pub(crate) addresses: Vec<SocketAddr>,
 }
 
-/// `HOST:PORT:ADDRESS[,ADDRESS]`, IPv6 in brackets or without.
+/// `HOST:PORT:ADDRESS[,ADDRESS]`, IPv6 in brackets or without, or `-HOST:PORT`.
 pub(super) fn resolved(text: &str) -> Result<Resolved, String> {
-    let complain = || "written as HOST:PORT:ADDRESS[,ADDRESS]".to_owned();
+    let complain = || "written as HOST:PORT:ADDRESS[,ADDRESS] or -HOST:PORT".to_owned();
+    if let Some((host, port)) = text.strip_prefix('-').and_then(|rest| rest.rsplit_once(':')) {
+        let port = port.parse().map_err(|_| format!("{port:?} is no port"))?;
+        let host = host.trim_start_matches('[').trim_end_matches(']').to_owned();
+        return Ok(Resolved { host, port, addresses: Vec::new() });
+    }
+    // With curl it is forgotten after a minute.
+    let text = text.strip_prefix('+').unwrap_or(text);
     let (host, rest) = match text.strip_prefix('[') {
         Some(rest) => rest.split_once("]:").ok_or_else(complain)?,
         None => text.split_once(':').ok_or_else(complain)?,
@@ -343,11 +350,17 @@ mod tests {
             ("a:80:127.0.0.1", "a", &["127.0.0.1:80"][..]),
             ("a:80:::1,[::2],1.2.3.4", "a", &["[::1]:80", "[::2]:80", "1.2.3.4:80"]),
             ("[::1]:80:[::2]", "::1", &["[::2]:80"]),
+            ("*:80:::1", "*", &["[::1]:80"]),
+            ("+a:80:::1", "a", &["[::1]:80"]),
+            ("-a:80", "a", &[]),
+            ("-[::1]:80", "::1", &[]),
         ] {
             let addresses = addresses.iter().map(|address| address.parse().unwrap()).collect();
             assert_eq!(resolved(text), Ok(Resolved { host: host.to_owned(), port: 80, addresses }));
         }
-        for wrong in ["", "a", "a:80", "a:80:", "a:b:1.2.3.4", "a:80:localhost", "a:80:1.2.3.4,"] {
+        for wrong in
+            ["", "-", "-a", "-a:b", "a", "a:80", "a:80:", "a:b:1.2.3.4", "a:80:localhost", "a:80:1.2.3.4,"]
+        {
             assert!(resolved(wrong).is_err(), "{wrong:?}");
         }
     }

@@ -41,7 +41,8 @@ pub(super) fn builder(
     // Names are shown as they are spelled.
     let mut builder = Client::builder().no_user_agent().limits(limits).http1_keep_spelling(true);
     // None at all is the first one refused, not the first one shown.
-    builder = builder.redirects(if args.location { args.max_redirs.max(1) } else { 0 });
+    builder = builder.redirects(if args.follows() { args.max_redirs.max(1) } else { 0 });
+    builder = builder.redirects_with_credentials(args.location_trusted);
     builder = builder.decompress(options.request.compressed);
     if args.retry > 0 && Tries::of(options, &plan.method).is_none() {
         builder = builder.retries(retries(args));
@@ -113,7 +114,7 @@ fn bounded(mut builder: ClientBuilder, options: &Options) -> ClientBuilder {
 
 /// By which way a server is reached.
 fn reaching(mut builder: ClientBuilder, args: &ConnectionArgs) -> ClientBuilder {
-    for Resolved { host, port, addresses } in &args.resolve {
+    for Resolved { host, port, addresses } in args.resolved() {
         builder = builder.resolve(host, *port, addresses.iter().copied());
     }
     #[cfg(unix)]
@@ -135,6 +136,9 @@ fn proxied(builder: ClientBuilder, args: &ConnectionArgs) -> Result<ClientBuilde
             let mut proxy = proxy(url)?.except(except.unwrap_or_default());
             if let Some((name, password)) = &args.proxy_user {
                 proxy = proxy.credentials(name, password)?;
+            }
+            for field in args.proxy_header.iter().flat_map(|fields| &fields.0) {
+                proxy = proxy.connect_header(&field.name, field.value.as_deref().unwrap_or_default())?;
             }
             Ok(builder.proxy(proxy))
         }

@@ -158,8 +158,8 @@ pub(super) fn read_stdin() -> Result<Vec<u8>, Failure> {
 fn data(args: &ContentArgs) -> Result<Option<Octets>, Failure> {
     match &args.pieces[..] {
         [] => Ok(None),
-        // It is not read before it is sent, however large it is.
-        [Piece::Data(file)] => Ok(Some(Octets::of(file))),
+        // A file is not read before it is sent, however large it is. Stdin is: its length is stated.
+        [Piece::Data(file)] if file != "@-" => Ok(Some(Octets::of(file))),
         pieces => joined(pieces).map(|text| Some(Octets::Text(text))),
     }
 }
@@ -354,7 +354,8 @@ mod tests {
         let data =
             |text: &str| ContentArgs { pieces: vec![Piece::Data(text.to_owned())], ..Default::default() };
         assert_eq!(of(&data("@a"), &[]).unwrap().unwrap().source, file("a"));
-        assert_eq!(of(&data("@-"), &[]).unwrap().unwrap().source, Source::Octets(Octets::Stdin));
+        let upload = ContentArgs { upload_file: Some("-".into()), ..Default::default() };
+        assert_eq!(of(&upload, &[]).unwrap().unwrap().source, Source::Octets(Octets::Stdin));
         let whole = of(&ContentArgs::default(), &["@a.png"]).unwrap().unwrap();
         assert_eq!((whole.source, whole.media_type.as_deref()), (file("a.png"), Some("image/png")));
         assert!(of(&data("a"), &["a=b"]).is_err() && of(&data("a"), &["@b"]).is_err());

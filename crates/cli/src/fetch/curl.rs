@@ -20,6 +20,7 @@ pub(super) fn line(plan: &Plan, target: &Target, options: &Options) -> String {
     }
     for (is_given, flag) in [
         (connection.location, "-L"),
+        (connection.location_trusted, "--location-trusted"),
         (connection.insecure, "-k"),
         (connection.http1_1, "--http1.1"),
         (connection.http2_prior_knowledge, "--http2-prior-knowledge"),

@@ -20,6 +20,7 @@ use super::{
     content::{Octets, Source},
     cookies,
     destination::Destination,
+    lookup,
     output::{Output, There},
     pace::Pace,
     plan::Plan,
@@ -34,7 +35,7 @@ use super::{
     tries::Tries,
     upload,
     verbose::{Direction, Verbose},
-    watch::{self, Watch},
+    watch::{self, Following, Watch},
     write_out::WriteOut,
 };
 use crate::{
@@ -85,18 +86,18 @@ impl<'a> Session<'a> {
         let verbose = Verbose {
             is_trusting: options.connection.insecure,
             shows_secrets: options.output.show_secrets,
-            keeps_credentials: false,
+            keeps_credentials: options.connection.location_trusted,
         };
         let trace = Trace::of(&options.output, verbose)?.map(Arc::new);
         let verbose = (options.output.verbose > 0).then_some(verbose);
         let is_watched = verbose.is_some()
             || trace.is_some()
             || write_out.is_some()
-            || options.connection.location
+            || options.connection.follows()
             || SpeedLimit::of(&options.transfer).is_some()
             || options.output.timing;
-        let refuses_redirects = options.connection.max_redirs == 0;
-        let watch = is_watched.then(|| Watch::new(verbose, trace.clone(), refuses_redirects));
+        let following = Following::of(options, plan);
+        let watch = is_watched.then(|| Watch::new(verbose, trace.clone(), following));
         let client = client(options, plan, jar.as_ref(), watch)?;
         Ok(Self { client, jar, plan, options, write_out, trace, destinations })
     }
@@ -183,6 +184,7 @@ impl<'a> Session<'a> {
         tries: Option<&'s Tries>,
     ) -> Result<Exchange<'s>, Failure> {
         let target = &self.plan.targets[place];
+        lookup::check_family(&self.options.connection, target)?;
         let to = self.destinations[place].clone();
         let offset = resume::offset(self.options.output.continue_at, &to)?;
         let mut fields = self.plan.fields_for(target);
@@ -228,7 +230,7 @@ impl Exchange<'_> {
 
     fn content(&self, source: &Source) -> Result<Content, Failure> {
         let connection = &self.session.options.connection;
-        let is_replayed = connection.location || connection.retry > 0;
+        let is_replayed = connection.follows() || connection.retry > 0;
         let content = upload::open(source, is_replayed)?.counted(self.sent.clone());
         Ok(match self.session.trace.clone() {
             Some(trace) => content.observed(move |octets| trace.content(Direction::Sent, octets)),
@@ -239,8 +241,16 @@ impl Exchange<'_> {
     fn call(&self) -> Call<'_> {
         let Session { client, plan, options, .. } = self.session;
         let mut call = client.request(&plan.method, self.target.url.as_str());
+        if let Some(path) = &self.target.path_as_is {
+            call = call.path(path);
+        }
         for (name, value) in &self.fields {
             call = call.header(name.as_str(), value);
+        }
+        if self.target.url.scheme() == "http" && options.connection.names_http_proxy() {
+            for field in options.connection.proxy_header.iter().flat_map(|fields| &fields.0) {
+                call = call.header(&*field.name, field.value.as_deref().unwrap_or_default());
+            }
         }
         let max_time = options.connection.max_time.filter(|time| !time.is_zero());
         match self.tries.and_then(Tries::time_left).or(max_time) {
@@ -297,7 +307,7 @@ impl Exchange<'_> {
             return Ok(());
         }
         let there = match there {
-            There::IsReplaced if options.transfer.no_clobber => There::IsKept,
+            There::IsReplaced if options.transfer.no_clobber => There::Stays,
             there => there,
         };
         let mut output = Output::open(&to, there, args.create_dirs)?;

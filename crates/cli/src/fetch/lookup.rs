@@ -4,9 +4,11 @@ use std::{io, net::SocketAddr};
 
 use alula::{Resolve, Resolving, SystemResolver};
 
+use url::Host;
+
 use super::{plan::Plan, target::Target};
 use crate::{
-    args::{ConnectTo, ConnectionArgs},
+    args::{ConnectTo, ConnectionArgs, Resolved},
     exit::{Exit, Failure},
 };
 
@@ -16,6 +18,8 @@ pub(super) struct Lookup {
     family: Option<Family>,
     stand_in: Option<StandIn>,
     elsewhere: Vec<ConnectTo>,
+    /// Of any host.
+    anywhere: Vec<Resolved>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -41,8 +45,11 @@ impl Lookup {
             _ => None,
         };
         let (stand_in, elsewhere) = (plan.stand_in.clone(), args.connect_to.clone());
-        let is_other = family.is_some() || stand_in.is_some() || !elsewhere.is_empty();
-        is_other.then_some(Self { family, stand_in, elsewhere })
+        let anywhere = args.resolved().into_iter().filter(|resolved| resolved.host == "*");
+        let anywhere: Vec<Resolved> = anywhere.cloned().collect();
+        let is_other =
+            family.is_some() || stand_in.is_some() || !elsewhere.is_empty() || !anywhere.is_empty();
+        is_other.then_some(Self { family, stand_in, elsewhere, anywhere })
     }
 
     async fn addresses(&self, host: &str, port: u16) -> io::Result<Vec<SocketAddr>> {
@@ -50,9 +57,11 @@ impl Lookup {
         let (host, port) = stand_in.map_or((host, port), |stand_in| (&stand_in.host, stand_in.port));
         let elsewhere = self.elsewhere.iter().find(|rule| rule.is_for(host, port));
         let (host, port) = elsewhere.map_or((host, port), |rule| rule.instead_of(host, port));
-        let mut found = match host.parse() {
-            Ok(address) => vec![SocketAddr::new(address, port)],
-            Err(_) => SystemResolver.resolve(host, port).await?,
+        let anywhere = self.anywhere.iter().find(|resolved| resolved.port == port);
+        let mut found = match (host.parse(), anywhere) {
+            (_, Some(resolved)) => resolved.addresses.clone(),
+            (Ok(address), None) => vec![SocketAddr::new(address, port)],
+            (Err(_), None) => SystemResolver.resolve(host, port).await?,
         };
         found.retain(|address| match self.family {
             Some(Family::V4) => address.is_ipv4(),
@@ -64,6 +73,20 @@ impl Lookup {
             false => Ok(found),
         }
     }
+}
+
+/// Fails when the host of a target is an address of the family that is not wanted: it is not looked up.
+pub(super) fn check_family(args: &ConnectionArgs, target: &Target) -> Result<(), Failure> {
+    let (family, wanted) = match target.url.host() {
+        Some(Host::Ipv4(_)) if args.ipv6 && !args.ipv4 => ("IPv4", "-6"),
+        Some(Host::Ipv6(_)) if args.ipv4 => ("IPv6", "-4"),
+        _ => return Ok(()),
+    };
+    let host = target.url.host_str().unwrap_or_default();
+    Err(Failure::new(
+        Exit::Connect,
+        format!("could not connect: {host} is an address of {family}, which {wanted} rules out"),
+    ))
 }
 
 impl ConnectTo {

@@ -46,12 +46,12 @@ mod write_out;
 
 use std::cell::Cell;
 #[cfg(unix)]
-use std::{fs::File, io, path::Path};
+use std::path::Path;
 
 use crate::{
     args::{ColorWhen, Options},
     exit::{Failure, Outcome},
-    terminal::Painted,
+    terminal::{self, Painted},
 };
 use exchange::Session;
 pub(crate) use plan::Plan;
@@ -135,12 +135,7 @@ async fn all(session: &Session<'_>, options: &Options, is_quiet: bool) -> Outcom
 /// `--stderr`: what the program has to say goes to a file, or to stdout.
 #[cfg(unix)]
 fn redirect_stderr(path: &Path) -> Outcome {
-    let failed = |error: io::Error| Failure::local(path.display(), &error);
-    let redirected = match path.as_os_str() == "-" {
-        true => nix::unistd::dup2_stderr(io::stdout()),
-        false => nix::unistd::dup2_stderr(File::create(path).map_err(failed)?),
-    };
-    redirected.map_err(|error| failed(error.into()))
+    terminal::redirect_stderr(path).map_err(|error| Failure::local(path.display(), &error))
 }
 
 /// What is decided for stdout holds for stderr too.

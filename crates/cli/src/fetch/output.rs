@@ -33,8 +33,8 @@ pub(super) enum There {
     IsReplaced,
     /// It has so many octets.
     IsContinued(u64),
-    /// Another name is found.
-    IsKept,
+    /// Another name is found for what comes.
+    Stays,
 }
 
 impl Output {
@@ -59,7 +59,7 @@ impl Output {
         }
         let (file, path) = match (named_by, there) {
             (NamedBy::Free, _) => open_free(path),
-            (_, There::IsKept) => open_beside(path),
+            (_, There::Stays) => open_beside(path),
             _ => options(named_by, there).open(path).map(|file| (file, path.clone())),
         }
         .map_err(failed)?;
@@ -142,7 +142,7 @@ fn open_free(path: &Path) -> io::Result<(File, PathBuf)> {
 fn options(named_by: NamedBy, there: There) -> OpenOptions {
     let mut options = OpenOptions::new();
     match (named_by, there) {
-        (NamedBy::Server | NamedBy::Free, _) | (_, There::IsKept) => options.write(true).create_new(true),
+        (NamedBy::Server | NamedBy::Free, _) | (_, There::Stays) => options.write(true).create_new(true),
         (NamedBy::User | NamedBy::Url, There::IsContinued(_)) => options.append(true),
         (NamedBy::User | NamedBy::Url, There::IsReplaced) => options.write(true).create(true).truncate(true),
     };

@@ -156,7 +156,11 @@ fn targets(
         };
         for Globbed { url, values } in meant {
             let url = target::with_scheme(&url, options.httpie.default_scheme);
-            targets.push(Target { place, values, ..Target::of(&url, query)? });
+            let mut target = Target { place, values, ..Target::of(&url, query)? };
+            if args.path_as_is {
+                target.keep_path(&url);
+            }
+            targets.push(target);
         }
     }
     Ok(targets)
@@ -314,7 +318,7 @@ mod tests {
             &["post", "a", "-I", "-d", "b"],
             &["request", "a", "nothing"],
             &["post", "a", "-d", "b", "c=d"],
-            &["post", "http://a", "http://b", "-d", "@-"],
+            &["put", "http://a", "http://b", "-T", "-"],
             &["get", "a", "http://b", "Host:c"],
             &["get", "a", "Host:1.2.3.4"],
             &["get", "a", "Host:b/c"],

@@ -1,6 +1,6 @@
 //! What was typed as a URL, as a URL.
 
-use percent_encoding::percent_decode_str;
+use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_encode};
 use url::Url;
 
 use crate::{
@@ -8,12 +8,27 @@ use crate::{
     exit::{Exit, Failure},
 };
 
+/// What stands in paths in its encoded form only (WHATWG URL, path percent-encode set).
+const ENCODED: &AsciiSet = &CONTROLS
+    .add(b' ')
+    .add(b'"')
+    .add(b'#')
+    .add(b'<')
+    .add(b'>')
+    .add(b'?')
+    .add(b'^')
+    .add(b'`')
+    .add(b'{')
+    .add(b'}');
+
 /// A URL that can be asked for, and what was in it beside that.
 #[derive(Debug)]
 pub(super) struct Target {
     pub(super) url: Url,
     /// Name and password before the host.
     pub(super) credentials: Option<(String, String)>,
+    /// The path and query as they were typed, if they are sent so though the path has dots that lead elsewhere.
+    pub(super) path_as_is: Option<String>,
     /// The place of its URL on the command line.
     pub(super) place: usize,
     /// The value of each of its patterns in this one.
@@ -34,7 +49,19 @@ impl Target {
             let all = all.join("&");
             url.set_query(Some(&all));
         }
-        Ok(Self { url, credentials, place: 0, values: Vec::new() })
+        Ok(Self { url, credentials, path_as_is: None, place: 0, values: Vec::new() })
+    }
+
+    /// Keeps the path as it was typed.
+    pub(super) fn keep_path(&mut self, typed: &str) {
+        let text = with_scheme(typed, None);
+        let after_host =
+            text.split_once("://").and_then(|(_, rest)| Some(&rest[rest.find(['/', '?', '#'])?..]));
+        let path = after_host.and_then(|rest| rest.split(['?', '#']).next()).unwrap_or_default();
+        if path.split('/').any(|segment| matches!(segment, "." | "..")) {
+            let query = self.url.query().map(|query| format!("?{query}")).unwrap_or_default();
+            self.path_as_is = Some(utf8_percent_encode(path, ENCODED).to_string() + &query);
+        }
     }
 
     /// The last part of the path, as it is written there.
@@ -132,6 +159,22 @@ mod tests {
             (":/x", "https://localhost/x"),
         ] {
             assert_eq!(with_scheme(typed, Some(Scheme::Https)), expected);
+        }
+    }
+
+    #[test]
+    fn a_path_may_be_kept() {
+        for (typed, expected) in [
+            ("a/b/../c/./d?e=../f#g", Some("/b/../c/./d?e=../f")),
+            ("http://a/../b c", Some("/../b%20c")),
+            (":8080/..", Some("/..")),
+            ("a/b?c=/../", None),
+            ("a/b..c", None),
+            ("a", None),
+        ] {
+            let mut target = Target::of(typed, &[]).unwrap();
+            target.keep_path(typed);
+            assert_eq!(target.path_as_is.as_deref(), expected, "{typed}");
         }
     }
 

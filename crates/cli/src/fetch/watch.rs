@@ -4,7 +4,8 @@ use std::{cell::RefCell, net::SocketAddr, sync::Arc, time::Instant};
 
 use alula::{ConnectionFacts, ExchangeEvent, FieldSection, Follow, Redirect, Version};
 
-use super::{show::Head, trace::Trace, verbose::Verbose};
+use super::{plan::Plan, show::Head, trace::Trace, verbose::Verbose};
+use crate::args::Options;
 
 /// Is told of every step, and keeps what is asked for later.
 #[derive(Clone)]
@@ -12,8 +13,57 @@ pub(super) struct Watch {
     /// The way in which steps are shown, if they are.
     verbose: Option<Verbose>,
     trace: Option<Arc<Trace>>,
+    following: Following,
+}
+
+/// What goes along with redirects beyond what RFC 9110 §15.4 says, as with curl.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Following {
+    /// The method was named by -X, and is that of all requests.
+    has_method: bool,
+    content: SentContent,
+    /// Content that was posted is posted again after these statuses.
+    reposts: [Option<u16>; 3],
     /// Redirects are errors.
-    refuses_redirects: bool,
+    are_refused: bool,
+}
+
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+enum SentContent {
+    #[default]
+    None,
+    Posted,
+    /// By -T.
+    Uploaded,
+}
+
+impl Following {
+    pub(super) fn of(options: &Options, plan: &Plan) -> Self {
+        let args = &options.connection;
+        let content = match &plan.content {
+            None => SentContent::None,
+            Some(_) if options.content.upload_file.is_some() => SentContent::Uploaded,
+            Some(_) => SentContent::Posted,
+        };
+        let reposts = [(args.post301, 301), (args.post302, 302), (args.post303, 303)];
+        let reposts = reposts.map(|(is_given, status)| is_given.then_some(status));
+        Self {
+            has_method: options.request.method.is_some(),
+            content,
+            reposts,
+            are_refused: args.max_redirs == 0,
+        }
+    }
+
+    fn after(self, status: u16) -> Follow {
+        match self.content {
+            _ if matches!(status, 307 | 308) => Follow::Yes,
+            SentContent::Posted if self.reposts.contains(&Some(status)) => Follow::WithContent,
+            SentContent::Uploaded if self.has_method && status != 303 => Follow::WithContent,
+            _ if self.has_method => Follow::WithMethod,
+            _ => Follow::Yes,
+        }
+    }
 }
 
 /// The facts of one exchange, all of its redirects and tries taken together.
@@ -79,9 +129,9 @@ impl Watch {
     pub(super) const fn new(
         verbose: Option<Verbose>,
         trace: Option<Arc<Trace>>,
-        refuses_redirects: bool,
+        following: Following,
     ) -> Self {
-        Self { verbose, trace, refuses_redirects }
+        Self { verbose, trace, following }
     }
 
     /// The trace that is written, if one is.
@@ -102,7 +152,7 @@ impl Watch {
 
     /// Notes a redirect, shows it, and follows it, if that is allowed.
     pub(super) fn follow(&self, redirect: &Redirect<'_>) -> Follow {
-        if self.refuses_redirects {
+        if self.following.are_refused {
             return Follow::Error;
         }
         note(Seen::follow);
@@ -112,7 +162,7 @@ impl Watch {
         if let Some(trace) = &self.trace {
             trace.follow(redirect);
         }
-        Follow::Yes
+        self.following.after(redirect.status().as_u16())
     }
 }
 

@@ -1,6 +1,8 @@
 //! The built program, run with bounded waits.
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 
+pub(crate) mod beside;
+
 use std::{
     fs,
     io::{BufRead as _, BufReader, Read as _, Write as _},

@@ -109,6 +109,14 @@ impl ClientBuilder {
         self
     }
 
+    /// Sets whether credentials and cookies that a call was given go along to other origins that it is redirected to; they stay
+    /// where they were sent unless allowed here, since any server could ask for them by a redirect.
+    #[must_use]
+    pub fn redirects_with_credentials(mut self, allowed: bool) -> Self {
+        self.settings.policy.redirects.trusts_all = allowed;
+        self
+    }
+
     /// Tries failures again that may pass, by these rules; unless set, only requests that the peer cannot have acted on are sent
     /// again, up to three times. A call may have [rules of its own](crate::Call::retries).
     #[must_use]

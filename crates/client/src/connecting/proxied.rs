@@ -71,7 +71,8 @@ impl Route {
         into_socket: impl FnOnce(S) -> Socket,
     ) -> Result<Socket, Error> {
         let (authority, limits) = (self.to.to_string(), &self.settings.client.protocol.config.limits);
-        let begun = ask_for_tunnel(&mut stream, &authority, &proxy.authorization(), limits).await?;
+        let begun =
+            ask_for_tunnel(&mut stream, &authority, &proxy.authorization(), &proxy.fields, limits).await?;
         if begun.is_empty() {
             return Ok(into_socket(stream));
         }

@@ -7,7 +7,7 @@ mod tunnel;
 
 use std::{fmt, io, sync::Arc};
 
-use alula_fields::masked_url;
+use alula_fields::{FieldSection, masked_url};
 use alula_net::{Cause, Error, Phase, Retry};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use percent_encoding::percent_decode_str;
@@ -96,6 +96,17 @@ impl Proxy {
         Ok(self)
     }
 
+    /// Sends this field with each CONNECT, by which an HTTP proxy is asked for a tunnel; requests that go through it do not have it.
+    ///
+    /// # Errors
+    /// It is not valid, or is one of the connection (RFC 9110 §7.6.1).
+    pub fn connect_header(mut self, name: &str, value: &str) -> Result<Self, Error> {
+        let mut server = (*self.server).clone();
+        server.fields.append(name, value)?;
+        self.server = Arc::new(server);
+        Ok(self)
+    }
+
     /// Hosts that are connected to without this proxy, separated by commas or spaces, as in the environment's `no_proxy`:
     /// a domain with or without a leading dot stands for itself and those below it, an address for itself, `10.0.0.0/8` for
     /// a network, `*` for all; a port may follow after a colon. What is none of these stands for nothing.
@@ -124,6 +135,8 @@ pub(crate) struct Server {
     pub(crate) host: String,
     pub(crate) port: u16,
     pub(crate) credentials: Option<Credentials>,
+    /// Sent with CONNECT.
+    pub(crate) fields: FieldSection,
 }
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -179,7 +192,13 @@ impl Server {
             "" => return Err("it has no host".to_owned()),
             host => Host::parse(host).map_err(refused)?,
         };
-        let server = Self { kind, host: plain(&host), port: url.port().unwrap_or(port), credentials: None };
+        let server = Self {
+            kind,
+            host: plain(&host),
+            port: url.port().unwrap_or(port),
+            credentials: None,
+            fields: FieldSection::new(),
+        };
         if url.username().is_empty() && url.password().is_none() {
             return Ok(server);
         }

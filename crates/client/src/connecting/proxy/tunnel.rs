@@ -19,6 +19,7 @@ pub(crate) async fn ask(
     proxy: &mut (impl Transport + ?Sized),
     authority: &str,
     authorization: &str,
+    fields: &FieldSection,
     limits: &Limits,
 ) -> Result<Vec<u8>, Error> {
     let config = h1::Config {
@@ -27,7 +28,7 @@ pub(crate) async fn ask(
         ..h1::Config::default()
     };
     let mut machine = Connection::client(config);
-    let request = request(&mut machine, authority)?;
+    let request = request(&mut machine, authority, fields)?;
     proxy.write_all(request.unsent()).await.map_err(broken)?;
     proxy.flush().await.map_err(broken)?;
     let mut input = Vec::new();
@@ -46,10 +47,8 @@ pub(crate) async fn ask(
     }
 }
 
-fn request(machine: &mut Connection, authority: &str) -> Result<OutBuf, Error> {
-    let fields = FieldSection::new();
-    let head =
-        RequestHead { method: "CONNECT", scheme: "", authority, path: "", protocol: None, fields: &fields };
+fn request(machine: &mut Connection, authority: &str, fields: &FieldSection) -> Result<OutBuf, Error> {
+    let head = RequestHead { method: "CONNECT", scheme: "", authority, path: "", protocol: None, fields };
     let mut out = OutBuf::new();
     let sent = machine.send_request(&head, false, &mut out);
     sent.map_err(|error| Error::new(Phase::Proxy, Cause::Refused(error.into()), Retry::Pointless))?;

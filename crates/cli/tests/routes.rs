@@ -1,0 +1,199 @@
+//! Redirects, paths, proxies and addresses, with curl beside them where it is installed.
+#![forbid(unsafe_code)]
+
+mod support;
+
+use std::{
+    cell::RefCell,
+    io::{Read as _, Write as _},
+    net::TcpListener,
+    sync::mpsc::Receiver,
+    thread,
+};
+
+use support::{
+    Folder, PATIENCE,
+    beside::{both, recording, strings},
+    run, run_with,
+};
+
+const FINE: &str = "HTTP/1.1 200 OK\r\ncontent-length: 4\r\nconnection: close\r\n\r\nfine";
+
+fn redirect(status: u16, to: &str) -> String {
+    format!("HTTP/1.1 {status} Elsewhere\r\nlocation: {to}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n")
+}
+
+/// The requests that came by these words, `URL` in them standing for the server, by Alula and by curl.
+fn requests(words: &[&str], answers: &[String]) -> Vec<Vec<String>> {
+    let seen: RefCell<Vec<Receiver<String>>> = RefCell::default();
+    let runs = both(|| {
+        let (address, requests) = recording(answers.to_vec());
+        seen.borrow_mut().push(requests);
+        words.iter().map(|word| word.replace("URL", &address)).collect()
+    });
+    let count = runs.inspect(|ended| assert_eq!(ended.code, Some(0), "{ended:?}")).count();
+    let seen = seen.into_inner();
+    let all = seen[..count]
+        .iter()
+        .map(|requests| answers.iter().map(|_| requests.recv_timeout(PATIENCE).unwrap()).collect());
+    all.collect()
+}
+
+/// The method, the target and the content.
+fn gist(request: &str) -> String {
+    let (head, content) = request.split_once("\r\n\r\n").unwrap();
+    let line = head.lines().next().unwrap().trim_end_matches(" HTTP/1.1");
+    format!("{line} {content}").trim_end().to_owned()
+}
+
+#[test]
+fn methods_and_content_go_along_with_redirects_as_with_curl() {
+    let folder = Folder::new("go-along");
+    let file = folder.write("file", "up");
+    for (words, status, next) in [
+        (&["-X", "PURGE"][..], 302, "PURGE /x"),
+        (&["-X", "POST"], 302, "POST /x"),
+        (&["-X", "POST", "-d", "a"], 301, "POST /x"),
+        (&["-X", "PUT", "-d", "a"], 302, "PUT /x"),
+        (&["-X", "PUT", "-d", "a"], 303, "PUT /x"),
+        (&["-X", "PUT", "-d", "a"], 307, "PUT /x a"),
+        (&["-X", "PUT", "-d", "a", "--post302"], 302, "PUT /x a"),
+        (&["-X", "POST", "-T", &file], 302, "POST /x up"),
+        (&["-d", "a"], 301, "GET /x"),
+        (&["-d", "a", "--post301"], 301, "POST /x a"),
+        (&["-d", "a", "--post301"], 302, "GET /x"),
+        (&["-d", "a", "--post302"], 302, "POST /x a"),
+        (&["-d", "a", "--post303"], 303, "POST /x a"),
+        (&["-T", &file, "--post303"], 303, "GET /x"),
+        (&["--post303"], 303, "GET /x"),
+    ] {
+        let words = [words, &["-L", "http://URL/from"]].concat();
+        for seen in requests(&words, &[redirect(status, "/x"), FINE.to_owned()]) {
+            assert_eq!(gist(&seen[1]), next, "{words:?} {status}: {}", seen[0]);
+        }
+    }
+}
+
+#[test]
+fn credentials_go_to_all_hosts_only_where_that_is_asked_for() {
+    for (flag, goes) in [("-L", false), ("--location-trusted", true)] {
+        let last: RefCell<Vec<Receiver<String>>> = RefCell::default();
+        for ended in both(|| {
+            let (other, seen) = recording(vec![FINE]);
+            last.borrow_mut().push(seen);
+            let (first, _) = recording(vec![redirect(302, &format!("http://{other}/x"))]);
+            strings(&[flag, "-u", "n:p", "-b", "c=d", &format!("http://{first}/")])
+        }) {
+            assert_eq!(ended.expect(0).text(), "fine");
+            let seen = last.borrow().last().unwrap().recv_timeout(PATIENCE).unwrap();
+            assert_eq!(seen.contains("authorization: basic"), goes, "{flag}: {seen}");
+            // Another port is another host to us, and not to the cookies of curl.
+            assert!(!goes || seen.contains("cookie: c=d"), "{flag}: {seen}");
+        }
+    }
+}
+
+#[test]
+fn a_path_is_sent_as_it_is_where_that_is_asked_for() {
+    for (words, target) in
+        [(&["--path-as-is", "http://URL/a/../b/./c?d"][..], "/a/../b/./c?d"), (&["http://URL/a/../b"], "/b")]
+    {
+        for seen in requests(words, &[FINE.to_owned()]) {
+            assert_eq!(gist(&seen[0]), format!("GET {target}"));
+        }
+    }
+}
+
+#[test]
+fn stdin_is_sent_with_its_length_or_as_it_comes() {
+    for (words, field, content) in [
+        (&["-d", "@-"][..], "content-length: 3\r\n", "\r\n\r\nabc"),
+        (&["--data-binary", "@-"], "content-length: 3\r\n", "\r\n\r\nabc"),
+        (&["-T", "-", "-X", "POST"], "transfer-encoding: chunked\r\n", ""),
+    ] {
+        let (address, seen) = recording(vec![FINE]);
+        let words = [&["request"], words, &[&*address]].concat();
+        run_with(&words, b"abc").expect(0);
+        let request = seen.recv_timeout(PATIENCE).unwrap();
+        assert!(request.contains(field) && request.ends_with(content), "{request}");
+    }
+}
+
+#[test]
+fn addresses_are_given_outright() {
+    let port = |address: &str| address.rsplit(':').next().unwrap().to_owned();
+    for (given, url) in [
+        (&["a.example:PORT:127.0.0.1"][..], "http://a.example:PORT/"),
+        (&["*:PORT:127.0.0.1"], "http://b.example:PORT/"),
+        (&["+*:PORT:127.0.0.1"], "http://b.example:PORT/"),
+        (&["localhost:PORT:127.0.0.2", "-localhost:PORT"], "http://localhost:PORT/"),
+        (&["a.example:PORT:127.0.0.2", "a.example:PORT:127.0.0.1"], "http://a.example:PORT/"),
+    ] {
+        for ended in both(|| {
+            let (address, _) = recording(vec![FINE]);
+            let flags = given.iter().flat_map(|given| ["--resolve", given]).chain([url]);
+            flags.map(|word| word.replace("PORT", &port(&address))).collect()
+        }) {
+            assert_eq!(ended.expect(0).text(), "fine", "{given:?}");
+        }
+    }
+    for words in [["-6", "http://127.0.0.1:1/"], ["-4", "http://[::1]:1/"]] {
+        for ended in both(|| strings(&words)) {
+            assert!(ended.code == Some(7) && !ended.stderr.contains("refused"), "{words:?}: {ended:?}");
+        }
+    }
+}
+
+/// A SOCKS server that answers the first request itself, and hands out the kind of address that it was asked for: 1 or 3.
+fn socks() -> (String, thread::JoinHandle<u8>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    let served = thread::spawn(move || {
+        let (mut socket, _) = listener.accept().unwrap();
+        socket.set_read_timeout(Some(PATIENCE)).unwrap();
+        let mut some = [0; 1024];
+        let _ = socket.read(&mut some).unwrap();
+        socket.write_all(&[5, 0]).unwrap();
+        let _ = socket.read(&mut some).unwrap();
+        let kind = some[3];
+        socket.write_all(&[5, 0, 0, 1, 0, 0, 0, 0, 0, 0]).unwrap();
+        let _ = socket.read(&mut some).unwrap();
+        socket.write_all(FINE.as_bytes()).unwrap();
+        kind
+    });
+    (address, served)
+}
+
+#[test]
+fn socks_proxies_look_hosts_up_or_do_not() {
+    for (flag, kind) in [("--socks5", 1), ("--socks5-hostname", 3)] {
+        let kinds: RefCell<Vec<thread::JoinHandle<u8>>> = RefCell::default();
+        for ended in both(|| {
+            let (address, served) = socks();
+            kinds.borrow_mut().push(served);
+            strings(&["-x", "http://127.0.0.1:1", "-4", flag, &address, "http://localhost:1/"])
+        }) {
+            assert_eq!(ended.expect(0).text(), "fine");
+            assert_eq!(kinds.borrow_mut().pop().unwrap().join().unwrap(), kind, "{flag}");
+        }
+    }
+    run(&["get", "-U", "n:p", "http://127.0.0.1:1/"]).expect(2);
+}
+
+#[test]
+fn a_proxy_has_fields_of_its_own() {
+    let refusal = "HTTP/1.1 400 No\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
+    for (url, code) in [("http://a.example/", 0), ("https://a.example/", 56)] {
+        let seen: RefCell<Vec<Receiver<String>>> = RefCell::default();
+        for ended in both(|| {
+            let (address, requests) = recording(vec![refusal]);
+            seen.borrow_mut().push(requests);
+            strings(&["-x", &address, "--proxy-header", "X-A: 1", "-H", "X-B: 2", url])
+        }) {
+            ended.expect(code);
+            let request = seen.borrow().last().unwrap().recv_timeout(PATIENCE).unwrap();
+            assert!(request.contains("\r\nx-a: 1\r\n"), "{request}");
+            assert!(code == 0 || !request.contains("x-b: 2"), "{request}");
+        }
+    }
+}
