@@ -5,7 +5,7 @@ use std::{fmt, io, process::ExitCode};
 use alula::{Cause, Error, Phase, Retry, h1, h2::ConnectionError};
 use rustls::{AlertDescription, CertificateError};
 
-use crate::{args::ExitCodes, terminal};
+use crate::{args::ExitCodes, pin::PinMismatch, terminal};
 
 /// What a subcommand answers.
 pub(crate) type Outcome = Result<(), Failure>;
@@ -319,6 +319,7 @@ fn finer(error: &Error) -> Option<u8> {
         (Phase::Proxy, Cause::Io(..)) => Some(7),
         (Phase::Proxy, Cause::ProxyStatus(_)) => Some(56),
         (Phase::Proxy, _) => Some(97),
+        (_, Cause::Tls(error)) if is_mismatch(error) => Some(90),
         (_, Cause::Tls(error)) if matches!(**error, rustls::Error::InvalidCertificate(_)) => Some(60),
         (_, Cause::Unanswered | Cause::Http1(h1::ConnectionError::Unanswered { .. })) => Some(52),
         // To curl it is HTTP/0.9, which is not taken.
@@ -328,6 +329,12 @@ fn finer(error: &Error) -> Option<u8> {
         (_, Cause::GoAway(_) | Cause::Connection(_)) => Some(16),
         _ => None,
     }
+}
+
+/// Returns true if the certificate has another key than the one that was pinned.
+fn is_mismatch(error: &rustls::Error) -> bool {
+    let rustls::Error::InvalidCertificate(CertificateError::Other(other)) = error else { return false };
+    other.0.is::<PinMismatch>()
 }
 
 fn exit_of_http1(error: h1::ConnectionError) -> Exit {

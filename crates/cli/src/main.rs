@@ -17,6 +17,7 @@ mod json;
 mod listening;
 mod manual;
 mod parameters;
+mod pin;
 mod random;
 mod serve;
 mod store;

@@ -181,7 +181,7 @@ fn any_status_is_a_whole_response() {
     let stated = echo.ask("post", "/", &["-i", "-d", "eleven octe"]).expect(0);
     assert!(stated.text().starts_with("HTTP/2 413 "), "{}", stated.text());
     let url = format!("{}/", echo.http);
-    let args = ["post", "--http2-prior-knowledge", "-i", &url, "-d", "@-"];
+    let args = ["post", "--http2-prior-knowledge", "-i", &url, "-T", "-"];
     let found_out = run_with(&args, &noise(1024 * 1024)).expect(0);
     assert!(found_out.text().starts_with("HTTP/2 413 "), "{}", found_out.text());
     assert_eq!(echo.ask("post", "/", &["-d", "ten octets"]).expect(0).text(), "ten octets");
@@ -204,7 +204,7 @@ fn a_reader_that_has_gone_ends_it_quietly() {
 fn content_is_written_as_it_comes() {
     let echo = Echo::start(&[]);
     // What a pipe holds goes out while the pipe is still open; the echo answers once it has ended.
-    let args = ["post", "--http2-prior-knowledge", "--max-time", "50", &echo.http, "-vv", "-d", "@-"];
+    let args = ["post", "--http2-prior-knowledge", "--max-time", "50", &echo.http, "-vv", "-T", "-"];
     let mut child = alula(&args).stdin(Stdio::piped()).spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
     stdin.write_all(b"first").unwrap();

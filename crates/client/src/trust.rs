@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use rustls::{
     CertificateError, ClientConfig, DigitallySignedStruct, KeyLogFile, RootCertStore, SignatureScheme,
+    SupportedProtocolVersion,
     client::{
         WebPkiServerVerifier,
         danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier},
@@ -25,7 +26,10 @@ pub(crate) struct Trust {
     anything: bool,
     identity: Option<Arc<Identity>>,
     logs_keys: bool,
-    tls13_only: bool,
+    /// All that are known unless one is named.
+    only_version: Option<&'static SupportedProtocolVersion>,
+    /// In place of the roots.
+    verifier: Option<Arc<dyn ServerCertVerifier>>,
 }
 
 /// The certificate of the client, for servers that ask.
@@ -56,23 +60,24 @@ impl Trust {
         self.logs_keys = true;
     }
 
-    pub(crate) fn take_tls13_only(&mut self) {
-        self.tls13_only = true;
+    pub(crate) fn take_only(&mut self, version: &'static SupportedProtocolVersion) {
+        self.only_version = Some(version);
+    }
+
+    pub(crate) fn ask(&mut self, verifier: Arc<dyn ServerCertVerifier>) {
+        self.verifier = Some(verifier);
     }
 
     /// A TLS configuration that offers by ALPN what is spoken. Sessions are resumed over all connections made with it
     /// (RFC 8446 §2.2): rustls keeps what 256 servers have given.
     pub(crate) fn config(&self, speaks: Speaks) -> Result<ClientConfig, Error> {
         let provider = Arc::new(agreement::provider());
-        let verifier = Verifier {
-            algorithms: provider.signature_verification_algorithms,
-            rooted: if self.anything { None } else { Some(self.rooted(provider.clone())?) },
-        };
-        let versions = if self.tls13_only { &[&TLS13][..] } else { &[&TLS13, &TLS12] };
+        let verifier = self.verifier(&provider)?;
+        let only = self.only_version.as_ref().map(std::slice::from_ref);
         let builder = ClientConfig::builder_with_provider(provider)
-            .with_protocol_versions(versions)
+            .with_protocol_versions(only.unwrap_or(&[&TLS13, &TLS12]))
             .map_err(|_| Error::usage("the TLS provider has no protocol version"))?;
-        let builder = builder.dangerous().with_custom_certificate_verifier(Arc::new(verifier));
+        let builder = builder.dangerous().with_custom_certificate_verifier(verifier);
         let mut config = match &self.identity {
             Some(identity) => builder
                 .with_client_auth_cert(identity.chain.clone(), identity.key.clone_key())
@@ -84,6 +89,16 @@ impl Trust {
             config.key_log = Arc::new(KeyLogFile::new());
         }
         Ok(config)
+    }
+
+    fn verifier(&self, provider: &Arc<CryptoProvider>) -> Result<Arc<dyn ServerCertVerifier>, Error> {
+        if let Some(verifier) = self.verifier.as_ref().filter(|_| !self.anything) {
+            return Ok(verifier.clone());
+        }
+        Ok(Arc::new(Verifier {
+            algorithms: provider.signature_verification_algorithms,
+            rooted: if self.anything { None } else { Some(self.rooted(provider.clone())?) },
+        }))
     }
 
     fn rooted(&self, provider: Arc<CryptoProvider>) -> Result<Rooted, Error> {

@@ -113,11 +113,32 @@ pub(crate) struct ConnectionArgs {
     #[arg(long, value_name = "HOSTS", hide_short_help = true)]
     pub(crate) noproxy: Option<String>,
 
-    /// Trust the certificates in this PEM file too.
+    /// Trust the certificates in this PEM file.
     ///
-    /// Those of the platform are trusted as well.
+    /// Those of the platform are not trusted then, unless by --ca-native.
     #[arg(long, value_name = "FILE")]
     pub(crate) cacert: Option<PathBuf>,
+
+    /// Trust the certificates in the PEM files of this folder, as --cacert.
+    #[arg(long, value_name = "DIR", hide_short_help = true)]
+    pub(crate) capath: Option<PathBuf>,
+
+    /// Trust the platform's certificates beside those of --cacert and --capath.
+    #[arg(long, hide_short_help = true)]
+    pub(crate) ca_native: bool,
+
+    /// Trust no certificate that a list in this PEM file revokes.
+    ///
+    /// Each authority between the server and the one that is trusted has to have its list there.
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
+    pub(crate) crlfile: Option<PathBuf>,
+
+    /// Trust a server only if its certificate has this public key.
+    ///
+    /// The key is `sha256//` and the hash of it in base64, several with `;` between them, or a file with it (PEM or DER). It is
+    /// checked with -k as well.
+    #[arg(long, value_name = "HASHES|FILE", hide_short_help = true)]
+    pub(crate) pinnedpubkey: Option<String>,
 
     /// Trust any certificate.
     ///
@@ -138,6 +159,10 @@ pub(crate) struct ConnectionArgs {
     /// Speak TLS 1.3 only; 1.2 is spoken too unless given.
     #[arg(long = "tlsv1.3", hide_short_help = true)]
     pub(crate) tls13: bool,
+
+    /// Speak no later version of TLS than this one: 1.2 or 1.3.
+    #[arg(long, value_name = "VERSION", value_parser = ["1.2", "1.3", "default"], hide_short_help = true)]
+    pub(crate) tls_max: Option<String>,
 
     /// Speak TLS 1.2 or later; this is what is done without the flag.
     #[arg(long = "tlsv1.2", hide = true, action = ArgAction::SetTrue)]

@@ -4,7 +4,7 @@ use alula::masked_url;
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
 
 /// Flags of curl that are none here, and what does the same.
-const ELSEWHERE: [(&str, &str); 16] = [
+const ELSEWHERE: [(&str, &str); 14] = [
     ("--digest", "who asks is told by -u (Basic) or --bearer"),
     ("--anyauth", "who asks is told by -u (Basic) or --bearer"),
     ("--ntlm", "who asks is told by -u (Basic) or --bearer"),
@@ -16,9 +16,7 @@ const ELSEWHERE: [(&str, &str); 16] = [
     ("--http1.0", "HTTP/1.1 and HTTP/2 are spoken"),
     ("--http3", "HTTP/1.1 and HTTP/2 are spoken"),
     ("--http3-only", "HTTP/1.1 and HTTP/2 are spoken"),
-    ("--capath", "--cacert FILE takes certificates, several in one file"),
     ("--ciphers", "--tlsv1.3 is the choice there is"),
-    ("--tls-max", "--tlsv1.3 is the choice there is"),
     ("--data-urlencoded", "it is --data-urlencode"),
     ("--proxytunnel", "https:// goes through proxies in a tunnel, http:// does not"),
 ];

@@ -9,6 +9,7 @@ use super::{
     lookup::Lookup,
     plan::Plan,
     tries::{TRANSIENT, Tries},
+    trust,
     watch::Watch,
 };
 use crate::{
@@ -174,9 +175,10 @@ fn proxy(typed: &str) -> Result<Proxy, Failure> {
 
 /// Who is trusted, and who we are.
 fn trusting(mut builder: ClientBuilder, args: &ConnectionArgs) -> Result<ClientBuilder, Failure> {
-    if let Some(path) = &args.cacert {
-        let roots = read(path).map_err(|failure| failure.curl(77))?;
-        builder = builder.add_roots_pem(&roots).map_err(|error| Failure::from(error).curl(77))?;
+    let verifier = trust::verifier(args)?;
+    let has_verifier = verifier.is_some();
+    if let Some(verifier) = verifier {
+        builder = builder.server_verifier(verifier);
     }
     if let Some(path) = &args.cert {
         let key = args.key.as_ref().unwrap_or(path);
@@ -184,11 +186,19 @@ fn trusting(mut builder: ClientBuilder, args: &ConnectionArgs) -> Result<ClientB
         let (chain, key) = files.map_err(|failure| failure.curl(58))?;
         builder = builder.identity_pem(&chain, &key).map_err(|error| Failure::from(error).curl(58))?;
     }
-    if args.insecure {
+    if args.insecure && !has_verifier {
         builder = builder.trust_anything();
     }
-    if args.tls13 {
-        builder = builder.tls13_only();
+    let is_tls12_last = args.tls_max.as_deref() == Some("1.2");
+    match (args.tls13, is_tls12_last) {
+        (true, true) => {
+            return Err(
+                Failure::new(Exit::Usage, "--tlsv1.3 and --tls-max 1.2 leave no version of TLS").curl(35)
+            );
+        }
+        (true, false) => builder = builder.tls13_only(),
+        (false, true) => builder = builder.tls12_only(),
+        (false, false) => {}
     }
     Ok(builder.key_log_from_environment())
 }

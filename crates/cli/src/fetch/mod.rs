@@ -39,6 +39,7 @@ mod timing;
 mod together;
 mod trace;
 mod tries;
+mod trust;
 mod upload;
 mod verbose;
 mod watch;

@@ -4,6 +4,9 @@ use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use super::ClientBuilder;
 #[cfg(feature = "tls")]
+use rustls::version::{TLS12, TLS13};
+
+#[cfg(feature = "tls")]
 use crate::trust::{Trust, server_name};
 use crate::{
     Error,
@@ -253,10 +256,42 @@ impl ClientBuilder {
         self
     }
 
+    /// Has the certificates of servers and proxies checked by this alone: neither the platform's roots nor those that were added
+    /// count. The signatures of handshakes are the verifier's to check as well.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    ///
+    /// use alula::Client;
+    /// use rustls::client::WebPkiServerVerifier;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let root = rcgen::generate_simple_self_signed(["localhost".to_owned()])?.cert.der().clone();
+    /// let mut roots = rustls::RootCertStore::empty();
+    /// roots.add(root)?;
+    /// let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+    /// let verifier = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), provider).build()?;
+    /// let client = Client::builder().server_verifier(verifier).build()?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn server_verifier(mut self, verifier: Arc<dyn rustls::client::danger::ServerCertVerifier>) -> Self {
+        self.settings.connect.trust.ask(verifier);
+        self
+    }
+
+    /// Speaks TLS 1.2 only; 1.3 as well unless called.
+    #[must_use]
+    pub fn tls12_only(mut self) -> Self {
+        self.settings.connect.trust.take_only(&TLS12);
+        self
+    }
+
     /// Speaks TLS 1.3 only; 1.2 as well unless called.
     #[must_use]
     pub fn tls13_only(mut self) -> Self {
-        self.settings.connect.trust.take_tls13_only();
+        self.settings.connect.trust.take_only(&TLS13);
         self
     }
 }

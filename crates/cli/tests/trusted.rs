@@ -1,0 +1,139 @@
+//! Whom the command trusts, with curl beside it where it is installed.
+#![forbid(unsafe_code)]
+
+mod support;
+
+use std::process::Command;
+
+use rcgen::{
+    BasicConstraints, CertificateParams, CertificateRevocationListParams, IsCa, Issuer, KeyIdMethod, KeyPair,
+    KeyUsagePurpose, RevocationReason, RevokedCertParams, SerialNumber, date_time_ymd,
+};
+use support::{
+    Echo, Folder,
+    beside::{both, strings},
+    run,
+};
+
+/// A server with a certificate of an authority of its own, and the files that are made around them.
+struct Site {
+    folder: Folder,
+    echo: Echo,
+}
+
+impl Site {
+    fn new(test: &str) -> Self {
+        let folder = Folder::new(test);
+        let authority_key = KeyPair::generate().unwrap();
+        let mut authority = CertificateParams::new(Vec::new()).unwrap();
+        authority.distinguished_name.push(rcgen::DnType::CommonName, "authority");
+        authority.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        authority.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
+        folder.write("ca.pem", authority.self_signed(&authority_key).unwrap().pem());
+        let issuer = Issuer::new(authority, authority_key);
+        let key = KeyPair::generate().unwrap();
+        let mut params = CertificateParams::new(["127.0.0.1".to_owned()]).unwrap();
+        params.serial_number = Some(SerialNumber::from(7));
+        folder.write("cert.pem", params.signed_by(&key, &issuer).unwrap().pem());
+        folder.write("key.pem", key.serialize_pem());
+        folder.write("public.pem", key.public_key_pem());
+        folder.write("public.der", rcgen::PublicKeyData::subject_public_key_info(&key));
+        folder.write("other.pem", KeyPair::generate().unwrap().public_key_pem());
+        for (name, serial) in [("revoked.pem", 7), ("others.pem", 8)] {
+            folder.write(name, revocations(serial, &issuer));
+        }
+        let (cert, key) = (folder.path("cert.pem"), folder.path("key.pem"));
+        let echo = Echo::start(&["--cert", &cert, "--key", &key]);
+        Self { folder, echo }
+    }
+
+    /// The exit codes of these words, `DIR` in them standing for the folder.
+    #[track_caller]
+    fn expect(&self, words: &[&str], code: i32) {
+        let folder = self.folder.path("");
+        let url = self.echo.https.as_deref().unwrap();
+        for ended in both(|| {
+            let words = words.iter().map(|word| word.replace("DIR/", &folder));
+            words.chain(strings(&["-o", "/dev/null", url])).collect()
+        }) {
+            assert_eq!(ended.code, Some(code), "{words:?}: {}", ended.stderr);
+        }
+    }
+}
+
+/// A list of revoked certificates with this one in it.
+fn revocations(serial: u64, issuer: &Issuer<'_, KeyPair>) -> String {
+    let revoked = RevokedCertParams {
+        serial_number: SerialNumber::from(serial),
+        revocation_time: date_time_ymd(2024, 1, 1),
+        reason_code: Some(RevocationReason::KeyCompromise),
+        invalidity_date: None,
+    };
+    let list = CertificateRevocationListParams {
+        this_update: date_time_ymd(2024, 1, 1),
+        next_update: date_time_ymd(4000, 1, 1),
+        crl_number: SerialNumber::from(1),
+        issuing_distribution_point: None,
+        revoked_certs: vec![revoked],
+        key_identifier_method: KeyIdMethod::Sha256,
+    };
+    list.signed_by(issuer).unwrap().pem().unwrap()
+}
+
+#[test]
+fn certificates_are_trusted_as_the_flags_say() {
+    let site = Site::new("trusted");
+    for (words, code) in [
+        (&["--cacert", "DIR/ca.pem"][..], 0),
+        (&["--cacert", "DIR/ca.pem", "--ca-native"], 0),
+        (&["--cacert", "DIR/other-ca.pem"], 60),
+        (&["--cacert", "DIR/ca.pem", "--crlfile", "DIR/others.pem"], 0),
+        (&["--cacert", "DIR/ca.pem", "--crlfile", "DIR/revoked.pem"], 60),
+        (&["--cacert", "DIR/ca.pem", "--crlfile", "DIR/key.pem"], 82),
+        (&["--cacert", "DIR/ca.pem", "--tls-max", "1.2"], 0),
+        (&["--cacert", "DIR/ca.pem", "--tlsv1.2", "--tls-max", "1.3"], 0),
+        (&["--cacert", "DIR/ca.pem", "--tlsv1.3"], 0),
+        (&["--cacert", "DIR/ca.pem", "--pinnedpubkey", "DIR/public.pem"], 0),
+        (&["--cacert", "DIR/ca.pem", "--pinnedpubkey", "DIR/public.der"], 0),
+        (&["--cacert", "DIR/ca.pem", "--pinnedpubkey", "DIR/other.pem"], 90),
+        (&["-k", "--pinnedpubkey", "DIR/public.pem"], 0),
+        (&["-k", "--pinnedpubkey", "DIR/other.pem"], 90),
+        (&["-k", "--pinnedpubkey", "sha256//AAAA;sha256//BBBB"], 90),
+        (&["--pinnedpubkey", "DIR/public.pem"], 60),
+    ] {
+        if !words.contains(&"--ca-native") {
+            site.folder.write(
+                "other-ca.pem",
+                rcgen::generate_simple_self_signed(["a".to_owned()]).unwrap().cert.pem(),
+            );
+            site.expect(words, code);
+        }
+    }
+    let url = site.echo.https.as_deref().unwrap();
+    let folder = site.folder.path("");
+    let said = |words: &[&str], code: i32| run(&[&["get", url], words].concat()).expect(code).stderr;
+    let (ca, none) = (site.folder.path("ca.pem"), Folder::new("trusted-none"));
+    said(&["--capath", &folder], 0);
+    said(&["--capath", &none.path("")], 2);
+    said(&["--cacert", &ca, "--ca-native"], 0);
+    said(&["--ca-native"], 4);
+    said(&["--pinnedpubkey", "sha256//?"], 2);
+    said(&["--tlsv1.3", "--tls-max", "1.2"], 2);
+    assert!(said(&["-k", "--pinnedpubkey", &site.folder.path("other.pem")], 4).contains("--pinnedpubkey"));
+    let revoked = said(&["--cacert", &ca, "--crlfile", &site.folder.path("revoked.pem")], 4);
+    assert!(revoked.contains("revoked"), "{revoked}");
+}
+
+#[test]
+fn a_pin_is_what_openssl_makes_of_a_key() {
+    let site = Site::new("pin");
+    let der = site.folder.path("public.der");
+    let script = format!("openssl dgst -sha256 -binary {der} | openssl base64");
+    let Ok(output) = Command::new("sh").args(["-c", &script]).output() else { return };
+    if output.stdout.is_empty() {
+        return;
+    }
+    let pin = format!("sha256//{}", String::from_utf8_lossy(&output.stdout).trim());
+    site.expect(&["-k", "--pinnedpubkey", &pin], 0);
+    site.expect(&["-k", "--pinnedpubkey", &format!("sha256//AAAA;{pin}")], 0);
+}
