@@ -27,7 +27,7 @@ fn redirects_are_followed_when_asked_to_and_secrets_stay() {
         "{}",
         followed.stderr
     );
-    run(&["get", "-L", "--max-redirs", "0", &redirect(301, &to)]).expect(0);
+    run(&["get", "-L", "--max-redirs", "0", &redirect(301, &to)]).expect(5);
     let twice = redirect(301, &redirect(301, &to));
     assert!(run(&["get", "-L", "--max-redirs", "1", &twice]).expect(5).stderr.contains("redirect"));
 }

@@ -46,7 +46,7 @@ pub(crate) struct ConnectionArgs {
     )]
     pub(crate) max_redirs: u16,
 
-    /// Try so often again what may pass.
+    /// Retry failures that may pass, so often.
     ///
     /// These are failures to connect, and for methods that are idempotent cut connections and 408, 429, 500, 502, 503 and 504, as
     /// `retry-after` says and after growing waits. -m bounds all tries together; --retry-max-time says when the last one may begin. Content is held as with -L.
@@ -83,7 +83,7 @@ pub(crate) struct ConnectionArgs {
     #[arg(long, value_name = "PATH", hide_short_help = true)]
     pub(crate) unix_socket: Option<PathBuf>,
 
-    /// Go through this proxy.
+    /// Use this proxy.
     ///
     /// It is http://, https://, socks5:// or socks5h://, and http:// without a scheme. `NAME:PASSWORD@` before the host is for it.
     /// `http:` or `https:` before the whole is the scheme of the URLs that it is for (`http:http://HOST`). Without the flag http_proxy,
@@ -168,7 +168,7 @@ pub(crate) struct ConnectionArgs {
     #[arg(long = "tlsv1.2", hide = true, action = ArgAction::SetTrue)]
     pub(crate) tls12: bool,
 
-    /// Give up when the whole takes longer.
+    /// Give up after so many seconds, all tries included.
     ///
     /// A fraction is fine, and 0 is no limit. It counts for each URL, all tries and redirects included.
     #[arg(short, long, value_name = "SECONDS", value_parser = limit)]

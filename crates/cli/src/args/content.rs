@@ -20,13 +20,13 @@ pub(crate) struct ContentArgs {
     #[arg(long, value_name = "DATA", allow_hyphen_values = true, hide_short_help = true)]
     pub(crate) data_urlencode: Vec<String>,
 
-    /// Send JSON, and ask for it.
+    /// Send JSON, and accept JSON.
     ///
     /// As -d, joined by nothing, with content-type and accept of application/json.
     #[arg(long, value_name = "JSON|@FILE", allow_hyphen_values = true, conflicts_with_all = ["data", "data_raw", "data_urlencode"])]
     pub(crate) json: Vec<String>,
 
-    /// Send a form with this part in it.
+    /// Send a multipart form with this part.
     ///
     /// `NAME=TEXT`, `NAME=@FILE`, or `NAME=<FILE` for a text from a file; `;type=TYPE`, `;filename=NAME` and `;headers=FIELD` or
     /// `;headers=@FILE` may follow, in quotes where they hold a semicolon. The form is one of many parts (multipart/form-data).

@@ -19,7 +19,7 @@ pub(crate) struct OutputArgs {
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Vec<PathBuf>,
 
-    /// Write the content to a file named as the URL ends.
+    /// Save it under the name that the URL ends with.
     ///
     /// Its name is the last part of the URL's path, without its escapes. This is for each URL that has no -o.
     #[arg(short = 'O', long, alias = "remote-name-all", action = ArgAction::Count)]
@@ -45,7 +45,7 @@ pub(crate) struct OutputArgs {
     #[arg(long, hide_short_help = true)]
     pub(crate) create_dirs: bool,
 
-    /// Go on with a file after so many octets; `-` is all.
+    /// Continue a download; `-` goes on where it stopped.
     ///
     /// Ask for what comes after this many octets, or after those that the file has (`-`), and append it. Fails when the server
     /// sends anything else than the rest. Not with -J: the file is one that you name.
@@ -75,14 +75,14 @@ pub(crate) struct OutputArgs {
     #[arg(long, value_name = "WHEN", default_value = "auto", hide_short_help = true)]
     pub(crate) color: ColorWhen,
 
-    /// Print this when it is done, such as `%{http_code}`.
+    /// Print this afterwards, such as `%{http_code}`.
     ///
     /// It may have `%{http_code}`, `%{size_download}`, `%{time_total}`, `%{url_effective}`, `%header{NAME}`, `%{json}`, `\n` and
     /// the others that curl has; `@FILE` has the text, `@-` is stdin. A name that means nothing is reported and skipped.
     #[arg(short, long, value_name = "TEXT|@FILE", allow_hyphen_values = true)]
     pub(crate) write_out: Option<String>,
 
-    /// Print on stderr when each step was done.
+    /// Print when each step was done.
     ///
     /// The steps are: redirects followed and tries that failed, and of the last exchange the host looked up, connected, TLS agreed,
     /// the request sent, the head of the response there, and the end of its content.
@@ -121,7 +121,7 @@ pub(crate) struct OutputArgs {
     #[arg(long, value_name = "WHOSE", default_value = "alula", hide_short_help = true)]
     pub(crate) exit_codes: ExitCodes,
 
-    /// Show what is sent and received; -vv each frame too.
+    /// Show connections and heads; -vv also frames.
     ///
     /// On stderr: addresses, connections and TLS (`*`), the head of each request as it is sent (`>`), and each head that comes
     /// (`<`), those of redirects and interim responses included. Credentials and the values of queries are not shown unless by

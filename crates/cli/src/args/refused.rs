@@ -3,8 +3,18 @@
 use alula::masked_url;
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
 
-/// Flags of curl that are none here, and what does the same.
-const ELSEWHERE: [(&str, &str); 14] = [
+/// Flags of other clients that are none here, and what does the same.
+const ELSEWHERE: [(&str, &str); 22] = [
+    // Those of wget.
+    ("--no-check-certificate", "-k does so"),
+    ("--output-document", "-o FILE does so"),
+    ("--post-data", "-d TEXT does so"),
+    ("--post-file", "-d @FILE does so"),
+    ("--tries", "--retry COUNT does so"),
+    ("--spider", "-I asks for the head only"),
+    ("--password", "-u NAME:PASSWORD does so"),
+    ("--method", "-X METHOD does so"),
+    // Those of curl.
     ("--digest", "who asks is told by -u (Basic) or --bearer"),
     ("--anyauth", "who asks is told by -u (Basic) or --bearer"),
     ("--ntlm", "who asks is told by -u (Basic) or --bearer"),

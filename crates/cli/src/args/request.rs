@@ -83,11 +83,11 @@ pub(crate) struct RequestArgs {
     #[arg(short = 'H', long = "header", value_name = "FIELD", value_parser = fields)]
     pub(crate) fields: Vec<Fields>,
 
-    /// Say that this program asks.
+    /// Send this name as the user agent.
     #[arg(short = 'A', long, value_name = "NAME")]
     pub(crate) user_agent: Option<String>,
 
-    /// Say that the way here was a link on this page.
+    /// Send this URL as the referer.
     #[arg(short = 'e', long, value_name = "URL", value_parser = referer, hide_short_help = true)]
     pub(crate) referer: Option<String>,
 
@@ -137,7 +137,7 @@ pub(crate) struct RequestArgs {
     #[arg(long, value_name = "NAME=VALUE", hide_short_help = true)]
     pub(crate) url_query: Vec<String>,
 
-    /// Append the data options to the query.
+    /// Put the content of -d into the query.
     ///
     /// The values of -d, --data-raw and --data-urlencode are not sent as content then.
     #[arg(short = 'G', long, conflicts_with = "upload_file")]
