@@ -316,6 +316,9 @@ fn finer(error: &Error) -> Option<u8> {
         (_, Cause::Url(why)) => Some(if why.contains("its scheme is") { 1 } else { 3 }),
         // A lookup that fails has no number of the system.
         (Phase::Proxy, Cause::Io(_, None)) => Some(5),
+        (Phase::Connect, Cause::Io(io::ErrorKind::AddrNotAvailable | io::ErrorKind::AddrInUse, _)) => {
+            Some(45)
+        }
         (Phase::Proxy, Cause::Io(..)) => Some(7),
         (Phase::Proxy, Cause::ProxyStatus(_)) => Some(56),
         (Phase::Proxy, _) => Some(97),

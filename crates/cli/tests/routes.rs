@@ -12,7 +12,7 @@ use std::{
 };
 
 use support::{
-    Folder, PATIENCE,
+    Echo, Folder, PATIENCE,
     beside::{both, recording, strings},
     run, run_with,
 };
@@ -196,4 +196,37 @@ fn a_proxy_has_fields_of_its_own() {
             assert!(code == 0 || !request.contains("x-b: 2"), "{request}");
         }
     }
+}
+
+/// The address and the port from which an echo says that it was asked.
+fn peer(text: &str) -> (String, u16) {
+    let about: serde_json::Value = serde_json::from_str(text).unwrap();
+    let (address, port) = about["peer"].as_str().unwrap().rsplit_once(':').unwrap();
+    (address.to_owned(), port.parse().unwrap())
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn connections_are_opened_from_where_it_is_said() {
+    let echo = Echo::start(&[]);
+    for (flags, address, ports) in [
+        (&["--interface", "127.0.0.2"][..], "127.0.0.2", 1..=65535),
+        (&["--interface", "host!127.0.0.3"], "127.0.0.3", 1..=65535),
+        (&["--interface", "lo"], "127.0.0.1", 1..=65535),
+        (&["--local-port", "21000-21999"], "127.0.0.1", 21000..=21999),
+        (&["--interface", "127.0.0.2", "--local-port", "22000-22999"], "127.0.0.2", 22000..=22999),
+    ] {
+        for ended in both(|| [strings(flags), vec![echo.http.clone()]].concat()) {
+            let (from, port) = peer(ended.expect(0).text());
+            assert_eq!(from, address, "{flags:?}");
+            assert!(ports.contains(&port), "{flags:?} {port}");
+        }
+    }
+    let taken = echo.http.rsplit(':').next().unwrap();
+    for flags in [&["--interface", "192.0.2.1"][..], &["--interface", "127.0.0.1", "--local-port", taken]] {
+        for ended in both(|| [strings(flags), vec![echo.http.clone()]].concat()) {
+            ended.expect(45);
+        }
+    }
+    run(&["get", "--local-port", "0", &echo.http]).expect(2);
 }

@@ -137,3 +137,77 @@ fn a_pin_is_what_openssl_makes_of_a_key() {
     site.expect(&["-k", "--pinnedpubkey", &pin], 0);
     site.expect(&["-k", "--pinnedpubkey", &format!("sha256//AAAA;{pin}")], 0);
 }
+
+/// The URL of a server that answers whoever shows a certificate of the authority.
+fn wanting(site: &Site) -> String {
+    use std::{
+        io::{Read as _, Write as _},
+        net::TcpListener,
+        sync::Arc,
+    };
+
+    use rustls::pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject as _};
+
+    let ca = site.folder.read("ca.pem");
+    let mut roots = rustls::RootCertStore::empty();
+    roots.add(CertificateDer::from_pem_slice(&ca).unwrap()).unwrap();
+    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+    let verifier =
+        rustls::server::WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider.clone());
+    let config = rustls::ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
+    let chain = vec![CertificateDer::from_pem_slice(&site.folder.read("cert.pem")).unwrap()];
+    let key = PrivateKeyDer::from_pem_slice(&site.folder.read("key.pem")).unwrap();
+    let config = config.unwrap().with_client_cert_verifier(verifier.build().unwrap());
+    let config = Arc::new(config.with_single_cert(chain, key).unwrap());
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("https://{}/", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        let (mut socket, _) = listener.accept().unwrap();
+        let mut session = rustls::ServerConnection::new(config).unwrap();
+        let mut stream = rustls::Stream::new(&mut session, &mut socket);
+        let answer = b"HTTP/1.1 200 OK\r\ncontent-length: 4\r\nconnection: close\r\n\r\nfine";
+        // A socket that is closed with octets unread is reset.
+        let _ =
+            stream.read(&mut [0; 4096]).and_then(|_| stream.write_all(answer)).and_then(|()| stream.flush());
+        while stream.sock.read(&mut [0; 4096]).is_ok_and(|octets| octets > 0) {}
+    });
+    url
+}
+
+#[test]
+fn certificates_are_shown_in_any_form() {
+    let site = Site::new("shown");
+    let folder = site.folder.path("");
+    let script = "openssl pkcs8 -topk8 -in key.pem -out locked.pem -passout pass:secret && \
+                  openssl pkcs8 -topk8 -nocrypt -in key.pem -outform DER -out key.der && \
+                  openssl x509 -in cert.pem -outform DER -out cert.der && \
+                  openssl pkcs12 -export -in cert.pem -inkey key.pem -out all.p12 -passout pass:secret && \
+                  cat cert.pem locked.pem > both.pem";
+    let made = Command::new("sh").args(["-c", script]).current_dir(&folder).output().unwrap();
+    if !made.status.success() {
+        return;
+    }
+    for (words, code) in [
+        (&["-E", "DIR/cert.pem", "--key", "DIR/key.pem"][..], 0),
+        (&["-E", "DIR/cert.pem", "--key", "DIR/locked.pem", "--pass", "secret"], 0),
+        (&["-E", "DIR/both.pem:secret"], 0),
+        (&["-E", "DIR/both.pem", "--pass", "wrong"], 58),
+        (&["-E", "DIR/cert.der", "--cert-type", "DER", "--key", "DIR/key.der", "--key-type", "DER"], 0),
+        (&["-E", "DIR/all.p12", "--cert-type", "P12", "--pass", "secret"], 0),
+        (&["-E", "DIR/all.p12:secret", "--cert-type", "p12"], 0),
+        (&["-E", "DIR/all.p12:wrong", "--cert-type", "P12"], 58),
+        (&["-E", "DIR/cert.pem", "--cert-type", "P12"], 58),
+    ] {
+        for ended in both(|| {
+            let url = wanting(&site);
+            let words = words.iter().map(|word| word.replace("DIR/", &folder));
+            words.chain(strings(&["--cacert", &site.folder.path("ca.pem"), &url])).collect()
+        }) {
+            assert_eq!(ended.code, Some(code), "{words:?}: {}", ended.stderr);
+            assert!(code != 0 || ended.text() == "fine", "{words:?}");
+        }
+    }
+    let locked = site.folder.path("locked.pem");
+    let asked = run(&["get", "https://127.0.0.1:1/", "-E", &locked]).expect(2);
+    assert!(asked.stderr.contains("--pass gives the password"), "{}", asked.stderr);
+}

@@ -3,6 +3,7 @@
 
 mod attempts;
 mod connector;
+mod local;
 mod proxied;
 mod proxy;
 mod resolve;
@@ -29,6 +30,7 @@ pub(crate) use self::resolve::without_kind;
 use self::through::Through;
 pub(crate) use self::{
     attempts::{DELAY, DELAY_MIN},
+    local::LocalEnd,
     proxy::Proxies,
     resolve::Resolver,
     target::DialTarget,
@@ -206,7 +208,7 @@ impl Route {
         watching::resolved(self.watcher(), host, &addresses);
         let dial = |address: SocketAddr| async move {
             watching::connecting(self.watcher(), address);
-            let connected = TcpStream::connect(address).await;
+            let connected = self.by().local.connect(address).await;
             connected.inspect_err(|error| watching::not_connected(self.watcher(), address, error))
         };
         let stream = attempts::connect_first(addresses, self.by().attempt_delay, ends_at, dial).await?;

@@ -1,13 +1,42 @@
-//! `-K`: arguments from a file, as curl writes them.
+//! `-K` and `~/.alularc`: arguments from a file, as curl writes them.
 //!
-//! Rule: they take the place of the flag, and are then read as if they had been typed there.
+//! Rule: they take the place of the flag, or stand before all others, and are then read as if they had been typed there.
 
-use std::{ffi::OsString, fs, io::Read as _, path::Path};
+use std::{
+    env,
+    ffi::OsString,
+    fs,
+    io::{self, Read as _},
+    path::Path,
+};
 
 use crate::exit::Failure;
 
 /// Flags without a value, before which -K may stand in one word (`-sK FILE`).
 const SWITCHES: &str = "46#GIJLNOSZfgiknqsv";
+
+/// The commands that the file at home is for.
+const REQUESTS: [&str; 8] = ["get", "post", "put", "patch", "delete", "head", "options", "request"];
+
+/// The file at home, as curl has `.curlrc`.
+const OWN: &str = ".alularc";
+
+/// The arguments of the program, behind its name and its command, with those of the file at home before them. -q as the first one
+/// leaves them out.
+pub(super) fn with_own(mut args: Vec<OsString>) -> Result<Vec<OsString>, Failure> {
+    let word = |place: usize| args.get(place).and_then(|word| word.to_str()).unwrap_or_default();
+    let is_off = word(2) == "--disable" || word(2).starts_with("-q");
+    if is_off || !REQUESTS.contains(&word(1)) {
+        return Ok(args);
+    }
+    let Some(path) = env::home_dir().map(|home| home.join(OWN)) else { return Ok(args) };
+    match fs::read_to_string(&path) {
+        Ok(text) => drop(args.splice(2..2, arguments(&text).into_iter().map(OsString::from))),
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {}
+        Err(error) => return Err(Failure::local(path.display(), &error)),
+    }
+    Ok(args)
+}
 
 /// The arguments of the program with those of the files in place of each -K.
 pub(super) fn expanded(args: impl IntoIterator<Item = OsString>) -> Result<Vec<OsString>, Failure> {

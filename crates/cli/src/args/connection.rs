@@ -2,10 +2,11 @@
 
 use std::{path::PathBuf, time::Duration};
 
-use clap::{ArgAction, Args as ClapArgs};
+use clap::{ArgAction, Args as ClapArgs, ValueEnum};
 
 use super::values::{
-    ConnectTo, Fields, Rate, Resolved, connect_to, credentials, fields, limit, rate, redirects, resolved,
+    ConnectTo, Fields, Rate, Resolved, connect_to, credentials, fields, limit, ports, rate, redirects,
+    resolved,
 };
 
 #[derive(ClapArgs, Debug)]
@@ -83,6 +84,16 @@ pub(crate) struct ConnectionArgs {
     #[arg(long, value_name = "PATH", hide_short_help = true)]
     pub(crate) unix_socket: Option<PathBuf>,
 
+    /// Connect from this network interface, address or host name.
+    ///
+    /// `if!` before it says that it is an interface, `host!` that it is a host.
+    #[arg(long, value_name = "NAME", hide_short_help = true)]
+    pub(crate) interface: Option<String>,
+
+    /// Connect from a port of this range, FIRST-LAST, or from this one.
+    #[arg(long, value_name = "PORTS", value_parser = ports, hide_short_help = true)]
+    pub(crate) local_port: Option<(u16, u16)>,
+
     /// Use this proxy.
     ///
     /// It is http://, https://, socks5:// or socks5h://, and http:// without a scheme. `NAME:PASSWORD@` before the host is for it.
@@ -148,9 +159,21 @@ pub(crate) struct ConnectionArgs {
 
     /// Show this certificate to a server that asks for one.
     ///
-    /// The file has it with its chain (PEM).
+    /// The file has it with its chain (PEM unless --cert-type says otherwise). `:PASSWORD` may follow.
     #[arg(short = 'E', long, value_name = "FILE", hide_short_help = true)]
     pub(crate) cert: Option<PathBuf>,
+
+    /// Read the certificate in this form; P12 has the key as well.
+    #[arg(long, value_name = "TYPE", ignore_case = true, requires = "cert", hide_short_help = true)]
+    pub(crate) cert_type: Option<CertType>,
+
+    /// Read the private key in this form, PEM or DER.
+    #[arg(long, value_name = "TYPE", ignore_case = true, requires = "cert", hide_short_help = true)]
+    pub(crate) key_type: Option<CertType>,
+
+    /// Decrypt the private key by this password.
+    #[arg(long, value_name = "PASSWORD", requires = "cert", hide_short_help = true)]
+    pub(crate) pass: Option<String>,
 
     /// The private key of the certificate (PEM); in the same file unless given.
     #[arg(long, visible_alias = "cert-key", value_name = "FILE", requires = "cert", hide_short_help = true)]
@@ -197,8 +220,19 @@ pub(crate) struct ConnectionArgs {
     pub(crate) http2_prior_knowledge: bool,
 }
 
+/// The forms of files with certificates and keys.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
+pub(crate) enum CertType {
+    /// Text, RFC 7468.
+    Pem,
+    /// Octets.
+    Der,
+    /// PKCS #12, RFC 7292.
+    P12,
+}
+
 impl ConnectionArgs {
-    /// What --resolve says in the end, the latest first.
+    /// Returns what --resolve says in the end, the latest first.
     pub(crate) fn resolved(&self) -> Vec<&Resolved> {
         let mut all: Vec<&Resolved> = Vec::new();
         for given in &self.resolve {

@@ -37,7 +37,7 @@ use crate::{
     exit::{self, Failure},
     topics,
 };
-pub(crate) use connection::ConnectionArgs;
+pub(crate) use connection::{CertType, ConnectionArgs};
 pub(crate) use content::{ContentArgs, FormPart, Piece};
 pub(crate) use httpie::{HttpieArgs, Scheme};
 pub(crate) use layout::{Layout, Style};
@@ -64,17 +64,18 @@ pub(crate) struct Args {
 impl Args {
     /// Those of this process, one after the other where --next stands between them; what is wrong with them ends it.
     pub(crate) fn of_process() -> Vec<Self> {
-        let given = expanded(env::args_os().collect()).unwrap_or_else(|failure| {
-            let is_curls = env::args().any(|word| word.ends_with("curl") && word.contains("exit-codes"));
-            let failure = failure.with(if is_curls { ExitCodes::Curl } else { ExitCodes::Alula }).said();
-            process::exit(failure.code().into())
-        });
-        if let Some(page) = topic(&given) {
+        let typed: Vec<OsString> = env::args_os().collect();
+        if let Some(page) = topic(&typed) {
             // Who has seen enough closes the pipe.
             let _ = stdout().write_all(page.as_bytes());
             process::exit(0);
         }
-        let all: Result<_, Error> = runs(words::named(given)).into_iter().map(Self::of).collect();
+        let given = expanded(words::named(typed)).unwrap_or_else(|failure| {
+            let is_curls = env::args().any(|word| word.ends_with("curl") && word.contains("exit-codes"));
+            let failure = failure.with(if is_curls { ExitCodes::Curl } else { ExitCodes::Alula }).said();
+            process::exit(failure.code().into())
+        });
+        let all: Result<_, Error> = runs(given).into_iter().map(Self::of).collect();
         all.unwrap_or_else(|error| refused::told(error).exit())
     }
 
@@ -109,7 +110,7 @@ fn topic(given: &[OsString]) -> Option<String> {
 fn expanded(given: Vec<OsString>) -> Result<Vec<OsString>, Failure> {
     match given.get(1).is_some_and(|command| command == "store") {
         true => store_config::expanded(given, &mut Args::command()),
-        false => config::expanded(given),
+        false => config::expanded(config::with_own(given)?),
     }
 }
 

@@ -188,8 +188,8 @@ pub(crate) struct Habits {
     /// Credentials are sent by the scheme Basic.
     #[arg(long, hide = true)]
     basic: bool,
-    /// No file of arguments is read but by -K.
-    #[arg(short = 'q', long, hide = true)]
+    /// As the first flag, read no arguments from ~/.alularc.
+    #[arg(short = 'q', long, hide_short_help = true)]
     disable: bool,
     /// Small writes leave at once.
     #[arg(long, hide = true)]

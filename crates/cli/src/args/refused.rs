@@ -4,7 +4,7 @@ use alula::masked_url;
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
 
 /// Flags of other clients that are none here, and what does the same.
-const ELSEWHERE: [(&str, &str); 22] = [
+const ELSEWHERE: [(&str, &str); 20] = [
     // Those of wget.
     ("--no-check-certificate", "-k does so"),
     ("--output-document", "-o FILE does so"),
@@ -15,11 +15,9 @@ const ELSEWHERE: [(&str, &str); 22] = [
     ("--password", "-u NAME:PASSWORD does so"),
     ("--method", "-X METHOD does so"),
     // Those of curl.
-    ("--digest", "who asks is told by -u (Basic) or --bearer"),
-    ("--anyauth", "who asks is told by -u (Basic) or --bearer"),
-    ("--ntlm", "who asks is told by -u (Basic) or --bearer"),
-    ("--negotiate", "who asks is told by -u (Basic) or --bearer"),
-    ("--aws-sigv4", "who asks is told by -u (Basic) or --bearer"),
+    ("--ntlm", "who asks is told by -u (Basic, or a digest with --digest) or --bearer"),
+    ("--negotiate", "who asks is told by -u (Basic, or a digest with --digest) or --bearer"),
+    ("--aws-sigv4", "who asks is told by -u (Basic, or a digest with --digest) or --bearer"),
     ("--socks4", "-x takes http, https, socks5 and socks5h"),
     ("--preproxy", "-x takes one proxy"),
     ("-0", "HTTP/1.1 and HTTP/2 are spoken"),

@@ -98,6 +98,16 @@ pub(crate) struct RequestArgs {
     #[arg(short, long, value_name = "NAME:PASSWORD", value_parser = credentials)]
     pub(crate) user: Option<(String, String)>,
 
+    /// Send name and password as a digest (RFC 7616), once the server asks for one.
+    ///
+    /// With content the first request has none, as with curl.
+    #[arg(long, overrides_with = "anyauth", hide_short_help = true)]
+    pub(crate) digest: bool,
+
+    /// Send name and password in the best way that the server asks for: as a digest, or else by Basic.
+    #[arg(long, hide_short_help = true)]
+    pub(crate) anyauth: bool,
+
     /// Send this token (RFC 6750).
     #[arg(long, alias = "oauth2-bearer", value_name = "TOKEN", conflicts_with = "user")]
     pub(crate) bearer: Option<String>,
@@ -164,7 +174,7 @@ pub(crate) struct RequestArgs {
     /// Read more arguments from this file, as curl writes them; `-` is stdin.
     ///
     /// Each line has a flag, with its dashes or without, and its value behind a space, `=` or `:`, in quotes where it has spaces. A
-    /// line that begins with `#` is a remark. `url = URL` is a URL.
+    /// line that begins with `#` is a remark. `url = URL` is a URL. Those in ~/.alularc are read first, unless -q is the first flag.
     #[arg(short = 'K', long, value_name = "FILE", hide_short_help = true)]
     pub(crate) config: Vec<PathBuf>,
 }

@@ -116,7 +116,7 @@ pub(super) fn range(text: &str) -> Result<String, String> {
     }
 }
 
-/// Where a host and port are to be found; nowhere but where they are if there are no addresses. `*` is any host.
+/// The addresses at which a host and port are to be found; without any, the resolver says them. `*` is any host.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct Resolved {
     pub(crate) host: String,
@@ -211,6 +211,15 @@ pub(super) fn octets_or_zero(text: &str) -> Result<u64, String> {
 /// A time in seconds; 0 is no limit.
 pub(super) fn limit(text: &str) -> Result<Duration, String> {
     if text.parse() == Ok(0.0) { Ok(Duration::ZERO) } else { seconds(text) }
+}
+
+/// `FIRST-LAST`, or one port.
+pub(super) fn ports(text: &str) -> Result<(u16, u16), String> {
+    let (first, last) = text.split_once('-').unwrap_or((text, text));
+    match (first.trim().parse(), last.trim().parse()) {
+        (Ok(first), Ok(last)) if 0 < first && first <= last => Ok((first, last)),
+        _ => Err("written as FIRST-LAST or PORT".to_owned()),
+    }
 }
 
 /// A number of redirects; -1 is no limit.
@@ -328,6 +337,8 @@ mod tests {
         for (text, count) in [("-1", u16::MAX), ("0", 0), ("3", 3), ("100000", u16::MAX)] {
             assert_eq!(redirects(text), Ok(count), "{text}");
         }
+        assert_eq!((ports("80"), ports("80-90")), (Ok((80, 80)), Ok((80, 90))));
+        assert!(["", "0", "90-80", "1-70000", "x", "-1"].iter().all(|text| ports(text).is_err()));
         assert!(redirects("-2").is_err() && redirects("").is_err() && redirects("x").is_err());
     }
 

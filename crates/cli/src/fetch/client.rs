@@ -1,12 +1,14 @@
 //! The client that the flags describe.
 
-use std::{path::Path, time::Duration};
+use std::time::Duration;
 
 use alula::{Client, ClientBuilder, Jar, Limits, Proxy, Retries};
 
 use super::{
     frames,
+    identity::{self, Identity},
     lookup::Lookup,
+    near_end,
     plan::Plan,
     tries::{TRANSIENT, Tries},
     trust,
@@ -67,6 +69,7 @@ pub(super) fn builder(
     if let Some(stand_in) = &plan.stand_in {
         builder = builder.server_name(&stand_in.host)?;
     }
+    builder = near_end::of(builder, args)?;
     builder = proxied(reaching(bounded(builder, options), args), args)?;
     trusting(builder, args)
 }
@@ -180,10 +183,7 @@ fn trusting(mut builder: ClientBuilder, args: &ConnectionArgs) -> Result<ClientB
     if let Some(verifier) = verifier {
         builder = builder.server_verifier(verifier);
     }
-    if let Some(path) = &args.cert {
-        let key = args.key.as_ref().unwrap_or(path);
-        let files = read(path).and_then(|chain| Ok((chain, read(key)?)));
-        let (chain, key) = files.map_err(|failure| failure.curl(58))?;
+    if let Some(Identity { chain, key }) = identity::of(args)? {
         builder = builder.identity_pem(&chain, &key).map_err(|error| Failure::from(error).curl(58))?;
     }
     if args.insecure && !has_verifier {
@@ -201,8 +201,4 @@ fn trusting(mut builder: ClientBuilder, args: &ConnectionArgs) -> Result<ClientB
         (false, false) => {}
     }
     Ok(builder.key_log_from_environment())
-}
-
-fn read(path: &Path) -> Result<Vec<u8>, Failure> {
-    std::fs::read(path).map_err(|error| Failure::local(path.display(), &error))
 }

@@ -114,6 +114,20 @@ impl Content {
     }
 }
 
+impl Content {
+    /// Reads what comes from stdin: it may be sent more than once.
+    pub(super) fn hold(&mut self) -> Result<(), Failure> {
+        let all: Vec<&mut Octets> = match &mut self.source {
+            Source::Octets(octets) => vec![octets],
+            Source::Parts { parts, .. } => parts.iter_mut().map(|part| &mut part.octets).collect(),
+        };
+        for octets in all.into_iter().filter(|octets| **octets == Octets::Stdin) {
+            *octets = Octets::Text(read_stdin()?);
+        }
+        Ok(())
+    }
+}
+
 impl Source {
     /// Returns true if some of it comes from stdin, which can be read once.
     pub(super) fn has_stdin(&self) -> bool {

@@ -20,6 +20,7 @@ use super::{
     content::{Octets, Source},
     cookies,
     destination::Destination,
+    login::{Asked, Login, Logins},
     lookup,
     output::{Output, There},
     pace::Pace,
@@ -53,6 +54,7 @@ pub(super) struct Session<'a> {
     write_out: Option<WriteOut>,
     trace: Option<Arc<Trace>>,
     destinations: Vec<Destination>,
+    logins: Logins,
 }
 
 /// What one of them has for itself.
@@ -66,7 +68,7 @@ struct Exchange<'a> {
     /// Octets of content in either direction.
     sent: Arc<AtomicU64>,
     received: Cell<u64>,
-    /// Of these tries it is one, unless the library makes them.
+    /// The tries that it is one of, unless the library makes them.
     tries: Option<&'a Tries>,
     /// The wait after which the response asks to be asked for again.
     asked_wait: Cell<Option<Duration>>,
@@ -99,7 +101,7 @@ impl<'a> Session<'a> {
         let following = Following::of(options, plan);
         let watch = is_watched.then(|| Watch::new(verbose, trace.clone(), following));
         let client = client(options, plan, jar.as_ref(), watch)?;
-        Ok(Self { client, jar, plan, options, write_out, trace, destinations })
+        Ok(Self { client, jar, plan, options, write_out, trace, destinations, logins: Logins::default() })
     }
 
     /// Writes what is kept to the files for it: cookies, and the session.
@@ -171,7 +173,7 @@ impl<'a> Session<'a> {
         let Some(file) = file.filter(|file| file.is_file()) else { return };
         match outcome {
             Ok(()) if args.remote_time => condition::set_time(file, report.header("last-modified")),
-            // That it is there still is no other failure.
+            // A file that cannot be removed is no other failure.
             Err(_) if args.remove_on_error => drop(fs::remove_file(file)),
             _ => {}
         }
@@ -210,32 +212,71 @@ impl Exchange<'_> {
 
     async fn run(&self, report: &mut Report) -> Outcome {
         let plan = self.session.plan;
-        let content = plan.content.as_ref().map(|content| self.content(&content.source)).transpose()?;
+        let content = self.content()?;
         if self.to.path().is_none() {
             Output::stdout().show(self.preface(&self.to))?;
         }
-        let call = self.call();
-        let response = match (content, &*plan.method) {
-            (Some(content), _) => {
-                let length = plan.content.as_ref().and_then(|content| upload::length_of(&content.source));
-                let progress = Progress::of_request(length, &self.session.options.output);
-                progress.during(call.content(content).send(), &self.sent).await?
-            }
-            // What usually has content says that there is none (RFC 9110 §8.6).
-            (None, "POST" | "PUT" | "PATCH") => call.send_body(&[]).await?,
-            (None, _) => call.send().await?,
+        let response = match plan.user_for(self.target) {
+            Some(user) => self.log_in(&Asked::new(&plan.method, self.target, &user), content).await?,
+            None => self.send(None, content).await?,
         };
         self.download(response, report).await
     }
 
-    fn content(&self, source: &Source) -> Result<Content, Failure> {
-        let connection = &self.session.options.connection;
-        let is_replayed = connection.follows() || connection.retry > 0;
-        let content = upload::open(source, is_replayed)?.counted(self.sent.clone());
-        Ok(match self.session.trace.clone() {
+    /// Sends the request, and again with credentials when the server asks for them.
+    async fn log_in(&self, asked: &Asked<'_>, content: Option<Content>) -> Result<Response, Failure> {
+        let Session { plan, logins, .. } = self.session;
+        let known = logins.known(asked);
+        // A server that is sure to ask for a digest is spared the content that it would not take.
+        let is_probe = known.is_none() && plan.login == Login::Digest && plan.content.is_some();
+        let mut response = self.send(known.as_deref(), content.filter(|_| !is_probe)).await?;
+        if is_probe && response.status().is_success() {
+            watch::answer_challenge();
+            return self.send(None, self.content()?).await;
+        }
+        let mut has_answered = false;
+        while let Some(answer) = logins.answer(&response, plan.login, asked) {
+            if has_answered && !answer.is_renewed {
+                break;
+            }
+            has_answered = true;
+            drain(response).await;
+            watch::answer_challenge();
+            response = self.send(Some(&answer.authorization), self.content()?).await?;
+        }
+        Ok(response)
+    }
+
+    /// Sends the request once, as far as the library does, with these credentials.
+    async fn send(&self, authorization: Option<&str>, content: Option<Content>) -> Result<Response, Failure> {
+        let plan = self.session.plan;
+        let mut call = self.call();
+        if let Some(authorization) = authorization {
+            call = call.header("authorization", authorization);
+        }
+        let sent = match (content, &*plan.method) {
+            (Some(content), _) => {
+                let length = plan.content.as_ref().and_then(|content| upload::length_of(&content.source));
+                let progress = Progress::of_request(length, &self.session.options.output);
+                progress.during(call.content(content).send(), &self.sent).await
+            }
+            // A method that usually has content says that there is none (RFC 9110 §8.6).
+            (None, "POST" | "PUT" | "PATCH") => call.send_body(&[]).await,
+            (None, _) => call.send().await,
+        };
+        Ok(sent?)
+    }
+
+    /// The content, from its beginning.
+    fn content(&self) -> Result<Option<Content>, Failure> {
+        let Session { plan, options, .. } = self.session;
+        let Some(content) = &plan.content else { return Ok(None) };
+        let is_replayed = options.connection.follows() || options.connection.retry > 0;
+        let content = upload::open(&content.source, is_replayed)?.counted(self.sent.clone());
+        Ok(Some(match self.session.trace.clone() {
             Some(trace) => content.observed(move |octets| trace.content(Direction::Sent, octets)),
             None => content,
-        })
+        }))
     }
 
     fn call(&self) -> Call<'_> {
@@ -420,6 +461,18 @@ pub(super) fn jar(plan: &Plan, options: &Options, is_quiet: bool) -> Result<Opti
     let jar = jar.unwrap_or_default();
     session.fill(&jar);
     Ok(Some(jar))
+}
+
+/// The octets of a response with a challenge that are read and dropped, to use its connection again.
+const DRAINED_OCTETS_MAX: usize = 64 * 1024;
+
+async fn drain(mut response: Response) {
+    let mut octets = 0;
+    while octets < DRAINED_OCTETS_MAX
+        && let Ok(Some(chunk)) = response.body().chunk().await
+    {
+        octets += chunk.len();
+    }
 }
 
 /// Says that there are more files than URLs: one of them will not be written.

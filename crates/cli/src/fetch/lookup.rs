@@ -18,7 +18,7 @@ pub(super) struct Lookup {
     family: Option<Family>,
     stand_in: Option<StandIn>,
     elsewhere: Vec<ConnectTo>,
-    /// Of any host.
+    /// The addresses of any host.
     anywhere: Vec<Resolved>,
 }
 

@@ -37,7 +37,7 @@ impl Part {
         Self { name: name.to_owned(), octets, file_name: Some(file_name), media_type, fields: Vec::new() }
     }
 
-    /// What `-F` or `--form-string` is given.
+    /// Takes what `-F` or `--form-string` is given.
     pub(super) fn of(argument: &FormPart) -> Result<Self, Failure> {
         match argument {
             FormPart::Read(text) => Self::read(text),
@@ -132,7 +132,7 @@ fn word(text: &str) -> (String, &str) {
     (text[..end].to_owned(), &text[end..])
 }
 
-/// What stands before the closing quote, if a parameter or nothing is behind that.
+/// Returns what stands before the closing quote, if a parameter or nothing is behind that.
 fn quoted(text: &str) -> Option<(String, &str)> {
     let (mut value, mut characters) = (String::new(), text.char_indices());
     while let Some((at, character)) = characters.next() {

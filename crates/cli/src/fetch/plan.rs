@@ -8,10 +8,12 @@ use super::{
     cookies, encode,
     glob::{self, Globbed},
     items::{self, Item},
+    login::Login,
     lookup::{self, StandIn},
     netrc::Netrc,
     session::Kept,
     target::{self, Target},
+    tries::Tries,
 };
 use crate::{
     args::{AnyArgs, FetchArgs, FieldArg, METHODS, Options, RequestArgs, is_in_capitals},
@@ -30,6 +32,9 @@ pub(crate) struct Plan {
     pub(super) session: Option<Kept>,
     /// With a field `host`: where it is to be found.
     pub(super) stand_in: Option<StandIn>,
+    pub(super) login: Login,
+    /// The name and the password of -u, unless they are sent at once.
+    user: Option<(String, String)>,
 }
 
 /// The words on the command line.
@@ -75,7 +80,7 @@ impl Plan {
         let (url, items) = items::read(words.url, words.items)?;
         let words = &Words { url, ..*words };
         let mut query = query(&items, options)?;
-        let content = if options.request.get {
+        let mut content = if options.request.get {
             query.extend(content::as_query(&options.content)?);
             None
         } else {
@@ -106,14 +111,29 @@ impl Plan {
         if let Some(session) = &session {
             with_session(session, &given, &options.request, &mut fields)?;
         }
-        Ok(Self { method, targets, fields, content, session, stand_in })
+        let login = Login::of(&options.request);
+        let user = options.request.user.clone().filter(|_| login != Login::Basic);
+        let is_sent_often = login != Login::Basic || Tries::of(options, &method).is_some();
+        if is_sent_often && !options.output.print_curl {
+            content.iter_mut().try_for_each(Content::hold)?;
+        }
+        Ok(Self { method, targets, fields, content, session, stand_in, login, user })
+    }
+
+    /// The name and the password that are sent to a target when it asks for them.
+    pub(super) fn user_for(&self, target: &Target) -> Option<(String, String)> {
+        let has_authorization =
+            self.fields.iter().any(|(name, _)| name.eq_ignore_ascii_case("authorization"));
+        let is_asked_for = self.login != Login::Basic && !has_authorization;
+        self.user.clone().or_else(|| target.credentials.clone()).filter(|_| is_asked_for)
     }
 
     /// The fields for one of the targets: its credentials count if none are given otherwise.
     pub(super) fn fields_for(&self, target: &Target) -> Vec<(String, String)> {
         let mut fields = self.fields.clone();
         let has_authorization = fields.iter().any(|(name, _)| name.eq_ignore_ascii_case("authorization"));
-        if let Some((name, password)) = target.credentials.as_ref().filter(|_| !has_authorization) {
+        let is_basic = self.login == Login::Basic && !has_authorization;
+        if let Some((name, password)) = target.credentials.as_ref().filter(|_| is_basic) {
             fields.push(("authorization".to_owned(), basic(name, password)));
         }
         fields
@@ -236,7 +256,8 @@ fn with_session(
 fn defaults(args: &RequestArgs, content: Option<&Content>) -> Vec<(&'static str, String)> {
     let user_agent = Some(args.user_agent.clone().unwrap_or_else(|| USER_AGENT.to_owned()));
     let accept = content.and_then(|content| content.accept).unwrap_or("*/*");
-    let basic = args.user.as_ref().map(|(name, password)| basic(name, password));
+    let user = args.user.as_ref().filter(|_| Login::of(args) == Login::Basic);
+    let basic = user.map(|(name, password)| basic(name, password));
     let bearer = args.bearer.as_ref().map(|token| format!("Bearer {token}"));
     let range = args.range.as_ref().map(|range| format!("bytes={range}"));
     let all = [

@@ -8,7 +8,7 @@ use crate::{
     exit::{Exit, Failure},
 };
 
-/// What stands in paths in its encoded form only (WHATWG URL, path percent-encode set).
+/// The characters that stand in paths in their encoded form only (WHATWG URL, path percent-encode set).
 const ENCODED: &AsciiSet = &CONTROLS
     .add(b' ')
     .add(b'"')

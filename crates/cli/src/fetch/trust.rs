@@ -73,7 +73,7 @@ fn named_roots(args: &ConnectionArgs) -> Result<Vec<CertificateDer<'static>>, Fa
     if let Some(folder) = &args.capath {
         let failed = |error| Failure::local(folder.display(), &error).curl(CACERT);
         for entry in fs::read_dir(folder).map_err(failed)? {
-            // What cannot be read is no certificate.
+            // A file that cannot be read holds no certificate.
             let text = fs::read(entry.map_err(failed)?.path()).unwrap_or_default();
             all.extend(certificates(&text));
         }

@@ -16,7 +16,7 @@ pub(super) struct Watch {
     following: Following,
 }
 
-/// What goes along with redirects beyond what RFC 9110 §15.4 says, as with curl.
+/// The method and content that go along with redirects beyond what RFC 9110 §15.4 says, as with curl.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Following {
     /// The method was named by -X, and is that of all requests.
@@ -75,6 +75,8 @@ pub(super) struct Seen {
     pub(super) certificates: Vec<Vec<u8>>,
     /// Connections that were opened.
     pub(super) connects: u32,
+    /// Requests that were sent again with credentials.
+    challenged: u64,
     /// Tries that were made before, each with its requests.
     retried: u64,
     /// Heads of requests that were sent, and their octets as HTTP/1.1 writes them.
@@ -110,6 +112,11 @@ pub(super) fn seen() -> Seen {
 /// Returns true once a request of the exchange that asks was sent.
 pub(super) fn is_request_sent() -> bool {
     SEEN.try_with(|seen| seen.borrow().requests > 0).unwrap_or_default()
+}
+
+/// Notes that the exchange that asks sends its request again with credentials.
+pub(super) fn answer_challenge() {
+    note(|seen| seen.challenged += 1);
 }
 
 /// Forgets the last try of the exchange that asks, but that there was one.
@@ -169,7 +176,7 @@ impl Watch {
 impl Seen {
     /// Requests that were sent again, which is no redirect.
     pub(super) fn retries(&self) -> u64 {
-        let others = 1 + self.hops.len() as u64;
+        let others = 1 + self.hops.len() as u64 + self.challenged;
         self.retried + u64::from(self.requests).saturating_sub(others)
     }
 

@@ -37,6 +37,8 @@ pub(crate) fn alula(args: &[&str]) -> Command {
     }
     // The background of the terminal that the tests run on decides nothing.
     command.env_remove("COLORFGBG");
+    // No file of somebody's own says what is tried.
+    command.env("HOME", std::env::temp_dir());
     command.args(args).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command
 }

@@ -10,7 +10,7 @@ use rustls::version::{TLS12, TLS13};
 use crate::trust::{Trust, server_name};
 use crate::{
     Error,
-    connecting::{Connector, DELAY, DELAY_MIN, DialTarget, Proxies, Proxy, Resolve, Resolver},
+    connecting::{Connector, DELAY, DELAY_MIN, DialTarget, LocalEnd, Proxies, Proxy, Resolve, Resolver},
 };
 
 /// The time of silence after which the system probes for the peer of a connection; as Go has it.
@@ -29,6 +29,7 @@ pub(crate) struct Connecting {
     pub(crate) tcp_keep_alive: Option<Duration>,
     pub(crate) resolver: Resolver,
     pub(crate) target: DialTarget,
+    pub(crate) local: LocalEnd,
     pub(crate) proxies: Proxies,
     #[cfg(feature = "tls")]
     pub(crate) trust: Trust,
@@ -47,6 +48,7 @@ impl Default for Connecting {
             tcp_keep_alive: Some(TCP_KEEP_ALIVE),
             resolver: Resolver::default(),
             target: DialTarget::default(),
+            local: LocalEnd::default(),
             proxies: Proxies::OfEnvironment,
             #[cfg(feature = "tls")]
             trust: Trust::default(),
@@ -134,6 +136,35 @@ impl ClientBuilder {
     #[must_use]
     pub fn resolve(mut self, host: &str, port: u16, addresses: impl IntoIterator<Item = SocketAddr>) -> Self {
         self.settings.connect.resolver.know(host, port, addresses.into_iter().collect());
+        self
+    }
+
+    /// Opens connections over TCP, to proxies as well, from the first of these addresses that is free and of the other end's family;
+    /// an unspecified address or the port 0 leaves that to the system. If none can be used, the attempt fails.
+    ///
+    /// ```
+    /// use std::net::{Ipv4Addr, SocketAddr};
+    ///
+    /// # fn main() -> Result<(), alula::Error> {
+    /// let ports = (40_000..40_100).map(|port| SocketAddr::from((Ipv4Addr::UNSPECIFIED, port)));
+    /// let client = alula::Client::builder().local_addresses(ports).build()?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[doc(alias = "local_address")]
+    #[must_use]
+    pub fn local_addresses(mut self, addresses: impl IntoIterator<Item = SocketAddr>) -> Self {
+        self.settings.connect.local.addresses = addresses.into_iter().collect();
+        self
+    }
+
+    /// Opens connections over TCP, to proxies as well, by this network interface (`SO_BINDTODEVICE`). If there is none of this
+    /// name, the attempt fails.
+    #[doc(alias = "bind_device")]
+    #[cfg(target_os = "linux")]
+    #[must_use]
+    pub fn interface(mut self, name: impl Into<String>) -> Self {
+        self.settings.connect.local.interface = Some(name.into());
         self
     }
 

@@ -23,7 +23,7 @@ pub(super) enum Known {
 pub(super) type Variable = fn(&Report) -> Known;
 
 /// Every name, in order, and its meaning.
-const VARIABLES: [(&str, &str, Variable); 41] = [
+const VARIABLES: [(&str, &str, Variable); 44] = [
     ("certs", "the certificates of the server, in PEM", |report| text(certificates(report))),
     ("content_type", "the media type of the content", |report| octets(report.header("content-type"))),
     ("errormsg", "the sentence of the failure", |report| some(&report.error)),
@@ -31,6 +31,7 @@ const VARIABLES: [(&str, &str, Variable); 41] = [
     ("filename_effective", "the file that the content was written to", |report| {
         Known::Text(report.file.clone().map(String::into_bytes))
     }),
+    ("ftp_entry_path", "nothing: this program speaks no FTP", |_| Known::Text(None)),
     ("http_code", "the status of the response, 000 when none came", status),
     ("http_version", "the version of HTTP of the response", version),
     ("local_ip", "the address of this end", |report| {
@@ -55,6 +56,8 @@ const VARIABLES: [(&str, &str, Variable); 41] = [
     ("num_retries", "the number of times that the request was sent again", |report| {
         Known::Number(report.retries())
     }),
+    // A proxy whose certificate is not trusted ends the exchange.
+    ("proxy_ssl_verify_result", "0: a proxy that is not trusted is not used", |_| Known::Number(0)),
     ("redirect_url", "the URL of a redirect that was not followed", |report| some(&report.redirect_url())),
     ("referer", "the value of the field referer", |report| some(&report.referer)),
     ("remote_ip", "the address of the other end", |report| {
@@ -100,6 +103,8 @@ const VARIABLES: [(&str, &str, Variable); 41] = [
         Known::Time(report.until_head)
     }),
     ("time_total", "seconds until all was over", |report| Known::Time(report.until_end)),
+    // No content goes before the handshake has ended.
+    ("tls_earlydata", "0: nothing is sent before the handshake has ended", |_| Known::Number(0)),
     ("url", "the URL that was asked for", |report| text(report.url.clone())),
     ("url_effective", "the URL that answered in the end", |report| text(report.url_effective().to_owned())),
     ("urlnum", "the number of the URL, from 0", |report| Known::Number(report.place as u64)),
@@ -111,12 +116,16 @@ const VARIABLES: [(&str, &str, Variable); 41] = [
 ];
 
 /// The parts of a URL that can be asked for, as `%{url.host}` of the one that was given and `%{urle.host}` of the one that answered.
-const PARTS: [(&str, Part); 5] = [
+const PARTS: [(&str, Part); 8] = [
+    // A fragment is not sent, and neither are options of mail.
+    ("fragment", |_| None),
     ("host", |url| url.host_str().map(str::to_owned)),
+    ("options", |_| None),
     ("path", |url| Some(url.path().to_owned())),
     ("port", |url| url.port_or_known_default().map(|port| port.to_string())),
     ("query", |url| url.query().map(str::to_owned)),
     ("scheme", |url| Some(url.scheme().to_owned())),
+    ("zoneid", |_| None),
 ];
 
 type Part = fn(&Url) -> Option<String>;
@@ -246,7 +255,7 @@ mod tests {
     #[test]
     fn names_are_found_and_in_order() {
         let names: Vec<&str> = VARIABLES.iter().map(|(name, ..)| *name).collect();
-        assert!(names[..39].is_sorted(), "{names:?}");
+        assert!(names[..42].is_sorted(), "{names:?}");
         assert!(Name::find("http_code").is_some() && Name::find("url.host").is_some());
         for wrong in ["nothing", "url.nothing", "url.", "urle.user", ""] {
             assert!(Name::find(wrong).is_none(), "{wrong}");
