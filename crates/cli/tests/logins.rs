@@ -108,7 +108,7 @@ fn credentials_that_are_refused_are_sent_once() {
     for (text, requests) in exchanges(&["--digest", "-u", "n:p", "http://URL/"], &renewed) {
         assert!(text == "fine" && requests[2].contains("nonce=\"m\""), "{requests:?}");
     }
-    for (text, requests) in exchanges(&["--digest", "http://URL/"], &[digest.clone()]) {
+    for (text, requests) in exchanges(&["--digest", "http://URL/"], std::slice::from_ref(&digest)) {
         assert_eq!((&*text, authorization(&requests[0])), ("who", String::new()));
     }
     // The next request to the same server has the next count, unasked.
