@@ -22,6 +22,7 @@ fn arguments_that_make_no_sense_are_code_2() {
         &["get", "-d", "x", "https://a/"],
         &["get", "-H", "no colon", "https://a/"],
         &["get", "-H", "a b: c", "https://a/"],
+        &["get", "--max-time=-1", "https://a/"],
         &["get", "not a url"],
         &["get", "https://a/", "b=c"],
         &["get", "https://a/", "-T", "b"],
