@@ -1,55 +1,47 @@
 //! `alula help TOPIC`: what holds for several flags, a page for each.
 
-use crate::{exit, fetch};
+use std::{env, io::Write as _, io::stdout};
 
-/// A page: its name, others that are typed for it, a line about it, and its text.
-struct Topic {
-    name: &'static str,
-    also: &'static [&'static str],
-    about: &'static str,
-    text: fn() -> String,
+use crate::{
+    args::{ENVIRONMENT, TOPICS, list_of_topics},
+    exit, fetch,
+};
+
+/// Prints the page that this process is asked for, if it is asked for one.
+pub(crate) fn is_printed() -> bool {
+    let words: Vec<String> = env::args().skip(1).collect();
+    let page = match &words[..] {
+        [help, name] if help == "help" => find(name),
+        _ => None,
+    };
+    let Some(page) = page else { return false };
+    // A reader that has seen enough closes the pipe.
+    let _ = stdout().write_all(page.as_bytes());
+    true
 }
-
-const TOPICS: [Topic; 4] = [
-    Topic {
-        name: "items",
-        also: &["item", "request-items"],
-        about: "what can stand behind the URL: fields, query, content",
-        text: items,
-    },
-    Topic {
-        name: "exit-codes",
-        also: &["exit-code", "exit", "codes"],
-        about: "how the program ends, and the codes of curl for the same",
-        text: exit_codes,
-    },
-    Topic {
-        name: "write-out",
-        also: &["-w", "--write-out", "w"],
-        about: "what -w can print",
-        text: write_out,
-    },
-    Topic {
-        name: "environment",
-        also: &["env"],
-        about: "the variables that the program reads",
-        text: environment,
-    },
-];
 
 /// The page of this name, if there is one; that of `topics` is the list of them.
-pub(crate) fn find(name: &str) -> Option<String> {
+fn find(name: &str) -> Option<String> {
     if name == "topics" {
-        return Some(list());
+        return Some(list_of_topics());
     }
-    let topic = TOPICS.iter().find(|topic| topic.name == name || topic.also.contains(&name));
-    topic.map(|topic| (topic.text)())
+    let name = match name {
+        "item" | "request-items" => "items",
+        "exit-code" | "exit" | "codes" => "exit-codes",
+        "-w" | "--write-out" | "w" => "write-out",
+        "env" => "environment",
+        name => name,
+    };
+    TOPICS.iter().find(|(topic, _)| *topic == name).map(|(topic, _)| text(topic))
 }
 
-/// A line for each page.
-pub(crate) fn list() -> String {
-    let lines = TOPICS.each_ref().map(|topic| format!("  {:<12} {}\n", topic.name, topic.about));
-    format!("Topics, by `alula help TOPIC`:\n{}", lines.concat())
+fn text(topic: &str) -> String {
+    match topic {
+        "items" => items(),
+        "exit-codes" => exit::table_beside_curl(),
+        "write-out" => write_out(),
+        _ => ENVIRONMENT.to_owned() + "\n",
+    }
 }
 
 fn items() -> String {
@@ -76,10 +68,6 @@ parts. A backslash takes from the next `=`, `:`, `@` or `;` what it means here.
     .to_owned()
 }
 
-fn exit_codes() -> String {
-    exit::table_beside_curl()
-}
-
 fn write_out() -> String {
     format!(
         "\
@@ -103,25 +91,16 @@ The text of -w is printed when an exchange is over. In it stand for something:
     )
 }
 
-fn environment() -> String {
-    crate::args::ENVIRONMENT.to_owned() + "\n"
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn pages_are_found_by_their_names_and_fit_a_terminal() {
-        for topic in &TOPICS {
-            for name in topic.also.iter().chain([&topic.name]) {
-                let page = find(name).unwrap();
-                assert!(
-                    page.ends_with('\n') && page.lines().all(|line| line.chars().count() <= 80),
-                    "{page}"
-                );
-            }
-            assert!(list().contains(topic.about));
+        let others = ["exit", "codes", "-w", "--write-out", "env", "request-items", "topics"];
+        for name in TOPICS.iter().map(|(name, _)| *name).chain(others) {
+            let page = find(name).unwrap();
+            assert!(page.ends_with('\n') && page.lines().all(|line| line.chars().count() <= 80), "{page}");
         }
         assert_eq!(find("get"), None);
     }

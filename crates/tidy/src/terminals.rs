@@ -18,9 +18,10 @@ const WAYS: [&str; 9] = [
 ];
 
 /// Files that may, with what keeps orders out of what they write.
-const WRITERS: [(&str, &str); 11] = [
+const WRITERS: [(&str, &str); 13] = [
     ("terminal.rs", "the gate"),
     ("fetch/output.rs", "it passes the gate unless what it writes was made for the place"),
+    ("fetch/trace.rs", "visible ASCII alone"),
     ("hooks/lines.rs", "everything but visible ASCII is escaped"),
     ("hooks/access_log.rs", "lines of the library, in which everything but visible ASCII is escaped"),
     ("hpack/pipe.rs", "JSON in visible ASCII"),
@@ -29,6 +30,7 @@ const WRITERS: [(&str, &str); 11] = [
     ("demo/show.rs", "figures of its own"),
     ("listening.rs", "addresses of its own, and failures with their controls escaped"),
     ("manual.rs", "text of its own"),
+    ("topics.rs", "text of its own"),
     ("store/hash_password.rs", "a hash of its own"),
 ];
 

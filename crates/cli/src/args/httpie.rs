@@ -104,6 +104,8 @@ enum AuthType {
     Basic,
     /// A token (RFC 6750).
     Bearer,
+    /// Name and password as a digest (RFC 7616), once the server asks for one.
+    Digest,
 }
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
@@ -152,7 +154,8 @@ impl Options {
         let Some(auth) = self.httpie.auth.take() else { return Ok(()) };
         match self.httpie.auth_type {
             Some(AuthType::Bearer) => self.request.bearer = Some(auth),
-            Some(AuthType::Basic) | None => {
+            Some(AuthType::Basic | AuthType::Digest) | None => {
+                self.request.digest |= self.httpie.auth_type == Some(AuthType::Digest);
                 self.request.user = Some(credentials(&auth).map_err(|why| format!("--auth: {why}"))?);
             }
         }

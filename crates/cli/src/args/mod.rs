@@ -16,6 +16,7 @@ mod store;
 mod store_access;
 mod store_config;
 mod tools;
+mod topic_list;
 mod transfer;
 mod values;
 mod version;
@@ -25,7 +26,7 @@ mod words;
 use std::{
     env,
     ffi::OsString,
-    io::{IsTerminal as _, Write as _, stdout},
+    io::{IsTerminal as _, stdout},
     process,
 };
 
@@ -33,10 +34,7 @@ use clap::{
     Command as Program, CommandFactory as _, Error, FromArgMatches as _, Parser, Subcommand, error::ErrorKind,
 };
 
-use crate::{
-    exit::{self, Failure},
-    topics,
-};
+use crate::exit::{self, Failure};
 pub(crate) use connection::{CertType, ConnectionArgs};
 pub(crate) use content::{ContentArgs, FormPart, Piece};
 pub(crate) use httpie::{HttpieArgs, Scheme};
@@ -49,6 +47,7 @@ pub(crate) use store::{BucketType, EngineName, StoreArgs};
 pub(crate) use tools::{
     CompletionsArgs, DemoArgs, ExplainArgs, HpackCommand, InspectArgs, ManArgs, ShowArgs,
 };
+pub(crate) use topic_list::{ENVIRONMENT, TOPICS, list as list_of_topics};
 pub(crate) use transfer::TransferArgs;
 pub(crate) use values::{ConnectTo, FieldArg, From, METHODS, Rate, Resolved, is_in_capitals};
 pub(crate) use watching::{ANY, Added, LineFormat, WatchArgs, section};
@@ -64,13 +63,7 @@ pub(crate) struct Args {
 impl Args {
     /// Those of this process, one after the other where --next stands between them; what is wrong with them ends it.
     pub(crate) fn of_process() -> Vec<Self> {
-        let typed: Vec<OsString> = env::args_os().collect();
-        if let Some(page) = topic(&typed) {
-            // Who has seen enough closes the pipe.
-            let _ = stdout().write_all(page.as_bytes());
-            process::exit(0);
-        }
-        let given = expanded(words::named(typed)).unwrap_or_else(|failure| {
+        let given = expanded(words::named(env::args_os().collect())).unwrap_or_else(|failure| {
             let is_curls = env::args().any(|word| word.ends_with("curl") && word.contains("exit-codes"));
             let failure = failure.with(if is_curls { ExitCodes::Curl } else { ExitCodes::Alula }).said();
             process::exit(failure.code().into())
@@ -95,14 +88,6 @@ impl Args {
             adopted.map_err(|why| Error::raw(ErrorKind::ValueValidation, why + "\n").format(&mut program))?;
         }
         Ok(args)
-    }
-}
-
-/// The page that is asked for by `help TOPIC`, if it is none on a command.
-fn topic(given: &[OsString]) -> Option<String> {
-    match given {
-        [_, help, name] if help == "help" => topics::find(name.to_str()?),
-        _ => None,
     }
 }
 
@@ -135,7 +120,7 @@ fn wrapped(program: Program) -> Program {
 
 /// The text below the commands.
 fn after_help() -> String {
-    format!("{EXAMPLES}\n\n{}", topics::list())
+    format!("{EXAMPLES}\n\n{}", topic_list::list())
 }
 
 const EXAMPLES: &str = "\
@@ -204,17 +189,8 @@ All flags and exit codes: --help";
 
 /// What stands below the flags of every request.
 fn closing() -> String {
-    format!("{}\n{ENVIRONMENT}", exit::table())
+    format!("{}\n{}", exit::table(), topic_list::ENVIRONMENT)
 }
-
-pub(crate) const ENVIRONMENT: &str = "\
-Environment:
-  NO_COLOR                             no colours unless --color=always
-  COLORFGBG                            the background that --style=auto is for
-  http_proxy, https_proxy, all_proxy   proxies for a scheme, and for all
-  no_proxy                             hosts to which no proxy leads
-  SSLKEYLOGFILE                        a file for the secrets of TLS, for tools
-                                       that record traffic";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {

@@ -6,8 +6,8 @@ use alula::{KnownName, Response};
 use url::{Position, Url};
 
 use super::{
+    basic::basic,
     digest::{Challenge, Digest, challenges},
-    plan::basic,
     target::Target,
 };
 use crate::args::RequestArgs;

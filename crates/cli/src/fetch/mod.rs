@@ -4,6 +4,7 @@
 //! and comes in at the same time, so a peer that answers while it still reads stalls nothing. What is held in memory is a
 //! window's worth, whatever the length, but for JSON that is laid out for the eye.
 
+mod basic;
 mod certificate;
 mod client;
 mod condition;

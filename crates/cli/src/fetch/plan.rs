@@ -1,8 +1,7 @@
 //! What the arguments ask for, worked out before anything is opened or sent.
 
-use base64::{Engine as _, engine::general_purpose::STANDARD};
-
 use super::{
+    basic::basic,
     condition,
     content::{self, Content, Octets, Source},
     cookies, encode,
@@ -270,11 +269,6 @@ fn defaults(args: &RequestArgs, content: Option<&Content>) -> Vec<(&'static str,
         ("cookie", cookies::given(args)),
     ];
     all.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
-}
-
-/// RFC 7617 §2.
-pub(super) fn basic(name: &str, password: &str) -> String {
-    format!("Basic {}", STANDARD.encode(format!("{name}:{password}")))
 }
 
 #[cfg(test)]

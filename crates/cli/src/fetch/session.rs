@@ -101,7 +101,7 @@ impl Kept {
         match text("type") {
             "basic" => {
                 let (name, password) = raw.split_once(':').unwrap_or((&raw, ""));
-                Ok(Some(super::plan::basic(name, password)))
+                Ok(Some(super::basic::basic(name, password)))
             }
             "bearer" => Ok(Some(format!("Bearer {raw}"))),
             other => Err(usage(format_args!(
