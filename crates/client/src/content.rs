@@ -46,7 +46,7 @@ pub struct Content {
     mistake: Option<Error>,
     /// The counter of the octets that were sent.
     sent: Option<Arc<AtomicU64>>,
-    /// Whoever is shown the octets that are sent.
+    /// The observer of the octets that are sent.
     observer: Option<Observer>,
 }
 

@@ -1,4 +1,4 @@
-//! What is done for the eye, beyond laying out and colouring at all.
+//! The details of layout and colours.
 
 use clap::{Args as ClapArgs, ValueEnum};
 use encoding_rs::Encoding;
@@ -56,7 +56,7 @@ pub(crate) enum Style {
     Light,
 }
 
-/// How JSON and fields are laid out.
+/// The layout of JSON and fields.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Layout {
     pub(crate) is_json_formatted: bool,

@@ -78,7 +78,7 @@ impl Trace {
 
     fn write(&self, text: &str) {
         let mut to = self.to.lock().unwrap_or_else(PoisonError::into_inner);
-        // What cannot be written is no reason to end what is traced.
+        // The exchange goes on without a trace that cannot be written.
         let _ = to.write_all(text.as_bytes()).and_then(|()| to.flush());
     }
 

@@ -101,7 +101,7 @@ impl Direction {
     }
 }
 
-/// What is done, in lines, but for the heads.
+/// The lines about a step that is no head.
 pub(super) fn steps(event: &ExchangeEvent<'_>, is_trusting: bool) -> Vec<String> {
     match event {
         ExchangeEvent::Resolved(host, addresses) => resolved(host, addresses).into_iter().collect(),

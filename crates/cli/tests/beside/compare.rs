@@ -15,10 +15,10 @@ use super::{
     table::Row,
 };
 
-/// What is compared, by name.
+/// The parts that are compared, by name.
 pub(crate) const PARTS: [&str; 4] = ["code", "stdout", "files", "requests"];
 
-/// What came of the words.
+/// The outcome of the words.
 pub(crate) struct Outcome {
     pub(crate) code: Option<i32>,
     pub(crate) stderr: String,
@@ -111,7 +111,7 @@ const FILES: [(&str, &str); 9] = [
     ("etag", "\"tag\"\n"),
 ];
 
-/// What was made or changed, by name: its content.
+/// The files that were made or changed, by name, with their content.
 fn made(folder: &Path) -> BTreeMap<String, String> {
     let mut all = BTreeMap::new();
     collect(folder, folder, &mut all);

@@ -12,7 +12,7 @@ use std::{
 const GZIP: &[u8] =
     &[31, 139, 8, 0, 0, 0, 0, 0, 2, 3, 43, 72, 76, 206, 78, 77, 1, 0, 16, 180, 246, 33, 6, 0, 0, 0];
 
-/// What was asked: fields by lower-case names and in order, without those that say which program asks.
+/// A request as it came: fields by lower-case names and in order, without those that say which program asks.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub(crate) struct Request {
     line: String,
@@ -48,7 +48,7 @@ impl Server {
         self.seen.lock().unwrap().clear();
     }
 
-    /// What was asked since then.
+    /// The requests since then.
     pub(crate) fn seen(&self) -> Vec<Request> {
         self.seen.lock().unwrap().clone()
     }
@@ -69,7 +69,7 @@ fn serve(socket: &TcpStream, notes: &Mutex<Vec<Request>>) -> Option<()> {
 }
 
 fn read(reader: &mut BufReader<&TcpStream>, mut socket: &TcpStream) -> Option<Request> {
-    // What is no HTTP is no request: TLS that is spoken to a server without.
+    // TLS that is spoken to a server without it is no request.
     let mut request =
         Request { line: line(reader).filter(|line| line.contains(" HTTP/1."))?, ..Request::default() };
     loop {
