@@ -39,12 +39,6 @@ pub(crate) struct Heads {
 }
 
 impl Heads {
-    /// A head that was used before, if there is any.
-    #[inline]
-    pub(crate) fn pop(&mut self) -> Option<Box<Head>> {
-        self.pop_own().or_else(kept_by_thread)
-    }
-
     /// An empty head, a used one if there is any.
     #[inline]
     pub(crate) fn lend(&mut self) -> Box<Head> {
@@ -53,7 +47,7 @@ impl Heads {
 
     /// A head that this connection has used before, if there is any.
     #[inline]
-    pub(crate) fn pop_own(&mut self) -> Option<Box<Head>> {
+    fn pop_own(&mut self) -> Option<Box<Head>> {
         let head = self.own.pop()?;
         self.octets -= octets_of(&head);
         Some(head)

@@ -254,11 +254,12 @@ impl Machine {
         either!(self, |machine: &mut| machine.poll_notice().map(|notice| Notice::of(notice, &*machine)))
     }
 
-    /// Takes a head that was announced, and leaves a spare one instead, if there is one; `None` when its stream is gone.
+    /// Takes a head that was announced; `None` when its stream is gone.
     #[inline(always)]
-    pub(crate) fn take_head(&mut self, stream: StreamKey, mut spare: Option<Box<Head>>) -> Option<Box<Head>> {
-        either!(self, |machine: &mut| machine.exchange_head(stream, &mut spare)).ok()?;
-        Some(spare.unwrap_or_default())
+    pub(crate) fn take_head(&mut self, stream: StreamKey) -> Option<Box<Head>> {
+        let mut head = None;
+        either!(self, |machine: &mut| machine.exchange_head(stream, &mut head)).ok()?;
+        Some(head.unwrap_or_default())
     }
 
     /// Swaps trailers that were announced into `into`; false when their stream is gone.

@@ -75,6 +75,8 @@ impl Connection {
                     if (idle && consumed == 0) || self.machine.rests(input.unread()) {
                         break Ok(());
                     }
+                    // The head that was read has been taken: the next one goes into one that was used before.
+                    self.need_head();
                 }
                 Err(error) => break Err(error),
             }
@@ -215,8 +217,7 @@ impl Connection {
     }
 
     fn on_head(&mut self, stream: StreamKey, end: bool) {
-        let spare = self.spare_head();
-        let Some(head) = self.machine.take_head(stream, spare) else { return };
+        let Some(head) = self.machine.take_head(stream) else { return };
         if !self.machine.is_client() {
             if self.ledger.is_overloaded() {
                 return self.refuse(stream, head);
@@ -241,21 +242,12 @@ impl Connection {
         }
     }
 
-    /// Lends the machine a head to read into, if it has none.
+    /// Lends the machine a head to read into, if it has none. It keeps none for streams that are over: as many are made as messages are
+    /// held at once, and one more.
     #[inline]
     fn need_head(&mut self) {
         if self.machine.needs_head() {
             self.machine.read_into(self.spares.lend_head());
-        }
-    }
-
-    /// A head to leave with the machine in place of one that is taken: one of the thread's only if more messages are under way. Else the
-    /// machine has none until something comes again.
-    #[inline]
-    fn spare_head(&mut self) -> Option<Box<Head>> {
-        match self.slots.used() > usize::from(self.machine.is_client()) {
-            true => self.spares.pop_head(),
-            false => self.spares.pop_own_head(),
         }
     }
 
@@ -282,8 +274,7 @@ impl Connection {
     /// An interim response: the one that is waited for tells a client to send its content (RFC 9110 §10.1.1). Others are dropped,
     /// unless somebody wants to hear of them; how many there may be is bounded by the machines.
     fn on_interim(&mut self, stream: StreamKey) {
-        let spare = self.spares.pop_head();
-        let Some(head) = self.machine.take_head(stream, spare) else { return };
+        let Some(head) = self.machine.take_head(stream) else { return };
         if let Some((index, slot)) = self.slots.of_stream(stream) {
             slot.is_told_to_go_on |= head.status() == Some(Status::CONTINUE);
             let unwanted = slot.incoming.interim_came(head);

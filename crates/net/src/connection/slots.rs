@@ -125,12 +125,6 @@ impl Slots {
         self.free_count as usize == self.all.len()
     }
 
-    /// Returns the number of slots that are in use.
-    #[inline]
-    pub(crate) fn used(&self) -> usize {
-        self.all.len() - self.free_count as usize
-    }
-
     /// Returns the number of slots, free ones included.
     pub(crate) fn count(&self) -> u32 {
         self.all.len() as u32

@@ -18,18 +18,6 @@ pub(crate) struct Spares {
 
 /// Heads.
 impl Spares {
-    /// Returns a head that this connection has used before, if there is any.
-    #[inline]
-    pub(crate) fn pop_own_head(&mut self) -> Option<Box<Head>> {
-        self.heads.pop_own()
-    }
-
-    /// Returns a head that was used before, if there is any.
-    #[inline]
-    pub(crate) fn pop_head(&mut self) -> Option<Box<Head>> {
-        self.heads.pop()
-    }
-
     /// Returns an empty head, a used one if there is any.
     #[inline]
     pub(crate) fn lend_head(&mut self) -> Box<Head> {
