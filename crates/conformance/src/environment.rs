@@ -68,3 +68,17 @@ pub fn riak_jars() -> Option<PathBuf> {
     }
     path
 }
+
+/// The package of Debian that `cargo xtask package` makes (`ALULA_DEB`), where there is one.
+///
+/// # Panics
+/// When the variable names no file.
+#[must_use]
+pub fn package() -> Option<PathBuf> {
+    let path = std::env::var_os("ALULA_DEB").map(PathBuf::from);
+    match &path {
+        Some(path) => assert!(path.is_file(), "ALULA_DEB names {}, which is not a file", path.display()),
+        None => println!("no package: ALULA_DEB is not set, so it was not installed"),
+    }
+    path
+}

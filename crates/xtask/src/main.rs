@@ -11,6 +11,7 @@ mod costs;
 mod fuzz;
 mod interop;
 mod loom;
+mod package;
 mod peers;
 mod report;
 mod slow;
@@ -55,6 +56,7 @@ Commands:
                       Run every target of fuzz/, or one, for N minutes each (1 by default), with a nightly toolchain
   interop [--write]   Print the interop matrix, or write it to docs/interop.md
   loom                Try the hand-over of a connection between threads in every order up to a bound
+  package             Build the program as users install it, its manual and completions, and target/package/alula.deb
   slow [--seconds N]  Install slowhttptest if it is missing, and hold 1 000 connections of `alula serve` and `alula echo`
                       by slow heads, slow bodies and slow reading for N seconds each (60 by default), while others ask
   soak [--requests N] Millions of requests over loopback: answers right, memory and descriptors flat
@@ -90,6 +92,7 @@ fn dispatch(args: &[&str]) -> Result<ExitCode> {
         ["interop"] => interop::print(),
         ["interop", "--write"] => interop::write(),
         ["loom"] => loom::command(),
+        ["package"] => package::command(),
         ["slow", rest @ ..] => slow::command(rest),
         ["soak", rest @ ..] => soak::command(rest),
         [] | ["help" | "-h" | "--help"] => {

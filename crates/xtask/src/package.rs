@@ -1,0 +1,74 @@
+//! `cargo xtask package`: the `alula` program as users install it, with manual and completions, in a package of Debian.
+//!
+//! The tests of it want `man`, zsh and fish.
+
+mod dockerfile;
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::{Command, ExitCode},
+};
+
+use alula_tidy::repository_root;
+use anyhow::{Context, Result, ensure};
+
+use crate::{
+    command::{answer, cargo, run},
+    tools,
+};
+
+/// The program without symbols has at most so many octets. The goal is 12,000,000; what is generic in the library is most of the rest.
+const PROGRAM_MAX: u64 = 13_500_000;
+
+/// The shells that have completions, and the files that they look for.
+const COMPLETIONS: [(&str, &str); 3] = [("bash", "alula.bash"), ("zsh", "_alula"), ("fish", "alula.fish")];
+
+/// Makes the package, has it installed and used by the tests of it, and says where it is.
+pub(crate) fn command() -> Result<ExitCode> {
+    let package = build()?;
+    let mut tests = cargo(["test", "--release", "--package", "alula-conformance", "--test", "package"]);
+    run(tests.env("ALULA_DEB", &package))?;
+    println!("{}", package.display());
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Has the Dockerfile looked at, and builds the program, its manual, its completions and the package; returns the place of the package.
+///
+/// # Errors
+/// One of them cannot be made, the program is too large, or the Dockerfile breaks a rule of its linter.
+fn build() -> Result<PathBuf> {
+    dockerfile::lint()?;
+    run(&mut cargo(["build", "--profile", "dist", "--package", "alula-cli"]))?;
+    let program = target().join("dist").join("alula");
+    let octets = program.metadata().with_context(|| program.display().to_string())?.len();
+    println!("the program has {octets} octets");
+    ensure!(octets <= PROGRAM_MAX, "the program has more than {PROGRAM_MAX} octets");
+    describe(&program)?;
+    let package = folder().join("alula.deb");
+    let mut deb = Command::new(tools::cargo_deb()?);
+    deb.args(["--no-build", "--no-strip", "--profile", "dist", "--package", "alula-cli", "--output"]);
+    run(deb.arg(&package).current_dir(repository_root()))?;
+    Ok(package)
+}
+
+/// Writes the manual and the completions that the program makes of its table of flags.
+fn describe(program: &Path) -> Result<()> {
+    let completions = folder().join("completions");
+    fs::create_dir_all(&completions)?;
+    run(Command::new(program).args(["man", "--dir"]).arg(folder().join("man")))?;
+    for (shell, file) in COMPLETIONS {
+        let script = answer(Command::new(program).args(["completions", shell]));
+        fs::write(completions.join(file), script.with_context(|| format!("no completions for {shell}"))?)?;
+    }
+    Ok(())
+}
+
+fn target() -> PathBuf {
+    tools::folder().with_file_name("")
+}
+
+/// The folder that the package lies in, and what goes into it.
+fn folder() -> PathBuf {
+    target().join("package")
+}
