@@ -40,7 +40,7 @@ fn credentials_stay() {
         }
         let told =
             "the response, 200; the other origin gets no `authorization`, `cookie` and `proxy-authorization`";
-        ByItself::check("a redirect to another origin", "the origin", told);
+        ByItself::check("a redirect to another origin", "the origin, `redirects_with_credentials`", told);
     }
 }
 
