@@ -40,8 +40,8 @@ fn main() -> ExitCode {
     }
     let mut exit = ExitCode::from(Exit::Whole);
     let mut is_whole = true;
-    for args in args::Args::of_process() {
-        let fails_early = args.command.fails_early();
+    for mut args in args::Args::of_process() {
+        let fails_early = args.command.options_mut().is_some_and(|options| options.transfer.fail_early);
         if let Err(failure) = run(args.command) {
             let code = failure.report();
             exit = if is_whole { code } else { exit };

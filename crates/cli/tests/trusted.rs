@@ -1,4 +1,4 @@
-//! Whom the command trusts, with curl beside it where it is installed.
+//! Servers that the command trusts and does not, with curl beside it where it is installed.
 #![forbid(unsafe_code)]
 
 mod support;

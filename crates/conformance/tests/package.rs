@@ -91,7 +91,7 @@ fn every_command_has_a_page_without_warnings() {
     assert!(text.contains("--header") && text.contains("--connect-to"), "{text}");
 }
 
-/// What each shell offers after `alula ge` and after `alula get --conn`.
+/// Each shell completes `alula ge` and `alula get --conn`.
 #[test]
 fn completions_work_in_three_shells() {
     let Some(root) = root() else { return };

@@ -286,23 +286,8 @@ pub(crate) enum Command {
 }
 
 impl Command {
-    /// Returns true if nothing is to be done after it if it fails.
-    pub(crate) fn fails_early(&self) -> bool {
-        match self {
-            Self::Get(args)
-            | Self::Post(args)
-            | Self::Put(args)
-            | Self::Patch(args)
-            | Self::Delete(args)
-            | Self::Head(args)
-            | Self::Options(args) => args.options.transfer.fail_early,
-            Self::Request(args) => args.options.transfer.fail_early,
-            _ => false,
-        }
-    }
-
     /// The options of a request.
-    fn options_mut(&mut self) -> Option<&mut Options> {
+    pub(crate) fn options_mut(&mut self) -> Option<&mut Options> {
         match self {
             Self::Get(args)
             | Self::Post(args)

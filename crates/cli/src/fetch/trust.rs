@@ -1,4 +1,4 @@
-//! Whom to trust when flags say more of it than `-k`: certificates of their own, lists of revoked ones, pinned keys.
+//! Trust in servers when flags say more of it than `-k`: certificates of their own, lists of revoked ones, pinned keys.
 //!
 //! Without such flags the library decides, which reads the platform's certificates when the first of them is needed.
 
