@@ -14,6 +14,7 @@ use std::{
 };
 
 use alula_machine::Time;
+use pin_project_lite::pin_project;
 use tokio::time::{Instant, Sleep, sleep_until};
 
 use crate::{
@@ -32,23 +33,34 @@ const TICK: Duration = Duration::from_millis(50);
 /// a PING met by a closed socket looks like a failure there. Nothing follows the last answer over HTTP/1.1.
 const LINGER: Duration = Duration::from_millis(20);
 
-pub(crate) struct Standby {
+pin_project! {
+    /// The task. Its timer lies in it: together they fill the octets that the runtime rounds a task up to.
+    pub(crate) struct Standby {
+        #[pin]
+        timer: Sleep,
+        watch: Watch,
+    }
+}
+
+/// What the task looks after.
+struct Watch {
     conn: Arc<Conn>,
-    timer: Pin<Box<Sleep>>,
     turns: u64,
-    /// Until when a connection that we close is still read.
-    leaves_at: Option<Instant>,
+    /// Until when a connection that we close is still read; `Time::FAR` before.
+    leaves_at: Time,
     at_end: Option<AtEnd>,
 }
 
 impl Standby {
     pub(crate) fn new(conn: Arc<Conn>, at_end: Option<AtEnd>) -> Self {
-        Self { conn, timer: Box::pin(sleep_until(Instant::now() + TICK)), turns: 0, leaves_at: None, at_end }
+        let watch = Watch { conn, turns: 0, leaves_at: Time::FAR, at_end };
+        Self { timer: sleep_until(Instant::now() + TICK), watch }
     }
+}
 
+impl Watch {
     /// Reads on if nobody else does, else only writes what is left over.
-    fn look_in<'a>(&mut self, conn: &'a Conn, cx: &mut Context<'_>) -> Guard<'a> {
-        let ticked = self.timer.as_mut().poll(cx).is_ready();
+    fn look_in<'a>(&mut self, conn: &'a Conn, ticked: bool, cx: &mut Context<'_>) -> Guard<'a> {
         let mut connection = conn.lock();
         if connection.hand_over.standby_reads(ticked.then_some(self.turns)) {
             connection = read_on(conn, connection, cx);
@@ -65,29 +77,20 @@ impl Standby {
     fn leave<'a>(&mut self, conn: &'a Conn, mut connection: Guard<'a>, cx: &mut Context<'_>) -> Guard<'a> {
         match self.leaves_at {
             _ if !connection.life.is_closing() || !connection.is_unused() || connection.life.has_ended() => {}
-            None if conn.version() == Version::Http1 => connection.end(Error::cancelled()),
-            None => {
-                self.leaves_at = Some(Instant::now() + LINGER);
+            Time::FAR if conn.version() == Version::Http1 => connection.end(Error::cancelled()),
+            Time::FAR => {
+                self.leaves_at = conn.time().saturating_add(LINGER);
                 connection.machine.goaway(false);
                 connection = read_on(conn, connection, cx);
             }
-            Some(at) if at <= Instant::now() => connection.end(Error::cancelled()),
-            Some(_) => {}
+            at if at <= conn.time() => connection.end(Error::cancelled()),
+            _ => {}
         }
         connection
     }
-
-    /// Sleeps until there is something to look after.
-    fn sleep(&mut self, wait: Duration, cx: &mut Context<'_>) {
-        let at = Instant::now() + wait;
-        self.timer.as_mut().reset(self.leaves_at.map_or(at, |leaves_at| leaves_at.min(at)));
-        if self.timer.as_mut().poll(cx).is_ready() {
-            cx.waker().wake_by_ref();
-        }
-    }
 }
 
-impl Drop for Standby {
+impl Drop for Watch {
     /// Ends the connection if its runtime ends before it does: whoever still waits for it elsewhere is told so, and the peer is
     /// told as much as the socket takes at once.
     fn drop(&mut self) {
@@ -107,22 +110,32 @@ impl Drop for Standby {
 impl Future for Standby {
     type Output = ();
 
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        let this = &mut *self;
-        let conn = &*this.conn.clone();
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        let this = self.project();
+        let (mut timer, watch) = (this.timer, this.watch);
+        let conn = &*watch.conn.clone();
         let now = begin_run(conn, cx);
         conn.poll_unblock(cx);
-        let connection = this.look_in(conn, cx);
-        let connection = this.leave(conn, connection, cx);
+        let ticked = timer.as_mut().poll(cx).is_ready();
+        let connection = watch.look_in(conn, ticked, cx);
+        let connection = watch.leave(conn, connection, cx);
         if connection.life.has_ended() {
             let connection = conn.say_goodbye(connection);
             conn.unlock_and_wake(connection);
             return Poll::Ready(());
         }
-        let wait = connection.standby_wait(now);
+        let wait = connection.standby_wait(now).min(watch.leaves_at.saturating_since(now));
         conn.unlock_and_wake(connection);
-        this.sleep(wait, cx);
+        sleep(timer, Instant::now() + wait, cx);
         Poll::Pending
+    }
+}
+
+/// Sleeps until there is something to look after.
+fn sleep(mut timer: Pin<&mut Sleep>, until: Instant, cx: &mut Context<'_>) {
+    timer.as_mut().reset(until);
+    if timer.poll(cx).is_ready() {
+        cx.waker().wake_by_ref();
     }
 }
 
@@ -162,5 +175,16 @@ impl Connection {
             .flatten()
             .map(|at| at.saturating_since(now))
             .fold(tick, Duration::min)
+    }
+}
+
+#[cfg(all(test, target_pointer_width = "64"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_runtime_keeps_the_task_in_256_octets() {
+        // It adds 96 of its own and a state, and rounds up to 128, which one octet more than these would make 384.
+        assert!(size_of::<Standby>() <= 152, "{} octets", size_of::<Standby>());
     }
 }

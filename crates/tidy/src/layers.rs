@@ -52,6 +52,7 @@ pub const LAYERS: &[Layer] = &[
             "futures-core",
             "http",
             "http-body",
+            "pin-project-lite",
             "rustix",
             "rustls",
             "rustls-native-certs",
