@@ -78,6 +78,11 @@ impl Conn {
     pub fn has_no_streams(&self) -> bool {
         self.lock().is_unused()
     }
+
+    /// Returns the number of streams that are held by handles.
+    pub fn streams_held(&self) -> u32 {
+        self.lock().slots.used_count()
+    }
 }
 
 /// Looks.

@@ -159,6 +159,11 @@ impl Connections {
         table.rows.iter().for_each(|row| row.entry.ask_to_stop());
     }
 
+    /// The requests that connections still answer since they were asked to stop. Looks at every connection.
+    pub(crate) fn requests_left(&self) -> usize {
+        self.table().rows.iter().map(|row| row.entry.requests_left()).sum()
+    }
+
     pub(crate) fn has_stopped(&self) -> bool {
         self.table().has_stopped
     }

@@ -177,8 +177,8 @@ impl Serving {
         } else if asked.leaves() && self.poll_make_room().is_ready() {
             return Poll::Ready(());
         }
-        if asked.stops() && self.stop != Stop::Told {
-            self.drain_when_due();
+        if asked.stops() {
+            self.stop_in_time();
         }
         Poll::Pending
     }
@@ -202,8 +202,16 @@ impl Serving {
         Poll::Pending
     }
 
-    /// Takes no more requests, now or after what had arrived when the server stopped was read.
+    /// Notes what is left to do, and takes no more requests once that is due.
     #[cold]
+    fn stop_in_time(&mut self) {
+        self.registration.note_requests_left(self.conn.streams_held());
+        if self.stop != Stop::Told {
+            self.drain_when_due();
+        }
+    }
+
+    /// Takes no more requests, now or after what had arrived when the server stopped was read.
     fn drain_when_due(&mut self) {
         let now = self.conn.time();
         if self.stop == Stop::NotYet {
@@ -245,6 +253,7 @@ impl Serving {
     /// Says goodbye. Ready when the peer need not be waited for.
     fn poll_end(&mut self, timer: Pin<&mut Sleep>, cx: &mut Context<'_>) -> Poll<()> {
         self.slots.clear(&self.conn);
+        self.registration.note_requests_left(0);
         self.conn.finish();
         if self.end == End::MakesRoom {
             return Poll::Ready(());

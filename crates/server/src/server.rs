@@ -326,14 +326,23 @@ pub struct Server {
 
 /// Stops a server; see [`Server::stop_handle`].
 #[derive(Clone)]
-pub struct Stop(Arc<watch::Sender<bool>>);
+pub struct Stop {
+    stop: Arc<watch::Sender<bool>>,
+    connections: Arc<Connections>,
+}
 
 impl Stop {
     /// Stops the server. Connections that wait in the backlog are still taken, for at most one second, then no more; every
     /// connection says so to its peer (GOAWAY) and ends when its requests are answered. The first request of a connection that was
     /// taken less than a second ago is still served if it begins within that second.
     pub fn stop(&self) {
-        self.0.send_replace(true);
+        self.stop.send_replace(true);
+    }
+
+    /// Returns the number of requests that are still answered since the server was told to stop: 0 before, and when all are answered.
+    /// Looks at every connection, under the lock of their table.
+    pub fn requests_left(&self) -> usize {
+        self.connections.requests_left()
     }
 }
 
@@ -380,7 +389,7 @@ impl Server {
     /// ```
     #[doc(alias("graceful_shutdown", "ctrl_c", "shutdown"))]
     pub fn stop_handle(&self) -> Stop {
-        Stop(self.stop.clone())
+        Stop { stop: self.stop.clone(), connections: self.connections.clone() }
     }
 
     /// Serves until stopped, then until the last connection has ended or `grace` has passed.

@@ -135,6 +135,46 @@ fn a_request_that_has_arrived_is_read_before_a_used_connection_ends() {
     assert_eq!(client.join().unwrap(), [true, true]);
 }
 
+#[test]
+fn requests_that_are_left_after_a_stop_are_counted() {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let server = runtime.block_on(Server::bind("127.0.0.1:0")).unwrap();
+    let (address, stop) = (server.address().unwrap(), server.stop_handle());
+    let (tell, has_begun) = mpsc::channel();
+    let (let_go, may_go) = tokio::sync::watch::channel(false);
+    let client = std::thread::spawn(move || {
+        let (mut one, mut other, _idle) = (connect(address), connect(address), connect(address));
+        one.write_all(REQUEST).unwrap();
+        other.write_all(REQUEST_OVER_HTTP2).unwrap();
+        (0..2).for_each(|_| has_begun.recv().unwrap());
+        let before = stop.requests_left();
+        stop.stop();
+        wait_until(|| stop.requests_left() == 2);
+        let_go.send(true).unwrap();
+        let answered = [is_answered(&mut one, true), is_answered(&mut other, false)];
+        wait_until(|| stop.requests_left() == 0);
+        (before, answered)
+    });
+    let answer = move |exchange: Exchange| {
+        tell.send(()).unwrap();
+        let mut may_go = may_go.clone();
+        async move {
+            may_go.wait_for(|may_go| *may_go).await.unwrap();
+            exchange.respond(Status::OK).send(b"").await
+        }
+    };
+    runtime.block_on(server.serve(answer)).unwrap();
+    assert_eq!(client.join().unwrap(), (0, [true, true]));
+}
+
+fn wait_until(is_so: impl Fn() -> bool) {
+    let begun = Instant::now();
+    while !is_so() {
+        assert!(begun.elapsed() < SOON);
+        std::thread::yield_now();
+    }
+}
+
 fn connect(address: SocketAddr) -> TcpStream {
     let socket = TcpStream::connect(address).unwrap();
     socket.set_read_timeout(Some(SOON)).unwrap();

@@ -125,6 +125,11 @@ impl Slots {
         self.free_count as usize == self.all.len()
     }
 
+    /// Returns the number of streams that are held by handles.
+    pub(crate) fn used_count(&self) -> u32 {
+        self.all.len() as u32 - self.free_count
+    }
+
     /// Returns the number of slots, free ones included.
     pub(crate) fn count(&self) -> u32 {
         self.all.len() as u32

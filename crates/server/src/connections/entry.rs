@@ -6,7 +6,7 @@ use std::{
     sync::{
         Arc, Mutex, OnceLock, PoisonError,
         atomic::{
-            AtomicU8, AtomicU64, AtomicUsize,
+            AtomicU8, AtomicU32, AtomicU64, AtomicUsize,
             Ordering::{Acquire, Relaxed, Release},
         },
     },
@@ -41,6 +41,8 @@ pub(crate) struct Entry {
     /// The instant at which the table's time begins.
     epoch: Instant,
     asked: AtomicU8,
+    /// The requests that it still answers, noted once it was asked to stop.
+    requests_left: AtomicU32,
     waker: Mutex<Option<Waker>>,
     task: OnceLock<AbortHandle>,
 }
@@ -54,6 +56,7 @@ impl Entry {
             idle_since: AtomicU64::new(0),
             epoch,
             asked: AtomicU8::new(0),
+            requests_left: AtomicU32::new(0),
             waker: Mutex::default(),
             task: OnceLock::new(),
         }
@@ -77,6 +80,11 @@ impl Entry {
             self.wake();
         }
         is_new
+    }
+
+    /// The requests that it still answers; 0 before it was asked to stop.
+    pub(super) fn requests_left(&self) -> usize {
+        self.requests_left.load(Relaxed) as usize
     }
 
     /// Notes that it has left: nobody asks it any more.
@@ -218,6 +226,11 @@ impl Registration {
         if self.entry.asked.fetch_and(!LEAVE, Acquire) & LEAVE != 0 {
             self.connections.room.notify_one();
         }
+    }
+
+    /// Notes how many requests are still answered after a stop.
+    pub(crate) fn note_requests_left(&self, requests: u32) {
+        self.entry.requests_left.store(requests, Relaxed);
     }
 
     /// It has ended but for what its peer still sends, and can make room at any time.
