@@ -85,9 +85,9 @@ async fn each_request_is_a_line() {
     assert_eq!(
         seen,
         [
-            r#"127.0.0.1 - - [] "GET /lists/a?token=\xe2\x80\xa6 HTTP/1.1" 200 5 "http://r.example/" "u/1""#,
+            r#"127.0.0.1 - - [] "GET /lists/a?token=… HTTP/1.1" 200 5 "http://r.example/" "u/1""#,
             r#"127.0.0.1 - - [] "GET /none HTTP/1.1" 404 14 "-" "u/1""#,
-            r#"127.0.0.1 - - [] "GET /lists/a?token=\xe2\x80\xa6 HTTP/2" 200 5 "http://r.example/" "u/1""#,
+            r#"127.0.0.1 - - [] "GET /lists/a?token=… HTTP/2" 200 5 "http://r.example/" "u/1""#,
             r#"127.0.0.1 - - [] "GET /none HTTP/2" 404 14 "-" "u/1""#,
         ]
     );

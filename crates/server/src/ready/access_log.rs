@@ -27,8 +27,8 @@ const LAST_LINES: Duration = Duration::from_secs(1);
 /// wait in memory, up to 1 MiB for each thread that serves; lines that find no room, or that the disk refuses, are dropped,
 /// [counted](Self::dropped) and told of in the log once it takes lines again. Lines of different threads may change places. All times are in UTC.
 ///
-/// Text of peers is escaped: quotes, backslashes and all that is not visible ASCII, and only the first 256 octets of a text are
-/// written. Values of the query are masked as everywhere, and no credentials are written.
+/// Text of peers is escaped: quotes, backslashes and all that is not visible ASCII, but for the `…` that stands for what is not shown.
+/// Only the first 256 octets of a text are written. Values of the query are masked as everywhere, and no credentials are written.
 ///
 /// A request allocates nothing once warm, and takes a lock that only threads of the same part and the writing thread take. The
 /// standard output is [`to_writer`](Self::to_writer) with `std::io::stdout()`. When the last clone is dropped, the lines that wait are

@@ -92,16 +92,23 @@ impl Display for Seconds {
     }
 }
 
-/// Text as the common log format has it: what is not visible ASCII as `\xHH`, quotes and backslashes after a backslash.
+/// The character that stands for what is not shown. Peers may send it as well, and a log says no more of it.
+const NOT_SHOWN: char = '…';
+
+/// Text as the common log format has it: what is neither visible ASCII nor the mark of what is not shown as `\xHH`, quotes and
+/// backslashes after a backslash.
 struct Log<T>(T);
 
 impl<T: Display> Display for Log<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write_bounded(f, &self.0, |f, text| {
-            text.bytes().try_for_each(|octet| match octet {
-                b'"' | b'\\' => write!(f, "\\{}", char::from(octet)),
-                b' '..=b'~' => f.write_char(octet.into()),
-                _ => write!(f, "\\x{octet:02x}"),
+            text.chars().try_for_each(|character| match character {
+                '"' | '\\' => write!(f, "\\{character}"),
+                ' '..='~' | NOT_SHOWN => f.write_char(character),
+                _ => {
+                    let octets = &mut [0; 4];
+                    character.encode_utf8(octets).bytes().try_for_each(|octet| write!(f, "\\x{octet:02x}"))
+                }
             })
         })
     }
@@ -121,7 +128,7 @@ impl Display for User<'_> {
     }
 }
 
-/// A JSON string (RFC 8259 §7); what is not visible ASCII is escaped.
+/// A JSON string (RFC 8259 §7); what is neither visible ASCII nor the mark of what is not shown is escaped.
 struct Json<T>(T);
 
 impl<T: Display> Display for Json<T> {
@@ -130,7 +137,7 @@ impl<T: Display> Display for Json<T> {
         write_bounded(f, &self.0, |f, text| {
             text.chars().try_for_each(|character| match character {
                 '"' | '\\' => write!(f, "\\{character}"),
-                ' '..='~' => f.write_char(character),
+                ' '..='~' | NOT_SHOWN => f.write_char(character),
                 _ => {
                     character.encode_utf16(&mut [0; 2]).iter().try_for_each(|unit| write!(f, "\\u{unit:04x}"))
                 }
@@ -187,5 +194,10 @@ mod tests {
         assert_eq!(Log("é".repeat(300)).to_string().len(), TEXT_OCTETS_MAX * 4);
         assert_eq!(Log("x".repeat(257)).to_string().len(), TEXT_OCTETS_MAX);
         assert_eq!(OrNull("").to_string(), "null");
+        let hidden = "/a?b=…";
+        assert_eq!(
+            (Log(hidden).to_string(), Json(hidden).to_string()),
+            (hidden.to_owned(), format!("\"{hidden}\""))
+        );
     }
 }
