@@ -11,6 +11,8 @@ pub(super) struct Form {
     delimiter: Vec<u8>,
     /// Octets that have come and are not read.
     buffer: Vec<u8>,
+    /// Octets at the beginning of the buffer in which no head ends: a head that comes octet by octet is looked through once.
+    searched: usize,
     state: State,
 }
 
@@ -53,6 +55,7 @@ impl Form {
         is_form.then(|| Self {
             delimiter: format!("\r\n--{boundary}").into_bytes(),
             buffer: b"\r\n".to_vec(),
+            searched: 0,
             state: State::Preamble,
         })
     }
@@ -112,7 +115,7 @@ impl Form {
     }
 
     fn head(&mut self) -> Result<Option<Event>, Malformed> {
-        let Some(end) = find_octets(&self.buffer, b"\r\n\r\n") else {
+        let Some(end) = self.end_of_head() else {
             return if self.buffer.len() > HEAD_MAX { Err(Malformed) } else { Ok(None) };
         };
         let head = String::from_utf8_lossy(&self.buffer[..end]);
@@ -124,6 +127,15 @@ impl Form {
         self.buffer.drain(..end + 4);
         self.state = State::Content;
         Ok(Some(Event::Part(name)))
+    }
+
+    /// The place of the blank line behind a head.
+    fn end_of_head(&mut self) -> Option<usize> {
+        const BLANK: &[u8] = b"\r\n\r\n";
+        let begin = self.searched;
+        let found = find_octets(&self.buffer[begin..], BLANK);
+        self.searched = if found.is_some() { 0 } else { self.buffer.len().saturating_sub(BLANK.len() - 1) };
+        found.map(|at| begin + at)
     }
 
     fn content(&mut self) -> Option<Event> {

@@ -9,6 +9,7 @@ use std::{
 use cap_std::fs::{Dir, OpenOptions};
 use tokio::{fs::File, io::AsyncWriteExt as _};
 
+use super::target::INCOMING;
 use crate::random;
 
 /// A file that nobody is to see yet. Dropped before its end it is removed.
@@ -38,7 +39,7 @@ impl Incoming {
     /// # Errors
     /// The folder takes no file.
     pub(super) fn begin(folder: Arc<Dir>) -> io::Result<Self> {
-        let name = PathBuf::from(format!(".alula-upload-{:016x}", random::number()));
+        let name = PathBuf::from(format!("{INCOMING}{:016x}", random::number()));
         let file = folder.open_with(&name, OpenOptions::new().write(true).create_new(true))?;
         let file = File::from_std(file.into_std());
         Ok(Self { file, hidden: Hidden { folder, name } })

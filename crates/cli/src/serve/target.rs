@@ -7,6 +7,9 @@ use std::{borrow::Cow, path::PathBuf};
 
 use percent_encoding::percent_decode;
 
+/// The beginning of the names of files that are being uploaded, which nobody sees or replaces.
+pub(super) const INCOMING: &str = ".alula-upload-";
+
 /// What a request names.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(super) struct Target {
@@ -47,7 +50,7 @@ impl Target {
 /// Returns true if something in a folder can be asked for by this name.
 pub(super) fn is_fit(name: &[u8], dot_files: bool) -> bool {
     let is_special = matches!(name, b"" | b"." | b"..");
-    let is_hidden = !dot_files && name.starts_with(b".");
+    let is_hidden = (!dot_files && name.starts_with(b".")) || name.starts_with(INCOMING.as_bytes());
     !is_special && !is_hidden && !name.iter().any(|octet| is_refused(*octet))
 }
 
@@ -173,9 +176,12 @@ mod tests {
 
     #[test]
     fn names_with_a_dot_are_hidden_unless_wanted() {
-        for path in ["/.a", "/.git/config", "/a/.b/", "/%2ea", "/..."] {
+        for path in ["/.a", "/.git/config", "/a/.b/", "/%2ea", "/...", "/.alula-upload"] {
             assert_eq!(Target::parse(path, false), None, "{path}");
             assert!(Target::parse(path, true).is_some(), "{path}");
+        }
+        for path in ["/.alula-upload-0", "/a/%2ealula-upload-0", "/.alula-upload-/"] {
+            assert_eq!(Target::parse(path, true), None, "{path}");
         }
     }
 

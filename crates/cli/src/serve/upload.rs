@@ -23,6 +23,9 @@ use super::{
 /// Parts of a form at most.
 const PARTS_MAX: usize = 1000;
 
+/// The reason for a name that is none to a server of files.
+const UNFIT: &str = "nothing can be stored under that name";
+
 /// The terms on which files are stored.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct UploadTerms {
@@ -59,8 +62,11 @@ impl From<io::Error> for Fault {
             io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => {
                 Self::of(Status::CONFLICT, "the folder is not there")
             }
-            io::ErrorKind::PermissionDenied => Self::of(Status::FORBIDDEN, "the folder takes no files"),
-            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+                Self::of(Status::FORBIDDEN, "the folder takes no files")
+            }
+            io::ErrorKind::InvalidFilename => Self::of(Status::FORBIDDEN, UNFIT),
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {
                 Self::of(Status::INSUFFICIENT_STORAGE, "there is no room on the disk")
             }
             _ => Self::of(Status::INTERNAL_SERVER_ERROR, "the file could not be stored"),
@@ -155,7 +161,7 @@ fn too_long(terms: UploadTerms) -> Fault {
 }
 
 fn target(site: &Site, path: &str) -> Result<Target, Fault> {
-    let malformed = || Fault::of(Status::FORBIDDEN, "nothing can be stored under that name");
+    let malformed = || Fault::of(Status::FORBIDDEN, UNFIT);
     Target::parse(path, site.folder.shows_dot_files()).ok_or_else(malformed)
 }
 
@@ -275,7 +281,7 @@ impl Files<'_> {
         // Some browsers sent the path on their side.
         let name = name.rsplit(['/', '\\']).next().unwrap_or_default();
         if !target::is_fit(name.as_bytes(), self.site.folder.shows_dot_files()) {
-            return Err(Fault::of(Status::FORBIDDEN, "nothing can be stored under that name"));
+            return Err(Fault::of(Status::FORBIDDEN, UNFIT));
         }
         self.incoming = Some((name.to_owned(), Incoming::begin(Arc::clone(&self.folder))?));
         Ok(())
