@@ -1,7 +1,6 @@
 //! What the servers among the commands share: where they listen, who they are under TLS, and when they stop.
 
 use std::{
-    borrow::Cow,
     fs,
     io::{self, Write as _},
     net::SocketAddr,
@@ -11,18 +10,26 @@ use std::{
 };
 
 use alula::{Fault, Identity, Ledger, Limits, RequestFailure, Routes, Server, Stop};
-use tokio::signal;
+use anstyle::Style;
+use tokio::{signal, time::sleep};
 
 use crate::{
     args::ListenArgs,
     descriptors,
     exit::{Exit, Failure, Outcome},
     hooks::OpenLog,
+    terminal,
 };
 
 /// Threads for work that blocks, such as reading files: more than disks carry out at a time, and few enough that no peer can make
 /// the program hold many stacks. What finds none free waits.
 const BLOCKING_THREADS_MAX: usize = 32;
+
+/// The time that requests under way have after a signal.
+const GRACE: Duration = Duration::from_secs(10);
+
+/// A stop that takes no longer needs no word.
+const SOON: Duration = Duration::from_millis(500);
 
 /// The terms on which a command serves.
 pub(crate) struct ListenOptions<'a> {
@@ -91,15 +98,6 @@ fn identity(args: &ListenArgs) -> Result<Option<Identity>, Failure> {
     Ok(Some(Identity::self_signed(["localhost", "127.0.0.1", "::1", host(&args.listen)])?))
 }
 
-/// The address to listen on: of this machine alone where only a port is given.
-fn address(listen: &str) -> Cow<'_, str> {
-    let port = listen.strip_prefix(':').unwrap_or(listen);
-    match !port.is_empty() && port.bytes().all(|octet| octet.is_ascii_digit()) {
-        true => format!("127.0.0.1:{port}").into(),
-        false => listen.into(),
-    }
-}
-
 /// The host of `HOST:PORT`, an IPv6 address without its brackets.
 fn host(listen: &str) -> &str {
     let host = listen.rsplit_once(':').map_or(listen, |(host, _)| host);
@@ -124,11 +122,11 @@ async fn serve(
     if args.http1_1 {
         builder = builder.http1_only();
     }
-    if args.http2 {
+    if args.http2_only {
         builder = builder.http2_only();
     }
     let failed = |error| cannot_listen(&args.listen, &error);
-    let server = builder.bind(&*address(&args.listen)).await.map_err(failed)?;
+    let server = builder.bind(&*args.listen).await.map_err(failed)?;
     let address = server.address().map_err(failed)?;
     let stop = server.stop_handle();
     // Before anybody knows where to send what: a signal that nobody awaits ends the program at once.
@@ -138,7 +136,7 @@ async fn serve(
     tokio::spawn(stop_when_told(stop, signals));
     let service = service(Bound { ledger: server.ledger(), address }).await?;
     announce(address, has_tls, &service.hint).map_err(|error| Failure::local("stdout", &error))?;
-    let served = server.serve(service.routes).await;
+    let served = server.serve_with_grace(service.routes, GRACE).await;
     served.map_err(|error| Failure::local("the listener", &error))
 }
 
@@ -151,8 +149,16 @@ fn tell(failure: &RequestFailure<'_>) {
 }
 
 fn cannot_listen(listen: &str, error: &io::Error) -> Failure {
-    let exit = if error.kind() == io::ErrorKind::InvalidInput { Exit::Usage } else { Exit::Local };
-    Failure::new(exit, format_args!("cannot listen on {listen}: {error}"))
+    let next = match error.kind() {
+        io::ErrorKind::AddrInUse => {
+            " (another program listens there; --listen PORT takes another port, and 0 a free one)"
+        }
+        io::ErrorKind::AddrNotAvailable => " (it is no address of this machine; 0.0.0.0 is all of them)",
+        io::ErrorKind::PermissionDenied => " (ports below 1024 may need rights; --listen 8080 needs none)",
+        _ => "",
+    };
+    let failure = Failure::local(format_args!("cannot listen on {listen}"), error);
+    Failure::new(Exit::Local, format_args!("{}{next}", failure.sentence()))
 }
 
 fn announce(address: SocketAddr, has_tls: bool, hint: &str) -> io::Result<()> {
@@ -169,8 +175,26 @@ fn announce(address: SocketAddr, has_tls: bool, hint: &str) -> io::Result<()> {
 async fn stop_when_told(stop: Stop, mut signals: Signals) {
     signals.next().await;
     stop.stop();
-    signals.next().await;
+    tokio::select! {
+        () = signals.next() => {}
+        () = tell_waiting(&stop) => signals.next().await,
+    }
     std::process::exit(Exit::Local as i32);
+}
+
+/// Says what a stop waits for, unless it is over soon.
+async fn tell_waiting(stop: &Stop) {
+    sleep(SOON).await;
+    let requests = match stop.requests_left() {
+        0 => return,
+        1 => "1 request".to_owned(),
+        several => format!("{several} requests"),
+    };
+    let seconds = (GRACE - SOON).as_secs_f64();
+    let sentence = format!(
+        "waiting for {requests} to end, {seconds:.1} s at most; a second Ctrl-C ends the program at once"
+    );
+    terminal::tell(Style::new(), format!("alula: {sentence}").as_bytes());
 }
 
 /// The signals that ask a server to stop; from the first moment on, none of them ends the program by itself.

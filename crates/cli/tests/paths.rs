@@ -347,9 +347,22 @@ fn what_a_request_can_ask_for_is_bounded() {
     }
 }
 
+/// As httpbin does it: the path says that the content is coded, whatever is asked for.
+#[test]
+fn content_is_coded_whatever_is_accepted() {
+    let server = echo();
+    for (path, coding) in [("gzip", "gzip"), ("deflate", "deflate"), ("brotli", "br"), ("zstd", "zstd")] {
+        for fields in [&[][..], &["accept-encoding: identity"]] {
+            let (head, content) = server.expect("GET", &format!("/{path}"), fields, 200);
+            assert_eq!(field(&head, "content-encoding"), Some(coding), "{path}: {head}");
+            assert!(!content.starts_with('{'), "{path}: {content}");
+        }
+    }
+}
+
 #[test]
 fn the_terms_hold_for_all_answers() {
-    let server = Echo::start(&["--delay", "0.2", "--status", "503", "--chunked"]);
+    let server = Echo::start(&["--delay", "200ms", "--status", "503", "--chunked"]);
     for path in ["/a", "/get", "/drip?duration=0"] {
         let begun = Instant::now();
         let (head, content) = server.expect("GET", path, &[], 503);
@@ -361,7 +374,7 @@ fn the_terms_hold_for_all_answers() {
     server.expect("GET", "/status/404", &[], 404);
     assert_eq!(server.ask("post", "/a", &["-d", "back"]).expect(0).text(), "back");
     for flags in
-        [["--delay", "-1"], ["--delay", "x"], ["--delay", "3601"], ["--status", "100"], ["--status", "1000"]]
+        [["--delay", "-1"], ["--delay", "x"], ["--delay", "61m"], ["--status", "100"], ["--status", "1000"]]
     {
         let args = [&["echo", "--listen", "127.0.0.1:0"][..], &flags].concat();
         run(&args).expect(2);

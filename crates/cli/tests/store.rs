@@ -124,7 +124,13 @@ fn mistakes_are_told_in_a_sentence() {
             1,
             &format!("alula: cannot open the store in {below_file}: not a directory\n"),
         ),
-        (&["--data", &file], 1, &format!("alula: cannot open the store in {file}: file exists\n")),
+        (&["--data", &file], 1, &format!("alula: --data takes a folder, and {file} is a file\n")),
+        (
+            &[MEMORY, "--slow-log", "500"],
+            2,
+            "error: invalid value '500' for '--slow-log <SECONDS>': a number alone is seconds",
+        ),
+        (&[MEMORY, "--http2"], 2, "error: unexpected argument '--http2' found\n\n  tip: both versions"),
         (&[MEMORY, "--listen", listen], 1, &format!("alula: cannot listen on {listen}: ")),
         (
             &[MEMORY, "--metrics=/buckets/m"],
@@ -174,7 +180,7 @@ fn a_request_under_way_ends_before_the_program_does() {
 
 #[test]
 fn an_empty_store_prints_three_commands_that_work() {
-    for flags in [&[MEMORY][..], &[MEMORY, "--http2"], &[MEMORY, "--self-signed"]] {
+    for flags in [&[MEMORY][..], &[MEMORY, "--http2-only"], &[MEMORY, "--self-signed"]] {
         let server = Echo::storing(flags);
         let lines = server.lines(4);
         assert_eq!(lines[0], "The store is empty. To try it:");
@@ -190,7 +196,7 @@ fn an_empty_store_prints_three_commands_that_work() {
             })
             .collect();
         assert!(outputs[1].ends_with("{\"name\":\"Ada\",\"born\":1815}"), "{flags:?}: {outputs:?}");
-        let version = if flags.contains(&"--http2") { "HTTP/2" } else { "HTTP/1.1" };
+        let version = if flags.contains(&"--http2-only") { "HTTP/2" } else { "HTTP/1.1" };
         assert!(outputs[1].starts_with(&format!("{version} 200")), "{flags:?}: {outputs:?}");
         assert_eq!((&*outputs[0], &*outputs[2]), ("", ""));
     }
@@ -214,11 +220,11 @@ fn requests_are_counted_logged_and_probed() {
     for expected in [
         "\"PUT /buckets/b/keys/k HTTP/1.1\" 204 ",
         "alula: slow: GET /buckets/b/keys/k?vtag=… from 127.0.0.1 took ",
-        " s (404)\n",
+        " ms (404)\n",
     ] {
         assert!(stderr.contains(expected), "{expected}: {stderr}");
     }
-    let quick = Echo::storing(&[MEMORY, "--slow-log=60000"]);
+    let quick = Echo::storing(&[MEMORY, "--slow-log=1m"]);
     quick.expect("GET", "/ping", &[], 200);
     assert_eq!(quick.stop().0, "");
 }
@@ -362,7 +368,7 @@ fn the_tour_of_the_readme_works_as_printed() {
 
 #[test]
 fn the_tour_of_the_readme_works_over_http2() {
-    take_tour("store-tour-http2", &["--http2"], "--http2-prior-knowledge");
+    take_tour("store-tour-http2", &["--http2-only"], "--http2-prior-knowledge");
 }
 
 #[test]

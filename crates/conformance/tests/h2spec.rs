@@ -14,7 +14,7 @@ const CASES: u32 = 146;
 #[test]
 fn every_case_passes_in_clear_text() {
     let all = Summary::all_passed(CASES);
-    passes(&["--http2"], &[], all);
+    passes(&["--http2-only"], &[], all);
     // What begins like nothing known is a request of HTTP/1.1 that is none, and is answered so: 400, where a server of HTTP/2
     // alone closes (RFC 9113 §3.4, RFC 9112 §3).
     passes(&[], &[], Summary { passed: CASES - 1, failed: 1, ..all });

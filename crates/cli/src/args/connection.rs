@@ -4,9 +4,11 @@ use std::{path::PathBuf, time::Duration};
 
 use clap::{ArgAction, Args as ClapArgs, ValueEnum};
 
-use super::values::{
-    ConnectTo, Fields, Rate, Resolved, connect_to, credentials, fields, limit, ports, rate, redirects,
-    resolved,
+use super::{
+    durations::duration,
+    values::{
+        ConnectTo, Fields, Rate, Resolved, connect_to, credentials, fields, ports, rate, redirects, resolved,
+    },
 };
 
 #[derive(ClapArgs, Debug)]
@@ -55,7 +57,7 @@ pub(crate) struct ConnectionArgs {
     pub(crate) retry: u32,
 
     /// Wait about so long before each try that --retry makes; 0 is what is done without the flag.
-    #[arg(long, value_name = "SECONDS", value_parser = limit, requires = "retry", hide_short_help = true)]
+    #[arg(long, value_name = "SECONDS", value_parser = duration, requires = "retry", hide_short_help = true)]
     pub(crate) retry_delay: Option<Duration>,
 
     /// Connect to these addresses where this host and port are asked for; may be given often.
@@ -193,12 +195,12 @@ pub(crate) struct ConnectionArgs {
 
     /// Give up after so many seconds, all tries included.
     ///
-    /// A fraction is fine, and 0 is no limit. It counts for each URL, all tries and redirects included.
-    #[arg(short, long, value_name = "SECONDS", value_parser = limit)]
+    /// A fraction is fine, so is a unit (500ms, 2m, 1h), and 0 is no limit. It counts for each URL, all tries and redirects included.
+    #[arg(short, long, value_name = "SECONDS", value_parser = duration)]
     pub(crate) max_time: Option<Duration>,
 
     /// Give up when a connection takes longer than this to open, TLS included; 10 unless given, and 0 is no limit.
-    #[arg(long, value_name = "SECONDS", value_parser = limit, hide_short_help = true)]
+    #[arg(long, value_name = "SECONDS", value_parser = duration, hide_short_help = true)]
     pub(crate) connect_timeout: Option<Duration>,
 
     /// Receive content no faster than so many octets a second; `k`, `M` and `G` may follow the number.

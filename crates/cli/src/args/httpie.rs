@@ -5,8 +5,9 @@ use std::{path::PathBuf, time::Duration};
 use clap::{ArgAction, Args as ClapArgs, ValueEnum};
 
 use super::{
+    durations::{Limit, seconds_or_none},
     request::Options,
-    values::{From, Limit, credentials, seconds_or_none},
+    values::{From, credentials},
 };
 
 #[derive(ClapArgs, Debug, Default)]

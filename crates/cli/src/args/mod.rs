@@ -5,8 +5,10 @@
 mod config;
 mod connection;
 mod content;
+mod durations;
 mod httpie;
 mod layout;
+mod listen;
 mod output;
 mod password;
 mod refused;

@@ -32,10 +32,12 @@ const ELSEWHERE: [(&str, &str); 20] = [
 const FOLDER: &str = "the folder is named without a flag: alula serve DIR";
 const ADDRESS: &str = "--listen HOST:PORT does so";
 const TLS: &str = "--self-signed, or --cert PEM and --key PEM, serve TLS as well";
+/// The flag of requests means something else: the version that is spoken where the server agrees.
+const VERSIONS: &str = "both versions are spoken without it; --http2-only speaks no other";
 const CACHING: &str = "--header 'cache-control: max-age=SECONDS' does so";
 
 /// Flags of other servers that are none here, and what does the same.
-const OF_SERVERS: [(&str, &str); 18] = [
+const OF_SERVERS: [(&str, &str); 20] = [
     ("-d", FOLDER),
     ("--dir", FOLDER),
     ("--directory", FOLDER),
@@ -54,7 +56,12 @@ const OF_SERVERS: [(&str, &str); 18] = [
     ("--browse", "folders are listed unless by --no-listing"),
     ("-v", "--log shows each request"),
     ("--verbose", "--log shows each request"),
+    ("--http2", VERSIONS),
+    ("--http1", "--http1.1 speaks no other version"),
 ];
+
+/// Flags of `alula store` that are none any more, or are another program's.
+const OF_STORE: [(&str, &str); 1] = [("--http2", VERSIONS)];
 
 /// The same complaint, as it is shown.
 pub(super) fn told(error: Error) -> Error {
@@ -73,11 +80,13 @@ fn advised(mut error: Error) -> Error {
     };
     let advice = match is_of(&error, &["alula serve", "alula echo"]) {
         true => advice_of_server(&flag),
-        false if is_of(&error, &["alula store"]) => None,
+        false if is_of(&error, &["alula store"]) => find(&OF_STORE, &flag).map(str::to_owned),
         false => find(&ELSEWHERE, &flag).map(str::to_owned),
     };
     if let Some(advice) = advice {
         error.remove(ContextKind::SuggestedArg);
+        // It would show the flag that is spelled alike.
+        error.remove(ContextKind::Usage);
         error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![advice.into()]));
     }
     error
@@ -161,6 +170,8 @@ mod tests {
                 super::told(Args::try_parse_from(["alula", "serve", "a", flag]).unwrap_err()).to_string();
             assert!(text.contains(advice) && !text.contains("similar"), "{flag}: {text}");
         }
+        let store = super::told(Args::try_parse_from(["alula", "store", "--http2"]).unwrap_err()).to_string();
+        assert!(store.contains("--http2-only speaks no other"), "{store}");
         for (word, advice) in [("8080", "--listen 8080"), ("access.log", "stand behind `=`")] {
             let text =
                 super::told(Args::try_parse_from(["alula", "serve", "a", word]).unwrap_err()).to_string();

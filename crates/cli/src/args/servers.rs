@@ -5,19 +5,20 @@ use std::{path::PathBuf, time::Duration};
 use alula::Status;
 use clap::Args as ClapArgs;
 
-use super::watching::WatchArgs;
+use super::{durations::delay, listen, watching::WatchArgs};
 
 /// Where a server listens, and who it is.
 #[derive(ClapArgs, Debug)]
 pub(crate) struct ListenArgs {
-    /// The address to listen on, HOST:PORT.
+    /// The address to listen on, HOST:PORT; either of the two may be left out.
     ///
-    /// `:8080` or `8080` is 127.0.0.1:8080, and port 0 is a free one. The address is printed.
+    /// `:8080` or `8080` is 127.0.0.1:8080, `0.0.0.0` is 0.0.0.0:8080, and port 0 is a free one. The address is printed.
     #[arg(
         short,
         long,
         value_name = "ADDR",
         default_value = "127.0.0.1:8080",
+        value_parser = listen::address,
         visible_alias = "port",
         visible_short_alias = 'p'
     )]
@@ -36,13 +37,13 @@ pub(crate) struct ListenArgs {
     pub(crate) self_signed: bool,
 
     /// Speak HTTP/1.1 only.
-    #[arg(long = "http1.1", conflicts_with = "http2")]
+    #[arg(long = "http1.1", conflicts_with = "http2_only")]
     pub(crate) http1_1: bool,
 
     /// Speak HTTP/2 only. Without either flag both are spoken: over TLS the client chooses, in clear text it begins in HTTP/2
     /// or does not.
     #[arg(long)]
-    pub(crate) http2: bool,
+    pub(crate) http2_only: bool,
 }
 
 #[derive(ClapArgs, Debug)]
@@ -59,7 +60,7 @@ pub(crate) struct EchoArgs {
     #[arg(long)]
     pub(crate) log: bool,
 
-    /// Wait for so many seconds before each answer.
+    /// Wait for so many seconds before each answer, or for a time with its unit: 200ms, 2m.
     #[arg(long, value_name = "SECONDS", default_value = "0", value_parser = delay, hide_default_value = true)]
     pub(crate) delay: Duration,
 
@@ -77,16 +78,6 @@ pub(crate) struct EchoArgs {
 
     #[command(flatten)]
     pub(crate) watch: WatchArgs,
-}
-
-/// The longest time for which answers can be delayed: an hour.
-const DELAY_MAX: Duration = Duration::from_secs(60 * 60);
-
-fn delay(text: &str) -> Result<Duration, String> {
-    let seconds = text.parse().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-    seconds
-        .filter(|delay| *delay <= DELAY_MAX)
-        .ok_or_else(|| "a number of seconds from 0 to 3600 is wanted".to_owned())
 }
 
 /// The status of a final response.

@@ -7,6 +7,8 @@ use clap::{Args as ClapArgs, ValueEnum};
 use serde_json::{Map, Value};
 
 use super::{
+    durations::{milliseconds, slow},
+    listen,
     servers::ListenArgs,
     store_access::AccessArgs,
     values,
@@ -14,7 +16,7 @@ use super::{
 };
 
 #[derive(ClapArgs, Debug)]
-#[command(mut_arg("listen", |listen| listen.default_value("127.0.0.1:8098").long_help(LISTEN)))]
+#[command(mut_arg("listen", |listen| listen.default_value("127.0.0.1:8098").value_parser(listen::address_of_store).long_help(LISTEN)))]
 pub(crate) struct StoreArgs {
     /// The folder in which objects are kept. It is made if it is not there.
     #[arg(short, long, value_name = "DIR")]
@@ -51,7 +53,7 @@ pub(crate) struct StoreArgs {
     #[arg(long, value_name = "OCTETS", default_value = "192M", value_parser = values::octets)]
     pub(crate) memory: NonZeroU64,
 
-    /// The time after which what is left of a deleted object is removed, in milliseconds, or `immediate`, or `keep`.
+    /// The time after which what is left of a deleted object is removed, in milliseconds or with its unit (3s), or `immediate`, or `keep`.
     ///
     /// Until then it keeps an old copy that a client writes back from being taken for a new object.
     #[arg(long, value_name = "MS", default_value = "3000", value_parser = reap_after)]
@@ -75,9 +77,9 @@ pub(crate) struct StoreArgs {
     #[arg(long)]
     pub(crate) no_referer_check: bool,
 
-    /// Write a line on stderr for each request that took this many milliseconds or more.
-    #[arg(long, value_name = "MS")]
-    pub(crate) slow_log: Option<u64>,
+    /// Write a line on stderr for each request that took so many seconds or more, or a time with its unit: 200ms.
+    #[arg(long, value_name = "SECONDS", value_parser = slow)]
+    pub(crate) slow_log: Option<Duration>,
 
     /// Answer GET of PATH, or /readyz, with 200 while reads and writes are taken, else with 503.
     #[arg(long, value_name = "PATH", num_args = 0..=1, require_equals = true, default_missing_value = "/readyz", value_parser = own_path)]
@@ -88,9 +90,9 @@ pub(crate) struct StoreArgs {
 }
 
 const LISTEN: &str = "\
-The address to listen on, HOST:PORT.
+The address to listen on, HOST:PORT; either of the two may be left out.
 
-`:8098` or `8098` is 127.0.0.1:8098, and port 0 is a free one. The address is printed.";
+`:8098` or `8098` is 127.0.0.1:8098, `0.0.0.0` is 0.0.0.0:8098, and port 0 is a free one. The address is printed.";
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
 pub(crate) enum EngineName {
@@ -142,10 +144,7 @@ fn reap_after(text: &str) -> Result<ReapAfter, String> {
     Ok(ReapAfter(match text {
         "keep" => None,
         "immediate" => Some(Duration::ZERO),
-        digits => {
-            let millis = digits.parse().map_err(|_| "written as milliseconds, `immediate` or `keep`")?;
-            Some(Duration::from_millis(millis))
-        }
+        time => Some(milliseconds(time).map_err(|_| "written as milliseconds, 3s, `immediate` or `keep`")?),
     }))
 }
 
@@ -168,7 +167,8 @@ mod tests {
         assert_eq!(reap_after("3000"), millis(3000));
         assert_eq!(reap_after("immediate"), millis(0));
         assert_eq!(reap_after("keep"), Ok(ReapAfter(None)));
-        for wrong in ["", "-1", "3s", "Keep"] {
+        assert_eq!(reap_after("3s"), millis(3000));
+        for wrong in ["", "-1", "1.5", "Keep"] {
             assert!(reap_after(wrong).is_err(), "{wrong}");
         }
     }

@@ -58,11 +58,20 @@ fn flags(text: &str, store: &Program) -> Result<Vec<OsString>, String> {
             ("config" | "hash-password" | "help", _) => return Err(format!("`{name}` is no setting")),
             _ => {
                 let arg = store.get_arguments().find(|arg| arg.get_long() == Some(name));
-                add(arg.ok_or_else(|| format!("`{name}` is no setting"))?, name, value, &mut flags)?;
+                add(arg.ok_or_else(|| unknown(name))?, name, value, &mut flags)?;
             }
         }
     }
     Ok(flags)
+}
+
+fn unknown(name: &str) -> String {
+    match name {
+        "http2" => {
+            "`http2` is no setting: both versions are spoken, and with `http2-only` no other".to_owned()
+        }
+        _ => format!("`{name}` is no setting"),
+    }
 }
 
 fn bucket_type((name, properties): (&String, &Value)) -> OsString {
@@ -151,6 +160,10 @@ mod tests {
             ("config = 'b'", "`config` is no setting"),
             ("hash-password = true", "`hash-password` is no setting"),
             ("no-lists = 1", "`no-lists` is true or false"),
+            (
+                "http2 = true",
+                "`http2` is no setting: both versions are spoken, and with `http2-only` no other",
+            ),
             ("data = true", "`data` is a text or a number"),
             ("data = {}", "`data` is a text or a number"),
         ] {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args as ClapArgs, Subcommand};
 use clap_complete::Shell;
 
-use super::values::demo_seconds;
+use super::durations::demo_seconds;
 use crate::exit;
 
 #[derive(Debug, Subcommand)]

@@ -4,7 +4,10 @@ use std::{path::PathBuf, time::Duration};
 
 use clap::Args as ClapArgs;
 
-use super::values::{limit, octets_or_zero};
+use super::{
+    durations::{duration, whole_seconds},
+    values::octets_or_zero,
+};
 
 #[derive(ClapArgs, Debug)]
 #[command(next_help_heading = "Transfer")]
@@ -39,7 +42,7 @@ pub(crate) struct TransferArgs {
     pub(crate) speed_limit: Option<u64>,
 
     /// Bear a transfer slower than --speed-limit for so many seconds; 30 unless given.
-    #[arg(short = 'y', long, value_name = "SECONDS", hide_short_help = true)]
+    #[arg(short = 'y', long, value_name = "SECONDS", value_parser = whole_seconds, hide_short_help = true)]
     pub(crate) speed_time: Option<u32>,
 
     /// Remove the file when the transfer fails after it was opened.
@@ -57,7 +60,7 @@ pub(crate) struct TransferArgs {
     pub(crate) retry_all_errors: bool,
 
     /// With --retry, begin no try later than this; 0 is no limit.
-    #[arg(long, value_name = "SECONDS", value_parser = limit, hide_short_help = true)]
+    #[arg(long, value_name = "SECONDS", value_parser = duration, hide_short_help = true)]
     pub(crate) retry_max_time: Option<Duration>,
 
     /// End at the first URL that fails; the others are not tried.

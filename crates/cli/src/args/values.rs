@@ -4,7 +4,6 @@ use std::{
     fs, io,
     net::{IpAddr, SocketAddr},
     num::NonZeroU64,
-    time::Duration,
 };
 
 use super::password;
@@ -208,11 +207,6 @@ pub(super) fn octets_or_zero(text: &str) -> Result<u64, String> {
     if text == "0" { Ok(0) } else { octets(text).map(NonZeroU64::get) }
 }
 
-/// A time in seconds; 0 is no limit.
-pub(super) fn limit(text: &str) -> Result<Duration, String> {
-    if text.parse() == Ok(0.0) { Ok(Duration::ZERO) } else { seconds(text) }
-}
-
 /// `FIRST-LAST`, or one port.
 pub(super) fn ports(text: &str) -> Result<(u16, u16), String> {
     let (first, last) = text.split_once('-').unwrap_or((text, text));
@@ -229,31 +223,6 @@ pub(super) fn redirects(text: &str) -> Result<u16, String> {
         Ok(count @ 0..) => Ok(u16::try_from(count).unwrap_or(u16::MAX)),
         _ => Err("a number, or -1 for no limit".to_owned()),
     }
-}
-
-pub(super) fn seconds(text: &str) -> Result<Duration, String> {
-    let seconds: f64 = text.parse().map_err(|_| "not a number of seconds".to_owned())?;
-    if seconds <= 0.0 {
-        return Err("must be more than 0".to_owned());
-    }
-    Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())
-}
-
-/// A time that may be without bound.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) struct Limit(pub(crate) Option<Duration>);
-
-/// Seconds, or 0 for a time without bound.
-pub(super) fn seconds_or_none(text: &str) -> Result<Limit, String> {
-    match text.parse() {
-        Ok(0.0) => Ok(Limit(None)),
-        _ => seconds(text).map(|time| Limit(Some(time))),
-    }
-}
-
-pub(super) fn demo_seconds(text: &str) -> Result<f64, String> {
-    let seconds = seconds(text)?.as_secs_f64();
-    if (1.0..=3600.0).contains(&seconds) { Ok(seconds) } else { Err("must be from 1 to 3600".to_owned()) }
 }
 
 #[cfg(test)]
@@ -276,20 +245,6 @@ mod tests {
         for wrong in ["x-a", ": b", "x a: b", "x-a: b\r\nc: d", ";", ":", ""] {
             assert!(field(wrong).is_err(), "{wrong:?}");
         }
-    }
-
-    #[test]
-    fn seconds_may_be_fractions_but_not_nothing() {
-        assert_eq!(seconds("0.25"), Ok(Duration::from_millis(250)));
-        for wrong in ["0", "-1", "nan", "inf", "1e300", "soon", ""] {
-            assert!(seconds(wrong).is_err(), "{wrong:?}");
-        }
-        assert_eq!(
-            (limit("0"), limit("0.0"), limit("2")),
-            (Ok(Duration::ZERO), Ok(Duration::ZERO), Ok(Duration::from_secs(2)))
-        );
-        assert!(limit("-1").is_err() && limit("").is_err());
-        assert!(demo_seconds("0.5").is_err() && demo_seconds("3").is_ok());
     }
 
     #[test]

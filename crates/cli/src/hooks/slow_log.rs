@@ -1,13 +1,13 @@
 //! `alula store --slow-log`: one line for each request that took long.
 
-use std::{io::Write as _, time::Duration};
+use std::{fmt, io::Write as _, time::Duration};
 
 use alula::{Ended, Hook, Status};
 
 use super::lines::{Escaped, Lines};
 
-/// Writes a line for each request that took this long or longer: what was asked for, by whom, the seconds it took and the status, such as
-/// `alula: slow: GET /buckets/b/keys/k from 127.0.0.1 took 1.204 s (200)`.
+/// Writes a line for each request that took this long or longer: what was asked for, by whom, the time it took and the status, such as
+/// `alula: slow: GET /buckets/b/keys/k from 127.0.0.1 took 1.204 s (200)`. Less than a second is in milliseconds.
 pub(crate) struct SlowLog {
     lines: Lines,
     at_least: Duration,
@@ -30,11 +30,39 @@ impl Hook for SlowLog {
 /// Appends the line. A `Vec` takes all there is.
 fn write(line: &mut Vec<u8>, ended: &Ended<'_>) {
     let (method, target) = (Escaped(ended.method().as_bytes()), Escaped(ended.target().as_bytes()));
-    let seconds = ended.duration().as_secs_f64();
-    let _ =
-        write!(line, "alula: slow: {method} {target} from {} took {seconds:.3} s (", ended.client_address());
+    let (peer, took) = (ended.client_address(), Took(ended.duration()));
+    let _ = write!(line, "alula: slow: {method} {target} from {peer} took {took} (");
     let _ = match ended.status().map(Status::as_u16) {
         Some(status) => writeln!(line, "{status})"),
         None => writeln!(line, "no answer)"),
     };
+}
+
+/// A time with its unit, of which three digits behind the point are shown: no request takes none.
+struct Took(Duration);
+
+impl fmt::Display for Took {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0.as_secs_f64() {
+            seconds if seconds < 1.0 => write!(f, "{:.3} ms", seconds * 1e3),
+            seconds => write!(f, "{seconds:.3} s"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_is_never_shown_as_none() {
+        for (nanos, expected) in [
+            (1_204_000_000, "1.204 s"),
+            (999_400_000, "999.400 ms"),
+            (412_345, "0.412 ms"),
+            (600, "0.001 ms"),
+        ] {
+            assert_eq!(Took(Duration::from_nanos(nanos)).to_string(), expected);
+        }
+    }
 }

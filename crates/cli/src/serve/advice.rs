@@ -13,6 +13,16 @@ use crate::{
 
 /// Returns the failure of a folder that cannot be opened, with what was meant instead if that is likely.
 pub(super) fn no_folder(args: &ServeArgs, error: &io::Error) -> Failure {
+    if args.folder.is_file() {
+        let folder = args.folder.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."));
+        let (file, folder) = (args.folder.display(), folder.display());
+        return Failure::new(
+            Exit::Local,
+            format_args!(
+                "serve takes a folder, and {file} is a file (alula serve {folder} serves it beside others)"
+            ),
+        );
+    }
     let failure = Failure::local(args.folder.display(), error);
     match meant(args) {
         Some(advice) => Failure::new(Exit::Local, format_args!("{} ({advice})", failure.sentence())),

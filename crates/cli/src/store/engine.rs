@@ -38,8 +38,12 @@ pub(super) fn place(args: &StoreArgs) -> Result<StoreLocation<'_>, Failure> {
 /// Makes the folder unless it is there, and returns true if there is nothing in it.
 ///
 /// # Errors
-/// It cannot be made or read.
+/// It cannot be made or read, or is a file.
 pub(super) fn make(folder: &Path) -> Result<bool, Failure> {
+    if folder.is_file() {
+        let sentence = format_args!("--data takes a folder, and {} is a file", folder.display());
+        return Err(Failure::new(Exit::Local, sentence));
+    }
     let made = fs::create_dir_all(folder).and_then(|()| Ok(fs::read_dir(folder)?.next().is_none()));
     made.map_err(|error| Failure::local(opening(folder), &error))
 }

@@ -10,7 +10,7 @@ use crate::args::ListenArgs;
 /// Three commands for a shell, after a line that says what they are for. They store an object, read it and delete it.
 pub(super) fn hint(args: &ListenArgs, address: SocketAddr) -> String {
     let program = env::args().next().unwrap_or_else(|| "alula".to_owned());
-    hint_for(&quoted(&program), args.http2, address)
+    hint_for(&quoted(&program), args.http2_only, address)
 }
 
 fn hint_for(program: &str, is_http2: bool, address: SocketAddr) -> String {

@@ -121,8 +121,8 @@ fn routes<E: Engine>(
     let engine = store.engine().metrics().cloned();
     let engine = move || engine.as_ref().map(EngineMetrics::text).unwrap_or_default();
     let mut router = hooks::watched(store.router(), &args.watch, log, engine)?;
-    if let Some((lines, millis)) = lines.zip(args.slow_log) {
-        router = router.hook(SlowLog::new(lines, Duration::from_millis(millis)));
+    if let Some((lines, at_least)) = lines.zip(args.slow_log) {
+        router = router.hook(SlowLog::new(lines, at_least));
     }
     if let Some(path) = &args.ready {
         router = router.route(&**path, routing::get(ready::<Measured<E>>));
