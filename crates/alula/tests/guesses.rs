@@ -64,7 +64,7 @@ const ALIASES: [(&str, &str, &str); 7] = [
     ("default_headers", "headers", "builder/policy.rs"),
     ("pool_idle_timeout", "keep_idle", "builder/pool.rs"),
     ("redirect", "redirects", "builder/policy.rs"),
-    ("danger_accept_invalid_certs", "trust_anything", "builder/connect.rs"),
+    ("danger_accept_invalid_certs", "trust_anything", "builder/tls.rs"),
     ("gzip", "decompress", "builder/decoding.rs"),
     ("url", "final_url", "redirected.rs"),
     ("remote_addr", "remote_address", "response.rs"),

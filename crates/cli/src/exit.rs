@@ -5,7 +5,7 @@ use std::{fmt, io, process::ExitCode};
 use alula::{Cause, Error, Phase, Retry, h1, h2::ConnectionError};
 use rustls::{AlertDescription, CertificateError};
 
-use crate::{args::ExitCodes, pin::PinMismatch, terminal};
+use crate::{args::ExitCodes, terminal};
 
 /// What a subcommand answers.
 pub(crate) type Outcome = Result<(), Failure>;
@@ -247,6 +247,9 @@ fn advice(error: &Error) -> &'static str {
     if asks_for_certificate(error) {
         return " (use --cert FILE)";
     }
+    if matches!(error.cause(), Cause::PinMismatch) {
+        return " (by --pinnedpubkey)";
+    }
     // Whoever asks with GET sends it again without a second thought.
     let is_doubtful =
         error.asked().is_some_and(|asked| matches!(asked.method(), "POST" | "PATCH" | "CONNECT"));
@@ -271,14 +274,19 @@ fn asks_for_certificate(error: &Error) -> bool {
 
 /// The result of verification as OpenSSL numbers it (`X509_V_ERR_…`). That the name is another one it does not count.
 fn verify_result(error: &Error) -> u16 {
-    let Cause::Tls(error) = error.cause() else { return 0 };
+    let error = match error.cause() {
+        Cause::Tls(error) => error,
+        Cause::Revoked => return 23,
+        _ => return 0,
+    };
     let rustls::Error::InvalidCertificate(error) = &**error else { return 0 };
     match error {
         CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => 9,
         CertificateError::Expired | CertificateError::ExpiredContext { .. } => 10,
         CertificateError::UnknownIssuer => 20,
         CertificateError::BadSignature => 7,
-        CertificateError::Revoked => 23,
+        CertificateError::UnknownRevocationStatus => 3,
+        CertificateError::ExpiredRevocationList | CertificateError::ExpiredRevocationListContext { .. } => 12,
         CertificateError::InvalidPurpose | CertificateError::InvalidPurposeContext { .. } => 26,
         CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => 0,
         _ => 1,
@@ -295,7 +303,7 @@ fn is_refused_by_alpn(error: &Error) -> bool {
 fn exit_of(error: &Error) -> Exit {
     match (error.phase(), error.cause()) {
         (_, Cause::Timeout | Cause::Connection(ConnectionError::TimedOut(_))) => Exit::Timeout,
-        (_, Cause::Tls(_)) => Exit::Tls,
+        (_, Cause::Tls(_) | Cause::Revoked | Cause::PinMismatch) => Exit::Tls,
         (_, Cause::Protocol) => Exit::Protocol,
         // What was to be sent could not be read.
         (Phase::Build, Cause::Io(..)) | (Phase::Send, Cause::Usage(_)) => Exit::Local,
@@ -322,8 +330,9 @@ fn finer(error: &Error) -> Option<u8> {
         (Phase::Proxy, Cause::Io(..)) => Some(7),
         (Phase::Proxy, Cause::ProxyStatus(_)) => Some(56),
         (Phase::Proxy, _) => Some(97),
-        (_, Cause::Tls(error)) if is_mismatch(error) => Some(90),
-        (_, Cause::Tls(error)) if matches!(**error, rustls::Error::InvalidCertificate(_)) => Some(60),
+        (_, Cause::PinMismatch) => Some(90),
+        (_, Cause::Revoked) => Some(60),
+        (_, Cause::Tls(error)) if is_about_certificate(error) => Some(60),
         (_, Cause::Unanswered | Cause::Http1(h1::ConnectionError::Unanswered { .. })) => Some(52),
         // To curl it is HTTP/0.9, which is not taken.
         (_, Cause::Http1(h1::ConnectionError::Peer(h1::Violation::STATUS_LINE))) => Some(1),
@@ -334,10 +343,8 @@ fn finer(error: &Error) -> Option<u8> {
     }
 }
 
-/// Returns true if the certificate has another key than the one that was pinned.
-fn is_mismatch(error: &rustls::Error) -> bool {
-    let rustls::Error::InvalidCertificate(CertificateError::Other(other)) = error else { return false };
-    other.0.is::<PinMismatch>()
+fn is_about_certificate(error: &rustls::Error) -> bool {
+    matches!(error, rustls::Error::InvalidCertificate(_) | rustls::Error::InvalidCertRevocationList(_))
 }
 
 fn exit_of_http1(error: h1::ConnectionError) -> Exit {

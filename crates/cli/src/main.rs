@@ -17,7 +17,6 @@ mod json;
 mod listening;
 mod manual;
 mod parameters;
-mod pin;
 mod random;
 mod serve;
 mod store;

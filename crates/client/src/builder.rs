@@ -7,6 +7,8 @@ mod decoding;
 mod policy;
 mod pool;
 mod protocol;
+#[cfg(feature = "tls")]
+mod tls;
 
 pub(crate) use connect::Connecting;
 pub(crate) use deadlines::Deadlines;

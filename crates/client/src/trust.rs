@@ -3,26 +3,30 @@
 use std::sync::Arc;
 
 use rustls::{
-    CertificateError, ClientConfig, DigitallySignedStruct, KeyLogFile, RootCertStore, SignatureScheme,
-    SupportedProtocolVersion,
-    client::{
-        WebPkiServerVerifier,
-        danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier},
-        verify_server_name,
-    },
-    crypto::{CryptoProvider, WebPkiSupportedAlgorithms, verify_tls12_signature, verify_tls13_signature},
-    pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime, pem::PemObject as _},
-    server::ParsedCertificate,
+    ClientConfig, KeyLogFile, RootCertStore, SupportedProtocolVersion,
+    client::{WebPkiServerVerifier, danger::ServerCertVerifier},
+    crypto::CryptoProvider,
+    pki_types::{CertificateDer, CertificateRevocationListDer, PrivateKeyDer, ServerName},
     version::{TLS12, TLS13},
 };
 
 use alula_net::Speaks;
 
 use crate::{Error, agreement};
+use pinned::{Pin, Pinned};
+use verifier::{Rooted, Verifier};
+
+mod pem;
+mod pinned;
+mod verifier;
 
 #[derive(Clone, Default)]
 pub(crate) struct Trust {
+    leaves_platform_out: bool,
     added: Vec<CertificateDer<'static>>,
+    revoked: Vec<CertificateRevocationListDer<'static>>,
+    /// None takes any key.
+    pins: Option<Vec<Pin>>,
     anything: bool,
     identity: Option<Arc<Identity>>,
     logs_keys: bool,
@@ -40,8 +44,21 @@ struct Identity {
 
 impl Trust {
     pub(crate) fn add_pem(&mut self, pem: &[u8]) -> Result<(), Error> {
-        self.added.extend(certificates(pem)?);
+        self.added.extend(pem::roots(pem)?);
         Ok(())
+    }
+
+    pub(crate) fn take_platform(&mut self, is_trusted: bool) {
+        self.leaves_platform_out = !is_trusted;
+    }
+
+    pub(crate) fn revoke_pem(&mut self, pem: &[u8]) -> Result<(), Error> {
+        self.revoked.extend(pem::revocation_lists(pem)?);
+        Ok(())
+    }
+
+    pub(crate) fn pin(&mut self, pins: impl IntoIterator<Item = Pin>) {
+        self.pins.get_or_insert_default().extend(pins);
     }
 
     pub(crate) fn trust_anything(&mut self) {
@@ -49,9 +66,7 @@ impl Trust {
     }
 
     pub(crate) fn show_pem(&mut self, chain: &[u8], key: &[u8]) -> Result<(), Error> {
-        let chain = certificates(chain)?;
-        let key = PrivateKeyDer::from_pem_slice(key)
-            .map_err(|_| Error::usage("the PEM text holds no private key that can be read"))?;
+        let (chain, key) = (pem::certificates(chain)?, pem::private_key(key)?);
         self.identity = Some(Arc::new(Identity { chain, key }));
         Ok(())
     }
@@ -92,9 +107,17 @@ impl Trust {
     }
 
     fn verifier(&self, provider: &Arc<CryptoProvider>) -> Result<Arc<dyn ServerCertVerifier>, Error> {
-        if let Some(verifier) = self.verifier.as_ref().filter(|_| !self.anything) {
-            return Ok(verifier.clone());
-        }
+        let verifier = match self.verifier.as_ref().filter(|_| !self.anything) {
+            Some(given) => given.clone(),
+            None => self.own_verifier(provider)?,
+        };
+        Ok(match &self.pins {
+            Some(pins) => Arc::new(Pinned::new(verifier, pins.clone())),
+            None => verifier,
+        })
+    }
+
+    fn own_verifier(&self, provider: &Arc<CryptoProvider>) -> Result<Arc<dyn ServerCertVerifier>, Error> {
         Ok(Arc::new(Verifier {
             algorithms: provider.signature_verification_algorithms,
             rooted: if self.anything { None } else { Some(self.rooted(provider.clone())?) },
@@ -102,103 +125,27 @@ impl Trust {
     }
 
     fn rooted(&self, provider: Arc<CryptoProvider>) -> Result<Rooted, Error> {
-        let verifier = WebPkiServerVerifier::builder_with_provider(Arc::new(self.roots()?), provider).build();
-        let verifier = verifier.map_err(|_| Error::usage("the trusted roots cannot be used"))?;
-        Ok(Rooted { verifier, added: self.added.clone() })
+        let verifier = WebPkiServerVerifier::builder_with_provider(Arc::new(self.roots()?), provider);
+        // A list that has expired may be an old one, shown again to hide what was revoked since.
+        let verifier = verifier.with_crls(self.revoked.iter().cloned()).enforce_revocation_expiration();
+        let verifier = verifier.build().map_err(|_| Error::usage("the trusted roots cannot be used"))?;
+        Ok(Rooted { verifier, added: self.added.clone(), has_lists: !self.revoked.is_empty() })
     }
 
     fn roots(&self) -> Result<RootCertStore, Error> {
         let mut roots = RootCertStore::empty();
-        roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
-        for certificate in &self.added {
-            let added = roots.add(certificate.clone());
-            added.map_err(|_| Error::usage("a certificate added as root cannot be read"))?;
+        if !self.leaves_platform_out {
+            roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
         }
-        if roots.is_empty() {
-            return Err(Error::usage("the platform has no trusted roots: add some"));
-        }
-        Ok(roots)
-    }
-}
-
-/// The certificates of a PEM text; one at least.
-fn certificates(pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, Error> {
-    let certificates = CertificateDer::pem_slice_iter(pem).collect::<Result<Vec<_>, _>>();
-    match certificates {
-        Ok(certificates) if certificates.is_empty() => Err(Error::usage("the PEM text holds no certificate")),
-        Ok(certificates) => Ok(certificates),
-        Err(_) => Err(Error::usage("the PEM text holds a certificate that cannot be read: is it complete?")),
-    }
-}
-
-/// Checks signatures, and certificates where they have to lead to a root.
-#[derive(Debug)]
-struct Verifier {
-    algorithms: WebPkiSupportedAlgorithms,
-    /// None trusts any certificate.
-    rooted: Option<Rooted>,
-}
-
-impl ServerCertVerifier for Verifier {
-    fn verify_server_cert(
-        &self,
-        end_entity: &CertificateDer<'_>,
-        intermediates: &[CertificateDer<'_>],
-        server_name: &ServerName<'_>,
-        ocsp: &[u8],
-        now: UnixTime,
-    ) -> Result<ServerCertVerified, rustls::Error> {
-        let Some(Rooted { verifier, added }) = &self.rooted else {
-            return Ok(ServerCertVerified::assertion());
-        };
-        match verifier.verify_server_cert(end_entity, intermediates, server_name, ocsp, now) {
-            Err(error) if is_authority_itself(&error) => {
-                if !added.contains(end_entity) {
-                    return Err(CertificateError::UnknownIssuer.into());
-                }
-                verify_server_name(&ParsedCertificate::try_from(end_entity)?, server_name)?;
-                Ok(ServerCertVerified::assertion())
-            }
-            result => result,
+        roots.add_parsable_certificates(self.added.iter().cloned());
+        match (roots.is_empty(), self.leaves_platform_out) {
+            (false, _) => Ok(roots),
+            (true, true) => Err(Error::usage(
+                "there is no root to trust: the platform's are left out, and none was added",
+            )),
+            (true, false) => Err(Error::usage("the platform has no trusted roots: add some")),
         }
     }
-
-    fn verify_tls12_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signed: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        verify_tls12_signature(message, certificate, signed, &self.algorithms)
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signed: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        verify_tls13_signature(message, certificate, signed, &self.algorithms)
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.algorithms.supported_schemes()
-    }
-}
-
-/// The roots that a certificate has to lead to. A root that was added by hand is trusted as well when a server shows the root
-/// itself, for the names it holds: self-signed certificates are usually marked as authorities, and no chain leads from such a
-/// certificate to itself.
-#[derive(Debug)]
-struct Rooted {
-    verifier: Arc<WebPkiServerVerifier>,
-    added: Vec<CertificateDer<'static>>,
-}
-
-/// Returns true if the server showed an authority's certificate as its own. rustls hands the cause on as text only.
-fn is_authority_itself(error: &rustls::Error) -> bool {
-    let rustls::Error::InvalidCertificate(CertificateError::Other(other)) = error else { return false };
-    other.0.to_string().contains("CaUsedAsEndEntity")
 }
 
 /// The name that a certificate is to be for.

@@ -5,6 +5,8 @@ use std::{fmt, io, sync::Arc};
 use alula_fields::{FieldError, Status};
 use alula_h1 as h1;
 use alula_h2::{ConnectionError, ErrorCode, SendError, Violation};
+#[cfg(feature = "tls")]
+use rustls::CertificateError;
 
 use crate::overrun::Overrun;
 
@@ -27,6 +29,10 @@ pub enum Cause {
     /// The TLS handshake or a TLS record failed.
     #[cfg(feature = "tls")]
     Tls(Arc<rustls::Error>),
+    /// The peer's certificate, or one of its issuers, is on a list of revoked certificates (RFC 5280 §5).
+    Revoked,
+    /// The peer's certificate is trusted, but its public key is none of those that were pinned.
+    PinMismatch,
     /// The peer did not agree by ALPN to a version of HTTP that this side speaks.
     Protocol,
     /// The peer broke a rule of the protocol on this stream.
@@ -127,6 +133,36 @@ impl fmt::Display for Refusal {
     }
 }
 
+#[cfg(feature = "tls")]
+impl From<rustls::Error> for Cause {
+    fn from(error: rustls::Error) -> Self {
+        match &error {
+            rustls::Error::InvalidCertificate(CertificateError::Revoked) => Self::Revoked,
+            rustls::Error::InvalidCertificate(CertificateError::Other(other))
+                if other.0.is::<PinMismatch>() =>
+            {
+                Self::PinMismatch
+            }
+            _ => Self::Tls(Arc::new(error)),
+        }
+    }
+}
+
+/// The error that a verifier of certificates ends with where no pin matches, and [`Cause::PinMismatch`] is made of.
+#[cfg(feature = "tls")]
+#[derive(Clone, Copy, Debug)]
+pub struct PinMismatch;
+
+#[cfg(feature = "tls")]
+impl std::error::Error for PinMismatch {}
+
+#[cfg(feature = "tls")]
+impl fmt::Display for PinMismatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Cause::PinMismatch.fmt(f)
+    }
+}
+
 fn reason_of(f: &mut fmt::Formatter<'_>, status: Status) -> fmt::Result {
     status.reason().map_or(Ok(()), |reason| write!(f, " {reason}"))
 }
@@ -142,6 +178,12 @@ impl fmt::Display for Cause {
             Self::Sink(kind, _) => write!(f, "the content could not be handed on: {kind}"),
             #[cfg(feature = "tls")]
             Self::Tls(error) => error.fmt(f),
+            Self::Revoked => f.write_str(
+                "certificate not trusted: it was revoked, or one of its issuers was (RFC 5280 §5)",
+            ),
+            Self::PinMismatch => {
+                f.write_str("certificate not trusted: its public key is none of those that were pinned")
+            }
             Self::Protocol => {
                 f.write_str("the peer chose no version of HTTP that was offered by ALPN (RFC 7301 §3.2)")
             }

@@ -421,7 +421,7 @@ impl Error {
 impl Error {
     pub(crate) fn tls(phase: Phase, error: rustls::Error) -> Self {
         let retry = if phase == Phase::Handshake { Retry::Pointless } else { Retry::IfIdempotent };
-        Self::new(phase, Cause::Tls(Arc::new(error)), retry)
+        Self::new(phase, error.into(), retry)
     }
 }
 

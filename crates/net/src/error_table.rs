@@ -44,6 +44,8 @@ const fn name(cause: &Cause) -> &'static str {
         Cause::Io(..) => "Io",
         Cause::Sink(..) => "Sink",
         Cause::Tls(_) => "Tls",
+        Cause::Revoked => "Revoked",
+        Cause::PinMismatch => "PinMismatch",
         Cause::Protocol => "Protocol",
         Cause::Peer(_) => "Peer",
         Cause::Connection(_) => "Connection",
@@ -69,7 +71,7 @@ const fn name(cause: &Cause) -> &'static str {
 }
 
 /// The number of causes.
-const CAUSES: usize = 28;
+const CAUSES: usize = 30;
 
 fn address(text: &str) -> Attempt {
     Attempt { address: text.parse().unwrap(), failure: io::ErrorKind::ConnectionRefused }
@@ -131,6 +133,11 @@ fn tls() -> Vec<Error> {
             presented: vec!["DnsName(\"b.example\")".to_owned()],
         }),
         bad(Bad::Expired),
+        bad(Bad::Revoked),
+        bad(Bad::UnknownRevocationStatus),
+        bad(Bad::ExpiredRevocationList),
+        failed(rustls::Error::InvalidCertRevocationList(rustls::CertRevocationListError::BadSignature)),
+        bad(Bad::Other(rustls::OtherError(std::sync::Arc::new(crate::PinMismatch)))),
         failed(rustls::Error::InvalidMessage(InvalidMessage::InvalidContentType)),
         failed(rustls::Error::AlertReceived(Alert::CertificateRequired)),
         failed(rustls::Error::AlertReceived(Alert::ProtocolVersion)),

@@ -89,6 +89,8 @@ pub use asked::Asked;
 #[cfg(feature = "stream")]
 pub use body::BodyStream;
 pub use body::{Body, gather};
+#[cfg(feature = "tls")]
+pub use cause::PinMismatch;
 pub use cause::{Cause, Refusal};
 pub use conn::{Conn, FrameObserver};
 pub use connect::{AtEnd, Connect};

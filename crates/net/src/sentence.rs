@@ -48,6 +48,8 @@ fn what_happened(f: &mut fmt::Formatter<'_>, facts: &Facts) -> fmt::Result {
         (cause, Phase::Build | Phase::Queue | Phase::Resolve | Phase::Connect | Phase::Proxy) => cause.fmt(f),
         (
             cause @ (Cause::Protocol
+            | Cause::Revoked
+            | Cause::PinMismatch
             | Cause::Status(_)
             | Cause::Redirect(_)
             | Cause::Growth(_)

@@ -13,6 +13,10 @@ pub(crate) fn write(f: &mut fmt::Formatter<'_>, error: &rustls::Error, phase: Ph
             f.write_str("certificate not trusted: ")?;
             not_trusted(f, why)
         }
+        rustls::Error::InvalidCertRevocationList(why) => {
+            let why = in_words(&format!("{why:?}"));
+            write!(f, "certificate not trusted: a list of revoked certificates cannot be used: {why}")
+        }
         rustls::Error::AlertReceived(alert) => alerted(f, *alert),
         rustls::Error::InvalidMessage(InvalidMessage::InvalidContentType) if phase == Phase::Handshake => {
             f.write_str("the server does not speak TLS on this port")
@@ -25,11 +29,18 @@ pub(crate) fn write(f: &mut fmt::Formatter<'_>, error: &rustls::Error, phase: Ph
 fn not_trusted(f: &mut fmt::Formatter<'_>, why: &CertificateError) -> fmt::Result {
     match why {
         CertificateError::UnknownIssuer => f.write_str("unknown issuer"),
-        CertificateError::Expired | CertificateError::ExpiredContext { .. } => f.write_str("it has expired"),
+        CertificateError::Expired | CertificateError::ExpiredContext { .. } => {
+            f.write_str("it has expired, or one of its issuers has")
+        }
         CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => {
             f.write_str("it is not valid yet")
         }
-        CertificateError::Revoked => f.write_str("it was revoked"),
+        CertificateError::UnknownRevocationStatus => {
+            f.write_str("no list says whether it and its issuers were revoked")
+        }
+        CertificateError::ExpiredRevocationList | CertificateError::ExpiredRevocationListContext { .. } => {
+            f.write_str("a list of revoked certificates has expired")
+        }
         CertificateError::NotValidForName => f.write_str("it is not for this host"),
         CertificateError::NotValidForNameContext { expected, presented } => {
             write!(f, "it is not for {}", expected.to_str())?;

@@ -71,7 +71,7 @@ pub(super) fn builder(
     }
     builder = near_end::of(builder, args)?;
     builder = proxied(reaching(bounded(builder, options), args), args)?;
-    trusting(builder, args)
+    secured(builder, args)
 }
 
 /// With somebody who sees each step.
@@ -176,18 +176,11 @@ fn proxy(typed: &str) -> Result<Proxy, Failure> {
     })
 }
 
-/// Who is trusted, and who we are.
-fn trusting(mut builder: ClientBuilder, args: &ConnectionArgs) -> Result<ClientBuilder, Failure> {
-    let verifier = trust::verifier(args)?;
-    let has_verifier = verifier.is_some();
-    if let Some(verifier) = verifier {
-        builder = builder.server_verifier(verifier);
-    }
+/// Who is trusted, who we are, and in which version of TLS.
+fn secured(mut builder: ClientBuilder, args: &ConnectionArgs) -> Result<ClientBuilder, Failure> {
+    builder = trust::trusting(builder, args)?;
     if let Some(Identity { chain, key }) = identity::of(args)? {
         builder = builder.identity_pem(&chain, &key).map_err(|error| Failure::from(error).curl(58))?;
-    }
-    if args.insecure && !has_verifier {
-        builder = builder.trust_anything();
     }
     let is_tls12_last = args.tls_max.as_deref() == Some("1.2");
     match (args.tls13, is_tls12_last) {

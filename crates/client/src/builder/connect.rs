@@ -1,13 +1,10 @@
-//! How connections are opened: to whom, by which way, and whom they trust.
+//! How connections are opened: to whom, and by which way.
 
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use super::ClientBuilder;
 #[cfg(feature = "tls")]
-use rustls::version::{TLS12, TLS13};
-
-#[cfg(feature = "tls")]
-use crate::trust::{Trust, server_name};
+use crate::trust::Trust;
 use crate::{
     Error,
     connecting::{Connector, DELAY, DELAY_MIN, DialTarget, LocalEnd, Proxies, Proxy, Resolve, Resolver},
@@ -215,114 +212,6 @@ impl ClientBuilder {
     #[must_use]
     pub fn no_proxy(mut self) -> Self {
         self.settings.connect.proxies = Proxies::These(Vec::new());
-        self
-    }
-}
-
-/// TLS.
-#[cfg(feature = "tls")]
-impl ClientBuilder {
-    /// Trusts these certificates (PEM) beside the platform's.
-    ///
-    /// # Errors
-    /// The text holds no certificate, or one that cannot be read.
-    #[doc(alias = "add_root_certificate")]
-    pub fn add_roots_pem(mut self, pem: &[u8]) -> Result<Self, Error> {
-        self.settings.connect.trust.add_pem(pem)?;
-        Ok(self)
-    }
-
-    /// Trusts any certificate: what is sent can be read and changed by anyone on the way. For tests only.
-    #[doc(alias = "danger_accept_invalid_certs")]
-    #[must_use]
-    pub fn trust_anything(mut self) -> Self {
-        self.settings.connect.trust.trust_anything();
-        self
-    }
-
-    /// Shows this certificate, with the chain that follows it, to servers and proxies that ask for one (PEM), and proves it
-    /// with this private key (PEM: PKCS #8, PKCS #1 or SEC 1).
-    ///
-    /// ```no_run
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let (chain, key) = (std::fs::read("client.pem")?, std::fs::read("client.key")?);
-    /// let client = alula::Client::builder().identity_pem(&chain, &key)?.build()?;
-    /// # Ok(())
-    /// # }
-    /// ```
-    ///
-    /// # Errors
-    /// A text holds nothing of the kind, or what cannot be read. That the key is not the certificate's is told by the first
-    /// call over TLS.
-    #[doc(alias = "identity")]
-    pub fn identity_pem(mut self, chain: &[u8], key: &[u8]) -> Result<Self, Error> {
-        self.settings.connect.trust.show_pem(chain, key)?;
-        Ok(self)
-    }
-
-    /// Names this server in TLS handshakes (SNI, RFC 6066 §3) and wants its certificate to be for this name, in place of the
-    /// URL's host. It is for all origins of the client; `host` still names the URL's.
-    ///
-    /// ```
-    /// # fn main() -> Result<(), alula::Error> {
-    /// // The server at this address shows the certificate of example.com.
-    /// let client = alula::Client::builder().server_name("example.com")?.build()?;
-    /// let call = client.get("https://192.0.2.1/");
-    /// # Ok(())
-    /// # }
-    /// ```
-    ///
-    /// # Errors
-    /// It is neither a DNS name nor an IP address.
-    pub fn server_name(mut self, name: &str) -> Result<Self, Error> {
-        self.settings.connect.server_name = Some(server_name(name)?);
-        Ok(self)
-    }
-
-    /// Writes the secrets of each TLS connection to the file that the environment's `SSLKEYLOGFILE` names, if it does, so that
-    /// tools which record traffic can decrypt it. Off unless called: who can read the file can read what was sent.
-    #[must_use]
-    pub fn key_log_from_environment(mut self) -> Self {
-        self.settings.connect.trust.log_keys();
-        self
-    }
-
-    /// Has the certificates of servers and proxies checked by this alone: neither the platform's roots nor those that were added
-    /// count. The signatures of handshakes are the verifier's to check as well.
-    ///
-    /// ```
-    /// use std::sync::Arc;
-    ///
-    /// use alula::Client;
-    /// use rustls::client::WebPkiServerVerifier;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// # let root = rcgen::generate_simple_self_signed(["localhost".to_owned()])?.cert.der().clone();
-    /// let mut roots = rustls::RootCertStore::empty();
-    /// roots.add(root)?;
-    /// let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
-    /// let verifier = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), provider).build()?;
-    /// let client = Client::builder().server_verifier(verifier).build()?;
-    /// # Ok(())
-    /// # }
-    /// ```
-    #[must_use]
-    pub fn server_verifier(mut self, verifier: Arc<dyn rustls::client::danger::ServerCertVerifier>) -> Self {
-        self.settings.connect.trust.ask(verifier);
-        self
-    }
-
-    /// Speaks TLS 1.2 only; 1.3 as well unless called.
-    #[must_use]
-    pub fn tls12_only(mut self) -> Self {
-        self.settings.connect.trust.take_only(&TLS12);
-        self
-    }
-
-    /// Speaks TLS 1.3 only; 1.2 as well unless called.
-    #[must_use]
-    pub fn tls13_only(mut self) -> Self {
-        self.settings.connect.trust.take_only(&TLS13);
         self
     }
 }

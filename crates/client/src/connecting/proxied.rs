@@ -1,12 +1,12 @@
 //! The way to an origin through a proxy: requests are sent to it, or it leads to the origin.
 
 #[cfg(feature = "tls")]
-use std::{io, sync::Arc};
+use std::io;
 use std::{io::Cursor, net::IpAddr};
 
-#[cfg(feature = "tls")]
-use alula_net::{Cause, PromptTcp, Retry};
 use alula_net::{Error, Phase, Socket, Transport};
+#[cfg(feature = "tls")]
+use alula_net::{PromptTcp, Retry};
 use tokio::{
     io::{AsyncReadExt as _, join, split},
     net::TcpStream,
@@ -122,7 +122,7 @@ fn boxed(transport: impl Transport + 'static) -> Socket {
 fn of_handshake(error: io::Error) -> Error {
     let failed = error.get_ref().and_then(|error| error.downcast_ref::<rustls::Error>());
     match failed.cloned() {
-        Some(error) => Error::new(Phase::Proxy, Cause::Tls(Arc::new(error)), Retry::Pointless),
+        Some(error) => Error::new(Phase::Proxy, error.into(), Retry::Pointless),
         None => broken(error),
     }
 }

@@ -7,4 +7,5 @@ mod proxies;
 mod relay;
 mod secure;
 mod socks;
+mod trusting;
 mod ways;
