@@ -9,7 +9,7 @@ use std::{
     thread,
 };
 
-use support::{Echo, Folder, answering, answering_each, run};
+use support::{Echo, Folder, alula, answering, answering_each, run};
 
 /// The lines of stderr that begin so, without that.
 fn lines<'a>(stderr: &'a str, mark: &str) -> Vec<&'a str> {
@@ -152,6 +152,43 @@ fn what_tls_has_agreed_on_is_shown_on_both_versions() {
             assert!(done.contains(&line), "{line}: {done:?}");
         }
     }
+}
+
+#[test]
+fn it_is_told_which_certificates_count() {
+    let folder = Folder::new("verbose-roots");
+    let made = rcgen::generate_simple_self_signed(["localhost".to_owned(), "127.0.0.1".to_owned()]).unwrap();
+    let (pem, key) = (made.cert.pem(), folder.write("key.pem", made.signing_key.serialize_pem()));
+    let (ours, platform) =
+        (folder.write("cert.pem", &pem), folder.write("platform.pem", [&*pem, &pem].concat()));
+    let (certs, key) = (Folder::new("verbose-roots-path"), key);
+    certs.write("a.pem", &pem);
+    let echo = Echo::start(&["--cert", &ours, "--key", &key]);
+    let https = echo.https.as_deref().unwrap();
+    let (file, path) = (format!(" CAfile: {ours}"), format!(" CApath: {}", certs.path("")));
+    let of_environment = format!(" CAs of the environment: 1 (SSL_CERT_FILE is {platform})");
+    for (flags, expected) in [
+        (&["--cacert", &*ours][..], &[&*file][..]),
+        (&["--capath", &certs.path("")], &[&path]),
+        (&["--cacert", &ours, "--capath", &certs.path("")], &[&file, &path]),
+        (&["--cacert", &ours, "--ca-native"], &[&file, &of_environment]),
+        (&["--ca-native"], &[&of_environment]),
+        (&["-k", "--cacert", &ours], &[]),
+    ] {
+        let mut command = alula(&[&["get", "-v", https], flags].concat());
+        command.env("SSL_CERT_FILE", &platform).env_remove("SSL_CERT_DIR");
+        let output = command.output().unwrap();
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        let told: Vec<&str> =
+            lines(&stderr, "* ").into_iter().filter(|line| line.starts_with(" CA")).collect();
+        assert_eq!(told, expected, "{flags:?}: {stderr}");
+        let is_checked = stderr.contains("*  SSL certificate verify ok.\n");
+        assert!(output.status.success() && is_checked != flags.contains(&"-k"), "{flags:?}: {stderr}");
+    }
+    let mut command = alula(&["get", "-v", https, "--ca-native", "--cacert", &ours]);
+    command.env_remove("SSL_CERT_FILE").env_remove("SSL_CERT_DIR");
+    let stderr = String::from_utf8(command.output().unwrap().stderr).unwrap();
+    assert!(stderr.contains("*  CAs of the system: "), "{stderr}");
 }
 
 #[test]

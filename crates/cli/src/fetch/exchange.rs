@@ -28,6 +28,7 @@ use super::{
     progress::Progress,
     report::Report,
     resume::{self, Rest},
+    roots::Roots,
     show::{self, Show, Sink},
     speed::SpeedLimit,
     target::Target,
@@ -86,11 +87,11 @@ impl<'a> Session<'a> {
         let is_quiet = options.output.silent && !options.output.show_error;
         let jar = jar(plan, options, is_quiet)?;
         let verbose = Verbose {
-            is_trusting: options.connection.insecure,
+            roots: Roots::of(&options.connection),
             shows_secrets: options.output.show_secrets,
             keeps_credentials: options.connection.location_trusted,
         };
-        let trace = Trace::of(&options.output, verbose)?.map(Arc::new);
+        let trace = Trace::of(&options.output, verbose.clone())?.map(Arc::new);
         let verbose = (options.output.verbose > 0).then_some(verbose);
         let is_watched = verbose.is_some()
             || trace.is_some()

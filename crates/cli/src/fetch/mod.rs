@@ -38,6 +38,7 @@ mod plan;
 mod progress;
 mod report;
 mod resume;
+mod roots;
 mod session;
 mod show;
 mod speed;

@@ -40,7 +40,7 @@ impl Trace {
 
     /// Writes a step of an exchange.
     pub(super) fn see(&self, event: &ExchangeEvent<'_>) {
-        steps(event, self.verbose.is_trusting).iter().for_each(|line| self.info(line));
+        steps(event, &self.verbose.roots).iter().for_each(|line| self.info(line));
         if let Some((direction, lines)) = self.verbose.head(event) {
             let head: Vec<u8> = lines.iter().flat_map(|line| [&line[..], b"\r\n"].concat()).collect();
             self.octets(direction, "header", &[&head[..], b"\r\n"].concat());

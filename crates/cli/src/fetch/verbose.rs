@@ -10,14 +10,14 @@ use alula::{
 };
 use anstyle::Style;
 
-use super::{certificate::Certificate, show::name_of};
+use super::{certificate::Certificate, roots::Roots, show::name_of};
 use crate::terminal;
 
 /// The things that are shown or not, as the flags say.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Verbose {
-    /// Certificates are not checked.
-    pub(super) is_trusting: bool,
+    /// The certificates that count.
+    pub(super) roots: Roots,
     /// Credentials and the values of queries are shown as they are.
     pub(super) shows_secrets: bool,
     /// Credentials go along when a redirect leaves their origin.
@@ -26,8 +26,8 @@ pub(super) struct Verbose {
 
 impl Verbose {
     /// Prints a step of an exchange.
-    pub(super) fn print(self, event: &ExchangeEvent<'_>) {
-        steps(event, self.is_trusting).iter().for_each(|line| done(line));
+    pub(super) fn print(&self, event: &ExchangeEvent<'_>) {
+        steps(event, &self.roots).iter().for_each(|line| done(line));
         let Some((direction, lines)) = self.head(event) else { return };
         let mark = direction.mark();
         lines.iter().for_each(|line| tell(&[mark, b" "].concat(), line));
@@ -35,12 +35,12 @@ impl Verbose {
     }
 
     /// Prints where a redirect leads.
-    pub(super) fn print_redirect(self, redirect: &Redirect<'_>) {
+    pub(super) fn print_redirect(&self, redirect: &Redirect<'_>) {
         self.redirect(redirect).iter().for_each(|line| done(line));
     }
 
     /// The place that a redirect leads to, and what is not taken along.
-    pub(super) fn redirect(self, redirect: &Redirect<'_>) -> Vec<String> {
+    pub(super) fn redirect(&self, redirect: &Redirect<'_>) -> Vec<String> {
         let to = if self.shows_secrets { redirect.to().to_owned() } else { masked_url(redirect.to()) };
         let mut lines = vec![format!("Issue another request to this URL: '{to}'")];
         if redirect.leaves_origin() && !self.keeps_credentials {
@@ -50,7 +50,7 @@ impl Verbose {
     }
 
     /// The lines of a head that is sent or came, if that is what happened.
-    pub(super) fn head(self, event: &ExchangeEvent<'_>) -> Option<(Direction, Vec<Vec<u8>>)> {
+    pub(super) fn head(&self, event: &ExchangeEvent<'_>) -> Option<(Direction, Vec<Vec<u8>>)> {
         match event {
             ExchangeEvent::Request(head) => Some((Direction::Sent, self.request(head))),
             ExchangeEvent::Interim(version, status, fields)
@@ -62,7 +62,7 @@ impl Verbose {
     }
 
     /// Lines as they were sent; the first one of HTTP/1.1 is no field.
-    fn request(self, head: &SentHead) -> Vec<Vec<u8>> {
+    fn request(&self, head: &SentHead) -> Vec<Vec<u8>> {
         let shown = |(at, line): (usize, &[u8])| match head.version() != Version::Http1 || at > 0 {
             _ if self.shows_secrets => line.to_vec(),
             true => masked_line(line),
@@ -71,7 +71,7 @@ impl Verbose {
         head.lines().enumerate().map(shown).collect()
     }
 
-    fn response(self, version: Version, status: Status, fields: &FieldSection) -> Vec<Vec<u8>> {
+    fn response(&self, version: Version, status: Status, fields: &FieldSection) -> Vec<Vec<u8>> {
         let reason = status.reason().filter(|_| version == Version::Http1);
         let reason = reason.map(|reason| format!(" {reason}")).unwrap_or_default();
         let mut lines = vec![format!("{version} {}{reason}", status.as_u16()).into_bytes()];
@@ -102,7 +102,7 @@ impl Direction {
 }
 
 /// The lines about a step that is no head.
-pub(super) fn steps(event: &ExchangeEvent<'_>, is_trusting: bool) -> Vec<String> {
+pub(super) fn steps(event: &ExchangeEvent<'_>, roots: &Roots) -> Vec<String> {
     match event {
         ExchangeEvent::Resolved(host, addresses) => resolved(host, addresses).into_iter().collect(),
         ExchangeEvent::Connecting(address) => vec![format!("  Trying {address}...")],
@@ -112,7 +112,7 @@ pub(super) fn steps(event: &ExchangeEvent<'_>, is_trusting: bool) -> Vec<String>
             let error = error.split(" (os error ").next().unwrap_or_default();
             vec![format!("connect to {} port {} failed: {error}", address.ip(), address.port())]
         }
-        ExchangeEvent::Connected(to) => connected(to, is_trusting),
+        ExchangeEvent::Connected(to) => connected(to, roots),
         ExchangeEvent::Retrying(setback, wait) => vec![retrying(*setback, *wait)],
         ExchangeEvent::NotRetried(setback, reason) => {
             vec![format!("Not sent again, since {reason}: {setback}")]
@@ -138,7 +138,7 @@ fn retrying(setback: Setback<'_>, wait: Duration) -> String {
     format!("Sending the request again {when}: {setback}")
 }
 
-fn connected(to: &ConnectionFacts<'_>, is_trusting: bool) -> Vec<String> {
+fn connected(to: &ConnectionFacts<'_>, roots: &Roots) -> Vec<String> {
     let origin = to.origin();
     if to.is_reused() {
         return vec![format!("Re-using existing connection for {origin}")];
@@ -148,13 +148,14 @@ fn connected(to: &ConnectionFacts<'_>, is_trusting: bool) -> Vec<String> {
         None => format!("Connected for {origin}"),
     }];
     if let Some(tls) = to.tls() {
-        secured(&tls, is_trusting, &mut lines);
+        secured(&tls, roots, &mut lines);
     }
     lines.push(format!("using {}", to.version()));
     lines
 }
 
-fn secured(tls: &TlsFacts, is_trusting: bool, lines: &mut Vec<String>) {
+fn secured(tls: &TlsFacts, roots: &Roots, lines: &mut Vec<String>) {
+    lines.extend(roots.lines());
     let agreed = tls.key_agreement().map(|group| format!(" / {group}")).unwrap_or_default();
     let (protocol, suite) = (tls.protocol().replace('_', "."), tls.cipher_suite().replace("TLS13_", "TLS_"));
     lines.push(format!("SSL connection using {protocol} / {suite}{agreed}"));
@@ -174,10 +175,7 @@ fn secured(tls: &TlsFacts, is_trusting: bool, lines: &mut Vec<String>) {
             format!(" issuer: {}", certificate.issuer),
         ]);
     }
-    lines.push(match is_trusting {
-        true => " SSL certificate not verified (-k)".to_owned(),
-        false => " SSL certificate verify ok.".to_owned(),
-    });
+    lines.push(roots.verdict().to_owned());
 }
 
 fn masked_line(line: &[u8]) -> Vec<u8> {

@@ -149,7 +149,7 @@ impl Watch {
     /// Notes a step, and shows it.
     pub(super) fn see(&self, event: &ExchangeEvent<'_>) {
         note(|seen| seen.note(event));
-        if let Some(verbose) = self.verbose {
+        if let Some(verbose) = &self.verbose {
             verbose.print(event);
         }
         if let Some(trace) = &self.trace {
@@ -163,7 +163,7 @@ impl Watch {
             return Follow::Error;
         }
         note(Seen::follow);
-        if let Some(verbose) = self.verbose {
+        if let Some(verbose) = &self.verbose {
             verbose.print_redirect(redirect);
         }
         if let Some(trace) = &self.trace {
