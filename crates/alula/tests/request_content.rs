@@ -180,6 +180,22 @@ async fn forms_of_many_parts_are_as_browsers_make_them() {
         let end = format!("filename=\"r\"\r\n\r\nread\r\n--{}--\r\n", unknown.boundary());
         let back = seen(client.post(&url).multipart(unknown)).await.unwrap();
         assert!(back.contains("\n-\n\n--alula-") && back.ends_with(&end), "{back}");
+        let mixed =
+            Part::mixed([Part::file(&file.0).file_name("one"), Part::bytes("two").media_type("text/x")]);
+        let form = Multipart::with_boundary("outer").part("several", mixed);
+        let back = seen(client.post(&url).multipart(form)).await.unwrap();
+        let within =
+            back.split_once("multipart/mixed; boundary=").and_then(|(_, rest)| rest.split_once("\r\n"));
+        let within = within.expect("a boundary of its own").0;
+        let end = format!(
+            "--outer\r\nContent-Disposition: form-data; name=\"several\"\r\n\
+             Content-Type: multipart/mixed; boundary={within}\r\n\r\n\
+             --{within}\r\nContent-Disposition: attachment; filename=\"one\"\r\n\
+             Content-Type: application/octet-stream\r\n\r\nin a file\r\n\
+             --{within}\r\nContent-Disposition: attachment\r\nContent-Type: text/x\r\n\r\ntwo\r\n\
+             --{within}--\r\n\r\n--outer--\r\n"
+        );
+        assert!(back.ends_with(&end), "{back}");
         for (name, value) in [("x a", "1"), ("x", "1\r\ny: 2")] {
             let wrong = Multipart::new().part("a", Part::bytes("b").header(name, value));
             seen(client.post(&url).multipart(wrong)).await.unwrap_err();

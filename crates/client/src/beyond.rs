@@ -15,7 +15,7 @@ use crate::{
     Call, Response, Retries,
     call::CallTimes,
     redirected::Redirected,
-    redirects::{self, Step, drain, may_redirect, refused, rewrite},
+    redirects::{self, Step, drain, may_redirect, refer, refused, rewrite},
     retries::Wait,
     setback::Setback,
     watching,
@@ -157,7 +157,7 @@ impl Call<'_> {
             ));
         }
         drain(response).await;
-        self.turn(&step)?;
+        self.turn(&step, trail.url.as_ref())?;
         trail.redirects += 1;
         trail.url = Some(step.to);
         Ok(Next::Other { keeps_content: !step.drops_content })
@@ -213,8 +213,8 @@ impl Call<'_> {
         redirects.step(response, self.request.method(), from, (trail.redirects, self.parts.redirects_max))
     }
 
-    /// Makes the request the one that comes after.
-    fn turn(&mut self, step: &Step) -> Result<(), Error> {
+    /// Makes the request the one that comes after the one to this URL.
+    fn turn(&mut self, step: &Step, from: Option<&Url>) -> Result<(), Error> {
         let (origin, path) = self.client.locate_url(&step.to)?;
         let policy = &self.client.settings().policy;
         let plain = self.request.make_plain(self.client)?;
@@ -225,6 +225,9 @@ impl Call<'_> {
         plain.take_cookies_out()?;
         let fields = &mut plain.head_mut(self.client).fields;
         rewrite(fields, step, leaves && !trusts_all, is_bared);
+        if let Some(from) = from.filter(|_| policy.redirects.has_referer) {
+            refer(fields, from, is_bared)?;
+        }
         if leaves {
             fields.retain(|field| field.known() != Some(KnownName::HOST));
         }

@@ -13,7 +13,7 @@ use tokio::time::timeout;
 use url::Url;
 
 use crate::{Response, reference::lacks_host};
-pub(crate) use fields::rewrite;
+pub(crate) use fields::{refer, rewrite};
 
 /// Browsers follow twenty; whoever needs more than ten is in a loop.
 const REDIRECTS_MAX: u16 = 10;
@@ -30,6 +30,8 @@ pub(crate) struct Redirects {
     pub(crate) to_clear_text: bool,
     /// Credentials go along to other origins.
     pub(crate) trusts_all: bool,
+    /// Each request says which URL led to it.
+    pub(crate) has_referer: bool,
     pub(crate) decide: Option<Decide>,
 }
 
@@ -37,7 +39,7 @@ type Decide = Arc<dyn Fn(&Redirect<'_>) -> Follow + Send + Sync>;
 
 impl Default for Redirects {
     fn default() -> Self {
-        Self { max: REDIRECTS_MAX, to_clear_text: false, trusts_all: false, decide: None }
+        Self { max: REDIRECTS_MAX, to_clear_text: false, trusts_all: false, has_referer: false, decide: None }
     }
 }
 

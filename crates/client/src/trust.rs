@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use rustls::{
-    ClientConfig, KeyLogFile, RootCertStore, SupportedProtocolVersion,
+    CipherSuite, ClientConfig, KeyLogFile, NamedGroup, RootCertStore, SupportedProtocolVersion,
     client::{WebPkiServerVerifier, danger::ServerCertVerifier},
     crypto::CryptoProvider,
     pki_types::{CertificateDer, CertificateRevocationListDer, PrivateKeyDer, ServerName},
@@ -32,6 +32,9 @@ pub(crate) struct Trust {
     logs_keys: bool,
     /// All that are known unless one is named.
     only_version: Option<&'static SupportedProtocolVersion>,
+    /// All that are known unless some are named, in the order in which they are offered.
+    suites: Vec<CipherSuite>,
+    groups: Vec<NamedGroup>,
     /// In place of the roots.
     verifier: Option<Arc<dyn ServerCertVerifier>>,
 }
@@ -79,6 +82,14 @@ impl Trust {
         self.only_version = Some(version);
     }
 
+    pub(crate) fn offer_suites(&mut self, suites: Vec<CipherSuite>) {
+        self.suites = suites;
+    }
+
+    pub(crate) fn offer_groups(&mut self, groups: Vec<NamedGroup>) {
+        self.groups = groups;
+    }
+
     pub(crate) fn ask(&mut self, verifier: Arc<dyn ServerCertVerifier>) {
         self.verifier = Some(verifier);
     }
@@ -86,7 +97,7 @@ impl Trust {
     /// A TLS configuration that offers by ALPN what is spoken. Sessions are resumed over all connections made with it
     /// (RFC 8446 §2.2): rustls keeps what 256 servers have given.
     pub(crate) fn config(&self, speaks: Speaks) -> Result<ClientConfig, Error> {
-        let provider = Arc::new(agreement::provider());
+        let provider = Arc::new(self.provider()?);
         let verifier = self.verifier(&provider)?;
         let only = self.only_version.as_ref().map(std::slice::from_ref);
         let builder = ClientConfig::builder_with_provider(provider)
@@ -104,6 +115,25 @@ impl Trust {
             config.key_log = Arc::new(KeyLogFile::new());
         }
         Ok(config)
+    }
+
+    /// The provider with the cipher suites and groups that were named.
+    fn provider(&self) -> Result<CryptoProvider, Error> {
+        let mut provider = agreement::provider();
+        if !self.suites.is_empty() {
+            let known = provider.cipher_suites;
+            let find = |name: &CipherSuite| known.iter().find(|suite| suite.suite() == *name).copied();
+            provider.cipher_suites = self.suites.iter().filter_map(find).collect();
+        }
+        if !self.groups.is_empty() {
+            let known = provider.kx_groups;
+            let find = |name: &NamedGroup| known.iter().find(|group| group.name() == *name).copied();
+            provider.kx_groups = self.groups.iter().filter_map(find).collect();
+        }
+        if provider.cipher_suites.is_empty() || provider.kx_groups.is_empty() {
+            return Err(Error::usage("none of the cipher suites or groups that were named is known"));
+        }
+        Ok(provider)
     }
 
     fn verifier(&self, provider: &Arc<CryptoProvider>) -> Result<Arc<dyn ServerCertVerifier>, Error> {

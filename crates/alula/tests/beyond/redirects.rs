@@ -106,6 +106,24 @@ async fn credentials_go_along_to_other_origins_where_that_is_allowed() {
 }
 
 #[tokio::test]
+async fn each_request_says_which_url_led_to_it_where_that_is_wanted() {
+    let site = Site::start(answer).await;
+    for (wanted, expected) in
+        [(false, [Some("http://before/"); 3]), (true, [Some("http://before/"), None, None])]
+    {
+        for client in clients(|builder| builder.redirects_with_referer(wanted)) {
+            let url = site.url("/302?/307?/to");
+            send(client.get(&url).header("referer", "http://before/")).await.unwrap();
+            let said: Vec<Option<String>> =
+                site.take_seen().iter().map(|seen| seen.header("referer")).collect();
+            let led = [None, Some(url), Some(site.url("/307?/to"))];
+            let all = expected.iter().zip(led).map(|(given, led)| given.map(str::to_owned).or(led));
+            assert_eq!(said, all.collect::<Vec<_>>(), "{wanted}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn what_does_not_redirect_is_handed_over() {
     let site = Site::start(answer).await;
     for client in clients(|builder| builder) {

@@ -117,6 +117,22 @@ impl ClientBuilder {
         self
     }
 
+    /// Sets whether a request that follows a redirect says in `referer` which URL led to it, without that URL's fragment
+    /// (RFC 9110 §10.1.3), in the place of a `referer` that the call was given. After a redirect from `https` to `http` none is sent.
+    /// Unless set, what the call was given goes along.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), alula::Error> {
+    /// let client = alula::Client::builder().redirects_with_referer(true).build()?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn redirects_with_referer(mut self, on: bool) -> Self {
+        self.settings.policy.redirects.has_referer = on;
+        self
+    }
+
     /// Tries failures again that may pass, by these rules; unless set, only requests that the peer cannot have acted on are sent
     /// again, up to three times. A call may have [rules of its own](crate::Call::retries).
     #[must_use]

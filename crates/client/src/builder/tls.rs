@@ -176,6 +176,41 @@ impl ClientBuilder {
         self
     }
 
+    /// Offers these cipher suites only, in this order, of which those that are not known are left out; without those of a version of
+    /// TLS that version is not spoken. All that are known are offered unless called. A call over TLS fails if none is known.
+    ///
+    /// ```
+    /// use rustls::CipherSuite;
+    ///
+    /// # fn main() -> Result<(), alula::Error> {
+    /// let suites = [CipherSuite::TLS13_AES_256_GCM_SHA384];
+    /// let client = alula::Client::builder().cipher_suites(suites).build()?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn cipher_suites(mut self, suites: impl IntoIterator<Item = rustls::CipherSuite>) -> Self {
+        self.settings.connect.trust.offer_suites(suites.into_iter().collect());
+        self
+    }
+
+    /// Agrees on keys in these groups only, in this order, of which those that are not known are left out. Known are X25519MLKEM768,
+    /// X25519, P-256 and P-384, in this order unless called. A call over TLS fails if none is known.
+    ///
+    /// ```
+    /// use rustls::NamedGroup;
+    ///
+    /// # fn main() -> Result<(), alula::Error> {
+    /// let client = alula::Client::builder().key_agreement_groups([NamedGroup::X25519]).build()?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn key_agreement_groups(mut self, groups: impl IntoIterator<Item = rustls::NamedGroup>) -> Self {
+        self.settings.connect.trust.offer_groups(groups.into_iter().collect());
+        self
+    }
+
     /// Speaks TLS 1.2 only; 1.3 as well unless called.
     #[must_use]
     pub fn tls12_only(mut self) -> Self {

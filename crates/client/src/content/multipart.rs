@@ -72,13 +72,18 @@ impl Multipart {
     /// Adds a part.
     #[must_use]
     pub fn part(mut self, name: impl AsRef<str>, part: Part) -> Self {
-        let head = part.head(&self.boundary, name.as_ref());
+        let disposition = format!("form-data; name=\"{}\"", escape(name.as_ref()));
+        self.add(part, &disposition);
+        self
+    }
+
+    fn add(&mut self, part: Part, disposition: &str) {
+        let head = part.head(&self.boundary, disposition);
         let pieces = &mut self.content.pieces;
         pieces.push(Piece::octets(head.into_bytes()));
         pieces.extend(part.content.pieces);
         pieces.push(Piece::octets(b"\r\n".to_vec()));
-        self.content.mistake = self.content.mistake.or(part.content.mistake);
-        self
+        self.content.mistake = self.content.mistake.take().or(part.content.mistake);
     }
 
     /// Returns the boundary between the parts, as `content-type` says it.
@@ -86,10 +91,14 @@ impl Multipart {
         &self.boundary
     }
 
-    pub(super) fn into_content(mut self) -> Content {
+    pub(super) fn into_content(self) -> Content {
+        self.into_media_type("multipart/form-data")
+    }
+
+    fn into_media_type(mut self, media_type: &str) -> Content {
         let end = format!("--{}--\r\n", self.boundary);
         self.content.pieces.push(Piece::octets(end.into_bytes()));
-        self.content.media_type(format!("multipart/form-data; boundary={}", self.boundary))
+        self.content.media_type(format!("{media_type}; boundary={}", self.boundary))
     }
 }
 
@@ -120,6 +129,14 @@ impl Part {
         Self { content, file_name: None, fields: String::new() }
     }
 
+    /// Makes one part of several: `multipart/mixed`, in which each is an attachment. Forms sent the files of one field so before
+    /// RFC 7578, whose §4.3 has a part of its own for each file.
+    pub fn mixed(parts: impl IntoIterator<Item = Self>) -> Self {
+        let mut all = Multipart::new();
+        parts.into_iter().for_each(|part| all.add(part, "attachment"));
+        Self { content: all.into_media_type("multipart/mixed"), file_name: None, fields: String::new() }
+    }
+
     /// Makes it a file of this name for the server.
     #[must_use]
     pub fn file_name(mut self, name: impl Into<String>) -> Self {
@@ -147,8 +164,8 @@ impl Part {
     }
 
     /// Returns the lines before its content (RFC 7578 §4).
-    fn head(&self, boundary: &str, name: &str) -> String {
-        let mut head = format!("--{boundary}\r\nContent-Disposition: form-data; name=\"{}\"", escape(name));
+    fn head(&self, boundary: &str, disposition: &str) -> String {
+        let mut head = format!("--{boundary}\r\nContent-Disposition: {disposition}");
         if let Some(file_name) = &self.file_name {
             // A String takes any text.
             let _ = write!(head, "; filename=\"{}\"", escape(file_name));

@@ -1,6 +1,7 @@
 //! Which fields of a request do not go along when it is redirected.
 
-use alula_fields::{Field, FieldSection, KnownName};
+use alula_fields::{Field, FieldError, FieldSection, KnownName};
+use url::Url;
 
 use super::Step;
 
@@ -13,6 +14,21 @@ pub(crate) fn rewrite(fields: &mut FieldSection, step: &Step, leaves: bool, is_b
             || (is_bared && field.known() == Some(KnownName::REFERER));
         !goes
     });
+}
+
+/// Says that this URL led to the next request (RFC 9110 §10.1.3), without its user and its fragment; says nothing where the way is in
+/// clear text after one that was secured.
+pub(crate) fn refer(fields: &mut FieldSection, from: &Url, is_bared: bool) -> Result<(), FieldError> {
+    fields.retain(|field| field.known() != Some(KnownName::REFERER));
+    if is_bared {
+        return Ok(());
+    }
+    let mut url = from.clone();
+    url.set_fragment(None);
+    // Both are allowed where there is a host.
+    let _ = url.set_username("");
+    let _ = url.set_password(None);
+    fields.append(KnownName::REFERER, url.as_str())
 }
 
 /// Credentials, whatever is marked sensitive, and the name of the host, which the next request states itself.
@@ -35,8 +51,6 @@ fn is_about_content(field: &Field<'_>) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use url::Url;
-
     use super::*;
     use crate::redirects::Method;
 
@@ -64,6 +78,20 @@ mod tests {
         rewrite(&mut fields, &Step { to, drops_content, method: Method::Same }, leaves, is_bared);
         let names = FIELDS.iter().map(|(name, _)| *name).chain(["x-key"]);
         names.filter(|name| fields.contains(*name)).collect()
+    }
+
+    #[test]
+    fn the_url_that_led_here_is_said_without_what_is_for_its_owner() {
+        for (from, is_bared, said) in [
+            ("http://a.example/b?c#d", false, Some("http://a.example/b?c")),
+            ("https://name:secret@a.example/", false, Some("https://a.example/")),
+            ("https://a.example/b", true, None),
+        ] {
+            let mut fields = FieldSection::from_pairs(FIELDS).unwrap();
+            refer(&mut fields, &Url::parse(from).unwrap(), is_bared).unwrap();
+            let values: Vec<&[u8]> = fields.get_all("referer").collect();
+            assert_eq!(values, said.map(str::as_bytes).into_iter().collect::<Vec<_>>(), "{from}");
+        }
     }
 
     #[test]

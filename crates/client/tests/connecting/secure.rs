@@ -12,7 +12,7 @@ use tokio::{
 use tokio_rustls::{
     TlsAcceptor,
     rustls::{
-        HandshakeKind, RootCertStore, ServerConfig, SupportedProtocolVersion,
+        CipherSuite, HandshakeKind, NamedGroup, RootCertStore, ServerConfig, SupportedProtocolVersion,
         crypto::{CryptoProvider, aws_lc_rs},
         pki_types::PrivateKeyDer,
         server::WebPkiClientVerifier,
@@ -214,6 +214,32 @@ async fn old_versions_can_be_refused() {
     assert_eq!(get(&client, "https://a.example/").await.unwrap(), "hello");
     let client = trusting(&authority, port).tls13_only().build().unwrap();
     assert_eq!(get(&client, "https://a.example/").await.unwrap_err().phase(), Phase::Handshake);
+}
+
+#[tokio::test]
+async fn suites_and_groups_that_are_named_are_offered_alone() {
+    let authority = Authority::new();
+    let Signed { certificate, key } = authority.sign("a.example");
+    let key = PrivateKeyDer::Pkcs8(key.serialize_der().into());
+    let mut provider = aws_lc_rs::default_provider();
+    provider.cipher_suites.retain(|suite| suite.suite() == CipherSuite::TLS13_AES_256_GCM_SHA384);
+    provider.kx_groups.retain(|group| group.name() == NamedGroup::secp256r1);
+    let config = ServerConfig::builder_with_provider(Arc::new(provider))
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_no_client_auth()
+        .with_single_cert(vec![certificate.der().clone()], key);
+    let (port, _seen) = serve(config.unwrap()).await;
+    for (suite, group, is_agreed) in [
+        (CipherSuite::TLS13_AES_256_GCM_SHA384, NamedGroup::secp256r1, true),
+        (CipherSuite::TLS13_AES_128_GCM_SHA256, NamedGroup::secp256r1, false),
+        (CipherSuite::TLS13_AES_256_GCM_SHA384, NamedGroup::X25519, false),
+        (CipherSuite::TLS_NULL_WITH_NULL_NULL, NamedGroup::X25519, false),
+    ] {
+        let builder = trusting(&authority, port).cipher_suites([suite]).key_agreement_groups([group]);
+        let client = builder.build().unwrap();
+        assert_eq!(get(&client, "https://a.example/").await.is_ok(), is_agreed, "{suite:?} {group:?}");
+    }
 }
 
 #[tokio::test]
