@@ -151,3 +151,32 @@ fn arguments_at_home_are_read_first() {
     let child = support::alula(&["get", "http://127.0.0.1:1/"]).env("HOME", folder.path("")).spawn().unwrap();
     assert!(support::wait(child).expect(2).stderr.contains("--nothing"));
 }
+
+#[test]
+fn mistakes_in_files_name_the_file_and_the_line() {
+    let folder = Folder::new("places");
+    folder.write(".alularc", "silent\n\n--nothing\n");
+    folder.write("config", "# mine\nurl = http://127.0.0.1:1/\nmax-time = soon\n");
+    folder.write("store.toml", "data = 'a'\n\nengine = 'none'\n");
+    folder.write("unknown.toml", "data = 'a'\nnothing = 1\n");
+    let said = |words: &[&str]| {
+        let mut command = support::alula(words);
+        command.current_dir(folder.path("")).env("HOME", folder.path(""));
+        support::wait(command.spawn().unwrap()).expect(2).stderr
+    };
+    let at_home = said(&["get", "http://127.0.0.1:1/"]);
+    assert!(
+        at_home.starts_with(&format!("error: {}:3: unexpected argument", folder.path(".alularc"))),
+        "{at_home}"
+    );
+    for (words, place) in [
+        (&["get", "-q", "-K", "config"][..], "error: config:3: invalid value 'soon'"),
+        (&["store", "--config", "store.toml"], "error: store.toml:3: invalid value 'none'"),
+        (&["store", "-c", "unknown.toml"], "alula: unknown.toml: line 2: `nothing` is no setting"),
+    ] {
+        let text = said(words);
+        assert!(text.starts_with(place), "{text}");
+    }
+    // What is wrong on the line itself has no such place.
+    assert!(said(&["get", "-q", "--nothing", "-K", "config"]).starts_with("error: unexpected argument"));
+}

@@ -140,7 +140,7 @@ fn mistakes_are_told_in_a_sentence() {
         (&[MEMORY, "--ready=/ping"], 2, "alula: --ready=/ping would hide a path of the store: "),
         (&[MEMORY, "--ready=/a", "--health=/a"], 2, "alula: route `/a`"),
         (&["--config", &absent], 1, &format!("alula: {absent}: no such file or directory\n")),
-        (&["--config", &unknown], 2, &format!("alula: {unknown}: `colour` is no setting\n")),
+        (&["--config", &unknown], 2, &format!("alula: {unknown}: line 2: `colour` is no setting\n")),
         (&["--config", &broken], 2, &format!("alula: {broken}: line 3: ")),
         (
             &[MEMORY, "--type", "sets={"],

@@ -21,9 +21,17 @@ const REQUESTS: [&str; 8] = ["get", "post", "put", "patch", "delete", "head", "o
 /// The file at home, as curl has `.curlrc`.
 const OWN: &str = ".alularc";
 
+/// A line of a file, and the arguments on it.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(super) struct Line {
+    pub(super) file: String,
+    pub(super) number: usize,
+    pub(super) arguments: Vec<OsString>,
+}
+
 /// The arguments of the program, behind its name and its command, with those of the file at home before them. -q as the first one
-/// leaves them out.
-pub(super) fn with_own(mut args: Vec<OsString>) -> Result<Vec<OsString>, Failure> {
+/// leaves them out. `lines` takes the lines of the file.
+pub(super) fn with_own(mut args: Vec<OsString>, lines: &mut Vec<Line>) -> Result<Vec<OsString>, Failure> {
     let word = |place: usize| args.get(place).and_then(|word| word.to_str()).unwrap_or_default();
     let is_off = word(2) == "--disable" || word(2).starts_with("-q");
     if is_off || !REQUESTS.contains(&word(1)) {
@@ -31,15 +39,22 @@ pub(super) fn with_own(mut args: Vec<OsString>) -> Result<Vec<OsString>, Failure
     }
     let Some(path) = env::home_dir().map(|home| home.join(OWN)) else { return Ok(args) };
     match fs::read_to_string(&path) {
-        Ok(text) => drop(args.splice(2..2, arguments(&text).into_iter().map(OsString::from))),
+        Ok(text) => {
+            let own = arguments(&path.display().to_string(), &text);
+            drop(args.splice(2..2, own.iter().flat_map(|line| line.arguments.clone())));
+            lines.extend(own);
+        }
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {}
         Err(error) => return Err(Failure::local(path.display(), &error)),
     }
     Ok(args)
 }
 
-/// The arguments of the program with those of the files in place of each -K.
-pub(super) fn expanded(args: impl IntoIterator<Item = OsString>) -> Result<Vec<OsString>, Failure> {
+/// The arguments of the program with those of the files in place of each -K. `lines` takes the lines of the files.
+pub(super) fn expanded(
+    args: impl IntoIterator<Item = OsString>,
+    lines: &mut Vec<Line>,
+) -> Result<Vec<OsString>, Failure> {
     let mut all = Vec::new();
     let mut rest = args.into_iter();
     while let Some(arg) = rest.next() {
@@ -54,7 +69,12 @@ pub(super) fn expanded(args: impl IntoIterator<Item = OsString>) -> Result<Vec<O
         };
         all.extend(before.map(OsString::from));
         match file.map(OsString::from).or_else(|| rest.next()) {
-            Some(file) => all.extend(arguments(&read(Path::new(&file))?).into_iter().map(OsString::from)),
+            Some(file) => {
+                let name = if file == "-" { "stdin".to_owned() } else { file.to_string_lossy().into_owned() };
+                let given = arguments(&name, &read(Path::new(&file))?);
+                all.extend(given.iter().flat_map(|line| line.arguments.clone()));
+                lines.extend(given);
+            }
             // The reader of the rest says that it is missing.
             None => all.push("-K".into()),
         }
@@ -85,9 +105,14 @@ fn read(path: &Path) -> Result<String, Failure> {
     read.map_err(|error| Failure::unread(path.display(), &error))
 }
 
-/// The arguments on the lines.
-fn arguments(text: &str) -> Vec<String> {
-    text.lines().flat_map(line).collect()
+/// The lines that have arguments.
+fn arguments(file: &str, text: &str) -> Vec<Line> {
+    let lines = text.lines().enumerate().map(|(at, text)| Line {
+        file: file.to_owned(),
+        number: at + 1,
+        arguments: line(text).into_iter().map(OsString::from).collect(),
+    });
+    lines.filter(|line| !line.arguments.is_empty()).collect()
 }
 
 fn line(line: &str) -> Vec<String> {
@@ -99,6 +124,8 @@ fn line(line: &str) -> Vec<String> {
     let (name, rest) = line.split_once(is_between).unwrap_or((line, ""));
     let rest = rest.trim_start_matches(is_between);
     let flag = if name.starts_with('-') { name.to_owned() } else { format!("--{name}") };
+    // Files are written as for curl, where it has a part for its value.
+    let flag = if flag == "--form" && !rest.is_empty() { "--part".to_owned() } else { flag };
     match value(rest) {
         None => vec![flag],
         // A value may begin with a hyphen.
@@ -143,6 +170,8 @@ mod tests {
             ("# a remark", &[]),
             ("", &[]),
             ("data = \"\"", &["--data="]),
+            ("form = \"a=@b\"", &["--part=a=@b"]),
+            ("form", &["--form"]),
         ] {
             assert_eq!(line(text), expected, "{text}");
         }
@@ -156,14 +185,21 @@ mod tests {
         let (glued, long) = (format!("-K{file}"), format!("--config={file}"));
         for words in [&["-K", file][..], &[&glued], &["--config", file], &[&long]] {
             let given = ["get"].iter().chain(words).chain(&["-L"]).map(OsString::from);
-            assert_eq!(expanded(given).unwrap(), ["get", "--silent", "--url=http://a/", "-L"], "{words:?}");
+            assert_eq!(
+                expanded(given, &mut Vec::new()).unwrap(),
+                ["get", "--silent", "--url=http://a/", "-L"],
+                "{words:?}"
+            );
         }
         let cluster = ["-vK", file].map(OsString::from);
-        assert_eq!(expanded(cluster).unwrap(), ["-v", "--silent", "--url=http://a/"]);
+        let mut lines = Vec::new();
+        assert_eq!(expanded(cluster, &mut lines).unwrap(), ["-v", "--silent", "--url=http://a/"]);
+        let places: Vec<(&str, usize)> = lines.iter().map(|line| (&*line.file, line.number)).collect();
+        assert_eq!(places, [(file, 1), (file, 2)]);
         fs::remove_file(&path).unwrap();
-        assert!(expanded(["-K".into(), path.into()]).is_err());
+        assert!(expanded(["-K".into(), path.into()], &mut lines).is_err());
         for alone in [&["--", "-K", "x"][..], &["-XK", "x"], &["-K"], &["--config-no"]] {
-            assert_eq!(expanded(alone.iter().map(OsString::from)).unwrap(), alone);
+            assert_eq!(expanded(alone.iter().map(OsString::from), &mut lines).unwrap(), alone);
         }
     }
 }

@@ -5,9 +5,11 @@ use std::{path::PathBuf, time::Duration};
 use clap::{ArgAction, Args as ClapArgs, ValueEnum};
 
 use super::{
-    durations::duration,
+    agreement::{Groups, Suites, groups, suites_of_tls12, suites_of_tls13},
+    durations::{duration, milliseconds},
     values::{
-        ConnectTo, Fields, Rate, Resolved, connect_to, credentials, fields, ports, rate, redirects, resolved,
+        ConnectTo, Fields, Protocols, Rate, Resolved, connect_to, credentials, fields, ports, protocols,
+        rate, redirects, resolved,
     },
 };
 
@@ -49,6 +51,14 @@ pub(crate) struct ConnectionArgs {
     )]
     pub(crate) max_redirs: u16,
 
+    /// Ask URLs of these protocols only: `=https`, or `-http` to take one away.
+    #[arg(long, value_name = "PROTOCOLS", value_parser = protocols, allow_hyphen_values = true, hide_short_help = true)]
+    pub(crate) proto: Option<Protocols>,
+
+    /// With -L, follow redirects to these protocols only, of those that --proto allows.
+    #[arg(long, value_name = "PROTOCOLS", value_parser = protocols, allow_hyphen_values = true, hide_short_help = true)]
+    pub(crate) proto_redir: Option<Protocols>,
+
     /// Retry failures that may pass, so often.
     ///
     /// These are failures to connect, and for methods that are idempotent cut connections and 408, 429, 500, 502, 503 and 504, as
@@ -85,6 +95,18 @@ pub(crate) struct ConnectionArgs {
     #[cfg(unix)]
     #[arg(long, value_name = "PATH", hide_short_help = true)]
     pub(crate) unix_socket: Option<PathBuf>,
+
+    /// Probe a connection that is silent for so many seconds, whether the other end is there; 60 unless given.
+    #[arg(long, value_name = "SECONDS", value_parser = duration, hide_short_help = true)]
+    pub(crate) keepalive_time: Option<Duration>,
+
+    /// Probe no connection that is silent.
+    #[arg(long, hide_short_help = true)]
+    pub(crate) no_keepalive: bool,
+
+    /// Try the next address of a host when the one before has not connected for so long.
+    #[arg(long, value_name = "MILLISECONDS", value_parser = milliseconds, hide_short_help = true)]
+    pub(crate) happy_eyeballs_timeout_ms: Option<Duration>,
 
     /// Connect from this network interface, address or host name.
     ///
@@ -180,6 +202,18 @@ pub(crate) struct ConnectionArgs {
     /// The private key of the certificate (PEM); in the same file unless given.
     #[arg(long, visible_alias = "cert-key", value_name = "FILE", requires = "cert", hide_short_help = true)]
     pub(crate) key: Option<PathBuf>,
+
+    /// With TLS 1.2, offer these cipher suites only, with `:` between them, the best first.
+    #[arg(long, value_name = "SUITES", value_parser = suites_of_tls12, hide_short_help = true)]
+    pub(crate) ciphers: Option<Suites>,
+
+    /// With TLS 1.3, offer these cipher suites only, with `:` between them, the best first.
+    #[arg(long = "tls13-ciphers", value_name = "SUITES", value_parser = suites_of_tls13, hide_short_help = true)]
+    pub(crate) tls13_ciphers: Option<Suites>,
+
+    /// Agree on keys by these groups only, with `:` between them, the best first.
+    #[arg(long, value_name = "GROUPS", value_parser = groups, hide_short_help = true)]
+    pub(crate) curves: Option<Groups>,
 
     /// Speak TLS 1.3 only; 1.2 is spoken too unless given.
     #[arg(long = "tlsv1.3", hide_short_help = true)]

@@ -29,7 +29,8 @@ pub(crate) struct ContentArgs {
     /// Send a multipart form with this part.
     ///
     /// `NAME=TEXT`, `NAME=@FILE`, or `NAME=<FILE` for a text from a file; `;type=TYPE`, `;filename=NAME` and `;headers=FIELD` or
-    /// `;headers=@FILE` may follow, in quotes where they hold a semicolon. The form is one of many parts (multipart/form-data).
+    /// `;headers=@FILE` may follow, in quotes where they hold a semicolon, and `;encoder=base64` (quoted-printable, 7bit, 8bit, binary).
+    /// `NAME=@FILE,FILE` has several files in one part. The form is one of many parts (multipart/form-data).
     #[arg(short = 'F', long = "part", value_name = "NAME=TEXT|@FILE", allow_hyphen_values = true,
           conflicts_with_all = ["data", "data_raw", "data_urlencode", "json", "get"])]
     pub(crate) parts: Vec<String>,
@@ -51,12 +52,14 @@ pub(crate) struct ContentArgs {
 
     /// Send this file to be stored; `-` is stdin.
     ///
-    /// It is sent by PUT unless another method is named; a URL that ends in `/` is given the file's name.
+    /// It is sent by PUT unless another method is named; a URL that ends in `/` is given the file's name. With several URLs the first
+    /// -T is for the first one, and so on; the others are asked for without content, but by a command with a method of its own
+    /// they are sent the last file.
     #[arg(short = 'T', long, value_name = "FILE", conflicts_with_all = ["data", "data_raw", "data_urlencode", "json", "form", "multipart", "parts", "form_string"])]
-    pub(crate) upload_file: Option<String>,
+    pub(crate) upload_file: Vec<String>,
 
     /// Send this text as it is, as JSON, or with --form as a form.
-    #[arg(long, value_name = "TEXT", allow_hyphen_values = true, conflicts_with_all = ["data", "data_raw", "data_urlencode", "json", "upload_file", "parts", "multipart", "get"], hide_short_help = true)]
+    #[arg(long, value_name = "TEXT", conflicts_with_all = ["data", "data_raw", "data_urlencode", "json", "upload_file", "parts", "multipart", "get"], hide_short_help = true)]
     pub(crate) raw: Option<String>,
 
     /// Put this between the parts of a form: 1 to 70 letters, digits, `-`, `_` and `.`.
@@ -109,6 +112,12 @@ impl ContentArgs {
     }
 }
 
+/// The places of the values of this flag, or of the words of this name; none if it was not given.
+pub(super) fn places(matches: &ArgMatches, name: &str) -> Vec<usize> {
+    let is_given = matches.ids().any(|id| id == name);
+    if is_given { matches.indices_of(name).into_iter().flatten().collect() } else { Vec::new() }
+}
+
 /// A flag, its values, and what each is made into.
 type Given<'a, T> = (&'a str, &'a Vec<String>, fn(String) -> T);
 
@@ -116,8 +125,7 @@ type Given<'a, T> = (&'a str, &'a Vec<String>, fn(String) -> T);
 fn in_order<T, const N: usize>(matches: &ArgMatches, flags: [Given<'_, T>; N]) -> Vec<T> {
     let mut all: Vec<(usize, T)> = Vec::new();
     for (name, given, make) in flags {
-        let places = matches.indices_of(name).into_iter().flatten();
-        all.extend(places.zip(given.iter().cloned().map(make)));
+        all.extend(places(matches, name).into_iter().zip(given.iter().cloned().map(make)));
     }
     all.sort_by_key(|(place, _)| *place);
     all.into_iter().map(|(_, value)| value).collect()

@@ -60,7 +60,7 @@ pub(crate) struct HttpieArgs {
     verify: Option<String>,
 
     /// Speak this version of TLS.
-    #[arg(long, value_name = "VERSION", conflicts_with = "tls13", hide_short_help = true)]
+    #[arg(long, value_name = "VERSION", conflicts_with_all = ["tls13", "tls_max"], hide_short_help = true)]
     ssl: Option<TlsVersion>,
 
     /// Give up when connecting, the head of the response, or a pause in the content takes longer; 0 is no limit.
@@ -114,6 +114,9 @@ enum TlsVersion {
     /// TLS 1.2 or later, as without the flag.
     #[value(name = "ssl2.3", alias = "auto")]
     Any,
+    /// TLS 1.2 only.
+    #[value(name = "tls1.2")]
+    Tls12,
     /// TLS 1.3 only.
     #[value(name = "tls1.3")]
     Tls13,
@@ -167,6 +170,9 @@ impl Options {
         let Self { httpie, connection, .. } = self;
         connection.location |= httpie.download;
         connection.tls13 |= httpie.ssl == Some(TlsVersion::Tls13);
+        if httpie.ssl == Some(TlsVersion::Tls12) {
+            connection.tls_max = Some("1.2".to_owned());
+        }
         match httpie.verify.as_deref().map(str::to_ascii_lowercase).as_deref() {
             None | Some("yes" | "true") => {}
             Some("no" | "false") => connection.insecure = true,
@@ -227,6 +233,7 @@ mod tests {
         assert!(!options(&["--verify=yes"]).connection.insecure);
         assert_eq!(options(&["--verify", "a.pem"]).connection.cacert, Some(PathBuf::from("a.pem")));
         assert!(options(&["--ssl=tls1.3"]).connection.tls13 && !options(&["--ssl=auto"]).connection.tls13);
+        assert_eq!(options(&["--ssl=tls1.2"]).connection.tls_max.as_deref(), Some("1.2"));
         let timeout = |text| options(&["--timeout", text]).httpie;
         assert_eq!(timeout("0.5").timeout(), Some(Duration::from_millis(500)));
         assert!(timeout("0").timeout().is_none() && timeout("0").waits_without_bound());
@@ -258,6 +265,8 @@ mod tests {
             &["--download", "-O"],
             &["--verify", "no", "-k"],
             &["--timeout", "-1"],
+            &["--ssl", "tls1.1"],
+            &["--ssl", "tls1.2", "--tls-max", "1.3"],
             &["--session", "a b"],
             &["--session", "a", "--session-read-only", "a"],
             &["--default-scheme", "ftp"],

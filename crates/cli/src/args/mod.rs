@@ -2,9 +2,11 @@
 //!
 //! The flags of requests are grouped as the help groups them, a file for each group.
 
+mod agreement;
 mod config;
 mod connection;
 mod content;
+mod curls_words;
 mod durations;
 mod httpie;
 mod layout;
@@ -14,6 +16,7 @@ mod password;
 mod refused;
 mod request;
 mod servers;
+mod shared;
 mod store;
 mod store_access;
 mod store_config;
@@ -33,15 +36,17 @@ use std::{
 };
 
 use clap::{
-    Command as Program, CommandFactory as _, Error, FromArgMatches as _, Parser, Subcommand, error::ErrorKind,
+    Command as Program, CommandFactory as _, Error, FromArgMatches as _, Parser, Subcommand,
+    error::{ContextKind, ErrorKind},
 };
 
 use crate::exit::{self, Failure};
+pub(crate) use agreement::Suites;
 pub(crate) use connection::{CertType, ConnectionArgs};
 pub(crate) use content::{ContentArgs, FormPart, Piece};
 pub(crate) use httpie::{HttpieArgs, Scheme};
 pub(crate) use layout::{Layout, Style};
-pub(crate) use output::{ColorWhen, ExitCodes, OutputArgs, Pretty};
+pub(crate) use output::{ColorWhen, ExitCodes, OutputArgs, OutputName, Pretty};
 pub(crate) use password::typed as typed_password;
 pub(crate) use request::{AnyArgs, FetchArgs, Options, RequestArgs};
 pub(crate) use servers::{EchoArgs, ListenArgs, ServeArgs};
@@ -51,7 +56,7 @@ pub(crate) use tools::{
 };
 pub(crate) use topic_list::{ENVIRONMENT, TOPICS, list as list_of_topics};
 pub(crate) use transfer::TransferArgs;
-pub(crate) use values::{ConnectTo, FieldArg, From, METHODS, Rate, Resolved, is_in_capitals};
+pub(crate) use values::{ConnectTo, FieldArg, From, METHODS, Protocols, Rate, Resolved, is_in_capitals};
 pub(crate) use watching::{ANY, Added, LineFormat, WatchArgs, section};
 
 /// An HTTP client, a debugging server and a codec on the command line.
@@ -65,13 +70,36 @@ pub(crate) struct Args {
 impl Args {
     /// Those of this process, one after the other where --next stands between them; what is wrong with them ends it.
     pub(crate) fn of_process() -> Vec<Self> {
-        let given = expanded(words::named(env::args_os().collect())).unwrap_or_else(|failure| {
+        let mut lines = Vec::new();
+        let given = expanded(words::named(env::args_os().collect()), &mut lines).unwrap_or_else(|failure| {
             let is_curls = env::args().any(|word| word.ends_with("curl") && word.contains("exit-codes"));
             let failure = failure.with(if is_curls { ExitCodes::Curl } else { ExitCodes::Alula }).said();
             process::exit(failure.code().into())
         });
-        let all: Result<_, Error> = runs(given).into_iter().map(Self::of).collect();
-        all.unwrap_or_else(|error| refused::told(error).exit())
+        let command: Vec<OsString> = given.iter().take(2).cloned().collect();
+        let all = Self::of_runs(runs(given));
+        let mut all = all.unwrap_or_else(|error| located(refused::told(error), &command, &lines).exit());
+        shared::share(&mut all);
+        all
+    }
+
+    /// Those of each run. A run without a URL ends nothing: its flags are those of the next one, as with curl.
+    fn of_runs(runs: Vec<Vec<OsString>>) -> Result<Vec<Self>, Error> {
+        let (mut all, mut before) = (Vec::new(), Vec::new());
+        let last = runs.len().saturating_sub(1);
+        for (place, run) in runs.into_iter().enumerate() {
+            let run = if before.is_empty() { run } else { [&before[..], &run[2..]].concat() };
+            match Self::of(run.clone()) {
+                Err(error) if error.kind() == ErrorKind::MissingRequiredArgument && place < last => {
+                    before = run
+                }
+                args => {
+                    all.push(args?);
+                    before.clear();
+                }
+            }
+        }
+        Ok(all)
     }
 
     /// Those of a line, without the program's name.
@@ -81,11 +109,11 @@ impl Args {
     }
 
     fn of(given: Vec<OsString>) -> Result<Self, Error> {
-        let mut program = wrapped(Self::command());
+        let mut program = curls_words::with_negations(wrapped(Self::command()), &given);
         let matches = program.try_get_matches_from_mut(given)?;
         let mut args = Self::from_arg_matches(&matches).map_err(|error| error.format(&mut program))?;
         if let (Some(options), Some((_, matches))) = (args.command.options_mut(), matches.subcommand()) {
-            options.content.order(matches);
+            options.order(matches);
             let adopted = options.adopt();
             adopted.map_err(|why| Error::raw(ErrorKind::ValueValidation, why + "\n").format(&mut program))?;
         }
@@ -94,10 +122,40 @@ impl Args {
 }
 
 /// With the arguments that stand in files.
-fn expanded(given: Vec<OsString>) -> Result<Vec<OsString>, Failure> {
+fn expanded(given: Vec<OsString>, lines: &mut Vec<config::Line>) -> Result<Vec<OsString>, Failure> {
     match given.get(1).is_some_and(|command| command == "store") {
-        true => store_config::expanded(given, &mut Args::command()),
-        false => config::expanded(config::with_own(given)?),
+        true => store_config::expanded(given, &mut Args::command(), lines),
+        false => config::expanded(config::with_own(given, lines)?, lines).map(curls_words::with_parts),
+    }
+}
+
+/// The error with the place in a file that it comes from, if there is a line that leads to the same one alone.
+fn located(error: Error, command: &[OsString], lines: &[config::Line]) -> Error {
+    let argument = error.get(ContextKind::InvalidArg);
+    let url = [OsString::from("localhost")];
+    let is_of_password = argument.is_some_and(|argument| argument.to_string().contains("PASSWORD"));
+    let is_its = |line: &&config::Line| {
+        // A name without a password would be asked for one once more.
+        let has_name = ["-u", "-U", "--user=", "--proxy-user="].iter().any(|flag| {
+            line.arguments
+                .first()
+                .and_then(|first| first.to_str())
+                .is_some_and(|first| first.starts_with(flag))
+        });
+        let words = if command.get(1).is_some_and(|name| name == "store") { &[][..] } else { &url };
+        let given = [command, words, &line.arguments].concat();
+        let alone = if has_name && !is_of_password { Ok(()) } else { Args::of(given).map(drop) };
+        alone.is_err_and(|alone| {
+            alone.kind() == error.kind() && alone.get(ContextKind::InvalidArg) == argument
+        })
+    };
+    match lines.iter().find(is_its) {
+        Some(config::Line { file, number, .. }) => {
+            let text = error.render().to_string();
+            let sentence = text.strip_prefix("error: ").unwrap_or(&text);
+            Error::raw(error.kind(), format!("{file}:{number}: {sentence}"))
+        }
+        None => error,
     }
 }
 
@@ -315,6 +373,18 @@ mod tests {
     #[test]
     fn the_commands_are_consistent() {
         Args::command().debug_assert();
+    }
+
+    #[test]
+    fn flags_in_front_of_a_run_without_a_url_are_those_of_the_next() {
+        let tried = |line: &str| {
+            let all = Args::of_runs(runs(line.split(' ').map(OsString::from).collect()))?;
+            let silent = all.into_iter().map(|mut args| args.command.options_mut().unwrap().output.silent);
+            Ok::<_, Error>(silent.collect::<Vec<_>>())
+        };
+        assert_eq!(tried("alula get -s -: a -: b").unwrap(), [true, false]);
+        assert_eq!(tried("alula get -: -: a").unwrap(), [false]);
+        assert!(tried("alula get a -:").is_err());
     }
 
     #[test]

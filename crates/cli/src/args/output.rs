@@ -2,39 +2,41 @@
 
 use std::path::PathBuf;
 
-use clap::{ArgAction, Args as ClapArgs, ValueEnum};
+use clap::{ArgAction, ArgMatches, Args as ClapArgs, ValueEnum};
 
 use super::{
+    content::places,
     layout::LayoutArgs,
     values::{From, offset},
 };
+
+/// URLs that are asked at once by -Z unless --parallel-max says otherwise, as with curl.
+pub(super) const PARALLEL_MAX: u16 = 50;
 
 #[derive(ClapArgs, Debug)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct OutputArgs {
     /// Write the content to this file.
     ///
-    /// It is made when the response begins. With several URLs the first file is for the first URL, and so on; `#1` in its name is
-    /// what the first `{…}` or `[…]` of the URL stands for. `-` is stdout, also for what no terminal should see.
+    /// It is made when the response begins. With several URLs the first -o or -O is for the first URL, and so on; `#1` in its name
+    /// is what the first `{…}` or `[…]` of the URL stands for. `-` is stdout, also for what no terminal should see.
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Vec<PathBuf>,
 
     /// Save it under the name that the URL ends with.
     ///
-    /// Its name is the last part of the URL's path, without its escapes. This is for each URL that has no -o.
-    #[arg(short = 'O', long, alias = "remote-name-all", action = ArgAction::Count)]
-    pub(crate) remote_name: u8,
+    /// Its name is the last part of the URL's path, without its escapes. Of several URLs each needs its own, or --remote-name-all.
+    #[arg(short = 'O', long, action = ArgAction::Append, num_args = 0, default_missing_value = "true")]
+    pub(crate) remote_name: Vec<bool>,
+
+    /// Do with each URL that has no -o as -O does.
+    #[arg(long, hide_short_help = true)]
+    pub(crate) remote_name_all: bool,
 
     /// With -O, name the file as the response says.
     ///
     /// It is named so (RFC 6266) if the name is harmless. The file is a new one: what is there, if only a link, is left alone.
-    #[arg(
-        short = 'J',
-        long,
-        hide_short_help = true,
-        requires = "remote_name",
-        conflicts_with = "continue_at"
-    )]
+    #[arg(short = 'J', long, hide_short_help = true, conflicts_with = "continue_at")]
     pub(crate) remote_header_name: bool,
 
     /// Put the files of -o and -O in this folder.
@@ -171,15 +173,48 @@ pub(crate) struct OutputArgs {
     pub(crate) parallel: bool,
 
     /// With -Z, ask so many URLs at once.
-    #[arg(long, value_name = "COUNT", default_value_t = 50, value_parser = clap::value_parser!(u16).range(1..), hide_short_help = true)]
+    #[arg(long, value_name = "COUNT", default_value_t = PARALLEL_MAX, value_parser = clap::value_parser!(u16).range(1..), hide_short_help = true)]
     pub(crate) parallel_max: u16,
 
     #[command(flatten)]
     pub(crate) layout: LayoutArgs,
 
+    /// The trace goes on with a file that was begun.
+    #[arg(skip)]
+    pub(crate) trace_goes_on: bool,
+
+    /// The values of -o and the places of -O, in the order in which they were given.
+    #[arg(skip)]
+    pub(crate) names: Vec<OutputName>,
+
     /// The content is kept in a file that is found for it.
     #[arg(skip)]
     pub(crate) is_download: bool,
+}
+
+/// The name of the file for one URL.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) enum OutputName {
+    Given(PathBuf),
+    /// That of the URL.
+    Remote,
+}
+
+impl OutputArgs {
+    /// Puts the names in order, of which each kind is known for itself.
+    pub(super) fn order(&mut self, matches: &ArgMatches) {
+        let given = places(matches, "output").into_iter();
+        let given = given.zip(self.output.iter().cloned().map(OutputName::Given));
+        let remote = places(matches, "remote_name").into_iter().map(|place| (place, OutputName::Remote));
+        let mut all: Vec<_> = given.chain(remote).collect();
+        all.sort_by_key(|(place, _)| *place);
+        self.names = all.into_iter().map(|(_, name)| name).collect();
+    }
+
+    /// The name for the URL in this place, if it has one.
+    pub(crate) fn name(&self, place: usize) -> Option<&OutputName> {
+        self.names.get(place).or(self.remote_name_all.then_some(&OutputName::Remote))
+    }
 }
 
 /// Flags that scripts for curl have, and that change nothing here.
@@ -197,6 +232,18 @@ pub(crate) struct Habits {
     /// --retry does so.
     #[arg(long, hide = true)]
     retry_connrefused: bool,
+    /// https:// is always TLS, and http:// never.
+    #[arg(long, hide = true)]
+    ssl_reqd: bool,
+    /// Revoked certificates are asked for on Windows only.
+    #[arg(long, hide = true)]
+    ssl_no_revoke: bool,
+    /// FTP knows text apart from octets.
+    #[arg(short = 'B', long, hide = true)]
+    use_ascii: bool,
+    /// Connections are opened when they are needed.
+    #[arg(long, hide = true)]
+    parallel_immediate: bool,
 }
 
 /// What is done for the eye.

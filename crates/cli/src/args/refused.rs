@@ -4,7 +4,7 @@ use alula::masked_url;
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
 
 /// Flags of other clients that are none here, and what does the same.
-const ELSEWHERE: [(&str, &str); 20] = [
+const ELSEWHERE: [(&str, &str); 33] = [
     // Those of wget.
     ("--no-check-certificate", "-k does so"),
     ("--output-document", "-o FILE does so"),
@@ -24,7 +24,20 @@ const ELSEWHERE: [(&str, &str); 20] = [
     ("--http1.0", "HTTP/1.1 and HTTP/2 are spoken"),
     ("--http3", "HTTP/1.1 and HTTP/2 are spoken"),
     ("--http3-only", "HTTP/1.1 and HTTP/2 are spoken"),
-    ("--ciphers", "--tlsv1.3 is the choice there is"),
+    ("--http0.9", "HTTP/1.1 and HTTP/2 are spoken"),
+    ("--doh-url", "the system's resolver is asked; --resolve HOST:PORT:ADDRESS says an address"),
+    ("--dns-servers", "the system's resolver is asked; --resolve HOST:PORT:ADDRESS says an address"),
+    ("--alt-svc", "other services of a host are not used; --connect-to leads to one"),
+    ("--hsts", "https:// in the URL, or --default-scheme=https, does so"),
+    ("--cert-status", "--crlfile FILE names certificates that are revoked"),
+    ("--xattr", "-w '%{json}' says what is known of a file"),
+    ("--tr-encoding", "--compressed asks for compressed content"),
+    ("--rate", "requests follow each other at once; --limit-rate bounds octets"),
+    ("--crlf", "files are sent as they are"),
+    ("--libcurl", "--print-curl prints the request as a line for curl"),
+    ("--manual", "`alula help get` has all flags, and `alula man get` is a page of the manual"),
+    ("-M", "`alula help get` has all flags, and `alula man get` is a page of the manual"),
+    ("--variable", "variables are those of the shell"),
     ("--data-urlencoded", "it is --data-urlencode"),
     ("--proxytunnel", "https:// goes through proxies in a tunnel, http:// does not"),
 ];

@@ -2,11 +2,12 @@
 
 use std::path::PathBuf;
 
-use clap::Args as ClapArgs;
+use clap::{ArgMatches, Args as ClapArgs};
 
 use super::{
     ConnectionArgs, ContentArgs, HttpieArgs, OutputArgs, TransferArgs,
-    values::{Fields, credentials, fields, method, range, referer},
+    content::places,
+    values::{Fields, credentials, fields, method, range},
 };
 
 /// What a command with a method of its own takes.
@@ -65,6 +66,40 @@ pub(crate) struct Options {
     pub(crate) transfer: TransferArgs,
 }
 
+/// The end of a referer after which redirects say their own.
+const AUTO: &str = ";auto";
+
+impl RequestArgs {
+    /// The referer that is given, if it says anything.
+    pub(crate) fn referer(&self) -> Option<&str> {
+        let given = self.referer.as_deref()?;
+        let url = given.split_once(AUTO).map_or(given, |(url, _)| url);
+        Some(url).filter(|url| !url.is_empty())
+    }
+
+    /// Returns true if the next request after a redirect says which URL led to it.
+    pub(crate) fn has_referer_of_redirects(&self) -> bool {
+        self.referer.as_ref().is_some_and(|given| given.contains(AUTO))
+    }
+
+    /// Returns true if a referer is given, even an empty one.
+    pub(crate) fn names_referer(&self) -> bool {
+        self.referer.is_some()
+    }
+}
+
+impl Options {
+    /// Notes the order of what depends on it.
+    pub(super) fn order(&mut self, matches: &ArgMatches) {
+        self.content.order(matches);
+        self.output.order(matches);
+        let words: Vec<usize> =
+            ["url", "items", "words"].iter().flat_map(|name| places(matches, name)).collect();
+        let before = |place: usize| words.iter().filter(|word| **word < place).count();
+        self.request.words_before_urls = places(matches, "urls").into_iter().map(before).collect();
+    }
+}
+
 #[derive(ClapArgs, Debug, Default)]
 #[command(next_help_heading = "Request")]
 pub(crate) struct RequestArgs {
@@ -88,8 +123,10 @@ pub(crate) struct RequestArgs {
     pub(crate) user_agent: Option<String>,
 
     /// Send this URL as the referer.
-    #[arg(short = 'e', long, value_name = "URL", value_parser = referer, hide_short_help = true)]
-    pub(crate) referer: Option<String>,
+    ///
+    /// With `;auto` behind it each redirect that is followed is the referer of the next request.
+    #[arg(short = 'e', long, value_name = "URL", hide_short_help = true)]
+    referer: Option<String>,
 
     /// Send name and password (RFC 7617).
     ///
@@ -157,6 +194,10 @@ pub(crate) struct RequestArgs {
     #[arg(long = "url", value_name = "URL", hide_short_help = true)]
     pub(crate) urls: Vec<String>,
 
+    /// The number of words behind the command that stand before each --url.
+    #[arg(skip)]
+    pub(crate) words_before_urls: Vec<usize>,
+
     /// Begin another request, of the same command, with flags of its own; `-:` is the same.
     ///
     /// The requests are sent one after the other, each on its own connection; the first failure is the exit code.
@@ -166,6 +207,10 @@ pub(crate) struct RequestArgs {
     /// Send `.` and `..` in the path of URLs as they are.
     #[arg(long, hide_short_help = true)]
     pub(crate) path_as_is: bool,
+
+    /// Ask the host of the URL for this, in the place of its path and query.
+    #[arg(long, value_name = "TARGET", hide_short_help = true)]
+    pub(crate) request_target: Option<String>,
 
     /// Take `{`, `}`, `[` and `]` in URLs as they are.
     #[arg(short = 'g', long, hide_short_help = true)]

@@ -6,22 +6,28 @@
 use std::{ffi::OsString, fs, path::Path};
 
 use clap::{Arg, Command as Program};
-use toml::{Table, Value};
+use toml::{Table, Value, de::DeTable};
 
+use super::config::Line;
 use crate::exit::{Exit, Failure};
 
-/// The arguments of `alula store` with those of its files behind the command.
-pub(super) fn expanded(args: Vec<OsString>, program: &mut Program) -> Result<Vec<OsString>, Failure> {
+/// The arguments of `alula store` with those of its files behind the command. `lines` takes the settings of the files.
+pub(super) fn expanded(
+    args: Vec<OsString>,
+    program: &mut Program,
+    lines: &mut Vec<Line>,
+) -> Result<Vec<OsString>, Failure> {
     program.build();
     let Some(store) = program.find_subcommand("store") else { return Ok(args) };
     let mut all: Vec<OsString> = args.iter().take(2).cloned().collect();
     for file in files(&args) {
         let file = Path::new(&file);
         let text = fs::read_to_string(file).map_err(|error| Failure::local(file.display(), &error))?;
-        all.extend(
-            flags(&text, store)
-                .map_err(|why| Failure::new(Exit::Usage, format_args!("{}: {why}", file.display())))?,
-        );
+        let named = file.display().to_string();
+        let settings = flags(&named, &text, store)
+            .map_err(|why| Failure::new(Exit::Usage, format_args!("{named}: {why}")))?;
+        all.extend(settings.iter().flat_map(|line| line.arguments.clone()));
+        lines.extend(settings);
     }
     all.extend(args.into_iter().skip(2));
     Ok(all)
@@ -45,21 +51,28 @@ fn files(args: &[OsString]) -> Vec<OsString> {
     files
 }
 
-fn flags(text: &str, store: &Program) -> Result<Vec<OsString>, String> {
+/// The flags of each setting of a file.
+fn flags(file: &str, text: &str, store: &Program) -> Result<Vec<Line>, String> {
     let table: Table = text.parse().map_err(|error: toml::de::Error| {
-        let line =
-            error.span().map_or(1, |span| 1 + text[..span.start.min(text.len())].matches('\n').count());
+        let line = error.span().map_or(1, |span| line_at(text, span.start));
         format!("line {line}: {}", error.message().lines().next().unwrap_or_default())
     })?;
+    let setting = |(name, value): (&String, &Value)| {
+        let number = line_of(text, name);
+        let flags = flags_of(name, value, store).map_err(|why| format!("line {number}: {why}"));
+        flags.map(|arguments| Line { file: file.to_owned(), number, arguments })
+    };
+    table.iter().map(setting).collect()
+}
+
+fn flags_of(name: &str, value: &Value, store: &Program) -> Result<Vec<OsString>, String> {
     let mut flags = Vec::new();
-    for (name, value) in &table {
-        match (&**name, value) {
-            ("types", Value::Table(types)) => flags.extend(types.iter().map(bucket_type)),
-            ("config" | "hash-password" | "help", _) => return Err(format!("`{name}` is no setting")),
-            _ => {
-                let arg = store.get_arguments().find(|arg| arg.get_long() == Some(name));
-                add(arg.ok_or_else(|| unknown(name))?, name, value, &mut flags)?;
-            }
+    match (name, value) {
+        ("types", Value::Table(types)) => flags.extend(types.iter().map(bucket_type)),
+        ("config" | "hash-password" | "help", _) => return Err(format!("`{name}` is no setting")),
+        _ => {
+            let arg = store.get_arguments().find(|arg| arg.get_long() == Some(name));
+            add(arg.ok_or_else(|| unknown(name))?, name, value, &mut flags)?;
         }
     }
     Ok(flags)
@@ -72,6 +85,17 @@ fn unknown(name: &str) -> String {
         }
         _ => format!("`{name}` is no setting"),
     }
+}
+
+/// The line on which a setting is named.
+fn line_of(text: &str, name: &str) -> usize {
+    let table = DeTable::parse(text).ok();
+    let key = table.as_ref().and_then(|table| table.get_ref().keys().find(|key| **key.get_ref() == *name));
+    key.map_or(1, |key| line_at(text, key.span().start))
+}
+
+fn line_at(text: &str, octets: usize) -> usize {
+    1 + text[..octets.min(text.len())].matches('\n').count()
 }
 
 fn bucket_type((name, properties): (&String, &Value)) -> OsString {
@@ -123,8 +147,9 @@ mod tests {
     fn flags_of(text: &str) -> Result<Vec<String>, String> {
         let mut program = Args::command();
         program.build();
-        let flags = flags(text, program.find_subcommand("store").unwrap())?;
-        Ok(flags.into_iter().map(|flag| flag.into_string().unwrap()).collect())
+        let lines = flags("", text, program.find_subcommand("store").unwrap())?;
+        let flags = lines.into_iter().flat_map(|line| line.arguments);
+        Ok(flags.map(|flag| flag.into_string().unwrap()).collect())
     }
 
     #[test]
@@ -167,8 +192,9 @@ mod tests {
             ("data = true", "`data` is a text or a number"),
             ("data = {}", "`data` is a text or a number"),
         ] {
-            assert_eq!(flags_of(text).unwrap_err(), expected, "{text}");
+            assert_eq!(flags_of(text).unwrap_err(), format!("line 1: {expected}"), "{text}");
         }
+        assert_eq!(flags_of("# a\ndata = 'a'\nb = 1").unwrap_err(), "line 3: `b` is no setting");
         let error = flags_of("data = 'a'\nengine = \n").unwrap_err();
         assert!(error.starts_with("line 2: ") && !error.contains('\n'), "{error}");
     }

@@ -69,11 +69,38 @@ pub(crate) fn is_in_capitals(word: &str) -> bool {
     word.bytes().all(|octet| octet.is_ascii_uppercase() || b"-_".contains(&octet))
 }
 
-/// A URL. curl sends another one after a redirect if it is asked to.
-pub(super) fn referer(text: &str) -> Result<String, String> {
-    match text.ends_with(";auto") {
-        true => Err("`;auto` is not done here".to_owned()),
-        false => Ok(text.to_owned()),
+/// The protocols that URLs may name.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct Protocols {
+    pub(crate) http: bool,
+    pub(crate) https: bool,
+}
+
+/// Names between commas, each alone or with `+` added to all, with `-` taken away, with `=` in the place of all before it. Those of
+/// others than HTTP change nothing.
+pub(super) fn protocols(text: &str) -> Result<Protocols, String> {
+    let mut all = Protocols { http: true, https: true };
+    for word in text.split(',') {
+        let name = word.trim_start_matches(['=', '+', '-']);
+        let is_name = |octet: u8| octet.is_ascii_alphanumeric() || octet == b'+';
+        if name.is_empty() || !name.bytes().all(is_name) {
+            return Err("names such as http and https between commas, with =, + or - before them".to_owned());
+        }
+        let is = |scheme: &str| name.eq_ignore_ascii_case(scheme) || name.eq_ignore_ascii_case("all");
+        let (http, https) = (is("http"), is("https"));
+        all = match word[..word.len() - name.len()].chars().last() {
+            Some('=') => Protocols { http, https },
+            Some('-') => Protocols { http: all.http && !http, https: all.https && !https },
+            _ => Protocols { http: all.http || http, https: all.https || https },
+        };
+    }
+    Ok(all)
+}
+
+impl Protocols {
+    /// Returns true if this scheme is one of them.
+    pub(crate) fn have(self, scheme: &str) -> bool {
+        if scheme == "https" { self.https } else { self.http }
     }
 }
 
@@ -273,6 +300,26 @@ mod tests {
         }
         for wrong in ["", "a", "a:80", "a:80:b", "a:x:b:80", "a:80:b:99999"] {
             assert!(connect_to(wrong).is_err(), "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn protocols_are_set_added_and_taken_away() {
+        for (text, http, https) in [
+            ("https", true, true),
+            ("=https", false, true),
+            ("=http,https", true, true),
+            ("-http", false, true),
+            ("=https,+http", true, true),
+            ("-all,https", false, true),
+            ("=ftp", false, false),
+            ("=ALL", true, true),
+            ("=https,-HTTPS", false, false),
+        ] {
+            assert_eq!(protocols(text), Ok(Protocols { http, https }), "{text}");
+        }
+        for wrong in ["", "=", "=https,", "ht tp"] {
+            assert!(protocols(wrong).is_err(), "{wrong}");
         }
     }
 

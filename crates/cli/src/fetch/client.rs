@@ -15,7 +15,7 @@ use super::{
     watch::Watch,
 };
 use crate::{
-    args::{ConnectionArgs, Options, Resolved},
+    args::{ConnectionArgs, Options, Resolved, Suites},
     exit::{Exit, Failure},
 };
 
@@ -46,6 +46,7 @@ pub(super) fn builder(
     // None at all is the first one refused, not the first one shown.
     builder = builder.redirects(if args.follows() { args.max_redirs.max(1) } else { 0 });
     builder = builder.redirects_with_credentials(args.location_trusted);
+    builder = builder.redirects_with_referer(options.request.has_referer_of_redirects());
     builder = builder.decompress(options.request.compressed);
     if args.retry > 0 && Tries::of(options, &plan.method).is_none() {
         builder = builder.retries(retries(args));
@@ -108,6 +109,15 @@ fn bounded(mut builder: ClientBuilder, options: &Options) -> ClientBuilder {
     }
     if options.httpie.waits_without_bound() {
         builder = builder.connect_timeout(Duration::MAX);
+    }
+    let args = &options.connection;
+    builder = match (args.no_keepalive, args.keepalive_time) {
+        (true, _) => builder.tcp_keep_alive(None),
+        (false, Some(after)) => builder.tcp_keep_alive(Some(after)),
+        (false, None) => builder,
+    };
+    if let Some(delay) = args.happy_eyeballs_timeout_ms {
+        builder = builder.attempt_delay(delay);
     }
     match options.connection.connect_timeout {
         Some(after) if after.is_zero() => builder.connect_timeout(Duration::MAX),
@@ -181,6 +191,13 @@ fn secured(mut builder: ClientBuilder, args: &ConnectionArgs) -> Result<ClientBu
     builder = trust::trusting(builder, args)?;
     if let Some(Identity { chain, key }) = identity::of(args)? {
         builder = builder.identity_pem(&chain, &key).map_err(|error| Failure::from(error).curl(58))?;
+    }
+    if args.ciphers.is_some() || args.tls13_ciphers.is_some() {
+        let suites = Suites::offered(args.ciphers.as_ref(), args.tls13_ciphers.as_ref());
+        builder = builder.cipher_suites(suites);
+    }
+    if let Some(groups) = &args.curves {
+        builder = builder.key_agreement_groups(groups.0.iter().copied());
     }
     let is_tls12_last = args.tls_max.as_deref() == Some("1.2");
     match (args.tls13, is_tls12_last) {

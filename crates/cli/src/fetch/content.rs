@@ -55,15 +55,25 @@ impl Content {
         let by_flags = Self::by_flags(args)?;
         let by_items = Self::by_items(args, items)?;
         match (by_flags, by_items) {
+            (None, Some(_)) if !args.upload_file.is_empty() => {
+                Err(usage("content is given twice: by -T and by items"))
+            }
             (Some(_), Some(_)) => Err(usage("content is given twice: by a flag and by items")),
             (one, other) => Ok(one.or(other)),
         }
     }
 
+    /// The files of -T.
+    pub(super) fn uploads(args: &ContentArgs) -> Vec<Self> {
+        let octets = args.upload_file.iter().map(|file| match &**file {
+            // With curl it is stdin that is not waited for.
+            "." => Octets::Stdin,
+            file => Octets::named(file),
+        });
+        octets.map(|octets| Self::new(octets, None)).collect()
+    }
+
     fn by_flags(args: &ContentArgs) -> Result<Option<Self>, Failure> {
-        if let Some(file) = &args.upload_file {
-            return Ok(Some(Self::new(Octets::named(file), None)));
-        }
         if !args.json.is_empty() {
             let octets = json(&args.json)?;
             return Ok(Some(Self { accept: Some(JSON), ..Self::new(octets, Some(JSON)) }));
@@ -119,7 +129,7 @@ impl Content {
     pub(super) fn hold(&mut self) -> Result<(), Failure> {
         let all: Vec<&mut Octets> = match &mut self.source {
             Source::Octets(octets) => vec![octets],
-            Source::Parts { parts, .. } => parts.iter_mut().map(|part| &mut part.octets).collect(),
+            Source::Parts { parts, .. } => parts.iter_mut().flat_map(Part::octets_mut).collect(),
         };
         for octets in all.into_iter().filter(|octets| **octets == Octets::Stdin) {
             *octets = Octets::Text(read_stdin()?);
@@ -129,11 +139,16 @@ impl Content {
 }
 
 impl Source {
+    /// Returns true for a form, of which stdin is a part with a length.
+    pub(super) fn is_form_of_stdin(&self) -> bool {
+        matches!(self, Self::Parts { .. }) && self.has_stdin()
+    }
+
     /// Returns true if some of it comes from stdin, which can be read once.
     pub(super) fn has_stdin(&self) -> bool {
         match self {
             Self::Octets(octets) => *octets == Octets::Stdin,
-            Self::Parts { parts, .. } => parts.iter().any(|part| part.octets == Octets::Stdin),
+            Self::Parts { parts, .. } => parts.iter().any(Part::has_stdin),
         }
     }
 }
@@ -153,10 +168,15 @@ impl Octets {
 
     /// What a piece of `-d` and its sisters is: `@FILE` is a file.
     fn read(data: &str) -> Result<Vec<u8>, Failure> {
-        match Self::of(data) {
-            Self::File(path) => fs::read(&path).map_err(|error| Failure::unread(path.display(), &error)),
+        Self::of(data).all()
+    }
+
+    /// All of them, read.
+    pub(super) fn all(&self) -> Result<Vec<u8>, Failure> {
+        match self {
+            Self::File(path) => fs::read(path).map_err(|error| Failure::unread(path.display(), &error)),
             Self::Stdin => read_stdin(),
-            Self::Text(text) => Ok(text),
+            Self::Text(text) => Ok(text.clone()),
         }
     }
 }
@@ -368,8 +388,11 @@ mod tests {
         let data =
             |text: &str| ContentArgs { pieces: vec![Piece::Data(text.to_owned())], ..Default::default() };
         assert_eq!(of(&data("@a"), &[]).unwrap().unwrap().source, file("a"));
-        let upload = ContentArgs { upload_file: Some("-".into()), ..Default::default() };
-        assert_eq!(of(&upload, &[]).unwrap().unwrap().source, Source::Octets(Octets::Stdin));
+        let upload = ContentArgs { upload_file: strings(&["-", "a", "."]), ..Default::default() };
+        let sources: Vec<Source> =
+            Content::uploads(&upload).into_iter().map(|content| content.source).collect();
+        assert_eq!(sources, [Source::Octets(Octets::Stdin), file("a"), Source::Octets(Octets::Stdin)]);
+        assert!(of(&upload, &["a=b"]).is_err());
         let whole = of(&ContentArgs::default(), &["@a.png"]).unwrap().unwrap();
         assert_eq!((whole.source, whole.media_type.as_deref()), (file("a.png"), Some("image/png")));
         assert!(of(&data("a"), &["a=b"]).is_err() && of(&data("a"), &["@b"]).is_err());

@@ -12,10 +12,11 @@ use crate::args::Options;
 pub(super) fn line(plan: &Plan, target: &Target, options: &Options) -> String {
     let connection = &options.connection;
     let mut words = vec!["curl".to_owned()];
-    match &*plan.method {
+    let content = plan.content_for(target);
+    match plan.method_for(target) {
         "HEAD" => words.push("-I".to_owned()),
-        "GET" if plan.content.is_none() => {}
-        "POST" if plan.content.is_some() => {}
+        "GET" if content.is_none() => {}
+        "POST" if content.is_some() => {}
         method => words.extend(["-X".to_owned(), quoted(method)]),
     }
     for (is_given, flag) in [
@@ -28,7 +29,7 @@ pub(super) fn line(plan: &Plan, target: &Target, options: &Options) -> String {
         words.extend(is_given.then(|| flag.to_owned()));
     }
     words.push(quoted(target.url.as_str()));
-    let parts = match plan.content.as_ref().map(|content| &content.source) {
+    let parts = match content.map(|content| &content.source) {
         Some(Source::Parts { parts, .. }) => &parts[..],
         _ => &[],
     };
@@ -39,7 +40,7 @@ pub(super) fn line(plan: &Plan, target: &Target, options: &Options) -> String {
             words.extend(["-H".to_owned(), quoted(&field)]);
         }
     }
-    if let Some(content) = &plan.content
+    if let Some(content) = content
         && let Source::Octets(octets) = &content.source
     {
         words.extend(content.media_type.is_none().then(|| "-H 'content-type:'".to_owned()));
@@ -58,19 +59,31 @@ fn data(octets: &Octets) -> String {
 }
 
 fn part(part: &Part) -> String {
-    let mut word = match &part.octets {
-        Octets::Text(text) => format!("{}={}", part.name, String::from_utf8_lossy(text)),
-        Octets::File(path) => format!("{}=@{}", part.name, path.display()),
-        Octets::Stdin => format!("{}=@-", part.name),
-    };
-    if part.file_name.is_none() && part.media_type.is_none() && part.fields.is_empty() {
-        return format!("--form-string {}", quoted(&word));
+    let (name, value) = (&part.name, described(part));
+    let is_plain = part.file_name.is_none() && part.media_type.is_none() && part.encoder.is_none();
+    if is_plain && part.fields.is_empty() && part.files.is_empty() {
+        return format!("--form-string {}", quoted(&format!("{name}={value}")));
     }
+    let files: Vec<String> = part.files.iter().map(described).collect();
+    // The first name has the sign of a file.
+    let files: Vec<&str> = files.iter().map(|file| file.trim_start_matches('@')).collect();
+    let value = if files.is_empty() { value } else { format!("@{}", files.join(",")) };
+    format!("-F {}", quoted(&format!("{name}={value}")))
+}
+
+/// The value of a part, with what is said of it.
+fn described(part: &Part) -> String {
+    let mut word = match &part.octets {
+        Octets::Text(text) => String::from_utf8_lossy(text).into_owned(),
+        Octets::File(path) => format!("@{}", path.display()),
+        Octets::Stdin => "@-".to_owned(),
+    };
     for (parameter, value) in [("type", &part.media_type), ("filename", &part.file_name)] {
         word.extend(value.as_ref().map(|value| format!(";{parameter}={value}")));
     }
+    word.extend(part.encoder.map(|encoder| format!(";encoder={}", encoder.name())));
     word.extend(part.fields.iter().map(|(name, value)| format!(";headers=\"{name}: {value}\"")));
-    format!("-F {}", quoted(&word))
+    word
 }
 
 /// For a shell, in quotes only where they are needed.
@@ -117,6 +130,11 @@ mod tests {
             (
                 &["post", "a", "-F", "b=c", "-F", "d=@e.txt", "-A", "m", "accept:"],
                 "curl http://a/ -H 'user-agent: m' --form-string b=c -F 'd=@e.txt;type=text/plain;filename=e.txt'",
+            ),
+            (
+                &["post", "a", "-F", "b=@c;type=d/e,f;type=g/h;encoder=7bit", "-A", "m", "accept:"],
+                "curl http://a/ -H 'user-agent: m' \
+                 -F 'b=@c;type=d/e;filename=c,f;type=g/h;filename=f;encoder=7bit'",
             ),
         ] {
             assert_eq!(printed(words), expected);

@@ -11,7 +11,7 @@ use alula::Response;
 
 use super::{disposition::filename, file_name, glob, target::Target};
 use crate::{
-    args::OutputArgs,
+    args::{OutputArgs, OutputName},
     exit::{Exit, Failure},
 };
 
@@ -43,14 +43,14 @@ pub(super) enum NamedBy {
 impl Destination {
     /// For one of the targets.
     pub(super) fn of(args: &OutputArgs, target: &Target) -> Result<Self, Failure> {
-        match args.output.get(target.place) {
-            Some(path) if path.as_os_str() == "-" => Ok(Self::named(path)),
-            Some(path) => Ok(Self::named(&within(args, &filled(path, &target.values)))),
-            None if args.is_download => {
+        match args.name(target.place) {
+            Some(OutputName::Given(path)) if path.as_os_str() == "-" => Ok(Self::named(path)),
+            Some(OutputName::Given(path)) => Ok(Self::named(&within(args, &filled(path, &target.values)))),
+            _ if args.is_download => {
                 let name = file_name::of_segment(target.last_segment()).unwrap_or("index".into());
                 Ok(Self::File { path: within(args, Path::new(&*name)), named_by: NamedBy::Free })
             }
-            None if args.remote_name > 0 => {
+            Some(OutputName::Remote) => {
                 let segment = target.last_segment();
                 let name = file_name::of_segment(segment).ok_or_else(|| nameless(target, segment))?;
                 Ok(Self::File { path: within(args, Path::new(&*name)), named_by: NamedBy::Url })

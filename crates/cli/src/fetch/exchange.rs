@@ -31,7 +31,7 @@ use super::{
     roots::Roots,
     show::{self, Show, Sink},
     speed::SpeedLimit,
-    target::Target,
+    target::{self, Target},
     timing,
     trace::Trace,
     tries::Tries,
@@ -128,11 +128,14 @@ impl<'a> Session<'a> {
 
     async fn tell(&self, place: usize) -> Outcome {
         let target = &self.plan.targets[place];
-        let mut report = Report::new(&self.plan.method, target.url.as_str(), place);
-        report.referer = self.options.request.referer.clone().unwrap_or_default();
+        let mut report = Report::new(self.plan.method_for(target), target.url.as_str(), place);
         let sent = Arc::<AtomicU64>::default();
         let outcome = self.try_often(place, &sent, &mut report).await;
         self.leave_file(&outcome, &report);
+        let outcome = outcome.map_err(|failure| match watch::seen().forbidden {
+            Some(url) => target::forbidden(&url),
+            None => failure,
+        });
         let outcome = outcome.map_err(|failure| failure.with(self.options.output.exit_codes));
         report.ends(&outcome, sent.load(Relaxed));
         report.seen = watch::seen();
@@ -147,7 +150,8 @@ impl<'a> Session<'a> {
 
     /// Makes one try after the other, where the library does not.
     async fn try_often(&self, place: usize, sent: &Arc<AtomicU64>, report: &mut Report) -> Outcome {
-        let Some(mut tries) = Tries::of(self.options, &self.plan.method) else {
+        let method = self.plan.method_for(&self.plan.targets[place]);
+        let Some(mut tries) = Tries::of(self.options, method) else {
             return self.begin(place, sent.clone(), None)?.run_in_time(report).await;
         };
         loop {
@@ -211,6 +215,10 @@ impl Exchange<'_> {
         }
     }
 
+    fn method(&self) -> &str {
+        self.session.plan.method_for(self.target)
+    }
+
     async fn run(&self, report: &mut Report) -> Outcome {
         let plan = self.session.plan;
         let content = self.content()?;
@@ -218,7 +226,7 @@ impl Exchange<'_> {
             Output::stdout().show(self.preface(&self.to))?;
         }
         let response = match plan.user_for(self.target) {
-            Some(user) => self.log_in(&Asked::new(&plan.method, self.target, &user), content).await?,
+            Some(user) => self.log_in(&Asked::new(self.method(), self.target, &user), content).await?,
             None => self.send(None, content).await?,
         };
         self.download(response, report).await
@@ -229,7 +237,7 @@ impl Exchange<'_> {
         let Session { plan, logins, .. } = self.session;
         let known = logins.known(asked);
         // A server that is sure to ask for a digest is spared the content that it would not take.
-        let is_probe = known.is_none() && plan.login == Login::Digest && plan.content.is_some();
+        let is_probe = known.is_none() && plan.login == Login::Digest && content.is_some();
         let mut response = self.send(known.as_deref(), content.filter(|_| !is_probe)).await?;
         if is_probe && response.status().is_success() {
             watch::answer_challenge();
@@ -250,14 +258,14 @@ impl Exchange<'_> {
 
     /// Sends the request once, as far as the library does, with these credentials.
     async fn send(&self, authorization: Option<&str>, content: Option<Content>) -> Result<Response, Failure> {
-        let plan = self.session.plan;
         let mut call = self.call();
         if let Some(authorization) = authorization {
             call = call.header("authorization", authorization);
         }
-        let sent = match (content, &*plan.method) {
+        let sent = match (content, self.method()) {
             (Some(content), _) => {
-                let length = plan.content.as_ref().and_then(|content| upload::length_of(&content.source));
+                let given = self.session.plan.content_for(self.target);
+                let length = given.and_then(|content| upload::length_of(&content.source));
                 let progress = Progress::of_request(length, &self.session.options.output);
                 progress.during(call.content(content).send(), &self.sent).await
             }
@@ -271,7 +279,7 @@ impl Exchange<'_> {
     /// The content, from its beginning.
     fn content(&self) -> Result<Option<Content>, Failure> {
         let Session { plan, options, .. } = self.session;
-        let Some(content) = &plan.content else { return Ok(None) };
+        let Some(content) = plan.content_for(self.target) else { return Ok(None) };
         let is_replayed = options.connection.follows() || options.connection.retry > 0;
         let content = upload::open(&content.source, is_replayed)?.counted(self.sent.clone());
         Ok(Some(match self.session.trace.clone() {
@@ -281,8 +289,8 @@ impl Exchange<'_> {
     }
 
     fn call(&self) -> Call<'_> {
-        let Session { client, plan, options, .. } = self.session;
-        let mut call = client.request(&plan.method, self.target.url.as_str());
+        let Session { client, options, .. } = self.session;
+        let mut call = client.request(self.method(), self.target.url.as_str());
         if let Some(path) = &self.target.path_as_is {
             call = call.path(path);
         }
@@ -304,12 +312,12 @@ impl Exchange<'_> {
     /// What is shown of the request, where the response goes.
     fn preface(&self, to: &Destination) -> Painted {
         let Session { plan, options, .. } = self.session;
-        let show = Show::of(&options.output, &plan.method, to);
+        let show = Show::of(&options.output, self.method(), to);
         let mut preface = show.painted();
         if show.request_head {
-            show::request_head(&plan.method, &self.target.url, &self.fields, &show, &mut preface);
+            show::request_head(self.method(), &self.target.url, &self.fields, &show, &mut preface);
         }
-        let content = plan.content.as_ref().map(|content| &content.source);
+        let content = plan.content_for(self.target).map(|content| &content.source);
         if let Some(Source::Octets(Octets::Text(text))) = content.filter(|_| show.request_content) {
             match show.json(text) {
                 Some(json) => preface.append(json),
@@ -322,7 +330,7 @@ impl Exchange<'_> {
 
     async fn download(&self, mut response: Response, report: &mut Report) -> Outcome {
         report.begins(&response);
-        let Session { plan, options, .. } = self.session;
+        let options = self.session.options;
         let args = &options.output;
         self.refuse(&response)?;
         condition::keep_etag(&options.transfer, &response)?;
@@ -339,7 +347,7 @@ impl Exchange<'_> {
             Output::open(&to, There::IsReplaced, args.create_dirs)?.show(head)?;
         }
         let to = self.to.clone().named_by(args, &response);
-        let show = Show::of(args, &plan.method, &to);
+        let show = Show::of(args, self.method(), &to);
         let is_unmet = self.offset.is_none() && condition::is_unmet(&options.transfer, &response);
         if is_unmet {
             report.has_status(condition::NOT_MODIFIED);

@@ -196,7 +196,8 @@ pub(super) fn check_json(text: &str) -> Result<(), String> {
     checked.map(drop).map_err(|error| format!("no JSON: {error}"))
 }
 
-fn is_url(text: &str) -> bool {
+/// Returns true for what is taken for a URL wherever it stands.
+pub(super) fn is_url(text: &str) -> bool {
     let begins =
         |scheme: &str| text.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme));
     begins("http://") || begins("https://") || has_port(text) || (split(text).is_none() && has_path(text))

@@ -33,6 +33,7 @@ mod netrc;
 mod offline;
 mod output;
 mod pace;
+mod part_encoder;
 mod pbes2;
 mod plan;
 mod progress;

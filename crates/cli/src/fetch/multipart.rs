@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path};
 
-use super::content::Octets;
+use super::{content::Octets, part_encoder::PartEncoder};
 use crate::{
     args::FormPart,
     exit::{Exit, Failure},
@@ -17,12 +17,27 @@ pub(super) struct Part {
     pub(super) media_type: Option<String>,
     /// Further lines of its head.
     pub(super) fields: Vec<(String, String)>,
+    pub(super) encoder: Option<PartEncoder>,
+    /// The files that it is made of, in the place of octets of its own.
+    pub(super) files: Vec<Part>,
 }
 
 impl Part {
     pub(super) fn text(name: &str, text: &[u8]) -> Self {
         let octets = Octets::Text(text.to_vec());
-        Self { name: name.to_owned(), octets, file_name: None, media_type: None, fields: Vec::new() }
+        Self::new(name, octets)
+    }
+
+    fn new(name: &str, octets: Octets) -> Self {
+        Self {
+            name: name.to_owned(),
+            octets,
+            file_name: None,
+            media_type: None,
+            fields: Vec::new(),
+            encoder: None,
+            files: Vec::new(),
+        }
     }
 
     /// The media type follows from the file's name unless it is given.
@@ -33,8 +48,21 @@ impl Part {
             _ => Path::new(path).file_name().unwrap_or_default().to_string_lossy().into_owned(),
         };
         let guessed = || mime_guess::from_path(path).first_or_octet_stream().to_string();
-        let media_type = Some(media_type.unwrap_or_else(guessed));
-        Self { name: name.to_owned(), octets, file_name: Some(file_name), media_type, fields: Vec::new() }
+        // Stdin may be anything.
+        let guessed = || (octets != Octets::Stdin).then(guessed);
+        let media_type = media_type.or_else(guessed);
+        Self { file_name: Some(file_name), media_type, ..Self::new(name, octets) }
+    }
+
+    /// The octets of the part, or of each of its files.
+    pub(super) fn octets_mut(&mut self) -> Vec<&mut Octets> {
+        let Self { octets, files, .. } = self;
+        std::iter::once(octets).chain(files.iter_mut().map(|file| &mut file.octets)).collect()
+    }
+
+    /// Returns true if some of it comes from stdin.
+    pub(super) fn has_stdin(&self) -> bool {
+        self.octets == Octets::Stdin || self.files.iter().any(Self::has_stdin)
     }
 
     /// Takes what `-F` or `--form-string` is given.
@@ -48,32 +76,59 @@ impl Part {
         }
     }
 
-    /// `NAME=TEXT`, `NAME=@FILE` or `NAME=<FILE`, then `;type=TYPE`, `;filename=NAME` and `;headers=FIELD`.
+    /// `NAME=TEXT`, `NAME=@FILE` or `NAME=<FILE`, then `;type=TYPE`, `;filename=NAME`, `;encoder=NAME` and `;headers=FIELD`. Further
+    /// files follow commas, each with what is said of it.
     fn read(argument: &str) -> Result<Self, Failure> {
         let (name, rest) = named(argument)?;
         let (kind, rest) = match rest.strip_prefix(['@', '<']) {
             Some(path) => (&rest[..1], path),
             None => ("", rest),
         };
-        let (value, mut rest) = word(rest);
+        let is_list = kind == "@";
+        let (mut part, mut rest) = Self::read_one(name, kind, rest, is_list)?;
+        if is_list && rest.starts_with(',') {
+            let mut files = vec![part];
+            while let Some(more) = rest.strip_prefix(',') {
+                let (file, left) = Self::read_one(name, kind, more, is_list)?;
+                files.push(file);
+                rest = left;
+            }
+            part = Self { files, ..Self::text(name, b"") };
+        }
+        match rest.trim() {
+            "" => Ok(part),
+            rest => Err(usage(format_args!("{argument:?} is no part: {rest:?} is behind its end"))),
+        }
+    }
+
+    /// Reads one file or text with what is said of it, and gives what is behind it. In a list it ends at a comma.
+    fn read_one<'a>(
+        name: &str,
+        kind: &str,
+        text: &'a str,
+        is_list: bool,
+    ) -> Result<(Self, &'a str), Failure> {
+        let (value, mut rest) = word(text, is_list);
         let mut part = match kind {
             "@" => Self::file(name, &value, None),
             "<" => Self::text(name, &read_file(&value)?),
             _ => Self::text(name, value.as_bytes()),
         };
         while let Some((parameter, after)) = parameter(rest) {
-            let (value, left) = word(after);
+            let (value, left) = word(after, is_list);
             match parameter {
                 Parameter::Type => part.media_type = Some(value),
                 Parameter::FileName => part.file_name = Some(value),
                 Parameter::Headers => part.add_fields(&value)?,
+                Parameter::Encoder => {
+                    let encoder = PartEncoder::find(value.trim());
+                    let complain = || usage(format_args!("{value:?} is no encoder of parts")).curl(43);
+                    part.encoder = Some(encoder.ok_or_else(complain)?);
+                }
             }
             rest = left;
         }
-        match rest.trim() {
-            "" => Ok(part),
-            rest => Err(usage(format_args!("{argument:?} is no part: {rest:?} is behind its end"))),
-        }
+        Ok((part, rest))
     }
 
     /// Adds a field, or those that a file has, one on each line.
@@ -109,10 +164,15 @@ enum Parameter {
     Type,
     FileName,
     Headers,
+    Encoder,
 }
 
-const PARAMETERS: [(&str, Parameter); 3] =
-    [("type=", Parameter::Type), ("filename=", Parameter::FileName), ("headers=", Parameter::Headers)];
+const PARAMETERS: [(&str, Parameter); 4] = [
+    ("type=", Parameter::Type),
+    ("filename=", Parameter::FileName),
+    ("headers=", Parameter::Headers),
+    ("encoder=", Parameter::Encoder),
+];
 
 /// The parameter whose semicolon begins the text, and what follows its name.
 fn parameter(text: &str) -> Option<(Parameter, &str)> {
@@ -120,26 +180,28 @@ fn parameter(text: &str) -> Option<(Parameter, &str)> {
     PARAMETERS.iter().find_map(|(name, parameter)| Some((*parameter, text.strip_prefix(name)?)))
 }
 
-/// A value, without the white space before it, in quotes with escapes or up to the next parameter; and what is behind it. A semicolon that begins no parameter is a
-/// part of it.
-fn word(text: &str) -> (String, &str) {
+/// A value, without the white space around it, in quotes with escapes or up to the next parameter; and what is behind it. A semicolon that begins no parameter is a
+/// part of it, and so is a comma outside of lists.
+fn word(text: &str, is_list: bool) -> (String, &str) {
     let text = text.trim_start();
-    if let Some((value, rest)) = text.strip_prefix('"').and_then(quoted) {
+    if let Some((value, rest)) = text.strip_prefix('"').and_then(|text| quoted(text, is_list)) {
         return (value, rest);
     }
-    let mut ends = text.match_indices(';').map(|(at, _)| at);
-    let end = ends.find(|at| parameter(&text[*at..]).is_some()).unwrap_or(text.len());
-    (text[..end].to_owned(), &text[end..])
+    let is_end = |rest: &str| is_list && rest.starts_with(',') || parameter(rest).is_some();
+    let mut ends = text.match_indices([';', ',']).map(|(at, _)| at);
+    let end = ends.find(|at| is_end(&text[*at..])).unwrap_or(text.len());
+    (text[..end].trim_end().to_owned(), &text[end..])
 }
 
-/// Returns what stands before the closing quote, if a parameter or nothing is behind that.
-fn quoted(text: &str) -> Option<(String, &str)> {
+/// Returns what stands before the closing quote, if a parameter, the next of a list or nothing is behind that.
+fn quoted(text: &str, is_list: bool) -> Option<(String, &str)> {
     let (mut value, mut characters) = (String::new(), text.char_indices());
     while let Some((at, character)) = characters.next() {
         match character {
             '"' => {
                 let rest = text[at + 1..].trim_start();
-                return (rest.is_empty() || parameter(rest).is_some()).then_some((value, rest));
+                let is_next = is_list && rest.starts_with(',');
+                return (rest.is_empty() || is_next || parameter(rest).is_some()).then_some((value, rest));
             }
             '\\' => match characters.next()? {
                 (_, escaped @ ('"' | '\\')) => value.push(escaped),
@@ -166,6 +228,19 @@ mod tests {
             ("a=@x/b.png", Part::file("a", "x/b.png", Some("image/png".into()))),
             ("a=@b;type=c/d", Part::file("a", "b", Some("c/d".into()))),
             ("a=@-", Part::file("a", "-", None)),
+            ("a=b,c", text("a", "b,c")),
+            ("a=b;encoder=base64", Part { encoder: Some(PartEncoder::Base64), ..text("a", "b") }),
+            (
+                "a=@b.txt;type=c/d, \"e,f\" ;filename=g,h.png;encoder=7bit",
+                Part {
+                    files: vec![
+                        Part::file("a", "b.txt", Some("c/d".into())),
+                        Part { file_name: Some("g".into()), ..Part::file("a", "e,f", None) },
+                        Part { encoder: Some(PartEncoder::SevenBit), ..Part::file("a", "h.png", None) },
+                    ],
+                    ..text("a", "")
+                },
+            ),
             ("a=@b;type=c/d;charset=x", Part::file("a", "b", Some("c/d;charset=x".into()))),
             ("a=@\"b;type=c\"", Part::file("a", "b;type=c", None)),
             ("a=\"b\\\"\\\\c\"", text("a", "b\"\\c")),
@@ -189,7 +264,9 @@ mod tests {
         assert_eq!(Part::file("a", "x/b.png", None).file_name.as_deref(), Some("b.png"));
         let literal = FormPart::Literal("a=@b;type=c".into());
         assert_eq!(Part::of(&literal).unwrap(), text("a", "@b;type=c"));
-        for wrong in ["", "a", "=b", "a=<no such file", "a=b;headers=c", "a=b;headers=@no such file"] {
+        for wrong in
+            ["", "a", "=b", "a=<no such file", "a=b;headers=c", "a=b;headers=@no such file", "a=b;encoder=c"]
+        {
             assert!(Part::read(wrong).is_err(), "{wrong}");
         }
         let manifest = Part::read(concat!("a=<", env!("CARGO_MANIFEST_DIR"), "/Cargo.toml")).unwrap();

@@ -64,11 +64,11 @@ async fn written(plan: &Plan, target: &Target, options: &Options) -> Result<Vec<
     };
     let client = client::builder(options, plan, None, None)?.http1_only().connector(connector).build()?;
     let url = in_clear_text(target);
-    let mut call = client.request(&plan.method, &url);
+    let mut call = client.request(plan.method_for(target), &url);
     for (name, value) in with_cookies(plan, target, options)? {
         call = call.header(name.as_str(), value);
     }
-    let response = match (&plan.content, &*plan.method) {
+    let response = match (plan.content_for(target), plan.method_for(target)) {
         (Some(content), _) => call.content(upload::open(&content.source, false)?).send().await,
         (None, "POST" | "PUT" | "PATCH") => call.send_body(&[]).await,
         (None, _) => call.send().await,

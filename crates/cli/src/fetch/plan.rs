@@ -25,9 +25,13 @@ const USER_AGENT: &str = concat!("alula/", env!("CARGO_PKG_VERSION"));
 #[derive(Debug)]
 pub(crate) struct Plan {
     pub(super) method: String,
+    /// The method of a target without a file, where others have one.
+    method_without_upload: Option<&'static str>,
     pub(super) targets: Vec<Target>,
     pub(super) fields: Vec<(String, String)>,
-    pub(super) content: Option<Content>,
+    content: Option<Content>,
+    /// The files of -T, of which each target says its own.
+    uploads: Vec<Content>,
     pub(super) session: Option<Kept>,
     /// With a field `host`: where it is to be found.
     pub(super) stand_in: Option<StandIn>,
@@ -44,13 +48,15 @@ struct Words<'a> {
     is_command: bool,
     url: Option<&'a str>,
     items: &'a [String],
+    /// The words that stand before the URL: the name of the method.
+    before_url: usize,
 }
 
 impl Plan {
     /// For a command with a method of its own.
     pub(crate) fn of(method: &str, args: &FetchArgs) -> Result<Self, Failure> {
-        let words =
-            Words { method: Some(method), is_command: true, url: args.url.as_deref(), items: &args.items };
+        let (url, items) = (args.url.as_deref(), &*args.items);
+        let words = Words { method: Some(method), is_command: true, url, items, before_url: 0 };
         Self::new(&words, &args.options)
     }
 
@@ -72,12 +78,13 @@ impl Plan {
         }
         let (url, items) =
             rest.split_first().map_or((None, rest), |(url, items)| (Some(url.as_str()), items));
-        Self::new(&Words { method, is_command: false, url, items }, &args.options)
+        let before_url = usize::from(method.is_some());
+        Self::new(&Words { method, is_command: false, url, items, before_url }, &args.options)
     }
 
     fn new(words: &Words<'_>, options: &Options) -> Result<Self, Failure> {
         let (url, items) = items::read(words.url, words.items)?;
-        let words = &Words { url, ..*words };
+        let urls = in_order(words, url, &options.request);
         let mut query = query(&items, options)?;
         let mut content = if options.request.get {
             query.extend(content::as_query(&options.content)?);
@@ -85,13 +92,11 @@ impl Plan {
         } else {
             Content::of(&options.content, &items)?
         };
-        let method = method(words, options, content.is_some())?;
-        let mut targets = targets(words, &items, &query, options)?;
-        if let Some(Content { source: Source::Octets(Octets::File(path)), .. }) = &content
-            && options.content.upload_file.is_some()
-            && let Some(name) = path.file_name().and_then(|name| name.to_str())
-        {
-            targets.iter_mut().for_each(|target| target.put_name(name));
+        let mut uploads = Content::uploads(&options.content);
+        let method = method(words, options, content.is_some() || !uploads.is_empty())?;
+        let mut targets = targets(&urls, &query, options)?;
+        for target in &mut targets {
+            pair(target, &uploads, words.is_command);
         }
         let of_url = targets.first().and_then(|target| target.credentials.clone());
         let netrc = Netrc::of(&options.request)?;
@@ -99,7 +104,11 @@ impl Plan {
             target.credentials =
                 target.credentials.take().or_else(|| netrc.credentials(target.url.host_str()?));
         }
-        if targets.len() > 1 && content.as_ref().is_some_and(|content| content.source.has_stdin()) {
+        let takes_stdin = |target: &&Target| {
+            let content = target.upload.map_or(content.as_ref(), |at| uploads.get(at));
+            content.is_some_and(|content| content.source.has_stdin())
+        };
+        if targets.iter().filter(takes_stdin).count() > 1 {
             return Err(usage("what comes from stdin can be sent to one URL only"));
         }
         let given = given(&items, &options.request);
@@ -113,10 +122,46 @@ impl Plan {
         let login = Login::of(&options.request);
         let user = options.request.user.clone().filter(|_| login != Login::Basic);
         let is_sent_often = login != Login::Basic || Tries::of(options, &method).is_some();
-        if is_sent_often && !options.output.print_curl {
-            content.iter_mut().try_for_each(Content::hold)?;
+        let is_form = content.as_ref().is_some_and(|content| content.source.is_form_of_stdin());
+        let is_sent = !options.output.print_curl;
+        if (is_sent_often || is_form) && is_sent {
+            content.iter_mut().chain(&mut uploads).try_for_each(Content::hold)?;
         }
-        Ok(Self { method, targets, fields, content, session, stand_in, login, user })
+        let is_named = words.is_command || words.method.is_some() || options.request.method.is_some();
+        let method_without_upload = (!uploads.is_empty() && !is_named).then_some("GET");
+        Ok(Self {
+            method,
+            method_without_upload,
+            targets,
+            fields,
+            content,
+            uploads,
+            session,
+            stand_in,
+            login,
+            user,
+        })
+    }
+
+    /// The method of the request to a target.
+    pub(super) fn method_for(&self, target: &Target) -> &str {
+        match target.upload {
+            None => self.method_without_upload.unwrap_or(&self.method),
+            Some(_) => &self.method,
+        }
+    }
+
+    /// The content of the request to a target.
+    pub(super) fn content_for(&self, target: &Target) -> Option<&Content> {
+        match target.upload {
+            Some(at) => self.uploads.get(at),
+            None => self.content.as_ref(),
+        }
+    }
+
+    /// Returns true if content is sent that is no file of -T.
+    pub(super) fn posts(&self) -> bool {
+        self.content.is_some()
     }
 
     /// The name and the password that are sent to a target when it asks for them.
@@ -156,18 +201,34 @@ fn query(items: &[Item], options: &Options) -> Result<Vec<String>, Failure> {
     Ok(query)
 }
 
-fn targets(
-    words: &Words<'_>,
-    items: &[Item],
-    query: &[String],
-    options: &Options,
-) -> Result<Vec<Target>, Failure> {
+/// The URLs in the order in which they were given: words, of which `url` is the first that is one, and the values of --url.
+fn in_order<'a>(words: &Words<'a>, url: Option<&'a str>, args: &'a RequestArgs) -> Vec<&'a str> {
+    let all = words.url.into_iter().chain(words.items.iter().map(String::as_str)).enumerate();
+    let is_first = |at: usize, word: &str| at == 0 && Some(word) == url;
+    let typed = all.filter(|(at, word)| is_first(*at, word) || items::is_url(word));
+    let typed = typed.map(|(at, word)| (words.before_url + at, 1, word));
+    let by_flag = args.words_before_urls.iter().zip(&args.urls).map(|(before, url)| (*before, 0, &**url));
+    let mut urls: Vec<(usize, u8, &str)> = typed.chain(by_flag).collect();
+    urls.sort_by_key(|(words, kind, _)| (*words, *kind));
+    urls.into_iter().map(|(.., url)| url).collect()
+}
+
+/// Gives a target the file of -T that is for its URL. By a command with a method of its own the last one is for all others, too.
+fn pair(target: &mut Target, uploads: &[Content], is_command: bool) {
+    let last = uploads.len().checked_sub(1).filter(|_| is_command);
+    target.upload = Some(target.place).filter(|place| *place < uploads.len()).or(last);
+    if let Some(Content { source: Source::Octets(Octets::File(path)), .. }) =
+        target.upload.and_then(|at| uploads.get(at))
+        && let Some(name) = path.file_name().and_then(|name| name.to_str())
+    {
+        target.put_name(name);
+    }
+}
+
+fn targets(urls: &[&str], query: &[String], options: &Options) -> Result<Vec<Target>, Failure> {
     let args = &options.request;
-    let of_items =
-        items.iter().filter_map(|item| if let Item::Url(url) = item { Some(url.as_str()) } else { None });
-    let typed = words.url.into_iter().chain(of_items).chain(args.urls.iter().map(String::as_str));
     let mut targets = Vec::new();
-    for (place, url) in typed.enumerate() {
+    for (place, url) in urls.iter().copied().enumerate() {
         let meant = if args.globoff {
             vec![Globbed::plain(url)]
         } else {
@@ -176,9 +237,13 @@ fn targets(
         for Globbed { url, values } in meant {
             let url = target::with_scheme(&url, options.httpie.default_scheme);
             let mut target = Target { place, values, ..Target::of(&url, query)? };
+            if options.connection.proto.is_some_and(|all| !all.have(target.url.scheme())) {
+                return Err(target::forbidden(&url));
+            }
             if args.path_as_is {
                 target.keep_path(&url);
             }
+            target.path_as_is = args.request_target.clone().or(target.path_as_is);
             targets.push(target);
         }
     }
@@ -189,7 +254,7 @@ fn method(words: &Words<'_>, options: &Options, has_content: bool) -> Result<Str
     if let Some(method) = &options.request.method {
         return Ok(method.clone());
     }
-    let is_upload = options.content.upload_file.is_some();
+    let is_upload = !options.content.upload_file.is_empty();
     let method = match words.method {
         _ if options.request.head => "HEAD",
         Some(method) => method,
@@ -242,7 +307,7 @@ fn with_session(
     let by_item = |name: &str| given.iter().any(|field| field.name.eq_ignore_ascii_case(name));
     let by_flag = |name: &str| match () {
         () if name.eq_ignore_ascii_case("user-agent") => args.user_agent.is_some(),
-        () => name.eq_ignore_ascii_case("referer") && args.referer.is_some(),
+        () => name.eq_ignore_ascii_case("referer") && args.names_referer(),
     };
     fields.retain(|(name, _)| !(by_item("cookie") && name.eq_ignore_ascii_case("cookie")));
     for (name, value) in session.fields(|name| by_item(name) || by_flag(name))? {
@@ -263,7 +328,7 @@ fn defaults(args: &RequestArgs, content: Option<&Content>) -> Vec<(&'static str,
         ("user-agent", user_agent.filter(|name| !name.is_empty())),
         ("accept", Some(accept.to_owned())),
         ("content-type", content.and_then(|content| content.media_type.clone())),
-        ("referer", args.referer.clone().filter(|url| !url.is_empty())),
+        ("referer", args.referer().map(str::to_owned)),
         ("authorization", basic.or(bearer)),
         ("range", range),
         ("cookie", cookies::given(args)),

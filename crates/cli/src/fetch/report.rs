@@ -19,8 +19,6 @@ pub(super) struct Report {
     pub(super) final_url: Option<String>,
     redirects: u16,
     remote: Option<SocketAddr>,
-    /// The value of `referer` that was sent.
-    pub(super) referer: String,
     pub(super) seen: Seen,
     /// As OpenSSL numbers it, for what is known of the server's certificate; 0 when it is trusted.
     pub(super) verify_result: u16,
@@ -52,7 +50,6 @@ impl Report {
             final_url: None,
             redirects: 0,
             remote: None,
-            referer: String::new(),
             seen: Seen::default(),
             verify_result: 0,
             place,

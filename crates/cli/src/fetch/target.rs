@@ -33,6 +33,8 @@ pub(super) struct Target {
     pub(super) place: usize,
     /// The value of each of its patterns in this one.
     pub(super) values: Vec<String>,
+    /// The file of -T that is sent to it, by its place among those of the plan.
+    pub(super) upload: Option<usize>,
 }
 
 impl Target {
@@ -49,7 +51,7 @@ impl Target {
             let all = all.join("&");
             url.set_query(Some(&all));
         }
-        Ok(Self { url, credentials, path_as_is: None, place: 0, values: Vec::new() })
+        Ok(Self { url, credentials, path_as_is: None, place: 0, values: Vec::new(), upload: None })
     }
 
     /// Keeps the path as it was typed.
@@ -98,6 +100,13 @@ pub(super) fn with_scheme(typed: &str, scheme: Option<Scheme>) -> String {
             _ => format!("{scheme}://{typed}"),
         },
     }
+}
+
+/// The failure to ask a URL whose protocol --proto or --proto-redir forbids.
+pub(super) fn forbidden(url: &str) -> Failure {
+    let scheme = url.split(':').next().unwrap_or_default();
+    let sentence = format!("{}: {scheme} is not allowed by --proto or --proto-redir", alula::masked_url(url));
+    Failure::new(Exit::Usage, sentence).curl(1)
 }
 
 fn take_credentials(url: &mut Url) -> Option<(String, String)> {

@@ -34,7 +34,9 @@ impl Trace {
             (None, Some(path)) => (path, false),
             (None, None) => return Ok(None),
         };
-        let to = Mutex::new(open(path).map_err(|error| Failure::local(path.display(), &error))?);
+        let to = Mutex::new(
+            open(path, args.trace_goes_on).map_err(|error| Failure::local(path.display(), &error))?,
+        );
         Ok(Some(Self { to, verbose, has_digits, has_times: args.trace_time }))
     }
 
@@ -95,10 +97,11 @@ impl Trace {
 }
 
 /// `-` is stdout, `%` stderr.
-fn open(path: &Path) -> io::Result<Box<dyn Write + Send>> {
+fn open(path: &Path, goes_on: bool) -> io::Result<Box<dyn Write + Send>> {
     Ok(match path.as_os_str().to_str() {
         Some("-") => Box::new(io::stdout()),
         Some("%") => Box::new(io::stderr()),
+        _ if goes_on => Box::new(File::options().append(true).open(path)?),
         _ => Box::new(File::create(path)?),
     })
 }

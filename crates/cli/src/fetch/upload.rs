@@ -12,7 +12,7 @@ use super::{
     content::{Octets, Source, read_stdin},
     multipart,
 };
-use crate::exit::Failure;
+use crate::exit::{Exit, Failure};
 
 /// The content that is meant. What is named is there and can be read, as far as that can be known before; with
 /// `is_replayed` it may have to be sent more than once.
@@ -35,15 +35,34 @@ pub(super) fn open(source: &Source, is_replayed: bool) -> Result<Content, Failur
 }
 
 fn open_part(part: &multipart::Part, is_replayed: bool) -> Result<Part, Failure> {
-    let opened = match Opened::of(&part.octets, is_replayed)? {
-        Opened::Octets(octets) => Part::bytes(octets),
-        Opened::File(path) => Part::file(path),
-        Opened::Device(device) => Part::reader(device, None),
-        Opened::Stdin => Part::reader(tokio::io::stdin(), None),
+    let opened = match (&part.files[..], part.encoder) {
+        ([], None) => match Opened::of(&part.octets, is_replayed)? {
+            Opened::Octets(octets) => Part::bytes(octets),
+            Opened::File(path) => Part::file(path),
+            Opened::Device(device) => Part::reader(device, None),
+            Opened::Stdin => Part::reader(tokio::io::stdin(), None),
+        },
+        ([], Some(encoder)) => {
+            let encoded = encoder.encode(part.octets.all()?).ok_or_else(|| unencoded(part))?;
+            Part::bytes(encoded)
+        }
+        (files, _) => {
+            let files = files.iter().map(|file| open_part(file, is_replayed));
+            Part::mixed(files.collect::<Result<Vec<_>, _>>()?)
+        }
     };
     let named = part.file_name.iter().fold(opened, Part::file_name);
     let typed = part.media_type.iter().fold(named, Part::media_type);
+    let typed = part
+        .encoder
+        .iter()
+        .fold(typed, |typed, encoder| typed.header("Content-Transfer-Encoding", encoder.name()));
     Ok(part.fields.iter().fold(typed, |typed, (name, value)| typed.header(name, value)))
+}
+
+/// The failure of octets that the encoder cannot write.
+fn unencoded(part: &multipart::Part) -> Failure {
+    Failure::new(Exit::Local, format!("the part {:?} has octets that 7bit cannot have", part.name)).curl(26)
 }
 
 /// The number of octets that are sent, if that is known before.

@@ -5,7 +5,7 @@ use std::{cell::RefCell, net::SocketAddr, sync::Arc, time::Instant};
 use alula::{ConnectionFacts, ExchangeEvent, FieldSection, Follow, Redirect, Version};
 
 use super::{plan::Plan, show::Head, trace::Trace, verbose::Verbose};
-use crate::args::Options;
+use crate::args::{Options, Protocols};
 
 /// Is told of every step, and keeps what is asked for later.
 #[derive(Clone)]
@@ -26,6 +26,8 @@ pub(super) struct Following {
     reposts: [Option<u16>; 3],
     /// Redirects are errors.
     are_refused: bool,
+    /// Redirects to other protocols than these are errors.
+    protocols: [Option<Protocols>; 2],
 }
 
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -40,10 +42,10 @@ enum SentContent {
 impl Following {
     pub(super) fn of(options: &Options, plan: &Plan) -> Self {
         let args = &options.connection;
-        let content = match &plan.content {
-            None => SentContent::None,
-            Some(_) if options.content.upload_file.is_some() => SentContent::Uploaded,
-            Some(_) => SentContent::Posted,
+        let content = match () {
+            () if !options.content.upload_file.is_empty() => SentContent::Uploaded,
+            () if plan.posts() => SentContent::Posted,
+            () => SentContent::None,
         };
         let reposts = [(args.post301, 301), (args.post302, 302), (args.post303, 303)];
         let reposts = reposts.map(|(is_given, status)| is_given.then_some(status));
@@ -52,7 +54,13 @@ impl Following {
             content,
             reposts,
             are_refused: args.max_redirs == 0,
+            protocols: [args.proto, args.proto_redir],
         }
+    }
+
+    fn forbids(self, to: &str) -> bool {
+        let scheme = to.split(':').next().unwrap_or_default();
+        self.protocols.into_iter().flatten().any(|protocols| !protocols.have(scheme))
     }
 
     fn after(self, status: u16) -> Follow {
@@ -82,6 +90,10 @@ pub(super) struct Seen {
     /// Heads of requests that were sent, and their octets as HTTP/1.1 writes them.
     pub(super) requests: u32,
     pub(super) request_octets: u64,
+    /// The value of `referer` in the last one.
+    pub(super) referer: Vec<u8>,
+    /// The URL of a redirect that --proto or --proto-redir forbids.
+    pub(super) forbidden: Option<String>,
     /// Octets of the heads that came, as HTTP/1.1 writes them.
     pub(super) head_octets: u64,
     /// The time at which the last redirect was followed.
@@ -162,6 +174,10 @@ impl Watch {
         if self.following.are_refused {
             return Follow::Error;
         }
+        if self.following.forbids(redirect.to()) {
+            note(|seen| seen.forbidden = Some(redirect.to().to_owned()));
+            return Follow::Error;
+        }
         note(Seen::follow);
         if let Some(verbose) = &self.verbose {
             verbose.print_redirect(redirect);
@@ -190,6 +206,7 @@ impl Seen {
                 self.requests += 1;
                 let lines = head.lines().map(|line| line.len() as u64 + 2);
                 self.request_octets += lines.sum::<u64>() + 2;
+                self.referer = head.lines().find_map(referer).unwrap_or_default().to_vec();
             }
             ExchangeEvent::Interim(version, status, fields)
             | ExchangeEvent::Response(version, status, fields) => {
@@ -214,6 +231,13 @@ impl Seen {
         let tls = to.tls();
         self.certificates = tls.iter().flat_map(|tls| tls.certificates()).map(<[u8]>::to_vec).collect();
     }
+}
+
+/// The value of a line of the field `referer`.
+fn referer(line: &[u8]) -> Option<&[u8]> {
+    const NAME: &[u8] = b"referer:";
+    let (name, value) = line.split_at_checked(NAME.len())?;
+    name.eq_ignore_ascii_case(NAME).then(|| value.trim_ascii())
 }
 
 /// A status line with a version and a reason of so many octets together, lines of fields, and an empty line.

@@ -125,6 +125,13 @@ impl Request {
         };
         let boundary = boundary.1.trim_matches('"').to_owned();
         self.content = self.content.replace(&boundary, "BOUNDARY");
+        // A part that is several files has one of its own.
+        while let Some((_, within)) =
+            self.content.split_once("mixed; boundary=").filter(|(_, rest)| !rest.starts_with("WITHIN"))
+        {
+            let within = within.lines().next().unwrap_or_default().to_owned();
+            self.content = self.content.replace(&within, "WITHIN");
+        }
         self.fields.retain(|field| !field.starts_with("content-length:"));
         self.fields
             .iter_mut()

@@ -59,7 +59,7 @@ const VARIABLES: [(&str, &str, Variable); 44] = [
     // A proxy whose certificate is not trusted ends the exchange.
     ("proxy_ssl_verify_result", "0: a proxy that is not trusted is not used", |_| Known::Number(0)),
     ("redirect_url", "the URL of a redirect that was not followed", |report| some(&report.redirect_url())),
-    ("referer", "the value of the field referer", |report| some(&report.referer)),
+    ("referer", "the value of the field referer", |report| octets(&report.seen.referer)),
     ("remote_ip", "the address of the other end", |report| {
         text(report.remote().map(|remote| remote.ip().to_string()).unwrap_or_default())
     }),
