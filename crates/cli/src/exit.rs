@@ -241,6 +241,9 @@ impl From<Error> for Failure {
 
 /// A hint for the user of a command.
 fn advice(error: &Error) -> &'static str {
+    if is_without_roots(error) {
+        return " (use --cacert FILE to trust a CA)";
+    }
     if is_of_unknown_issuer(error) {
         return " (use --cacert FILE to trust its CA)";
     }
@@ -260,6 +263,11 @@ fn advice(error: &Error) -> &'static str {
         }
         _ => "",
     }
+}
+
+/// Returns true if there is no certificate that a server's could lead to; the library has no cause of its own for that.
+fn is_without_roots(error: &Error) -> bool {
+    matches!(error.cause(), Cause::Usage(rule) if rule.contains("no root to trust"))
 }
 
 fn is_of_unknown_issuer(error: &Error) -> bool {
@@ -331,6 +339,7 @@ fn finer(error: &Error) -> Option<u8> {
         (Phase::Proxy, Cause::ProxyStatus(_)) => Some(56),
         (Phase::Proxy, _) => Some(97),
         (_, Cause::PinMismatch) => Some(90),
+        (_, Cause::Usage(_)) if is_without_roots(error) => Some(60),
         (_, Cause::Revoked) => Some(60),
         (_, Cause::Tls(error)) if is_about_certificate(error) => Some(60),
         (_, Cause::Unanswered | Cause::Http1(h1::ConnectionError::Unanswered { .. })) => Some(52),

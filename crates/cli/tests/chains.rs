@@ -8,7 +8,7 @@ use rcgen::{
     KeyIdMethod, KeyPair, KeyUsagePurpose, RevokedCertParams, SerialNumber, date_time_ymd,
 };
 use support::{
-    Echo, Folder,
+    Echo, Folder, alula,
     beside::{both, strings},
     run,
 };
@@ -185,13 +185,13 @@ fn it_is_said_what_is_wrong_with_a_file() {
     let site = Site::new("chains-said");
     let url = site.valid.https.as_deref().unwrap();
     for (flag, file, why) in [
-        ("--cacert", "empty.pem", "the PEM text is empty"),
+        ("--cacert", "empty.pem", "the text is empty, where a PEM certificate is wanted"),
         ("--cacert", "root.der", "the certificate is DER, and PEM is wanted"),
         ("--cacert", "leaf.key", "the text holds no PEM certificate"),
         ("--cacert", "cut.pem", "a certificate that cannot be read: is it complete?"),
         ("--cacert", "", "is a directory"),
         ("--capath", "root.pem", "not a directory"),
-        ("--crlfile", "empty.pem", "the PEM text is empty"),
+        ("--crlfile", "empty.pem", "the text is empty, where a PEM list of revoked certificates is wanted"),
         ("--crlfile", "root.pem", "the text holds no PEM list of revoked certificates (X509 CRL)"),
         ("--crlfile", "garbage.crl", "a list of revoked certificates that cannot be read: is it complete?"),
     ] {
@@ -200,4 +200,14 @@ fn it_is_said_what_is_wrong_with_a_file() {
         let begins = format!("alula: {path}: ");
         assert!(ended.stderr.starts_with(&begins) && ended.stderr.contains(why), "{flag} {file}: {ended:?}");
     }
+}
+
+/// Small systems have no certificates until a package of them is installed.
+#[test]
+fn a_platform_without_certificates_is_told() {
+    let mut command = alula(&["get", "--exit-codes=curl", "https://127.0.0.1:1/"]);
+    let output = command.env("SSL_CERT_FILE", "/dev/null").env_remove("SSL_CERT_DIR").output().unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    let why = "the platform has no root to trust, and none was added (use --cacert FILE to trust a CA)";
+    assert_eq!((output.status.code(), stderr), (Some(60), format!("alula: {why}\n")));
 }

@@ -211,3 +211,45 @@ fn certificates_are_shown_in_any_form() {
     let asked = run(&["get", "https://127.0.0.1:1/", "-E", &locked]).expect(2);
     assert!(asked.stderr.contains("--pass gives the password"), "{}", asked.stderr);
 }
+
+/// Each failure names the files, and curl has one code for all.
+#[test]
+fn certificates_of_ours_that_cannot_be_used_are_named() {
+    let site = Site::new("unusable");
+    let folder = site.folder.path("");
+    let garbage = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
+    site.folder.write("garbage.pem", garbage);
+    site.folder.write("empty.pem", "");
+    site.folder.write("key.der", KeyPair::generate().unwrap().serialize_der());
+    site.folder.write("stranger.pem", KeyPair::generate().unwrap().serialize_pem());
+    site.folder.write("old.pem", "-----BEGIN EC PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\n\nAAAA\n");
+    let url = site.echo.https.as_deref().unwrap();
+    let words = |certificate: &str, key: &str| {
+        let [certificate, key] = [certificate, key].map(|name| format!("{folder}{name}"));
+        strings(&["-k", "-E", &certificate, "--key", &key, "--pass", "x", url])
+    };
+    for (certificate, key, why) in [
+        ("cert.pem", "stranger.pem", "the private key does not belong to the certificate"),
+        ("cert.pem", "key.der", "the private key is DER, and PEM is wanted"),
+        ("cert.pem", "empty.pem", "the text is empty, where a PEM private key is wanted"),
+        ("cert.pem", "cert.pem", "the text holds no PEM private key"),
+        ("key.pem", "key.pem", "the text holds no PEM certificate"),
+        ("empty.pem", "key.pem", "the text is empty, where a PEM certificate is wanted"),
+        ("garbage.pem", "key.pem", "the PEM text holds a certificate that cannot be read: is it complete?"),
+    ] {
+        for (place, ended) in both(|| words(certificate, key)).enumerate() {
+            assert_eq!(ended.code, Some(58), "{certificate} {key}: {}", ended.stderr);
+            let said = format!("alula: {folder}{certificate}: with the key in {folder}{key}: {why}\n");
+            assert!(place > 0 || ended.stderr == said, "{}", ended.stderr);
+        }
+    }
+    let old = run(&[
+        "get",
+        "https://127.0.0.1:1/",
+        "-E",
+        &site.folder.path("cert.pem"),
+        "--key",
+        &site.folder.path("old.pem"),
+    ]);
+    assert!(old.expect(2).stderr.contains("openssl pkcs8 -topk8 writes it anew"));
+}

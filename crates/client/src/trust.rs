@@ -6,16 +6,19 @@ use rustls::{
     CipherSuite, ClientConfig, KeyLogFile, NamedGroup, RootCertStore, SupportedProtocolVersion,
     client::{WebPkiServerVerifier, danger::ServerCertVerifier},
     crypto::CryptoProvider,
-    pki_types::{CertificateDer, CertificateRevocationListDer, PrivateKeyDer, ServerName},
+    pki_types::{CertificateDer, CertificateRevocationListDer, ServerName},
+    sign::SingleCertAndKey,
     version::{TLS12, TLS13},
 };
 
 use alula_net::Speaks;
 
 use crate::{Error, agreement};
+use identity::identity;
 use pinned::{Pin, Pinned};
 use verifier::{Rooted, Verifier};
 
+mod identity;
 mod pem;
 mod pinned;
 mod verifier;
@@ -28,7 +31,7 @@ pub(crate) struct Trust {
     /// None takes any key.
     pins: Option<Vec<Pin>>,
     anything: bool,
-    identity: Option<Arc<Identity>>,
+    identity: Option<Arc<SingleCertAndKey>>,
     logs_keys: bool,
     /// All that are known unless one is named.
     only_version: Option<&'static SupportedProtocolVersion>,
@@ -37,12 +40,6 @@ pub(crate) struct Trust {
     groups: Vec<NamedGroup>,
     /// In place of the roots.
     verifier: Option<Arc<dyn ServerCertVerifier>>,
-}
-
-/// The certificate of the client, for servers that ask.
-struct Identity {
-    chain: Vec<CertificateDer<'static>>,
-    key: PrivateKeyDer<'static>,
 }
 
 impl Trust {
@@ -69,8 +66,7 @@ impl Trust {
     }
 
     pub(crate) fn show_pem(&mut self, chain: &[u8], key: &[u8]) -> Result<(), Error> {
-        let (chain, key) = (pem::certificates(chain)?, pem::private_key(key)?);
-        self.identity = Some(Arc::new(Identity { chain, key }));
+        self.identity = Some(Arc::new(identity(chain, key)?));
         Ok(())
     }
 
@@ -105,9 +101,7 @@ impl Trust {
             .map_err(|_| Error::usage("the TLS provider has no protocol version"))?;
         let builder = builder.dangerous().with_custom_certificate_verifier(verifier);
         let mut config = match &self.identity {
-            Some(identity) => builder
-                .with_client_auth_cert(identity.chain.clone(), identity.key.clone_key())
-                .map_err(|_| Error::usage("the private key does not belong to the client's certificate"))?,
+            Some(identity) => builder.with_client_cert_resolver(identity.clone()),
             None => builder.with_no_client_auth(),
         };
         config.alpn_protocols = speaks.alpn();
@@ -173,7 +167,7 @@ impl Trust {
             (true, true) => Err(Error::usage(
                 "there is no root to trust: the platform's are left out, and none was added",
             )),
-            (true, false) => Err(Error::usage("the platform has no trusted roots: add some")),
+            (true, false) => Err(Error::usage("the platform has no root to trust, and none was added")),
         }
     }
 }

@@ -5,8 +5,7 @@ use std::time::Duration;
 use alula::{Client, ClientBuilder, Jar, Limits, Proxy, Retries};
 
 use super::{
-    frames,
-    identity::{self, Identity},
+    frames, identity,
     lookup::Lookup,
     near_end,
     plan::Plan,
@@ -189,9 +188,7 @@ fn proxy(typed: &str) -> Result<Proxy, Failure> {
 /// Who is trusted, who we are, and in which version of TLS.
 fn secured(mut builder: ClientBuilder, args: &ConnectionArgs) -> Result<ClientBuilder, Failure> {
     builder = trust::trusting(builder, args)?;
-    if let Some(Identity { chain, key }) = identity::of(args)? {
-        builder = builder.identity_pem(&chain, &key).map_err(|error| Failure::from(error).curl(58))?;
-    }
+    builder = identity::showing(builder, args)?;
     if args.ciphers.is_some() || args.tls13_ciphers.is_some() {
         let suites = Suites::offered(args.ciphers.as_ref(), args.tls13_ciphers.as_ref());
         builder = builder.cipher_suites(suites);

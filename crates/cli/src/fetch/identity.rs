@@ -5,6 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use alula::ClientBuilder;
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 
 use super::{
@@ -22,6 +23,8 @@ const OURS: u8 = 58;
 const CERTIFICATE: &str = "CERTIFICATE";
 const PRIVATE_KEY: &str = "PRIVATE KEY";
 const ENCRYPTED: &str = "ENCRYPTED PRIVATE KEY";
+/// A line of keys that OpenSSL encrypted before there was PKCS #8, by a hash of the password with MD5.
+const ENCRYPTED_BEFORE: &[u8] = b"Proc-Type: 4,ENCRYPTED";
 
 /// The types of content in PKCS #12 (RFC 7292 §4, RFC 5652 §4 and §8), and of what is in its bags.
 const DATA: &[u8] = &[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 1, 7, 1];
@@ -32,30 +35,37 @@ const SHROUDED_KEY_BAG: u8 = 2;
 const CERTIFICATE_BAG: u8 = 3;
 
 /// A chain of certificates and the key of the first one, as PEM.
-#[derive(Debug)]
-pub(super) struct Identity {
-    pub(super) chain: Vec<u8>,
-    pub(super) key: Vec<u8>,
+struct Identity {
+    chain: Vec<u8>,
+    key: Vec<u8>,
 }
 
-/// The identity that the flags name, if they name one.
-pub(super) fn of(args: &ConnectionArgs) -> Result<Option<Identity>, Failure> {
-    let Some(given) = &args.cert else { return Ok(None) };
+/// The client that shows the certificate which the flags name, if they name one.
+pub(super) fn showing(builder: ClientBuilder, args: &ConnectionArgs) -> Result<ClientBuilder, Failure> {
+    let Some(given) = &args.cert else { return Ok(builder) };
     let (path, password) = path_and_password(given, args.pass.as_deref());
-    let file = read(&path)?;
+    let Identity { chain, key } = identity(&path, password, args)?;
+    builder.identity_pem(&chain, &key).map_err(|error| match &args.key {
+        Some(key) => failed(&path, &format!("with the key in {}: {error}", key.display())),
+        None => failed(&path, &error.to_string()),
+    })
+}
+
+fn identity(path: &Path, password: Option<String>, args: &ConnectionArgs) -> Result<Identity, Failure> {
+    let file = read(path)?;
     let kind = args.cert_type.unwrap_or(CertType::Pem);
     if kind == CertType::P12 {
         let password = password.unwrap_or_default();
-        let mut identity = Contents::of_file(&file, &password).map_err(|why| refused(&path, why))?;
+        let mut identity = Contents::of_file(&file, &password).map_err(|why| refused(path, why))?;
         if let Some(key) = &args.key {
             identity.key = read_key(key, args.key_type.unwrap_or(CertType::Pem), Some(&password))?;
         }
-        return Ok(Some(identity));
+        return Ok(identity);
     }
     let chain = if kind == CertType::Der { pem(CERTIFICATE, &file).into_bytes() } else { file };
-    let key_path = args.key.as_deref().unwrap_or(&path);
+    let key_path = args.key.as_deref().unwrap_or(path);
     let key = read_key(key_path, args.key_type.unwrap_or(kind), password.as_deref())?;
-    Ok(Some(Identity { chain, key }))
+    Ok(Identity { chain, key })
 }
 
 /// `FILE:PASSWORD` as curl has it, if there is no file of the whole name.
@@ -92,6 +102,10 @@ fn read_key(path: &Path, kind: CertType, password: Option<&str>) -> Result<Vec<u
     let file = read(path)?;
     if kind == CertType::Der {
         return Ok(pem(PRIVATE_KEY, &file).into_bytes());
+    }
+    if file.windows(ENCRYPTED_BEFORE.len()).any(|octets| octets == ENCRYPTED_BEFORE) {
+        let why = "its private key is encrypted as before PKCS #8: openssl pkcs8 -topk8 writes it anew";
+        return Err(failed(path, why));
     }
     let Some(encrypted) = section(&file, ENCRYPTED) else { return Ok(file) };
     let password = match password {

@@ -116,8 +116,8 @@ impl ClientBuilder {
     /// ```
     ///
     /// # Errors
-    /// A text is empty, holds nothing of the kind, or what cannot be read or is encrypted. That the key is not the certificate's is told by the first
-    /// call over TLS.
+    /// A text is empty, holds nothing of the kind, or what cannot be read or is encrypted; or the key is not the
+    /// certificate's.
     #[doc(alias = "identity")]
     pub fn identity_pem(mut self, chain: &[u8], key: &[u8]) -> Result<Self, Error> {
         self.settings.connect.trust.show_pem(chain, key)?;

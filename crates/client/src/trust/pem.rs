@@ -16,27 +16,29 @@ use crate::{Error, agreement};
 const SEQUENCE: u8 = 0x30;
 
 /// The sentences about a text that does not hold what it is read for.
-struct Sentences {
+pub(super) struct Sentences {
+    empty: &'static str,
     none: &'static str,
     der: &'static str,
-    broken: &'static str,
+    pub(super) broken: &'static str,
 }
 
-const EMPTY: &str = "the PEM text is empty";
-
-const CERTIFICATE: Sentences = Sentences {
+pub(super) const CERTIFICATE: Sentences = Sentences {
+    empty: "the text is empty, where a PEM certificate is wanted",
     none: "the text holds no PEM certificate",
     der: "the certificate is DER, and PEM is wanted",
     broken: "the PEM text holds a certificate that cannot be read: is it complete?",
 };
 
 const LIST: Sentences = Sentences {
+    empty: "the text is empty, where a PEM list of revoked certificates is wanted",
     none: "the text holds no PEM list of revoked certificates (X509 CRL)",
     der: "the list of revoked certificates is DER, and PEM is wanted",
     broken: "the PEM text holds a list of revoked certificates that cannot be read: is it complete?",
 };
 
 const KEY: Sentences = Sentences {
+    empty: "the text is empty, where a PEM private key is wanted",
     none: "the text holds no PEM private key",
     der: "the private key is DER, and PEM is wanted",
     broken: "the PEM text holds a private key that cannot be read: is it complete?",
@@ -92,7 +94,7 @@ fn all<T: PemObject>(pem: &[u8], sentences: &Sentences) -> Result<Vec<T>, Error>
 
 fn why_none(text: &[u8], sentences: &Sentences) -> &'static str {
     match text.trim_ascii().first() {
-        None => EMPTY,
+        None => sentences.empty,
         Some(&SEQUENCE) => sentences.der,
         Some(_) => sentences.none,
     }
@@ -120,8 +122,8 @@ mod tests {
         let cut = &pem[..pem.len() / 2];
         let garbage = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
         for (text, sentence) in [
-            (&b""[..], EMPTY),
-            (b" \r\n", EMPTY),
+            (&b""[..], CERTIFICATE.empty),
+            (b" \r\n", CERTIFICATE.empty),
             (&der, CERTIFICATE.der),
             (key.serialize_pem().as_bytes(), CERTIFICATE.none),
             (b"hello", CERTIFICATE.none),
@@ -132,9 +134,12 @@ mod tests {
             assert_eq!(rule(roots(text)), sentence);
         }
         let list = garbage.replace("CERTIFICATE", "X509 CRL");
-        for (text, sentence) in
-            [(&b""[..], EMPTY), (&der, LIST.der), (pem.as_bytes(), LIST.none), (list.as_bytes(), LIST.broken)]
-        {
+        for (text, sentence) in [
+            (&b""[..], LIST.empty),
+            (&der, LIST.der),
+            (pem.as_bytes(), LIST.none),
+            (list.as_bytes(), LIST.broken),
+        ] {
             assert_eq!(rule(revocation_lists(text)), sentence);
         }
     }
@@ -144,7 +149,7 @@ mod tests {
         let (certificate, key) = signed();
         let encrypted = key.serialize_pem().replace("PRIVATE KEY", "ENCRYPTED PRIVATE KEY");
         for (text, sentence) in [
-            (&b""[..], EMPTY),
+            (&b""[..], KEY.empty),
             (&key.serialize_der(), KEY.der),
             (certificate.pem().as_bytes(), KEY.none),
             (&key.serialize_pem().as_bytes()[..60], KEY.broken),

@@ -173,17 +173,19 @@ async fn a_client_shows_its_certificate_to_who_asks() {
     get(&unknown, "https://a.example/").await.unwrap_err();
 }
 
-#[tokio::test]
-async fn identities_that_are_none_are_refused() {
+#[test]
+fn identities_that_are_none_are_refused() {
     let clients = Authority::new();
     let [one, other] = ["one", "other"].map(|name| clients.sign(name));
     let show = |chain: &str, key: &str| Client::builder().identity_pem(chain.as_bytes(), key.as_bytes());
     assert!(show(&one.certificate.pem(), "").is_err());
     assert!(show("", &one.key.serialize_pem()).is_err());
-    let client =
-        show(&one.certificate.pem(), &other.key.serialize_pem()).unwrap().no_proxy().build().unwrap();
-    let error = get(&client, "https://a.example/").await.unwrap_err();
+    let error = show(&one.certificate.pem(), &other.key.serialize_pem()).err().unwrap();
     assert_eq!(error.phase(), Phase::Build, "{error}");
+    assert_eq!(error.to_string(), "the private key does not belong to the certificate");
+    let garbage = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
+    let error = show(garbage, &one.key.serialize_pem()).err().unwrap();
+    assert!(error.to_string().contains("a certificate that cannot be read"), "{error}");
 }
 
 #[tokio::test]
