@@ -52,7 +52,7 @@ pub fn ask_socks(answer: &[u8], piece: usize, with_credentials: bool) -> Result<
 /// The proxy refused, broke a rule, or broke off.
 pub fn ask_for_tunnel(answer: &[u8], piece: usize) -> Result<Vec<u8>, Error> {
     let mut proxy = Scripted { rest: answer, piece };
-    let mut rest = at_once(connecting::ask_for_tunnel(
+    let (_, mut rest) = at_once(connecting::ask_for_tunnel(
         &mut proxy,
         "a.example:443",
         "",

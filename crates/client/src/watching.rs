@@ -24,6 +24,9 @@ pub enum ExchangeEvent<'a> {
     Connecting(SocketAddr),
     /// The try to connect to this address has failed.
     NotConnected(SocketAddr, &'a io::Error),
+    /// The proxy at this host and port leads to the server now, or has refused to: by the status with which it answered CONNECT, or by
+    /// SOCKS, which has none. Of a SOCKS proxy that refuses nothing is told.
+    Tunnelled(&'a str, Option<Status>),
     /// A connection has taken the request: a new one, or one that was open before.
     Connected(&'a ConnectionFacts<'a>),
     /// The head of the request was handed to the connection.
@@ -161,6 +164,10 @@ pub(crate) fn resolved(watcher: Option<&Watcher>, host: &str, addresses: &[Socke
     if let Some(watcher) = watcher {
         watcher(&ExchangeEvent::Resolved(host, addresses));
     }
+}
+
+pub(crate) fn tunnelled(watcher: &Watcher, proxy: &str, status: Option<Status>) {
+    watcher(&ExchangeEvent::Tunnelled(proxy, status));
 }
 
 pub(crate) fn not_connected(watcher: Option<&Watcher>, address: SocketAddr, error: &io::Error) {

@@ -4,7 +4,8 @@
 use std::io;
 use std::{io::Cursor, net::IpAddr};
 
-use alula_net::{Error, Phase, Socket, Transport};
+use alula_fields::Status;
+use alula_net::{Cause, Error, Phase, Socket, Transport};
 #[cfg(feature = "tls")]
 use alula_net::{PromptTcp, Retry};
 use tokio::{
@@ -24,6 +25,7 @@ use super::{
 use super::{proxy::broken, through::for_proxy};
 #[cfg(feature = "tls")]
 use crate::trust::server_name;
+use crate::watching;
 
 impl Route {
     /// A transport that leads to the origin, or to the proxy that takes its requests.
@@ -55,6 +57,12 @@ impl Route {
         }
     }
 
+    fn tell_of_tunnel(&self, proxy: &Server, status: Option<Status>) {
+        if let Some(watcher) = self.watcher() {
+            watching::tunnelled(watcher, &format!("{}:{}", proxy.host, proxy.port), status);
+        }
+    }
+
     /// Connects to the proxy itself.
     async fn reached(&self, proxy: &Server, ends_at: Instant) -> Result<TcpStream, Error> {
         let dialled = self.dialled(&proxy.host, proxy.port, ends_at).await;
@@ -71,8 +79,17 @@ impl Route {
         into_socket: impl FnOnce(S) -> Socket,
     ) -> Result<Socket, Error> {
         let (authority, limits) = (self.to.to_string(), &self.settings.client.protocol.config.limits);
-        let begun =
-            ask_for_tunnel(&mut stream, &authority, &proxy.authorization(), &proxy.fields, limits).await?;
+        let asked =
+            ask_for_tunnel(&mut stream, &authority, &proxy.authorization(), &proxy.fields, limits).await;
+        let status = match &asked {
+            Ok((status, _)) => Some(*status),
+            Err(error) => match error.cause() {
+                Cause::ProxyStatus(status) => Some(*status),
+                _ => None,
+            },
+        };
+        self.tell_of_tunnel(proxy, status);
+        let (_, begun) = asked?;
         if begun.is_empty() {
             return Ok(into_socket(stream));
         }
@@ -109,6 +126,7 @@ impl Route {
     ) -> Result<Socket, Error> {
         let mut stream = self.reached(proxy, ends_at).await?;
         ask_socks(&mut stream, target, proxy.credentials.as_ref()).await?;
+        self.tell_of_tunnel(proxy, None);
         Ok(stream.into())
     }
 }

@@ -1,8 +1,15 @@
 //! HTTP proxies: requests sent to them, and tunnels through them.
 
-use std::{io, net::SocketAddr, sync::Arc, time::Duration};
+use std::{
+    io,
+    net::SocketAddr,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
 
-use alula_client::{Cause, Client, ClientBuilder, Destination, Error, Phase, Proxy, Retry, Transport};
+use alula_client::{
+    Cause, Client, ClientBuilder, Destination, Error, ExchangeEvent, Phase, Proxy, Retry, Transport,
+};
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
     net::TcpListener,
@@ -159,8 +166,16 @@ async fn a_proxy_that_refuses_a_tunnel_is_told_from_the_origin() {
         (b"HTTP/1.1 403 No\r\ncontent-length: 4\r\n\r\nnope", 403, Retry::Pointless),
         (b"HTTP/1.0 502 Bad\r\n\r\n", 502, Retry::Safe),
     ] {
-        let client = through("http://between.example", says(answer).await).trust_anything().build().unwrap();
+        let told = Arc::new(Mutex::new(Vec::new()));
+        let notes = told.clone();
+        let builder = through("http://between.example", says(answer).await).on_event(move |event| {
+            if let ExchangeEvent::Tunnelled(proxy, status) = event {
+                notes.lock().unwrap().push((proxy.to_string(), status.map(|status| status.as_u16())));
+            }
+        });
+        let client = builder.trust_anything().build().unwrap();
         let error = get(&client, "https://a.example/").await.unwrap_err();
+        assert_eq!(told.lock().unwrap().first(), Some(&("between.example:80".to_owned(), Some(status))));
         assert!(matches!(error.cause(), Cause::ProxyStatus(found) if found.as_u16() == status), "{error}");
         assert_eq!((error.phase(), error.retry()), (Phase::Proxy, retry), "{error}");
     }

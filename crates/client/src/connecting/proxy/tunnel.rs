@@ -1,7 +1,7 @@
 //! A tunnel through an HTTP proxy (CONNECT, RFC 9110 §9.3.6): asked for and answered by the machine that speaks HTTP/1.1
 //! everywhere else.
 
-use alula_fields::{FieldSection, Head, RequestHead};
+use alula_fields::{FieldSection, Head, RequestHead, Status};
 use alula_machine::{Limits, OutBuf, StreamKey, Time};
 use alula_net::{
     Cause, Error, Phase, Retry, Transport,
@@ -11,7 +11,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 use super::broken;
 
-/// Asks for a way to `authority`, and returns what came of it already: the octets after the head of the answer.
+/// Asks for a way to `authority`, and returns the status of the answer and what came of the way already: the octets after the head.
 ///
 /// # Errors
 /// The proxy refused, with its status, broke a rule, or was gone.
@@ -21,7 +21,7 @@ pub(crate) async fn ask(
     authorization: &str,
     fields: &FieldSection,
     limits: &Limits,
-) -> Result<Vec<u8>, Error> {
+) -> Result<(Status, Vec<u8>), Error> {
     let config = h1::Config {
         limits: limits.clone(),
         proxy_authorization: authorization.to_owned(),
@@ -37,7 +37,7 @@ pub(crate) async fn ask(
     // The machine has just said that the head is there.
     let _ = machine.take_head(stream, &mut head);
     match head.status() {
-        Some(status) if status.is_success() => Ok(input),
+        Some(status) if status.is_success() => Ok((status, input)),
         Some(status) => {
             // What the client got wrong it would get wrong again (RFC 9110 §15.5).
             let retry = if status.is_client_error() { Retry::Pointless } else { Retry::Safe };
