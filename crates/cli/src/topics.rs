@@ -80,6 +80,7 @@ The text of -w is printed when an exchange is over. In it stand for something:
   %{{header_json}}          the fields of the response as a JSON object
   %header{{NAME}}           the first field of this name
   %{{stderr}} %{{stdout}}     what follows goes there
+  %time{{FORMAT}}           the time in UTC, as strftime has it: %F %T.%f
   %output{{FILE}}           what follows goes into this file; >>FILE appends
   %{{onerror}}              what follows is printed only if the exchange failed
   \\n \\t \\r                a new line, a tab, a carriage return

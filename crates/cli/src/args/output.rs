@@ -162,8 +162,8 @@ pub(crate) struct OutputArgs {
     #[command(flatten)]
     pub(crate) habits: Habits,
 
-    /// Show a bar of progress; this is what is done without the flag.
-    #[arg(short = '#', long, hide = true)]
+    /// Show progress as a bar of hash signs, as curl does, also where stderr is no terminal.
+    #[arg(short = '#', long, hide_short_help = true)]
     pub(crate) progress_bar: bool,
 
     /// Ask all URLs at once, up to --parallel-max of them.

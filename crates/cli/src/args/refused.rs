@@ -4,7 +4,7 @@ use alula::masked_url;
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
 
 /// Flags of other clients that are none here, and what does the same.
-const ELSEWHERE: [(&str, &str); 33] = [
+const ELSEWHERE: [(&str, &str); 38] = [
     // Those of wget.
     ("--no-check-certificate", "-k does so"),
     ("--output-document", "-o FILE does so"),
@@ -33,6 +33,11 @@ const ELSEWHERE: [(&str, &str); 33] = [
     ("--xattr", "-w '%{json}' says what is known of a file"),
     ("--tr-encoding", "--compressed asks for compressed content"),
     ("--rate", "requests follow each other at once; --limit-rate bounds octets"),
+    ("--tcp-fastopen", "connections are opened without it"),
+    ("--no-sessionid", "sessions of TLS are resumed within one run only"),
+    ("--expect100-timeout", "content waits a second to be asked for, as with curl without the flag"),
+    ("--haproxy-protocol", "nothing is said in front of a request"),
+    ("--styled-output", "--color says when colours are used"),
     ("--crlf", "files are sent as they are"),
     ("--libcurl", "--print-curl prints the request as a line for curl"),
     ("--manual", "`alula help get` has all flags, and `alula man get` is a page of the manual"),

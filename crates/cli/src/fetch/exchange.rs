@@ -132,6 +132,9 @@ impl<'a> Session<'a> {
         let sent = Arc::<AtomicU64>::default();
         let outcome = self.try_often(place, &sent, &mut report).await;
         self.leave_file(&outcome, &report);
+        if outcome.is_err() {
+            watch::fail();
+        }
         let outcome = outcome.map_err(|failure| match watch::seen().forbidden {
             Some(url) => target::forbidden(&url),
             None => failure,
@@ -266,7 +269,7 @@ impl Exchange<'_> {
             (Some(content), _) => {
                 let given = self.session.plan.content_for(self.target);
                 let length = given.and_then(|content| upload::length_of(&content.source));
-                let progress = Progress::of_request(length, &self.session.options.output);
+                let progress = Progress::of_request(length, &self.session.options.output, &self.to);
                 progress.during(call.content(content).send(), &self.sent).await
             }
             // A method that usually has content says that there is none (RFC 9110 §8.6).
@@ -382,7 +385,7 @@ impl Exchange<'_> {
             return Ok(());
         }
         let pace = Pace::new(self.session.options.connection.limit_rate);
-        let mut progress = Progress::of_response(&response, args, &to, self.offset);
+        let mut progress = Progress::of_response(&response, args, &to, self.offset, self.sent.load(Relaxed));
         let mut sink = Sink::new(output, show, show.holding(&response), show.charset_of(&response));
         loop {
             match response.body().chunk().await {

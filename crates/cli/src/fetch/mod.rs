@@ -21,6 +21,7 @@ mod exchange;
 mod file_name;
 mod frames;
 mod glob;
+mod hashes;
 mod identity;
 mod items;
 mod login;

@@ -15,7 +15,7 @@ use anstyle::Style;
 use indicatif::{HumanBytes, ProgressBar, ProgressDrawTarget, ProgressFinish, ProgressStyle};
 use tokio::time::{MissedTickBehavior, interval};
 
-use super::destination::Destination;
+use super::{destination::Destination, hashes::Hashes};
 use crate::{args::OutputArgs, terminal};
 
 /// What takes less time needs no bar.
@@ -23,8 +23,14 @@ const LONG: Duration = Duration::from_millis(500);
 /// The time between two looks at what was sent.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// Shows how far the content is, once it takes long; clears the line when dropped. Nothing when nobody looks.
-pub(crate) struct Progress(Option<Bar>);
+/// Shows how far the content is, once it takes long; clears the line when dropped. Nothing when nobody looks. With -# it is shown at
+/// once, as curl does.
+pub(crate) struct Progress(Option<Shown>);
+
+enum Shown {
+    Bar(Bar),
+    Hashes(Hashes),
+}
 
 struct Bar {
     bar: ProgressBar,
@@ -42,54 +48,99 @@ impl Progress {
         args: &OutputArgs,
         to: &Destination,
         offset: Option<u64>,
+        sent: u64,
     ) -> Self {
-        let content_is_shown = to.path().is_none() && stdout().is_terminal();
-        let is_seen = is_seen(args) && !content_is_shown;
+        if is_shown(to) {
+            return Self(None);
+        }
         let length = response.headers().get(KnownName::CONTENT_LENGTH);
         let length = length.and_then(|digits| std::str::from_utf8(digits).ok()?.parse().ok());
-        Self(is_seen.then(|| Bar::new(length, offset.unwrap_or(0))))
+        Self::new(args, length, offset.unwrap_or(0), sent)
     }
 
-    /// For content of this length, if it is known, that is sent.
-    pub(crate) fn of_request(length: Option<u64>, args: &OutputArgs) -> Self {
-        Self(is_seen(args).then(|| Bar::new(length, 0)))
+    /// For content of this length, if it is known, that is sent, and whose response goes there.
+    pub(crate) fn of_request(length: Option<u64>, args: &OutputArgs, to: &Destination) -> Self {
+        match args.progress_bar && is_shown(to) {
+            true => Self(None),
+            false => Self::new(args, length, 0, 0),
+        }
+    }
+
+    /// After so many octets that were there, and so many that were sent, which count for hash signs only.
+    fn new(args: &OutputArgs, length: Option<u64>, offset: u64, sent: u64) -> Self {
+        let is_wanted = !args.silent && !args.no_progress_meter && !args.parallel;
+        Self(match args.progress_bar {
+            _ if !is_wanted => None,
+            true => {
+                let before = offset + sent;
+                let total = length.map(|length| length.saturating_add(before));
+                Some(Shown::Hashes(Hashes::new(total, before)))
+            }
+            false if args.verbose > 0 || !stderr().is_terminal() => None,
+            false => Some(Shown::Bar(Bar::new(length, offset))),
+        })
     }
 
     /// So much more has come.
     pub(crate) fn add(&mut self, octets: usize) {
-        if let Some(bar) = &mut self.0 {
-            bar.advance(bar.bar.position() + octets as u64);
+        if let Some(shown) = &mut self.0 {
+            shown.advance(shown.position() + octets as u64);
         }
     }
 
     /// Does this, and shows meanwhile how far the count of what was sent has come.
-    pub(crate) async fn during<T>(mut self, sending: impl Future<Output = T>, sent: &Arc<AtomicU64>) -> T {
-        let Some(bar) = &mut self.0 else { return sending.await };
+    pub(crate) async fn during<T, E>(
+        mut self,
+        sending: impl Future<Output = Result<T, E>>,
+        sent: &Arc<AtomicU64>,
+    ) -> Result<T, E> {
+        let Some(shown) = &mut self.0 else { return sending.await };
         let mut looks = interval(LOOK);
         looks.set_missed_tick_behavior(MissedTickBehavior::Skip);
         tokio::pin!(sending);
         loop {
             tokio::select! {
                 biased;
-                outcome = &mut sending => return outcome,
-                _ = looks.tick() => bar.advance(sent.load(Relaxed)),
+                outcome = &mut sending => {
+                    shown.advance(sent.load(Relaxed));
+                    if let (Shown::Hashes(hashes), Ok(_)) = (shown, &outcome) {
+                        hashes.hand_over();
+                    }
+                    return outcome;
+                }
+                _ = looks.tick() => shown.advance(sent.load(Relaxed)),
             }
         }
     }
 
     /// All is there: says how much of it came into the file, how long that took, and how fast it was.
     pub(crate) fn end(self, file: Option<&Path>) {
-        let (Some(bar), Some(file)) = (&self.0, file) else { return };
+        let (Some(Shown::Bar(bar)), Some(file)) = (&self.0, file) else { return };
         let line = format!("{}: {}", file.display(), bar.summary(bar.since.elapsed()));
         drop(self);
         terminal::tell(Style::new(), line.as_bytes());
     }
 }
 
-/// Returns true if somebody would see a bar.
-fn is_seen(args: &OutputArgs) -> bool {
-    let is_wanted = args.verbose == 0 && !args.silent && !args.no_progress_meter && !args.parallel;
-    is_wanted && stderr().is_terminal()
+/// Returns true if what comes is shown on a terminal, where a bar would be in its way.
+fn is_shown(to: &Destination) -> bool {
+    to.path().is_none() && stdout().is_terminal()
+}
+
+impl Shown {
+    fn position(&self) -> u64 {
+        match self {
+            Self::Bar(bar) => bar.bar.position(),
+            Self::Hashes(hashes) => hashes.position(),
+        }
+    }
+
+    fn advance(&mut self, position: u64) {
+        match self {
+            Self::Bar(bar) => bar.advance(position),
+            Self::Hashes(hashes) => hashes.advance(position),
+        }
+    }
 }
 
 impl Bar {
@@ -139,19 +190,19 @@ mod tests {
     #[test]
     fn the_bar_counts_but_is_not_drawn_before_it_takes_long() {
         for length in [Some(10), None] {
-            let mut progress = Progress(Some(Bar::new(length, 0)));
+            let mut progress = Progress(Some(Shown::Bar(Bar::new(length, 0))));
             progress.add(4);
             progress.add(5);
-            let Some(Bar { bar, is_drawn, .. }) = &progress.0 else { unreachable!() };
+            let Some(Shown::Bar(Bar { bar, is_drawn, .. })) = &progress.0 else { unreachable!() };
             assert_eq!((bar.position(), bar.length(), *is_drawn), (9, length, false));
         }
     }
 
     #[test]
     fn the_bar_is_of_the_whole_file_and_the_rate_of_what_came() {
-        let mut progress = Progress(Some(Bar::new(Some(3 << 20), 1 << 20)));
+        let mut progress = Progress(Some(Shown::Bar(Bar::new(Some(3 << 20), 1 << 20))));
         progress.add(2 << 20);
-        let Some(bar) = &progress.0 else { unreachable!() };
+        let Some(Shown::Bar(bar)) = &progress.0 else { unreachable!() };
         assert_eq!((bar.bar.position(), bar.bar.length()), (3 << 20, Some(4 << 20)));
         let summary = bar.summary(Duration::from_secs(2));
         assert_eq!(summary, "2.00 MiB more, 3.00 MiB in all in 2.0 s, 1.00 MiB/s");
@@ -162,14 +213,15 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn what_was_sent_is_looked_at_while_it_is_sent() {
         let sent = Arc::new(AtomicU64::new(0));
-        let progress = Progress(Some(Bar::new(Some(8), 0)));
-        let Some(bar) = progress.0.as_ref().map(|bar| bar.bar.clone()) else { unreachable!() };
+        let progress = Progress(Some(Shown::Bar(Bar::new(Some(8), 0))));
+        let Some(Shown::Bar(bar)) = &progress.0 else { unreachable!() };
+        let bar = bar.bar.clone();
         let count = sent.clone();
         let sending = async {
             count.store(5, Relaxed);
             tokio::time::sleep(LOOK * 2).await;
-            bar.position()
+            Ok::<_, ()>(bar.position())
         };
-        assert_eq!(progress.during(sending, &sent).await, 5);
+        assert_eq!(progress.during(sending, &sent).await, Ok(5));
     }
 }

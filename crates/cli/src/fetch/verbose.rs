@@ -112,6 +112,10 @@ pub(super) fn steps(event: &ExchangeEvent<'_>, roots: &Roots) -> Vec<String> {
             let error = error.split(" (os error ").next().unwrap_or_default();
             vec![format!("connect to {} port {} failed: {error}", address.ip(), address.port())]
         }
+        ExchangeEvent::Tunnelled(_, Some(status)) => {
+            let outcome = if status.is_success() { "established" } else { "failed" };
+            vec![format!("CONNECT tunnel {outcome}, response {}", status.as_u16())]
+        }
         ExchangeEvent::Connected(to) => connected(to, roots),
         ExchangeEvent::Retrying(setback, wait) => vec![retrying(*setback, *wait)],
         ExchangeEvent::NotRetried(setback, reason) => {

@@ -1,6 +1,11 @@
 //! The steps of an exchange while it goes on: `-v` shows them at once, and `-w` asks for them in the end.
 
-use std::{cell::RefCell, net::SocketAddr, sync::Arc, time::Instant};
+use std::{
+    cell::RefCell,
+    net::SocketAddr,
+    sync::{Arc, Mutex, PoisonError},
+    time::Instant,
+};
 
 use alula::{ConnectionFacts, ExchangeEvent, FieldSection, Follow, Redirect, Version};
 
@@ -83,6 +88,12 @@ pub(super) struct Seen {
     pub(super) certificates: Vec<Vec<u8>>,
     /// Connections that were opened.
     pub(super) connects: u32,
+    /// The last connection, by its number among those of this process.
+    pub(super) connection: Option<usize>,
+    /// The last request went through a proxy.
+    pub(super) is_proxied: bool,
+    /// The status of the last answer to CONNECT.
+    pub(super) tunnel_status: Option<u16>,
     /// Requests that were sent again with credentials.
     challenged: u64,
     /// Tries that were made before, each with its requests.
@@ -131,6 +142,11 @@ pub(super) fn answer_challenge() {
     note(|seen| seen.challenged += 1);
 }
 
+/// Notes that the exchange that asks has failed: a tunnel that came of it was its own.
+pub(super) fn fail() {
+    note(|seen| seen.is_proxied |= seen.connection.is_none() && seen.take_tunnel());
+}
+
 /// Forgets the last try of the exchange that asks, but that there was one.
 pub(super) fn begin_again() {
     note(|seen| {
@@ -160,6 +176,10 @@ impl Watch {
 
     /// Notes a step, and shows it.
     pub(super) fn see(&self, event: &ExchangeEvent<'_>) {
+        if let ExchangeEvent::Tunnelled(_, status) = event {
+            let status = status.map(|status| status.as_u16());
+            TUNNELS.lock().unwrap_or_else(PoisonError::into_inner).push(status);
+        }
         note(|seen| seen.note(event));
         if let Some(verbose) = &self.verbose {
             verbose.print(event);
@@ -204,6 +224,7 @@ impl Seen {
             }
             ExchangeEvent::Request(head) => {
                 self.requests += 1;
+                self.is_proxied |= head.lines().next().is_some_and(is_for_proxy);
                 let lines = head.lines().map(|line| line.len() as u64 + 2);
                 self.request_octets += lines.sum::<u64>() + 2;
                 self.referer = head.lines().find_map(referer).unwrap_or_default().to_vec();
@@ -219,6 +240,13 @@ impl Seen {
         }
     }
 
+    /// Takes a tunnel that was made or refused lately for this exchange; returns true if there is one.
+    fn take_tunnel(&mut self) -> bool {
+        let tunnel = TUNNELS.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        self.tunnel_status = tunnel.flatten().or(self.tunnel_status);
+        tunnel.is_some()
+    }
+
     fn follow(&mut self) {
         self.redirected = Some(Instant::now());
         self.hops.extend(self.last.take());
@@ -228,9 +256,37 @@ impl Seen {
         self.remote = to.remote_address();
         self.local = to.local_address();
         self.connects += u32::from(!to.is_reused());
+        let is_tunnelled = !to.is_reused() && self.take_tunnel();
+        let (number, is_proxied) = numbered(self.local, to.is_reused(), is_tunnelled);
+        (self.connection, self.is_proxied) = (Some(number), is_proxied);
         let tls = to.tls();
         self.certificates = tls.iter().flat_map(|tls| tls.certificates()).map(<[u8]>::to_vec).collect();
     }
+}
+
+/// The statuses of tunnels that no exchange has taken: connections are opened for whichever comes first.
+static TUNNELS: Mutex<Vec<Option<u16>>> = Mutex::new(Vec::new());
+
+/// The connections of this process in the order in which they were opened: the address of this end, and true if it leads through a
+/// proxy.
+static CONNECTIONS: Mutex<Vec<(Option<SocketAddr>, bool)>> = Mutex::new(Vec::new());
+
+/// The number of a connection, and whether it leads through a proxy.
+fn numbered(local: Option<SocketAddr>, is_reused: bool, is_tunnelled: bool) -> (usize, bool) {
+    let mut all = CONNECTIONS.lock().unwrap_or_else(PoisonError::into_inner);
+    // An address may come again: the last connection with it is meant.
+    let known = all.iter().rposition(|(known, _)| *known == local).filter(|_| is_reused);
+    let number = known.unwrap_or_else(|| {
+        all.push((local, is_tunnelled));
+        all.len() - 1
+    });
+    (number, all[number].1)
+}
+
+/// Returns true for the first line of a request that a proxy sends on: its target has a scheme (RFC 9112 §3.2.2).
+fn is_for_proxy(line: &[u8]) -> bool {
+    let target = line.split(|octet| *octet == b' ').nth(1).unwrap_or_default();
+    target.starts_with(b"http://")
 }
 
 /// The value of a line of the field `referer`.
@@ -250,6 +306,23 @@ fn octets_of(words: usize, fields: &FieldSection) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn connections_are_numbered_as_they_are_opened() {
+        let local = |port| Some(SocketAddr::from(([192, 0, 2, 1], port)));
+        let (first, is_proxied) = numbered(local(1), false, true);
+        assert!(is_proxied);
+        assert_eq!(numbered(local(1), true, false), (first, true));
+        let (second, is_proxied) = numbered(local(1), false, false);
+        assert!(second > first && !is_proxied);
+        assert_eq!(numbered(local(1), true, false), (second, false));
+    }
+
+    #[test]
+    fn targets_of_proxies_have_a_scheme() {
+        assert!(is_for_proxy(b"GET http://a.example/ HTTP/1.1"));
+        assert!(!is_for_proxy(b"GET /http://a HTTP/1.1") && !is_for_proxy(b":method: GET"));
+    }
 
     #[test]
     fn a_head_is_counted_as_http_1_1_writes_it() {

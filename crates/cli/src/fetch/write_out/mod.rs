@@ -1,5 +1,6 @@
 //! `-w`: a line about the exchange, with curl's names for what can be said.
 
+mod clock;
 mod place;
 mod variables;
 
@@ -24,6 +25,8 @@ enum Piece {
     Variable(Name),
     /// The first field of this name.
     Field(String),
+    /// The present time, in this format.
+    Time(String),
     /// All fields, as JSON.
     Fields,
     /// All variables, as JSON.
@@ -66,6 +69,7 @@ impl WriteOut {
                 Piece::Text(text) => printer.own(text),
                 Piece::Variable(name) => printer.text(&name.text(report)),
                 Piece::Field(name) => printer.text(report.header(name)),
+                Piece::Time(format) => printer.own(&clock::now(format)),
                 Piece::Fields => printer.text(fields(report).as_bytes()),
                 Piece::All => printer.text(variables::json(report).as_bytes()),
                 Piece::To(place) => printer.turn_to(place)?,
@@ -116,9 +120,10 @@ fn piece(text: &str) -> (Result<Piece, String>, usize) {
 /// Makes a piece of what stands between braces; of a name that means nothing, the name.
 type Make = fn(&str) -> Result<Piece, String>;
 
-const BRACED: [(&str, Make); 3] = [
+const BRACED: [(&str, Make); 4] = [
     ("%{", named),
     ("%header{", |name| Ok(Piece::Field(name.to_owned()))),
+    ("%time{", |format| Ok(Piece::Time(format.to_owned()))),
     ("%output{", |path| Ok(Piece::To(WriteTarget::file(path)))),
 ];
 
@@ -170,6 +175,7 @@ mod tests {
                 Piece::Text(text) => printer.own(&text),
                 Piece::Variable(name) => printer.text(&name.text(report)),
                 Piece::Field(name) => printer.text(report.header(&name)),
+                Piece::Time(format) => printer.own(&clock::now(&format)),
                 Piece::Fields => printer.text(fields(report).as_bytes()),
                 _ => {}
             }
@@ -196,6 +202,7 @@ mod tests {
             ("%{", "%{"),
             ("a%{nothing}b%{|%{onerror}c", "abc"),
             ("%x%header%output", "%x%header%output"),
+            ("%{http_connect}|%{proxy_used}|%{conn_id}|%{xfer_id}|%{num_retries}", "000|0|-1|1|0"),
         ] {
             assert_eq!(printed(text, &report), expected, "{text}");
         }

@@ -17,14 +17,17 @@ pub(super) enum Known {
     /// A status, 0 when there is none: three digits in a text.
     Status(u16),
     Time(Duration),
+    /// -1 when there is none.
+    Id(Option<usize>),
 }
 
 /// Looks it up in what is known of an exchange.
 pub(super) type Variable = fn(&Report) -> Known;
 
 /// Every name, in order, and its meaning.
-const VARIABLES: [(&str, &str, Variable); 44] = [
+const VARIABLES: [(&str, &str, Variable); 47] = [
     ("certs", "the certificates of the server, in PEM", |report| text(certificates(report))),
+    ("conn_id", "the number of the connection, from 0, or -1", |report| Known::Id(report.seen.connection)),
     ("content_type", "the media type of the content", |report| octets(report.header("content-type"))),
     ("errormsg", "the sentence of the failure", |report| some(&report.error)),
     ("exitcode", "the exit code", |report| Known::Number(report.exit.into())),
@@ -33,6 +36,9 @@ const VARIABLES: [(&str, &str, Variable); 44] = [
     }),
     ("ftp_entry_path", "nothing: this program speaks no FTP", |_| Known::Text(None)),
     ("http_code", "the status of the response, 000 when none came", status),
+    ("http_connect", "the status of the proxy's answer to CONNECT", |report| {
+        Known::Status(report.seen.tunnel_status.unwrap_or_default())
+    }),
     ("http_version", "the version of HTTP of the response", version),
     ("local_ip", "the address of this end", |report| {
         text(report.seen.local.map(|local| local.ip().to_string()).unwrap_or_default())
@@ -58,6 +64,7 @@ const VARIABLES: [(&str, &str, Variable); 44] = [
     }),
     // A proxy whose certificate is not trusted ends the exchange.
     ("proxy_ssl_verify_result", "0: a proxy that is not trusted is not used", |_| Known::Number(0)),
+    ("proxy_used", "1 if a proxy was used, else 0", |report| Known::Number(report.seen.is_proxied.into())),
     ("redirect_url", "the URL of a redirect that was not followed", |report| some(&report.redirect_url())),
     ("referer", "the value of the field referer", |report| octets(&report.seen.referer)),
     ("remote_ip", "the address of the other end", |report| {
@@ -170,6 +177,7 @@ impl Known {
             Self::Number(number) => number.to_string().into_bytes(),
             Self::Status(status) => format!("{status:03}").into_bytes(),
             Self::Time(time) => seconds(time).into_bytes(),
+            Self::Id(id) => numbered(id).into_bytes(),
         }
     }
 
@@ -180,6 +188,7 @@ impl Known {
             Self::Number(number) => number.to_string(),
             Self::Status(status) => status.to_string(),
             Self::Time(time) => seconds(time),
+            Self::Id(id) => numbered(id),
         }
     }
 }
@@ -230,6 +239,10 @@ fn seconds(time: Duration) -> String {
     format!("{:.6}", time.as_secs_f64())
 }
 
+fn numbered(id: Option<usize>) -> String {
+    id.map_or("-1".to_owned(), |id| id.to_string())
+}
+
 fn per_second(octets: u64, time: Duration) -> Known {
     Known::Number((octets as f64 / time.as_secs_f64().max(1e-6)) as u64)
 }
@@ -255,7 +268,7 @@ mod tests {
     #[test]
     fn names_are_found_and_in_order() {
         let names: Vec<&str> = VARIABLES.iter().map(|(name, ..)| *name).collect();
-        assert!(names[..42].is_sorted(), "{names:?}");
+        assert!(names[..45].is_sorted(), "{names:?}");
         assert!(Name::find("http_code").is_some() && Name::find("url.host").is_some());
         for wrong in ["nothing", "url.nothing", "url.", "urle.user", ""] {
             assert!(Name::find(wrong).is_none(), "{wrong}");
