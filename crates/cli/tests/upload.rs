@@ -62,9 +62,12 @@ fn a_file_is_put_whole_and_seen_at_once() {
     for (path, status) in [("/sub", 409), ("/sub/", 409), ("/none/a", 409), ("/empty/a", 409), ("/", 409)] {
         server.expect("PUT", path, &["content-length: 0"], status);
     }
-    for path in ["/.hidden", "/..", "/%2e%2e/a", "/a%2fb", "/..%2fa", "/sub/../../a", "/a%00"] {
+    for path in
+        ["/.hidden", "/..", "/%2e%2e/a", "/a%2fb", "/..%2fa", "/sub/../../a", "/a%00", "/a%0ab", "/%c2%9b31m"]
+    {
         server.expect("PUT", path, &["content-length: 0"], 403);
     }
+    server.expect("PUT", &format!("/{}", "n".repeat(300)), &["content-length: 0"], 403);
     server.expect("PUT", "/part", &["content-length: 0", "content-range: bytes 0-0/2"], 400);
     assert_eq!(names(&folder), ["empty", "new one", "sub"]);
     let (head, _) = server.expect("OPTIONS", "/", &[], 204);
@@ -86,6 +89,33 @@ fn a_file_takes_the_place_of_another_on_demand() {
     fs::create_dir(folder.path("folder")).unwrap();
     assert_eq!(send(&server, "put", "/folder", &["-d", "new"]), "409");
     assert_eq!(names(&folder), ["a", "b", "folder"]);
+}
+
+/// Its name has a dot before it, and would be seen and replaced by anybody where such names are served.
+#[test]
+fn a_file_that_is_being_uploaded_is_nobodys() {
+    let folder = Folder::new("upload-hidden");
+    let server = Echo::serving(&folder, &["--upload", "--overwrite", "--dot-files"]);
+    let mut socket = TcpStream::connect(server.http.trim_start_matches("http://")).unwrap();
+    socket.set_read_timeout(Some(PATIENCE)).unwrap();
+    socket
+        .write_all(b"PUT /a HTTP/1.1\r\nhost: a\r\ncontent-length: 4\r\nconnection: close\r\n\r\nfo")
+        .unwrap();
+    let begun = std::time::Instant::now();
+    while names(&folder).is_empty() {
+        assert!(begun.elapsed() < PATIENCE);
+        std::thread::yield_now();
+    }
+    let hidden = names(&folder).remove(0);
+    assert!(hidden.starts_with(".alula-upload-"), "{hidden}");
+    assert!(!server.expect("GET", "/", &[], 200).1.contains("alula-upload"));
+    server.expect("GET", &format!("/{hidden}"), &[], 404);
+    server.expect("PUT", &format!("/{hidden}"), &["content-length: 0"], 403);
+    socket.write_all(b"ur").unwrap();
+    let mut answer = String::new();
+    socket.read_to_string(&mut answer).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 201 "), "{answer}");
+    assert_eq!((names(&folder), folder.read("a")), (vec!["a".to_owned()], b"four".to_vec()));
 }
 
 #[cfg(unix)]

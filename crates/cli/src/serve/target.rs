@@ -54,6 +54,12 @@ pub(super) fn is_fit(name: &[u8], dot_files: bool) -> bool {
     !is_special && !is_hidden && !name.iter().any(|octet| is_refused(*octet))
 }
 
+/// Returns true if a name has no control characters, which terminals obey and lists of names are broken by. Files that are there may
+/// have them; new ones are given none.
+pub(super) fn is_plain(name: &[u8]) -> bool {
+    !String::from_utf8_lossy(name).contains(char::is_control)
+}
+
 /// The path before the query.
 pub(super) fn without_query(path: &str) -> &str {
     path.split_once('?').map_or(path, |(path, _)| path)
@@ -93,6 +99,16 @@ mod tests {
     use std::path::Component;
 
     use super::*;
+
+    #[test]
+    fn control_characters_are_in_no_plain_name() {
+        for name in ["a", "a b", "\u{e4}", "-rf", "...", "\u{a0}"] {
+            assert!(is_plain(name.as_bytes()), "{name}");
+        }
+        for name in ["\n", "a\rb", "\x1b[31m", "\x7f", "\u{9b}31m", "\t"] {
+            assert!(!is_plain(name.as_bytes()), "{name:?}");
+        }
+    }
 
     #[test]
     fn names_are_decoded_once() {

@@ -122,6 +122,9 @@ async fn store(site: &Arc<Site>, exchange: &mut Exchange, terms: UploadTerms) ->
     let Some(name) = target.path.file_name().filter(|_| !target.is_folder) else {
         return Err(Fault::of(Status::CONFLICT, "a file cannot have the name of a folder"));
     };
+    if !target::is_plain(name.as_encoded_bytes()) {
+        return Err(Fault::of(Status::FORBIDDEN, UNFIT));
+    }
     if exchange.request().headers().contains(KnownName::CONTENT_RANGE) {
         // Part of a file would be stored as the whole (RFC 9110 §14.5).
         return Err(Fault::of(Status::BAD_REQUEST, "a file is stored as a whole"));
@@ -280,7 +283,8 @@ impl Files<'_> {
         self.count()?;
         // Some browsers sent the path on their side.
         let name = name.rsplit(['/', '\\']).next().unwrap_or_default();
-        if !target::is_fit(name.as_bytes(), self.site.folder.shows_dot_files()) {
+        let is_fit = target::is_fit(name.as_bytes(), self.site.folder.shows_dot_files());
+        if !is_fit || !target::is_plain(name.as_bytes()) {
             return Err(Fault::of(Status::FORBIDDEN, UNFIT));
         }
         self.incoming = Some((name.to_owned(), Incoming::begin(Arc::clone(&self.folder))?));
