@@ -2,10 +2,17 @@
 
 use std::{fmt, io, process::ExitCode};
 
-use alula::{Cause, Error, Phase, Retry, h1, h2::ConnectionError};
+use alula::{
+    Cause, Error, Phase, Retry, h1,
+    h2::{self, ConnectionError},
+};
 use rustls::{AlertDescription, CertificateError};
 
-use crate::{args::ExitCodes, terminal};
+use crate::{
+    args::ExitCodes,
+    terminal::{self, COLUMNS, columns_of_help},
+    wrapping::wrapped,
+};
 
 /// What a subcommand answers.
 pub(crate) type Outcome = Result<(), Failure>;
@@ -52,19 +59,19 @@ const TABLE: [(Exit, &str, u8); 12] = [
     (Exit::TooLarge, "with --max-filesize: the content is larger", 63),
 ];
 
-/// The columns of a help text that is no terminal's.
-const COLUMNS: usize = 80;
-
 /// The table as the help shows it.
 pub(crate) fn table() -> String {
-    let rows = TABLE.map(|(exit, meaning, _)| row(exit as u8, meaning));
+    let columns = columns();
+    let rows = TABLE.map(|(exit, meaning, _)| row(exit as u8, meaning, columns));
     format!("Exit codes:\n{}", rows.concat())
 }
 
 /// The same with the code of curl beside each; curl has several for most, as its failures are divided further.
 pub(crate) fn table_beside_curl() -> String {
-    let rows = TABLE
-        .map(|(exit, meaning, curl)| row(exit as u8, &format!("{meaning} (curl: {})", curls(exit, curl))));
+    let columns = columns();
+    let rows = TABLE.map(|(exit, meaning, curl)| {
+        row(exit as u8, &format!("{meaning} (curl: {})", curls(exit, curl)), columns)
+    });
     format!("Exit codes:\n{}\n--exit-codes=curl ends the program with those of curl.\n", rows.concat())
 }
 
@@ -81,20 +88,13 @@ fn curls(exit: Exit, usual: u8) -> String {
     }
 }
 
+fn columns() -> usize {
+    columns_of_help().min(COLUMNS)
+}
+
 /// A code and its meaning, on as many lines as that takes.
-fn row(code: u8, meaning: &str) -> String {
-    const INDENT: &str = "      ";
-    let (mut row, mut line) = (String::new(), format!("  {code:>2} "));
-    for word in meaning.split(' ') {
-        if line.len() + 1 + word.len() > COLUMNS {
-            row.push_str(&line);
-            row.push('\n');
-            line = INDENT[1..].to_owned();
-        }
-        line.push(' ');
-        line.push_str(word);
-    }
-    row + &line + "\n"
+fn row(code: u8, meaning: &str, columns: usize) -> String {
+    wrapped(&format!("  {code:>2}  {meaning}\n"), columns, "      ")
 }
 
 impl From<Exit> for ExitCode {
@@ -253,9 +253,10 @@ fn advice(error: &Error) -> &'static str {
     if matches!(error.cause(), Cause::PinMismatch) {
         return " (by --pinnedpubkey)";
     }
-    // Whoever asks with GET sends it again without a second thought.
-    let is_doubtful =
-        error.asked().is_some_and(|asked| matches!(asked.method(), "POST" | "PATCH" | "CONNECT"));
+    if let Some(next) = next_step(error) {
+        return next;
+    }
+    let is_doubtful = is_doubtful(error);
     match error.retry() {
         Retry::Safe if is_doubtful => "; it was not carried out, and sending it again is safe",
         Retry::IfIdempotent if is_doubtful && error.phase() != Phase::Build => {
@@ -268,6 +269,31 @@ fn advice(error: &Error) -> &'static str {
 /// Returns true if there is no certificate that a server's could lead to; the library has no cause of its own for that.
 fn is_without_roots(error: &Error) -> bool {
     matches!(error.cause(), Cause::Usage(rule) if rule.contains("no root to trust"))
+}
+
+/// Returns true if it matters whether the request was carried out: whoever asks with GET sends it again without a second thought.
+fn is_doubtful(error: &Error) -> bool {
+    error.asked().is_some_and(|asked| matches!(asked.method(), "POST" | "PATCH" | "CONNECT"))
+}
+
+/// The flag that has a request go on, or the thing to look after.
+fn next_step(error: &Error) -> Option<&'static str> {
+    match (error.phase(), error.cause()) {
+        (Phase::Connect, Cause::Io(io::ErrorKind::ConnectionRefused, _)) if !is_doubtful(error) => {
+            Some(" (nothing listens on that port)")
+        }
+        (Phase::Handshake, Cause::Tls(error)) if matches!(**error, rustls::Error::InvalidMessage(_)) => {
+            Some(" (http:// goes without TLS)")
+        }
+        (Phase::Resolve, Cause::Io(..)) => Some(" (check the spelling of the host, and the network)"),
+        (_, Cause::Redirect(why)) if why.contains("than may be followed") => {
+            Some(" (--max-redirs COUNT follows more)")
+        }
+        (_, Cause::Connection(ConnectionError::Peer(h2::Violation::SETTINGS_NOT_FIRST))) => {
+            Some(" (without --http2-prior-knowledge HTTP/1.1 is spoken)")
+        }
+        _ => None,
+    }
 }
 
 fn is_of_unknown_issuer(error: &Error) -> bool {

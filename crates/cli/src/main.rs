@@ -22,6 +22,7 @@ mod serve;
 mod store;
 mod terminal;
 mod topics;
+mod wrapping;
 
 use std::process::ExitCode;
 

@@ -6,12 +6,19 @@
 
 use std::{
     borrow::Cow,
+    env,
     fmt::Write as _,
     io::{self, IsTerminal as _, Write as _},
     mem,
 };
 
 use anstyle::Style;
+
+use crate::wrapping::wrapped;
+
+/// The beginnings of lines that a terminal has broken at words, with what goes on on the next line. Others are data, which is shown as
+/// it is.
+const BROKEN: [(&[u8], &str); 2] = [(b"alula: ", "  "), (b"* ", "*   ")];
 
 /// Octets of an unfinished character, at most.
 const UNFINISHED_MAX: usize = 3;
@@ -118,18 +125,51 @@ impl Painted {
     }
 }
 
-/// Writes text from anywhere to stderr, in this style where there are styles. A stderr that has gone away is no reason to stop.
+/// Returns the columns of the terminal that the program runs on, if it does and that is known.
+pub(crate) fn columns() -> Option<usize> {
+    terminal_size::terminal_size().map(|(columns, _)| columns.0.into())
+}
+
+/// The columns of text that nobody reads on a terminal.
+pub(crate) const COLUMNS: usize = 80;
+
+/// Returns the columns of help: those of the terminal that it is read on, or what COLUMNS says, or 80.
+pub(crate) fn columns_of_help() -> usize {
+    let of_terminal = columns().filter(|_| io::stdout().is_terminal());
+    let said = || env::var("COLUMNS").ok()?.parse().ok();
+    of_terminal.or_else(said).unwrap_or(COLUMNS)
+}
+
+/// Writes text from anywhere to stderr, in this style where there are styles. A stderr that has gone away is no reason to stop. On a
+/// terminal, sentences are broken at words.
 pub(crate) fn tell(style: Style, text: &[u8]) {
     let stderr = io::stderr();
     let is_coloured = style != Style::new() && has_colours(&stderr);
     let mut painted = Painted::new(stderr.is_terminal(), is_coloured);
     let line = text.strip_suffix(b"\n").unwrap_or(text);
-    painted.paint(style, line);
+    let line = if stderr.is_terminal() { broken(line) } else { Cow::Borrowed(line) };
+    painted.paint(style, &line);
     painted.own("\n");
     let octets = painted.into_octets();
     // Octets without styles pass no filter, which would take some of them out.
     let _ =
         if is_coloured { anstream::stderr().write_all(&octets) } else { stderr.lock().write_all(&octets) };
+}
+
+/// Writes text with styles to stderr, where a terminal has it broken at words and others have no styles in it. Text that others have a
+/// say in has passed [`escaped`] before.
+pub(crate) fn tell_styled(text: &str) {
+    let columns = columns().filter(|_| io::stderr().is_terminal());
+    let text = columns.map_or(Cow::Borrowed(text), |columns| wrapped(text, columns, "  ").into());
+    let _ = anstream::stderr().write_all(text.as_bytes());
+}
+
+/// A sentence of the program as a terminal shows it; other lines as they are.
+fn broken(line: &[u8]) -> Cow<'_, [u8]> {
+    let indent = BROKEN.iter().find_map(|(begin, indent)| line.starts_with(begin).then_some(indent));
+    let Some((indent, columns)) = indent.zip(columns()) else { return Cow::Borrowed(line) };
+    let escaped = escaped(line);
+    Cow::Owned(wrapped(&String::from_utf8_lossy(&escaped), columns, indent).into_bytes())
 }
 
 /// Writes what was made for stderr, as it is.

@@ -5,6 +5,8 @@ use std::{env, io::Write as _, io::stdout};
 use crate::{
     args::{ENVIRONMENT, TOPICS, list_of_topics},
     exit, fetch,
+    terminal::columns_of_help,
+    wrapping::wrapped,
 };
 
 /// Prints the page that this process is asked for, if it is asked for one.
@@ -16,7 +18,7 @@ pub(crate) fn is_printed() -> bool {
     };
     let Some(page) = page else { return false };
     // A reader that has seen enough closes the pipe.
-    let _ = stdout().write_all(page.as_bytes());
+    let _ = stdout().write_all(wrapped(&page, columns_of_help(), "      ").as_bytes());
     true
 }
 

@@ -39,7 +39,7 @@ fn arguments_that_make_no_sense_are_code_2() {
         &["completions", "tcl"],
         &["man", "fetch"],
         &["get", "ftp://a/"],
-        &["echo", "--listen", "nowhere"],
+        &["echo", "--listen", "nowhere:port"],
         &["echo", "--cert", "a.pem"],
         &["echo", "--cert", "a.pem", "--key", "b.pem", "--self-signed"],
         &["demo", "--seconds", "0"],
@@ -54,7 +54,7 @@ fn arguments_that_make_no_sense_are_code_2() {
 fn a_server_that_is_not_there_is_code_3_in_either_version() {
     for version in ["--http1.1", "--http2", "--http2-prior-knowledge"] {
         let ended = run(&["get", version, "HTTP://127.0.0.1:1/"]).expect(3);
-        let said = "alula: GET http://127.0.0.1:1/: could not connect: connection refused\n";
+        let said = "alula: GET http://127.0.0.1:1/: could not connect: connection refused (nothing listens on that port)\n";
         assert_eq!(ended.stderr, said);
     }
 }
@@ -105,7 +105,12 @@ fn a_closed_port_is_code_3_and_who_posts_is_told_that_it_is_safe_to_try_again() 
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     for url in [format!("http://127.0.0.1:{port}/"), format!("https://127.0.0.1:{port}/")] {
         let ended = run(&["get", "--http2-prior-knowledge", "-k", &url]).expect(3);
-        assert_eq!(ended.stderr, format!("alula: GET {url}: could not connect: connection refused\n"));
+        assert_eq!(
+            ended.stderr,
+            format!(
+                "alula: GET {url}: could not connect: connection refused (nothing listens on that port)\n"
+            )
+        );
         let ended = run(&["post", "--http2-prior-knowledge", "-k", &url, "-d", "x"]).expect(3);
         let said =
             "could not connect: connection refused; it was not carried out, and sending it again is safe\n";
@@ -218,7 +223,11 @@ fn a_peer_that_does_not_speak_tls_is_code_4() {
         linger(&mut socket);
     });
     let ended = run(&["get", "-k", "--max-time", "50", &url.replace("http:", "https:")]).expect(4);
-    assert!(ended.stderr.ends_with(": the server does not speak TLS on this port\n"), "{}", ended.stderr);
+    assert!(
+        ended.stderr.ends_with(": the server does not speak TLS on this port (http:// goes without TLS)\n"),
+        "{}",
+        ended.stderr
+    );
 }
 
 #[test]

@@ -41,7 +41,7 @@ fn the_first_failure_counts_and_stops_nothing() {
     assert_eq!(ended.text(), "404 000 there200 ");
     let said = format!(
         "alula: GET {absent}: the server answered 404 Not Found\n\
-         alula: GET http://127.0.0.1:1/: could not connect: connection refused\n"
+         alula: GET http://127.0.0.1:1/: could not connect: connection refused (nothing listens on that port)\n"
     );
     assert_eq!(ended.stderr, said);
     assert_eq!(run(&["get", "-fs", &absent]).expect(9).stderr, "");
@@ -84,7 +84,7 @@ fn a_server_that_cannot_go_on_is_said_and_the_file_left_alone() {
     let (echo, folder) = (Echo::start(&[]), Folder::new("cannot"));
     let out = folder.write("out", "half");
     let ended = echo.ask("get", "/", &["-C", "-", "-o", &out]).expect(10);
-    assert!(ended.stderr.contains("starts over"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("start over"), "{}", ended.stderr);
     assert_eq!(folder.read("out"), b"half");
 }
 

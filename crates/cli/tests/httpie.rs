@@ -528,7 +528,7 @@ fn lines_are_shown_as_soon_as_they_are_there() {
 #[test]
 fn colours_are_those_of_the_background() {
     for (style, background, number) in [
-        (&[][..], None, "36"),
+        (&[][..], None, "38;5;98"),
         (&["--style=auto"], Some("15;0"), "38;5;80"),
         (&[], Some("0;15"), "38;5;24"),
         (&["--style=light"], Some("15;0"), "38;5;24"),

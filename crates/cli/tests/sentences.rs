@@ -84,12 +84,12 @@ fn no_way_there() {
         (
             &["get", "http://127.0.0.1:1/a?token=t"],
             3,
-            "GET http://127.0.0.1:1/a?token=…: could not connect: connection refused",
+            "GET http://127.0.0.1:1/a?token=…: could not connect: connection refused (nothing listens on that port)",
         ),
         (
             &["get", "--http2-prior-knowledge", "http://127.0.0.1:1/"],
             3,
-            "GET http://127.0.0.1:1/: could not connect: connection refused",
+            "GET http://127.0.0.1:1/: could not connect: connection refused (nothing listens on that port)",
         ),
         (
             &["get", "-x", "http://127.0.0.1:1", "https://a.example/"],
@@ -313,7 +313,7 @@ fn certificates_and_tls() {
         (
             &["get", "-k", &plain],
             4,
-            "GET https://127.0.0.1:PORT/: the server does not speak TLS on this port",
+            "GET https://127.0.0.1:PORT/: the server does not speak TLS on this port (http:// goes without TLS)",
         ),
     ]);
 }

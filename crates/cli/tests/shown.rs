@@ -21,8 +21,8 @@ fn a_pipe_gets_what_came_and_the_eye_gets_it_laid_out() {
         (odd, &["--pretty=all", "--color=never"], laid_out),
         ("{\"b\":", &["--pretty=format"], "{\"b\":"),
         (odd, &["--pretty=none", "--color=always"], odd),
-        ("[1]", &["--pretty=colors"], "[\x1b[36m1\x1b[0m]"),
-        ("[1]", &["--color=always"], "[\x1b[36m1\x1b[0m]"),
+        ("[1]", &["--pretty=colors"], "[\x1b[38;5;98m1\x1b[0m]"),
+        ("[1]", &["--color=always"], "[\x1b[38;5;98m1\x1b[0m]"),
     ] {
         let ended = run(&[&["get", &answering(json_answer(content))], args].concat()).expect(0);
         assert_eq!(ended.text(), expected, "{args:?}");
@@ -51,7 +51,7 @@ fn heads_are_printed_as_they_are_asked_for() {
     assert_eq!(parts[3], r#"{"a":"b"}"#);
     assert_eq!(run(&["post", &url, "a=b", "-p", ""]).expect(0).text(), "");
     let coloured = run(&["get", &url, "-p", "h", "--color=always"]).expect(0);
-    assert!(coloured.text().contains("\x1b[1m\x1b[32m200 OK\x1b[0m\n"), "{:?}", coloured.text());
+    assert!(coloured.text().contains("\x1b[1m\x1b[38;5;29m200 OK\x1b[0m\n"), "{:?}", coloured.text());
 }
 
 #[test]

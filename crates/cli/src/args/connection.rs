@@ -59,11 +59,11 @@ pub(crate) struct ConnectionArgs {
     #[arg(long, value_name = "PROTOCOLS", value_parser = protocols, allow_hyphen_values = true, hide_short_help = true)]
     pub(crate) proto_redir: Option<Protocols>,
 
-    /// Retry failures that may pass, so often.
+    /// Try again so often after failures that may pass; 0 unless given.
     ///
     /// These are failures to connect, and for methods that are idempotent cut connections and 408, 429, 500, 502, 503 and 504, as
     /// `retry-after` says and after growing waits. -m bounds all tries together; --retry-max-time says when the last one may begin. Content is held as with -L.
-    #[arg(long, value_name = "COUNT", default_value_t = 0)]
+    #[arg(long, value_name = "COUNT", default_value_t = 0, hide_default_value = true)]
     pub(crate) retry: u32,
 
     /// Wait about so long before each try that --retry makes; 0 is what is done without the flag.

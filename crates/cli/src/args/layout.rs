@@ -7,7 +7,8 @@ use encoding_rs::Encoding;
 pub(crate) struct LayoutArgs {
     /// Choose colours for a light or a dark background.
     ///
-    /// Without the flag COLORFGBG decides, if the terminal sets it, and else the terminal's own sixteen colours are used.
+    /// Without the flag COLORFGBG decides, if the terminal sets it, and else colours are used that stand out from both. The terminal's own
+    /// sixteen are used by `ansi`.
     #[arg(long, value_name = "STYLE", default_value = "auto", hide_short_help = true)]
     pub(crate) style: Style,
 
@@ -43,7 +44,7 @@ pub(crate) struct LayoutArgs {
 /// For which background the colours are.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq, ValueEnum)]
 pub(crate) enum Style {
-    /// As COLORFGBG says, or the terminal's own.
+    /// As COLORFGBG says, or for both.
     #[default]
     Auto,
     /// The terminal's own sixteen colours.

@@ -35,12 +35,18 @@ use std::{
     process,
 };
 
+use anstyle::Style as TextStyle;
 use clap::{
     Command as Program, CommandFactory as _, Error, FromArgMatches as _, Parser, Subcommand,
+    builder::Styles,
     error::{ContextKind, ErrorKind},
 };
 
-use crate::exit::{self, Failure};
+use crate::{
+    exit::{self, Failure},
+    terminal::{COLUMNS, columns_of_help},
+    wrapping::stacked,
+};
 pub(crate) use agreement::Suites;
 pub(crate) use connection::{CertType, ConnectionArgs};
 pub(crate) use content::{ContentArgs, FormPart, Piece};
@@ -61,7 +67,7 @@ pub(crate) use watching::{ANY, Added, LineFormat, WatchArgs, section};
 
 /// An HTTP client, a debugging server and a codec on the command line.
 #[derive(Debug, Parser)]
-#[command(name = "alula", version, long_version = version::LONG, arg_required_else_help = true, args_override_self = true, after_help = after_help())]
+#[command(name = "alula", version, long_version = version::LONG, arg_required_else_help = true, args_override_self = true, styles = STYLES, after_help = after_help())]
 pub(crate) struct Args {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -78,7 +84,8 @@ impl Args {
         });
         let command: Vec<OsString> = given.iter().take(2).cloned().collect();
         let all = Self::of_runs(runs(given));
-        let mut all = all.unwrap_or_else(|error| located(refused::told(error), &command, &lines).exit());
+        let mut all =
+            all.unwrap_or_else(|error| refused::exit(located(refused::told(error), &command, &lines)));
         shared::share(&mut all);
         all
     }
@@ -167,9 +174,6 @@ fn runs(given: Vec<OsString>) -> Vec<Vec<OsString>> {
     std::iter::once(first).chain(runs.map(|run| [&command[..], &run].concat())).collect()
 }
 
-/// The columns of help that nobody reads on a terminal.
-const COLUMNS: usize = 80;
-
 /// With help that is wrapped at words: as wide as the terminal, or as COLUMNS says, or 80 columns.
 fn wrapped(program: Program) -> Program {
     match stdout().is_terminal() || env::var_os("COLUMNS").is_some() {
@@ -178,9 +182,20 @@ fn wrapped(program: Program) -> Program {
     }
 }
 
+/// Nothing but bold, which stands out from any background as text does.
+const STYLES: Styles = {
+    let bold = TextStyle::new().bold();
+    Styles::plain().header(bold).usage(bold).literal(bold).error(bold).valid(bold).invalid(bold)
+};
+
 /// The text below the commands.
 fn after_help() -> String {
-    format!("{EXAMPLES}\n\n{}", topic_list::list())
+    format!("{}\n\n{}", examples(EXAMPLES), examples(&topic_list::list()))
+}
+
+/// Commands with a word about each, beside it or, where there are few columns, below.
+fn examples(text: &str) -> String {
+    if columns_of_help() < COLUMNS { stacked(text) } else { text.to_owned() }
 }
 
 const EXAMPLES: &str = "\
@@ -200,9 +215,9 @@ const ECHO_EXAMPLES: &str = "\
 Examples:
   alula echo --log                                what comes, with its fields
   alula echo --status 503 --delay 2               a server in trouble
-  alula get -L :8080/redirect/3                   paths of its own, as httpbin has
+  alula get -L :8080/redirect/3                   paths as in httpbin
   alula get :8080/status/200,500                  one of two, by chance
-  alula echo --listen localhost:0 --self-signed   a free port, clear text and TLS";
+  alula echo --listen localhost:0 --self-signed   a free port, TLS as well";
 
 const SERVE_EXAMPLES: &str = "\
 Examples:
@@ -220,7 +235,7 @@ Examples:
   alula inspect --table trace.txt         with each table after each block";
 
 fn inspect_closing() -> String {
-    format!("{INSPECT_EXAMPLES}\n\n{}", exit::table())
+    format!("{}\n\n{}", examples(INSPECT_EXAMPLES), exit::table())
 }
 
 const STORE_EXAMPLES: &str = "\
@@ -243,7 +258,7 @@ fn usage(command: &str) -> String {
 
 /// The text below the short help of every request.
 const ITEMS: &str = "\
-Items: name==value (query), Name:value (field), name=value and name:=json (JSON,
+Items: name==value (query), Name:value (field), name=value and name:=json (JSON, \
 or a form with --form), name@FILE, @FILE, further URLs.
 All flags and exit codes: --help";
 
@@ -292,7 +307,7 @@ pub(crate) enum Command {
     /// /response-headers, /json, /html, /xml, /image/png, /links/N, /uuid, /base64/TEXT and more; docs/command.md has the list.
     ///
     /// SIGINT or SIGTERM lets open requests end; a second one does not.
-    #[command(after_help = ECHO_EXAMPLES)]
+    #[command(after_help = examples(ECHO_EXAMPLES))]
     Echo(EchoArgs),
     /// Serve the files of a folder.
     ///
@@ -308,7 +323,7 @@ pub(crate) enum Command {
     /// times; it is weak while the file was changed less than three seconds ago.
     ///
     /// SIGINT or SIGTERM lets open requests end; a second one does not.
-    #[command(after_help = SERVE_EXAMPLES)]
+    #[command(after_help = examples(SERVE_EXAMPLES))]
     Serve(ServeArgs),
     /// Keep objects, with siblings, indexes and data types, and answer Riak's HTTP API.
     ///
@@ -317,7 +332,7 @@ pub(crate) enum Command {
     /// Riak.
     ///
     /// SIGINT or SIGTERM lets open requests end; a second one does not.
-    #[command(after_help = STORE_EXAMPLES)]
+    #[command(after_help = examples(STORE_EXAMPLES))]
     Store(StoreArgs),
     /// Encode, decode and explain header blocks (RFC 7541).
     #[command(subcommand)]
@@ -327,7 +342,7 @@ pub(crate) enum Command {
     /// Lines of the client begin with `>` and the place of a frame in octets, those of the server with `<`, and faults with `!`. Behind
     /// each field stand the octets that it came as, and what they mean (RFC 7541 §6). A recording may begin anywhere between two frames;
     /// fields of entries that were made before cannot be known then.
-    #[command(after_help = INSPECT_EXAMPLES, after_long_help = inspect_closing())]
+    #[command(after_help = examples(INSPECT_EXAMPLES), after_long_help = inspect_closing())]
     Inspect(InspectArgs),
     /// Run a server and a client in one process and show what a request costs.
     ///
@@ -339,7 +354,7 @@ pub(crate) enum Command {
     /// short run of their own.
     Demo(DemoArgs),
     /// Print completions of commands and flags for a shell.
-    #[command(after_help = COMPLETIONS_EXAMPLES)]
+    #[command(after_help = examples(COMPLETIONS_EXAMPLES))]
     Completions(CompletionsArgs),
     /// Print a page of the manual, for `man -l -`.
     Man(ManArgs),

@@ -1,7 +1,11 @@
 //! Arguments that are refused, said without the secrets that may be in them.
 
+use std::process;
+
 use alula::masked_url;
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
+
+use crate::terminal;
 
 /// Flags of other clients that are none here, and what does the same.
 const ELSEWHERE: [(&str, &str); 38] = [
@@ -81,10 +85,20 @@ const OF_SERVERS: [(&str, &str); 20] = [
 /// Flags of `alula store` that are none any more, or are another program's.
 const OF_STORE: [(&str, &str); 1] = [("--http2", VERSIONS)];
 
+/// Ends the program with a complaint that is [`told`]: help that was asked for goes to stdout, and is wrapped already.
+pub(super) fn exit(error: Error) -> ! {
+    if !error.use_stderr() || error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+        error.exit();
+    }
+    terminal::tell_styled(&error.render().ansi().to_string());
+    process::exit(error.exit_code())
+}
+
 /// The same complaint, as it is shown.
 pub(super) fn told(error: Error) -> Error {
     match error.kind() {
         ErrorKind::UnknownArgument => advised(error),
+        ErrorKind::InvalidSubcommand => with_a_host(error),
         _ => masked(error),
     }
 }
@@ -105,6 +119,17 @@ fn advised(mut error: Error) -> Error {
         error.remove(ContextKind::SuggestedArg);
         // It would show the flag that is spelled alike.
         error.remove(ContextKind::Usage);
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![advice.into()]));
+    }
+    error
+}
+
+/// With the command that takes a word for a host: most words that are no command are meant as one.
+fn with_a_host(mut error: Error) -> Error {
+    if let (Some(ContextValue::String(word)), None) =
+        (error.get(ContextKind::InvalidSubcommand), error.get(ContextKind::SuggestedSubcommand))
+    {
+        let advice = format!("`alula get {word}` asks a host of this name; `alula help` lists the commands");
         error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![advice.into()]));
     }
     error
@@ -147,7 +172,8 @@ fn masked(mut error: Error) -> Error {
 
 fn shown(argument: &str, value: &str) -> String {
     if argument.contains("<FIELD>") && !value.starts_with('@') {
-        let name = value.split_once([':', ';']).map_or("", |(name, _)| name);
+        // All of it may be a secret where no name is told from it.
+        let Some((name, _)) = value.split_once([':', ';']) else { return "…".to_owned() };
         return format!("{}: …", name.escape_debug());
     }
     if argument.contains("PASSWORD") {

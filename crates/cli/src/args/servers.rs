@@ -37,12 +37,13 @@ pub(crate) struct ListenArgs {
     pub(crate) self_signed: bool,
 
     /// Speak HTTP/1.1 only.
-    #[arg(long = "http1.1", conflicts_with = "http2_only")]
+    #[arg(long = "http1.1", conflicts_with = "http2_only", hide_short_help = true)]
     pub(crate) http1_1: bool,
 
-    /// Speak HTTP/2 only. Without either flag both are spoken: over TLS the client chooses, in clear text it begins in HTTP/2
-    /// or does not.
-    #[arg(long)]
+    /// Speak HTTP/2 only.
+    ///
+    /// Without either flag both are spoken: over TLS the client chooses, in clear text it begins in HTTP/2 or does not.
+    #[arg(long, hide_short_help = true)]
     pub(crate) http2_only: bool,
 }
 
@@ -51,16 +52,19 @@ pub(crate) struct EchoArgs {
     #[command(flatten)]
     pub(crate) listen: ListenArgs,
 
-    /// Answer 413 to a request with more content than this many octets: it is held in memory until it is whole.
-    #[arg(long, value_name = "OCTETS", default_value_t = 64 * 1024 * 1024)]
+    /// Answer 413 to a request with more content than this many octets.
+    ///
+    /// Content is held in memory until it is whole.
+    #[arg(long, hide_short_help = true, value_name = "OCTETS", default_value_t = 64 * 1024 * 1024)]
     pub(crate) max_body: usize,
 
-    /// Write each request on stderr as it arrives, with all of its fields; credentials are hidden. A line follows when it has
-    /// ended: peer, time, request, status, octets of content, seconds.
+    /// Write each request on stderr as it arrives, with all of its fields.
+    ///
+    /// Credentials are hidden. A line follows when it has ended: peer, time, request, status, octets of content, seconds.
     #[arg(long)]
     pub(crate) log: bool,
 
-    /// Wait for so many seconds before each answer, or for a time with its unit: 200ms, 2m.
+    /// Wait for so many seconds before each answer; 200ms and 2m are taken, too.
     #[arg(long, value_name = "SECONDS", default_value = "0", value_parser = delay, hide_default_value = true)]
     pub(crate) delay: Duration,
 
@@ -68,12 +72,12 @@ pub(crate) struct EchoArgs {
     #[arg(long, value_name = "CODE", value_parser = final_status)]
     pub(crate) status: Option<Status>,
 
-    /// State no length in answers: over HTTP/1.1 content is sent in chunks.
+    /// State no length in answers; over HTTP/1.1 they come in chunks.
     #[arg(long)]
     pub(crate) chunked: bool,
 
     /// Echo requests to all paths, also to those that have an answer of their own, such as /status/404.
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub(crate) no_paths: bool,
 
     #[command(flatten)]
@@ -88,7 +92,9 @@ fn final_status(text: &str) -> Result<Status, String> {
 
 #[derive(ClapArgs, Debug)]
 pub(crate) struct ServeArgs {
-    /// The folder to serve. Nothing outside it can be had, whatever links in it say.
+    /// The folder to serve.
+    ///
+    /// Nothing outside it can be had, whatever links in it say.
     #[arg(value_name = "DIR", default_value = ".")]
     pub(crate) folder: PathBuf,
 
@@ -103,9 +109,9 @@ pub(crate) struct ServeArgs {
     #[arg(long)]
     pub(crate) dot_files: bool,
 
-    /// Answer unknown paths without a dot in their last segment with /index.html and 200, where HTML is accepted.
+    /// Answer with /index.html where a page is not there.
     ///
-    /// For programs in one page, which find in their path what to show. What has an extension and is missing stays 404, and so
+    /// Paths without a dot in their last segment are answered so, with 200, where HTML is accepted. For programs in one page, which find in their path what to show. What has an extension and is missing stays 404, and so
     /// does what asks for JSON alone.
     #[arg(short, long, alias = "single")]
     pub(crate) spa: bool,
@@ -117,7 +123,7 @@ pub(crate) struct ServeArgs {
     #[arg(long)]
     pub(crate) upload: bool,
 
-    /// Let uploads take the place of files that are there, which are answered with 409 otherwise.
+    /// Let uploads take the place of files that are there, which is answered with 409 otherwise.
     #[arg(long, requires = "upload")]
     pub(crate) overwrite: bool,
 
@@ -125,7 +131,9 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "OCTETS", default_value_t = 1024 * 1024 * 1024)]
     pub(crate) max_body: u64,
 
-    /// Write one line per request on stderr: peer, time, request, status, octets of content, seconds.
+    /// Write one line per request on stderr, with the seconds that it took.
+    ///
+    /// It has peer, time, request, status, octets of content and seconds.
     #[arg(long)]
     pub(crate) log: bool,
 

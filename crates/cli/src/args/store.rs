@@ -18,7 +18,7 @@ use super::{
 #[derive(ClapArgs, Debug)]
 #[command(mut_arg("listen", |listen| listen.default_value("127.0.0.1:8098").value_parser(listen::address_of_store).long_help(LISTEN)))]
 pub(crate) struct StoreArgs {
-    /// The folder in which objects are kept. It is made if it is not there.
+    /// The folder in which objects are kept; it is made if it is not there.
     #[arg(short, long, value_name = "DIR")]
     pub(crate) data: Option<PathBuf>,
 
@@ -35,9 +35,9 @@ pub(crate) struct StoreArgs {
     #[arg(long, value_name = "ENGINE", default_value = "fjall")]
     pub(crate) engine: EngineName,
 
-    /// Make a bucket type, with its properties as a JSON object: 'sets={"datatype":"set"}'. Several are made by several flags.
+    /// Make a bucket type, with its properties as a JSON object: 'sets={"datatype":"set"}'.
     ///
-    /// The datatype of a type, which is one of counter, set, gset, map and hll, cannot be another one later.
+    /// Several are made by several flags. The datatype of a type, which is one of counter, set, gset, map and hll, cannot be another one later.
     #[arg(long = "type", value_name = "NAME=JSON", value_parser = bucket_type)]
     pub(crate) types: Vec<BucketType>,
 
@@ -49,7 +49,7 @@ pub(crate) struct StoreArgs {
     #[arg(long, value_name = "NUMBER", default_value_t = 100, value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) siblings_max: u16,
 
-    /// The octets of objects that requests and answers under way may hold together. Requests wait for their part of it.
+    /// The octets of objects that requests and answers under way may hold together; requests wait for their part.
     #[arg(long, value_name = "OCTETS", default_value = "192M", value_parser = values::octets)]
     pub(crate) memory: NonZeroU64,
 
@@ -77,7 +77,7 @@ pub(crate) struct StoreArgs {
     #[arg(long)]
     pub(crate) no_referer_check: bool,
 
-    /// Write a line on stderr for each request that took so many seconds or more, or a time with its unit: 200ms.
+    /// Write a line on stderr for each request that took so many seconds or more; 200ms is taken, too.
     #[arg(long, value_name = "SECONDS", value_parser = slow)]
     pub(crate) slow_log: Option<Duration>,
 

@@ -17,7 +17,9 @@ pub(crate) struct AccessArgs {
     #[arg(long, requires = "users")]
     pub(crate) users_without_tls: bool,
 
-    /// Ask clients for certificates, and take those that lead to one of these authorities (PEM). Users are known by them.
+    /// Ask clients for certificates, and take those that lead to one of these authorities (PEM).
+    ///
+    /// Users are known by them.
     #[arg(long, value_name = "PEM", requires = "users")]
     pub(crate) client_ca: Option<PathBuf>,
 

@@ -19,7 +19,13 @@ pub(crate) struct WatchArgs {
     pub(crate) access_log: Option<Option<PathBuf>>,
 
     /// The form of these lines.
-    #[arg(long, value_name = "FORMAT", default_value = "combined", requires = "access_log")]
+    #[arg(
+        long,
+        value_name = "FORMAT",
+        default_value = "combined",
+        requires = "access_log",
+        hide_short_help = true
+    )]
     pub(crate) access_log_format: LineFormat,
 
     /// Answer GET of PATH, or /metrics, with counts and durations for Prometheus.
@@ -28,15 +34,19 @@ pub(crate) struct WatchArgs {
     #[arg(long, value_name = "PATH", num_args = 0..=1, require_equals = true, default_missing_value = "/metrics", value_parser = own_path)]
     pub(crate) metrics: Option<String>,
 
-    /// Answer GET of PATH, or /healthz, with 200 as long as the server answers at all.
+    /// Answer GET of PATH, or /healthz, with 200 for probes.
+    ///
+    /// It is 200 as long as the server answers at all.
     #[arg(long, value_name = "PATH", num_args = 0..=1, require_equals = true, default_missing_value = "/healthz", value_parser = own_path)]
     pub(crate) health: Option<String>,
 
     /// Give each request a name of 32 digits in x-request-id, which its answer has as well.
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub(crate) request_id: bool,
 
-    /// Add a field to every answer, `name: value`, in the place of one that the answer has by itself.
+    /// Add a field to every answer, `name: value`.
+    ///
+    /// It takes the place of one that the answer has by itself.
     #[arg(short = 'H', long = "header", value_name = "FIELD", value_parser = added)]
     pub(crate) headers: Vec<Added>,
 

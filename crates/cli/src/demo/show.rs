@@ -11,7 +11,11 @@ use super::{
     figures,
     runs::{IN_FLIGHT, Run, Transport},
 };
-use crate::exit::{Failure, Outcome};
+use crate::{
+    exit::{Failure, Outcome},
+    terminal::{self, COLUMNS},
+    wrapping::wrapped,
+};
 use figures::Figures;
 
 /// Enough for any row, so that it need not grow.
@@ -21,6 +25,8 @@ const ROW_OCTETS: usize = 512;
 pub(super) struct Show {
     json: bool,
     is_live: bool,
+    /// The columns of a terminal that has fewer than the table takes: each row is cut in two tables.
+    narrow: Option<usize>,
     line: String,
 }
 
@@ -28,13 +34,14 @@ impl Show {
     /// Says what is about to happen.
     pub(super) fn new(json: bool) -> Result<Self, Failure> {
         let is_live = !json && io::stdout().is_terminal();
-        let show = Self { json, is_live, line: String::with_capacity(ROW_OCTETS) };
+        let narrow = terminal::columns().filter(|columns| is_live && *columns < COLUMNS);
+        let show = Self { json, is_live, narrow, line: String::with_capacity(ROW_OCTETS) };
         if !json {
-            show.print(INTRODUCTION)?;
+            show.print(&show.fitted(INTRODUCTION))?;
             if cfg!(debug_assertions) {
-                show.print(DEBUG_BUILD)?;
+                show.print(&show.fitted(DEBUG_BUILD))?;
             }
-            show.print_styled(HEADINGS)?;
+            show.print_styled(if narrow.is_some() { NARROW_HEADINGS } else { HEADINGS })?;
         }
         Ok(show)
     }
@@ -53,7 +60,7 @@ impl Show {
         if self.is_live {
             self.line.clear();
             self.line.push('\r');
-            write_row(&mut self.line, transport, in_flight, figures.as_ref());
+            write_row(&mut self.line, transport, in_flight, figures.as_ref(), self.narrow.is_some());
             self.line.push_str("\x1b[K");
             let _ = self.print(&self.line);
         }
@@ -67,7 +74,7 @@ impl Show {
         self.draw(transport, in_flight, &Some(*figures));
         self.line.clear();
         if !self.is_live {
-            write_row(&mut self.line, transport, in_flight, Some(figures));
+            write_row(&mut self.line, transport, in_flight, Some(figures), false);
         }
         self.line.push('\n');
         self.print(&self.line)
@@ -78,8 +85,16 @@ impl Show {
         if self.json {
             return self.print(&format!("{:#}\n", figures::json(runs)));
         }
-        self.print(&conclusion(runs))?;
+        if self.narrow.is_some() {
+            self.print_styled(&allocations(runs))?;
+        }
+        self.print(&self.fitted(&conclusion(runs)))?;
         self.print_styled(&next_commands())
+    }
+
+    /// The text as it fits.
+    fn fitted(&self, text: &str) -> String {
+        wrapped(text, self.narrow.unwrap_or(COLUMNS), "")
     }
 
     /// Prints text with styles in it, which are dropped where they mean nothing.
@@ -97,8 +112,8 @@ impl Show {
 }
 
 const INTRODUCTION: &str = "\
-A server and a client in one process, one thread each, over loopback. A prepared
-GET with 10 fields is answered by 200 with 10 fields, over and over, on one
+A server and a client in one process, one thread each, over loopback. A prepared \
+GET with 10 fields is answered by 200 with 10 fields, over and over, on one \
 connection.
 
 ";
@@ -112,19 +127,64 @@ const HEADINGS: &str = concat!(
     "\x1b[0m",
 );
 
-/// Writes one row; figures that are not there yet are dots. Allocates nothing while the string has room.
-fn write_row(line: &mut String, transport: Transport, in_flight: usize, figures: Option<&Figures>) {
-    let _ = write!(line, "{:<10}{in_flight:>4}", transport.in_words());
+/// The headings of a table for fewer columns, and those of a second one for what has no room there.
+const NARROW_HEADINGS: &str = concat!(
+    "\x1b[1m",
+    "                          latency, µs\n",
+    "     in flight requests/s   p50   p99\n",
+    "\x1b[0m",
+);
+const ALLOCATIONS_HEADINGS: &str = concat!(
+    "\n\x1b[1m",
+    "                allocations/request\n",
+    "     in flight  client server process\n",
+    "\x1b[0m",
+);
+
+/// Writes one row; without figures it says that they are to come. Allocates nothing while the string has room.
+fn write_row(
+    line: &mut String,
+    transport: Transport,
+    in_flight: usize,
+    figures: Option<&Figures>,
+    is_narrow: bool,
+) {
+    write_begin(line, transport, in_flight);
     let Some(figures) = figures else {
         line.push_str("  warming up");
         return;
     };
     write_grouped(line, figures.requests_per_second as u64, 11);
     let _ = write!(line, "{:>6.0}{:>6.0}", figures.p50_us, figures.p99_us);
+    if !is_narrow {
+        write_all_allocations(line, figures);
+        let _ = write!(line, "{:>8.1}{:>10.1}", figures.wire.sent, figures.wire.received);
+    }
+}
+
+fn write_begin(line: &mut String, transport: Transport, in_flight: usize) {
+    let _ = write!(line, "{:<10}{in_flight:>4}", transport.in_words());
+}
+
+fn write_all_allocations(line: &mut String, figures: &Figures) {
     write_allocations(line, figures.client_allocations, 8);
     write_allocations(line, figures.server_allocations, 7);
     write_allocations(line, figures.process_allocations, 8);
-    let _ = write!(line, "{:>8.1}{:>10.1}", figures.wire.sent, figures.wire.received);
+}
+
+/// The table of the figures for which a narrow row has no room.
+fn allocations(runs: &[Run]) -> String {
+    let mut table = ALLOCATIONS_HEADINGS.to_owned();
+    for Run { transport, in_flight, figures } in runs {
+        write_begin(&mut table, *transport, *in_flight);
+        write_all_allocations(&mut table, figures);
+        table.push('\n');
+    }
+    if let Some(Run { figures: Figures { wire, .. }, .. }) = runs.first() {
+        let _ = write!(table, "\nOctets of a request: {:.1}\n", wire.sent);
+        let _ = writeln!(table, "Octets of an answer: {:.1}", wire.received);
+    }
+    table
 }
 
 /// A zero is written only for none at all.
@@ -155,7 +215,7 @@ fn conclusion(runs: &[Run]) -> String {
     let Some(Run { figures, .. }) = runs.first() else { return String::new() };
     let wire = &figures.wire;
     let mut text = format!(
-        "\nThe names and values alone are {} octets sent and {} received; the rest is\ncompression (RFC 7541).\n",
+        "\nThe names and values alone are {} octets sent and {} received; the rest is compression (RFC 7541).\n",
         wire.fields_sent, wire.fields_received
     );
     let mut clear = runs.iter().filter(|run| run.transport == Transport::Clear);
@@ -170,9 +230,9 @@ fn next_commands() -> String {
     let program = std::env::args().next().unwrap_or_else(|| "alula".to_owned());
     format!(
         "\n\x1b[1mNext:\x1b[0m\n\
-         \x20 {program} echo --listen 127.0.0.1:8080 --self-signed\n\
-         \x20 {program} get -v --http2-prior-knowledge :8080/hello\n\
-         \x20 {program} post -k -i -d 'some text' https://127.0.0.1:8080/\n\
+         \x20 {program} echo -l 8080 --self-signed\n\
+         \x20 {program} get -v :8080/hello\n\
+         \x20 {program} get -k https://localhost:8080/\n\
          \x20 {program} help\n"
     )
 }
@@ -197,7 +257,7 @@ mod tests {
     #[test]
     fn a_row_stands_under_its_headings() {
         let mut row = String::new();
-        write_row(&mut row, Transport::Clear, 10, Some(&FIGURES));
+        write_row(&mut row, Transport::Clear, 10, Some(&FIGURES), false);
         assert_eq!(row, "clear text  10  1,234,567    21   100       0  <0.01   12.35    24.0      20.0");
         for line in HEADINGS.lines().map(|line| anstream::adapter::strip_str(line).to_string()) {
             assert!(line.chars().count() <= 80, "{line}");
@@ -212,9 +272,23 @@ mod tests {
     }
 
     #[test]
+    fn few_columns_are_enough_for_two_tables() {
+        let mut row = String::new();
+        write_row(&mut row, Transport::Clear, 10, Some(&FIGURES), true);
+        assert_eq!(row, "clear text  10  1,234,567    21   100");
+        let runs = [Run { transport: Transport::Tls, in_flight: 100, figures: FIGURES }];
+        let table = allocations(&runs);
+        assert!(table.contains("TLS        100       0  <0.01   12.35\n"), "{table}");
+        let headings = anstream::adapter::strip_str(NARROW_HEADINGS).to_string();
+        let table = anstream::adapter::strip_str(&table).to_string();
+        assert!(headings.lines().chain(table.lines()).all(|line| line.chars().count() < 40), "{table}");
+    }
+
+    #[test]
     fn drawing_a_row_allocates_nothing() {
         let mut line = String::with_capacity(ROW_OCTETS);
-        let ((), counts) = alula_tally::counted(|| write_row(&mut line, Transport::Tls, 100, Some(&FIGURES)));
+        let ((), counts) =
+            alula_tally::counted(|| write_row(&mut line, Transport::Tls, 100, Some(&FIGURES), false));
         assert_eq!(counts.allocations, 0);
     }
 

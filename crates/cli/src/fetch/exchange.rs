@@ -11,7 +11,7 @@ use std::{
     time::Duration,
 };
 
-use alula::{Call, Client, Content, Jar, KnownName, Response};
+use alula::{Call, Client, Content, Jar, KnownName, Response, masked_url};
 use anstyle::Style;
 
 use super::{
@@ -423,8 +423,8 @@ impl Exchange<'_> {
         match response.status().as_u16() {
             status @ 300..=399 if options.httpie.check_status => {
                 let sentence = format_args!(
-                    "{}: {status}, a redirect that was not followed: -L does so",
-                    self.target.url
+                    "{}: {status}, a redirect that was not followed (-L follows it)",
+                    masked_url(self.target.url.as_str())
                 );
                 Err(Failure::of_status(status, sentence))
             }
@@ -447,7 +447,10 @@ impl Exchange<'_> {
     fn check_size(&self, octets: u64) -> Outcome {
         match self.session.options.transfer.max_filesize {
             Some(max) if max > 0 && octets > max => {
-                Err(Failure::new(Exit::TooLarge, format!("the content has more than {max} octets")))
+                let url = masked_url(self.target.url.as_str());
+                let sentence =
+                    format_args!("{url}: the content has more than the {max} octets of --max-filesize");
+                Err(Failure::new(Exit::TooLarge, sentence))
             }
             _ => Ok(()),
         }
@@ -461,7 +464,7 @@ impl Exchange<'_> {
             refused(response)?;
         }
         let Some(offset) = self.offset else { return Ok(Some(There::IsReplaced)) };
-        let rest = resume::rest_of(response, offset)?;
+        let rest = resume::rest_of(response, offset, self.target.url.as_str())?;
         Ok((rest == Rest::Follows).then_some(There::IsContinued(offset)))
     }
 }

@@ -1,12 +1,13 @@
 //! `-vv`: each frame of HTTP/2 as a line on stderr.
 
 use alula::h2::FrameSummary;
-use anstyle::{AnsiColor, Color, Style};
+use anstyle::{Ansi256Color, Color, Style};
 
 use crate::terminal;
 
 const SENT: Style = Style::new().bold();
-const RECEIVED: Style = Style::new().fg_color(Some(Color::Ansi(AnsiColor::Cyan)));
+/// A green with a contrast of 4.5 to black and to white.
+const RECEIVED: Style = Style::new().fg_color(Some(Color::Ansi256(Ansi256Color(29))));
 
 /// Prints one frame.
 pub(crate) fn print(frame: &FrameSummary) {
@@ -34,7 +35,7 @@ mod tests {
             detail: Detail::Code(ErrorCode::CANCEL),
         };
         assert_eq!(frame.to_string(), "recv RST_STREAM stream=1 length=4 code=CANCEL");
-        assert_eq!(style_of(&frame).render().to_string(), "\x1b[36m");
+        assert_eq!(style_of(&frame).render().to_string(), "\x1b[38;5;29m");
         assert_eq!(style_of(&FrameSummary { sent: true, ..frame }), SENT);
     }
 }

@@ -114,7 +114,9 @@ impl Item {
             Separator::Text => Self::Text { name, value: Value::Given(literal(value)) },
             Separator::TextInFile => Self::Text { name, value: Value::in_file(&value) },
             Separator::Json => {
-                check_json(&value).map_err(|why| of_value(&name, why))?;
+                let text =
+                    |why: String| of_value(&name, format!("{why} (`=` in the place of `:=` sends text)"));
+                check_json(&value).map_err(text)?;
                 Self::Json { name, value: Value::Given(value) }
             }
             Separator::JsonInFile => Self::Json { name, value: Value::in_file(&value) },

@@ -53,7 +53,7 @@ impl Output {
             Destination::Stdout { is_forced: false } => return Ok(Self::stdout()),
             Destination::File { path, named_by } => (path, *named_by),
         };
-        let failed = |error| Failure::local(path.display(), &error);
+        let failed = |error| not_opened(path, named_by, with_folders, &error);
         if let Some(folder) = path.parent().filter(|_| with_folders) {
             fs::create_dir_all(folder).map_err(failed)?;
         }
@@ -119,6 +119,22 @@ impl Output {
                 file.write_all(octets).map_err(|error| Failure::local(path.display(), &error))
             }
         }
+    }
+}
+
+/// The failure to open a file, with the flag that does otherwise.
+fn not_opened(path: &Path, named_by: NamedBy, with_folders: bool, error: &io::Error) -> Failure {
+    let next = match (error.kind(), named_by) {
+        (io::ErrorKind::AlreadyExists, NamedBy::Server) => {
+            " (-J replaces no file; -o FILE names another one)"
+        }
+        (io::ErrorKind::NotFound, _) if !with_folders => " (--create-dirs makes its folder)",
+        _ => "",
+    };
+    let failure = Failure::local(path.display(), error);
+    match next {
+        "" => failure,
+        next => Failure::new(Exit::Local, format_args!("{}{next}", failure.sentence())),
     }
 }
 

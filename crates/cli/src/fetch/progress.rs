@@ -16,7 +16,10 @@ use indicatif::{HumanBytes, ProgressBar, ProgressDrawTarget, ProgressFinish, Pro
 use tokio::time::{MissedTickBehavior, interval};
 
 use super::{destination::Destination, hashes::Hashes};
-use crate::{args::OutputArgs, terminal};
+use crate::{
+    args::OutputArgs,
+    terminal::{self, COLUMNS},
+};
 
 /// What takes less time needs no bar.
 const LONG: Duration = Duration::from_millis(500);
@@ -115,7 +118,10 @@ impl Progress {
 
     /// All is there: says how much of it came into the file, how long that took, and how fast it was.
     pub(crate) fn end(self, file: Option<&Path>) {
-        let (Some(Shown::Bar(bar)), Some(file)) = (&self.0, file) else { return };
+        // Into a device nothing was saved.
+        let (Some(Shown::Bar(bar)), Some(file)) = (&self.0, file.filter(|file| file.is_file())) else {
+            return;
+        };
         let line = format!("{}: {}", file.display(), bar.summary(bar.since.elapsed()));
         drop(self);
         terminal::tell(Style::new(), line.as_bytes());
@@ -167,18 +173,32 @@ impl Bar {
             0 => String::new(),
             offset => format!(" more, {} in all", HumanBytes(octets + offset)),
         };
-        format!("{}{all} in {:.1} s, {}/s", HumanBytes(octets), took.as_secs_f64(), HumanBytes(rate as u64))
+        let took = match took.as_secs_f64() {
+            seconds if seconds < 1.0 => format!("{:.0} ms", seconds * 1e3),
+            seconds => format!("{seconds:.1} s"),
+        };
+        format!("{}{all} in {took}, {}/s", HumanBytes(octets), HumanBytes(rate as u64))
+    }
+}
+
+/// The template of a bar that fits into one line; of a line that is too short the terminal would make two, and draw them again and again.
+fn template(length: Option<u64>, columns: usize) -> &'static str {
+    match (length, columns) {
+        (None, _) => "{spinner} {binary_bytes}  {binary_bytes_per_sec}",
+        (Some(_), ..60) => "{percent:>3} % of {binary_total_bytes}  {binary_bytes_per_sec}  {eta}",
+        (Some(_), ..90) => {
+            "{wide_bar} {percent:>3} %  {binary_bytes} of {binary_total_bytes}  {binary_bytes_per_sec}  {eta}"
+        }
+        (Some(_), _) => {
+            "{bar:30} {percent:>3} %  {binary_bytes} of {binary_total_bytes}  {binary_bytes_per_sec}  {eta}"
+        }
     }
 }
 
 fn bar(length: Option<u64>) -> ProgressBar {
-    let template = match length {
-        Some(_) => {
-            "{bar:30} {percent:>3} %  {binary_bytes} of {binary_total_bytes}  {binary_bytes_per_sec}  {eta}"
-        }
-        None => "{spinner} {binary_bytes}  {binary_bytes_per_sec}",
-    };
+    let template = template(length, terminal::columns().unwrap_or(COLUMNS));
     let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
+    let style = style.tick_chars("|/-\\ ");
     let bar = ProgressBar::with_draw_target(length, ProgressDrawTarget::hidden());
     bar.with_style(style).with_finish(ProgressFinish::AndClear)
 }
@@ -207,7 +227,7 @@ mod tests {
         let summary = bar.summary(Duration::from_secs(2));
         assert_eq!(summary, "2.00 MiB more, 3.00 MiB in all in 2.0 s, 1.00 MiB/s");
         let whole = Bar::new(None, 0).summary(Duration::ZERO);
-        assert_eq!(whole, "0 B in 0.0 s, 0 B/s");
+        assert_eq!(whole, "0 B in 0 ms, 0 B/s");
     }
 
     #[tokio::test(start_paused = true)]

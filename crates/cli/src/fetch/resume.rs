@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use alula::{KnownName, Response};
+use alula::{KnownName, Response, masked_url};
 
 use super::destination::Destination;
 use crate::{
@@ -37,11 +37,11 @@ pub(super) enum Rest {
 }
 
 /// Whether the response is the rest from here; anything else must not be appended.
-pub(super) fn rest_of(response: &Response, offset: u64) -> Result<Rest, Failure> {
+pub(super) fn rest_of(response: &Response, offset: u64, url: &str) -> Result<Rest, Failure> {
     let content_range = response.headers().get(KnownName::CONTENT_RANGE);
     let content_range = content_range.and_then(|value| std::str::from_utf8(value).ok());
     rest(response.status().as_u16(), content_range, offset)
-        .map_err(|sentence| Failure::new(Exit::Resume, sentence))
+        .map_err(|sentence| Failure::new(Exit::Resume, format_args!("{}: {sentence}", masked_url(url))))
 }
 
 fn rest(status: u16, content_range: Option<&str>, offset: u64) -> Result<Rest, String> {
@@ -58,7 +58,8 @@ fn rest(status: u16, content_range: Option<&str>, offset: u64) -> Result<Rest, S
             "what is there has {offset} octets and the resource {length}: it is not its beginning"
         )),
         (200, _) => {
-            Err("the server sends everything again and cannot go on: without -C it starts over".to_owned())
+            Err("the server sends all of it again, and nothing was added (leave -C out to start over)"
+                .to_owned())
         }
         (status, _) => Err(format!("the server answered {status}, and nothing was added")),
     }

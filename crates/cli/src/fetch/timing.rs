@@ -5,23 +5,33 @@ use std::{
     time::{Duration, Instant},
 };
 
+use alula::Timing;
+
 use super::report::Report;
 
-/// A line for each step that is known: when it was done, and how long after the one before. Redirects and tries that failed are
-/// steps of their own; the steps after them are of the last exchange. Of a connection that is used again nothing was waited for.
+/// A line for each step that is known, in the order in which they were done: when, and how long after the one before. Redirects and
+/// tries that failed are steps of their own. The last exchange may use the connection of one before, which then stands before them.
 pub(super) fn table(report: &Report) -> String {
     let timing = report.timing.as_ref();
-    let before = before_the_last(report);
+    // The call began a little later than the report.
+    let later = timing.map_or(Duration::ZERO, |timing| report.until_head.saturating_sub(timing.head));
+    let step = |at: fn(&Timing) -> Option<Duration>| timing.and_then(at).map(|at| at + later);
+    let sent = step(|timing| timing.sent);
+    // The last request was sent after them, whoever was quicker to note it.
+    let before = before_the_last(report).into_iter();
+    let before = before.map(|(name, at)| (name, at.into_iter().chain(sent).min()));
     let steps = [
-        ("looked up", timing.and_then(|timing| timing.resolved)),
-        ("connected", timing.and_then(|timing| timing.connected)),
-        ("TLS agreed", timing.and_then(|timing| timing.secured)),
-        ("request sent", timing.and_then(|timing| timing.sent)),
-        ("head", timing.map(|timing| timing.head)),
+        ("looked up", step(|timing| timing.resolved)),
+        ("connected", step(|timing| timing.connected)),
+        ("TLS agreed", step(|timing| timing.secured)),
+        ("request sent", sent),
+        ("head", step(|timing| Some(timing.head))),
         ("end", Some(report.until_end)),
     ];
     let steps = steps.into_iter().map(|(name, at)| (name.to_owned(), at));
-    lines(before.into_iter().chain(steps))
+    let mut all: Vec<_> = before.chain(steps).collect();
+    all.sort_by_key(|(_, at)| *at);
+    lines(all)
 }
 
 /// The redirects that were followed and the tries that failed, in the order in which the last of each was over.

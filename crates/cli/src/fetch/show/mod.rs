@@ -8,7 +8,7 @@ mod request;
 mod sink;
 mod sorted;
 
-use std::io::{IsTerminal as _, stdout};
+use std::io::{IsTerminal as _, stderr, stdout};
 
 use alula::{KnownName, Response};
 use encoding_rs::Encoding;
@@ -72,7 +72,8 @@ impl Show {
             true => anstream::AutoStream::choice(&stdout()) != anstream::ColorChoice::Never,
             false => std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()),
         };
-        Self::decide(args, method, to, is_terminal, auto)
+        let is_told = args.verbose > 0 && stderr().is_terminal();
+        Self::decide(args, method, to, (is_terminal, is_told), auto)
     }
 
     /// For a request that is shown and not sent.
@@ -84,11 +85,18 @@ impl Show {
         }
     }
 
-    fn decide(args: &OutputArgs, method: &str, to: &Destination, is_terminal: bool, auto: bool) -> Self {
+    /// For a terminal or none, on which -v shows heads already or does not.
+    fn decide(
+        args: &OutputArgs,
+        method: &str,
+        to: &Destination,
+        (is_terminal, is_told): (bool, bool),
+        auto: bool,
+    ) -> Self {
         let is_terminal = is_terminal && to.path().is_none();
         let parts = args.print.as_deref().unwrap_or(match () {
             () if method == "HEAD" => "h",
-            () if args.include || is_terminal => "hb",
+            () if args.include || (is_terminal && !is_told) => "hb",
             () => "b",
         });
         let colours_wanted = match args.color {
@@ -165,7 +173,8 @@ mod tests {
     fn decide(flags: &[&str], method: &str, to: &Destination, is_terminal: bool, auto: bool) -> Show {
         let line = ["alula", "get", "a"].iter().chain(flags);
         let Command::Get(args) = Args::try_parse_from(line).unwrap().command else { unreachable!() };
-        Show::decide(&args.options.output, method, to, is_terminal, auto)
+        let is_told = args.options.output.verbose > 0;
+        Show::decide(&args.options.output, method, to, (is_terminal, is_told), auto)
     }
 
     #[test]
@@ -180,6 +189,8 @@ mod tests {
             (&[], "HEAD", &stdout, false, false, "h", false, false),
             (&["-i"], "GET", &stdout, false, false, "hb", false, false),
             (&["-i"], "GET", &file, true, true, "hb", false, false),
+            (&["-v"], "GET", &stdout, true, true, "b", true, true),
+            (&["-v", "-i"], "GET", &stdout, true, true, "hb", true, true),
             (&["-p", "HB"], "GET", &stdout, true, true, "HB", true, true),
             (&["-p", "mb"], "GET", &stdout, false, true, "bm", false, false),
             (&["-p", ""], "GET", &stdout, true, true, "", true, true),

@@ -44,6 +44,17 @@ const ANSI: Palette = Palette {
     ],
 };
 
+/// For a background that nobody names: each of these has a contrast of 4.5 to black and to white, which few colours have.
+const BOTH: Palette = Palette {
+    key: cube(63),
+    string: cube(29),
+    number: cube(98),
+    word: cube(163),
+    name: cube(63),
+    first: cube(63),
+    statuses: [cube(63).bold(), cube(29).bold(), cube(98).bold(), cube(131).bold(), cube(163).bold()],
+};
+
 /// Each of these has a contrast of 4.5 and more to black, as WCAG asks for text, whatever the terminal makes of its sixteen.
 const DARK: Palette = Palette {
     key: cube(117),
@@ -84,7 +95,7 @@ impl Palette {
             Style::Auto => match background.and_then(is_dark) {
                 Some(true) => DARK,
                 Some(false) => LIGHT,
-                None => ANSI,
+                None => BOTH,
             },
         }
     }
@@ -123,7 +134,7 @@ mod tests {
 
     #[test]
     fn text_stands_out_from_its_background() {
-        for (palette, background) in [(DARK, 0.0), (LIGHT, 1.0)] {
+        for (palette, background) in [(DARK, 0.0), (LIGHT, 1.0), (BOTH, 0.0), (BOTH, 1.0)] {
             let Palette { key, string, number, word, name, first, statuses } = palette;
             for paint in [key, string, number, word, name, first].into_iter().chain(statuses) {
                 let (one, other) = (luminance(paint) + 0.05, background + 0.05);
@@ -136,13 +147,13 @@ mod tests {
     #[test]
     fn the_background_decides_unless_a_style_does() {
         for (style, background, palette) in [
-            (Style::Auto, None, ANSI),
+            (Style::Auto, None, BOTH),
             (Style::Auto, Some("15;0"), DARK),
             (Style::Auto, Some("0;15"), LIGHT),
             (Style::Auto, Some("0;default;7"), LIGHT),
             (Style::Auto, Some("12;8"), DARK),
-            (Style::Auto, Some("default"), ANSI),
-            (Style::Auto, Some("1;99"), ANSI),
+            (Style::Auto, Some("default"), BOTH),
+            (Style::Auto, Some("1;99"), BOTH),
             (Style::Dark, Some("0;15"), DARK),
             (Style::Light, None, LIGHT),
             (Style::Ansi, Some("15;0"), ANSI),
