@@ -212,6 +212,50 @@ fn certificates_are_shown_in_any_form() {
     assert!(asked.stderr.contains("--pass gives the password"), "{}", asked.stderr);
 }
 
+/// Files as programs write them that are older than OpenSSL 3, or told to. Where the codes differ, that of this program stands first.
+#[test]
+fn files_of_other_programs_are_read() {
+    let site = Site::new("other-programs");
+    let folder = site.folder.path("");
+    let in_pkcs12 = |flags: &str| {
+        format!(
+            "openssl pkcs12 -export -in cert.pem -inkey key.pem -passout pass:secret -out made.p12 {flags}"
+        )
+    };
+    let in_pkcs8 = |flags: &str| {
+        format!(
+            "openssl pkcs8 -topk8 -in key.pem -passout pass:secret {flags} > made.key && cat cert.pem made.key > made.pem"
+        )
+    };
+    let triple_des = "-certpbe PBE-SHA1-3DES -keypbe PBE-SHA1-3DES -macalg sha1";
+    let p12 = ["-E", "DIR/made.p12:secret", "--cert-type", "P12"];
+    let pem = ["-E", "DIR/made.pem:secret"];
+    for (script, words, codes) in [
+        (in_pkcs12(triple_des), &p12[..], [0, 0]),
+        (in_pkcs12("-certpbe NONE -keypbe NONE"), &p12, [0, 0]),
+        (in_pkcs12("-macalg sha512 -iter 5000"), &p12, [0, 0]),
+        (in_pkcs12(triple_des), &["-E", "DIR/made.p12:wrong", "--cert-type", "P12"], [58, 58]),
+        // OpenSSL 3 reads these with its provider of old algorithms only.
+        (in_pkcs12("-legacy"), &p12, [0, 58]),
+        (in_pkcs12("-legacy -keypbe PBE-SHA1-RC4-128"), &p12, [58, 58]),
+        (in_pkcs8("-v2 des3"), &pem, [0, 0]),
+        (in_pkcs8("-v2 aes128 -v2prf hmacWithSHA1"), &pem, [0, 0]),
+        (in_pkcs8("-scrypt"), &pem, [0, 0]),
+    ] {
+        let made = Command::new("sh").args(["-c", &script]).current_dir(&folder).output().unwrap();
+        if !made.status.success() {
+            continue;
+        }
+        let all = both(|| {
+            let words = words.iter().map(|word| word.replace("DIR/", &folder));
+            words.chain(strings(&["--cacert", &site.folder.path("ca.pem"), &wanting(&site)])).collect()
+        });
+        for (ended, code) in all.zip(codes) {
+            assert_eq!(ended.code, Some(code), "{script}: {}", ended.stderr);
+        }
+    }
+}
+
 /// Each failure names the files, and curl has one code for all.
 #[test]
 fn certificates_of_ours_that_cannot_be_used_are_named() {
