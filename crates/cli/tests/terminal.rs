@@ -14,7 +14,7 @@ use std::{
 };
 
 use nix::{
-    pty::{OpenptyResult, openpty},
+    pty::{OpenptyResult, Winsize, openpty},
     sys::termios::{SetArg, cfmakeraw, tcgetattr, tcsetattr},
 };
 use support::{Ended, Folder, PATIENCE, alula, answering, run, wait};
@@ -45,7 +45,13 @@ struct Running {
 
 impl Running {
     fn start(args: &[&str], on: On) -> Self {
-        let OpenptyResult { master, slave } = openpty(None, None).expect("a terminal");
+        Self::start_in(args, on, None)
+    }
+
+    /// The same on a terminal of so many columns.
+    fn start_in(args: &[&str], on: On, columns: Option<u16>) -> Self {
+        let size = columns.map(|columns| Winsize { ws_row: 24, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 });
+        let OpenptyResult { master, slave } = openpty(&size, None).expect("a terminal");
         let mut mode = tcgetattr(&slave).expect("a mode");
         // Line ends stay what they are.
         cfmakeraw(&mut mode);
@@ -338,4 +344,37 @@ fn a_download_that_somebody_watches_is_summed_up() {
     assert_eq!(shown(&["get", "-o", "/dev/null", &text(b"twelve octets")], On::Both, 0).0, "");
     let ended = run(&["get", "-s", "-o", &file, &text(b"twelve octets")]).expect(0);
     assert_eq!(ended.stderr, "");
+}
+
+#[test]
+fn sentences_and_help_are_broken_at_words() {
+    let url = "http://127.0.0.1:1/a";
+    let whole = run(&["get", url]).expect(3).stderr;
+    let mistaken = run(&["get", "--locatoin", url]).expect(2).stderr;
+    for columns in [24, 40, 80] {
+        for (args, on, expected) in
+            [(&["get", url][..], On::Stderr, &whole), (&["get", "--locatoin", url], On::Stderr, &mistaken)]
+        {
+            let (text, _) = Running::start_in(args, on, Some(columns)).end();
+            let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+            assert_eq!(words(&text), words(expected));
+            let is_short = |line: &str| line.len() <= columns.into() || words(line).len() == 1;
+            assert!(text.lines().all(is_short), "{columns}: {text}");
+        }
+    }
+    for args in [&["get", "-h"][..], &["echo", "-h"], &["help", "items"], &["help", "exit-codes"]] {
+        let (text, _) = Running::start_in(args, On::Stdout, Some(40)).end();
+        let long = text.lines().find(|line| line.chars().count() > 40);
+        // An example is a command to paste.
+        assert!(long.is_none_or(|line| line.contains("alula ")), "{args:?}: {long:?}");
+    }
+}
+
+#[test]
+fn heads_stay_whole_and_are_shown_once_by_v() {
+    let field = format!("x-long: {}", "word ".repeat(20));
+    let server = answering(format!("HTTP/1.1 200 OK\r\n{field}\r\ncontent-length: 2\r\n\r\nhi"));
+    let (text, _) = Running::start_in(&["get", "-v", &server], On::Both, Some(40)).end();
+    assert!(text.contains(&format!("< {}\n", field.trim_end())), "{text}");
+    assert_eq!(text.matches("200 OK").count(), 1, "{text}");
 }

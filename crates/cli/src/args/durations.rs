@@ -23,7 +23,7 @@ pub(super) fn duration(text: &str) -> Result<Duration, String> {
     if number < 0.0 {
         return Err("a time is not less than 0".to_owned());
     }
-    // What is more than nothing stays so: nothing is no limit to many flags.
+    // More than nothing stays so: nothing is no limit to many flags.
     let least = Duration::from_nanos(u64::from(number > 0.0));
     Duration::try_from_secs_f64(number * unit).map(|time| time.max(least)).map_err(|_| WRITTEN.to_owned())
 }
