@@ -4,6 +4,7 @@ mod awaited;
 mod calls;
 mod netscape;
 mod rules;
+mod suffixes;
 
 use std::{
     cmp::Reverse,

@@ -17,6 +17,7 @@ mod report;
 mod slow;
 mod soak;
 mod stages;
+mod suffixes;
 mod tally;
 mod tools;
 
@@ -65,6 +66,7 @@ Commands:
   soak --store [--kills N] [--images N] [--causality RUNS]
                       The store's engine on disk: 500 processes killed, 1 000 folders that a loss of power left, and
                       2 000 runs of each test of causality; with flags only what they name
+  suffixes [--write]  Compare the table of public suffixes with the list in the crate psl, or write it
 ";
 
 fn main() -> ExitCode {
@@ -93,6 +95,8 @@ fn dispatch(args: &[&str]) -> Result<ExitCode> {
         ["interop", "--write"] => interop::write(),
         ["loom"] => loom::command(),
         ["package"] => package::command(),
+        ["suffixes"] => suffixes::check(),
+        ["suffixes", "--write"] => suffixes::write(),
         ["slow", rest @ ..] => slow::command(rest),
         ["soak", rest @ ..] => soak::command(rest),
         [] | ["help" | "-h" | "--help"] => {

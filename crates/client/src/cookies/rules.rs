@@ -4,6 +4,8 @@ use alula_fields::octets;
 use cookie_store::{Cookie, CookieDomain, CookieStore};
 use url::{Host, Url};
 
+use super::suffixes;
+
 /// The octets that browsers allow for name and value together.
 const COOKIE_OCTETS_MAX: usize = 4096;
 /// The number of cookies that are kept.
@@ -56,7 +58,7 @@ fn check_octets(cookie: &Cookie<'_>) -> Result<(), &'static str> {
 /// A public suffix has no cookies but its own (RFC 6265 §5.3, step 5).
 fn check_domain(cookie: &mut Cookie<'_>, url: &Url) -> Result<(), &'static str> {
     let CookieDomain::Suffix(domain) = &cookie.domain else { return Ok(()) };
-    if psl::suffix(domain.as_bytes()).is_none_or(|suffix| suffix != domain.as_bytes()) {
+    if !suffixes::is_public(domain) {
         return Ok(());
     }
     if !cookie.domain.host_is_identical(url) {
@@ -133,7 +135,7 @@ fn make_room(store: &mut CookieStore, cookie: &Cookie<'_>, room: &Room) -> Resul
 fn has_room(store: &CookieStore, cookie: &Cookie<'_>, room: &Room) -> bool {
     let domain = cookie.domain.as_cow().unwrap_or_default();
     // The registrable domain, or the host where there is none.
-    let site = psl::domain_str(&domain).unwrap_or(&domain);
+    let site = suffixes::site(&domain).unwrap_or(&domain);
     let is_of_site = |old: &Cookie<'_>| {
         let domain = old.domain.as_cow().unwrap_or_default();
         matches_domain(&domain, site)
