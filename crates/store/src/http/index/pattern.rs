@@ -2,7 +2,8 @@
 //!
 //! A pattern is a regular expression of the crate `regex`, searched anywhere in the octets of a term: `^` and `$` bind it to the ends. Its
 //! time is linear in the length of the term whatever the pattern is, for which it has no back-references and does not look around. It sees octets: `.`
-//! is one octet other than a line feed, and `\w`, `\d` and classes are of ASCII unless the pattern begins with `(?u)`.
+//! is one octet other than a line feed, and `\w`, `\d` and classes are of ASCII unless the pattern begins with `(?u)`; `\p{…}` there
+//! names general categories, such as `\p{Lu}`, and nothing else.
 
 use regex::bytes::{Regex, RegexBuilder};
 
@@ -62,6 +63,9 @@ mod tests {
             ("(?i)ABC", b"xabc", true),
             (r"(?u)^\w$", "\u{fc}".as_bytes(), true),
             (r"^\w$", "\u{fc}".as_bytes(), false),
+            (r"(?u)^\p{Lu}$", "\u{dc}".as_bytes(), true),
+            (r"(?u)^\p{Lu}$", "\u{fc}".as_bytes(), false),
+            (r"(?u)(?i)^\p{Lu}$", "\u{fc}".as_bytes(), true),
             ("(a|aa)+$", b"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab", false),
         ] {
             let compiled = Pattern::compile(pattern.as_bytes()).expect(pattern);
@@ -72,7 +76,7 @@ mod tests {
     #[test]
     fn what_cannot_be_compiled_is_refused() {
         let nested = "(".repeat(200) + &")".repeat(200);
-        for pattern in ["(", "[a", "*", r"(a)\1", "(?=a)", "a{1000}{1000}", &nested] {
+        for pattern in ["(", "[a", "*", r"(a)\1", "(?=a)", "a{1000}{1000}", r"(?u)\p{Greek}", &nested] {
             assert!(Pattern::compile(pattern.as_bytes()).is_err(), "{pattern}");
         }
         assert!(Pattern::compile(b"\xff").is_err());
