@@ -124,7 +124,7 @@ fn write_roots(folder: &Folder, root: &Authority) {
     folder.write("garbage.crl", garbage.replace("CERTIFICATE", "X509 CRL"));
 }
 
-/// Where the codes differ, that of this program stands first.
+/// The first of two codes is that of this program.
 #[test]
 fn chains_files_and_folders_are_trusted_as_by_curl() {
     let site = Site::new("chains");

@@ -1,4 +1,4 @@
-//! Whom a client trusts: the platform's roots, roots added by hand, or (for tests) anybody; and who it says it is itself.
+//! The servers that a client trusts: by the platform's roots, by those that were added, or (for tests) all; and its own certificate.
 
 use std::sync::Arc;
 

@@ -185,7 +185,7 @@ fn proxy(typed: &str) -> Result<Proxy, Failure> {
     })
 }
 
-/// Who is trusted, who we are, and in which version of TLS.
+/// The settings of TLS: the servers that are trusted, our certificate, and the versions.
 fn secured(mut builder: ClientBuilder, args: &ConnectionArgs) -> Result<ClientBuilder, Failure> {
     builder = trust::trusting(builder, args)?;
     builder = identity::showing(builder, args)?;

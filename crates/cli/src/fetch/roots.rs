@@ -4,7 +4,7 @@ use std::{env, path::PathBuf, sync::LazyLock};
 
 use crate::args::ConnectionArgs;
 
-/// Where the platform's certificates are read from in place of the system's folders, if the environment says so.
+/// Variables that name places to read the platform's certificates from, in place of the system's folders.
 const FROM_ENVIRONMENT: [&str; 2] = ["SSL_CERT_FILE", "SSL_CERT_DIR"];
 
 /// The certificates that count, by the places that the flags name.

@@ -1,4 +1,4 @@
-//! How connections are opened: to whom, and by which way.
+//! Settings for opening connections: the ways to servers, addresses and times.
 
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 

@@ -1,4 +1,4 @@
-//! TLS: whom connections trust, and who the client says it is.
+//! Settings of TLS: the servers that are trusted, and the certificate of the client.
 
 use std::sync::Arc;
 

@@ -112,7 +112,7 @@ fn list(issuer: &Authority, revoked: &[u64], until: i32) -> String {
     list.signed_by(issuer).unwrap().pem().unwrap()
 }
 
-/// How a call ends: the name of the cause with the first word of what TLS says, or nothing if it ends well.
+/// The name of the cause that a call ends with, or the first word of what TLS says; nothing if it ends well.
 async fn ends(builder: ClientBuilder) -> String {
     let error = match get(&builder.build().unwrap(), "https://a.example/").await {
         Ok(_) => return String::new(),
