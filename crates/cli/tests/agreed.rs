@@ -1,4 +1,4 @@
-//! What TLS agrees on as flags say it, and what `-w` tells of connections and proxies.
+//! Suites and groups that flags name for TLS, and the words of `-w` for connections and proxies.
 #![forbid(unsafe_code)]
 
 mod support;

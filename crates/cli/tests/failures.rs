@@ -27,7 +27,7 @@ fn arguments_that_make_no_sense_are_code_2() {
         &["get", "https://a/", "b=c"],
         &["get", "https://a/", "-T", "b"],
         &["get", "https://a/", "-O"],
-        &["get", "https://a/..%2Fb/..%2fc\\d", "-O", "-o", "-", "https://a/b/"],
+        &["get", "https://a/..%2Fb/..%2fc\\d", "-o", "-", "-O", "https://a/b/"],
         &["get", "https://a/", "-C", "-"],
         &["get", "https://a/", "-p", "x"],
         &["get", "https://a/", "-u", "name"],

@@ -19,7 +19,7 @@ fn several_urls_go_to_their_files_over_one_connection() {
     let url = |name| format!("{}/{name}?q", server.http);
     let into = folder.path("new/deep");
     let args =
-        ["get", &url("one.txt"), &url("two.txt"), &url("one.txt"), "-o", "first", "-O", "--create-dirs"];
+        ["get", &url("one.txt"), &url("two.txt"), &url("one.txt"), "-o", "first", "-OO", "--create-dirs"];
     let ended =
         run(&[&args[..], &["--output-dir", &into, "-vv", "--http2-prior-knowledge"]].concat()).expect(0);
     assert_eq!(ended.text(), "");
@@ -152,7 +152,7 @@ fn a_name_from_the_server_opens_nothing_that_is_there() {
     // A name that the user has chosen is no matter for the server.
     let mine = folder.path("mine");
     let url = support::answering(whole) + "typed";
-    in_folder(&["get", &url, "-OJ", "-o", &mine]).expect(0);
+    in_folder(&["get", &url, "-o", &mine, "-OJ"]).expect(0);
     assert_eq!(folder.read("mine"), b"abc");
     assert!(!Path::new(&folder.path("given")).exists());
 }

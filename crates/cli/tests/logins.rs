@@ -177,6 +177,6 @@ fn mistakes_in_files_name_the_file_and_the_line() {
         let text = said(words);
         assert!(text.starts_with(place), "{text}");
     }
-    // What is wrong on the line itself has no such place.
+    // A mistake on the line itself has no such place.
     assert!(said(&["get", "-q", "--nothing", "-K", "config"]).starts_with("error: unexpected argument"));
 }

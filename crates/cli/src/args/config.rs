@@ -13,7 +13,7 @@ use std::{
 use crate::exit::Failure;
 
 /// Flags without a value, before which -K may stand in one word (`-sK FILE`).
-const SWITCHES: &str = "46#GIJLNOSZfgiknqsv";
+const SWITCHES: &str = "146#BGIJLNOSZfgijknqsv";
 
 /// The commands that the file at home is for.
 const REQUESTS: [&str; 8] = ["get", "post", "put", "patch", "delete", "head", "options", "request"];

@@ -224,7 +224,7 @@ pub(crate) struct ConnectionArgs {
     pub(crate) tls_max: Option<String>,
 
     /// Speak TLS 1.2 or later; this is what is done without the flag.
-    #[arg(long = "tlsv1.2", hide = true, action = ArgAction::SetTrue)]
+    #[arg(short = '1', long = "tlsv1.2", aliases = ["tlsv1", "tlsv1.0", "tlsv1.1"], hide = true, action = ArgAction::SetTrue)]
     pub(crate) tls12: bool,
 
     /// Give up after so many seconds, all tries included.

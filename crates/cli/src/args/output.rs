@@ -196,7 +196,7 @@ pub(crate) struct OutputArgs {
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) enum OutputName {
     Given(PathBuf),
-    /// That of the URL.
+    /// The last part of the URL's path.
     Remote,
 }
 
@@ -241,6 +241,12 @@ pub(crate) struct Habits {
     /// FTP knows text apart from octets.
     #[arg(short = 'B', long, hide = true)]
     use_ascii: bool,
+    /// Proxies are asked by the scheme Basic.
+    #[arg(long, hide = true)]
+    proxy_basic: bool,
+    /// Neither is spoken: it was the forerunner of ALPN.
+    #[arg(long, hide = true)]
+    no_npn: bool,
     /// Connections are opened when they are needed.
     #[arg(long, hide = true)]
     parallel_immediate: bool,

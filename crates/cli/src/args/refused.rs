@@ -8,7 +8,7 @@ use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
 use crate::terminal;
 
 /// Flags of other clients that are none here, and what does the same.
-const ELSEWHERE: [(&str, &str); 38] = [
+const ELSEWHERE: [(&str, &str); 43] = [
     // Those of wget.
     ("--no-check-certificate", "-k does so"),
     ("--output-document", "-o FILE does so"),
@@ -42,6 +42,11 @@ const ELSEWHERE: [(&str, &str); 38] = [
     ("--expect100-timeout", "content waits a second to be asked for, as with curl without the flag"),
     ("--haproxy-protocol", "nothing is said in front of a request"),
     ("--styled-output", "--color says when colours are used"),
+    ("--proxy-digest", "proxies are asked by the scheme Basic: -U NAME:PASSWORD"),
+    ("--proxy-anyauth", "proxies are asked by the scheme Basic: -U NAME:PASSWORD"),
+    ("--no-alpn", "--http1.1 offers nothing else"),
+    ("--ignore-content-length", "content ends where the server says"),
+    ("--abstract-unix-socket", "--unix-socket PATH leads to one that has a path"),
     ("--crlf", "files are sent as they are"),
     ("--libcurl", "--print-curl prints the request as a line for curl"),
     ("--manual", "`alula help get` has all flags, and `alula man get` is a page of the manual"),

@@ -150,7 +150,7 @@ pub(crate) struct RequestArgs {
     pub(crate) bearer: Option<String>,
 
     /// Send the name and the password that .netrc at home has for the host, unless some are given.
-    #[arg(short, long, hide_short_help = true)]
+    #[arg(short, long, visible_alias = "netrc-optional", hide_short_help = true)]
     pub(crate) netrc: bool,
 
     /// As -n, from this file.
@@ -170,6 +170,10 @@ pub(crate) struct RequestArgs {
     #[arg(short = 'c', long, value_name = "FILE")]
     pub(crate) cookie_jar: Option<PathBuf>,
 
+    /// Leave out the cookies of files that end with the session.
+    #[arg(short = 'j', long, hide_short_help = true)]
+    pub(crate) junk_session_cookies: bool,
+
     /// Ask for a part of the content only: octets FIRST-LAST, FIRST- or the last -N.
     #[arg(short, long, hide_short_help = true, value_name = "RANGE", value_parser = range, allow_hyphen_values = true, conflicts_with = "continue_at")]
     pub(crate) range: Option<String>,
@@ -180,7 +184,7 @@ pub(crate) struct RequestArgs {
     #[arg(long)]
     pub(crate) compressed: bool,
 
-    /// Append this to the query, encoded as --data-urlencode does it; may be given often.
+    /// Append this to the query, encoded as --data-urlencode does it, or as it is behind a `+`; may be given often.
     #[arg(long, value_name = "NAME=VALUE", hide_short_help = true)]
     pub(crate) url_query: Vec<String>,
 

@@ -9,7 +9,7 @@ pub(super) fn share(all: &mut [Args]) {
     runs.iter_mut().enumerate().for_each(|(place, options)| whole.put(options, place > 0));
 }
 
-/// What was given to one of the runs.
+/// The flags that were given to one of the runs.
 struct Whole {
     verbose: u8,
     /// -s, -S, --no-progress-meter, -#, -Z, --trace-time, --show-secrets and --fail-early.
@@ -73,7 +73,7 @@ impl Whole {
         }
         #[cfg(unix)]
         {
-            // What was redirected stays so.
+            // A stream that was redirected stays so.
             options.transfer.stderr = self.stderr.clone().filter(|_| !is_later);
         }
         let output = &mut options.output;

@@ -39,6 +39,7 @@ pub(super) fn jar(args: &RequestArgs, is_quiet: bool) -> Result<Option<Jar>, Fai
         let jar = jar.get_or_insert_with(Jar::new);
         match fs::read(file) {
             Ok(octets) => {
+                let octets = if args.junk_session_cookies { without_sessions(&octets) } else { octets };
                 let import = jar.add_netscape(octets);
                 if !is_quiet {
                     report(file, import.skipped());
@@ -49,6 +50,13 @@ pub(super) fn jar(args: &RequestArgs, is_quiet: bool) -> Result<Option<Jar>, Fai
         }
     }
     Ok(jar)
+}
+
+/// The lines of a file but those of cookies that end with the session, which are empty: the numbers of the others stay.
+fn without_sessions(octets: &[u8]) -> Vec<u8> {
+    let is_of_session = |line: &[u8]| line.split(|octet| *octet == b'\t').nth(4) == Some(b"0");
+    let lines = octets.split(|octet| *octet == b'\n');
+    lines.map(|line| if is_of_session(line) { b"" } else { line }).collect::<Vec<_>>().join(&b'\n')
 }
 
 fn report(file: &str, skipped: &[SkippedLine]) {

@@ -284,7 +284,11 @@ impl Exchange<'_> {
         let Session { plan, options, .. } = self.session;
         let Some(content) = plan.content_for(self.target) else { return Ok(None) };
         let is_replayed = options.connection.follows() || options.connection.retry > 0;
-        let content = upload::open(&content.source, is_replayed)?.counted(self.sent.clone());
+        let content = match plan.is_chunked {
+            true => upload::open_in_chunks(&content.source)?,
+            false => upload::open(&content.source, is_replayed)?,
+        };
+        let content = content.counted(self.sent.clone());
         Ok(Some(match self.session.trace.clone() {
             Some(trace) => content.observed(move |octets| trace.content(Direction::Sent, octets)),
             None => content,
@@ -337,18 +341,14 @@ impl Exchange<'_> {
         let args = &options.output;
         self.refuse(&response)?;
         condition::keep_etag(&options.transfer, &response)?;
+        if let Err(failure) = self.refused_by_status(&response) {
+            return self.show_refused(&response).and(Err(failure));
+        }
         let there = match self.what_is_there(&response)? {
             Some(there) => there,
             None => return Ok(()),
         };
-        if let Some(path) = &args.dump_header {
-            let to = Destination::named(path);
-            let mut head = Painted::new(to.is_terminal(), false);
-            let plain = Show::default();
-            watch::seen().hops.iter().for_each(|hop| hop.paint(&plain, &mut head));
-            show::response_head(&response, &plain, &mut head);
-            Output::open(&to, There::IsReplaced, args.create_dirs)?.show(head)?;
-        }
+        self.dump_head(&response)?;
         let to = self.to.clone().named_by(args, &response);
         let show = Show::of(args, self.method(), &to);
         let is_unmet = self.offset.is_none() && condition::is_unmet(&options.transfer, &response);
@@ -373,12 +373,7 @@ impl Exchange<'_> {
                 output.show(self.preface(&to))?;
             }
             if show.head {
-                let mut head = show.painted();
-                if self.session.shows_hops() {
-                    watch::seen().hops.iter().for_each(|hop| hop.paint(&show, &mut head));
-                }
-                show::response_head(&response, &show, &mut head);
-                output.show(head)?;
+                output.show(self.shown_head(&response, &show))?;
             }
         }
         if is_unmet {
@@ -412,6 +407,46 @@ impl Exchange<'_> {
                 }
             }
         }
+    }
+
+    /// The head of the response, with those of redirects before it where they are wanted.
+    fn shown_head(&self, response: &Response, show: &Show) -> Painted {
+        let mut head = show.painted();
+        if self.session.shows_hops() {
+            watch::seen().hops.iter().for_each(|hop| hop.paint(show, &mut head));
+        }
+        show::response_head(response, show, &mut head);
+        head
+    }
+
+    /// Writes the head to the file of -D.
+    fn dump_head(&self, response: &Response) -> Outcome {
+        let args = &self.session.options.output;
+        let Some(path) = &args.dump_header else { return Ok(()) };
+        let to = Destination::named(path);
+        let mut head = Painted::new(to.is_terminal(), false);
+        let plain = Show::default();
+        watch::seen().hops.iter().for_each(|hop| hop.paint(&plain, &mut head));
+        show::response_head(response, &plain, &mut head);
+        Output::open(&to, There::IsReplaced, args.create_dirs)?.show(head)
+    }
+
+    /// With -f, fails with a response of a status that says so.
+    fn refused_by_status(&self, response: &Response) -> Outcome {
+        let is_end = self.offset.is_some() && response.status().as_u16() == 416;
+        if self.session.options.output.fail && !is_end { refused(response) } else { Ok(()) }
+    }
+
+    /// Shows of a response that is refused what was asked for outright: its head.
+    fn show_refused(&self, response: &Response) -> Outcome {
+        self.dump_head(response)?;
+        if !self.session.shows_hops() {
+            return Ok(());
+        }
+        let args = &self.session.options.output;
+        let show = Show::of(args, self.method(), &self.to);
+        let mut output = Output::open(&self.to, There::IsReplaced, args.create_dirs)?;
+        output.show(self.shown_head(response, &show))
     }
 
     /// The outcome of content that came whole.
@@ -458,11 +493,6 @@ impl Exchange<'_> {
 
     /// What becomes of a file that is there, by what the response says; nothing when it is whole already.
     fn what_is_there(&self, response: &Response) -> Result<Option<There>, Failure> {
-        let status = response.status();
-        let is_end = self.offset.is_some() && status.as_u16() == 416;
-        if self.session.options.output.fail && !is_end {
-            refused(response)?;
-        }
         let Some(offset) = self.offset else { return Ok(Some(There::IsReplaced)) };
         let rest = resume::rest_of(response, offset, self.target.url.as_str())?;
         Ok((rest == Rest::Follows).then_some(There::IsContinued(offset)))
@@ -493,8 +523,8 @@ async fn drain(mut response: Response) {
 /// Says that there are more files than URLs: one of them will not be written.
 fn warn_of_outputs(plan: &Plan, args: &OutputArgs) {
     let urls = plan.targets.last().map_or(0, |target| target.place + 1);
-    if args.output.len() > urls && !args.silent {
-        terminal::tell(Style::new(), b"alula: more -o than URLs: the last ones are not written");
+    if args.names.len() > urls && !args.silent {
+        terminal::tell(Style::new(), b"alula: more -o and -O than URLs: the last ones are not written");
     }
 }
 

@@ -16,7 +16,7 @@ const DRAWINGS: u8 = 10;
 /// The hash signs of a whole bar where there is no terminal: with the percentage they make 79 columns.
 const SIGNS: usize = 72;
 
-/// What is drawn while nobody knows how much is to come.
+/// The drawings by turns while nobody knows how much is to come.
 const STEPS: [&str; 6] = ["#=#=#", " #=#=#", "  #=#=#", "   #=#=#", "  #=#=#", " #=#=#"];
 
 /// A bar that stays on its line in the end.

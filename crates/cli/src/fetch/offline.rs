@@ -69,6 +69,9 @@ async fn written(plan: &Plan, target: &Target, options: &Options) -> Result<Vec<
         call = call.header(name.as_str(), value);
     }
     let response = match (plan.content_for(target), plan.method_for(target)) {
+        (Some(content), _) if plan.is_chunked => {
+            call.content(upload::open_in_chunks(&content.source)?).send().await
+        }
         (Some(content), _) => call.content(upload::open(&content.source, false)?).send().await,
         (None, "POST" | "PUT" | "PATCH") => call.send_body(&[]).await,
         (None, _) => call.send().await,

@@ -35,6 +35,8 @@ pub(crate) struct Plan {
     pub(super) session: Option<Kept>,
     /// With a field `host`: where it is to be found.
     pub(super) stand_in: Option<StandIn>,
+    /// Content is sent in chunks, whatever is known of its length.
+    pub(super) is_chunked: bool,
     pub(super) login: Login,
     /// The name and the password of -u, unless they are sent at once.
     user: Option<(String, String)>,
@@ -114,6 +116,7 @@ impl Plan {
         let given = given(&items, &options.request);
         let conditions = condition::fields(&options.transfer, &options.output)?;
         let mut fields = fields(&given, &options.request, content.as_ref(), conditions);
+        let is_chunked = (content.is_some() || !uploads.is_empty()) && take_chunked(&mut fields);
         let stand_in = lookup::stand_in(&mut fields, &mut targets)?;
         let session = Kept::of(options, &given, of_url.as_ref(), &targets)?;
         if let Some(session) = &session {
@@ -138,6 +141,7 @@ impl Plan {
             uploads,
             session,
             stand_in,
+            is_chunked,
             login,
             user,
         })
@@ -191,7 +195,10 @@ fn usage(sentence: impl std::fmt::Display) -> Failure {
 fn query(items: &[Item], options: &Options) -> Result<Vec<String>, Failure> {
     let mut query: Vec<String> = Vec::new();
     for argument in &options.request.url_query {
-        query.push(encode::argument(argument)?);
+        query.push(match argument.strip_prefix('+') {
+            Some(encoded) => encoded.to_owned(),
+            None => encode::argument(argument)?,
+        });
     }
     for item in items {
         if let Item::Query { name, value } = item {
@@ -270,6 +277,16 @@ fn method(words: &Words<'_>, options: &Options, has_content: bool) -> Result<Str
         )));
     }
     Ok(method.to_owned())
+}
+
+/// Takes the field `transfer-encoding: chunked` out, which is for the connection to send; returns true if it was there.
+fn take_chunked(fields: &mut Vec<(String, String)>) -> bool {
+    let is_other = |(name, value): &(String, String)| {
+        !(name.eq_ignore_ascii_case("transfer-encoding") && value.eq_ignore_ascii_case("chunked"))
+    };
+    let before = fields.len();
+    fields.retain(is_other);
+    fields.len() < before
 }
 
 /// The fields of flags and items.

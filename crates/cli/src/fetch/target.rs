@@ -89,6 +89,14 @@ pub(super) fn with_scheme(typed: &str, scheme: Option<Scheme>) -> String {
     };
     let is_scheme =
         |text: &str| text.bytes().all(|octet| octet.is_ascii_alphanumeric() || b"+-.".contains(&octet));
+    let one_slash = ["http:/", "https:/"].into_iter().find_map(|start| {
+        let (scheme, rest) = typed.split_at_checked(start.len())?;
+        let is_meant = scheme.eq_ignore_ascii_case(start) && !rest.is_empty() && !rest.starts_with('/');
+        is_meant.then(|| format!("{start}/{rest}"))
+    });
+    if let Some(typed) = one_slash {
+        return typed;
+    }
     match typed.split_once("://") {
         Some((scheme, _)) if is_scheme(scheme) => typed.to_owned(),
         _ => match typed.strip_prefix(':') {
@@ -140,6 +148,9 @@ mod tests {
             (":", "http://localhost/"),
             ("[::1]:80/a", "http://[::1]/a"),
             ("127.0.0.1:1/ä b", "http://127.0.0.1:1/%C3%A4%20b"),
+            ("http:/a/b", "http://a/b"),
+            ("HTTPS:/a", "https://a/"),
+            ("éé", "http://xn--9caa/"),
         ] {
             assert_eq!(Target::of(typed, &[]).unwrap().url.as_str(), expected, "{typed}");
         }

@@ -34,6 +34,20 @@ pub(super) fn open(source: &Source, is_replayed: bool) -> Result<Content, Failur
     }
 }
 
+/// The same in chunks, which can be sent once. A form is sent as it is.
+pub(super) fn open_in_chunks(source: &Source) -> Result<Content, Failure> {
+    let Source::Octets(octets) = source else { return open(source, false) };
+    Ok(match Opened::of(octets, false)? {
+        Opened::Octets(octets) => Content::reader(io::Cursor::new(octets)),
+        Opened::File(path) => {
+            let file = File::open(path).map_err(|error| Failure::unread(path.display(), &error))?;
+            Content::reader(tokio::fs::File::from(file))
+        }
+        Opened::Device(device) => Content::reader(device),
+        Opened::Stdin => Content::reader(tokio::io::stdin()),
+    })
+}
+
 fn open_part(part: &multipart::Part, is_replayed: bool) -> Result<Part, Failure> {
     let opened = match (&part.files[..], part.encoder) {
         ([], None) => match Opened::of(&part.octets, is_replayed)? {

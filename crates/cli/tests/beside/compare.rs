@@ -7,6 +7,7 @@ use std::{
     path::Path,
     process::{Command, Stdio},
     sync::OnceLock,
+    time::{SystemTime, UNIX_EPOCH},
 };
 
 use super::{
@@ -77,7 +78,10 @@ impl Runs {
 fn run(mut command: Command, server: &Server, line: usize, name: &str) -> Outcome {
     let folder = Folder::new(&format!("beside-{line}-{name}"));
     for (file, content) in FILES {
-        folder.write(file, content.replace("{port}", &server.port().to_string()));
+        let path = folder.write(file, content.replace("{port}", &server.port().to_string()));
+        // -z sends the time; both programs find the same.
+        let written = fs::File::options().append(true).open(path).and_then(|file| file.set_modified(WRITTEN));
+        written.expect("a file of the test takes a time");
     }
     let home = folder.path("");
     command.current_dir(&home).env("HOME", &home).env_remove("XDG_CONFIG_HOME");
@@ -97,6 +101,9 @@ fn run(mut command: Command, server: &Server, line: usize, name: &str) -> Outcom
         requests: server.seen(),
     }
 }
+
+/// The time at which they were written.
+const WRITTEN: SystemTime = UNIX_EPOCH;
 
 /// The files that are there before.
 const FILES: [(&str, &str); 9] = [

@@ -90,7 +90,7 @@ impl Clock {
         }
     }
 
-    /// What a letter behind a percent sign stands for; nothing if it is no letter of strftime.
+    /// Returns the text for a letter behind a percent sign; nothing if it is no letter of strftime.
     fn part(&self, letter: char) -> Option<String> {
         let Self { year, month, day, hour, minute, second, weekday, day_of_year, since } = self;
         let (week_year, week) = self.week();

@@ -113,6 +113,8 @@ fn piece(text: &str) -> (Result<Piece, String>, usize) {
         Some(r"\n") => plain("\n", 2),
         Some(r"\r") => plain("\r", 2),
         Some(r"\t") => plain("\t", 2),
+        // A backslash before any other letter is two characters.
+        Some(pair) if pair.starts_with('\\') => plain(pair, 2),
         _ => plain(&text[..1], 1),
     }
 }
@@ -196,6 +198,7 @@ mod tests {
             (r"%{http_code}\n", "000\n"),
             (r"%{http_version}|%{method}|%{url_effective}|%{scheme}", "0|GET|https://a/b|https"),
             (r"%%\t\r\\%{urlnum}%", "%\t\r\\\\1%"),
+            (r"a\\n\%{urlnum}\", r"a\\n\%{urlnum}\"),
             ("%header{etag}.", "."),
             ("%{time_total}", "0.000000"),
             ("é%{exitcode}é\\é", "é0é\\é"),
