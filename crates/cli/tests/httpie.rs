@@ -415,9 +415,9 @@ fn sessions_keep_fields_credentials_and_cookies() {
     folder.write("two.json", r#"{"headers":[{"name":"X-A","value":"b\r\nX-C: d"}]}"#);
     let split = run(&["--session", &folder.path("two.json"), &url]).expect(2);
     assert!(split.stderr.contains("two.json: the field \"X-A\": "), "{}", split.stderr);
-    folder.write("digest.json", r#"{"auth":{"type":"digest","raw_auth":"n:p"}}"#);
+    folder.write("digest.json", r#"{"auth":{"type":"ntlm","raw_auth":"n:p"}}"#);
     let digest = run(&["--session", &folder.path("digest.json"), &url]).expect(2);
-    assert!(digest.stderr.contains("asks for the scheme \"digest\""), "{}", digest.stderr);
+    assert!(digest.stderr.contains("asks for the scheme \"ntlm\""), "{}", digest.stderr);
     folder.write("wrong.json", "[1]");
     let wrong = run(&["--session", &folder.path("wrong.json"), &url]).expect(1);
     assert!(wrong.stderr.contains("is no session"), "{}", wrong.stderr);

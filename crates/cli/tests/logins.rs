@@ -153,6 +153,27 @@ fn arguments_at_home_are_read_first() {
 }
 
 #[test]
+fn a_session_keeps_a_digest() {
+    let (echo, folder) = (support::Echo::start(&[]), Folder::new("digest-session"));
+    let url = format!("{}/digest-auth/auth/n/s3cret", echo.http);
+    let session = folder.path("session.json");
+    let asked = |words: &[&str], status: &str| {
+        let ended =
+            run(&[&["get", "-s", "-w", "%{http_code}", "-o", "-", &url, "--session", &session], words]
+                .concat());
+        assert!(ended.expect(0).text().ends_with(status), "{words:?}");
+    };
+    asked(&["--auth-type", "digest", "-a", "n:s3cret"], "200");
+    let kept = String::from_utf8(folder.read("session.json")).unwrap();
+    assert!(kept.contains("\"type\": \"digest\"") && kept.contains("n:s3cret"), "{kept}");
+    asked(&[], "200");
+    // Another way in takes its place.
+    asked(&["-u", "n:s3cret"], "401");
+    folder.write("session.json", r#"{"auth": {"type": "digest", "username": "n", "password": "s3cret"}}"#);
+    asked(&[], "200");
+}
+
+#[test]
 fn mistakes_in_files_name_the_file_and_the_line() {
     let folder = Folder::new("places");
     folder.write(".alularc", "silent\n\n--nothing\n");

@@ -8,7 +8,7 @@ use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
 use crate::terminal;
 
 /// Flags of other clients that are none here, and what does the same.
-const ELSEWHERE: [(&str, &str); 43] = [
+const ELSEWHERE: [(&str, &str); 52] = [
     // Those of wget.
     ("--no-check-certificate", "-k does so"),
     ("--output-document", "-o FILE does so"),
@@ -47,6 +47,15 @@ const ELSEWHERE: [(&str, &str); 43] = [
     ("--no-alpn", "--http1.1 offers nothing else"),
     ("--ignore-content-length", "content ends where the server says"),
     ("--abstract-unix-socket", "--unix-socket PATH leads to one that has a path"),
+    ("--proxy-cacert", "--cacert FILE is for proxies, too"),
+    ("--proxy-capath", "--capath DIR is for proxies, too"),
+    ("--proxy-insecure", "-k is for proxies, too"),
+    ("--proxy-cert", "--cert FILE is for proxies, too"),
+    ("--proxy-key", "--key FILE is for proxies, too"),
+    ("--proxy-ciphers", "--ciphers is for proxies, too"),
+    ("--proxy-tls13-ciphers", "--tls13-ciphers is for proxies, too"),
+    ("--proxy-pinnedpubkey", "--pinnedpubkey is for proxies, too"),
+    ("--proxy-tlsv1", "--tls-max and --tlsv1.3 are for proxies, too"),
     ("--crlf", "files are sent as they are"),
     ("--libcurl", "--print-curl prints the request as a line for curl"),
     ("--manual", "`alula help get` has all flags, and `alula man get` is a page of the manual"),

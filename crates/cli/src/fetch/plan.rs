@@ -122,8 +122,13 @@ impl Plan {
         if let Some(session) = &session {
             with_session(session, &given, &options.request, &mut fields)?;
         }
-        let login = Login::of(&options.request);
-        let user = options.request.user.clone().filter(|_| login != Login::Basic);
+        let (login, user) = match session.as_ref().and_then(Kept::digest_user) {
+            Some(user) => (Login::Digest, Some(user)),
+            None => {
+                let login = Login::of(&options.request);
+                (login, options.request.user.clone().filter(|_| login != Login::Basic))
+            }
+        };
         let is_sent_often = login != Login::Basic || Tries::of(options, &method).is_some();
         let is_form = content.as_ref().is_some_and(|content| content.source.is_form_of_stdin());
         let is_sent = !options.output.print_curl;

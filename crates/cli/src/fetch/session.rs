@@ -89,21 +89,33 @@ impl Kept {
         Ok(fields)
     }
 
-    fn authorization(&self) -> Result<Option<String>, Failure> {
-        let Some(auth) = self.members.get("auth").filter(|auth| auth["type"].is_string()) else {
-            return Ok(None);
-        };
+    /// The name and the password that are sent as a digest once the server asks for one.
+    pub(super) fn digest_user(&self) -> Option<(String, String)> {
+        let (_, raw) = self.auth().filter(|(scheme, _)| *scheme == "digest")?;
+        Some(user_of(&raw))
+    }
+
+    /// The scheme of the credentials, and name and password or the token.
+    fn auth(&self) -> Option<(&str, String)> {
+        let auth = self.members.get("auth")?;
         let text = |name: &str| auth[name].as_str().unwrap_or_default();
         let raw = match auth["raw_auth"].as_str() {
             Some(raw) => raw.to_owned(),
             None => format!("{}:{}", text("username"), text("password")),
         };
-        match text("type") {
+        auth["type"].as_str().map(|scheme| (scheme, raw))
+    }
+
+    fn authorization(&self) -> Result<Option<String>, Failure> {
+        let Some((scheme, raw)) = self.auth() else { return Ok(None) };
+        match scheme {
             "basic" => {
-                let (name, password) = raw.split_once(':').unwrap_or((&raw, ""));
-                Ok(Some(super::basic::basic(name, password)))
+                let (name, password) = user_of(&raw);
+                Ok(Some(super::basic::basic(&name, &password)))
             }
             "bearer" => Ok(Some(format!("Bearer {raw}"))),
+            // The server says first how it is made.
+            "digest" => Ok(None),
             other => Err(usage(format_args!(
                 "{} asks for the scheme {other:?}; -u or --bearer says who asks instead",
                 self.path.display()
@@ -142,7 +154,8 @@ impl Kept {
         let user = request.user.as_ref().or(of_url.filter(|_| request.bearer.is_none()));
         let auth = match (user, &request.bearer) {
             (Some((name, password)), _) => {
-                json!({ "type": "basic", "raw_auth": format!("{name}:{password}") })
+                let scheme = if request.digest { "digest" } else { "basic" };
+                json!({ "type": scheme, "raw_auth": format!("{name}:{password}") })
             }
             (None, Some(token)) => json!({ "type": "bearer", "raw_auth": token }),
             (None, None) => return,
@@ -179,6 +192,11 @@ impl Kept {
             all.push(json!({ "name": name, "value": value, "path": "/", "domain": "", "secure": false, "expires": null }));
         }
     }
+}
+
+fn user_of(raw: &str) -> (String, String) {
+    let (name, password) = raw.split_once(':').unwrap_or((raw, ""));
+    (name.to_owned(), password.to_owned())
 }
 
 fn is_one_of(names: &[&str], name: &str) -> bool {
