@@ -2,7 +2,7 @@
 FROM rust:1.95-bookworm AS build
 WORKDIR /alula
 COPY . .
-RUN cargo build --locked --profile dist --package alula-cli
+RUN cargo rustc --locked --profile dist --package alula-cli -- -C link-arg=-Wl,-z,pack-relative-relocs
 
 FROM gcr.io/distroless/cc-debian12:nonroot
 COPY --from=build /alula/target/dist/alula /usr/bin/alula

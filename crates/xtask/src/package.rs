@@ -1,6 +1,6 @@
 //! `cargo xtask package`: the `alula` program as users install it, with manual and completions, in a package of Debian.
 //!
-//! The tests of it want `man`, zsh and fish.
+//! The tests of it want `man`, zsh and fish, which `cargo xtask test` installs.
 
 mod dockerfile;
 
@@ -14,42 +14,63 @@ use alula_tidy::repository_root;
 use anyhow::{Context, Result, ensure};
 
 use crate::{
-    command::{answer, cargo, run},
+    command::{answer, cargo, run, run_tests},
+    tally::Tally,
     tools,
 };
 
-/// The program without symbols has at most so many octets. The goal is 12,000,000; what is generic in the library is most of the rest.
-const PROGRAM_MAX: u64 = 13_500_000;
+/// The program without symbols has at most so many octets.
+const PROGRAM_MAX: u64 = 12_000_000;
+
+/// Builds the program, as the Dockerfile does. Addresses that are filled in at the start are listed in packed form, which saves half a megabyte and
+/// asks for glibc 2.36; a linker that cannot do so warns and lists them at length.
+const BUILD: [&str; 9] = [
+    "rustc",
+    "--locked",
+    "--profile",
+    "dist",
+    "--package",
+    "alula-cli",
+    "--",
+    "-C",
+    "link-arg=-Wl,-z,pack-relative-relocs",
+];
 
 /// The shells that have completions, and the files that they look for.
 const COMPLETIONS: [(&str, &str); 3] = [("bash", "alula.bash"), ("zsh", "_alula"), ("fish", "alula.fish")];
 
 /// Makes the package, has it installed and used by the tests of it, and says where it is.
 pub(crate) fn command() -> Result<ExitCode> {
-    let package = build()?;
-    let mut tests = cargo(["test", "--release", "--package", "alula-conformance", "--test", "package"]);
-    run(tests.env("ALULA_DEB", &package))?;
-    println!("{}", package.display());
+    check(&mut Tally::default())?;
+    println!("{}", package().display());
     Ok(ExitCode::SUCCESS)
 }
 
-/// Has the Dockerfile looked at, and builds the program, its manual, its completions and the package; returns the place of the package.
+/// Makes the package, has it installed and used, and counts the tests that do so.
+///
+/// # Errors
+/// It cannot be made, or a test fails.
+pub(crate) fn check(tally: &mut Tally) -> Result<()> {
+    build()?;
+    let mut tests = cargo(["test", "--release", "--package", "alula-conformance", "--test", "package"]);
+    run_tests(tests.env("ALULA_DEB", package()), tally)
+}
+
+/// Has the Dockerfile looked at, and builds the program, its manual, its completions and the package.
 ///
 /// # Errors
 /// One of them cannot be made, the program is too large, or the Dockerfile breaks a rule of its linter.
-fn build() -> Result<PathBuf> {
+fn build() -> Result<()> {
     dockerfile::lint()?;
-    run(&mut cargo(["build", "--profile", "dist", "--package", "alula-cli"]))?;
+    run(&mut cargo(BUILD))?;
     let program = target().join("dist").join("alula");
     let octets = program.metadata().with_context(|| program.display().to_string())?.len();
     println!("the program has {octets} octets");
     ensure!(octets <= PROGRAM_MAX, "the program has more than {PROGRAM_MAX} octets");
     describe(&program)?;
-    let package = folder().join("alula.deb");
     let mut deb = Command::new(tools::cargo_deb()?);
     deb.args(["--no-build", "--no-strip", "--profile", "dist", "--package", "alula-cli", "--output"]);
-    run(deb.arg(&package).current_dir(repository_root()))?;
-    Ok(package)
+    run(deb.arg(package()).current_dir(repository_root()))
 }
 
 /// Writes the manual and the completions that the program makes of its table of flags.
@@ -66,6 +87,11 @@ fn describe(program: &Path) -> Result<()> {
 
 fn target() -> PathBuf {
     tools::folder().with_file_name("")
+}
+
+/// The place of the package.
+fn package() -> PathBuf {
+    folder().join("alula.deb")
 }
 
 /// The folder that the package lies in, and what goes into it.

@@ -8,7 +8,7 @@ use anyhow::Result;
 use crate::command::{cargo, run, run_tests};
 use crate::report::Report;
 use crate::tally::Tally;
-use crate::{costs, peers, tools};
+use crate::{costs, package, peers, tools};
 
 /// Runs everything; `with_peers` says whether other programs may be installed and tested against.
 pub(crate) fn test(with_peers: bool) -> ExitCode {
@@ -26,6 +26,10 @@ pub(crate) fn test(with_peers: bool) -> ExitCode {
     report.stage("docs", |_| docs());
     report.stage("features", |_| features());
     report.stage("licences", |_| licences());
+    if with_peers {
+        // Last, since it links the whole program for minutes on one core, and a change fails it least.
+        report.stage("package", package::check);
+    }
     report.finish()
 }
 

@@ -35,3 +35,15 @@ fn installed() -> Result<PathBuf> {
     }
     Ok(program)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_image_has_the_program_that_is_packaged() {
+        let text = std::fs::read_to_string(repository_root().join("Dockerfile")).unwrap();
+        let build = format!("RUN cargo {}", super::super::BUILD.join(" "));
+        assert!(text.lines().any(|line| line == build), "no line of the Dockerfile is `{build}`");
+    }
+}

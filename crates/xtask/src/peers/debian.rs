@@ -32,6 +32,10 @@ const PEERS: &[Peer] = &[
     peer("tinyproxy", "tinyproxy-bin", "a proxy our client goes by"),
     peer("stunnel4", "stunnel4", "TLS for that proxy"),
     peer("microsocks", "microsocks", "a SOCKS proxy our client goes by"),
+    peer("man", "man-db", "reads the pages of our package"),
+    peer("zsh", "zsh", "completes our flags"),
+    peer("fish", "fish", "completes our flags"),
+    peer("dpkg-shlibdeps", "dpkg-dev", "finds the libraries that our package depends on"),
 ];
 
 /// A peer that only `cargo xtask slow` needs.
