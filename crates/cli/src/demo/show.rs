@@ -155,7 +155,8 @@ fn write_row(
         return;
     };
     write_grouped(line, figures.requests_per_second as u64, 11);
-    let _ = write!(line, "{:>6.0}{:>6.0}", figures.p50_us, figures.p99_us);
+    write_latency(line, figures.p50_us);
+    write_latency(line, figures.p99_us);
     if !is_narrow {
         write_all_allocations(line, figures);
         let _ = write!(line, "{:>8.1}{:>10.1}", figures.wire.sent, figures.wire.received);
@@ -164,6 +165,14 @@ fn write_row(
 
 fn write_begin(line: &mut String, transport: Transport, in_flight: usize) {
     let _ = write!(line, "{:<10}{in_flight:>4}", transport.in_words());
+}
+
+/// A latency in microseconds or, where these would touch the column before, in milliseconds with the unit.
+fn write_latency(line: &mut String, micros: f64) {
+    let _ = match micros {
+        ..99_999.5 => write!(line, "{micros:>6.0}"),
+        _ => write!(line, "{:>4.0}ms", micros / 1e3),
+    };
 }
 
 fn write_all_allocations(line: &mut String, figures: &Figures) {
@@ -290,6 +299,15 @@ mod tests {
         let ((), counts) =
             alula_tally::counted(|| write_row(&mut line, Transport::Tls, 100, Some(&FIGURES), false));
         assert_eq!(counts.allocations, 0);
+    }
+
+    #[test]
+    fn latencies_touch_no_column() {
+        for (micros, text) in [(21.4, "    21"), (99_999.0, " 99999"), (132_055.0, " 132ms")] {
+            let mut line = String::new();
+            write_latency(&mut line, micros);
+            assert_eq!(line, text);
+        }
     }
 
     #[test]
