@@ -61,7 +61,7 @@ Items stand behind the URL, in any order, and make the request:
   URL             another URL, which is asked the same
 
 With --form the content is a form instead of JSON, with --multipart one of many
-parts. A backslash takes from the next `=`, `:`, `@` or `;` what it means here.
+parts. A backslash before `=`, `:`, `@` or `;` makes a plain character of it.
 
   alula post :8080/people name=Ada born:=1815 tags:='[\"math\"]' x-token:abc
   alula get :8080/search q==rust page==2

@@ -25,8 +25,8 @@ pub(crate) struct FetchArgs {
     /// default, `Name;` one without a value. `name=value` is a string of the JSON object that is the content,
     /// `name:=json` any other JSON; an `@FILE` behind the separator has the value. `a[b]=c`, `a[]=c` and `a[0]=c` lead into objects and
     /// arrays. With --form they are a form
-    /// instead, and `name@FILE` in it is a file. `@FILE` alone is the whole content. A backslash takes from the next
-    /// `=`, `:`, `@` or `;` what it means here. What begins with http:// or https://, `:8080` and `localhost:8080/path` are further
+    /// instead, and `name@FILE` in it is a file. `@FILE` alone is the whole content. A backslash before
+    /// `=`, `:`, `@` or `;` makes a plain character of it. Items such as http://HOST, `:8080` and `localhost:8080/path` are further
     /// URLs, asked for on the same connection where that can be.
     #[arg(value_name = "ITEM")]
     pub(crate) items: Vec<String>,
@@ -223,7 +223,7 @@ pub(crate) struct RequestArgs {
     /// Read more arguments from this file, as curl writes them; `-` is stdin.
     ///
     /// Each line has a flag, with its dashes or without, and its value behind a space, `=` or `:`, in quotes where it has spaces. A
-    /// line that begins with `#` is a remark. `url = URL` is a URL. Those in ~/.alularc are read first, unless -q is the first flag.
+    /// line that begins with `#` is a comment. `url = URL` is a URL. Those in ~/.alularc are read first, unless -q is the first flag.
     #[arg(short = 'K', long, value_name = "FILE", hide_short_help = true)]
     pub(crate) config: Vec<PathBuf>,
 }

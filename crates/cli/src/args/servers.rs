@@ -111,8 +111,8 @@ pub(crate) struct ServeArgs {
 
     /// Answer with /index.html where a page is not there.
     ///
-    /// Paths without a dot in their last segment are answered so, with 200, where HTML is accepted. For programs in one page, which find in their path what to show. What has an extension and is missing stays 404, and so
-    /// does what asks for JSON alone.
+    /// Paths without a dot in their last segment are answered so, with 200, where HTML is accepted. It is for programs in one page, which choose the view by the path. Missing files with an extension stay 404, and so
+    /// do requests for JSON alone.
     #[arg(short, long, alias = "single")]
     pub(crate) spa: bool,
 

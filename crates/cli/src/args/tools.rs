@@ -75,7 +75,7 @@ pub(crate) struct StoryArgs {
 
 #[derive(ClapArgs, Debug)]
 pub(crate) struct DemoArgs {
-    /// How long the six runs take together, about.
+    /// The time that the six runs take together, about: seconds, or 1m.
     #[arg(long, default_value_t = 12.0, value_parser = demo_seconds)]
     pub(crate) seconds: f64,
 

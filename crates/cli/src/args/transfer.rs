@@ -55,7 +55,7 @@ pub(crate) struct TransferArgs {
 
     /// With --retry, try again after any failure, whatever the method is.
     ///
-    /// With -f these are responses of 400 and above, too. What was written to a file is written anew; what went to stdout stays there.
+    /// With -f these are responses of 400 and above, too. A file is written anew; octets on stdout stay there.
     #[arg(long, hide_short_help = true)]
     pub(crate) retry_all_errors: bool,
 

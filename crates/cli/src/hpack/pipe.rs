@@ -39,7 +39,7 @@ One command a line on stdin, one answer a line on stdout, written at once:
   "sensitive": [name or place, …]    fields that nobody may enter, by name or by
                                      place from 0
 
-The table outlives a change of huffman and policy, but nothing that was entered before "static" is referred to after it. A string is a sequence of octets: the characters U+0000 to U+00FF (Latin-1). What goes wrong is answered with {"error":"…"} and the process lives on; after an error in a block the decoder is as new."#;
+The table outlives a change of huffman and policy, but nothing that was entered before "static" is referred to after it. A string is a sequence of octets: the characters U+0000 to U+00FF (Latin-1). An error is answered with {"error":"…"} and the process lives on; after an error in a block the decoder is as new."#;
 
 /// Answers until stdin ends.
 pub(crate) fn run() -> Outcome {

@@ -34,7 +34,7 @@ A story is:
   {"cases":[{"seqno":0,"header_table_size":4096,"wire":"82",
              "headers":[{":method":"GET"}]}]}
 
-All its cases go through one decoder; a case's `header_table_size` is applied before it. Where `headers` are given they are compared, and the first difference ends the program. Strings are Latin-1. Several stories are printed one after the other."#;
+All its cases go through one decoder; a case's `header_table_size` is applied before it. Given `headers` are compared, and the first difference ends the program. Strings are Latin-1. Several stories are printed one after the other."#;
 
 /// Prints each story with `wire` filled.
 pub(crate) fn encode(files: &[PathBuf]) -> Outcome {
