@@ -6,12 +6,12 @@ use std::{
 };
 
 use alula::ClientBuilder;
-use p12_keystore::{Pkcs12Archive, error::Error as Pkcs12Error};
-use pkcs8::{
-    EncryptedPrivateKeyInfoRef, SecretDocument,
-    der::pem::{LineEnding, encode_string},
-};
+use base64::{Engine as _, engine::general_purpose::STANDARD};
 
+use super::{
+    der::{Der, EXPLICIT_0, IMPLICIT_0, INTEGER, OBJECT_IDENTIFIER, OCTET_STRING, SEQUENCE},
+    pbes2::{Undecrypted, decrypt},
+};
 use crate::{
     args::{CertType, ConnectionArgs, typed_password},
     exit::{Exit, Failure},
@@ -25,6 +25,14 @@ const PRIVATE_KEY: &str = "PRIVATE KEY";
 const ENCRYPTED: &str = "ENCRYPTED PRIVATE KEY";
 /// A line of keys that OpenSSL encrypted before there was PKCS #8, by a hash of the password with MD5.
 const ENCRYPTED_BEFORE: &[u8] = b"Proc-Type: 4,ENCRYPTED";
+
+/// The types of content in PKCS #12 (RFC 7292 §4, RFC 5652 §4 and §8), and of what is in its bags.
+const DATA: &[u8] = &[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 1, 7, 1];
+const ENCRYPTED_DATA: &[u8] = &[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 1, 7, 6];
+const BAG: &[u8] = &[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 1, 12, 10, 1];
+const KEY_BAG: u8 = 1;
+const SHROUDED_KEY_BAG: u8 = 2;
+const CERTIFICATE_BAG: u8 = 3;
 
 /// A chain of certificates and the key of the first one, as PEM.
 struct Identity {
@@ -48,15 +56,16 @@ fn identity(path: &Path, password: Option<String>, args: &ConnectionArgs) -> Res
     let kind = args.cert_type.unwrap_or(CertType::Pem);
     if kind == CertType::P12 {
         let password = password.unwrap_or_default();
-        let mut identity = of_pkcs12(path, &file, &password, args.key.is_none())?;
+        let mut identity = Contents::of_file(&file, &password).map_err(|why| refused(path, why))?;
         if let Some(key) = &args.key {
             identity.key = read_key(key, args.key_type.unwrap_or(CertType::Pem), Some(&password))?;
         }
         return Ok(identity);
     }
-    let chain = if kind == CertType::Der { pem(CERTIFICATE, &file) } else { file };
-    let key = args.key.as_deref().unwrap_or(path);
-    Ok(Identity { chain, key: read_key(key, args.key_type.unwrap_or(kind), password.as_deref())? })
+    let chain = if kind == CertType::Der { pem(CERTIFICATE, &file).into_bytes() } else { file };
+    let key_path = args.key.as_deref().unwrap_or(path);
+    let key = read_key(key_path, args.key_type.unwrap_or(kind), password.as_deref())?;
+    Ok(Identity { chain, key })
 }
 
 /// `FILE:PASSWORD` as curl has it, if there is no file of the whole name.
@@ -78,42 +87,25 @@ fn failed(path: &Path, why: &str) -> Failure {
     Failure::new(Exit::Usage, format!("{}: {why}", path.display())).curl(OURS)
 }
 
-/// The first key of a PKCS #12 file (RFC 7292) and the certificates, that of the key before the others.
-fn of_pkcs12(path: &Path, file: &[u8], password: &str, wants_key: bool) -> Result<Identity, Failure> {
-    let archive =
-        Pkcs12Archive::from_pkcs12(file, password).map_err(|error| failed(path, undecoded(&error)))?;
-    let (key, mut certificates) = (archive.keys.first(), archive.certs);
-    if certificates.is_empty() || (wants_key && key.is_none()) {
-        return Err(failed(path, "it holds no certificate with its private key"));
-    }
-    let name = key.and_then(|key| Some(key.local_key_id.as_ref()?.as_ref()));
-    certificates.sort_by_key(|bag| name.is_none() || bag.local_key_id.as_deref() != name);
-    let chain = certificates.iter().flat_map(|bag| pem(CERTIFICATE, bag.cert.as_der())).collect();
-    Ok(Identity { chain, key: key.map(|key| pem(PRIVATE_KEY, key.key.as_der())).unwrap_or_default() })
-}
-
-fn undecoded(error: &Pkcs12Error) -> &'static str {
-    match error {
-        Pkcs12Error::MacError(_) | Pkcs12Error::Pkcs5Error(_) | Pkcs12Error::UnpadError => {
-            "the password is not that of the file"
-        }
-        Pkcs12Error::UnsupportedEncryptionScheme => "it is encrypted in a way that is not known",
-        Pkcs12Error::InvalidParameters => "decrypting it would take more than 1,000,000 rounds, or 1 GiB",
-        _ => "it is no PKCS #12 file that can be read",
-    }
+fn refused(path: &Path, why: Undecrypted) -> Failure {
+    failed(
+        path,
+        match why {
+            Undecrypted::Wrong => "the password is not that of its private key",
+            Undecrypted::Unknown => "it is not written as OpenSSL does since 3.0: PBES2 with AES",
+        },
+    )
 }
 
 /// A private key as PEM that is not encrypted.
 fn read_key(path: &Path, kind: CertType, password: Option<&str>) -> Result<Vec<u8>, Failure> {
     let file = read(path)?;
     if kind == CertType::Der {
-        return Ok(pem(PRIVATE_KEY, &file));
+        return Ok(pem(PRIVATE_KEY, &file).into_bytes());
     }
     if file.windows(ENCRYPTED_BEFORE.len()).any(|octets| octets == ENCRYPTED_BEFORE) {
-        return Err(failed(
-            path,
-            "its private key is encrypted as before PKCS #8: openssl pkcs8 -topk8 writes it anew",
-        ));
+        let why = "its private key is encrypted as before PKCS #8: openssl pkcs8 -topk8 writes it anew";
+        return Err(failed(path, why));
     }
     let Some(encrypted) = section(&file, ENCRYPTED) else { return Ok(file) };
     let password = match password {
@@ -122,76 +114,120 @@ fn read_key(path: &Path, kind: CertType, password: Option<&str>) -> Result<Vec<u
             .ok_or_else(|| failed(path, "its private key is encrypted: --pass gives the password"))?
             .map_err(|error| Failure::local("stdin", &error))?,
     };
-    let key = decrypted(encrypted, &password).map_err(|error| failed(path, undecrypted(&error)))?;
-    Ok(pem(PRIVATE_KEY, key.as_bytes()))
+    let key = shrouded(&encrypted, &password).map_err(|why| refused(path, why))?;
+    Ok(pem(PRIVATE_KEY, &key).into_bytes())
 }
 
-/// A key of the form `EncryptedPrivateKeyInfo` (RFC 5958 §3).
-fn decrypted(section: &str, password: &str) -> pkcs8::Result<SecretDocument> {
-    let (_, document) = SecretDocument::from_pem(section)?;
-    EncryptedPrivateKeyInfoRef::try_from(document.as_bytes())?.decrypt(password)
+/// A key in `EncryptedPrivateKeyInfo` (RFC 5958 §3).
+fn shrouded(octets: &[u8], password: &str) -> Result<Vec<u8>, Undecrypted> {
+    let parts = Der(octets)
+        .take(SEQUENCE)
+        .and_then(|mut info| Some((info.take(SEQUENCE)?, info.take(OCTET_STRING)?)));
+    let (algorithm, key) = parts.ok_or(Undecrypted::Unknown)?;
+    let key = decrypt(algorithm, key.0, password)?;
+    // Wrong passwords may leave padding that seems right.
+    Der(&key).take(SEQUENCE).ok_or(Undecrypted::Wrong)?;
+    Ok(key)
 }
 
-fn undecrypted(error: &pkcs8::Error) -> &'static str {
-    match error {
-        pkcs8::Error::EncryptedPrivateKey(pkcs8::pkcs5::Error::DecryptFailed) => {
-            "the password is not that of its private key"
-        }
-        // Wrong passwords may leave padding that seems right.
-        pkcs8::Error::Asn1(_) => "its private key cannot be read, or the password is another one",
-        _ => "its private key is encrypted in a way that is not known",
-    }
-}
-
-/// The first section of a PEM text that is called so, with its marks (RFC 7468).
-fn section<'t>(text: &'t [u8], label: &str) -> Option<&'t str> {
+/// The first section of a PEM text that is called so (RFC 7468).
+fn section(text: &[u8], label: &str) -> Option<Vec<u8>> {
     let text = std::str::from_utf8(text).ok()?;
-    let end = format!("-----END {label}-----");
-    let begin = text.find(&format!("-----BEGIN {label}-----"))?;
-    let length = text[begin..].find(&end)? + end.len();
-    Some(&text[begin..begin + length])
+    let (_, rest) = text.split_once(&format!("-----BEGIN {label}-----"))?;
+    let (inner, _) = rest.split_once(&format!("-----END {label}-----"))?;
+    STANDARD.decode(inner.split_ascii_whitespace().collect::<String>()).ok()
 }
 
-fn pem(label: &str, octets: &[u8]) -> Vec<u8> {
-    // It fails for lengths that no memory has.
-    encode_string(label, LineEnding::LF, octets).unwrap_or_default().into_bytes()
+fn pem(label: &str, octets: &[u8]) -> String {
+    let text = STANDARD.encode(octets);
+    let lines: Vec<&str> = (0..text.len()).step_by(64).map(|at| &text[at..text.len().min(at + 64)]).collect();
+    format!("-----BEGIN {label}-----\n{}\n-----END {label}-----\n", lines.join("\n"))
 }
 
-#[cfg(test)]
-mod tests {
-    use p12_keystore::{Certificate, KeyStore, KeyStoreEntry, PrivateKey, PrivateKeyChain};
-    use rcgen::{CertificateParams, KeyPair};
+/// The certificates and the key that were found in a file of PKCS #12.
+#[derive(Default)]
+struct Contents {
+    chain: String,
+    key: Option<Vec<u8>>,
+}
 
-    use super::*;
-
-    #[test]
-    fn the_certificate_of_the_key_stands_first() {
-        let make = |name: &str| {
-            let key = KeyPair::generate().unwrap();
-            (CertificateParams::new([name.to_owned()]).unwrap().self_signed(&key).unwrap(), key)
-        };
-        let ((other, _), (own, key)) = (make("other"), make("own"));
-        let read = |certificate: &rcgen::Certificate| Certificate::from_der(certificate.der()).unwrap();
-        let chain =
-            PrivateKeyChain::new("id", PrivateKey::from_der(&key.serialize_der()).unwrap(), [read(&own)]);
-        let mut store = KeyStore::new();
-        store.add_entry("a", KeyStoreEntry::Certificate(read(&other)));
-        store.add_entry("b", KeyStoreEntry::PrivateKeyChain(chain));
-        let file = store.writer("secret").write().unwrap();
-        let archive = Pkcs12Archive::from_pkcs12(&file, "secret").unwrap();
-        assert_eq!(archive.certs[0].cert.as_der(), &**other.der(), "the file has them in the other order");
-        let identity = of_pkcs12(Path::new("a.p12"), &file, "secret", true).unwrap();
-        let expected = [&own, &other].map(|certificate| pem(CERTIFICATE, certificate.der())).concat();
-        assert_eq!(identity.chain, expected);
-        assert_eq!(identity.key, pem(PRIVATE_KEY, &key.serialize_der()));
+impl Contents {
+    /// The certificates and the key of the file. Its own proof that it is whole is not checked: the key has to be that of the
+    /// certificate.
+    fn of_file(octets: &[u8], password: &str) -> Result<Identity, Undecrypted> {
+        let mut found = Self::default();
+        let safes = safes(octets).ok_or(Undecrypted::Unknown)?;
+        found.take_safes(safes, password)?;
+        match found.key {
+            Some(key) if !found.chain.is_empty() => {
+                Ok(Identity { chain: found.chain.into_bytes(), key: pem(PRIVATE_KEY, &key).into_bytes() })
+            }
+            _ => Err(Undecrypted::Unknown),
+        }
     }
 
-    #[test]
-    fn a_section_is_found_with_its_marks() {
-        let text = b"words\r\n-----BEGIN A-----\r\nAAAA\r\n-----END A-----\r\n-----BEGIN B-----\nBBBB\n-----END B-----\n";
-        assert_eq!(section(text, "A"), Some("-----BEGIN A-----\r\nAAAA\r\n-----END A-----"));
-        assert_eq!(section(text, "B"), Some("-----BEGIN B-----\nBBBB\n-----END B-----"));
-        assert_eq!(section(text, "C"), None);
-        assert_eq!(section(b"-----END A----------BEGIN A-----", "A"), None);
+    fn take_safes(&mut self, mut safes: Der<'_>, password: &str) -> Result<(), Undecrypted> {
+        while let Some(safe) = safes.take(SEQUENCE) {
+            let bags = contents_of(safe, password)?;
+            let mut all = Der(&bags).take(SEQUENCE).ok_or(Undecrypted::Wrong)?;
+            while let Some(bag) = all.take(SEQUENCE) {
+                self.take_bag(bag, password)?;
+            }
+        }
+        Ok(())
     }
+
+    fn take_bag(&mut self, mut bag: Der<'_>, password: &str) -> Result<(), Undecrypted> {
+        let parts = (bag.take(OBJECT_IDENTIFIER), bag.take(EXPLICIT_0));
+        let (Some(kind), Some(value)) = parts else { return Err(Undecrypted::Unknown) };
+        match kind.0.strip_prefix(BAG) {
+            Some([KEY_BAG]) => self.key = Some(value.0.to_vec()),
+            Some([SHROUDED_KEY_BAG]) => self.key = Some(shrouded(value.0, password)?),
+            Some([CERTIFICATE_BAG]) => {
+                let certificate = certificate(value).ok_or(Undecrypted::Unknown)?;
+                self.chain += &pem(CERTIFICATE, certificate);
+            }
+            // Lists of revoked certificates, and secrets of other kinds.
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+/// The safes of the file (RFC 7292 §4).
+fn safes(octets: &[u8]) -> Option<Der<'_>> {
+    let mut file = Der(octets).take(SEQUENCE)?;
+    file.take(INTEGER)?;
+    let mut info = file.take(SEQUENCE)?;
+    info.take(OBJECT_IDENTIFIER).filter(|kind| kind.0 == DATA)?;
+    info.take(EXPLICIT_0)?.take(OCTET_STRING)?.take(SEQUENCE)
+}
+
+/// The bags of a safe, decrypted if they are encrypted.
+fn contents_of(mut safe: Der<'_>, password: &str) -> Result<Vec<u8>, Undecrypted> {
+    let parts = (safe.take(OBJECT_IDENTIFIER), safe.take(EXPLICIT_0));
+    let (Some(kind), Some(mut content)) = parts else { return Err(Undecrypted::Unknown) };
+    match kind.0 {
+        DATA => content.take(OCTET_STRING).map(|bags| bags.0.to_vec()).ok_or(Undecrypted::Unknown),
+        ENCRYPTED_DATA => {
+            let (algorithm, octets) = encrypted(content).ok_or(Undecrypted::Unknown)?;
+            decrypt(algorithm, octets, password)
+        }
+        _ => Err(Undecrypted::Unknown),
+    }
+}
+
+/// The algorithm and the octets of `EncryptedData` (RFC 5652 §8).
+fn encrypted(mut content: Der<'_>) -> Option<(Der<'_>, &[u8])> {
+    let mut data = content.take(SEQUENCE)?;
+    data.take(INTEGER)?;
+    let mut info = data.take(SEQUENCE)?;
+    info.take(OBJECT_IDENTIFIER)?;
+    Some((info.take(SEQUENCE)?, info.take_any([IMPLICIT_0, EXPLICIT_0])?.0))
+}
+
+fn certificate(mut value: Der<'_>) -> Option<&[u8]> {
+    let mut bag = value.take(SEQUENCE)?;
+    bag.take(OBJECT_IDENTIFIER)?;
+    Some(bag.take(EXPLICIT_0)?.take(OCTET_STRING)?.0)
 }
