@@ -42,7 +42,8 @@ pub(crate) struct ContentArgs {
 
     /// Send the items `name=value` as a form, not as JSON.
     ///
-    /// With a file among them (`name@FILE`) it is one of many parts.
+    /// With a file among them (`name@FILE`) it is one of many parts. Given twice, or before `NAME=@FILE` or a value in quotes, it is -F,
+    /// as with curl.
     #[arg(long)]
     pub(crate) form: bool,
 

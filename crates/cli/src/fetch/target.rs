@@ -94,7 +94,8 @@ pub(super) fn with_scheme(typed: &str, scheme: Option<Scheme>) -> String {
         let is_meant = scheme.eq_ignore_ascii_case(start) && !rest.is_empty() && !rest.starts_with('/');
         is_meant.then(|| format!("{start}/{rest}"))
     });
-    if let Some(typed) = one_slash {
+    // `http:/v1.24/info` for the socket of Docker has no host that a URL can have: all of it is the path.
+    if let Some(typed) = one_slash.filter(|typed| Url::parse(typed).is_ok()) {
         return typed;
     }
     match typed.split_once("://") {
@@ -150,6 +151,7 @@ mod tests {
             ("127.0.0.1:1/ä b", "http://127.0.0.1:1/%C3%A4%20b"),
             ("http:/a/b", "http://a/b"),
             ("HTTPS:/a", "https://a/"),
+            ("http:/v1.24/info", "http://http/v1.24/info"),
             ("éé", "http://xn--9caa/"),
         ] {
             assert_eq!(Target::of(typed, &[]).unwrap().url.as_str(), expected, "{typed}");
