@@ -53,7 +53,8 @@ pub(crate) struct ContentArgs {
 
     /// Send this file to be stored; `-` is stdin.
     ///
-    /// It is sent by PUT unless another method is named; a URL that ends in `/` is given the file's name. With several URLs the first
+    /// It is sent by PUT unless another method is named; a URL that ends in `/` is given the file's name. `{a,b}` and `[1-9]` stand for
+    /// several files. With several URLs the first
     /// -T is for the first one, and so on; the others are asked for without content, but by a command with a method of its own
     /// they are sent the last file.
     #[arg(short = 'T', long, value_name = "FILE", conflicts_with_all = ["data", "data_raw", "data_urlencode", "json", "form", "multipart", "parts", "form_string"])]

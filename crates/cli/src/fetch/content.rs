@@ -6,6 +6,7 @@ use alula::Multipart;
 
 use super::{
     encode,
+    glob::{self, Globbed},
     items::{Item, Value, check_json, plain},
     multipart::Part,
     nested::Document,
@@ -63,14 +64,19 @@ impl Content {
         }
     }
 
-    /// The files of -T.
-    pub(super) fn uploads(args: &ContentArgs) -> Vec<Self> {
-        let octets = args.upload_file.iter().map(|file| match &**file {
-            // With curl it is stdin that is not waited for.
-            "." => Octets::Stdin,
-            file => Octets::named(file),
-        });
-        octets.map(|octets| Self::new(octets, None)).collect()
+    /// The files of -T, which may be patterns unless `is_plain`, and the place of each among the flags.
+    pub(super) fn uploads(args: &ContentArgs, is_plain: bool) -> Result<(Vec<usize>, Vec<Self>), Failure> {
+        let (mut places, mut uploads) = (Vec::new(), Vec::new());
+        for (place, file) in args.upload_file.iter().enumerate() {
+            let meant = if is_plain { Ok(vec![Globbed::plain(file)]) } else { glob::expanded(file) };
+            for Globbed { url: file, .. } in meant.map_err(|why| usage(why).curl(3))? {
+                // With curl a dot is stdin that is not waited for.
+                let octets = if file == "." { Octets::Stdin } else { Octets::named(&file) };
+                places.push(place);
+                uploads.push(Self::new(octets, None));
+            }
+        }
+        Ok((places, uploads))
     }
 
     fn by_flags(args: &ContentArgs) -> Result<Option<Self>, Failure> {
@@ -389,8 +395,9 @@ mod tests {
             |text: &str| ContentArgs { pieces: vec![Piece::Data(text.to_owned())], ..Default::default() };
         assert_eq!(of(&data("@a"), &[]).unwrap().unwrap().source, file("a"));
         let upload = ContentArgs { upload_file: strings(&["-", "a", "."]), ..Default::default() };
-        let sources: Vec<Source> =
-            Content::uploads(&upload).into_iter().map(|content| content.source).collect();
+        let (places, uploads) = Content::uploads(&upload, false).unwrap();
+        assert_eq!(places, [0, 1, 2]);
+        let sources: Vec<Source> = uploads.into_iter().map(|content| content.source).collect();
         assert_eq!(sources, [Source::Octets(Octets::Stdin), file("a"), Source::Octets(Octets::Stdin)]);
         assert!(of(&upload, &["a=b"]).is_err());
         let whole = of(&ContentArgs::default(), &["@a.png"]).unwrap().unwrap();

@@ -3,7 +3,7 @@
 use super::{
     basic::basic,
     condition,
-    content::{self, Content, Octets, Source},
+    content::{self, Content},
     cookies, encode,
     glob::{self, Globbed},
     items::{self, Item},
@@ -94,12 +94,9 @@ impl Plan {
         } else {
             Content::of(&options.content, &items)?
         };
-        let mut uploads = Content::uploads(&options.content);
+        let (places, mut uploads) = Content::uploads(&options.content, options.request.globoff)?;
         let method = method(words, options, content.is_some() || !uploads.is_empty())?;
-        let mut targets = targets(&urls, &query, options)?;
-        for target in &mut targets {
-            pair(target, &uploads, words.is_command);
-        }
+        let mut targets = paired(targets(&urls, &query, options)?, &uploads, &places, words.is_command);
         let of_url = targets.first().and_then(|target| target.credentials.clone());
         let netrc = Netrc::of(&options.request)?;
         for target in &mut targets {
@@ -225,16 +222,24 @@ fn in_order<'a>(words: &Words<'a>, url: Option<&'a str>, args: &'a RequestArgs) 
     urls.into_iter().map(|(.., url)| url).collect()
 }
 
-/// Gives a target the file of -T that is for its URL. By a command with a method of its own the last one is for all others, too.
-fn pair(target: &mut Target, uploads: &[Content], is_command: bool) {
-    let last = uploads.len().checked_sub(1).filter(|_| is_command);
-    target.upload = Some(target.place).filter(|place| *place < uploads.len()).or(last);
-    if let Some(Content { source: Source::Octets(Octets::File(path)), .. }) =
-        target.upload.and_then(|at| uploads.get(at))
-        && let Some(name) = path.file_name().and_then(|name| name.to_str())
-    {
-        target.put_name(name);
+/// A target for each file of -T that is for its URL, or the target alone. By a command with a method of its own the last files are for
+/// all others, too. `places` has the place of each file's flag.
+fn paired(targets: Vec<Target>, uploads: &[Content], places: &[usize], is_command: bool) -> Vec<Target> {
+    let last = places.last().copied();
+    let mut all: Vec<Target> = Vec::new();
+    for of_url in targets.chunk_by(|one, other| one.place == other.place) {
+        let place = of_url.first().map(|target| target.place).filter(|place| places.contains(place));
+        let place = place.or(last.filter(|_| is_command));
+        let files = (0..uploads.len()).filter(|at| Some(places[*at]) == place);
+        let before = all.len();
+        for at in files {
+            all.extend(of_url.iter().map(|target| target.sent(at, &uploads[at])));
+        }
+        if all.len() == before {
+            all.extend_from_slice(of_url);
+        }
     }
+    all
 }
 
 fn targets(urls: &[&str], query: &[String], options: &Options) -> Result<Vec<Target>, Failure> {

@@ -3,6 +3,7 @@
 use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_encode};
 use url::Url;
 
+use super::content::{Content, Octets, Source};
 use crate::{
     args::Scheme,
     exit::{Exit, Failure},
@@ -22,7 +23,7 @@ const ENCODED: &AsciiSet = &CONTROLS
     .add(b'}');
 
 /// A URL that can be asked for, and what was in it beside that.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Target {
     pub(super) url: Url,
     /// Name and password before the host.
@@ -71,8 +72,19 @@ impl Target {
         self.url.path().rsplit('/').next().unwrap_or_default()
     }
 
+    /// The same for this file of -T, which stands in this place: a path that ends as a folder does is given its name.
+    pub(super) fn sent(&self, place: usize, content: &Content) -> Self {
+        let mut target = Self { upload: Some(place), ..self.clone() };
+        if let Source::Octets(Octets::File(path)) = &content.source
+            && let Some(name) = path.file_name().and_then(|name| name.to_str())
+        {
+            target.put_name(name);
+        }
+        target
+    }
+
     /// Appends the name of a file to a path that ends as a folder does.
-    pub(super) fn put_name(&mut self, name: &str) {
+    fn put_name(&mut self, name: &str) {
         if self.last_segment().is_empty()
             && let Ok(mut segments) = self.url.path_segments_mut()
         {
