@@ -42,7 +42,7 @@ pin_project! {
     }
 }
 
-/// What the task looks after.
+/// The connection that is looked after, and how it stands.
 struct Watch {
     conn: Arc<Conn>,
     turns: u64,

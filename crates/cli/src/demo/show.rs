@@ -229,7 +229,7 @@ fn conclusion(runs: &[Run]) -> String {
     );
     let mut clear = runs.iter().filter(|run| run.transport == Transport::Clear);
     if clear.all(|run| run.figures.process_allocations == 0.0) {
-        text.push_str("What is allocated under TLS is allocated by rustls.\n");
+        text.push_str("Under TLS it is rustls that allocates.\n");
     }
     text
 }
