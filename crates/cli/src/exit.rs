@@ -82,7 +82,7 @@ fn curls(exit: Exit, usual: u8) -> String {
         Exit::Usage => "1, 2, 3".to_owned(),
         Exit::Connect => "5, 6, 7, 97".to_owned(),
         Exit::Tls => "35, 60".to_owned(),
-        Exit::Protocol => "1, 16, 47, 56, 61, 63, 92".to_owned(),
+        Exit::Protocol => "1, 8, 16, 47, 56, 61, 92".to_owned(),
         Exit::CutOff => "18, 52, 55, 56".to_owned(),
         _ => usual.to_string(),
     }
@@ -350,30 +350,54 @@ fn exit_of(error: &Error) -> Exit {
     }
 }
 
-/// What curl tells apart and we do not.
+/// The code of curl where it tells failures apart that end with one of ours.
 fn finer(error: &Error) -> Option<u8> {
     match (error.phase(), error.cause()) {
         (_, Cause::Timeout) => None,
         (Phase::Resolve, _) => Some(6),
         (_, Cause::Url(why)) => Some(if why.contains("its scheme is") { 1 } else { 3 }),
-        // A lookup that fails has no number of the system.
-        (Phase::Proxy, Cause::Io(_, None)) => Some(5),
         (Phase::Connect, Cause::Io(io::ErrorKind::AddrNotAvailable | io::ErrorKind::AddrInUse, _)) => {
             Some(45)
         }
-        (Phase::Proxy, Cause::Io(..)) => Some(7),
-        (Phase::Proxy, Cause::ProxyStatus(_)) => Some(56),
-        (Phase::Proxy, _) => Some(97),
+        (Phase::Proxy, cause) => Some(of_proxy(cause)),
         (_, Cause::PinMismatch) => Some(90),
         (_, Cause::Usage(_)) if is_without_roots(error) => Some(60),
         (_, Cause::Revoked) => Some(60),
         (_, Cause::Tls(error)) if is_about_certificate(error) => Some(60),
         (_, Cause::Unanswered | Cause::Http1(h1::ConnectionError::Unanswered { .. })) => Some(52),
-        // To curl it is HTTP/0.9, which is not taken.
-        (_, Cause::Http1(h1::ConnectionError::Peer(h1::Violation::STATUS_LINE))) => Some(1),
-        (_, Cause::Redirect(..)) => Some(47),
+        (_, Cause::Http1(h1::ConnectionError::Peer(violation))) => of_http1(*violation),
+        (_, Cause::Redirect(why)) => Some(if why.contains("neither to http") { 1 } else { 47 }),
         (_, Cause::Reset(_)) => Some(92),
         (_, Cause::GoAway(_) | Cause::Connection(_)) => Some(16),
+        (_, Cause::Coding(_)) => Some(61),
+        (Phase::Send, Cause::Io(..)) => Some(55),
+        (Phase::Head | Phase::Content, Cause::Io(..)) => Some(56),
+        _ => None,
+    }
+}
+
+/// The code of curl when a proxy did not lead on.
+fn of_proxy(cause: &Cause) -> u8 {
+    match cause {
+        // Only the few octets of SOCKS are waited for by their number.
+        Cause::Socks(_) | Cause::Io(io::ErrorKind::UnexpectedEof, _) => 97,
+        Cause::Io(io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe, _) => 56,
+        // A lookup that fails has no number of the system.
+        Cause::Io(_, None) => 5,
+        Cause::Io(..) => 7,
+        _ => 56,
+    }
+}
+
+/// The code of curl for some rules of HTTP/1.1.
+fn of_http1(violation: h1::Violation) -> Option<u8> {
+    match violation {
+        // To curl it is HTTP/0.9, which is not taken.
+        h1::Violation::STATUS_LINE
+        | h1::Violation::STATUS_INVALID
+        | h1::Violation::VERSION_INVALID
+        | h1::Violation::VERSION_UNSUPPORTED => Some(1),
+        h1::Violation::LENGTH_INVALID => Some(8),
         _ => None,
     }
 }
@@ -438,6 +462,12 @@ mod tests {
             (Phase::Proxy, Cause::Io(io::ErrorKind::ConnectionRefused, Some(111)), 7),
             (Phase::Head, Cause::Http1(h1::ConnectionError::Peer(h1::Violation::STATUS_LINE)), 1),
             (Phase::Proxy, Cause::Socks("a rule"), 97),
+            (Phase::Proxy, Cause::Closed, 56),
+            (Phase::Send, io(), 55),
+            (Phase::Content, io(), 56),
+            (Phase::Content, Cause::Coding("a rule"), 61),
+            (Phase::Head, Cause::Http1(h1::ConnectionError::Peer(h1::Violation::LENGTH_INVALID)), 8),
+            (Phase::Head, Cause::Redirect("it leads neither to http nor to https"), 1),
             (Phase::Connect, io(), 7),
             (Phase::Resolve, Cause::Timeout, 28),
             (Phase::Handshake, io(), 35),

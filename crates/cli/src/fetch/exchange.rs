@@ -46,6 +46,9 @@ use crate::{
     terminal::{self, Painted},
 };
 
+/// The codings that are decoded, and the one that is none.
+const CODINGS: [&str; 6] = ["gzip", "x-gzip", "deflate", "br", "zstd", "identity"];
+
 /// What all exchanges of a run have in common.
 pub(super) struct Session<'a> {
     client: Client,
@@ -473,9 +476,28 @@ impl Exchange<'_> {
             self.asked_wait.set(Some(wait));
             refused(response)?;
         }
+        self.check_coding(response)?;
         let length = response.headers().get(KnownName::CONTENT_LENGTH);
         let length = length.and_then(|digits| std::str::from_utf8(digits).ok()?.parse().ok());
         length.map_or(Ok(()), |length| self.check_size(length))
+    }
+
+    /// Fails with content in a coding that cannot be decoded where it was to be.
+    fn check_coding(&self, response: &Response) -> Outcome {
+        let codings = response.headers().get(KnownName::CONTENT_ENCODING).map(String::from_utf8_lossy);
+        let codings = codings.unwrap_or_default();
+        let unknown = codings.split(',').map(str::trim).find(|coding| {
+            !coding.is_empty() && !CODINGS.iter().any(|known| known.eq_ignore_ascii_case(coding))
+        });
+        let Some(unknown) = unknown.filter(|_| self.session.options.request.compressed) else {
+            return Ok(());
+        };
+        let url = masked_url(self.target.url.as_str());
+        let sentence = format_args!(
+            "{url}: the content is coded as {}, which cannot be decoded (without --compressed it is kept as it comes)",
+            unknown.escape_debug()
+        );
+        Err(Failure::new(Exit::Protocol, sentence).curl(61))
     }
 
     /// Fails when content of so many octets is too large.

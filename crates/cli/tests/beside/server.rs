@@ -8,6 +8,8 @@ use std::{
     time::Duration,
 };
 
+use socket2::SockRef;
+
 /// Octets of content that come compressed: `packed` in gzip.
 const GZIP: &[u8] =
     &[31, 139, 8, 0, 0, 0, 0, 0, 2, 3, 43, 72, 76, 206, 78, 77, 1, 0, 16, 180, 246, 33, 6, 0, 0, 0];
@@ -206,6 +208,10 @@ fn answer(mut socket: &TcpStream, request: &Request, number: usize) -> io::Resul
             socket.shutdown(Shutdown::Both)?;
             return Ok(None);
         }
+        ["reset"] => return reset(socket),
+        ["coded", coding] => reply("200", &[("Content-Encoding", coding)], b"in no such coding"),
+        ["status-line"] => b"HTTP/1.1 abc OK\r\nContent-Length: 0\r\n\r\n".to_vec(),
+        ["length", length] => format!("HTTP/1.1 200 OK\r\nContent-Length: {length}\r\n\r\n").into_bytes(),
         ["garbage"] => {
             socket.write_all(b"\x01\x02 this is no answer\r\n\r\n")?;
             socket.shutdown(Shutdown::Both)?;
@@ -215,6 +221,12 @@ fn answer(mut socket: &TcpStream, request: &Request, number: usize) -> io::Resul
     };
     let length = if request.is_head() { end_of_head(&reply) } else { reply.len() };
     socket.write_all(&reply[..length]).map(Some)
+}
+
+/// Ends the connection so that the other end has an error.
+fn reset(socket: &TcpStream) -> io::Result<Option<()>> {
+    SockRef::from(socket).set_linger(Some(Duration::ZERO))?;
+    Ok(None)
 }
 
 /// The first ten digits, or a range of them.
