@@ -470,7 +470,11 @@ pub fn set_tcp_keep_alive(socket: &impl std::os::windows::io::AsSocket, after: D
     SockRef::from(socket).set_tcp_keepalive(&probes(after))
 }
 
+/// The seconds that Linux takes for the time before probes; it refuses others, and parts of a second are cut off.
+const PROBES_AFTER: std::ops::RangeInclusive<u64> = 1..=32_767;
+
 fn probes(after: Duration) -> TcpKeepalive {
+    let after = Duration::from_secs(after.as_secs().clamp(*PROBES_AFTER.start(), *PROBES_AFTER.end()));
     let probes = TcpKeepalive::new().with_time(after);
     // Elsewhere the system's own interval holds.
     #[cfg(any(

@@ -96,7 +96,7 @@ pub(crate) struct ConnectionArgs {
     #[arg(long, value_name = "PATH", hide_short_help = true)]
     pub(crate) unix_socket: Option<PathBuf>,
 
-    /// Probe a connection that is silent for so many seconds; 15 unless given.
+    /// Probe a connection that is silent for so many seconds; 15 unless given, and for 0.
     #[arg(long, value_name = "SECONDS", value_parser = duration, hide_short_help = true)]
     pub(crate) keepalive_time: Option<Duration>,
 

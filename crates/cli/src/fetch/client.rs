@@ -112,8 +112,8 @@ fn bounded(mut builder: ClientBuilder, options: &Options) -> ClientBuilder {
     let args = &options.connection;
     builder = match (args.no_keepalive, args.keepalive_time) {
         (true, _) => builder.tcp_keep_alive(None),
-        (false, Some(after)) => builder.tcp_keep_alive(Some(after)),
-        (false, None) => builder,
+        (false, Some(after)) if !after.is_zero() => builder.tcp_keep_alive(Some(after)),
+        (false, _) => builder,
     };
     if let Some(delay) = args.happy_eyeballs_timeout_ms {
         builder = builder.attempt_delay(delay);

@@ -102,7 +102,7 @@ impl ClientBuilder {
     }
 
     /// Sets how long a connection is silent before the system sends TCP keep-alive probes, and the time between them; `None`
-    /// sends none. Default 15 s. It holds for connections over TCP that the client dials itself, to proxies as well.
+    /// sends none. Default 15 s. Whole seconds count, from 1 to 32,767. It holds for connections over TCP that the client dials itself, to proxies as well.
     #[doc(alias = "tcp_keepalive")]
     #[must_use]
     pub fn tcp_keep_alive(mut self, after: Option<Duration>) -> Self {
