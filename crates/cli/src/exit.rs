@@ -116,6 +116,8 @@ pub(crate) struct Failure {
     verify_result: u16,
     /// Another try may go well.
     retry: Retry,
+    /// The proxy failed, or the way to it.
+    is_of_proxy: bool,
     sentence: Option<String>,
 }
 
@@ -134,6 +136,7 @@ impl Failure {
             whose: ExitCodes::Alula,
             verify_result: 0,
             retry: Retry::Pointless,
+            is_of_proxy: false,
             sentence: Some(sentence.to_string()),
         }
     }
@@ -212,6 +215,11 @@ impl Failure {
         self.retry
     }
 
+    /// Returns true if it is the proxy, or the way to it, that failed.
+    pub(crate) fn is_of_proxy(&self) -> bool {
+        self.is_of_proxy
+    }
+
     /// The number of OpenSSL for what is wrong with the server's certificate; 0 when it is nothing, or nothing that has one.
     pub(crate) fn verify_result(&self) -> u16 {
         self.verify_result
@@ -235,7 +243,8 @@ impl From<Error> for Failure {
         let httpie = if matches!(error.cause(), Cause::Redirect(..)) { 6 } else { failure.httpie };
         // Content that has begun to come is not asked for again.
         let retry = if error.phase() == Phase::Content { Retry::Pointless } else { error.retry() };
-        Self { curl, httpie, verify_result: verify_result(&error), retry, ..failure }
+        let is_of_proxy = error.phase() == Phase::Proxy;
+        Self { curl, httpie, verify_result: verify_result(&error), retry, is_of_proxy, ..failure }
     }
 }
 
@@ -279,7 +288,10 @@ fn is_doubtful(error: &Error) -> bool {
 /// The flag that has a request go on, or the thing to look after.
 fn next_step(error: &Error) -> Option<&'static str> {
     match (error.phase(), error.cause()) {
-        (Phase::Connect, Cause::Io(io::ErrorKind::ConnectionRefused, _)) if !is_doubtful(error) => {
+        // A socket of Unix has neither a port nor addresses that are tried.
+        (Phase::Connect, Cause::Io(io::ErrorKind::ConnectionRefused, _))
+            if !is_doubtful(error) && !error.tried().is_empty() =>
+        {
             Some(" (nothing listens on that port)")
         }
         (Phase::Handshake, Cause::Tls(error)) if matches!(**error, rustls::Error::InvalidMessage(_)) => {

@@ -77,6 +77,9 @@ fn a_unix_socket_takes_the_place_of_the_host() {
     let head = served.join().unwrap();
     assert!(head.starts_with("GET /version HTTP/1.1\r\n") && head.contains("\r\nHost: docker\r\n"), "{head}");
     run(&["get", "--unix-socket", &folder.path("none"), "http://docker/version"]).expect(3);
+    drop(UnixListener::bind(folder.path("left")).unwrap());
+    let left = run(&["get", "--unix-socket", &folder.path("left"), "http://docker/version"]).expect(3);
+    assert!(left.stderr.ends_with(": connection refused\n"), "{}", left.stderr);
 }
 
 #[test]

@@ -25,7 +25,7 @@ pub enum ExchangeEvent<'a> {
     /// The try to connect to this address has failed.
     NotConnected(SocketAddr, &'a io::Error),
     /// The proxy at this host and port leads to the server now, or has refused to: by the status with which it answered CONNECT, or by
-    /// SOCKS, which has none. Of a SOCKS proxy that refuses nothing is told.
+    /// SOCKS, which has none. Of a SOCKS proxy that refuses, and of any that breaks off, nothing is told.
     Tunnelled(&'a str, Option<Status>),
     /// A connection has taken the request: a new one, or one that was open before.
     Connected(&'a ConnectionFacts<'a>),

@@ -135,8 +135,8 @@ impl<'a> Session<'a> {
         let sent = Arc::<AtomicU64>::default();
         let outcome = self.try_often(place, &sent, &mut report).await;
         self.leave_file(&outcome, &report);
-        if outcome.is_err() {
-            watch::fail();
+        if let Err(failure) = &outcome {
+            watch::fail(failure.is_of_proxy());
         }
         let outcome = outcome.map_err(|failure| match watch::seen().forbidden {
             Some(url) => target::forbidden(&url),

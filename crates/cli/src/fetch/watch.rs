@@ -142,9 +142,12 @@ pub(super) fn answer_challenge() {
     note(|seen| seen.challenged += 1);
 }
 
-/// Notes that the exchange that asks has failed: a tunnel that came of it was its own.
-pub(super) fn fail() {
-    note(|seen| seen.is_proxied |= seen.connection.is_none() && seen.take_tunnel());
+/// Notes that the exchange that asks has failed, maybe by its proxy: a tunnel that came of it was its own.
+pub(super) fn fail(is_of_proxy: bool) {
+    note(|seen| {
+        let is_tunnelled = seen.connection.is_none() && seen.take_tunnel();
+        seen.is_proxied |= is_of_proxy || is_tunnelled;
+    });
 }
 
 /// Forgets the last try of the exchange that asks, but that there was one.

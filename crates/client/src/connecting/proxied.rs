@@ -88,7 +88,10 @@ impl Route {
                 _ => None,
             },
         };
-        self.tell_of_tunnel(proxy, status);
+        // A proxy that breaks off has neither led anywhere nor refused to.
+        if status.is_some() {
+            self.tell_of_tunnel(proxy, status);
+        }
         let (_, begun) = asked?;
         if begun.is_empty() {
             return Ok(into_socket(stream));

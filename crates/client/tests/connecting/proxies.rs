@@ -3,7 +3,10 @@
 use std::{
     io,
     net::SocketAddr,
-    sync::{Arc, Mutex},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
     time::Duration,
 };
 
@@ -184,9 +187,15 @@ async fn a_proxy_that_refuses_a_tunnel_is_told_from_the_origin() {
 #[tokio::test]
 async fn what_is_no_proxy_is_found_out() {
     for answer in [&b"SSH-2.0-OpenSSH\r\n\r\n"[..], b"", b"HTTP/1.1 200 O", b"\x16\x03\x01\0\0"] {
-        let client = through("http://between.example", says(answer).await).trust_anything().build().unwrap();
+        let is_told = Arc::new(AtomicBool::new(false));
+        let note = is_told.clone();
+        let builder = through("http://between.example", says(answer).await).on_event(move |event| {
+            note.fetch_or(matches!(event, ExchangeEvent::Tunnelled(..)), Relaxed);
+        });
+        let client = builder.trust_anything().build().unwrap();
         let error = get(&client, "https://a.example/").await.unwrap_err();
         assert_eq!((error.phase(), error.is_retryable()), (Phase::Proxy, true), "{error}");
+        assert!(!is_told.load(Relaxed), "no tunnel came of {answer:?}");
     }
     let dead = closed().await;
     for url in ["http://a.example/", "https://a.example/"] {
