@@ -192,6 +192,15 @@ fn it_is_told_which_certificates_count() {
 }
 
 #[test]
+fn a_trace_is_begun_by_the_first_request_that_can_be_made() {
+    let folder = Folder::new("trace_later");
+    let file = folder.path("trace");
+    run(&["get", "--trace-ascii", &file, "http://[/", "--next", &answering("HTTP/1.1 204 No\r\n\r\n")]);
+    let trace = String::from_utf8(folder.read("trace")).unwrap();
+    assert!(trace.contains("<= Recv header, "), "{trace}");
+}
+
+#[test]
 fn a_trace_has_the_octets_in_the_form_of_curl() {
     let folder = Folder::new("trace");
     let file = folder.path("trace");

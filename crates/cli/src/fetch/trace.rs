@@ -101,7 +101,8 @@ fn open(path: &Path, goes_on: bool) -> io::Result<Box<dyn Write + Send>> {
     Ok(match path.as_os_str().to_str() {
         Some("-") => Box::new(io::stdout()),
         Some("%") => Box::new(io::stderr()),
-        _ if goes_on => Box::new(File::options().append(true).open(path)?),
+        // It is not there if the request that begins it failed before.
+        _ if goes_on => Box::new(File::options().append(true).create(true).open(path)?),
         _ => Box::new(File::create(path)?),
     })
 }
