@@ -156,12 +156,29 @@ pub(crate) fn tell(style: Style, text: &[u8]) {
         if is_coloured { anstream::stderr().write_all(&octets) } else { stderr.lock().write_all(&octets) };
 }
 
-/// Writes text with styles to stderr, where a terminal has it broken at words and others have no styles in it. Text that others have a
-/// say in has passed [`escaped`] before.
+/// Writes text with the styles of [`BOLD`] to stderr, where a terminal has it broken at words and others have no styles in it. Any
+/// other order to the terminal comes from the arguments in the text, and is escaped.
 pub(crate) fn tell_styled(text: &str) {
-    let columns = columns().filter(|_| io::stderr().is_terminal());
-    let text = columns.map_or(Cow::Borrowed(text), |columns| wrapped(text, columns, "  ").into());
+    let mut text = Cow::Borrowed(text);
+    if io::stderr().is_terminal() {
+        text = escaped_but_bold(&text).into();
+        text = columns().map_or(text.clone(), |columns| wrapped(&text, columns, "  ").into());
+    }
     let _ = anstream::stderr().write_all(text.as_bytes());
+}
+
+/// The beginning and the end of bold text.
+const BOLD: [&str; 2] = ["\x1b[1m", "\x1b[0m"];
+
+fn escaped_but_bold(text: &str) -> String {
+    let (mut shown, mut rest) = (String::with_capacity(text.len()), text);
+    while let Some((at, style)) = BOLD.iter().filter_map(|style| Some((rest.find(style)?, *style))).min() {
+        push_text(&mut shown, &rest[..at]);
+        shown.push_str(style);
+        rest = &rest[at + style.len()..];
+    }
+    push_text(&mut shown, rest);
+    shown
 }
 
 /// A sentence of the program as a terminal shows it; other lines as they are.
@@ -244,6 +261,14 @@ fn unfinished(octets: &[u8]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn of_orders_in_styled_text_only_bold_is_left() {
+        let text = "\x1b[1merror:\x1b[0m '\x1b[31mx\x1b]0;title\x07' \u{9b}2J\n";
+        let shown = "\x1b[1merror:\x1b[0m '\\x1b[31mx\\x1b]0;title\\x07' \\u{9b}2J\n";
+        assert_eq!(escaped_but_bold(text), shown);
+        assert_eq!(escaped_but_bold("plain"), "plain");
+    }
 
     /// Octets with what becomes of them.
     const TEXTS: [(&[u8], &str); 16] = [
