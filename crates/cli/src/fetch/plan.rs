@@ -98,18 +98,8 @@ impl Plan {
         let method = method(words, options, content.is_some() || !uploads.is_empty())?;
         let mut targets = paired(targets(&urls, &query, options)?, &uploads, &places, words.is_command);
         let of_url = targets.first().and_then(|target| target.credentials.clone());
-        let netrc = Netrc::of(&options.request)?;
-        for target in &mut targets {
-            target.credentials =
-                target.credentials.take().or_else(|| netrc.credentials(target.url.host_str()?));
-        }
-        let takes_stdin = |target: &&Target| {
-            let content = target.upload.map_or(content.as_ref(), |at| uploads.get(at));
-            content.is_some_and(|content| content.source.has_stdin())
-        };
-        if targets.iter().filter(takes_stdin).count() > 1 {
-            return Err(usage("what comes from stdin can be sent to one URL only"));
-        }
+        take_from_netrc(&mut targets, &options.request)?;
+        check_stdin(&targets, content.as_ref(), &uploads)?;
         let given = given(&items, &options.request);
         let conditions = condition::fields(&options.transfer, &options.output)?;
         let mut fields = fields(&given, &options.request, content.as_ref(), conditions);
@@ -119,13 +109,7 @@ impl Plan {
         if let Some(session) = &session {
             with_session(session, &given, &options.request, &mut fields)?;
         }
-        let (login, user) = match session.as_ref().and_then(Kept::digest_user) {
-            Some(user) => (Login::Digest, Some(user)),
-            None => {
-                let login = Login::of(&options.request);
-                (login, options.request.user.clone().filter(|_| login != Login::Basic))
-            }
-        };
+        let (login, user) = login(session.as_ref(), &options.request);
         let is_sent_often = login != Login::Basic || Tries::of(options, &method).is_some();
         let is_form = content.as_ref().is_some_and(|content| content.source.is_form_of_stdin());
         let is_sent = !options.output.print_curl;
@@ -287,6 +271,35 @@ fn method(words: &Words<'_>, options: &Options, has_content: bool) -> Result<Str
         )));
     }
     Ok(method.to_owned())
+}
+
+/// Gives targets without credentials those of the user's file, if it is to be read.
+fn take_from_netrc(targets: &mut [Target], args: &RequestArgs) -> Result<(), Failure> {
+    let netrc = Netrc::of(args)?;
+    for target in targets {
+        target.credentials = target.credentials.take().or_else(|| netrc.credentials(target.url.host_str()?));
+    }
+    Ok(())
+}
+
+fn check_stdin(targets: &[Target], content: Option<&Content>, uploads: &[Content]) -> Result<(), Failure> {
+    let takes_stdin = |target: &&Target| {
+        let content = target.upload.map_or(content, |at| uploads.get(at));
+        content.is_some_and(|content| content.source.has_stdin())
+    };
+    match targets.iter().filter(takes_stdin).count() {
+        0 | 1 => Ok(()),
+        _ => Err(usage("what comes from stdin can be sent to one URL only")),
+    }
+}
+
+/// The scheme of the credentials, and the name and the password that are not sent at once.
+fn login(session: Option<&Kept>, args: &RequestArgs) -> (Login, Option<(String, String)>) {
+    if let Some(user) = session.and_then(Kept::digest_user) {
+        return (Login::Digest, Some(user));
+    }
+    let login = Login::of(args);
+    (login, args.user.clone().filter(|_| login != Login::Basic))
 }
 
 /// Takes the field `transfer-encoding: chunked` out, which is for the connection to send; returns true if it was there.
