@@ -177,7 +177,8 @@ impl ClientBuilder {
     }
 
     /// Offers these cipher suites only, in this order, of which those that are not known are left out; without those of a version of
-    /// TLS that version is not spoken. All that are known are offered unless called. A call over TLS fails if none is known.
+    /// TLS that version is not spoken. All that are known are offered unless called, and for none at all. A call over TLS fails if some are
+    /// named and none is known.
     ///
     /// ```
     /// use rustls::CipherSuite;
@@ -195,7 +196,8 @@ impl ClientBuilder {
     }
 
     /// Agrees on keys in these groups only, in this order, of which those that are not known are left out. Known are X25519MLKEM768,
-    /// X25519, P-256 and P-384, in this order unless called. A call over TLS fails if none is known.
+    /// X25519, P-256 and P-384, in this order unless called, and for none at all. A call over TLS fails if some are named and none is
+    /// known.
     ///
     /// ```
     /// use rustls::NamedGroup;

@@ -78,7 +78,7 @@ pub(super) struct Rooted {
 
 impl Rooted {
     /// Checks a certificate that leads nowhere. Before webpki looks for issuers it has found that the certificate holds at this
-    /// time, and for servers.
+    /// time and, unless it is an authority's, for servers.
     fn verify_itself(
         &self,
         end_entity: &CertificateDer<'_>,
