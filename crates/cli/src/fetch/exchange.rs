@@ -345,7 +345,7 @@ impl Exchange<'_> {
         self.refuse(&response)?;
         condition::keep_etag(&options.transfer, &response)?;
         if let Err(failure) = self.refused_by_status(&response) {
-            return self.show_refused(&response).and(Err(failure));
+            return self.show_refused(&response, report).and(Err(failure));
         }
         let there = match self.what_is_there(&response)? {
             Some(there) => there,
@@ -362,10 +362,7 @@ impl Exchange<'_> {
         if is_old && !show.head && to.path().is_some() {
             return Ok(());
         }
-        let there = match there {
-            There::IsReplaced if options.transfer.no_clobber => There::Stays,
-            there => there,
-        };
+        let there = self.spared(there);
         let mut output = Output::open(&to, there, args.create_dirs)?;
         report.file = output.path().map(|path| path.display().to_string());
         if let (Some(file), true) = (&report.file, args.is_download && !args.no_progress_meter) {
@@ -422,6 +419,14 @@ impl Exchange<'_> {
         head
     }
 
+    /// With --no-clobber, a file that would be replaced stays.
+    fn spared(&self, there: There) -> There {
+        match there {
+            There::IsReplaced if self.session.options.transfer.no_clobber => There::Stays,
+            there => there,
+        }
+    }
+
     /// Writes the head to the file of -D.
     fn dump_head(&self, response: &Response) -> Outcome {
         let args = &self.session.options.output;
@@ -441,14 +446,18 @@ impl Exchange<'_> {
     }
 
     /// Shows of a response that is refused what was asked for outright: its head.
-    fn show_refused(&self, response: &Response) -> Outcome {
+    fn show_refused(&self, response: &Response, report: &mut Report) -> Outcome {
         self.dump_head(response)?;
-        if !self.session.shows_hops() {
+        let args = &self.session.options.output;
+        let is_wanted = args.include || self.method() == "HEAD";
+        // A file that was to be gone on with stays as it is.
+        if !is_wanted || self.offset.is_some() && self.to.path().is_some() {
             return Ok(());
         }
-        let args = &self.session.options.output;
-        let show = Show::of(args, self.method(), &self.to);
-        let mut output = Output::open(&self.to, There::IsReplaced, args.create_dirs)?;
+        let to = self.to.clone().named_by(args, response);
+        let show = Show::of(args, self.method(), &to);
+        let mut output = Output::open(&to, self.spared(There::IsReplaced), args.create_dirs)?;
+        report.file = output.path().map(|path| path.display().to_string());
         output.show(self.shown_head(response, &show))
     }
 
