@@ -143,7 +143,7 @@ fn located(error: Error, command: &[OsString], lines: &[config::Line]) -> Error 
     let is_of_password = argument.is_some_and(|argument| argument.to_string().contains("PASSWORD"));
     let is_its = |line: &&config::Line| {
         // A name without a password would be asked for one once more.
-        let has_name = ["-u", "-U", "--user=", "--proxy-user="].iter().any(|flag| {
+        let has_name = ["-u", "-U", "-a", "--user=", "--proxy-user=", "--auth="].iter().any(|flag| {
             line.arguments
                 .first()
                 .and_then(|first| first.to_str())
