@@ -252,7 +252,8 @@ impl ServerBuilder {
     }
 
     /// Sets how long a connection is silent before the system sends TCP keep-alive probes, and the time between them; `None`
-    /// sends none. Default 15 s. A peer that is gone without a word is found so, even if no data is sent to it.
+    /// sends none. Default 15 s. Whole seconds count, from 1 to 32,767. A peer that is gone without a word is found so, even if no data
+    /// is sent to it.
     #[must_use]
     pub fn tcp_keep_alive(mut self, after: Option<Duration>) -> Self {
         self.tcp_keep_alive = after;
