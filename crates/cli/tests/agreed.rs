@@ -3,7 +3,7 @@
 
 mod support;
 
-use support::{Echo, run};
+use support::{Echo, answering_each, run};
 
 #[test]
 fn suites_and_groups_are_those_that_are_named() {
@@ -49,4 +49,9 @@ fn connections_and_proxies_are_told() {
     // It answers CONNECT with 405.
     assert_eq!(written(&["-x", &echo.http, "https://a.example/"], 3), "-1 1 405 0 0\n");
     assert_eq!(written(&["http://127.0.0.1:1/"], 3), "-1 0 000 0 0\n");
+    // Tunnels that were refused are those of the first URL, and the second one asks no proxy.
+    let refused = "HTTP/1.1 502 Bad Gateway\r\ncontent-length: 0\r\n\r\n";
+    let proxy = answering_each([refused; 3]);
+    let words = ["--retry", "2", "-x", &proxy, "--noproxy", "127.0.0.1", "https://a.example/", &echo.http];
+    assert_eq!(written(&words, 3), "-1 1 502 0 0\n0 0 000 1 0\n");
 }

@@ -145,7 +145,7 @@ pub(super) fn answer_challenge() {
 /// Notes that the exchange that asks has failed, maybe by its proxy: a tunnel that came of it was its own.
 pub(super) fn fail(is_of_proxy: bool) {
     note(|seen| {
-        let is_tunnelled = seen.connection.is_none() && seen.take_tunnel();
+        let is_tunnelled = (is_of_proxy || seen.connection.is_none()) && seen.take_tunnel();
         seen.is_proxied |= is_of_proxy || is_tunnelled;
     });
 }
@@ -245,7 +245,10 @@ impl Seen {
 
     /// Takes a tunnel that was made or refused lately for this exchange; returns true if there is one.
     fn take_tunnel(&mut self) -> bool {
-        let tunnel = TUNNELS.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let mut all = TUNNELS.lock().unwrap_or_else(PoisonError::into_inner);
+        let tunnel = all.pop();
+        // Others that were refused are those of tries before.
+        all.retain(|status| status.is_none_or(|status| (200..300).contains(&status)));
         self.tunnel_status = tunnel.flatten().or(self.tunnel_status);
         tunnel.is_some()
     }
