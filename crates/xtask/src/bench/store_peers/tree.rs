@@ -11,9 +11,10 @@ use nix::unistd::Pid;
 fn processes(id: u32) -> Result<Vec<u32>> {
     let mut all = vec![id];
     for thread in fs::read_dir(format!("/proc/{id}/task")).with_context(|| format!("process {id}"))? {
-        let children = fs::read_to_string(thread?.path().join("children"))?;
+        // A thread that has ended since, or a child, has nothing to add.
+        let children = fs::read_to_string(thread?.path().join("children")).unwrap_or_default();
         for child in children.split_whitespace() {
-            all.extend(processes(child.parse()?)?);
+            all.extend(processes(child.parse()?).unwrap_or_default());
         }
     }
     Ok(all)
