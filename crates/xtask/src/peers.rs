@@ -39,6 +39,8 @@ pub(crate) fn install_for_bench() -> Result<()> {
 pub(crate) use debian::{install_browser, install_slow};
 /// The folder of the Java client of Riak, where [`install`] made one.
 pub(crate) use java::jars as riak_jars;
+/// HTTPie, where [`install`] made an environment that has it.
+pub(crate) use python::httpie;
 /// The interpreter that has the `hpack` package, where [`install`] made one.
 pub(crate) use python::interpreter;
 /// The interpreter that has the `riak` client, where [`install`] made one.

@@ -18,7 +18,7 @@ pub(crate) fn test(with_peers: bool) -> ExitCode {
     }
     report.stage("format", |_| run(&mut cargo(["fmt", "--all", "--check"])));
     report.stage("clippy", |_| clippy());
-    report.stage("tests", tests);
+    report.stage("tests", |tally| tests(with_peers, tally));
     report.stage("conformance", |tally| conformance(with_peers, tally));
     if with_peers {
         report.stage("costs", |_| costs::check());
@@ -37,9 +37,10 @@ fn clippy() -> Result<()> {
     run(&mut cargo(["clippy", "--workspace", "--all-targets", "--all-features", "--", "-D", "warnings"]))
 }
 
-/// Everything that needs no other program; every workload of `crates/bench` runs for one unit.
-fn tests(tally: &mut Tally) -> Result<()> {
+/// Everything that needs no other program, but for curl and HTTPie beside the command; every workload of `crates/bench` runs for one unit.
+fn tests(with_peers: bool, tally: &mut Tally) -> Result<()> {
     let mut tests = cargo(["test", "--workspace", "--all-features", "--no-fail-fast"]);
+    tests.envs(peers::httpie().filter(|_| with_peers).map(|program| ("ALULA_HTTPIE", program)));
     run_tests(tests.args(["--exclude", "alula-conformance"]), tally)
 }
 
