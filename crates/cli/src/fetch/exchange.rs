@@ -11,7 +11,7 @@ use std::{
     time::Duration,
 };
 
-use alula::{Call, Client, Content, Jar, KnownName, Response, masked_url};
+use alula::{Call, Client, Content, Jar, KnownName, Response, Status, masked_url};
 use anstyle::Style;
 
 use super::{
@@ -45,9 +45,6 @@ use crate::{
     exit::{Exit, Failure, Outcome},
     terminal::{self, Painted},
 };
-
-/// The codings that are decoded, and the one that is none.
-const CODINGS: [&str; 6] = ["gzip", "x-gzip", "deflate", "br", "zstd", "identity"];
 
 /// What all exchanges of a run have in common.
 pub(super) struct Session<'a> {
@@ -343,6 +340,7 @@ impl Exchange<'_> {
         let options = self.session.options;
         let args = &options.output;
         self.refuse(&response)?;
+        self.check_coding(&mut response)?;
         condition::keep_etag(&options.transfer, &response)?;
         if let Err(failure) = self.refused_by_status(&response) {
             return self.show_refused(&response, report).and(Err(failure));
@@ -485,26 +483,25 @@ impl Exchange<'_> {
             self.asked_wait.set(Some(wait));
             refused(response)?;
         }
-        self.check_coding(response)?;
         let length = response.headers().get(KnownName::CONTENT_LENGTH);
         let length = length.and_then(|digits| std::str::from_utf8(digits).ok()?.parse().ok());
         length.map_or(Ok(()), |length| self.check_size(length))
     }
 
-    /// Fails with content in a coding that cannot be decoded where it was to be.
-    fn check_coding(&self, response: &Response) -> Outcome {
-        let codings = response.headers().get(KnownName::CONTENT_ENCODING).map(String::from_utf8_lossy);
-        let codings = codings.unwrap_or_default();
-        let unknown = codings.split(',').map(str::trim).find(|coding| {
-            !coding.is_empty() && !CODINGS.iter().any(|known| known.eq_ignore_ascii_case(coding))
-        });
-        let Some(unknown) = unknown.filter(|_| self.session.options.request.compressed) else {
-            return Ok(());
-        };
+    /// Fails with content that was to be decoded, and is in a coding that the library leaves as it came.
+    fn check_coding(&self, response: &mut Response) -> Outcome {
+        let is_left = response.status() != Status::PARTIAL_CONTENT
+            && !response.is_decoded()
+            && !response.body().is_ended();
+        let codings = response.headers().get_all(KnownName::CONTENT_ENCODING);
+        let mut names = codings.flat_map(|list| list.split(|octet| *octet == b',')).map(<[u8]>::trim_ascii);
+        let coding = names.find(|name| !name.is_empty() && !name.eq_ignore_ascii_case(b"identity"));
+        let is_asked = is_left && self.session.options.request.compressed;
+        let Some(coding) = coding.filter(|_| is_asked) else { return Ok(()) };
         let url = masked_url(self.target.url.as_str());
         let sentence = format_args!(
             "{url}: the content is coded as {}, which cannot be decoded (without --compressed it is kept as it comes)",
-            unknown.escape_debug()
+            coding.escape_ascii()
         );
         Err(Failure::new(Exit::Protocol, sentence).curl(61))
     }
