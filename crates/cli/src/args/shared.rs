@@ -2,18 +2,21 @@
 
 use super::{Args, ColorWhen, ExitCodes, Options, output::PARALLEL_MAX};
 
+/// The switches among them.
+const SWITCHES: usize = 8;
+
 /// Gives each run what holds for all of them.
 pub(super) fn share(all: &mut [Args]) {
     let mut runs: Vec<&mut Options> = all.iter_mut().filter_map(|args| args.command.options_mut()).collect();
-    let Some(whole) = Whole::of(&runs) else { return };
+    let Some(whole) = Whole::of(&mut runs) else { return };
     runs.iter_mut().enumerate().for_each(|(place, options)| whole.put(options, place > 0));
 }
 
 /// The flags that were given to one of the runs.
 struct Whole {
     verbose: u8,
-    /// -s, -S, --no-progress-meter, -#, -Z, --trace-time, --show-secrets and --fail-early.
-    switches: [bool; 8],
+    /// In the order of [`switches_of`].
+    switches: [bool; SWITCHES],
     parallel_max: u16,
     trace: Option<std::path::PathBuf>,
     trace_ascii: Option<std::path::PathBuf>,
@@ -23,7 +26,7 @@ struct Whole {
     color: ColorWhen,
 }
 
-fn switches(options: &mut Options) -> [&mut bool; 8] {
+fn switches_of(options: &mut Options) -> [&mut bool; SWITCHES] {
     let Options { output, transfer, .. } = options;
     [
         &mut output.silent,
@@ -39,24 +42,18 @@ fn switches(options: &mut Options) -> [&mut bool; 8] {
 
 impl Whole {
     /// Nothing for a single run.
-    fn of(runs: &[&mut Options]) -> Option<Self> {
+    fn of(runs: &mut [&mut Options]) -> Option<Self> {
         if runs.len() < 2 {
             return None;
         }
+        let mut switches = [false; SWITCHES];
+        for options in runs.iter_mut() {
+            switches.iter_mut().zip(switches_of(options)).for_each(|(is_on, switch)| *is_on |= *switch);
+        }
         let outputs = || runs.iter().map(|options| &options.output);
-        let is_given = |of: fn(&Options) -> bool| runs.iter().any(|options| of(options));
         Some(Self {
             verbose: outputs().map(|output| output.verbose).max().unwrap_or_default(),
-            switches: [
-                is_given(|options| options.output.silent),
-                is_given(|options| options.output.show_error),
-                is_given(|options| options.output.no_progress_meter),
-                is_given(|options| options.output.progress_bar),
-                is_given(|options| options.output.parallel),
-                is_given(|options| options.output.trace_time),
-                is_given(|options| options.output.show_secrets),
-                is_given(|options| options.transfer.fail_early),
-            ],
+            switches,
             parallel_max: last(outputs().map(|output| output.parallel_max), PARALLEL_MAX),
             trace: outputs().rev().find_map(|output| output.trace.clone()),
             trace_ascii: outputs().rev().find_map(|output| output.trace_ascii.clone()),
@@ -68,7 +65,7 @@ impl Whole {
     }
 
     fn put(&self, options: &mut Options, is_later: bool) {
-        for (switch, is_on) in switches(options).into_iter().zip(self.switches) {
+        for (switch, is_on) in switches_of(options).into_iter().zip(self.switches) {
             *switch = is_on;
         }
         #[cfg(unix)]
