@@ -22,8 +22,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     if !response.status().is_success() {
         return Err(format!("the server answered {}", response.status()).into());
     }
-    // Of content that is decoded on its way, the length on the wire says nothing.
-    let total = response.content_length().filter(|_| !response.is_decoded());
+    let total = response.content_length();
     // Under another name until it is whole: content that is cut is an error, never a short file.
     let part = format!("{path}.part");
     let (mut file, mut octets, mut shown) = (File::create(&part).await?, 0, None);

@@ -83,7 +83,8 @@ async fn content_is_asked_for_and_decoded() {
             let mut response = timeout(PATIENCE, client.get(&url).send()).await.unwrap().unwrap();
             assert!(response.is_decoded());
             assert!(response.headers().get("x-asked").unwrap().starts_with(b"gzip, deflate"));
-            assert!(response.headers().get("content-encoding").unwrap().starts_with(b"gzip"), "as it came");
+            let received = response.received_headers();
+            assert!(received.get("content-encoding").unwrap().starts_with(b"gzip"), "as it came");
             assert!(response.bytes().await.unwrap() == *TEXT, "{path}");
             let trailers = response.trailers().await.unwrap().map(|fields| fields.get("x-sum").is_some());
             assert_eq!(trailers, (path == "/stream").then_some(true));
@@ -101,6 +102,7 @@ async fn whoever_does_not_ask_gets_what_came() {
         assert_eq!(response.headers().get("x-asked"), Some(&b"-"[..]));
         assert!(!response.is_decoded());
         assert_eq!(response.content_length(), Some(CODED.len() as u64));
+        assert!(response.received_headers() == response.headers());
         assert!(response.bytes().await.unwrap() == *CODED);
         let mut response = client.get(&url).decompress(true).send().await.unwrap();
         assert!(response.is_decoded());
@@ -184,5 +186,37 @@ async fn a_close_that_cuts_coded_content_is_an_error_however_it_is_framed() {
         // All of the member, and the framing lacks its end.
         let url = raw([head.as_bytes(), chunk.as_bytes(), &coded].concat()).await;
         assert_eq!(read(&client, &url).await.is_ok(), framing.is_empty());
+    }
+}
+
+/// A response that is decoded said `content-encoding: gzip` and the length of the coded content beside content that is neither: a proxy
+/// that passed both on broke, and `content_length()` was wrong.
+#[tokio::test]
+async fn the_head_of_a_decoded_response_tells_of_the_content_that_is_read() {
+    let origin = start().await;
+    for client in clients(|builder| builder.decompress(true)) {
+        for path in ["/gzip", "/twice"] {
+            let mut response = client.get(format!("{origin}{path}")).send().await.unwrap();
+            assert_eq!(response.content_length(), None, "{path}");
+            assert!(!response.headers().contains("content-encoding"), "{path}");
+            assert!(!response.headers().contains("content-length"), "{path}");
+            assert!(response.headers().contains("x-asked"), "{path}: others stay");
+            let received = response.received_headers();
+            let length = received.text("content-length").and_then(|digits| digits.parse::<usize>().ok());
+            assert_eq!(length, Some(if path == "/gzip" { CODED.len() } else { CODED_TWICE.len() }));
+            assert_eq!(received.len(), response.headers().len() + 2);
+            assert!(response.bytes().await.unwrap() == *TEXT, "{path}");
+        }
+        let (writer, pending) = client.get(format!("{origin}/gzip")).open().await.unwrap();
+        writer.finish().await.unwrap();
+        let response = pending.response().await.unwrap();
+        assert_eq!((response.content_length(), response.headers().get("content-encoding")), (None, None));
+        // The answer to HEAD, a coding that is not known, and content that is not there stay as they came.
+        let response = client.head(format!("{origin}/gzip")).send().await.unwrap();
+        assert!(response.content_length().is_some() && response.headers().contains("content-encoding"));
+        for path in ["/unknown", "/empty"] {
+            let response = client.get(format!("{origin}{path}")).send().await.unwrap();
+            assert!(response.content_length().is_some() && response.headers().contains("content-encoding"));
+        }
     }
 }

@@ -47,6 +47,8 @@ async fn see(mut exchange: Exchange) -> Result<Sent, Answer> {
     let fields = ["content-encoding", "content-length"]
         .map(|name| exchange.request().headers().text(name).unwrap_or("-").to_owned());
     let is_decoded = exchange.body().is_decoded();
+    let came = exchange.body().coded_headers().is_some_and(|fields| fields.contains("content-encoding"));
+    assert_eq!(came, is_decoded, "what came can still be asked for");
     let content = exchange.body().bytes().await?;
     let reply = exchange.respond(Status::OK).header("x-coding", &fields[0]).header("x-length", &fields[1]);
     Ok(reply.header("x-decoded", is_decoded.to_string()).send(content).await?)

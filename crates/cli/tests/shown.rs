@@ -152,6 +152,14 @@ fn content_is_decoded_when_it_was_asked_to_be_coded() {
     };
     assert_eq!(run(&["get", "--compressed", &answer()]).expect(0).text(), "four");
     assert_eq!(run(&["get", &answer()]).expect(0).stdout, coded);
+    // Heads are shown as they came, also of content that is decoded.
+    let shown = run(&["get", "--compressed", "-i", &answer()]).expect(0);
+    let fields = format!("\nContent-Encoding: gzip\nContent-Length: {}\n\nfour", coded.len());
+    assert!(shown.text().to_lowercase().ends_with(&fields.to_lowercase()), "{}", shown.text());
+    let asked = ["get", "--compressed", "-so", "/dev/null", "-w", "%header{content-encoding}", &answer()];
+    assert_eq!(run(&asked).expect(0).text(), "gzip");
+    let verbose = run(&["get", "--compressed", "-v", &answer()]).expect(0);
+    assert!(verbose.stderr.to_lowercase().contains("< content-encoding: gzip"));
     let echo = Echo::start(&[]);
     let asked = run(&["get", "--compressed", &echo.http]).expect(0);
     for coding in ["gzip", "br", "zstd"] {

@@ -5,7 +5,7 @@
 
 use alula_coding::{ACCEPTED, Codings, DecoderPool};
 use alula_fields::{KnownName, Status};
-use alula_net::{Error, Stream};
+use alula_net::Error;
 
 use crate::{Call, Response, builder::Decoding, request::Request};
 
@@ -56,6 +56,6 @@ impl Decoding {
             return;
         }
         let decoder = DecoderPool::lend(&self.pool, codings, self.octets_max.unwrap_or(u64::MAX));
-        Stream::decode(response.body(), decoder);
+        response.put_decoder(decoder);
     }
 }

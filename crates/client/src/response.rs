@@ -41,6 +41,14 @@ impl Response {
         self.status().as_u16() >= 300
     }
 
+    /// Puts `decoder` before the content. From here on the head tells of that content.
+    #[cfg(feature = "decoding")]
+    pub(crate) fn put_decoder(&mut self, decoder: Box<dyn alula_net::Decoder>) {
+        if let Some(head) = &mut self.head {
+            Stream::decode(&mut self.body, decoder, &mut head.fields);
+        }
+    }
+
     pub(crate) fn marks(&self) -> Option<(Marks, Option<Opened>)> {
         Stream::marks_of(&self.body)
     }
@@ -55,14 +63,33 @@ impl Response {
         self.version
     }
 
-    /// The fields, in the order of arrival.
+    /// Returns the fields, in the order of arrival. Of a response that is [decoded](Self::is_decoded) they are those of the content that
+    /// is read: `content-encoding` and `content-length`, which told of the coded content, are only in
+    /// [`received_headers`](Self::received_headers).
     #[doc(alias = "fields")]
     pub fn headers(&self) -> &FieldSection {
         self.head.as_ref().map_or(&NO_FIELDS, |head| &head.fields)
     }
 
-    /// What `content-length` says (RFC 9110 §8.6): the octets on the wire, before they are [decoded](Self::is_decoded); none when
-    /// it is not said. The answer to HEAD says what GET would get.
+    /// Returns the fields as they came, in the order of arrival, also those that a decoder has made untrue. Allocates nothing.
+    ///
+    /// ```no_run
+    /// # async fn main_() -> Result<(), alula::Error> {
+    /// let client = alula::Client::builder().decompress(true).build()?;
+    /// let response = client.get("https://example.com/").send().await?;
+    /// if response.is_decoded() {
+    ///     let coding = response.received_headers().text("content-encoding");
+    ///     println!("it came as {}", coding.unwrap_or_default());
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn received_headers(&self) -> &FieldSection {
+        self.body.coded_headers().unwrap_or_else(|| self.headers())
+    }
+
+    /// Returns the value of `content-length` (RFC 9110 §8.6), in bytes; none when it is not said, and of content that is
+    /// [decoded](Self::is_decoded), whose length is known at its end. The answer to HEAD says what GET would get.
     pub fn content_length(&self) -> Option<u64> {
         let digits = self.headers().get(KnownName::CONTENT_LENGTH)?;
         let text = std::str::from_utf8(digits).ok().filter(|text| text.bytes().all(|it| it.is_ascii_digit()));
@@ -75,8 +102,7 @@ impl Response {
         std::str::from_utf8(self.headers().get(KnownName::CONTENT_TYPE)?).ok()
     }
 
-    /// Returns true if the content is decoded while it is read, so that it is not what `content-encoding` and `content-length`
-    /// say.
+    /// Returns true if the content is decoded while it is read, so that it is not what [came](Self::received_headers).
     pub fn is_decoded(&self) -> bool {
         self.body.is_decoded()
     }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use alula_fields::{FieldSection, SECTION_KEPT_BYTES_MAX};
 use alula_net::{Cause, Decoder, Error, Phase, Retry};
 
 use crate::{budget, codings::Codings, pool::DecoderPool, stage::Stage};
@@ -22,6 +23,8 @@ pub(crate) struct Chain {
     /// The octets that were made of them, and the number of those that were taken.
     content: Vec<u8>,
     taken: usize,
+    /// The fields of the message as they came.
+    fields: FieldSection,
     pool: Option<Arc<DecoderPool>>,
 }
 
@@ -48,6 +51,7 @@ impl Chain {
             failed: None,
             content: Vec::new(),
             taken: 0,
+            fields: FieldSection::new(),
             pool: None,
         }
     }
@@ -60,6 +64,8 @@ impl Chain {
     /// Makes it ready for the next message; false when it is not worth keeping.
     fn reset(&mut self) -> bool {
         (self.at, self.failed) = (0, None);
+        self.fields.clear();
+        self.fields.trim(SECTION_KEPT_BYTES_MAX);
         self.forget_content();
         let first = self.first.as_mut().is_none_or(Stage::reset);
         let second = self.second.as_mut().is_none_or(Second::reset);
@@ -166,6 +172,14 @@ impl Decoder for Chain {
         let from = self.taken;
         self.taken += octets;
         &self.content[from..self.taken]
+    }
+
+    fn keep_fields(&mut self, fields: &FieldSection) {
+        self.fields.copy_from(fields);
+    }
+
+    fn fields(&self) -> &FieldSection {
+        &self.fields
     }
 
     fn give_back(mut self: Box<Self>) -> Vec<u8> {

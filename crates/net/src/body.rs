@@ -21,7 +21,7 @@ use std::{
     task::{Context, Poll, ready},
 };
 
-use alula_fields::{FieldSection, Head};
+use alula_fields::{FieldSection, Head, KnownName};
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _, ReadBuf};
 
 use crate::{
@@ -222,6 +222,12 @@ impl Body {
         self.decoder.is_some()
     }
 
+    /// Returns the fields of the message as they came, with `content-encoding` and `content-length` of the coded content; none if it is
+    /// not [decoded](Self::is_decoded). Allocates nothing.
+    pub fn coded_headers(&self) -> Option<&FieldSection> {
+        self.decoder.as_ref().map(|decoder| decoder.fields())
+    }
+
     /// The same failure, with what was asked of whom, as failures of this body have it; on a server it stays as it is.
     #[must_use]
     pub fn named(&self, error: Error) -> Error {
@@ -339,8 +345,13 @@ impl Stream {
         }
     }
 
-    /// Decodes the content with `decoder` from here on. To be called before anything is read.
-    pub fn decode(body: &mut Body, decoder: Box<dyn Decoder>) {
+    /// Decodes the content with `decoder` from here on. To be called before anything is read. The fields that told of the coded
+    /// content are removed from those of its message: whoever went by them would decode it once more, or wait for more of it.
+    pub fn decode(body: &mut Body, mut decoder: Box<dyn Decoder>, fields: &mut FieldSection) {
+        decoder.keep_fields(fields);
+        fields.retain(|field| {
+            !matches!(field.known(), Some(KnownName::CONTENT_ENCODING | KnownName::CONTENT_LENGTH))
+        });
         body.decoder = Some(decoder);
     }
 }

@@ -1,5 +1,7 @@
 //! Content that is not what the message carries: the place where a decoder stands between the two.
 
+use alula_fields::FieldSection;
+
 use crate::error::Error;
 
 /// Makes what a [`Body`](crate::Body) gives out of the coded octets that came (RFC 9110 §8.4).
@@ -22,6 +24,12 @@ pub trait Decoder: Send + Sync {
 
     /// Takes so many octets of that.
     fn take(&mut self, octets: usize) -> &[u8];
+
+    /// Keeps a copy of the fields of the message, which tell of the coded content.
+    fn keep_fields(&mut self, fields: &FieldSection);
+
+    /// Returns the fields that were kept.
+    fn fields(&self) -> &FieldSection;
 
     /// Gives the memory of the coded octets back.
     fn give_back(self: Box<Self>) -> Vec<u8>;

@@ -165,6 +165,15 @@ impl<S> Exchange<S> {
         &mut self.body
     }
 
+    /// Puts `decoder` before the content. From here on the fields of the request tell of that content.
+    #[cfg(feature = "decoding")]
+    pub(crate) fn put_decoder(&mut self, decoder: Box<dyn alula_net::Decoder>) {
+        self.responder.attach(&mut self.body);
+        if let Some(fields) = self.responder.request_mut().headers_mut() {
+            Stream::decode(&mut self.body, decoder, fields);
+        }
+    }
+
     /// Sends an interim response (1xx, RFC 9110 §15.2) without fields; the answer is still to come.
     ///
     /// # Errors

@@ -91,6 +91,12 @@ impl Request {
         self.head.as_mut().map_or(0, |head| head.fields.remove(name))
     }
 
+    /// Returns the fields, to be changed; none once they were given back.
+    #[cfg(feature = "decoding")]
+    pub(crate) fn headers_mut(&mut self) -> Option<&mut FieldSection> {
+        self.head.as_mut().map(|head| &mut head.fields)
+    }
+
     /// Returns the octets that a capture of the route stands for, as they were written.
     pub(crate) fn capture(&self, number: usize) -> Option<&[u8]> {
         self.path_octets().get(self.head().captures().span(number)?)

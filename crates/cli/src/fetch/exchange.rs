@@ -483,7 +483,8 @@ impl Exchange<'_> {
             self.asked_wait.set(Some(wait));
             refused(response)?;
         }
-        let length = response.headers().get(KnownName::CONTENT_LENGTH);
+        // Also of content that is decoded: what comes is what --max-filesize is to spare.
+        let length = response.received_headers().get(KnownName::CONTENT_LENGTH);
         let length = length.and_then(|digits| std::str::from_utf8(digits).ok()?.parse().ok());
         length.map_or(Ok(()), |length| self.check_size(length))
     }

@@ -73,7 +73,7 @@ impl Report {
         self.remote = response.remote_address();
         self.timing = response.timing();
         let name = |octets: &[u8]| String::from_utf8_lossy(octets).into_owned();
-        let fields = response.headers().iter();
+        let fields = response.received_headers().iter();
         let fields = fields.map(|field| (name(field.name_bytes()), field.value().to_vec()));
         self.head = Some(Head {
             status: response.status().as_u16(),

@@ -1,7 +1,7 @@
 //! Sending a request of the `http` crate.
 
 use alula_fields::{Decimal, FieldSection, KnownName};
-use http::{HeaderMap, Uri, header};
+use http::{HeaderMap, Uri};
 use http_body::Body;
 
 use super::{
@@ -109,12 +109,7 @@ fn url_of(uri: &Uri) -> Result<String, Error> {
 }
 
 fn into_http(response: Response, upload: Option<Upload>) -> Result<http::Response<ResponseContent>, Error> {
-    let mut headers = HeaderMap::try_from(response.headers())?;
-    if response.is_decoded() {
-        // Whoever goes by these would decode it once more.
-        headers.remove(header::CONTENT_ENCODING);
-        headers.remove(header::CONTENT_LENGTH);
-    }
+    let headers = HeaderMap::try_from(response.headers())?;
     let (status, version) = (response.status(), response.version());
     let mut made = http::Response::new(ResponseContent::new(response, upload));
     *made.status_mut() = status.into();

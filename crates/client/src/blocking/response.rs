@@ -37,14 +37,19 @@ impl Response {
         self.response().version()
     }
 
-    /// The fields, in the order of arrival.
+    /// Returns the fields, in the order of arrival; see [`Response::headers`](crate::Response::headers) for content that is decoded.
     #[doc(alias = "fields")]
     pub fn headers(&self) -> &FieldSection {
         self.response().headers()
     }
 
-    /// Returns the value of `content-length` (RFC 9110 §8.6): the octets on the wire; see
-    /// [`Response`](crate::Response::content_length).
+    /// Returns the fields as they came, also those that a decoder has made untrue; see
+    /// [`Response::received_headers`](crate::Response::received_headers).
+    pub fn received_headers(&self) -> &FieldSection {
+        self.response().received_headers()
+    }
+
+    /// Returns the value of `content-length` (RFC 9110 §8.6), in bytes; none when it is not said, and of content that is decoded.
     pub fn content_length(&self) -> Option<u64> {
         self.response().content_length()
     }
@@ -54,8 +59,7 @@ impl Response {
         self.response().content_type()
     }
 
-    /// Returns true if the content is decoded while it is read, so that it is not what `content-encoding` and `content-length`
-    /// say.
+    /// Returns true if the content is decoded while it is read, so that it is not what [came](Self::received_headers).
     pub fn is_decoded(&self) -> bool {
         self.response().is_decoded()
     }

@@ -31,8 +31,9 @@ impl ClientBuilder {
     /// and nor is 206 (Partial Content). A [prepared](crate::Client::prepare) request says itself what it accepts.
     ///
     /// Decoded are up to two codings, one in the other; content with three or more is an error when it is read. Content with a
-    /// coding that is not known is left as it came, and [`is_decoded`](crate::Response::is_decoded) says so. The fields of the
-    /// response stay as they came as well: `content-encoding` and `content-length` tell of the octets on the wire.
+    /// coding that is not known is left as it came, and [`is_decoded`](crate::Response::is_decoded) says so. A response that is decoded
+    /// is without `content-encoding` and `content-length`, which told of the coded content;
+    /// [`received_headers`](crate::Response::received_headers) has both.
     ///
     /// Content that ends before its coding does is an error, whatever its framing says, and so is content that decodes to more
     /// than a hundred times its octets once that is more than 1 MiB ([`Cause::Growth`](crate::Cause::Growth)), and zstd with a window

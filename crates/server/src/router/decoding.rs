@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use alula_coding::{Codings, DecoderPool, coded_octets_max};
 use alula_fields::{KnownName, Status};
-use alula_net::Stream;
 
 use super::entry::ContentRefusal;
 use crate::{Answer, Exchange, Sent};
@@ -26,10 +25,7 @@ pub(super) fn begin(exchange: &mut Exchange, pool: &Arc<DecoderPool>) -> Result<
     if exchange.request().states_more_than(coded_octets_max(octets_max)) {
         return Err(ContentRefusal::TooLong);
     }
-    Stream::decode(exchange.body(), DecoderPool::lend(pool, codings, octets_max));
-    let request = exchange.request_mut();
-    request.remove(KnownName::CONTENT_ENCODING);
-    request.remove(KnownName::CONTENT_LENGTH);
+    exchange.put_decoder(DecoderPool::lend(pool, codings, octets_max));
     Ok(true)
 }
 

@@ -14,9 +14,9 @@ pub(crate) struct Head {
     pub(crate) fields: FieldSection,
 }
 
-/// The status line and the fields in the order of arrival, then an empty line.
+/// Paints the status line and the fields as they came, those of coded content included, then an empty line.
 pub(crate) fn response_head(response: &Response, show: &Show, head: &mut Painted) {
-    paint_head(response.version(), response.status(), response.headers(), show, head);
+    paint_head(response.version(), response.status(), response.received_headers(), show, head);
 }
 
 impl Head {
