@@ -242,3 +242,21 @@ fn a_connection_that_ended_while_nobody_called_is_not_used() {
         }
     }
 }
+
+/// A second `text()` gave empty content, as if the server had sent none.
+#[test]
+fn content_that_was_taken_is_not_taken_again() {
+    let server = Running::start();
+    let client = Client::new().unwrap();
+    let take = |response: &mut Response, way| match way {
+        0 => response.bytes().map(drop).map_err(|error| error.to_string()),
+        1 => response.text().map(drop).map_err(|error| error.to_string()),
+        _ => response.body().copy_to(&mut std::io::sink()).map(drop).map_err(|error| error.to_string()),
+    };
+    for (first, second) in (0..3).flat_map(|first| (0..3).map(move |second| (first, second))) {
+        let mut response = client.get(server.url("/")).send().unwrap();
+        take(&mut response, first).unwrap();
+        let error = take(&mut response, second).unwrap_err();
+        assert!(error.contains("was taken already"), "{first} {second}: {error}");
+    }
+}

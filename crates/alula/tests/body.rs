@@ -310,3 +310,90 @@ async fn a_stream_of_pieces_ends_with_the_content_or_an_error() {
     let empty = Body::default();
     assert!(empty.is_ended() && empty.is_end_stream() && empty.size_hint().exact() == Some(0));
 }
+
+/// Every way to read the rest of a content at once.
+#[derive(Clone, Copy, Debug)]
+enum Whole {
+    Bytes,
+    Text,
+    Json,
+    CopyTo,
+}
+
+impl Whole {
+    const ALL: [Self; 4] = [Self::Bytes, Self::Text, Self::Json, Self::CopyTo];
+
+    async fn of_body(self, body: &mut Body) -> Result<(), Error> {
+        match self {
+            Self::Bytes => body.bytes().await.map(drop),
+            Self::Text => body.text().await.map(drop),
+            Self::Json => body.json::<Vec<u32>>().await.map(drop),
+            Self::CopyTo => body.copy_to(&mut tokio::io::sink()).await.map(drop),
+        }
+    }
+
+    async fn of_response(self, response: &mut alula::Response) -> Result<(), Error> {
+        match self {
+            Self::Bytes => response.bytes().await.map(drop),
+            Self::Text => response.text().await.map(drop),
+            Self::Json => response.json::<Vec<u32>>().await.map(drop),
+            Self::CopyTo => response.body().copy_to(&mut tokio::io::sink()).await.map(drop),
+        }
+    }
+}
+
+/// A second `text()` gave empty content, as if the peer had sent none.
+#[tokio::test]
+async fn content_that_was_taken_is_not_taken_again() {
+    let server = Server::bind("127.0.0.1:0").await.unwrap();
+    let origin = format!("http://{}", server.address().unwrap());
+    tokio::spawn(server.serve(async |mut exchange: Exchange| {
+        let mut told = Vec::new();
+        if exchange.request().method() == "POST" {
+            for first in Whole::ALL {
+                let outcome = first.of_body(exchange.body()).await;
+                let words = outcome.map_or_else(|error| error.to_string(), |()| "read".to_owned());
+                told.extend_from_slice(format!("{words}\n").as_bytes());
+            }
+            return exchange.respond(Status::OK).send(told).await;
+        }
+        exchange.respond(Status::OK).send("[1, 2]").await
+    }));
+    for http2 in [false, true] {
+        let client = Client::builder().http2_prior_knowledge(http2).build().unwrap();
+        for first in Whole::ALL {
+            for second in Whole::ALL {
+                let mut response = client.get(&origin).send().await.unwrap();
+                first.of_response(&mut response).await.unwrap();
+                let error = second.of_response(&mut response).await;
+                let error = error.expect_err(&format!("{second:?} after {first:?}"));
+                assert!(matches!(error.cause(), Cause::Usage(_)), "{error:?}");
+                assert!(error.to_string().contains("was taken already"), "{error}");
+                assert!(response.chunk().await.unwrap().is_none(), "piece by piece, it is at its end");
+                assert!(response.trailers().await.unwrap().is_none());
+            }
+        }
+        let mut response = client.post(&origin).body("[1, 2]").send().await.unwrap();
+        let told = response.text().await.unwrap();
+        assert_eq!(told.matches("read\n").count(), 1, "{told}");
+        assert_eq!(told.matches("was taken already").count(), 3, "{told}");
+    }
+}
+
+/// Content of which a part was lost, since it was too long or nobody waited on, was gone on with as if it were all.
+#[tokio::test]
+async fn what_is_left_of_content_that_was_lost_in_part_is_not_taken_for_all() {
+    let (origin, clients) = start(100).await;
+    for client in clients {
+        let mut response = client.get(format!("{origin}/streamed/{LONG}")).send().await.unwrap();
+        let error = response.bytes_max(10).await.unwrap_err();
+        assert!(matches!(error.cause(), Cause::TooLong(10)), "{error}");
+        let error = response.bytes().await.unwrap_err();
+        assert!(matches!(error.cause(), Cause::Usage(_)), "{error}");
+        // Nothing was taken of content that says that it is too long, nor by those who read a part of it piece by piece.
+        let mut response = client.get(format!("{origin}/stated/1000")).send().await.unwrap();
+        response.bytes_max(10).await.unwrap_err();
+        assert_eq!(response.body().read(&mut [0; 4]).await.unwrap(), 4);
+        assert_eq!(response.bytes_max(2000).await.unwrap(), content(1000)[4..]);
+    }
+}

@@ -39,7 +39,8 @@ use crate::{
 /// Content that is not asked for stays with the peer: its window is given back as chunks are. Dropping a body that is not
 /// whole resets the stream. It is read with [`chunk`](Self::chunk), [`read`](Self::read) or
 /// [`copy_to`](Self::copy_to), or by whatever takes an [`AsyncRead`]; its end is only told when it is whole. All that is left of it is
-/// gathered, up to a limit, by [`bytes`](Self::bytes), [`text`](Self::text) and `json` (feature `json`).
+/// gathered, up to a limit, by [`bytes`](Self::bytes), [`text`](Self::text) and `json` (feature `json`). Those three and `copy_to` take it
+/// once: the next of them is an error, and so are the pieces of a body whose content was taken.
 ///
 /// With the feature `http` it is an `http_body::Body` whose data are `Bytes`; with the feature `stream`, `into_stream` makes a
 /// `futures_core::Stream` of it. The pieces that these two and `bytes` return:
@@ -58,6 +59,8 @@ pub struct Body {
     /// The octets that came; where a decoder stands between, it has them.
     chunk: Content,
     ended: bool,
+    /// Some of the content was taken by a caller who wanted all of it, and perhaps lost.
+    is_taken: bool,
     /// The octets that are gathered unless another limit is named; of this size since a body is moved with every message.
     content_max: u32,
     /// The last frame was told.
@@ -85,6 +88,7 @@ impl Body {
             content_max: conn.content_max(),
             stream: None,
             ended,
+            is_taken: false,
             #[cfg(feature = "http")]
             is_told: ended,
             #[cfg(feature = "http")]
@@ -140,7 +144,8 @@ impl Body {
     /// Dropping the future may lose what was handed to the sink in part.
     ///
     /// # Errors
-    /// As [`Self::chunk`], or what the sink answers.
+    /// As [`Self::chunk`], what the sink answers, or [`Cause::Usage`](crate::Cause::Usage) if the content was taken already, as by
+    /// [`bytes`](Self::bytes).
     pub async fn copy_to(&mut self, sink: &mut (impl AsyncWrite + Unpin + ?Sized)) -> Result<u64, Error> {
         self.copy_to_max(sink, u64::MAX).await
     }
@@ -163,9 +168,10 @@ impl Body {
         sink: &mut (impl AsyncWrite + Unpin + ?Sized),
         octets_max: u64,
     ) -> Result<u64, Error> {
-        self.left_within(octets_max)?;
+        self.rest_within(octets_max)?;
         let mut octets = 0;
-        while let Some(chunk) = self.chunk().await? {
+        while self.fill_for_rest().await? {
+            let chunk = self.take(self.unread().len());
             octets += chunk.len() as u64;
             if octets > octets_max {
                 return Err(self.too_long(octets_max));
@@ -400,6 +406,7 @@ impl Default for Body {
             stream: None,
             chunk: Content::default(),
             ended: true,
+            is_taken: false,
             content_max: 0,
             #[cfg(feature = "http")]
             is_told: true,

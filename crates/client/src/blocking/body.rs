@@ -3,6 +3,7 @@
 use std::io::{self, Read, Write};
 
 use alula_fields::FieldSection;
+use alula_net::Stream;
 
 use super::{driver::Driver, to_io};
 use crate::Error;
@@ -34,8 +35,9 @@ impl<'a> Body<'a> {
     /// Other callers of this client go on while `sink` is busy.
     ///
     /// # Errors
-    /// As [`Self::chunk`], or what the sink answers.
+    /// As [`Self::chunk`], what the sink answers, or [`Cause::Usage`](crate::Cause::Usage) if the content was taken already.
     pub fn copy_to(&mut self, sink: &mut (impl Write + ?Sized)) -> io::Result<u64> {
+        Stream::begin_rest(self.body).map_err(to_io)?;
         let mut octets = 0;
         while let Some(chunk) = self.chunk().map_err(to_io)? {
             octets += chunk.len() as u64;

@@ -31,7 +31,8 @@ impl http_body::Body for Body {
 
     fn is_end_stream(&self) -> bool {
         let is_over = || self.stream.as_ref().is_none_or(Stream::is_all_told);
-        self.is_told || (self.decoder.is_none() && self.unread().is_empty() && is_over())
+        // Of content that was taken there is an error to tell.
+        self.is_told || (!self.is_taken && self.decoder.is_none() && self.unread().is_empty() && is_over())
     }
 
     fn size_hint(&self) -> SizeHint {

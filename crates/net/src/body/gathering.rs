@@ -8,6 +8,7 @@ use super::Body;
 use crate::{
     cause::Cause,
     error::{Error, Phase, Retry},
+    stream::Stream,
 };
 
 /// Memory taken for content that is only announced.
@@ -50,7 +51,8 @@ impl Body {
     ///
     /// # Errors
     /// [`Cause::TooLong`] if the content is longer, which is told before any of it is read where its length is stated and it is not
-    /// decoded; or as [`chunk`](Self::chunk).
+    /// decoded; [`Cause::Usage`] if it was taken already, whole or in part, by this, `text`, `json` or `copy_to`; or as
+    /// [`chunk`](Self::chunk).
     #[doc(alias = "read_to_end")]
     pub async fn bytes(&mut self) -> Result<Bytes, Error> {
         self.bytes_max(self.content_max()).await
@@ -62,13 +64,15 @@ impl Body {
     /// As [`bytes`](Self::bytes).
     #[doc(alias = "read_to_end")]
     pub async fn bytes_max(&mut self, octets_max: usize) -> Result<Bytes, Error> {
-        let left = self.left_within(octets_max as u64)?;
+        let left = self.rest_within(octets_max as u64)?;
         if self.unread().is_empty() && !self.fill().await? {
+            self.is_taken = true;
             return Ok(Bytes::new());
         }
         if left.is_some_and(|left| left > self.chunk.left() as u64) {
             return gather(self, octets_max).await.map(Bytes::from);
         }
+        self.is_taken = true;
         let first = self.take_piece();
         if first.len() > octets_max {
             return Err(self.too_long(octets_max as u64));
@@ -121,8 +125,12 @@ impl Body {
         }
     }
 
-    /// The octets that are left, if that is stated, unless they are too many.
-    pub(super) fn left_within(&self, octets_max: u64) -> Result<Option<u64>, Error> {
+    /// Returns the octets that are left, if that is stated, for a caller who takes all of them.
+    ///
+    /// # Errors
+    /// They are too many, or a caller before this one took all of them, or lost some.
+    pub(super) fn rest_within(&self, octets_max: u64) -> Result<Option<u64>, Error> {
+        self.check_untaken()?;
         match self.left() {
             Some(left) if left > octets_max => Err(self.too_long(octets_max)),
             left => Ok(left),
@@ -130,13 +138,34 @@ impl Body {
     }
 
     async fn gather_into(&mut self, all: &mut Vec<u8>, octets_max: usize) -> Result<(), Error> {
-        while let Some(chunk) = self.chunk().await? {
+        while self.fill_for_rest().await? {
+            let chunk = self.take(self.unread().len());
             if chunk.len() > octets_max - all.len() {
                 return Err(self.too_long(octets_max as u64));
             }
             all.extend_from_slice(chunk);
         }
         Ok(())
+    }
+
+    /// Waits until there is content to take for a caller who takes all of it; false once there is none. What it takes is lost to others
+    /// even if it fails later.
+    pub(super) async fn fill_for_rest(&mut self) -> Result<bool, Error> {
+        let is_there = !self.unread().is_empty() || self.fill().await?;
+        self.is_taken = true;
+        Ok(is_there)
+    }
+
+    #[inline]
+    pub(super) fn check_untaken(&self) -> Result<(), Error> {
+        if self.is_taken { Err(self.taken()) } else { Ok(()) }
+    }
+
+    #[cold]
+    fn taken(&self) -> Error {
+        self.named(Error::usage(
+            "the content was taken already, by an earlier bytes, text, json or copy_to: keep what the first one returns",
+        ))
     }
 
     #[cold]
@@ -151,12 +180,24 @@ impl Body {
     }
 }
 
+impl Stream {
+    /// Begins to take all that is left of a content piece by piece, for a caller who is not lost on the way.
+    ///
+    /// # Errors
+    /// A caller before this one took all of it, or lost some.
+    pub fn begin_rest(body: &mut Body) -> Result<(), Error> {
+        body.check_untaken()?;
+        body.is_taken = true;
+        Ok(())
+    }
+}
+
 /// Returns all that is left of a content, up to `octets_max` octets, in memory that can grow; else as [`Body::bytes_max`].
 ///
 /// # Errors
 /// As [`Body::bytes`].
 pub async fn gather(body: &mut Body, octets_max: usize) -> Result<Vec<u8>, Error> {
-    let left = body.left_within(octets_max as u64)?;
+    let left = body.rest_within(octets_max as u64)?;
     let mut all = Vec::with_capacity(left.unwrap_or(0).min(ANNOUNCED_OCTETS_MAX) as usize);
     body.gather_into(&mut all, octets_max).await?;
     Ok(all)

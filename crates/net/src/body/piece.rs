@@ -38,6 +38,7 @@ impl Body {
     /// Waits for the next piece. A poll that is not ready loses nothing.
     #[cfg(any(feature = "http", feature = "stream"))]
     pub(super) fn poll_piece(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<Bytes>, Error>> {
+        self.check_untaken()?;
         if self.unread().is_empty() && !ready!(self.poll_fill(cx))? {
             return Poll::Ready(Ok(None));
         }
