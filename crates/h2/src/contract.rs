@@ -137,7 +137,10 @@ impl ProtocolMachine for Connection {
     }
 
     fn reset(&mut self, stream: StreamKey, reason: Reason) {
-        self.reset(stream, code_of(reason));
+        match reason {
+            Reason::NotWanted => self.drain(stream),
+            _ => self.reset(stream, code_of(reason)),
+        }
     }
 
     fn forget(&mut self, stream: StreamKey) {

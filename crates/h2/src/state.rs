@@ -20,6 +20,8 @@ pub(crate) struct State {
 enum Life {
     /// It is counted.
     Open,
+    /// It is counted. The answer has gone out whole, and the application has let go of it: content is dropped until it ends.
+    Draining,
     /// It is over: both halves have ended, or it was given up. The application may have something to take.
     Closed,
     /// It was reset, and the application has not let go of it.
@@ -35,6 +37,8 @@ enum End {
     Reset,
     /// The application lets go of it.
     LetGo,
+    /// The application lets go of it, and what the peer still sends is dropped.
+    Drained,
 }
 
 impl Life {
@@ -42,8 +46,10 @@ impl Life {
         match (self, end) {
             (Self::Open, End::Complete | End::LetGo) => Self::Closed,
             (Self::Open, End::Reset) => Self::Reset,
-            (Self::Closed, End::Complete | End::Reset | End::LetGo) => Self::Closed,
-            (Self::Reset, End::Complete | End::Reset) => Self::Reset,
+            (Self::Open | Self::Draining, End::Drained) => Self::Draining,
+            (Self::Draining, End::Complete | End::Reset | End::LetGo) => Self::Closed,
+            (Self::Closed, End::Complete | End::Reset | End::LetGo | End::Drained) => Self::Closed,
+            (Self::Reset, End::Complete | End::Reset | End::Drained) => Self::Reset,
             (Self::Reset, End::LetGo) => Self::Closed,
         }
     }
@@ -77,7 +83,9 @@ impl State {
     #[inline]
     pub(crate) const fn completed(self) -> Option<Self> {
         match (self.receiving, self.sending, self.life) {
-            (Receiving::Ended, Sending::Ended, Life::Open) => Some(self.after(End::Complete)),
+            (Receiving::Ended, Sending::Ended, Life::Open | Life::Draining) => {
+                Some(self.after(End::Complete))
+            }
             _ => None,
         }
     }
@@ -94,6 +102,11 @@ impl State {
         self.after(End::LetGo)
     }
 
+    /// The state after the application has let go of it while the rest of the peer's message is dropped.
+    pub(crate) const fn drained(self) -> Self {
+        self.after(End::Drained)
+    }
+
     #[inline]
     const fn after(self, end: End) -> Self {
         Self { life: self.life.on(end), ..self }
@@ -105,7 +118,19 @@ impl State {
     /// Returns true while it is counted as open.
     #[inline]
     pub(crate) const fn is_open(self) -> bool {
+        matches!(self.life, Life::Open | Life::Draining)
+    }
+
+    /// Returns true while the application is to hear of what comes.
+    #[inline]
+    pub(crate) const fn is_heard(self) -> bool {
         matches!(self.life, Life::Open)
+    }
+
+    /// Returns true while the rest of the peer's message is dropped.
+    #[inline]
+    pub(crate) const fn is_draining(self) -> bool {
+        matches!(self.life, Life::Draining)
     }
 
     /// Returns true if it was reset and the application has not let go of it.
@@ -148,10 +173,10 @@ mod tests {
     #[test]
     fn every_life_and_end_is_as_written_down() {
         let mut table = String::new();
-        for life in [Life::Open, Life::Closed, Life::Reset] {
-            for end in [End::Complete, End::Reset, End::LetGo] {
+        for life in [Life::Open, Life::Draining, Life::Closed, Life::Reset] {
+            for end in [End::Complete, End::Reset, End::LetGo, End::Drained] {
                 table +=
-                    &format!("{:<6} {:<8} {:?}\n", format!("{life:?}"), format!("{end:?}"), life.on(end));
+                    &format!("{:<8} {:<8} {:?}\n", format!("{life:?}"), format!("{end:?}"), life.on(end));
             }
         }
         assert_eq!(table, include_str!("state.txt"), "\n{table}");

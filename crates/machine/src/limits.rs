@@ -37,8 +37,12 @@ pub struct Limits {
     pub target_bytes: u32,
     /// The octets of chunk extensions in one message of HTTP/1.1; default 1 KiB. Nobody uses them but to waste our time.
     pub chunk_extension_bytes: u32,
-    /// The octets of content that nobody wants which are read to keep a connection of HTTP/1.1; default 64 KiB. With more to
-    /// come, or chunks of which nobody knows how many, it is closed, and the answer says so.
+    /// The bytes of content that nobody wants which are read after the answer; default 64 KiB.
+    ///
+    /// Over HTTP/1.1 the connection is kept so. With more to come, or chunks of which nobody knows how many, it is closed, and the
+    /// answer says so. Over HTTP/2 a stream that a server has answered may end so, within
+    /// [`linger_timeout`](Self::linger_timeout); with more to come it is reset with NO_ERROR (RFC 9113 §8.1), by which clients
+    /// that are still sending may lose the answer.
     pub drain_bytes: u32,
     /// The longest time without a stream that a server keeps a connection, of either version, from the moment it was accepted;
     /// on HTTP/1.1 also the longest wait for what is left of content that nobody wants. Default 75 s, as the most common server
@@ -49,7 +53,8 @@ pub struct Limits {
     pub idle_timeout: Duration,
     /// The streams the peer may have open, announced as SETTINGS_MAX_CONCURRENT_STREAMS; default 100.
     ///
-    /// The least that RFC 9113 §6.5.2 recommends; a stream is counted until its handler has ended.
+    /// The least that RFC 9113 §6.5.2 recommends; a stream is counted until its handler has ended, and its content, where a server
+    /// [reads that to its end](Self::drain_bytes).
     pub streams: u32,
     /// The octets a peer may send on one stream ahead of consumption; default 256 KiB.
     ///
@@ -145,7 +150,8 @@ pub struct Limits {
     ///
     /// A peer that is one of thousands at once, or short of time itself, needs longer than the network takes.
     pub handshake_timeout: Duration,
-    /// The time for which a server reads on, and drops all that comes, after it has closed its side of a connection; default 5 s.
+    /// The time for which a server reads on, and drops all that comes, after it has closed its side of a connection, or over HTTP/2
+    /// after it has answered a stream; default 5 s.
     ///
     /// A peer that is still sending content, after an answer of 413 for example, would lose the answer to a reset if the socket
     /// were closed at once.

@@ -427,6 +427,10 @@ impl Connection {
         let next = entry.state.received(Incoming::Headers { end_stream: end })?;
         entry.content_in = entry.content_in.check(0, true).map_err(|_| Violation::CONTENT_LENGTH_MISMATCH)?;
         entry.state = next;
+        if next.is_draining() {
+            self.end_draining(stream);
+            return Ok(None);
+        }
         entry.has_trailers = true;
         core::mem::swap(&mut entry.trailers, &mut head.get_or_insert_default().fields);
         self.close_if_ended(stream);

@@ -162,8 +162,8 @@ impl Connection {
         }
         // The application may have given the stream up, which has credited the whole frame.
         let Some(entry) = self.streams.get_mut(stream) else { return Step::More };
-        if !entry.state.is_open() {
-            return Step::More;
+        if !entry.state.is_heard() {
+            return self.drop_data(stream, bytes.len() as u32, end_now);
         }
         if end_now && let Ok(state) = entry.state.received(Incoming::LastOctet) {
             entry.state = state;

@@ -26,20 +26,27 @@ impl Connection {
         if before.is_open() {
             self.queue(&rst_stream(id, code));
         }
+        if before.is_draining() {
+            self.draining.end(stream);
+        }
         self.end_stream(stream, before.let_go(), Closed::ResetByUs);
         self.streams.free(stream);
         self.credit_connection(held);
     }
 
-    /// Gives up the key of a stream that nobody cares about any more, with the code that says so: NO_ERROR when the response
-    /// was whole (RFC 9113 §8.1), else CANCEL. See [`reset`](Self::reset).
+    /// Gives up the key of a stream that nobody cares about any more. It is [reset](Self::reset) with the code that says so:
+    /// NO_ERROR when the response was whole (RFC 9113 §8.1), else CANCEL.
+    ///
+    /// A server that has sent the whole response lets small content end first: it is dropped as it comes, up to
+    /// [`Limits::drain_bytes`](alula_machine::Limits::drain_bytes) and for
+    /// [`Limits::linger_timeout`](alula_machine::Limits::linger_timeout). The stream counts as open until then.
     pub fn forget(&mut self, stream: StreamKey) {
         let Some(entry) = self.streams.get(stream) else { return };
-        let is_answered = match self.is_client {
-            true => entry.state.has_received_all(),
-            false => entry.state.has_sent_all(),
-        };
-        self.reset(stream, if is_answered { ErrorCode::NO_ERROR } else { ErrorCode::CANCEL });
+        match self.is_client {
+            false if entry.state.has_sent_all() => self.drain(stream),
+            true if entry.state.has_received_all() => self.reset(stream, ErrorCode::NO_ERROR),
+            _ => self.reset(stream, ErrorCode::CANCEL),
+        }
     }
 
     /// Goes away: no new requests, those that run may end; then [`is_closed`](Self::is_closed).
@@ -206,7 +213,7 @@ impl Connection {
 
     /// Puts a stream into a state that ends it; both counts follow from the change.
     #[inline]
-    fn end_stream(&mut self, stream: StreamKey, state: State, how: Closed) {
+    pub(super) fn end_stream(&mut self, stream: StreamKey, state: State, how: Closed) {
         let Some((id, before)) = self.streams.close(stream, state) else { return };
         self.reset_held += u32::from(state.is_reset());
         self.reset_held -= u32::from(before.is_reset());
@@ -229,9 +236,12 @@ impl Connection {
         }
     }
 
-    /// Closes a stream that was reset, and has the application told.
+    /// Closes a stream that was reset, and has the application told unless it has let go of it.
     pub(super) fn reset_held_stream(&mut self, stream: StreamKey, reset: Reset, how: Closed) {
         let Some(entry) = self.streams.get_mut(stream) else { return };
+        if entry.state.is_draining() {
+            return self.cut_draining(stream, how);
+        }
         entry.reset = reset;
         let state = entry.state.reset();
         self.end_stream(stream, state, how);

@@ -17,6 +17,7 @@ mod blocks_in;
 mod control_in;
 mod data_in;
 mod data_out;
+mod draining;
 mod grants;
 mod growth;
 mod heads_out;
@@ -56,6 +57,7 @@ use crate::violation::Violation;
 use crate::window::{ReceiveWindow, SendWindow};
 
 use self::blocks_in::block::Block;
+use self::draining::Draining;
 use self::grants::Turns;
 use self::growth::sampling::Growth;
 use self::phase::Phase;
@@ -157,6 +159,7 @@ pub struct Connection {
     /// The highest identifier the peer has used (server).
     highest_id: u32,
 
+    draining: Draining,
     turns: Turns,
     updates: PriorityUpdates,
 
@@ -268,6 +271,7 @@ impl Connection {
             reset_held: 0,
             next_id: 1,
             highest_id: 0,
+            draining: Draining::new(),
             turns: Turns::new(config.schedule && !is_client),
             updates: PriorityUpdates::default(),
             going: Going::default(),
@@ -425,6 +429,7 @@ impl Connection {
         self.repeated.trim();
         self.decoder.trim();
         self.streams.trim();
+        self.draining.trim();
     }
 }
 
@@ -604,6 +609,7 @@ impl Connection {
             + self.decoder.memory_bytes()
             + self.updates.memory_bytes()
             + self.turns.memory_bytes()
+            + self.draining.memory_bytes()
     }
 
     /// Checks the bookkeeping, for tests; its cost grows with the streams.
@@ -617,6 +623,8 @@ impl Connection {
         assert_eq!(reset, self.reset_held as usize, "streams that were reset and are held");
         let held: u64 = self.streams.iter().map(|entry| u64::from(entry.window_in.held())).sum();
         assert_eq!(held, u64::from(self.window_in.held()), "octets held by streams and by the connection");
+        let draining = self.streams.iter().filter(|entry| entry.state.is_draining()).count();
+        assert_eq!(draining, self.draining.count(), "streams whose content is dropped");
         self.turns.check_invariants();
         self.window_in.check_invariants();
         for entry in self.streams.iter().filter(|entry| entry.state.is_open()) {

@@ -26,6 +26,9 @@ impl Connection {
         if self.going.is_announced && self.going.last_sent.is_none() {
             self.timers.grace_begins(now, &self.config);
         }
+        if self.draining.is_untimed() {
+            self.draining.set_deadlines(now.saturating_add(self.config.limits.linger_timeout));
+        }
         self.measure_if_due(now);
         let before = out.len();
         self.flush(out);
@@ -35,7 +38,7 @@ impl Connection {
     /// Returns true if [`poll_transmit`](Self::poll_transmit) has something to append.
     #[inline]
     pub fn wants_write(&self) -> bool {
-        !self.pending.is_empty() || self.growth.is_due()
+        !self.pending.is_empty() || self.growth.is_due() || self.draining.is_untimed()
     }
 
     /// When [`handle_timeout`](Self::handle_timeout) is due; it may move with every frame. Earlier calls do no harm.
@@ -44,7 +47,7 @@ impl Connection {
         if self.error.is_some() {
             return None;
         }
-        let due = self.timers.due(self.open > 0, &self.config);
+        let due = self.timers.due(self.open > 0, &self.config).min(self.draining.due());
         (due != Time::FAR).then_some(due)
     }
 
@@ -57,6 +60,9 @@ impl Connection {
         if let Some(awaited) = self.timers.overdue(now) {
             self.fail(ConnectionError::TimedOut(awaited));
             return;
+        }
+        if now >= self.draining.due() {
+            self.cut_overdue(now);
         }
         self.timers.end_wait_for_pong(now);
         if self.timers.is_grace_over(now) {

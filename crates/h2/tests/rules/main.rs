@@ -4,6 +4,7 @@
 //! Errors are told apart by code, by scope (RST_STREAM or GOAWAY) and by the last stream that GOAWAY names.
 
 mod compression;
+mod early_answers;
 mod flow;
 mod frames;
 mod priorities;
