@@ -75,6 +75,14 @@ async fn answer(mut exchange: Exchange) -> Result<Sent, Error> {
                 None => writer.finish().await,
             }
         }
+        "/stream" => {
+            let (_, mut body, responder) = exchange.split();
+            let mut writer = responder.respond(Status::OK).stream().await?;
+            while let Some(chunk) = body.chunk().await? {
+                writer.write(chunk).await?;
+            }
+            writer.finish().await
+        }
         "/endless" => {
             let given_up = Tells(&signs.given_up);
             // Else the server itself would give up after a while.
@@ -135,6 +143,17 @@ fn requests_go_out_and_content_comes_in() {
         let mut response = pending.response().unwrap();
         assert_eq!(response.body().read_to_end(&mut copy).unwrap(), 100_000);
         assert_eq!(response.body().trailers().unwrap().unwrap().get("x-sum"), Some(&b"100"[..]));
+    }
+}
+
+/// The caller waited for the server, and the server for the reader of its response.
+#[test]
+fn content_is_sent_while_the_response_is_read() {
+    let server = Running::start();
+    let octets: Vec<u8> = (0..10_000_000_u32).map(|at| ((at * 7) >> 3) as u8).collect();
+    for client in clients() {
+        let mut response = client.post(&server.url("/stream")).send_body(&octets).unwrap();
+        assert!(response.bytes_max(octets.len()).unwrap() == octets);
     }
 }
 

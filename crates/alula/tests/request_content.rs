@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use alula::{Cause, Client, Content, Error, Exchange, Multipart, Part, Sent, Server, Status};
+use alula::{Cause, Client, Content, Error, Exchange, Limits, Multipart, Part, Sent, Server, Status};
 use tokio::{io::AsyncWriteExt as _, time::timeout};
 
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -250,6 +250,47 @@ async fn a_response_is_read_while_content_is_sent() {
         let mut response = timeout(PATIENCE, call.send()).await.expect("in time").unwrap();
         let back = timeout(PATIENCE, response.bytes_max(octets.len())).await.expect("in time").unwrap();
         assert!(back == octets);
+    }
+}
+
+/// A server that waits for its readers as long as it takes, on a connection of which the content never moves as a whole.
+async fn start_patient() -> String {
+    let hour = Duration::from_secs(3600);
+    let limits = Limits { body_rate_min: 0, stall_timeout: hour, ..Limits::default() };
+    let server = Server::builder().limits(limits).bind("127.0.0.1:0").await.unwrap();
+    let origin = format!("http://{}", server.address().unwrap());
+    tokio::spawn(server.serve(answer));
+    origin
+}
+
+/// Octets at hand were sent whole before the response was handed over: a server that sends them back while it reads waited for the
+/// reader of its response, and the call for the server, without end.
+#[tokio::test]
+async fn octets_at_hand_are_sent_while_the_response_is_read() {
+    let url = format!("{}/stream", start_patient().await);
+    let octets: Vec<u8> = (0..10_000_000_u32).map(|at| ((at * 7) >> 3) as u8).collect();
+    for client in clients() {
+        let prepared = client.prepare("POST", &url).unwrap().build().unwrap();
+        for call in [client.post(&url), client.call(&prepared)] {
+            let sent = timeout(PATIENCE, call.send_body(&octets)).await;
+            let mut response = sent.expect("the head is handed over").unwrap();
+            let back = timeout(PATIENCE, response.bytes_max(octets.len())).await.expect("in time").unwrap();
+            assert!(back == octets);
+        }
+    }
+}
+
+/// A response that nobody reads takes the rest of the content with it, and the server hears of that.
+#[tokio::test]
+async fn what_is_left_to_send_is_given_up_with_the_response() {
+    let origin = start_patient().await;
+    let url = format!("{origin}/stream");
+    for client in clients() {
+        let response = timeout(PATIENCE, client.post(&url).send_body(vec![b'x'; 10_000_000])).await;
+        drop(response.expect("the head is handed over").unwrap());
+        let mut next =
+            timeout(PATIENCE, client.get(&format!("{origin}/seen")).send()).await.unwrap().unwrap();
+        assert_eq!(timeout(PATIENCE, next.text()).await.unwrap().unwrap(), "GET /seen\n-\n-\n\n");
     }
 }
 

@@ -6,7 +6,9 @@ use std::sync::Arc;
 
 use alula_fields::FieldSection;
 use alula_machine::{OutBuf, StreamKey};
-use alula_net::{BodyWriter, Cause, Conn, Deadlines, Error, Machine, Phase, Received, Refusal, Stream};
+use alula_net::{
+    BodyWriter, Cause, Conn, Deadlines, Error, Machine, Phase, Received, Refusal, Stream, Written,
+};
 use tokio::time::Instant;
 
 use crate::{
@@ -30,10 +32,10 @@ impl Call<'_> {
 
     /// Sends the request with this content, octets or text, and waits for the head of the response. The length is stated.
     ///
-    /// All of the content goes out before the response is handed over. A server that sends back more than a window while
-    /// it still reads waits for its reader, and this call for the server: use [`Self::open`] with such a server.
+    /// A response that begins before all of the content was sent is handed over at once. What is left of the content is copied then,
+    /// and goes on being sent while the response is read; it is given up with the response, and when that is whole or of 300 or more.
     ///
-    /// Dropping the future cancels the request. Allocates nothing once warm.
+    /// Dropping the future cancels the request. Allocates nothing once warm, but for that copy and its task.
     ///
     /// # Errors
     /// As [`Self::send`].
@@ -124,7 +126,13 @@ impl Call<'_> {
         let mut is_sent = false;
         if let Some(content) = content.filter(|_| !empty) {
             let is_wanted = !self.request.expects_continue() || goes_ahead(&stream).await?;
-            is_sent = is_wanted && send_content(&stream, content).await?;
+            let mut sent = 0;
+            let written =
+                if is_wanted { send_content(&stream, content, &mut sent).await? } else { Written::Declined };
+            if written == Written::Answered {
+                return Box::pin(self.answered_early(stream, &content[sent..])).await;
+            }
+            is_sent = written == Written::Whole;
         }
         if self.parts.hears_interim() {
             Box::pin(self.hear_interim(&stream)).await?;
@@ -135,6 +143,20 @@ impl Call<'_> {
             stream.sent_all();
         }
         Ok(self.answered(stream, received))
+    }
+
+    /// Hands over a response that has begun before all of the content was sent. What is left is copied, since the caller's octets are
+    /// not there for longer than this call.
+    async fn answered_early(&mut self, stream: Stream, rest: &[u8]) -> Result<Response, Error> {
+        if self.parts.hears_interim() {
+            self.hear_interim(&stream).await?;
+        }
+        let received = stream.head().await?;
+        let (receive, send) = stream.split();
+        let (writer, rest) = (send.into_writer(), rest.to_vec());
+        // It ends when all is sent, the response is whole, or nobody reads that.
+        tokio::spawn(async move { writer.finish_content(rest).await.map(drop) });
+        Ok(self.answered(receive, received))
     }
 
     /// Tells whoever wants to hear of the responses that come before the head of the one that counts, until that is there.
@@ -251,15 +273,14 @@ impl Call<'_> {
     }
 }
 
-/// Sends the content. A response that comes before its end is no failure: the rest is not needed then. False if the response is
-/// of 300 or more, after which nothing is sent.
-async fn send_content(stream: &Stream, content: &[u8]) -> Result<bool, Error> {
-    let mut sent = 0;
-    match stream.write_while_wanted(content, true, &mut sent).await {
+/// Sends the content, or as much as there is room for before the response begins. A response that comes whole before its end is no
+/// failure: the rest is not needed then.
+async fn send_content(stream: &Stream, content: &[u8], sent: &mut usize) -> Result<Written, Error> {
+    match stream.write_until_answered(content, true, sent).await {
         Err(error) if matches!(error.cause(), Cause::Reset(code) if *code == alula_net::h2::ErrorCode::NO_ERROR) => {
-            Ok(true)
+            Ok(Written::Whole)
         }
-        result => result.map_err(|error| error.with_sent(sent as u64)),
+        result => result.map_err(|error| error.with_sent(*sent as u64)),
     }
 }
 

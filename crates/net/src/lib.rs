@@ -116,7 +116,7 @@ pub use pipe::{PipeEnd, pipe};
 pub use prepared::{Prepared, check_request};
 pub use prompt::PromptTcp;
 pub use refused::Refused;
-pub use stream::{Received, Stream};
+pub use stream::{Received, Stream, Written};
 pub use tally::Tally;
 pub use timing::{Marks, Opened};
 #[cfg(feature = "tls")]

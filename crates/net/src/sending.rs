@@ -136,6 +136,11 @@ impl Connection {
         (*sent == data.len()).then_some(Ok(()))
     }
 
+    /// Returns true if the final head of the response is here and nobody has taken it.
+    pub(crate) fn is_head_here(&mut self, at: SlotKey) -> bool {
+        self.slots.get(at).is_some_and(|slot| slot.incoming.is_head_here())
+    }
+
     /// The octets of content that a stream may send now; if none, its writer is woken when that changes.
     pub(crate) fn await_room_of(&mut self, at: SlotKey) -> Option<Result<usize, Error>> {
         let slot = self.slots.get(at)?;

@@ -460,16 +460,25 @@ impl Stream {
         }
     }
 
-    /// Sends content as [`write`](Self::write) does, until a response of 300 or more has come: the server wants no more of it
-    /// then. False in that case.
+    /// Sends content as [`write`](Self::write) does, until the head of the response has come. Content for which there is room is
+    /// sent even then, unless the response is of 300 or more: the server wants no more of it.
     ///
     /// # Errors
     /// As [`write`](Self::write).
-    pub async fn write_while_wanted(&self, data: &[u8], end: bool, sent: &mut usize) -> Result<bool, Error> {
+    pub async fn write_until_answered(
+        &self,
+        data: &[u8],
+        end: bool,
+        sent: &mut usize,
+    ) -> Result<Written, Error> {
         poll_fn(|cx| {
             self.conn.poll_wait(self.at, Side::Write, cx, |connection| match connection.slots.get(self.at) {
-                Some(slot) if slot.is_declined() => Some(Ok(false)),
-                _ => connection.write(self.at, data, end, sent).map(|written| written.map(|()| true)),
+                Some(slot) if slot.is_declined() => Some(Ok(Written::Declined)),
+                _ => match connection.write(self.at, data, end, sent) {
+                    Some(written) => Some(written.map(|()| Written::Whole)),
+                    // The server may wait for the reader of its response, whom this call keeps from reading.
+                    None => connection.is_head_here(self.at).then_some(Ok(Written::Answered)),
+                },
             })
         })
         .await
@@ -527,6 +536,17 @@ impl Drop for Stream {
             self.drop_with(None, Content::default());
         }
     }
+}
+
+/// The end of [`Stream::write_until_answered`].
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Written {
+    /// All of the content was sent, or the response is whole.
+    Whole,
+    /// The response has begun, and there is content left to be sent.
+    Answered,
+    /// The server has answered that it wants no more of it.
+    Declined,
 }
 
 /// A head received, and whether the message ended with it.
