@@ -1,12 +1,12 @@
 //! Text as it may be shown: in errors, logs, `Debug` and on terminals. No credential passes.
 //!
 //! Rule: whatever shows a URL, a target or the value of a field shows what the functions of this file return. They hide too much
-//! rather than too little, and put `…` in its place.
+//! rather than too little, and put `…` in its place. URLs and targets are written on one line by [`OneLine`].
 
 use alloc::{borrow::Cow, format, string::String, vec::Vec};
-use core::fmt;
+use core::fmt::{self, Write as _};
 
-use crate::KnownName;
+use crate::{KnownName, OneLine};
 
 /// Stands for a secret, whatever its length.
 const HIDDEN: &str = "…";
@@ -37,7 +37,7 @@ const SECRET_ENDS: [&str; 11] = [
 const NO_SECRETS: [&str; 4] = ["sec-websocket-key", "idempotency-key", "surrogate-key", "cache-key"];
 
 /// Returns a URL, or text that was given for one, without user information, without the values of its query and without its
-/// fragment.
+/// fragment, on one line in which nothing is left that a terminal obeys.
 ///
 /// Text before an `@` that may be a password with a slash in it is hidden as well. Allocates.
 ///
@@ -60,10 +60,13 @@ pub fn masked_url(text: &str) -> String {
         None => ("", rest),
     };
     let (rest, fragment) = rest.split_once('#').map_or((rest, ""), |(rest, _)| (rest, "#…"));
-    format!("{scheme}{user}{}{fragment}", masked_target(rest))
+    let mut shown = String::with_capacity(text.len());
+    // To write to a string does not fail.
+    let _ = write!(OneLine(&mut shown), "{scheme}{user}{}{fragment}", masked_target(rest));
+    shown
 }
 
-/// Returns what shows a path with its query without the values of the query: `/login?user=…&token=…`.
+/// Returns what shows a path with its query without the values of the query: `/login?user=…&token=…`, on one line.
 ///
 /// Allocates nothing.
 ///
@@ -80,16 +83,22 @@ pub struct MaskedTarget<'a>(&'a str);
 
 impl fmt::Display for MaskedTarget<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Some((path, query)) = self.0.split_once('?') else { return f.write_str(self.0) };
-        write!(f, "{path}?")?;
+        self.write(&mut OneLine(f))
+    }
+}
+
+impl MaskedTarget<'_> {
+    fn write(&self, out: &mut impl fmt::Write) -> fmt::Result {
+        let Some((path, query)) = self.0.split_once('?') else { return out.write_str(self.0) };
+        write!(out, "{path}?")?;
         for (place, pair) in query.split('&').enumerate() {
-            f.write_str(if place == 0 { "" } else { "&" })?;
+            out.write_str(if place == 0 { "" } else { "&" })?;
             match pair.split_once('=') {
-                Some((_, "")) => f.write_str(pair)?,
-                Some((name, _)) => write!(f, "{name}={HIDDEN}")?,
+                Some((_, "")) => out.write_str(pair)?,
+                Some((name, _)) => write!(out, "{name}={HIDDEN}")?,
                 None if pair.is_empty() => {}
                 // A query without names may be a secret as a whole.
-                None => f.write_str(HIDDEN)?,
+                None => out.write_str(HIDDEN)?,
             }
         }
         Ok(())
@@ -98,7 +107,9 @@ impl fmt::Display for MaskedTarget<'_> {
 
 impl fmt::Debug for MaskedTarget<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Debug::fmt(&format!("{self}"), f)
+        let mut shown = String::new();
+        self.write(&mut shown)?;
+        fmt::Debug::fmt(&shown, f)
     }
 }
 

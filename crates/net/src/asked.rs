@@ -1,8 +1,8 @@
 //! The request and its origin, for those who read of a failure.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 
-use alula_fields::masked_target;
+use alula_fields::{OneLine, masked_target};
 
 /// A request as it may be shown: its method and its URL without credentials and without the values of its query.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -36,12 +36,13 @@ impl Asked {
 
 impl fmt::Display for Asked {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}", self.method, self.origin)?;
+        let mut line = OneLine(f);
+        write!(line, "{} {}", self.method, self.origin)?;
         // Such as the asterisk of OPTIONS.
         if !self.path.starts_with('/') {
-            f.write_str(" ")?;
+            line.write_str(" ")?;
         }
-        f.write_str(&self.path)
+        line.write_str(&self.path)
     }
 }
 

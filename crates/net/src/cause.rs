@@ -11,7 +11,7 @@ use rustls::CertificateError;
 use crate::overrun::Overrun;
 
 /// The cause of an error, with the side at fault.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 #[non_exhaustive]
 pub enum Cause {
     /// The caller asked for something that cannot be sent; the text names the rule.
@@ -160,65 +160,5 @@ impl std::error::Error for PinMismatch {}
 impl fmt::Display for PinMismatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         Cause::PinMismatch.fmt(f)
-    }
-}
-
-fn reason_of(f: &mut fmt::Formatter<'_>, status: Status) -> fmt::Result {
-    status.reason().map_or(Ok(()), |reason| write!(f, " {reason}"))
-}
-
-impl fmt::Display for Cause {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Usage(rule) => f.write_str(rule),
-            Self::Url(sentence) => f.write_str(sentence),
-            Self::Field(error) => error.fmt(f),
-            Self::Refused(error) => error.fmt(f),
-            Self::Io(kind, _) => kind.fmt(f),
-            Self::Sink(kind, _) => write!(f, "the content could not be handed on: {kind}"),
-            #[cfg(feature = "tls")]
-            Self::Tls(error) => error.fmt(f),
-            Self::Revoked => f.write_str(
-                "certificate not trusted: it was revoked, or one of its issuers was (RFC 5280 §5)",
-            ),
-            Self::PinMismatch => {
-                f.write_str("certificate not trusted: its public key is none of those that were pinned")
-            }
-            Self::Protocol => {
-                f.write_str("the peer chose no version of HTTP that was offered by ALPN (RFC 7301 §3.2)")
-            }
-            Self::Peer(violation) => write!(f, "the peer broke a rule: {violation}"),
-            Self::Connection(error) => error.fmt(f),
-            Self::Http1(error) => error.fmt(f),
-            Self::Reset(code) => write!(f, "the peer reset the stream with {code} (RFC 9113 §6.4)"),
-            Self::GoAway(code) => write!(f, "the peer closes the connection with {code} (RFC 9113 §6.8)"),
-            Self::Closed => f.write_str("the peer closed the connection before the message was whole"),
-            Self::Unanswered => f.write_str("the peer closed the connection without an answer"),
-            Self::Overrun(overrun) => overrun.fmt(f),
-            Self::Timeout => f.write_str("the deadline passed"),
-            Self::ProxyStatus(status) => {
-                write!(f, "the proxy refused with {status}")?;
-                reason_of(f, *status)
-            }
-            Self::Socks(why) => write!(f, "the SOCKS proxy refused: {why}"),
-            Self::Redirect(why) => write!(f, "the redirect is not followed: {why}"),
-            Self::Coding(why) => write!(f, "the content cannot be decoded: {why} (RFC 9110 §8.4)"),
-            Self::Growth(times) => {
-                write!(f, "the content grows to more than {times} times its octets by being decoded, ")?;
-                f.write_str("as only attacks do (RFC 9110 §8.4)")
-            }
-            Self::TooLong(octets_max) => {
-                write!(f, "the content is longer than {octets_max} octets: bytes_max, text_max, json_max, ")?;
-                f.write_str("or content_max or decoded_max of the builder, allow more")
-            }
-            Self::Status(status) => {
-                write!(f, "the server answered {status}")?;
-                reason_of(f, *status)
-            }
-            Self::Unreadable(why) => write!(f, "the content is not what was expected: {why}"),
-            Self::Cancelled => f.write_str("it was cancelled on this side"),
-            Self::RuntimeEnded => f.write_str("the tokio runtime that the connection belonged to has ended"),
-            Self::Other(error) => error.fmt(f),
-        }
     }
 }

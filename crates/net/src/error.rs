@@ -1,12 +1,12 @@
 //! Failures of requests and connections: what was asked of whom, the phase, the cause, and whether sending again is safe.
 
 use std::{
-    io,
+    fmt, io,
     sync::{Arc, LazyLock},
     time::Duration,
 };
 
-use alula_fields::FieldError;
+use alula_fields::{EscapedDebug, FieldError};
 use alula_h1 as h1;
 use alula_h2::{ConnectionError, ErrorCode, Origin, Reset};
 use alula_machine::{Exceeded, Limits, Rule as _};
@@ -26,8 +26,11 @@ use crate::{
 /// [`retry`](Self::retry), and is no part of the sentence. An error of the operating system, of a connector, a resolver, a reader
 /// or a sink is the [source](std::error::Error::source), and its text is part of the sentence as well.
 ///
+/// The sentence is one line, in which whatever a terminal or a log obeys of text from elsewhere is escaped, as by
+/// [`OneLine`](alula_fields::OneLine). `Debug` escapes the same.
+///
 /// As large as a pointer; cloning allocates nothing.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Error(Arc<Facts>);
 
 /// All that is known of a failure.
@@ -445,6 +448,12 @@ fn of_http1(error: h1::ConnectionError) -> Error {
 impl From<FieldError> for Error {
     fn from(error: FieldError) -> Self {
         Self::new(Phase::Build, Cause::Field(error), Retry::Pointless)
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Error").field(&EscapedDebug(&*self.0)).finish()
     }
 }
 

@@ -23,6 +23,7 @@ const HEAD: &str = "\
 
 Every cause of an `alula::Error`, with a sentence as `Display` gives it. A sentence begins with what was asked of whom where that is
 known, as in the first row; the other rows are without it. No sentence shows credentials or the values of a query.
+A sentence is one line: control characters and changes of direction in text from elsewhere are escaped, in `Debug` as well.
 
 - *Phase*: `Error::phase`, what was being done; most causes occur in several.
 - *Fault*: `Error::fault`, who has to change something.

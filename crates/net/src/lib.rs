@@ -13,6 +13,7 @@ mod body;
 mod boxed;
 mod breach;
 mod cause;
+mod cause_shown;
 mod conn;
 mod connect;
 mod connection;

@@ -1,13 +1,16 @@
 //! The sentence that a failure is shown as: plain words first, and a section of an RFC where a rule of the protocol was broken.
 //!
-//! Rule: what was asked of whom is said once, at the beginning, and an address that is part of it is not said again.
+//! Rule: the whole sentence goes through [`OneLine`], since URLs, methods, hosts, files and the words of others are parts of it.
+//! What was asked of whom is said once, at the beginning, and an address that is part of it is not said again.
 
 use std::{
-    fmt::{self, Display as _},
+    fmt::{self, Display as _, Write as _},
     io,
     net::SocketAddr,
     time::Duration,
 };
+
+use alula_fields::OneLine;
 
 use crate::{
     cause::Cause,
@@ -18,7 +21,16 @@ use crate::{
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let facts = self.facts();
+        write!(OneLine(f), "{}", Sentence(self.facts()))
+    }
+}
+
+/// The sentence with text from elsewhere as it came.
+struct Sentence<'a>(&'a Facts);
+
+impl fmt::Display for Sentence<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let facts = self.0;
         if let Some(asked) = &facts.asked {
             write!(f, "{asked}: ")?;
         }

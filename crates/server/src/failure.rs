@@ -7,7 +7,7 @@ use std::{
     net::{IpAddr, SocketAddr},
 };
 
-use alula_fields::{Head, KnownName, masked_target};
+use alula_fields::{EscapedDebug, Head, KnownName, OneLine, masked_target};
 use alula_net::{Cause, Error, Fault, Phase, Version};
 
 /// Octets of a target that are kept for those who hear of a failure.
@@ -25,7 +25,7 @@ pub struct RequestFailure<'a> {
 }
 
 /// The cause of the failure of a request.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 #[non_exhaustive]
 pub enum FailureCause<'a> {
     /// The handler ended with this error. Among them are the head of an answer that cannot be sent, and errors of services and
@@ -181,7 +181,7 @@ impl fmt::Write for Bounded<'_> {
 
 impl fmt::Display for RequestFailure<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut line = Escaped(f);
+        let mut line = OneLine(f);
         match self.cause {
             FailureCause::Accept(error) => return write!(line, "no connection can be accepted: {error}"),
             FailureCause::Refused(error) => {
@@ -221,17 +221,14 @@ fn write_cause(line: &mut impl fmt::Write, error: &Error) -> fmt::Result {
     Ok(())
 }
 
-/// Text as one line that no terminal obeys.
-struct Escaped<'a, 'f>(&'a mut fmt::Formatter<'f>);
-
-impl fmt::Write for Escaped<'_, '_> {
-    fn write_str(&mut self, text: &str) -> fmt::Result {
-        for piece in text.split_inclusive(char::is_control) {
-            let plain = piece.trim_end_matches(char::is_control);
-            self.0.write_str(plain)?;
-            write!(self.0, "{}", piece[plain.len()..].escape_default())?;
+impl fmt::Debug for FailureCause<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Error(error) => f.debug_tuple("Error").field(error).finish(),
+            Self::Panic(message) => f.debug_tuple("Panic").field(message).finish(),
+            Self::Refused(error) => f.debug_tuple("Refused").field(error).finish(),
+            Self::Accept(error) => f.debug_tuple("Accept").field(&EscapedDebug(error)).finish(),
         }
-        Ok(())
     }
 }
 

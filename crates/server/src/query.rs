@@ -1,8 +1,12 @@
 //! The query of a request as pairs, and as a type of the program.
 
-use std::{borrow::Cow, error, fmt};
+use std::{
+    borrow::Cow,
+    error,
+    fmt::{self, Write as _},
+};
 
-use alula_fields::Status;
+use alula_fields::{OneLine, Status};
 use serde_core::de::Deserialize;
 
 use crate::{Answer, IntoAnswer, Request};
@@ -60,7 +64,7 @@ pub(crate) fn pairs(query: &[u8]) -> impl Iterator<Item = (Cow<'_, str>, Cow<'_,
 
 impl fmt::Display for QueryError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the query is not what is expected here: {}", self.0)
+        write!(OneLine(f), "the query is not what is expected here: {}", self.0)
     }
 }
 

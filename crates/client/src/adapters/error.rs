@@ -2,12 +2,11 @@
 
 use std::{error, fmt};
 
-use alula_fields::FieldError;
+use alula_fields::{EscapedDebug, FieldError};
 
 use crate::Error;
 
 /// The failure of a request that came as an [`http::Request`], or of the reading of its response.
-#[derive(Debug)]
 #[non_exhaustive]
 pub enum ExecuteError {
     /// The request, the connection or the response.
@@ -33,6 +32,16 @@ impl fmt::Display for ExecuteError {
         match self {
             Self::Http(error) => error.fmt(f),
             Self::Content(_) => f.write_str("the content of the request failed"),
+        }
+    }
+}
+
+impl fmt::Debug for ExecuteError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Http(error) => f.debug_tuple("Http").field(error).finish(),
+            // The error of someone else, which may be shown as it likes.
+            Self::Content(error) => f.debug_tuple("Content").field(&EscapedDebug(error)).finish(),
         }
     }
 }

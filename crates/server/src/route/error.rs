@@ -1,9 +1,12 @@
 //! Mistakes in the patterns of routes, found while a router is built.
 
-use std::{error::Error, fmt};
+use std::{
+    error::Error,
+    fmt::{self, Write as _},
+};
 
 use super::pattern::SEGMENTS_MAX;
-use alula_fields::CAPTURES_MAX;
+use alula_fields::{CAPTURES_MAX, OneLine};
 
 /// A pattern that a router cannot take, or two that stand in each other's way.
 ///
@@ -69,7 +72,7 @@ impl RouteError {
 
 impl fmt::Display for RouteError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "route `{}`, octet {}: {}", self.pattern, self.position, self.mistake)
+        write!(OneLine(f), "route `{}`, octet {}: {}", self.pattern, self.position, self.mistake)
     }
 }
 

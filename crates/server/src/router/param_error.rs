@@ -1,6 +1,11 @@
 //! The error of a capture of a path that is not what a handler asks for.
 
-use std::{error, fmt};
+use std::{
+    error,
+    fmt::{self, Write as _},
+};
+
+use alula_fields::OneLine;
 
 /// A capture of a path that is not what a handler asks for.
 ///
@@ -33,14 +38,14 @@ impl ParamError {
 
 impl fmt::Display for ParamError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = &self.name;
+        let (name, mut line) = (&self.name, OneLine(f));
         match self.why {
-            Why::NotCaptured => write!(f, "the route captures nothing by the name {name}"),
+            Why::NotCaptured => write!(line, "the route captures nothing by the name {name}"),
             Why::BadEscape => {
-                write!(f, "{name} in the path has a % that is not followed by two hexadecimal digits")
+                write!(line, "{name} in the path has a % that is not followed by two hexadecimal digits")
             }
-            Why::NotText => write!(f, "{name} in the path is not UTF-8"),
-            Why::NotParsed => write!(f, "{name} in the path is not what is expected here"),
+            Why::NotText => write!(line, "{name} in the path is not UTF-8"),
+            Why::NotParsed => write!(line, "{name} in the path is not what is expected here"),
         }
     }
 }
