@@ -8,8 +8,10 @@ use std::{
 use tokio::time::Instant;
 
 const DAYS: [&[u8; 3]; 7] = [b"Thu", b"Fri", b"Sat", b"Sun", b"Mon", b"Tue", b"Wed"];
-const MONTHS: [&[u8; 3]; 12] =
-    [b"Jan", b"Feb", b"Mar", b"Apr", b"May", b"Jun", b"Jul", b"Aug", b"Sep", b"Oct", b"Nov", b"Dec"];
+
+/// The names of months in dates (RFC 9110 §5.6.7).
+pub const MONTHS: [&str; 12] =
+    ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
 /// An IMF-fixdate (RFC 9110 §5.6.7).
 pub type Text = [u8; 29];
@@ -53,7 +55,7 @@ fn render(seconds: u64) -> Text {
     let mut text = *b"Thu, 01 Jan 1970 00:00:00 GMT";
     text[..3].copy_from_slice(DAYS[(days % 7) as usize]);
     two(&mut text[5..7], day);
-    text[8..11].copy_from_slice(MONTHS[month as usize - 1]);
+    text[8..11].copy_from_slice(MONTHS[month as usize - 1].as_bytes());
     two(&mut text[12..14], year / 100);
     two(&mut text[14..16], year % 100);
     two(&mut text[17..19], of_day / 3_600);

@@ -4,7 +4,7 @@ use alula_fields::octets;
 use cookie_store::{Cookie, CookieDomain, CookieStore};
 use url::{Host, Url};
 
-use super::suffixes;
+use super::{expires, suffixes};
 
 /// The octets that browsers allow for name and value together.
 const COOKIE_OCTETS_MAX: usize = 4096;
@@ -23,7 +23,7 @@ pub(super) fn insert(store: &mut CookieStore, text: &str, url: &Url) -> Result<(
         // A file has a dot before a domain to say that hosts below it have the cookie too.
         return Err("the host of the cookie begins with a dot");
     }
-    let cookie = Cookie::parse(text, url).map_err(|_| "it is no cookie for this URL")?;
+    let cookie = Cookie::parse(expires::normal(text), url).map_err(|_| "it is no cookie for this URL")?;
     let mut cookie = cookie.into_owned();
     check_octets(&cookie)?;
     check_domain(&mut cookie, url)?;

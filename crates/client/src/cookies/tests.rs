@@ -169,3 +169,86 @@ fn a_jar_has_bounds() {
     jar.add("http://example.org/", "k=v").unwrap();
     assert_eq!(format!("{jar:?}"), "Jar { cookies: 181, .. }");
 }
+
+/// Forms of dates that servers send, of a time that is past and of one that is to come.
+const DATES: [(&str, &str); 22] = [
+    ("Thu, 01 Jan 1970 00:00:00 GMT", "Sat, 01 Jan 2050 00:00:00 GMT"),
+    ("Thu, 01 Jan 1970 00:00:00 UTC", "Sat, 01 Jan 2050 00:00:00 UTC"),
+    ("Thu, 01 Jan 1970 00:00:00 +0000", "Sat, 01 Jan 2050 00:00:00 +0000"),
+    ("Thu, 01 Jan 1970 00:00:00", "Sat, 01 Jan 2050 00:00:00"),
+    ("Thu, 1 Jan 1970 0:00:00 GMT", "Sat, 1 Jan 2050 0:00:00 GMT"),
+    ("Thu, 01-Jan-1970 00:00:00 GMT", "Sat, 01-Jan-2050 00:00:00 GMT"),
+    ("Thu, 01-Jan-1970 00:00:00 UTC", "Sat, 01-Jan-2050 00:00:00 UTC"),
+    ("Thu, 01-Jan-70 00:00:00 GMT", "Sat, 01-Jan-50 00:00:00 GMT"),
+    ("Thursday, 01-Jan-70 00:00:00 GMT", "Saturday, 01-Jan-50 00:00:00 GMT"),
+    ("Thursday, 01 Jan 1970 00:00:00 GMT", "Saturday, 01 Jan 2050 00:00:00 GMT"),
+    ("Thursday, 01 January 1970 00:00:00 GMT", "Saturday, 01 January 2050 00:00:00 GMT"),
+    ("Thu Jan  1 00:00:00 1970", "Sat Jan  1 00:00:00 2050"),
+    ("Thu Jan 01 1970 00:00:00 GMT", "Sat Jan 01 2050 00:00:00 GMT"),
+    (
+        "Thu Jan 01 1970 00:00:00 GMT+0100 (Central European Standard Time)",
+        "Sat Jan 01 2050 00:00:00 GMT+0100 (Central European Standard Time)",
+    ),
+    ("Thu Jan  1 00:00:00 UTC 1970", "Sat Jan  1 00:00:00 UTC 2050"),
+    ("01 Jan 1970 00:00:00 GMT", "01 Jan 2050 00:00:00 GMT"),
+    ("1970 Jan 1 00:00:00", "2050 Jan 1 00:00:00"),
+    ("00:00:00 1 Jan 1970", "00:00:00 1 Jan 2050"),
+    ("thu, 01 jan 1970 00:00:00 gmt", "sat, 01 jan 2050 00:00:00 gmt"),
+    ("Thu,01 Jan 1970 00:00:00 GMT", "Sat,01 Jan 2050 00:00:00 GMT"),
+    ("\"Thu, 01 Jan 1970 00:00:00 GMT\"", "\"Sat, 01 Jan 2050 00:00:00 GMT\""),
+    ("Mon, 01 Jan 1601 00:00:00 GMT", "Fri, 31 Dec 9999 23:59:59 GMT"),
+];
+
+#[test]
+fn dates_are_read_as_cookies_have_them() {
+    const URL: &str = "https://example.com/";
+    let mut wrong = Vec::new();
+    for (past, future) in DATES {
+        let set = |date| format!("k=1; Expires={date}; Path=/");
+        if !told(&[(URL, "k=1"), (URL, &set(past))], URL).is_empty() {
+            wrong.push(format!("not removed by {past}"));
+        }
+        let jar = Jar::new();
+        jar.add(URL, &set(future)).unwrap();
+        if jar.to_netscape().contains("\t0\tk\t1") {
+            wrong.push(format!("of the session with {future}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn a_date_is_kept_to_the_second_and_one_that_is_none_is_passed_over() {
+    const URL: &str = "https://example.com/";
+    for (attributes, expires) in [
+        ("Expires=Fri, 07 Nov 2093 08:49:37 UTC", "3908422177"),
+        ("expires = Fri 07-Nov-93 08:49:37; HttpOnly", ""),
+        ("Expires=Mon, 29 Feb 2088 1:2:3 UTC", "3728854923"),
+        ("Expires=Thu, 29 Feb 2089 00:00:00 UTC", "0"),
+        ("Expires=Fri, 07 Nov 2093 24:00:00 UTC", "0"),
+        ("Expires=Fri, 07 Nov 2093 08:60:00 UTC", "0"),
+        ("Expires=Fri, 07 Nov 2093 08:00", "0"),
+        ("Expires=Fri, 32 Nov 2093 08:00:00 UTC", "0"),
+        ("Expires=Fri, 00 Nov 2093 08:00:00 UTC", "0"),
+        ("Expires=Fri, 07 Nov 93333 08:00:00 UTC", "0"),
+        ("Expires=Fri, 31 Dec 1600 08:00:00 UTC", "0"),
+        ("Expires=never", "0"),
+        ("Expires=", "0"),
+        ("Expires", "0"),
+        // The last that is a date counts, and an age before all of them (RFC 6265 §5.3).
+        ("Expires=never; Expires=Fri, 07 Nov 2093 08:49:37 UTC", "3908422177"),
+        ("Expires=Fri, 07 Nov 2093 08:49:37 UTC; Expires=never", "3908422177"),
+        ("Expires=Thu, 01 Jan 1970 00:00:00 UTC; Expires=Fri, 07 Nov 2093 08:49:37 UTC", "3908422177"),
+        ("Max-Age=0; Expires=Fri, 07 Nov 2093 08:49:37 UTC", ""),
+        // Neither is an age (RFC 6265 §5.2.2).
+        ("Max-Age=", "0"),
+        ("Max-Age=+9", "0"),
+    ] {
+        let jar = Jar::new();
+        jar.add(URL, &format!("k=1; {attributes}")).unwrap();
+        let file = jar.to_netscape();
+        let kept =
+            file.lines().filter(|line| !line.starts_with('#')).find_map(|line| line.split('\t').nth(4));
+        assert_eq!(kept.unwrap_or_default(), expires, "{attributes}");
+    }
+}

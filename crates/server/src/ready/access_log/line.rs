@@ -6,12 +6,9 @@ use std::{
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
-use alula_net::date::civil;
+use alula_net::date::{MONTHS, civil};
 
 use crate::{Ended, LogFormat};
-
-const MONTHS: [&str; 12] =
-    ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
 /// Octets of a text that are written.
 const TEXT_OCTETS_MAX: usize = 256;
