@@ -10,6 +10,7 @@ use rustls::{AlertDescription, CertificateError};
 
 use crate::{
     args::ExitCodes,
+    sentence,
     terminal::{self, COLUMNS, columns_of_help},
     wrapping::wrapped,
 };
@@ -238,7 +239,7 @@ impl From<Error> for Failure {
         } else {
             error
         };
-        let failure = Self::new(exit_of(&error), format_args!("{error}{}", advice(&error)));
+        let failure = Self::new(exit_of(&error), format_args!("{}{}", sentence::of(&error), advice(&error)));
         let curl = finer(&error).unwrap_or(failure.curl);
         let httpie = if matches!(error.cause(), Cause::Redirect(..)) { 6 } else { failure.httpie };
         // Content that has begun to come is not asked for again.

@@ -18,6 +18,7 @@ mod listening;
 mod manual;
 mod parameters;
 mod random;
+mod sentence;
 mod serve;
 mod store;
 mod terminal;

@@ -318,6 +318,55 @@ fn certificates_and_tls() {
     ]);
 }
 
+/// A head of so many fields with values of so many bytes.
+fn head_of(fields: usize, value: usize) -> &'static [u8] {
+    let line = format!("a: {}\r\n", "x".repeat(value));
+    format!("HTTP/1.1 200 OK\r\n{}content-length: 2\r\n\r\nok", line.repeat(fields)).into_bytes().leak()
+}
+
+/// The frames of a response of HTTP/2 with so many fields, of which each counts as 153.
+fn frames_of(fields: usize) -> &'static [u8] {
+    let frame = |kind: u8, flags: u8, stream: u8, payload: &[u8]| {
+        let mut frame = (payload.len() as u32).to_be_bytes()[1..].to_vec();
+        frame.extend([kind, flags, 0, 0, 0, stream]);
+        frame.extend(payload);
+        frame
+    };
+    let field = [&[0, 1, b'a', 120][..], &[b'x'; 120]].concat();
+    let block = [vec![0x88], field.repeat(fields)].concat();
+    let mut sent = [frame(4, 0, 0, &[]), frame(4, 1, 0, &[])].concat();
+    let last = block.chunks(16_384).count() - 1;
+    for (number, fragment) in block.chunks(16_384).enumerate() {
+        let kind = if number == 0 { 1 } else { 9 };
+        let flags = u8::from(number == 0) | if number == last { 4 } else { 0 };
+        sent.extend(frame(kind, flags, 1, fragment));
+    }
+    sent.leak()
+}
+
+#[test]
+fn heads_beyond_what_is_taken_name_the_flag() {
+    for (fields, value) in [(1, 1_000_000), (4_500, 150)] {
+        assert_eq!(run(&["get", &answering(head_of(fields, value))]).expect(0).text(), "ok");
+    }
+    let large = answering(head_of(6_000, 200));
+    let ended = run(&["get", &large]).expect(5);
+    assert!(ended.stderr.contains("; 5000 are taken (--max-header-size takes more)"), "{}", ended.stderr);
+    assert!(!ended.stderr.contains("Limits::"), "{}", ended.stderr);
+    assert_eq!(run(&["get", "--max-header-size", "2M", &large]).expect(0).text(), "ok");
+    let ended = run(&["get", "--max-header-size", "8k", &answering(head_of(1, 9000))]).expect(5);
+    assert!(ended.stderr.contains("; 8192 are taken (--max-header-size takes more)"), "{}", ended.stderr);
+
+    let by_http2 = |flags: &[&str], fields: usize| {
+        let url = hanging(frames_of(fields));
+        run(&[&["get", "--http2-prior-knowledge", "--exit-codes=alula"], flags, &[&url]].concat())
+    };
+    by_http2(&[], 4_500).expect(0);
+    let ended = by_http2(&["--max-header-size", "20k"], 200).expect(5);
+    assert!(ended.stderr.contains("; 20480 are taken (--max-header-size takes more)"), "{}", ended.stderr);
+    run(&["get", "--max-header-size", "17M", "http://127.0.0.1:1/"]).expect(2);
+}
+
 /// A TLS server with this certificate that takes clients with one of these, or any; its URL.
 fn tls_peer(made: &rcgen::CertifiedKey<rcgen::KeyPair>, clients: Option<RootCertStore>) -> String {
     let key = PrivateKeyDer::try_from(made.signing_key.serialize_der()).unwrap();

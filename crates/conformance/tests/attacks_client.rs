@@ -64,7 +64,7 @@ fn continuation_flood() {
         Some("CONTINUATION"),
         |attacker| {
             attacker.send(&frames::frame(kind::HEADERS, flag::END_STREAM, 1, &frames::response_block("200")));
-            for _ in 0..20 {
+            for _ in 0..100 {
                 attacker.send(&frames::frame(kind::CONTINUATION, 0, 1, &frames::field("a", "b")));
             }
             attacker.send(&frames::frame(kind::CONTINUATION, flag::END_HEADERS, 1, &[]));
@@ -74,22 +74,26 @@ fn continuation_flood() {
 
 #[test]
 fn hpack_bomb() {
+    fn lift(limits: &mut Limits) {
+        limits.field_section_bytes = 8 * 1024 * 1024;
+        limits.field_section_expansion = u32::MAX;
+    }
     fn bomb(references: usize) -> Vec<u8> {
         let entry = [&[0x40, 1, b'b', 0x7f, 0xa1, 0x1e][..], &[b'x'; 4000]].concat();
         head("200", &[entry, vec![0xbe; references]].concat(), true)
     }
     check(
         "client: HPACK bomb",
-        Some(|limits| limits.field_section_bytes = 1024 * 1024),
+        Some(lift),
         Answer::Reset(ErrorCode::ENHANCE_YOUR_CALM),
         Some("field section"),
         |attacker| {
-            attacker.send(&bomb(5));
+            attacker.send(&bomb(64));
         },
     );
     check(
         "client: HPACK bomb of four times the limit",
-        Some(|limits| limits.field_section_bytes = 8 * 1024 * 1024),
+        Some(lift),
         Answer::GoAway(ErrorCode::ENHANCE_YOUR_CALM),
         Some("field section"),
         |attacker| {
@@ -104,9 +108,9 @@ fn tiny_fields() {
         "client: many tiny fields",
         Some(|limits| limits.fields = 10_000),
         Answer::Reset(ErrorCode::ENHANCE_YOUR_CALM),
-        Some("Limits::fields is 100"),
+        Some("Limits::fields is 1000"),
         |attacker| {
-            attacker.send(&head("200", &frames::field("a", "").repeat(150), true));
+            attacker.send(&head("200", &frames::field("a", "").repeat(1100), true));
         },
     );
 }
@@ -226,7 +230,16 @@ fn interim_responses() {
         Some(|limits| limits.interim_responses = u32::MAX),
         Answer::Reset(ErrorCode::ENHANCE_YOUR_CALM),
         Some("interim"),
-        |attacker| attacker.flood(100, |_| head("103", &[], false)),
+        |attacker| attacker.flood(200, |_| head("103", &[], false)),
+    );
+    check(
+        "client: interim responses that are large",
+        Some(|limits| limits.field_section_bytes = 8 * 1024 * 1024),
+        Answer::Reset(ErrorCode::ENHANCE_YOUR_CALM),
+        Some("interim"),
+        |attacker| {
+            attacker.flood(30, |_| head("103", &frames::field("a", &"b".repeat(100)).repeat(100), false))
+        },
     );
 }
 

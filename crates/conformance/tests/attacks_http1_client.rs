@@ -7,8 +7,8 @@ use alula_tally::Tally;
 #[global_allocator]
 static ALLOCATOR: Tally = Tally::system();
 
-/// What a client under attack may hold, buffers included.
-const MEMORY_MAX: i64 = 512 * 1024;
+/// What a client under attack may hold, buffers included: twice the largest head, as a buffer that grows may, and what else there is.
+const MEMORY_MAX: i64 = 768 * 1024;
 const HEAD: &str = "HTTP/1.1 200 OK\r\n";
 const CHUNKED: &str = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
 
@@ -37,20 +37,29 @@ fn heads_without_end() {
     limit(
         "client, HTTP/1.1: a head that is too long",
         "Limits::head_bytes is",
-        |limits| limits.head_bytes = 64 * 1024,
-        format!("{HEAD}a: {}\r\nContent-Length: 0\r\n\r\n", "b".repeat(17_000)),
+        |limits| limits.head_bytes = 1024 * 1024,
+        format!("{HEAD}a: {}\r\nContent-Length: 0\r\n\r\n", "b".repeat(300_000)),
     );
     limit(
         "client, HTTP/1.1: too many fields",
         "Limits::fields is",
-        |limits| limits.fields = 1000,
-        format!("{HEAD}{}Content-Length: 0\r\n\r\n", "a: b\r\n".repeat(101)),
+        |limits| limits.fields = 10_000,
+        format!("{HEAD}{}Content-Length: 0\r\n\r\n", "a: b\r\n".repeat(1001)),
     );
     limit(
         "client, HTTP/1.1: interim responses without end",
         "Limits::interim_responses is",
-        |limits| limits.interim_responses = 100,
-        format!("{}{HEAD}Content-Length: 0\r\n\r\n", "HTTP/1.1 103 Early Hints\r\n\r\n".repeat(17)),
+        |limits| limits.interim_responses = 1000,
+        format!("{}{HEAD}Content-Length: 0\r\n\r\n", "HTTP/1.1 103 Early Hints\r\n\r\n".repeat(101)),
+    );
+    limit(
+        "client, HTTP/1.1: interim responses that are large",
+        "Limits::head_bytes is",
+        |limits| limits.head_bytes = 8 * 1024 * 1024,
+        format!(
+            "{}{HEAD}Content-Length: 0\r\n\r\n",
+            format!("HTTP/1.1 103 Early Hints\r\n{}\r\n", "a: b\r\n".repeat(900)).repeat(60)
+        ),
     );
     limit(
         "client, HTTP/1.1: a huge chunk extension",

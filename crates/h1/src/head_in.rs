@@ -128,6 +128,12 @@ impl HeadIn {
         self.octets > 0 || self.seen > 0
     }
 
+    /// Returns the bytes of the lines that were read of this head; none if it was known as a whole.
+    #[inline]
+    pub(crate) fn bytes(&self) -> usize {
+        self.octets
+    }
+
     /// Reads as many lines as are here into `head`, which is cleared before the first of them.
     #[inline]
     pub(crate) fn read(&mut self, input: &[u8], head: &mut Head) -> Result<Step, Violation> {
@@ -195,6 +201,7 @@ impl HeadIn {
         if self.octets + octets > self.rules.head_bytes || head.has_pseudo(KnownName::PSEUDO_AUTHORITY) {
             return None;
         }
+        self.octets += octets;
         self.facts = self.known.give_fields(head, self.facts.is_old);
         Some(octets)
     }

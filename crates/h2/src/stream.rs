@@ -31,6 +31,8 @@ pub(crate) struct Stream {
     pub(crate) priority: Option<Priority>,
     /// How many interim responses have come.
     pub(crate) interim: u32,
+    /// The sizes of their field sections, added up.
+    pub(crate) interim_bytes: u32,
     pub(crate) window_in: ReceiveWindow,
     pub(crate) window_out: SendWindow,
     /// What is still to come, and to go, by `content-length`.
@@ -56,6 +58,7 @@ impl Stream {
             is_tunnel: false,
             priority: None,
             interim: 0,
+            interim_bytes: 0,
             window_in: ReceiveWindow::new(WINDOW_INITIAL),
             window_out: SendWindow::new(WINDOW_INITIAL),
             content_in: Content::UNSTATED,
@@ -78,6 +81,7 @@ impl Stream {
         self.is_tunnel = false;
         self.priority = None;
         self.interim = 0;
+        self.interim_bytes = 0;
         self.window_in = ReceiveWindow::new(window_in);
         self.window_out = SendWindow::new(window_out);
         self.content_in = Content::UNSTATED;

@@ -67,12 +67,15 @@ measures! {
     HEAD_BYTES "head_bytes": "the head has" "octets or more";
     TARGET_BYTES "target_bytes": "the target has" "octets or more";
     FIELD_SECTION_BYTES "field_section_bytes": "the field section has" "octets or more, with 32 for each field";
+    FIELD_SECTION_EXPANSION "field_section_expansion": "a byte of the field section on the wire stands for" "bytes of fields or more";
     FIELDS "fields": "the head has" "fields or more";
     COOKIE_CRUMBS "cookie_crumbs": "the head has" "lines of cookies or more";
     STRING_BYTES "string_bytes": "a name or a value of a field has" "octets or more";
     CONTINUATION_FRAMES "continuation_frames": "the head has" "CONTINUATION frames or more";
     CHUNK_EXTENSION_BYTES "chunk_extension_bytes": "the extensions of chunks have" "octets or more";
     INTERIM_RESPONSES "interim_responses": "there were" "interim responses";
+    INTERIM_HEAD_BYTES "head_bytes": "the interim responses have" "octets";
+    INTERIM_SECTION_BYTES "field_section_bytes": "the interim responses have" "octets, with 32 for each field";
     SETTINGS_ENTRIES "settings_entries": "a SETTINGS frame has" "entries";
     QUEUED_ACKS "queued_acks": "the peer asked for" "acknowledgments that it has not read";
     GLITCHES "glitch_burst": "the peer sent" "frames that were useless or broken";

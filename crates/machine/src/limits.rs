@@ -12,23 +12,33 @@ use core::time::Duration;
 /// ```
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Limits {
-    /// The size of a field section, decoded, with 32 octets per field (RFC 9113 §6.5.2); default 16 KiB.
+    /// The size of a field section, decoded, with 32 octets per field (RFC 9113 §6.5.2); default 16 KiB, and 256 KiB on
+    /// [clients](Self::client).
     ///
     /// A value in the HPACK table is referred to by one octet, so what counts is the size decoded. Announced as
     /// SETTINGS_MAX_HEADER_LIST_SIZE; four times as much ends the connection.
     pub field_section_bytes: u32,
-    /// The fields in a section, without `cookie` crumbs; default 100.
+    /// The bytes of a field section, decoded, that each byte of its block on the wire pays for; default 32. The first 16 KiB
+    /// are free.
+    ///
+    /// A block of a few KiB can refer to one long entry of the HPACK table a thousand times. A section that is larger than
+    /// 16 KiB has to be sent for the most part, as those of honest peers are: their tables hold 4 KiB, and the shortest field
+    /// costs two bytes and counts as 34. `u32::MAX` switches it off.
+    pub field_section_expansion: u32,
+    /// The fields in a section, without `cookie` crumbs; default 100, and 1,000 on [clients](Self::client).
     ///
     /// Tiny fields pass any limit in octets while each costs work.
     pub fields: u32,
     /// The `cookie` lines in a section beyond that; default 50. HTTP/2 splits cookies into crumbs (RFC 9113 §8.2.3).
     pub cookie_crumbs: u32,
-    /// The length of one name or value in HPACK, decoded; default 16 KiB, as a section could not be longer.
+    /// The length of one name or value in HPACK, decoded; default 16 KiB, as a section could not be longer, and 256 KiB
+    /// on [clients](Self::client).
     pub string_bytes: u32,
-    /// The CONTINUATION frames after one HEADERS frame; default 8, as 16 KiB fit two frames of the smallest limit.
+    /// The CONTINUATION frames after one HEADERS frame; default 8, as 16 KiB fit two frames of the smallest limit, and 64
+    /// on [clients](Self::client), four times as many as 256 KiB fill.
     pub continuation_frames: u32,
-    /// The octets of a head in HTTP/1.1, from the first of its start line to the last of its end; default 16 KiB, as much as
-    /// HTTP/2 takes. Beyond it a request is answered 431.
+    /// The octets of a head in HTTP/1.1, from the first of its start line to the last of its end; default 16 KiB, and
+    /// 256 KiB on [clients](Self::client), as much as HTTP/2 takes. Beyond it a request is answered 431.
     ///
     /// RFC 9112 §3 asks for 8000 for the request line alone; common servers stop between 8 and 80 KiB. Trailers have the same
     /// limit.
@@ -99,7 +109,10 @@ pub struct Limits {
     /// The acknowledgements of SETTINGS and PING that wait to be written; default 64. A peer that asks and does not read
     /// would grow them for ever.
     pub queued_acks: u32,
-    /// The interim responses before the final one; default 16.
+    /// The interim responses before the final one; default 16, and 100 on [clients](Self::client).
+    ///
+    /// All of them together are no larger than one head may be ([`head_bytes`](Self::head_bytes),
+    /// [`field_section_bytes`](Self::field_section_bytes)).
     pub interim_responses: u32,
     /// The overhead of DATA frames, in octets, that need not be paid for by payload; default 25 600.
     ///
@@ -179,6 +192,7 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             field_section_bytes: 16 * 1024,
+            field_section_expansion: 32,
             fields: 100,
             cookie_crumbs: 50,
             string_bytes: 16 * 1024,
@@ -223,18 +237,36 @@ impl Default for Limits {
 /// The connection window of a client. Browsers and other clients have between 5 and 16 MiB.
 const CLIENT_WINDOW: u32 = 16 * 1024 * 1024;
 
+/// The size of a response head that a client takes. Browsers take 256 KiB, curl 300 KiB; servers with many cookies and long
+/// policies send more than 16 KiB.
+const CLIENT_HEAD: u32 = 256 * 1024;
+
 impl Limits {
-    /// The defaults of a client, which are those of a server but for the window of a connection: it is so wide that content
-    /// which nobody reads does not stop what comes on other streams, up to 16 MiB of it on one connection.
+    /// Returns the defaults of a client, which are those of a server with two exceptions.
+    ///
+    /// The window of a connection is so wide that content which nobody reads does not stop what comes on other streams, up to
+    /// 16 MiB of it on one connection. A response may have a head of 256 KiB, 1,000 fields and 100 interim responses, since a
+    /// client asks for what it gets, and no server is told how much it may send over HTTP/1.1. What a head holds is charged to its
+    /// connection as it comes, and no memory is taken before.
     ///
     /// ```
     /// use alula::Limits;
     ///
     /// let limits = Limits { fields: 200, ..Limits::client() };
-    /// assert_eq!(limits.connection_window, 16 << 20);
+    /// assert_eq!((limits.connection_window, limits.head_bytes), (16 << 20, 256 << 10));
     /// ```
     pub fn client() -> Self {
-        Self { connection_window: CLIENT_WINDOW, connection_window_max: CLIENT_WINDOW, ..Self::default() }
+        Self {
+            field_section_bytes: CLIENT_HEAD,
+            string_bytes: CLIENT_HEAD,
+            head_bytes: CLIENT_HEAD,
+            fields: 1000,
+            continuation_frames: 64,
+            interim_responses: 100,
+            connection_window: CLIENT_WINDOW,
+            connection_window_max: CLIENT_WINDOW,
+            ..Self::default()
+        }
     }
 
     /// The octets of all connections with which a server takes no new requests, by

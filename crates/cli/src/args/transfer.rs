@@ -6,7 +6,7 @@ use clap::Args as ClapArgs;
 
 use super::{
     durations::{duration, whole_seconds},
-    values::octets_or_zero,
+    values::{header_size, octets_or_zero},
 };
 
 #[derive(ClapArgs, Debug)]
@@ -36,6 +36,19 @@ pub(crate) struct TransferArgs {
     /// Fail when the content is larger than this; `k`, `M` and `G` may follow the number.
     #[arg(long, value_name = "OCTETS", value_parser = octets_or_zero, hide_short_help = true)]
     pub(crate) max_filesize: Option<u64>,
+
+    /// Take response heads of this size; `k` and `M` may follow the number; 1M unless given, 16M at most.
+    ///
+    /// It bounds a head, and all interim responses together. A head has 5,000 fields at most, and with a larger size as many more.
+    #[arg(
+        long,
+        value_name = "BYTES",
+        default_value = "1M",
+        hide_default_value = true,
+        value_parser = header_size,
+        hide_short_help = true
+    )]
+    pub(crate) max_header_size: u32,
 
     /// Fail when fewer octets a second are transferred for the time of --speed-time; 1 unless given.
     #[arg(short = 'Y', long, value_name = "SPEED", value_parser = octets_or_zero, hide_short_help = true)]

@@ -234,6 +234,18 @@ pub(super) fn octets_or_zero(text: &str) -> Result<u64, String> {
     if text == "0" { Ok(0) } else { octets(text).map(NonZeroU64::get) }
 }
 
+/// The size of a head, in bytes.
+pub(super) fn header_size(text: &str) -> Result<u32, String> {
+    let size = octets(text)?.get();
+    u32::try_from(size)
+        .ok()
+        .filter(|size| *size <= HEADER_SIZE_MAX)
+        .ok_or_else(|| "it is 16M at most".to_owned())
+}
+
+/// The largest size of a head: half of what the account of a connection allows for.
+const HEADER_SIZE_MAX: u32 = 16 << 20;
+
 /// `FIRST-LAST`, or one port.
 pub(super) fn ports(text: &str) -> Result<(u16, u16), String> {
     let (first, last) = text.split_once('-').unwrap_or((text, text));
@@ -336,6 +348,8 @@ mod tests {
     #[test]
     fn there_may_be_no_limit() {
         assert_eq!((octets_or_zero("0"), octets_or_zero("2k")), (Ok(0), Ok(2048)));
+        assert_eq!((header_size("2M"), header_size("16M")), (Ok(2 << 20), Ok(16 << 20)));
+        assert!(["0", "17M", "5G", "-1", ""].iter().all(|text| header_size(text).is_err()));
         for (text, count) in [("-1", u16::MAX), ("0", 0), ("3", 3), ("100000", u16::MAX)] {
             assert_eq!(redirects(text), Ok(count), "{text}");
         }

@@ -39,7 +39,7 @@ pub(super) fn builder(
     watch: Option<Watch>,
 ) -> Result<ClientBuilder, Failure> {
     let args = &options.connection;
-    let limits = Limits { stream_window: WINDOW_OCTETS, ..Limits::client() };
+    let limits = limits(options);
     // Names are shown as they are spelled.
     let mut builder = Client::builder().no_user_agent().limits(limits).http1_keep_spelling(true);
     // None at all is the first one refused, not the first one shown.
@@ -73,6 +73,28 @@ pub(super) fn builder(
     builder = proxied(reaching(bounded(builder, options), args), args)?;
     secured(builder, args)
 }
+
+/// The limits, of which a flag moves those of heads.
+fn limits(options: &Options) -> Limits {
+    let bytes = options.transfer.max_header_size;
+    Limits {
+        stream_window: WINDOW_OCTETS,
+        head_bytes: bytes,
+        field_section_bytes: bytes,
+        string_bytes: bytes,
+        // As many as are usual in a head of a megabyte.
+        fields: FIELDS_MIN.max((u64::from(bytes) * u64::from(FIELDS_MIN) / (1 << 20)) as u32),
+        // Four times as many as such a head fills.
+        continuation_frames: CONTINUATIONS_MIN.max(bytes / (4 * 1024)),
+        ..Limits::client()
+    }
+}
+
+/// The fields that a head may have at least.
+const FIELDS_MIN: u32 = 5000;
+
+/// The CONTINUATION frames that a head may have at least.
+const CONTINUATIONS_MIN: u32 = 8;
 
 /// With somebody who sees each step.
 fn watched(builder: ClientBuilder, watch: Watch, prints_frames: bool) -> ClientBuilder {

@@ -169,7 +169,7 @@ impl Connection {
         }
         self.is_over = true;
         self.discards = None;
-        self.interim = 0;
+        (self.interim, self.interim_bytes) = (0, 0);
         self.due = Time::FAR;
         if !self.persists || self.is_going || self.is_peer_done {
             self.persists = false;
@@ -205,6 +205,9 @@ impl Connection {
             Violation::CHUNK_EXTENSIONS_LONG => {
                 let bound = u64::from(limits.chunk_extension_bytes);
                 Some(Exceeded::CHUNK_EXTENSION_BYTES.of(bound + 1, bound))
+            }
+            Violation::INTERIM_MANY if self.interim_bytes > limits.head_bytes as usize => {
+                Some(Exceeded::INTERIM_HEAD_BYTES.of(self.interim_bytes as u64, limits.head_bytes.into()))
             }
             Violation::INTERIM_MANY => {
                 let bound = u64::from(limits.interim_responses);

@@ -102,6 +102,8 @@ pub struct Connection {
     held: u32,
     /// Interim responses to the request under way.
     interim: u32,
+    /// The bytes of their heads, added up.
+    interim_bytes: usize,
     /// True if the connection has answered before.
     is_reused: bool,
     /// The client waits for 100 before it sends its content (RFC 9110 §10.1.1).
@@ -210,6 +212,7 @@ impl Connection {
             discarded: 0,
             held: 0,
             interim: 0,
+            interim_bytes: 0,
             is_reused: false,
             awaits_continue: false,
             is_peer_done: false,

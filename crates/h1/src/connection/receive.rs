@@ -188,9 +188,10 @@ impl Connection {
         let status = head.status().unwrap_or(alula_fields::Status::OK);
         self.head_in.finish_response(head, status)?;
         let facts = self.head_in.facts;
+        let bytes = self.head_in.bytes();
         self.head_ends();
         if status.is_interim() {
-            return self.interim_comes().map(Some);
+            return self.interim_comes(bytes).map(Some);
         }
         if status.is_informational() && !self.asked_upgrade {
             return Err(Violation::SWITCH_UNASKED);
@@ -215,9 +216,12 @@ impl Connection {
         }
     }
 
-    fn interim_comes(&mut self) -> Result<Event<'static>, Violation> {
+    /// Counts an interim response of so many bytes: all together are no larger than one head may be.
+    fn interim_comes(&mut self, bytes: usize) -> Result<Event<'static>, Violation> {
         self.interim += 1;
-        if self.interim > self.config.limits.interim_responses {
+        self.interim_bytes += bytes;
+        let limits = &self.config.limits;
+        if self.interim > limits.interim_responses || self.interim_bytes > limits.head_bytes as usize {
             return Err(Violation::INTERIM_MANY);
         }
         Ok(Event::Interim { stream: self.key() })

@@ -88,6 +88,7 @@ impl Connection {
         block.stream = header.stream;
         block.end_stream = header.has(flag::END_STREAM);
         block.continuations = 0;
+        block.wire_bytes = 0;
         block.is_fresh = true;
         block.check = FieldCheck::new(match block.target {
             Target::Request => Section::Request,
@@ -174,17 +175,28 @@ impl Connection {
 
     #[inline]
     fn section_limits(&self) -> SectionLimits {
-        let bytes =
-            self.local.newest().field_section_bytes_max.unwrap_or(self.config.limits.field_section_bytes);
         SectionLimits {
-            bytes: bytes as usize,
+            bytes: self.section_bytes().min(self.paid_bytes()) as usize,
             fields: self.config.limits.fields,
             cookie_crumbs: self.config.limits.cookie_crumbs,
         }
     }
 
     #[inline]
+    fn section_bytes(&self) -> u32 {
+        self.local.newest().field_section_bytes_max.unwrap_or(self.config.limits.field_section_bytes)
+    }
+
+    /// Returns the size of a section that what came of its block pays for.
+    #[inline]
+    fn paid_bytes(&self) -> u32 {
+        let paid = self.block.wire_bytes.saturating_mul(self.config.limits.field_section_expansion);
+        paid.saturating_add(FREE_BYTES)
+    }
+
+    #[inline]
     fn decode(&mut self, octets: &[u8], end: bool) -> Result<(), ConnectionError> {
+        self.block.wire_bytes = self.block.wire_bytes.saturating_add(octets.len() as u32);
         let limits = self.section_limits();
         let Block { check, head, cookies, is_fresh, .. } = &mut self.block;
         let head = head.get_or_insert_default();
@@ -218,6 +230,10 @@ impl Connection {
         let (check, limits) = (&self.block.check, self.section_limits());
         let (fields, crumbs) = (u64::from(limits.fields), u64::from(limits.cookie_crumbs));
         self.exceeded = Some(match () {
+            () if check.size > limits.bytes && self.paid_bytes() < self.section_bytes() => {
+                let seen = (check.size as u64).div_ceil(u64::from(self.block.wire_bytes).max(1));
+                Exceeded::FIELD_SECTION_EXPANSION.of(seen, self.config.limits.field_section_expansion.into())
+            }
             () if check.size > limits.bytes => {
                 Exceeded::FIELD_SECTION_BYTES.of(check.size as u64, limits.bytes as u64)
             }
@@ -226,6 +242,9 @@ impl Connection {
         });
     }
 }
+
+/// The size of a section that costs nothing on the wire: a response of a few indexes may name long fields of the one before.
+const FREE_BYTES: u32 = 16 * 1024;
 
 fn prefix_len(header: FrameHeader) -> u32 {
     let padded = if header.has(flag::PADDED) { 1 } else { 0 };
@@ -384,6 +403,13 @@ impl Connection {
         if status.is_interim() {
             entry.state = entry.state.received(Incoming::Interim { end_stream: end })?;
             entry.interim += 1;
+            entry.interim_bytes = entry.interim_bytes.saturating_add(check.size as u32);
+            if entry.interim_bytes > self.config.limits.field_section_bytes {
+                let [seen, bound] =
+                    [entry.interim_bytes, self.config.limits.field_section_bytes].map(u64::from);
+                self.exceeded = Some(Exceeded::INTERIM_SECTION_BYTES.of(seen, bound));
+                return Err(Violation::INTERIM_FLOOD);
+            }
             if entry.interim > self.config.limits.interim_responses {
                 let [seen, bound] = [entry.interim, self.config.limits.interim_responses].map(u64::from);
                 self.exceeded = Some(Exceeded::INTERIM_RESPONSES.of(seen, bound));

@@ -45,7 +45,7 @@ impl AttackOnClientOverHttp1 {
     pub fn check(&self) {
         let _turn = one_at_a_time();
         let row = Row::checked(self.row, Answer::Closed, self.lift.is_some());
-        let mut limits = Limits::default();
+        let mut limits = Limits::client();
         let (report, outcome, ledger) = self.play(limits.clone());
         report.check(self.row, Answer::Closed, self.memory_max);
         row.check_counted(&ledger);

@@ -18,6 +18,8 @@ pub(crate) struct Block {
     pub(super) end_stream: bool,
     pub(super) target: Target,
     pub(super) continuations: u32,
+    /// The bytes of the block that have gone to the decoder.
+    pub(super) wire_bytes: u32,
     /// Nothing of the block has gone to the decoder yet.
     pub(super) is_fresh: bool,
     pub(super) check: FieldCheck,
@@ -50,6 +52,7 @@ impl Block {
             end_stream: false,
             target: Target::Nothing(None),
             continuations: 0,
+            wire_bytes: 0,
             is_fresh: true,
             check: FieldCheck::new(Section::Discarded),
             head: None,
