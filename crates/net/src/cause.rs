@@ -73,6 +73,9 @@ pub enum Cause {
     Status(Status),
     /// The request was given up on this side.
     Cancelled,
+    /// The writer of the content was dropped on this side before the message was whole, which reset the stream. The failure of that
+    /// writer, if it had one, says why.
+    Unfinished,
     /// The tokio runtime that the connection belonged to has ended. A response has to be read before the runtime ends on which
     /// its call was sent.
     RuntimeEnded,

@@ -65,6 +65,9 @@ impl fmt::Display for AsItCame<'_> {
             }
             Cause::Unreadable(why) => write!(f, "the content is not what was expected: {why}"),
             Cause::Cancelled => f.write_str("it was cancelled on this side"),
+            Cause::Unfinished => f.write_str(
+                "the writer of the content was dropped before the message was whole, which ended the exchange",
+            ),
             Cause::RuntimeEnded => f.write_str("the tokio runtime that the connection belonged to has ended"),
             Cause::Other(error) => error.fmt(f),
         }
@@ -110,6 +113,7 @@ impl fmt::Debug for Cause {
             Self::Unanswered => f.write_str("Unanswered"),
             Self::Timeout => f.write_str("Timeout"),
             Self::Cancelled => f.write_str("Cancelled"),
+            Self::Unfinished => f.write_str("Unfinished"),
             Self::RuntimeEnded => f.write_str("RuntimeEnded"),
         }
     }

@@ -196,6 +196,10 @@ impl Connection {
             }
             if let Some(reason) = self.reason_to_reset(stream, is_cut, held, has_ended) {
                 self.machine.reset(stream, reason);
+                // Whoever waits on the other half would wait for ever: the machine knows the stream no more.
+                if held != Sides::NONE && !has_ended {
+                    self.fail_other_half(at.index, is_cut);
+                }
             }
         }
         if held == Sides::NONE {
@@ -226,6 +230,14 @@ impl Connection {
             true => Some(Reason::NotWanted),
             false => Some(Reason::Cancelled),
         }
+    }
+
+    /// Ends the half of a stream that is still held, after the stream was reset because the other half was let go of.
+    #[cold]
+    fn fail_other_half(&mut self, index: u32, is_cut: bool) {
+        let error = if is_cut { Error::unfinished() } else { Error::cancelled() };
+        self.slots[index].failed = Some(error);
+        self.wake_both(index);
     }
 
     fn recycle(&mut self, at: SlotKey) {

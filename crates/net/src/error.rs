@@ -151,6 +151,11 @@ impl Error {
         OFTEN.cancelled.clone()
     }
 
+    /// The writer of the content was dropped before the message was whole. Allocates nothing.
+    pub(crate) fn unfinished() -> Self {
+        OFTEN.unfinished.clone()
+    }
+
     /// The runtime of a connection has ended, on which a request was sent or was to be.
     pub fn runtime_ended(phase: Phase, retry: Retry) -> Self {
         Self::new(phase, Cause::RuntimeEnded, retry)
@@ -431,12 +436,14 @@ impl Error {
 /// Failures that are made once, at the first of them: connections end with these that go well, and are to allocate nothing then.
 struct Often {
     cancelled: Error,
+    unfinished: Error,
     closed: Error,
     peer_closed: Error,
 }
 
 static OFTEN: LazyLock<Often> = LazyLock::new(|| Often {
     cancelled: Error::new(Phase::Send, Cause::Cancelled, Retry::IfIdempotent),
+    unfinished: Error::new(Phase::Head, Cause::Unfinished, Retry::IfIdempotent),
     closed: Error::new(Phase::Head, Cause::Closed, Retry::IfIdempotent),
     peer_closed: of_http1(h1::ConnectionError::PeerClosed),
 });

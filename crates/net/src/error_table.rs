@@ -66,13 +66,14 @@ const fn name(cause: &Cause) -> &'static str {
         Cause::Unreadable(_) => "Unreadable",
         Cause::Status(_) => "Status",
         Cause::Cancelled => "Cancelled",
+        Cause::Unfinished => "Unfinished",
         Cause::RuntimeEnded => "RuntimeEnded",
         Cause::Other(_) => "Other",
     }
 }
 
 /// The number of causes.
-const CAUSES: usize = 30;
+const CAUSES: usize = 31;
 
 fn address(text: &str) -> Attempt {
     Attempt { address: text.parse().unwrap(), failure: io::ErrorKind::ConnectionRefused }
@@ -93,6 +94,7 @@ fn mistakes() -> Vec<Error> {
             .with_work("the content could not be read"),
         Error::other(io::Error::other("the disk is full")),
         Error::new(Phase::Send, Cause::Cancelled, Retry::IfIdempotent),
+        Error::unfinished(),
     ]
 }
 

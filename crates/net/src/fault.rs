@@ -38,7 +38,8 @@ impl Error {
             | Cause::Field(_)
             | Cause::Refused(_)
             | Cause::Sink(..)
-            | Cause::Cancelled => Fault::Caller,
+            | Cause::Cancelled
+            | Cause::Unfinished => Fault::Caller,
             // A file that is not there, for one.
             Cause::Io(..) if self.phase() == Phase::Build => Fault::Caller,
             Cause::Io(..) | Cause::Timeout => Fault::Between,

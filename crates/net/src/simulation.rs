@@ -1,6 +1,6 @@
 //! The needs of tests of the loops on simulated time: a network, a date that stands still, and a look into a connection.
 
-use crate::conn::Conn;
+use crate::{conn::Conn, hand_over::Wait};
 pub use crate::{
     link::Link,
     network::{Connecting, Listen, Network, install},
@@ -60,5 +60,14 @@ impl Conn {
             task_reads: connection.hand_over.task_reads(),
             unsent: connection.output.unsent(),
         }
+    }
+
+    /// Returns true if a caller waits on a stream that the machine knows no more: nothing would ever wake it.
+    pub fn has_lost_waiter(&self) -> bool {
+        let connection = self.lock();
+        connection.slots.iter().any(|slot| {
+            let is_gone = slot.stream.is_some_and(|stream| connection.machine.has_sent_all(stream).is_none());
+            is_gone && !slot.has_ended() && slot.waits.iter().any(Wait::is_waiting)
+        })
     }
 }

@@ -1,6 +1,7 @@
 //! The ends of connections: TLS that is cut, connections that ended or were written to while nobody read, resets, and GOAWAY
 //! as the first frame.
 
+mod dropped_half;
 mod early;
 mod goaway;
 mod last_words;

@@ -41,8 +41,8 @@ pub(super) enum Piece {
 pub(super) enum Failure {
     /// It could not be had.
     Source(Error),
-    /// The stream or the connection took it no more; there may be an answer that says why.
-    Stream,
+    /// The stream or the connection took it no more, for this reason if it named one; there may be an answer that says why.
+    Stream(Option<Error>),
 }
 
 impl Piece {
@@ -121,14 +121,14 @@ impl Sink {
     }
 
     async fn write(&mut self, octets: &[u8]) -> Result<(), Failure> {
-        self.writer.write(octets).await.map_err(|_| Failure::Stream)?;
+        self.writer.write(octets).await.map_err(|error| Failure::Stream(Some(error)))?;
         tell(self.sent.as_ref(), self.observer.as_ref(), octets);
         Ok(())
     }
 
     /// Sends these octets, and with them the end.
     pub(super) async fn finish(self, octets: &[u8]) -> Result<(), Failure> {
-        self.writer.finish_content(octets).await.map_err(|_| Failure::Stream)?;
+        self.writer.finish_content(octets).await.map_err(|error| Failure::Stream(Some(error)))?;
         tell(self.sent.as_ref(), self.observer.as_ref(), octets);
         Ok(())
     }
@@ -152,7 +152,7 @@ async fn pump(
     let mut octets = vec![0; STEP_OCTETS.min(usize::try_from(left).unwrap_or(STEP_OCTETS))];
     while left > 0 {
         if to.writer.is_answered() {
-            return Err(Failure::Stream);
+            return Err(Failure::Stream(None));
         }
         let step = octets.len().min(usize::try_from(left).unwrap_or(usize::MAX));
         let read = reader.read(&mut octets[..step]).await.map_err(|error| Failure::Source(source(error)))?;

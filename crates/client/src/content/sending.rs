@@ -7,7 +7,7 @@ use std::{
 };
 
 use alula_fields::KnownName;
-use alula_net::{BodyWriter, Error, Received, Stream};
+use alula_net::{BodyWriter, Cause, Error, Received, Stream};
 
 use super::{
     Content, Given,
@@ -95,17 +95,24 @@ async fn exchange(
     mut sending: Sending,
 ) -> Result<(Received, Option<Sending>), Error> {
     let mut head = pin!(head);
-    let mut is_sending = true;
+    let (mut is_sending, mut refusal) = (true, None);
     let received = poll_fn(|cx| {
         if is_sending && let Poll::Ready(sent) = sending.as_mut().poll(cx) {
             is_sending = false;
-            if let Err(Failure::Source(error)) = sent {
-                return Poll::Ready(Err(error));
+            match sent {
+                Err(Failure::Source(error)) => return Poll::Ready(Err(error)),
+                // What the stream did not take, the response may explain; or its error tells.
+                Err(Failure::Stream(error)) => refusal = error,
+                Ok(()) => {}
             }
-            // What the stream did not take, the response may explain; or its error tells.
         }
         head.as_mut().poll(cx)
     })
-    .await?;
+    .await
+    .map_err(|error| match error.cause() {
+        // The sender has failed by itself, and knows the reason.
+        Cause::Unfinished => refusal.take().unwrap_or(error),
+        _ => error,
+    })?;
     Ok((received, is_sending.then_some(sending)))
 }

@@ -2,14 +2,16 @@
 
 use std::sync::Arc;
 
-use alula::{Call, Cause, Client, Error, PendingResponse, Response, Retry, Status, Version, h2::ErrorCode};
+use alula::{
+    BodyWriter, Call, Cause, Client, Error, PendingResponse, Response, Retry, Status, Version, h2::ErrorCode,
+};
 use tokio::time::{Duration, Instant, sleep};
 
 use super::{
     answer::{check_trailers, send_pieces, upload_number},
     giving_up::Patience,
     log::{Actor, lock},
-    script::{Answer, Script, Upload},
+    script::{Answer, Pieces, Script, Upload},
     world::World,
 };
 use crate::content::{Expected, content};
@@ -88,9 +90,13 @@ impl Party {
     async fn send_and_read(&self, script: &Script, call: Call<'_>) -> Result<(), Error> {
         let Upload::Pieces(octets, pieces) = script.upload else { return Ok(()) };
         let (writer, pending) = call.open().await?;
-        let send = send_pieces(script, writer, upload_number(script.number), octets, pieces);
-        let (_, read) = tokio::join!(send, self.read_pending(script, pending));
-        read
+        let number = upload_number(script.number);
+        let read = self.read_pending(script, pending);
+        if script.breaks_off {
+            let octets = &content(number, octets)[..octets / 2];
+            return tokio::join!(break_off(writer, octets, pieces), read).1;
+        }
+        tokio::join!(send_pieces(script, writer, number, octets, pieces), read).1
     }
 
     async fn read_pending(&self, script: &Script, pending: PendingResponse) -> Result<(), Error> {
@@ -187,6 +193,7 @@ impl Party {
                 is_safe || (script.is_idempotent() && self.world.wires.has_hurt(self.index))
             }
             Cause::Reset(_) if script.answer == Answer::Half => true,
+            Cause::Unfinished if script.breaks_off => true,
             // HTTP/1.1 has no other way of saying that an answer is not whole.
             Cause::Http1(_) | Cause::Closed | Cause::Io(..)
                 if self.is_http1() && script.answer == Answer::Half =>
@@ -200,5 +207,15 @@ impl Party {
                     || self.met_an_end(script.number)
             }
         }
+    }
+}
+
+/// Sends content piece by piece, and drops the writer before the message is whole.
+async fn break_off(mut writer: BodyWriter, octets: &[u8], pieces: Pieces) {
+    for piece in octets.chunks(pieces.octets) {
+        if writer.write(piece).await.is_err() {
+            return;
+        }
+        sleep(pieces.pause).await;
     }
 }

@@ -1,4 +1,5 @@
-//! The books of the pools, compared with their connections whenever nothing is left to do before the clock goes on.
+//! The books of the pools, compared with their connections whenever nothing is left to do before the clock goes on; and whether
+//! anybody waits on a connection for nothing.
 //!
 //! Rule: a look changes nothing in a pool.
 
@@ -21,12 +22,21 @@ pub(super) fn watch(world: &Arc<World>) {
     WORLD.set(Arc::downgrade(world));
 }
 
-/// Looks at all pools of HTTP/1.1, when the runtime of this thread has nothing to do.
+/// Looks at all connections, and at all pools of HTTP/1.1, when the runtime of this thread has nothing to do.
 pub(super) fn check() {
     let Some(world) = WORLD.with_borrow(Weak::upgrade) else { return };
     world.count_step();
+    check_waiters(&world);
     if world.setting.version == Version::Http1 {
         (0..world.setting.clients.len() as u32).for_each(|client| check_client(&world, client));
+    }
+}
+
+/// No caller and no handler waits on a stream that is gone: whoever resets a stream wakes both of its halves.
+fn check_waiters(world: &World) {
+    let ends = world.wires.cables().into_iter().flat_map(|cable| lock(&cable.users).clone());
+    if ends.filter_map(|end| end.upgrade()).any(|conn| conn.has_lost_waiter()) {
+        world.log.find_once("somebody waits on a stream that is gone".to_owned());
     }
 }
 

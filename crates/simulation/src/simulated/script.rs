@@ -26,6 +26,8 @@ pub(super) struct Script {
     pub(super) reads_at_most: usize,
     pub(super) deadline: Option<Duration>,
     pub(super) given_up: Option<GivenUp>,
+    /// The caller drops its writer in the midst of the content, and waits for the response all the same.
+    pub(super) breaks_off: bool,
     /// The time that the caller rests before the call.
     pub(super) rests: Duration,
 }
@@ -105,6 +107,7 @@ impl Script {
             reads_at_most: if rng.one_in(3) { octets / 8 + 1 } else { 0 },
             deadline: rng.one_in(6).then(|| milliseconds(rng.below(500))),
             given_up: rng.one_in(4).then(|| GivenUp::of(rng)),
+            breaks_off: matches!(upload, Upload::Pieces(..)) && rng.one_in(8),
             rests: pause(rng),
         };
         if rng.one_in(60) {
