@@ -72,7 +72,7 @@ impl CompiledRoutes {
                 let (value, spans) = parts(found);
                 Routed::Redirect(value, spans, change == SlashChange::Added)
             }
-            Outcome::Refused(_) => Routed::Refused,
+            Outcome::Refused(..) => Routed::Refused,
             Outcome::Unknown => Routed::Unknown,
         }
     }

@@ -33,7 +33,8 @@ impl LateAnswer {
         }
         if let Some(app) = hooked(&stream) {
             // A hook that panics has panicked for the handler already, as a rule; this answer goes out all the same.
-            let _ = catch_unwind(AssertUnwindSafe(|| app.see_head(&stream, status, &mut headers)));
+            let _ =
+                catch_unwind(AssertUnwindSafe(|| app.see_head(&stream, note.route, status, &mut headers)));
         }
         stream.date(&mut headers);
         if has_none || note.is_head {

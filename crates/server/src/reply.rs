@@ -228,8 +228,8 @@ impl Reply {
         if let Some(stream) = self.responder.open_stream()
             && let Some(app) = hooked(stream)
         {
-            let status = self.answer.status;
-            app.see_head(stream, status, self.answer.fields_mut());
+            let (entry, status) = (self.responder.request().entry(), self.answer.status);
+            app.see_head(stream, entry, status, self.answer.fields_mut());
         }
         Ok(())
     }

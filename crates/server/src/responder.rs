@@ -139,7 +139,11 @@ impl Responder {
     /// Leaves the answer to the result of the handler.
     #[cold]
     fn leave(&self, stream: Stream) {
-        let note = LeftNote { is_head: self.request.is_head(), takes_json: self.request.takes_json() };
+        let note = LeftNote {
+            is_head: self.request.is_head(),
+            takes_json: self.request.takes_json(),
+            route: self.request.entry(),
+        };
         stream.leave(note);
     }
 

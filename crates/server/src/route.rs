@@ -16,6 +16,7 @@ mod decode;
 mod error;
 mod judge;
 mod pattern;
+mod prefix;
 mod redirect;
 mod segments;
 mod table;
@@ -27,6 +28,7 @@ pub(crate) use decode::decode;
 pub use error::RouteError;
 pub(crate) use judge::Refused;
 pub(crate) use pattern::below;
+pub(crate) use prefix::Prefix;
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) use redirect::SlashChange;
 pub use segments::{DotSegments, EmptySegments, EncodedSlash, PlusSign, Segments, TrailingSlash};

@@ -5,6 +5,7 @@
 mod answers;
 mod app;
 mod builder;
+mod compile;
 #[cfg(feature = "decoding")]
 mod decoding;
 mod dispatch;
@@ -16,6 +17,8 @@ mod methods;
 mod param_error;
 mod params;
 mod routes;
+mod scopes;
+mod site;
 mod state;
 mod wrap;
 

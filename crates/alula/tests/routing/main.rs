@@ -1,5 +1,7 @@
 //! Routers: which handler answers, what it sees, and what becomes of its result. One application, asked over both versions.
 
+mod covered;
+
 use std::{
     sync::{
         Arc,

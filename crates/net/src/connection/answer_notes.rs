@@ -28,6 +28,8 @@ pub struct LeftNote {
     pub is_head: bool,
     /// The peer takes JSON, by `accept`.
     pub takes_json: bool,
+    /// A number by which its server knows the route.
+    pub route: u16,
 }
 
 impl AnswerNotes {
@@ -100,7 +102,7 @@ mod tests {
         let mut notes = AnswerNotes::default();
         notes.head_sent(Status::OK, Time::ZERO);
         notes.note_user("ann".into());
-        notes.leave(LeftNote { is_head: true, takes_json: false });
+        notes.leave(LeftNote { is_head: true, ..LeftNote::default() });
         notes.set_tallied(true);
         let tally = notes.tally(&Counts::default(), None);
         assert_eq!(

@@ -31,6 +31,8 @@ pub(super) enum Mistake {
     TooManyCaptures,
     TooManySegments,
     TooManyHandlers,
+    TooManyLayers,
+    HostBelow(String),
     DuplicateName(String),
     BadOctet,
     EmptySegment,
@@ -49,6 +51,16 @@ impl RouteError {
     /// A router with more handlers than it can number.
     pub(crate) fn too_many_handlers() -> Self {
         Self::new("", 0, Mistake::TooManyHandlers)
+    }
+
+    /// More layers around a route than a request can count.
+    pub(crate) fn too_many_layers(pattern: &str) -> Self {
+        Self::new(pattern, 0, Mistake::TooManyLayers)
+    }
+
+    /// A router with a host that is nested below a prefix.
+    pub(crate) fn host_below(prefix: &str, host: String) -> Self {
+        Self::new(prefix, 0, Mistake::HostBelow(host))
     }
 
     /// Returns the pattern, with the prefix it was nested under.
@@ -87,6 +99,10 @@ impl fmt::Display for Mistake {
             Self::RestNotLast => "`{*rest}` ends a pattern",
             Self::TooManyCaptures => return write!(f, "a pattern has at most {CAPTURES_MAX} captures"),
             Self::TooManyHandlers => return f.write_str("a router has at most 65,535 handlers"),
+            Self::TooManyLayers => "a route has at most 255 layers around it",
+            Self::HostBelow(host) => {
+                return write!(f, "a router with hosts, as that of `{host}`, cannot be nested below a prefix");
+            }
             Self::TooManySegments => return write!(f, "a pattern has at most {SEGMENTS_MAX} segments"),
             Self::DuplicateName(name) => return write!(f, "there is another capture named `{name}`"),
             Self::BadOctet => "no path has this octet: write it percent-encoded, and leave the query out",

@@ -131,7 +131,15 @@ impl Part {
         }
     }
 
-    fn name(&self) -> Option<&str> {
+    /// Returns the bytes of a literal.
+    pub(super) fn literal_bytes(&self) -> Option<&[u8]> {
+        match self {
+            Self::Literal(literal) => Some(literal),
+            Self::Capture(_) | Self::Rest(_) => None,
+        }
+    }
+
+    pub(super) fn name(&self) -> Option<&str> {
         match self {
             Self::Literal(_) => None,
             Self::Capture(name) | Self::Rest(name) => Some(name),

@@ -79,8 +79,8 @@ pub(crate) enum Outcome<'t, T> {
     Found(Found<'t, T>),
     /// The path matches nothing, but a pattern under [`TrailingSlash::Redirect`] would match it with its slash changed.
     Redirect(SlashChange, Found<'t, T>),
-    /// The options refuse the path, whatever matches: 400.
-    Refused(Refused),
+    /// The options refuse the path: 400. The value is that of the pattern that would match, if there is one.
+    Refused(Refused, Option<&'t T>),
     /// No pattern matches.
     Unknown,
 }
@@ -115,6 +115,7 @@ impl<T> Table<T> {
     }
 
     /// The patterns, by their number.
+    #[cfg(test)]
     pub(crate) fn places(&self) -> impl Iterator<Item = RouteEntry<'_, T>> {
         self.leaves.iter().map(Leaf::place)
     }
@@ -151,7 +152,7 @@ impl<T> Table<T> {
         match redirect {
             Some(Redirect { change, leaf, captures }) => self.judged(leaf, &captures, path, Some(change)),
             None => match refusal(&path[1..], self.options) {
-                Some(refused) => Outcome::Refused(refused),
+                Some(refused) => Outcome::Refused(refused, None),
                 None => Outcome::Unknown,
             },
         }
@@ -168,7 +169,7 @@ impl<T> Table<T> {
     ) -> Outcome<'_, T> {
         let found = self.found(leaf, captures);
         if let Some(refused) = captures.spans().find_map(|span| refusal(&path[span], found.options)) {
-            return Outcome::Refused(refused);
+            return Outcome::Refused(refused, Some(found.value));
         }
         match change {
             None => Outcome::Found(found),

@@ -22,7 +22,7 @@ fn found(table: &Table<&'static str>, path: &str) -> String {
         Outcome::Found(found) => ("", found),
         Outcome::Redirect(SlashChange::Added, found) => ("+/ ", found),
         Outcome::Redirect(SlashChange::Removed, found) => ("-/ ", found),
-        Outcome::Refused(refused) => return format!("{refused:?}"),
+        Outcome::Refused(refused, _) => return format!("{refused:?}"),
         Outcome::Unknown => return "-".to_owned(),
     };
     let is_found = |place: &RouteEntry<'_, _>| std::ptr::eq(place.value, found.value);

@@ -2,7 +2,7 @@
 
 use alula_fields::Status;
 
-use super::routes::Site;
+use super::site::Site;
 use crate::{
     Answer, Exchange, IntoAnswer as _, Sent,
     route::{Outcome, Refused},
@@ -41,7 +41,7 @@ pub(super) async fn malformed<S>(exchange: Exchange<S>) -> Result<Sent, Answer> 
 fn refused<S>(exchange: &Exchange<S>) -> Option<Refused> {
     let site = exchange.app()?.routes.site(|| exchange.request().authority())?;
     match site.table.find(exchange.request().path_alone()) {
-        Outcome::Refused(refused) => Some(refused),
+        Outcome::Refused(refused, _) => Some(refused),
         _ => None,
     }
 }

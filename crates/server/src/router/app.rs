@@ -16,13 +16,14 @@ pub(crate) struct App {
 impl App {
     #[inline]
     pub(crate) fn has_hooks(&self) -> bool {
-        !self.routes.hooks.is_empty()
+        self.routes.has_hooks
     }
 
-    /// Adds what hooks have planned for the answer on this stream, and has them see its head.
-    pub(crate) fn see_head(&self, stream: &Stream, status: Status, headers: &mut FieldSection) {
+    /// Adds what hooks have planned for the answer on this stream, and has those of its route see its head.
+    pub(crate) fn see_head(&self, stream: &Stream, entry: u16, status: Status, headers: &mut FieldSection) {
         stream.add_answer_headers(headers);
-        self.routes.hooks.iter().for_each(|hook| hook.head(status, headers));
+        let hooks = self.routes.entry(entry.into()).into_iter().flat_map(|entry| &entry.hooks);
+        hooks.for_each(|hook| hook.head(status, headers));
     }
 
     /// The filters of a route.

@@ -2,23 +2,14 @@
 
 use std::sync::Arc;
 
-#[cfg(feature = "decoding")]
-use super::decoding;
 use super::{
-    answers,
-    entry::{Around, Entry, RouteSettings},
     filter::Filter,
     hook::Hook,
     methods::{Route, wrapped},
-    routes::{Compiled, Handlers, Routes, Site},
-    state::State,
+    scopes::Scopes,
     wrap::Wrap,
 };
-use crate::{
-    Handler, RouteError, Segments,
-    endpoint::{Boxing, Endpoint},
-    route::{Builder, Table, below},
-};
+use crate::{Handler, Segments, endpoint::Boxing, route::below};
 
 /// A table of handlers: routes by host, path and method, with layers around them.
 ///
@@ -27,6 +18,26 @@ use crate::{
 /// another method 405 with `allow`, a method that HTTP does not know 501.
 ///
 /// To route a request allocates nothing, nor does its handler's future; see `docs/performance.md`.
+///
+/// # What is around what
+///
+/// [Layers](Self::wrap), [filters](Self::filter) and [hooks](Self::hook) of a router are around all that it answers: its routes, and those of the
+/// routers that are [nested](Self::nest) in it, [merged](Self::merge) into it or [for a host](Self::host), within which come those of these
+/// routers. They may be added before or after what they are around: only among themselves does the order count.
+///
+/// | answer | layers, hooks | filters |
+/// | --- | --- | --- |
+/// | of a handler, also to HEAD | those of all routers around it, then the layers of the route | those of the route, then of all routers |
+/// | 413 and 415 that a [route](Route::content_max) refuses content with | as its handler | none |
+/// | 405, 501 and a redirect for a known path | those of the routers around its route | none |
+/// | 404, 501 and 400 for an unknown path | those of the router whose prefix it is below, and of those around it | none |
+/// | of a [fallback](Self::fallback) | the same | the same |
+/// | 400, 408, 414 and 431 to a request that is broken before it has a route | none | none |
+///
+/// Filters do not see answers to errors, whoever errs. Layers of a [`Route`] are around its handlers alone, as axum's `route_layer` is: the methods
+/// of one path may be of several routes. An unknown path below the prefix of a nested router is of that router, and of the one with
+/// the most specific prefix where there are several; of two routers with one prefix, it is of the one that both stand in. A path that no
+/// pattern can match, such as `*` of OPTIONS, is of the outermost router.
 ///
 /// ```no_run
 /// use alula::{Answer, Exchange, Router, Sent, Server, Status, routing::get};
@@ -43,21 +54,24 @@ use crate::{
 /// # }
 /// ```
 pub struct Router<S = ()> {
-    state: Arc<S>,
-    segments: Segments,
-    routes: Vec<Planned<S>>,
-    hosts: Vec<(String, Self)>,
-    around: Around,
-    hooks: Vec<Box<dyn Hook>>,
-    not_found: Option<Arc<dyn Endpoint>>,
-    not_allowed: Option<Arc<dyn Endpoint>>,
+    pub(super) state: Arc<S>,
+    pub(super) routes: Vec<PlannedRoute<S>>,
+    pub(super) hosts: Vec<PlannedHost<S>>,
+    pub(super) scopes: Scopes,
 }
 
-/// A route of a router, under the options of the router that it was given to first.
-struct Planned<S> {
-    pattern: String,
-    route: Route<S>,
-    segments: Option<Segments>,
+/// A route, and the number of the router that it was given to.
+pub(super) struct PlannedRoute<S> {
+    pub(super) pattern: String,
+    pub(super) route: Route<S>,
+    pub(super) scope: usize,
+}
+
+/// The router of a host, and the number of the one that it was given to.
+pub(super) struct PlannedHost<S> {
+    pub(super) host: String,
+    pub(super) router: Router<S>,
+    pub(super) scope: usize,
 }
 
 impl Router {
@@ -77,34 +91,31 @@ impl<S: Send + Sync + 'static> Router<S> {
     /// A router whose handlers [have this state](crate::Exchange::state), which stands in the type of their exchange: `Exchange<S>`.
     #[doc(alias("app_data", "Data", "Extension"))]
     pub fn with_state(state: S) -> Self {
-        Self {
-            state: Arc::new(state),
-            segments: Segments::default(),
-            routes: Vec::new(),
-            hosts: Vec::new(),
-            around: Around::default(),
-            hooks: Vec::new(),
-            not_found: None,
-            not_allowed: None,
-        }
+        Self { state: Arc::new(state), routes: Vec::new(), hosts: Vec::new(), scopes: Scopes::new() }
     }
 
     /// Sets the rules by which paths are read; [`Segments::STRICT`] unless set.
     #[must_use]
     pub fn segments(mut self, segments: Segments) -> Self {
-        self.segments = segments;
+        self.scopes.own().segments = segments;
         self
     }
 
     /// Adds a route. Routes of one pattern are one: their methods are put together.
     #[must_use]
     pub fn route(mut self, pattern: impl Into<String>, route: Route<S>) -> Self {
-        self.routes.push(Planned { pattern: pattern.into(), route, segments: None });
+        self.routes.push(PlannedRoute { pattern: pattern.into(), route, scope: 0 });
         self
     }
 
-    /// Adds the routes of another router under a prefix, such as `/api`, with the layers and filters and under the [options](Self::segments) of
-    /// that one. Its fallbacks, hooks, hosts and state are left out: the handlers have the state of this router.
+    /// Adds the routes of another router under a prefix, such as `/api`, and under the [options](Self::segments) of that one. The handlers have
+    /// the state of this router.
+    ///
+    /// Its layers, filters and hooks are around all that it answers, within those of this router: also around the 404 to paths below the
+    /// prefix that it does not know, and around redirects and refusals. Its fallbacks answer there, or else those of this router, within its
+    /// layers. Layers and fallbacks find the captures of the prefix.
+    ///
+    /// A router with [hosts](Self::host) can stand below the empty prefix alone; else [`build`](Self::build) fails.
     ///
     /// ```
     /// use alula::{Answer, Exchange, Router, Sent, Status, routing::get};
@@ -123,16 +134,17 @@ impl<S: Send + Sync + 'static> Router<S> {
     #[doc(alias("nest_service", "scope", "route_service"))]
     #[must_use]
     pub fn nest(mut self, prefix: &str, inner: Self) -> Self {
-        let (segments, around) = (inner.segments, inner.around);
-        for Planned { pattern, mut route, segments: own } in inner.routes {
-            route.around = route.around.within(&around);
-            let pattern = below(prefix, &pattern);
-            self.routes.push(Planned { pattern, route, segments: Some(own.unwrap_or(segments)) });
-        }
+        let offset = self.scopes.nest(prefix, inner.scopes);
+        self.routes.extend(inner.routes.into_iter().map(|PlannedRoute { pattern, route, scope }| {
+            PlannedRoute { pattern: below(prefix, &pattern), route, scope: scope + offset }
+        }));
+        let hosts = inner.hosts.into_iter();
+        self.hosts.extend(hosts.map(|host| PlannedHost { scope: host.scope + offset, ..host }));
         self
     }
 
-    /// Adds the routes of another router as they are; else as [`nest`](Self::nest).
+    /// Adds the routes of another router as they are; else as [`nest`](Self::nest): its layers are around its own routes, and not around the
+    /// 404 of this router. Its fallback answers unknown paths where this router has none, and its hosts are added.
     #[must_use]
     pub fn merge(self, other: Self) -> Self {
         self.nest("", other)
@@ -140,171 +152,70 @@ impl<S: Send + Sync + 'static> Router<S> {
 
     /// Answers requests to a host with the routes of another router, and no others; `host` is compared without case, and with its
     /// port if it has one. What the request says of its host decides, which a peer may choose.
+    ///
+    /// The layers, filters and hooks of this router are around the other as well, which has the state of this one. Fallbacks are not
+    /// handed on: a host is a site of its own, and answers 404 unless it has a fallback.
+    ///
+    /// ```
+    /// use alula::{BearerAuth, Exchange, Router, Status, routing::get};
+    ///
+    /// let admin = Router::new().route("/", get(|it: Exchange| it.respond(Status::OK).text("for administrators")));
+    /// let auth = BearerAuth::new("example").user("ann", "s3cret");
+    /// // Nobody sees the host without a token, nor anything else.
+    /// let routes = Router::new().host("admin.example", admin).wrap(auth.layer()).build()?;
+    /// # Ok::<(), alula::RouteError>(())
+    /// ```
     #[must_use]
     pub fn host(mut self, host: &str, inner: Self) -> Self {
-        self.hosts.push((host.to_ascii_lowercase(), inner));
+        self.hosts.push(PlannedHost { host: host.to_ascii_lowercase(), router: inner, scope: 0 });
         self
     }
 
-    /// Puts a layer around all routes, also the answers to what no route has. The layer that was added first sees a request first,
-    /// and before those of the routes.
+    /// Puts a layer around all that the router answers: routes, those of nested routers and of [hosts](Self::host), and what no route has
+    /// (404, 405, 501, redirects, refusals). It covers what is added to the router before it and after it. The layer that was added
+    /// first sees a request first, and before those of nested routers and of routes.
+    ///
+    /// In axum, `layer` covers only what was added before it.
     #[doc(alias("layer", "middleware"))]
     #[must_use]
     pub fn wrap(mut self, wrap: impl Wrap<S>) -> Self {
-        self.around.add_wrap(wrapped(wrap));
+        self.scopes.own().around.add_wrap(wrapped(wrap));
         self
     }
 
-    /// Shows the answers of all handlers to a filter. The filter that was added first sees an answer last, and after those of the routes.
+    /// Shows the answers of all handlers and fallbacks to a filter, also of nested routers and of [hosts](Self::host), whether added before
+    /// it or after it. The filter that was added first sees an answer last, after those of nested routers and of routes. Answers to errors,
+    /// such as a 404 of the router's own, are not shown.
     #[must_use]
     pub fn filter(mut self, filter: impl Filter) -> Self {
-        self.around.add_filter(filter);
+        self.scopes.own().around.add_filter(filter);
         self
     }
 
-    /// Has a hook see every request, after those that were added before. Hooks of routers that are nested or of a host are left out.
+    /// Has a hook see every request that the router answers, after those that were added before: also those of nested routers and of
+    /// [hosts](Self::host), and what no route has. Hooks of a router that is nested or of a host see the requests of that one, after those of
+    /// the routers around it. A request that is broken before it has a route is seen by none.
     #[doc(alias("TraceLayer", "on_request", "on_response"))]
     #[must_use]
     pub fn hook(mut self, hook: impl Hook) -> Self {
-        self.hooks.push(Box::new(hook));
+        self.scopes.own().around.add_hook(hook);
         self
     }
 
-    /// Answers unknown paths with this handler, in place of 404.
+    /// Answers unknown paths with this handler, in place of 404, within the layers and filters of the router. Routers that are nested in this
+    /// one have it too, within their layers, unless they have one of their own; routers of hosts have not.
     #[must_use]
     pub fn fallback(mut self, handler: impl Handler<S>) -> Self {
-        self.not_found = Some(Arc::new(Boxing::new(handler)));
+        self.scopes.own().not_found = Some(Arc::new(Boxing::new(handler)));
         self
     }
 
     /// Answers known paths with unknown methods with this handler, in place of 405; it finds the known ones with
-    /// [`Exchange::allowed`](crate::Exchange::allowed).
+    /// [`Exchange::allowed`](crate::Exchange::allowed). Nested routers have it too, as [`fallback`](Self::fallback).
     #[doc(alias = "method_not_allowed_fallback")]
     #[must_use]
     pub fn method_fallback(mut self, handler: impl Handler<S>) -> Self {
-        self.not_allowed = Some(Arc::new(Boxing::new(handler)));
+        self.scopes.own().not_allowed = Some(Arc::new(Boxing::new(handler)));
         self
     }
-
-    /// The routes, ready to be served.
-    ///
-    /// # Errors
-    /// A pattern is malformed, has more than eight captures, or is in conflict with another; the error names them.
-    pub fn build(mut self) -> Result<Routes, RouteError> {
-        let (state, hooks) = (self.state.clone(), std::mem::take(&mut self.hooks));
-        let mut entries = Vec::new();
-        let own = |handler, around: &Around| Entry::new(handler, around.clone(), RouteSettings::default());
-        entries.push(own(Arc::new(Boxing::new(answers::unknown_method::<S>)), &self.around));
-        entries.push(own(Arc::new(Boxing::new(answers::malformed::<S>)), &self.around));
-        entries.push(own(Arc::new(Boxing::new(answers::other_slash::<S>)), &self.around));
-        entries.push(own(Arc::new(Boxing::new(answers::too_long::<S>)), &self.around));
-        #[cfg(feature = "decoding")]
-        entries.push(own(Arc::new(Boxing::new(decoding::unknown_coding::<S>)), &self.around));
-        let mut sites = Vec::new();
-        self.compile("", &mut sites, &mut entries)?;
-        if entries.len() > usize::from(u16::MAX) {
-            return Err(RouteError::too_many_handlers());
-        }
-        let compiled = Compiled {
-            sites: sites.into(),
-            entries: entries.into(),
-            hooks: hooks.into(),
-            too_long: 3,
-            #[cfg(feature = "decoding")]
-            unknown_coding: 4,
-            #[cfg(feature = "decoding")]
-            decoders: Arc::default(),
-            unknown_method: 0,
-            malformed: 1,
-            other_slash: 2,
-        };
-        let state = Arc::new(move || State::for_connection(&state));
-        Ok(Routes { compiled: Arc::new(compiled), state })
-    }
-
-    /// Compiles the sites of the hosts, then that of all others.
-    fn compile(self, host: &str, sites: &mut Vec<Site>, entries: &mut Vec<Entry>) -> Result<(), RouteError> {
-        for (host, inner) in self.hosts {
-            inner.compile(&host, sites, entries)?;
-        }
-        let around = self.around;
-        let not_found = self.not_found.unwrap_or_else(|| Arc::new(Boxing::new(answers::not_found::<S>)));
-        let not_allowed =
-            self.not_allowed.unwrap_or_else(|| Arc::new(Boxing::new(answers::not_allowed::<S>)));
-        let mut adding = Adding { around, not_allowed, site: sites.len(), entries };
-        let not_found = adding.add(not_found, Around::default(), RouteSettings::default());
-        let mut plan = Table::builder(self.segments);
-        for Planned { pattern, route, segments } in self.routes {
-            add_route(&mut plan, &pattern, route, segments.unwrap_or(self.segments))?;
-        }
-        let table = plan.build().map(|routes| adding.handlers(routes));
-        for (number, place) in table.places().enumerate() {
-            adding.place(place.value, number);
-        }
-        sites.push(Site { host: host.into(), table, not_found });
-        Ok(())
-    }
-}
-
-/// Adds a route to the plan of a table; routes of one pattern that share no method are put together.
-fn add_route<S>(
-    plan: &mut Builder<Vec<Route<S>>>,
-    pattern: &str,
-    route: Route<S>,
-    segments: Segments,
-) -> Result<(), RouteError> {
-    plan.put(pattern, segments, vec![route], |there, new| {
-        let is_new = new.iter().all(|new| !there.iter().any(|own| own.shares_method(new)));
-        if is_new {
-            there.extend(new);
-        }
-        is_new
-    })
-}
-
-/// Entries being added for the routes of one site.
-struct Adding<'a> {
-    around: Around,
-    not_allowed: Arc<dyn Endpoint>,
-    site: usize,
-    entries: &'a mut Vec<Entry>,
-}
-
-impl Adding<'_> {
-    fn add(&mut self, handler: Arc<dyn Endpoint>, around: Around, terms: RouteSettings) -> u32 {
-        self.entries.push(Entry::new(handler, around.within(&self.around), terms));
-        (self.entries.len() - 1) as u32
-    }
-
-    /// The entries of the routes of one pattern.
-    fn handlers<S>(&mut self, routes: Vec<Route<S>>) -> Handlers {
-        let (mut by_method, mut any) = (Vec::new(), None);
-        for route in routes {
-            for (method, handler) in route.handlers {
-                by_method.push((method, self.add(handler, route.around.clone(), route.terms)));
-            }
-            any = route.any.map(|handler| self.add(handler, route.around, route.terms)).or(any);
-        }
-        let not_allowed = self.add(self.not_allowed.clone(), Around::default(), RouteSettings::default());
-        let allow = allow(by_method.iter().map(|(method, _)| &**method));
-        Handlers { by_method: by_method.into(), any, not_allowed, allow }
-    }
-
-    /// Notes the pattern of entries.
-    fn place(&mut self, handlers: &Handlers, number: usize) {
-        let by_method = handlers.by_method.iter().map(|(_, entry)| *entry);
-        for entry in by_method.chain(handlers.any).chain([handlers.not_allowed]) {
-            self.entries[entry as usize].place = Some((self.site, number));
-        }
-    }
-}
-
-/// The value of `allow` for these methods; who answers GET answers HEAD.
-fn allow<'m>(methods: impl Iterator<Item = &'m str> + Clone) -> Box<str> {
-    let mut all: Vec<_> = methods.collect();
-    if all.contains(&"GET") && !all.contains(&"HEAD") {
-        all.push("HEAD");
-    }
-    all.sort_unstable();
-    all.join(", ").into()
 }

@@ -6,21 +6,20 @@ use std::{
     sync::Arc,
 };
 
-use alula_fields::{Captures, Method};
+use alula_fields::Captures;
 
 #[cfg(feature = "decoding")]
 use super::decoding;
 use super::{
     app::App,
     entry::{ContentRefusal, Entry},
-    hook::{Begun, Ended},
+    hook::{Begun, Ended, Hook},
     routes::{Compiled, Routes},
 };
 use crate::{
     Answer, Exchange,
     ended::EndedRequest,
     endpoint::{Endpoint, IntoService, NO_ENTRY, Service},
-    route::Outcome,
     work::Running,
 };
 
@@ -54,14 +53,14 @@ impl Endpoint for Routes {
     }
 
     fn sees_ends(&self) -> bool {
-        !self.compiled.hooks.is_empty()
+        self.compiled.has_hooks
     }
 
     #[cold]
     fn ended(&self, request: &EndedRequest<'_>) {
         let route = self.compiled.place_of(request.entry).map(|place| place.pattern);
         let ended = Ended { request, route };
-        for hook in &self.compiled.hooks {
+        for hook in self.compiled.entry(request.entry).into_iter().flat_map(|entry| &entry.hooks) {
             // One that panics is no reason for the others not to see the end.
             let _ = catch_unwind(AssertUnwindSafe(|| hook.end(&ended)));
         }
@@ -81,31 +80,37 @@ impl Compiled {
         let (number, captures) = self.find(exchange);
         *noted = number;
         exchange.route_to(number, captures);
-        if !self.hooks.is_empty()
-            && let Some(answer) = self.begin_hooks(exchange, number)
+        let entry = &self.entries[number as usize];
+        if !entry.hooks.is_empty()
+            && let Some(answer) = self.begin_hooks(&entry.hooks, exchange, number)
         {
             return Err(answer);
         }
-        let entry = &self.entries[number as usize];
         // What follows the answer to CONNECT are the octets of a tunnel.
         if !entry.filters.is_empty() && exchange.request().method() != "CONNECT" {
             exchange.filter();
         }
         match self.keep_terms(entry, exchange) {
             Ok(()) => Ok(entry),
-            Err(refusal) => Ok(self.refuse(refusal, exchange)),
+            Err(refusal) => Ok(self.refuse(entry, refusal, exchange, &captures)),
         }
     }
 
     /// The entry that answers in place of the route; the layers around it find their way by it.
     #[cold]
-    fn refuse(&self, refusal: ContentRefusal, exchange: &mut Exchange) -> &Entry {
+    fn refuse(
+        &self,
+        entry: &Entry,
+        refusal: ContentRefusal,
+        exchange: &mut Exchange,
+        captures: &Captures,
+    ) -> &Entry {
         let number = match refusal {
-            ContentRefusal::TooLong => self.too_long,
+            ContentRefusal::TooLong => entry.refusals.too_long,
             #[cfg(feature = "decoding")]
-            ContentRefusal::Coding => self.unknown_coding,
+            ContentRefusal::Coding => entry.refusals.unknown_coding,
         };
-        exchange.route_to(number, Captures::NONE);
+        exchange.route_to(number, *captures);
         &self.entries[number as usize]
     }
 
@@ -139,12 +144,12 @@ impl Compiled {
     ///
     /// # Panics
     /// One of them has panicked, once the others have seen it.
-    fn begin_hooks(&self, exchange: &mut Exchange, entry: u32) -> Option<Answer> {
+    fn begin_hooks(&self, hooks: &[Arc<dyn Hook>], exchange: &mut Exchange, entry: u32) -> Option<Answer> {
         let (route, peer) = (self.place_of(entry).map(|place| place.pattern), exchange.peer());
         let request = exchange.request_mut();
         let mut begun = Begun { request, headers: None, peer, route, is_answered: false };
         let (mut planned, mut panicked) = (None, None);
-        for hook in &self.hooks {
+        for hook in hooks {
             match catch_unwind(AssertUnwindSafe(|| hook.begin(&mut begun))) {
                 Ok(answer) => {
                     begun.is_answered |= answer.is_some();
@@ -168,22 +173,10 @@ impl Compiled {
     #[inline]
     fn find(&self, exchange: &Exchange) -> (u32, Captures) {
         let request = exchange.request();
-        let Some(site) = self.site(|| request.authority()) else {
-            return (self.unknown_method, Captures::NONE);
-        };
-        let method = request.method();
-        match site.table.find(request.path_alone()) {
-            Outcome::Found(found) => {
-                let entry = found.value.entry_of(method);
-                if entry == found.value.not_allowed && Method::standard(method).is_none() {
-                    return (self.unknown_method, Captures::NONE);
-                }
-                (entry, found.captures)
-            }
-            Outcome::Redirect(..) => (self.other_slash, Captures::NONE),
-            Outcome::Refused(_) => (self.malformed, Captures::NONE),
-            Outcome::Unknown if Method::standard(method).is_none() => (self.unknown_method, Captures::NONE),
-            Outcome::Unknown => (site.not_found, Captures::NONE),
+        match self.site(|| request.authority()) {
+            Some(site) => site.find(request.method(), request.path_alone()),
+            // There is always the site of all others.
+            None => (0, Captures::NONE),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::filter::Filter;
+use super::{filter::Filter, hook::Hook};
 use crate::endpoint::Endpoint;
 
 /// The terms of the requests of a route.
@@ -18,6 +18,17 @@ pub(super) struct RouteSettings {
     pub(super) decodes: bool,
 }
 
+impl RouteSettings {
+    /// Returns true if content may be refused before the handler is called.
+    pub(super) fn may_refuse(self) -> bool {
+        #[cfg(feature = "decoding")]
+        if self.decodes {
+            return true;
+        }
+        self.content_max.is_some()
+    }
+}
+
 /// The reason for which the content of a request is refused before its handler is called.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum ContentRefusal {
@@ -27,26 +38,43 @@ pub(super) enum ContentRefusal {
     Coding,
 }
 
-/// The number of a table among the tables of hosts, and that of a pattern in it.
-pub(super) type PlaceNumber = (usize, usize);
+/// The numbers of a site, and of what an entry stands for in it.
+#[derive(Clone, Copy)]
+pub(super) enum PlaceNumber {
+    /// A pattern of the table.
+    Route(usize, usize),
+    /// A router, for what it answers where it has no route.
+    Scope(usize, usize),
+}
 
 /// The filters of a route, the first one to be added first.
 pub(crate) type Filters = Arc<[Arc<dyn Filter>]>;
 
-/// Layers and filters around handlers, the first one to be added first.
+/// Layers, filters and hooks around handlers, the first one to be added first.
 #[derive(Clone, Default)]
 pub(super) struct Around {
     wraps: Vec<Arc<dyn Endpoint>>,
     filters: Vec<Arc<dyn Filter>>,
+    hooks: Vec<Arc<dyn Hook>>,
+}
+
+/// The entries that answer in place of a route whose content is refused, within the same layers.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Refusals {
+    pub(super) too_long: u32,
+    #[cfg(feature = "decoding")]
+    pub(super) unknown_coding: u32,
 }
 
 pub(super) struct Entry {
     /// The handler, then the layers around it, the innermost first.
     pub(super) layers: Box<[Arc<dyn Endpoint>]>,
     pub(super) filters: Filters,
+    pub(super) hooks: Box<[Arc<dyn Hook>]>,
     pub(super) terms: RouteSettings,
-    /// Its pattern, if it has one.
-    pub(super) place: Option<PlaceNumber>,
+    /// There for routes whose terms may refuse content.
+    pub(super) refusals: Refusals,
+    pub(super) place: PlaceNumber,
 }
 
 impl Around {
@@ -60,17 +88,35 @@ impl Around {
         self.filters.push(Arc::new(filter));
     }
 
+    /// Adds a hook that sees a request after those that are there.
+    pub(super) fn add_hook(&mut self, hook: impl Hook) {
+        self.hooks.push(Arc::new(hook));
+    }
+
+    /// Returns the number of layers.
+    pub(super) fn layers(&self) -> usize {
+        self.wraps.len()
+    }
+
     /// These, within others.
     pub(super) fn within(mut self, outer: &Self) -> Self {
         self.wraps.splice(0..0, outer.wraps.iter().cloned());
         self.filters.splice(0..0, outer.filters.iter().cloned());
+        self.hooks.splice(0..0, outer.hooks.iter().cloned());
         self
     }
 }
 
 impl Entry {
-    pub(super) fn new(handler: Arc<dyn Endpoint>, around: Around, terms: RouteSettings) -> Self {
-        let layers = std::iter::once(handler).chain(around.wraps.into_iter().rev()).collect();
-        Self { layers, filters: around.filters.into(), terms, place: None }
+    pub(super) fn new(handler: Arc<dyn Endpoint>, around: Around, place: PlaceNumber) -> Self {
+        let Around { wraps, filters, hooks } = around;
+        Self {
+            layers: std::iter::once(handler).chain(wraps.into_iter().rev()).collect(),
+            filters: filters.into(),
+            hooks: hooks.into(),
+            terms: RouteSettings::default(),
+            refusals: Refusals::default(),
+            place,
+        }
     }
 }

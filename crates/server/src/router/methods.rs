@@ -110,7 +110,9 @@ impl<S: Send + Sync + 'static> Route<S> {
         self
     }
 
-    /// Puts a layer around the handlers. The layer that was added first sees a request first.
+    /// Puts a layer around the handlers, and around what refuses content in their place. The layer that was added first sees a request first.
+    ///
+    /// The answer to other methods, 405, is not within it; layers of the [router](crate::Router::wrap) are around that as well.
     #[doc(alias("layer", "route_layer", "middleware"))]
     #[must_use]
     pub fn wrap(mut self, wrap: impl Wrap<S>) -> Self {
@@ -162,7 +164,7 @@ impl<S: Send + Sync + 'static> Route<S> {
     }
 
     /// Bounds the content of requests, in octets, in place of [what the server says](crate::ServerBuilder::content_max). A request that says
-    /// that its content is longer is answered with 413 at once. Other content (chunked, or over HTTP/2 without `content-length`) is bounded
+    /// that its content is longer is answered with 413 in place of the handler. Other content (chunked, or over HTTP/2 without `content-length`) is bounded
     /// while it is read, whichever way: reading more fails with [`Cause::TooLong`](crate::Cause::TooLong), which is answered 413.
     #[doc(alias("DefaultBodyLimit", "PayloadConfig", "MaxBytesReader"))]
     #[must_use]

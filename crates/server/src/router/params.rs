@@ -59,10 +59,11 @@ impl<S> Exchange<S> {
     /// The pattern has no such capture, or it has a malformed escape.
     pub fn param_octets(&self, name: &str) -> Result<Cow<'_, [u8]>, ParamError> {
         let not_captured = || ParamError::new(name, Why::NotCaptured);
-        let place = self.app().and_then(|app| app.routes.place_of(self.entry())).ok_or_else(not_captured)?;
-        let number = place.names.iter().position(|own| **own == *name).ok_or_else(not_captured)?;
+        let captured =
+            self.app().and_then(|app| app.routes.names_of(self.entry())).ok_or_else(not_captured)?;
+        let number = captured.names.iter().position(|own| **own == *name).ok_or_else(not_captured)?;
         let raw = self.request().capture(number).ok_or_else(not_captured)?;
-        decode(raw, place.options).map_err(|_| ParamError::new(name, Why::BadEscape))
+        decode(raw, captured.options).map_err(|_| ParamError::new(name, Why::BadEscape))
     }
 
     /// Returns what stands in the path for the last capture of the route, decoded; nothing where it has none.

@@ -8,10 +8,10 @@ use alula_coding::DecoderPool;
 use super::{
     app::App,
     entry::{Entry, PlaceNumber},
-    hook::Hook,
+    site::{Handlers, Names, Site},
     state::AnyState,
 };
-use crate::route::{RouteEntry, Table};
+use crate::route::RouteEntry;
 
 /// A router that is ready to be served. A clone is the same routes, for another server of the process.
 #[derive(Clone)]
@@ -21,45 +21,15 @@ pub struct Routes {
     pub(super) state: Arc<dyn Fn() -> AnyState + Send + Sync>,
 }
 
-/// The handlers of one pattern.
-pub(super) struct Handlers {
-    /// By method, the most usual first.
-    pub(super) by_method: Box<[(Box<str>, u32)]>,
-    pub(super) any: Option<u32>,
-    /// The entry for methods without a handler.
-    pub(super) not_allowed: u32,
-    /// The value of `allow` (RFC 9110 §10.2.1).
-    pub(super) allow: Box<str>,
-}
-
-/// The routes of one host, or of all others.
-pub(super) struct Site {
-    /// In lower case, with a port if it is only for that; empty for all others.
-    pub(super) host: Box<str>,
-    pub(super) table: Table<Handlers>,
-    /// The entry for unknown paths.
-    pub(super) not_found: u32,
-}
-
 pub(super) struct Compiled {
     /// The site of all other hosts comes last.
     pub(super) sites: Box<[Site]>,
     pub(super) entries: Box<[Entry]>,
-    pub(super) hooks: Box<[Box<dyn Hook>]>,
-    /// The entry for requests with more content than their routes take.
-    pub(super) too_long: u32,
-    /// The entry for requests with content in codings that their routes do not take.
-    #[cfg(feature = "decoding")]
-    pub(super) unknown_coding: u32,
+    /// A router among them has hooks.
+    pub(super) has_hooks: bool,
     /// The decoders of all routes.
     #[cfg(feature = "decoding")]
     pub(super) decoders: Arc<DecoderPool>,
-    /// The entry for methods that no route knows (RFC 9110 §15.6.2).
-    pub(super) unknown_method: u32,
-    /// The entry for paths that break the options of the router.
-    pub(super) malformed: u32,
-    /// The entry for redirects to the same path with another slash.
-    pub(super) other_slash: u32,
 }
 
 impl Routes {
@@ -68,29 +38,25 @@ impl Routes {
     }
 }
 
-impl Handlers {
-    /// The entry that answers a method.
-    #[inline]
-    pub(super) fn entry_of(&self, method: &str) -> u32 {
-        let of =
-            |method: &str| self.by_method.iter().find(|(own, _)| **own == *method).map(|(_, entry)| *entry);
-        let found = of(method).or_else(|| if method == "HEAD" { of("GET") } else { None });
-        found.or(self.any).unwrap_or(self.not_allowed)
-    }
-}
-
 impl Compiled {
     pub(super) fn entry(&self, number: u32) -> Option<&Entry> {
         self.entries.get(number as usize)
     }
 
-    pub(super) fn place(&self, (site, place): PlaceNumber) -> Option<RouteEntry<'_, Handlers>> {
-        self.sites.get(site)?.table.place(place)
+    /// Returns the pattern that an entry stands for, if it is that of a route.
+    pub(super) fn place_of(&self, entry: u32) -> Option<RouteEntry<'_, Handlers>> {
+        match self.entry(entry)?.place {
+            PlaceNumber::Route(site, place) => self.sites.get(site)?.table.place(place),
+            PlaceNumber::Scope(..) => None,
+        }
     }
 
-    /// The pattern that an entry stands for.
-    pub(super) fn place_of(&self, entry: u32) -> Option<RouteEntry<'_, Handlers>> {
-        self.place(self.entry(entry)?.place?)
+    /// Returns the names of the captures that requests to an entry have, and the options that they are decoded by.
+    pub(super) fn names_of(&self, entry: u32) -> Option<Names<'_>> {
+        match self.entry(entry)?.place {
+            PlaceNumber::Route(site, place) => self.sites.get(site)?.table.place(place).map(Names::of_route),
+            PlaceNumber::Scope(site, scope) => self.sites.get(site)?.names_of(scope),
+        }
     }
 
     /// The site of a host.
