@@ -68,7 +68,7 @@ impl<'a> Call<'a> {
         call
     }
 
-    fn new(client: &'a Client, request: Request<'a>) -> Self {
+    pub(crate) fn new(client: &'a Client, request: Request<'a>) -> Self {
         let settings = client.settings();
         let parts = Parts::new(settings);
         Self {

@@ -92,6 +92,22 @@ impl Origin {
         }
     }
 
+    /// Returns a connection that takes a request, to [`open`](Self::open) a stream with later; it is to be
+    /// [given back](Conn::give_back) if it is not used.
+    ///
+    /// # Errors
+    /// There is none in time.
+    pub(crate) async fn connection(&self, mut deadlines: QueueDeadlines) -> Result<Arc<Conn>, Error> {
+        if let Some(conn) = self.pools.at_hand() {
+            return Ok(conn);
+        }
+        let mut caller = Caller::of(self.pools.enter()?);
+        caller.conn(&mut deadlines).await.map_err(|error| match error.cause() {
+            Cause::Timeout => caller.explained(error),
+            _ => error,
+        })
+    }
+
     /// Has its connections notice what came while nobody drove them.
     #[cfg(feature = "blocking")]
     pub(crate) fn look_in(&self) {

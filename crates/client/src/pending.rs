@@ -8,12 +8,13 @@ use crate::{
     expectation::goes_ahead,
     interim::{self, Hook},
     observing::RequestObserver,
+    sending::held::HeldStream,
     watching::{self, Watcher},
 };
 
 /// A response that has not come yet, to a request whose content may still be on its way.
 pub struct PendingResponse {
-    pub(crate) stream: Stream,
+    pub(crate) stream: AwaitedStream,
     /// The decoding of the content, if it is decoded.
     pub(crate) decoding: Option<Decoding>,
     pub(crate) on_interim: Option<Hook>,
@@ -23,13 +24,40 @@ pub struct PendingResponse {
     pub(crate) observer: RequestObserver,
 }
 
+/// The stream that a response comes on.
+pub(crate) enum AwaitedStream {
+    Open(Stream),
+    /// The head of the request may not have been sent yet.
+    Held(Box<HeldStream>),
+}
+
+impl AwaitedStream {
+    /// Returns the stream, for which the head of the request is sent.
+    async fn get(&self) -> Result<&Stream, Error> {
+        match self {
+            Self::Open(stream) => Ok(stream),
+            Self::Held(held) => held.get().await,
+        }
+    }
+
+    async fn into_stream(self) -> Result<Stream, Error> {
+        match self {
+            Self::Open(stream) => Ok(stream),
+            Self::Held(held) => held.into_stream().await,
+        }
+    }
+}
+
 impl PendingResponse {
     /// Tells the server that the response is wanted sooner or later than was said; see [`Response::reprioritise`].
     ///
     /// # Errors
     /// The urgency is above 7, or the stream is gone.
     pub fn reprioritise(&self, priority: alula_net::h2::Priority) -> Result<(), Error> {
-        self.stream.reprioritise(priority)
+        match &self.stream {
+            AwaitedStream::Open(stream) => stream.reprioritise(priority),
+            AwaitedStream::Held(held) => held.reprioritise(priority),
+        }
     }
 
     /// Waits until the server asks for the content or answers (RFC 9110 §10.1.1), 1 s at most: there are servers that never ask.
@@ -39,7 +67,7 @@ impl PendingResponse {
     /// # Errors
     /// The failure of the stream.
     pub async fn go_ahead(&self) -> Result<bool, Error> {
-        goes_ahead(&self.stream).await
+        goes_ahead(self.stream.get().await?).await
     }
 
     /// Waits for the head of the response. Dropping the future cancels the request.
@@ -49,10 +77,13 @@ impl PendingResponse {
     pub async fn response(self) -> Result<Response, Error> {
         let Self { stream, decoding, mut on_interim, watcher, mut observer, .. } = self;
         let head = async {
+            let stream = stream.into_stream().await?;
             interim::hear(&stream, on_interim.as_mut(), watcher.as_ref()).await?;
-            stream.head().await
+            let received = stream.head().await?;
+            Ok((stream, received))
         };
-        let received = observer.within(head).await.inspect_err(|error| observer.end(Err(error)))?;
+        let outcome = observer.within(head).await;
+        let (stream, received) = outcome.inspect_err(|error| observer.end(Err(error)))?;
         if let Some(watcher) = &watcher {
             watching::answered(watcher, stream.version(), &received.head);
         }

@@ -88,6 +88,18 @@ impl Request<'_> {
         }
     }
 
+    /// Returns true if it is of a method that mostly has no content (RFC 9110 §9.3), and none of its fields says that it has any.
+    pub(crate) fn may_end_with_head(&self) -> bool {
+        if !matches!(self.method(), "GET" | "HEAD" | "DELETE" | "OPTIONS") {
+            return false;
+        }
+        match self {
+            Self::Plain(plain) => !plain.says_content(),
+            Self::Prepared(prepared, _) => !prepared.states_length() && !prepared.expects_continue(),
+            Self::None => false,
+        }
+    }
+
     /// Sends its head, with the fields `bare` if it has none of its own.
     #[inline]
     pub(crate) fn send(

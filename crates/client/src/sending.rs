@@ -1,5 +1,6 @@
 //! Sending a call: a connection, the head, the content, and again where that is safe.
 
+pub(crate) mod held;
 mod watched;
 
 use std::sync::Arc;
@@ -13,7 +14,7 @@ use tokio::time::Instant;
 
 use crate::{
     Call, PendingResponse, Response, call::CallTimes, expectation::goes_ahead, interim,
-    observing::RequestObserver, queue_deadlines::QueueDeadlines, watching,
+    observing::RequestObserver, pending::AwaitedStream, queue_deadlines::QueueDeadlines, watching,
 };
 
 impl Call<'_> {
@@ -49,6 +50,10 @@ impl Call<'_> {
     /// It is sent once: no redirect is followed, and nothing tried again. A request with `expect: 100-continue` is waited for
     /// with [`PendingResponse::go_ahead`] before anything is written.
     ///
+    /// GET, HEAD, DELETE and OPTIONS mostly have no content (RFC 9110 §9.3.1). Unless a field says that there is some, their head is
+    /// held back until it is known: until the first content is written, the writer is [finished](BodyWriter::finish), after which
+    /// the request ends with its head, or the response is waited for, but not for longer than 200 ms. This allocates, and spawns a task.
+    ///
     /// # Errors
     /// As [`Self::send`].
     pub async fn open(mut self) -> Result<(BodyWriter, PendingResponse), Error> {
@@ -59,11 +64,17 @@ impl Call<'_> {
         }
         let times = self.times();
         let mut observer = RequestObserver::begin(&self);
-        let opened = observer.within(self.start(None, false, times)).await;
+        let opened = match self.request.may_end_with_head() {
+            true => observer.within(Box::pin(self.hold(times))).await,
+            false => observer.within(self.start(None, false, times)).await.map(|stream| {
+                let (receive, send) = stream.split();
+                (send.into_writer(), AwaitedStream::Open(receive))
+            }),
+        };
         let opened = opened.map_err(|error| self.named(error));
-        let (receive, send) = opened.inspect_err(|error| observer.end(Err(error)))?.split();
+        let (writer, stream) = opened.inspect_err(|error| observer.end(Err(error)))?;
         let pending = PendingResponse {
-            stream: receive,
+            stream,
             decoding: self.decoding().cloned(),
             on_interim: self.parts.take_hook(),
             watcher: self.watcher().cloned(),
@@ -71,7 +82,7 @@ impl Call<'_> {
             #[cfg(feature = "cookies")]
             cookies: self.awaited_cookies(),
         };
-        Ok((send.into_writer(), pending))
+        Ok((writer, pending))
     }
 
     pub(crate) async fn send_all(&mut self, content: Option<&[u8]>) -> Result<Response, Error> {
@@ -190,6 +201,18 @@ impl Call<'_> {
         Ok(stream)
     }
 
+    /// Completes the request, whose content has this length if that is known.
+    #[inline]
+    fn prepare(&mut self, length: Option<usize>) -> Result<(), Error> {
+        if let Some(mistake) = self.parts.take_mistake() {
+            return Err(mistake);
+        }
+        self.complete()?;
+        self.accept_codings()?;
+        self.request.state_length(self.client, length)?;
+        self.settle()
+    }
+
     /// Completes the request and sends its head, if a connection takes it at once.
     #[inline]
     fn try_start(
@@ -197,13 +220,7 @@ impl Call<'_> {
         length: Option<usize>,
         end: bool,
     ) -> Result<Result<Stream, Option<Arc<Conn>>>, Error> {
-        if let Some(mistake) = self.parts.take_mistake() {
-            return Err(mistake);
-        }
-        self.complete()?;
-        self.accept_codings()?;
-        self.request.state_length(self.client, length)?;
-        self.settle()?;
+        self.prepare(length)?;
         if self.parts.is_watched {
             return Ok(Err(None));
         }
@@ -219,7 +236,7 @@ impl Call<'_> {
         ends_at: Option<Instant>,
     ) -> Result<Stream, Error> {
         if let Some(watcher) = self.watcher() {
-            return Box::pin(self.start_watched(watcher, end, ends_at)).await;
+            return Box::pin(self.start_watched(watcher, conn, end, (Instant::now(), ends_at))).await;
         }
         let (request, bare) = (&self.request, self.bare_fields());
         self.open_with(conn, end, ends_at, |machine, out| request.send(bare, machine, end, out)).await

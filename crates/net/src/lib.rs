@@ -127,7 +127,7 @@ pub use transport_facts::TransportFacts;
 pub use version::{Speaks, Version};
 pub use watching::Keep;
 pub use wire::Wire;
-pub use writer::{BodyWriter, Sent};
+pub use writer::{BodyWriter, HeldHead, Sent};
 
 pub use bytes::Bytes;
 

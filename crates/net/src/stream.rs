@@ -45,6 +45,11 @@ impl Stream {
         Self { conn, at, sides }
     }
 
+    /// Makes a handle of a stream that is not open yet, and holds nothing: each use of it fails.
+    pub(crate) fn unopened(conn: Arc<Conn>) -> Self {
+        Self::new(conn, SlotKey::NONE, Sides::NONE)
+    }
+
     /// The peer's address; one that is no host's (RFC 1122 §3.2.1.3) when it has none.
     pub fn peer(&self) -> SocketAddr {
         self.conn.peer().unwrap_or(SocketAddr::new(Ipv4Addr::UNSPECIFIED.into(), 0))

@@ -4,12 +4,13 @@ use std::{
     fs::File,
     future::poll_fn,
     ops::Range,
+    sync::Arc,
     task::{Context, Poll, ready},
 };
 
 use alula_fields::FieldSection;
 
-use crate::{encoding::Encoding, error::Error, stream::Stream};
+use crate::{conn::Conn, encoding::Encoding, error::Error, stream::Stream};
 
 /// Sends the content of a message piece by piece.
 ///
@@ -23,6 +24,18 @@ pub struct BodyWriter {
     is_muted: bool,
     /// The encoders that content passes, if there are any.
     encoding: Option<Encoding>,
+    /// The head of the request, until it is sent, if it was held back: until then there is no stream.
+    held: Option<Box<dyn HeldHead>>,
+}
+
+/// The head of a request that is held back until it is known whether content follows.
+pub trait HeldHead: Send + Sync {
+    /// Has the head sent, and returns the stream that content is written on; none if `ends` was said when it was sent, and the message
+    /// with it. A poll that is not ready loses nothing: the first one decides.
+    ///
+    /// # Errors
+    /// No connection takes the request, or nobody waits for its response.
+    fn poll_send(&mut self, ends: bool, cx: &mut Context<'_>) -> Poll<Result<Option<Stream>, Error>>;
 }
 
 /// Proof that a message was sent to its end.
@@ -31,7 +44,7 @@ pub struct Sent(());
 
 impl BodyWriter {
     pub(crate) fn new(stream: Stream) -> Self {
-        Self { stream, octets: 0, is_muted: false, encoding: None }
+        Self { stream, octets: 0, is_muted: false, encoding: None, held: None }
     }
 
     pub(crate) fn muted(stream: Stream) -> Self {
@@ -71,6 +84,7 @@ impl BodyWriter {
         if self.is_muted {
             return Ok(usize::MAX);
         }
+        self.send_head(false).await?;
         if self.encoding.is_some() {
             poll_fn(|cx| self.poll_unsent(false, cx)).await?;
         }
@@ -86,10 +100,24 @@ impl BodyWriter {
         if self.is_muted {
             return Ok(data.len());
         }
+        if self.held.is_some() {
+            // The head has to be sent first, for which `writable` waits.
+            return Ok(0);
+        }
         if self.encoding.is_some() {
             return self.try_encode(data);
         }
         self.try_send(data)
+    }
+
+    /// Sends the head if it was held back; false if the message has ended with it, as `ends` says.
+    async fn send_head(&mut self, ends: bool) -> Result<bool, Error> {
+        let Some(head) = &mut self.held else { return Ok(true) };
+        let outcome = poll_fn(|cx| head.poll_send(ends, cx)).await;
+        self.held = None;
+        let Some(stream) = outcome? else { return Ok(false) };
+        self.stream = stream;
+        Ok(true)
     }
 
     /// Returns true if content may go from a file to the socket without a copy in memory, by [`try_send_file`](Self::try_send_file): on
@@ -127,7 +155,7 @@ impl BodyWriter {
     /// # Errors
     /// As [`Self::write`].
     pub async fn drained(&mut self) -> Result<(), Error> {
-        if self.is_muted {
+        if self.is_muted || self.held.is_some() {
             return Ok(());
         }
         self.stream.drained().await.map_err(|error| error.with_sent(self.octets))
@@ -162,6 +190,12 @@ impl BodyWriter {
     async fn hand_on(&mut self, data: &[u8], end: bool) -> Result<(), Error> {
         if self.is_muted {
             return Ok(());
+        }
+        if self.held.is_some() {
+            let is_nothing = data.is_empty() && !end;
+            if is_nothing || !self.send_head(data.is_empty()).await? {
+                return Ok(());
+            }
         }
         if self.encoding.is_some() {
             let mut taken = 0;
@@ -209,7 +243,7 @@ impl BodyWriter {
     /// Returns true if the peer's message is whole already, or its stream gone: then nobody waits for the rest of this one, and a
     /// client may drop it.
     pub fn is_answered(&self) -> bool {
-        self.stream.is_answered()
+        self.held.is_none() && self.stream.is_answered()
     }
 
     /// Ends the message.
@@ -237,6 +271,7 @@ impl BodyWriter {
         if self.is_muted {
             return Ok(Sent::whole());
         }
+        self.send_head(false).await?;
         if self.encoding.is_some() {
             poll_fn(|cx| self.poll_unsent(false, cx)).await?;
             self.step(&[], &mut 0, true)?;
@@ -245,6 +280,13 @@ impl BodyWriter {
         let sent = self.stream.write_trailers(trailers);
         sent.map_err(|error| error.with_sent(self.octets))?;
         Ok(Sent::whole())
+    }
+}
+
+impl Conn {
+    /// Makes the writer of a request whose head is held back, and which is to be sent on this connection if it takes it then.
+    pub fn writer_of_held(self: Arc<Self>, head: Box<dyn HeldHead>) -> BodyWriter {
+        BodyWriter { held: Some(head), ..BodyWriter::new(Stream::unopened(self)) }
     }
 }
 

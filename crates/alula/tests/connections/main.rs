@@ -2,6 +2,7 @@
 
 mod closed_in_between;
 mod frames;
+mod held_heads;
 mod keep_alive;
 mod known_settings;
 mod pool;

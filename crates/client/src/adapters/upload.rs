@@ -54,24 +54,17 @@ pub(super) async fn until_response(
 ) -> Result<(Response, Option<Upload>), ExecuteError> {
     let (mut response, mut upload) = (pin!(pending.response()), Some(upload));
     let response = poll_fn(|cx| {
-        if let Poll::Ready(response) = response.as_mut().poll(cx) {
-            return Poll::Ready(response.map_err(ExecuteError::from));
+        // The content first: a head that is held back ends the request if there is none.
+        let sent = upload.as_mut().map_or(Poll::Pending, |sending| sending.as_mut().poll(cx));
+        if sent.is_ready() {
+            upload = None;
         }
-        let Some(sending) = &mut upload else { return Poll::Pending };
-        match sending.as_mut().poll(cx) {
-            Poll::Pending => Poll::Pending,
-            Poll::Ready(Ok(())) => {
-                upload = None;
-                Poll::Pending
-            }
+        let response = response.as_mut().poll(cx);
+        match (sent, response) {
+            (Poll::Ready(Err(error @ ExecuteError::Content(_))), _) => Poll::Ready(Err(error)),
             // Why the server does not want the content is in its response, if there is one.
-            Poll::Ready(Err(error)) => match response.as_mut().poll(cx) {
-                Poll::Ready(Ok(response)) if matches!(error, ExecuteError::Http(_)) => {
-                    upload = None;
-                    Poll::Ready(Ok(response))
-                }
-                _ => Poll::Ready(Err(error)),
-            },
+            (Poll::Ready(Err(error)), Poll::Pending | Poll::Ready(Err(_))) => Poll::Ready(Err(error)),
+            (_, response) => response.map_err(ExecuteError::from),
         }
     })
     .await?;

@@ -2,7 +2,7 @@
 
 use std::{borrow::Cow, sync::Arc};
 
-use alula_fields::{FieldSection, Head, RequestHead};
+use alula_fields::{FieldSection, Head, KnownName, RequestHead};
 use alula_machine::{OutBuf, StreamKey};
 use alula_net::{Machine, Refusal};
 
@@ -42,12 +42,36 @@ impl<'a> Plain<'a> {
         }
     }
 
+    /// Returns a copy as it is sent, which owns all its text; it has no protocol. Allocates.
+    #[cold]
+    pub(crate) fn to_owned(&self, client: &Client) -> Plain<'static> {
+        let method = Cow::Owned(self.method.clone().into_owned());
+        let path = Path::Owned(self.path.as_str().to_owned());
+        let mut plain = Plain::new(self.origin.clone(), method, path);
+        if let Some(head) = &self.head {
+            plain.head_mut(client).fields.copy_from(&head.fields);
+        }
+        if let Some(host) = self.rare.as_ref().and_then(|rare| rare.host.clone()) {
+            plain.rare_mut().host = Some(host);
+        }
+        plain
+    }
+
     /// Gives the head back.
     #[inline]
     pub(crate) fn give_back(&mut self, client: &Client) {
         if let Some(head) = self.head.take() {
             client.give_head(head);
         }
+    }
+
+    /// Returns true if its fields say that content follows, or it opens a tunnel.
+    pub(super) fn says_content(&self) -> bool {
+        let says = |name| {
+            matches!(name, KnownName::CONTENT_LENGTH | KnownName::TRANSFER_ENCODING | KnownName::EXPECT)
+        };
+        let is_tunnel = self.rare.as_ref().is_some_and(|rare| rare.protocol.is_some());
+        is_tunnel || self.head.as_ref().is_some_and(|head| head.fields.contains_any(says))
     }
 
     /// Returns the parts that few requests have, to give this one some of them. Allocates.

@@ -1,6 +1,8 @@
 //! Sending a call that somebody watches: it goes the way of those that wait for a connection, and each step is told.
 
-use alula_net::{Error, Stream};
+use std::sync::Arc;
+
+use alula_net::{Conn, Error, Stream};
 use tokio::time::Instant;
 
 use crate::{
@@ -15,16 +17,17 @@ impl Call<'_> {
         if self.parts.is_watched { self.client.settings().policy.watcher.as_ref() } else { None }
     }
 
-    /// Sends the head of the request, which is complete, and tells of it.
+    /// Sends the head of the request, which is complete, on this connection or another, and tells of it. A connection that was opened
+    /// since the call `began` is told of as a new one.
     pub(super) async fn start_watched(
         &self,
         watcher: &Watcher,
+        conn: Option<Arc<Conn>>,
         end: bool,
-        ends_at: Option<Instant>,
+        (began, ends_at): (Instant, Option<Instant>),
     ) -> Result<Stream, Error> {
-        let began = Instant::now();
         let mut octets = Vec::new();
-        let opened = self.open_with(None, end, ends_at, |machine, out| {
+        let opened = self.open_with(conn, end, ends_at, |machine, out| {
             let mark = out.end();
             let stream = self.request.send(self.bare_fields(), machine, end, out)?;
             octets = machine.sent_head(out.since(mark));

@@ -28,6 +28,11 @@ pub(crate) struct SlotKey {
     pub(crate) generation: u32,
 }
 
+impl SlotKey {
+    /// Names no slot.
+    pub(crate) const NONE: Self = Self { index: u32::MAX, generation: u32::MAX };
+}
+
 /// The two directions of a stream, as a set.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Sides(u8);
