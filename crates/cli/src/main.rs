@@ -7,6 +7,7 @@
 mod args;
 mod demo;
 mod descriptors;
+mod disposition;
 mod echo;
 mod exit;
 mod fetch;

@@ -205,3 +205,66 @@ fn a_form_in_a_listing_sends_files() {
         (vec!["sub".to_owned()], 3)
     );
 }
+
+#[test]
+fn a_form_that_is_cut_or_malformed_leaves_the_file_that_is_there() {
+    let (folder, sources) = (Folder::new("upload-cut"), Folder::new("upload-cut-sources"));
+    let server = Echo::serving(&folder, &["--upload", "--overwrite"]);
+    let begun = "--XX\r\ncontent-disposition: form-data; name=f; filename=good\r\n\r\ncut";
+    for (row, end, status) in [
+        ("a delimiter that goes on", "\r\n--XX?\r\nmore\r\n--XX--\r\n", "400"),
+        ("a last delimiter that goes on", "\r\n--XX--more\r\n--XX--\r\n", "400"),
+        ("hyphens behind a blank", "\r\n--XX --\r\n", "400"),
+        ("no line end", "\r\n--XX", "400"),
+        ("half a line end", "\r\n--XX\r", "400"),
+        ("one hyphen", "\r\n--XX-", "400"),
+        ("blanks and no line end", "\r\n--XX \t", "400"),
+        ("no delimiter", "", "400"),
+        ("the last delimiter", "\r\n--XX--", "303"),
+        ("the last delimiter and blanks", "\r\n--XX-- \t", "303"),
+        ("the last delimiter, blanks and a line end", "\r\n--XX-- \t\r\n", "303"),
+        ("the last delimiter and an epilogue", "\r\n--XX--\r\nepilogue", "303"),
+        ("blanks behind a delimiter", "\r\n--XX \t\r\n\r\n\r\n--XX--\r\n", "303"),
+    ] {
+        let good = folder.write("good", "good");
+        let content = format!("@{}", sources.write("form", [begun, end].concat()));
+        let form = ["-H", "content-type: multipart/form-data; boundary=XX", "--data-binary", &content];
+        assert_eq!(send(&server, "post", "/", &form), status, "{row}");
+        let expected = if status == "303" { "cut" } else { "good" };
+        assert_eq!(fs::read_to_string(good).unwrap(), expected, "{row}");
+        assert_eq!(names(&folder), ["good"], "{row}");
+    }
+}
+
+#[test]
+fn the_extended_name_of_a_file_is_its_name() {
+    let (folder, sources) = (Folder::new("upload-names"), Folder::new("upload-names-sources"));
+    let server = Echo::serving(&folder, &["--upload"]);
+    for (row, parameters, status, name) in [
+        (
+            "beside an encoded word",
+            "filename=\"=?utf-8?b?w7YudHh0?=\"; filename*=UTF-8''%C3%B6.txt",
+            "303",
+            "ö.txt",
+        ),
+        ("before it", "filename*=utf-8'de'%c3%a4.txt; filename=\"=?utf-8?q?=c3=a4.txt?=\"", "303", "ä.txt"),
+        ("alone", "filename*=utf-8''alone.txt", "303", "alone.txt"),
+        ("not to be decoded", "filename*=utf-8''%ff; filename=plain.txt", "303", "plain.txt"),
+        ("a path", "filename=a; filename*=utf-8''..%2f..%2fclimbs.txt", "303", "climbs.txt"),
+        ("a hidden file", "filename=a; filename*=utf-8''.hidden", "403", ""),
+        ("a control", "filename=a; filename*=utf-8''a%0ab", "403", ""),
+    ] {
+        let form = format!(
+            "--XX\r\ncontent-disposition: form-data; name=f; {parameters}\r\n\r\n{row}\r\n--XX--\r\n"
+        );
+        let content = format!("@{}", sources.write("form", form));
+        let form = ["-H", "content-type: multipart/form-data; boundary=XX", "--data-binary", &content];
+        assert_eq!(send(&server, "post", "/", &form), status, "{row}");
+        if !name.is_empty() {
+            assert_eq!(names(&folder), [name], "{row}");
+            assert_eq!(folder.read(name), row.as_bytes());
+            fs::remove_file(folder.path(name)).unwrap();
+        }
+        assert_eq!(names(&folder), Vec::<String>::new(), "{row}");
+    }
+}

@@ -20,7 +20,7 @@ const fn parser(file: &'static str, function: &'static str, target: &'static str
 
 const PARSERS: &[Parser] = &[
     parser("cli/src/fetch/certificate.rs", "of", "certificate"),
-    parser("cli/src/fetch/disposition.rs", "filename", "content_disposition"),
+    parser("cli/src/disposition.rs", "filename", "content_disposition"),
     parser("client/src/connecting/proxy/socks.rs", "ask", "proxy_answer"),
     parser("client/src/connecting/proxy/tunnel.rs", "ask", "proxy_answer"),
     parser("client/src/cookies.rs", "add", "cookies"),

@@ -21,7 +21,7 @@ mod content_disposition;
 mod control_data;
 mod cookies;
 mod credentials;
-#[path = "../../cli/src/fetch/disposition.rs"]
+#[path = "../../cli/src/disposition.rs"]
 mod disposition;
 mod field_name;
 mod field_section;

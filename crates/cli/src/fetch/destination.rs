@@ -9,7 +9,8 @@ use std::{
 
 use alula::Response;
 
-use super::{disposition::filename, file_name, glob, target::Target};
+use super::{file_name, glob, target::Target};
+use crate::disposition::filename;
 use crate::{
     args::{OutputArgs, OutputName},
     exit::{Exit, Failure},

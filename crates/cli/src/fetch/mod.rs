@@ -15,7 +15,6 @@ mod date;
 mod der;
 mod destination;
 mod digest;
-mod disposition;
 mod encode;
 mod exchange;
 mod file_name;

@@ -1,6 +1,11 @@
 //! The parts of `multipart/form-data` (RFC 7578), read while they come.
+//!
+//! Rule: a part ends when all of the line of the delimiter behind it has come and is good, since a file takes its place then.
 
-use crate::parameters::{find, parse};
+use crate::{
+    disposition::filename,
+    parameters::{find, parse},
+};
 
 /// Octets of the head of a part at most.
 const HEAD_MAX: usize = 16 * 1024;
@@ -20,11 +25,22 @@ pub(super) struct Form {
 enum State {
     /// Before the first delimiter.
     Preamble,
-    /// Behind a delimiter.
-    Delimiter,
+    /// Within the line of a delimiter.
+    Delimiter(Delimiter),
     Head,
     Content,
     End,
+}
+
+/// The line of a delimiter, as far as it has come.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+struct Delimiter {
+    /// A part stands before it.
+    ends_part: bool,
+    /// Two hyphens stand behind it: it is the last.
+    is_last: bool,
+    /// Blanks stand behind it (RFC 2046 §5.1.1).
+    is_padded: bool,
 }
 
 /// The next that is known of a form.
@@ -65,6 +81,14 @@ impl Form {
         self.buffer.extend_from_slice(octets);
     }
 
+    /// Says that nothing more comes. The line of the last delimiter may end with the content.
+    pub(super) fn receive_end(&mut self) {
+        let is_last = matches!(self.state, State::Delimiter(Delimiter { is_last: true, .. }));
+        if is_last && self.buffer.is_empty() {
+            self.buffer.extend_from_slice(b"\r\n");
+        }
+    }
+
     /// Returns the next event, or nothing when more octets are needed.
     ///
     /// # Errors
@@ -74,9 +98,10 @@ impl Form {
             return Ok(None);
         }
         match self.state {
-            State::Preamble | State::Delimiter => self.behind_delimiter(),
+            State::Preamble => Ok(None),
+            State::Delimiter(line) => self.delimiter(line),
             State::Head => self.head(),
-            State::Content => Ok(self.content()),
+            State::Content => self.content(),
             State::End => Ok(Some(Event::End)),
         }
     }
@@ -86,7 +111,7 @@ impl Form {
         match found {
             Some(at) => {
                 self.buffer.drain(..at + self.delimiter.len());
-                self.state = State::Delimiter;
+                self.state = State::Delimiter(Delimiter::after(false));
             }
             None => drop(self.buffer.drain(..self.certain())),
         }
@@ -98,20 +123,37 @@ impl Form {
         self.buffer.len().saturating_sub(self.delimiter.len() - 1)
     }
 
-    fn behind_delimiter(&mut self) -> Result<Option<Event>, Malformed> {
+    /// Reads on in the line of a delimiter. Its part ends with it, and not before.
+    fn delimiter(&mut self, line: Delimiter) -> Result<Option<Event>, Malformed> {
+        let line = self.behind_delimiter(line);
+        self.state = State::Delimiter(line);
         match *self.buffer {
-            [b'-', b'-', ..] => {
-                self.state = State::End;
-                Ok(Some(Event::End))
-            }
-            [b'\r', b'\n', ..] => {
-                // The line end stays: a head may have no field.
-                self.state = State::Head;
-                self.head()
-            }
-            [] | [b'-' | b'\r'] => Ok(None),
-            _ => Err(Malformed),
+            [b'\r', b'\n', ..] => {}
+            // Nothing is read behind the last one, so that another end of the line can hide nothing.
+            [b'\n', ..] if line.is_last => {}
+            [] | [b'\r'] => return Ok(None),
+            [b'-'] if !line.is_last && !line.is_padded => return Ok(None),
+            _ => return Err(Malformed),
         }
+        // The line end stays: a head may have no field.
+        self.state = if line.is_last { State::End } else { State::Head };
+        match line.ends_part {
+            true => Ok(Some(Event::PartEnd)),
+            false => self.event(),
+        }
+    }
+
+    /// Takes hyphens and blanks out of the buffer.
+    fn behind_delimiter(&mut self, line: Delimiter) -> Delimiter {
+        let mut rest = &self.buffer[..];
+        let is_last = line.is_last || (!line.is_padded && rest.starts_with(b"--"));
+        if is_last && !line.is_last {
+            rest = &rest[2..];
+        }
+        let blanks = rest.iter().take_while(|octet| matches!(octet, b' ' | b'\t')).count();
+        let read = self.buffer.len() - rest.len() + blanks;
+        self.buffer.drain(..read);
+        Delimiter { is_last, is_padded: line.is_padded || blanks > 0, ..line }
     }
 
     fn head(&mut self) -> Result<Option<Event>, Malformed> {
@@ -121,8 +163,7 @@ impl Form {
         let head = String::from_utf8_lossy(&self.buffer[..end]);
         let mut fields = head.split("\r\n").filter_map(|line| line.split_once(':'));
         let disposition = fields.find(|(name, _)| name.trim().eq_ignore_ascii_case("content-disposition"));
-        let parameters = parse(disposition.map(|(_, value)| value).unwrap_or_default(), ';');
-        let name = find(&parameters, "filename").map(str::to_owned);
+        let name = disposition.and_then(|(_, value)| filename(value));
         // All of the blank line goes: a delimiter brings a line end of its own.
         self.buffer.drain(..end + 4);
         self.state = State::Content;
@@ -138,17 +179,23 @@ impl Form {
         found.map(|at| begin + at)
     }
 
-    fn content(&mut self) -> Option<Event> {
-        match find_octets(&self.buffer, &self.delimiter) {
+    fn content(&mut self) -> Result<Option<Event>, Malformed> {
+        Ok(match find_octets(&self.buffer, &self.delimiter) {
             Some(0) => {
                 self.buffer.drain(..self.delimiter.len());
-                self.state = State::Delimiter;
-                Some(Event::PartEnd)
+                return self.delimiter(Delimiter::after(true));
             }
             Some(at) => Some(Event::Content(self.buffer.drain(..at).collect())),
             None if self.certain() == 0 => None,
             None => Some(Event::Content(self.buffer.drain(..self.certain()).collect())),
-        }
+        })
+    }
+}
+
+impl Delimiter {
+    /// The line of which nothing but the delimiter has come.
+    const fn after(ends_part: bool) -> Self {
+        Self { ends_part, is_last: false, is_padded: false }
     }
 }
 
@@ -161,7 +208,7 @@ mod tests {
     use super::*;
 
     const FORM: &str = "preamble\r\n--b\r\nContent-Disposition: form-data; name=f; filename=\"a.txt\"\r\n\r\none\r\n--two\r\n--b\r\n\
-        content-disposition: form-data; name=g\r\n\r\n\r\n--b\r\n\r\nbare\r\n--b--\r\nepilogue";
+        content-disposition: form-data; name=g\r\n\r\n\r\n--b \t \r\n\r\nbare\r\n--b-- \t\r\nepilogue";
 
     /// The events, with pieces of content put together; true at the end if the form is whole.
     fn events(pieces: &[&[u8]]) -> Result<(Vec<Event>, bool), Malformed> {
@@ -169,15 +216,24 @@ mod tests {
         let mut events: Vec<Event> = Vec::new();
         for piece in pieces {
             form.receive(piece);
-            while let Some(event) = form.event()? {
-                match (events.last_mut(), event) {
-                    (_, Event::End) => return Ok((events, true)),
-                    (Some(Event::Content(all)), Event::Content(more)) => all.extend(more),
-                    (_, event) => events.push(event),
-                }
+            if add(&mut form, &mut events)? {
+                return Ok((events, true));
             }
         }
-        Ok((events, false))
+        form.receive_end();
+        let is_whole = add(&mut form, &mut events)?;
+        Ok((events, is_whole))
+    }
+
+    fn add(form: &mut Form, events: &mut Vec<Event>) -> Result<bool, Malformed> {
+        while let Some(event) = form.event()? {
+            match (events.last_mut(), event) {
+                (_, Event::End) => return Ok(true),
+                (Some(Event::Content(all)), Event::Content(more)) => all.extend(more),
+                (_, event) => events.push(event),
+            }
+        }
+        Ok(false)
     }
 
     #[test]
@@ -195,15 +251,21 @@ mod tests {
         }
         let octets: Vec<_> = whole.chunks(1).collect();
         assert_eq!(events(&octets), Ok((expected(), true)));
-        let end = FORM.find("--\r\nepilogue").unwrap();
-        for cut in 0..=end + 1 {
-            assert!(!events(&[&whole[..cut]]).unwrap().1, "{cut}");
+        let last = FORM.find("-- \t\r\nepilogue").unwrap();
+        for cut in 0..whole.len() {
+            let (events, is_whole) = events(&[&whole[..cut]]).unwrap();
+            // The end of the content is the end of the last line, but for half of a line end.
+            assert_eq!(is_whole, cut >= last + 2 && cut != last + 5, "{cut}");
+            let ends = events.iter().filter(|event| **event == Event::PartEnd).count();
+            let lines =
+                FORM[..cut].matches("\r\n--b\r\n").count() + FORM[..cut].matches("\r\n--b \t \r\n").count();
+            assert_eq!(ends, lines.saturating_sub(1) + usize::from(is_whole), "{cut}");
         }
     }
 
     #[test]
     fn malformed_forms_are_refused() {
-        for form in ["--bx\r\n", "--b x", "--b\n"] {
+        for form in ["--bx\r\n", "--b x", "--b\n", "--b --", "--b\rx", "--b-x", "--b--x", "--b-- x"] {
             assert_eq!(events(&[form.as_bytes()]), Err(Malformed), "{form:?}");
         }
         let endless = format!("--b\r\n{}", "a: b\r\n".repeat(4000));

@@ -223,9 +223,18 @@ async fn store_all(site: &Arc<Site>, exchange: &mut Exchange, terms: UploadTerms
     let mut files = Files { site, folder, path: &path, terms, incoming: None, parts: 0, stored: 0 };
     let mut left = terms.octets_max;
     let body = exchange.body();
-    while let Some(chunk) = body.chunk().await? {
-        left = left.checked_sub(chunk.len() as u64).ok_or_else(|| too_long(terms))?;
-        form.receive(chunk);
+    let mut has_ended = false;
+    while !has_ended {
+        match body.chunk().await? {
+            Some(chunk) => {
+                left = left.checked_sub(chunk.len() as u64).ok_or_else(|| too_long(terms))?;
+                form.receive(chunk);
+            }
+            None => {
+                form.receive_end();
+                has_ended = true;
+            }
+        }
         let malformed = |_| Fault::of(Status::BAD_REQUEST, "the form is malformed");
         while let Some(event) = form.event().map_err(malformed)? {
             if event == Event::End {

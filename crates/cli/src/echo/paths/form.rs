@@ -3,7 +3,10 @@
 use alula::{FieldSection, KnownName};
 use url::form_urlencoded;
 
-use crate::parameters::{find, parse};
+use crate::{
+    disposition::filename,
+    parameters::{find, parse},
+};
 
 /// Parts that are read at most; browsers send no more.
 const PARTS_MAX: usize = 10_000;
@@ -41,7 +44,7 @@ impl Form {
         let delimiter = format!("\r\n--{boundary}");
         for _ in 0..PARTS_MAX {
             // The last delimiter ends in two hyphens.
-            let Some(part) = rest.strip_prefix(b"\r\n") else { break };
+            let Some(part) = without_blanks(rest).strip_prefix(b"\r\n") else { break };
             let Some(end) = find_octets(part, delimiter.as_bytes()) else { break };
             form.add(&part[..end]);
             rest = &part[end + delimiter.len()..];
@@ -53,15 +56,24 @@ impl Form {
     fn add(&mut self, part: &[u8]) {
         let Some(end) = find_octets(part, b"\r\n\r\n") else { return };
         let (head, content) = (String::from_utf8_lossy(&part[..end]), &part[end + 4..]);
-        let disposition = parse(field(&head, "content-disposition").unwrap_or_default(), ';');
-        let Some(name) = find(&disposition, "name") else { return };
-        if find(&disposition, "filename").is_some() {
+        let disposition = field(&head, "content-disposition").unwrap_or_default();
+        let parameters = parse(disposition, ';');
+        let Some(name) = find(&parameters, "name") else { return };
+        if filename(disposition).is_some() {
             let media_type = field(&head, "content-type").unwrap_or(super::made::OCTETS);
             self.files.push((name.to_owned(), media_type.to_owned(), content.to_vec()));
         } else {
             self.values.push((name.to_owned(), String::from_utf8_lossy(content).into_owned()));
         }
     }
+}
+
+/// Returns what follows the blanks behind a delimiter, which may stand there (RFC 2046 §5.1.1).
+fn without_blanks(mut rest: &[u8]) -> &[u8] {
+    while let [b' ' | b'\t', behind @ ..] = rest {
+        rest = behind;
+    }
+    rest
 }
 
 /// Returns the octets behind the first delimiter.
@@ -109,10 +121,14 @@ mod tests {
     fn parts_are_values_and_files() {
         let content = "preamble\r\n--x y\r\ncontent-disposition: form-data; name=\"a\"\r\n\r\none\r\ntwo\r\n--x y\r\n\
             Content-Type: text/plain\r\nContent-Disposition: form-data; name=f; filename=\"g;h\"\r\n\r\n\r\n--x y\r\n\
-            content-disposition: form-data\r\n\r\nnameless\r\n--x y--\r\nepilogue";
+            content-disposition: form-data\r\n\r\nnameless\r\n--x y \t\r\n\
+            content-disposition: form-data; name=h; filename*=utf-8''h\r\n\r\nlast\r\n--x y--\r\nepilogue";
         let form = form("multipart/form-data; boundary=\"x y\"", content).unwrap();
         assert_eq!(form.values, [pair("a", "one\r\ntwo")]);
-        assert_eq!(form.files, [("f".to_owned(), "text/plain".to_owned(), Vec::new())]);
+        let file = |name: &str, media_type: &str, content: &str| {
+            (name.to_owned(), media_type.to_owned(), content.as_bytes().to_vec())
+        };
+        assert_eq!(form.files, [file("f", "text/plain", ""), file("h", "application/octet-stream", "last")]);
     }
 
     #[test]

@@ -1,10 +1,10 @@
-//! The name that the field `content-disposition` gives a file (RFC 6266).
+//! The name that the field `content-disposition` gives a file: of a response (RFC 6266), or of a part of a form (RFC 7578 §4.2).
 //!
 //! The fuzz target `content_disposition` includes this file: nothing but `percent_encoding` is used here.
 
 /// Returns the parameter `filename*` in UTF-8, else `filename` (RFC 6266 §4.3). It may be any text: whether it is a name for a
 /// file is for the caller to check.
-pub(super) fn filename(disposition: &str) -> Option<String> {
+pub(crate) fn filename(disposition: &str) -> Option<String> {
     let extended = parameter(disposition, "filename*").and_then(|value| {
         let (charset, rest) = value.split_once('\'')?;
         let (_, encoded) = rest.split_once('\'')?;
