@@ -1,9 +1,9 @@
 //! An interface that speaks JSON: tasks in memory that are listed, made, changed and removed.
 //!
-//! `cargo run -p alula --example rest_server --features server -- 127.0.0.1:8080`
+//! `cargo run -p alula --example rest_server --features json,server -- 127.0.0.1:8080`
 //!
-//! Beside axum: one function answers all requests, and `match` is its router. It reads content under a bound of its own, and an
-//! error that it returns is an answer of 500 and a line on standard error.
+//! Beside axum: one function answers all requests, and `match` is its router. It reads JSON of at most 64 KiB, and an error that it
+//! returns is the answer: 415 to another media type, 400 to what is no JSON, 413 to more, and 500 and a line on standard error to all else.
 
 use std::{
     collections::BTreeMap,
@@ -54,22 +54,21 @@ async fn answer(mut exchange: Exchange, tasks: Arc<Tasks>) -> Result<Sent, Error
             json(exchange, Status::OK, &tasks.list(is_done)).await
         }
         ("POST", "/tasks", _) => match read(&mut exchange).await? {
-            Some(Change { title: Some(title), is_done }) => {
+            Change { title: Some(title), is_done } => {
                 let task = tasks.make(title, is_done.unwrap_or(false));
                 json(exchange, Status::CREATED, &task).await
             }
-            _ => exchange.respond(Status::UNPROCESSABLE_CONTENT).send("a task has a title\n").await,
+            Change { title: None, .. } => {
+                exchange.respond(Status::UNPROCESSABLE_CONTENT).send("a task has a title\n").await
+            }
         },
         ("GET", _, Some(id)) => match tasks.get(id) {
             Some(task) => json(exchange, Status::OK, &task).await,
             None => missing(exchange).await,
         },
-        ("PATCH", _, Some(id)) => match read(&mut exchange).await? {
-            Some(change) => match tasks.change(id, change) {
-                Some(task) => json(exchange, Status::OK, &task).await,
-                None => missing(exchange).await,
-            },
-            None => exchange.respond(Status::UNPROCESSABLE_CONTENT).send("no change\n").await,
+        ("PATCH", _, Some(id)) => match tasks.change(id, read(&mut exchange).await?) {
+            Some(task) => json(exchange, Status::OK, &task).await,
+            None => missing(exchange).await,
         },
         ("DELETE", _, Some(id)) => match tasks.remove(id) {
             true => exchange.respond(Status::NO_CONTENT).send("").await,
@@ -82,21 +81,12 @@ async fn answer(mut exchange: Exchange, tasks: Arc<Tasks>) -> Result<Sent, Error
     }
 }
 
-/// The content as JSON of at most 64 KiB. None if it is none.
-async fn read(exchange: &mut Exchange) -> Result<Option<Change>, Error> {
-    let mut content = Vec::new();
-    while let Some(chunk) = exchange.body().chunk().await? {
-        if content.len() + chunk.len() > 64 * 1024 {
-            return Ok(None);
-        }
-        content.extend_from_slice(chunk);
-    }
-    Ok(serde_json::from_slice(&content).ok())
+async fn read(exchange: &mut Exchange) -> Result<Change, Error> {
+    exchange.json_max(64 * 1024).await
 }
 
 async fn json(exchange: Exchange, status: Status, value: &impl Serialize) -> Result<Sent, Error> {
-    let content = serde_json::to_vec(value).map_err(Error::other)?;
-    exchange.respond(status).header("content-type", "application/json").send(content).await
+    exchange.respond(status).json(value).await
 }
 
 async fn missing(exchange: Exchange) -> Result<Sent, Error> {

@@ -55,7 +55,7 @@ async fn remove(exchange: Exchange<Items>) -> Result<Sent, Answer> {
 }
 
 async fn item_of(exchange: &mut Exchange<Items>) -> Result<Item, Answer> {
-    let item: Item = exchange.body().json().await?;
+    let item: Item = exchange.json().await?;
     let has_title = !item.title.trim().is_empty();
     has_title
         .then_some(item)

@@ -397,3 +397,58 @@ async fn what_is_left_of_content_that_was_lost_in_part_is_not_taken_for_all() {
         assert_eq!(response.bytes_max(2000).await.unwrap(), content(1000)[4..]);
     }
 }
+
+/// A page of another site can post a form without asking first (a safelisted `content-type` of the Fetch standard), and its content may be JSON.
+#[cfg(feature = "json")]
+#[tokio::test]
+async fn json_of_a_request_is_of_a_type_of_json() {
+    async fn sums(mut exchange: Exchange) -> Result<Sent, Error> {
+        let numbers: Vec<u32> = match exchange.request().path() {
+            "/most" => exchange.json_max(8).await?,
+            _ => exchange.json().await?,
+        };
+        exchange.respond(Status::OK).send(numbers.iter().sum::<u32>().to_string()).await
+    }
+    let server = Server::builder().on_error(|_| {}).bind("127.0.0.1:0").await.unwrap();
+    let origin = format!("http://{}", server.address().unwrap());
+    tokio::spawn(server.serve(sums));
+    for http2 in [false, true] {
+        let client = Client::builder().http2_prior_knowledge(http2).build().unwrap();
+        for (path, types, content, status) in [
+            ("/", &["application/json"][..], "[1,2,39]", 200),
+            ("/", &["Application/JSON ; charset=utf-8"], "[1,2,39]", 200),
+            ("/", &["application/vnd.api+json;v=1"], "[1,2,39]", 200),
+            ("/", &["application/problem+JSON"], "[1,2,39]", 200),
+            ("/most", &["application/json"], "[1,2,39]", 200),
+            ("/most", &["application/json"], "[1,2,39] ", 413),
+            ("/", &["application/json"], "[1,2", 400),
+            ("/", &[], "[1,2,39]", 415),
+            ("/", &["text/plain"], "[1,2,39]", 415),
+            ("/", &["text/plain; application/json"], "[1,2,39]", 415),
+            ("/", &["application/x-www-form-urlencoded"], "[1,2,39]", 415),
+            ("/", &["multipart/form-data; boundary=application/json"], "[1,2,39]", 415),
+            ("/", &["application/jsonp"], "[1,2,39]", 415),
+            ("/", &["application/json-seq"], "[1,2,39]", 415),
+            ("/", &["application/+json2"], "[1,2,39]", 415),
+            ("/", &["text/x+json"], "[1,2,39]", 415),
+            ("/", &["application/json, text/plain"], "[1,2,39]", 415),
+            ("/", &["application/json", "text/plain"], "[1,2,39]", 415),
+            ("/", &["text/plain", "application/json"], "[1,2,39]", 415),
+            ("/most", &["text/plain"], "[1,2,39]", 415),
+        ] {
+            let call = types
+                .iter()
+                .fold(client.post(format!("{origin}{path}")), |call, it| call.header("content-type", it));
+            let mut response = call.send_body(content).await.unwrap();
+            let accept = response.headers().text("accept").map(str::to_owned);
+            let text = response.text().await.unwrap();
+            assert_eq!(response.status(), status, "{types:?}: {text}");
+            assert_eq!(accept.as_deref(), (status == 415).then_some("application/json"), "{types:?}");
+            match status {
+                200 => assert_eq!(text, "42"),
+                415 => assert_eq!(text, "the content is not of the media type application/json\n"),
+                _ => {}
+            }
+        }
+    }
+}

@@ -69,6 +69,8 @@ pub enum Cause {
     TooLong(u64),
     /// The content is not what it was to be read as; the text says why.
     Unreadable(Arc<str>),
+    /// The content of a request is, by its `content-type`, not of this media type.
+    MediaType(&'static str),
     /// The response has this status, which is not the success that was asked for (RFC 9110 §15).
     Status(Status),
     /// The request was given up on this side.

@@ -64,6 +64,7 @@ impl fmt::Display for AsItCame<'_> {
                 reason_of(f, *status)
             }
             Cause::Unreadable(why) => write!(f, "the content is not what was expected: {why}"),
+            Cause::MediaType(wanted) => write!(f, "the content is not of the media type {wanted}"),
             Cause::Cancelled => f.write_str("it was cancelled on this side"),
             Cause::Unfinished => f.write_str(
                 "the writer of the content was dropped before the message was whole, which ended the exchange",
@@ -99,6 +100,7 @@ impl fmt::Debug for Cause {
             Self::Growth(it) => one("Growth", it),
             Self::TooLong(it) => one("TooLong", it),
             Self::Unreadable(it) => one("Unreadable", it),
+            Self::MediaType(it) => one("MediaType", it),
             Self::Status(it) => one("Status", it),
             #[cfg(feature = "tls")]
             Self::Tls(error) => one("Tls", error),

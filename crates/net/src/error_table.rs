@@ -64,6 +64,7 @@ const fn name(cause: &Cause) -> &'static str {
         Cause::Growth(_) => "Growth",
         Cause::TooLong(_) => "TooLong",
         Cause::Unreadable(_) => "Unreadable",
+        Cause::MediaType(_) => "MediaType",
         Cause::Status(_) => "Status",
         Cause::Cancelled => "Cancelled",
         Cause::Unfinished => "Unfinished",
@@ -73,7 +74,7 @@ const fn name(cause: &Cause) -> &'static str {
 }
 
 /// The number of causes.
-const CAUSES: usize = 31;
+const CAUSES: usize = 32;
 
 fn address(text: &str) -> Attempt {
     Attempt { address: text.parse().unwrap(), failure: io::ErrorKind::ConnectionRefused }
@@ -178,6 +179,7 @@ fn exchanges() -> Vec<Error> {
             Cause::Unreadable("its charset \"x\" is not known".into()),
             Retry::Pointless,
         ),
+        Error::new(Phase::Content, Cause::MediaType("application/json"), Retry::Pointless),
         Error::sink(io::ErrorKind::StorageFull.into()),
     ]
 }

@@ -12,9 +12,11 @@ impl From<Error> for io::Error {
             Cause::Usage(_) | Cause::Url(_) | Cause::Field(_) | Cause::Refused(_) => {
                 io::ErrorKind::InvalidInput
             }
-            Cause::Coding(_) | Cause::Growth(_) | Cause::Unreadable(_) | Cause::TooLong(_) => {
-                io::ErrorKind::InvalidData
-            }
+            Cause::Coding(_)
+            | Cause::Growth(_)
+            | Cause::Unreadable(_)
+            | Cause::MediaType(_)
+            | Cause::TooLong(_) => io::ErrorKind::InvalidData,
             Cause::Timeout => io::ErrorKind::TimedOut,
             Cause::Closed | Cause::Unanswered | Cause::Http1(_) => io::ErrorKind::UnexpectedEof,
             Cause::Reset(_) | Cause::GoAway(_) | Cause::Connection(_) => io::ErrorKind::ConnectionReset,

@@ -17,7 +17,7 @@ fn names_json(element: &[u8]) -> bool {
 }
 
 /// `application/json`, or a type of `application` with the suffix `+json` (RFC 6839 §3.1).
-fn is_json(media_type: &[u8]) -> bool {
+pub(crate) fn is_json(media_type: &[u8]) -> bool {
     let Some((kind, rest)) = media_type.split_at_checked(b"application/".len()) else { return false };
     let suffix = rest.len().checked_sub(b"+json".len()).and_then(|at| rest.get(at..));
     let is_json =

@@ -211,6 +211,10 @@ impl IntoAnswer for Error {
             Cause::TooLong(octets) => {
                 Answer::new(status).detail(format!("the content is longer than {octets} octets"))
             }
+            // 415 says what would be taken (RFC 9110 §12.5.1).
+            Cause::MediaType(wanted) if status.is_client_error() => {
+                Answer::new(status).detail(self.cause().to_string()).header(KnownName::ACCEPT, wanted)
+            }
             // A path that leads nowhere is no failure of ours.
             Cause::Io(..) if status.is_client_error() => return Answer::new(status),
             cause if status.is_client_error() => Answer::new(status).detail(cause.to_string()),
@@ -225,6 +229,7 @@ fn status_of(error: &Error) -> Status {
         (Cause::Timeout, _) if error.asked().is_some() => Status::GATEWAY_TIMEOUT,
         _ if error.asked().is_some() => Status::BAD_GATEWAY,
         (Cause::TooLong(_) | Cause::Growth(_), _) => Status::CONTENT_TOO_LARGE,
+        (Cause::MediaType(_), _) => Status::UNSUPPORTED_MEDIA_TYPE,
         (Cause::Unreadable(_) | Cause::Coding(_), _) => Status::BAD_REQUEST,
         (Cause::Overrun(overrun), _) if *overrun == Overrun::SLOW_CONTENT => Status::REQUEST_TIMEOUT,
         (_, Fault::Peer) => Status::BAD_REQUEST,

@@ -25,6 +25,8 @@ pub mod fuzzing;
 mod handler;
 #[cfg(feature = "tls")]
 mod identity;
+#[cfg(feature = "json")]
+mod json_content;
 mod late;
 mod observing;
 #[cfg(feature = "query")]
