@@ -45,6 +45,8 @@ pub struct Requests {
     refused: Option<Refused>,
     /// The peer has sent more, which waits for the answers to these.
     are_more: bool,
+    /// The time at which the socket was read last, or the task began to run.
+    began: Time,
 }
 
 impl Requests {
@@ -58,6 +60,12 @@ impl Requests {
     #[inline]
     pub fn are_more(&self) -> bool {
         self.are_more
+    }
+
+    /// Returns the time at which the turn began: when the connection was read last, or its task began to run.
+    #[inline]
+    pub const fn began(&self) -> Time {
+        self.began
     }
 
     /// Takes the reason why a request was refused that would have been among them, the first one of the turn.
@@ -163,6 +171,7 @@ impl Conn {
             false => Turn::Idle,
         };
         into.are_more = connection.input.is_held_back();
+        into.began = connection.now;
         // Every other turn only finds the socket empty.
         if connection.inbox.empty_into(&mut into.arrived, &mut into.refused) {
             cancelled.extend(connection.inbox.drain_cancelled().map(StreamName));

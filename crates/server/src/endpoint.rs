@@ -31,6 +31,12 @@ pub(crate) trait Endpoint: Send + Sync {
         false
     }
 
+    /// Returns the pattern of a route, if it has one.
+    fn pattern(&self, entry: u32) -> Option<&str> {
+        let _ = entry;
+        None
+    }
+
     /// A request has ended.
     fn ended(&self, request: &EndedRequest<'_>) {
         let _ = request;

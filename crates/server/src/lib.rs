@@ -44,6 +44,8 @@ mod serve;
 mod server;
 mod shown;
 mod slots;
+mod slow_turns;
+mod spawned;
 #[cfg(feature = "tower")]
 mod tower;
 mod work;

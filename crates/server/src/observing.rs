@@ -6,7 +6,7 @@
 use alula_fields::{Head, Status};
 use alula_net::{Conn, Error};
 
-use crate::{failure::RequestFailure, reporting::Reporter};
+use crate::{failure::RequestFailure, reporting::Reporter, slow_turns::SlowTurnsTold};
 
 #[cfg(feature = "tracing")]
 mod spanned;
@@ -92,6 +92,20 @@ pub(crate) fn hears_failures() -> bool {
     return spanned::hears_failures();
     #[cfg(not(feature = "tracing"))]
     false
+}
+
+/// Returns true if somebody would hear of a warning by `tracing`.
+pub(crate) fn hears_warnings() -> bool {
+    #[cfg(feature = "tracing")]
+    return spanned::hears_warnings();
+    #[cfg(not(feature = "tracing"))]
+    false
+}
+
+/// The handlers of a route hold up their connections.
+pub(crate) fn slow_turns(_slow: &SlowTurnsTold<'_>) {
+    #[cfg(feature = "tracing")]
+    spanned::slow_turns(_slow);
 }
 
 /// Returns true if the program has a subscriber of `tracing`.

@@ -17,6 +17,7 @@ use alula_net::{Conn, Error, Fault, Version};
 use crate::{
     failure::{FailureCause, RequestFacts, RequestFailure},
     observing::{self, RequestSpan},
+    slow_turns::SlowTurnsTold,
 };
 
 /// The function that [`ServerBuilder::on_error`](crate::ServerBuilder::on_error) was given.
@@ -63,6 +64,21 @@ impl Reporter {
     pub(crate) fn tell_refused(&self, error: &Error) {
         if GATE.lets_pass() {
             self.tell(&RequestFacts::default(), &RequestSpan::none(), FailureCause::Refused(error));
+        }
+    }
+
+    /// Returns true if somebody would hear that handlers hold up their connection: only over HTTP/2 do others wait for them.
+    pub(crate) fn hears_slow_turns(&self) -> bool {
+        self.version == Version::Http2 && (cfg!(debug_assertions) || observing::hears_warnings())
+    }
+
+    /// Tells that the handlers of a route, or of the server if it has none, hold up the other requests of their connections.
+    #[cold]
+    pub(crate) fn tell_slow_turns(&self, route: Option<&str>, took: Duration) {
+        let slow = SlowTurnsTold { route, took };
+        observing::slow_turns(&slow);
+        if cfg!(debug_assertions) && !observing::has_subscriber() {
+            eprintln!("alula: {slow}");
         }
     }
 

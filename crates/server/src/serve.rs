@@ -122,6 +122,7 @@ impl Serving {
     fn poll_turns(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         loop {
             let turn = self.conn.turn_of_server(&mut self.incoming, &mut self.cancelled, cx);
+            self.slots.begin_turn(self.incoming.began());
             self.cancelled.iter().for_each(|stream| self.slots.cancel(&self.conn, *stream));
             for incoming in self.incoming.drain(&self.conn) {
                 // One that is among them was given up before it was looked at.
@@ -137,6 +138,7 @@ impl Serving {
                 self.slots.tell_refused(&self.conn, refused);
             }
             self.slots.poll_ready(&self.conn);
+            self.slots.end_turn(&self.conn);
             if self.conn.has_left() {
                 self.slots.answer_left(&self.conn);
             }

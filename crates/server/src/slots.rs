@@ -17,6 +17,7 @@ use std::{
 };
 
 use alula_fields::Status;
+use alula_machine::Time;
 use alula_net::{Conn, Incoming, Refused, StreamName};
 
 use crate::{
@@ -28,6 +29,7 @@ use crate::{
     observing::RequestSpan,
     reporting::{Reporter, message_of},
     scheme::SchemeSource,
+    slow_turns::{SlowRoute, TurnClock},
     work::Running,
 };
 use table::Table;
@@ -46,6 +48,7 @@ pub(crate) struct Slots {
     is_single: bool,
     /// True if somebody sees requests end.
     sees_ends: bool,
+    clock: TurnClock,
 }
 
 impl Slots {
@@ -68,7 +71,38 @@ impl Slots {
 
     pub(crate) fn new(reporter: Reporter, endpoint: Arc<dyn Endpoint>, tables: Arc<Tables>) -> Self {
         let (is_single, sees_ends) = (endpoint.is_single(), endpoint.sees_ends());
-        Self { table: Table::default(), tables, reporter, endpoint, is_single, sees_ends }
+        let clock = TurnClock::new(reporter.hears_slow_turns());
+        Self { table: Table::default(), tables, reporter, endpoint, is_single, sees_ends, clock }
+    }
+
+    /// A turn begins at this time.
+    #[inline]
+    pub(crate) fn begin_turn(&mut self, began: Time) {
+        if self.clock.is_on() {
+            self.clock.begin_turn(began);
+        }
+    }
+
+    /// All handlers of a turn have run.
+    #[inline]
+    pub(crate) fn end_turn(&mut self, conn: &Conn) {
+        if self.clock.is_on()
+            && let Some(slow) = self.clock.end_turn(|| conn.time(), &self.tables.slow_turns)
+        {
+            self.tell_slow(slow);
+        }
+    }
+
+    #[cold]
+    fn note_run(&mut self, conn: &Conn, entry: u32) {
+        if let Some(slow) = self.clock.ran(entry, || conn.time(), &self.tables.slow_turns) {
+            self.tell_slow(slow);
+        }
+    }
+
+    #[cold]
+    fn tell_slow(&self, slow: SlowRoute) {
+        self.reporter.tell_slow_turns(self.endpoint.pattern(slow.route), slow.took);
     }
 
     /// Drops all futures, and leaves the slots to other connections or drops them. Those who see the ends of requests see these.
@@ -205,7 +239,12 @@ impl Slots {
         let Some(slot) = self.table.get_mut(index) else { return };
         let Some(work) = slot.work.as_mut().filter(|_| slot.runs) else { return self.poll_late(conn, index) };
         let mut cx = Context::from_waker(&slot.waker);
-        match catch_unwind(AssertUnwindSafe(|| slot.span.within(|| Pin::new(work).poll(&mut cx)))) {
+        let entry = slot.entry;
+        let polled = catch_unwind(AssertUnwindSafe(|| slot.span.within(|| Pin::new(work).poll(&mut cx))));
+        if self.clock.is_on() {
+            self.note_run(conn, entry);
+        }
+        match polled {
             Ok(Poll::Pending) => {}
             Ok(Poll::Ready(Ok(_))) => self.end(conn, index),
             Ok(Poll::Ready(Err(answer))) => self.fail(conn, index, answer),

@@ -7,12 +7,13 @@ use alula_net::{Conn, Error, Fault, Version};
 use tracing::{
     Level, Span, debug, error,
     field::{Empty, display},
-    info_span,
+    info_span, warn,
 };
 
 use crate::{
     failure::{FailureCause, RequestFailure},
     reporting::Reporter,
+    slow_turns::SlowTurnsTold,
 };
 
 /// The span of a request, whose last two fields are known later. The query may hold secrets and is left out.
@@ -54,6 +55,15 @@ pub(super) fn failed(span: &Span, failure: &RequestFailure<'_>) {
 
 pub(super) fn hears_failures() -> bool {
     tracing::enabled!(target: "alula", Level::ERROR)
+}
+
+pub(super) fn hears_warnings() -> bool {
+    tracing::enabled!(target: "alula", Level::WARN)
+}
+
+pub(super) fn slow_turns(slow: &SlowTurnsTold<'_>) {
+    let took = slow.took.as_millis() as u64;
+    warn!(target: "alula", { http.route = slow.route, turn.duration_ms = took }, "{slow}");
 }
 
 pub(super) fn refused(peer: SocketAddr, error: &Error) {

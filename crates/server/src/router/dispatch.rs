@@ -56,6 +56,10 @@ impl Endpoint for Routes {
         self.compiled.has_hooks
     }
 
+    fn pattern(&self, entry: u32) -> Option<&str> {
+        self.compiled.place_of(entry).map(|place| place.pattern)
+    }
+
     #[cold]
     fn ended(&self, request: &EndedRequest<'_>) {
         let route = self.compiled.place_of(request.entry).map(|place| place.pattern);

@@ -19,6 +19,7 @@ use crate::{
     failure::RequestFacts,
     late::LateAnswer,
     observing::RequestSpan,
+    slow_turns::SlowTurns,
     work::{Running, Shelves},
 };
 
@@ -77,8 +78,11 @@ pub(super) struct Table {
     boxes: usize,
 }
 
-/// The tables that connections of a server have left.
-pub(crate) struct Tables(Shelves<Shelf>);
+/// The tables that connections of a server have left, and the count of their slow turns.
+pub(crate) struct Tables {
+    shelves: Shelves<Shelf>,
+    pub(super) slow_turns: SlowTurns,
+}
 
 /// Aligned so that no two shelves share a line of the cache.
 #[repr(align(128))]
@@ -87,16 +91,16 @@ struct Shelf(Mutex<Vec<Table>>);
 
 impl Tables {
     pub(crate) fn new() -> Arc<Self> {
-        Arc::new(Self(Shelves::new(|_, _| Shelf::default())))
+        Arc::new(Self { shelves: Shelves::new(|_, _| Shelf::default()), slow_turns: SlowTurns::default() })
     }
 
     /// A table of this thread's shelf, or an empty one.
     fn take(&self) -> Table {
-        self.0.own().0.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default()
+        self.shelves.own().0.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default()
     }
 
     fn keep(&self, table: Table) {
-        let mut kept = self.0.own().0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.shelves.own().0.lock().unwrap_or_else(PoisonError::into_inner);
         if kept.len() < KEPT_MAX {
             kept.push(table);
         }
