@@ -11,13 +11,14 @@ use std::{
 
 use alula::{Fault, Identity, Ledger, Limits, RequestFailure, Routes, Server, Stop};
 use anstyle::Style;
-use tokio::{signal, time::sleep};
+use tokio::time::sleep;
 
 use crate::{
     args::ListenArgs,
     descriptors,
     exit::{Exit, Failure, Outcome},
     hooks::OpenLog,
+    signals::StopSignals,
     terminal,
 };
 
@@ -131,7 +132,7 @@ async fn serve(
     let stop = server.stop_handle();
     // Before anybody knows where to send what: a signal that nobody awaits ends the program at once.
     let no_signals = |error| Failure::local("signals", &error);
-    let signals = Signals::new().map_err(no_signals)?;
+    let signals = StopSignals::new().map_err(no_signals)?;
     terms.log.map(OpenLog::watch).transpose().map_err(no_signals)?;
     tokio::spawn(stop_when_told(stop, signals));
     let service = service(Bound { ledger: server.ledger(), address }).await?;
@@ -172,12 +173,12 @@ fn announce(address: SocketAddr, has_tls: bool, hint: &str) -> io::Result<()> {
 }
 
 /// The first signal lets open requests end, the second ends the program.
-async fn stop_when_told(stop: Stop, mut signals: Signals) {
+async fn stop_when_told(stop: Stop, mut signals: StopSignals) {
     signals.next().await;
     stop.stop();
     tokio::select! {
-        () = signals.next() => {}
-        () = tell_waiting(&stop) => signals.next().await,
+        () = signals.next_urgent() => {}
+        () = tell_waiting(&stop) => signals.next_urgent().await,
     }
     std::process::exit(Exit::Local as i32);
 }
@@ -195,44 +196,4 @@ async fn tell_waiting(stop: &Stop) {
         "waiting for {requests} to end, {seconds:.1} s at most; a second Ctrl-C ends the program at once"
     );
     terminal::tell(Style::new(), format!("alula: {sentence}").as_bytes());
-}
-
-/// The signals that ask a server to stop; from the first moment on, none of them ends the program by itself.
-#[cfg(unix)]
-struct Signals {
-    interrupted: signal::unix::Signal,
-    terminated: signal::unix::Signal,
-}
-
-#[cfg(unix)]
-impl Signals {
-    fn new() -> io::Result<Self> {
-        use signal::unix::{SignalKind, signal};
-
-        Ok(Self {
-            interrupted: signal(SignalKind::interrupt())?,
-            terminated: signal(SignalKind::terminate())?,
-        })
-    }
-
-    async fn next(&mut self) {
-        tokio::select! {
-            _ = self.interrupted.recv() => {}
-            _ = self.terminated.recv() => {}
-        }
-    }
-}
-
-#[cfg(windows)]
-struct Signals(signal::windows::CtrlC);
-
-#[cfg(windows)]
-impl Signals {
-    fn new() -> io::Result<Self> {
-        signal::windows::ctrl_c().map(Self)
-    }
-
-    async fn next(&mut self) {
-        self.0.recv().await;
-    }
 }

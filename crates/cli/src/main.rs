@@ -21,6 +21,7 @@ mod parameters;
 mod random;
 mod sentence;
 mod serve;
+mod signals;
 mod store;
 mod terminal;
 mod topics;

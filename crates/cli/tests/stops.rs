@@ -10,7 +10,7 @@ use std::{
     time::Instant,
 };
 
-use support::{Echo, PATIENCE};
+use support::{Echo, Folder, PATIENCE};
 
 /// Sends a request whose answer is put off, over a connection of its own, and waits until the server has it.
 fn put_off(server: &Echo) -> TcpStream {
@@ -71,4 +71,35 @@ fn a_stop_that_is_quick_says_nothing() {
     // A connection that nothing is asked on.
     let _idle = TcpStream::connect(server.http.trim_start_matches("http://")).unwrap();
     assert_eq!(server.stop().0, "");
+}
+
+/// Tools that rotate logs send SIGHUP or SIGUSR1 to every server, and those that upgrade programs SIGUSR2.
+#[test]
+fn signals_of_rotation_end_no_server() {
+    let folder = Folder::new("signals");
+    let servers =
+        [Echo::start(&[]), Echo::serving(&folder, &["--access-log"]), Echo::storing(&["--engine=memory"])];
+    for server in servers {
+        for name in ["HUP", "USR1", "USR2"] {
+            server.signal(name);
+            server.ask("GET", "/", &[]).expect(0);
+        }
+        server.stop();
+    }
+}
+
+#[test]
+fn a_terminal_that_goes_away_lets_requests_end() {
+    let terminal = nix::pty::openpty(None, None).unwrap();
+    let mut server = Echo::start_on(terminal.slave, &["--delay", "1s"]);
+    let mut socket = put_off(&server);
+    // The system and a shell both say so.
+    server.signal("HUP");
+    let line = first_line(&mut server);
+    assert!(line.starts_with("alula: waiting for 1 request to end"), "{line}");
+    server.signal("HUP");
+    let mut answer = String::new();
+    socket.read_to_string(&mut answer).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 200 ") && answer.ends_with("\r\n\r\nslow"), "{answer}");
+    assert_eq!(server.child.wait().unwrap().code(), Some(0));
 }

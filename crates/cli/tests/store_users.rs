@@ -108,8 +108,9 @@ fn users_are_read_again_after_a_signal() {
     let file = write(&folder, &user("ann", &hash, "'get'"));
     let mut server = Echo::storing(&[MEMORY, "--users", &file, "--users-without-tls"]);
     let mut stderr = BufReader::new(server.child.stderr.take().unwrap());
+    let mut names = ["HUP", "USR1"].into_iter().cycle();
     let mut signal = |server: &Echo| {
-        server.signal("HUP");
+        server.signal(names.next().unwrap());
         let mut line = String::new();
         stderr.read_line(&mut line).unwrap();
         line

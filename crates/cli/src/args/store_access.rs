@@ -9,7 +9,7 @@ pub(crate) struct AccessArgs {
     /// Let in the users of FILE alone, in TOML, and each of them where the file allows it.
     ///
     /// Users have passwords, which are taken over TLS, or certificates. The file must not be readable by others. It is read again after
-    /// SIGHUP; when it is wrong, the users stay as they are. See docs/store.md.
+    /// SIGHUP or SIGUSR1; when it is wrong, the users stay as they are. See docs/store.md.
     #[arg(long, value_name = "FILE")]
     pub(crate) users: Option<PathBuf>,
 

@@ -14,7 +14,7 @@ use alula::AccessLog;
 use anstyle::Style;
 use tokio::time::MissedTickBehavior;
 
-use crate::{args::LineFormat, exit::Failure, terminal};
+use crate::{args::LineFormat, exit::Failure, signals::ReopenSignals, terminal};
 
 /// The least time between two words about lost lines.
 const LOST_LINES_EVERY: Duration = Duration::from_secs(10);
@@ -61,9 +61,7 @@ impl OpenLog {
     /// The signals cannot be awaited.
     pub(crate) fn watch(&self) -> io::Result<()> {
         let shared = Arc::clone(&self.0);
-        // What is no file is not opened again, and the signals end the program as they do without a log.
-        let signals = if shared.is_file { Signals::new()? } else { Signals::none() };
-        tokio::spawn(shared.watch(signals));
+        tokio::spawn(shared.watch(ReopenSignals::new()?));
         Ok(())
     }
 }
@@ -76,12 +74,12 @@ impl Drop for OpenLog {
 }
 
 impl Shared {
-    async fn watch(self: Arc<Self>, mut signals: Signals) {
+    async fn watch(self: Arc<Self>, mut signals: ReopenSignals) {
         let mut times = tokio::time::interval(LOST_LINES_EVERY);
         times.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             tokio::select! {
-                () = signals.next() => self.reopen().await,
+                () = signals.next(), if self.is_file => self.reopen().await,
                 _ = times.tick() => self.tell_lost(),
             }
         }
@@ -107,48 +105,4 @@ impl Shared {
 
 fn tell(sentence: &str) {
     terminal::tell(Style::new(), format!("alula: {sentence}").as_bytes());
-}
-
-/// The signals that ask programs to open their logs again: SIGHUP for most, SIGUSR1 for nginx.
-#[cfg(unix)]
-struct Signals(Option<[tokio::signal::unix::Signal; 2]>);
-
-#[cfg(unix)]
-impl Signals {
-    fn new() -> io::Result<Self> {
-        use tokio::signal::unix::{SignalKind, signal};
-
-        Ok(Self(Some([signal(SignalKind::hangup())?, signal(SignalKind::user_defined1())?])))
-    }
-
-    const fn none() -> Self {
-        Self(None)
-    }
-
-    async fn next(&mut self) {
-        let Some([hangup, user]) = &mut self.0 else { return std::future::pending().await };
-        tokio::select! {
-            _ = hangup.recv() => {}
-            _ = user.recv() => {}
-        }
-    }
-}
-
-/// There are none here.
-#[cfg(not(unix))]
-struct Signals;
-
-#[cfg(not(unix))]
-impl Signals {
-    fn new() -> io::Result<Self> {
-        Ok(Self)
-    }
-
-    const fn none() -> Self {
-        Self
-    }
-
-    async fn next(&mut self) {
-        std::future::pending().await
-    }
 }

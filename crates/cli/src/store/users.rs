@@ -1,4 +1,4 @@
-//! The users of the command: read at the start, and again after SIGHUP.
+//! The users of the command: read at the start, and again after SIGHUP or SIGUSR1.
 
 use std::{io, path::PathBuf};
 
@@ -8,6 +8,7 @@ use anstyle::Style;
 use crate::{
     args::StoreArgs,
     exit::{Exit, Failure},
+    signals::ReopenSignals,
     terminal,
 };
 
@@ -51,14 +52,12 @@ impl OpenUsers {
     ///
     /// # Errors
     /// The signals cannot be awaited.
-    #[cfg(unix)]
     pub(super) fn watch(self) -> io::Result<()> {
-        use tokio::signal::unix::{SignalKind, signal};
-
-        let mut hangups = signal(SignalKind::hangup())?;
+        let mut signals = ReopenSignals::new()?;
         tokio::spawn(async move {
             let users = std::sync::Arc::new(self);
-            while hangups.recv().await.is_some() {
+            loop {
+                signals.next().await;
                 let users = users.clone();
                 // It has told by itself how that went.
                 let _ = tokio::task::spawn_blocking(move || users.read_again()).await;
@@ -67,13 +66,6 @@ impl OpenUsers {
         Ok(())
     }
 
-    /// There is no such signal here.
-    #[cfg(not(unix))]
-    pub(super) fn watch(self) -> io::Result<()> {
-        Ok(())
-    }
-
-    #[cfg(unix)]
     fn read_again(&self) {
         let read = Users::read(&self.file).map_err(|error| error.to_string());
         let replaced = read.and_then(|users| {
@@ -87,7 +79,6 @@ impl OpenUsers {
     }
 }
 
-#[cfg(unix)]
 fn tell(sentence: &str) {
     terminal::tell(Style::new(), format!("alula: {sentence}").as_bytes());
 }

@@ -149,6 +149,14 @@ impl Echo {
         assert!(sent.expect("`kill` is there").success());
     }
 
+    /// `alula echo` with this stdin.
+    #[cfg(unix)]
+    pub(crate) fn start_on(stdin: impl Into<Stdio>, args: &[&str]) -> Self {
+        let mut echo = alula(&["echo"]);
+        echo.stdin(stdin);
+        Self::start_as(echo, args)
+    }
+
     fn start_as(mut listening: Command, args: &[&str]) -> Self {
         listening.args(["--listen", "127.0.0.1:0"]).args(args);
         let mut child = listening.spawn().expect("the program starts");
