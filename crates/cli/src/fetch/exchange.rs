@@ -283,10 +283,14 @@ impl Exchange<'_> {
     fn content(&self) -> Result<Option<Content>, Failure> {
         let Session { plan, options, .. } = self.session;
         let Some(content) = plan.content_for(self.target) else { return Ok(None) };
-        let is_replayed = options.connection.follows() || options.connection.retry > 0;
+        let stdin = match () {
+            () if options.connection.follows() || options.connection.retry > 0 => upload::Stdin::Held,
+            () if self.target.upload.is_some() => upload::Stdin::Streamed,
+            () => upload::Stdin::Measured,
+        };
         let content = match plan.is_chunked {
             true => upload::open_in_chunks(&content.source)?,
-            false => upload::open(&content.source, is_replayed)?,
+            false => upload::open(&content.source, stdin)?,
         };
         let content = content.counted(self.sent.clone());
         Ok(Some(match self.session.trace.clone() {

@@ -68,11 +68,12 @@ async fn written(plan: &Plan, target: &Target, options: &Options) -> Result<Vec<
     for (name, value) in with_cookies(plan, target, options)? {
         call = call.header(name.as_str(), value);
     }
+    let stdin = if target.upload.is_some() { upload::Stdin::Streamed } else { upload::Stdin::Measured };
     let response = match (plan.content_for(target), plan.method_for(target)) {
         (Some(content), _) if plan.is_chunked => {
             call.content(upload::open_in_chunks(&content.source)?).send().await
         }
-        (Some(content), _) => call.content(upload::open(&content.source, false)?).send().await,
+        (Some(content), _) => call.content(upload::open(&content.source, stdin)?).send().await,
         (None, "POST" | "PUT" | "PATCH") => call.send_body(&[]).await,
         (None, _) => call.send().await,
     };

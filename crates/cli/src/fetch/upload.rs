@@ -7,6 +7,7 @@ use std::{
 };
 
 use alula::{Content, Multipart, Part};
+use tokio::io::AsyncReadExt as _;
 
 use super::{
     content::{Octets, Source, read_stdin},
@@ -14,20 +15,32 @@ use super::{
 };
 use crate::exit::{Exit, Failure};
 
-/// The content that is meant. What is named is there and can be read, as far as that can be known before; with
-/// `is_replayed` it may have to be sent more than once.
-pub(super) fn open(source: &Source, is_replayed: bool) -> Result<Content, Failure> {
+/// How stdin is read for content.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Stdin {
+    /// As it comes, without a length: that is the meaning of `-T -`.
+    Streamed,
+    /// As far as [`measured`] reads it: CGI and WSGI servers see nothing of content without a length.
+    Measured,
+    /// All of it into memory: it may be sent more than once.
+    Held,
+}
+
+/// The content that is meant. What is named is there and can be read, as far as that can be known before.
+pub(super) fn open(source: &Source, stdin: Stdin) -> Result<Content, Failure> {
     match source {
-        Source::Octets(octets) => Ok(match Opened::of(octets, is_replayed)? {
+        Source::Octets(octets) => Ok(match Opened::of(octets, stdin)? {
             Opened::Octets(octets) => Content::bytes(octets),
             Opened::File(path) => Content::file(path),
             Opened::Device(device) => Content::reader(device),
             Opened::Stdin => Content::reader(tokio::io::stdin()),
+            Opened::SizedStdin(bytes) => Content::reader_of(tokio::io::stdin(), bytes),
+            Opened::LongStdin(first) => Content::reader(io::Cursor::new(first).chain(tokio::io::stdin())),
         }),
         Source::Parts { parts, boundary } => {
             let mut form = Multipart::with_boundary(boundary);
             for part in parts {
-                form = form.part(&part.name, open_part(part, is_replayed)?);
+                form = form.part(&part.name, open_part(part, stdin)?);
             }
             Ok(Content::multipart(form))
         }
@@ -36,32 +49,35 @@ pub(super) fn open(source: &Source, is_replayed: bool) -> Result<Content, Failur
 
 /// The same in chunks, which can be sent once. A form is sent as it is.
 pub(super) fn open_in_chunks(source: &Source) -> Result<Content, Failure> {
-    let Source::Octets(octets) = source else { return open(source, false) };
-    Ok(match Opened::of(octets, false)? {
+    let Source::Octets(octets) = source else { return open(source, Stdin::Streamed) };
+    Ok(match Opened::of(octets, Stdin::Streamed)? {
         Opened::Octets(octets) => Content::reader(io::Cursor::new(octets)),
         Opened::File(path) => {
             let file = File::open(path).map_err(|error| Failure::unread(path.display(), &error))?;
             Content::reader(tokio::fs::File::from(file))
         }
         Opened::Device(device) => Content::reader(device),
-        Opened::Stdin => Content::reader(tokio::io::stdin()),
+        Opened::Stdin | Opened::SizedStdin(_) => Content::reader(tokio::io::stdin()),
+        Opened::LongStdin(first) => Content::reader(io::Cursor::new(first).chain(tokio::io::stdin())),
     })
 }
 
-fn open_part(part: &multipart::Part, is_replayed: bool) -> Result<Part, Failure> {
+fn open_part(part: &multipart::Part, stdin: Stdin) -> Result<Part, Failure> {
     let opened = match (&part.files[..], part.encoder) {
-        ([], None) => match Opened::of(&part.octets, is_replayed)? {
+        ([], None) => match Opened::of(&part.octets, stdin)? {
             Opened::Octets(octets) => Part::bytes(octets),
             Opened::File(path) => Part::file(path),
             Opened::Device(device) => Part::reader(device, None),
             Opened::Stdin => Part::reader(tokio::io::stdin(), None),
+            Opened::SizedStdin(bytes) => Part::reader(tokio::io::stdin(), Some(bytes)),
+            Opened::LongStdin(first) => Part::reader(io::Cursor::new(first).chain(tokio::io::stdin()), None),
         },
         ([], Some(encoder)) => {
             let encoded = encoder.encode(part.octets.all()?).ok_or_else(|| unencoded(part))?;
             Part::bytes(encoded)
         }
         (files, _) => {
-            let files = files.iter().map(|file| open_part(file, is_replayed));
+            let files = files.iter().map(|file| open_part(file, stdin));
             Part::mixed(files.collect::<Result<Vec<_>, _>>()?)
         }
     };
@@ -98,15 +114,54 @@ enum Opened<'a> {
     /// A pipe or a device, which does not, and may be read once.
     Device(tokio::fs::File),
     Stdin,
+    /// Stdin is a file, of which so many bytes are left.
+    SizedStdin(u64),
+    /// The first part of stdin, which is too long to be held.
+    LongStdin(Vec<u8>),
+}
+
+/// The bytes of stdin that are held in memory to state their number; curl holds all, whatever there is.
+const MEASURED_BYTES_MAX: u64 = 64 * 1024 * 1024;
+
+/// Returns stdin with its length where that is known: of a file, and of what ends within [`MEASURED_BYTES_MAX`].
+fn measured<'a>() -> Result<Opened<'a>, Failure> {
+    if let Some(bytes) = bytes_of_file() {
+        return Ok(Opened::SizedStdin(bytes));
+    }
+    let (first, is_all) =
+        within(io::stdin(), MEASURED_BYTES_MAX).map_err(|error| Failure::local("stdin", &error))?;
+    Ok(if is_all { Opened::Octets(first) } else { Opened::LongStdin(first) })
+}
+
+/// Reads up to so many bytes; true says that there are no more.
+fn within(input: impl io::Read, bytes_max: u64) -> io::Result<(Vec<u8>, bool)> {
+    let mut first = Vec::new();
+    io::Read::read_to_end(&mut io::Read::take(input, bytes_max + 1), &mut first)?;
+    let is_all = first.len() as u64 <= bytes_max;
+    Ok((first, is_all))
+}
+
+/// Returns the number of bytes from the place where stdin is, if it is a file.
+fn bytes_of_file() -> Option<u64> {
+    #[cfg(unix)]
+    let stdin = std::os::fd::AsFd::as_fd(&io::stdin()).try_clone_to_owned();
+    #[cfg(windows)]
+    let stdin = std::os::windows::io::AsHandle::as_handle(&io::stdin()).try_clone_to_owned();
+    let mut file = File::from(stdin.ok()?);
+    let about = file.metadata().ok().filter(Metadata::is_file)?;
+    about.len().checked_sub(io::Seek::stream_position(&mut file).ok()?)
 }
 
 impl<'a> Opened<'a> {
-    fn of(octets: &'a Octets, is_replayed: bool) -> Result<Self, Failure> {
+    fn of(octets: &'a Octets, stdin: Stdin) -> Result<Self, Failure> {
         match octets {
             Octets::Text(text) => Ok(Self::Octets(text.clone())),
             Octets::File(path) => Self::named(path),
-            Octets::Stdin if is_replayed => read_stdin().map(Self::Octets),
-            Octets::Stdin => Ok(Self::Stdin),
+            Octets::Stdin => match stdin {
+                Stdin::Held => read_stdin().map(Self::Octets),
+                Stdin::Measured => measured(),
+                Stdin::Streamed => Ok(Self::Stdin),
+            },
         }
     }
 
@@ -127,8 +182,18 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_length_is_known_of_what_ends_within_the_bound() {
+        for (input, first, is_all) in
+            [("", "", true), ("abc", "abc", true), ("abcd", "abcd", false), ("abcde", "abcd", false)]
+        {
+            let read = within(input.as_bytes(), 3).unwrap();
+            assert_eq!(read, (first.as_bytes().to_vec(), is_all), "{input:?}");
+        }
+    }
+
+    #[test]
     fn what_cannot_be_read_is_told_by_its_name() {
-        let open = |path: &str| open(&Source::Octets(Octets::File(path.into())), false);
+        let open = |path: &str| open(&Source::Octets(Octets::File(path.into())), Stdin::Streamed);
         assert!(open(concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml")).is_ok());
         for wrong in ["no such file", "."] {
             let failure = open(wrong).err().unwrap();
