@@ -195,7 +195,6 @@ fn all_errors_are_tried_again_where_that_is_asked_for() {
         ([missing, missing, FINE], &["-f", "--retry", "2", "--retry-all-errors"], 0),
         ([CUT, FINE, FINE], &["-d", "x", "--retry", "1", "--retry-all-errors"], 0),
         ([BUSY, FINE, FINE], &["--retry", "1", "--retry-max-time", "60"], 0),
-        ([CUT, FINE, FINE], &["--retry", "1", "--retry-max-time", "60"], 18),
     ] {
         for ended in both(|| {
             [strings(flags), strings(&["--retry-delay", "1", "-o", &out, &answering_each(answers)])].concat()
@@ -214,6 +213,69 @@ fn all_errors_are_tried_again_where_that_is_asked_for() {
     let ended = run(&args).expect(0);
     assert_eq!(ended.text(), "halffine1");
     assert!(ended.stderr.contains("; trying again in 10ms\n"), "{}", ended.stderr);
+}
+
+/// The heads of requests that a server has seen, and its answers to them in turn.
+fn cut_downloads(flags: &[&str], answers: Vec<&'static str>) -> (support::Ended, Vec<String>) {
+    let count = answers.len();
+    let (url, seen) = recording(answers);
+    let ended = run(&[&["get", "-s", "--retry-delay", "0.01", &url], flags].concat());
+    let heads = (0..count).map_while(|_| seen.recv_timeout(Duration::from_millis(100)).ok()).collect();
+    (ended, heads)
+}
+
+#[test]
+fn a_download_that_breaks_off_is_gone_on_with_where_that_is_safe() {
+    const TAG: &str = "HTTP/1.1 200 OK\r\netag: \"a\"\r\ncontent-length: 9\r\nconnection: close\r\n\r\nhalf";
+    const WEAK: &str =
+        "HTTP/1.1 200 OK\r\netag: W/\"a\"\r\ncontent-length: 9\r\nconnection: close\r\n\r\nhalf";
+    const DATE: &str = "HTTP/1.1 200 OK\r\ndate: Sun, 06 Nov 1994 08:49:39 GMT\r\nlast-modified: Sun, 06 Nov 1994 08:49:37 GMT\r\ncontent-length: 9\r\nconnection: close\r\n\r\nhalf";
+    const REST: &str = "HTTP/1.1 206 Partial Content\r\netag: \"a\"\r\ncontent-range: bytes 4-8/9\r\ncontent-length: 5\r\nconnection: close\r\n\r\n whol";
+    const CUT_REST: &str = "HTTP/1.1 206 Partial Content\r\netag: \"a\"\r\ncontent-range: bytes 4-8/9\r\ncontent-length: 5\r\nconnection: close\r\n\r\n wh";
+    const LAST: &str = "HTTP/1.1 206 Partial Content\r\netag: \"a\"\r\ncontent-range: bytes 7-8/9\r\ncontent-length: 2\r\nconnection: close\r\n\r\nle";
+    const OTHER: &str = "HTTP/1.1 206 Partial Content\r\netag: \"b\"\r\ncontent-range: bytes 4-8/9\r\ncontent-length: 5\r\nconnection: close\r\n\r\n other";
+    let folder = Folder::new("cut");
+    let out = folder.path("out");
+    for (answers, code, content, asked) in [
+        (vec![TAG, REST], 0, "half whol", &["", "bytes=4-,\"a\""][..]),
+        (vec![TAG, CUT_REST, LAST], 0, "half whle", &["", "bytes=4-,\"a\"", "bytes=7-,\"a\""]),
+        (vec![TAG, BUSY, REST], 0, "half whol", &["", "bytes=4-,\"a\"", "bytes=4-,\"a\""]),
+        (vec![TAG, FINE], 0, "fine", &["", "bytes=4-,\"a\""]),
+        (vec![TAG, OTHER], 10, "half", &["", "bytes=4-,\"a\""]),
+        (vec![DATE, REST], 0, "half whol", &["", "bytes=4-,sun, 06 nov 1994 08:49:37 gmt"]),
+        (vec![WEAK, FINE], 0, "fine", &["", ""]),
+        (vec![CUT, FINE], 0, "fine", &["", ""]),
+        (vec![CUT, CUT, CUT, FINE], 7, "half", &["", "", ""]),
+    ] {
+        folder.write("out", "old content");
+        let (ended, heads) = cut_downloads(&["--retry", "2", "-o", &out], answers.clone());
+        assert_eq!(ended.code, Some(code), "{answers:?}: {}", ended.stderr);
+        assert_eq!(String::from_utf8(folder.read("out")).unwrap(), content, "{answers:?}");
+        let field = |head: &str, name: &str| {
+            let line = head.lines().find_map(|line| line.strip_prefix(name).map(str::to_owned));
+            line.unwrap_or_default()
+        };
+        let asked_for = |head: &String| match field(head, "range: ") {
+            range if range.is_empty() => range,
+            range => format!("{range},{}", field(head, "if-range: ")),
+        };
+        assert_eq!(heads.iter().map(asked_for).collect::<Vec<_>>(), asked, "{answers:?}");
+    }
+
+    // What -C found stays where the rest is not what it was, and so does a head that was asked for.
+    folder.write("out", "half");
+    let (ended, _) = cut_downloads(&["--retry", "1", "-C", "-", "-o", &out], vec![CUT_REST, FINE]);
+    assert_eq!((ended.code, folder.read("out")), (Some(10), b"half".to_vec()), "{}", ended.stderr);
+    let (ended, _) = cut_downloads(&["--retry", "1", "-C", "-", "-o", &out], vec![CUT_REST, LAST]);
+    assert_eq!((ended.code, folder.read("out")), (Some(0), b"half whle".to_vec()), "{}", ended.stderr);
+    let (ended, _) = cut_downloads(&["--retry", "1", "-i", "-o", &out], vec![TAG, REST]);
+    let text = String::from_utf8(folder.read("out")).unwrap();
+    assert!(ended.code == Some(0) && text.starts_with("HTTP/1.1 200 OK\n"), "{text}");
+    assert!(text.ends_with("\n\nhalf whol"), "{text}");
+
+    // Nobody takes back what a pipe was given.
+    let (ended, heads) = cut_downloads(&["--retry", "2"], vec![TAG, REST]);
+    assert_eq!((ended.code, ended.text(), heads.len()), (Some(7), "half", 1));
 }
 
 #[test]

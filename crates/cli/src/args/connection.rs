@@ -63,6 +63,9 @@ pub(crate) struct ConnectionArgs {
     ///
     /// These are failures to connect, and for methods that are idempotent cut connections and 408, 429, 500, 502, 503 and 504, as
     /// `retry-after` says and after growing waits. -m bounds all tries together; --retry-max-time says when the last one may begin. Content is held as with -L.
+    ///
+    /// A download to a file that breaks off is asked for again by a range (`if-range`) where a strong etag or date names it; any other
+    /// is cut back and written anew. What went to stdout is not asked for again.
     #[arg(long, value_name = "COUNT", default_value_t = 0, hide_default_value = true)]
     pub(crate) retry: u32,
 

@@ -211,6 +211,12 @@ impl OutputArgs {
         self.names = all.into_iter().map(|(_, name)| name).collect();
     }
 
+    /// Returns true if content of one of the responses goes to a file.
+    pub(crate) fn has_files(&self) -> bool {
+        let is_file = |name: &OutputName| !matches!(name, OutputName::Given(path) if path.as_os_str() == "-");
+        self.is_download || self.remote_name_all || self.names.iter().any(is_file)
+    }
+
     /// The name for the URL in this place, if it has one.
     pub(crate) fn name(&self, place: usize) -> Option<&OutputName> {
         self.names.get(place).or(self.remote_name_all.then_some(&OutputName::Remote))

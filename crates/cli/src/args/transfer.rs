@@ -68,7 +68,8 @@ pub(crate) struct TransferArgs {
 
     /// With --retry, try again after any failure, whatever the method is.
     ///
-    /// With -f these are responses of 400 and above, too. A file is written anew; octets on stdout stay there.
+    /// With -f these are responses of 400 and above, too. A file is gone on with or written anew, as with --retry; bytes on stdout
+    /// stay there.
     #[arg(long, hide_short_help = true)]
     pub(crate) retry_all_errors: bool,
 

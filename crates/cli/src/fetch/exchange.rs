@@ -11,7 +11,7 @@ use std::{
     time::Duration,
 };
 
-use alula::{Call, Client, Content, Jar, KnownName, Response, Status, masked_url};
+use alula::{Call, Client, Content, Jar, KnownName, Response, Retry, Status, masked_url};
 use anstyle::Style;
 
 use super::{
@@ -19,6 +19,7 @@ use super::{
     condition,
     content::{Octets, Source},
     cookies,
+    cut::{Begun, Cut},
     destination::Destination,
     login::{Asked, Login, Logins},
     lookup,
@@ -64,8 +65,12 @@ struct Exchange<'a> {
     target: &'a Target,
     fields: Vec<(String, String)>,
     to: Destination,
-    /// What is there already, with -C.
+    /// What is there already, with -C or after a try that broke off.
     offset: Option<u64>,
+    /// The try before, if its content broke off.
+    cut: Option<Cut>,
+    /// How this one broke off, if it did in a way that may go better.
+    broke_off: Cell<Option<Cut>>,
     /// Octets of content in either direction.
     sent: Arc<AtomicU64>,
     received: Cell<u64>,
@@ -155,16 +160,21 @@ impl<'a> Session<'a> {
     async fn try_often(&self, place: usize, sent: &Arc<AtomicU64>, report: &mut Report) -> Outcome {
         let method = self.plan.method_for(&self.plan.targets[place]);
         let Some(mut tries) = Tries::of(self.options, method) else {
-            return self.begin(place, sent.clone(), None)?.run_in_time(report).await;
+            return self.begin(place, sent.clone(), None, None)?.run_in_time(report).await;
         };
+        let mut cut = None;
         loop {
-            let exchange = self.begin(place, sent.clone(), Some(&tries))?;
+            let exchange = self.begin(place, sent.clone(), Some(&tries), cut.clone())?;
             let outcome = exchange.run_in_time(report).await;
             let asked_wait = exchange.asked_wait.take();
+            let broke_off = exchange.broke_off.take();
+            let cut_wait = broke_off.as_ref().and_then(|_| tries.after_cut());
             let Err(failure) = outcome else { return Ok(()) };
-            let Some(wait) = asked_wait.or_else(|| tries.after_failure(&failure)) else {
+            let Some(wait) = asked_wait.or(cut_wait).or_else(|| tries.after_failure(&failure)) else {
                 return Err(failure);
             };
+            // A try that did not come as far as its content leaves the file as the one before did.
+            cut = broke_off.or(cut);
             if !self.options.output.silent {
                 let line = format!("alula: {}; trying again in {wait:?}", failure.sentence());
                 terminal::tell(Style::new(), line.as_bytes());
@@ -192,15 +202,34 @@ impl<'a> Session<'a> {
         place: usize,
         sent: Arc<AtomicU64>,
         tries: Option<&'s Tries>,
+        cut: Option<Cut>,
     ) -> Result<Exchange<'s>, Failure> {
         let target = &self.plan.targets[place];
         lookup::check_family(&self.options.connection, target)?;
-        let to = self.destinations[place].clone();
-        let offset = resume::offset(self.options.output.continue_at, &to)?;
+        let to = cut.as_ref().map_or_else(|| self.destinations[place].clone(), Cut::destination);
+        let offset = match &cut {
+            Some(cut) => cut.cut_back().map(|()| cut.offset())?,
+            None => resume::offset(self.options.output.continue_at, &to)?,
+        };
         let mut fields = self.plan.fields_for(target);
+        fields
+            .extend(cut.as_ref().and_then(Cut::if_range).map(|tag| ("if-range".to_owned(), tag.to_owned())));
         fields.extend(offset.map(|octets| ("range".to_owned(), format!("bytes={octets}-"))));
         let (received, asked_wait) = (Cell::default(), Cell::default());
-        Ok(Exchange { session: self, target, fields, to, offset, sent, received, tries, asked_wait })
+        let broke_off = Cell::default();
+        Ok(Exchange {
+            session: self,
+            target,
+            fields,
+            to,
+            offset,
+            cut,
+            broke_off,
+            sent,
+            received,
+            tries,
+            asked_wait,
+        })
     }
 }
 
@@ -341,6 +370,7 @@ impl Exchange<'_> {
 
     async fn download(&self, mut response: Response, report: &mut Report) -> Outcome {
         report.begins(&response);
+        report.octets_received = 0;
         let options = self.session.options;
         let args = &options.output;
         self.refuse(&response)?;
@@ -382,7 +412,9 @@ impl Exchange<'_> {
             return Ok(());
         }
         let pace = Pace::new(self.session.options.connection.limit_rate);
-        let mut progress = Progress::of_response(&response, args, &to, self.offset, self.sent.load(Relaxed));
+        let mut begun = self.begun(&response, output.path());
+        let offset = self.offset.filter(|_| matches!(there, There::IsContinued(_)));
+        let mut progress = Progress::of_response(&response, args, &to, offset, self.sent.load(Relaxed));
         let mut sink = Sink::new(output, show, show.holding(&response), show.charset_of(&response));
         loop {
             match response.body().chunk().await {
@@ -405,10 +437,24 @@ impl Exchange<'_> {
                 }
                 Err(error) => {
                     sink.release()?;
+                    let begun = begun.take().filter(|_| error.retry() != Retry::Pointless);
+                    self.broke_off.set(begun.map(|begun| begun.cut_after(report.octets_received)));
                     return Err(error.into());
                 }
             }
         }
+    }
+
+    /// What a further try needs to know, if there may be one that goes on.
+    fn begun(&self, response: &Response, path: Option<&Path>) -> Option<Begun> {
+        if self.tries.is_none() || self.method() != "GET" {
+            return None;
+        }
+        let base = match &self.cut {
+            Some(cut) => cut.base(),
+            None => self.offset,
+        };
+        Begun::of(response, path, base, self.offset)
     }
 
     /// The head of the response, with those of redirects before it where they are wanted.
@@ -424,7 +470,9 @@ impl Exchange<'_> {
     /// With --no-clobber, a file that would be replaced stays.
     fn spared(&self, there: There) -> There {
         match there {
-            There::IsReplaced if self.session.options.transfer.no_clobber => There::Stays,
+            There::IsReplaced if self.session.options.transfer.no_clobber && self.cut.is_none() => {
+                There::Stays
+            }
             there => there,
         }
     }
@@ -526,6 +574,9 @@ impl Exchange<'_> {
 
     /// What becomes of a file that is there, by what the response says; nothing when it is whole already.
     fn what_is_there(&self, response: &Response) -> Result<Option<There>, Failure> {
+        if let Some(cut) = &self.cut {
+            return cut.there(response, self.target.url.as_str());
+        }
         let Some(offset) = self.offset else { return Ok(Some(There::IsReplaced)) };
         let rest = resume::rest_of(response, offset, self.target.url.as_str())?;
         Ok((rest == Rest::Follows).then_some(There::IsContinued(offset)))

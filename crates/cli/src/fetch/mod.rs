@@ -11,6 +11,7 @@ mod condition;
 mod content;
 mod cookies;
 mod curl;
+mod cut;
 mod date;
 mod der;
 mod destination;

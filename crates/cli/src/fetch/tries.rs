@@ -1,4 +1,5 @@
-//! `--retry-all-errors` and `--retry-max-time`: tries beyond those that the library makes by itself, counted here.
+//! Tries beyond those that the library makes by itself, counted here: those of `--retry-all-errors` and `--retry-max-time`, and those of
+//! downloads to a file, of which the content may break off.
 //!
 //! Rule: without --retry-all-errors the same failures are tried again as with --retry alone.
 
@@ -43,7 +44,8 @@ impl Tries {
     pub(super) fn of(options: &Options, method: &str) -> Option<Self> {
         let (connection, transfer) = (&options.connection, &options.transfer);
         let begin_within = transfer.retry_max_time.filter(|time| !time.is_zero());
-        let is_meant = connection.retry > 0 && (transfer.retry_all_errors || begin_within.is_some());
+        let is_meant = connection.retry > 0
+            && (transfer.retry_all_errors || begin_within.is_some() || is_download(options, method));
         let delay = connection.retry_delay.filter(|time| !time.is_zero());
         is_meant.then(|| Self {
             left: connection.retry,
@@ -80,6 +82,11 @@ impl Tries {
         self.in_time(self.wait).filter(|_| may_pass || self.takes_all && !is_ours)
     }
 
+    /// The wait after content has broken off that is asked for again.
+    pub(super) fn after_cut(&self) -> Option<Duration> {
+        self.in_time(self.wait)
+    }
+
     fn in_time(&self, wait: Duration) -> Option<Duration> {
         let begins = self.since.elapsed().saturating_add(wait);
         let is_in_time = |within: Option<Duration>| within.is_none_or(|within| begins < within);
@@ -93,6 +100,11 @@ impl Tries {
             self.wait = (self.wait * 2).min(LONGEST_WAIT);
         }
     }
+}
+
+/// Returns true if content goes to a file, of which the rest can be asked for.
+fn is_download(options: &Options, method: &str) -> bool {
+    method == "GET" && options.output.has_files()
 }
 
 /// The wait that `retry-after` asks for, in seconds or until a date (RFC 9110 §10.2.3).
