@@ -35,6 +35,8 @@ struct Trail {
     /// The URL that is asked now, once a redirect made it known.
     url: Option<Url>,
     redirects: u16,
+    /// The peer has left the last try out, and took others on its connection: it was no try.
+    is_left_out: bool,
     /// The peer may have acted on a try of the present request that failed.
     is_doubtful: bool,
 }
@@ -84,6 +86,7 @@ impl Call<'_> {
                 Next::Done(Ok(response)) => return Ok(trail.sign(response)),
                 Next::Done(Err(error)) if trail.is_doubtful => return Err(error.after_doubtful_try()),
                 Next::Done(Err(error)) => return Err(error),
+                Next::Again if std::mem::take(&mut trail.is_left_out) => {}
                 Next::Again => {
                     trail.tries += 1;
                     trail.tries_here += 1;
@@ -121,7 +124,8 @@ impl Call<'_> {
             return unless(reasons::CONTENT);
         }
         trail.is_doubtful |= error.retry() == Retry::IfIdempotent;
-        if trail.tries_here < TRIES_MAX && self.may_try_again(error) {
+        trail.is_left_out = error.is_left_out();
+        if (trail.is_left_out || trail.tries_here < TRIES_MAX) && self.may_try_again(error) {
             return Verdict::Again(None);
         }
         match error.retry() {

@@ -147,7 +147,8 @@ where
             Err(error) if is_full(&error) => {}
             Err(error) if !conn.is_open() || error.phase() == Phase::Send => {
                 caller.forget(&conn);
-                gone += 1;
+                // Where others were answered, this one gets its turn: a server may end each connection after a few requests.
+                gone += u32::from(!conn.has_taken_requests());
                 if gone == GONE_MAX {
                     return Err(error);
                 }

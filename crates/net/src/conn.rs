@@ -204,7 +204,7 @@ impl Conn {
     /// Gives a connection back that was taken and not used.
     pub fn give_back(&self) {
         let mut connection = self.lock();
-        if !connection.life.is_closing() && connection.machine.is_free() {
+        if connection.life.takes_streams() && connection.machine.is_free() {
             let news = connection.free_news();
             connection.membership.tell(news);
         }
@@ -220,7 +220,7 @@ impl Conn {
     /// of it as soon as there is.
     pub fn room(&self) -> usize {
         let mut connection = self.lock();
-        if connection.life.is_closing() { 0 } else { connection.machine.await_slot() }
+        if connection.life.takes_streams() { connection.machine.await_slot() } else { 0 }
     }
 
     /// The number of streams that the peer allows at once (SETTINGS_MAX_CONCURRENT_STREAMS), if it has said so; nothing over
@@ -234,6 +234,11 @@ impl Conn {
         let mut connection = self.lock();
         connection.wake_task();
         self.unlock_and_wake(connection);
+    }
+
+    /// Returns true if the server is known to have taken a request on this connection of HTTP/2.
+    pub fn has_taken_requests(&self) -> bool {
+        self.lock().machine.has_taken_requests()
     }
 
     /// Opens no more streams; ends the connection when the last one ends.

@@ -31,7 +31,7 @@ pub(crate) mod tallies;
 use std::sync::Arc;
 
 use alula_h1 as h1;
-use alula_h2::{self as h2, ErrorCode, Violation};
+use alula_h2::{self as h2, Awaited, ErrorCode, Violation};
 use alula_machine::{Reason, StreamKey, Time};
 
 #[cfg(feature = "tls")]
@@ -149,7 +149,7 @@ impl Connection {
     /// Returns true if a request would be sent at once.
     #[inline]
     pub(crate) fn takes_request(&self) -> bool {
-        !self.life.is_closing() && !self.input.is_held_back() && self.machine.is_free()
+        self.life.takes_streams() && !self.input.is_held_back() && self.machine.is_free()
     }
 
     /// Returns true if no stream is held by a handle, and nobody waits to open one.
@@ -168,7 +168,7 @@ impl Connection {
         {
             self.make_room(streams);
         }
-        self.slots.attach(stream, self.heard)
+        self.slots.attach(stream, self.heard, self.now)
     }
 
     /// Makes room for what can happen to so many streams in one turn. How many of them it happens to is chance, and a connection
@@ -182,9 +182,11 @@ impl Connection {
         }
     }
 
-    /// Lets go of sides of a stream. What is unfinished is reset; the last side gives the slot back.
-    pub(crate) fn release(&mut self, at: SlotKey, sides: Sides) {
-        let Some(slot) = self.slots.get(at) else { return };
+    /// Lets go of sides of a stream. What is unfinished is reset; the last side gives the slot back. Returns the time at which a request was
+    /// sent that is given up so, if nothing has come on the connection since.
+    pub(crate) fn release(&mut self, at: SlotKey, sides: Sides) -> Option<Time> {
+        let slot = self.slots.get(at)?;
+        let mut unheard_since = None;
         let woken = slot.let_go(sides);
         let unread = if sides.has(Sides::READ) { slot.incoming.content().len() } else { 0 };
         let (stream, held) = (slot.stream, slot.held);
@@ -196,6 +198,7 @@ impl Connection {
             }
             if let Some(reason) = self.reason_to_reset(stream, is_cut, held, has_ended) {
                 self.machine.reset(stream, reason);
+                unheard_since = self.unheard_since(at.index, sides);
                 // Whoever waits on the other half would wait for ever: the machine knows the stream no more.
                 if held != Sides::NONE && !has_ended {
                     self.fail_other_half(at.index, is_cut);
@@ -205,6 +208,7 @@ impl Connection {
         if held == Sides::NONE {
             self.recycle(at);
         }
+        unheard_since
     }
 
     /// Returns the reason for which a stream is to be reset whose sides were let go, if it is. With `is_cut`, what is left to be sent is
@@ -332,7 +336,10 @@ impl Connection {
                     self.wake_later(index, Side::Write);
                 }
             }
-            Notice::Reset { stream, error } => self.fail(stream, error),
+            Notice::Reset { stream, error } => {
+                let is_left_out = self.machine.has_taken_requests();
+                self.fail(stream, if is_left_out { error.left_out() } else { error });
+            }
             Notice::Room => self.is_free_again(),
             Notice::Last(code) => {
                 self.life.note_farewell(code);
@@ -371,7 +378,7 @@ impl Connection {
         if self.machine.is_http1() && !self.machine.is_free() {
             return;
         }
-        if !self.life.is_closing() {
+        if self.life.takes_streams() {
             self.membership.tell(self.free_news());
         }
         self.wake_queue();
@@ -428,9 +435,11 @@ impl Connection {
     }
 
     fn fail_all(&mut self, error: &Error) {
-        let heard = self.is_silent_end(error).then_some(self.heard);
+        // A peer that stopped answering is no peer that closes a connection as soon as it has opened it.
+        let is_used = is_unheard(error) && self.heard > 0;
+        let heard = (is_used || self.is_silent_end(error)).then_some(self.heard);
         for index in 0..self.slots.count() {
-            self.slots[index].fail_with_connection(error, heard);
+            self.slots[index].fail_with_connection(error, heard, is_used);
             self.wake_both(index);
         }
     }
@@ -441,6 +450,11 @@ impl Connection {
         let is_lost = matches!(error.cause(), Cause::Closed | Cause::Io(..));
         is_lost && self.machine.is_client() && !self.machine.is_http1()
     }
+}
+
+/// Returns true if the connection has ended because the peer did not say anything when it was asked.
+fn is_unheard(error: &Error) -> bool {
+    matches!(error.cause(), Cause::Connection(h2::ConnectionError::TimedOut(Awaited::Pong)))
 }
 
 /// Waking.

@@ -40,6 +40,7 @@ pub(crate) struct Facts {
     pub(crate) cause: Cause,
     retry: Retry,
     is_unanswered: bool,
+    is_left_out: bool,
     sent: u64,
     pub(crate) asked: Option<Arc<Asked>>,
     /// The host that was looked up, the socket or the file.
@@ -105,6 +106,7 @@ impl Error {
             cause,
             retry,
             is_unanswered: false,
+            is_left_out: false,
             sent: 0,
             asked: None,
             place: None,
@@ -217,6 +219,12 @@ impl Error {
         self.0.is_unanswered || is_said
     }
 
+    /// Returns true when the peer went away without having acted on the request, on a connection on which it took others: another
+    /// connection may take it.
+    pub fn is_left_out(&self) -> bool {
+        self.0.is_left_out
+    }
+
     /// Octets of the request's content that had been handed to the connection.
     pub fn sent(&self) -> u64 {
         self.0.sent
@@ -313,6 +321,14 @@ impl Error {
                 facts.cause = Cause::Unanswered;
             }
         })
+    }
+
+    /// The same failure, on a connection whose peer took other requests, if it was by GOAWAY.
+    pub(crate) fn left_out(self) -> Self {
+        match (&self.0.cause, self.0.retry) {
+            (Cause::GoAway(_), Retry::Safe) => self.knowing(|facts| facts.is_left_out = true),
+            _ => self,
+        }
     }
 
     /// Adds the limit that the peer went over, if that is the cause.

@@ -9,6 +9,7 @@
 mod accept;
 mod answering;
 mod asked;
+mod asking;
 mod body;
 mod boxed;
 mod breach;

@@ -2,6 +2,8 @@
 //!
 //! Rule: here is chosen, and nothing decided. The contract that both versions keep is [`ProtocolMachine`].
 
+use std::time::Duration;
+
 use alula_fields::{FieldSection, Head, RequestHead, ResponseHead};
 use alula_h1 as h1;
 use alula_h2::{self as h2, FrameSummary, Priority, StreamMemory};
@@ -314,6 +316,18 @@ impl Machine {
     pub(crate) fn use_stream_memory(&mut self, from: &mut StreamMemory) {
         if let Self::Http2(machine) = self {
             machine.use_stream_memory(from);
+        }
+    }
+
+    /// Returns true if the server is known to have taken a request on this connection; over HTTP/1.1 nobody needs to know.
+    pub(crate) fn has_taken_requests(&self) -> bool {
+        matches!(self, Self::Http2(machine) if machine.has_taken_requests())
+    }
+
+    /// Asks the peer whether it is still there, which has so long to say anything. HTTP/1.1 has no way to.
+    pub(crate) fn ask(&mut self, now: Time, within: Duration) {
+        if let Self::Http2(machine) = self {
+            machine.ask(now, within);
         }
     }
 

@@ -6,6 +6,7 @@ use std::{
     task::{Context, Poll},
 };
 
+use alula_h2 as h2;
 use alula_machine::{OutBuf, StreamKey};
 
 use crate::{
@@ -43,7 +44,12 @@ where
         if connection.life.is_closing() {
             return Poll::Ready(Err(connection.takes_no_more()));
         }
-        if connection.queue.is_turn_of(this.ticket) {
+        let is_asked = connection.life.asked_until().is_some();
+        if is_asked && connection.membership.is_member() {
+            // It waits for any of the origin's connections, not for the answer of this one's peer.
+            return Poll::Ready(Err(no_room(h2::SendError::StreamLimit.into())));
+        }
+        if !is_asked && connection.queue.is_turn_of(this.ticket) {
             match (this.send)(&mut connection.machine, connection.output.buffer()) {
                 Ok(stream) => {
                     let at = connection.attach(stream);
@@ -56,7 +62,7 @@ where
                 }
                 // It waits for any of the origin's connections, not for this one.
                 Err(refusal) if refusal.is_full() && connection.membership.is_member() => {
-                    return Poll::Ready(Err(Error::new(Phase::Queue, Cause::Refused(refusal), Retry::Safe)));
+                    return Poll::Ready(Err(no_room(refusal)));
                 }
                 Err(refusal) if refusal.is_for_now() => {}
                 Err(error) => return Poll::Ready(Err(Error::refused(error))),
@@ -67,6 +73,11 @@ where
         this.conn.unlock_and_wake(guard);
         Poll::Pending
     }
+}
+
+/// Says that the connection has no room, and another one is to be looked for.
+fn no_room(refusal: Refusal) -> Error {
+    Error::new(Phase::Queue, Cause::Refused(refusal), Retry::Safe)
 }
 
 impl<F> Drop for Open<'_, F> {
@@ -103,7 +114,7 @@ impl Conn {
     {
         let mut guard = self.lock_to_open();
         let connection = &mut *guard;
-        if !connection.life.is_closing()
+        if connection.life.takes_streams()
             && connection.queue.is_turn_of(None)
             && let Ok(stream) = send(&mut connection.machine, connection.output.buffer())
         {

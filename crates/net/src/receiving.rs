@@ -60,6 +60,9 @@ impl Connection {
         let mut input = self.input.take();
         if !input.unread().is_empty() {
             self.heard += 1;
+            if !self.life.takes_streams() {
+                self.peer_has_answered();
+            }
             self.need_kit();
             self.need_head();
         }

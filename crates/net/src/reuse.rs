@@ -12,6 +12,8 @@
 
 use std::{io, thread, time::Duration};
 
+use alula_machine::Time;
+
 use crate::{
     conn::{Conn, Guard},
     error::{Error, Phase},
@@ -51,14 +53,18 @@ impl Conn {
         let mut connection = self.lock();
         connection.need_kit();
         let may_rest = self.version() == Version::Http2 && connection.is_unused();
-        if !may_rest || self.time().saturating_since(connection.now) < REST {
+        if !may_rest {
             return connection;
         }
-        self.look_and_lock(connection)
+        let now = self.time();
+        match now.saturating_since(connection.now) < REST {
+            true => connection,
+            false => self.look_and_lock(connection, now),
+        }
     }
 
     #[cold]
-    fn look_and_lock<'a>(&'a self, connection: Guard<'a>) -> Guard<'a> {
+    fn look_and_lock<'a>(&'a self, connection: Guard<'a>, now: Time) -> Guard<'a> {
         if !connection.machine.is_client() {
             return connection;
         }
@@ -66,7 +72,10 @@ impl Conn {
         if !self.io().is_quiet() {
             self.takes_in();
         }
-        self.lock()
+        let mut connection = self.lock();
+        // The request that is sent now begins now.
+        connection.now = connection.now.max(now);
+        connection
     }
 
     /// Reads what is there and feeds the machine. Returns true if a request may be sent then.

@@ -170,7 +170,8 @@ impl Connection {
         let far = Duration::from_secs(3600);
         let tick = if self.hand_over.task_reads() { far } else { TICK };
         let machine = self.machine.poll_timeout();
-        [self.next_deadline, machine, self.idleness.look_at(), self.calls_again_at()]
+        let asked = self.life.asked_until();
+        [self.next_deadline, machine, self.idleness.look_at(), self.calls_again_at(), asked]
             .into_iter()
             .flatten()
             .map(|at| at.saturating_since(now))

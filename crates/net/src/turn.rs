@@ -7,6 +7,7 @@ use std::{
 };
 
 use alula_fields::Head;
+use alula_machine::Time;
 use tokio::io::AsyncRead;
 
 use crate::{
@@ -82,7 +83,9 @@ impl Conn {
     /// Gives handles of a stream back, and the memory that its user had.
     pub(crate) fn release(&self, at: SlotKey, sides: Sides, head: Option<Box<Head>>, content: Content) {
         let mut connection = self.lock();
-        connection.take_back(at, sides, head, content);
+        if let Some(since) = connection.take_back(at, sides, head, content) {
+            connection.gave_up(since, self.time());
+        }
         if connection.machine.is_client() {
             connection.leave_kit_if_crowded();
         }
@@ -223,14 +226,21 @@ impl Connection {
 
     /// Takes back handles of a stream, and the memory that its user had.
     #[inline]
-    pub(crate) fn take_back(&mut self, at: SlotKey, sides: Sides, head: Option<Box<Head>>, content: Content) {
+    pub(crate) fn take_back(
+        &mut self,
+        at: SlotKey,
+        sides: Sides,
+        head: Option<Box<Head>>,
+        content: Content,
+    ) -> Option<Time> {
         self.give_back(at, content.len());
-        self.release(at, sides);
+        let unheard_since = self.release(at, sides);
         if let Some(head) = head {
             self.spares.give_head(head);
         }
         self.give_content(content);
         self.take_notices();
+        unheard_since
     }
 
     /// A caller leaves, on a client.

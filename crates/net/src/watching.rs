@@ -113,6 +113,9 @@ impl Connection {
             self.machine.handle_timeout(now);
             self.take_notices();
         }
+        if self.life.asked_until().is_some_and(|until| until <= now) {
+            self.look_elsewhere();
+        }
         self.call_again();
         self.look_around(now);
     }
@@ -264,7 +267,13 @@ impl Connection {
         for index in 0..self.slots.count() {
             let slot = &mut self.slots[index];
             match slot.expire(now) {
-                Some(late) => self.fail_and_reset(index, late, Reason::Cancelled),
+                Some(late) => {
+                    let unheard = slot.unheard_since(self.heard);
+                    self.fail_and_reset(index, late, Reason::Cancelled);
+                    if unheard.is_some() {
+                        self.ask_peer(now);
+                    }
+                }
                 None => self.next_deadline = [self.next_deadline, slot.due()].into_iter().flatten().min(),
             }
         }

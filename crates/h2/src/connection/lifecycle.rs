@@ -390,8 +390,11 @@ impl Connection {
         let code = self.going.peer.map_or(ErrorCode::NO_ERROR, |(_, code)| code);
         for slot in 0..self.streams.slots() {
             let Some(stream) = self.streams.key_at(slot) else { continue };
-            if self.streams.get(stream).is_some_and(|entry| entry.state.is_open() && entry.id > last) {
-                let reset = Reset { code, origin: Origin::GoAway, unprocessed: true };
+            let left_out = self.streams.get(stream).filter(|entry| entry.state.is_open() && entry.id > last);
+            if let Some(entry) = left_out {
+                // A peer that has begun to answer has acted on the request, whatever it says now.
+                let unprocessed = !entry.state.has_received_head();
+                let reset = Reset { code, origin: Origin::GoAway, unprocessed };
                 self.reset_held_stream(stream, reset, Closed::ResetByUs);
             }
         }

@@ -522,6 +522,12 @@ impl Connection {
         slots
     }
 
+    /// Returns true if the server has taken a request on this connection: one was answered to its end or, once the server goes away, its
+    /// GOAWAY names one. Who asks again on another connection makes progress then.
+    pub fn has_taken_requests(&self) -> bool {
+        self.counters.completed > 0 || self.going.peer.is_some_and(|(last, _)| last > 0)
+    }
+
     /// Returns true if this is the client's side.
     #[inline]
     pub fn is_client(&self) -> bool {

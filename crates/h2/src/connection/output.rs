@@ -1,5 +1,7 @@
 //! What the driver writes and waits for: control frames in a queue, and deadlines.
 
+use core::time::Duration;
+
 use alula_machine::{Exceeded, OutBuf, StreamKey, Time};
 
 use super::Connection;
@@ -70,6 +72,15 @@ impl Connection {
         }
         if now >= self.timers.keep_alive_due(self.open > 0, &self.config) {
             self.timers.keep_alive_sent(now, &self.config);
+            self.queue(&ping(false, KEEP_ALIVE));
+        }
+    }
+
+    /// Asks the peer whether it is still there, by a PING unless one of keep-alive is out. The connection ends with
+    /// [`TimedOut`](ConnectionError::TimedOut) if no frame comes within this time, or within
+    /// [`ping_timeout`](crate::Config::ping_timeout) if that is shorter.
+    pub fn ask(&mut self, now: Time, within: Duration) {
+        if self.error.is_none() && self.timers.ask(now, within.min(self.config.ping_timeout)) {
             self.queue(&ping(false, KEEP_ALIVE));
         }
     }

@@ -1,5 +1,7 @@
 //! The deadlines of a connection.
 
+use core::time::Duration;
+
 use alula_machine::Time;
 
 use crate::config::Config;
@@ -121,6 +123,17 @@ impl Timers {
     /// A PING is out, to be answered in time.
     pub(super) fn keep_alive_sent(&mut self, now: Time, config: &Config) {
         (self.pinged, self.pong) = (now, now.saturating_add(config.ping_timeout));
+    }
+
+    /// The peer is asked whether it is there, and has so long to say anything. Returns true if a PING is to be sent: none is out.
+    pub(super) fn ask(&mut self, now: Time, within: Duration) -> bool {
+        let is_out = self.pong != Time::FAR && self.heard <= self.pinged;
+        let before = if is_out { self.pong } else { Time::FAR };
+        self.pong = before.min(now.saturating_add(within));
+        if !is_out {
+            self.pinged = now;
+        }
+        !is_out
     }
 
     /// Other frames have come in place of the pong.

@@ -1,6 +1,7 @@
 //! The life of a connection: it takes streams, then no more, then it has ended.
 
 use alula_h2::ErrorCode;
+use alula_machine::Time;
 
 use crate::error::Error;
 
@@ -17,6 +18,9 @@ enum State {
     /// It takes streams.
     #[default]
     Open,
+    /// Its peer was silent and is asked whether it is there: it takes no streams before the peer has said anything. It takes none any
+    /// more when that has not happened by then.
+    Asked(Time),
     /// It takes no more streams, and ends with the last handle.
     Closing,
     /// It has ended, for this reason.
@@ -27,7 +31,38 @@ impl Life {
     /// Returns true if no more streams are taken: the connection ends, or has ended.
     #[inline]
     pub(crate) fn is_closing(&self) -> bool {
-        !matches!(self.state, State::Open)
+        !matches!(self.state, State::Open | State::Asked(_))
+    }
+
+    /// Returns true if streams are taken now.
+    #[inline]
+    pub(crate) fn takes_streams(&self) -> bool {
+        matches!(self.state, State::Open)
+    }
+
+    /// Returns the time until which the peer has to say anything, so that streams are taken again.
+    #[inline]
+    pub(crate) fn asked_until(&self) -> Option<Time> {
+        match self.state {
+            State::Asked(until) => Some(until),
+            State::Open | State::Closing | State::Ended(_) => None,
+        }
+    }
+
+    /// Takes no streams while the peer is asked whether it is there, and none any more after `until`.
+    pub(crate) fn ask(&mut self, until: Time) {
+        if let State::Open = self.state {
+            self.state = State::Asked(until);
+        }
+    }
+
+    /// Takes streams again if the peer was asked, which has said something. Returns true in that case.
+    pub(crate) fn is_answered(&mut self) -> bool {
+        let was_asked = self.asked_until().is_some();
+        if was_asked {
+            self.state = State::Open;
+        }
+        was_asked
     }
 
     /// Returns true if the connection has ended.
@@ -41,13 +76,13 @@ impl Life {
     pub(crate) fn end(&self) -> Option<&Error> {
         match &self.state {
             State::Ended(error) => Some(error),
-            State::Open | State::Closing => None,
+            State::Open | State::Asked(_) | State::Closing => None,
         }
     }
 
     /// Takes no more streams from now on.
     pub(crate) fn close(&mut self) {
-        if let State::Open = self.state {
+        if let State::Open | State::Asked(_) = self.state {
             self.state = State::Closing;
         }
     }
@@ -85,6 +120,20 @@ mod tests {
         life.close();
         assert_eq!(life.end().map(ToString::to_string), Some(Error::closed().to_string()));
         assert!(life.is_closing() && life.has_ended());
+    }
+
+    #[test]
+    fn it_takes_no_streams_while_its_peer_is_asked() {
+        let (mut life, until) = (Life::default(), Time::from_nanos(1));
+        assert!(life.takes_streams() && !life.is_answered());
+        life.ask(until);
+        assert!(!life.takes_streams() && !life.is_closing());
+        assert_eq!(life.asked_until(), Some(until));
+        assert!(life.is_answered() && life.takes_streams());
+        life.ask(until);
+        life.close();
+        life.ask(until);
+        assert!(life.is_closing() && !life.is_answered());
     }
 
     #[test]

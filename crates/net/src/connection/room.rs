@@ -181,7 +181,7 @@ mod tests {
         let mut slots = Slots::default();
         let keys = (0..streams).map(|slot| {
             slots.add();
-            let at = slots.attach(StreamKey::new(slot, 1), 0);
+            let at = slots.attach(StreamKey::new(slot, 1), 0, Time::ZERO);
             wait(room, &mut slots, at);
             at
         });

@@ -90,6 +90,8 @@ pub(crate) struct Slot {
     asked: String,
     /// The number of times that something had come on the connection when the stream was opened.
     heard: u64,
+    /// The time at which the stream was opened, up to about a second early.
+    began: Time,
     pub(crate) incoming: Incoming,
     pub(crate) counts: Counts,
     pub(crate) pace: StreamPace,
@@ -197,11 +199,17 @@ impl Slot {
 impl Slot {
     /// Belongs to a stream of the machine from now on, and to both its handles.
     #[inline]
-    pub(crate) fn begin(&mut self, stream: StreamKey, heard: u64) {
+    pub(crate) fn begin(&mut self, stream: StreamKey, heard: u64, now: Time) {
         self.stream = Some(stream);
         self.held = Sides::BOTH;
         self.counts.begin();
         self.heard = heard;
+        self.began = now;
+    }
+
+    /// Returns the time at which the stream was opened if nothing has come on the connection since: so many times something had.
+    pub(crate) fn unheard_since(&self, heard: u64) -> Option<Time> {
+        (self.heard == heard).then_some(self.began)
     }
 
     /// Lets go of sides. Returns the number of callers on them that were woken, and will not run.
@@ -237,11 +245,17 @@ impl Slot {
     }
 
     /// Fails with an error of the connection, unless it has failed already. `heard_if_silent` is the number of times that something
-    /// had come, if the connection ended without a word: a stream that was opened since then has had no answer.
-    pub(crate) fn fail_with_connection(&mut self, error: &Error, heard_if_silent: Option<u64>) {
+    /// had come, if the connection ended without a word: a stream that was opened since then has had no answer, where the connection
+    /// is known to have been used before.
+    pub(crate) fn fail_with_connection(
+        &mut self,
+        error: &Error,
+        heard_if_silent: Option<u64>,
+        is_used: bool,
+    ) {
         if self.stream.is_some() && self.failed.is_none() {
-            let is_unanswered =
-                self.generation > self.unused_generation && heard_if_silent == Some(self.heard);
+            let is_used = is_used || self.generation > self.unused_generation;
+            let is_unanswered = is_used && heard_if_silent == Some(self.heard);
             self.failed = Some(if is_unanswered { error.clone().unanswered() } else { error.clone() });
         }
     }

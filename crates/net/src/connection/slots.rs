@@ -5,7 +5,7 @@
 
 use std::ops::{Index, IndexMut};
 
-use alula_machine::StreamKey;
+use alula_machine::{StreamKey, Time};
 
 use crate::{
     connection::slot::{Sides, Slot, SlotKey},
@@ -68,12 +68,12 @@ impl Slots {
     }
 
     /// Gives a free slot, of which there is one, to a stream of the machine and to both its sides.
-    pub(crate) fn attach(&mut self, stream: StreamKey, heard: u64) -> SlotKey {
+    pub(crate) fn attach(&mut self, stream: StreamKey, heard: u64, now: Time) -> SlotKey {
         let index = self.free;
         let slot = &mut self.all[index as usize];
         self.free = slot.next_free();
         self.free_count -= 1;
-        slot.begin(stream, heard);
+        slot.begin(stream, heard, now);
         let at = slot.key(index);
         self.note_stream(stream, index);
         at
@@ -223,7 +223,7 @@ mod tests {
         if !slots.has_free() {
             slots.add();
         }
-        slots.attach(name, 0)
+        slots.attach(name, 0, Time::ZERO)
     }
 
     fn let_go(slots: &mut Slots, at: SlotKey) {
@@ -304,7 +304,7 @@ mod tests {
     fn is_unanswered(slots: &mut Slots) -> bool {
         let at = attach(slots, stream(0, 1));
         let slot = &mut slots[at.index];
-        slot.fail_with_connection(&crate::Error::cancelled(), Some(0));
+        slot.fail_with_connection(&crate::Error::cancelled(), Some(0), false);
         let is_safe = slot.failed.as_ref().is_some_and(crate::Error::is_unanswered);
         let_go(slots, at);
         is_safe
