@@ -52,12 +52,21 @@ impl<W: Write> Write for Lines<W> {
 }
 
 fn escape(out: &mut impl Write, text: &str, is_escaped: impl Fn(char) -> bool) -> fmt::Result {
+    // Access logs write every target this way, and nearly all are printable ASCII.
+    if is_printable_ascii(text) {
+        return out.write_str(text);
+    }
     for piece in text.split_inclusive(&is_escaped) {
         let plain = piece.trim_end_matches(&is_escaped);
         out.write_str(plain)?;
         write!(out, "{}", piece[plain.len()..].escape_default())?;
     }
     Ok(())
+}
+
+/// Returns true if no character of the text is escaped, which is seen without a look at each of them: the loop has no branch.
+fn is_printable_ascii(text: &str) -> bool {
+    text.bytes().fold(true, |is_printable, byte| is_printable & matches!(byte, b' '..=b'~'))
 }
 
 /// Returns true for what is no text but an order to whoever shows it.
