@@ -237,20 +237,24 @@ fn words_of_other_servers_lead_to_what_is_meant() {
         let ended = here(words).expect(code);
         assert!(ended.stderr.contains(advice), "{words:?}: {}", ended.stderr);
     }
-    for words in
-        [&["-l", "127.0.0.1:0"][..], &["-p", "0"], &["--port", "0"], &["-s"], &["--single"], &["-H", "a: b"]]
-    {
+    for words in [&["-s"][..], &["-s", "-s"], &["--single"], &["-H", "a: b", "-H", "c: d"]] {
         Echo::serving(&folder, words).expect("GET", "/a.txt", &[], 200);
     }
 }
 
 #[test]
-fn a_field_is_in_every_answer() {
+fn a_field_is_in_every_answer_but_errors_unless_always() {
     let folder = site("fields");
     fs::create_dir(folder.path("folder")).unwrap();
+    fields_are_added(&folder, false);
+    fields_are_added(&folder, true);
+}
+
+fn fields_are_added(folder: &Folder, is_always: bool) {
     let server = Echo::serving(
-        &folder,
+        folder,
         &[
+            if is_always { "--header-always" } else { "--log" },
             "--header=X-A: one",
             "--header",
             "x-a: two",
@@ -284,11 +288,46 @@ fn a_field_is_in_every_answer() {
             let lines = head.lines().filter_map(|line| line.strip_prefix(&format!("{name}:")));
             lines.map(|value| value.trim().to_owned()).collect()
         };
+        if status >= 400 && !is_always {
+            assert!(lines("x-a").is_empty() && lines("x-empty").is_empty(), "{method} {target}: {head}");
+            assert!(lines("vary") == ["origin"] && lines("content-type") != ["text/x-odd"], "{head}");
+            continue;
+        }
         assert_eq!(lines("x-a"), ["one", "two"], "{method} {target}: {head}");
         assert_eq!(lines("content-type"), ["text/x-odd"], "{method} {target}: {head}");
         assert_eq!(lines("x-empty"), [""], "{method} {target}: {head}");
         assert_eq!(lines("vary"), ["origin", "cookie"], "{method} {target}: {head}");
     }
+}
+
+/// A server that listens on one of two addresses, or shows one of two certificates, is a mistake that nobody would see.
+#[test]
+fn a_flag_with_one_value_stands_once() {
+    let folder = site("once");
+    let config = folder.write("store.toml", "listen = '127.0.0.1:0'\nengine = 'memory'\n");
+    for words in [
+        &["serve", "-l", "0", "-p", "0"][..],
+        &["serve", "--cert", "a", "--key", "b", "--cert", "c"],
+        &["serve", "--access-log=a", "--access-log"],
+        &["serve", "--metrics", "--metrics=/x", "--max-body", "x"],
+        &["echo", "--listen", "0", "--port=0"],
+        &["echo", "--status", "200", "--status", "201"],
+        &["store", "--engine", "memory", "--engine=memory"],
+        &["store", "--config", &config, "-l0", "--listen", "0"],
+    ] {
+        let ended = run(words).expect(2);
+        assert!(ended.stderr.contains("' cannot be used multiple times\n"), "{words:?}: {}", ended.stderr);
+    }
+    // The line goes before the file, and switches and lists may be repeated.
+    Echo::storing(&[
+        "--config",
+        &config,
+        "--no-lists",
+        "--no-lists",
+        "--cors=https://a.example",
+        "--cors=https://b.example",
+    ])
+    .stop();
 }
 
 #[test]

@@ -11,6 +11,7 @@ mod durations;
 mod httpie;
 mod layout;
 mod listen;
+mod once;
 mod output;
 mod password;
 mod refused;
@@ -77,13 +78,15 @@ impl Args {
     /// Those of this process, one after the other where --next stands between them; what is wrong with them ends it.
     pub(crate) fn of_process() -> Vec<Self> {
         let mut lines = Vec::new();
-        let given = expanded(words::named(env::args_os().collect()), &mut lines).unwrap_or_else(|failure| {
+        let named = words::named(env::args_os().collect());
+        let once = once::check(Self::command(), &named);
+        let given = expanded(named, &mut lines).unwrap_or_else(|failure| {
             let is_curls = env::args().any(|word| word.ends_with("curl") && word.contains("exit-codes"));
             let failure = failure.with(if is_curls { ExitCodes::Curl } else { ExitCodes::Alula }).said();
             process::exit(failure.code().into())
         });
         let command: Vec<OsString> = given.iter().take(2).cloned().collect();
-        let all = Self::of_runs(runs(given));
+        let all = once.and_then(|()| Self::of_runs(runs(given)));
         let mut all =
             all.unwrap_or_else(|error| refused::exit(located(refused::told(error), &command, &lines)));
         shared::share(&mut all);

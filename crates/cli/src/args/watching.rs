@@ -44,11 +44,16 @@ pub(crate) struct WatchArgs {
     #[arg(long, hide_short_help = true)]
     pub(crate) request_id: bool,
 
-    /// Add a field to every answer, `name: value`.
+    /// Add a field to answers that succeed or redirect, `name: value`.
     ///
-    /// It takes the place of one that the answer has by itself.
+    /// It takes the place of one that the answer has by itself. Errors go without: a browser would keep a 404 for as long as a
+    /// cache-control for pages says.
     #[arg(short = 'H', long = "header", value_name = "FIELD", value_parser = added)]
     pub(crate) headers: Vec<Added>,
+
+    /// Add the fields of --header to errors as well.
+    #[arg(long, requires = "headers", hide_short_help = true)]
+    pub(crate) header_always: bool,
 
     /// Let pages of ORIGIN read the answers, or pages of any origin (CORS).
     ///

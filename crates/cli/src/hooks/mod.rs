@@ -69,7 +69,7 @@ pub(crate) fn watched<S: Send + Sync + 'static>(
         router = router.hook(cors(&args.cors));
     }
     if !args.headers.is_empty() {
-        router = router.hook(AddedFields::of(&args.headers)?);
+        router = router.hook(AddedFields::of(&args.headers, args.header_always)?);
     }
     Ok(router)
 }
