@@ -353,7 +353,16 @@ impl Collect<'_> {
                 self.push(Some(name), field);
                 Ok(())
             }
-            (KnownName::CONTENT_LENGTH | KnownName::COOKIE | KnownName::HOST | KnownName::PRIORITY, _) => {
+            // They say nothing about a message whose content has come, and whoever merged them would be misled (RFC 9110 §6.5.1).
+            (KnownName::CONTENT_LENGTH | KnownName::HOST | KnownName::EXPECT, Section::Trailers) => Ok(()),
+            (
+                KnownName::CONTENT_LENGTH
+                | KnownName::COOKIE
+                | KnownName::EXPECT
+                | KnownName::HOST
+                | KnownName::PRIORITY,
+                _,
+            ) => {
                 self.push(Some(name), field);
                 Ok(())
             }
@@ -458,6 +467,7 @@ const fn by_id(comes: bool) -> [bool; 256] {
     table[KnownName::CONTENT_LENGTH.id() as usize] = true;
     table[KnownName::HOST.id() as usize] = true;
     table[KnownName::COOKIE.id() as usize] = comes;
+    table[KnownName::EXPECT.id() as usize] = comes;
     table[KnownName::PRIORITY.id() as usize] = comes;
     table
 }

@@ -147,7 +147,9 @@ fn special(
 ) -> Result<(), Violation> {
     let is_trailers = section == Section::Trailers;
     match name {
-        KnownName::CONTENT_LENGTH if is_trailers => Ok(()),
+        // They say nothing about a message whose content is sent (RFC 9110 §6.5.1).
+        KnownName::CONTENT_LENGTH if is_trailers => Err(Violation::CONTENT_LENGTH_INVALID),
+        KnownName::HOST if is_trailers => Err(Violation::HOST_DIFFERS),
         KnownName::CONTENT_LENGTH => {
             let length = content::parse(value).ok_or(Violation::CONTENT_LENGTH_INVALID)?;
             match content_length.replace(length) {

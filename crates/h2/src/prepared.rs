@@ -165,7 +165,7 @@ fn rule_of(hole: &Hole<'_>, head: &RequestHead<'_>, at: usize) -> Result<HoleRul
             refuse(Violation::CONTENT_LENGTH_INVALID)
         }
         Some(KnownName::CONTENT_LENGTH) => Ok(HoleRule::ContentLength),
-        Some(KnownName::COOKIE | KnownName::PRIORITY) => Ok(HoleRule::Value),
+        Some(KnownName::COOKIE | KnownName::EXPECT | KnownName::PRIORITY) => Ok(HoleRule::Value),
         Some(name) if name.is_pseudo() => refuse(Violation::NAME_INVALID),
         Some(name) if IS_SPECIAL[usize::from(name.id())] => refuse(Violation::CONNECTION_SPECIFIC),
         Some(_) => Ok(HoleRule::Value),

@@ -265,6 +265,17 @@ fn what_must_not_be_sent_is_refused_and_changes_nothing() {
         let refused = pair.client.request_with("POST", "/", &pairs, false);
         assert_eq!(refused, Err(SendError::Field { at, rule }), "{pairs:?}");
     }
+    let stream = pair.client.request("POST", "/", false).unwrap();
+    pair.client.out.clear();
+    for (pairs, rule) in [
+        ([("x", "y"), ("host", "a.example")], Violation::HOST_DIFFERS),
+        ([("x", "y"), ("content-length", "0")], Violation::CONTENT_LENGTH_INVALID),
+        ([("x", "y"), ("connection", "close")], Violation::CONNECTION_SPECIFIC),
+    ] {
+        let refused = pair.client.trailers_out(stream, &pairs);
+        assert_eq!(refused, Err(SendError::Field { at: 1, rule }), "{pairs:?}");
+    }
+    let mut pair = ready_pair();
     let none = FieldSection::new();
     let head = |method, scheme, authority, path| RequestHead {
         method,

@@ -225,6 +225,13 @@ fn trailers() -> Vec<Row> {
         ("with a method", "9113 §8.1", after(&[(":method", "GET")]), MALFORMED, "trailers"),
         ("with a status", "9113 §8.1", after(&[(":status", "200")]), MALFORMED, "trailers"),
         ("with an unknown pseudo-field", "9113 §8.1", after(&[(":test", "x")]), MALFORMED, "trailers"),
+        (
+            "with host, content-length and expect, which are dropped",
+            "9110 §6.5.1",
+            after(&[("host", "b"), ("content-length", "7"), ("x", "y"), ("expect", "100-continue")]),
+            "",
+            "trailers x=y",
+        ),
         ("with te", "9113 §8.2.2", after(&[("te", "trailers")]), MALFORMED, "§8.2.2"),
         ("with connection", "9113 §8.2.2", after(&[("connection", "close")]), MALFORMED, "§8.2.2"),
         ("with upper case", "9113 §8.2.1", after(&[("X", "y")]), MALFORMED, "§8.2.1"),

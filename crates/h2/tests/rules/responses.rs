@@ -68,6 +68,13 @@ fn fields() -> Vec<Row> {
         ("proxy-connection", "9113 §8.2.2", with("proxy-connection", "close"), MALFORMED, "§8.2.2"),
         ("too many octets", "9113 §10.5.1", asked("GET", &large), "RST_STREAM 1 ENHANCE_YOUR_CALM", "larger"),
         ("trailers", "9113 §8.1", trailers(&[("x", "y")]), "", "trailers x=y"),
+        (
+            "host, content-length and expect in trailers, which are dropped",
+            "9110 §6.5.1",
+            trailers(&[("host", "b"), ("content-length", "x"), ("x", "y"), ("expect", "100-continue")]),
+            "",
+            "trailers x=y",
+        ),
         ("a status in trailers", "9113 §8.1", trailers(&[(":status", "200")]), MALFORMED, "trailers"),
         ("connection in trailers", "9113 §8.2.2", trailers(&[("connection", "x")]), MALFORMED, "§8.2.2"),
     ]
