@@ -4,7 +4,12 @@
 
 mod verdict;
 
-use std::{borrow::Cow, time::Duration};
+use std::{
+    borrow::Cow,
+    collections::HashSet,
+    hash::{BuildHasher as _, RandomState},
+    time::Duration,
+};
 
 use alula_fields::KnownName;
 use alula_net::{Error, Retry};
@@ -37,6 +42,9 @@ struct Trail {
     redirects: u16,
     /// The peer has left the last try out, and took others on its connection: it was no try.
     is_left_out: bool,
+    /// The requests that were redirected, each as the hash of what tells it apart: there may be many, and their peer chose them.
+    redirected: HashSet<u64>,
+    hasher: RandomState,
     /// The peer may have acted on a try of the present request that failed.
     is_doubtful: bool,
 }
@@ -161,7 +169,12 @@ impl Call<'_> {
             ));
         }
         drain(response).await;
+        trail.redirected.insert(trail.hasher.hash_one(self.identity()?));
         self.turn(&step, trail.url.as_ref())?;
+        self.settle()?;
+        if trail.redirected.contains(&trail.hasher.hash_one(self.identity()?)) {
+            return Err(refused("it leads back to a request that was sent before: a loop"));
+        }
         trail.redirects += 1;
         trail.url = Some(step.to);
         Ok(Next::Other { keeps_content: !step.drops_content })
@@ -215,6 +228,13 @@ impl Call<'_> {
         };
         let redirects = &self.client.settings().policy.redirects;
         redirects.step(response, self.request.method(), from, (trail.redirects, self.parts.redirects_max))
+    }
+
+    /// Returns what tells the request apart from others that this call sends.
+    fn identity(&mut self) -> Result<Vec<u8>, Error> {
+        let client = self.client;
+        let bare = client.settings().policy.user_agent.alone();
+        Ok(self.request.make_plain(client)?.identity(bare))
     }
 
     /// Makes the request the one that comes after the one to this URL.

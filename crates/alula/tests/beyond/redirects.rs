@@ -20,6 +20,12 @@ fn answer(seen: &Seen) -> Answer {
     match route[1..].split('-').next().unwrap() {
         "twice" => to(302).header("location", "/elsewhere"),
         "loop" => Answer::new(302).header("location", "/loop"),
+        "around" => Answer::new(302).header("location", "/back"),
+        "back" => Answer::new(302).header("location", "/around"),
+        // To itself until its cookie comes along, as servers do that find out whether there are cookies.
+        "cookie" if seen.header("cookie").is_some() => Answer::new(200),
+        "cookie" => to(302).header("location", "/cookie").header("set-cookie", "a=b"),
+        "endless" => Answer::new(302).header("location", format!("/endless?{location}x")),
         "large" => Answer { content: vec![b'x'; 1 << 20], ..to(302) },
         "small" => Answer { content: vec![b'x'; 1 << 16], ..to(302) },
         code => code.parse().map_or_else(|_| Answer::new(200), to),
@@ -157,10 +163,39 @@ async fn the_url_that_answered_is_told_with_its_fragment() {
     }
 }
 
+/// A loop took all of the redirects that may be followed.
+#[tokio::test]
+async fn a_loop_is_seen_when_the_same_request_would_be_sent_again() {
+    let site = Site::start(answer).await;
+    for client in clients(|builder| builder) {
+        for (path, requests) in [("/loop", 1), ("/around", 2), ("/302?/around", 3)] {
+            let error = send(client.get(&site.url(path)).header("x", "y")).await.err().unwrap();
+            assert_eq!(cause(&error), "it leads back to a request that was sent before: a loop", "{path}");
+            assert_eq!(site.take_lines().len(), requests, "{path}");
+        }
+        // Its content went along, and POST that becomes GET is another request.
+        let error = post(client.post(&site.url("/307?/307?/loop")), b"abc").await.err().unwrap();
+        assert_eq!(cause(&error), "it leads back to a request that was sent before: a loop");
+        assert_eq!(site.take_lines(), ["POST /307?/307?/loop", "POST /307?/loop", "POST /loop", "GET /loop"]);
+        let prepared = client.prepare(Method::Get, &site.url("/around")).unwrap().build().unwrap();
+        let error = send(client.call(&prepared)).await.err().unwrap();
+        assert_eq!(cause(&error), "it leads back to a request that was sent before: a loop");
+        assert_eq!(site.take_lines(), ["GET /around", "GET /back"]);
+        // Without a jar this is one; with one the second request is another.
+        let error = send(client.get(&site.url("/cookie"))).await.err().unwrap();
+        assert_eq!(cause(&error), "it leads back to a request that was sent before: a loop");
+        assert_eq!(site.take_lines().len(), 1);
+    }
+    for client in clients(|builder| builder.cookies(alula::Jar::new())) {
+        assert_eq!(send(client.get(&site.url("/cookie"))).await.unwrap().status().as_u16(), 200);
+        assert_eq!(site.take_lines().len(), 2);
+    }
+}
+
 #[tokio::test]
 async fn there_is_a_limit() {
     let site = Site::start(answer).await;
-    let url = site.url("/loop");
+    let url = site.url("/endless");
     for client in clients(|builder| builder) {
         let error = send(client.get(&url)).await.err().unwrap();
         assert_eq!(cause(&error), "there are more of them than may be followed");
@@ -312,7 +347,7 @@ async fn prepared_requests_follow_too() {
 #[tokio::test]
 async fn the_deadline_is_for_all_of_it() {
     let site = Site::start(answer).await;
-    let url = site.url("/loop");
+    let url = site.url("/endless");
     for client in clients(|builder| builder.redirects(u16::MAX)) {
         let error = send(client.get(&url).timeout(Duration::from_millis(200))).await.err().unwrap();
         assert!(error.is_timeout(), "{error}");

@@ -57,6 +57,20 @@ impl<'a> Plain<'a> {
         plain
     }
 
+    /// Returns method, URL, host and fields as one text, the fields in an order that does not depend on that in which they were added;
+    /// content goes along with the same fields or not at all. Allocates.
+    #[cold]
+    pub(crate) fn identity(&self, bare: &FieldSection) -> Vec<u8> {
+        let fields = self.head.as_ref().map_or(bare, |head| &head.fields);
+        let mut lines: Vec<_> = fields.iter().map(|field| (field.name_bytes(), field.value())).collect();
+        lines.sort_unstable();
+        let host = self.rare.as_ref().and_then(|rare| rare.host.as_deref()).unwrap_or_default();
+        let url = [&*self.method, " ", &*self.origin.prefix, self.path.as_str(), "\n", host, "\n"].concat();
+        let mut text = url.into_bytes();
+        lines.iter().for_each(|(name, value)| text.extend([*name, b":", *value, b"\n"].concat()));
+        text
+    }
+
     /// Gives the head back.
     #[inline]
     pub(crate) fn give_back(&mut self, client: &Client) {
