@@ -13,6 +13,7 @@ use std::{
 use alula::{
     Answer, Client, Content, Error, Exchange, Next, Route, Router, Sent, Server, Status,
     routing::{any, get, on, post},
+    testing::TestServer,
 };
 
 /// The state that the handlers share.
@@ -485,6 +486,33 @@ async fn so_many_requests_are_handled_at_once() {
         assert_eq!(one.await.unwrap(), 200);
     }
     assert_eq!((now.load(Ordering::SeqCst), most.load(Ordering::SeqCst)), (0, 3));
+}
+
+/// A timeout that was written after the bound began with the turn of a request: one that waited had no timeout.
+#[tokio::test(start_paused = true)]
+async fn a_timeout_counts_from_the_arrival_of_the_request() {
+    let after = Duration::from_secs(10);
+    let never = || get(|_: Asked| std::future::pending::<Result<Sent, Answer>>());
+    let through = |it: Asked, next: Next<App>| next.run(it);
+    for route in [
+        never().timeout(after).concurrency(1),
+        never().concurrency(1).timeout(after),
+        never().concurrency(1).wrap(through).concurrency(2).timeout(after),
+        never().timeout(after).concurrency(1).timeout(20 * after),
+    ] {
+        let routes = router().route("/", route).build().unwrap();
+        for server in [TestServer::new(routes.clone()), TestServer::new(routes.clone()).http2()] {
+            let (client, began) = (server.client(), tokio::time::Instant::now());
+            let asked = [(); 3].map(|()| {
+                let client = client.clone();
+                tokio::spawn(async move { client.get("http://test/").send().await.unwrap().status() })
+            });
+            for one in asked {
+                assert_eq!(one.await.unwrap(), 503);
+            }
+            assert_eq!(began.elapsed().as_secs(), 10, "all waited for 10 s");
+        }
+    }
 }
 
 #[test]

@@ -56,6 +56,8 @@ pub(super) struct Around {
     wraps: Vec<Arc<dyn Endpoint>>,
     filters: Vec<Arc<dyn Filter>>,
     hooks: Vec<Arc<dyn Hook>>,
+    /// The place of the first layer in which requests wait for their turn.
+    queue: Option<usize>,
 }
 
 /// The entries that answer in place of a route whose content is refused, within the same layers.
@@ -83,6 +85,18 @@ impl Around {
         self.wraps.push(wrap);
     }
 
+    /// Adds a layer in which requests wait for their turn, within those that are there.
+    pub(super) fn add_queue(&mut self, wrap: Arc<dyn Endpoint>) {
+        self.queue.get_or_insert(self.wraps.len());
+        self.add_wrap(wrap);
+    }
+
+    /// Adds a layer that bounds the time of requests, before those in which they wait for their turn: the wait counts.
+    pub(super) fn add_time_limit(&mut self, wrap: Arc<dyn Endpoint>) {
+        self.wraps.insert(self.queue.unwrap_or(self.wraps.len()), wrap);
+        self.queue = self.queue.map(|at| at + 1);
+    }
+
     /// Adds a filter that sees answers before those that are there.
     pub(super) fn add_filter(&mut self, filter: impl Filter) {
         self.filters.push(Arc::new(filter));
@@ -101,6 +115,7 @@ impl Around {
     /// These, within others.
     pub(super) fn within(mut self, outer: &Self) -> Self {
         self.wraps.splice(0..0, outer.wraps.iter().cloned());
+        self.queue = self.queue.map(|at| at + outer.wraps.len());
         self.filters.splice(0..0, outer.filters.iter().cloned());
         self.hooks.splice(0..0, outer.hooks.iter().cloned());
         self
@@ -109,7 +124,7 @@ impl Around {
 
 impl Entry {
     pub(super) fn new(handler: Arc<dyn Endpoint>, around: Around, place: PlaceNumber) -> Self {
-        let Around { wraps, filters, hooks } = around;
+        let Around { wraps, filters, hooks, .. } = around;
         Self {
             layers: std::iter::once(handler).chain(wraps.into_iter().rev()).collect(),
             filters: filters.into(),

@@ -128,20 +128,25 @@ impl<S: Send + Sync + 'static> Route<S> {
         self
     }
 
-    /// Bounds how long a handler may take: after that, it is dropped, and the answer is 503 if it was not begun, else its stream is
-    /// reset. Costs a timer for each request, and no allocation.
+    /// Bounds how long a request may take from its arrival, [waiting for its turn](Self::concurrency) included: after that, the handler is
+    /// dropped, and the answer is 503 if it was not begun, else its stream is reset. Costs a timer for each request, and no allocation.
+    ///
+    /// It stands before [`concurrency`](Self::concurrency), whichever of the two is written first, and so before layers that were added
+    /// after that one; else in its place among the layers.
     #[doc(alias = "TimeoutLayer")]
     #[must_use]
-    pub fn timeout(self, after: Duration) -> Self {
-        self.wrap(layers::time_limit(after))
+    pub fn timeout(mut self, after: Duration) -> Self {
+        self.around.add_time_limit(wrapped(layers::time_limit::<S>(after)));
+        self
     }
 
     /// Bounds how many requests are handled at once; others wait in the order in which they came. Writes to memory that all
     /// connections share.
     #[doc(alias = "ConcurrencyLimitLayer")]
     #[must_use]
-    pub fn concurrency(self, max: usize) -> Self {
-        self.wrap(layers::concurrency(max))
+    pub fn concurrency(mut self, max: usize) -> Self {
+        self.around.add_queue(wrapped(layers::concurrency::<S>(max)));
+        self
     }
 
     /// Runs each handler in a task of its own, so that one that computes holds up neither its connection nor the handlers beside it.
