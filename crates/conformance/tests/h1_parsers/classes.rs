@@ -191,11 +191,8 @@ pub(crate) const CLASSES: &[Class] = &[
     Class {
         name: "a coding where there is no content",
         readers: H11,
-        says: "refuses it in 1xx and 204 (RFC 9112 §6.1).",
-        holds: |case| {
-            case.refused_by(&[Violation::CODING_UNEXPECTED])
-                && (case.begins().starts_with('1') || case.begins() == "204")
-        },
+        says: "refuses it in 1xx (RFC 9112 §6.1).",
+        holds: |case| case.refused_by(&[Violation::CODING_UNEXPECTED]) && case.begins().starts_with('1'),
     },
     Class {
         name: "what framing and hosts mean",

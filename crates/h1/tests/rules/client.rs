@@ -120,6 +120,18 @@ fn framings() -> Vec<Row> {
             "204 content-length=5 end; idle",
         ),
         fine(
+            "a coding in 204, and the end of its chunks",
+            "9112 §6.3",
+            "HTTP/1.1 204 x\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+            "204 transfer-encoding=chunked end; last",
+        ),
+        wrong(
+            "a coding in 204 of HTTP/1.0",
+            "9112 §6.1",
+            "HTTP/1.0 204 x\r\nTransfer-Encoding: chunked\r\n\r\n",
+            "CODING_TOO_EARLY",
+        ),
+        fine(
             "304",
             "9112 §6.3",
             "HTTP/1.1 304 x\r\nContent-Length: 5\r\n\r\n",
@@ -192,12 +204,6 @@ fn framings() -> Vec<Row> {
             "9112 §6.1",
             "HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n",
             "CODING_TOO_EARLY",
-        ),
-        wrong(
-            "a coding in 204",
-            "9112 §6.1",
-            "HTTP/1.1 204 x\r\nTransfer-Encoding: chunked\r\n\r\n",
-            "CODING_UNEXPECTED",
         ),
         wrong(
             "a coding in 103",
