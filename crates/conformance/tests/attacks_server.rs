@@ -27,6 +27,10 @@ fn no_glitches(limits: &mut Limits) {
     limits.queued_acks = u32::MAX;
 }
 
+fn no_resets(limits: &mut Limits) {
+    limits.reset_burst = u32::MAX;
+}
+
 fn request(stream: u32, path: &str) -> Vec<u8> {
     frames::headers(stream, &frames::path_block("GET", path), true)
 }
@@ -53,6 +57,12 @@ fn glitches(row: &'static str, play: fn(&mut Attacker)) {
     .check();
 }
 
+/// A flood of requests that are reset, answered with ENHANCE_YOUR_CALM by their bucket.
+fn resets(row: &'static str, play: fn(&mut Attacker)) {
+    let (answer, lift) = (Answer::GoAway(ErrorCode::ENHANCE_YOUR_CALM), Some(no_resets as fn(&mut Limits)));
+    Attack { row, scene: as_is, lift, play, answer, memory_max: MEMORY_MAX }.check();
+}
+
 /// What a rule of the protocol answers, whatever the limits are.
 fn rule(row: &'static str, answer: Answer, play: fn(&mut Attacker)) {
     Attack { row, scene: as_is, lift: None, play, answer, memory_max: MEMORY_MAX }.check();
@@ -60,7 +70,7 @@ fn rule(row: &'static str, answer: Answer, play: fn(&mut Attacker)) {
 
 #[test]
 fn rapid_reset() {
-    glitches("rapid reset", |attacker| {
+    resets("rapid reset", |attacker| {
         attacker.flood(MANY, |attacker| {
             let stream = attacker.stream();
             [request(stream, "/never"), frames::reset(stream, 8)].concat()
@@ -70,7 +80,7 @@ fn rapid_reset() {
 
 #[test]
 fn rapid_reset_beside_requests_that_end_well() {
-    glitches("rapid reset beside requests that end well", |attacker| {
+    resets("rapid reset beside requests that end well", |attacker| {
         let mut answers = 0;
         attacker.flood(MANY, |attacker| {
             attacker.wait_for_answers(answers);

@@ -1,9 +1,9 @@
-//! The bound on streams that end in a reset of the peer's making: it resets them (CVE-2023-44487), or breaks a rule so that
+//! The bounds on streams that end in a reset of the peer's making: it resets them (CVE-2023-44487), or breaks a rule so that
 //! we must (CVE-2025-8671). Such a stream can make us begin work that nobody wants.
 //!
-//! Beside the bucket of glitches these streams have a bucket of their own, of the same burst and rate. Streams that end well
-//! fill the first one token each, but this one only a token for [`STREAMS_PER_RESET`] of them. Otherwise a peer that sends a
-//! cheap request beside each one that it resets could go on for ever.
+//! Each of the two has a bucket; streams of the second kind take from that of glitches as well. Streams that end well fill that of
+//! glitches one token each, but these only a token for [`STREAMS_PER_RESET`] of them. Otherwise a peer that sends a cheap request
+//! beside each one that it resets could go on for ever.
 
 use alula_machine::{Limits, Time, TokenBucket};
 
@@ -17,7 +17,13 @@ pub(crate) struct Resets {
 }
 
 impl Resets {
-    pub(crate) const fn new(limits: &Limits) -> Self {
+    /// The bound on streams that the peer resets before they are answered.
+    pub(crate) const fn by_peer(limits: &Limits) -> Self {
+        Self { bucket: TokenBucket::new(limits.reset_burst, limits.reset_rate), ended_well: 0 }
+    }
+
+    /// The bound on streams that the peer makes us reset.
+    pub(crate) const fn made_by_peer(limits: &Limits) -> Self {
         Self { bucket: TokenBucket::new(limits.glitch_burst, limits.glitch_rate), ended_well: 0 }
     }
 
@@ -35,8 +41,8 @@ impl Resets {
 mod tests {
     use super::*;
 
-    fn of(glitch_burst: u32) -> Resets {
-        Resets::new(&Limits { glitch_burst, glitch_rate: 0, ..Limits::default() })
+    fn of(reset_burst: u32) -> Resets {
+        Resets::by_peer(&Limits { reset_burst, reset_rate: 0, ..Limits::default() })
     }
 
     #[test]

@@ -12,7 +12,7 @@ const SECOND: u64 = 1_000_000_000;
 
 /// Tokens that come back no faster than nothing, and as many at first as asked for.
 fn burst(glitch_burst: u32) -> Limits {
-    Limits { glitch_burst, glitch_rate: 0, ..Limits::default() }
+    Limits { glitch_burst, glitch_rate: 0, reset_burst: glitch_burst, reset_rate: 0, ..Limits::default() }
 }
 
 fn server_of(limits: Limits) -> End {
@@ -115,6 +115,44 @@ fn resets_in_bursts_between_requests_that_end_well() {
     }
     // 200, and one for four of those that ended well.
     assert_eq!(lost, 200 + 75);
+}
+
+/// A search that cancels a request with each key, or a proxy whose clients leave: after 200 at once the connection ended, and with it
+/// every call beside them.
+#[test]
+fn a_client_may_give_up_a_thousand_requests_at_once() {
+    let mut server = server_of(Limits::default());
+    server.receive(&headers(0, 1, &request("POST", &[])));
+    let innocent = server.streams[0];
+    let cancel = |id| [headers(END, id, &get()), u32_frame(RST_STREAM, id, 8)].concat();
+    for time in 0..1000 {
+        server.receive(&cancel(new_stream(time)));
+        server.transmit();
+    }
+    assert_eq!(server.error, None);
+    // Other useless frames have the whole of their bucket left.
+    assert_eq!(until_calm(&mut server, 199, |_| frame(0x20, 0, 0, &[])), 199);
+    server.respond(innocent, 200, &[], true).unwrap();
+    server.transmit();
+    server.receive(&cancel(new_stream(1000)));
+    assert_eq!(ErrorCode::of(&server.error.unwrap()), ErrorCode::ENHANCE_YOUR_CALM);
+    let exceeded = server.machine.exceeded().unwrap();
+    assert_eq!((exceeded.limit(), exceeded.seen, exceeded.bound), ("reset_burst", 1001, 1000));
+}
+
+#[test]
+fn resets_of_requests_have_a_bucket_of_their_own() {
+    let cancel =
+        |time| [headers(END, new_stream(time), &get()), u32_frame(RST_STREAM, new_stream(time), 8)].concat();
+    let limits = |reset_burst, reset_rate| Limits { reset_burst, reset_rate, ..burst(5) };
+    assert_eq!(until_calm(&mut server_of(limits(300, 0)), 1000, cancel), 300);
+    let mut server = server_of(limits(10, 5));
+    assert_eq!(until_calm(&mut server, 10, cancel), 10);
+    server.set_now(Time::from_nanos(SECOND));
+    assert_eq!(until_calm(&mut server, 1000, |time| cancel(10 + time)), 5, "so many come back in a second");
+    // What makes us reset stays with the others.
+    let made = |time| [headers(END, new_stream(time), &get()), data(END, new_stream(time), b"x")].concat();
+    assert_eq!(until_calm(&mut server_of(limits(1000, 0)), 1000, made), 5);
 }
 
 /// A stream whose answer was whole has cost nothing in vain.

@@ -79,4 +79,5 @@ measures! {
     SETTINGS_ENTRIES "settings_entries": "a SETTINGS frame has" "entries";
     QUEUED_ACKS "queued_acks": "the peer asked for" "acknowledgments that it has not read";
     GLITCHES "glitch_burst": "the peer sent" "frames that were useless or broken";
+    RESETS "reset_burst": "the peer reset" "requests that were not answered";
 }

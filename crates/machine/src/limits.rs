@@ -96,14 +96,24 @@ pub struct Limits {
     pub encoder_table_bytes: u32,
     /// The amount of legal but useless behaviour that a peer may show at once; default 200.
     ///
-    /// The burst of a [`TokenBucket`](crate::TokenBucket). Resets, errors that make us reset, empty frames, PRIORITY, PING,
-    /// WINDOW_UPDATE: a flood of any ends in GOAWAY with ENHANCE_YOUR_CALM. A stream that both sides end well gives a token back.
+    /// The burst of a [`TokenBucket`](crate::TokenBucket). Errors that make us reset, resets of what was answered, empty frames, PRIORITY,
+    /// PING, WINDOW_UPDATE: a flood of any ends in GOAWAY with ENHANCE_YOUR_CALM. A stream that both sides end well gives a token back.
     ///
-    /// Streams that are reset take from a second bucket of this size as well, to which only every fourth stream that ends well
-    /// gives a token back. Peers that reset up to a fifth of their streams do so at any rate.
+    /// Streams that a peer makes us reset take from a second bucket of this size as well, to which only every fourth stream that
+    /// ends well gives a token back.
     pub glitch_burst: u32,
     /// The amount of it that comes back per second; default 33.
     pub glitch_rate: u32,
+    /// The requests that a client of HTTP/2 may reset at once before they are answered; default 1,000.
+    ///
+    /// The burst of a bucket of a server, apart from [`glitch_burst`](Self::glitch_burst): a proxy whose clients leave, and a search that
+    /// is asked anew with each key, reset hundreds of requests at once, and the end of their connection would cost the calls of
+    /// others. One that resets more is told ENHANCE_YOUR_CALM (CVE-2023-44487). How many of its handlers run at once is bounded by
+    /// [`streams`](Self::streams). Every fourth stream that ends well gives a token back: clients that reset up to a fifth of their
+    /// requests do so at any rate.
+    pub reset_burst: u32,
+    /// The amount of it that comes back per second; default 33.
+    pub reset_rate: u32,
     /// The entries of one SETTINGS frame; default 32. There are eight settings that we know.
     pub settings_entries: u32,
     /// The acknowledgements of SETTINGS and PING that wait to be written; default 64. A peer that asks and does not read
@@ -212,6 +222,8 @@ impl Default for Limits {
             encoder_table_bytes: 4 * 1024,
             glitch_burst: 200,
             glitch_rate: 33,
+            reset_burst: 1000,
+            reset_rate: 33,
             settings_entries: 32,
             queued_acks: 64,
             interim_responses: 16,

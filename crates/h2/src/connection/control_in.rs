@@ -332,7 +332,7 @@ impl Connection {
         );
         match self.is_client {
             false if is_answered => self.glitch(1, now),
-            false => self.glitch_of_reset(now),
+            false => self.note_reset(now),
             // A server that is overloaded may refuse all requests. A client is told NO_ERROR when a response needs no more of the
             // request.
             true if unprocessed || code == ErrorCode::NO_ERROR => Ok(()),

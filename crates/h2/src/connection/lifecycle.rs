@@ -263,7 +263,7 @@ impl Connection {
         self.queue(&rst_stream(id, rule.code));
         self.counters.stream_errors = self.counters.stream_errors.wrapping_add(1);
         self.notices.breaches.push_back(rule);
-        self.glitch_of_reset(now)
+        self.glitch_of_breach(now)
     }
 
     /// Does what a frame calls for whose stream is not open; `octets` of content came with it.
@@ -332,13 +332,24 @@ impl Connection {
         ConnectionError::Peer(Violation::TOO_MANY_GLITCHES)
     }
 
-    /// Takes tokens for a stream that the peer has reset or made us reset.
-    pub(super) fn glitch_of_reset(&mut self, now: Time) -> Result<(), ConnectionError> {
+    /// Takes tokens for a stream that the peer has made us reset.
+    fn glitch_of_breach(&mut self, now: Time) -> Result<(), ConnectionError> {
         self.glitch(1, now)?;
-        match self.resets.take(self.counters.completed, now) {
+        match self.resets_made.take(self.counters.completed, now) {
             true => Ok(()),
             false => Err(self.too_many_glitches()),
         }
+    }
+
+    /// Takes a token for a request that the client has reset before it was answered. Clients do that for good reasons, in which other
+    /// useless frames have no part.
+    pub(super) fn note_reset(&mut self, now: Time) -> Result<(), ConnectionError> {
+        if self.resets.take(self.counters.completed, now) {
+            return Ok(());
+        }
+        let [seen, bound] = [self.counters.resets_in, self.config.limits.reset_burst].map(u64::from);
+        self.exceeded = Some(Exceeded::RESETS.of(seen, bound));
+        Err(ConnectionError::Peer(Violation::TOO_MANY_GLITCHES))
     }
 }
 

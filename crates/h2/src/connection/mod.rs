@@ -169,7 +169,10 @@ pub struct Connection {
     exceeded: Option<Exceeded>,
     notices: Notices,
     bucket: TokenBucket,
+    /// The requests that the client has reset before they were answered.
     resets: Resets,
+    /// The streams that the peer made us reset.
+    resets_made: Resets,
     /// How many WINDOW_UPDATE frames the peer may send before they count as glitches.
     updates_allowed: u32,
     /// What the overhead of DATA frames may still cost before it counts as a glitch, in octets.
@@ -279,7 +282,8 @@ impl Connection {
             exceeded: None,
             notices: Notices::default(),
             bucket: TokenBucket::new(config.limits.glitch_burst, config.limits.glitch_rate),
-            resets: Resets::new(&config.limits),
+            resets: Resets::by_peer(&config.limits),
+            resets_made: Resets::made_by_peer(&config.limits),
             updates_allowed: UPDATES_PER_DATA,
             frame_budget: config.limits.frame_budget_bytes,
             ping: None,
