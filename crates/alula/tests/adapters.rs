@@ -199,7 +199,7 @@ async fn a_service_says_whether_its_peer_may_be_slow() {
         let sent = async {
             writer.write(b"two").await?;
             writer.finish().await?;
-            pending.response().await?.bytes().await
+            pending.response().await?.error_for_status()?.bytes().await
         };
         let outcome = tokio::time::timeout(Duration::from_secs(30), sent).await.unwrap();
         match path {

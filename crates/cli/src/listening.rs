@@ -116,7 +116,7 @@ async fn serve(
     service: impl AsyncFnOnce(Bound) -> Result<Service, Failure>,
 ) -> Outcome {
     let has_tls = identity.is_some();
-    let mut builder = Server::builder().limits(terms.limits).on_error(tell);
+    let mut builder = Server::builder().limits(args.pace.limit(terms.limits)).on_error(tell);
     if let Some(identity) = identity {
         builder = builder.identity(identity);
     }

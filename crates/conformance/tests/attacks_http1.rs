@@ -21,6 +21,8 @@ const SOON: Duration = Duration::from_millis(500);
 const NOW_AND_THEN: Duration = Duration::from_millis(50);
 /// What a malformed request is answered.
 const BAD: Answer = Answer::Last(400);
+/// What a request is answered that is not waited for any more.
+const LATE: Answer = Answer::Last(408);
 /// What a request with too much in its head is answered.
 const TOO_LARGE: Answer = Answer::Last(431);
 
@@ -477,14 +479,20 @@ fn slow_content() {
     .check();
 }
 
-/// Content without a stated length that stays away in one way or another; with the limit lifted the rest of it comes.
+/// Content without a stated length that stays away in one way or another, before the answer has begun; with the limit lifted the rest of it
+/// comes.
 fn silent_content(row: &'static str, play: fn(&mut Http1Attacker)) {
+    silent_content_ends(row, LATE, play);
+}
+
+/// Likewise, with the answer that is given when it is waited for no longer.
+fn silent_content_ends(row: &'static str, answer: Answer, play: fn(&mut Http1Attacker)) {
     AttackOverHttp1 {
         row,
         scene: |limits| (limits.body_rate_min, limits.stall_timeout) = (0, SOON),
         lifted: Some((|limits| limits.stall_timeout = NEVER, Answer::Served)),
         play,
-        answer: Answer::Closed,
+        answer,
         memory_max: MEMORY_MAX,
     }
     .check();
@@ -517,7 +525,8 @@ fn content_without_a_length_that_falls_silent() {
         attacker.wait_for_the_end();
         attacker.send("\r\n");
     });
-    silent_content("HTTP/1.1: chunks that nothing follows, after the answer has begun", |attacker| {
+    let begun = "HTTP/1.1: chunks that nothing follows, after the answer has begun";
+    silent_content_ends(begun, Answer::Closed, |attacker| {
         chunks_to(attacker, "/echo", "5\r\nhello\r\n");
         attacker.wait_for_the_end();
         attacker.send("0\r\n\r\n");
@@ -554,7 +563,7 @@ fn chunks_that_dribble_in() {
             attacker.dribble(NOW_AND_THEN, "1;a\r\nx\r\n");
             attacker.send("0\r\n\r\n");
         },
-        answer: Answer::Closed,
+        answer: LATE,
         memory_max: MEMORY_MAX,
     }
     .check();

@@ -185,16 +185,22 @@ pub struct Limits {
     /// The time that a head, or a frame other than DATA, may take from its first octet on; default 10 s.
     pub head_timeout: Duration,
     /// The longest time in which no content moves while a handler waits for it, while it is read and dropped, or while our output
-    /// waits for the peer; default 30 s. What frames content does not count.
+    /// waits for the peer; default 60 s. What frames content does not count.
     ///
-    /// A client applies it to the socket alone; how long a request may take is for its caller to say.
+    /// A client applies it to the socket of a connection that nobody uses any more, and to nothing else: how long a request may take is
+    /// for its caller to say.
     pub stall_timeout: Duration,
-    /// The least rate of a body that a server asks for, both ways, in octets per second; default 240, zero is off.
+    /// The least rate of a body that a server asks for, both ways, in bytes per second; default 240, zero is off.
     ///
-    /// Applied while a handler waits for content, whatever frames it, while content is read and dropped, and while octets of ours
+    /// Applied while a handler waits for content, whatever frames it, while content is read and dropped, and while bytes of ours
     /// wait for the peer. A handler that waits for something else is not hurried: long polls must live.
+    ///
+    /// The mean since the peer began to owe something is judged, and the time in which it owed nothing is left out. Bytes that came ahead
+    /// of the rate pay for a pause that follows, of [`stall_timeout`](Self::stall_timeout) at the most.
     pub body_rate_min: u32,
-    /// Over how long that rate is measured, and so how long a body may be slower; default 5 s.
+    /// The time in which the peer owes something, from its beginning on, before that rate is judged; default 30 s.
+    ///
+    /// A video that is paused, a pager, or a slow disk behind a pipe send and take nothing for a while, and are no attack.
     pub body_rate_grace: Duration,
 }
 
@@ -239,9 +245,9 @@ impl Default for Limits {
             linger_timeout: Duration::from_secs(5),
             linger_bytes: 16 * 1024 * 1024,
             head_timeout: Duration::from_secs(10),
-            stall_timeout: Duration::from_secs(30),
+            stall_timeout: Duration::from_secs(60),
             body_rate_min: 240,
-            body_rate_grace: Duration::from_secs(5),
+            body_rate_grace: Duration::from_secs(30),
         }
     }
 }

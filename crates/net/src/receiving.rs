@@ -17,8 +17,8 @@ use crate::{
     read_buf::ReadBuf,
 };
 
-/// The seconds after which a client may ask again that was refused for want of memory: by then the peers that hold memory and
-/// take nothing have been looked at ([`Limits::body_rate_grace`](alula_machine::Limits::body_rate_grace) is as long by default).
+/// The seconds after which a client may ask again that was refused for want of memory: most requests under way have ended by then. Peers that
+/// hold memory and take nothing have [`Limits::body_rate_grace`](alula_machine::Limits::body_rate_grace).
 const RETRY_AFTER: &[u8] = b"5";
 
 /// Octets.

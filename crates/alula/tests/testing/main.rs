@@ -6,6 +6,7 @@ mod breaking;
 mod exchanges;
 mod facts;
 mod lasting;
+mod pausing;
 
 use std::time::Duration;
 

@@ -13,6 +13,7 @@ mod layout;
 mod listen;
 mod once;
 mod output;
+mod pace;
 mod password;
 mod refused;
 mod request;

@@ -5,7 +5,7 @@ use std::{path::PathBuf, time::Duration};
 use alula::Status;
 use clap::Args as ClapArgs;
 
-use super::{durations::delay, listen, watching::WatchArgs};
+use super::{durations::delay, listen, pace::PaceArgs, watching::WatchArgs};
 
 /// Where a server listens, and who it is.
 #[derive(ClapArgs, Debug)]
@@ -45,6 +45,9 @@ pub(crate) struct ListenArgs {
     /// Without either flag both are spoken: over TLS the client chooses, in clear text it begins in HTTP/2 or does not.
     #[arg(long, hide_short_help = true)]
     pub(crate) http2_only: bool,
+
+    #[command(flatten)]
+    pub(crate) pace: PaceArgs,
 }
 
 #[derive(ClapArgs, Debug)]

@@ -31,6 +31,16 @@ impl Connection {
         }
     }
 
+    /// Gives an exchange up whose peer has sent its content too slowly. A server that has sent no head of an answer yet says so first, by 408
+    /// (RFC 9110 §15.5.9). Nothing happens to a stream that is gone, or over.
+    pub fn reset_late(&mut self, stream: StreamKey) {
+        let is_left = self.is_current(stream) && !self.is_over && self.error.is_none();
+        if is_left && self.owes_answer() {
+            self.answer(Status::REQUEST_TIMEOUT);
+        }
+        self.reset(stream);
+    }
+
     /// Notes, before the answer, that nobody is going to read what is left of the request's content. The answer says `connection: close`
     /// where the connection will not outlast that: more is left than [`reset`](Self::reset) drops, or nobody knows how much. A client
     /// that has it on the way already would else send its next request after it.
@@ -185,9 +195,7 @@ impl Connection {
     /// Ends the connection; a server that owes an answer says why.
     #[cold]
     pub(super) fn fail(&mut self, error: ConnectionError) -> ConnectionError {
-        let owes_answer =
-            !self.is_client && matches!(self.sending, Sending::Idle | Sending::Head) && !self.is_peer_done;
-        if let (true, Some(status)) = (owes_answer, status_of(error)) {
+        if let (true, Some(status)) = (self.owes_answer(), status_of(error)) {
             self.answer(status);
         }
         self.error = Some(error);
@@ -215,6 +223,12 @@ impl Connection {
             }
             rule => self.head_in.exceeded(rule),
         }
+    }
+
+    /// Returns true for a server of whose answer no head was sent, to a peer that is still there.
+    fn owes_answer(&self) -> bool {
+        let has_no_head = matches!(self.sending, Sending::Idle | Sending::Head);
+        !self.is_client && has_no_head && !self.is_peer_done
     }
 
     fn answer(&mut self, status: Status) {

@@ -3,7 +3,7 @@
 use alula_machine::Time;
 
 use crate::{
-    connection::pace::{LeastPace, Pace},
+    connection::pace::{LeastPace, Pace, Progress},
     overrun::Overrun,
 };
 
@@ -45,17 +45,20 @@ impl StreamPace {
         now: Time,
         least: LeastPace,
     ) -> Option<Overrun> {
+        let [received, sent] = moved;
+        // The peer owes content from its head on; what left before its window was shut may lie in its buffers.
+        let progress = [Progress::of_all(generation, received), Progress::from_now(generation, sent)];
         let mut overrun = None;
-        for ((pace, owes), octets) in self.paces.iter_mut().zip(owes).zip(moved) {
+        for ((pace, owes), progress) in self.paces.iter_mut().zip(owes).zip(progress) {
             match owes {
-                true => overrun = overrun.or(pace.look(generation, octets, now, least)),
+                true => overrun = overrun.or(pace.look(progress, now, least)),
                 false => pace.rest(),
             }
         }
         overrun
     }
 
-    /// Begins both measurements anew.
+    /// Leaves the time until the next look out of both measurements.
     pub(crate) fn rest(&mut self) {
         self.paces.iter_mut().for_each(Pace::rest);
     }
