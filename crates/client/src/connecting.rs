@@ -12,6 +12,7 @@ mod through;
 
 use std::{
     future::Future,
+    io,
     net::SocketAddr,
     sync::{
         Arc,
@@ -20,7 +21,10 @@ use std::{
     time::Duration,
 };
 
-use alula_net::{Cause, Conn, Connect, Error, Ledger, Phase, Retry, Socket, Speaks, set_tcp_keep_alive};
+use alula_net::{
+    Cause, Conn, Connect, Error, Ledger, Phase, Retry, Socket, Speaks, set_tcp_keep_alive,
+    set_tcp_user_timeout,
+};
 use tokio::{net::TcpStream, time::Instant};
 
 #[cfg(feature = "fuzzing")]
@@ -212,10 +216,20 @@ impl Route {
             connected.inspect_err(|error| watching::not_connected(self.watcher(), address, error))
         };
         let stream = attempts::connect_first(addresses, self.by().attempt_delay, ends_at, dial).await?;
-        if let Some(after) = self.by().tcp_keep_alive {
-            set_tcp_keep_alive(&stream, after).map_err(|error| Error::io(Phase::Connect, error))?;
-        }
+        self.probe(&stream).map_err(|error| Error::io(Phase::Connect, error))?;
         Ok(stream)
+    }
+
+    /// Has the system look after the other end, as far as that is wanted.
+    fn probe(&self, stream: &TcpStream) -> io::Result<()> {
+        if let Some(after) = self.by().tcp_keep_alive {
+            set_tcp_keep_alive(stream, after)?;
+        }
+        let config = &self.settings().protocol.config;
+        match config.keep_alive {
+            Some(after) => set_tcp_user_timeout(stream, after.saturating_add(config.ping_timeout)),
+            None => Ok(()),
+        }
     }
 
     async fn addresses(&self, host: &str, port: u16, ends_at: Instant) -> Result<Vec<SocketAddr>, Error> {

@@ -359,9 +359,9 @@ impl Error {
         })
     }
 
-    /// Returns true if the peer has reset the connection.
-    pub(crate) fn is_reset(&self) -> bool {
-        matches!(self.0.cause, Cause::Io(io::ErrorKind::ConnectionReset, _))
+    /// Returns true for an end of the connection of which the system tells once: the peer has reset it, or has taken nothing for too long.
+    pub(crate) fn is_told_once(&self) -> bool {
+        matches!(self.0.cause, Cause::Io(io::ErrorKind::ConnectionReset | io::ErrorKind::TimedOut, _))
     }
 }
 

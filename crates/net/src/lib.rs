@@ -123,7 +123,7 @@ pub use tally::Tally;
 pub use timing::{Marks, Opened};
 #[cfg(feature = "tls")]
 pub use tls_facts::TlsFacts;
-pub use transport::{Listener, Socket, Transport, set_tcp_keep_alive};
+pub use transport::{Listener, Socket, Transport, set_tcp_keep_alive, set_tcp_user_timeout};
 pub use transport_facts::TransportFacts;
 pub use version::{Speaks, Version};
 pub use watching::Keep;

@@ -117,12 +117,12 @@ impl Connection {
         Ok(())
     }
 
-    /// The peer has closed its side. Where a write was told of a reset, that is what it was: the system tells of it once, and
-    /// then of a plain end.
+    /// The peer has closed its side. Where a write was told of a reset, or that nothing was taken for too long, that is what it
+    /// was: the system tells of it once, and then of a plain end.
     pub(crate) fn input_ended(&mut self) {
         self.input.close(self.is_secure());
         match self.output.failure() {
-            Some(error) if error.is_reset() => self.input_failed(error.clone()),
+            Some(error) if error.is_told_once() => self.input_failed(error.clone()),
             _ => self.feed(),
         }
         self.end_if_cut();

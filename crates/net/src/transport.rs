@@ -470,6 +470,27 @@ pub fn set_tcp_keep_alive(socket: &impl std::os::windows::io::AsSocket, after: D
     SockRef::from(socket).set_tcp_keepalive(&probes(after))
 }
 
+/// Has the system end a connection over TCP when bytes that were sent are not taken for so long (TCP_USER_TIMEOUT, RFC 5482): the
+/// peer is gone, or reads nothing. On Linux; elsewhere nothing is changed.
+///
+/// # Errors
+/// The system refuses the option.
+#[cfg(target_os = "linux")]
+pub fn set_tcp_user_timeout(socket: &impl std::os::fd::AsFd, after: Duration) -> io::Result<()> {
+    // Zero stands for the system's own time, and so no time at all is a millisecond.
+    let millis = u32::try_from(after.as_millis()).unwrap_or(i32::MAX as u32).clamp(1, i32::MAX as u32);
+    Ok(rustix::net::sockopt::set_tcp_user_timeout(socket, millis)?)
+}
+
+/// Changes nothing: the system has no such time.
+///
+/// # Errors
+/// None.
+#[cfg(not(target_os = "linux"))]
+pub fn set_tcp_user_timeout<S>(_: &S, _: Duration) -> io::Result<()> {
+    Ok(())
+}
+
 /// The seconds that Linux takes for the time before probes; it refuses others, and parts of a second are cut off.
 const PROBES_AFTER: std::ops::RangeInclusive<u64> = 1..=32_767;
 

@@ -7,6 +7,7 @@ mod exchanges;
 mod facts;
 mod lasting;
 mod pausing;
+mod reading_late;
 
 use std::time::Duration;
 
