@@ -62,6 +62,10 @@ fn told(event: &ExchangeEvent<'_>) -> String {
         ExchangeEvent::Response(version, status, fields) => {
             format!("{version} {} {}", status.as_u16(), fields.contains("date"))
         }
+        ExchangeEvent::Failed(error) => {
+            assert!(error.to_string().starts_with("GET http"), "{error}");
+            format!("failed: {:?}", error.phase())
+        }
         other => panic!("{other:?}"),
     }
 }
@@ -131,15 +135,73 @@ async fn a_connection_that_cannot_be_opened_was_tried() {
     let lines = Lines::default();
     let client = lines.watching(Client::builder()).build().unwrap();
     client.get("http://127.0.0.1:1/").send().await.unwrap_err();
-    assert_eq!(lines.take(), ["connecting", "not connected: ConnectionRefused"]);
+    assert_eq!(lines.take(), ["connecting", "not connected: ConnectionRefused", "failed: Connect"]);
     let client = lines.watching(Client::builder().retries(Retries::new(2))).build().unwrap();
     client.get("http://127.0.0.1:1/").send().await.unwrap_err();
     let tried = ["connecting", "not connected: ConnectionRefused"];
     let spent = "it was tried as often as is allowed: Connect";
-    assert_eq!(lines.take(), [&tried[..], &["again, since Connect"], &tried, &[spent]].concat());
+    assert_eq!(
+        lines.take(),
+        [&tried[..], &["again, since Connect"], &tried, &[spent, "failed: Connect"]].concat()
+    );
     let named = Client::builder().resolve("a.example", 1, ["127.0.0.1:1".parse().unwrap()]);
     lines.watching(named).build().unwrap().get("http://a.example:1/").send().await.unwrap_err();
     assert_eq!(lines.take()[0], "a.example has 1");
+}
+
+/// A server that takes connections and closes each once a request has come.
+async fn closing() -> String {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap());
+    tokio::spawn(async move {
+        while let Ok((mut socket, _)) = listener.accept().await {
+            let _ = tokio::io::AsyncReadExt::read(&mut socket, &mut [0; 4096]).await;
+        }
+    });
+    url
+}
+
+/// Without `Retries` nothing told of a failure: the events ended with the request.
+#[tokio::test]
+async fn a_failure_is_told_once_whoever_is_told_of_it() {
+    let url = closing().await;
+    let lines = Lines::default();
+    let client = lines.watching(Client::builder()).build().unwrap();
+    client.get(&url).send().await.unwrap_err();
+    let expected = ["connecting", "connected anew", "GET / HTTP/1.1", "failed: Head"];
+    assert_eq!(lines.take(), expected);
+    let (writer, pending) = client.get(&url).open().await.unwrap();
+    writer.finish().await.unwrap();
+    pending.response().await.unwrap_err();
+    assert_eq!(lines.take(), expected);
+    client.get("http://127.0.0.1:1/").open().await.err().unwrap();
+    assert_eq!(lines.take(), ["connecting", "not connected: ConnectionRefused", "failed: Connect"]);
+    // A mistake of the caller is a failure as well, and so is a redirect that is not followed.
+    client.get(&url).header("a b", "").send().await.unwrap_err();
+    assert_eq!(lines.take(), ["failed: Build"]);
+    let away = format!("{}/away", start().await);
+    let client = lines.watching(Client::builder()).on_redirect(|_| alula::Follow::Error).build().unwrap();
+    client.get(&away).send().await.unwrap_err();
+    assert_eq!(lines.take().last().unwrap(), "failed: Head");
+}
+
+/// An address that did not answer in time was no `NotConnected`: whoever watched saw it being tried, and no more.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn an_address_that_does_not_answer_in_time_is_not_connected() {
+    // Its queue is full: what else comes is dropped.
+    let full = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None).unwrap();
+    full.bind(&"127.0.0.1:0".parse::<std::net::SocketAddr>().unwrap().into()).unwrap();
+    full.listen(0).unwrap();
+    let address = full.local_addr().unwrap().as_socket().unwrap();
+    let _waiting: Vec<_> =
+        (0..3).map(|_| std::net::TcpStream::connect_timeout(&address, Duration::from_millis(50))).collect();
+    let lines = Lines::default();
+    let builder = Client::builder().connect_timeout(Duration::from_millis(100));
+    let client = lines.watching(builder).build().unwrap();
+    let error = client.get(&format!("http://{address}/")).send().await.unwrap_err();
+    assert!(error.is_timeout() && error.is_connect(), "{error}");
+    assert_eq!(lines.take(), ["connecting", "not connected: TimedOut", "failed: Connect"]);
 }
 
 #[tokio::test]

@@ -15,7 +15,7 @@ use std::{
     io,
     net::SocketAddr,
     sync::{
-        Arc,
+        Arc, Mutex, PoisonError,
         atomic::{AtomicU32, Ordering::Relaxed},
     },
     time::Duration,
@@ -210,12 +210,26 @@ impl Route {
     async fn dialled(&self, host: &str, port: u16, ends_at: Instant) -> Result<TcpStream, Error> {
         let addresses = self.addresses(host, port, ends_at).await?;
         watching::resolved(self.watcher(), host, &addresses);
-        let dial = |address: SocketAddr| async move {
-            watching::connecting(self.watcher(), address);
-            let connected = self.by().local.connect(address).await;
-            connected.inspect_err(|error| watching::not_connected(self.watcher(), address, error))
+        let (watcher, failed) = (self.watcher(), Mutex::new(Vec::new()));
+        let dial = |address: SocketAddr| {
+            let failed = &failed;
+            async move {
+                watching::connecting(watcher, address);
+                let connected = self.by().local.connect(address).await;
+                connected.inspect_err(|error| {
+                    watching::not_connected(watcher, address, error);
+                    failed.lock().unwrap_or_else(PoisonError::into_inner).push(address);
+                })
+            }
         };
-        let stream = attempts::connect_first(addresses, self.by().attempt_delay, ends_at, dial).await?;
+        let connected = attempts::connect_first(addresses, self.by().attempt_delay, ends_at, dial).await;
+        let stream = connected.inspect_err(|error| {
+            let failed = failed.lock().unwrap_or_else(PoisonError::into_inner);
+            // The others were given up when the time was over.
+            for late in error.tried().iter().filter(|tried| !failed.contains(&tried.address)) {
+                watching::not_connected(watcher, late.address, &io::ErrorKind::TimedOut.into());
+            }
+        })?;
         self.probe(&stream).map_err(|error| Error::io(Phase::Connect, error))?;
         Ok(stream)
     }

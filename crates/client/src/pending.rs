@@ -83,7 +83,10 @@ impl PendingResponse {
             Ok((stream, received))
         };
         let outcome = observer.within(head).await;
-        let (stream, received) = outcome.inspect_err(|error| observer.end(Err(error)))?;
+        let (stream, received) = outcome.inspect_err(|error| {
+            watching::failed(watcher.as_ref(), error);
+            observer.end(Err(error));
+        })?;
         if let Some(watcher) = &watcher {
             watching::answered(watcher, stream.version(), &received.head);
         }

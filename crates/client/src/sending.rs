@@ -71,7 +71,7 @@ impl Call<'_> {
                 (send.into_writer(), AwaitedStream::Open(receive))
             }),
         };
-        let opened = opened.map_err(|error| self.named(error));
+        let opened = opened.map_err(|error| self.told_failed(error));
         let (writer, stream) = opened.inspect_err(|error| observer.end(Err(error)))?;
         let pending = PendingResponse {
             stream,
@@ -92,13 +92,21 @@ impl Call<'_> {
             return outcome;
         }
         let outcome = Box::pin(self.go_on(outcome, content, times)).await;
-        outcome.map_err(|error| self.named(error))
+        outcome.map_err(|error| self.told_failed(error))
     }
 
     /// Returns true if the peer cannot have acted on the request; or is not likely to, since a connection that had been used
     /// before ended without a word, and it would not matter (RFC 9112 §9.3.1).
     pub(crate) fn may_try_again(&self, error: &Error) -> bool {
         may_retry(error) || (error.is_unanswered() && self.request.is_idempotent())
+    }
+
+    /// Returns the failure as the caller is told it, and tells it to whoever watches.
+    #[cold]
+    fn told_failed(&self, error: Error) -> Error {
+        let error = self.named(error);
+        watching::failed(self.watcher(), &error);
+        error
     }
 
     /// The same failure, with what was asked of whom, and with the time that all of it was given if no part had less.

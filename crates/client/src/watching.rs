@@ -6,7 +6,7 @@
 use std::{io, net::SocketAddr, sync::Arc, time::Duration};
 
 use alula_fields::{FieldSection, Head, Status};
-use alula_net::{Stream, Version};
+use alula_net::{Error, Stream, Version};
 
 use crate::{ClientBuilder, setback::Setback};
 
@@ -22,7 +22,7 @@ pub enum ExchangeEvent<'a> {
     Resolved(&'a str, &'a [SocketAddr]),
     /// A TCP connection to this address is tried: of the server, or of a proxy.
     Connecting(SocketAddr),
-    /// The try to connect to this address has failed.
+    /// The try to connect to this address has failed, or did not succeed [in time](ClientBuilder::connect_timeout).
     NotConnected(SocketAddr, &'a io::Error),
     /// The proxy at this host and port leads to the server now, or has refused to: by the status with which it answered CONNECT, or by
     /// SOCKS, which has none. Of a SOCKS proxy that refuses, and of any that breaks off, nothing is told.
@@ -41,6 +41,9 @@ pub enum ExchangeEvent<'a> {
     /// The request is not sent again although this came of it and there are [`Retries`](crate::Retries): the reason is a clause
     /// such as `it was tried as often as is allowed`.
     NotRetried(Setback<'a>, &'static str),
+    /// The call has failed before the head of its response came, and its caller is told this. It comes last, once, with
+    /// [`Retries`](crate::Retries) and without; a call that is dropped has not failed.
+    Failed(&'a Error),
 }
 
 impl ClientBuilder {
@@ -182,6 +185,13 @@ pub(crate) fn retrying(watcher: &Watcher, setback: Setback<'_>, wait: Duration) 
 
 pub(crate) fn not_retried(watcher: &Watcher, setback: Setback<'_>, reason: &'static str) {
     watcher(&ExchangeEvent::NotRetried(setback, reason));
+}
+
+#[cold]
+pub(crate) fn failed(watcher: Option<&Watcher>, error: &Error) {
+    if let Some(watcher) = watcher {
+        watcher(&ExchangeEvent::Failed(error));
+    }
 }
 
 pub(crate) fn connecting(watcher: Option<&Watcher>, address: SocketAddr) {
