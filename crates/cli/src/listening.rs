@@ -17,7 +17,7 @@ use crate::{
     args::ListenArgs,
     descriptors,
     exit::{Exit, Failure, Outcome},
-    hooks::OpenLog,
+    hooks::Watching,
     signals::StopSignals,
     terminal,
 };
@@ -35,7 +35,7 @@ const SOON: Duration = Duration::from_millis(500);
 /// The terms on which a command serves.
 pub(crate) struct ListenOptions<'a> {
     pub(crate) limits: Limits,
-    pub(crate) log: Option<&'a OpenLog>,
+    pub(crate) watching: &'a Watching,
     /// The authorities of the certificates for which clients are asked, in PEM; none asks for none.
     pub(crate) client_ca: Option<&'a Path>,
     /// The time for which tasks and threads that are at work are waited for when the server has ended.
@@ -59,11 +59,11 @@ pub(crate) struct Service {
 /// Serves on a runtime of its own until it is told to stop. The routes are made with what counts the server's memory.
 pub(crate) fn run(
     args: &ListenArgs,
-    log: Option<OpenLog>,
+    watching: Watching,
     routes: impl FnOnce(Arc<Ledger>) -> Result<Routes, Failure>,
 ) -> Outcome {
     let (limits, end_max) = (Limits::default(), Duration::ZERO);
-    let terms = ListenOptions { limits, log: log.as_ref(), client_ca: None, end_max };
+    let terms = ListenOptions { limits, watching: &watching, client_ca: None, end_max };
     let service = async |bound: Bound| Ok(Service { routes: routes(bound.ledger)?, hint: String::new() });
     run_on(args, terms, service)
 }
@@ -116,7 +116,8 @@ async fn serve(
     service: impl AsyncFnOnce(Bound) -> Result<Service, Failure>,
 ) -> Outcome {
     let has_tls = identity.is_some();
-    let mut builder = Server::builder().limits(args.pace.limit(terms.limits)).on_error(tell);
+    let limits = args.pace.limit(terms.limits);
+    let mut builder = Server::builder().limits(limits).on_error(teller(terms.watching));
     if let Some(identity) = identity {
         builder = builder.identity(identity);
     }
@@ -133,12 +134,21 @@ async fn serve(
     // Before anybody knows where to send what: a signal that nobody awaits ends the program at once.
     let no_signals = |error| Failure::local("signals", &error);
     let signals = StopSignals::new().map_err(no_signals)?;
-    terms.log.map(OpenLog::watch).transpose().map_err(no_signals)?;
+    terms.watching.watch().map_err(no_signals)?;
     tokio::spawn(stop_when_told(stop, signals));
     let service = service(Bound { ledger: server.ledger(), address }).await?;
     announce(address, has_tls, &service.hint).map_err(|error| Failure::local("stdout", &error))?;
     let served = server.serve_with_grace(service.routes, GRACE).await;
     served.map_err(|error| Failure::local("the listener", &error))
+}
+
+/// Returns a function that hears of all failures.
+fn teller(watching: &Watching) -> impl Fn(&RequestFailure<'_>) + Send + Sync + use<> {
+    let note = watching.on_refused();
+    move |failure| {
+        tell(failure);
+        note(failure);
+    }
 }
 
 /// One line for each request that this program fails to answer; not for peers that are slow or go away.

@@ -433,3 +433,50 @@ fn an_echo_has_the_other_flags_too() {
         "{stdout}"
     );
 }
+
+/// Sends octets on a connection of their own, and reads until it is closed.
+fn send(server: &Echo, octets: &[u8]) {
+    let mut socket = TcpStream::connect(server.http.trim_start_matches("http://")).expect("it accepts");
+    socket.set_read_timeout(Some(PATIENCE)).expect("a socket takes the option");
+    // It may close before it has read all.
+    let _ = socket.write_all(octets);
+    let _ = socket.read_to_end(&mut Vec::new());
+}
+
+#[test]
+fn what_is_refused_is_logged_counted_and_bounded() {
+    let folder = site("refused");
+    for command in ["serve", "echo", "store"] {
+        let logs = Folder::new(&format!("refused-{command}"));
+        let flags = [&*format!("--access-log={}", logs.path("log")), "--access-log-format=json", "--metrics"];
+        let server = match command {
+            "serve" => Echo::serving(&folder, &[&flags[..], &["--log"]].concat()),
+            "echo" => Echo::start(&[&flags[..], &["--log"]].concat()),
+            _ => Echo::storing(&[&flags[..], &["--engine=memory"]].concat()),
+        };
+        send(&server, b"GET /a?k=s3cret HTTP/1.1\r\nhost: a\r\nb ad: \x1b[31m\r\n\r\n");
+        let line = until(|| text(&logs.path("log")), |log| log.contains('\n'));
+        let line: Value = serde_json::from_str(&line).unwrap();
+        let known = ["method", "target", "status"].map(|name| line[name].clone());
+        assert_eq!(known, [Value::from("GET"), Value::from("/a?k=…"), Value::from(400)], "{command}: {line}");
+        // More than are told of at once: the others are counted.
+        for _ in 0..40 {
+            send(&server, b"\x01 nonsense\r\n\r\n");
+        }
+        let counted = until(
+            || server.expect("GET", "/metrics", &[], 200).1,
+            |metrics| {
+                send(&server, b"\x01 nonsense\r\n\r\n");
+                metrics.contains("http_requests_refused_total{reason=\"untold\"}")
+            },
+        );
+        assert!(counted.contains("http_requests_refused_total{reason=\"400\"} "), "{command}: {counted}");
+        let log = until(|| text(&logs.path("log")), |log| log.contains("refused_left_out"));
+        let refused = log.lines().filter(|line| line.contains("\"status\":400")).count();
+        assert!((10..40).contains(&refused), "{command}: {log}");
+        let (stderr, _) = server.stop();
+        let told = "\"GET /a?k=… HTTP/1.1\" 400 0 - refused: ";
+        assert_eq!(stderr.contains(told), command != "store", "{command}: {stderr}");
+        assert!(!stderr.contains("s3cret") && !stderr.contains('\u{1b}'), "{command}: {stderr}");
+    }
+}

@@ -128,6 +128,11 @@ impl HeadIn {
         self.octets > 0 || self.seen > 0
     }
 
+    /// Returns true once the start line is here.
+    pub(crate) fn has_started(&self) -> bool {
+        self.has_started
+    }
+
     /// Returns the bytes of the lines that were read of this head; none if it was known as a whole.
     #[inline]
     pub(crate) fn bytes(&self) -> usize {

@@ -1,23 +1,38 @@
 //! Connections that ended because their peer broke a rule: a server tells of them, since no handler hears of it.
 
+use alula_fields::Head;
 use alula_h1 as h1;
 use alula_h2::ConnectionError;
 use alula_machine::Rule as _;
 
-use crate::{cause::Cause, conn::Conn, error::Error};
+use crate::{cause::Cause, conn::Conn, error::Error, machine::Machine};
 
 impl Conn {
-    /// The error with which the connection ended, if its peer broke a rule or went over a limit. A message that is cut is none.
+    /// The error with which the connection ended, if its peer broke a rule, went over a limit or did not finish a head in time. A
+    /// message that is cut is none.
     #[cold]
     pub fn breach(&self) -> Option<Error> {
         self.lock().life.end().filter(|error| is_breach(error)).cloned()
     }
 }
 
+impl Conn {
+    /// Lends the head with which the connection ended over HTTP/1.1, as far as it came.
+    #[cold]
+    pub fn with_refused_head(&self, note: impl FnOnce(&Head)) {
+        let connection = self.lock();
+        if let Machine::Http1(machine) = &connection.machine
+            && let Some(head) = machine.refused_head()
+        {
+            note(head);
+        }
+    }
+}
+
 fn is_breach(error: &Error) -> bool {
     match error.cause() {
         Cause::Http1(h1::ConnectionError::Peer(rule)) => !rule.is_cut(),
-        Cause::Overrun(_) => true,
+        Cause::Overrun(_) | Cause::Http1(h1::ConnectionError::TimedOut(h1::Awaited::Head)) => true,
         Cause::Connection(error) => {
             matches!(error, ConnectionError::Peer(_) | ConnectionError::Compression { .. })
         }

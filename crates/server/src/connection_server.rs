@@ -12,7 +12,7 @@ use crate::{
     connections::{Connections, Registration},
     endpoint::Endpoint,
     observing,
-    reporting::{OnError, Reporter},
+    reporting::{OnError, Reporter, tell_handshake},
     scheme::TrustedProxies,
     serve::Serve,
     slots::Tables,
@@ -92,13 +92,13 @@ impl ConnectionServer {
     }
 
     /// Serves a connection as [`serve_connection`](Self::serve_connection) does, in a task of its own on the current runtime.
-    /// A connection that fails before its first request is told to `tracing` only, by the feature of that name.
+    /// A connection that fails before its first request is told to [`on_error`](crate::ServerBuilder::on_error) and to `tracing`.
     ///
     /// # Panics
     /// There is no runtime.
     pub fn spawn_connection(&self, transport: impl Transport + 'static, facts: TransportFacts) {
-        let served = self.serve_connection(transport, facts);
-        tokio::spawn(async move { tell_refused(address_of(&facts), &served.await) });
+        let (served, on_error) = (self.serve_connection(transport, facts), self.settings.on_error.clone());
+        tokio::spawn(async move { tell_refused(on_error.as_ref(), address_of(&facts), &served.await) });
     }
 
     /// Returns the memory held and the rules broken, over all connections.
@@ -133,8 +133,9 @@ pub(crate) fn served(
     (socket, peer): (Socket, SocketAddr),
     registration: Registration,
 ) -> impl Future<Output = ()> + Send {
+    let on_error = settings.on_error.clone();
     let opened = open(settings, endpoint, socket, false, registration);
-    async move { tell_refused(peer, &connection(opened).await) }
+    async move { tell_refused(on_error.as_ref(), peer, &connection(opened).await) }
 }
 
 /// The address by which a connection counts.
@@ -143,9 +144,10 @@ fn address_of(facts: &TransportFacts) -> SocketAddr {
 }
 
 /// A peer that does not get through the handshake has been told why, where that is possible.
-fn tell_refused(peer: SocketAddr, served: &Result<(), Error>) {
+fn tell_refused(on_error: Option<&OnError>, peer: SocketAddr, served: &Result<(), Error>) {
     if let Err(error) = served {
         observing::refused(peer, error);
+        tell_handshake(on_error, peer, error);
     }
 }
 

@@ -7,8 +7,8 @@ use std::{
     net::{IpAddr, SocketAddr},
 };
 
-use alula_fields::{EscapedDebug, Head, KnownName, OneLine, masked_target};
-use alula_net::{Cause, Error, Fault, Phase, Version};
+use alula_fields::{EscapedDebug, Head, KnownName, OneLine, Status, masked_target};
+use alula_net::{Cause, Error, Fault, Overrun, Phase, Version, h1};
 
 /// Octets of a target that are kept for those who hear of a failure.
 const TARGET_OCTETS_MAX: usize = 256;
@@ -22,6 +22,7 @@ pub struct RequestFailure<'a> {
     peer: SocketAddr,
     version: Version,
     cause: FailureCause<'a>,
+    left_out: u64,
 }
 
 /// The cause of the failure of a request.
@@ -34,8 +35,10 @@ pub enum FailureCause<'a> {
     /// The handler panicked with this message.
     Panic(&'a str),
     /// The peer broke a rule or went over a limit, so that the connection or its stream ended, with 400 or 431 for instance; or
-    /// all connections together hold too much (503, or REFUSED_STREAM over HTTP/2). Method and target are empty. A handler that
-    /// was called for it already fails by itself as well. Told of at most ten times at once, and once per second.
+    /// all connections together hold too much (503, or REFUSED_STREAM over HTTP/2); or the connection failed before its first
+    /// request, in its TLS handshake for instance. Method and target are those of the request as far as they came over HTTP/1.1, and
+    /// empty elsewhere. A handler that was called for it already fails by itself as well. Told of at most ten times at once, and once
+    /// per second; [`left_out`](RequestFailure::left_out) counts the others.
     Refused(&'a Error),
     /// A connection could not be accepted, for want of descriptors for instance; method, target and peer are empty. Told of as
     /// often as the former.
@@ -67,7 +70,12 @@ impl<'a> RequestFailure<'a> {
         version: Version,
         cause: FailureCause<'a>,
     ) -> Self {
-        Self { facts, peer, version, cause }
+        Self { facts, peer, version, cause, left_out: 0 }
+    }
+
+    /// Says how many refusals were told to nobody before this one.
+    pub(crate) const fn with_left_out(self, left_out: u64) -> Self {
+        Self { left_out, ..self }
     }
 
     /// The method of the request.
@@ -89,6 +97,27 @@ impl<'a> RequestFailure<'a> {
     /// The version of HTTP it came by.
     pub const fn version(&self) -> Version {
         self.version
+    }
+
+    /// Returns the status with which a request was refused, where it was answered with one: 400, 408, 414, 431, 501 or 503, for
+    /// [`FailureCause::Refused`] only. None for failed handshakes, and over HTTP/2 for all but 431 and 503.
+    pub fn status(&self) -> Option<Status> {
+        let FailureCause::Refused(error) = self.cause else { return None };
+        match error.cause() {
+            Cause::Http1(h1::ConnectionError::Peer(rule)) => Some(rule.status),
+            Cause::Http1(h1::ConnectionError::TimedOut(_)) => Some(Status::REQUEST_TIMEOUT),
+            Cause::Peer(rule) if alula_machine::Rule::is_of_limit(*rule) => {
+                Some(Status::REQUEST_HEADER_FIELDS_TOO_LARGE)
+            }
+            Cause::Overrun(Overrun::OVERLOADED) => Some(Status::SERVICE_UNAVAILABLE),
+            _ => None,
+        }
+    }
+
+    /// Returns the number of refusals of which this process told nobody since the last one that it told of, because there were too
+    /// many: at most ten at once are told of, and one more for each second.
+    pub const fn left_out(&self) -> u64 {
+        self.left_out
     }
 
     /// Returns the cause of the failure.
@@ -185,7 +214,16 @@ impl fmt::Display for RequestFailure<'_> {
         match self.cause {
             FailureCause::Accept(error) => return write!(line, "no connection can be accepted: {error}"),
             FailureCause::Refused(error) => {
-                write!(line, "a request from {} over {} was refused: ", self.peer, self.version)?;
+                match (error.phase(), self.method()) {
+                    (Phase::Handshake, _) => write!(line, "a connection from {} failed: ", self.peer)?,
+                    (_, "") => {
+                        write!(line, "a request from {} over {} was refused: ", self.peer, self.version)?
+                    }
+                    (_, method) => {
+                        let (target, peer, version) = (self.target(), self.peer, self.version);
+                        write!(line, "{method} {target} from {peer} over {version} was refused: ")?;
+                    }
+                }
                 return write_cause(&mut line, error);
             }
             _ => {}

@@ -8,7 +8,10 @@ use std::{
     io,
     net::SocketAddr,
     panic::{AssertUnwindSafe, catch_unwind},
-    sync::{Arc, Mutex, PoisonError},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
     time::{Duration, Instant},
 };
 
@@ -53,7 +56,10 @@ impl Reporter {
     /// Tells of a request that failed.
     #[cold]
     pub(crate) fn tell(&self, facts: &RequestFacts, span: &RequestSpan, cause: FailureCause<'_>) {
-        let failure = RequestFailure::new(facts, self.peer, self.version, cause);
+        self.tell_as(RequestFailure::new(facts, self.peer, self.version, cause), span);
+    }
+
+    fn tell_as(&self, failure: RequestFailure<'_>, span: &RequestSpan) {
         span.failed(&failure);
         // A hook that panics, or an error stream that cannot be written, is no reason to end the connection.
         let _ = catch_unwind(AssertUnwindSafe(|| self.call_hook(&failure)));
@@ -61,9 +67,10 @@ impl Reporter {
 
     /// Tells of a peer that broke a rule, unless that was told too often.
     #[cold]
-    pub(crate) fn tell_refused(&self, error: &Error) {
-        if GATE.lets_pass() {
-            self.tell(&RequestFacts::default(), &RequestSpan::none(), FailureCause::Refused(error));
+    pub(crate) fn tell_refused(&self, error: &Error, facts: &RequestFacts) {
+        if let Some(left_out) = GATE.lets_pass() {
+            let failure = RequestFailure::new(facts, self.peer, self.version, FailureCause::Refused(error));
+            self.tell_as(failure.with_left_out(left_out), &RequestSpan::none());
         }
     }
 
@@ -92,35 +99,49 @@ impl Reporter {
     }
 }
 
+/// Tells that a connection failed before its first request, unless that was told too often.
+#[cold]
+pub(crate) fn tell_handshake(on_error: Option<&OnError>, peer: SocketAddr, error: &Error) {
+    let reporter = Reporter { on_error: on_error.cloned(), peer, version: Version::Http1 };
+    if on_error.is_some() {
+        reporter.tell_refused(error, &RequestFacts::default());
+    }
+}
+
 /// Tells that no connection can be accepted, unless that was told too often.
 #[cold]
 pub(crate) fn tell_accept(on_error: Option<&OnError>, error: &io::Error) {
-    if !GATE.lets_pass() {
-        return;
-    }
+    let Some(left_out) = GATE.lets_pass() else { return };
     let peer = SocketAddr::from(([0; 4], 0));
     let reporter = Reporter { on_error: on_error.cloned(), peer, version: Version::Http1 };
-    reporter.tell(&RequestFacts::default(), &RequestSpan::none(), FailureCause::Accept(error));
+    let facts = RequestFacts::default();
+    let failure = RequestFailure::new(&facts, peer, Version::Http1, FailureCause::Accept(error));
+    reporter.tell_as(failure.with_left_out(left_out), &RequestSpan::none());
 }
 
 /// Bounds what peers can have told of themselves, in all of the process: a flood of them is no flood of lines.
-static GATE: Gate = Gate(Mutex::new(None));
+static GATE: Gate = Gate(Mutex::new(None), AtomicU64::new(0));
 
 /// The number of failures that are told of at once; one more is for each second.
 const TOLD_AT_ONCE_MAX: u32 = 10;
 
-/// The time of the last look, and how many may be told of.
-struct Gate(Mutex<Option<(Instant, u32)>>);
+/// The time of the last look, and how many may be told of; then how many were left out since one was told of.
+struct Gate(Mutex<Option<(Instant, u32)>>, AtomicU64);
 
 impl Gate {
-    fn lets_pass(&self) -> bool {
+    /// Returns how many were left out before this one, unless it is to be left out as well.
+    fn lets_pass(&self) -> Option<u64> {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let now = Instant::now();
         let (since, left) = state.unwrap_or((now, TOLD_AT_ONCE_MAX));
         let seconds = now.saturating_duration_since(since).as_secs();
         let left = left.saturating_add(u32::try_from(seconds).unwrap_or(u32::MAX)).min(TOLD_AT_ONCE_MAX);
         *state = Some((since + Duration::from_secs(seconds), left.saturating_sub(1)));
-        left > 0
+        if left == 0 {
+            self.1.fetch_add(1, Ordering::Relaxed);
+            return None;
+        }
+        Some(self.1.swap(0, Ordering::Relaxed))
     }
 }
 
@@ -136,10 +157,11 @@ mod tests {
 
     #[test]
     fn few_pass_at_once() {
-        let gate = Gate(Mutex::new(None));
-        assert_eq!((0..100).filter(|_| gate.lets_pass()).count(), TOLD_AT_ONCE_MAX as usize);
+        let gate = Gate(Mutex::new(None), AtomicU64::new(0));
+        let passed = |tries| (0..tries).filter_map(|_| gate.lets_pass()).collect::<Vec<_>>();
+        assert_eq!(passed(100), [0; TOLD_AT_ONCE_MAX as usize]);
         let past = Instant::now().checked_sub(Duration::from_secs(3)).unwrap();
         *gate.0.lock().unwrap() = Some((past, 0));
-        assert_eq!((0..100).filter(|_| gate.lets_pass()).count(), 3);
+        assert_eq!(passed(100), [90, 0, 0]);
     }
 }

@@ -56,7 +56,7 @@ impl Slots {
     #[cold]
     pub(crate) fn tell_refused(&self, conn: &Conn, refused: Refused) {
         if self.reporter.has_listener() {
-            self.reporter.tell_refused(&conn.refusal(refused));
+            self.reporter.tell_refused(&conn.refusal(refused), &RequestFacts::default());
         }
     }
 
@@ -65,7 +65,9 @@ impl Slots {
         if self.reporter.has_listener()
             && let Some(error) = conn.breach()
         {
-            self.reporter.tell_refused(&error);
+            let mut facts = RequestFacts::default();
+            conn.with_refused_head(|head| facts.note(head));
+            self.reporter.tell_refused(&error, &facts);
         }
     }
 

@@ -24,13 +24,14 @@ const ALLOW: &str = "GET, HEAD, POST, PUT, DELETE, PATCH, OPTIONS";
 
 /// Serves until it is told to stop.
 pub(crate) fn run(args: &EchoArgs) -> Outcome {
-    let (mut router, log) = hooks::router(&args.watch)?;
+    let (mut router, mut watching) = hooks::router(&args.watch)?;
     // The writer goes last, when every request has been written down.
     let (lines, _writer) = args.log.then(Lines::to_stderr).unzip();
     if let Some(lines) = lines {
+        watching.tell_in(&lines);
         router = router.hook(LogHead(lines.clone())).hook(LogLine(lines));
     }
-    listening::run(&args.listen, log, |ledger| routes(router, args, ledger))
+    listening::run(&args.listen, watching, |ledger| routes(router, args, ledger))
 }
 
 /// The routes: paths with an answer of their own, and the echo for all others.

@@ -18,14 +18,14 @@ fn start(limits: Limits, flags: &[&str]) -> (SocketAddr, Stop) {
     let Command::Echo(args) = Args::tried(&[&["echo"], flags].concat()).unwrap().command else {
         panic!("these are flags of echo")
     };
-    let (router, log) = hooks::router(&args.watch).unwrap();
+    let (router, watching) = hooks::router(&args.watch).unwrap();
     let (started, server) = mpsc::channel();
     thread::spawn(move || {
         alula_tally::set_side(Side::SERVER);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
             let server = Server::builder().limits(limits).bind("127.0.0.1:0").await.unwrap();
-            log.as_ref().map(hooks::OpenLog::watch).transpose().unwrap();
+            watching.watch().unwrap();
             started.send((server.address().unwrap(), server.stop_handle())).unwrap();
             let routes = routes(router, &args, server.ledger()).unwrap();
             server.serve(routes).await.unwrap();

@@ -2,7 +2,7 @@
 
 use std::{io::Write as _, time::SystemTime};
 
-use alula::{Ended, Hook, Status};
+use alula::{Ended, FailureCause, Hook, Phase, RequestFailure, Status};
 
 use super::lines::{ClfTime, Escaped, Lines};
 
@@ -15,6 +15,27 @@ impl Hook for LogLine {
         let arrived = now.checked_sub(ended.duration()).unwrap_or(now);
         self.0.push(|line| write(line, ended, arrived));
     }
+}
+
+/// Writes the line of a request that got to no handler, and how many had none before it.
+pub(super) fn refused(lines: &Lines, failure: &RequestFailure<'_>) {
+    let FailureCause::Refused(error) = failure.cause() else { return };
+    lines.push(|line| {
+        if failure.left_out() > 0 {
+            let _ = writeln!(line, "{} refused requests are left out", failure.left_out());
+        }
+        let or_dash = |text| if <str>::is_empty(text) { "-" } else { text };
+        let (method, target) = (or_dash(failure.method()), or_dash(failure.target()));
+        let (method, target) = (Escaped(method.as_bytes()), Escaped(target.as_bytes()));
+        let (peer, time) = (failure.peer().ip(), ClfTime(SystemTime::now()));
+        let _ = write!(line, "{peer} - - [{time}] \"{method} {target} ");
+        let _ = match error.phase() {
+            Phase::Handshake => write!(line, "-\""),
+            _ => write!(line, "{}\"", failure.version()),
+        };
+        let (status, reason) = (failure.status().map_or(0, Status::as_u16), error.to_string());
+        let _ = writeln!(line, " {status} 0 - refused: {}", Escaped(reason.as_bytes()));
+    });
 }
 
 /// Appends the line. A `Vec` takes all there is.

@@ -6,12 +6,13 @@ mod lines;
 mod log_head;
 mod log_line;
 mod slow_log;
+mod watching;
 
-use alula::{Cors, Handler, Health, Metrics, RequestId, Route, Router, Routes, Segments, routing};
+use alula::{Cors, Handler, Health, RequestId, Route, Router, Routes, Segments, routing};
 
-use self::added_fields::AddedFields;
+use self::{access_log::OpenLog, added_fields::AddedFields};
 pub(crate) use self::{
-    access_log::OpenLog, lines::Lines, log_head::LogHead, log_line::LogLine, slow_log::SlowLog,
+    lines::Lines, log_head::LogHead, log_line::LogLine, slow_log::SlowLog, watching::Watching,
 };
 use crate::{
     args::{ANY, WatchArgs},
@@ -21,24 +22,15 @@ use crate::{
 /// Fields of requests beside the safelisted that a page may send, and of answers that it may read: all of them.
 const ALL: [&str; 1] = ["*"];
 
-/// Returns a router with the hooks that were asked for, and the log that one of them writes.
+/// Returns a router with the hooks that were asked for, and what they note requests in.
 ///
 /// # Errors
 /// The log cannot be opened.
-pub(crate) fn router(args: &WatchArgs) -> Result<(Router, Option<OpenLog>), Failure> {
-    let log = open_log(args)?;
+pub(crate) fn router(args: &WatchArgs) -> Result<(Router, Watching), Failure> {
+    let watching = Watching::open(args)?;
     // Names of files and what is echoed may have slashes and dots anywhere: the handlers judge them.
-    let router = watched(Router::new().segments(Segments::OBJECT_KEYS), args, log.as_ref(), String::new)?;
-    Ok((router, log))
-}
-
-/// Opens the access log that was asked for.
-///
-/// # Errors
-/// It cannot be opened.
-pub(crate) fn open_log(args: &WatchArgs) -> Result<Option<OpenLog>, Failure> {
-    let open = |file: &Option<_>| OpenLog::open(file.as_deref(), args.access_log_format);
-    args.access_log.as_ref().map(open).transpose()
+    let router = watched(Router::new().segments(Segments::OBJECT_KEYS), args, &watching, String::new)?;
+    Ok((router, watching))
 }
 
 /// Returns a router with the hooks and routes that were asked for, and the text of other metrics behind those of the requests.
@@ -48,14 +40,13 @@ pub(crate) fn open_log(args: &WatchArgs) -> Result<Option<OpenLog>, Failure> {
 pub(crate) fn watched<S: Send + Sync + 'static>(
     mut router: Router<S>,
     args: &WatchArgs,
-    log: Option<&OpenLog>,
+    watching: &Watching,
     other_metrics: impl Fn() -> String + Send + Sync + 'static,
 ) -> Result<Router<S>, Failure> {
-    if let Some(log) = log {
-        router = router.hook(log.hook());
+    if let Some(log) = watching.log() {
+        router = router.hook(log);
     }
-    if let Some(path) = &args.metrics {
-        let metrics = Metrics::new();
+    if let Some((path, metrics)) = args.metrics.as_ref().zip(watching.metrics()) {
         let handler = routing::get(metrics.handler_with(other_metrics));
         router = router.hook(metrics).route(&**path, handler);
     }

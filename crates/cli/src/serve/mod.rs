@@ -64,16 +64,17 @@ const UPLOADS_AT_ONCE: usize = 64;
 pub(crate) fn run(args: &ServeArgs) -> Outcome {
     let folder =
         Folder::open(&args.folder, args.dot_files).map_err(|error| advice::no_folder(args, &error))?;
-    let (mut router, log) = hooks::router(&args.watch)?;
+    let (mut router, mut watching) = hooks::router(&args.watch)?;
     advice::tell(args);
     // The writer goes last, when every request has been written down.
     let (lines, _writer) = args.log.then(Lines::to_stderr).unzip();
     if let Some(lines) = lines {
+        watching.tell_in(&lines);
         router = router.hook(LogLine(lines));
     }
     let upload = args.upload.then_some(UploadTerms { overwrites: args.overwrite, octets_max: args.max_body });
     let choices = Choices { has_listing: !args.no_listing, is_spa: args.spa, fresh_for: FRESH_FOR, upload };
-    listening::run(&args.listen, log, |ledger| {
+    listening::run(&args.listen, watching, |ledger| {
         let site = Arc::new(Site::new(folder, choices, ledger));
         hooks::handled(router, move |exchange| answer(Arc::clone(&site), exchange))
     })

@@ -51,7 +51,7 @@ fn start(site: Arc<Site>, flags: &[&str]) -> (SocketAddr, Stop) {
     let Command::Serve(args) = Args::tried(&[&["serve"], flags].concat()).unwrap().command else {
         panic!("these are flags of serve")
     };
-    let (mut router, log) = hooks::router(&args.watch).unwrap();
+    let (mut router, watching) = hooks::router(&args.watch).unwrap();
     if args.log {
         // The writer is never told to end.
         let (lines, writer) = Lines::to(std::io::sink());
@@ -65,7 +65,7 @@ fn start(site: Arc<Site>, flags: &[&str]) -> (SocketAddr, Stop) {
         let mut runtime = tokio::runtime::Builder::new_current_thread();
         runtime.enable_all().build().unwrap().block_on(async {
             let server = Server::bind("127.0.0.1:0").await.unwrap();
-            log.as_ref().map(hooks::OpenLog::watch).transpose().unwrap();
+            watching.watch().unwrap();
             started.send((server.address().unwrap(), server.stop_handle())).unwrap();
             server.serve(routes).await.unwrap();
         });

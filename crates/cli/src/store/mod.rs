@@ -21,7 +21,7 @@ use serde_json::{Map, Value};
 use crate::{
     args::{ANY, BucketType, StoreArgs},
     exit::{Exit, Failure, Outcome},
-    hooks::{self, Lines, OpenLog, SlowLog},
+    hooks::{self, Lines, SlowLog, Watching},
     listening::{self, Bound, ListenOptions, Service},
 };
 use engine::StoreLocation;
@@ -47,20 +47,20 @@ pub(crate) fn run(args: &StoreArgs) -> Outcome {
 
 /// Serves what an engine keeps. Of one that keeps nothing yet, lines to try are printed.
 fn serve<E: Engine>(args: &StoreArgs, is_new: bool, open: impl FnOnce() -> Result<E, Failure>) -> Outcome {
-    let log = hooks::open_log(&args.watch)?;
+    let watching = Watching::open(&args.watch)?;
     // The writer goes last, when every request has been written down.
     let (lines, _writer) = args.slow_log.map(|_| Lines::to_stderr()).unzip();
     let users = users::open(args)?;
     let client_ca = args.access.client_ca.as_deref();
     let terms =
-        ListenOptions { limits: alula_store::limits(), log: log.as_ref(), end_max: END_MAX, client_ca };
+        ListenOptions { limits: alula_store::limits(), watching: &watching, end_max: END_MAX, client_ca };
     let mut opened = None;
     let service = async |bound: Bound| {
         let engine = measured(open()?, args);
         let mut config = config(args);
         config.access = users.as_ref().map(OpenUsers::access);
         let store = Store::open(engine, config).await.map_err(|error| not_opened(args, &error))?;
-        let routes = routes(opened.insert(store), args, log.as_ref(), lines)?;
+        let routes = routes(opened.insert(store), args, &watching, lines)?;
         // They are for a store that lets everybody in.
         let has_hint = is_new && users.is_none();
         users.map(OpenUsers::watch).transpose().map_err(|error| Failure::local("signals", &error))?;
@@ -115,12 +115,12 @@ fn not_opened(args: &StoreArgs, error: &OpenError) -> Failure {
 fn routes<E: Engine>(
     store: &Store<Measured<E>>,
     args: &StoreArgs,
-    log: Option<&OpenLog>,
+    watching: &Watching,
     lines: Option<Lines>,
 ) -> Result<Routes, Failure> {
     let engine = store.engine().metrics().cloned();
     let engine = move || engine.as_ref().map(EngineMetrics::text).unwrap_or_default();
-    let mut router = hooks::watched(store.router(), &args.watch, log, engine)?;
+    let mut router = hooks::watched(store.router(), &args.watch, watching, engine)?;
     if let Some((lines, at_least)) = lines.zip(args.slow_log) {
         router = router.hook(SlowLog::new(lines, at_least));
     }

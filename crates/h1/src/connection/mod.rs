@@ -414,6 +414,13 @@ impl Connection {
         head + self.pending.capacity() + self.authority.capacity() + remembered
     }
 
+    /// Returns the head that was being read when the connection ended, as far as it was read: of a request that is refused, what is
+    /// known of it. Its control data is valid; of a request line that is refused it may be the beginning of the target.
+    #[cold]
+    pub fn refused_head(&self) -> Option<&Head> {
+        self.head.as_deref().filter(|_| self.error.is_some() && !self.is_client)
+    }
+
     /// Returns true if the next head would be read into a new one, for which memory is allocated.
     #[inline]
     pub const fn needs_head(&self) -> bool {

@@ -1,6 +1,6 @@
 //! What comes: heads, content, and the end of the connection.
 
-use alula_fields::{KnownName, RequestForm};
+use alula_fields::{KnownName, RequestForm, octets};
 use alula_machine::Time;
 
 use super::{Connection, Receiving, Sending};
@@ -14,6 +14,9 @@ use crate::violation::Violation;
 
 /// Nothing came of the input, and none of it was used.
 const NOTHING: Received<'static> = Received { consumed: 0, event: None };
+
+/// Bytes of a request line that is refused of which method and target are read.
+const REFUSED_LINE_BYTES_MAX: usize = 1024;
 
 impl Connection {
     /// Takes octets that were read from the peer, with those before them that were not consumed. Call it until nothing comes
@@ -136,13 +139,32 @@ impl Connection {
         if input.is_empty() && !self.head_in.has_begun() {
             return Ok(NOTHING);
         }
-        let step = self.head_in.read(input, self.head.get_or_insert_default())?;
+        let read = self.head_in.read(input, self.head.get_or_insert_default());
+        let step = read.inspect_err(|_| self.note_refused_line(input))?;
         if !step.is_done {
             self.await_head();
             return Ok(Received { consumed: step.consumed, event: None });
         }
         let event = if self.is_client { self.response_begins()? } else { Some(self.request_begins()?) };
         Ok(Received { consumed: step.consumed, event })
+    }
+
+    /// Keeps what can be read of a request line that is refused, for whoever tells of it.
+    #[cold]
+    fn note_refused_line(&mut self, input: &[u8]) {
+        if self.is_client || self.head_in.has_started() {
+            return;
+        }
+        let head = self.head.get_or_insert_default();
+        head.clear();
+        let input = &input[..input.len().min(REFUSED_LINE_BYTES_MAX)];
+        let end = input.iter().position(|byte| matches!(byte, b'\r' | b'\n')).unwrap_or(input.len());
+        let mut words = input[..end].split(|byte| *byte == b' ');
+        let Some(method) = words.next().filter(|word| octets::is_token(word)) else { return };
+        // A single word may be the beginning of anything.
+        let Some(target) = words.next().filter(|word| octets::is_path(word)) else { return };
+        head.put_pseudo(KnownName::PSEUDO_METHOD, method);
+        head.put_pseudo(KnownName::PSEUDO_PATH, target);
     }
 
     /// A head has begun: the rest of it is awaited, from its first octet on. The first request has no more time for that.

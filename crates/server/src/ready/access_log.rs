@@ -5,6 +5,7 @@
 
 mod line;
 mod output;
+mod refused;
 mod spool;
 
 use std::{
@@ -16,7 +17,7 @@ use std::{
 };
 
 use self::spool::Spool;
-use crate::{Ended, Hook, Scratch};
+use crate::{Ended, FailureCause, Hook, RequestFailure, Scratch};
 
 /// The time that the end of a log waits for its last lines to be written.
 const LAST_LINES: Duration = Duration::from_secs(1);
@@ -143,6 +144,35 @@ impl AccessLog {
     /// The number of lines that were dropped because the disk was slow or refused them.
     pub fn dropped(&self) -> u64 {
         self.open.spool.dropped()
+    }
+}
+
+impl AccessLog {
+    /// Writes a line for a request that got to no handler, or a connection that failed before its first: for
+    /// [`ServerBuilder::on_error`](crate::ServerBuilder::on_error). Does nothing for other failures, whose requests have a line anyway.
+    ///
+    /// Method and target are a hyphen where they did not come, and null in JSON; the status is that of the refusal. Refusals that
+    /// `on_error` was not told of, since there were too many at once, are counted in a line before it: `{"refused_left_out":12}`, in
+    /// the other formats one that begins with `#`.
+    ///
+    /// ```no_run
+    /// use alula::{AccessLog, Router, Server};
+    ///
+    /// # fn main() -> std::io::Result<()> {
+    /// let log = AccessLog::to_file("access.log")?;
+    /// let refused = log.clone();
+    /// let server = Server::builder().on_error(move |failure| refused.refused(failure));
+    /// let router = Router::<()>::new().hook(log);
+    /// # drop((server, router));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn refused(&self, failure: &RequestFailure<'_>) {
+        let FailureCause::Refused(error) = failure.cause() else { return };
+        let is_json = self.format == LogFormat::Json;
+        let mut line = Scratch::with_capacity(512);
+        refused::write(&mut line, self.format, failure, error);
+        self.open.spool.push(&line, is_json);
     }
 }
 

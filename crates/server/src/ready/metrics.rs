@@ -1,6 +1,7 @@
 //! Counts and durations of requests for Prometheus.
 
 mod counts;
+mod refusals;
 mod text;
 
 use std::{
@@ -11,9 +12,9 @@ use std::{
     },
 };
 
-use self::counts::Counts;
+use self::{counts::Counts, refusals::Refusals};
 use super::shards::Shards;
-use crate::{Answer, Begun, Ended, Exchange, Handler, Hook, Sent};
+use crate::{Answer, Begun, Ended, Exchange, FailureCause, Handler, Hook, RequestFailure, Sent};
 
 /// The label of requests that no route has.
 const NO_ROUTE: &str = "other";
@@ -25,10 +26,12 @@ const NO_ROUTE: &str = "other";
 /// | `http_requests_total` | `route`, `method`, `status` |
 /// | `http_requests_in_flight` | |
 /// | `http_request_duration_seconds` (histogram, 1 ms to 30 s) | `route`, `method` |
+/// | `http_requests_refused_total` | `reason` |
 /// | `http_request_content_bytes_total`, `http_response_content_bytes_total` | `route`, `method` |
 ///
 /// Labels are bounded whatever peers send: `route` is the pattern of a route, or `other`; `method` one of the nine of RFC 9110 and
 /// RFC 5789, or `other`; `status` a class such as `2xx`, or `none` where no answer was begun. A request is counted when it ends.
+/// `reason` is the status of a [refusal](Self::refused), `handshake`, `other` for those without a status, or `untold`.
 ///
 /// Counts lie in a part for each thread that serves, so connections of different threads share no memory; a scrape adds them up. A
 /// request takes one lock that only a scrape contends for, and allocates nothing once its route and method have been seen by its
@@ -42,7 +45,14 @@ const NO_ROUTE: &str = "other";
 /// # router.build().unwrap();
 /// ```
 #[derive(Clone, Debug, Default)]
-pub struct Metrics(Arc<Shards<Part>>);
+pub struct Metrics(Arc<All>);
+
+/// The counts that clones share.
+#[derive(Debug, Default)]
+struct All {
+    parts: Shards<Part>,
+    refused: Refusals,
+}
 
 /// The counts of one thread.
 #[derive(Debug, Default)]
@@ -76,16 +86,25 @@ impl Metrics {
         }
     }
 
+    /// Counts a request that got to no handler, or a connection that failed before its first: for
+    /// [`ServerBuilder::on_error`](crate::ServerBuilder::on_error). Does nothing for other failures, whose requests are counted anyway.
+    /// Those that `on_error` was not told of, since there were too many at once, are counted with the next, as `untold`.
+    pub fn refused(&self, failure: &RequestFailure<'_>) {
+        if let FailureCause::Refused(error) = failure.cause() {
+            self.0.refused.count(failure, error);
+        }
+    }
+
     /// The counts in the text format 0.0.4 of Prometheus. Allocates.
     pub fn text(&self) -> String {
-        let in_flight = self.0.iter().map(|part| part.in_flight.load(Ordering::Relaxed)).sum();
-        text::write(&self.sums(), in_flight)
+        let in_flight = self.0.parts.iter().map(|part| part.in_flight.load(Ordering::Relaxed)).sum();
+        text::write(&self.sums(), in_flight) + &self.0.refused.text()
     }
 
     /// The counts of all threads, by route.
     fn sums(&self) -> Vec<(Box<str>, Counts)> {
         let mut sums = HashMap::<Box<str>, Counts>::new();
-        for part in self.0.iter() {
+        for part in self.0.parts.iter() {
             for (route, counts) in lock(&part.routes).iter() {
                 sums.entry(route.clone()).or_default().add(counts);
             }
@@ -98,12 +117,12 @@ impl Metrics {
 
 impl Hook for Metrics {
     fn begin(&self, _: &mut Begun<'_>) -> Option<Answer> {
-        self.0.mine().in_flight.fetch_add(1, Ordering::Relaxed);
+        self.0.parts.mine().in_flight.fetch_add(1, Ordering::Relaxed);
         None
     }
 
     fn end(&self, ended: &Ended<'_>) {
-        let part = self.0.mine();
+        let part = self.0.parts.mine();
         part.in_flight.fetch_sub(1, Ordering::Relaxed);
         let route = ended.route().unwrap_or(NO_ROUTE);
         let mut routes = lock(&part.routes);

@@ -26,12 +26,9 @@ pub(super) fn write(line: &mut Vec<u8>, format: LogFormat, ended: &Ended<'_>, no
 }
 
 fn common(line: &mut Vec<u8>, ended: &Ended<'_>, since_epoch: Duration) -> std::io::Result<()> {
-    let (year, month, day) = civil(since_epoch.as_secs() / 86_400);
-    let (hour, minute, second) = time_of_day(since_epoch);
-    let month = MONTHS[month as usize - 1];
     let address = ended.client_address();
     let user = User(ended.user().unwrap_or_default());
-    write!(line, "{address} - {user} [{day:02}/{month}/{year}:{hour:02}:{minute:02}:{second:02} +0000] \"")?;
+    write!(line, "{address} - {user} [{}] \"", ClfTime(since_epoch))?;
     write!(line, "{} {} {}\" ", Log(ended.method()), Log(ended.target()), ended.version())?;
     match ended.status() {
         Some(status) => write!(line, "{status} {}", ended.sent()),
@@ -46,13 +43,7 @@ fn combined(line: &mut Vec<u8>, ended: &Ended<'_>, since_epoch: Duration) -> std
 }
 
 fn json(line: &mut Vec<u8>, ended: &Ended<'_>, since_epoch: Duration) -> std::io::Result<()> {
-    let (year, month, day) = civil(since_epoch.as_secs() / 86_400);
-    let (hour, minute, second) = time_of_day(since_epoch);
-    let micros = since_epoch.subsec_micros();
-    write!(
-        line,
-        "{{\"time\":\"{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{micros:06}Z\""
-    )?;
+    write!(line, "{{\"time\":\"{}\"", JsonTime(since_epoch))?;
     write!(line, ",\"peer\":\"{}\",\"client\":\"{}\"", ended.peer(), ended.client_address())?;
     write!(line, ",\"user\":{}", OrNull(ended.user().unwrap_or_default()))?;
     write!(line, ",\"method\":{},\"target\":{}", Json(ended.method()), Json(ended.target()))?;
@@ -75,6 +66,30 @@ fn json(line: &mut Vec<u8>, ended: &Ended<'_>, since_epoch: Duration) -> std::io
     }
 }
 
+/// A time since the epoch as `21/Nov/2026:15:14:35 +0000`.
+pub(super) struct ClfTime(pub(super) Duration);
+
+impl Display for ClfTime {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (year, month, day) = civil(self.0.as_secs() / 86_400);
+        let (hour, minute, second) = time_of_day(self.0);
+        let month = MONTHS[month as usize - 1];
+        write!(f, "{day:02}/{month}/{year}:{hour:02}:{minute:02}:{second:02} +0000")
+    }
+}
+
+/// A time since the epoch as `2026-11-21T15:14:35.123456Z` (RFC 3339).
+pub(super) struct JsonTime(pub(super) Duration);
+
+impl Display for JsonTime {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (year, month, day) = civil(self.0.as_secs() / 86_400);
+        let (hour, minute, second) = time_of_day(self.0);
+        let micros = self.0.subsec_micros();
+        write!(f, "{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{micros:06}Z")
+    }
+}
+
 const fn time_of_day(since_epoch: Duration) -> (u64, u64, u64) {
     let second = since_epoch.as_secs() % 86_400;
     (second / 3_600, second / 60 % 60, second % 60)
@@ -94,7 +109,7 @@ const NOT_SHOWN: char = '…';
 
 /// Text as the common log format has it: what is neither visible ASCII nor the mark of what is not shown as `\xHH`, quotes and
 /// backslashes after a backslash.
-struct Log<T>(T);
+pub(super) struct Log<T>(pub(super) T);
 
 impl<T: Display> Display for Log<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -126,7 +141,7 @@ impl Display for User<'_> {
 }
 
 /// A JSON string (RFC 8259 §7); what is neither visible ASCII nor the mark of what is not shown is escaped.
-struct Json<T>(T);
+pub(super) struct Json<T>(pub(super) T);
 
 impl<T: Display> Display for Json<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -145,7 +160,7 @@ impl<T: Display> Display for Json<T> {
 }
 
 /// A JSON string, or null for an empty text.
-struct OrNull<'a>(&'a str);
+pub(super) struct OrNull<'a>(pub(super) &'a str);
 
 impl Display for OrNull<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,0 +1,69 @@
+//! The line of a request that got to no handler, or of a connection that failed before its first request.
+
+use std::{
+    io::{self, Write as _},
+    time::{SystemTime, UNIX_EPOCH},
+};
+
+use alula_net::{Error, Phase};
+
+use super::line::{ClfTime, Json, JsonTime, Log, OrNull};
+use crate::{LogFormat, RequestFailure};
+
+/// Writes the line, and one before it if others were left out. To write to memory does not fail.
+pub(super) fn write(line: &mut Vec<u8>, format: LogFormat, failure: &RequestFailure<'_>, error: &Error) {
+    let _ = match format {
+        LogFormat::Json => json(line, failure, error),
+        LogFormat::Common | LogFormat::Combined => common(line, format, failure, error),
+    };
+}
+
+fn common(
+    line: &mut Vec<u8>,
+    format: LogFormat,
+    failure: &RequestFailure<'_>,
+    error: &Error,
+) -> io::Result<()> {
+    if failure.left_out() > 0 {
+        writeln!(line, "# {} refused requests were left out", failure.left_out())?;
+    }
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let or_dash = |text| if <str>::is_empty(text) { "-" } else { text };
+    let (method, target) = (or_dash(failure.method()), or_dash(failure.target()));
+    let address = failure.peer().ip().to_canonical();
+    write!(line, "{address} - - [{}] \"{} {} ", ClfTime(now), Log(method), Log(target))?;
+    match error.phase() {
+        Phase::Handshake => write!(line, "-\"")?,
+        _ => write!(line, "{}\"", failure.version())?,
+    }
+    match failure.status() {
+        Some(status) => write!(line, " {status} 0")?,
+        None => write!(line, " - 0")?,
+    }
+    match format {
+        LogFormat::Combined => writeln!(line, " \"-\" \"-\""),
+        _ => writeln!(line),
+    }
+}
+
+fn json(line: &mut Vec<u8>, failure: &RequestFailure<'_>, error: &Error) -> io::Result<()> {
+    if failure.left_out() > 0 {
+        writeln!(line, "{{\"refused_left_out\":{}}}", failure.left_out())?;
+    }
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let client = failure.peer().ip().to_canonical();
+    write!(line, "{{\"time\":\"{}\",\"peer\":\"{}\"", JsonTime(now), failure.peer())?;
+    write!(line, ",\"client\":\"{client}\",\"user\":null")?;
+    write!(line, ",\"method\":{},\"target\":{}", OrNull(failure.method()), OrNull(failure.target()))?;
+    match error.phase() {
+        Phase::Handshake => write!(line, ",\"version\":null")?,
+        _ => write!(line, ",\"version\":\"{}\"", failure.version())?,
+    }
+    write!(line, ",\"authority\":null,\"route\":null")?;
+    match failure.status() {
+        Some(status) => write!(line, ",\"status\":{status}")?,
+        None => write!(line, ",\"status\":null")?,
+    }
+    write!(line, ",\"received\":0,\"sent\":0,\"seconds\":null,\"until_head\":null")?;
+    writeln!(line, ",\"referer\":null,\"user_agent\":null,\"failure\":{}}}", Json(error))
+}
