@@ -138,3 +138,26 @@ fn a_host_that_is_given_is_asked_for_where_the_url_leads() {
     let refused = run(&["get", "-6", &localhost]).expect(3);
     assert!(!refused.stderr.is_empty());
 }
+
+/// White space at the ends of a value over HTTP/2 is malformed (RFC 9113 §8.2.1). WordPress.com sent it, and other clients took it.
+#[test]
+fn white_space_around_values_of_http2_is_taken_out() {
+    use std::io::{Read as _, Write as _};
+    let (settings, status_200, literal) = ([0, 0, 0, 4, 0, 0, 0, 0, 0], 0x88, 0);
+    let block = [&[status_200, literal, 1][..], b"x", &[3], b" y\t"].concat();
+    let head = [&[0, 0, block.len() as u8, 1, 4, 0, 0, 0, 1][..], &block].concat();
+    let content = [&[0, 0, 2, 0, 1, 0, 0, 0, 1][..], b"ok"].concat();
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap());
+    let served = std::thread::spawn(move || {
+        let (mut socket, _) = listener.accept().unwrap();
+        // The preface, with the request behind it.
+        socket.read_exact(&mut [0; 24]).unwrap();
+        socket.write_all(&[&settings[..], &head, &content].concat()).unwrap();
+        // A socket that is closed with bytes unread is reset.
+        let _ = socket.read_to_end(&mut Vec::new());
+    });
+    let ended = run(&["get", "--http2-prior-knowledge", "-i", &url]).expect(0);
+    assert_eq!(ended.text(), "HTTP/2 200 OK\nx: y\n\nok");
+    served.join().unwrap();
+}

@@ -38,10 +38,22 @@ pub struct Config {
     pub ping_timeout: Duration,
     /// The time that the peer may take to acknowledge our SETTINGS; default 30 s.
     pub settings_timeout: Duration,
+    /// What servers are forgiven; without effect on a server.
+    pub leniency: Leniency,
     /// True if [`poll_trace`](crate::Connection::poll_trace) tells of every frame.
     pub trace: bool,
     /// True if [`sent_head`](crate::Connection::sent_head) tells of the last field section that was sent; costs a second decoder.
     pub keep_sent_head: bool,
+}
+
+/// What a server is forgiven in its responses, one by one; nothing by default.
+///
+/// A request is forgiven nothing: what one reader takes out, another one behind it may take for something else.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Leniency {
+    /// Spaces and tabs at the ends of values, which RFC 9113 §8.2.1 calls malformed, in heads and trailers of responses: they are taken
+    /// out. Over HTTP/1.1 they are no part of a value (RFC 9110 §5.5), and servers have passed them on.
+    pub spaced_values: bool,
 }
 
 impl Default for Config {
@@ -55,6 +67,7 @@ impl Default for Config {
             keep_alive: None,
             ping_timeout: Duration::from_secs(20),
             settings_timeout: Duration::from_secs(30),
+            leniency: Leniency::default(),
             trace: false,
             keep_sent_head: false,
         }

@@ -7,7 +7,7 @@
 use alloc::vec::Vec;
 
 use alula_fields::{Authority, FieldFlags, Head, KnownName, Scheme, Status, octets};
-use alula_hpack::{Decoded, Visitor};
+use alula_hpack::{Class, Decoded, Visitor};
 
 use crate::content;
 use crate::last_authority::LastAuthority;
@@ -196,6 +196,8 @@ pub(crate) struct Collect<'a> {
     /// The authority that was found good last: nearly always the next one, too.
     pub(crate) authority: &'a mut LastAuthority,
     pub(crate) limits: SectionLimits,
+    /// White space at the ends of values of responses is taken out.
+    pub(crate) trims_values: bool,
 }
 
 impl Visitor for Collect<'_> {
@@ -207,12 +209,7 @@ impl Visitor for Collect<'_> {
         if !field.class.field_ok() {
             return self.not_a_field(&field);
         }
-        self.check.has_fields = true;
-        let name = match field.known {
-            Some(name) if IS_SPECIAL[usize::from(name.id())] => return self.special(name, &field),
-            name => name,
-        };
-        self.push(name, &field);
+        self.take(&field);
     }
 }
 
@@ -226,6 +223,17 @@ impl Collect<'_> {
             check.is_too_large = true;
         }
         !check.is_too_large && check.violation.is_none() && check.section != Section::Discarded
+    }
+
+    /// Takes a field whose name and value are in order.
+    #[inline]
+    fn take(&mut self, field: &Decoded<'_>) {
+        self.check.has_fields = true;
+        let name = match field.known {
+            Some(name) if IS_SPECIAL[usize::from(name.id())] => return self.special(name, field),
+            name => name,
+        };
+        self.push(name, field);
     }
 
     #[inline]
@@ -244,6 +252,11 @@ impl Collect<'_> {
 
     #[inline]
     fn not_a_field(&mut self, field: &Decoded<'_>) {
+        if self.trims_values && field.class.name_ok() && field.class.value_ok() {
+            let value = octets::trim(field.value);
+            // All that was wrong was at the ends of the value, which the size counts as they came.
+            return self.take(&Decoded { value, class: Class::of(field.name, value), ..*field });
+        }
         let verdict = match field.class.name_pseudo() {
             true => self.pseudo(field),
             false if field.class.name_ok() => Err(Violation::VALUE_INVALID),

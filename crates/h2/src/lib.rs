@@ -46,7 +46,7 @@ mod window;
 
 pub use alula_fields::{Hole, RequestHead, ResponseHead};
 pub use alula_machine::{StreamKey, UnknownStream};
-pub use config::Config;
+pub use config::{Config, Leniency};
 pub use connection::Connection;
 pub use counters::Counters;
 pub use error::{Awaited, ConnectionError, SendError};

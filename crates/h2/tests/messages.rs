@@ -2,9 +2,9 @@
 
 mod support;
 
-use alula_h2::SendError;
+use alula_h2::{Config, Connection, Leniency, SendError};
 use support::wire::*;
-use support::{frame, ready_pair};
+use support::{End, frame, ready_pair};
 
 #[test]
 fn a_large_request_can_be_answered() {
@@ -49,4 +49,58 @@ fn a_length_of_nothing_is_not_stated() {
         assert_eq!(refused, Err(SendError::ContentLength), "{status}");
     }
     assert_eq!(pair.server.respond(stream, 304, &[("content-length", "5")], true), Ok(()));
+}
+
+/// WordPress.com sent such a value, and other clients took it.
+#[test]
+fn white_space_around_values_of_responses_is_taken_out_where_it_is_forgiven() {
+    let answer = [
+        headers(0, 1, &response("200", &[("x", " \ty"), ("content-length", "2 "), ("empty", " ")])),
+        data(0, 1, b"ok"),
+        headers(END, 1, &block(&[("x-sum", "7 ")])),
+    ];
+    let taken = ["head 200 x=y content-length=2 empty=", "data ok", "trailers x-sum=7"];
+    let broken = "field value with a control, or with white space";
+    for (spaced_values, is_twice) in [(true, false), (true, true), (false, false)] {
+        let config = Config { leniency: Leniency { spaced_values }, ..Config::default() };
+        let mut client = End::new(Connection::client(config));
+        client.request("GET", "/", true).unwrap();
+        client.transmit();
+        client.receive(&[frame(SETTINGS, 0, 0, &[]), answer.concat()].concat());
+        let log = client.take_log();
+        match spaced_values {
+            true => assert_eq!(log[log.len() - 3..], taken),
+            false => assert!(log.iter().any(|line| line.contains(broken)), "{log:?}"),
+        }
+        if is_twice {
+            // A block that is known by its octets.
+            client.request("GET", "/", true).unwrap();
+            let again = answer.concat().chunks(1).map(<[u8]>::to_vec).collect::<Vec<_>>().concat();
+            client.receive(&again_on(3, &again));
+            assert_eq!(client.take_log(), taken);
+        }
+    }
+}
+
+/// The same frames on another stream.
+fn again_on(stream: u32, octets: &[u8]) -> Vec<u8> {
+    let frames = support::frames(octets).into_iter();
+    frames.flat_map(|(kind, flags, _, payload)| frame(kind, flags, stream, &payload)).collect()
+}
+
+/// A control is forgiven nobody, nor is white space in a pseudo-field, in a name or in a request.
+#[test]
+fn nothing_else_is_forgiven_with_it() {
+    let config = || Config { leniency: Leniency { spaced_values: true }, ..Config::default() };
+    let bad = [response("200 ", &[]), response("200", &[("x", "a\n ")]), response("200", &[("x ", "a")])];
+    for block in bad {
+        let mut client = End::new(Connection::client(config()));
+        client.request("GET", "/", true).unwrap();
+        client.transmit();
+        client.receive(&[frame(SETTINGS, 0, 0, &[]), headers(END, 1, &block)].concat());
+        assert!(client.take_log().iter().any(|line| line.starts_with("reset PROTOCOL_ERROR by us")));
+    }
+    let mut server = server_with(config());
+    server.receive(&headers(END, 1, &request("GET", &[("x", " y")])));
+    assert!(server.streams.is_empty());
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use alula::{Client, ClientBuilder, Jar, Limits, Proxy, Retries};
+use alula::{Client, ClientBuilder, Jar, Limits, Proxy, Retries, h2};
 
 use super::{
     frames, identity,
@@ -42,6 +42,8 @@ pub(super) fn builder(
     let limits = limits(options);
     // Names are shown as they are spelled.
     let mut builder = Client::builder().no_user_agent().limits(limits).http1_keep_spelling(true);
+    // Other clients take such values, and nothing is passed on here.
+    builder = builder.http2_leniency(h2::Leniency { spaced_values: true });
     // None at all is the first one refused, not the first one shown.
     builder = builder.redirects(if args.follows() { args.max_redirs.max(1) } else { 0 });
     builder = builder.redirects_with_credentials(args.location_trusted);

@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use alula_machine::Limits;
 use alula_net::{
     FrameObserver, Speaks, h1,
-    h2::{Config, FrameSummary},
+    h2::{self, Config, FrameSummary},
 };
 
 use super::ClientBuilder;
@@ -84,6 +84,21 @@ impl ClientBuilder {
     #[must_use]
     pub fn http1_leniency(mut self, leniency: h1::Leniency) -> Self {
         self.settings.protocol.http1.leniency = leniency;
+        self
+    }
+
+    /// Forgives servers of HTTP/2 these mistakes in their responses; none unless set. Nothing can be smuggled by them to a client, but
+    /// to whom it passes responses on.
+    ///
+    /// ```
+    /// use alula::{Client, h2::Leniency};
+    ///
+    /// let client = Client::builder().http2_leniency(Leniency { spaced_values: true }).build()?;
+    /// # Ok::<(), alula::Error>(())
+    /// ```
+    #[must_use]
+    pub fn http2_leniency(mut self, leniency: h2::Leniency) -> Self {
+        self.settings.protocol.config.leniency = leniency;
         self
     }
 

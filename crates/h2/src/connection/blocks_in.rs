@@ -204,7 +204,9 @@ impl Connection {
             head.clear();
             head.make_room();
         }
-        let mut collect = Collect { check, head, cookies, authority: &mut self.authority, limits };
+        let trims_values = self.is_client && self.config.leniency.spaced_values;
+        let authority = &mut self.authority;
+        let mut collect = Collect { check, head, cookies, authority, limits, trims_values };
         let decoded = self.decoder.decode(octets, end, &mut collect);
         if self.block.check.size > limits.bytes.saturating_mul(FAR_TOO_LARGE as usize) {
             self.note_large_section();
