@@ -14,7 +14,7 @@ fn mistakes_in_the_arguments_are_always_said() {
         &["get", "-s", "https://a/", "-O"],
         &["get", "-s", "--nothing", "https://a/"],
         &["post", "-s", "https://a/", "nothing"],
-        &["get", "-s", "https://a/", "--noproxy", "a"],
+        &["get", "-s", "https://a/", "-U", "n:p"],
     ] {
         let ended = run(args).expect(2);
         assert!(!ended.stderr.is_empty(), "{args:?}");

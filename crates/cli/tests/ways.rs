@@ -92,7 +92,9 @@ fn a_proxy_is_asked_unless_it_is_not_to_be() {
     assert!(ended.text().contains("[\"proxy-authorization\",\"Basic bjpw\"]"), "{}", ended.text());
     let by_environment = alula(&["get", url]).env("http_proxy", &echo.http).spawn().unwrap();
     assert_eq!(wait(by_environment).expect(0).text().matches("nowhere.example").count(), 1);
-    for flags in [&["--noproxy", "*"][..], &["-x", ""]] {
+    for flags in
+        [&["--noproxy", "*"][..], &["--noproxy", "127.0.0.1"], &["--noproxy", "a,127.0.0.0/8"], &["-x", ""]]
+    {
         let refused = [&["get", &echo.http][..], flags].concat();
         let direct = alula(&refused).env("http_proxy", "http://127.0.0.1:1").spawn().unwrap();
         wait(direct).expect(0);
@@ -100,7 +102,10 @@ fn a_proxy_is_asked_unless_it_is_not_to_be() {
     let excepted = ["get", "-x", "http://127.0.0.1:1", "--noproxy", "127.0.0.0/8", &echo.http];
     run(&excepted).expect(0);
     run(&["get", "-x", "http://127.0.0.1:1", &echo.http]).expect(3);
-    run(&["get", "--noproxy", "a", &echo.http]).expect(2);
+    // It takes the place of the environment's exceptions.
+    let mut through = alula(&["get", "--noproxy", "a", &echo.http]);
+    through.env("http_proxy", "http://127.0.0.1:1").env("no_proxy", "127.0.0.1");
+    wait(through.spawn().unwrap()).expect(3);
 }
 
 #[test]

@@ -148,6 +148,8 @@ pub(crate) struct ConnectionArgs {
     pub(crate) proxy_user: Option<(String, String)>,
 
     /// Go through no proxy to these hosts, domains and networks, between commas; `*` is all of them.
+    ///
+    /// It is for the proxy of -x, and without that for those of the environment, in place of its no_proxy.
     #[arg(long, value_name = "HOSTS", hide_short_help = true)]
     pub(crate) noproxy: Option<String>,
 

@@ -179,10 +179,7 @@ fn proxied(builder: ClientBuilder, args: &ConnectionArgs) -> Result<ClientBuilde
             }
             Ok(builder.proxy(proxy))
         }
-        (None, Some(_)) => Err(Failure::new(
-            Exit::Usage,
-            "--noproxy HOSTS goes with -x; of the environment's proxies no_proxy says it, and --noproxy '*' takes none",
-        )),
+        (None, Some(except)) => Ok(builder.no_proxy_for(except)),
         (None, None) => Ok(builder),
     }
 }

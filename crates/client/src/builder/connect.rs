@@ -46,7 +46,7 @@ impl Default for Connecting {
             resolver: Resolver::default(),
             target: DialTarget::default(),
             local: LocalEnd::default(),
-            proxies: Proxies::OfEnvironment,
+            proxies: Proxies::OfEnvironment(None),
             #[cfg(feature = "tls")]
             trust: Trust::default(),
             #[cfg(feature = "tls")]
@@ -205,6 +205,23 @@ impl ClientBuilder {
     #[must_use]
     pub fn proxy(mut self, proxy: Proxy) -> Self {
         self.settings.connect.proxies.add(proxy);
+        self
+    }
+
+    /// Connects to these hosts without the proxies of the environment, in place of those that its `no_proxy` names: hosts, domains and
+    /// networks, between commas or spaces, as [`Proxy::except`] takes them; `*` is all of them.
+    ///
+    /// Changes nothing about a proxy that was given by [`Self::proxy`], which has exceptions of its own.
+    ///
+    /// ```
+    /// # fn main_() -> Result<(), alula::Error> {
+    /// let client = alula::Client::builder().no_proxy_for("localhost, 10.0.0.0/8").build()?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn no_proxy_for(mut self, hosts: &str) -> Self {
+        self.settings.connect.proxies.except(hosts);
         self
     }
 

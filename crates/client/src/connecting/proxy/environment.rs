@@ -10,23 +10,31 @@ use crate::connecting::Destination;
 /// In order of preference.
 #[derive(Clone, Debug)]
 pub(crate) enum Proxies {
-    /// Those of the environment, which was not looked at yet.
-    OfEnvironment,
+    /// Those of the environment, which was not looked at yet; with exceptions in place of its own if some were given.
+    OfEnvironment(Option<String>),
     These(Vec<Proxy>),
 }
 
 impl Proxies {
     pub(crate) fn add(&mut self, proxy: Proxy) {
         match self {
-            Self::OfEnvironment => *self = Self::These(vec![proxy]),
+            Self::OfEnvironment(_) => *self = Self::These(vec![proxy]),
             Self::These(proxies) => proxies.push(proxy),
+        }
+    }
+
+    /// Takes these exceptions for the proxies of the environment, if those count.
+    pub(crate) fn except(&mut self, hosts: &str) {
+        if let Self::OfEnvironment(except) = self {
+            *except = Some(hosts.to_owned());
         }
     }
 
     /// Looks at the environment, unless something else was said.
     pub(crate) fn settle(&mut self) -> Result<(), Error> {
-        if let Self::OfEnvironment = self {
-            *self = Self::These(of_environment(|name| std::env::var(name).ok())?);
+        if let Self::OfEnvironment(except) = self {
+            let except = except.take();
+            *self = Self::These(of_environment(|name| std::env::var(name).ok(), except)?);
         }
         Ok(())
     }
@@ -44,7 +52,7 @@ impl Proxies {
 
     fn these(&self) -> &[Proxy] {
         match self {
-            Self::OfEnvironment => &[],
+            Self::OfEnvironment(_) => &[],
             Self::These(proxies) => proxies,
         }
     }
@@ -55,14 +63,18 @@ impl Proxies {
 ///
 /// `HTTP_PROXY` in upper case is what a CGI program's client has sent as the field `proxy` (RFC 3875 §4.1.18): there it does not
 /// count.
-fn of_environment(variable: impl Fn(&str) -> Option<String>) -> Result<Vec<Proxy>, Error> {
+fn of_environment(
+    variable: impl Fn(&str) -> Option<String>,
+    except: Option<String>,
+) -> Result<Vec<Proxy>, Error> {
     let named = |name: &'static str| variable(name).map(|value| (name, value));
     let either = |lower, upper| named(lower).or_else(|| named(upper));
     let is_cgi = variable("REQUEST_METHOD").is_some();
     let http = named("http_proxy").or_else(|| named("HTTP_PROXY").filter(|_| !is_cgi));
     let https = either("https_proxy", "HTTPS_PROXY");
     let all = either("all_proxy", "ALL_PROXY");
-    let except = Exceptions::of(&either("no_proxy", "NO_PROXY").unwrap_or_default().1);
+    let except = except.unwrap_or_else(|| either("no_proxy", "NO_PROXY").unwrap_or_default().1);
+    let except = Exceptions::of(&except);
     let mut proxies = Vec::new();
     for (given, scheme) in [(http, "http"), (https, "https")] {
         let (name, url) = given.or_else(|| all.clone()).unwrap_or_default();
@@ -81,7 +93,8 @@ mod tests {
     /// The host of the proxy for each scheme, with these variables.
     fn hosts(variables: &[(&str, &str)]) -> [Option<String>; 2] {
         let find = |name: &str| variables.iter().find(|(known, _)| *known == name);
-        let proxies = of_environment(|name| find(name).map(|(_, value)| (*value).to_owned())).unwrap();
+        let variable = |name: &str| find(name).map(|(_, value)| (*value).to_owned());
+        let proxies = of_environment(variable, None).unwrap();
         ["http", "https"].map(|scheme| {
             let to = Destination { scheme, host: "www.example.com".to_owned(), port: 80 };
             Proxies::These(proxies.clone()).to(&to).map(|server| server.host.clone())
@@ -99,6 +112,23 @@ mod tests {
         assert_eq!(hosts(&[("all_proxy", "c")]), some(["c", "c"]));
         assert_eq!(hosts(&[("ALL_PROXY", "c"), ("HTTPS_PROXY", "b")]), some(["c", "b"]));
         assert_eq!(hosts(&[("all_proxy", "c"), ("https_proxy", "")]), some(["c", ""]));
+    }
+
+    #[test]
+    fn exceptions_that_were_given_take_the_place_of_its_own() {
+        let variable = |name: &str| match name {
+            "all_proxy" => Some("a".to_owned()),
+            "no_proxy" => Some("www.example.com".to_owned()),
+            _ => None,
+        };
+        let to = |host: &str| Destination { scheme: "http", host: host.to_owned(), port: 80 };
+        let mut proxies = Proxies::OfEnvironment(None);
+        proxies.except("*.b.example, c.example");
+        let Proxies::OfEnvironment(except) = proxies else { panic!("they are not settled") };
+        let proxies = Proxies::These(of_environment(variable, except).unwrap());
+        for (host, is_through_it) in [("www.example.com", true), ("c.example", false), ("d.example", true)] {
+            assert_eq!(proxies.to(&to(host)).is_some(), is_through_it, "{host}");
+        }
     }
 
     #[test]
@@ -129,7 +159,7 @@ mod tests {
     fn what_is_no_proxy_is_not_passed_over() {
         let gopher = |name: &str| (name == "all_proxy").then(|| "gopher://anna:s3cret@a".to_owned());
         assert_eq!(
-            of_environment(gopher).unwrap_err().to_string(),
+            of_environment(gopher, None).unwrap_err().to_string(),
             "cannot use the proxy gopher://…@a of the variable all_proxy: its scheme is gopher, and only http, https, socks5 and \
              socks5h are supported"
         );
