@@ -78,7 +78,10 @@ pub(crate) fn run_on(
     let mut identity = identity(args)?;
     if let Some(file) = terms.client_ca {
         let authorities = read(file)?;
-        identity = identity.map(|identity| identity.client_authorities_pem(&authorities)).transpose()?;
+        identity =
+            identity.map(|identity| identity.client_authorities_pem(&authorities)).transpose().map_err(
+                |error| Failure::new(Exit::Usage, format_args!("--client-ca {}: {error}", file.display())),
+            )?;
     }
     let mut builder = tokio::runtime::Builder::new_multi_thread();
     let runtime = builder.enable_all().max_blocking_threads(BLOCKING_THREADS_MAX).build();
@@ -91,12 +94,36 @@ pub(crate) fn run_on(
 
 fn identity(args: &ListenArgs) -> Result<Option<Identity>, Failure> {
     if let (Some(cert), Some(key)) = (&args.cert, &args.key) {
-        return Ok(Some(Identity::from_pem(&read(cert)?, &read(key)?)?));
+        return identity_of(cert, key).map(Some);
     }
     if !args.self_signed {
         return Ok(None);
     }
     Ok(Some(Identity::self_signed(["localhost", "127.0.0.1", "::1", host(&args.listen)])?))
+}
+
+/// The certificate and the key in these files.
+fn identity_of(cert: &Path, key: &Path) -> Result<Identity, Failure> {
+    let (certificates, private) = (read(cert)?, read(key)?);
+    let has = |text: &[u8], what: &str| String::from_utf8_lossy(text).contains(what);
+    let [of_certificate, of_key] = ["-----BEGIN CERTIFICATE-----", "PRIVATE KEY-----"];
+    let wrong = |sentence: String| Err(Failure::new(Exit::Usage, sentence));
+    if !has(&certificates, of_certificate) {
+        let other = if has(&certificates, of_key) { " but a private key, which --key takes" } else { "" };
+        return wrong(format!("--cert {}: it holds no certificate in PEM{other}", cert.display()));
+    }
+    if !has(&private, of_key) {
+        let other = if has(&private, of_certificate) { " but a certificate, which --cert takes" } else { "" };
+        return wrong(format!("--key {}: it holds no private key in PEM{other}", key.display()));
+    }
+    if has(&private, "ENCRYPTED") {
+        let next = "openssl pkey -in FILE -out KEY writes it without";
+        return wrong(format!("--key {}: the private key has a password ({next})", key.display()));
+    }
+    Identity::from_pem(&certificates, &private).or_else(|error| {
+        let sentence = error.to_string();
+        wrong(format!("--cert {} and --key {}: {sentence}", cert.display(), key.display()))
+    })
 }
 
 /// The host of `HOST:PORT`, an IPv6 address without its brackets.

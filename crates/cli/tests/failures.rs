@@ -10,7 +10,7 @@ use std::{
     thread,
 };
 
-use support::{Echo, PATIENCE, run};
+use support::{Echo, Folder, PATIENCE, run};
 
 #[test]
 fn arguments_that_make_no_sense_are_code_2() {
@@ -48,6 +48,56 @@ fn arguments_that_make_no_sense_are_code_2() {
         let ended = run(args).expect(2);
         assert!(!ended.stderr.is_empty() && ended.stdout.is_empty(), "{args:?}");
     }
+}
+
+/// A key in the place of a certificate is the usual mistake; the library knows no files and no flags.
+#[test]
+fn a_certificate_that_is_none_is_told_by_the_flag() {
+    let folder = Folder::new("cert-and-key");
+    let made = rcgen::generate_simple_self_signed(["a.example".to_owned()]).unwrap();
+    let other = rcgen::KeyPair::generate().unwrap().serialize_pem();
+    let cert = folder.write("cert.pem", made.cert.pem());
+    let key = folder.write("key.pem", made.signing_key.serialize_pem());
+    let other = folder.write("other.pem", other);
+    let secret = folder.write(
+        "secret.pem",
+        "-----BEGIN ENCRYPTED PRIVATE KEY-----\nAAAA\n-----END ENCRYPTED PRIVATE KEY-----\n",
+    );
+    for (certificate, private, sentence) in [
+        (
+            &key,
+            &key,
+            format!("--cert {key}: it holds no certificate in PEM but a private key, which --key takes"),
+        ),
+        (
+            &cert,
+            &cert,
+            format!("--key {cert}: it holds no private key in PEM but a certificate, which --cert takes"),
+        ),
+        (
+            &cert,
+            &other,
+            format!("--cert {cert} and --key {other}: the private key does not belong to the certificate"),
+        ),
+        (
+            &cert,
+            &secret,
+            format!(
+                "--key {secret}: the private key has a password (openssl pkey -in FILE -out KEY writes it without)"
+            ),
+        ),
+    ] {
+        for command in ["serve", "echo"] {
+            let ended =
+                run(&[command, "--listen", "127.0.0.1:0", "--cert", certificate, "--key", private]).expect(2);
+            assert_eq!(ended.stderr, format!("alula: {sentence}\n"));
+        }
+    }
+    let ended = run(&["get", "https://127.0.0.1:1/", "--cert", &key, "--key", &key]).expect(2);
+    assert_eq!(
+        ended.stderr,
+        format!("alula: {key}: it holds no certificate in PEM but a private key, which --key takes\n")
+    );
 }
 
 #[test]

@@ -154,6 +154,23 @@ fn what_tls_has_agreed_on_is_shown_on_both_versions() {
     }
 }
 
+/// A browser shows the name, and keeps an exception for as long as the certificate is good.
+#[test]
+fn a_certificate_of_the_server_itself_has_a_name_and_a_year() {
+    let year = || {
+        let end = std::time::SystemTime::now() + std::time::Duration::from_secs(365 * 24 * 60 * 60);
+        httpdate::fmt_http_date(end)[12..16].to_owned()
+    };
+    let before = year();
+    let echo = Echo::start(&["--self-signed"]);
+    let ended = run(&["get", "-v", "-k", echo.https.as_deref().unwrap()]).expect(0);
+    let done = lines(&ended.stderr, "* ");
+    assert!(done.contains(&" subject: O=Alula, self-signed; CN=localhost"), "{done:?}");
+    let end = done.iter().find(|line| line.starts_with(" expire date: ")).unwrap();
+    let ends_in = |year: &str| end.ends_with(&format!(" {year} GMT"));
+    assert!(ends_in(&before) || ends_in(&year()), "{end}");
+}
+
 #[test]
 fn it_is_told_which_certificates_count() {
     let folder = Folder::new("verbose-roots");

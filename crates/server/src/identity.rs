@@ -131,18 +131,19 @@ fn gather_entropy(provider: &CryptoProvider) -> Result<(), Error> {
 
 #[cfg(feature = "self-signed")]
 impl Identity {
-    /// A certificate for these names, made on the spot and signed by itself: for tests and debugging.
+    /// Makes a certificate for these names that is signed by itself: for tests and debugging. Its subject is the first name, and it is
+    /// good for a year from now, and for the day before, as far as clocks differ.
     ///
     /// # Errors
     /// A name is not one that a certificate can hold.
     pub fn self_signed(names: impl IntoIterator<Item = impl Into<String>>) -> Result<Self, Error> {
         let names: Vec<String> = names.into_iter().map(Into::into).collect();
-        let made = rcgen::generate_simple_self_signed(names)
+        let (certificate, key) = signed_by_itself(names)
             .map_err(|_| Error::usage("no certificate can be made for these names"))?;
-        let key = PrivateKeyDer::try_from(made.signing_key.serialize_der())
+        let key = PrivateKeyDer::try_from(key.serialize_der())
             .map_err(|_| Error::usage("no certificate can be made for these names"))?;
-        let mut identity = Self::new(vec![made.cert.der().clone()], key)?;
-        identity.certificate_pem = Some(made.cert.pem().into());
+        let mut identity = Self::new(vec![certificate.der().clone()], key)?;
+        identity.certificate_pem = Some(certificate.pem().into());
         Ok(identity)
     }
 
@@ -150,6 +151,27 @@ impl Identity {
     pub fn certificate_pem(&self) -> Option<&str> {
         self.certificate_pem.as_deref()
     }
+}
+
+#[cfg(feature = "self-signed")]
+fn signed_by_itself(names: Vec<String>) -> Result<(rcgen::Certificate, rcgen::KeyPair), rcgen::Error> {
+    const DAY: std::time::Duration = std::time::Duration::from_secs(24 * 60 * 60);
+    /// A clock that is beyond this is wrong, and no certificate could say it.
+    const LATEST: std::time::Duration = std::time::Duration::from_secs(7000 * 365 * 24 * 60 * 60);
+
+    let subject = names.first().cloned().unwrap_or_default();
+    let mut params = rcgen::CertificateParams::new(names)?;
+    params.distinguished_name = rcgen::DistinguishedName::new();
+    params.distinguished_name.push(rcgen::DnType::OrganizationName, "Alula, self-signed");
+    // A common name has 64 characters at most (RFC 5280, appendix A).
+    if subject.len() <= 64 {
+        params.distinguished_name.push(rcgen::DnType::CommonName, subject);
+    }
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    let now = rcgen::date_time_ymd(1970, 1, 1) + since.min(LATEST);
+    (params.not_before, params.not_after) = (now - DAY, now + 365 * DAY);
+    let key = rcgen::KeyPair::generate()?;
+    Ok((params.self_signed(&key)?, key))
 }
 
 #[cfg(all(test, feature = "self-signed"))]

@@ -45,6 +45,9 @@ pub(super) fn showing(builder: ClientBuilder, args: &ConnectionArgs) -> Result<C
     let Some(given) = &args.cert else { return Ok(builder) };
     let (path, password) = path_and_password(given, args.pass.as_deref());
     let Identity { chain, key } = identity(&path, password, args)?;
+    if section(&chain, CERTIFICATE).is_none() && section(&chain, PRIVATE_KEY).is_some() {
+        return Err(failed(&path, "it holds no certificate in PEM but a private key, which --key takes"));
+    }
     builder.identity_pem(&chain, &key).map_err(|error| match &args.key {
         Some(key) => failed(&path, &format!("with the key in {}: {error}", key.display())),
         None => failed(&path, &error.to_string()),
