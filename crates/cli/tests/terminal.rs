@@ -225,8 +225,13 @@ fn at_the_first_binary_octet_the_display_stops_and_says_so() {
                 -o FILE keeps it, and -o - writes it still\n";
     assert_eq!(seen, format!("text\nmore\n{says}"));
     let image = b"\x89PNG\r\n\x1a\n\0\0\0\x0d";
-    let (seen, _) = shown(&["get", "-p", "b", &text(image)], On::Stdout, 1);
-    assert_eq!(seen, "\\x89PNG\n\\x1a\n");
+    let (seen, ended) = shown(&["get", "-p", "b", &text(image)], On::Stdout, 1);
+    assert_eq!(seen, "");
+    assert!(
+        ended.stderr.starts_with("alula: the content is binary, and is not shown: -o FILE"),
+        "{}",
+        ended.stderr
+    );
     assert_eq!(run(&["get", &text(image)]).expect(0).stdout, image);
 }
 

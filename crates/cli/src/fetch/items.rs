@@ -109,9 +109,9 @@ impl Item {
             return Err(format!("{text:?} has no name: {FORMS}"));
         }
         Ok(match separator {
-            Separator::Query => Self::Query { name: plain(&name), value: Value::Given(literal(value)) },
+            Separator::Query => Self::Query { name: plain(&name), value: Value::Given(value) },
             Separator::QueryInFile => Self::Query { name: plain(&name), value: Value::in_file(&value) },
-            Separator::Text => Self::Text { name, value: Value::Given(literal(value)) },
+            Separator::Text => Self::Text { name, value: Value::Given(value) },
             Separator::TextInFile => Self::Text { name, value: Value::in_file(&value) },
             Separator::Json => {
                 let text =
@@ -125,7 +125,6 @@ impl Item {
                 Self::Field(FieldArg::new(&name, Some("")).map_err(|why| of_value(&name, why))?)
             }
             Separator::Field => {
-                let value = literal(value);
                 let value = Some(value.trim()).filter(|value| !value.is_empty());
                 Self::Field(FieldArg::new(&name, value).map_err(|why| of_value(&name, why))?)
             }
@@ -171,12 +170,21 @@ pub(super) fn plain(name: &str) -> String {
     name.replace("\\\\", "\\")
 }
 
-/// A value that begins with an `@` which is no file's.
-fn literal(mut value: String) -> String {
-    if value.starts_with("\\@") {
-        value.remove(0);
+/// A value without the backslashes before characters of separators, as HTTPie has it; before any other a backslash is itself.
+fn literal(value: &str) -> String {
+    let mut plain = String::with_capacity(value.len());
+    let mut characters = value.chars();
+    while let Some(character) = characters.next() {
+        match (character, characters.clone().next()) {
+            ('\\', Some(escaped)) => {
+                characters.next();
+                plain.extend((!":=@;".contains(escaped)).then_some('\\'));
+                plain.push(escaped);
+            }
+            _ => plain.push(character),
+        }
     }
-    value
+    plain
 }
 
 /// A path, with the user's folder for a tilde at the beginning: no shell replaces it within a word.
@@ -248,7 +256,7 @@ fn split(text: &str) -> Option<(String, Separator, String)> {
             continue;
         }
         if let Some((separator, value)) = separator_at(rest) {
-            return Some((name, separator, value.to_owned()));
+            return Some((name, separator, literal(value)));
         }
         name.push(first);
         rest = &rest[first.len_utf8()..];
@@ -357,7 +365,12 @@ mod tests {
             (r"a=\@b", text("a", "@b")),
             (r"A:\@b", field("A", Some("@b"))),
             (r"a\b=c", text(r"a\b", "c")),
-            (r"a=b\=c", text("a", r"b\=c")),
+            (r"a=b\=c", text("a", "b=c")),
+            (r"a=b\:c\;\@\=", text("a", "b:c;@=")),
+            (r"a=b\\=c", text("a", r"b\\=c")),
+            (r"a=b\c\", text("a", r"b\c\")),
+            (r"a==b\=c", query("a", "b=c")),
+            (r"A:b\:c", field("A", Some("b:c"))),
             (r"\@a=b", text("@a", "b")),
         ] {
             assert_eq!(Item::of(given), Ok(expected), "{given}");

@@ -118,6 +118,8 @@ impl Sink {
             true => octets.split(|octet| *octet == BINARY).next().unwrap_or_default(),
             false => octets,
         };
+        // An image has a few letters before its first NUL: they are nothing that anybody wants to see.
+        let text = if self.octets == 0 && text.len() < octets.len() { b"" } else { text };
         if let Some(last) = text.last() {
             self.last = *last;
             self.output.write(text)?;
@@ -128,10 +130,11 @@ impl Sink {
 
     /// Says that the rest is not shown.
     fn stop(&mut self) -> Failure {
-        let why = format!(
-            "the content is binary from octet {} on, and is shown no further: -o FILE keeps it, and -o - writes it still",
-            self.octets
-        );
+        let shown = match self.octets {
+            0 => "the content is binary, and is not shown".to_owned(),
+            octets => format!("the content is binary from octet {octets} on, and is shown no further"),
+        };
+        let why = format!("{shown}: -o FILE keeps it, and -o - writes it still");
         self.end().err().unwrap_or_else(|| Failure::new(Exit::Local, why))
     }
 
@@ -235,10 +238,10 @@ mod tests {
     fn a_terminal_gets_text_up_to_the_first_binary_octet() {
         let seen = Show { content: true, is_on_terminal: true, is_seen: true, ..Show::default() };
         for (holding, pieces, expected, place) in [
-            (Holding::Nothing, &[&b"a\0b"[..], b"c"][..], &b"a\n"[..], "octet 1 on"),
+            (Holding::Nothing, &[&b"a\0b"[..], b"c"][..], &b""[..], "binary, and is not shown"),
             (Holding::Nothing, &[b"ab", b"c\n", b"\0"], b"abc\n", "octet 4 on"),
-            (Holding::Nothing, &[b"\0"], b"", "octet 0 on"),
-            (Holding::Whole, &[b"[1,", b"\0]"], b"[1,\n", "octet 3 on"),
+            (Holding::Nothing, &[b"\0"], b"", "binary, and is not shown"),
+            (Holding::Whole, &[b"[1,", b"\0]"], b"", "binary, and is not shown"),
         ] {
             let (shown, sentence) = written("binary", seen, holding, pieces).unwrap();
             assert_eq!(shown, expected);
