@@ -11,7 +11,7 @@ use std::{
     time::Duration,
 };
 
-use alula_fields::KnownName;
+use alula_fields::{KnownName, Status};
 use alula_net::{Error, Retry};
 use tokio::time::{Instant, sleep_until};
 use url::Url;
@@ -45,6 +45,8 @@ struct Trail {
     /// The requests that were redirected, each as the hash of what tells it apart: there may be many, and their peer chose them.
     redirected: HashSet<u64>,
     hasher: RandomState,
+    /// A server has answered that it is not the one for the present request, which was sent again on another connection.
+    was_misdirected: bool,
     /// The peer may have acted on a try of the present request that failed.
     is_doubtful: bool,
 }
@@ -64,7 +66,10 @@ impl Call<'_> {
     #[inline]
     pub(crate) fn is_settled(&self, response: &Response) -> bool {
         let status = response.status();
-        status.is_success() || !(may_redirect(status) || self.rules_of_retries().is_some())
+        let may_go_on = may_redirect(status)
+            || status == Status::MISDIRECTED_REQUEST
+            || self.rules_of_retries().is_some();
+        status.is_success() || !may_go_on
     }
 
     pub(crate) fn rules_of_retries(&self) -> Option<&Retries> {
@@ -100,7 +105,7 @@ impl Call<'_> {
                     trail.tries_here += 1;
                 }
                 Next::Other { keeps_content } => {
-                    (trail.tries_here, trail.is_doubtful) = (1, false);
+                    (trail.tries_here, trail.is_doubtful, trail.was_misdirected) = (1, false, false);
                     content = content.filter(|_| keeps_content);
                     if !keeps_content {
                         self.parts.drop_content();
@@ -128,10 +133,15 @@ impl Call<'_> {
     fn verdict_on_error(&self, error: &Error, ends_at: Option<Instant>, trail: &mut Trail) -> Verdict {
         let has_rules = self.rules_of_retries().is_some();
         let unless = |reason| if has_rules { Verdict::Withheld(reason) } else { Verdict::Unasked };
+        // Remembered also where this request cannot be sent again.
+        let wants_http1 = error.asks_for_http1() && self.falls_back();
         if self.parts.content_is_spent() {
             return unless(reasons::CONTENT);
         }
         trail.is_doubtful |= error.retry() == Retry::IfIdempotent;
+        if wants_http1 && trail.tries_here < TRIES_MAX {
+            return Verdict::Again(None);
+        }
         trail.is_left_out = error.is_left_out();
         if (trail.is_left_out || trail.tries_here < TRIES_MAX) && self.may_try_again(error) {
             return Verdict::Again(None);
@@ -147,6 +157,11 @@ impl Call<'_> {
         }
     }
 
+    /// Asks the origin over HTTP/1.1 from now on. Returns false if the client does not speak it.
+    fn falls_back(&self) -> bool {
+        self.request.origin().is_ok_and(|origin| origin.require_http1())
+    }
+
     /// Sends again after a response that says to come later, or follows one that redirects.
     async fn after_response(
         &mut self,
@@ -154,6 +169,11 @@ impl Call<'_> {
         ends_at: Option<Instant>,
         trail: &mut Trail,
     ) -> Result<Next, Error> {
+        if self.is_misdirected(&response, trail) {
+            response.leave_connection();
+            drain(response).await;
+            return Ok(Next::Again);
+        }
         let verdict = self.verdict_on_response(&response, ends_at, trail);
         self.tell_of(Setback::Answered(response.status()), &verdict);
         if let Verdict::Again(Some(at)) = verdict {
@@ -178,6 +198,19 @@ impl Call<'_> {
         trail.redirects += 1;
         trail.url = Some(step.to);
         Ok(Next::Other { keeps_content: !step.drops_content })
+    }
+
+    /// Returns true, once, if the request is to be sent again on another connection: its method does not matter, since the server has not
+    /// acted on it (RFC 9110 §15.5.20).
+    fn is_misdirected(&self, response: &Response, trail: &mut Trail) -> bool {
+        let status = response.status();
+        let goes_elsewhere = status == Status::MISDIRECTED_REQUEST
+            && !self.parts.content_is_spent()
+            && !std::mem::replace(&mut trail.was_misdirected, true);
+        if goes_elsewhere {
+            self.tell_of(Setback::Answered(status), &Verdict::Again(None));
+        }
+        goes_elsewhere
     }
 
     fn verdict_on_response(&self, response: &Response, ends_at: Option<Instant>, trail: &Trail) -> Verdict {

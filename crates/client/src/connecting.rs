@@ -16,7 +16,7 @@ use std::{
     net::SocketAddr,
     sync::{
         Arc, Mutex, PoisonError,
-        atomic::{AtomicU32, Ordering::Relaxed},
+        atomic::{AtomicBool, AtomicU32, Ordering::Relaxed},
     },
     time::Duration,
 };
@@ -93,6 +93,8 @@ pub(crate) struct Route {
     #[cfg(feature = "tls")]
     tls: Option<Tls>,
     speaks: Speaks,
+    /// The origin has asked for HTTP/1.1 (HTTP_1_1_REQUIRED): no connection speaks anything else from then on.
+    needs_http1: AtomicBool,
     /// The number of streams that the origin is expected to allow at once: what it allowed last.
     streams: AtomicU32,
 }
@@ -123,6 +125,7 @@ impl Route {
             #[cfg(feature = "tls")]
             tls,
             speaks,
+            needs_http1: AtomicBool::new(false),
             streams,
             settings,
         }
@@ -143,7 +146,15 @@ impl Route {
 
     /// Returns the versions that its connections may speak.
     pub(crate) fn speaks(&self) -> Speaks {
-        self.speaks
+        if self.needs_http1.load(Relaxed) { Speaks::HTTP1 } else { self.speaks }
+    }
+
+    /// Speaks HTTP/1.1 alone from now on. Returns false if that is not spoken.
+    pub(crate) fn require_http1(&self) -> bool {
+        if self.speaks.http1 {
+            self.needs_http1.store(true, Relaxed);
+        }
+        self.speaks.http1
     }
 
     /// Returns true if requests are sent to a proxy, which sends them on.
@@ -257,7 +268,7 @@ impl Route {
     /// With what the origin has told of itself before.
     fn informed(&self) -> Connect {
         let mut then = self.settings.then.clone();
-        (then.speaks, then.streams_expected) = (self.speaks, self.streams.load(Relaxed));
+        (then.speaks, then.streams_expected) = (self.speaks(), self.streams.load(Relaxed));
         if let Some(http1) = self.through.as_ref().and_then(Through::settings_of_requests) {
             then.http1 = http1.clone();
         }
@@ -276,12 +287,26 @@ impl Route {
         then.tls = match (&self.tls, &self.through) {
             (Some(config), _) if self.to.is_secure() => {
                 let name = self.by().server_name.clone().map_or_else(|| server_name(&self.to.host), Ok);
-                Some((config.clone(), name?))
+                Some((self.offering(config), name?))
             }
             (Some(config), Some(through)) => through.tls_of_requests(config)?,
             _ => None,
         };
         Ok(then)
+    }
+}
+
+#[cfg(feature = "tls")]
+impl Route {
+    /// Returns the settings of TLS with an offer of the versions that are spoken (RFC 7301): those of the client but where the origin has
+    /// asked for HTTP/1.1.
+    fn offering(&self, config: &Tls) -> Tls {
+        if !self.needs_http1.load(Relaxed) {
+            return config.clone();
+        }
+        let mut config = rustls::ClientConfig::clone(config);
+        config.alpn_protocols = Speaks::HTTP1.alpn();
+        Arc::new(config)
     }
 }
 

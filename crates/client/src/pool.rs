@@ -105,6 +105,13 @@ impl Pool {
         gone.close();
     }
 
+    /// Forgets its connections of HTTP/2; requests that are on them go on.
+    #[cold]
+    pub(crate) fn leave_http2(&self) {
+        let conns = self.lock().conns();
+        conns.iter().filter(|conn| conn.version() == Version::Http2).for_each(|conn| self.forget(conn));
+    }
+
     /// Counts the requests that hold its connections. Locks one after the other; allocates.
     #[cold]
     fn occupied(&self) -> Occupied {

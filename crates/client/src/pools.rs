@@ -105,6 +105,12 @@ impl Pools {
         ended.iter().chain(first).for_each(|known| known.pool.close());
     }
 
+    /// Sends no further request on a connection of HTTP/2.
+    pub(crate) fn leave_http2(&self) {
+        let others = self.lock().clone();
+        others.iter().chain(self.first.get()).for_each(|known| known.pool.leave_http2());
+    }
+
     /// Closes all connections.
     pub(crate) fn close(&self) {
         let others = std::mem::take(&mut *self.lock());

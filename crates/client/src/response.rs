@@ -36,6 +36,11 @@ impl Response {
         Stream::end_sending_for(&self.body);
     }
 
+    /// Has no further request sent on its connection.
+    pub(crate) fn leave_connection(&self) {
+        Stream::leave_connection_of(&self.body);
+    }
+
     /// Returns true if the server wants no more of the content of the request: it has answered with 300 or more.
     pub(crate) fn declines_content(&self) -> bool {
         self.status().as_u16() >= 300

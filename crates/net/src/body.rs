@@ -344,6 +344,13 @@ impl Stream {
         }
     }
 
+    /// Sends no further request on the connection of this body; see [`Conn::close`](crate::Conn::close).
+    pub fn leave_connection_of(body: &Body) {
+        if let Some(stream) = &body.stream {
+            stream.conn().close();
+        }
+    }
+
     /// Gives back a head that was received on the stream of this body.
     pub fn give_head_of(body: &Body, head: Box<Head>) {
         if let Some(stream) = &body.stream {

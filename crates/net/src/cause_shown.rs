@@ -3,6 +3,7 @@
 use std::fmt::{self, Write as _};
 
 use alula_fields::{EscapedDebug, OneLine, Status};
+use alula_h2::ErrorCode;
 
 use crate::cause::Cause;
 
@@ -38,8 +39,14 @@ impl fmt::Display for AsItCame<'_> {
             Cause::Peer(violation) => write!(f, "the peer broke a rule: {violation}"),
             Cause::Connection(error) => error.fmt(f),
             Cause::Http1(error) => error.fmt(f),
-            Cause::Reset(code) => write!(f, "the peer reset the stream with {code} (RFC 9113 §6.4)"),
-            Cause::GoAway(code) => write!(f, "the peer closes the connection with {code} (RFC 9113 §6.8)"),
+            Cause::Reset(code) => {
+                write!(f, "the peer reset the stream with {code} (RFC 9113 §6.4)")?;
+                assumption_of(f, *code)
+            }
+            Cause::GoAway(code) => {
+                write!(f, "the peer closes the connection with {code} (RFC 9113 §6.8)")?;
+                assumption_of(f, *code)
+            }
             Cause::Closed => f.write_str("the peer closed the connection before the message was whole"),
             Cause::Unanswered => f.write_str("the peer closed the connection without an answer"),
             Cause::Overrun(overrun) => overrun.fmt(f),
@@ -72,6 +79,16 @@ impl fmt::Display for AsItCame<'_> {
             Cause::RuntimeEnded => f.write_str("the tokio runtime that the connection belonged to has ended"),
             Cause::Other(error) => error.fmt(f),
         }
+    }
+}
+
+/// Writes the likely reason of a server for a code that does not say it.
+fn assumption_of(f: &mut fmt::Formatter<'_>, code: ErrorCode) -> fmt::Result {
+    match code {
+        ErrorCode::HTTP_1_1_REQUIRED => f.write_str(
+            ": it takes this request over HTTP/1.1 alone, as Apache does where it asks for a client certificate",
+        ),
+        _ => Ok(()),
     }
 }
 

@@ -225,6 +225,14 @@ impl Error {
         self.0.is_left_out
     }
 
+    /// Returns true when the server wants the request over HTTP/1.1 (HTTP_1_1_REQUIRED, RFC 9113 §7).
+    pub fn asks_for_http1(&self) -> bool {
+        matches!(
+            self.0.cause,
+            Cause::Reset(ErrorCode::HTTP_1_1_REQUIRED) | Cause::GoAway(ErrorCode::HTTP_1_1_REQUIRED)
+        )
+    }
+
     /// Octets of the request's content that had been handed to the connection.
     pub fn sent(&self) -> u64 {
         self.0.sent

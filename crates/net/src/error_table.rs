@@ -167,6 +167,7 @@ fn exchanges() -> Vec<Error> {
         at(Phase::Head, Cause::Peer(Violation::FIELDS_TOO_LARGE))
             .exceeding(Some(Exceeded::FIELD_SECTION_BYTES.of(20_480, 16_384))),
         at(Phase::Content, Cause::Reset(ErrorCode::INTERNAL_ERROR)),
+        at(Phase::Head, Cause::Reset(ErrorCode::HTTP_1_1_REQUIRED)),
         Error::farewell(ErrorCode::ENHANCE_YOUR_CALM).with_goaway_debug(b"too fast"),
         Error::overrun(Phase::Content, Overrun::STALLED, &Limits::default()),
         Error::new(Phase::Head, Cause::Redirect("more than 10 redirects"), Retry::Pointless),

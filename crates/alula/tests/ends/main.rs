@@ -3,6 +3,7 @@
 
 mod dropped_half;
 mod early;
+mod elsewhere;
 mod goaway;
 mod last_words;
 mod left_out;

@@ -118,7 +118,7 @@ pub(crate) fn tunnel(mut wire: Wire) -> Wire {
     Wire::Nested(Box::new(StreamOwned::new(session, wire)))
 }
 
-/// Listens, and has `serve` serve each connection, the number of which it is told, one after the other.
+/// Listens, in TLS for these versions, separated by commas, and has `serve` serve each connection, the number of which it is told, one after the other.
 pub(crate) fn listen(
     with_tls: bool,
     alpn: &'static [u8],
@@ -156,6 +156,6 @@ fn tls(alpn: &[u8]) -> Arc<ServerConfig> {
         .with_no_client_auth()
         .with_single_cert(vec![cert.der().clone()], key)
         .unwrap();
-    config.alpn_protocols = vec![alpn.to_vec()];
+    config.alpn_protocols = alpn.split(|octet| *octet == b',').map(<[u8]>::to_vec).collect();
     Arc::new(config)
 }
