@@ -65,8 +65,8 @@ pub use alula_server::QueryError;
 pub use alula_server::TlsFacts;
 #[cfg(feature = "server")]
 pub use alula_server::{
-    AccessLog, BasicAuth, BearerAuth, ConcurrencyLimit, Cors, Health, LogFormat, Metrics, RateLimit,
-    RequestId,
+    AccessLog, BasicAuth, BearerAuth, ConcurrencyLimit, Cors, Health, LogFormat, Metrics, OriginGuard,
+    RateLimit, RequestId,
 };
 #[cfg(all(feature = "server", feature = "tower"))]
 pub use alula_server::{AllowSlowPeer, PeerAddress, from_tower};

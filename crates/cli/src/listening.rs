@@ -56,15 +56,15 @@ pub(crate) struct Service {
     pub(crate) hint: String,
 }
 
-/// Serves on a runtime of its own until it is told to stop. The routes are made with what counts the server's memory.
+/// Serves on a runtime of its own until it is told to stop. The routes are made once the server is there.
 pub(crate) fn run(
     args: &ListenArgs,
     watching: Watching,
-    routes: impl FnOnce(Arc<Ledger>) -> Result<Routes, Failure>,
+    routes: impl FnOnce(Bound) -> Result<Routes, Failure>,
 ) -> Outcome {
     let (limits, end_max) = (Limits::default(), Duration::ZERO);
     let terms = ListenOptions { limits, watching: &watching, client_ca: None, end_max };
-    let service = async |bound: Bound| Ok(Service { routes: routes(bound.ledger)?, hint: String::new() });
+    let service = async |bound: Bound| Ok(Service { routes: routes(bound)?, hint: String::new() });
     run_on(args, terms, service)
 }
 

@@ -165,7 +165,7 @@ fn a_request_under_way_ends_before_the_program_does() {
     let mut server = Echo::storing(&[MEMORY]);
     let mut socket = TcpStream::connect(server.http.trim_start_matches("http://")).unwrap();
     socket.set_read_timeout(Some(PATIENCE)).unwrap();
-    let head = "PUT /buckets/b/keys/k?returnbody=true HTTP/1.1\r\nhost: a\r\nexpect: 100-continue\r\ncontent-length: 7\r\n";
+    let head = "PUT /buckets/b/keys/k?returnbody=true HTTP/1.1\r\nhost: localhost\r\nexpect: 100-continue\r\ncontent-length: 7\r\n";
     socket.write_all(format!("{head}{TEXT}\r\n\r\n").as_bytes()).unwrap();
     let mut interim = [0; 25];
     socket.read_exact(&mut interim).unwrap();
@@ -243,6 +243,49 @@ fn pages_of_other_sites_are_refused_unless_they_are_named() {
         let server = Echo::storing(&[&[MEMORY][..], flags].concat());
         server.expect("GET", "/ping", &referer, status);
         server.expect("GET", "/ping", &["origin: null"], 403);
+    }
+}
+
+/// A page whose name was bound anew to a loopback address could read and write all that is stored.
+#[test]
+fn a_store_on_loopback_answers_to_local_names_alone() {
+    for (flags, rows) in [
+        (&[][..], &[("127.0.0.1:8098", 200), ("localhost", 200), ("rebound.example:8098", 421)][..]),
+        (
+            &["--host", "*.example", "--host", "a.test"],
+            &[("db.example", 200), ("a.test:8098", 200), ("b.test", 421)],
+        ),
+        (&["--host", "*"], &[("rebound.example", 200)]),
+    ] {
+        let server = Echo::storing(&[&[MEMORY][..], flags].concat());
+        for (host, status) in rows {
+            let (head, content) = server.ask_raw_as(host, "GET", "/ping", &[]);
+            assert!(head.starts_with(&format!("http/1.1 {status} ")), "{flags:?} {host}: {head}");
+            assert!(*status != 421 || content.contains("--host"), "{content}");
+        }
+    }
+}
+
+/// Pages can be written so that no referer goes along.
+#[test]
+fn pages_of_other_sites_write_nothing_without_a_referer() {
+    let content = ["content-type: text/plain", "content-length: 0"];
+    for (flags, fields, status) in [
+        (&[][..], &["origin: https://app.example"][..], 403),
+        (&[], &["sec-fetch-site: cross-site"], 403),
+        (&[], &["sec-fetch-site: same-origin", "origin: https://behind.example"], 204),
+        (
+            &["--cors=https://app.example"],
+            &["origin: https://app.example", "sec-fetch-site: cross-site"],
+            204,
+        ),
+        (&["--cors=https://app.example"], &["origin: https://other.example"], 403),
+        (&["--cors"], &["origin: https://app.example"], 204),
+        (&["--no-referer-check"], &["origin: https://app.example"], 204),
+    ] {
+        let server = Echo::storing(&[&[MEMORY][..], flags].concat());
+        server.expect("PUT", "/buckets/b/keys/k", &[&content[..], fields].concat(), status);
+        server.expect("GET", "/ping", fields, 200);
     }
 }
 

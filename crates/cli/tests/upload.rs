@@ -99,7 +99,7 @@ fn a_file_that_is_being_uploaded_is_nobodys() {
     let mut socket = TcpStream::connect(server.http.trim_start_matches("http://")).unwrap();
     socket.set_read_timeout(Some(PATIENCE)).unwrap();
     socket
-        .write_all(b"PUT /a HTTP/1.1\r\nhost: a\r\ncontent-length: 4\r\nconnection: close\r\n\r\nfo")
+        .write_all(b"PUT /a HTTP/1.1\r\nhost: localhost\r\ncontent-length: 4\r\nconnection: close\r\n\r\nfo")
         .unwrap();
     let begun = std::time::Instant::now();
     while names(&folder).is_empty() {
@@ -149,7 +149,8 @@ fn uploads_are_bounded_and_leave_nothing_when_they_fail() {
     // In chunks nobody knows the length before.
     let mut socket = TcpStream::connect(server.http.trim_start_matches("http://")).unwrap();
     socket.set_read_timeout(Some(PATIENCE)).unwrap();
-    let head = "PUT /b HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\nconnection: close\r\n\r\n";
+    let head =
+        "PUT /b HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\nconnection: close\r\n\r\n";
     socket.write_all(head.as_bytes()).unwrap();
     socket.write_all(b"6\r\nsix he\r\n6\r\nre too\r\n0\r\n\r\n").unwrap();
     let mut answer = String::new();
@@ -157,7 +158,7 @@ fn uploads_are_bounded_and_leave_nothing_when_they_fail() {
     assert!(answer.starts_with("HTTP/1.1 413 "), "{answer}");
     // A client that goes away in the middle.
     let mut socket = TcpStream::connect(server.http.trim_start_matches("http://")).unwrap();
-    socket.write_all(b"PUT /c HTTP/1.1\r\nhost: a\r\ncontent-length: 10\r\n\r\nfive ").unwrap();
+    socket.write_all(b"PUT /c HTTP/1.1\r\nhost: localhost\r\ncontent-length: 10\r\n\r\nfive ").unwrap();
     drop(socket);
     server.expect("GET", "/c", &[], 404);
     let begun = std::time::Instant::now();
@@ -184,6 +185,8 @@ fn a_form_in_a_listing_sends_files() {
     assert!(server.expect("GET", "/sub/", &[], 200).1.contains("two.bin"));
     assert_eq!(send(&server, "post", "/sub/", &args[..2]), "409");
     assert_eq!(fs::read_dir(folder.path("sub")).unwrap().count(), 2);
+    let own = format!("origin: {}", server.http);
+    let of_https = own.replace("http://", "https://");
     for (path, args, status) in [
         ("/sub", &args[..2], "409"),
         ("/none/", &args[..2], "409"),
@@ -191,12 +194,14 @@ fn a_form_in_a_listing_sends_files() {
         ("/sub/", &["-d", "a=b"], "415"),
         ("/sub/", &[&args[..2], &["-H", "origin: http://evil.example"]].concat(), "403"),
         ("/sub/", &[&args[..2], &["-H", "origin: null"]].concat(), "403"),
+        ("/sub/", &[&args[..2], &["-H", &of_https]].concat(), "403"),
+        ("/sub/", &[&args[..2], &["-H", "sec-fetch-site: cross-site"]].concat(), "403"),
+        ("/sub/", &[&args[..2], &["-H", "sec-fetch-site: same-site", "-H", &own]].concat(), "403"),
         ("/sub/", &["-F", &format!("file=@{source};filename=.hidden")], "403"),
         ("/sub/", &["-F", &format!("file=@{source};filename=..")], "403"),
     ] {
         assert_eq!(send(&server, "post", path, args), status, "{path} {args:?}");
     }
-    let own = format!("origin: {}", server.http);
     let climbing = format!("file=@{source};filename=../../three.txt");
     assert_eq!(send(&server, "post", "/sub/", &["-F", &climbing, "-H", &own]), "303");
     assert_eq!(folder.read("sub/three.txt"), b"small");
@@ -267,4 +272,41 @@ fn the_extended_name_of_a_file_is_its_name() {
         }
         assert_eq!(names(&folder), Vec::<String>::new(), "{row}");
     }
+}
+
+/// A page whose name was bound anew to a loopback address asks a server there in its own name, and a browser holds it for its own.
+#[test]
+fn a_server_of_uploads_on_loopback_answers_to_local_names_alone() {
+    let folder = Folder::new("upload-host");
+    folder.write("a.txt", "a");
+    let local = ["127.0.0.1", "127.0.0.1:1", "[::1]:8080", "localhost", "LocalHost.:99", "a.localhost"];
+    let others =
+        ["rebound.example", "rebound.example:8080", "localhost.example", "xlocalhost", "127.0.0.1.example"];
+    for (flags, taken, refused) in [
+        (&["--upload"][..], &local[..], &others[..]),
+        (
+            &["--upload", "--host", "rebound.example"],
+            &["localhost", "Rebound.Example", "rebound.example:8080"],
+            &others[2..],
+        ),
+        (&["--upload", "--host", "*"], &others, &[]),
+        (&["--host", "a.example"], &["a.example", "127.0.0.1"], &others),
+        // Without uploads there is nothing but what any page can show.
+        (&[], &others, &[]),
+    ] {
+        let server = Echo::serving(&folder, flags);
+        for (hosts, status) in [(taken, 200), (refused, 421)] {
+            for host in hosts {
+                let (head, content) = server.ask_raw_as(host, "GET", "/a.txt", &[]);
+                assert!(head.starts_with(&format!("http/1.1 {status} ")), "{flags:?} {host}: {head}");
+                assert!(status != 421 || content.contains("--host"), "{content}");
+            }
+        }
+    }
+    let (head, _) = Echo::start(&[]).ask_raw_as("rebound.example", "GET", "/a", &[]);
+    assert!(head.starts_with("http/1.1 200 "), "{head}");
+    let server = Echo::serving(&folder, &["--upload"]);
+    let (head, _) = server.ask_raw_as("rebound.example", "PUT", "/b.txt", &["content-length: 0"]);
+    assert!(head.starts_with("http/1.1 421 "), "{head}");
+    assert_eq!(names(&folder), ["a.txt"]);
 }

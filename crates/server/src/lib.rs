@@ -72,8 +72,8 @@ pub use query::QueryError;
 #[cfg(feature = "files")]
 pub use ready::EntityTags;
 pub use ready::{
-    AccessLog, BasicAuth, BearerAuth, ConcurrencyLimit, Cors, Health, LogFormat, Metrics, RateLimit,
-    RequestId,
+    AccessLog, BasicAuth, BearerAuth, ConcurrencyLimit, Cors, Health, LogFormat, Metrics, OriginGuard,
+    RateLimit, RequestId,
 };
 pub use reply::{Event, EventStream, Reply};
 pub use request::Request;

@@ -5,6 +5,7 @@ mod auth;
 mod cors;
 mod limits;
 mod metrics;
+mod origin_guard;
 mod proxies;
 mod request_id;
 

@@ -8,6 +8,7 @@ mod connection;
 mod content;
 mod curls_words;
 mod durations;
+mod hosts;
 mod httpie;
 mod layout;
 mod listen;

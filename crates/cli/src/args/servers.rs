@@ -5,7 +5,7 @@ use std::{path::PathBuf, time::Duration};
 use alula::Status;
 use clap::Args as ClapArgs;
 
-use super::{durations::delay, listen, pace::PaceArgs, watching::WatchArgs};
+use super::{durations::delay, hosts::HostArgs, listen, pace::PaceArgs, watching::WatchArgs};
 
 /// Where a server listens, and who it is.
 #[derive(ClapArgs, Debug)]
@@ -133,6 +133,9 @@ pub(crate) struct ServeArgs {
     /// Answer 413 to an upload with more content than this many octets.
     #[arg(long, value_name = "OCTETS", default_value_t = 1024 * 1024 * 1024)]
     pub(crate) max_body: u64,
+
+    #[command(flatten)]
+    pub(crate) hosts: HostArgs,
 
     /// Write one line per request on stderr, with the seconds that it took.
     ///

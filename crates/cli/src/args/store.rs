@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 
 use super::{
     durations::{milliseconds, slow},
+    hosts::HostArgs,
     listen,
     servers::ListenArgs,
     store_access::AccessArgs,
@@ -70,10 +71,14 @@ pub(crate) struct StoreArgs {
     #[command(flatten)]
     pub(crate) access: AccessArgs,
 
+    #[command(flatten)]
+    pub(crate) hosts: HostArgs,
+
     /// Take requests that pages of any other site make in a browser.
     ///
-    /// Unless it is given, a request whose referer is a page of another server is answered with 403. Pages of the origins that --cors
-    /// names are taken. Requests with `origin: null` are never.
+    /// Unless it is given, a request whose referer is a page of another server is answered with 403, and so is one that writes and of which
+    /// the browser says that a page of another origin makes it. Pages of the origins that --cors names are taken. Requests with
+    /// `origin: null` are never.
     #[arg(long)]
     pub(crate) no_referer_check: bool,
 

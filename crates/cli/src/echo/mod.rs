@@ -31,7 +31,7 @@ pub(crate) fn run(args: &EchoArgs) -> Outcome {
         watching.tell_in(&lines);
         router = router.hook(LogHead(lines.clone())).hook(LogLine(lines));
     }
-    listening::run(&args.listen, watching, |ledger| routes(router, args, ledger))
+    listening::run(&args.listen, watching, |bound| routes(router, args, bound.ledger))
 }
 
 /// The routes: paths with an answer of their own, and the echo for all others.

@@ -32,7 +32,7 @@ use std::{
     time::Duration,
 };
 
-use alula::{Error, Exchange, KnownName, Ledger, Request, Sent, Status, files::FileBuffers};
+use alula::{Error, Exchange, KnownName, Ledger, OriginGuard, Request, Sent, Status, files::FileBuffers};
 use tokio::sync::Semaphore;
 
 use crate::{
@@ -74,8 +74,11 @@ pub(crate) fn run(args: &ServeArgs) -> Outcome {
     }
     let upload = args.upload.then_some(UploadTerms { overwrites: args.overwrite, octets_max: args.max_body });
     let choices = Choices { has_listing: !args.no_listing, is_spa: args.spa, fresh_for: FRESH_FOR, upload };
-    listening::run(&args.listen, watching, |ledger| {
-        let site = Arc::new(Site::new(folder, choices, ledger));
+    listening::run(&args.listen, watching, |bound| {
+        if args.hosts.are_judged(args.upload, bound.address.ip()) {
+            router = router.hook(args.hosts.added_to(OriginGuard::of_hosts()));
+        }
+        let site = Arc::new(Site::new(folder, choices, bound.ledger));
         hooks::handled(router, move |exchange| answer(Arc::clone(&site), exchange))
     })
 }

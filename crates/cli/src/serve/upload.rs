@@ -7,7 +7,7 @@
 use std::{io, path::Path, sync::Arc};
 
 use alula::{
-    Error, Exchange, KnownName, Sent, Status,
+    Error, Exchange, KnownName, OriginGuard, Sent, Status,
     conditional::{Validators, Verdict, evaluate},
 };
 use cap_std::fs::Dir;
@@ -204,7 +204,7 @@ fn forget(site: &Site, target: &Target, path: &str) {
 
 async fn store_all(site: &Arc<Site>, exchange: &mut Exchange, terms: UploadTerms) -> Result<(), Fault> {
     let _turn = begin(site, exchange, terms)?;
-    if !is_of_this_site(exchange) {
+    if OriginGuard::new().check(exchange.request()).is_err() {
         // A page of anybody could send a form, and the browser asks nobody before.
         return Err(Fault::of(Status::FORBIDDEN, "the form is of another site"));
     }
@@ -246,14 +246,6 @@ async fn store_all(site: &Arc<Site>, exchange: &mut Exchange, terms: UploadTerms
         }
     }
     Err(Fault::of(Status::BAD_REQUEST, "the form is cut"))
-}
-
-/// Returns true unless a page of another origin sends the request (the Fetch standard, `Origin`).
-fn is_of_this_site(exchange: &Exchange) -> bool {
-    let request = exchange.request();
-    let Some(origin) = request.headers().text(KnownName::ORIGIN) else { return true };
-    let authority = request.client_authority().unwrap_or_default();
-    origin.split_once("://").is_some_and(|(_, own)| own.eq_ignore_ascii_case(authority))
 }
 
 /// The files of a form, one after the other.

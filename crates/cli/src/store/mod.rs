@@ -11,7 +11,7 @@ mod users;
 
 use std::time::Duration;
 
-use alula::{Answer, Exchange, KnownName, Routes, Sent, Status, routing};
+use alula::{Answer, Exchange, KnownName, OriginGuard, Routes, Sent, Status, routing};
 use alula_store::{
     Config, OpenError, Referers, Store,
     engine::{Engine, EngineMetrics, Measured},
@@ -60,7 +60,9 @@ fn serve<E: Engine>(args: &StoreArgs, is_new: bool, open: impl FnOnce() -> Resul
         let mut config = config(args);
         config.access = users.as_ref().map(OpenUsers::access);
         let store = Store::open(engine, config).await.map_err(|error| not_opened(args, &error))?;
-        let routes = routes(opened.insert(store), args, &watching, lines)?;
+        let is_judged = args.hosts.are_judged(users.is_none(), bound.address.ip());
+        let guard = if is_judged { args.hosts.added_to(page_guard(args)) } else { page_guard(args) };
+        let routes = routes(opened.insert(store), guard, args, &watching, lines)?;
         // They are for a store that lets everybody in.
         let has_hint = is_new && users.is_none();
         users.map(OpenUsers::watch).transpose().map_err(|error| Failure::local("signals", &error))?;
@@ -97,6 +99,15 @@ fn config(args: &StoreArgs) -> Config {
     config
 }
 
+/// Returns what judges the pages that write, by the same flags as the pages that referers name.
+fn page_guard(args: &StoreArgs) -> OriginGuard {
+    let origins = &args.watch.cors;
+    match args.no_referer_check || origins.iter().any(|origin| origin == ANY) {
+        true => OriginGuard::of_hosts(),
+        false => origins.iter().fold(OriginGuard::new(), OriginGuard::trust),
+    }
+}
+
 /// The types by name. Of several of one name, such as one of the file and one of the command line, the last counts.
 fn types(made: &[BucketType]) -> Vec<(String, Map<String, Value>)> {
     let is_last = |at: usize| made[at + 1..].iter().all(|later| later.name != made[at].name);
@@ -114,13 +125,14 @@ fn not_opened(args: &StoreArgs, error: &OpenError) -> Failure {
 /// The routes of the store, with those and with the hooks that were asked for.
 fn routes<E: Engine>(
     store: &Store<Measured<E>>,
+    guard: OriginGuard,
     args: &StoreArgs,
     watching: &Watching,
     lines: Option<Lines>,
 ) -> Result<Routes, Failure> {
     let engine = store.engine().metrics().cloned();
     let engine = move || engine.as_ref().map(EngineMetrics::text).unwrap_or_default();
-    let mut router = hooks::watched(store.router(), &args.watch, watching, engine)?;
+    let mut router = hooks::watched(store.router().hook(guard), &args.watch, watching, engine)?;
     if let Some((lines, at_least)) = lines.zip(args.slow_log) {
         router = router.hook(SlowLog::new(lines, at_least));
     }

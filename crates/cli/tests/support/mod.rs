@@ -180,11 +180,22 @@ impl Echo {
     /// Sends a request over HTTP/1.1, the target as it is, and reads the answer: its head in lower case, and its content.
     #[track_caller]
     pub(crate) fn ask_raw(&self, method: &str, target: &str, fields: &[&str]) -> (String, String) {
+        self.ask_raw_as("localhost", method, target, fields)
+    }
+
+    /// The same for another host.
+    #[track_caller]
+    pub(crate) fn ask_raw_as(
+        &self,
+        host: &str,
+        method: &str,
+        target: &str,
+        fields: &[&str],
+    ) -> (String, String) {
         let mut socket = TcpStream::connect(self.http.trim_start_matches("http://")).expect("it accepts");
         socket.set_read_timeout(Some(PATIENCE)).expect("a socket takes the option");
         let fields: String = fields.iter().map(|field| format!("{field}\r\n")).collect();
-        let head =
-            format!("{method} {target} HTTP/1.1\r\nhost: a.example\r\nconnection: close\r\n{fields}\r\n");
+        let head = format!("{method} {target} HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n{fields}\r\n");
         socket.write_all(head.as_bytes()).expect("it reads");
         let mut answer = Vec::new();
         socket.read_to_end(&mut answer).expect("it answers and closes");

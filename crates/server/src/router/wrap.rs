@@ -24,8 +24,8 @@ use crate::{Answer, Exchange, Handler, IntoAnswer, Sent};
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no layer for handlers of `Exchange<{S}>`",
     note = "a layer is an `Fn(Exchange<{S}>, Next<{S}>) -> impl Future<Output = Result<Sent, E>>`, where `E` is `IntoAnswer`",
-    note = "`BasicAuth`, `BearerAuth`, `ConcurrencyLimit` and `RateLimit` are made into layers by `layer()`, as in `wrap(auth.layer())`",
-    note = "hooks such as `AccessLog`, `Cors`, `Metrics`, `RateLimit` and `RequestId` are added by `hook`, filters by `filter`"
+    note = "`BasicAuth`, `BearerAuth`, `ConcurrencyLimit`, `OriginGuard` and `RateLimit` are made into layers by `layer()`, as in `wrap(auth.layer())`",
+    note = "hooks such as `AccessLog`, `Cors`, `Metrics`, `OriginGuard`, `RateLimit` and `RequestId` are added by `hook`, filters by `filter`"
 )]
 #[doc(alias("Layer", "Middleware", "from_fn"))]
 pub trait Wrap<S = ()>: Send + Sync + 'static {

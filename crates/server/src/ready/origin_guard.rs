@@ -1,0 +1,241 @@
+//! Requests that pages of other origins make in the browser of somebody (CSRF), and names that were bound anew to this server.
+//!
+//! Rule: `host` is judged first, for all methods: a page of a name that was bound anew is of the same origin for its browser.
+
+use std::{borrow::Cow, fmt, net::Ipv4Addr};
+
+use alula_fields::{Authority, KnownName, Scheme, Status};
+
+use super::gate::gate;
+use crate::{Answer, Begun, Hook, Request, Wrap};
+
+const MISDIRECTED: &str = "this server does not answer for that host";
+
+/// Refuses requests that change something and are made by pages of other origins: a [hook](crate::Hook) for a router, or a
+/// [layer](Self::layer) around a route. It can hold requests to certain hosts as well.
+///
+/// A browser sends cookies, and reaches servers that only its own machine or network reaches, for any page: a page can post forms to them, though
+/// it cannot read the answers. As CrossOriginProtection of Go's net/http does, this judges by what browsers say of a request, so neither tokens
+/// nor cookies are needed:
+///
+/// - GET, HEAD and OPTIONS pass: they must not change anything.
+/// - Where there is `sec-fetch-site`, `same-origin` and `none`, which is the user, pass.
+/// - Else, where there is `origin`, it passes if scheme, host and port are those of the request. Behind a proxy that ends TLS that takes
+///   [`ServerBuilder::trusted_proxies`](crate::ServerBuilder::trusted_proxies); browsers of 2023 and later send `sec-fetch-site` over TLS.
+/// - Requests without both pass: no browser has made them.
+/// - Pages of [trusted](Self::trust) origins pass. Others are answered 403.
+///
+/// Cookies and tokens are not looked at; it is no login. [`Cors`](crate::Cors) is the other half: it lets pages read answers.
+///
+/// With [`local_hosts`](Self::local_hosts) and [`hosts`](Self::hosts), requests of all methods that are for another host are answered 421. That
+/// is for servers without credentials on a loopback address or in a private network: a page whose name is bound anew to their address
+/// (DNS rebinding) asks them in its own name, and its browser takes that for the same origin.
+///
+/// Allocates nothing, but for answers that refuse.
+///
+/// ```
+/// use alula::{OriginGuard, Router};
+///
+/// let guard = OriginGuard::new().trust("https://app.example").local_hosts();
+/// let router = Router::<()>::new().hook(guard);
+/// # router.build().unwrap();
+/// ```
+#[derive(Clone)]
+#[doc(alias("CrossOriginProtection", "csrf", "CsrfLayer", "AllowedHosts", "ALLOWED_HOSTS"))]
+pub struct OriginGuard {
+    trusted: Vec<String>,
+    judges_origins: bool,
+    hosts: Option<Hosts>,
+    misdirected: Cow<'static, str>,
+}
+
+/// The hosts that requests may be for.
+#[derive(Clone, Default)]
+struct Hosts {
+    /// In lower case; behind `*.` stands the end of names.
+    names: Vec<String>,
+    /// IP addresses, `localhost` and the names below it are taken.
+    takes_local: bool,
+}
+
+impl Default for OriginGuard {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl OriginGuard {
+    /// Makes a guard that trusts no other origin and takes every host.
+    pub const fn new() -> Self {
+        Self {
+            trusted: Vec::new(),
+            judges_origins: true,
+            hosts: None,
+            misdirected: Cow::Borrowed(MISDIRECTED),
+        }
+    }
+
+    /// Makes a guard that judges `host` alone, by [`hosts`](Self::hosts) and [`local_hosts`](Self::local_hosts).
+    pub fn of_hosts() -> Self {
+        Self { judges_origins: false, ..Self::new() }
+    }
+
+    /// Lets pages of an origin such as `https://app.example` pass. It is compared byte by byte with what browsers send: scheme and host
+    /// in lower case, the port unless it is the default, no slash at the end.
+    #[must_use]
+    pub fn trust(mut self, origin: impl Into<String>) -> Self {
+        self.trusted.push(origin.into());
+        self
+    }
+
+    /// Takes requests for this host, and none for hosts that were not named; `*.example.com` stands for the names below it. Names are
+    /// compared without case, without a dot at the end, and without the port of the request.
+    #[must_use]
+    pub fn host(mut self, name: &str) -> Self {
+        let name = name.strip_suffix('.').unwrap_or(name).to_ascii_lowercase();
+        self.hosts.get_or_insert_default().names.push(name);
+        self
+    }
+
+    /// Takes requests for these hosts, as [`host`](Self::host) does for one. Without any, all are refused but
+    /// [local ones](Self::local_hosts).
+    #[must_use]
+    pub fn hosts<'n>(mut self, names: impl IntoIterator<Item = &'n str>) -> Self {
+        self.hosts.get_or_insert_default();
+        names.into_iter().fold(self, Self::host)
+    }
+
+    /// Takes requests whose host is an IP address, `localhost` or a name below that, which nobody can bind to another address; and none
+    /// for other hosts that were not [named](Self::host).
+    #[must_use]
+    pub fn local_hosts(mut self) -> Self {
+        self.hosts.get_or_insert_default().takes_local = true;
+        self
+    }
+
+    /// Says this sentence in answers of 421, such as where the host is to be named.
+    #[must_use]
+    pub fn misdirected(mut self, sentence: impl Into<Cow<'static, str>>) -> Self {
+        self.misdirected = sentence.into();
+        self
+    }
+
+    /// The layer, for `Router::wrap` and `Route::wrap`.
+    pub fn layer<S: 'static>(self) -> impl Wrap<S> {
+        gate(move |exchange| self.check(exchange.request()).err())
+    }
+
+    /// Judges a request, for handlers that ask by themselves. Allocates nothing for one that passes.
+    ///
+    /// # Errors
+    /// The answer to a request that does not pass: 421 or 403.
+    pub fn check(&self, request: &Request) -> Result<(), Answer> {
+        if self.hosts.as_ref().is_some_and(|hosts| !hosts.take(request)) {
+            return Err(Answer::new(Status::MISDIRECTED_REQUEST).detail(self.misdirected.clone()));
+        }
+        if !self.judges_origins
+            || is_safe(request.method())
+            || is_of_own_page(request)
+            || self.trusts(request)
+        {
+            return Ok(());
+        }
+        Err(Answer::new(Status::FORBIDDEN).detail("a page of another origin has made the request"))
+    }
+
+    fn trusts(&self, request: &Request) -> bool {
+        only(request, KnownName::ORIGIN).is_ok_and(|origin| {
+            origin.is_some_and(|origin| self.trusted.iter().any(|trusted| trusted.as_bytes() == origin))
+        })
+    }
+}
+
+impl Hook for OriginGuard {
+    fn begin(&self, begun: &mut Begun<'_>) -> Option<Answer> {
+        self.check(begun.request()).err()
+    }
+}
+
+impl Hosts {
+    /// Returns true for a request for one of them. One without a host, which HTTP/1.0 allows, is of no browser.
+    fn take(&self, request: &Request) -> bool {
+        let Some(authority) = request.authority() else { return true };
+        let Ok(authority) = Authority::parse(authority) else { return false };
+        let host = authority.host();
+        let name = host.strip_suffix('.').unwrap_or(host);
+        let is_local =
+            || is_address(host) || is_below(name, "localhost") || name.eq_ignore_ascii_case("localhost");
+        self.names.iter().any(|own| is_named(name, own)) || self.takes_local && is_local()
+    }
+}
+
+fn is_named(name: &str, own: &str) -> bool {
+    match own.strip_prefix("*.") {
+        Some(end) => is_below(name, end),
+        None => name.eq_ignore_ascii_case(own),
+    }
+}
+
+/// Returns true for a name that ends in a dot and `end`.
+fn is_below(name: &str, end: &str) -> bool {
+    let start = name.len().checked_sub(end.len() + 1);
+    let parts = start.and_then(|start| name.split_at_checked(start));
+    parts.is_some_and(|(first, rest)| {
+        let rest = rest.strip_prefix('.');
+        !first.is_empty() && rest.is_some_and(|rest| rest.eq_ignore_ascii_case(end))
+    })
+}
+
+fn is_address(host: &str) -> bool {
+    host.starts_with('[') || host.parse::<Ipv4Addr>().is_ok()
+}
+
+/// Returns true for the methods that a page may have a browser send whatever it likes, as navigations and images are (RFC 9110 §9.2.1).
+fn is_safe(method: &str) -> bool {
+    matches!(method, "GET" | "HEAD" | "OPTIONS")
+}
+
+/// Returns true unless a browser says that a page of another origin has made a request.
+fn is_of_own_page(request: &Request) -> bool {
+    match (only(request, KnownName::SEC_FETCH_SITE), only(request, KnownName::ORIGIN)) {
+        (Ok(Some(site)), Ok(_)) => matches!(site, b"same-origin" | b"none"),
+        (Ok(None), Ok(Some(origin))) => is_own(origin, request).unwrap_or(false),
+        (Ok(None), Ok(None)) => true,
+        // No browser sends a field of these twice.
+        _ => false,
+    }
+}
+
+/// Returns true if scheme, host and port of an origin are those of a request.
+fn is_own(origin: &[u8], request: &Request) -> Option<bool> {
+    let (scheme, authority) = std::str::from_utf8(origin).ok()?.split_once("://")?;
+    let (theirs, own) =
+        (Authority::parse(authority).ok()?, Authority::parse(request.client_authority()?).ok()?);
+    let scheme = Scheme::parse(scheme).ok()?;
+    let port = |authority: Authority<'_>| authority.port_or_default(scheme);
+    Some(
+        request.scheme()? == scheme.as_str()
+            && port(theirs) == port(own)
+            && theirs.host().eq_ignore_ascii_case(own.host()),
+    )
+}
+
+/// Returns the value of a field that stands there once, if it does.
+///
+/// # Errors
+/// It stands there more than once.
+fn only(request: &Request, name: KnownName) -> Result<Option<&[u8]>, ()> {
+    let mut values = request.headers().get_all(name);
+    let first = values.next();
+    if values.next().is_some() { Err(()) } else { Ok(first) }
+}
+
+impl fmt::Debug for OriginGuard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let hosts = self.hosts.as_ref().map(|hosts| &hosts.names);
+        f.debug_struct("OriginGuard")
+            .field("trusted", &self.trusted)
+            .field("hosts", &hosts)
+            .finish_non_exhaustive()
+    }
+}
