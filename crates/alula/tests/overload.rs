@@ -189,9 +189,6 @@ async fn what_handlers_hold_is_charged_and_given_back() {
         assert!(held >= (CALLS * LARGE) as u64, "{held} octets, HTTP/2: {is_http2}");
         calls.iter().for_each(tokio::task::JoinHandle::abort);
         drop(client);
-        if is_http2 {
-            // A client of HTTP/1.1 may close its side and still wait for the answer (RFC 9112 §9.6).
-            until(|| served.ledger.memory_held() == 0).await;
-        }
+        until(|| served.ledger.memory_held() == 0).await;
     }
 }

@@ -277,3 +277,29 @@ fn the_wait_for_the_next_request_begins_anew_for_a_peer_that_takes_its_answer() 
     let head_due = end.machine.poll_timeout().expect("the head is awaited");
     assert!(!end.machine.await_request_anew(head_due), "a head has begun");
 }
+
+#[test]
+fn a_request_ends_with_its_client_until_the_answer_is_whole() {
+    let get = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n";
+    let mut end = server();
+    assert!(!end.machine.ends_with_peer(), "nothing was asked");
+    end.receive(get);
+    assert!(end.machine.ends_with_peer());
+    end.respond(200, &[], false).unwrap();
+    assert!(end.machine.ends_with_peer(), "the content is due");
+    end.machine.close();
+    assert!(!end.machine.ends_with_peer(), "it has ended");
+    let mut end = server();
+    end.receive(get);
+    end.respond(204, &[], true).unwrap();
+    assert!(!end.machine.ends_with_peer());
+    let mut end = server();
+    end.receive(b"CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n");
+    assert!(end.machine.ends_with_peer());
+    end.respond(200, &[], false).unwrap();
+    assert!(!end.machine.ends_with_peer(), "a tunnel ends in each direction by itself");
+    let half_close = Config { half_close: true, ..Config::default() };
+    let mut end = End::new(Connection::server(half_close), Answers::Never);
+    end.receive(get);
+    assert!(!end.machine.ends_with_peer());
+}

@@ -1,5 +1,7 @@
 //! Connections that ended because their peer broke a rule: a server tells of them, since no handler hears of it.
 
+use std::mem;
+
 use alula_fields::Head;
 use alula_h1 as h1;
 use alula_h2::ConnectionError;
@@ -13,6 +15,13 @@ impl Conn {
     #[cold]
     pub fn breach(&self) -> Option<Error> {
         self.lock().life.end().filter(|error| is_breach(error)).cloned()
+    }
+
+    /// Returns true if the connection has ended because its peer left, and this is what a handler that waited for it was told.
+    #[cold]
+    pub fn has_left_with(&self, told: &Error) -> bool {
+        let is_same = |end: &Error| mem::discriminant(end.cause()) == mem::discriminant(told.cause());
+        self.lock().life.end().is_some_and(|end| end.is_of_peer_that_left() && is_same(end))
     }
 }
 

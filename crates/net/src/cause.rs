@@ -47,6 +47,9 @@ pub enum Cause {
     GoAway(ErrorCode),
     /// The peer closed the connection before the message was whole.
     Closed,
+    /// The client of a server has left: it has closed its side of the connection before the answer was whole, and half-closed
+    /// connections are not served (`ServerBuilder::http1_half_close`).
+    ClientLeft,
     /// The peer closed a connection of HTTP/2 that had been used before, and nothing came after the request: it may have been
     /// closing when the request was sent.
     Unanswered,

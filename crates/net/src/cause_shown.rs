@@ -48,6 +48,7 @@ impl fmt::Display for AsItCame<'_> {
                 assumption_of(f, *code)
             }
             Cause::Closed => f.write_str("the peer closed the connection before the message was whole"),
+            Cause::ClientLeft => f.write_str("the client left before the answer was whole"),
             Cause::Unanswered => f.write_str("the peer closed the connection without an answer"),
             Cause::Overrun(overrun) => overrun.fmt(f),
             Cause::Timeout => f.write_str("the deadline passed"),
@@ -129,6 +130,7 @@ impl fmt::Debug for Cause {
             Self::PinMismatch => f.write_str("PinMismatch"),
             Self::Protocol => f.write_str("Protocol"),
             Self::Closed => f.write_str("Closed"),
+            Self::ClientLeft => f.write_str("ClientLeft"),
             Self::Unanswered => f.write_str("Unanswered"),
             Self::Timeout => f.write_str("Timeout"),
             Self::Cancelled => f.write_str("Cancelled"),

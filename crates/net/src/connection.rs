@@ -438,8 +438,13 @@ impl Connection {
         // A peer that stopped answering is no peer that closes a connection as soon as it has opened it.
         let is_used = is_unheard(error) && self.heard > 0;
         let heard = (is_used || self.is_silent_end(error)).then_some(self.heard);
+        let has_left = matches!(error.cause(), Cause::ClientLeft);
         for index in 0..self.slots.count() {
             self.slots[index].fail_with_connection(error, heard, is_used);
+            if has_left && self.slots[index].stream.is_some() {
+                // Its handler is dropped before it hears of an error: as when a stream is reset.
+                self.inbox.cancel(self.slots[index].key(index));
+            }
             self.wake_both(index);
         }
     }

@@ -367,6 +367,19 @@ impl Error {
         })
     }
 
+    /// Returns true if a connection ended with this because its peer closed or reset it, within a message or between two.
+    #[doc(hidden)]
+    pub fn is_of_peer_that_left(&self) -> bool {
+        match &self.0.cause {
+            Cause::ClientLeft | Cause::Closed | Cause::Io(..) => true,
+            Cause::Http1(h1::ConnectionError::PeerClosed) => true,
+            Cause::Http1(h1::ConnectionError::Peer(rule)) => {
+                matches!(*rule, h1::Violation::CUT_CONTENT | h1::Violation::CUT_HEAD)
+            }
+            _ => false,
+        }
+    }
+
     /// Returns true for an end of the connection of which the system tells once: the peer has reset it, or has taken nothing for too long.
     pub(crate) fn is_told_once(&self) -> bool {
         matches!(self.0.cause, Cause::Io(io::ErrorKind::ConnectionReset | io::ErrorKind::TimedOut, _))
@@ -391,6 +404,11 @@ impl Error {
     /// The peer closed the connection. Allocates nothing.
     pub(crate) fn closed() -> Self {
         OFTEN.closed.clone()
+    }
+
+    /// A client has left before the answer was whole. Allocates nothing.
+    pub(crate) fn client_left() -> Self {
+        OFTEN.client_left.clone()
     }
 
     /// A stream that ended before its messages were whole.
@@ -463,6 +481,7 @@ struct Often {
     unfinished: Error,
     closed: Error,
     peer_closed: Error,
+    client_left: Error,
 }
 
 static OFTEN: LazyLock<Often> = LazyLock::new(|| Often {
@@ -470,6 +489,7 @@ static OFTEN: LazyLock<Often> = LazyLock::new(|| Often {
     unfinished: Error::new(Phase::Head, Cause::Unfinished, Retry::IfIdempotent),
     closed: Error::new(Phase::Head, Cause::Closed, Retry::IfIdempotent),
     peer_closed: of_http1(h1::ConnectionError::PeerClosed),
+    client_left: Error::new(Phase::Send, Cause::ClientLeft, Retry::IfIdempotent),
 });
 
 fn of_http1(error: h1::ConnectionError) -> Error {

@@ -54,6 +54,7 @@ const fn name(cause: &Cause) -> &'static str {
         Cause::Reset(_) => "Reset",
         Cause::GoAway(_) => "GoAway",
         Cause::Closed => "Closed",
+        Cause::ClientLeft => "ClientLeft",
         Cause::Unanswered => "Unanswered",
         Cause::Overrun(_) => "Overrun",
         Cause::Timeout => "Timeout",
@@ -74,7 +75,7 @@ const fn name(cause: &Cause) -> &'static str {
 }
 
 /// The number of causes.
-const CAUSES: usize = 32;
+const CAUSES: usize = 33;
 
 fn address(text: &str) -> Attempt {
     Attempt { address: text.parse().unwrap(), failure: io::ErrorKind::ConnectionRefused }
@@ -155,6 +156,7 @@ fn exchanges() -> Vec<Error> {
     vec![
         at(Phase::Head, Cause::Closed),
         at(Phase::Head, Cause::Unanswered),
+        Error::client_left(),
         Error::runtime_ended(Phase::Content, Retry::IfIdempotent),
         Error::io(Phase::Head, io::ErrorKind::ConnectionReset.into()),
         Error::http1(h1::ConnectionError::Peer(h1::Violation::CUT_CONTENT)).during(Phase::Content),

@@ -289,6 +289,14 @@ impl Machine {
         matches!(self.version(), Version::Http1)
     }
 
+    /// Returns true while a request is answered that is over when its client closes its side. A connection of HTTP/2 ends then anyway.
+    pub(crate) fn ends_with_peer(&self) -> bool {
+        match self {
+            Self::Http1(machine) => machine.ends_with_peer(),
+            Self::Http2(_) => false,
+        }
+    }
+
     /// Returns the octets of content that may follow the output without any framing: those that are left of a length that was stated.
     pub(crate) fn length_left(&self, stream: StreamKey) -> Option<u64> {
         match self {

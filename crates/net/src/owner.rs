@@ -15,6 +15,7 @@ use crate::{
     connection::{
         Connection,
         inbox::Accepted,
+        input::NextRead,
         slot::{Sides, SlotKey},
     },
     error::Error,
@@ -157,6 +158,8 @@ impl Conn {
         let mut progress = connection.inbox.has_accepted();
         if !progress && (!connection.output.is_blocked() || !connection.output_is_full()) {
             (connection, progress) = self.turn(connection, cx, Reader::Task);
+        } else if !progress {
+            (connection, progress) = self.look_for_end(connection, cx, Reader::Task);
         }
         if begins {
             // Reading has told the time. A run that begins without was caused by a handler or by the timer.
@@ -277,10 +280,15 @@ impl Conn {
             return Poll::Ready(());
         }
         let Some(mut half) = connection.hand_over.take_half() else { return Poll::Ready(()) };
+        let by_system = connection.input.take_next_read() == NextRead::BySystem;
         drop(connection);
         let mut wide = lend();
         let closed = loop {
-            match poll_read(&mut half, &mut wide, cx) {
+            let read = match by_system {
+                true => half.poll_read_by_system(&mut wide, cx),
+                false => poll_read(&mut half, &mut wide, cx),
+            };
+            match read {
                 Poll::Pending => break Poll::Pending,
                 Poll::Ready(Ok(octets)) if octets > 0 && octets as u64 <= *octets_left => {
                     *octets_left -= octets as u64;

@@ -141,6 +141,14 @@ impl Connection {
         }
     }
 
+    /// The client has closed its side and with it left the request that is being answered: the connection ends.
+    #[cold]
+    pub(crate) fn peer_left(&mut self) {
+        self.end(Error::client_left());
+        // What is cut where nobody could see it is to look cut.
+        self.machine.close(Reason::Cancelled);
+    }
+
     /// Returns true if octets that the machine has left are taken now.
     #[inline]
     pub(crate) fn goes_on(&self) -> bool {

@@ -63,6 +63,7 @@ fn what_happened(f: &mut fmt::Formatter<'_>, facts: &Facts) -> fmt::Result {
             | Cause::Revoked
             | Cause::PinMismatch
             | Cause::Status(_)
+            | Cause::ClientLeft
             | Cause::Redirect(_)
             | Cause::Growth(_)
             | Cause::TooLong(_)),

@@ -19,7 +19,7 @@ use socket2::{SockRef, TcpKeepalive};
 #[cfg(unix)]
 use tokio::net::{UnixStream, unix};
 use tokio::{
-    io::{AsyncRead, AsyncWrite, ReadBuf},
+    io::{AsyncRead, AsyncWrite, Interest, ReadBuf, Ready},
     net::{TcpListener, TcpStream, ToSocketAddrs, tcp},
 };
 
@@ -227,6 +227,48 @@ impl ReadHalf {
         }
     }
 
+    /// Ready once the peer has closed its side, or the connection is broken, though octets lie before that which nobody reads. Until then
+    /// the waker is with the reactor. A link is not asked: its end is seen when it is read.
+    ///
+    /// A reactor that knew of octets to read is made to forget them, so that it tells of more; `is_hidden` says that it was. Whoever reads
+    /// next does so by [`poll_read_by_system`](Self::poll_read_by_system). No system call.
+    pub(crate) fn poll_closed(&self, is_hidden: &mut bool, cx: &mut Context<'_>) -> Poll<()> {
+        macro_rules! poll_closed {
+            ($socket:expr) => {{
+                let socket = $socket;
+                loop {
+                    if ready!(socket.poll_read_ready(cx)).is_err() || is_closed(socket.ready(Interest::READABLE)) {
+                        return Poll::Ready(());
+                    }
+                    *is_hidden = true;
+                    // The reactor forgets what it has told so far, but not an end, and nothing that it has to tell since.
+                    let _ = socket.try_io(Interest::READABLE, || Err::<(), _>(io::ErrorKind::WouldBlock.into()));
+                }
+            }};
+        }
+        match self {
+            Self::Tcp(half) => poll_closed!(half.as_ref()),
+            #[cfg(unix)]
+            Self::Unix(half) => poll_closed!(half.as_ref()),
+            Self::Link(_) => Poll::Pending,
+        }
+    }
+
+    /// Reads what is there by a system call, and leaves the waker with the reactor if that is nothing.
+    pub(crate) fn poll_read_by_system(
+        &mut self,
+        space: &mut [u8],
+        cx: &mut Context<'_>,
+    ) -> Poll<io::Result<usize>> {
+        match self.read_now(space) {
+            Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => {
+                let mut space = ReadBuf::new(space);
+                Pin::new(self).poll_read(cx, &mut space).map_ok(|()| space.filled().len())
+            }
+            read => Poll::Ready(read),
+        }
+    }
+
     /// Reads what is there, and asks the system itself for it rather than the reactor.
     ///
     /// # Errors
@@ -238,6 +280,14 @@ impl ReadHalf {
             Self::Unix(half) => (&*SockRef::from(half.as_ref())).read(space),
             Self::Link(link) => read_link_now(&**link, space),
         }
+    }
+}
+
+/// Returns true if the reactor has told that the peer has closed its side.
+fn is_closed(ready: impl Future<Output = io::Result<Ready>>) -> bool {
+    match pin!(ready).poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(ready) => ready.is_ok_and(Ready::is_read_closed),
+        Poll::Pending => false,
     }
 }
 

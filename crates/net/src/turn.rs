@@ -14,6 +14,7 @@ use crate::{
     conn::{Conn, Guard},
     connection::{
         Connection,
+        input::NextRead,
         slot::{Sides, SlotKey},
     },
     content::Content,
@@ -126,9 +127,42 @@ impl Conn {
         connection.input.set_stopped(is_stopped);
         if is_stopped {
             connection.stow_input();
-            return (connection, false);
+            return self.look_for_end(connection, cx, me);
         }
         self.read(connection, cx, me)
+    }
+
+    /// Looks, on a server whose socket is not read now, whether the client has left the request that is answered, and ends the connection
+    /// then. Otherwise the reactor wakes this task when the client closes its side.
+    #[cold]
+    pub(crate) fn look_for_end<'a>(
+        &'a self,
+        mut connection: Guard<'a>,
+        cx: &mut Context<'_>,
+        me: Reader,
+    ) -> (Guard<'a>, bool) {
+        if !connection.machine.ends_with_peer() {
+            return (connection, false);
+        }
+        if !connection.input.is_over() {
+            let locked = &mut *connection;
+            let Some(half) = locked.hand_over.begin_to_read(me, &mut locked.wake) else {
+                return (connection, false);
+            };
+            drop(connection);
+            let mut is_hidden = false;
+            let closed = half.poll_closed(&mut is_hidden, cx);
+            connection = self.lock();
+            connection.hand_over.end_to_read(half);
+            if is_hidden {
+                connection.input.read_by_system();
+            }
+            if closed.is_pending() {
+                return (self.flush(connection), false);
+            }
+        }
+        connection.peer_left();
+        (self.wake_and_lock(connection), true)
     }
 
     /// Reads once, unless somebody else does, and feeds the machine.
@@ -138,7 +172,8 @@ impl Conn {
         let Some(mut half) = locked.hand_over.begin_to_read(me, &mut locked.wake) else {
             return (connection, false);
         };
-        if locked.input.asks_first() {
+        let way = locked.input.take_next_read();
+        if way == NextRead::AskFirst {
             drop(connection);
             let is_awaited = half.is_awaited(cx);
             connection = self.lock();
@@ -153,7 +188,10 @@ impl Conn {
         drop(connection);
         let space = input.space(step);
         let room = space.len();
-        let read = poll_read(&mut half, space, cx);
+        let read = match way {
+            NextRead::BySystem => half.poll_read_by_system(space, cx),
+            _ => poll_read(&mut half, space, cx),
+        };
         let mut is_emptied = false;
         if let Poll::Ready(Ok(octets)) = read {
             input.filled(octets);
@@ -162,6 +200,9 @@ impl Conn {
         connection = self.lock();
         connection.hand_over.end_to_read(half);
         connection.input.was_read(is_emptied);
+        if way == NextRead::BySystem && read.is_ready() && !is_emptied {
+            connection.input.read_by_system();
+        }
         match read {
             Poll::Pending => {
                 connection.put_unfilled_input(input);

@@ -274,7 +274,8 @@ impl Slots {
     /// Answers with what a handler has ended with.
     #[cold]
     fn fail(&mut self, conn: &Arc<Conn>, index: usize, answer: Answer) {
-        if let Some(error) = answer.cause() {
+        // A peer that goes away is no failure.
+        if let Some(error) = answer.cause().filter(|error| !conn.has_left_with(error)) {
             self.tell(index, FailureCause::Error(error));
         }
         self.answer(conn, index, answer);

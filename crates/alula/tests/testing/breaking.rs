@@ -74,23 +74,37 @@ async fn a_handler_whose_peer_goes_away_is_dropped() {
             exchange.respond(Status::OK).send("never").await
         }
     });
-    // A client of HTTP/2 resets the stream of a call that is given up.
-    let server = server.http2();
-    let client = server.client();
-    let asked = tokio::time::timeout(Duration::from_secs(1), client.get("http://test/").send()).await;
-    assert!(asked.is_err());
-    tokio::time::sleep(Duration::from_secs(1)).await;
-    assert_eq!(*dropped.lock().unwrap(), 1);
-    drop(client);
-    all_end(&server).await;
-    // Over HTTP/1.1 an end alone may be that of one direction; a peer that is gone altogether is another matter.
-    let mut peer = server.connect();
-    peer.write_all(b"GET / HTTP/1.1\r\nhost: test\r\n\r\n").await.unwrap();
-    tokio::time::sleep(Duration::from_secs(1)).await;
-    assert_eq!(*dropped.lock().unwrap(), 1);
-    drop(peer);
-    all_end(&server).await;
-    assert_eq!(*dropped.lock().unwrap(), 2);
+    // A call that is given up resets its stream over HTTP/2, and ends its connection over HTTP/1.1.
+    let mut gone = 0;
+    let mut server = server;
+    for http2 in [false, true] {
+        server = if http2 { server.http2() } else { server };
+        let client = server.client();
+        let asked = tokio::time::timeout(Duration::from_secs(1), client.get("http://test/").send()).await;
+        assert!(asked.is_err());
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        gone += 1;
+        assert_eq!(*dropped.lock().unwrap(), gone, "HTTP/2: {http2}");
+        drop(client);
+        all_end(&server).await;
+    }
+    for is_shut in [false, true] {
+        let mut peer = server.connect();
+        peer.write_all(b"GET / HTTP/1.1\r\nhost: test\r\n\r\n").await.unwrap();
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        assert_eq!(*dropped.lock().unwrap(), gone);
+        let kept = if is_shut {
+            peer.shutdown().await.unwrap();
+            Some(peer)
+        } else {
+            drop(peer);
+            None
+        };
+        all_end(&server).await;
+        gone += 1;
+        assert_eq!(*dropped.lock().unwrap(), gone, "shut: {is_shut}");
+        drop(kept);
+    }
 }
 
 #[tokio::test(start_paused = true)]

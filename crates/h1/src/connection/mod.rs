@@ -385,6 +385,16 @@ impl Connection {
         self.error.is_some() && self.sending == Sending::UntilClose
     }
 
+    /// Returns true while a server answers a request that is over when its client closes its side: the answer is not whole, no tunnel is
+    /// open, in which either direction ends by itself, and the client may not be half-closed
+    /// ([`Config::half_close`](crate::Config::half_close)). The machine goes on none the less: a driver that sees the end gives the
+    /// handler the turn in which its request came, and then [closes](Self::close) the connection.
+    #[inline]
+    pub fn ends_with_peer(&self) -> bool {
+        let is_answering = !matches!(self.sending, Sending::Idle | Sending::Ended);
+        is_answering && !self.is_client && !self.is_tunnel && !self.config.half_close && self.error.is_none()
+    }
+
     /// Returns true if our side of a tunnel has ended, so that the connection is to be closed in that direction.
     #[inline]
     pub fn wants_shutdown(&self) -> bool {

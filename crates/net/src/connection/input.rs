@@ -38,10 +38,21 @@ pub(crate) struct Input {
     is_held_back: bool,
     /// The socket was not read, because the machine wanted nothing.
     is_stopped: bool,
-    /// The last read has emptied the socket, as far as it told: the next one asks the reactor before it takes a buffer.
-    is_emptied: bool,
+    next_read: NextRead,
     /// The number of reads that do not ask, after one that did and found something: asking counts for the budget of the task.
     reads_unasked: u8,
+}
+
+/// The way of the next read.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub(crate) enum NextRead {
+    /// By the reactor, which is known or likely to have something.
+    #[default]
+    Usual,
+    /// The last read has emptied the socket, as far as it told: the reactor is asked before a buffer is taken.
+    AskFirst,
+    /// By the system itself: the reactor was made to believe that there is nothing to read ([`ReadHalf::poll_closed`](crate::transport::ReadHalf::poll_closed)).
+    BySystem,
 }
 
 /// The end of what the peer sends.
@@ -319,15 +330,20 @@ impl Input {
 
 /// The reactor is asked before a read that would mostly find nothing, so that no buffer is taken for it.
 impl Input {
-    /// Returns true if the reactor is to be asked before the next read.
+    /// Returns the way of the next read, which begins.
     #[inline]
-    pub(crate) fn asks_first(&mut self) -> bool {
-        std::mem::take(&mut self.is_emptied)
+    pub(crate) fn take_next_read(&mut self) -> NextRead {
+        std::mem::take(&mut self.next_read)
     }
 
     /// Notes that what was there when the connection was accepted is mostly all there is.
     pub(crate) fn ask_first(&mut self) {
-        self.is_emptied = true;
+        self.next_read = NextRead::AskFirst;
+    }
+
+    /// Notes that the reactor does not know what there is to read, until a read finds nothing.
+    pub(crate) fn read_by_system(&mut self) {
+        self.next_read = NextRead::BySystem;
     }
 
     /// Notes that the reactor was asked and says that there is something to read.
@@ -340,7 +356,8 @@ impl Input {
     #[inline]
     pub(crate) fn was_read(&mut self, is_emptied: bool) {
         match self.reads_unasked {
-            0 => self.is_emptied = is_emptied,
+            0 if is_emptied => self.next_read = NextRead::AskFirst,
+            0 => {}
             _ => self.reads_unasked -= 1,
         }
     }
