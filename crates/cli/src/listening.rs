@@ -36,10 +36,25 @@ const SOON: Duration = Duration::from_millis(500);
 pub(crate) struct ListenOptions<'a> {
     pub(crate) limits: Limits,
     pub(crate) watching: &'a Watching,
+    /// True if clients of HTTP/1.1 that have closed their side are answered all the same.
+    pub(crate) half_close: bool,
     /// The authorities of the certificates for which clients are asked, in PEM; none asks for none.
     pub(crate) client_ca: Option<&'a Path>,
     /// The time for which tasks and threads that are at work are waited for when the server has ended.
     pub(crate) end_max: Duration,
+}
+
+impl<'a> ListenOptions<'a> {
+    /// The terms of a command that has none of its own.
+    pub(crate) fn usual(watching: &'a Watching) -> Self {
+        Self {
+            limits: Limits::default(),
+            watching,
+            half_close: false,
+            client_ca: None,
+            end_max: Duration::ZERO,
+        }
+    }
 }
 
 /// The server for which routes are made.
@@ -62,8 +77,7 @@ pub(crate) fn run(
     watching: Watching,
     routes: impl FnOnce(Bound) -> Result<Routes, Failure>,
 ) -> Outcome {
-    let (limits, end_max) = (Limits::default(), Duration::ZERO);
-    let terms = ListenOptions { limits, watching: &watching, client_ca: None, end_max };
+    let terms = ListenOptions::usual(&watching);
     let service = async |bound: Bound| Ok(Service { routes: routes(bound)?, hint: String::new() });
     run_on(args, terms, service)
 }
@@ -144,7 +158,8 @@ async fn serve(
 ) -> Outcome {
     let has_tls = identity.is_some();
     let limits = args.pace.limit(terms.limits);
-    let mut builder = Server::builder().limits(limits).on_error(teller(terms.watching));
+    let builder = Server::builder().limits(limits).on_error(teller(terms.watching));
+    let mut builder = builder.http1_half_close(terms.half_close);
     if let Some(identity) = identity {
         builder = builder.identity(identity);
     }

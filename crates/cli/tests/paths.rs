@@ -4,6 +4,8 @@
 mod support;
 
 use std::{
+    io::{Read as _, Write as _},
+    net::{Shutdown, TcpStream},
     process::Command,
     time::{Duration, Instant},
 };
@@ -443,4 +445,17 @@ fn no_path_or_query_is_too_odd() {
             }
         }
     }
+}
+
+/// `printf … | nc -N`: a client that has closed its side is answered, also by what takes a while.
+#[test]
+fn a_client_that_has_closed_its_side_is_answered() {
+    let server = echo();
+    let mut socket = TcpStream::connect(server.http.trim_start_matches("http://")).unwrap();
+    socket.set_read_timeout(Some(support::PATIENCE)).unwrap();
+    socket.write_all(b"GET /delay/0.3 HTTP/1.1\r\nhost: a\r\n\r\n").unwrap();
+    socket.shutdown(Shutdown::Write).unwrap();
+    let mut answer = String::new();
+    socket.read_to_string(&mut answer).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 200 OK\r\n"), "{answer}");
 }

@@ -14,7 +14,7 @@ use crate::{
     args::EchoArgs,
     exit::{Failure, Outcome},
     hooks::{self, Lines, LogHead, LogLine},
-    listening,
+    listening::{self, Bound, ListenOptions, Service},
 };
 use scratch::{Pool, Scratch};
 use terms::{RETRY_AFTER, Terms};
@@ -31,7 +31,11 @@ pub(crate) fn run(args: &EchoArgs) -> Outcome {
         watching.tell_in(&lines);
         router = router.hook(LogHead(lines.clone())).hook(LogLine(lines));
     }
-    listening::run(&args.listen, watching, |bound| routes(router, args, bound.ledger))
+    // `printf … | nc -N` sees every answer, also one that takes a while.
+    let terms = ListenOptions { half_close: true, ..ListenOptions::usual(&watching) };
+    listening::run_on(&args.listen, terms, async |bound: Bound| {
+        Ok(Service { routes: routes(router, args, bound.ledger)?, hint: String::new() })
+    })
 }
 
 /// The routes: paths with an answer of their own, and the echo for all others.

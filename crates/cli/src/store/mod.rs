@@ -52,8 +52,12 @@ fn serve<E: Engine>(args: &StoreArgs, is_new: bool, open: impl FnOnce() -> Resul
     let (lines, _writer) = args.slow_log.map(|_| Lines::to_stderr()).unzip();
     let users = users::open(args)?;
     let client_ca = args.access.client_ca.as_deref();
-    let terms =
-        ListenOptions { limits: alula_store::limits(), watching: &watching, end_max: END_MAX, client_ca };
+    let terms = ListenOptions {
+        limits: alula_store::limits(),
+        end_max: END_MAX,
+        client_ca,
+        ..ListenOptions::usual(&watching)
+    };
     let mut opened = None;
     let service = async |bound: Bound| {
         let engine = measured(open()?, args);
