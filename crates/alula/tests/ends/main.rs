@@ -10,6 +10,7 @@ mod leaving;
 mod left;
 mod left_out;
 mod peer;
+mod proxy_cancels;
 mod reset;
 mod reused;
 mod silent;

@@ -1,5 +1,7 @@
 //! How exchanges end, and how a connection does.
 
+use core::time::Duration;
+
 use alula_fields::Status;
 use alula_machine::{Exceeded, OutBuf, StreamKey, Time};
 
@@ -8,11 +10,16 @@ use crate::error::{Awaited, ConnectionError};
 use crate::event::Notice;
 use crate::violation::Violation;
 
+/// The longest wait of a client for the rest of a response that nobody wants. The server works on it for as long: a proxy that gives up a
+/// call does so since its own client has left. It is long enough for what is on its way, and what is not keeps the connection from being used.
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(1);
+
 /// Giving up.
 impl Connection {
     /// Gives an exchange up. What is left of the peer's message is read and dropped, if that is not much
     /// ([`Limits::drain_bytes`](alula_machine::Limits::drain_bytes)), takes no longer than the next request might
-    /// ([`Limits::idle_timeout`](alula_machine::Limits::idle_timeout)), and our own message is whole; else the connection ends.
+    /// ([`Limits::idle_timeout`](alula_machine::Limits::idle_timeout)), on a client no longer than a second after the last octet, and our
+    /// own message is whole; else the connection ends.
     /// Nothing happens to a stream that is gone, or over.
     pub fn reset(&mut self, stream: StreamKey) {
         if !self.is_current(stream) || self.is_over || self.error.is_some() || self.discards.is_some() {
@@ -58,7 +65,9 @@ impl Connection {
     /// What is left of the peer's message is dropped, up to so many octets of it, for as long as another request is waited for.
     fn discard(&mut self, most: u64) {
         self.discards = Some(most.saturating_add(1));
-        self.due = self.now.saturating_add(self.config.limits.idle_timeout);
+        let timeout = self.config.limits.idle_timeout;
+        let timeout = if self.is_client { timeout.min(DRAIN_TIMEOUT) } else { timeout };
+        self.due = self.now.saturating_add(timeout);
     }
 
     /// Our answer is whole, and the rest of the request is not worth waiting for.
