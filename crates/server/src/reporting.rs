@@ -76,17 +76,15 @@ impl Reporter {
 
     /// Returns true if somebody would hear that handlers hold up their connection: only over HTTP/2 do others wait for them.
     pub(crate) fn hears_slow_turns(&self) -> bool {
-        self.version == Version::Http2 && (cfg!(debug_assertions) || observing::hears_warnings())
+        self.version == Version::Http2 && observing::hears_warnings()
     }
 
     /// Tells that the handlers of a route, or of the server if it has none, hold up the other requests of their connections.
+    ///
+    /// Not on the standard error stream: a machine that is busy with other things makes turns slow too, which is no failure.
     #[cold]
     pub(crate) fn tell_slow_turns(&self, route: Option<&str>, took: Duration) {
-        let slow = SlowTurnsTold { route, took };
-        observing::slow_turns(&slow);
-        if cfg!(debug_assertions) && !observing::has_subscriber() {
-            eprintln!("alula: {slow}");
-        }
+        observing::slow_turns(&SlowTurnsTold { route, took });
     }
 
     fn call_hook(&self, failure: &RequestFailure<'_>) {

@@ -153,7 +153,7 @@ impl<S: Send + Sync + 'static> Route<S> {
     ///
     /// Without it the handlers of one connection of HTTP/2 run in its task, one after another. Spawn what computes for more than a
     /// millisecond, or blocks; what waits for other tasks, sockets or timers needs it not. A route of which turns took more than 10 ms
-    /// three times is told of once by the feature `tracing`, and in debug builds without a subscriber on the standard error stream.
+    /// three times is told of once by the feature `tracing`.
     /// A handler that is served without routes has [`Handler::spawned`].
     ///
     /// Costs a task for each request, which tokio allocates, and its way to another thread.
