@@ -211,7 +211,10 @@ fn hpack_bomb() {
     Attack {
         row: "HPACK bomb: four times the limit",
         scene: as_is,
-        lift: Some(|limits| limits.field_section_bytes = 8 * 1024 * 1024),
+        lift: Some(|limits| {
+            limits.field_section_bytes = 8 * 1024 * 1024;
+            limits.field_section_expansion = u32::MAX;
+        }),
         play: |attacker| {
             let stream = attacker.stream();
             attacker.send(&frames::headers(stream, &bomb(1000), true));
