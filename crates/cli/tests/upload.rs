@@ -6,8 +6,11 @@ mod support;
 use std::{
     fs,
     io::{Read as _, Write as _},
-    net::TcpStream,
+    net::{SocketAddr, TcpStream},
+    time::Instant,
 };
+
+use socket2::{Domain, Socket, Type};
 
 use support::{Echo, Folder, PATIENCE, noise};
 
@@ -309,4 +312,60 @@ fn a_server_of_uploads_on_loopback_answers_to_local_names_alone() {
     let (head, _) = server.ask_raw_as("rebound.example", "PUT", "/b.txt", &["content-length: 0"]);
     assert!(head.starts_with("http/1.1 421 "), "{head}");
     assert_eq!(names(&folder), ["a.txt"]);
+}
+
+/// A request that begins to store a file, from this address of the machine.
+fn begin_upload(server: &Echo, from: [u8; 4], path: &str, octets: usize) -> TcpStream {
+    let socket = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
+    socket.bind(&SocketAddr::from((from, 0)).into()).unwrap();
+    socket
+        .connect(
+            &server
+                .http
+                .trim_start_matches("http://")
+                .trim_end_matches("/")
+                .parse::<SocketAddr>()
+                .unwrap()
+                .into(),
+        )
+        .unwrap();
+    let mut stream = TcpStream::from(socket);
+    let head = format!(
+        "PUT {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\ncontent-length: {octets}\r\n\r\nx"
+    );
+    stream.write_all(head.as_bytes()).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    stream
+}
+
+/// The status line of the answer.
+fn status(mut stream: TcpStream) -> String {
+    let mut said = String::new();
+    stream.read_to_string(&mut said).unwrap();
+    said.lines().next().unwrap_or_default().to_owned()
+}
+
+/// A peer with 64 slow uploads kept all others out for as long as it liked.
+#[cfg(target_os = "linux")]
+#[test]
+fn slow_uploads_of_one_peer_make_room_for_others() {
+    let folder = Folder::new("upload-places");
+    // Nothing but their places is to end them.
+    let server = Echo::serving(&folder, &["--upload", "--stall-timeout=0", "--body-rate-min=0"]);
+    let phone = begin_upload(&server, [127, 0, 0, 3], "/phone", 2);
+    let slow: Vec<_> =
+        (0..63).map(|at| begin_upload(&server, [127, 0, 0, 1], &format!("/slow{at}"), 1000)).collect();
+    let began = Instant::now();
+    let stored = loop {
+        let said = status(begin_upload(&server, [127, 0, 0, 2], "/other", 1));
+        if !said.contains("503") || began.elapsed() > PATIENCE {
+            break said;
+        }
+    };
+    assert_eq!(stored, "HTTP/1.1 201 Created", "others are kept out");
+    // It has one place, and was slower than any.
+    let mut rest = phone.try_clone().unwrap();
+    rest.write_all(b"y").unwrap();
+    assert_eq!(status(phone), "HTTP/1.1 201 Created");
+    drop(slow);
 }

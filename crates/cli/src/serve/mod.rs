@@ -19,6 +19,7 @@ mod form;
 mod incoming;
 mod open_files;
 mod page;
+mod places;
 mod send;
 mod spa;
 mod target;
@@ -47,6 +48,7 @@ use flights::Flights;
 use folder::{Folder, INDEX, Kind};
 use open_files::OpenFiles;
 use page::PAGE_OCTETS_MAX;
+use places::Places;
 use target::Target;
 use upload::UploadTerms;
 
@@ -105,7 +107,7 @@ struct Site {
     open_files: OpenFiles,
     buffers: FileBuffers,
     pages_at_once: Semaphore,
-    uploads_at_once: Semaphore,
+    upload_places: Places,
     ledger: Arc<Ledger>,
 }
 
@@ -146,7 +148,7 @@ impl Site {
             open_files: OpenFiles::default(),
             buffers: FileBuffers::new(&ledger),
             pages_at_once: Semaphore::new(PAGES_AT_ONCE),
-            uploads_at_once: Semaphore::new(UPLOADS_AT_ONCE),
+            upload_places: Places::new(UPLOADS_AT_ONCE),
             ledger,
         }
     }

@@ -7,7 +7,7 @@
 use std::{io, path::Path, sync::Arc};
 
 use alula::{
-    Error, Exchange, KnownName, OriginGuard, Sent, Status,
+    Body, Error, Exchange, KnownName, OriginGuard, Sent, Status,
     conditional::{Validators, Verdict, evaluate},
 };
 use cap_std::fs::Dir;
@@ -16,6 +16,7 @@ use super::{
     Found, Site,
     form::{Event, Form},
     incoming::{Incoming, Placed},
+    places::Place,
     send,
     target::{self, Target},
 };
@@ -116,7 +117,7 @@ async fn refuse(exchange: Exchange, fault: Fault) -> Result<Sent, Error> {
 }
 
 async fn store(site: &Arc<Site>, exchange: &mut Exchange, terms: UploadTerms) -> Result<Placed, Fault> {
-    let _turn = begin(site, exchange, terms)?;
+    let place = begin(site, exchange, terms)?;
     let path = target::without_query(exchange.request().path()).to_owned();
     let target = target(site, &path)?;
     let Some(name) = target.path.file_name().filter(|_| !target.is_folder) else {
@@ -134,7 +135,7 @@ async fn store(site: &Arc<Site>, exchange: &mut Exchange, terms: UploadTerms) ->
     let mut incoming = Incoming::begin(folder)?;
     let mut left = terms.octets_max;
     let body = exchange.body();
-    while let Some(chunk) = body.chunk().await? {
+    while let Some(chunk) = next(body, &place).await? {
         left = left.checked_sub(chunk.len() as u64).ok_or_else(|| too_long(terms))?;
         incoming.write(chunk).await?;
     }
@@ -143,19 +144,28 @@ async fn store(site: &Arc<Site>, exchange: &mut Exchange, terms: UploadTerms) ->
     Ok(placed)
 }
 
-/// Takes a turn, and refuses what says at once that it is too long.
-fn begin<'s>(
-    site: &'s Site,
-    exchange: &Exchange,
-    terms: UploadTerms,
-) -> Result<tokio::sync::SemaphorePermit<'s>, Fault> {
+/// Takes a place, and refuses what says at once that it is too long.
+fn begin<'s>(site: &'s Site, exchange: &Exchange, terms: UploadTerms) -> Result<Place<'s>, Fault> {
     let length = exchange.request().headers().text(KnownName::CONTENT_LENGTH);
     let length: Option<u64> = length.and_then(|digits| digits.parse().ok());
     if length.is_some_and(|length| length > terms.octets_max) {
         return Err(too_long(terms));
     }
-    let busy = |_| Fault::of(Status::SERVICE_UNAVAILABLE, "too many files are uploaded at once");
-    site.uploads_at_once.try_acquire().map_err(busy)
+    let busy = || Fault::of(Status::SERVICE_UNAVAILABLE, "too many files are uploaded at once");
+    site.upload_places.take(exchange.client_address()).ok_or_else(busy)
+}
+
+/// Returns the next piece of content, as long as the upload has its place.
+async fn next<'b>(body: &'b mut Body, place: &Place<'_>) -> Result<Option<&'b [u8]>, Fault> {
+    let chunk = tokio::select! {
+        biased;
+        chunk = body.chunk() => chunk?,
+        () = place.lost() => {
+            return Err(Fault::of(Status::SERVICE_UNAVAILABLE, "others wait for a place, and this upload is slow"));
+        }
+    };
+    place.note(chunk.map_or(0, <[u8]>::len));
+    Ok(chunk)
 }
 
 fn too_long(terms: UploadTerms) -> Fault {
@@ -203,7 +213,7 @@ fn forget(site: &Site, target: &Target, path: &str) {
 }
 
 async fn store_all(site: &Arc<Site>, exchange: &mut Exchange, terms: UploadTerms) -> Result<(), Fault> {
-    let _turn = begin(site, exchange, terms)?;
+    let place = begin(site, exchange, terms)?;
     if OriginGuard::new().check(exchange.request()).is_err() {
         // A page of anybody could send a form, and the browser asks nobody before.
         return Err(Fault::of(Status::FORBIDDEN, "the form is of another site"));
@@ -225,7 +235,7 @@ async fn store_all(site: &Arc<Site>, exchange: &mut Exchange, terms: UploadTerms
     let body = exchange.body();
     let mut has_ended = false;
     while !has_ended {
-        match body.chunk().await? {
+        match next(body, &place).await? {
             Some(chunk) => {
                 left = left.checked_sub(chunk.len() as u64).ok_or_else(|| too_long(terms))?;
                 form.receive(chunk);
@@ -239,7 +249,7 @@ async fn store_all(site: &Arc<Site>, exchange: &mut Exchange, terms: UploadTerms
         while let Some(event) = form.event().map_err(malformed)? {
             if event == Event::End {
                 // The epilogue is no part of it.
-                while body.chunk().await?.is_some() {}
+                while next(body, &place).await?.is_some() {}
                 return files.end();
             }
             files.take(event).await?;
