@@ -21,7 +21,7 @@ const SOON: Duration = Duration::from_millis(500);
 const NOW_AND_THEN: Duration = Duration::from_millis(50);
 /// What a malformed request is answered.
 const BAD: Answer = Answer::Last(400);
-/// What a request is answered that is not waited for any more.
+/// Returns the answer to a request that is not waited for any more.
 const LATE: Answer = Answer::Last(408);
 /// What a request with too much in its head is answered.
 const TOO_LARGE: Answer = Answer::Last(431);

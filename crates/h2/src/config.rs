@@ -38,7 +38,7 @@ pub struct Config {
     pub ping_timeout: Duration,
     /// The time that the peer may take to acknowledge our SETTINGS; default 30 s.
     pub settings_timeout: Duration,
-    /// What servers are forgiven; without effect on a server.
+    /// The breaches of servers that are forgiven; without effect on a server.
     pub leniency: Leniency,
     /// True if [`poll_trace`](crate::Connection::poll_trace) tells of every frame.
     pub trace: bool,
@@ -46,7 +46,7 @@ pub struct Config {
     pub keep_sent_head: bool,
 }
 
-/// What a server is forgiven in its responses, one by one; nothing by default.
+/// The breaches of a server in its responses that are forgiven, one by one; none by default.
 ///
 /// A request is forgiven nothing: what one reader takes out, another one behind it may take for something else.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]

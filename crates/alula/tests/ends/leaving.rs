@@ -31,7 +31,7 @@ use tokio::{
 
 use crate::peer::FOREVER;
 
-/// What handlers tell.
+/// The steps that handlers tell of.
 pub(crate) struct Told(UnboundedReceiver<String>);
 
 impl Told {
@@ -195,7 +195,7 @@ pub(crate) fn patient() -> Limits {
     Limits { stall_timeout: 10 * FOREVER, body_rate_min: 0, ..Limits::default() }
 }
 
-/// How a client over TLS leaves.
+/// The way in which a client over TLS leaves.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Farewell {
     /// It says that it sends no more, and leaves the socket open.

@@ -210,7 +210,7 @@ fn errors() -> Shown {
     shown
 }
 
-/// What callers of clients give, and what these say of it.
+/// Adds the errors of clients over text that their callers give.
 fn of_clients(shown: &mut Shown) {
     let urls = [
         HOSTILE.into(),
@@ -299,7 +299,7 @@ fn route_errors() -> Shown {
     shown
 }
 
-/// What a server shows of a request with this query.
+/// Returns the texts that a server shows of a request with this query.
 fn served(show_it: impl Fn(&Exchange, &mut Shown) + Send + Sync + 'static) -> Shown {
     let shown = Arc::new(Mutex::new(Shown::new()));
     let seen = Arc::clone(&shown);

@@ -107,7 +107,7 @@ async fn a_pager_reads_a_page_now_and_then() {
     }
 }
 
-/// What they hold is given back though they never say a word again.
+/// Silent peers give back all that they hold.
 #[tokio::test(start_paused = true)]
 async fn who_takes_nothing_is_not_waited_for() {
     for server in servers() {

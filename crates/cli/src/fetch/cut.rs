@@ -38,7 +38,7 @@ struct RestOf {
     validator: String,
 }
 
-/// What a try knows of its file when content begins to come.
+/// The state of the file of a try when content begins to come.
 #[derive(Clone, Debug)]
 pub(super) struct Begun {
     path: PathBuf,
@@ -74,7 +74,7 @@ impl Begun {
         })
     }
 
-    /// What is left of it after so many bytes of content.
+    /// Returns the state of the file after so many bytes of content.
     pub(super) fn cut_after(self, received: u64) -> Cut {
         let Self { path, base, file_bytes, offset, validator } = self;
         let now = fs::metadata(&path).map_or(0, |file| file.len());
@@ -122,7 +122,7 @@ impl Cut {
         cut.map_err(|error| Failure::local(self.path.display(), &error))
     }
 
-    /// What becomes of the file by what the response says; nothing when it is whole.
+    /// Returns the place of the content in the file by the head of the response; nothing when the file is whole.
     pub(super) fn there(&self, response: &Response, url: &str) -> Result<Option<There>, Failure> {
         let Some(rest) = &self.rest else {
             let Some(base) = self.base else { return Ok(Some(There::IsReplaced)) };

@@ -65,11 +65,11 @@ struct Exchange<'a> {
     target: &'a Target,
     fields: Vec<(String, String)>,
     to: Destination,
-    /// What is there already, with -C or after a try that broke off.
+    /// The content that is there already, with -C or after a try that broke off.
     offset: Option<u64>,
     /// The try before, if its content broke off.
     cut: Option<Cut>,
-    /// How this one broke off, if it did in a way that may go better.
+    /// The state in which this one broke off, if another try may go better.
     broke_off: Cell<Option<Cut>>,
     /// Octets of content in either direction.
     sent: Arc<AtomicU64>,
@@ -445,7 +445,7 @@ impl Exchange<'_> {
         }
     }
 
-    /// What a further try needs to know, if there may be one that goes on.
+    /// The facts that a further try needs, if there may be one that goes on.
     fn begun(&self, response: &Response, path: Option<&Path>) -> Option<Begun> {
         if self.tries.is_none() || self.method() != "GET" {
             return None;

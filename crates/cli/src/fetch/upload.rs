@@ -15,7 +15,7 @@ use super::{
 };
 use crate::exit::{Exit, Failure};
 
-/// How stdin is read for content.
+/// The way in which stdin is read for content.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Stdin {
     /// As it comes, without a length: that is the meaning of `-T -`.

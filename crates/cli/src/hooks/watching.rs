@@ -7,7 +7,7 @@ use alula::{AccessLog, Metrics, RequestFailure};
 use super::{OpenLog, lines::Lines, log_line};
 use crate::{args::WatchArgs, exit::Failure};
 
-/// What a command notes of its requests. Dropped at the end, when the last lines have been written.
+/// The notes that a command takes of its requests. Dropped at the end, when the last lines have been written.
 pub(crate) struct Watching {
     log: Option<OpenLog>,
     metrics: Option<Metrics>,

@@ -225,7 +225,7 @@ fn a_connection_that_goes_away_waits_for_the_end() {
     }
 }
 
-/// What is dropped costs what other content costs: a flood of tiny frames runs dry.
+/// Dropped content costs as much as other content: a flood of tiny frames runs dry.
 #[test]
 fn tiny_frames_run_dry() {
     let limits = Limits { glitch_burst: 0, glitch_rate: 0, ..Limits::default() };

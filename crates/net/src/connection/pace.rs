@@ -54,7 +54,7 @@ impl LeastPace {
     }
 }
 
-/// How far a peer has come in something that it owes.
+/// The progress of a peer in something that it owes.
 #[derive(Clone, Copy)]
 pub(crate) struct Progress {
     /// The use of the slot that this is about.
