@@ -209,10 +209,11 @@ fn send_large(at: &Served, way: Way, path: &str) -> (Answer, usize) {
     (answer, session.frames(true, FrameKind::CONTINUATION))
 }
 
-/// A large section from the server: refused by the default limits, taken by larger ones. `count` counts its large fields.
+/// A large section from the server: refused by the limits of a server, taken by larger ones. `count` counts its large fields.
 pub fn large_response(at: &Served, way: Way, path: &str, count: impl Fn(&Answer) -> usize) {
     let url = at.url(way, path);
-    let refusing = Session::new(at, way);
+    let limits = Limits { field_section_bytes: 16 * 1024, ..Limits::client() };
+    let refusing = Session::with_limits(at, way, limits);
     for _ in 0..2 {
         let broken = refusing.get(&url).expect_err("40 KB are more than 16 KiB");
         assert!(
