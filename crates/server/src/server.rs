@@ -120,7 +120,7 @@ impl ServerBuilder {
 
     /// Sets whether a client of HTTP/1.1 that has closed its side is answered all the same (RFC 9112 §9.6). Off unless switched on: a client
     /// that closes its side has left then, as browsers and nearly all other clients have. Its handler is dropped, before the head of the
-    /// answer and after it, unless its route is [detached](crate::routing::Route::detached), and the connection ends; a request that it had sent after that is not looked at.
+    /// answer and after it, unless its route is [detached](crate::Route::detached), and the connection ends; a request that it had sent after that is not looked at.
     /// An answer that is complete in the turn in which its request came still leaves, so that `printf … | nc -N` has one from a
     /// handler that waits for nothing.
     ///
