@@ -27,6 +27,8 @@ pub struct End<M: ProtocolMachine> {
     pub error: Option<ConnectionError<M::Rule>>,
     /// Content is given back as soon as it arrives.
     pub consumes: bool,
+    /// Streams that were reset are let go of as soon as that is told.
+    pub lets_go: bool,
     now: Time,
     /// Octets that were read and are not used up.
     input: Vec<u8>,
@@ -43,6 +45,7 @@ impl<M: ProtocolMachine<Fact: Debug>> End<M> {
             streams: Vec::new(),
             error: None,
             consumes: true,
+            lets_go: true,
             now: Time::ZERO,
             input: Vec::new(),
             content: Content::default(),
@@ -117,7 +120,7 @@ impl<M: ProtocolMachine<Fact: Debug>> End<M> {
             let Some(notice) = self.machine.poll_notice() else { break };
             self.settle();
             self.log.push(line_of(notice));
-            if let Notice::Reset { stream, .. } = notice {
+            if let (Notice::Reset { stream, .. }, true) = (notice, self.lets_go) {
                 self.machine.forget(stream);
             }
         }

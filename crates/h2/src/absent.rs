@@ -38,6 +38,8 @@ pub(crate) enum Verdict {
     Ignore,
     /// It was on its way when the stream ended here, and costs what other frames cost.
     Late,
+    /// It was on its way when we reset the stream as well, and counts as any reset.
+    Crossed,
     /// It is useless.
     Glitch,
     /// It breaks a rule.
@@ -48,8 +50,8 @@ impl Frame {
     /// Returns true if it matters how the stream closed.
     pub(crate) const fn asks_how(self) -> bool {
         match self {
-            Self::Request | Self::Response | Self::Data => true,
-            Self::RstStream | Self::WindowUpdate => false,
+            Self::Request | Self::Response | Self::Data | Self::RstStream => true,
+            Self::WindowUpdate => false,
         }
     }
 }
@@ -59,7 +61,7 @@ impl Absent {
     pub(crate) const fn on(self, frame: Frame) -> Verdict {
         use Absent::{Forgotten, Idle, Skipped};
         use Frame::{Data, Request, Response, RstStream, WindowUpdate};
-        use Verdict::{Breach, Glitch, Ignore, Late};
+        use Verdict::{Breach, Crossed, Glitch, Ignore, Late};
         const ENDED: Absent = Absent::Closed(Closed::Ended);
         match (self, frame) {
             (Idle, Request) => Breach(Violation::EVEN_STREAM_ID),
@@ -67,7 +69,8 @@ impl Absent {
             (Idle, Data) => Breach(Violation::DATA_ON_IDLE),
             (Idle, RstStream) => Breach(Violation::RST_STREAM_ON_IDLE),
             (Idle, WindowUpdate) => Breach(Violation::WINDOW_UPDATE_ON_IDLE),
-            (Absent::Closed(_) | Forgotten | Skipped, RstStream) => Glitch,
+            (Absent::Closed(Closed::ResetByUs), RstStream) => Crossed,
+            (Absent::Closed(Closed::ResetByPeer) | ENDED | Forgotten | Skipped, RstStream) => Glitch,
             (Absent::Closed(_) | Forgotten | Skipped, WindowUpdate) => Ignore,
             (Absent::Closed(Closed::ResetByUs), Request | Response | Data) => Late,
             (Absent::Closed(Closed::ResetByPeer), Request | Response | Data) => {

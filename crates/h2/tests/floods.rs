@@ -271,6 +271,80 @@ fn stream_flood() {
     assert_eq!(server.machine.counters().refused, 11);
 }
 
+/// A server of ten streams that were all reset, whose handlers have not stopped yet.
+fn with_stopping_handlers(limits: Limits) -> End {
+    let mut server = server_of(Limits { streams: 10, ..limits });
+    server.lets_go = false;
+    for time in 0..10 {
+        server.receive(&headers(END, 2 * time + 1, &get()));
+    }
+    (0..10).for_each(|time| server.receive(&u32_frame(RST_STREAM, 2 * time + 1, 8)));
+    server.transmit();
+    server
+}
+
+/// A client that has reset all of its requests may open others. That their handlers have not stopped is none of its doing, but
+/// after 100 refusals the connection ended.
+#[test]
+fn refusals_while_handlers_still_stop_cost_the_client_nothing() {
+    let mut server = with_stopping_handlers(burst(10));
+    let refused: Vec<u32> = (10..110).map(|time| 2 * time + 1).collect();
+    for id in &refused {
+        server.receive(&headers(END, *id, &get()));
+        assert_eq!(server.error, None, "stream {id}");
+        assert_eq!(answers(&server.transmit()), [format!("RST_STREAM {id} REFUSED_STREAM")]);
+    }
+    let counters = *server.machine.counters();
+    assert_eq!((counters.refused, counters.glitches, counters.stream_errors), (100, 0, 0));
+    assert!(!server.log.iter().any(|line| line.contains("Breach")), "{:?}", server.log);
+    for stream in server.streams.clone() {
+        server.machine.forget(stream);
+    }
+    server.receive(&headers(END, 221, &get()));
+    assert_eq!(server.streams.len(), 11, "there is a place again");
+}
+
+/// Likewise where the application has not taken what came of requests that are over.
+#[test]
+fn refusals_while_requests_that_ended_are_held_cost_the_client_nothing() {
+    let mut server = server_of(Limits { streams: 10, ..burst(10) });
+    server.consumes = false;
+    for time in 0..100 {
+        let id = 2 * time + 1;
+        server.receive(&[headers(0, id, &request("POST", &[])), data(END, id, b"x")].concat());
+        if time < 20 {
+            answer_the_latest(&mut server);
+        }
+        server.transmit();
+    }
+    let counters = server.machine.counters();
+    assert_eq!((server.error, counters.refused, counters.glitches), (None, 80, 0));
+}
+
+/// The reset of a request may be on its way while we refuse that.
+#[test]
+fn resets_that_cross_ours_are_resets_and_no_useless_frames() {
+    let cancel =
+        |time| [headers(END, new_stream(time), &get()), u32_frame(RST_STREAM, new_stream(time), 8)].concat();
+    let limits = |resets: u32| Limits { reset_burst: 10 + resets, ..burst(5) };
+    let mut server = with_stopping_handlers(limits(300));
+    assert_eq!(until_calm(&mut server, 1000, |time| cancel(9 + time)), 300);
+    let exceeded = server.machine.exceeded().unwrap();
+    assert_eq!((exceeded.limit(), exceeded.seen, exceeded.bound), ("reset_burst", 311, 310));
+
+    let mut client =
+        End::new(alula_h2::Connection::client(Config { limits: limits(290), ..Config::default() }));
+    client.transmit();
+    client.receive(&frame(SETTINGS, 0, 0, &[]));
+    for time in 0..300 {
+        let stream = client.request("GET", "/", true).unwrap();
+        client.machine.reset(stream, ErrorCode::CANCEL);
+        client.receive(&u32_frame(RST_STREAM, 2 * time + 1, 8));
+        client.transmit();
+        assert_eq!(client.error, None, "{time}");
+    }
+}
+
 #[test]
 fn tokens_come_back_with_time_and_with_good_requests() {
     let limits = Limits { glitch_burst: 10, glitch_rate: 5, ..Limits::default() };

@@ -111,6 +111,8 @@ pub struct Limits {
     /// others. One that resets more is told ENHANCE_YOUR_CALM (CVE-2023-44487). How many of its handlers run at once is bounded by
     /// [`streams`](Self::streams). Every fourth stream that ends well gives a token back: clients that reset up to a fifth of their
     /// requests do so at any rate.
+    ///
+    /// A reset that crosses one of ours takes a token as well, also on a client.
     pub reset_burst: u32,
     /// The amount of it that comes back per second; default 33.
     pub reset_rate: u32,

@@ -94,7 +94,7 @@ impl Connection {
             Target::Request => Section::Request,
             Target::Response(_) => Section::Response,
             Target::Trailers(_) => Section::Trailers,
-            Target::Nothing(_) => Section::Discarded,
+            Target::Refused | Target::Nothing(_) => Section::Discarded,
         });
         self.phase = Phase::Fragment { left: fragment, padding, is_last: header.has(flag::END_HEADERS) };
         Ok(())
@@ -294,15 +294,19 @@ impl Connection {
         }
         let limit = self.local.newest().streams_max.unwrap_or(self.config.limits.streams);
         if self.open + self.reset_held >= limit || self.streams.held() >= 2 * limit as usize {
-            return self.refuse_new(now);
+            return self.refuse_new(limit, now);
         }
         Ok(Target::Request)
     }
 
-    /// Too many are open. A client that has not seen our SETTINGS yet cannot know.
+    /// Refuses a stream since too many are open, or were and are held here: of those the client knows nothing.
+    /// One that has not seen our SETTINGS yet cannot know the limit.
     #[cold]
-    fn refuse_new(&mut self, now: Time) -> Result<Target, ConnectionError> {
+    fn refuse_new(&mut self, limit: u32, now: Time) -> Result<Target, ConnectionError> {
         self.counters.refused = self.counters.refused.wrapping_add(1);
+        if self.open < limit {
+            return Ok(Target::Refused);
+        }
         if !self.local.await_ack() {
             self.glitch(1, now)?;
         }
@@ -315,7 +319,7 @@ impl Connection {
         match self.verdict(id, frame) {
             Verdict::Breach(rule) if rule.scope == Scope::Connection => Err(rule.into()),
             Verdict::Breach(rule) => Ok(Target::Nothing(Some(rule))),
-            Verdict::Ignore | Verdict::Late | Verdict::Glitch => Ok(Target::Nothing(None)),
+            Verdict::Ignore | Verdict::Late | Verdict::Crossed | Verdict::Glitch => Ok(Target::Nothing(None)),
         }
     }
 }
@@ -332,6 +336,10 @@ impl Connection {
             Target::Request => self.request_in(id, end),
             Target::Response(stream) => self.response_in(stream, end),
             Target::Trailers(stream) => self.trailers_in(stream, end),
+            Target::Refused => {
+                self.refuse_unblamed(id);
+                Ok(None)
+            }
             Target::Nothing(Some(rule)) => Err(rule),
             Target::Nothing(None) => {
                 self.late_frame(0, now)?;

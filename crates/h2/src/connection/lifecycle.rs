@@ -278,6 +278,10 @@ impl Connection {
         match self.verdict(id, frame) {
             Verdict::Ignore => Ok(()),
             Verdict::Late => self.late_frame(octets, now),
+            Verdict::Crossed => {
+                self.counters.resets_in = self.counters.resets_in.wrapping_add(1);
+                self.note_reset(now)
+            }
             Verdict::Glitch => self.glitch(1, now),
             Verdict::Breach(rule) => self.breach(id, rule, now),
         }
@@ -295,6 +299,13 @@ impl Connection {
             },
         };
         absent.on(frame)
+    }
+
+    /// Refuses a new stream that there is no place for through no fault of the peer, which may try again
+    /// (RFC 9113 §8.7).
+    pub(super) fn refuse_unblamed(&mut self, id: u32) {
+        self.closed.push(id, Closed::ResetByUs);
+        self.queue(&rst_stream(id, ErrorCode::REFUSED_STREAM));
     }
 
     /// A stream error on a stream nobody holds: late, or new and no good.
@@ -341,8 +352,8 @@ impl Connection {
         }
     }
 
-    /// Takes a token for a request that the client has reset before it was answered. Clients do that for good reasons, in which other
-    /// useless frames have no part.
+    /// Takes a token for a request that the client has reset before it was answered, or for a reset that has
+    /// crossed ours. Peers do that for good reasons, in which other useless frames have no part.
     pub(super) fn note_reset(&mut self, now: Time) -> Result<(), ConnectionError> {
         if self.resets.take(self.counters.completed, now) {
             return Ok(());

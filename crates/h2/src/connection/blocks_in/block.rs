@@ -40,6 +40,8 @@ pub(super) enum Target {
     /// The final response of a stream, or an interim one (client).
     Response(StreamKey),
     Trailers(StreamKey),
+    /// A new stream for which there is no place, though the peer keeps to its limit (server).
+    Refused,
     /// Nothing: it is late, or it breaks this rule.
     Nothing(Option<Violation>),
 }
