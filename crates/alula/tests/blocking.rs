@@ -279,3 +279,43 @@ fn content_that_was_taken_is_not_taken_again() {
         assert!(error.contains("was taken already"), "{first} {second}: {error}");
     }
 }
+
+/// A server that counts its connections, tells the number in its answers, and says on which terms it keeps
+/// them.
+fn stating(terms: &'static str) -> SocketAddr {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    thread::spawn(move || {
+        for (number, socket) in (1..).zip(listener.incoming()) {
+            let mut socket = socket.unwrap();
+            thread::spawn(move || {
+                let mut request = [0; 4096];
+                while socket.read(&mut request).is_ok_and(|octets| octets > 0) {
+                    let head = format!("HTTP/1.1 200 OK\r\nkeep-alive: {terms}\r\ncontent-length: 1\r\n\r\n");
+                    socket.write_all(format!("{head}{number}").as_bytes()).unwrap();
+                }
+            });
+        }
+    });
+    address
+}
+
+/// Nobody drives a blocking client between two calls: the time is looked at before a connection is used
+/// again.
+#[test]
+fn a_connection_is_not_used_beyond_the_terms_of_its_server() {
+    for (terms, idle, again) in [
+        ("timeout=60", Duration::ZERO, "1"),
+        ("timeout=0", Duration::ZERO, "2"),
+        ("max=0", Duration::ZERO, "2"),
+        // Half a second less, which is over for certain then.
+        ("timeout=1", Duration::from_millis(501), "2"),
+    ] {
+        let client = Client::builder().build_blocking().unwrap();
+        let url = format!("http://{}/", stating(terms));
+        assert_eq!(client.get(&url).send().unwrap().text().unwrap(), "1", "{terms}");
+        let (_says_nothing, nothing) = mpsc::channel::<()>();
+        nothing.recv_timeout(idle).unwrap_err();
+        assert_eq!(client.get(&url).send().unwrap().text().unwrap(), again, "{terms}");
+    }
+}

@@ -22,6 +22,8 @@ pub(crate) struct Facts {
     pub(crate) says_keep_alive: bool,
     pub(crate) says_upgrade: bool,
     pub(crate) expects_continue: bool,
+    /// A response has terms for the connection (`keep_alive.rs`).
+    pub(crate) has_terms: bool,
 }
 
 /// The names that mean something here.

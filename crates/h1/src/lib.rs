@@ -24,6 +24,7 @@ mod facts;
 mod framing;
 mod head_in;
 mod head_out;
+mod keep_alive;
 mod known_head;
 mod line;
 mod list;

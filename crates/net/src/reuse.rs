@@ -34,10 +34,19 @@ const READS_MAX: usize = 64;
 const WAITS_MAX: usize = 4096;
 
 impl Conn {
-    /// Returns true if a request may be sent on this connection of HTTP/1.1: it is free, and its peer has neither closed it
-    /// nor sent anything that retires it. One system call; allocates nothing when nothing came.
+    /// Returns true if a request may be sent on this connection of HTTP/1.1: it is free, its peer has neither
+    /// closed it nor sent anything that retires it, and is not about to close it (`keep-alive: timeout`). One
+    /// system call, and a look at the clock where the peer has stated such a time; allocates nothing when
+    /// nothing came.
     pub fn is_fit(&self) -> bool {
-        self.is_free() && ((self.io().is_quiet() && self.is_at_rest()) || self.takes_in())
+        self.is_free_in_time() && ((self.io().is_quiet() && self.is_at_rest()) || self.takes_in())
+    }
+
+    /// Returns true if the connection is free, and what it may still do is not over: its task may not have
+    /// run since.
+    fn is_free_in_time(&self) -> bool {
+        let connection = self.lock();
+        connection.takes_request() && connection.machine.poll_timeout().is_none_or(|due| self.time() < due)
     }
 
     /// Returns true if the connection is free and nobody reads it. What another thread had taken from the socket before it was

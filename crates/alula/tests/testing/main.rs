@@ -5,6 +5,7 @@
 mod breaking;
 mod exchanges;
 mod facts;
+mod keeping;
 mod lasting;
 mod pausing;
 mod reading_late;

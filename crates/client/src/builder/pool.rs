@@ -104,6 +104,10 @@ impl ClientBuilder {
     /// It is looked at now and then: the connection is closed up to a second later, or up to an eighth of the time when that is
     /// less.
     ///
+    /// A server of HTTP/1.1 that states a shorter time (`keep-alive: timeout=5`) is left a second before
+    /// that, half a second where it states one, and its connection is not used again after `timeout=0` and
+    /// `max=0`. A longer time prolongs nothing.
+    ///
     /// ```
     /// # use std::time::Duration;
     /// # fn main() -> Result<(), alula::Error> {

@@ -293,3 +293,32 @@ async fn a_connector_or_a_unix_socket_has_no_proxy() {
         assert_eq!(error.phase(), Phase::Connect, "{error}");
     }
 }
+
+/// `keep-alive` is of the connection to the proxy, whichever origin is asked.
+#[tokio::test]
+async fn a_proxy_states_how_often_its_connection_is_used() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let at = listener.local_addr().unwrap();
+    tokio::spawn(async move {
+        for connection in 1.. {
+            let (mut socket, _) = listener.accept().await.unwrap();
+            tokio::spawn(async move {
+                for left in (0..2).rev() {
+                    let Some(_) = head(&mut socket).await else { return };
+                    let head = format!(
+                        "HTTP/1.1 200 OK\r\nkeep-alive: timeout=60, max={left}\r\ncontent-length: 1\r\n\r\n"
+                    );
+                    socket.write_all(format!("{head}{connection}").as_bytes()).await.unwrap();
+                }
+                // It is the client that goes.
+                assert!(head(&mut socket).await.is_none());
+            });
+        }
+    });
+    let client = through("http://between.example", at).build().unwrap();
+    let mut asked = Vec::new();
+    for _ in 0..5 {
+        asked.push(get(&client, "http://a.example/").await.unwrap());
+    }
+    assert_eq!(asked, ["1", "1", "2", "2", "3"]);
+}

@@ -154,15 +154,26 @@ impl Connection {
         (self.due != Time::FAR && self.error.is_none()).then_some(self.due)
     }
 
-    /// Does what is due by `now`: a head that is not whole in time ends the connection, and so does a side that asks, or is
-    /// asked, nothing any more.
+    /// Does what is due by `now`: a head that is not whole in time ends the connection, and so does a side
+    /// that is asked nothing any more. A client that asks nothing leaves before its server does, where that
+    /// has stated when (`keep-alive: timeout`).
     pub fn handle_timeout(&mut self, now: Time) {
         self.now = self.now.max(now);
         if self.error.is_some() || now < self.due {
             return;
         }
+        if self.is_client && self.is_over {
+            return self.leave();
+        }
         let awaited = if self.awaits_head { Awaited::Head } else { Awaited::Request };
         self.fail(ConnectionError::TimedOut(awaited));
+    }
+
+    /// Ends a client's connection on which nothing is asked, since its server is about to.
+    #[cold]
+    fn leave(&mut self) {
+        self.goaway();
+        self.notices.last = true;
     }
 
     /// Begins a server's wait for the next request, or for content that nobody wants, anew when it has ended by `now`, and returns true
@@ -196,9 +207,14 @@ impl Connection {
             return;
         }
         self.sending = Sending::Idle;
-        self.receiving = if self.is_client { Receiving::Idle } else { Receiving::Head };
-        self.due = self.now.saturating_add(self.config.limits.idle_timeout);
         self.notices.idle = true;
+        if self.is_client {
+            self.receiving = Receiving::Idle;
+            self.due = self.keep_alive.ends_at(self.now);
+        } else {
+            self.receiving = Receiving::Head;
+            self.due = self.now.saturating_add(self.config.limits.idle_timeout);
+        }
     }
 
     /// Ends the connection; a server that owes an answer says why.

@@ -27,6 +27,7 @@ use crate::config::Config;
 use crate::error::ConnectionError;
 use crate::framing::Asked;
 use crate::head_in::{HeadIn, Kind};
+use crate::keep_alive::KeepAlive;
 use crate::repeated::Repeated;
 
 /// One HTTP/1.1 connection without sockets or clocks, for either role.
@@ -92,6 +93,8 @@ pub struct Connection {
     is_peer_old: bool,
     /// Another exchange may follow.
     persists: bool,
+    /// The terms on which the server keeps the connection.
+    keep_alive: KeepAlive,
     /// No further exchange is to begin.
     is_going: bool,
     /// What arrives of the message under way is dropped; so many more octets of it are read.
@@ -207,6 +210,7 @@ impl Connection {
             is_tunnel: false,
             is_peer_old: false,
             persists: true,
+            keep_alive: KeepAlive::default(),
             is_going: false,
             discards: None,
             discarded: 0,

@@ -221,13 +221,23 @@ impl Connection {
         self.is_reused = true;
         let content = Content::of_response(&facts, status, self.asked);
         let ends_with_it = matches!(content, Content::UntilClose | Content::Tunnel);
-        self.persists &= facts.persists() && !ends_with_it;
+        self.note_terms(facts.has_terms);
+        self.persists &= facts.persists() && !ends_with_it && self.keep_alive.allows_another();
         self.is_tunnel = content == Content::Tunnel;
         self.decide();
         let event = Event::Head { stream: self.key(), end: content == Content::None };
         self.receiving = self.receiving_of(content);
         self.settle();
         Ok(Some(event))
+    }
+
+    /// Notes on which terms the server keeps the connection after this response.
+    #[inline]
+    fn note_terms(&mut self, has_terms: bool) {
+        match &self.head {
+            Some(head) if has_terms => self.keep_alive.note(&head.fields),
+            _ => self.keep_alive.count_response(),
+        }
     }
 
     /// What waited for the peer's agreement goes on, or will never.

@@ -11,6 +11,7 @@ use crate::violation::Violation;
 static IS_SPECIAL: [bool; 256] = {
     let mut table = HAS_RULES;
     table[KnownName::COOKIE.id() as usize] = true;
+    table[KnownName::KEEP_ALIVE.id() as usize] = true;
     table
 };
 
@@ -59,6 +60,9 @@ impl HeadIn {
         let mut kept = Some(value);
         if known == KnownName::COOKIE {
             self.count_crumb()?;
+        } else if known == KnownName::KEEP_ALIVE {
+            self.count(1)?;
+            self.facts.has_terms |= self.kind == Kind::Response;
         } else {
             self.count(1)?;
             kept = self.meaning(known, value, head)?;
