@@ -6,7 +6,8 @@ use std::{
 };
 
 use alula::{
-    Client, ClientBuilder, Error, Exchange, ExchangeEvent, Retries, Sent, Server, Setback, Status, Version,
+    Client, ClientBuilder, Error, Exchange, ExchangeEvent, FieldSection, Retries, Sent, Server, Setback,
+    Status, Version,
 };
 
 /// The events, a line each.
@@ -62,6 +63,9 @@ fn told(event: &ExchangeEvent<'_>) -> String {
         ExchangeEvent::Response(version, status, fields) => {
             format!("{version} {} {}", status.as_u16(), fields.contains("date"))
         }
+        ExchangeEvent::Trailers(version, fields) => {
+            format!("{version} trailers {}", fields.contains("x-sum"))
+        }
         ExchangeEvent::Failed(error) => {
             assert!(error.to_string().starts_with("GET http"), "{error}");
             format!("failed: {:?}", error.phase())
@@ -79,6 +83,15 @@ async fn answer(exchange: Exchange) -> Result<Sent, Error> {
         "/busy" => exchange.respond(Status::SERVICE_UNAVAILABLE).send(b"").await,
         "/later" => {
             exchange.respond(Status::SERVICE_UNAVAILABLE).header("retry-after", "3600").send(b"").await
+        }
+        path @ ("/trailing" | "/trailing-away") => {
+            let is_away = path == "/trailing-away";
+            let reply = exchange.respond(if is_away { Status::FOUND } else { Status::SERVICE_UNAVAILABLE });
+            let mut writer = reply.header("location", "/").stream().await?;
+            writer.write(b"content").await?;
+            let mut trailers = FieldSection::new();
+            trailers.append("x-sum", "7")?;
+            writer.finish_with(&trailers).await
         }
         "/away" => exchange.respond(Status::FOUND).header("location", "/").send(b"").await,
         _ => exchange.respond(Status::OK).send(b"").await,
@@ -224,6 +237,28 @@ async fn requests_that_are_sent_again_are_told_of_and_those_that_are_not() {
     client.get(&format!("{url}/later")).send().await.unwrap();
     let later = "the server asks for a longer wait than is allowed: the server answered 503";
     assert_eq!(setbacks(lines.take()), [busy, later]);
+}
+
+#[tokio::test]
+async fn trailers_are_told_of_responses_that_the_client_reads_itself() {
+    let url = start().await;
+    for is_http2 in [false, true] {
+        let retries = Retries::new(2).backoff(Duration::from_millis(1), Duration::from_millis(1));
+        let lines = Lines::default();
+        let builder = lines.watching(Client::builder()).http2_prior_knowledge(is_http2).retries(retries);
+        let client = builder.build().unwrap();
+        let version = if is_http2 { Version::Http2 } else { Version::Http1 };
+        let told = |lines: Vec<String>| lines.iter().filter(|line| line.contains("trailers")).count();
+        let mut response = client.get(&format!("{url}/trailing-away")).send().await.unwrap();
+        let _ = response.bytes().await.unwrap();
+        let all = lines.take();
+        assert!(all.contains(&format!("{version} trailers true")), "{all:?}");
+        assert_eq!(told(all), 1);
+        // Of the last response the caller reads them.
+        let mut busy = client.get(&format!("{url}/trailing")).send().await.unwrap();
+        assert!(busy.trailers().await.unwrap().is_some());
+        assert_eq!(told(lines.take()), 1);
+    }
 }
 
 #[test]

@@ -171,13 +171,13 @@ impl Call<'_> {
     ) -> Result<Next, Error> {
         if self.is_misdirected(&response, trail) {
             response.leave_connection();
-            drain(response).await;
+            drain(response, self.watcher()).await;
             return Ok(Next::Again);
         }
         let verdict = self.verdict_on_response(&response, ends_at, trail);
         self.tell_of(Setback::Answered(response.status()), &verdict);
         if let Verdict::Again(Some(at)) = verdict {
-            drain(response).await;
+            drain(response, self.watcher()).await;
             trail.is_doubtful = true;
             sleep_until(at).await;
             return Ok(Next::Again);
@@ -188,7 +188,7 @@ impl Call<'_> {
                 "the content was sent and cannot be sent again: give octets or a file instead of a reader",
             ));
         }
-        drain(response).await;
+        drain(response, self.watcher()).await;
         trail.redirected.insert(trail.hasher.hash_one(self.identity()?));
         self.turn(&step, trail.url.as_ref())?;
         self.settle()?;

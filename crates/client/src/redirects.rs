@@ -12,7 +12,11 @@ use percent_encoding::{CONTROLS, percent_encode};
 use tokio::time::timeout;
 use url::Url;
 
-use crate::{Response, reference::lacks_host};
+use crate::{
+    Response,
+    reference::lacks_host,
+    watching::{self, Watcher},
+};
 pub(crate) use fields::{refer, rewrite};
 
 /// Browsers follow twenty; whoever needs more than ten is in a loop.
@@ -207,9 +211,11 @@ pub(crate) fn resolve(from: &Url, location: &[u8]) -> Result<Url, Error> {
     Ok(to)
 }
 
-/// Reads and drops what is left of a response when that is little; else its stream is reset, or its connection closed.
-pub(crate) async fn drain(mut response: Response) {
+/// Reads and drops what is left of a response when that is little, and tells `watcher` of its trailers; else its
+/// stream is reset, or its connection closed.
+pub(crate) async fn drain(mut response: Response, watcher: Option<&Watcher>) {
     let mut octets = stated_length(&response);
+    let version = response.version();
     let body = response.body();
     let reading = async {
         if octets > DRAINED_OCTETS_MAX {
@@ -220,6 +226,11 @@ pub(crate) async fn drain(mut response: Response) {
             && let Ok(Some(chunk)) = body.chunk().await
         {
             octets += chunk.len();
+        }
+        if let Some(watcher) = watcher.filter(|_| body.is_ended())
+            && let Ok(Some(trailers)) = body.trailers().await
+        {
+            watching::ended(watcher, version, trailers);
         }
     };
     // What takes longer is dropped.

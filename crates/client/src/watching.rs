@@ -35,6 +35,10 @@ pub enum ExchangeEvent<'a> {
     Interim(Version, Status, &'a FieldSection),
     /// The head of the final response has come.
     Response(Version, Status, &'a FieldSection),
+    /// The trailers (RFC 9110 §6.5) of a response that the client reads to its end by itself have come, since it follows
+    /// where it leads or sends the request again. Those of any other response are its caller's:
+    /// [`Response::trailers`](crate::Response::trailers).
+    Trailers(Version, &'a FieldSection),
     /// The request is sent again after so long, since this came of it: because of [`Retries`](crate::Retries), or because the
     /// server [cannot have acted on it](crate::Call::send).
     Retrying(Setback<'a>, Duration),
@@ -210,6 +214,10 @@ pub(crate) fn sent(watcher: &Watcher, version: Version, octets: Vec<u8>) {
 
 pub(crate) fn hinted(watcher: &Watcher, version: Version, status: Status, head: &Head) {
     watcher(&ExchangeEvent::Interim(version, status, &head.fields));
+}
+
+pub(crate) fn ended(watcher: &Watcher, version: Version, trailers: &FieldSection) {
+    watcher(&ExchangeEvent::Trailers(version, trailers));
 }
 
 #[cold]
