@@ -4,7 +4,7 @@
 mod support;
 
 use serde_json::{Value, json};
-use support::{Echo, Folder, alula, answering, run, run_with, wait};
+use support::{Echo, Folder, alula, answering, run, run_with, trailing::trailing, wait};
 
 fn json_answer(content: &str) -> String {
     let head = "HTTP/1.1 200 OK\r\ncontent-type: application/json; charset=utf-8";
@@ -200,4 +200,53 @@ fn the_steps_of_an_exchange_are_timed() {
     let times: Vec<f64> = timed.text().split(' ').map(|time| time.parse().unwrap()).collect();
     assert!(times[0] > 0.0 && times.is_sorted(), "{times:?}");
     assert!(refused.stderr.contains("\nend "), "{}", refused.stderr);
+}
+
+/// The versions, by the flags that ask for them.
+const VERSIONS: [&str; 2] = ["--http1.1", "--http2-prior-knowledge"];
+
+#[test]
+fn trailers_are_shown_behind_the_content_where_heads_are() {
+    let (origin, folder) = (trailing(), Folder::new("trailers"));
+    let (redirect, out, dump) = (format!("{origin}/redirect"), folder.path("out"), folder.path("dump"));
+    let trailers = "x-sum: 7\nset-cookie: a=s3cret\n";
+    for version in VERSIONS {
+        let get = |flags: &[&str]| {
+            let all = run(&[&["get", version], flags].concat()).expect(0);
+            all.text().to_ascii_lowercase()
+        };
+        assert_eq!(get(&[&origin]), "here", "{version}");
+        let shown = get(&["-i", &origin]);
+        assert!(shown.starts_with("http/") && shown.ends_with(&format!("\n\nhere{trailers}")), "{shown}");
+        let hops = get(&["-i", "-L", &redirect]);
+        assert!(hops.contains("\n\nx-hop: 1\nhttp/") && hops.ends_with(&shown[8..]), "{hops}");
+        assert_eq!(get(&["-i", "-o", &out, &origin]), "");
+        assert_eq!(folder.read("out").to_ascii_lowercase().len(), shown.len());
+        assert_eq!(get(&["-L", "-D", &dump, &redirect]), "here");
+        let dumped = String::from_utf8(folder.read("dump")).unwrap().to_ascii_lowercase();
+        assert!(dumped.contains("\n\nx-hop: 1\nhttp/"), "{dumped}");
+        assert!(dumped.ends_with(&format!("\n\n{trailers}")), "{dumped}");
+        let two = get(&["-Z", "-D", "-", &origin, "--next", version, "-i", &origin]);
+        assert_eq!(two.matches(trailers).count(), 2, "{two}");
+        // As with curl they are no fields of the head.
+        let line = get(&["-s", "-o", &out, "-w", "%header{x-sum}%header{content-type}", &origin]);
+        assert_eq!(line, "text/plain");
+    }
+}
+
+#[test]
+fn trailers_are_told_by_verbose_and_in_a_trace() {
+    let (origin, folder) = (trailing(), Folder::new("told-trailers"));
+    let trace = folder.path("trace");
+    for version in VERSIONS {
+        let url = format!("{origin}/redirect");
+        let ended = run(&["get", version, "-v", "-L", "--trace-ascii", &trace, &url]).expect(0);
+        let told: Vec<String> = ended.stderr.lines().map(str::to_ascii_lowercase).collect();
+        for line in ["< x-hop: 1", "< x-sum: 7", "< set-cookie: a=…"] {
+            assert_eq!(told.iter().filter(|told| *told == line).count(), 1, "{line}: {}", ended.stderr);
+        }
+        assert!(!ended.stderr.contains("s3cret"), "{}", ended.stderr);
+        let traced = String::from_utf8(folder.read("trace")).unwrap().to_ascii_lowercase();
+        assert!(traced.contains("<= recv header, 29 bytes (0x1d)\n0000: x-sum: 7\n"), "{traced}");
+    }
 }

@@ -56,7 +56,7 @@ pub(crate) struct OutputArgs {
 
     /// Print the head of the response, too.
     ///
-    /// The status and the fields come before the content, wherever that goes.
+    /// The status and the fields come before the content, wherever that goes, and trailers behind it.
     #[arg(short, long)]
     pub(crate) include: bool,
 
@@ -101,7 +101,7 @@ pub(crate) struct OutputArgs {
     #[arg(long, conflicts_with = "fail", hide_short_help = true)]
     pub(crate) fail_with_body: bool,
 
-    /// Write the status and the fields of the response to this file; `-` is stdout.
+    /// Write the status, the fields and the trailers of the response to this file; `-` is stdout.
     #[arg(short = 'D', long, value_name = "FILE", hide_short_help = true)]
     pub(crate) dump_header: Option<PathBuf>,
 
@@ -126,8 +126,8 @@ pub(crate) struct OutputArgs {
     /// Show connections and heads; -vv also frames.
     ///
     /// On stderr: addresses, connections and TLS (`*`), the head of each request as it is sent (`>`), and each head that comes
-    /// (`<`), those of redirects and interim responses included. Credentials and the values of queries are not shown unless by
-    /// --show-secrets. With -vv also each frame of HTTP/2, as a line.
+    /// (`<`), those of redirects and interim responses included, and trailers. Credentials and the values of queries
+    /// are not shown unless by --show-secrets. With -vv also each frame of HTTP/2, as a line.
     #[arg(short, long, action = ArgAction::Count)]
     pub(crate) verbose: u8,
 

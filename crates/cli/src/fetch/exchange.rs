@@ -11,7 +11,7 @@ use std::{
     time::Duration,
 };
 
-use alula::{Call, Client, Content, Jar, KnownName, Response, Retry, Status, masked_url};
+use alula::{Call, Client, Content, FieldSection, Jar, KnownName, Response, Retry, Status, masked_url};
 use anstyle::Style;
 
 use super::{
@@ -55,6 +55,7 @@ pub(super) struct Session<'a> {
     options: &'a Options,
     write_out: Option<WriteOut>,
     trace: Option<Arc<Trace>>,
+    watch: Option<Watch>,
     destinations: Vec<Destination>,
     logins: Logins,
 }
@@ -106,8 +107,19 @@ impl<'a> Session<'a> {
             || options.output.timing;
         let following = Following::of(options, plan);
         let watch = is_watched.then(|| Watch::new(verbose, trace.clone(), following));
-        let client = client(options, plan, jar.as_ref(), watch)?;
-        Ok(Self { client, jar, plan, options, write_out, trace, destinations, logins: Logins::default() })
+        let client = client(options, plan, jar.as_ref(), watch.clone())?;
+        let logins = Logins::default();
+        Ok(Self { client, jar, plan, options, write_out, trace, watch, destinations, logins })
+    }
+
+    /// Returns the fields behind content that has ended, and shows them with -v.
+    async fn trailers<'r>(&self, response: &'r mut Response) -> Result<Option<&'r FieldSection>, Failure> {
+        let version = response.version();
+        let trailers = response.trailers().await?;
+        if let (Some(trailers), Some(watch)) = (trailers, &self.watch) {
+            watch.see_trailers(version, trailers);
+        }
+        Ok(trailers)
     }
 
     /// Writes what is kept to the files for it: cookies, and the session.
@@ -153,6 +165,20 @@ impl<'a> Session<'a> {
         match &self.write_out {
             Some(write_out) => outcome.and(write_out.print(&report)),
             None => outcome,
+        }
+    }
+
+    /// Reads and drops a response with a challenge, if that is little.
+    async fn drain(&self, mut response: Response) {
+        let mut octets = 0;
+        while octets < DRAINED_OCTETS_MAX
+            && let Ok(Some(chunk)) = response.body().chunk().await
+        {
+            octets += chunk.len();
+        }
+        if response.body().is_ended() {
+            // It breaks off as content does, of which nobody is told either.
+            let _ = self.trailers(&mut response).await;
         }
     }
 
@@ -281,7 +307,7 @@ impl Exchange<'_> {
                 break;
             }
             has_answered = true;
-            drain(response).await;
+            self.session.drain(response).await;
             watch::answer_challenge();
             response = self.send(Some(&answer.authorization), self.content()?).await?;
         }
@@ -383,7 +409,7 @@ impl Exchange<'_> {
             Some(there) => there,
             None => return Ok(()),
         };
-        self.dump_head(&response)?;
+        let dump = self.dump_head(&response)?;
         let to = self.to.clone().named_by(args, &response);
         let show = Show::of(args, self.method(), &to);
         let is_unmet = self.offset.is_none() && condition::is_unmet(&options.transfer, &response);
@@ -431,7 +457,8 @@ impl Exchange<'_> {
                 }
                 Ok(None) => {
                     report.timing = response.timing();
-                    sink.finish(report.since.elapsed())?;
+                    let trailers = self.shown_trailers(&mut response, &show, dump).await?;
+                    sink.finish(trailers, report.since.elapsed())?;
                     progress.end(to.path());
                     return self.judged(&response);
                 }
@@ -467,6 +494,21 @@ impl Exchange<'_> {
         head
     }
 
+    /// The trailers, if they are shown with the head; they are added to what -D writes.
+    async fn shown_trailers(
+        &self,
+        response: &mut Response,
+        show: &Show,
+        dump: Option<(Output, Show)>,
+    ) -> Result<Option<Painted>, Failure> {
+        let version = response.version();
+        let Some(fields) = self.session.trailers(response).await? else { return Ok(None) };
+        if let Some((mut dump, plain)) = dump {
+            dump.show(show::trailers(version, fields, &plain))?;
+        }
+        Ok(show.head.then(|| show::trailers(version, fields, show)))
+    }
+
     /// With --no-clobber, a file that would be replaced stays.
     fn spared(&self, there: There) -> There {
         match there {
@@ -477,16 +519,18 @@ impl Exchange<'_> {
         }
     }
 
-    /// Writes the head to the file of -D.
-    fn dump_head(&self, response: &Response) -> Outcome {
+    /// Writes the head to the file of -D, and returns it: trailers may follow.
+    fn dump_head(&self, response: &Response) -> Result<Option<(Output, Show)>, Failure> {
         let args = &self.session.options.output;
-        let Some(path) = &args.dump_header else { return Ok(()) };
+        let Some(path) = &args.dump_header else { return Ok(None) };
         let to = Destination::named(path);
-        let mut head = Painted::new(to.is_terminal(), false);
-        let plain = Show::default();
+        let plain = Show::plain(to.is_terminal());
+        let mut head = plain.painted();
         watch::seen().hops.iter().for_each(|hop| hop.paint(&plain, &mut head));
         show::response_head(response, &plain, &mut head);
-        Output::open(&to, There::IsReplaced, args.create_dirs)?.show(head)
+        let mut dump = Output::open(&to, There::IsReplaced, args.create_dirs)?;
+        dump.show(head)?;
+        Ok(Some((dump, plain)))
     }
 
     /// With -f, fails with a response of a status that says so.
@@ -594,15 +638,6 @@ pub(super) fn jar(plan: &Plan, options: &Options, is_quiet: bool) -> Result<Opti
 
 /// The octets of a response with a challenge that are read and dropped, to use its connection again.
 const DRAINED_OCTETS_MAX: usize = 64 * 1024;
-
-async fn drain(mut response: Response) {
-    let mut octets = 0;
-    while octets < DRAINED_OCTETS_MAX
-        && let Ok(Some(chunk)) = response.body().chunk().await
-    {
-        octets += chunk.len();
-    }
-}
 
 /// Says that there are more files than URLs: one of them will not be written.
 fn warn_of_outputs(plan: &Plan, args: &OutputArgs) {

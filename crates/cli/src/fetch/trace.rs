@@ -8,7 +8,7 @@ use std::{
     time::{SystemTime, UNIX_EPOCH},
 };
 
-use alula::{ExchangeEvent, Redirect, h2::FrameSummary};
+use alula::{ExchangeEvent, FieldSection, Redirect, Version, h2::FrameSummary};
 
 use super::verbose::{Direction, Verbose, steps};
 use crate::{args::OutputArgs, exit::Failure};
@@ -42,11 +42,20 @@ impl Trace {
 
     /// Writes a step of an exchange.
     pub(super) fn see(&self, event: &ExchangeEvent<'_>) {
+        if let ExchangeEvent::Trailers(version, trailers) = event {
+            return self.trailers(*version, trailers);
+        }
         steps(event, &self.verbose.roots).iter().for_each(|line| self.info(line));
         if let Some((direction, lines)) = self.verbose.head(event) {
             let head: Vec<u8> = lines.iter().flat_map(|line| [&line[..], b"\r\n"].concat()).collect();
             self.octets(direction, "header", &[&head[..], b"\r\n"].concat());
         }
+    }
+
+    /// Writes the fields that came behind the content.
+    pub(super) fn trailers(&self, version: Version, trailers: &FieldSection) {
+        let lines = self.verbose.fields(version, trailers).map(|line| [&line[..], b"\r\n"].concat());
+        self.octets(Direction::Received, "header", &lines.flatten().collect::<Vec<u8>>());
     }
 
     /// Writes where a redirect leads.

@@ -27,11 +27,20 @@ pub(super) struct Verbose {
 impl Verbose {
     /// Prints a step of an exchange.
     pub(super) fn print(&self, event: &ExchangeEvent<'_>) {
+        if let ExchangeEvent::Trailers(version, trailers) = event {
+            return self.print_trailers(*version, trailers);
+        }
         steps(event, &self.roots).iter().for_each(|line| done(line));
         let Some((direction, lines)) = self.head(event) else { return };
         let mark = direction.mark();
         lines.iter().for_each(|line| tell(&[mark, b" "].concat(), line));
         tell(mark, b"");
+    }
+
+    /// Prints the fields that came behind the content.
+    pub(super) fn print_trailers(&self, version: Version, trailers: &FieldSection) {
+        let mark = Direction::Received.mark();
+        self.fields(version, trailers).for_each(|line| tell(&[mark, b" "].concat(), &line));
     }
 
     /// Prints where a redirect leads.
@@ -75,13 +84,18 @@ impl Verbose {
         let reason = status.reason().filter(|_| version == Version::Http1);
         let reason = reason.map(|reason| format!(" {reason}")).unwrap_or_default();
         let mut lines = vec![format!("{version} {}{reason}", status.as_u16()).into_bytes()];
-        for field in fields {
+        lines.extend(self.fields(version, fields));
+        lines
+    }
+
+    /// A line for each field.
+    pub(super) fn fields(&self, version: Version, fields: &FieldSection) -> impl Iterator<Item = Vec<u8>> {
+        fields.iter().map(move |field| {
             let name = name_of(&field, version);
             let value =
                 if self.shows_secrets { Cow::Borrowed(field.value()) } else { masked(&name, field.value()) };
-            lines.push([&name, &b": "[..], &value].concat());
-        }
-        lines
+            [&name, &b": "[..], &value].concat()
+        })
     }
 }
 

@@ -192,6 +192,11 @@ impl Watch {
         }
     }
 
+    /// Notes trailers that were read to the end of a response, and shows them.
+    pub(super) fn see_trailers(&self, version: Version, trailers: &FieldSection) {
+        self.see(&ExchangeEvent::Trailers(version, trailers));
+    }
+
     /// Notes a redirect, shows it, and follows it, if that is allowed.
     pub(super) fn follow(&self, redirect: &Redirect<'_>) -> Follow {
         if self.following.are_refused {
@@ -236,10 +241,18 @@ impl Seen {
             | ExchangeEvent::Response(version, status, fields) => {
                 let reason = status.reason().filter(|_| *version == Version::Http1).unwrap_or_default();
                 self.head_octets += octets_of(version.to_string().len() + reason.len(), fields);
-                self.last =
-                    Some(Head { version: *version, status: *status, fields: FieldSection::clone(fields) });
+                let fields = FieldSection::clone(fields);
+                self.last = Some(Head { version: *version, status: *status, fields, trailers: None });
             }
+            ExchangeEvent::Trailers(_, trailers) => self.note_trailers(trailers),
             _ => {}
+        }
+    }
+
+    /// Adds trailers to the head before them, which is that of a redirect once it was followed.
+    fn note_trailers(&mut self, trailers: &FieldSection) {
+        if let Some(head) = self.last.as_mut().or(self.hops.last_mut()) {
+            head.trailers = Some(trailers.clone());
         }
     }
 

@@ -188,6 +188,10 @@ fn answer(mut socket: &TcpStream, request: &Request, number: usize) -> io::Resul
             let named = ("Content-Disposition", "attachment; filename=\"its name.txt\"");
             reply("200", &[named], b"named")
         }
+        ["trailing"] => {
+            let head = "HTTP/1.1 200 OK\r\nTrailer: X-Sum\r\nTransfer-Encoding: chunked\r\n\r\n";
+            format!("{head}4\r\nhere\r\n0\r\nX-Sum: 7\r\nX-Two: 2\r\n\r\n").into_bytes()
+        }
         ["closed", name] => reply("401", &[("WWW-Authenticate", &format!("{name} realm=\"here\""))], b"who?"),
         ["slow"] => {
             // Nothing comes until the other end goes.

@@ -12,6 +12,8 @@ pub(crate) struct Head {
     pub(crate) version: Version,
     pub(crate) status: Status,
     pub(crate) fields: FieldSection,
+    /// The fields behind the content, once they have come.
+    pub(crate) trailers: Option<FieldSection>,
 }
 
 /// Paints the status line and the fields as they came, those of coded content included, then an empty line.
@@ -19,10 +21,20 @@ pub(crate) fn response_head(response: &Response, show: &Show, head: &mut Painted
     paint_head(response.version(), response.status(), response.received_headers(), show, head);
 }
 
+/// Paints the fields that came behind the content, as curl does: without a line before them or behind.
+pub(crate) fn trailers(version: Version, fields: &FieldSection, show: &Show) -> Painted {
+    let mut trailers = show.painted();
+    paint_fields(version, fields, show, &mut trailers);
+    trailers
+}
+
 impl Head {
     /// The same of one that is kept.
     pub(crate) fn paint(&self, show: &Show, head: &mut Painted) {
         paint_head(self.version, self.status, &self.fields, show, head);
+        if let Some(trailers) = &self.trailers {
+            paint_fields(self.version, trailers, show, head);
+        }
     }
 }
 
@@ -46,6 +58,11 @@ fn paint_head(version: Version, status: Status, fields: &FieldSection, show: &Sh
     head.own(" ");
     head.paint(show.palette.of_status(status.as_u16()), line.as_bytes());
     head.own("\n");
+    paint_fields(version, fields, show, head);
+    head.own("\n");
+}
+
+fn paint_fields(version: Version, fields: &FieldSection, show: &Show, head: &mut Painted) {
     let mut fields: Vec<_> = fields.iter().collect();
     if show.is_laid_out && show.layout.sorts_fields {
         fields.sort_by(|one, other| one.name_bytes().cmp(other.name_bytes()));
@@ -53,7 +70,6 @@ fn paint_head(version: Version, status: Status, fields: &FieldSection, show: &Sh
     for one in fields {
         field(show, head, &name_of(&one, version), one.value());
     }
-    head.own("\n");
 }
 
 /// Method, URL and the fields that are sent beside those that the connection adds, then an empty line.

@@ -19,7 +19,7 @@ use crate::{
     terminal::Painted,
 };
 use charset::Charset;
-pub(super) use head::{Head, name_of, request_head, response_head};
+pub(super) use head::{Head, name_of, request_head, response_head, trailers};
 use palette::Palette;
 pub(super) use request::request;
 pub(super) use sink::Sink;
@@ -74,6 +74,11 @@ impl Show {
         };
         let is_told = args.verbose > 0 && stderr().is_terminal();
         Self::decide(args, method, to, (is_terminal, is_told), auto)
+    }
+
+    /// For heads without colours, as -D writes them, on a terminal or elsewhere.
+    pub(super) fn plain(is_on_terminal: bool) -> Self {
+        Self { is_on_terminal, ..Self::default() }
     }
 
     /// For a request that is shown and not sent.

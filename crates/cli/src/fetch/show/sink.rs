@@ -68,12 +68,13 @@ impl Sink {
         }
     }
 
-    /// Writes what is held, laid out and coloured, and then what was asked for beside it.
-    pub(crate) fn finish(mut self, took: Duration) -> Outcome {
+    /// Writes what is held, laid out and coloured, and then the trailers and what else was asked for beside it.
+    pub(crate) fn finish(mut self, trailers: Option<Painted>, took: Duration) -> Outcome {
         self.take_rest()?;
         let held = mem::take(&mut self.held);
         self.pass_shown(&held)?;
         self.end()?;
+        trailers.map_or(Ok(()), |trailers| self.pass_painted(trailers))?;
         if self.show.meta { self.pass_meta(took) } else { Ok(()) }
     }
 
@@ -170,7 +171,7 @@ mod tests {
         let outcome = pieces
             .iter()
             .try_for_each(|piece| sink.write(piece))
-            .and_then(|()| sink.finish(Duration::from_millis(5)));
+            .and_then(|()| sink.finish(None, Duration::from_millis(5)));
         let content = fs::read(&path).unwrap();
         fs::remove_file(path).unwrap();
         Ok((content, outcome.err().map(|failure| failure.sentence().to_owned())))
