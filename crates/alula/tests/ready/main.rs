@@ -4,6 +4,7 @@ mod access_log;
 mod auth;
 mod cors;
 mod limits;
+mod log_order;
 mod metrics;
 mod origin_guard;
 mod proxies;

@@ -17,16 +17,22 @@ use std::{
 };
 
 use self::spool::Spool;
-use crate::{Ended, FailureCause, Hook, RequestFailure, Scratch};
+use crate::{Ended, Error, FailureCause, Hook, RequestFailure};
 
 /// The time that the end of a log waits for its last lines to be written.
 const LAST_LINES: Duration = Duration::from_secs(1);
 
 /// Writes a line for each request that ends: a [hook](crate::Hook).
 ///
-/// A thread of its own writes the lines, 50 ms after the first of them at the latest as long as the disk keeps up. Until then they
-/// wait in memory, up to 1 MiB for each thread that serves; lines that find no room, or that the disk refuses, are dropped,
-/// [counted](Self::dropped) and told of in the log once it takes lines again. Lines of different threads may change places. All times are in UTC.
+/// A thread of its own writes the lines, 100 ms after the first of them at the latest as long as the disk
+/// keeps up. Until then they wait in memory, up to 1 MiB for each thread that serves; lines that find no
+/// room, or that the disk refuses, are dropped, [counted](Self::dropped) and told of in the log once it takes
+/// lines again. All times are in UTC.
+///
+/// Lines are in the order in which their requests ended, over all threads and connections: a request that was
+/// sent when the answer to another had come stands after it. Each has the time at which its request arrived,
+/// so those are not in order. Around a step of the system's clock, lines of different threads may change
+/// places.
 ///
 /// Text of peers is escaped: quotes, backslashes and all that is not visible ASCII, but for the `…` that stands for what is not shown.
 /// Only the first 256 octets of a text are written. Values of the query are masked as everywhere, and no credentials are written.
@@ -169,18 +175,20 @@ impl AccessLog {
     /// ```
     pub fn refused(&self, failure: &RequestFailure<'_>) {
         let FailureCause::Refused(error) = failure.cause() else { return };
-        let is_json = self.format == LogFormat::Json;
-        let mut line = Scratch::with_capacity(512);
-        refused::write(&mut line, self.format, failure, error);
-        self.open.spool.push(&line, is_json);
+        // An error of the program may be in it: no lock is held while it makes its sentence.
+        let (format, reason) = (self.format, error.to_string());
+        self.push(|line, now| refused::write(line, format, failure, (error.phase(), &reason), now));
+    }
+
+    fn push(&self, write: impl FnOnce(&mut Vec<u8>, SystemTime)) {
+        self.open.spool.push(self.format == LogFormat::Json, write);
     }
 }
 
 impl Hook for AccessLog {
     fn end(&self, ended: &Ended<'_>) {
-        let mut line = Scratch::with_capacity(512);
-        line::write(&mut line, self.format, ended, SystemTime::now());
-        self.open.spool.push(&line, self.format == LogFormat::Json);
+        let reason = ended.failure().map(Error::to_string);
+        self.push(|line, now| line::write(line, self.format, ended, reason.as_deref(), now));
     }
 }
 

@@ -13,14 +13,21 @@ use crate::{Ended, LogFormat};
 /// Octets of a text that are written.
 const TEXT_OCTETS_MAX: usize = 256;
 
-/// Writes the line of a request that has ended now, with its end. To write to memory does not fail.
-pub(super) fn write(line: &mut Vec<u8>, format: LogFormat, ended: &Ended<'_>, now: SystemTime) {
+/// Writes the line of a request that has ended now, with its end, and the text of its failure. To write to
+/// memory does not fail.
+pub(super) fn write(
+    line: &mut Vec<u8>,
+    format: LogFormat,
+    ended: &Ended<'_>,
+    failure: Option<&str>,
+    now: SystemTime,
+) {
     let arrived = now.checked_sub(ended.duration()).unwrap_or(now);
     let since_epoch = arrived.duration_since(UNIX_EPOCH).unwrap_or_default();
     let _ = match format {
         LogFormat::Common => common(line, ended, since_epoch),
         LogFormat::Combined => combined(line, ended, since_epoch),
-        LogFormat::Json => json(line, ended, since_epoch),
+        LogFormat::Json => json(line, ended, failure, since_epoch),
     };
     line.push(b'\n');
 }
@@ -42,7 +49,12 @@ fn combined(line: &mut Vec<u8>, ended: &Ended<'_>, since_epoch: Duration) -> std
     write!(line, " \"{}\" \"{}\"", Log(or_dash(ended.referer())), Log(or_dash(ended.user_agent())))
 }
 
-fn json(line: &mut Vec<u8>, ended: &Ended<'_>, since_epoch: Duration) -> std::io::Result<()> {
+fn json(
+    line: &mut Vec<u8>,
+    ended: &Ended<'_>,
+    failure: Option<&str>,
+    since_epoch: Duration,
+) -> std::io::Result<()> {
     write!(line, "{{\"time\":\"{}\"", JsonTime(since_epoch))?;
     write!(line, ",\"peer\":\"{}\",\"client\":\"{}\"", ended.peer(), ended.client_address())?;
     write!(line, ",\"user\":{}", OrNull(ended.user().unwrap_or_default()))?;
@@ -60,7 +72,7 @@ fn json(line: &mut Vec<u8>, ended: &Ended<'_>, since_epoch: Duration) -> std::io
         None => write!(line, ",\"until_head\":null")?,
     }
     write!(line, ",\"referer\":{},\"user_agent\":{}", OrNull(ended.referer()), OrNull(ended.user_agent()))?;
-    match ended.failure() {
+    match failure {
         Some(failure) => write!(line, ",\"failure\":{}}}", Json(failure)),
         None => write!(line, ",\"failure\":null}}"),
     }

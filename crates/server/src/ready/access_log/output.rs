@@ -8,11 +8,13 @@ pub(super) struct Output {
     to: Box<dyn Write + Send>,
     /// The last line that was written has no end.
     is_cut: bool,
+    /// The last lines were not all taken.
+    refuses: bool,
 }
 
 impl Output {
     pub(super) fn new(to: Box<dyn Write + Send>) -> Self {
-        Self { to, is_cut: false }
+        Self { to, is_cut: false, refuses: false }
     }
 
     /// Writes whole lines. Returns how many of them are lost, one of which may be there in part.
@@ -23,7 +25,13 @@ impl Output {
         let written = if self.is_cut { 0 } else { self.write_some(lines) };
         let (written, left) = lines.split_at(written);
         self.is_cut |= written.last().is_some_and(|octet| *octet != b'\n');
+        self.refuses = !left.is_empty();
         left.iter().filter(|octet| **octet == b'\n').count() as u64
+    }
+
+    /// Returns true if some of the last lines were lost.
+    pub(super) const fn refuses(&self) -> bool {
+        self.refuses
     }
 
     pub(super) fn flush(&mut self) {

@@ -2,19 +2,27 @@
 
 use std::{
     io::{self, Write as _},
-    time::{SystemTime, UNIX_EPOCH},
+    time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
-use alula_net::{Error, Phase};
+use alula_net::Phase;
 
 use super::line::{ClfTime, Json, JsonTime, Log, OrNull};
 use crate::{LogFormat, RequestFailure};
 
-/// Writes the line, and one before it if others were left out. To write to memory does not fail.
-pub(super) fn write(line: &mut Vec<u8>, format: LogFormat, failure: &RequestFailure<'_>, error: &Error) {
+/// Writes the line of a request that was refused in this phase, for this reason, and one before it if others
+/// were left out. To write to memory does not fail.
+pub(super) fn write(
+    line: &mut Vec<u8>,
+    format: LogFormat,
+    failure: &RequestFailure<'_>,
+    (phase, reason): (Phase, &str),
+    now: SystemTime,
+) {
+    let since_epoch = now.duration_since(UNIX_EPOCH).unwrap_or_default();
     let _ = match format {
-        LogFormat::Json => json(line, failure, error),
-        LogFormat::Common | LogFormat::Combined => common(line, format, failure, error),
+        LogFormat::Json => json(line, failure, (phase, reason), since_epoch),
+        LogFormat::Common | LogFormat::Combined => common(line, format, failure, phase, since_epoch),
     };
 }
 
@@ -22,17 +30,17 @@ fn common(
     line: &mut Vec<u8>,
     format: LogFormat,
     failure: &RequestFailure<'_>,
-    error: &Error,
+    phase: Phase,
+    since_epoch: Duration,
 ) -> io::Result<()> {
     if failure.left_out() > 0 {
         writeln!(line, "# {} refused requests were left out", failure.left_out())?;
     }
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let or_dash = |text| if <str>::is_empty(text) { "-" } else { text };
     let (method, target) = (or_dash(failure.method()), or_dash(failure.target()));
     let address = failure.peer().ip().to_canonical();
-    write!(line, "{address} - - [{}] \"{} {} ", ClfTime(now), Log(method), Log(target))?;
-    match error.phase() {
+    write!(line, "{address} - - [{}] \"{} {} ", ClfTime(since_epoch), Log(method), Log(target))?;
+    match phase {
         Phase::Handshake => write!(line, "-\"")?,
         _ => write!(line, "{}\"", failure.version())?,
     }
@@ -46,16 +54,20 @@ fn common(
     }
 }
 
-fn json(line: &mut Vec<u8>, failure: &RequestFailure<'_>, error: &Error) -> io::Result<()> {
+fn json(
+    line: &mut Vec<u8>,
+    failure: &RequestFailure<'_>,
+    (phase, reason): (Phase, &str),
+    since_epoch: Duration,
+) -> io::Result<()> {
     if failure.left_out() > 0 {
         writeln!(line, "{{\"refused_left_out\":{}}}", failure.left_out())?;
     }
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let client = failure.peer().ip().to_canonical();
-    write!(line, "{{\"time\":\"{}\",\"peer\":\"{}\"", JsonTime(now), failure.peer())?;
+    write!(line, "{{\"time\":\"{}\",\"peer\":\"{}\"", JsonTime(since_epoch), failure.peer())?;
     write!(line, ",\"client\":\"{client}\",\"user\":null")?;
     write!(line, ",\"method\":{},\"target\":{}", OrNull(failure.method()), OrNull(failure.target()))?;
-    match error.phase() {
+    match phase {
         Phase::Handshake => write!(line, ",\"version\":null")?,
         _ => write!(line, ",\"version\":\"{}\"", failure.version())?,
     }
@@ -65,5 +77,5 @@ fn json(line: &mut Vec<u8>, failure: &RequestFailure<'_>, error: &Error) -> io::
         None => write!(line, ",\"status\":null")?,
     }
     write!(line, ",\"received\":0,\"sent\":0,\"seconds\":null,\"until_head\":null")?;
-    writeln!(line, ",\"referer\":null,\"user_agent\":null,\"failure\":{}}}", Json(error))
+    writeln!(line, ",\"referer\":null,\"user_agent\":null,\"failure\":{}}}", Json(reason))
 }

@@ -1,28 +1,40 @@
 //! Lines on their way to a thread that writes them.
 //!
-//! Rule: to push a line waits for no write. Each serving thread has a buffer; the writing thread swaps it for an empty one, long
-//! before it is full if the disk keeps up.
+//! Rule: to push a line waits for no write. Each serving thread has a buffer; the writing thread takes an
+//! empty one for it, long before it is full if the disk keeps up.
+//! Rule: lines are written in the order in which they were pushed, over all threads. A line gets its time
+//! under the lock of its buffer. The writing thread notes the time before it takes the first buffer: a line
+//! that it has not found is later than that.
+
+mod merge;
+mod stamped;
+mod writer;
 
 use std::{
     fmt,
     io::{self, Write},
-    mem::{swap, take},
     sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
     thread,
-    time::{Duration, Instant},
+    time::{Duration, Instant, SystemTime},
 };
 
+use self::{
+    stamped::{StampedLines, stamp},
+    writer::Writer,
+};
 use super::output::Output;
 use crate::ready::shards::Shards;
 
-/// Octets that wait for a slow disk, for each thread that serves: some three thousand lines of JSON, eight thousand others.
-const BUFFER_OCTETS_MAX: usize = 1024 * 1024;
+/// Bytes that wait for a slow disk, for each thread that serves: some three thousand lines of JSON, eight
+/// thousand others.
+const BUFFER_BYTES_MAX: usize = 1024 * 1024;
 
-/// The time in which lines gather before they are written together.
-const GATHERING: Duration = Duration::from_millis(50);
+/// The longest line: nine texts of 256 bytes, each of which is six when it is escaped, and what stands
+/// between them.
+const LINE_BYTES_MAX: usize = 16 * 1024;
 
-/// Octets of a thread that are written before that: 50 ms of a busy thread are more than its buffer takes.
-const GATHERED_OCTETS: usize = 64 * 1024;
+/// Bytes of a thread that are written at once: 50 ms of a busy thread are more than its buffer takes.
+const GATHERED_BYTES: usize = 64 * 1024;
 
 /// Lines that wait to be written, and the thread that writes them.
 pub(super) struct Spool(Arc<Shared>);
@@ -40,7 +52,9 @@ struct Shared {
 /// The lines of one thread.
 #[derive(Default)]
 struct Buffer {
-    lines: Vec<u8>,
+    lines: StampedLines,
+    /// Bytes of lines that the writing thread has taken and not written yet.
+    away: usize,
     /// Lines that found no room and were not told of yet.
     dropped: u64,
     /// The lines are JSON.
@@ -66,15 +80,16 @@ struct Orders {
 impl Spool {
     pub(super) fn start(output: Box<dyn Write + Send>) -> io::Result<Self> {
         let shared = Arc::new(Shared::default());
-        let writer = Writer { shared: shared.clone(), output: Output::new(output), spare: room(), untold: 0 };
+        let writer = Writer::new(shared.clone(), Output::new(output));
         thread::Builder::new().name("alula access log".into()).spawn(move || writer.run())?;
         Ok(Self(shared))
     }
 
-    /// Takes a line, or counts it as dropped. Never waits for the disk.
-    pub(super) fn push(&self, line: &[u8], is_json: bool) {
-        let (before, after) = lock(self.0.buffers.mine()).push(line, is_json);
-        let has_gathered = before < GATHERED_OCTETS && after >= GATHERED_OCTETS;
+    /// Takes the line that `write` appends, given the time now, or counts it as dropped. Never waits for the
+    /// disk. Nothing of the program may be called in `write`, which runs under a lock.
+    pub(super) fn push(&self, is_json: bool, write: impl FnOnce(&mut Vec<u8>, SystemTime)) {
+        let (before, after) = lock(self.0.buffers.mine()).push(is_json, write);
+        let has_gathered = before < GATHERED_BYTES && after >= GATHERED_BYTES;
         if has_gathered || (before == 0 && after > 0) {
             let mut orders = lock(&self.0.orders);
             orders.has_lines = true;
@@ -116,19 +131,25 @@ impl Spool {
 }
 
 impl Buffer {
-    /// Returns the octets that wait before and after.
-    fn push(&mut self, line: &[u8], is_json: bool) -> (usize, usize) {
-        let before = self.lines.len();
-        if before + line.len() > BUFFER_OCTETS_MAX {
+    /// Returns the bytes that wait before and after.
+    fn push(&mut self, is_json: bool, write: impl FnOnce(&mut Vec<u8>, SystemTime)) -> (usize, usize) {
+        let before = self.lines.unread();
+        self.is_json = is_json;
+        if before + self.away >= BUFFER_BYTES_MAX {
             self.dropped += 1;
             return (before, before);
         }
-        if self.lines.capacity() == 0 {
+        if !self.lines.has_memory() {
             self.lines = room();
         }
-        self.lines.extend_from_slice(line);
-        self.is_json = is_json;
-        (before, self.lines.len())
+        let now = SystemTime::now();
+        self.lines.push(stamp(now), |line| write(line, now));
+        (before, self.lines.unread())
+    }
+
+    /// Returns true if there is nothing to write or to tell.
+    fn is_idle(&self) -> bool {
+        self.lines.unread() == 0 && self.dropped == 0
     }
 }
 
@@ -138,107 +159,14 @@ impl fmt::Debug for Spool {
     }
 }
 
-/// The thread that writes.
-struct Writer {
-    shared: Arc<Shared>,
-    output: Output,
-    /// An empty buffer, given for a full one.
-    spare: Vec<u8>,
-    /// Lost lines of which the log does not tell yet.
-    untold: u64,
-}
-
-impl Writer {
-    fn run(mut self) {
-        let shared = self.shared.clone();
-        let _ended = Ended(&shared);
-        loop {
-            let (round, ends) = self.wait();
-            let dropped = self.write_all();
-            let mut orders = lock(&shared.orders);
-            orders.dropped += dropped;
-            orders.done = round;
-            shared.written.notify_all();
-            if ends {
-                return;
-            }
-        }
-    }
-
-    /// Waits for lines and gathers some more. Returns the round that was asked for, and true if it is the last.
-    fn wait(&mut self) -> (u64, bool) {
-        let is_idle = |orders: &mut Orders| !orders.has_lines && !is_urgent(orders);
-        let orders = lock(&self.shared.orders);
-        let orders = self.shared.ordered.wait_while(orders, is_idle).unwrap_or_else(PoisonError::into_inner);
-        let gathered = self.shared.ordered.wait_timeout_while(orders, GATHERING, |orders| !is_urgent(orders));
-        let mut orders = gathered.unwrap_or_else(PoisonError::into_inner).0;
-        orders.has_lines = false;
-        orders.has_gathered = false;
-        if let Some(output) = orders.output.take() {
-            self.output = Output::new(output);
-        }
-        (orders.asked, orders.ends)
-    }
-
-    /// Writes all that waits. Returns the lines that were lost.
-    fn write_all(&mut self) -> u64 {
-        let shared = self.shared.clone();
-        let lost = shared.buffers.iter().map(|buffer| self.write(buffer)).sum();
-        self.output.flush();
-        lost
-    }
-
-    fn write(&mut self, buffer: &Mutex<Buffer>) -> u64 {
-        let (dropped, is_json) = {
-            let mut buffer = lock(buffer);
-            if buffer.lines.is_empty() {
-                return 0;
-            }
-            swap(&mut buffer.lines, &mut self.spare);
-            (take(&mut buffer.dropped), buffer.is_json)
-        };
-        let refused = self.output.write(&self.spare);
-        self.untold += dropped + refused;
-        self.spare.clear();
-        if refused == 0 && self.untold > 0 {
-            self.tell(is_json);
-        }
-        dropped + refused
-    }
-
-    /// Tells of lost lines in the log, which takes lines. The buffer that was written has room for that.
-    fn tell(&mut self, is_json: bool) {
-        let lost = self.untold;
-        // To write to memory does not fail.
-        let _ = match is_json {
-            true => writeln!(self.spare, "{{\"dropped\":{lost}}}"),
-            false => writeln!(self.spare, "# {lost} lines were dropped"),
-        };
-        if self.output.write(&self.spare) == 0 {
-            self.untold = 0;
-        }
-        self.spare.clear();
-    }
-}
-
 /// A flush is awaited, or the end, or many lines wait.
 fn is_urgent(orders: &Orders) -> bool {
     orders.ends || orders.has_gathered || orders.asked > orders.done
 }
 
-/// Says at its end that nobody writes any more, also after a panic of the output.
-struct Ended<'a>(&'a Shared);
-
-impl Drop for Ended<'_> {
-    fn drop(&mut self) {
-        lock(&self.0.orders).has_ended = true;
-        self.0.written.notify_all();
-    }
-}
-
 /// All the memory of a buffer at once, so that later lines allocate nothing; the system gives what is used of it.
-fn room() -> Vec<u8> {
-    Vec::with_capacity(BUFFER_OCTETS_MAX)
+fn room() -> StampedLines {
+    StampedLines::with_capacity(BUFFER_BYTES_MAX + LINE_BYTES_MAX)
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -247,16 +175,16 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::mpsc::{Sender, channel};
+    use std::sync::mpsc::{Receiver, Sender, channel};
 
     use super::*;
 
-    /// Tells of each write.
-    struct Told(Sender<usize>);
+    /// Hands out what is written.
+    struct Told(Sender<Vec<u8>>);
 
     impl Write for Told {
-        fn write(&mut self, octets: &[u8]) -> io::Result<usize> {
-            self.0.send(octets.len()).map(|()| octets.len()).map_err(io::Error::other)
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.send(bytes.to_vec()).map(|()| bytes.len()).map_err(io::Error::other)
         }
 
         fn flush(&mut self) -> io::Result<()> {
@@ -264,46 +192,138 @@ mod tests {
         }
     }
 
+    fn told() -> (Box<dyn Write + Send>, Receiver<Vec<u8>>) {
+        let (told, writes) = channel();
+        (Box::new(Told(told)), writes)
+    }
+
+    fn lengths(writes: &Receiver<Vec<u8>>) -> Vec<usize> {
+        writes.try_iter().map(|bytes| bytes.len()).collect()
+    }
+
+    fn text(writes: &Receiver<Vec<u8>>) -> String {
+        String::from_utf8(writes.try_iter().flatten().collect()).unwrap()
+    }
+
+    fn push(spool: &Spool, line: &[u8]) {
+        spool.push(true, |to, _| to.extend_from_slice(line));
+    }
+
+    fn numbered(lines: std::ops::Range<usize>) -> String {
+        lines.map(|number| format!("{number}\n")).collect()
+    }
+
+    /// Pushes numbers from this one on, one after the other, on several threads that take turns.
+    fn push_in_turn(spool: &Spool, from: usize, count: usize) {
+        let next = Mutex::new(from);
+        let next_of_all = || {
+            let mut next = lock(&next);
+            if *next < from + count {
+                push(spool, format!("{next}\n").as_bytes());
+            }
+            *next += 1;
+            *next
+        };
+        thread::scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(|| {
+                    while next_of_all() < from + count {
+                        thread::yield_now()
+                    }
+                });
+            }
+        });
+    }
+
     #[test]
     fn a_buffer_that_fills_is_written_before_its_time() {
         let line = [b'x'; 256];
         let shared = Arc::new(Shared::default());
         let spool = Spool(shared.clone());
-        for _ in 1..GATHERED_OCTETS / line.len() {
-            spool.push(&line, true);
-        }
+        // Each line has its time and its length before it.
+        let lines = GATHERED_BYTES.div_ceil(line.len() + 12);
+        (1..lines).for_each(|_| push(&spool, &line));
         assert!(lock(&shared.orders).has_lines && !is_urgent(&lock(&shared.orders)));
-        spool.push(&line, true);
+        push(&spool, &line);
         assert!(is_urgent(&lock(&shared.orders)));
 
-        let (told, writes) = channel();
-        let mut writer = Writer {
-            shared: shared.clone(),
-            output: Output::new(Box::new(Told(told))),
-            spare: room(),
-            untold: 0,
-        };
+        let (output, writes) = told();
+        let mut writer = Writer::new(shared.clone(), Output::new(output));
         writer.wait();
         assert!(!is_urgent(&lock(&shared.orders)));
-        assert_eq!(writer.write_all(), 0);
-        assert_eq!(writes.try_iter().collect::<Vec<_>>(), [GATHERED_OCTETS]);
+        assert!(!writer.write_all(false));
+        assert_eq!((lengths(&writes), spool.dropped()), (vec![lines * line.len()], 0));
     }
 
     #[test]
     fn lines_without_room_are_told_of_after_those_before_them() {
         let shared = Arc::new(Shared::default());
         let spool = Spool(shared.clone());
-        let line = [b'\n'; 1024];
-        for _ in 0..BUFFER_OCTETS_MAX / line.len() + 3 {
-            spool.push(&line, false);
-        }
+        let line = [b'\n'; 1012];
+        let room = BUFFER_BYTES_MAX / 1024;
+        (0..room + 3).for_each(|_| push(&spool, &line));
         assert_eq!(spool.dropped(), 3);
-        let (told, writes) = channel();
-        let mut writer =
-            Writer { shared, output: Output::new(Box::new(Told(told))), spare: room(), untold: 0 };
-        assert_eq!(writer.write_all(), 3);
-        let told = "# 3 lines were dropped\n".len();
-        assert_eq!(writes.try_iter().collect::<Vec<_>>(), [BUFFER_OCTETS_MAX, told]);
-        assert_eq!(writer.write_all(), 0);
+        let (output, writes) = told();
+        let mut writer = Writer::new(shared, Output::new(output));
+        writer.write_all(false);
+        assert_eq!(spool.dropped(), 3);
+        let written = text(&writes);
+        assert!(written.ends_with("\n{\"dropped\":3}\n"), "{}", &written[written.len() - 30..]);
+        assert_eq!(written.len(), room * line.len() + "{\"dropped\":3}\n".len());
+        writer.write_all(false);
+        push(&spool, b"more");
+        writer.write_all(false);
+        assert_eq!((text(&writes), spool.dropped()), ("more".to_owned(), 3));
+    }
+
+    /// Lines that the writing thread has taken count until they are written: a slow disk makes a thread hold
+    /// no more than its bound.
+    #[test]
+    fn lines_that_are_being_written_take_room() {
+        let shared = Arc::new(Shared::default());
+        let spool = Spool(shared.clone());
+        let buffer = || lock(shared.buffers.mine());
+        buffer().away = BUFFER_BYTES_MAX - 1;
+        push(&spool, b"in\n");
+        push(&spool, b"out\n");
+        assert_eq!(spool.dropped(), 1);
+        let (output, writes) = told();
+        let mut writer = Writer::new(shared.clone(), Output::new(output));
+        writer.write_all(false);
+        assert_eq!((text(&writes), buffer().away), ("in\n{\"dropped\":1}\n".to_owned(), 0));
+        push(&spool, b"again\n");
+        writer.write_all(false);
+        assert_eq!(text(&writes), "again\n");
+    }
+
+    /// Lines of one thread stood together: of 40 requests one after the other, nine were out of place.
+    #[test]
+    fn lines_of_all_threads_are_in_the_order_in_which_they_were_pushed() {
+        const LINES: usize = 20_000;
+        let (output, writes) = told();
+        let spool = Spool::start(output).unwrap();
+        push_in_turn(&spool, 0, LINES);
+        spool.end(Duration::from_secs(60));
+        assert_eq!((text(&writes) == numbered(0..LINES), spool.dropped()), (true, 0));
+    }
+
+    #[test]
+    fn another_output_goes_on_where_the_one_before_has_ended() {
+        const LINES: usize = 500;
+        let (output, writes) = told();
+        let spool = Spool::start(output).unwrap();
+        let mut written = String::new();
+        let mut before = writes;
+        for round in 0..20 {
+            push_in_turn(&spool, round * LINES, LINES);
+            let (output, writes) = told();
+            spool.write_to(output);
+            assert!(spool.flush(Duration::from_secs(60)));
+            written += &text(&before);
+            before = writes;
+        }
+        spool.end(Duration::from_secs(60));
+        written += &text(&before);
+        assert_eq!((written == numbered(0..20 * LINES), spool.dropped()), (true, 0));
     }
 }
