@@ -323,7 +323,7 @@ impl Connection {
         let Some(stream) = self.streams.find(id) else { return self.absent_in(id, Frame::RstStream, 0, now) };
         self.counters.resets_in = self.counters.resets_in.wrapping_add(1);
         let state = self.streams.get(stream).map_or(State::IDLE, |entry| entry.state);
-        let is_answered = state.has_sent_all();
+        let (is_answered, is_draining) = (state.has_sent_all(), state.is_draining());
         let unprocessed = self.is_client && code == ErrorCode::REFUSED_STREAM && !state.has_received_head();
         self.reset_held_stream(
             stream,
@@ -331,6 +331,8 @@ impl Connection {
             Closed::ResetByPeer,
         );
         match self.is_client {
+            // The client sends no more of what nobody wants (RFC 9113 §8.1), and no handler stops for it.
+            false if is_draining => Ok(()),
             false if is_answered => self.glitch(1, now),
             false => self.note_reset(now),
             // A server that is overloaded may refuse all requests. A client is told NO_ERROR when a response needs no more of the

@@ -168,6 +168,18 @@ fn the_peer_may_reset_it_and_nobody_hears_of_that() {
     assert_eq!((server.machine.in_flight(), server.machine.stream_id(stream)), (0, None));
 }
 
+/// Clients that stop sending when an early answer is whole say so by a reset, as RFC 9113 §8.1 lets them and Go's does for each.
+#[test]
+fn clients_that_stop_their_content_at_the_answer_are_no_nuisance() {
+    let limits =
+        Limits { glitch_burst: 0, glitch_rate: 0, reset_burst: 0, reset_rate: 0, ..Limits::default() };
+    for code in [ErrorCode::NO_ERROR, ErrorCode::CANCEL] {
+        let (mut server, _) = answered(limits.clone(), &[]);
+        server.receive(&u32_frame(RST_STREAM, 1, code.0));
+        assert_eq!((server.machine.in_flight(), server.error), (0, None), "{code:?}");
+    }
+}
+
 #[test]
 fn a_rule_that_is_broken_meanwhile_ends_it() {
     for broken in [data(END, 1, b"xy"), u32_frame(WINDOW_UPDATE, 1, 0), headers(0, 1, &block(&[("x", "y")]))]
