@@ -3,6 +3,7 @@
 
 mod attempts;
 mod connector;
+mod known_limits;
 mod local;
 mod proxied;
 mod proxy;
@@ -16,7 +17,7 @@ use std::{
     net::SocketAddr,
     sync::{
         Arc, Mutex, PoisonError,
-        atomic::{AtomicBool, AtomicU32, Ordering::Relaxed},
+        atomic::{AtomicBool, Ordering::Relaxed},
     },
     time::Duration,
 };
@@ -31,7 +32,6 @@ use tokio::{net::TcpStream, time::Instant};
 pub(crate) use self::proxy::{Credentials, Target, ask_for_tunnel, ask_socks};
 #[cfg(feature = "blocking")]
 pub(crate) use self::resolve::without_kind;
-use self::through::Through;
 pub(crate) use self::{
     attempts::{DELAY, DELAY_MIN},
     local::LocalEnd,
@@ -44,6 +44,7 @@ pub use self::{
     proxy::Proxy,
     resolve::{Resolve, Resolving, SystemResolver},
 };
+use self::{known_limits::KnownLimits, through::Through};
 #[cfg(feature = "tls")]
 use crate::trust::server_name;
 use crate::{
@@ -95,8 +96,8 @@ pub(crate) struct Route {
     speaks: Speaks,
     /// The origin has asked for HTTP/1.1 (HTTP_1_1_REQUIRED): no connection speaks anything else from then on.
     needs_http1: AtomicBool,
-    /// The number of streams that the origin is expected to allow at once: what it allowed last.
-    streams: AtomicU32,
+    /// The limits that the origin has stated last.
+    limits: KnownLimits,
 }
 
 impl Route {
@@ -117,7 +118,7 @@ impl Route {
             }
             _ => None,
         };
-        let streams = settings.then.streams_expected.into();
+        let limits = KnownLimits::expecting(settings.then.streams_expected);
         Self {
             to,
             origin,
@@ -126,7 +127,7 @@ impl Route {
             tls,
             speaks,
             needs_http1: AtomicBool::new(false),
-            streams,
+            limits,
             settings,
         }
     }
@@ -187,9 +188,8 @@ impl Route {
 
     /// Keeps in mind what the peer of these connections has told of itself, for those that are opened after them.
     pub(crate) fn learn_of(&self, conns: &[Arc<Conn>]) {
-        if let Some(streams) = conns.iter().find_map(|conn| conn.streams_allowed()) {
-            self.streams.store(streams, Relaxed);
-        }
+        // One is enough: they have the same peer.
+        let _ = conns.iter().find(|conn| self.limits.learn(conn));
     }
 
     /// A transport that leads to the origin.
@@ -268,7 +268,8 @@ impl Route {
     /// With what the origin has told of itself before.
     fn informed(&self) -> Connect {
         let mut then = self.settings.then.clone();
-        (then.speaks, then.streams_expected) = (self.speaks(), self.streams.load(Relaxed));
+        then.speaks = self.speaks();
+        self.limits.inform(&mut then);
         if let Some(http1) = self.through.as_ref().and_then(Through::settings_of_requests) {
             then.http1 = http1.clone();
         }

@@ -221,6 +221,10 @@ impl ProtocolMachine for Connection {
         self.has_peer_settings().then(|| self.peer_settings().streams_max.unwrap_or(u32::MAX))
     }
 
+    fn field_section_allowed(&self) -> Option<u32> {
+        self.has_peer_settings().then(|| self.peer_settings().field_section_bytes_max.unwrap_or(u32::MAX))
+    }
+
     fn goaway(&mut self, with_grace: bool) {
         self.goaway(with_grace);
     }

@@ -408,6 +408,29 @@ fn extended_connect_waits_for_leave() {
 }
 
 #[test]
+fn an_expected_bound_of_field_sections_defers_requests_until_the_settings_decide() {
+    let large = "x".repeat(2000);
+    let pairs = [("large", large.as_str())];
+    for (bytes, is_taken) in [(1000, false), (10_000, true)] {
+        let limits = Limits { field_section_bytes: bytes, ..Limits::default() };
+        let mut pair = pair_with(Config::default(), Config { limits, ..Config::default() });
+        pair.client.machine.expect_field_section(1000);
+        let early = pair.client.request_with("GET", "/", &pairs, true);
+        assert_eq!(early, Err(SendError::AwaitsSettings));
+        let upload = pair.client.request("POST", "/small", false).unwrap();
+        pair.client.trailers_out(upload, &pairs).expect("trailers do not wait");
+        pair.drive();
+        assert!(pair.client.take_log().contains(&"room".to_owned()));
+        match pair.client.request_with("GET", "/", &pairs, true) {
+            Ok(_) => assert!(is_taken),
+            Err(error) => {
+                assert!(matches!(error, SendError::FieldsTooLarge { limit: 1000, .. }) && !is_taken)
+            }
+        }
+    }
+}
+
+#[test]
 fn going_away_with_grace_serves_what_is_on_its_way() {
     let mut pair = ready_pair();
     pair.client.request("GET", "/1", true).unwrap();

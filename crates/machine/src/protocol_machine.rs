@@ -272,6 +272,12 @@ pub trait ProtocolMachine {
         None
     }
 
+    /// Returns the bytes of a field section that the peer takes, if it has said so; the largest number is no
+    /// bound.
+    fn field_section_allowed(&self) -> Option<u32> {
+        None
+    }
+
     /// Goes away: no new requests; those that are on the way as well are still taken with `with_grace`.
     fn goaway(&mut self, with_grace: bool);
 

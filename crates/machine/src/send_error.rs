@@ -32,7 +32,8 @@ pub enum SendError<R> {
     WrongRole,
     /// The peer's SETTINGS say that it does not take extended CONNECT (RFC 8441 §3).
     ConnectProtocolNotEnabled,
-    /// The peer's SETTINGS, which say whether it takes extended CONNECT, are not here yet; `Notice::Room` says when to try again.
+    /// The peer's SETTINGS are not here yet, which say whether it takes extended CONNECT, or a field section
+    /// that is larger than it is expected to take; `Notice::Room` says when to try again.
     AwaitsSettings,
     /// An extended CONNECT over HTTP/1.1, which switches protocols by `upgrade` (RFC 9110 §7.8).
     Protocol,

@@ -229,6 +229,12 @@ impl Conn {
         self.lock().machine.streams_allowed()
     }
 
+    /// Returns the bytes of a field section that the peer takes (SETTINGS_MAX_HEADER_LIST_SIZE), if it has
+    /// said so: the largest number is no bound. Nothing over HTTP/1.1.
+    pub fn field_section_allowed(&self) -> Option<u32> {
+        self.lock().machine.field_section_allowed()
+    }
+
     /// Has the connection's own task look whether the peer has said something, or gone, while nobody waited. Allocates nothing.
     pub fn look_in(&self) {
         let mut connection = self.lock();

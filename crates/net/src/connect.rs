@@ -37,6 +37,9 @@ pub struct Connect {
     pub config: Arc<Config>,
     /// The number of streams that the server is expected to allow until it says so itself.
     pub streams_expected: u32,
+    /// The bytes of a field section that the server is expected to take until it says so itself; the largest
+    /// number is no bound.
+    pub field_section_expected: u32,
     /// The account that all connections of this client share.
     pub ledger: Arc<Ledger>,
     /// The octets of a response's content that [`Body::bytes`](crate::Body::bytes) and its siblings gather unless told otherwise.
@@ -60,6 +63,7 @@ impl Connect {
             speaks,
             http1: Arc::new(h1::Config { limits: config.limits.clone(), ..http1 }),
             streams_expected: config.streams_expected,
+            field_section_expected: u32::MAX,
             config: Arc::new(config),
             ledger,
             content_max: usize::MAX,
@@ -90,6 +94,7 @@ impl Connect {
             Version::Http2 => {
                 let mut machine = Connection::client(self.config.clone());
                 machine.expect_streams(self.streams_expected);
+                machine.expect_field_section(self.field_section_expected);
                 machine.into()
             }
         };

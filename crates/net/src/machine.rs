@@ -105,6 +105,7 @@ chosen! {
     fn is_free(&) -> bool;
     fn await_slot(&mut) -> usize;
     fn streams_allowed(&) -> Option<u32>;
+    fn field_section_allowed(&) -> Option<u32>;
     fn goaway(&mut, with_grace: bool);
     fn close(&mut, reason: Reason);
     fn wants_write(&) -> bool;

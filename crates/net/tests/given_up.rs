@@ -41,6 +41,7 @@ async fn calls_that_are_given_up_hold_nobody_up() {
         content_max: 1 << 20,
         config: Default::default(),
         streams_expected: 100,
+        field_section_expected: u32::MAX,
         observer: None,
         at_end: None,
     };

@@ -37,7 +37,7 @@ impl Connection {
         if head.protocol.is_some() {
             self.check_connect_protocol()?;
         }
-        self.check_size(facts.size)?;
+        self.check_request_size(facts.size)?;
         let content = content_out(facts.content_length, end)?;
         let state = State::IDLE.sent(Outgoing::Head { end_stream: end })?;
         let stream = self.begin_sending(&facts, content, state);
@@ -75,7 +75,7 @@ impl Connection {
         if prepared.is_extended_connect() {
             self.check_connect_protocol()?;
         }
-        self.check_size(facts.size)?;
+        self.check_request_size(facts.size)?;
         let content = content_out(facts.content_length, end)?;
         let state = State::IDLE.sent(Outgoing::Head { end_stream: end })?;
         let stream = self.begin_sending(&facts, content, state);
@@ -200,11 +200,25 @@ impl Connection {
         match (self.has_settings, self.peer.connect_protocol) {
             (_, true) => Ok(()),
             (true, false) => Err(SendError::ConnectProtocolNotEnabled),
-            (false, false) => {
-                self.notices.wants_slot = true;
-                Err(SendError::AwaitsSettings)
-            }
+            (false, false) => Err(self.await_settings()),
         }
+    }
+
+    /// Refuses a request until the peer's SETTINGS are here, and has the driver told of that.
+    #[cold]
+    fn await_settings(&mut self) -> SendError {
+        self.notices.wants_slot = true;
+        SendError::AwaitsSettings
+    }
+
+    /// Checks the size of a request, of which an expectation refuses nothing for good: it may be out of date.
+    #[inline]
+    fn check_request_size(&mut self, size: usize) -> Result<(), SendError> {
+        self.check_size(size)?;
+        if !self.has_settings && size as u64 > u64::from(self.field_section_expected) {
+            return Err(self.await_settings());
+        }
+        Ok(())
     }
 
     /// Checks the size of a head against the peer's SETTINGS_MAX_HEADER_LIST_SIZE (RFC 9113 §10.5.1), and against what a

@@ -118,6 +118,8 @@ pub struct Connection {
     is_client: bool,
     /// Streams that a server is expected to allow, until it says how many.
     streams_expected: u32,
+    /// The bytes of a field section that a server is expected to take, until it says how many.
+    field_section_expected: u32,
     /// Why the connection has ended, if it has.
     error: Option<ConnectionError>,
 
@@ -252,6 +254,7 @@ impl Connection {
             trace: Trace::new(config.trace, config.keep_sent_head),
             is_client,
             streams_expected: config.streams_expected,
+            field_section_expected: u32::MAX,
             error: None,
             phase: if is_client { Phase::Header } else { Phase::Magic { matched: 0 } },
             hold: Hold::default(),
@@ -297,6 +300,14 @@ impl Connection {
     /// [`Config::streams_expected`]. Without effect on a server.
     pub fn expect_streams(&mut self, streams: u32) {
         self.streams_expected = streams;
+    }
+
+    /// Says how many bytes of a field section the server is expected to take, until its SETTINGS say so. A
+    /// request with more is refused by [`SendError::AwaitsSettings`](crate::SendError::AwaitsSettings), and
+    /// judged by the SETTINGS once they are here. No bound is expected at first. Without effect on a server,
+    /// and on trailers.
+    pub fn expect_field_section(&mut self, bytes: u32) {
+        self.field_section_expected = bytes;
     }
 
     /// Magic, SETTINGS, and the WINDOW_UPDATE that brings the connection's window to its size (RFC 9113 §3.4, §6.9.2).
