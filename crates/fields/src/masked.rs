@@ -66,12 +66,16 @@ pub fn masked_url(text: &str) -> String {
     shown
 }
 
-/// Returns what shows a path with its query without the values of the query: `/login?user=…&token=…`, on one line.
+/// Returns what shows a target without the values of its query: `/login?user=…&token=…`, on one line.
 ///
+/// User information is hidden as well where the target is a whole URI or an authority, in which it is never valid (RFC 9112 §3.2).
 /// Allocates nothing.
 ///
 /// ```
-/// assert_eq!(alula::fields::masked_target("/a?b=secret&secret").to_string(), "/a?b=…&…");
+/// use alula::fields::masked_target;
+///
+/// assert_eq!(masked_target("/a?b=secret&secret").to_string(), "/a?b=…&…");
+/// assert_eq!(masked_target("http://anna:secret@a.example/b").to_string(), "http://…@a.example/b");
 /// ```
 pub const fn masked_target(text: &str) -> MaskedTarget<'_> {
     MaskedTarget(text)
@@ -89,7 +93,14 @@ impl fmt::Display for MaskedTarget<'_> {
 
 impl MaskedTarget<'_> {
     fn write(&self, out: &mut impl fmt::Write) -> fmt::Result {
-        let Some((path, query)) = self.0.split_once('?') else { return out.write_str(self.0) };
+        let target = match user_of(self.0) {
+            Some((before, after)) => {
+                write!(out, "{before}{HIDDEN}@")?;
+                after
+            }
+            None => self.0,
+        };
+        let Some((path, query)) = target.split_once('?') else { return out.write_str(target) };
         write!(out, "{path}?")?;
         for (place, pair) in query.split('&').enumerate() {
             out.write_str(if place == 0 { "" } else { "&" })?;
@@ -103,6 +114,23 @@ impl MaskedTarget<'_> {
         }
         Ok(())
     }
+}
+
+/// Returns what stands before and after the user information of a whole URI or an authority, and the `@` after that. Its password may
+/// hold a slash, and then what stands before that is no host and port.
+fn user_of(target: &str) -> Option<(&str, &str)> {
+    if target.starts_with('/') || !target.contains('@') {
+        return None;
+    }
+    let start = target.find("//").map_or(0, |slashes| slashes + 2);
+    let (before, rest) = target.split_at(start);
+    let authority = rest.split(['/', '\\', '?', '#']).next().unwrap_or_default();
+    let is_port = |end: &str| end.ends_with(']') || end.bytes().all(|digit| digit.is_ascii_digit());
+    let has_host = authority.rsplit_once(':').is_none_or(|(_, port)| is_port(port));
+    if !authority.contains('@') && has_host {
+        return None;
+    }
+    rest.rsplit_once('@').map(|(_, after)| (before, after))
 }
 
 impl fmt::Debug for MaskedTarget<'_> {
@@ -272,6 +300,14 @@ mod tests {
             ("/a?&&b=c", "/a?&&b=…"),
             ("/a?t0k3n", "/a?…"),
             ("*", "*"),
+            ("/@scope/name", "/@scope/name"),
+            ("a.example:443", "a.example:443"),
+            ("http://a.example:80/@scope/name", "http://a.example:80/@scope/name"),
+            ("http://[::1]/@scope/name", "http://[::1]/@scope/name"),
+            ("http://user:secret@a.example/b?c=d", "http://…@a.example/b?c=…"),
+            ("http://user:se/cr?et@a.example/b", "http://…@a.example/b"),
+            ("http://user:secret@secret@a.example", "http://…@a.example"),
+            ("secret@a.example:443", "…@a.example:443"),
         ] {
             assert_eq!(masked_target(path).to_string(), shown);
         }

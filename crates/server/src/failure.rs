@@ -125,6 +125,23 @@ impl<'a> RequestFailure<'a> {
         self.cause
     }
 
+    /// Returns the sentence about the cause, without the request and its peer, and with what the error comes from. What a terminal would
+    /// obey is escaped. Allocates.
+    pub fn reason(&self) -> String {
+        let mut reason = String::new();
+        // To write to a string does not fail.
+        let _ = self.write_reason(&mut OneLine(&mut reason));
+        reason
+    }
+
+    fn write_reason(&self, line: &mut impl fmt::Write) -> fmt::Result {
+        match self.cause {
+            FailureCause::Panic(message) => write!(line, "the handler panicked: {message}"),
+            FailureCause::Error(error) | FailureCause::Refused(error) => write_cause(line, error),
+            FailureCause::Accept(error) => write!(line, "{error}"),
+        }
+    }
+
     /// Whose fault it was, as far as this side can tell; [`Fault::Caller`] is this program.
     pub fn fault(&self) -> Fault {
         match self.cause {
@@ -212,28 +229,27 @@ impl fmt::Display for RequestFailure<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut line = OneLine(f);
         match self.cause {
-            FailureCause::Accept(error) => return write!(line, "no connection can be accepted: {error}"),
-            FailureCause::Refused(error) => {
-                match (error.phase(), self.method()) {
-                    (Phase::Handshake, _) => write!(line, "a connection from {} failed: ", self.peer)?,
-                    (_, "") => {
-                        write!(line, "a request from {} over {} was refused: ", self.peer, self.version)?
-                    }
-                    (_, method) => {
-                        let (target, peer, version) = (self.target(), self.peer, self.version);
-                        write!(line, "{method} {target} from {peer} over {version} was refused: ")?;
-                    }
+            FailureCause::Accept(_) => line.write_str("no connection can be accepted: ")?,
+            FailureCause::Refused(error) => match (error.phase(), self.method()) {
+                (Phase::Handshake, _) => write!(line, "a connection from {} failed: ", self.peer)?,
+                (_, "") => write!(line, "a request from {} over {} was refused: ", self.peer, self.version)?,
+                (_, method) => {
+                    let (target, peer, version) = (self.target(), self.peer, self.version);
+                    write!(line, "{method} {target} from {peer} over {version} was refused: ")?;
                 }
-                return write_cause(&mut line, error);
+            },
+            FailureCause::Error(_) | FailureCause::Panic(_) => {
+                write!(
+                    line,
+                    "{} {} from {} over {}: ",
+                    self.method(),
+                    self.target(),
+                    self.peer,
+                    self.version
+                )?;
             }
-            _ => {}
         }
-        write!(line, "{} {} from {} over {}: ", self.method(), self.target(), self.peer, self.version)?;
-        match self.cause {
-            FailureCause::Panic(message) => write!(line, "the handler panicked: {message}"),
-            FailureCause::Error(error) | FailureCause::Refused(error) => write_cause(&mut line, error),
-            FailureCause::Accept(error) => write!(line, "{error}"),
-        }
+        self.write_reason(&mut line)
     }
 }
 

@@ -33,7 +33,7 @@ pub(super) fn refused(lines: &Lines, failure: &RequestFailure<'_>) {
             Phase::Handshake => write!(line, "-\""),
             _ => write!(line, "{}\"", failure.version()),
         };
-        let (status, reason) = (failure.status().map_or(0, Status::as_u16), error.to_string());
+        let (status, reason) = (failure.status().map_or(0, Status::as_u16), failure.reason());
         let _ = writeln!(line, " {status} 0 - refused: {}", Escaped(reason.as_bytes()));
     });
 }

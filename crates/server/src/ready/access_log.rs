@@ -176,7 +176,7 @@ impl AccessLog {
     pub fn refused(&self, failure: &RequestFailure<'_>) {
         let FailureCause::Refused(error) = failure.cause() else { return };
         // An error of the program may be in it: no lock is held while it makes its sentence.
-        let (format, reason) = (self.format, error.to_string());
+        let (format, reason) = (self.format, failure.reason());
         self.push(|line, now| refused::write(line, format, failure, (error.phase(), &reason), now));
     }
 
