@@ -190,6 +190,9 @@ impl Route {
     pub(crate) fn learn_of(&self, conns: &[Arc<Conn>]) {
         // One is enough: they have the same peer.
         let _ = conns.iter().find(|conn| self.limits.learn(conn));
+        if conns.iter().any(|conn| conn.asks_for_http1()) {
+            self.require_http1();
+        }
     }
 
     /// A transport that leads to the origin.

@@ -95,10 +95,50 @@ impl Origin {
         let mut left = 0;
         loop {
             let mut caller = Caller::of(self.pools.enter()?);
-            match open_for(&mut caller, conn.take(), &mut deadlines, noted, &mut send).await {
+            match self.open_for(&mut caller, conn.take(), &mut deadlines, noted, &mut send).await {
                 Err(error) if matches!(error.cause(), Cause::Timeout) => return Err(caller.explained(error)),
                 Err(_) if !caller.is_here() && left < GONE_MAX => left += 1,
                 outcome => return outcome,
+            }
+        }
+    }
+
+    async fn open_for<F>(
+        &self,
+        caller: &mut Caller,
+        mut conn: Option<Arc<Conn>>,
+        deadlines: &mut QueueDeadlines,
+        noted: Noted<'_>,
+        mut send: F,
+    ) -> Result<Stream, Error>
+    where
+        F: FnMut(&mut Machine, &mut OutBuf) -> Result<StreamKey, Refusal>,
+    {
+        let mut gone = 0;
+        loop {
+            let conn = match conn.take() {
+                Some(conn) => conn,
+                None => caller.conn(deadlines).await?,
+            };
+            match deadlines.in_queue(conn.open(noted, &mut send)).await {
+                Ok(stream) => return Ok(stream),
+                Err(error) if is_full(&error) => {}
+                Err(error) if !conn.is_open() || error.phase() == Phase::Send => {
+                    caller.forget(&conn);
+                    if conn.asks_for_http1() {
+                        self.pools.leave_http2();
+                    }
+                    // Where others were answered, this one gets its turn: a server may end each connection
+                    // after a few requests.
+                    gone += u32::from(!conn.has_taken_requests());
+                    if gone == GONE_MAX {
+                        return Err(error);
+                    }
+                }
+                Err(error) => {
+                    conn.give_back();
+                    return Err(error);
+                }
             }
         }
     }
@@ -134,41 +174,6 @@ impl Origin {
 impl Drop for Origin {
     fn drop(&mut self) {
         self.pools.close();
-    }
-}
-
-async fn open_for<F>(
-    caller: &mut Caller,
-    mut conn: Option<Arc<Conn>>,
-    deadlines: &mut QueueDeadlines,
-    noted: Noted<'_>,
-    mut send: F,
-) -> Result<Stream, Error>
-where
-    F: FnMut(&mut Machine, &mut OutBuf) -> Result<StreamKey, Refusal>,
-{
-    let mut gone = 0;
-    loop {
-        let conn = match conn.take() {
-            Some(conn) => conn,
-            None => caller.conn(deadlines).await?,
-        };
-        match deadlines.in_queue(conn.open(noted, &mut send)).await {
-            Ok(stream) => return Ok(stream),
-            Err(error) if is_full(&error) => {}
-            Err(error) if !conn.is_open() || error.phase() == Phase::Send => {
-                caller.forget(&conn);
-                // Where others were answered, this one gets its turn: a server may end each connection after a few requests.
-                gone += u32::from(!conn.has_taken_requests());
-                if gone == GONE_MAX {
-                    return Err(error);
-                }
-            }
-            Err(error) => {
-                conn.give_back();
-                return Err(error);
-            }
-        }
     }
 }
 

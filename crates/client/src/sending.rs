@@ -47,8 +47,9 @@ impl Call<'_> {
 
     /// Sends the head of the request; its content follows through the writer, the response may come before that ends.
     ///
-    /// It is sent once: no redirect is followed, and nothing tried again. A request with `expect: 100-continue` is waited for
-    /// with [`PendingResponse::go_ahead`] before anything is written.
+    /// It is sent once: no redirect is followed, and nothing tried again. Where the server wants it over
+    /// HTTP/1.1, that is an error, and the next call goes that way. A request with `expect: 100-continue`
+    /// is waited for with [`PendingResponse::go_ahead`] before anything is written.
     ///
     /// GET, HEAD, DELETE and OPTIONS mostly have no content (RFC 9110 §9.3.1). Unless a field says that there is some, their head is
     /// held back until it is known: until the first content is written, the writer is [finished](BodyWriter::finish), after which

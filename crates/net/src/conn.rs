@@ -211,6 +211,17 @@ impl Conn {
         self.unlock_and_wake(connection);
     }
 
+    /// Notes that requests may go over HTTP/1.1 as well, on another connection: the peer may ask for that.
+    pub(crate) fn may_fall_back(&self) {
+        self.lock().life.may_fall_back();
+    }
+
+    /// Returns true if the peer of this connection of HTTP/2 has asked for HTTP/1.1 (HTTP_1_1_REQUIRED, RFC
+    /// 9113 §7) and that is spoken: no more streams are opened here.
+    pub fn asks_for_http1(&self) -> bool {
+        self.lock().life.asks_for_http1()
+    }
+
     /// Returns true if a new stream may be opened: the connection lives and the peer has not said that it goes away.
     pub fn is_open(&self) -> bool {
         !self.lock().life.is_closing()

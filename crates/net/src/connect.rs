@@ -98,8 +98,13 @@ impl Connect {
                 machine.into()
             }
         };
-        Conn::new(socket, machine, &self.ledger, self.observer.clone(), Instant::now(), self.content_max)
-            .map_err(|e| Error::io(Phase::Connect, e))
+        let observer = self.observer.clone();
+        let conn = Conn::new(socket, machine, &self.ledger, observer, Instant::now(), self.content_max)
+            .map_err(|e| Error::io(Phase::Connect, e))?;
+        if version == Version::Http2 && self.speaks.http1 {
+            conn.may_fall_back();
+        }
+        Ok(conn)
     }
 
     /// Returns the version that is spoken in clear text.

@@ -338,16 +338,29 @@ impl Connection {
             }
             Notice::Reset { stream, error } => {
                 let is_left_out = self.machine.has_taken_requests();
+                self.heed(error.cause());
                 self.fail(stream, if is_left_out { error.left_out() } else { error });
             }
             Notice::Room => self.is_free_again(),
             Notice::Last(code) => {
                 self.life.note_farewell(code);
+                if let Some(code) = code {
+                    self.life.heed(code);
+                }
                 self.stop_taking_streams();
             }
             Notice::Breach(violation) => self.note_breach(violation),
             Notice::Closed(error) => self.end(error),
             Notice::Other => {}
+        }
+    }
+
+    /// Opens no more streams if the peer asks for HTTP/1.1 by this failure, and that is spoken.
+    fn heed(&mut self, cause: &Cause) {
+        if let Cause::Reset(code) | Cause::GoAway(code) = cause
+            && self.life.heed(*code)
+        {
+            self.stop_taking_streams();
         }
     }
 

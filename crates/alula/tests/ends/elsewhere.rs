@@ -34,6 +34,11 @@ fn misdirected(stream: u32) -> Vec<u8> {
 
 /// Reads frames after the preface to the end of the connection, and says what `answer` gives for each stream that ends.
 fn talk(wire: &mut Wire, answer: impl Fn(u32) -> Vec<u8>) -> Option<()> {
+    talk_at(wire, |kind, flags| matches!(kind, 0 | 1) && flags & 1 == 1, answer)
+}
+
+/// The same for each frame of such a kind and flags.
+fn talk_at(wire: &mut Wire, is_due: impl Fn(u8, u8) -> bool, answer: impl Fn(u32) -> Vec<u8>) -> Option<()> {
     wire.say(&SETTINGS);
     loop {
         let mut head = [0; 9];
@@ -42,7 +47,7 @@ fn talk(wire: &mut Wire, answer: impl Fn(u32) -> Vec<u8>) -> Option<()> {
         wire.read_exact(&mut vec![0; length]).ok()?;
         let said = match (head[3], head[4]) {
             (4, 0) => SETTINGS_ACK.to_vec(),
-            (0 | 1, flags) if flags & 1 == 1 => {
+            (kind, flags) if is_due(kind, flags) => {
                 answer(u32::from_be_bytes([head[5], head[6], head[7], head[8]]))
             }
             _ => continue,
@@ -63,9 +68,19 @@ fn read_rest(wire: &mut Wire, mut head: Vec<u8>) -> Option<()> {
     wire.read_exact(&mut vec![0; length.map_or(0, |length| length.parse().unwrap())]).ok()
 }
 
-/// A server that resets each request of HTTP/2, or goes away, since it wants HTTP/1.1. Returns the URL, and the number of connections of
-/// HTTP/2.
-fn serve_http1(goes_away: bool) -> (String, Arc<AtomicUsize>) {
+/// The way in which a server asks for HTTP/1.1.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Asks {
+    /// It resets a request that is whole.
+    Reset,
+    /// It resets a request when its head is there.
+    ResetEarly,
+    /// It goes away when a request is whole.
+    GoAway,
+}
+
+/// A server that asks for HTTP/1.1. Returns the URL, and the number of requests over HTTP/2.
+fn serve_http1(asks: Asks) -> (String, Arc<AtomicUsize>) {
     let http2 = Arc::new(AtomicUsize::new(0));
     let counted = http2.clone();
     let url = listen(true, b"h2,http/1.1", move |_, mut wire| {
@@ -74,8 +89,14 @@ fn serve_http1(goes_away: bool) -> (String, Arc<AtomicUsize>) {
             let mut first = vec![0; 24];
             wire.read_exact(&mut first).ok()?;
             if first.starts_with(b"PRI ") {
-                counted.fetch_add(1, SeqCst);
-                return talk(&mut wire, |stream| if goes_away { goaway(0, 13, b"") } else { reset(stream) });
+                let is_due = |kind, flags| match asks {
+                    Asks::ResetEarly => kind == 1,
+                    Asks::Reset | Asks::GoAway => matches!(kind, 0 | 1) && flags & 1 == 1,
+                };
+                return talk_at(&mut wire, is_due, |stream| {
+                    counted.fetch_add(1, SeqCst);
+                    if asks == Asks::GoAway { goaway(0, 13, b"") } else { reset(stream) }
+                });
             }
             read_rest(&mut wire, first)?;
             wire.say(NO_CONTENT);
@@ -99,8 +120,8 @@ async fn soon(call: impl Future<Output = Result<Response, Error>>) -> Result<(u1
 
 #[tokio::test]
 async fn what_requires_http1_is_sent_over_http1() {
-    for goes_away in [false, true] {
-        let (url, http2) = serve_http1(goes_away);
+    for asks in [Asks::Reset, Asks::GoAway] {
+        let (url, http2) = serve_http1(asks);
         let client = builder().build().unwrap();
         assert_eq!(soon(client.post(&url).send_body("1")).await.unwrap(), (204, Version::Http1));
         assert_eq!(
@@ -115,7 +136,7 @@ async fn what_requires_http1_is_sent_over_http1() {
 
 #[tokio::test]
 async fn content_that_is_spent_is_not_sent_again_and_the_origin_is_remembered() {
-    let (url, http2) = serve_http1(false);
+    let (url, http2) = serve_http1(Asks::Reset);
     let client = builder().build().unwrap();
     let error =
         soon(client.post(&url).content(Content::reader(&b"1"[..])).send()).await.expect_err("it is spent");
@@ -126,9 +147,82 @@ async fn content_that_is_spent_is_not_sent_again_and_the_origin_is_remembered() 
     assert_eq!(http2.load(SeqCst), 1);
 }
 
+/// The call itself is sent once; the next one goes by the other way.
+#[tokio::test]
+async fn an_opened_call_that_requires_http1_is_remembered() {
+    for asks in [Asks::Reset, Asks::GoAway] {
+        let (url, http2) = serve_http1(asks);
+        let client = builder().build().unwrap();
+        let (mut writer, response) = client.post(&url).open().await.unwrap();
+        writer.write("1").await.unwrap();
+        writer.finish().await.unwrap();
+        let error =
+            timeout(FOREVER, response.response()).await.expect("it ends").expect_err("it is sent once");
+        assert!(error.asks_for_http1(), "{error}");
+        assert_eq!(soon(client.get(&url).send()).await.unwrap(), (204, Version::Http1));
+        assert_eq!(http2.load(SeqCst), 1, "{asks:?}");
+    }
+}
+
+#[tokio::test]
+async fn an_opened_call_without_content_that_requires_http1_is_remembered() {
+    let (url, http2) = serve_http1(Asks::Reset);
+    let client = builder().build().unwrap();
+    let (writer, response) = client.get(&url).open().await.unwrap();
+    writer.finish().await.unwrap();
+    let error = timeout(FOREVER, response.response()).await.expect("it ends").expect_err("it is sent once");
+    assert!(error.asks_for_http1(), "{error}");
+    let (writer, response) = client.get(&url).open().await.unwrap();
+    writer.finish().await.unwrap();
+    assert_eq!(soon(response.response()).await.unwrap(), (204, Version::Http1));
+    assert_eq!(http2.load(SeqCst), 1);
+}
+
+/// The writer alone hears of it.
+#[tokio::test]
+async fn a_writer_that_fails_since_http1_is_required_is_enough() {
+    let (url, http2) = serve_http1(Asks::ResetEarly);
+    let client = builder().build().unwrap();
+    let (mut writer, _response) = client.post(&url).open().await.unwrap();
+    let written = async { while writer.write([0; 4096]).await.is_ok() {} };
+    timeout(FOREVER, written).await.expect("it ends");
+    assert_eq!(soon(client.get(&url).send()).await.unwrap(), (204, Version::Http1));
+    assert_eq!(http2.load(SeqCst), 1);
+}
+
+#[tokio::test]
+async fn a_client_of_http2_alone_goes_on_with_the_connection() {
+    let connections = Arc::new(AtomicUsize::new(0));
+    let counted = connections.clone();
+    let url = listen(true, b"h2", move |_, mut wire| {
+        counted.fetch_add(1, SeqCst);
+        thread::spawn(move || {
+            wire.read_exact(&mut [0; 24]).ok()?;
+            talk(&mut wire, |stream| if stream == 1 { reset(stream) } else { no_content(stream) })
+        });
+    });
+    let client = builder().http2_only().build().unwrap();
+    assert!(soon(client.get(&url).send()).await.expect_err("there is no other way").asks_for_http1());
+    assert_eq!(soon(client.get(&url).send()).await.unwrap(), (204, Version::Http2));
+    assert_eq!(connections.load(SeqCst), 1);
+}
+
+#[test]
+fn an_opened_call_of_a_blocking_client_that_requires_http1_is_remembered() {
+    let (url, http2) = serve_http1(Asks::Reset);
+    let client = builder().build_blocking().unwrap();
+    let (mut writer, response) = client.post(&url).open().unwrap();
+    writer.write_all(b"1").unwrap();
+    writer.finish().unwrap();
+    assert!(response.response().expect_err("it is sent once").asks_for_http1());
+    let response = client.get(&url).send().unwrap();
+    assert_eq!((response.status().as_u16(), response.version()), (204, Version::Http1));
+    assert_eq!(http2.load(SeqCst), 1);
+}
+
 #[tokio::test]
 async fn a_client_of_http2_alone_is_told() {
-    let (url, _) = serve_http1(false);
+    let (url, _) = serve_http1(Asks::Reset);
     let client = builder().http2_only().build().unwrap();
     let error = soon(client.get(&url).send()).await.expect_err("there is no other way");
     assert!(matches!(error.cause(), Cause::Reset(ErrorCode::HTTP_1_1_REQUIRED)), "{error}");
@@ -137,7 +231,7 @@ async fn a_client_of_http2_alone_is_told() {
 
 #[test]
 fn a_blocking_client_asks_over_http1_too() {
-    let (url, http2) = serve_http1(false);
+    let (url, http2) = serve_http1(Asks::Reset);
     let client = builder().build_blocking().unwrap();
     let response = client.get(&url).send().unwrap();
     assert_eq!((response.status().as_u16(), response.version()), (204, Version::Http1));

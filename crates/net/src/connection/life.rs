@@ -11,6 +11,10 @@ pub(crate) struct Life {
     state: State,
     /// The fault that the peer named when it went away, if it named one.
     farewell: Option<ErrorCode>,
+    /// This side speaks HTTP/1.1 as well, over another connection.
+    speaks_http1: bool,
+    /// The peer wants requests over HTTP/1.1 (RFC 9113 §7, HTTP_1_1_REQUIRED), which this side speaks.
+    asks_for_http1: bool,
 }
 
 #[derive(Default)]
@@ -94,6 +98,27 @@ impl Life {
         }
     }
 
+    /// Notes that this side speaks HTTP/1.1 as well.
+    pub(crate) fn may_fall_back(&mut self) {
+        self.speaks_http1 = true;
+    }
+
+    /// Notes a failure that the peer has named. Takes no more streams if it asks for HTTP/1.1 and that is
+    /// spoken; returns true in that case.
+    pub(crate) fn heed(&mut self, code: ErrorCode) -> bool {
+        let falls_back = self.speaks_http1 && code == ErrorCode::HTTP_1_1_REQUIRED;
+        if falls_back {
+            self.asks_for_http1 = true;
+            self.close();
+        }
+        falls_back
+    }
+
+    /// Returns true if the next requests are to go over HTTP/1.1, which the peer has asked for.
+    pub(crate) fn asks_for_http1(&self) -> bool {
+        self.asks_for_http1
+    }
+
     /// Notes why the peer goes away; `NO_ERROR` is no fault.
     pub(crate) fn note_farewell(&mut self, code: Option<ErrorCode>) {
         self.farewell = code.filter(|code| *code != ErrorCode::NO_ERROR);
@@ -134,6 +159,15 @@ mod tests {
         life.close();
         life.ask(until);
         assert!(life.is_closing() && !life.is_answered());
+    }
+
+    #[test]
+    fn it_takes_no_streams_where_the_peer_asks_for_http1_and_that_is_spoken() {
+        let mut life = Life::default();
+        assert!(!life.heed(ErrorCode::HTTP_1_1_REQUIRED) && life.takes_streams());
+        life.may_fall_back();
+        assert!(!life.heed(ErrorCode::CANCEL) && life.takes_streams() && !life.asks_for_http1());
+        assert!(life.heed(ErrorCode::HTTP_1_1_REQUIRED) && life.is_closing() && life.asks_for_http1());
     }
 
     #[test]
