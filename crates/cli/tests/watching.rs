@@ -54,7 +54,7 @@ fn a_line_in_each_format_goes_where_it_is_wanted() {
     for (format, expected) in [
         (&["--access-log-format=common"][..], "\"GET /a.txt?b=… HTTP/1.1\" 200 7\n"),
         (&[], "\"GET /a.txt?b=… HTTP/1.1\" 200 7 \"-\" \"u/1\"\n"),
-        (&["--access-log-format", "json"], "\"user_agent\":\"u/1\",\"failure\":null}\n"),
+        (&["--access-log-format", "json", "--request-id"], "\"user_agent\":\"u/1\",\"failure\":null}\n"),
     ] {
         for to in [&*format!("--access-log={path}"), "--access-log=-", "--access-log"] {
             let _ = fs::remove_file(&path);
@@ -67,6 +67,10 @@ fn a_line_in_each_format_goes_where_it_is_wanted() {
                 _ => text(&path),
             };
             assert!(line.ends_with(expected) && line.lines().count() == 1, "{to} {format:?}: {line}");
+            if format.contains(&"--request-id") {
+                let line: Value = serde_json::from_str(&line).unwrap();
+                assert_eq!(line["request_id"].as_str().map(str::len), Some(32), "{line}");
+            }
         }
     }
 }
@@ -418,6 +422,27 @@ fn an_echo_shows_each_request_with_its_fields() {
     let is_plain =
         |character: char| character == '\n' || character == '…' || (' '..='~').contains(&character);
     assert!(stderr.chars().all(is_plain), "{stderr:?}");
+}
+
+/// It said "cut off", as of a server that failed.
+#[test]
+fn what_a_client_broke_off_is_told_as_that() {
+    let logs = Folder::new("broken-off-logs");
+    let path = logs.path("log");
+    let access_log = format!("--access-log={path}");
+    let mut server = Echo::start(&["--log", &access_log, "--access-log-format=json", "--request-id"]);
+    let mut lines = BufReader::new(server.child.stderr.take().unwrap()).lines();
+    let mut find = |part: &str| lines.find_map(|line| line.ok().filter(|line| line.contains(part)));
+    let mut socket = TcpStream::connect(server.http.trim_start_matches("http://")).unwrap();
+    socket.write_all(b"POST /post HTTP/1.1\r\nhost: a\r\ncontent-length: 10\r\n\r\nhalf").unwrap();
+    // The log of heads tells that the handler was called.
+    find("] POST /post HTTP/1.1").unwrap();
+    drop(socket);
+    let line = find("\"POST /post HTTP/1.1\" 0 0 ").unwrap();
+    assert!(line.ends_with(" client left"), "{line}");
+    let line: Value = serde_json::from_str(&until(|| text(&path), |log| log.ends_with('\n'))).unwrap();
+    assert_eq!((&line["client_left"], line["request_id"].as_str().map(str::len)), (&true.into(), Some(32)));
+    server.stop();
 }
 
 #[test]

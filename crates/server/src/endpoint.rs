@@ -5,18 +5,27 @@ use std::{any::Any, marker::PhantomData, sync::Arc};
 use crate::{
     Answer, Exchange, Handler,
     ended::EndedRequest,
+    failure::RequestFacts,
     work::{Boxes, Cell, Running},
 };
 
 /// The number of no route.
 pub(crate) const NO_ENTRY: u32 = u32::MAX;
 
+/// The notes on a request that are taken before its handler is called.
+pub(crate) struct Notes<'a> {
+    /// The number of its route.
+    pub(crate) entry: &'a mut u32,
+    /// The facts for hooks, where there are any.
+    pub(crate) facts: Option<&'a mut RequestFacts>,
+}
+
 /// Begins to answer requests.
 pub(crate) trait Endpoint: Send + Sync {
     /// Begins to answer a request: its future is made and not polled yet. The box that `within` holds from the request before is
     /// used again if it fits. The number of its route is noted as soon as that is known, so that it stands there after a panic as well.
     /// Returns the answer where no handler was called.
-    fn begin(&self, exchange: Exchange, within: &mut Option<Running>, entry: &mut u32) -> Option<Answer>;
+    fn begin(&self, exchange: Exchange, within: &mut Option<Running>, notes: Notes<'_>) -> Option<Answer>;
 
     /// Lends a box for the future of a request, if there is one handler for all requests.
     fn lend(&self) -> Option<Running>;
@@ -84,7 +93,7 @@ impl<H: Handler<S>, S: 'static> Boxing<H, S> {
 
 impl<H: Handler<S>, S: 'static> Endpoint for Boxing<H, S> {
     #[inline]
-    fn begin(&self, exchange: Exchange, within: &mut Option<Running>, _: &mut u32) -> Option<Answer> {
+    fn begin(&self, exchange: Exchange, within: &mut Option<Running>, _: Notes<'_>) -> Option<Answer> {
         if !within.as_ref().is_some_and(|running| running.is_of(&self.boxes)) {
             *within = self.lend();
         }

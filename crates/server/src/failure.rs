@@ -60,6 +60,7 @@ struct MoreFacts {
     authority: String,
     referer: String,
     user_agent: String,
+    request_id: String,
     client: Option<IpAddr>,
 }
 
@@ -87,6 +88,12 @@ impl<'a> RequestFailure<'a> {
     /// CONNECT, `*` for the server as a whole. Of a longer one, about the first 256 octets.
     pub fn target(&self) -> &'a str {
         &self.facts.target
+    }
+
+    /// Returns the name of the request, if a hook has [noted one](crate::Begun::note_request_id) before it
+    /// failed.
+    pub fn request_id(&self) -> Option<&'a str> {
+        self.facts.request_id()
     }
 
     /// The address of the peer.
@@ -179,9 +186,20 @@ impl RequestFacts {
         self.more.as_ref().and_then(|more| more.client)
     }
 
+    pub(crate) fn request_id(&self) -> Option<&str> {
+        self.more.as_ref().map(|more| &*more.request_id).filter(|name| !name.is_empty())
+    }
+
+    /// Notes the name of the request. Allocates nothing once warm.
+    pub(crate) fn note_request_id(&mut self, name: &str) {
+        note(&mut self.more.get_or_insert_default().request_id, Some(name));
+    }
+
     /// Notes what hooks see beside. Allocates nothing once warm.
     pub(crate) fn note_more(&mut self, head: &Head) {
-        let MoreFacts { authority, referer, user_agent, client } = &mut **self.more.get_or_insert_default();
+        let MoreFacts { authority, referer, user_agent, request_id, client } =
+            &mut **self.more.get_or_insert_default();
+        request_id.clear();
         *client = head.client();
         let host = || head.fields.text(KnownName::HOST);
         note(authority, head.authority().or_else(host));

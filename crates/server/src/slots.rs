@@ -23,7 +23,7 @@ use alula_net::{Conn, Incoming, Refused, StreamName};
 use crate::{
     Answer, Exchange,
     ended::EndedRequest,
-    endpoint::{Endpoint, NO_ENTRY},
+    endpoint::{Endpoint, NO_ENTRY, Notes},
     failure::{FailureCause, RequestFacts},
     late::LateAnswer,
     observing::RequestSpan,
@@ -173,13 +173,14 @@ impl Slots {
         let had_box = slot.work.is_some();
         slot.entry = NO_ENTRY;
         let (endpoint, is_single) = (&self.endpoint, self.is_single);
-        let (work, entry) = (&mut slot.work, &mut slot.entry);
+        let (work, notes) =
+            (&mut slot.work, Notes { entry: &mut slot.entry, facts: slot.facts.as_deref_mut() });
         let begin = || match work {
             Some(work) if is_single => {
                 work.start(Exchange::new(incoming, scheme, span.clone()));
                 None
             }
-            _ => endpoint.begin(Exchange::new(incoming, scheme, span.clone()), work, entry),
+            _ => endpoint.begin(Exchange::new(incoming, scheme, span.clone()), work, notes),
         };
         let begun = catch_unwind(AssertUnwindSafe(|| span.within(begin)));
         if let Some(octets) = slot.work.as_ref().filter(|_| !had_box).map(Running::octets) {

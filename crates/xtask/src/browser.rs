@@ -181,7 +181,9 @@ fn check_log(log: &str) -> Result<()> {
 }
 
 fn is_answered(line: &str, path: &str) -> bool {
-    line.contains(&format!("\"GET {path} HTTP/2\" 200 ")) && !line.ends_with("cut off")
+    line.contains(&format!("\"GET {path} HTTP/2\" 200 "))
+        && !line.ends_with(" cut off")
+        && !line.ends_with(" client left")
 }
 
 #[cfg(test)]
@@ -207,6 +209,7 @@ mod tests {
         assert!(check_log(&log).is_ok());
         assert!(check_log(&format!("{log}{}", line("/images/7.svg"))).is_err());
         assert!(check_log(&log.replacen("0.000100\n", "0.000100 cut off\n", 1)).is_err());
+        assert!(check_log(&log.replacen("0.000100\n", "0.000100 client left\n", 1)).is_err());
         assert!(check_log(&log.replace("/images/50.svg", "/images/51.svg")).is_err());
     }
 }

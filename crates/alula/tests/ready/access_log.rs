@@ -10,7 +10,8 @@ use std::{
 };
 
 use alula::{
-    AccessLog, Exchange, Identity, Limits, LogFormat, Metrics, Router, Server, Status, routing::get,
+    AccessLog, Answer, Begun, Client, Error, Exchange, Hook, Identity, Limits, LogFormat, Metrics, RequestId,
+    Router, Sent, Server, Status, routing::get,
 };
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
@@ -43,12 +44,16 @@ impl Memory {
 }
 
 fn routes(log: &AccessLog) -> Router {
+    routed(Router::new().hook(log.clone()))
+}
+
+fn routed(router: Router) -> Router {
     let hello = |exchange: Exchange| exchange.respond(Status::OK).send("hello");
     let named = |exchange: Exchange| {
         exchange.note_user(&"a \"b\u{e4}".into());
         exchange.respond(Status::OK).send("hello")
     };
-    Router::new().hook(log.clone()).route("/lists/{list}", get(hello)).route("/named", get(named))
+    router.route("/lists/{list}", get(hello)).route("/named", get(named))
 }
 
 /// Waits for the end of requests whose answers have come.
@@ -150,6 +155,131 @@ async fn users_are_written() {
             assert!(line.contains(expected), "{line}");
         }
         assert_eq!(lines.len(), 4);
+    }
+}
+
+/// Names a request by what it asks for.
+struct ByTarget;
+
+impl Hook for ByTarget {
+    fn begin(&self, begun: &mut Begun<'_>) -> Option<Answer> {
+        let name = begun.request().path().repeat(40);
+        begun.note_request_id(&name);
+        None
+    }
+}
+
+/// Lines of JSON have the name of a request, whichever hook gives it and wherever the log stands among the
+/// hooks.
+#[tokio::test]
+async fn names_of_requests_are_written() {
+    for log_is_first in [true, false] {
+        let memory = Memory::default();
+        let log = AccessLog::to_writer(memory.clone()).unwrap().json();
+        let origin = serve(if log_is_first {
+            routes(&log).hook(RequestId::new())
+        } else {
+            routed(Router::new().hook(RequestId::new()).hook(log.clone()))
+        })
+        .await;
+        let mut names = Vec::new();
+        for client in clients() {
+            for path in ["/lists/a", "/none"] {
+                let mut response = client.get(format!("{origin}{path}")).send().await.unwrap();
+                names.extend(response.headers().text("x-request-id").map(str::to_owned));
+                response.bytes().await.unwrap();
+            }
+        }
+        let lines = lines(&log, &memory, 4).await;
+        let written: Vec<_> = lines.iter().map(|line| json(line)["request_id"].clone()).collect();
+        assert_eq!(written, names);
+        assert_eq!(names.len(), 4);
+    }
+    let memory = Memory::default();
+    let log = AccessLog::to_writer(memory.clone()).unwrap().json();
+    let origin = serve(routes(&log).hook(ByTarget)).await;
+    let none = serve(routes(&log)).await;
+    for client in clients() {
+        for url in [format!("{origin}/named"), format!("{none}/named"), format!("{origin}/a")] {
+            client.get(url).send().await.unwrap().bytes().await.unwrap();
+        }
+    }
+    let lines = lines(&log, &memory, 6).await;
+    let written: Vec<_> = lines.iter().map(|line| json(line)["request_id"].clone()).collect();
+    let [long, short] = ["/named".repeat(40), "/a".repeat(40)].map(serde_json::Value::from);
+    let each = [long, serde_json::Value::Null, short];
+    assert_eq!(written, [&each[..], &each[..]].concat());
+}
+
+fn json(line: &str) -> serde_json::Value {
+    serde_json::from_str(line).expect(line)
+}
+
+/// Says when each of its handlers has begun, and never gives a whole answer.
+fn endless(log: &AccessLog, json: &AccessLog) -> (Router, tokio::sync::mpsc::UnboundedReceiver<()>) {
+    let (tell, told) = tokio::sync::mpsc::unbounded_channel();
+    let tell_also = tell.clone();
+    let silent = move |_: Exchange| {
+        let _ = tell.send(());
+        std::future::pending::<Result<Sent, Error>>()
+    };
+    let half = move |exchange: Exchange| {
+        let tell = tell_also.clone();
+        async move {
+            let mut writer = exchange.respond(Status::OK).stream().await?;
+            writer.write(b"half").await?;
+            let _ = tell.send(());
+            std::future::pending::<Result<Sent, Error>>().await
+        }
+    };
+    let router = Router::new().hook(log.clone()).hook(json.clone());
+    (router.route("/silent", get(silent)).route("/half", get(half)), told)
+}
+
+/// A request that its client broke off is told as that, over both versions, in clear text and over TLS,
+/// before the head and after it.
+#[tokio::test]
+async fn a_client_that_leaves_is_told_as_that() {
+    let (memory, json_memory) = (Memory::default(), Memory::default());
+    let log = AccessLog::to_writer(memory.clone()).unwrap().common();
+    let json_log = AccessLog::to_writer(json_memory.clone()).unwrap().json();
+    let identity = Identity::self_signed(["localhost"]).unwrap();
+    let pem = identity.certificate_pem().unwrap().to_owned();
+    let (router, mut told) = endless(&log, &json_log);
+    let server = Server::builder().identity(identity).bind("127.0.0.1:0").await.unwrap();
+    let port = server.address().unwrap().port();
+    tokio::spawn(server.serve(router.build().unwrap()));
+    let mut count = 0;
+    for is_http2 in [false, true] {
+        for scheme in ["http", "https"] {
+            for (path, status, known) in [("/silent", "499 0", None), ("/half", "200 4", Some(200))] {
+                let builder = Client::builder().add_roots_pem(pem.as_bytes()).unwrap();
+                let builder = match (is_http2, scheme) {
+                    (false, _) => builder.http1_only(),
+                    (true, "http") => builder.http2_prior_knowledge(true),
+                    (true, _) => builder,
+                };
+                let client = builder.build().unwrap();
+                let call = client.get(format!("{scheme}://localhost:{port}{path}")).send();
+                if path == "/half" {
+                    let response = call.await.unwrap();
+                    told.recv().await.unwrap();
+                    drop(response);
+                } else {
+                    tokio::select! {
+                        begun = told.recv() => begun.unwrap(),
+                        _ = call => panic!("there is no answer"),
+                    }
+                }
+                let line = lines(&log, &memory, count + 1).await[count].clone();
+                let version = if is_http2 { "HTTP/2" } else { "HTTP/1.1" };
+                assert_eq!(timeless(&line), format!("127.0.0.1 - - [] \"GET {path} {version}\" {status}"));
+                let line = json(&lines(&json_log, &json_memory, count + 1).await[count]);
+                assert_eq!((&line["client_left"], line["status"].as_u64()), (&true.into(), known), "{line}");
+                assert!(line["failure"].is_string(), "{line}");
+                count += 1;
+            }
+        }
     }
 }
 

@@ -44,7 +44,11 @@ fn write(line: &mut Vec<u8>, ended: &Ended<'_>, arrived: SystemTime) {
     let (method, target) = (Escaped(ended.method().as_bytes()), Escaped(ended.target().as_bytes()));
     let _ = write!(line, "{method} {target} {}\"", ended.version());
     let status = ended.status().map_or(0, Status::as_u16);
-    let end = if ended.failure().is_some() { " cut off" } else { "" };
+    let end = match ended.failure() {
+        Some(_) if ended.client_left() => " client left",
+        Some(_) => " cut off",
+        None => "",
+    };
     let seconds = ended.duration().as_secs_f64();
     let _ = writeln!(line, " {status} {} {seconds:.6}{end}", ended.sent());
 }

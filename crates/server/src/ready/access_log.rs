@@ -62,14 +62,20 @@ pub struct AccessLog {
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum LogFormat {
-    /// The common log format: address, user, time, request, status, octets of content.
+    /// The common log format: address, user, time, request, status, bytes of content. The status is a hyphen
+    /// where no head of an answer was sent, and 499, as nginx has it, where that is since the client has
+    /// left.
     Common,
     /// The common log format with `referer` and `user-agent`.
     #[default]
     Combined,
-    /// One JSON object (RFC 8259) with the names `time`, `peer`, `client`, `user`, `method`, `target`, `version`, `authority`, `route`, `status`,
-    /// `received`, `sent`, `seconds`, `until_head`, `referer`, `user_agent` and `failure`; what is not there is null. Lines that were dropped are told of as `{"dropped":12}`,
-    /// in the other formats as a line that begins with `#`.
+    /// One JSON object (RFC 8259) with the names `time`, `peer`, `client`, `user`, `method`, `target`,
+    /// `version`, `authority`, `route`, `request_id` (see
+    /// [`Begun::note_request_id`](crate::Begun::note_request_id)), `status`, `received`, `sent`, `seconds`,
+    /// `until_head`, `client_left`, `referer`, `user_agent` and `failure`. A value that is not there is null.
+    /// `client_left` is true if there is no whole answer [because the client has
+    /// left](crate::Ended::client_left), before its head or after it. Lines that were dropped are told of as
+    /// `{"dropped":12}`, in the other formats as a line that begins with `#`.
     Json,
 }
 

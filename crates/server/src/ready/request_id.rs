@@ -18,9 +18,12 @@ const MADE_AT_ONCE: usize = 16;
 /// Puts a name in `x-request-id` of each request and its answer, so that logs of several programs can be brought together: a
 /// [hook](crate::Hook).
 ///
-/// A name that comes with a request is kept if its peer is [trusted](Self::trusted) and it is up to 128 ASCII letters, digits and
-/// `-._:/+=@`. All other requests get a new one, 32 hexadecimal digits from the random octets of the system, in the place of what the
-/// peer sent; if the system has none, the request has no name. Handlers find it among the headers of the request.
+/// A name that comes with a request is kept if its peer is [trusted](Self::trusted) and it is up to 128 ASCII
+/// letters, digits and `-._:/+=@`. All other requests get a new one, 32 hexadecimal digits from the random
+/// octets of the system, in the place of what the peer sent; if the system has none, the request has no name.
+/// Handlers find it among the headers of the request, hooks as
+/// [`Ended::request_id`](crate::Ended::request_id), and [`AccessLog`](crate::AccessLog) writes it into lines
+/// of JSON.
 ///
 /// Allocates nothing once warm, and calls the system once for 16 names.
 ///
@@ -74,6 +77,8 @@ impl Hook for RequestId {
         // It is a value by its form.
         let _ = begun.request_mut().set(KnownName::X_REQUEST_ID, name);
         let _ = begun.add_header(KnownName::X_REQUEST_ID, name);
+        // It is ASCII by its form.
+        begun.note_request_id(str::from_utf8(name).unwrap_or_default());
         None
     }
 }

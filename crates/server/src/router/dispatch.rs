@@ -19,7 +19,8 @@ use super::{
 use crate::{
     Answer, Exchange,
     ended::EndedRequest,
-    endpoint::{Endpoint, IntoService, NO_ENTRY, Service},
+    endpoint::{Endpoint, IntoService, NO_ENTRY, Notes, Service},
+    failure::RequestFacts,
     work::Running,
 };
 
@@ -36,16 +37,17 @@ impl Endpoint for Routes {
         &self,
         mut exchange: Exchange,
         within: &mut Option<Running>,
-        number: &mut u32,
+        notes: Notes<'_>,
     ) -> Option<Answer> {
-        let entry = match self.compiled.route(&mut exchange, number) {
+        let entry = match self.compiled.route(&mut exchange, notes) {
             Ok(found) => found,
             Err(answer) => return Some(answer),
         };
         let outermost = entry.layers.len() - 1;
         exchange.stand_in(outermost);
         let mut of_layer = NO_ENTRY;
-        let _ = entry.layers[outermost].begin(exchange, within, &mut of_layer);
+        let of_layer = Notes { entry: &mut of_layer, facts: None };
+        let _ = entry.layers[outermost].begin(exchange, within, of_layer);
         if let Some(running) = within {
             running.detach(entry.terms.is_detached);
         }
@@ -80,13 +82,13 @@ impl IntoService for Routes {
 impl Compiled {
     /// Notes the number of a request's route, with the captures, and returns the entry that answers; or the answer of a hook.
     #[inline]
-    fn route(&self, exchange: &mut Exchange, noted: &mut u32) -> Result<&Entry, Answer> {
+    fn route(&self, exchange: &mut Exchange, notes: Notes<'_>) -> Result<&Entry, Answer> {
         let (number, captures) = self.find(exchange);
-        *noted = number;
+        *notes.entry = number;
         exchange.route_to(number, captures);
         let entry = &self.entries[number as usize];
         if !entry.hooks.is_empty()
-            && let Some(answer) = self.begin_hooks(&entry.hooks, exchange, number)
+            && let Some(answer) = self.begin_hooks(&entry.hooks, exchange, number, notes.facts)
         {
             return Err(answer);
         }
@@ -148,10 +150,16 @@ impl Compiled {
     ///
     /// # Panics
     /// One of them has panicked, once the others have seen it.
-    fn begin_hooks(&self, hooks: &[Arc<dyn Hook>], exchange: &mut Exchange, entry: u32) -> Option<Answer> {
+    fn begin_hooks(
+        &self,
+        hooks: &[Arc<dyn Hook>],
+        exchange: &mut Exchange,
+        entry: u32,
+        facts: Option<&mut RequestFacts>,
+    ) -> Option<Answer> {
         let (route, peer) = (self.place_of(entry).map(|place| place.pattern), exchange.peer());
         let request = exchange.request_mut();
-        let mut begun = Begun { request, headers: None, peer, route, is_answered: false };
+        let mut begun = Begun { request, headers: None, peer, route, facts, is_answered: false };
         let (mut planned, mut panicked) = (None, None);
         for hook in hooks {
             match catch_unwind(AssertUnwindSafe(|| hook.begin(&mut begun))) {

@@ -7,7 +7,7 @@ use std::{
 
 use alula_fields::{FieldError, FieldSection, Head, IntoName, Status};
 
-use crate::{Answer, Error, Request, Version, ended::EndedRequest};
+use crate::{Answer, Error, Request, Version, ended::EndedRequest, failure::RequestFacts};
 
 /// Sees each request of a router, without a future or a box for it: once when it begins, once when the head of its answer leaves,
 /// once when it has ended. All three do nothing unless written.
@@ -57,6 +57,7 @@ pub struct Begun<'a> {
     pub(super) headers: Option<Box<Head>>,
     pub(super) peer: SocketAddr,
     pub(super) route: Option<&'a str>,
+    pub(super) facts: Option<&'a mut RequestFacts>,
     pub(super) is_answered: bool,
 }
 
@@ -102,6 +103,20 @@ impl<'a> Begun<'a> {
     ) -> Result<(), FieldError> {
         let head = self.headers.get_or_insert_with(alula_net::lend_head);
         head.fields.append(name, value)
+    }
+
+    /// Notes the name of the request, by which logs of several programs are brought together. Hooks find it
+    /// as [`Ended::request_id`] and `on_error` as
+    /// [`RequestFailure::request_id`](crate::RequestFailure::request_id); [`AccessLog`](crate::AccessLog)
+    /// writes it into lines of JSON. [`RequestId`](crate::RequestId) notes the names that it gives; no field
+    /// is sent by this call.
+    ///
+    /// The last call counts. Of a name of more than 256 bytes the beginning is kept. Allocates nothing once
+    /// warm.
+    pub fn note_request_id(&mut self, name: &str) {
+        if let Some(facts) = &mut self.facts {
+            facts.note_request_id(name);
+        }
     }
 }
 
@@ -155,6 +170,12 @@ impl<'a> Ended<'a> {
     /// The user, if the handler or a layer has [named one](crate::Exchange::note_user).
     pub fn user(&self) -> Option<&str> {
         self.request.tally.user.as_deref()
+    }
+
+    /// Returns the name of the request, if a hook has [noted one](Begun::note_request_id), as
+    /// [`RequestId`](crate::RequestId) does.
+    pub fn request_id(&self) -> Option<&'a str> {
+        self.request.facts.request_id()
     }
 
     /// The version of HTTP it came by.

@@ -13,6 +13,10 @@ use crate::{Ended, LogFormat};
 /// Octets of a text that are written.
 const TEXT_OCTETS_MAX: usize = 256;
 
+/// Stands for the status where none was sent because the client has left. No server sends it; nginx logs it,
+/// and programs that read logs know it.
+const CLIENT_LEFT: u16 = 499;
+
 /// Writes the line of a request that has ended now, with its end, and the text of its failure. To write to
 /// memory does not fail.
 pub(super) fn write(
@@ -39,6 +43,7 @@ fn common(line: &mut Vec<u8>, ended: &Ended<'_>, since_epoch: Duration) -> std::
     write!(line, "{} {} {}\" ", Log(ended.method()), Log(ended.target()), ended.version())?;
     match ended.status() {
         Some(status) => write!(line, "{status} {}", ended.sent()),
+        None if ended.client_left() => write!(line, "{CLIENT_LEFT} {}", ended.sent()),
         None => write!(line, "- {}", ended.sent()),
     }
 }
@@ -61,6 +66,7 @@ fn json(
     write!(line, ",\"method\":{},\"target\":{}", Json(ended.method()), Json(ended.target()))?;
     write!(line, ",\"version\":\"{}\",\"authority\":{}", ended.version(), OrNull(ended.authority()))?;
     write!(line, ",\"route\":{}", OrNull(ended.route().unwrap_or_default()))?;
+    write!(line, ",\"request_id\":{}", OrNull(ended.request_id().unwrap_or_default()))?;
     match ended.status() {
         Some(status) => write!(line, ",\"status\":{status}")?,
         None => write!(line, ",\"status\":null")?,
@@ -71,6 +77,7 @@ fn json(
         Some(time) => write!(line, ",\"until_head\":{}", Seconds(time))?,
         None => write!(line, ",\"until_head\":null")?,
     }
+    write!(line, ",\"client_left\":{}", ended.client_left())?;
     write!(line, ",\"referer\":{},\"user_agent\":{}", OrNull(ended.referer()), OrNull(ended.user_agent()))?;
     match failure {
         Some(failure) => write!(line, ",\"failure\":{}}}", Json(failure)),

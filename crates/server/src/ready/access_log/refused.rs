@@ -71,11 +71,11 @@ fn json(
         Phase::Handshake => write!(line, ",\"version\":null")?,
         _ => write!(line, ",\"version\":\"{}\"", failure.version())?,
     }
-    write!(line, ",\"authority\":null,\"route\":null")?;
+    write!(line, ",\"authority\":null,\"route\":null,\"request_id\":null")?;
     match failure.status() {
         Some(status) => write!(line, ",\"status\":{status}")?,
         None => write!(line, ",\"status\":null")?,
     }
-    write!(line, ",\"received\":0,\"sent\":0,\"seconds\":null,\"until_head\":null")?;
+    write!(line, ",\"received\":0,\"sent\":0,\"seconds\":null,\"until_head\":null,\"client_left\":false")?;
     writeln!(line, ",\"referer\":null,\"user_agent\":null,\"failure\":{}}}", Json(reason))
 }
