@@ -98,7 +98,7 @@ impl PoolSetting {
             connections_max: *rng.pick(&[1, 2, 3, 100]),
             http2_connections_max: *rng.pick(&[1, 1, 2, 3]),
             idle_max: *rng.pick(&[0, 1, 2, 100, 100, 100]),
-            keep_idle: Duration::from_millis(*rng.pick(&[30, 300, 90_000, 90_000, 90_000, 90_000])),
+            keep_idle: Duration::from_millis(*rng.pick(&[30, 300, 70_000, 70_000, 70_000, 70_000])),
         }
     }
 }
