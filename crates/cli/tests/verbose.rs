@@ -264,3 +264,36 @@ fn a_trace_has_the_octets_in_the_form_of_curl() {
             .contains("/no/such/folder/file")
     );
 }
+
+/// The first address of a host takes the connection and closes it in the handshake.
+#[cfg(target_os = "linux")]
+#[test]
+fn an_address_that_breaks_off_in_the_handshake_is_shown_with_the_next() {
+    let echo = Echo::start(&["--self-signed"]);
+    let port = echo.https.as_ref().unwrap().rsplit(':').next().unwrap().to_owned();
+    let breaks_off = TcpListener::bind(format!("127.0.0.2:{port}")).unwrap();
+    thread::spawn(move || {
+        for socket in breaks_off.incoming() {
+            let _ = socket.unwrap().read(&mut [0; 16 * 1024]);
+        }
+    });
+    let resolve = format!("a.example:{port}:127.0.0.2,127.0.0.1");
+    let url = format!("https://a.example:{port}/x");
+    let times = "%{time_connect} %{time_appconnect} %{remote_ip}\n";
+    let ended = run(&["get", "-vk", "--resolve", &resolve, "-o", "/dev/null", "-w", times, &url]).expect(0);
+    let done = lines(&ended.stderr, "* ");
+    for line in [
+        format!("  Trying 127.0.0.2:{port}..."),
+        format!(
+            "connect to 127.0.0.2 port {port} failed: the TLS handshake was broken off: unexpected end of file"
+        ),
+        format!("  Trying 127.0.0.1:{port}..."),
+    ] {
+        assert!(done.contains(&&*line), "{line}: {}", ended.stderr);
+    }
+    let shown = ended.text();
+    let mut times = shown.split_whitespace();
+    let mut next = || times.next().unwrap().parse::<f64>().unwrap();
+    assert!(next() <= next(), "{shown}");
+    assert_eq!(times.next(), Some("127.0.0.1"));
+}

@@ -3,6 +3,7 @@
 
 mod attempts;
 mod connector;
+mod elsewhere;
 mod known_limits;
 mod local;
 mod proxied;
@@ -23,7 +24,7 @@ use std::{
 };
 
 use alula_net::{
-    Cause, Conn, Connect, Error, Ledger, Phase, Retry, Socket, Speaks, set_tcp_keep_alive,
+    Attempt, Cause, Conn, Connect, Error, Ledger, Phase, Retry, Socket, Speaks, set_tcp_keep_alive,
     set_tcp_user_timeout,
 };
 use tokio::{net::TcpStream, time::Instant};
@@ -44,7 +45,11 @@ pub use self::{
     proxy::Proxy,
     resolve::{Resolve, Resolving, SystemResolver},
 };
-use self::{known_limits::KnownLimits, through::Through};
+use self::{
+    elsewhere::{Reached, Setback},
+    known_limits::KnownLimits,
+    through::Through,
+};
 #[cfg(feature = "tls")]
 use crate::trust::server_name;
 use crate::{
@@ -178,12 +183,19 @@ impl Route {
 
     async fn open_by(&self, ends_at: Instant) -> Result<Arc<Conn>, Error> {
         let then = self.then()?;
-        let socket = self.socket(ends_at).await?;
-        let phase = self.through.as_ref().map_or(Phase::Handshake, Through::phase_of_handshake);
-        let opened = in_time(phase, self.by().handshake_timeout, ends_at, then.over(socket)).await;
-        let conn = opened.map_err(|error| error.during(phase))?;
+        let conn = match &self.through {
+            Some(through) => self.led(through, &then, ends_at).await?,
+            None => self.direct(&then, ends_at).await?,
+        };
         conn.leads_to(self.origin.clone());
         Ok(conn)
+    }
+
+    /// Begins to speak over a transport: TLS where that is asked for, then HTTP.
+    async fn begin(&self, then: &Connect, socket: Socket, ends_at: Instant) -> Result<Arc<Conn>, Error> {
+        let phase = self.through.as_ref().map_or(Phase::Handshake, Through::phase_of_handshake);
+        let opened = in_time(phase, self.by().handshake_timeout, ends_at, then.over(socket)).await;
+        opened.map_err(|error| error.during(phase))
     }
 
     /// Keeps in mind what the peer of these connections has told of itself, for those that are opened after them.
@@ -195,57 +207,106 @@ impl Route {
         }
     }
 
-    /// A transport that leads to the origin.
-    async fn socket(&self, ends_at: Instant) -> Result<Socket, Error> {
-        if let Some(through) = &self.through {
-            return in_time(Phase::Proxy, None, ends_at, self.led(through, ends_at)).await;
+    /// Opens a connection to the origin itself.
+    async fn direct(&self, then: &Connect, ends_at: Instant) -> Result<Arc<Conn>, Error> {
+        let given = in_time(Phase::Connect, None, ends_at, self.given()).await?;
+        if let Some(socket) = given {
+            return self.begin(then, socket, ends_at).await;
         }
-        in_time(Phase::Connect, None, ends_at, self.connected(ends_at)).await
+        let (host, port) = (&self.to.host, self.to.port);
+        let addresses = self.looked_up(host, port, ends_at).await?;
+        let dial = |addresses| in_time(Phase::Connect, None, ends_at, self.dialled(addresses, ends_at));
+        let begin = |_, stream: TcpStream| self.begin(then, stream.into(), ends_at);
+        self.used(addresses, ends_at, dial, begin).await
     }
 
-    async fn connected(&self, ends_at: Instant) -> Result<Socket, Error> {
+    /// Makes use of a connection to one of these addresses, and tells observers of those that break off.
+    async fn used<S, T, C, U>(
+        &self,
+        addresses: Vec<SocketAddr>,
+        ends_at: Instant,
+        connect: impl Fn(Vec<SocketAddr>) -> C,
+        make_use: impl Fn(SocketAddr, S) -> U,
+    ) -> Result<T, Error>
+    where
+        C: Future<Output = Result<Reached<S>, Error>>,
+        U: Future<Output = Result<T, Error>>,
+    {
+        let are_several = addresses.len() > 1;
+        let make_use = |address, stream| {
+            let using = make_use(address, stream);
+            async move {
+                let setback = match using.await {
+                    Ok(used) => return Ok(used),
+                    Err(error) => Setback::of(error),
+                };
+                if let (Setback::Elsewhere(error), true) = (&setback, are_several) {
+                    let told = io::Error::new(elsewhere::kind_of(error), error.to_string());
+                    watching::not_connected(self.watcher(), address, &told);
+                }
+                Err(setback)
+            }
+        };
+        elsewhere::use_first(addresses, ends_at, connect, make_use).await
+    }
+
+    /// Returns the transport that the user gives, or the simulation; none if the host is to be dialled.
+    async fn given(&self) -> Result<Option<Socket>, Error> {
         let connected = match &self.by().target {
             DialTarget::Url => match Socket::simulated(&self.to.host, self.to.port).await {
                 Some(simulated) => simulated,
-                None => return self.dialled(&self.to.host, self.to.port, ends_at).await.map(Socket::from),
+                None => return Ok(None),
             },
             #[cfg(unix)]
             DialTarget::Unix(path) => {
                 let connected = tokio::net::UnixStream::connect(path).await.map(Socket::from);
                 return connected
+                    .map(Some)
                     .map_err(|error| Error::io(Phase::Connect, error).about(path.to_string_lossy()));
             }
             DialTarget::Given(connector) => connector.connect(&self.to).await.map(Socket::from),
         };
-        connected.map_err(|error| Error::io(Phase::Connect, error))
+        connected.map(Some).map_err(|error| Error::io(Phase::Connect, error))
     }
 
-    /// Looks the host up and connects to the first of its addresses that answers.
-    async fn dialled(&self, host: &str, port: u16, ends_at: Instant) -> Result<TcpStream, Error> {
+    /// Looks a host up, and tells observers of its addresses.
+    async fn looked_up(&self, host: &str, port: u16, ends_at: Instant) -> Result<Vec<SocketAddr>, Error> {
         let addresses = self.addresses(host, port, ends_at).await?;
         watching::resolved(self.watcher(), host, &addresses);
+        Ok(addresses)
+    }
+
+    /// Connects to the first of these addresses that answers.
+    async fn dialled(
+        &self,
+        addresses: Vec<SocketAddr>,
+        ends_at: Instant,
+    ) -> Result<Reached<TcpStream>, Error> {
         let (watcher, failed) = (self.watcher(), Mutex::new(Vec::new()));
         let dial = |address: SocketAddr| {
             let failed = &failed;
             async move {
                 watching::connecting(watcher, address);
                 let connected = self.by().local.connect(address).await;
-                connected.inspect_err(|error| {
+                let connected = connected.inspect_err(|error| {
                     watching::not_connected(watcher, address, error);
-                    failed.lock().unwrap_or_else(PoisonError::into_inner).push(address);
-                })
+                    let attempt = Attempt { address, failure: error.kind() };
+                    failed.lock().unwrap_or_else(PoisonError::into_inner).push(attempt);
+                });
+                Ok((address, connected?))
             }
         };
         let connected = attempts::connect_first(addresses, self.by().attempt_delay, ends_at, dial).await;
-        let stream = connected.inspect_err(|error| {
-            let failed = failed.lock().unwrap_or_else(PoisonError::into_inner);
+        let failed = failed.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let (address, stream) = connected.inspect_err(|error| {
+            let has_failed = |address| failed.iter().any(|failed| failed.address == address);
             // The others were given up when the time was over.
-            for late in error.tried().iter().filter(|tried| !failed.contains(&tried.address)) {
+            for late in error.tried().iter().filter(|tried| !has_failed(tried.address)) {
                 watching::not_connected(watcher, late.address, &io::ErrorKind::TimedOut.into());
             }
         })?;
         self.probe(&stream).map_err(|error| Error::io(Phase::Connect, error))?;
-        Ok(stream)
+        Ok(Reached { address, stream, failed })
     }
 
     /// Has the system look after the other end, as far as that is wanted.

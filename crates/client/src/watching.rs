@@ -22,7 +22,9 @@ pub enum ExchangeEvent<'a> {
     Resolved(&'a str, &'a [SocketAddr]),
     /// A TCP connection to this address is tried: of the server, or of a proxy.
     Connecting(SocketAddr),
-    /// The try to connect to this address has failed, or did not succeed [in time](ClientBuilder::connect_timeout).
+    /// The try to connect to this address has failed, or did not succeed [in
+    /// time](ClientBuilder::connect_timeout). Where the host has several addresses, also that this one broke
+    /// off in the handshake of TLS, or before a proxy had led anywhere.
     NotConnected(SocketAddr, &'a io::Error),
     /// The proxy at this host and port leads to the server now, or has refused to: by the status with which it answered CONNECT, or by
     /// SOCKS, which has none. Of a SOCKS proxy that refuses, and of any that breaks off, nothing is told.

@@ -35,6 +35,9 @@ impl fmt::Display for Sentence<'_> {
             write!(f, "{asked}: ")?;
         }
         what_happened(f, facts)?;
+        if matches!(facts.phase, Phase::Handshake | Phase::Proxy) && !matches!(facts.cause, Cause::Timeout) {
+            tried(f, facts, "; tried ")?;
+        }
         if !facts.occupied.is_nothing() {
             write!(f, ": {}", facts.occupied)?;
         }

@@ -73,6 +73,12 @@ impl Connecting {
 
 impl ClientBuilder {
     /// The time that opening a connection may take, from looking up the host to the end of TLS; 10 seconds unless set.
+    ///
+    /// An address that takes the connection, and then closes it, says something else or fails by itself in
+    /// the handshake of TLS, is followed by the host's next one within that time. One that is silent there
+    /// has an equal part of the time, and five seconds at most, before the next is tried beside it. A
+    /// certificate that is not trusted, and a server that does not take this client, end it: another address
+    /// would hide that. The same holds for the addresses of a proxy, until it has led to the server.
     #[must_use]
     pub fn connect_timeout(mut self, after: Duration) -> Self {
         self.settings.connect.deadline = after;
@@ -86,7 +92,8 @@ impl ClientBuilder {
         self
     }
 
-    /// The time that the TLS handshake may take; as long as [all of it](Self::connect_timeout) unless set.
+    /// The time that the TLS handshake may take with each address; as long as [all of
+    /// it](Self::connect_timeout) unless set.
     #[must_use]
     pub fn handshake_timeout(mut self, after: Duration) -> Self {
         self.settings.connect.handshake_timeout = Some(after);

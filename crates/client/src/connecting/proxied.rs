@@ -2,10 +2,14 @@
 
 #[cfg(feature = "tls")]
 use std::io;
-use std::{io::Cursor, net::IpAddr};
+use std::{
+    io::Cursor,
+    net::{IpAddr, SocketAddr},
+    sync::Arc,
+};
 
 use alula_fields::Status;
-use alula_net::{Cause, Error, Phase, Socket, Transport};
+use alula_net::{Cause, Conn, Connect, Error, Phase, Socket, Transport};
 #[cfg(feature = "tls")]
 use alula_net::{PromptTcp, Retry};
 use tokio::{
@@ -18,6 +22,8 @@ use tokio_rustls::{TlsConnector, client::TlsStream, rustls};
 
 use super::{
     Route,
+    elsewhere::{Reached, Setback, use_first},
+    in_time,
     proxy::{Kind, Server, Target, ask_for_tunnel, ask_socks},
     through::Through,
 };
@@ -28,48 +34,74 @@ use crate::trust::server_name;
 use crate::watching;
 
 impl Route {
-    /// A transport that leads to the origin, or to the proxy that takes its requests.
-    pub(super) async fn led(&self, through: &Through, ends_at: Instant) -> Result<Socket, Error> {
+    /// Opens a connection to the origin by way of the proxy, or to the proxy that takes its requests.
+    pub(super) async fn led(
+        &self,
+        through: &Through,
+        then: &Connect,
+        ends_at: Instant,
+    ) -> Result<Arc<Conn>, Error> {
         let proxy = through.server();
         match proxy.kind {
             Kind::Http { .. } if through.takes_requests() => {
-                self.reached(proxy, ends_at).await.map(Socket::from)
+                self.by_proxy(proxy, ends_at, |stream| self.begin(then, stream.into(), ends_at)).await
             }
-            Kind::Http { is_secure: false } => {
-                self.tunnelled(self.reached(proxy, ends_at).await?, proxy, Socket::from).await
+            Kind::Http { is_secure } => {
+                let tunnel = |stream| self.by_tunnel(stream, proxy, is_secure);
+                let socket = self.by_proxy(proxy, ends_at, tunnel).await?;
+                self.begin(then, socket, ends_at).await
             }
-            #[cfg(feature = "tls")]
-            Kind::Http { is_secure: true } => {
-                let stream = self.secured(self.reached(proxy, ends_at).await?, proxy).await?;
-                self.tunnelled(stream, proxy, boxed).await
-            }
-            #[cfg(not(feature = "tls"))]
-            Kind::Http { is_secure: true } => Err(Error::usage("TLS to a proxy needs the feature tls")),
             Kind::Socks { looks_up: true } => {
                 let (host, port) = (&*self.to.host, self.to.port);
                 let target = match host.parse::<IpAddr>() {
                     Ok(address) => Target::Address((address, port).into()),
                     Err(_) => Target::Name(host, port),
                 };
-                self.led_by_socks(proxy, target, ends_at).await
+                let socket = self.led_by_socks(proxy, target, ends_at).await?;
+                self.begin(then, socket, ends_at).await
             }
-            Kind::Socks { looks_up: false } => self.led_to_address(proxy, ends_at).await,
+            Kind::Socks { looks_up: false } => self.led_to_address(proxy, then, ends_at).await,
         }
+    }
+
+    /// Connects to the proxy itself, and makes use of the first of its addresses with which that goes well.
+    async fn by_proxy<T, U>(
+        &self,
+        proxy: &Server,
+        ends_at: Instant,
+        make_use: impl Fn(TcpStream) -> U,
+    ) -> Result<T, Error>
+    where
+        U: Future<Output = Result<T, Error>>,
+    {
+        let named = |error: Error| error.during(Phase::Proxy).about(format!("{}:{}", proxy.host, proxy.port));
+        let addresses = self.looked_up(&proxy.host, proxy.port, ends_at).await.map_err(named)?;
+        let dial = |addresses| {
+            in_time(Phase::Proxy, None, ends_at, async move {
+                let reached = self.dialled(addresses, ends_at).await.map_err(named)?;
+                reached.stream.set_nodelay(true).map_err(|error| Error::io(Phase::Proxy, error))?;
+                Ok(reached)
+            })
+        };
+        let make_use = |_, stream| in_time(Phase::Proxy, None, ends_at, make_use(stream));
+        self.used(addresses, ends_at, dial, make_use).await
+    }
+
+    /// A tunnel through an HTTP proxy.
+    async fn by_tunnel(&self, stream: TcpStream, proxy: &Server, is_secure: bool) -> Result<Socket, Error> {
+        if !is_secure {
+            return self.tunnelled(stream, proxy, Socket::from).await;
+        }
+        #[cfg(feature = "tls")]
+        return self.tunnelled(self.secured(stream, proxy).await?, proxy, boxed).await;
+        #[cfg(not(feature = "tls"))]
+        Err(Error::usage("TLS to a proxy needs the feature tls"))
     }
 
     fn tell_of_tunnel(&self, proxy: &Server, status: Option<Status>) {
         if let Some(watcher) = self.watcher() {
             watching::tunnelled(watcher, &format!("{}:{}", proxy.host, proxy.port), status);
         }
-    }
-
-    /// Connects to the proxy itself.
-    async fn reached(&self, proxy: &Server, ends_at: Instant) -> Result<TcpStream, Error> {
-        let dialled = self.dialled(&proxy.host, proxy.port, ends_at).await;
-        let named = |error: Error| error.during(Phase::Proxy).about(format!("{}:{}", proxy.host, proxy.port));
-        let stream = dialled.map_err(named)?;
-        stream.set_nodelay(true).map_err(|error| Error::io(Phase::Proxy, error))?;
-        Ok(stream)
     }
 
     async fn tunnelled<S: Transport + 'static>(
@@ -110,15 +142,29 @@ impl Route {
     }
 
     /// Looks the origin up and asks for one of its addresses after the other.
-    async fn led_to_address(&self, proxy: &Server, ends_at: Instant) -> Result<Socket, Error> {
-        let mut refused = None;
-        for address in self.addresses(&self.to.host, self.to.port, ends_at).await? {
-            match self.led_by_socks(proxy, Target::Address(address), ends_at).await {
-                Err(error) if error.is_retryable() => refused = refused.or(Some(error)),
-                led => return led,
-            }
-        }
-        Err(refused.unwrap_or_else(|| Error::io(Phase::Resolve, std::io::ErrorKind::NotFound.into())))
+    async fn led_to_address(
+        &self,
+        proxy: &Server,
+        then: &Connect,
+        ends_at: Instant,
+    ) -> Result<Arc<Conn>, Error> {
+        let addresses = self.addresses(&self.to.host, self.to.port, ends_at).await?;
+        // The proxy connects, and is asked for one of them at a time.
+        let next = async |addresses: Vec<SocketAddr>| match addresses.first() {
+            Some(address) => Ok(Reached { address: *address, stream: (), failed: Vec::new() }),
+            None => Err(Error::io(Phase::Resolve, std::io::ErrorKind::NotFound.into())),
+        };
+        let ask = async |address, ()| {
+            let led = self.led_by_socks(proxy, Target::Address(address), ends_at).await;
+            // The proxy does not reach this one.
+            let refused = |error: Error| match error.is_retryable() {
+                true => Setback::Elsewhere(error),
+                false => Setback::Final(error),
+            };
+            let socket = led.map_err(refused)?;
+            self.begin(then, socket, ends_at).await.map_err(Setback::of)
+        };
+        use_first(addresses, ends_at, next, ask).await
     }
 
     async fn led_by_socks(
@@ -127,10 +173,12 @@ impl Route {
         target: Target<'_>,
         ends_at: Instant,
     ) -> Result<Socket, Error> {
-        let mut stream = self.reached(proxy, ends_at).await?;
-        ask_socks(&mut stream, target, proxy.credentials.as_ref()).await?;
-        self.tell_of_tunnel(proxy, None);
-        Ok(stream.into())
+        self.by_proxy(proxy, ends_at, async |mut stream: TcpStream| {
+            ask_socks(&mut stream, target, proxy.credentials.as_ref()).await?;
+            self.tell_of_tunnel(proxy, None);
+            Ok(stream.into())
+        })
+        .await
     }
 }
 

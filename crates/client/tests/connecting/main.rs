@@ -1,6 +1,7 @@
 //! How a client finds its way to an origin, against peers that are written out by hand.
 
 mod agreement;
+mod elsewhere;
 mod environment;
 mod peer;
 mod proxies;
