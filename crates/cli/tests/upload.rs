@@ -214,6 +214,40 @@ fn a_form_in_a_listing_sends_files() {
     );
 }
 
+/// A browser sends PUT for no page without a preflight, but `--cors` answers that one with yes.
+#[test]
+fn a_page_of_another_origin_stores_nothing_unless_it_is_named() {
+    let folder = Folder::new("upload-origins");
+    let app = ["-H", "origin: http://app.example"];
+    let evil = ["-H", "origin: http://evil.example"];
+    let cross = ["-H", "sec-fetch-site: cross-site"];
+    for (flags, [of_app, of_evil]) in [
+        (&["--upload", "--overwrite"][..], [false, false]),
+        (&["--upload", "--overwrite", "--cors=http://app.example"], [true, false]),
+        (&["--upload", "--overwrite", "--cors"], [false, false]),
+    ] {
+        let server = Echo::serving(&folder, flags);
+        for (page, passes) in [
+            (&[][..], true),
+            (&app, of_app),
+            (&[app, cross].concat(), of_app),
+            (&evil, of_evil),
+            (&[evil, cross].concat(), of_evil),
+            (&cross, of_evil),
+        ] {
+            let put = send(&server, "put", "/name", &[&["-d", "new"], page].concat());
+            let form = send(&server, "post", "/", &[&["-F", "file=new;filename=name"], page].concat());
+            match passes {
+                true => assert!(
+                    ["201", "204"].contains(&&*put) && form == "303",
+                    "{flags:?} {page:?}: {put} {form}"
+                ),
+                false => assert_eq!([put, form], ["403", "403"], "{flags:?} {page:?}"),
+            }
+        }
+    }
+}
+
 #[test]
 fn a_form_that_is_cut_or_malformed_leaves_the_file_that_is_there() {
     let (folder, sources) = (Folder::new("upload-cut"), Folder::new("upload-cut-sources"));

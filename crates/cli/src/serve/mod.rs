@@ -37,7 +37,7 @@ use alula::{Error, Exchange, KnownName, Ledger, OriginGuard, Request, Sent, Stat
 use tokio::sync::Semaphore;
 
 use crate::{
-    args::ServeArgs,
+    args::{ANY, ServeArgs},
     exit::Outcome,
     hooks::{self, Lines, LogLine},
     listening,
@@ -77,12 +77,21 @@ pub(crate) fn run(args: &ServeArgs) -> Outcome {
     let upload = args.upload.then_some(UploadTerms { overwrites: args.overwrite, octets_max: args.max_body });
     let choices = Choices { has_listing: !args.no_listing, is_spa: args.spa, fresh_for: FRESH_FOR, upload };
     listening::run(&args.listen, watching, |bound| {
-        if args.hosts.are_judged(args.upload, bound.address.ip()) {
-            router = router.hook(args.hosts.added_to(OriginGuard::of_hosts()));
+        let is_judged = args.hosts.are_judged(args.upload, bound.address.ip());
+        let guard = if is_judged { args.hosts.added_to(page_guard(args)) } else { page_guard(args) };
+        if is_judged || args.upload {
+            router = router.hook(guard);
         }
         let site = Arc::new(Site::new(folder, choices, bound.ledger));
         hooks::handled(router, move |exchange| answer(Arc::clone(&site), exchange))
     })
+}
+
+/// Returns what judges the pages that store files: those of the origins that are named may. A page of anybody could send a form, for which
+/// the browser asks nobody before; and `--cors` without a name is for those who read.
+fn page_guard(args: &ServeArgs) -> OriginGuard {
+    let named = args.watch.cors.iter().filter(|origin| *origin != ANY);
+    named.fold(OriginGuard::new(), OriginGuard::trust)
 }
 
 /// The choices about what of a folder is served, and in which way.

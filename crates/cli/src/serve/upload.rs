@@ -7,7 +7,7 @@
 use std::{io, path::Path, sync::Arc};
 
 use alula::{
-    Body, Error, Exchange, KnownName, OriginGuard, Sent, Status,
+    Body, Error, Exchange, KnownName, Sent, Status,
     conditional::{Validators, Verdict, evaluate},
 };
 use cap_std::fs::Dir;
@@ -214,10 +214,6 @@ fn forget(site: &Site, target: &Target, path: &str) {
 
 async fn store_all(site: &Arc<Site>, exchange: &mut Exchange, terms: UploadTerms) -> Result<(), Fault> {
     let place = begin(site, exchange, terms)?;
-    if OriginGuard::new().check(exchange.request()).is_err() {
-        // A page of anybody could send a form, and the browser asks nobody before.
-        return Err(Fault::of(Status::FORBIDDEN, "the form is of another site"));
-    }
     let path = target::without_query(exchange.request().path()).to_owned();
     let target = target(site, &path)?;
     if !target.is_folder {
