@@ -212,7 +212,7 @@ fn all_errors_are_tried_again_where_that_is_asked_for() {
         ["get", &url, "--retry", "1", "--retry-all-errors", "--retry-delay", "0.01", "-w", "%{num_retries}"];
     let ended = run(&args).expect(0);
     assert_eq!(ended.text(), "halffine1");
-    assert!(ended.stderr.contains("; trying again in 10ms\n"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("; trying again in 0.01 s\n"), "{}", ended.stderr);
 }
 
 /// The heads of requests that a server has seen, and its answers to them in turn.

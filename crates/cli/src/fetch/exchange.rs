@@ -35,7 +35,7 @@ use super::{
     target::{self, Target},
     timing,
     trace::Trace,
-    tries::Tries,
+    tries::{self, Tries},
     upload,
     verbose::{Direction, Verbose},
     watch::{self, Following, Watch},
@@ -103,10 +103,13 @@ impl<'a> Session<'a> {
             || trace.is_some()
             || write_out.is_some()
             || options.connection.follows()
+            || options.connection.retry > 0
             || SpeedLimit::of(&options.transfer).is_some()
             || options.output.timing;
         let following = Following::of(options, plan);
-        let watch = is_watched.then(|| Watch::new(verbose, trace.clone(), following));
+        // With -v there is a line for it anyway.
+        let tells_retries = options.connection.retry > 0 && !options.output.silent && verbose.is_none();
+        let watch = is_watched.then(|| Watch::new(verbose, trace.clone(), following, tells_retries));
         let client = client(options, plan, jar.as_ref(), watch.clone())?;
         let logins = Logins::default();
         Ok(Self { client, jar, plan, options, write_out, trace, watch, destinations, logins })
@@ -140,7 +143,9 @@ impl<'a> Session<'a> {
 
     /// Asks the target in this place.
     pub(super) async fn exchange(&self, place: usize) -> Outcome {
-        watch::seeing(self.tell(place)).await
+        let target = &self.plan.targets[place];
+        let asked = format!("{} {}", self.plan.method_for(target), masked_url(target.url.as_str()));
+        watch::seeing(asked, self.tell(place)).await
     }
 
     async fn tell(&self, place: usize) -> Outcome {
@@ -202,8 +207,7 @@ impl<'a> Session<'a> {
             // A try that did not come as far as its content leaves the file as the one before did.
             cut = broke_off.or(cut);
             if !self.options.output.silent {
-                let line = format!("alula: {}; trying again in {wait:?}", failure.sentence());
-                terminal::tell(Style::new(), line.as_bytes());
+                tries::tell(failure.sentence(), wait);
             }
             tokio::time::sleep(wait).await;
             tries.count();

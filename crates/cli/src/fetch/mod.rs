@@ -127,17 +127,11 @@ async fn all(session: &Session<'_>, options: &Options, is_quiet: bool) -> Outcom
         (0..session.targets()).take_while(|_| !is_over.get()).map(|place| session.exchange(place));
     together::run(exchanges, at_once, |next| {
         is_over.set(is_over.get() || options.transfer.fail_early && next.is_err());
-        outcome = match (std::mem::replace(&mut outcome, Ok(())), next) {
-            (Ok(()), next) => next,
-            (Err(first), Err(failure)) => {
-                let first: Failure = if is_quiet { first } else { first.said() };
-                if !is_quiet {
-                    drop(failure.said());
-                }
-                Err(first)
-            }
-            (first, Ok(())) => first,
-        };
+        // It is said when it happens: the others may take long.
+        let next = next.map_err(|failure: Failure| if is_quiet { failure } else { failure.said() });
+        if outcome.is_ok() {
+            outcome = next;
+        }
     })
     .await;
     outcome

@@ -6,10 +6,12 @@
 use std::time::{Duration, Instant, SystemTime};
 
 use alula::{KnownName, Response, Retry, Status};
+use anstyle::Style;
 
 use crate::{
     args::Options,
     exit::{Exit, Failure},
+    terminal,
 };
 
 /// The statuses that curl calls transient.
@@ -99,6 +101,20 @@ impl Tries {
         if self.is_growing {
             self.wait = (self.wait * 2).min(LONGEST_WAIT);
         }
+    }
+}
+
+/// Says that a request is tried again after so long, because of what this sentence says.
+pub(super) fn tell(sentence: &str, wait: Duration) {
+    let line = format!("alula: {sentence}; trying again in {}", shown(wait));
+    terminal::tell(Style::new(), line.as_bytes());
+}
+
+/// Returns a wait in seconds, without a fraction if it has none.
+pub(super) fn shown(wait: Duration) -> String {
+    match wait.subsec_millis() {
+        0 => format!("{} s", wait.as_secs()),
+        _ => format!("{:.2} s", wait.as_secs_f64()),
     }
 }
 

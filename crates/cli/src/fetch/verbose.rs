@@ -10,7 +10,7 @@ use alula::{
 };
 use anstyle::Style;
 
-use super::{certificate::Certificate, roots::Roots, show::name_of};
+use super::{certificate::Certificate, roots::Roots, show::name_of, tries};
 use crate::terminal;
 
 /// The things that are shown or not, as the flags say.
@@ -151,7 +151,7 @@ fn resolved(host: &str, addresses: &[SocketAddr]) -> Option<String> {
 fn retrying(setback: Setback<'_>, wait: Duration) -> String {
     let when = match wait.is_zero() {
         true => "at once".to_owned(),
-        false => format!("in {:.2} s", wait.as_secs_f64()),
+        false => format!("in {}", tries::shown(wait)),
     };
     format!("Sending the request again {when}: {setback}")
 }

@@ -4,13 +4,16 @@ use std::{
     cell::RefCell,
     net::SocketAddr,
     sync::{Arc, Mutex, PoisonError},
-    time::Instant,
+    time::{Duration, Instant},
 };
 
-use alula::{ConnectionFacts, ExchangeEvent, FieldSection, Follow, Redirect, Version};
+use alula::{ConnectionFacts, ExchangeEvent, FieldSection, Follow, Redirect, Setback, Version};
 
-use super::{plan::Plan, show::Head, trace::Trace, verbose::Verbose};
-use crate::args::{Options, Protocols};
+use super::{plan::Plan, show::Head, trace::Trace, tries, verbose::Verbose};
+use crate::{
+    args::{Options, Protocols},
+    sentence,
+};
 
 /// Is told of every step, and keeps what is asked for later.
 #[derive(Clone)]
@@ -19,6 +22,8 @@ pub(super) struct Watch {
     verbose: Option<Verbose>,
     trace: Option<Arc<Trace>>,
     following: Following,
+    /// Requests that --retry has sent again are told of.
+    tells_retries: bool,
 }
 
 /// The method and content that go along with redirects beyond what RFC 9110 §15.4 says, as with curl.
@@ -82,6 +87,8 @@ impl Following {
 /// The facts of one exchange, all of its redirects and tries taken together.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Seen {
+    /// The method and the URL that was asked for, as they are shown.
+    asked: String,
     /// Of the last connection.
     pub(super) remote: Option<SocketAddr>,
     pub(super) local: Option<SocketAddr>,
@@ -122,9 +129,9 @@ tokio::task_local! {
     static SEEN: RefCell<Seen>;
 }
 
-/// An exchange of which what happens is kept.
-pub(super) async fn seeing<T>(exchange: impl Future<Output = T>) -> T {
-    SEEN.scope(RefCell::default(), exchange).await
+/// Runs an exchange, shown by this method and URL, and keeps the facts of it.
+pub(super) async fn seeing<T>(asked: String, exchange: impl Future<Output = T>) -> T {
+    SEEN.scope(RefCell::new(Seen { asked, ..Seen::default() }), exchange).await
 }
 
 /// Returns the facts so far of the exchange that asks.
@@ -154,7 +161,8 @@ pub(super) fn fail(is_of_proxy: bool) {
 pub(super) fn begin_again() {
     note(|seen| {
         let retries = seen.retries() + 1;
-        *seen = Seen { retried: retries, sent_again: Some(Instant::now()), ..Seen::default() };
+        let asked = std::mem::take(&mut seen.asked);
+        *seen = Seen { asked, retried: retries, sent_again: Some(Instant::now()), ..Seen::default() };
     });
 }
 
@@ -168,8 +176,9 @@ impl Watch {
         verbose: Option<Verbose>,
         trace: Option<Arc<Trace>>,
         following: Following,
+        tells_retries: bool,
     ) -> Self {
-        Self { verbose, trace, following }
+        Self { verbose, trace, following, tells_retries }
     }
 
     /// The trace that is written, if one is.
@@ -189,6 +198,12 @@ impl Watch {
         }
         if let Some(trace) = &self.trace {
             trace.see(event);
+        }
+        if let ExchangeEvent::Retrying(setback, wait) = event
+            && self.tells_retries
+            && !wait.is_zero()
+        {
+            tell_retry(*setback, *wait);
         }
     }
 
@@ -215,6 +230,22 @@ impl Watch {
         }
         self.following.after(redirect.status().as_u16())
     }
+}
+
+/// Says that --retry sends the request of the exchange that is polled again.
+fn tell_retry(setback: Setback<'_>, wait: Duration) {
+    let happened = match setback {
+        Setback::Answered(status) => {
+            let reason = status.reason().map(|reason| format!(" {reason}"));
+            setback.to_string() + &reason.unwrap_or_default()
+        }
+        Setback::Failed(error) => sentence::of(error),
+        other => other.to_string(),
+    };
+    let asked = SEEN.try_with(|seen| seen.borrow().asked.clone()).unwrap_or_default();
+    // Most failures are named after this only.
+    let sentence = if happened.starts_with(&asked) { happened } else { format!("{asked}: {happened}") };
+    tries::tell(&sentence, wait);
 }
 
 impl Seen {
