@@ -2,7 +2,7 @@
 
 use std::{sync::mpsc, thread};
 
-use alula::{Client, Exchange, Sent, Server, Status};
+use alula::{Bytes, Client, Content, Exchange, Multipart, Part, Sent, Server, Status};
 use alula_tally::{Side, Tally};
 use http_body_util::BodyExt as _;
 
@@ -56,6 +56,7 @@ fn gathered_and_kept_content_costs_what_is_said_and_no_more() {
             ];
             assert_eq!(costs, [[1, 0], [1, 0], [1, 0], [1, 0], [0, 0], [0, 1]], "http2 {http2}");
             long_pieces(&client, &long, if http2 { 4 } else { 2 }).await;
+            content_is_held_once(&client, &url("read")).await;
         });
     }
 }
@@ -82,6 +83,32 @@ async fn long_pieces(client: &Client, url: &str, each: u64) {
     assert!(worst <= ALLOWANCE, "{worst} allocations more than {each} for each piece");
 }
 
+/// Content that is given as a whole stays where it is, also in a form and when it is kept to be sent again.
+async fn content_is_held_once(client: &Client, url: &str) {
+    type Make = Box<dyn FnOnce() -> Content>;
+    let whole = || vec![b'w'; LONG.len()];
+    let (list, part, text) = (whole(), whole(), String::from_utf8(whole()).unwrap());
+    let shared = [Bytes::from(whole()), Bytes::from(whole())];
+    let [kept, of_part] = shared.clone();
+    let form = |part| Content::multipart(Multipart::new().part("a", part));
+    let all: [(&str, Make); 5] = [
+        ("a list", Box::new(move || Content::bytes(list))),
+        ("text", Box::new(move || Content::text(text))),
+        ("shared bytes", Box::new(move || Content::shared(kept))),
+        ("a form", Box::new(move || form(Part::bytes(part)))),
+        ("a form of shared bytes", Box::new(move || form(Part::shared(of_part)))),
+    ];
+    for (name, make) in all {
+        let before = alula_tally::side(Side::CLIENT).bytes;
+        let response = client.post(url).content(make()).send().await.unwrap();
+        assert_eq!(response.status(), Status::OK);
+        let bytes = alula_tally::side(Side::CLIENT).bytes - before;
+        println!("{name} of {} bytes: {bytes} bytes are allocated", LONG.len());
+        assert!(bytes < LONG.len() as u64, "{name}: {bytes}");
+    }
+    drop(shared);
+}
+
 /// Returns the cost of one request on either side: the least of a few runs, since now and then a buffer grows.
 async fn cost(mut request: impl AsyncFnMut()) -> [i64; 2] {
     let counts = || [Side::CLIENT, Side::SERVER].map(|side| alula_tally::side(side).allocations as i64);
@@ -105,6 +132,10 @@ async fn answer(mut exchange: Exchange) -> Result<Sent, alula::Error> {
         "/gather" => {
             let content = exchange.body().bytes().await?;
             exchange.respond(Status::OK).send(&content).await
+        }
+        "/read" => {
+            while exchange.body().chunk().await?.is_some() {}
+            exchange.respond(Status::OK).send(b"").await
         }
         "/long" => exchange.respond(Status::OK).send(&LONG).await,
         "/json" => exchange.respond(Status::OK).send("77").await,

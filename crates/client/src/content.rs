@@ -15,7 +15,7 @@ use std::{
 };
 
 use alula_fields::FieldSection;
-use alula_net::{Error, Phase};
+use alula_net::{Bytes, Error, Phase};
 use tokio::io::AsyncRead;
 
 pub(crate) use given::Given;
@@ -51,9 +51,27 @@ pub struct Content {
 }
 
 impl Content {
-    /// Octets; takes them, or copies them once.
-    pub fn bytes(octets: impl Into<Vec<u8>>) -> Self {
-        Self::new(vec![Piece::octets(octets.into())])
+    /// Makes content of bytes; takes a `Vec` or a `String` as it is, and copies a slice once.
+    pub fn bytes(bytes: impl Into<Vec<u8>>) -> Self {
+        Self::new(vec![Piece::octets(bytes.into())])
+    }
+
+    /// Makes content of bytes that others hold as well. They are not copied, however often they are sent.
+    ///
+    /// ```no_run
+    /// # async fn main_() -> Result<(), alula::Error> {
+    /// use alula::{Bytes, Client, Content};
+    ///
+    /// let image = Bytes::from(vec![0; 64 << 20]);
+    /// let client = Client::new()?;
+    /// for mirror in ["https://a.example/image", "https://b.example/image"] {
+    ///     client.put(mirror).content(Content::shared(image.clone())).send().await?;
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn shared(bytes: impl Into<Bytes>) -> Self {
+        Self::new(vec![Piece::octets(bytes)])
     }
 
     /// Text in UTF-8, of the media type `text/plain; charset=utf-8` unless another one is given.

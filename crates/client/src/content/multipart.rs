@@ -7,7 +7,7 @@ use std::{
 };
 
 use alula_fields::FieldSection;
-use alula_net::Error;
+use alula_net::{Bytes, Error};
 use tokio::io::AsyncRead;
 
 use super::{Content, piece::Piece};
@@ -82,7 +82,7 @@ impl Multipart {
         let pieces = &mut self.content.pieces;
         pieces.push(Piece::octets(head.into_bytes()));
         pieces.extend(part.content.pieces);
-        pieces.push(Piece::octets(b"\r\n".to_vec()));
+        pieces.push(Piece::octets(&b"\r\n"[..]));
         self.content.mistake = self.content.mistake.take().or(part.content.mistake);
     }
 
@@ -109,9 +109,14 @@ impl Default for Multipart {
 }
 
 impl Part {
-    /// Octets, without a file name unless one is given.
-    pub fn bytes(octets: impl Into<Vec<u8>>) -> Self {
-        Self { content: Content::bytes(octets), file_name: None, fields: String::new() }
+    /// Makes a part of bytes, without a file name unless one is given; takes a `Vec` or a `String` as it is.
+    pub fn bytes(bytes: impl Into<Vec<u8>>) -> Self {
+        Self { content: Content::bytes(bytes), file_name: None, fields: String::new() }
+    }
+
+    /// The same of bytes that others hold as well, which are not copied.
+    pub fn shared(bytes: impl Into<Bytes>) -> Self {
+        Self { content: Content::shared(bytes), file_name: None, fields: String::new() }
     }
 
     /// A file with its own name, of the media type `application/octet-stream` unless another one is given. It is read as

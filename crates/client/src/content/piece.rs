@@ -10,7 +10,7 @@ use std::{
     },
 };
 
-use alula_net::{BodyWriter, Cause, Error, Phase, Retry};
+use alula_net::{BodyWriter, Bytes, Cause, Error, Phase, Retry};
 use tokio::{
     fs::File,
     io::{AsyncRead, AsyncReadExt as _},
@@ -23,7 +23,7 @@ pub(super) type Observer = Arc<dyn Fn(&[u8]) + Send + Sync>;
 const STEP_OCTETS: usize = 64 * 1024;
 
 pub(super) enum Piece {
-    Octets(Arc<[u8]>),
+    Octets(Bytes),
     File {
         path: Arc<Path>,
         /// There once it was opened.
@@ -46,7 +46,7 @@ pub(super) enum Failure {
 }
 
 impl Piece {
-    pub(super) fn octets(octets: Vec<u8>) -> Self {
+    pub(super) fn octets(octets: impl Into<Bytes>) -> Self {
         Self::Octets(octets.into())
     }
 
