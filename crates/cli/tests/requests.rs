@@ -222,6 +222,103 @@ fn content_is_written_as_it_comes() {
     rest.join().unwrap();
 }
 
+#[test]
+fn stdin_is_waited_for_as_long_as_max_time_says() {
+    for args in [
+        &["post", "-d", "@-"][..],
+        &["post", "-d", "a", "-d", "@-"],
+        &["post", "--data-urlencode", "a@-"],
+        &["get", "-G", "-d", "@-"],
+        &["post", "--json", "@-"],
+        &["post", "--part", "a=@-"],
+        &["post", "@-"],
+        &["put", "-T", "-", "-L"],
+        &["put", "-T", "-", "--retry", "1", "--retry-all-errors"],
+        &["put", "-T", "-", "--digest", "-u", "a:b"],
+    ] {
+        let (_, rest) = args.split_at(1);
+        let all = [&args[..1], &["-m", "0.2", "http://127.0.0.1:1/"], rest].concat();
+        let mut child = alula(&all).stdin(Stdio::piped()).spawn().unwrap();
+        // It stays open.
+        let stdin = child.stdin.take();
+        let ended = wait(child).expect(6);
+        assert_eq!(ended.stderr, "alula: stdin has not ended within 0.2 s (-m)\n", "{args:?}");
+        drop(stdin);
+    }
+}
+
+#[test]
+fn data_of_stdin_is_encoded_as_a_files_is() {
+    let echo = Echo::start(&[]);
+    let ended = run_with(&["post", &echo.http, "--data-urlencode", "a@-"], b"b c&d").expect(0);
+    assert_eq!(ended.text(), "a=b+c%26d");
+}
+
+/// The most memory that the program has held when a server has all of its content, beyond that of one
+/// with no content.
+#[cfg(target_os = "linux")]
+fn held_beyond(args: &[&str], content: usize) -> usize {
+    let peak = |content: usize| {
+        let (listener, id) =
+            (std::net::TcpListener::bind("127.0.0.1:0").unwrap(), std::sync::mpsc::channel());
+        let url = format!("http://{}/", listener.local_addr().unwrap());
+        let served = std::thread::spawn(move || {
+            let (mut socket, _) = listener.accept().unwrap();
+            read_request(&mut socket);
+            let id: u32 = id.1.recv().unwrap();
+            let status = std::fs::read_to_string(format!("/proc/{id}/status")).unwrap();
+            socket.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\nconnection: close\r\n\r\n").unwrap();
+            let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+            line.trim().trim_end_matches(" kB").parse::<usize>().unwrap() * 1024
+        });
+        let mut child =
+            alula(&[&args[..1], &[&url], &args[1..]].concat()).stdin(Stdio::piped()).spawn().unwrap();
+        id.0.send(child.id()).unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        let piece = vec![b'a'; 1 << 20];
+        (0..content >> 20).for_each(|_| stdin.write_all(&piece).unwrap());
+        drop(stdin);
+        wait(child).expect(0);
+        served.join().unwrap()
+    };
+    peak(content).saturating_sub(peak(0))
+}
+
+/// Reads a head and the content that it states the length of.
+#[cfg(target_os = "linux")]
+fn read_request(socket: &mut std::net::TcpStream) {
+    use std::io::Read as _;
+    let (mut head, mut byte) = (Vec::new(), [0]);
+    while !head.ends_with(b"\r\n\r\n") {
+        socket.read_exact(&mut byte).unwrap();
+        head.extend(byte);
+    }
+    let head = String::from_utf8(head).unwrap().to_ascii_lowercase();
+    let length = head.lines().find_map(|line| line.strip_prefix("content-length: ")).expect("a length");
+    let read = std::io::copy(&mut socket.take(length.parse().unwrap()), &mut std::io::sink()).unwrap();
+    assert_eq!(read.to_string(), length);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn content_of_stdin_is_held_once() {
+    const CONTENT: usize = 48 << 20;
+    for args in [
+        &["put", "-L", "-T", "-"][..],
+        &["put", "--retry", "1", "-T", "-"],
+        &["put", "--digest", "-u", "a:b", "-T", "-", "-H", "authorization: none"],
+        &["post", "-d", "@-"],
+        &["post", "--json", "@-"],
+        &["post", "-L", "--json", "@-"],
+        &["post", "--part", "a=@-"],
+        &["post", "--retry", "1", "--retry-all-errors", "-d", "@-"],
+    ] {
+        let held = held_beyond(args, CONTENT);
+        println!("{args:?}: {} MiB for {} MiB", held >> 20, CONTENT >> 20);
+        assert!(held < CONTENT + CONTENT / 4, "{args:?}: {held} bytes for {CONTENT}");
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn echo_ends_when_told_to() {

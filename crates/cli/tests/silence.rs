@@ -60,7 +60,8 @@ fn the_first_failure_of_several_is_said_when_it_happens_and_once() {
         let line = first.recv_timeout(PATIENCE);
         // Only now the second one is answered.
         let (mut socket, _) = slow.accept().unwrap();
-        socket.read(&mut [0; 4096]).unwrap();
+        let read = socket.read(&mut [0; 4096]).unwrap();
+        assert!(read > 0, "a request");
         socket.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nfine").unwrap();
         assert_eq!(wait(child).expect(3).text(), "fine");
         let line = line.expect("the failure is said before the second request has ended");

@@ -234,7 +234,8 @@ pub(crate) struct ConnectionArgs {
 
     /// Give up after so many seconds, all tries included.
     ///
-    /// A fraction is fine, so is a unit (500ms, 2m, 1h), and 0 is no limit. It counts for each URL, all tries and redirects included.
+    /// A fraction is fine, so is a unit (500ms, 2m, 1h), and 0 is no limit. It counts for each URL, all tries and
+    /// redirects included, and for the first one what it takes to read stdin, where all of that is read before.
     #[arg(short, long, value_name = "SECONDS", value_parser = duration)]
     pub(crate) max_time: Option<Duration>,
 

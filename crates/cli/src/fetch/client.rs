@@ -49,7 +49,7 @@ pub(super) fn builder(
     builder = builder.redirects_with_credentials(args.location_trusted);
     builder = builder.redirects_with_referer(options.request.has_referer_of_redirects());
     builder = builder.decompress(options.request.compressed);
-    if args.retry > 0 && Tries::of(options, &plan.method).is_none() {
+    if args.retry > 0 && !Tries::are_meant(options, &plan.method) {
         builder = builder.retries(retries(args));
     }
     if args.http1_1 {

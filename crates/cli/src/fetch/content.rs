@@ -2,7 +2,7 @@
 
 use std::{fs, path::PathBuf};
 
-use alula::Multipart;
+use alula::{Bytes, Multipart};
 
 use super::{
     encode,
@@ -10,6 +10,7 @@ use super::{
     items::{Item, Value, check_json, plain},
     multipart::Part,
     nested::Document,
+    stdin::Deadline,
 };
 use crate::{
     args::{ContentArgs, Piece},
@@ -25,7 +26,7 @@ const JSON_FIRST: &str = "application/json, */*;q=0.5";
 /// Where octets come from.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(super) enum Octets {
-    Text(Vec<u8>),
+    Text(Bytes),
     File(PathBuf),
     Stdin,
 }
@@ -52,8 +53,12 @@ pub(super) struct Content {
 
 impl Content {
     /// The content that flags and items say; it is an error when both do.
-    pub(super) fn of(args: &ContentArgs, items: &[Item]) -> Result<Option<Self>, Failure> {
-        let by_flags = Self::by_flags(args)?;
+    pub(super) fn of(
+        args: &ContentArgs,
+        items: &[Item],
+        deadline: Deadline,
+    ) -> Result<Option<Self>, Failure> {
+        let by_flags = Self::by_flags(args, deadline)?;
         let by_items = Self::by_items(args, items)?;
         match (by_flags, by_items) {
             (None, Some(_)) if !args.upload_file.is_empty() => {
@@ -79,9 +84,9 @@ impl Content {
         Ok((places, uploads))
     }
 
-    fn by_flags(args: &ContentArgs) -> Result<Option<Self>, Failure> {
+    fn by_flags(args: &ContentArgs, deadline: Deadline) -> Result<Option<Self>, Failure> {
         if !args.json.is_empty() {
-            let octets = json(&args.json)?;
+            let octets = json(&args.json, deadline)?;
             return Ok(Some(Self { accept: Some(JSON), ..Self::new(octets, Some(JSON)) }));
         }
         if !args.form_parts.is_empty() {
@@ -89,13 +94,13 @@ impl Content {
             return Ok(Some(Self::of_parts(args, parts?)));
         }
         if let Some(text) = &args.raw {
-            let octets = Octets::Text(text.clone().into_bytes());
+            let octets = Octets::Text(text.clone().into());
             return Ok(Some(match args.form {
                 true => Self::new(octets, Some(FORM)),
                 false => Self { accept: Some(JSON_FIRST), ..Self::new(octets, Some(JSON)) },
             }));
         }
-        Ok(data(args)?.map(|octets| Self::new(octets, Some(FORM))))
+        Ok(data(args, deadline)?.map(|octets| Self::new(octets, Some(FORM))))
     }
 
     fn new(octets: Octets, media_type: Option<&str>) -> Self {
@@ -132,13 +137,13 @@ impl Content {
 
 impl Content {
     /// Reads what comes from stdin: it may be sent more than once.
-    pub(super) fn hold(&mut self) -> Result<(), Failure> {
+    pub(super) fn hold(&mut self, deadline: Deadline) -> Result<(), Failure> {
         let all: Vec<&mut Octets> = match &mut self.source {
             Source::Octets(octets) => vec![octets],
             Source::Parts { parts, .. } => parts.iter_mut().flat_map(Part::octets_mut).collect(),
         };
         for octets in all.into_iter().filter(|octets| **octets == Octets::Stdin) {
-            *octets = Octets::Text(read_stdin()?);
+            *octets = Octets::Text(deadline.read_all()?.into());
         }
         Ok(())
     }
@@ -168,68 +173,80 @@ impl Octets {
     fn of(data: &str) -> Self {
         match data.strip_prefix('@') {
             Some(name) => Self::named(name),
-            None => Self::Text(data.as_bytes().to_vec()),
+            None => Self::Text(data.to_owned().into()),
         }
     }
 
-    /// What a piece of `-d` and its sisters is: `@FILE` is a file.
-    fn read(data: &str) -> Result<Vec<u8>, Failure> {
-        Self::of(data).all()
+    /// Reads a piece of `-d` and its sisters: `@FILE` is a file.
+    fn read(data: &str, deadline: Deadline) -> Result<Bytes, Failure> {
+        Self::of(data).all(deadline)
     }
 
-    /// All of them, read.
-    pub(super) fn all(&self) -> Result<Vec<u8>, Failure> {
+    /// Reads all of them; text is not copied.
+    pub(super) fn all(&self, deadline: Deadline) -> Result<Bytes, Failure> {
         match self {
-            Self::File(path) => fs::read(path).map_err(|error| Failure::unread(path.display(), &error)),
-            Self::Stdin => read_stdin(),
+            Self::File(path) => {
+                fs::read(path).map(Bytes::from).map_err(|error| Failure::unread(path.display(), &error))
+            }
+            Self::Stdin => deadline.read_all().map(Bytes::from),
             Self::Text(text) => Ok(text.clone()),
         }
     }
 }
 
-/// All that comes from stdin.
-pub(super) fn read_stdin() -> Result<Vec<u8>, Failure> {
-    let mut all = Vec::new();
-    let read = std::io::Read::read_to_end(&mut std::io::stdin(), &mut all);
-    read.map(|_| all).map_err(|error| Failure::local("stdin", &error))
-}
-
 /// What -d and its sisters give, one behind the other; nothing if there is none of them.
-fn data(args: &ContentArgs) -> Result<Option<Octets>, Failure> {
+fn data(args: &ContentArgs, deadline: Deadline) -> Result<Option<Octets>, Failure> {
     match &args.pieces[..] {
         [] => Ok(None),
         // A file is not read before it is sent, however large it is. Stdin is: its length is stated.
         [Piece::Data(file)] if file != "@-" => Ok(Some(Octets::of(file))),
-        pieces => joined(pieces).map(|text| Some(Octets::Text(text))),
+        pieces => joined(pieces, deadline).map(|text| Some(Octets::Text(text))),
     }
 }
 
-fn joined(pieces: &[Piece]) -> Result<Vec<u8>, Failure> {
+fn joined(pieces: &[Piece], deadline: Deadline) -> Result<Bytes, Failure> {
     let read = |piece: &Piece| match piece {
-        Piece::Data(text) => Octets::read(text),
-        Piece::Raw(text) => Ok(text.clone().into_bytes()),
-        Piece::Encoded(text) => encode::argument(text).map(String::into_bytes),
+        Piece::Data(text) => Octets::read(text, deadline),
+        Piece::Raw(text) => Ok(text.clone().into()),
+        Piece::Encoded(text) => encode::argument(text, deadline).map(Bytes::from),
     };
-    let all: Result<Vec<Vec<u8>>, Failure> = pieces.iter().map(read).collect();
-    Ok(all?.join(&b'&'))
+    together(pieces.iter().map(read), b"&")
 }
 
-/// What -d and its sisters give, as a part of a query.
-pub(super) fn as_query(args: &ContentArgs) -> Result<Option<String>, Failure> {
+/// Joins pieces with this between them. A piece that is alone is not copied; of several, one at a time is held beside
+/// its copy.
+fn together(
+    mut pieces: impl Iterator<Item = Result<Bytes, Failure>>,
+    between: &[u8],
+) -> Result<Bytes, Failure> {
+    let first = pieces.next().transpose()?.unwrap_or_default();
+    let Some(mut next) = pieces.next() else { return Ok(first) };
+    let mut all = Vec::from(first);
+    loop {
+        all.extend_from_slice(between);
+        all.extend_from_slice(&next?);
+        match pieces.next() {
+            Some(piece) => next = piece,
+            None => return Ok(all.into()),
+        }
+    }
+}
+
+/// Returns what -d and its sisters give, as a part of a query.
+pub(super) fn as_query(args: &ContentArgs, deadline: Deadline) -> Result<Option<String>, Failure> {
     if args.pieces.is_empty() {
         return Ok(None);
     }
-    let text = String::from_utf8(joined(&args.pieces)?);
+    let text = String::from_utf8(joined(&args.pieces, deadline)?.into());
     text.map(Some).map_err(|_| usage("what -G puts into the query is no UTF-8"))
 }
 
-/// What --json gives: pieces one behind the other.
-fn json(pieces: &[String]) -> Result<Octets, Failure> {
+/// Returns what --json gives: pieces one behind the other.
+fn json(pieces: &[String], deadline: Deadline) -> Result<Octets, Failure> {
     if let [piece] = pieces {
         return Ok(Octets::of(piece));
     }
-    let all: Result<Vec<Vec<u8>>, Failure> = pieces.iter().map(|piece| Octets::read(piece)).collect();
-    Ok(Octets::Text(all?.concat()))
+    together(pieces.iter().map(|piece| Octets::read(piece, deadline)), b"").map(Octets::Text)
 }
 
 fn file(path: &PathBuf) -> Content {
@@ -251,7 +268,7 @@ fn object(items: &[Item]) -> Result<Content, Failure> {
         };
         document.put(name, json).map_err(usage)?;
     }
-    let octets = Octets::Text(document.into_json().into_bytes());
+    let octets = Octets::Text(document.into_json().into());
     Ok(Content { accept: Some(JSON_FIRST), ..Content::new(octets, Some(JSON)) })
 }
 
@@ -279,7 +296,7 @@ fn form(items: &[Item]) -> Result<Content, Failure> {
             _ => {}
         }
     }
-    let octets = Octets::Text(pairs.join("&").into_bytes());
+    let octets = Octets::Text(pairs.join("&").into());
     Ok(Content::new(octets, Some(FORM)))
 }
 
@@ -313,12 +330,12 @@ mod tests {
 
     fn of(args: &ContentArgs, items: &[&str]) -> Result<Option<Content>, Failure> {
         let items: Vec<Item> = items.iter().map(|item| Item::of(item).unwrap()).collect();
-        Content::of(args, &items)
+        Content::of(args, &items, Deadline::default())
     }
 
     fn text_of(args: &ContentArgs, items: &[&str]) -> String {
         match of(args, items).unwrap().unwrap().source {
-            Source::Octets(Octets::Text(text)) => String::from_utf8(text).unwrap(),
+            Source::Octets(Octets::Text(text)) => String::from_utf8(text.into()).unwrap(),
             other => panic!("{other:?}"),
         }
     }
@@ -382,7 +399,7 @@ mod tests {
         ] {
             let args = ContentArgs { pieces, ..Default::default() };
             assert_eq!(text_of(&args, &[]), expected);
-            assert_eq!(as_query(&args).unwrap().as_deref(), Some(expected));
+            assert_eq!(as_query(&args, Deadline::default()).unwrap().as_deref(), Some(expected));
         }
         let args = ContentArgs { json: strings(&["{", "}"]), ..Default::default() };
         assert_eq!(text_of(&args, &[]), "{}");

@@ -4,6 +4,7 @@ use std::fs;
 
 use url::form_urlencoded::byte_serialize;
 
+use super::stdin::Deadline;
 use crate::exit::Failure;
 
 /// One octet after another, a space as `+`.
@@ -17,10 +18,11 @@ pub(super) fn pair(name: &str, value: &[u8]) -> String {
 }
 
 /// What `--data-urlencode` is given: `TEXT`, `=TEXT`, `NAME=TEXT`, `@FILE` or `NAME@FILE`. The name is taken to be encoded.
-pub(super) fn argument(text: &str) -> Result<String, Failure> {
+pub(super) fn argument(text: &str, deadline: Deadline) -> Result<String, Failure> {
     let Some(at) = text.find(['=', '@']) else { return Ok(encoded(text.as_bytes())) };
     let (name, rest) = text.split_at(at);
     let value = match rest.strip_prefix('@') {
+        Some("-") => encoded(&deadline.read_all()?),
         Some(file) => encoded(&fs::read(file).map_err(|error| Failure::unread(file, &error))?),
         None => encoded(&rest.as_bytes()[1..]),
     };
@@ -43,11 +45,12 @@ mod tests {
             ("a=", "a="),
             ("", ""),
         ] {
-            assert_eq!(argument(given).unwrap(), expected, "{given}");
+            assert_eq!(argument(given, Deadline::default()).unwrap(), expected, "{given}");
         }
-        let manifest = argument(concat!("a@", env!("CARGO_MANIFEST_DIR"), "/Cargo.toml")).unwrap();
+        let manifest =
+            argument(concat!("a@", env!("CARGO_MANIFEST_DIR"), "/Cargo.toml"), Deadline::default()).unwrap();
         assert!(manifest.starts_with("a=%5Bpackage%5D%0A"), "{manifest}");
-        assert!(argument("a@no such file").is_err());
+        assert!(argument("a@no such file", Deadline::default()).is_err());
     }
 
     #[test]

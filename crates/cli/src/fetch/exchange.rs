@@ -32,6 +32,7 @@ use super::{
     roots::Roots,
     show::{self, Show, Sink},
     speed::SpeedLimit,
+    stdin::Deadline,
     target::{self, Target},
     timing,
     trace::Trace,
@@ -75,6 +76,8 @@ struct Exchange<'a> {
     /// Octets of content in either direction.
     sent: Arc<AtomicU64>,
     received: Cell<u64>,
+    /// The end of the time that -m leaves.
+    deadline: Deadline,
     /// The tries that it is one of, unless the library makes them.
     tries: Option<&'a Tries>,
     /// The wait after which the response asks to be asked for again.
@@ -190,12 +193,13 @@ impl<'a> Session<'a> {
     /// Makes one try after the other, where the library does not.
     async fn try_often(&self, place: usize, sent: &Arc<AtomicU64>, report: &mut Report) -> Outcome {
         let method = self.plan.method_for(&self.plan.targets[place]);
-        let Some(mut tries) = Tries::of(self.options, method) else {
-            return self.begin(place, sent.clone(), None, None)?.run_in_time(report).await;
+        let deadline = self.plan.deadline(place, self.options.connection.max_time);
+        let Some(mut tries) = Tries::of(self.options, method, deadline) else {
+            return self.begin(place, sent.clone(), deadline, None, None)?.run_in_time(report).await;
         };
         let mut cut = None;
         loop {
-            let exchange = self.begin(place, sent.clone(), Some(&tries), cut.clone())?;
+            let exchange = self.begin(place, sent.clone(), deadline, Some(&tries), cut.clone())?;
             let outcome = exchange.run_in_time(report).await;
             let asked_wait = exchange.asked_wait.take();
             let broke_off = exchange.broke_off.take();
@@ -231,6 +235,7 @@ impl<'a> Session<'a> {
         &'s self,
         place: usize,
         sent: Arc<AtomicU64>,
+        deadline: Deadline,
         tries: Option<&'s Tries>,
         cut: Option<Cut>,
     ) -> Result<Exchange<'s>, Failure> {
@@ -257,6 +262,7 @@ impl<'a> Session<'a> {
             broke_off,
             sent,
             received,
+            deadline,
             tries,
             asked_wait,
         })
@@ -349,7 +355,7 @@ impl Exchange<'_> {
         };
         let content = match plan.is_chunked {
             true => upload::open_in_chunks(&content.source)?,
-            false => upload::open(&content.source, stdin)?,
+            false => upload::open(&content.source, stdin, self.deadline)?,
         };
         let content = content.counted(self.sent.clone());
         Ok(Some(match self.session.trace.clone() {
@@ -372,8 +378,7 @@ impl Exchange<'_> {
                 call = call.header(&*field.name, field.value.as_deref().unwrap_or_default());
             }
         }
-        let max_time = options.connection.max_time.filter(|time| !time.is_zero());
-        match self.tries.and_then(Tries::time_left).or(max_time) {
+        match self.deadline.left() {
             Some(after) => call.timeout(after),
             None => call,
         }

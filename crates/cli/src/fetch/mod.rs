@@ -44,6 +44,7 @@ mod roots;
 mod session;
 mod show;
 mod speed;
+mod stdin;
 mod target;
 mod timing;
 mod together;

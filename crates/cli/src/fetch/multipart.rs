@@ -24,7 +24,7 @@ pub(super) struct Part {
 
 impl Part {
     pub(super) fn text(name: &str, text: &[u8]) -> Self {
-        let octets = Octets::Text(text.to_vec());
+        let octets = Octets::Text(text.to_vec().into());
         Self::new(name, octets)
     }
 

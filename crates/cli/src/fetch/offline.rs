@@ -19,6 +19,7 @@ use super::{
     output::{Output, There},
     plan::Plan,
     show::{self, Show},
+    stdin::Deadline,
     target::Target,
     upload,
 };
@@ -73,7 +74,11 @@ async fn written(plan: &Plan, target: &Target, options: &Options) -> Result<Vec<
         (Some(content), _) if plan.is_chunked => {
             call.content(upload::open_in_chunks(&content.source)?).send().await
         }
-        (Some(content), _) => call.content(upload::open(&content.source, stdin)?).send().await,
+        (Some(content), _) => {
+            call.content(upload::open(&content.source, stdin, Deadline::of(options.connection.max_time))?)
+                .send()
+                .await
+        }
         (None, "POST" | "PUT" | "PATCH") => call.send_body(&[]).await,
         (None, _) => call.send().await,
     };

@@ -1,5 +1,7 @@
 //! What the arguments ask for, worked out before anything is opened or sent.
 
+use std::time::{Duration, Instant};
+
 use super::{
     basic::basic,
     condition,
@@ -11,6 +13,7 @@ use super::{
     lookup::{self, StandIn},
     netrc::Netrc,
     session::Kept,
+    stdin::Deadline,
     target::{self, Target},
     tries::Tries,
 };
@@ -40,6 +43,8 @@ pub(crate) struct Plan {
     pub(super) login: Login,
     /// The name and the password of -u, unless they are sent at once.
     user: Option<(String, String)>,
+    /// The time that it took to read content that is held, such as that of stdin.
+    reading_took: Duration,
 }
 
 /// The words on the command line.
@@ -86,13 +91,15 @@ impl Plan {
 
     fn new(words: &Words<'_>, options: &Options) -> Result<Self, Failure> {
         let (url, items) = items::read(words.url, words.items)?;
+        let began = Instant::now();
+        let deadline = Deadline::of(options.connection.max_time);
         let urls = in_order(words, url, &options.request);
-        let mut query = query(&items, options)?;
+        let mut query = query(&items, options, deadline)?;
         let mut content = if options.request.get {
-            query.extend(content::as_query(&options.content)?);
+            query.extend(content::as_query(&options.content, deadline)?);
             None
         } else {
-            Content::of(&options.content, &items)?
+            Content::of(&options.content, &items, deadline)?
         };
         let (places, mut uploads) = Content::uploads(&options.content, options.request.globoff)?;
         let method = method(words, options, content.is_some() || !uploads.is_empty())?;
@@ -110,11 +117,11 @@ impl Plan {
             with_session(session, &given, &options.request, &mut fields)?;
         }
         let (login, user) = login(session.as_ref(), &options.request);
-        let is_sent_often = login != Login::Basic || Tries::of(options, &method).is_some();
+        let is_sent_often = login != Login::Basic || Tries::are_meant(options, &method);
         let is_form = content.as_ref().is_some_and(|content| content.source.is_form_of_stdin());
         let is_sent = !options.output.print_curl;
         if (is_sent_often || is_form) && is_sent {
-            content.iter_mut().chain(&mut uploads).try_for_each(Content::hold)?;
+            content.iter_mut().chain(&mut uploads).try_for_each(|content| content.hold(deadline))?;
         }
         let is_named = words.is_command || words.method.is_some() || options.request.method.is_some();
         let method_without_upload = (!uploads.is_empty() && !is_named).then_some("GET");
@@ -130,6 +137,7 @@ impl Plan {
             is_chunked,
             login,
             user,
+            reading_took: began.elapsed(),
         })
     }
 
@@ -139,6 +147,13 @@ impl Plan {
             None => self.method_without_upload.unwrap_or(&self.method),
             Some(_) => &self.method,
         }
+    }
+
+    /// The deadline of the request in this place, which begins now. The first one has been waiting while stdin was
+    /// read.
+    pub(super) fn deadline(&self, place: usize, max_time: Option<Duration>) -> Deadline {
+        let took = if place == 0 { self.reading_took } else { Duration::ZERO };
+        Deadline::after(max_time, took)
     }
 
     /// The content of the request to a target.
@@ -178,12 +193,12 @@ fn usage(sentence: impl std::fmt::Display) -> Failure {
     Failure::new(Exit::Usage, sentence)
 }
 
-fn query(items: &[Item], options: &Options) -> Result<Vec<String>, Failure> {
+fn query(items: &[Item], options: &Options, deadline: Deadline) -> Result<Vec<String>, Failure> {
     let mut query: Vec<String> = Vec::new();
     for argument in &options.request.url_query {
         query.push(match argument.strip_prefix('+') {
             Some(encoded) => encoded.to_owned(),
-            None => encode::argument(argument)?,
+            None => encode::argument(argument, deadline)?,
         });
     }
     for item in items {

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant, SystemTime};
 use alula::{KnownName, Response, Retry, Status};
 use anstyle::Style;
 
+use super::stdin::Deadline;
 use crate::{
     args::Options,
     exit::{Exit, Failure},
@@ -36,34 +37,33 @@ pub(super) struct Tries {
     since: Instant,
     /// No try begins later than this, and none ends later than that.
     begin_within: Option<Duration>,
-    end_within: Option<Duration>,
+    deadline: Deadline,
     takes_all: bool,
     is_idempotent: bool,
 }
 
 impl Tries {
-    /// Nothing if the library's own tries are meant.
-    pub(super) fn of(options: &Options, method: &str) -> Option<Self> {
+    /// Returns false if the library's own tries are meant, or none.
+    pub(super) fn are_meant(options: &Options, method: &str) -> bool {
         let (connection, transfer) = (&options.connection, &options.transfer);
-        let begin_within = transfer.retry_max_time.filter(|time| !time.is_zero());
-        let is_meant = connection.retry > 0
-            && (transfer.retry_all_errors || begin_within.is_some() || is_download(options, method));
+        let is_bounded = transfer.retry_max_time.is_some_and(|time| !time.is_zero());
+        connection.retry > 0 && (transfer.retry_all_errors || is_bounded || is_download(options, method))
+    }
+
+    /// The tries until a deadline; nothing if the library's own are meant.
+    pub(super) fn of(options: &Options, method: &str, deadline: Deadline) -> Option<Self> {
+        let (connection, transfer) = (&options.connection, &options.transfer);
         let delay = connection.retry_delay.filter(|time| !time.is_zero());
-        is_meant.then(|| Self {
+        Self::are_meant(options, method).then(|| Self {
             left: connection.retry,
             wait: delay.unwrap_or(FIRST_WAIT),
             is_growing: delay.is_none(),
             since: Instant::now(),
-            begin_within,
-            end_within: connection.max_time.filter(|time| !time.is_zero()),
+            begin_within: transfer.retry_max_time.filter(|time| !time.is_zero()),
+            deadline,
             takes_all: transfer.retry_all_errors,
             is_idempotent: !matches!(method, "POST" | "PATCH" | "CONNECT"),
         })
-    }
-
-    /// The time that is left for the next try, if it is bounded.
-    pub(super) fn time_left(&self) -> Option<Duration> {
-        self.end_within.map(|time| time.saturating_sub(self.since.elapsed()))
     }
 
     /// The wait after a response that asks to come later; nothing if it is to be handed on.
@@ -91,8 +91,9 @@ impl Tries {
 
     fn in_time(&self, wait: Duration) -> Option<Duration> {
         let begins = self.since.elapsed().saturating_add(wait);
-        let is_in_time = |within: Option<Duration>| within.is_none_or(|within| begins < within);
-        (self.left > 0 && is_in_time(self.begin_within) && is_in_time(self.end_within)).then_some(wait)
+        let is_in_time = self.begin_within.is_none_or(|within| begins < within)
+            && self.deadline.left().is_none_or(|left| wait < left);
+        (self.left > 0 && is_in_time).then_some(wait)
     }
 
     /// One more try is made.

@@ -6,12 +6,13 @@ use std::{
     path::Path,
 };
 
-use alula::{Content, Multipart, Part};
+use alula::{Bytes, Content, Multipart, Part};
 use tokio::io::AsyncReadExt as _;
 
 use super::{
-    content::{Octets, Source, read_stdin},
+    content::{Octets, Source},
     multipart,
+    stdin::Deadline,
 };
 use crate::exit::{Exit, Failure};
 
@@ -27,10 +28,10 @@ pub(super) enum Stdin {
 }
 
 /// The content that is meant. What is named is there and can be read, as far as that can be known before.
-pub(super) fn open(source: &Source, stdin: Stdin) -> Result<Content, Failure> {
+pub(super) fn open(source: &Source, stdin: Stdin, deadline: Deadline) -> Result<Content, Failure> {
     match source {
-        Source::Octets(octets) => Ok(match Opened::of(octets, stdin)? {
-            Opened::Octets(octets) => Content::bytes(octets),
+        Source::Octets(octets) => Ok(match Opened::of(octets, stdin, deadline)? {
+            Opened::Octets(octets) => Content::shared(octets),
             Opened::File(path) => Content::file(path),
             Opened::Device(device) => Content::reader(device),
             Opened::Stdin => Content::reader(tokio::io::stdin()),
@@ -40,7 +41,7 @@ pub(super) fn open(source: &Source, stdin: Stdin) -> Result<Content, Failure> {
         Source::Parts { parts, boundary } => {
             let mut form = Multipart::with_boundary(boundary);
             for part in parts {
-                form = form.part(&part.name, open_part(part, stdin)?);
+                form = form.part(&part.name, open_part(part, stdin, deadline)?);
             }
             Ok(Content::multipart(form))
         }
@@ -49,8 +50,8 @@ pub(super) fn open(source: &Source, stdin: Stdin) -> Result<Content, Failure> {
 
 /// The same in chunks, which can be sent once. A form is sent as it is.
 pub(super) fn open_in_chunks(source: &Source) -> Result<Content, Failure> {
-    let Source::Octets(octets) = source else { return open(source, Stdin::Streamed) };
-    Ok(match Opened::of(octets, Stdin::Streamed)? {
+    let Source::Octets(octets) = source else { return open(source, Stdin::Streamed, Deadline::default()) };
+    Ok(match Opened::of(octets, Stdin::Streamed, Deadline::default())? {
         Opened::Octets(octets) => Content::reader(io::Cursor::new(octets)),
         Opened::File(path) => {
             let file = File::open(path).map_err(|error| Failure::unread(path.display(), &error))?;
@@ -62,10 +63,10 @@ pub(super) fn open_in_chunks(source: &Source) -> Result<Content, Failure> {
     })
 }
 
-fn open_part(part: &multipart::Part, stdin: Stdin) -> Result<Part, Failure> {
+fn open_part(part: &multipart::Part, stdin: Stdin, deadline: Deadline) -> Result<Part, Failure> {
     let opened = match (&part.files[..], part.encoder) {
-        ([], None) => match Opened::of(&part.octets, stdin)? {
-            Opened::Octets(octets) => Part::bytes(octets),
+        ([], None) => match Opened::of(&part.octets, stdin, deadline)? {
+            Opened::Octets(octets) => Part::shared(octets),
             Opened::File(path) => Part::file(path),
             Opened::Device(device) => Part::reader(device, None),
             Opened::Stdin => Part::reader(tokio::io::stdin(), None),
@@ -73,11 +74,11 @@ fn open_part(part: &multipart::Part, stdin: Stdin) -> Result<Part, Failure> {
             Opened::LongStdin(first) => Part::reader(io::Cursor::new(first).chain(tokio::io::stdin()), None),
         },
         ([], Some(encoder)) => {
-            let encoded = encoder.encode(part.octets.all()?).ok_or_else(|| unencoded(part))?;
+            let encoded = encoder.encode(part.octets.all(deadline)?.into()).ok_or_else(|| unencoded(part))?;
             Part::bytes(encoded)
         }
         (files, _) => {
-            let files = files.iter().map(|file| open_part(file, stdin));
+            let files = files.iter().map(|file| open_part(file, stdin, deadline));
             Part::mixed(files.collect::<Result<Vec<_>, _>>()?)
         }
     };
@@ -108,7 +109,7 @@ pub(super) fn length_of(source: &Source) -> Option<u64> {
 
 /// Octets that are known to be there.
 enum Opened<'a> {
-    Octets(Vec<u8>),
+    Octets(Bytes),
     /// A file, which knows its length.
     File(&'a Path),
     /// A pipe or a device, which does not, and may be read once.
@@ -124,21 +125,12 @@ enum Opened<'a> {
 const MEASURED_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
 /// Returns stdin with its length where that is known: of a file, and of what ends within [`MEASURED_BYTES_MAX`].
-fn measured<'a>() -> Result<Opened<'a>, Failure> {
+fn measured<'a>(deadline: Deadline) -> Result<Opened<'a>, Failure> {
     if let Some(bytes) = bytes_of_file() {
         return Ok(Opened::SizedStdin(bytes));
     }
-    let (first, is_all) =
-        within(io::stdin(), MEASURED_BYTES_MAX).map_err(|error| Failure::local("stdin", &error))?;
-    Ok(if is_all { Opened::Octets(first) } else { Opened::LongStdin(first) })
-}
-
-/// Reads up to so many bytes; true says that there are no more.
-fn within(input: impl io::Read, bytes_max: u64) -> io::Result<(Vec<u8>, bool)> {
-    let mut first = Vec::new();
-    io::Read::read_to_end(&mut io::Read::take(input, bytes_max + 1), &mut first)?;
-    let is_all = first.len() as u64 <= bytes_max;
-    Ok((first, is_all))
+    let (first, is_all) = deadline.read_within(MEASURED_BYTES_MAX)?;
+    Ok(if is_all { Opened::Octets(first.into()) } else { Opened::LongStdin(first) })
 }
 
 /// Returns the number of bytes from the place where stdin is, if it is a file.
@@ -153,13 +145,13 @@ fn bytes_of_file() -> Option<u64> {
 }
 
 impl<'a> Opened<'a> {
-    fn of(octets: &'a Octets, stdin: Stdin) -> Result<Self, Failure> {
+    fn of(octets: &'a Octets, stdin: Stdin, deadline: Deadline) -> Result<Self, Failure> {
         match octets {
             Octets::Text(text) => Ok(Self::Octets(text.clone())),
             Octets::File(path) => Self::named(path),
             Octets::Stdin => match stdin {
-                Stdin::Held => read_stdin().map(Self::Octets),
-                Stdin::Measured => measured(),
+                Stdin::Held => deadline.read_all().map(|all| Self::Octets(all.into())),
+                Stdin::Measured => measured(deadline),
                 Stdin::Streamed => Ok(Self::Stdin),
             },
         }
@@ -182,18 +174,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_length_is_known_of_what_ends_within_the_bound() {
-        for (input, first, is_all) in
-            [("", "", true), ("abc", "abc", true), ("abcd", "abcd", false), ("abcde", "abcd", false)]
-        {
-            let read = within(input.as_bytes(), 3).unwrap();
-            assert_eq!(read, (first.as_bytes().to_vec(), is_all), "{input:?}");
-        }
-    }
-
-    #[test]
     fn what_cannot_be_read_is_told_by_its_name() {
-        let open = |path: &str| open(&Source::Octets(Octets::File(path.into())), Stdin::Streamed);
+        let open = |path: &str| {
+            open(&Source::Octets(Octets::File(path.into())), Stdin::Streamed, Deadline::default())
+        };
         assert!(open(concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml")).is_ok());
         for wrong in ["no such file", "."] {
             let failure = open(wrong).err().unwrap();
