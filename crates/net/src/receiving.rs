@@ -318,8 +318,20 @@ impl Connection {
                     self.store(index, bytes, input);
                 }
                 self.wake_later(index, Side::Read);
+                if end {
+                    self.message_is_whole(index);
+                }
             }
             _ => self.release_capacity(stream, bytes.len() as u32),
+        }
+    }
+
+    /// The peer has ended its message. On a client nobody waits for the rest of the request: its writer may
+    /// stop.
+    #[inline]
+    fn message_is_whole(&mut self, index: u32) {
+        if self.machine.is_client() {
+            self.wake_later(index, Side::Write);
         }
     }
 
@@ -370,6 +382,7 @@ impl Connection {
             Some((index, slot)) if taken => {
                 slot.incoming.trailers_came(head);
                 self.wake_later(index, Side::Read);
+                self.message_is_whole(index);
             }
             _ => self.spares.give_head(head),
         }

@@ -125,6 +125,9 @@ impl Connection {
             return Some(Err(failure));
         }
         let Some(stream) = self.stream_for_file(at) else { return Some(Err(Error::cancelled())) };
+        if self.has_whole_response(at) {
+            return Some(Ok(()));
+        }
         if self.output.may_be_bypassed() || self.output.failure().is_some() {
             return Some(Ok(()));
         }

@@ -136,6 +136,27 @@ impl Connection {
         (*sent == data.len()).then_some(Ok(()))
     }
 
+    /// Ends a message with trailers. They are dropped with what is left of a request whose response is
+    /// whole: behind content that was dropped they would make it look whole.
+    pub(crate) fn write_trailers(&mut self, at: SlotKey, trailers: &FieldSection) -> Result<(), Error> {
+        if self.has_whole_response(at) {
+            return Ok(());
+        }
+        let slot = self.slots.get(at).ok_or_else(Error::cancelled)?;
+        if let Some(error) = &slot.failed {
+            return Err(error.clone().during(Phase::Send));
+        }
+        let stream = slot.stream.ok_or_else(Error::cancelled)?;
+        self.machine.send_trailers(stream, trailers, self.output.buffer()).map_err(Error::refused)?;
+        self.slots[at.index].marks.iter_mut().for_each(Marks::request_is_sent);
+        Ok(())
+    }
+
+    /// Returns true if the response to a request is whole: nobody waits for the rest of that.
+    pub(crate) fn has_whole_response(&mut self, at: SlotKey) -> bool {
+        self.machine.is_client() && self.slots.get(at).is_some_and(|slot| slot.incoming.has_ended())
+    }
+
     /// Returns true if the final head of the response is here and nobody has taken it.
     pub(crate) fn is_head_here(&mut self, at: SlotKey) -> bool {
         self.slots.get(at).is_some_and(|slot| slot.incoming.is_head_here())

@@ -511,11 +511,11 @@ impl Stream {
 
     /// Ends the message with trailers (RFC 9110 §6.5).
     pub fn write_trailers(&self, trailers: &FieldSection) -> Result<(), Error> {
-        self.command(|machine, stream, out| machine.send_trailers(stream, trailers, out))?;
-        self.with_slot(|slot| slot.marks.iter_mut().for_each(Marks::request_is_sent));
-        let connection = self.conn.push_out(self.conn.lock());
+        let mut connection = self.conn.lock();
+        let written = connection.write_trailers(self.at, trailers);
+        let connection = self.conn.push_out(connection);
         self.conn.unlock_and_wake(connection);
-        Ok(())
+        written.map_err(|error| self.named(error))
     }
 
     /// Tells the server another priority for the response that is awaited or arrives (RFC 9218 §6).

@@ -63,6 +63,10 @@ impl BodyWriter {
 
     /// Sends `data`, octets or text, waiting while the peer's windows or the output have no room.
     ///
+    /// Once the response to a request is whole, what is left of the request is dropped and its stream reset
+    /// when the writer goes (RFC 9113 §8.1): a writer that waits then, or writes on, succeeds at once.
+    /// [`is_answered`](Self::is_answered) tells.
+    ///
     /// Dropping the future sends part of `data`, so drop the writer then as well. Allocates nothing once warm.
     ///
     /// # Errors

@@ -81,6 +81,28 @@ impl Driver {
         })
     }
 
+    /// Waits for `work`, which ends a message. One that may be cut, since its response is whole or became
+    /// so while this waited, is told to the peer before the caller goes on.
+    pub(super) fn wait_to_end<T>(
+        &self,
+        mut may_be_cut: bool,
+        work: impl Future<Output = Result<T, Error>>,
+    ) -> Result<T, Error> {
+        self.wait(async move {
+            let mut work = pin!(work);
+            let ended = poll_fn(|cx| {
+                let polled = work.as_mut().poll(cx);
+                may_be_cut |= polled.is_pending();
+                polled
+            })
+            .await;
+            if may_be_cut {
+                let_tasks_run().await;
+            }
+            ended
+        })
+    }
+
     /// Tells peers at once what was given up, where it is allowed to wait; else it is told with the next call.
     pub(super) fn settle(&self) {
         let _ = self.wait(async {

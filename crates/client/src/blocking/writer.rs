@@ -39,7 +39,8 @@ impl BodyWriter {
     /// As [`Self::finish`].
     pub fn finish_content(mut self, data: impl AsRef<[u8]>) -> Result<Sent, Error> {
         let writer = self.writer.take().ok_or_else(|| Error::usage(ENDED))?;
-        self.driver.wait(writer.finish_content(data))
+        let may_be_cut = writer.is_answered();
+        self.driver.wait_to_end(may_be_cut, writer.finish_content(data))
     }
 
     /// Ends the message with trailers (RFC 9110 §6.5).
@@ -48,7 +49,8 @@ impl BodyWriter {
     /// As [`Self::finish`], and when a field may not stand in trailers.
     pub fn finish_with(mut self, trailers: &FieldSection) -> Result<Sent, Error> {
         let writer = self.writer.take().ok_or_else(|| Error::usage(ENDED))?;
-        self.driver.wait(writer.finish_with(trailers))
+        let may_be_cut = writer.is_answered();
+        self.driver.wait_to_end(may_be_cut, writer.finish_with(trailers))
     }
 }
 
