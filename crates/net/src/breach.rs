@@ -7,7 +7,7 @@ use alula_h1 as h1;
 use alula_h2::ConnectionError;
 use alula_machine::Rule as _;
 
-use crate::{cause::Cause, conn::Conn, error::Error, machine::Machine};
+use crate::{cause::Cause, conn::Conn, error::Error};
 
 impl Conn {
     /// The error with which the connection ended, if its peer broke a rule, went over a limit or did not finish a head in time. A
@@ -26,13 +26,11 @@ impl Conn {
 }
 
 impl Conn {
-    /// Lends the head with which the connection ended over HTTP/1.1, as far as it came.
+    /// Lends the head with which the connection ended, as far as it came.
     #[cold]
     pub fn with_refused_head(&self, note: impl FnOnce(&Head)) {
         let connection = self.lock();
-        if let Machine::Http1(machine) = &connection.machine
-            && let Some(head) = machine.refused_head()
-        {
+        if let Some(head) = connection.machine.refused_head() {
             note(head);
         }
     }

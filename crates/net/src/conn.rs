@@ -373,7 +373,7 @@ impl Conn {
 
     /// Returns the refusal of a request as an error. Allocates.
     #[cold]
-    pub fn refusal(&self, refused: Refused) -> Error {
+    pub fn refusal(&self, refused: &Refused) -> Error {
         let connection = self.lock();
         let limits = connection.machine.limits();
         match (refused.rule(), &connection.machine) {

@@ -30,6 +30,7 @@ pub(crate) mod tallies;
 
 use std::sync::Arc;
 
+use alula_fields::Head;
 use alula_h1 as h1;
 use alula_h2::{self as h2, Awaited, ErrorCode, Violation};
 use alula_machine::{Reason, StreamKey, Time};
@@ -368,20 +369,21 @@ impl Connection {
     #[cold]
     pub(crate) fn note_breach(&mut self, rule: Violation) {
         self.ledger.note_violation(rule);
-        self.note_refused(Refused::by_rule(rule));
+        let head = self.machine.take_refused_head();
+        self.note_refused(Refused::by_rule(rule, head));
     }
 
-    /// Notes that a request was refused for want of memory.
+    /// Notes that a request was refused for want of memory. Its head is used again unless it is told of.
     #[cold]
-    pub(crate) fn note_overload(&mut self) {
+    pub(crate) fn note_overload(&mut self, request: Box<Head>) {
         self.ledger.note_overrun(Overrun::OVERLOADED);
-        self.note_refused(Refused::for_memory());
+        let untold = self.note_refused(Refused::for_memory(request));
+        untold.and_then(Refused::into_head).into_iter().for_each(|head| self.spares.give_head(head));
     }
 
-    fn note_refused(&mut self, refused: Refused) {
-        if !self.machine.is_client() {
-            self.inbox.refuse(refused);
-        }
+    /// Returns a refusal that is not told of.
+    fn note_refused(&mut self, refused: Refused) -> Option<Refused> {
+        if self.machine.is_client() { Some(refused) } else { self.inbox.refuse(refused) }
     }
 
     /// Another request may be sent if there is room for its answer: a caller that waits for this connection hears of it, or one that

@@ -257,6 +257,25 @@ impl Machine {
         either!(self, |machine: &mut| machine.poll_notice().map(|notice| Notice::of(notice, &*machine)))
     }
 
+    /// Takes the control data of the request that was refused last on a connection that goes on, where that
+    /// is known.
+    #[cold]
+    pub(crate) fn take_refused_head(&mut self) -> Option<Box<Head>> {
+        match self {
+            Self::Http1(_) => None,
+            Self::Http2(machine) => machine.take_refused_head(),
+        }
+    }
+
+    /// Returns the head with which the connection ended, as far as it came.
+    #[cold]
+    pub(crate) fn refused_head(&self) -> Option<&Head> {
+        match self {
+            Self::Http1(machine) => machine.refused_head(),
+            Self::Http2(machine) => machine.refused_head(),
+        }
+    }
+
     /// Takes a head that was announced; `None` when its stream is gone.
     #[inline(always)]
     pub(crate) fn take_head(&mut self, stream: StreamKey) -> Option<Box<Head>> {

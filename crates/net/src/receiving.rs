@@ -265,8 +265,7 @@ impl Connection {
     /// Refuses a request for want of memory, before it costs more of it.
     #[cold]
     fn refuse(&mut self, stream: StreamKey, request: Box<Head>) {
-        self.spares.give_head(request);
-        self.note_overload();
+        self.note_overload(request);
         if !self.machine.is_http1() {
             // The client may send it again, whatever its method is (RFC 9113 §8.7).
             self.machine.reset(stream, Reason::Refused);

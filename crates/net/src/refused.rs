@@ -1,10 +1,13 @@
 //! Requests that get to no handler, on connections that go on: a server tells of them, since nobody else hears of it.
 
+use alula_fields::Head;
 use alula_h2::Violation;
 
 /// The reason why a request was refused; [`Conn::refusal`](crate::Conn::refusal) makes an error of it.
-#[derive(Clone, Copy)]
-pub struct Refused(Reason);
+pub struct Refused {
+    reason: Reason,
+    head: Option<Box<Head>>,
+}
 
 #[derive(Clone, Copy)]
 enum Reason {
@@ -16,18 +19,27 @@ enum Reason {
 
 impl Refused {
     /// The peer broke a rule.
-    pub(crate) const fn by_rule(rule: Violation) -> Self {
-        Self(Reason::Rule(rule))
+    pub(crate) const fn by_rule(rule: Violation, head: Option<Box<Head>>) -> Self {
+        Self { reason: Reason::Rule(rule), head }
     }
 
     /// All connections together hold too much.
-    pub(crate) const fn for_memory() -> Self {
-        Self(Reason::Overloaded)
+    pub(crate) const fn for_memory(head: Box<Head>) -> Self {
+        Self { reason: Reason::Overloaded, head: Some(head) }
+    }
+
+    pub(crate) fn into_head(self) -> Option<Box<Head>> {
+        self.head
+    }
+
+    /// Returns the head of the request as far as it is known, its control data at least.
+    pub fn head(&self) -> Option<&Head> {
+        self.head.as_deref()
     }
 
     /// The rule that was broken; none if memory is what is short.
-    pub(crate) const fn rule(self) -> Option<Violation> {
-        match self.0 {
+    pub(crate) const fn rule(&self) -> Option<Violation> {
+        match self.reason {
             Reason::Rule(rule) => Some(rule),
             Reason::Overloaded => None,
         }

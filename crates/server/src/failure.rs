@@ -34,11 +34,13 @@ pub enum FailureCause<'a> {
     Error(&'a Error),
     /// The handler panicked with this message.
     Panic(&'a str),
-    /// The peer broke a rule or went over a limit, so that the connection or its stream ended, with 400 or 431 for instance; or
-    /// all connections together hold too much (503, or REFUSED_STREAM over HTTP/2); or the connection failed before its first
-    /// request, in its TLS handshake for instance. Method and target are those of the request as far as they came over HTTP/1.1, and
-    /// empty elsewhere. A handler that was called for it already fails by itself as well. Told of at most ten times at once, and once
-    /// per second; [`left_out`](RequestFailure::left_out) counts the others.
+    /// The peer broke a rule or went over a limit, so that the connection or its stream ended, with 400 or
+    /// 431 for instance; or all connections together hold too much (503, or REFUSED_STREAM over HTTP/2); or
+    /// the connection failed before its first request, in its TLS handshake for instance. Method and target
+    /// are those of the request as far as its head was read, and empty where it could not be, or where it is
+    /// not the head that was refused. A handler that was called for it already fails by itself as well. Told
+    /// of at most ten times at once, and once per second; [`left_out`](RequestFailure::left_out) counts the
+    /// others.
     Refused(&'a Error),
     /// A connection could not be accepted, for want of descriptors for instance; method, target and peer are empty. Told of as
     /// often as the former.
@@ -218,7 +220,8 @@ impl RequestFacts {
     pub(crate) fn note(&mut self, head: &Head) {
         self.method.clear();
         self.method.push_str(head.method().unwrap_or_default());
-        let target = head.path().or(head.authority()).unwrap_or_default();
+        let authority = || head.authority().filter(|_| head.method() == Some("CONNECT"));
+        let target = head.path().or_else(authority).unwrap_or_default();
         self.target.clear();
         // The rest is refused by what is full.
         let _ = write!(Bounded(&mut self.target), "{}", masked_target(target));

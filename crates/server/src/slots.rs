@@ -56,7 +56,9 @@ impl Slots {
     #[cold]
     pub(crate) fn tell_refused(&self, conn: &Conn, refused: Refused) {
         if self.reporter.has_listener() {
-            self.reporter.tell_refused(&conn.refusal(refused), &RequestFacts::default());
+            let mut facts = RequestFacts::default();
+            refused.head().into_iter().for_each(|head| facts.note(head));
+            self.reporter.tell_refused(&conn.refusal(&refused), &facts);
         }
     }
 

@@ -350,10 +350,23 @@ impl Connection {
             Ok(Some(event)) => Ok(Step::Event(event)),
             Ok(None) => Ok(Step::More),
             Err(rule) => {
-                self.breach(id, rule, now)?;
+                self.refuse_block(id, rule, now)?;
                 Ok(Step::More)
             }
         }
+    }
+
+    /// Answers a rule that a block has broken.
+    #[cold]
+    fn refuse_block(&mut self, id: u32, rule: Violation, now: Time) -> Result<(), ConnectionError> {
+        let is_first = self.notices.breaches.is_empty();
+        // A connection that ends by it ends within the block.
+        self.block.is_open = rule.scope == Scope::Connection;
+        let refused = self.breach(id, rule, now);
+        if is_first {
+            self.keep_refused_head();
+        }
+        refused
     }
 
     #[inline]
@@ -395,6 +408,7 @@ impl Connection {
             return Err(rule);
         }
         self.note_large_section();
+        self.lay_out_refused_head();
         let facts = RequestFacts { is_connect: false, ..self.block.check.method_facts() };
         let stream = self.begin_request(id, end, facts)?;
         Ok(Some(Event::HeadTooLarge { stream, end }))

@@ -3,6 +3,7 @@
 use alula_machine::{Exceeded, StreamKey, Time};
 
 use super::Connection;
+use super::refused_head::Breach;
 use crate::absent::{Absent, Frame, Verdict};
 use crate::closed_ids::Closed;
 use crate::error::{ConnectionError, SendError};
@@ -129,7 +130,8 @@ impl Connection {
                 .peer
                 .map(|(last, code)| Notice::Last(Some(Farewell { code, last: last.into() })));
         }
-        if let Some(rule) = self.notices.breaches.pop_front() {
+        if let Some(Breach { rule, head }) = self.notices.breaches.pop_front() {
+            self.notices.refused_head = head;
             return Some(Notice::Breach(rule));
         }
         if core::mem::take(&mut self.notices.closed) {
@@ -262,7 +264,7 @@ impl Connection {
         }
         self.queue(&rst_stream(id, rule.code));
         self.counters.stream_errors = self.counters.stream_errors.wrapping_add(1);
-        self.notices.breaches.push_back(rule);
+        self.notices.breaches.push_back(Breach { rule, head: None });
         self.glitch_of_breach(now)
     }
 

@@ -27,6 +27,7 @@ mod phase;
 mod priority_in;
 mod priority_updates;
 mod receive;
+mod refused_head;
 mod timers;
 mod turns;
 
@@ -53,7 +54,6 @@ use crate::settings::{LocalSettings, Settings, WINDOW_INITIAL};
 use crate::stream::Stream;
 use crate::streams::{StreamMemory, Streams};
 use crate::trace::{FrameSummary, Trace};
-use crate::violation::Violation;
 use crate::window::{ReceiveWindow, SendWindow};
 
 use self::blocks_in::block::Block;
@@ -62,6 +62,7 @@ use self::grants::Turns;
 use self::growth::sampling::Growth;
 use self::phase::Phase;
 use self::priority_updates::PriorityUpdates;
+use self::refused_head::Breach;
 use self::timers::Timers;
 
 /// One HTTP/2 connection without sockets or clocks (RFC 9113). A driver, after every call that changes it:
@@ -205,7 +206,9 @@ struct Notices {
     wants_slot: bool,
     closed: bool,
     /// As many as the bucket of glitches lets pass between two calls.
-    breaches: VecDeque<Violation>,
+    breaches: VecDeque<Breach>,
+    /// The control data of the request that was told of last.
+    refused_head: Option<Box<Head>>,
 }
 
 impl Notices {

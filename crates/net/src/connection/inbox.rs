@@ -39,9 +39,14 @@ impl Inbox {
         self.cancelled.push(at);
     }
 
-    /// Notes that a request was refused. The first one is told of; there may be very many.
-    pub(crate) fn refuse(&mut self, refused: Refused) {
-        self.refused.get_or_insert(refused);
+    /// Notes that a request was refused. The first one is told of, and others are given back; there may be
+    /// very many.
+    pub(crate) fn refuse(&mut self, refused: Refused) -> Option<Refused> {
+        if self.refused.is_some() {
+            return Some(refused);
+        }
+        self.refused = Some(refused);
+        None
     }
 
     /// Returns true if requests have arrived.

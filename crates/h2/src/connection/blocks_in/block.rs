@@ -87,6 +87,21 @@ impl Block {
         self.is_open.then_some(self.stream)
     }
 
+    /// Returns true if it is, or was, that of a new request.
+    const fn is_of_request(&self) -> bool {
+        matches!(self.target, Target::Request)
+    }
+
+    /// Returns the head of a new request whose block is not whole yet, as far as it was decoded.
+    pub(crate) fn unfinished_request(&self) -> Option<&Head> {
+        self.head.as_deref().filter(|_| self.is_open && !self.is_fresh && self.is_of_request())
+    }
+
+    /// Returns the head of the new request whose block was read last.
+    pub(crate) fn request(&self) -> Option<&Head> {
+        self.head.as_deref().filter(|_| self.is_of_request())
+    }
+
     /// Forgets known blocks and gives their memory back.
     pub(crate) fn trim(&mut self) {
         self.memo = Memo::new();

@@ -1,0 +1,71 @@
+//! The control data of a request that is refused, for those who tell of it.
+//!
+//! Rule: nothing is kept of a request that is taken. Of requests that are refused on their streams, the first
+//! of those of which nobody has asked yet is kept: whoever tells of refusals tells of one at a time.
+
+use alloc::boxed::Box;
+
+use alula_fields::{Head, KnownName};
+
+use super::Connection;
+use crate::violation::Violation;
+
+/// Bytes of a value that are kept. Those who tell of it show fewer.
+const VALUE_BYTES_MAX: usize = 1024;
+
+/// A rule that was broken on a stream, and the control data of the request that broke it by its head.
+#[derive(Debug)]
+pub(super) struct Breach {
+    pub(super) rule: Violation,
+    pub(super) head: Option<Box<Head>>,
+}
+
+impl Connection {
+    /// Takes the control data of the request that the last notice of a breach was about, or the last
+    /// [`Event::HeadTooLarge`](crate::Event::HeadTooLarge), as far as it was decoded: `:method` and `:path`,
+    /// and for CONNECT `:authority`. Each is valid, and cut after 1 KiB. None if it was about no request's
+    /// head.
+    #[cold]
+    pub fn take_refused_head(&mut self) -> Option<Box<Head>> {
+        self.notices.refused_head.take()
+    }
+
+    /// Returns the head of the request in whose block the connection has ended by an error, as far as it was
+    /// decoded.
+    #[cold]
+    pub fn refused_head(&self) -> Option<&Head> {
+        self.block.unfinished_request().filter(|_| self.error.is_some())
+    }
+
+    /// Keeps the control data of the request that is being read, for the breach that was noted last.
+    #[cold]
+    pub(super) fn keep_refused_head(&mut self) {
+        let head = self.control_data();
+        // Of more than one nobody is told.
+        if let Some(breach) = self.notices.breaches.front_mut().filter(|_| head.is_some()) {
+            breach.head = head;
+        }
+    }
+
+    /// Keeps the control data of the request that is being read, for an event that is told at once.
+    #[cold]
+    pub(super) fn lay_out_refused_head(&mut self) {
+        self.notices.refused_head = self.control_data();
+    }
+
+    fn control_data(&self) -> Option<Box<Head>> {
+        let head = self.block.request()?;
+        let mut kept = Box::<Head>::default();
+        let is_connect = head.method() == Some("CONNECT");
+        for (name, is_kept) in [
+            (KnownName::PSEUDO_METHOD, true),
+            (KnownName::PSEUDO_PATH, true),
+            (KnownName::PSEUDO_AUTHORITY, is_connect),
+        ] {
+            if let Some(value) = head.pseudo(name).filter(|_| is_kept) {
+                kept.put_pseudo(name, &value[..value.len().min(VALUE_BYTES_MAX)]);
+            }
+        }
+        Some(kept)
+    }
+}
