@@ -10,9 +10,11 @@ use std::{
     fmt::Write as _,
     io::{self, IsTerminal as _, Write as _},
     mem,
+    sync::{Mutex, MutexGuard, PoisonError},
 };
 
 use anstyle::Style;
+use indicatif::ProgressBar;
 
 use crate::wrapping::wrapped;
 
@@ -140,6 +142,39 @@ pub(crate) fn columns_of_help() -> usize {
     of_terminal.or_else(said).unwrap_or(COLUMNS)
 }
 
+/// The line that is drawn again and again at the bottom of the terminal, if there is one.
+static LIVE_LINE: Mutex<Option<ProgressBar>> = Mutex::new(None);
+
+/// Keeps a line that is drawn again and again below what [`tell`] writes, until this is dropped.
+pub(crate) struct LiveLine(());
+
+impl LiveLine {
+    /// Keeps this line.
+    pub(crate) fn keep(line: &ProgressBar) -> Self {
+        *live_line() = Some(line.clone());
+        Self(())
+    }
+}
+
+impl Drop for LiveLine {
+    fn drop(&mut self) {
+        *live_line() = None;
+    }
+}
+
+fn live_line() -> MutexGuard<'static, Option<ProgressBar>> {
+    LIVE_LINE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Does this while the line at the bottom, if there is one, is taken away.
+fn above_live_line(write: impl FnOnce()) {
+    let line = live_line().clone();
+    match line {
+        Some(line) => line.suspend(write),
+        None => write(),
+    }
+}
+
 /// Writes text from anywhere to stderr, in this style where there are styles. A stderr that has gone away is no reason to stop. On a
 /// terminal, sentences are broken at words.
 pub(crate) fn tell(style: Style, text: &[u8]) {
@@ -152,8 +187,13 @@ pub(crate) fn tell(style: Style, text: &[u8]) {
     painted.own("\n");
     let octets = painted.into_octets();
     // Octets without styles pass no filter, which would take some of them out.
-    let _ =
-        if is_coloured { anstream::stderr().write_all(&octets) } else { stderr.lock().write_all(&octets) };
+    above_live_line(|| {
+        let _ = if is_coloured {
+            anstream::stderr().write_all(&octets)
+        } else {
+            stderr.lock().write_all(&octets)
+        };
+    });
 }
 
 /// Writes text with the styles of [`BOLD`] to stderr, where a terminal has it broken at words and others have no styles in it. Any

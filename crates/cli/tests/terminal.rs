@@ -351,6 +351,92 @@ fn a_download_that_somebody_watches_is_summed_up() {
     assert_eq!(ended.stderr, "");
 }
 
+/// A server that answers each connection with a head and a first piece, and waits then until it is told to end, by the
+/// rest of the content or by nothing more.
+fn held(answers: usize) -> (String, mpsc::Sender<&'static [u8]>) {
+    const HEAD: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-length: 8\r\nconnection: close\r\n\r\nfour";
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let url = format!("http://{}/", listener.local_addr().expect("an address"));
+    let (end, ends) = mpsc::channel::<&[u8]>();
+    thread::spawn(move || {
+        let mut sockets = Vec::new();
+        for _ in 0..answers {
+            let (mut socket, _) = listener.accept().expect("a client");
+            let _ = socket.read(&mut [0; 4096]);
+            let _ = socket.write_all(HEAD);
+            sockets.push(socket);
+        }
+        for (mut socket, rest) in sockets.into_iter().zip(ends) {
+            let _ = socket.write_all(rest);
+        }
+    });
+    (url, end)
+}
+
+/// The lines that were drawn one over the other, without the orders that take them away.
+fn drawn(shown: &str) -> Vec<String> {
+    let pieces = shown.split(['\r', '\n']);
+    let bare = pieces.map(|piece| piece.replace("\x1b[2K", "").replace("\x1b[1A", ""));
+    bare.map(|line| line.trim_end().to_owned()).filter(|line| !line.is_empty()).collect()
+}
+
+#[test]
+fn transfers_at_once_have_one_line_that_fits() {
+    let folder = Folder::new("at-once");
+    for (columns, one, two) in
+        [(80, "0 of 3 done, 3 running", "1 of 3 done, 2 running"), (40, "0/3 done", "1/3 done")]
+    {
+        let (url, end) = held(3);
+        let to = folder.path("#1");
+        let urls = format!("{url}{{a,b,c}}");
+        let mut running = Running::start_in(&["get", "-Z", &urls, "-o", &to], On::Both, Some(columns));
+        running.until(one);
+        end.send(b"rest").unwrap();
+        running.until(two);
+        // One breaks off: that is told above the line, which goes on.
+        end.send(b"").unwrap();
+        running.until("alula: GET http://");
+        let told = running.text();
+        running.until(if columns == 80 { "2 of 3 done, 1 running" } else { "2/3 done" });
+        end.send(b"rest").unwrap();
+        let Running { child, shown, mut before } = running;
+        wait(child).expect(7);
+        before.extend(shown.iter().flatten());
+        let all = String::from_utf8(before).unwrap();
+        let (line, _) = told.split_once("alula: GET").unwrap();
+        assert!(line.ends_with("\x1b[2K") || line.ends_with('\r'), "{told:?}");
+        let lines = drawn(&all);
+        assert!(lines.iter().all(|line| line.chars().count() < columns.into()), "{lines:?}");
+        assert!(lines.iter().any(|line| line.contains("8 B") && line.ends_with("/s")), "{lines:?}");
+        let last = lines.last().unwrap();
+        assert!(last.starts_with("3 of 3 done: 20 B in ") && last.ends_with("/s"), "{lines:?}");
+        assert_eq!(all.matches("alula: GET").count(), 1, "{all:?}");
+    }
+}
+
+#[test]
+fn transfers_at_once_have_no_line_where_nobody_wants_one() {
+    let folder = Folder::new("at-once-quiet");
+    let to = folder.path("#1");
+    for (on, flags) in [
+        (On::Stdout, &["-o", &to][..]),
+        (On::Both, &["-o", &to, "-s"]),
+        (On::Both, &["-o", &to, "--no-progress-meter"]),
+        // The content stands where the line would.
+        (On::Both, &["-p", "b"]),
+    ] {
+        let (url, end) = held(2);
+        let urls = format!("{url}{{a,b}}");
+        // A line would have been drawn after half a second.
+        let running = Running::start(&[&["get", "-Z", &urls, "-m", "1"], flags].concat(), on);
+        let (seen, ended) = running.end();
+        drop(end);
+        assert_ne!(ended.code, Some(0));
+        let all = seen + &ended.stderr;
+        assert!(!all.contains("done") && !all.contains("running"), "{flags:?}: {all}");
+    }
+}
+
 #[test]
 fn sentences_and_help_are_broken_at_words() {
     let url = "http://127.0.0.1:1/a";

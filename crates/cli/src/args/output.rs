@@ -168,7 +168,8 @@ pub(crate) struct OutputArgs {
 
     /// Ask all URLs at once, up to --parallel-max of them.
     ///
-    /// The contents are mixed on stdout as they come. Without the flag one URL is asked after the other.
+    /// The contents are mixed on stdout as they come. Without the flag one URL is asked after the other. On a terminal
+    /// that no content goes to, one line shows the progress of all.
     #[arg(short = 'Z', long, hide_short_help = true)]
     pub(crate) parallel: bool,
 

@@ -15,6 +15,7 @@ use alula::{Call, Client, Content, FieldSection, Jar, KnownName, Response, Retry
 use anstyle::Style;
 
 use super::{
+    all_progress::AllProgress,
     client::client,
     condition,
     content::{Octets, Source},
@@ -59,6 +60,7 @@ pub(super) struct Session<'a> {
     watch: Option<Watch>,
     destinations: Vec<Destination>,
     logins: Logins,
+    progress: AllProgress,
 }
 
 /// What one of them has for itself.
@@ -88,7 +90,7 @@ impl<'a> Session<'a> {
     /// Finds out what can be wrong before anything is sent.
     pub(super) fn new(plan: &'a Plan, options: &'a Options) -> Result<Self, Failure> {
         let destinations = plan.targets.iter().map(|target| Destination::of(&options.output, target));
-        let destinations = destinations.collect::<Result<_, _>>()?;
+        let destinations: Vec<Destination> = destinations.collect::<Result<_, _>>()?;
         warn_of_outputs(plan, &options.output);
         let write_out = options.output.write_out.as_deref().map(WriteOut::of).transpose()?;
         cookies::check(&options.request)?;
@@ -115,7 +117,8 @@ impl<'a> Session<'a> {
         let watch = is_watched.then(|| Watch::new(verbose, trace.clone(), following, tells_retries));
         let client = client(options, plan, jar.as_ref(), watch.clone())?;
         let logins = Logins::default();
-        Ok(Self { client, jar, plan, options, write_out, trace, watch, destinations, logins })
+        let progress = AllProgress::of(&options.output, &destinations);
+        Ok(Self { client, jar, plan, options, write_out, trace, watch, destinations, logins, progress })
     }
 
     /// Returns the fields behind content that has ended, and shows them with -v.
@@ -135,6 +138,11 @@ impl<'a> Session<'a> {
         cookies::keep(&self.options.request, jar).and(kept)
     }
 
+    /// The progress of all transfers, which -Z shows.
+    pub(super) fn progress(&self) -> &AllProgress {
+        &self.progress
+    }
+
     pub(super) fn targets(&self) -> usize {
         self.plan.targets.len()
     }
@@ -147,6 +155,7 @@ impl<'a> Session<'a> {
     /// Asks the target in this place.
     pub(super) async fn exchange(&self, place: usize) -> Outcome {
         let target = &self.plan.targets[place];
+        let _transfer = self.progress.begin();
         let asked = format!("{} {}", self.plan.method_for(target), masked_url(target.url.as_str()));
         watch::seeing(asked, self.tell(place)).await
     }
@@ -334,7 +343,12 @@ impl Exchange<'_> {
             (Some(content), _) => {
                 let given = self.session.plan.content_for(self.target);
                 let length = given.and_then(|content| upload::length_of(&content.source));
-                let progress = Progress::of_request(length, &self.session.options.output, &self.to);
+                let progress = Progress::of_request(
+                    length,
+                    &self.session.options.output,
+                    &self.to,
+                    &self.session.progress,
+                );
                 progress.during(call.content(content).send(), &self.sent).await
             }
             // A method that usually has content says that there is none (RFC 9110 §8.6).
@@ -449,7 +463,13 @@ impl Exchange<'_> {
         let pace = Pace::new(self.session.options.connection.limit_rate);
         let mut begun = self.begun(&response, output.path());
         let offset = self.offset.filter(|_| matches!(there, There::IsContinued(_)));
-        let mut progress = Progress::of_response(&response, args, &to, offset, self.sent.load(Relaxed));
+        let mut progress = Progress::of_response(
+            &response,
+            args,
+            &to,
+            (offset, self.sent.load(Relaxed)),
+            &self.session.progress,
+        );
         let mut sink = Sink::new(output, show, show.holding(&response), show.charset_of(&response));
         loop {
             match response.body().chunk().await {

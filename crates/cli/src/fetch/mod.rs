@@ -4,6 +4,7 @@
 //! and comes in at the same time, so a peer that answers while it still reads stalls nothing. What is held in memory is a
 //! window's worth, whatever the length, but for JSON that is laid out for the eye.
 
+mod all_progress;
 mod basic;
 mod certificate;
 mod client;
@@ -126,15 +127,15 @@ async fn all(session: &Session<'_>, options: &Options, is_quiet: bool) -> Outcom
     let is_over = Cell::new(false);
     let exchanges =
         (0..session.targets()).take_while(|_| !is_over.get()).map(|place| session.exchange(place));
-    together::run(exchanges, at_once, |next| {
+    let work = together::run(exchanges, at_once, |next| {
         is_over.set(is_over.get() || options.transfer.fail_early && next.is_err());
         // It is said when it happens: the others may take long.
         let next = next.map_err(|failure: Failure| if is_quiet { failure } else { failure.said() });
         if outcome.is_ok() {
             outcome = next;
         }
-    })
-    .await;
+    });
+    session.progress().during(work).await;
     outcome
 }
 

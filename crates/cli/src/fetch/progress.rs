@@ -15,10 +15,14 @@ use anstyle::Style;
 use indicatif::{HumanBytes, ProgressBar, ProgressDrawTarget, ProgressFinish, ProgressStyle};
 use tokio::time::{MissedTickBehavior, interval};
 
-use super::{destination::Destination, hashes::Hashes};
+use super::{
+    all_progress::{AllProgress, Share},
+    destination::Destination,
+    hashes::Hashes,
+};
 use crate::{
     args::OutputArgs,
-    terminal::{self, COLUMNS},
+    terminal::{self, COLUMNS, LiveLine},
 };
 
 /// What takes less time needs no bar.
@@ -33,6 +37,8 @@ pub(crate) struct Progress(Option<Shown>);
 enum Shown {
     Bar(Bar),
     Hashes(Hashes),
+    /// In the line of all transfers.
+    Share(Share),
 }
 
 struct Bar {
@@ -42,17 +48,23 @@ struct Bar {
     is_drawn: bool,
     /// Octets that were there before.
     offset: u64,
+    /// There once it was drawn.
+    live: Option<LiveLine>,
 }
 
 impl Progress {
-    /// For content that is received, of which the first octets, up to `offset`, are there already.
+    /// For content that is received, of which the first octets, up to `offset`, are there already, after so many that
+    /// were sent.
     pub(crate) fn of_response(
         response: &Response,
         args: &OutputArgs,
         to: &Destination,
-        offset: Option<u64>,
-        sent: u64,
+        (offset, sent): (Option<u64>, u64),
+        all: &AllProgress,
     ) -> Self {
+        if let Some(share) = all.share() {
+            return Self(Some(Shown::Share(share)));
+        }
         if is_shown(to) {
             return Self(None);
         }
@@ -62,7 +74,15 @@ impl Progress {
     }
 
     /// For content of this length, if it is known, that is sent, and whose response goes there.
-    pub(crate) fn of_request(length: Option<u64>, args: &OutputArgs, to: &Destination) -> Self {
+    pub(crate) fn of_request(
+        length: Option<u64>,
+        args: &OutputArgs,
+        to: &Destination,
+        all: &AllProgress,
+    ) -> Self {
+        if let Some(share) = all.share() {
+            return Self(Some(Shown::Share(share)));
+        }
         match args.progress_bar && is_shown(to) {
             true => Self(None),
             false => Self::new(args, length, 0, 0),
@@ -138,6 +158,7 @@ impl Shown {
         match self {
             Self::Bar(bar) => bar.bar.position(),
             Self::Hashes(hashes) => hashes.position(),
+            Self::Share(share) => share.position(),
         }
     }
 
@@ -145,6 +166,7 @@ impl Shown {
         match self {
             Self::Bar(bar) => bar.advance(position),
             Self::Hashes(hashes) => hashes.advance(position),
+            Self::Share(share) => share.advance(position),
         }
     }
 }
@@ -154,13 +176,14 @@ impl Bar {
     fn new(length: Option<u64>, offset: u64) -> Self {
         let bar = bar(length.map(|length| length.saturating_add(offset))).with_position(offset);
         bar.reset_eta();
-        Self { bar, since: Instant::now(), is_drawn: false, offset }
+        Self { bar, since: Instant::now(), is_drawn: false, offset, live: None }
     }
 
     fn advance(&mut self, position: u64) {
         if !self.is_drawn && self.since.elapsed() >= LONG {
             self.bar.set_draw_target(ProgressDrawTarget::stderr());
             self.is_drawn = true;
+            self.live = Some(LiveLine::keep(&self.bar));
         }
         self.bar.set_position(position);
     }
