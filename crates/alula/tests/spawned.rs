@@ -1,10 +1,16 @@
-//! Handlers that compute, in tasks of their own (`Route::spawned`): their connection goes on meanwhile, and two of them compute at the
-//! same time. The order is held, and no time is measured.
+//! Handlers that compute or block, in tasks of their own (`Route::spawned`): their connection goes on
+//! meanwhile, and as many of them run at the same time as there are threads. Others take turns. The order
+//! is held, and no time is measured.
 
 use std::{
+    collections::HashSet,
     io::{Read as _, Write as _},
     net::TcpStream,
-    sync::{Arc, Condvar, Mutex, mpsc},
+    sync::{
+        Arc, Condvar, Mutex,
+        atomic::{AtomicUsize, Ordering::SeqCst},
+        mpsc,
+    },
     thread::{self, ThreadId},
     time::Duration,
 };
@@ -37,18 +43,26 @@ impl Peer {
 
     /// Sends so many requests in one write: GET of `/`, in indexes of HPACK's static table.
     fn ask(&mut self, requests: usize) {
+        self.ask_for(&[0x84], requests);
+    }
+
+    /// The same with this `:path`.
+    fn ask_for(&mut self, path: &[u8], requests: usize) {
         let mut octets = Vec::new();
         for _ in 0..requests {
             let (end_stream, end_headers) = (1, 4);
-            octets.extend(frame(
-                HEADERS,
-                end_stream | end_headers,
-                self.next,
-                &[0x82, 0x86, 0x84, 0x01, 0x01, b'a'],
-            ));
+            let block = [&[0x82, 0x86], path, &[0x01, 0x01, b'a']].concat();
+            octets.extend(frame(HEADERS, end_stream | end_headers, self.next, &block));
             self.next += 2;
         }
         self.socket.write_all(&octets).unwrap();
+    }
+
+    /// Reads so many answers with this content, in any order.
+    fn expect(&mut self, answers: usize, content: &[u8]) {
+        let mut frames: Vec<_> = (0..2 * answers).map(|_| self.next()).collect();
+        frames.retain(|(kind, _)| *kind == DATA);
+        assert_eq!(frames, vec![(DATA, content.to_vec()); answers]);
     }
 
     fn ping(&mut self) {
@@ -117,74 +131,159 @@ fn a_ping_is_acknowledged_while_a_handler_computes() {
     }
 }
 
-/// The place where handlers wait for each other, each holding its thread.
-#[derive(Default)]
+/// The place where so many handlers wait for each other, each holding its thread.
 struct Meeting {
+    size: usize,
     threads: Mutex<Vec<ThreadId>>,
     came: Condvar,
 }
 
 impl Meeting {
+    fn of(size: usize) -> Arc<Self> {
+        Arc::new(Self { size, threads: Mutex::default(), came: Condvar::new() })
+    }
+
     fn attend(&self) {
         let mut threads = self.threads.lock().unwrap();
         threads.push(thread::current().id());
         self.came.notify_all();
-        let waited = self.came.wait_timeout_while(threads, PATIENCE, |threads| threads.len() < 2).unwrap();
-        assert!(!waited.1.timed_out(), "the other one does not run at the same time");
+        let is_early = |threads: &mut Vec<_>| threads.len() < self.size;
+        let waited = self.came.wait_timeout_while(threads, PATIENCE, is_early).unwrap();
+        assert!(!waited.1.timed_out(), "the others do not run at the same time");
+    }
+
+    /// Checks that it took place, on a thread for each.
+    fn check(&self) {
+        let threads = self.threads.lock().unwrap();
+        let different: HashSet<_> = threads.iter().collect();
+        assert_eq!((threads.len(), different.len()), (self.size, self.size));
+    }
+}
+
+/// A handler that attends the meeting.
+fn attends(meeting: &Arc<Meeting>) -> impl alula::Handler + Clone + use<> {
+    let meeting = meeting.clone();
+    move |exchange: Exchange| {
+        let meeting = meeting.clone();
+        async move {
+            meeting.attend();
+            exchange.respond(Status::OK).send("met").await.map_err(Answer::from)
+        }
     }
 }
 
 #[test]
 fn two_handlers_of_one_connection_compute_at_the_same_time() {
-    let meeting = Arc::new(Meeting::default());
-    let met = meeting.clone();
-    let computes = move |exchange: Exchange| {
-        let met = met.clone();
-        async move {
-            met.attend();
-            exchange.respond(Status::OK).send("met").await.map_err(Answer::from)
-        }
-    };
-    let routes = Router::new().route("/", get(computes).spawned()).build().unwrap();
+    let meeting = Meeting::of(2);
+    let routes = Router::new().route("/", get(attends(&meeting)).spawned()).build().unwrap();
     let mut peer = Peer::connect(serve(2, routes));
     peer.ask(2);
-    for _ in 0..2 {
-        assert_eq!(peer.next().0, HEADERS);
-        assert_eq!(peer.next(), (DATA, b"met".to_vec()));
-    }
-    let threads = meeting.threads.lock().unwrap();
-    assert_ne!(threads[0], threads[1]);
+    peer.expect(2, b"met");
+    meeting.check();
 }
 
-/// A handler that is served without routes, and a service of tower: eight that blocked for 100 ms took 806 on one connection.
+/// Eight handlers of one connection that blocked for 100 ms each took 806 ms: of a route, served without
+/// routes, and of a service of tower.
 #[test]
-fn what_is_served_without_routes_runs_in_tasks_as_well() {
-    let meetings = [Arc::new(Meeting::default()), Arc::new(Meeting::default())];
-    let [met, met_in_service] = meetings.clone();
-    let computes = move |exchange: Exchange| {
-        let met = met.clone();
-        async move {
-            met.attend();
-            exchange.respond(Status::OK).send("met").await.map_err(Answer::from)
-        }
-    };
+fn eight_handlers_of_one_connection_block_at_the_same_time() {
+    const HANDLERS: usize = 8;
+    let meetings = [(); 3].map(|()| Meeting::of(HANDLERS));
+    let met = meetings[2].clone();
     let service = axum::Router::new().fallback(move || {
-        let met = met_in_service.clone();
+        let met = met.clone();
         async move {
             met.attend();
             "met"
         }
     });
-    for port in [serve(2, computes.spawned()), serve(2, from_tower(service).spawned())] {
+    let routes = Router::new().route("/", get(attends(&meetings[0])).spawned()).build().unwrap();
+    let ports = [
+        serve(HANDLERS, routes),
+        serve(HANDLERS, attends(&meetings[1]).spawned()),
+        serve(HANDLERS, from_tower(service).spawned()),
+    ];
+    for (port, meeting) in ports.into_iter().zip(meetings) {
         let mut peer = Peer::connect(port);
-        peer.ask(2);
-        for _ in 0..2 {
-            assert_eq!(peer.next().0, HEADERS);
-            assert_eq!(peer.next(), (DATA, b"met".to_vec()));
-        }
+        peer.ask(HANDLERS);
+        peer.expect(HANDLERS, b"met");
+        meeting.check();
     }
-    for meeting in meetings {
-        let threads = meeting.threads.lock().unwrap();
-        assert_ne!(threads[0], threads[1]);
+}
+
+/// The handlers that run, and those that ran at the same time at most.
+#[derive(Default)]
+struct Running {
+    now: AtomicUsize,
+    most: AtomicUsize,
+}
+
+impl Running {
+    /// Holds the thread until `gate` opens once.
+    fn block(&self, tell_begun: &mpsc::Sender<()>, gate: &Mutex<mpsc::Receiver<()>>) {
+        self.most.fetch_max(self.now.fetch_add(1, SeqCst) + 1, SeqCst);
+        tell_begun.send(()).unwrap();
+        gate.lock().unwrap().recv_timeout(PATIENCE).unwrap();
+        self.now.fetch_sub(1, SeqCst);
+    }
+}
+
+#[test]
+fn handlers_of_one_connection_take_turns_otherwise() {
+    for is_tower in [false, true] {
+        let (tell_begun, begun) = mpsc::channel();
+        let (let_go, gate) = mpsc::channel();
+        let (running, gate) = (Arc::new(Running::default()), Arc::new(Mutex::new(gate)));
+        let ran = running.clone();
+        let block = move || ran.block(&tell_begun, &gate);
+        let port = if is_tower {
+            let fallback = move || {
+                let block = block.clone();
+                async move { block() }
+            };
+            serve(4, from_tower(axum::Router::new().fallback(fallback)))
+        } else {
+            serve(4, move |exchange: Exchange| {
+                let block = block.clone();
+                async move {
+                    block();
+                    exchange.respond(Status::OK).send("").await
+                }
+            })
+        };
+        let mut peer = Peer::connect(port);
+        peer.ask(8);
+        for _ in 0..8 {
+            begun.recv_timeout(PATIENCE).unwrap();
+            let_go.send(()).unwrap();
+        }
+        (0..8).for_each(|_| assert_eq!(peer.next().0, HEADERS));
+        assert_eq!(running.most.load(SeqCst), 1, "tower: {is_tower}");
+    }
+}
+
+/// In the task of its connection it may: where its thread was the one that looks at the sockets.
+#[test]
+fn a_handler_that_blocks_in_its_own_task_holds_up_no_other_connection() {
+    let (tell_begun, begun) = mpsc::channel();
+    let (let_go, gate) = mpsc::channel();
+    let (running, gate) = (Arc::new(Running::default()), Arc::new(Mutex::new(gate)));
+    let blocks = move |exchange: Exchange| {
+        let (running, tell_begun, gate) = (running.clone(), tell_begun.clone(), gate.clone());
+        async move {
+            running.block(&tell_begun, &gate);
+            exchange.respond(Status::OK).send("blocked").await
+        }
+    };
+    let quick = async |exchange: Exchange| exchange.respond(Status::OK).send("quick").await;
+    let routes = Router::new().route("/", get(blocks).spawned()).route("/quick", get(quick)).build().unwrap();
+    let port = serve(2, routes);
+    let (mut held_up, mut other) = (Peer::connect(port), Peer::connect(port));
+    for _ in 0..ROUNDS {
+        held_up.ask(1);
+        begun.recv_timeout(PATIENCE).unwrap();
+        other.ask_for(b"\x04\x06/quick", 1);
+        other.expect(1, b"quick");
+        let_go.send(()).unwrap();
+        held_up.expect(1, b"blocked");
     }
 }
