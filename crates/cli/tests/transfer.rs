@@ -234,11 +234,22 @@ fn a_download_that_breaks_off_is_gone_on_with_where_that_is_safe() {
     const CUT_REST: &str = "HTTP/1.1 206 Partial Content\r\netag: \"a\"\r\ncontent-range: bytes 4-8/9\r\ncontent-length: 5\r\nconnection: close\r\n\r\n wh";
     const LAST: &str = "HTTP/1.1 206 Partial Content\r\netag: \"a\"\r\ncontent-range: bytes 7-8/9\r\ncontent-length: 2\r\nconnection: close\r\n\r\nle";
     const OTHER: &str = "HTTP/1.1 206 Partial Content\r\netag: \"b\"\r\ncontent-range: bytes 4-8/9\r\ncontent-length: 5\r\nconnection: close\r\n\r\n other";
+    // A server may send less than it was asked for (RFC 9110 §15.3.7).
+    const SHORT: &str = "HTTP/1.1 206 Partial Content\r\netag: \"a\"\r\ncontent-range: bytes 4-6/9\r\ncontent-length: 3\r\nconnection: close\r\n\r\n wh";
+    const SHORTER: &str = "HTTP/1.1 206 Partial Content\r\netag: \"a\"\r\ncontent-range: bytes 7-7/*\r\ncontent-length: 1\r\nconnection: close\r\n\r\nl";
+    const LONGER: &str = "HTTP/1.1 206 Partial Content\r\netag: \"a\"\r\ncontent-range: bytes 4-8/9\r\ncontent-length: 6\r\nconnection: close\r\n\r\n whole";
+    const LONGER_CHUNK: &str = "HTTP/1.1 206 Partial Content\r\netag: \"a\"\r\ncontent-range: bytes 4-8/9\r\ntransfer-encoding: chunked\r\nconnection: close\r\n\r\n6\r\n whole\r\n0\r\n\r\n";
+    const OF_LONGER: &str = "HTTP/1.1 206 Partial Content\r\netag: \"a\"\r\ncontent-range: bytes 4-9/10\r\ncontent-length: 6\r\nconnection: close\r\n\r\n whole";
     let folder = Folder::new("cut");
     let out = folder.path("out");
     for (answers, code, content, asked) in [
         (vec![TAG, REST], 0, "half whol", &["", "bytes=4-,\"a\""][..]),
         (vec![TAG, CUT_REST, LAST], 0, "half whle", &["", "bytes=4-,\"a\"", "bytes=7-,\"a\""]),
+        (vec![TAG, SHORT, LAST], 0, "half whle", &["", "bytes=4-,\"a\"", "bytes=7-,\"a\""]),
+        (vec![TAG, SHORT, SHORTER], 7, "half whl", &["", "bytes=4-,\"a\"", "bytes=7-,\"a\""]),
+        (vec![TAG, LONGER], 10, "half", &["", "bytes=4-,\"a\""]),
+        (vec![TAG, LONGER_CHUNK], 10, "half", &["", "bytes=4-,\"a\""]),
+        (vec![TAG, OF_LONGER], 10, "half", &["", "bytes=4-,\"a\""]),
         (vec![TAG, BUSY, REST], 0, "half whol", &["", "bytes=4-,\"a\"", "bytes=4-,\"a\""]),
         (vec![TAG, FINE], 0, "fine", &["", "bytes=4-,\"a\""]),
         (vec![TAG, OTHER], 10, "half", &["", "bytes=4-,\"a\""]),
@@ -268,6 +279,11 @@ fn a_download_that_breaks_off_is_gone_on_with_where_that_is_safe() {
     assert_eq!((ended.code, folder.read("out")), (Some(10), b"half".to_vec()), "{}", ended.stderr);
     let (ended, _) = cut_downloads(&["--retry", "1", "-C", "-", "-o", &out], vec![CUT_REST, LAST]);
     assert_eq!((ended.code, folder.read("out")), (Some(0), b"half whle".to_vec()), "{}", ended.stderr);
+    folder.write("out", "half");
+    for (answer, code, content) in [(SHORT, 7, "half wh"), (LAST, 0, "half whle")] {
+        let ended = run(&["get", "-s", "-C", "-", "-o", &out, &answering(answer)]);
+        assert_eq!((ended.code, folder.read("out")), (Some(code), content.into()), "{}", ended.stderr);
+    }
     let (ended, _) = cut_downloads(&["--retry", "1", "-i", "-o", &out], vec![TAG, REST]);
     let text = String::from_utf8(folder.read("out")).unwrap();
     assert!(ended.code == Some(0) && text.starts_with("HTTP/1.1 200 OK\n"), "{text}");

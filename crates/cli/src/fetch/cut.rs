@@ -34,6 +34,8 @@ struct RestOf {
     offset: u64,
     /// The length of the file, which has a head before the content if that was asked for.
     file_bytes: u64,
+    /// The length of the whole content, if it is known.
+    whole: Option<u64>,
     /// The entity-tag or the date that names what is there.
     validator: String,
 }
@@ -47,6 +49,8 @@ pub(super) struct Begun {
     file_bytes: u64,
     /// The place in the content of its first byte; none if a part was asked for that is not the rest.
     offset: Option<u64>,
+    /// The length of the whole content, if it is known.
+    whole: Option<u64>,
     validator: Option<String>,
 }
 
@@ -65,24 +69,38 @@ impl Begun {
             206 if !response.is_decoded() => offset,
             _ => None,
         };
+        let whole = match response.status().as_u16() {
+            206 => resume::whole_of(response),
+            _ => response.content_length(),
+        };
         Some(Self {
             path: path.to_owned(),
             base,
             file_bytes,
             offset,
+            whole,
             validator: validator(response.headers()),
         })
     }
 
+    /// Notes the length of the whole content that is known from before, unless this response has said it.
+    pub(super) fn of_whole(self, whole: Option<u64>) -> Self {
+        Self { whole: self.whole.or(whole), ..self }
+    }
+
     /// Returns the state of the file after so many bytes of content.
     pub(super) fn cut_after(self, received: u64) -> Cut {
-        let Self { path, base, file_bytes, offset, validator } = self;
+        let Self { path, base, file_bytes, offset, whole, validator } = self;
         let now = fs::metadata(&path).map_or(0, |file| file.len());
         // What was laid out for the eye has another length, and no place in the content.
         let is_as_it_came = now == file_bytes + received;
         let rest = offset.zip(validator).filter(|_| is_as_it_came && received > 0);
-        let rest =
-            rest.map(|(offset, validator)| RestOf { offset: offset + received, file_bytes: now, validator });
+        let rest = rest.map(|(offset, validator)| RestOf {
+            offset: offset + received,
+            file_bytes: now,
+            whole,
+            validator,
+        });
         Cut { path, base, rest }
     }
 }
@@ -108,6 +126,11 @@ impl Cut {
         self.rest.as_ref().map(|rest| &*rest.validator)
     }
 
+    /// The length of the whole content, if it is known.
+    pub(super) fn whole(&self) -> Option<u64> {
+        self.rest.as_ref().and_then(|rest| rest.whole)
+    }
+
     /// Takes off what came, where that is not gone on with: what -C found stays.
     pub(super) fn cut_back(&self) -> Outcome {
         match self.rest {
@@ -131,7 +154,7 @@ impl Cut {
         };
         match (response.status().as_u16(), self.base) {
             (206 | 416, _) => {
-                let is_same = response.status().as_u16() == 416 || rest.is_of(response.headers());
+                let is_same = response.status().as_u16() == 416 || rest.is_of(response);
                 if !is_same {
                     let sentence =
                         format!("{}: the server sent a part of something else", alula::masked_url(url));
@@ -151,9 +174,11 @@ impl Cut {
 
 impl RestOf {
     /// Returns false if the response says that it is of something else: some servers pass over `if-range`.
-    fn is_of(&self, headers: &FieldSection) -> bool {
+    fn is_of(&self, response: &Response) -> bool {
         let name = if self.validator.starts_with('"') { KnownName::ETAG } else { KnownName::LAST_MODIFIED };
-        headers.get(name).is_none_or(|value| value == self.validator.as_bytes())
+        let is_named = response.headers().get(name).is_none_or(|value| value == self.validator.as_bytes());
+        let is_as_long = self.whole.zip(resume::whole_of(response)).is_none_or(|(whole, said)| whole == said);
+        is_named && is_as_long
     }
 }
 

@@ -29,7 +29,7 @@ use super::{
     plan::Plan,
     progress::Progress,
     report::Report,
-    resume::{self, Rest},
+    resume::{self, Coming, Rest},
     roots::Roots,
     show::{self, Show, Sink},
     speed::SpeedLimit,
@@ -462,6 +462,7 @@ impl Exchange<'_> {
         }
         let pace = Pace::new(self.session.options.connection.limit_rate);
         let mut begun = self.begun(&response, output.path());
+        let coming = self.coming(&response);
         let offset = self.offset.filter(|_| matches!(there, There::IsContinued(_)));
         let mut progress = Progress::of_response(
             &response,
@@ -477,6 +478,8 @@ impl Exchange<'_> {
                     report.octets_received += chunk.len() as u64;
                     self.received.set(report.octets_received);
                     self.check_size(report.octets_received)?;
+                    let url = self.target.url.as_str();
+                    coming.as_ref().map_or(Ok(()), |coming| coming.check(report.octets_received, url))?;
                     if let Some(trace) = &self.session.trace {
                         trace.content(Direction::Received, chunk);
                     }
@@ -489,7 +492,15 @@ impl Exchange<'_> {
                     let trailers = self.shown_trailers(&mut response, &show, dump).await?;
                     sink.finish(trailers, report.since.elapsed())?;
                     progress.end(to.path());
-                    return self.judged(&response);
+                    let url = self.target.url.as_str();
+                    let end = coming.map_or(Ok(()), |coming| coming.check_end(report.octets_received, url));
+                    return end.map_or_else(
+                        |short| {
+                            self.broke_off.set(begun.map(|begun| begun.cut_after(report.octets_received)));
+                            Err(short)
+                        },
+                        |()| self.judged(&response),
+                    );
                 }
                 Err(error) => {
                     sink.release()?;
@@ -501,6 +512,12 @@ impl Exchange<'_> {
         }
     }
 
+    /// The part that a response says to have, where the rest was asked for.
+    fn coming(&self, response: &Response) -> Option<Coming> {
+        let whole = self.cut.as_ref().and_then(Cut::whole);
+        self.offset.and_then(|_| Coming::of(response, whole))
+    }
+
     /// The facts that a further try needs, if there may be one that goes on.
     fn begun(&self, response: &Response, path: Option<&Path>) -> Option<Begun> {
         if self.tries.is_none() || self.method() != "GET" {
@@ -510,7 +527,8 @@ impl Exchange<'_> {
             Some(cut) => cut.base(),
             None => self.offset,
         };
-        Begun::of(response, path, base, self.offset)
+        let whole = self.cut.as_ref().and_then(Cut::whole);
+        Begun::of(response, path, base, self.offset).map(|begun| begun.of_whole(whole))
     }
 
     /// The head of the response, with those of redirects before it where they are wanted.
