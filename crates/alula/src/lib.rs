@@ -51,8 +51,8 @@ pub use alula_client::blocking;
 pub use alula_client::{
     Call, Client, ClientBuilder, ConnectionFacts, Connector, Content, Destination, Dialling, ExchangeEvent,
     Follow, Hole, IntoMethod, IntoPairs, IntoText, IntoUrl, Multipart, Part, PendingResponse, Prepare,
-    Prepared, Proxy, Redirect, Resolve, Resolving, Response, Retries, SentHead, Setback, StatusError,
-    SystemResolver, Timing, Transport, check_url,
+    Prepared, Proxy, ReceivedHead, Redirect, Resolve, Resolving, Response, Retries, SentHead, Setback,
+    StatusError, SystemResolver, Timing, Transport, check_url,
 };
 #[cfg(all(feature = "client", feature = "cookies"))]
 pub use alula_client::{Jar, NetscapeImport, SkippedLine};

@@ -59,9 +59,10 @@ fn told(event: &ExchangeEvent<'_>) -> String {
                 _ => format!("{}, {}", lines[0], lines[3]),
             }
         }
-        ExchangeEvent::Interim(_, status, _) => format!("interim {}", status.as_u16()),
-        ExchangeEvent::Response(version, status, fields) => {
-            format!("{version} {} {}", status.as_u16(), fields.contains("date"))
+        ExchangeEvent::Interim(head) => format!("interim {}", head.status().as_u16()),
+        ExchangeEvent::Response(head) => {
+            assert_eq!(head.bytes().is_some(), head.version() == Version::Http1);
+            format!("{} {} {}", head.version(), head.status().as_u16(), head.fields().contains("date"))
         }
         ExchangeEvent::Trailers(version, fields) => {
             format!("{version} trailers {}", fields.contains("x-sum"))

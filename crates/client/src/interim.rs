@@ -28,7 +28,7 @@ pub(crate) async fn hear(
     while let Some(head) = stream.interim().await? {
         let status = head.status().unwrap_or(Status::CONTINUE);
         if let Some(watcher) = watcher {
-            watching::hinted(watcher, stream.version(), status, &head);
+            watching::hinted(watcher, stream.version(), &head);
         }
         if let Some(hook) = &mut hook {
             hook(status, &head.fields);

@@ -97,4 +97,4 @@ pub use setback::Setback;
 pub use text::IntoText;
 pub use timing::Timing;
 pub use url_text::IntoUrl;
-pub use watching::{ConnectionFacts, ExchangeEvent, SentHead};
+pub use watching::{ConnectionFacts, ExchangeEvent, ReceivedHead, SentHead};

@@ -34,9 +34,9 @@ pub enum ExchangeEvent<'a> {
     /// The head of the request was handed to the connection.
     Request(&'a SentHead),
     /// An interim response has come (1xx, RFC 9110 §15.2).
-    Interim(Version, Status, &'a FieldSection),
+    Interim(&'a ReceivedHead<'a>),
     /// The head of the final response has come.
-    Response(Version, Status, &'a FieldSection),
+    Response(&'a ReceivedHead<'a>),
     /// The trailers (RFC 9110 §6.5) of a response that the client reads to its end by itself have come, since it follows
     /// where it leads or sends the request again. Those of any other response are its caller's:
     /// [`Response::trailers`](crate::Response::trailers).
@@ -66,7 +66,7 @@ impl ClientBuilder {
     ///     .on_event(|event| match event {
     ///         ExchangeEvent::Connected(to) => println!("* {:?}", to.remote_address()),
     ///         ExchangeEvent::Request(head) => println!("> {} lines", head.lines().count()),
-    ///         ExchangeEvent::Response(version, status, _) => println!("< {version} {status}"),
+    ///         ExchangeEvent::Response(head) => println!("< {} {}", head.version(), head.status()),
     ///         _ => {}
     ///     })
     ///     .build()?;
@@ -163,6 +163,49 @@ impl std::fmt::Debug for SentHead {
     }
 }
 
+/// The head of a response as it came.
+pub struct ReceivedHead<'a> {
+    version: Version,
+    head: &'a Head,
+}
+
+impl ReceivedHead<'_> {
+    /// The version of HTTP that it came by.
+    pub const fn version(&self) -> Version {
+        self.version
+    }
+
+    /// The status of the response.
+    pub fn status(&self) -> Status {
+        self.head.status().unwrap_or(Status::OK)
+    }
+
+    /// The fields.
+    pub const fn fields(&self) -> &FieldSection {
+        &self.head.fields
+    }
+
+    /// Returns the bytes that it had on the wire, from the status line to the empty line behind the fields
+    /// (RFC 9112 §2.1); none over HTTP/2, where it is compressed together with others.
+    pub const fn bytes(&self) -> Option<u32> {
+        match self.version {
+            Version::Http1 => Some(self.head.received_bytes()),
+            _ => None,
+        }
+    }
+}
+
+impl std::fmt::Debug for ReceivedHead<'_> {
+    /// The fields are shown as those of a section are, without what is secret.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ReceivedHead")
+            .field("version", &self.version)
+            .field("status", &self.status())
+            .field("fields", self.fields())
+            .finish_non_exhaustive()
+    }
+}
+
 /// The name in a line of a field; that of a pseudo-field begins with a colon.
 fn name_of(line: &[u8]) -> &[u8] {
     let end = line.iter().skip(1).position(|octet| *octet == b':');
@@ -214,8 +257,8 @@ pub(crate) fn sent(watcher: &Watcher, version: Version, octets: Vec<u8>) {
     watcher(&ExchangeEvent::Request(&SentHead { version, octets }));
 }
 
-pub(crate) fn hinted(watcher: &Watcher, version: Version, status: Status, head: &Head) {
-    watcher(&ExchangeEvent::Interim(version, status, &head.fields));
+pub(crate) fn hinted(watcher: &Watcher, version: Version, head: &Head) {
+    watcher(&ExchangeEvent::Interim(&ReceivedHead { version, head }));
 }
 
 pub(crate) fn ended(watcher: &Watcher, version: Version, trailers: &FieldSection) {
@@ -224,5 +267,5 @@ pub(crate) fn ended(watcher: &Watcher, version: Version, trailers: &FieldSection
 
 #[cold]
 pub(crate) fn answered(watcher: &Watcher, version: Version, head: &Head) {
-    watcher(&ExchangeEvent::Response(version, head.status().unwrap_or(Status::OK), &head.fields));
+    watcher(&ExchangeEvent::Response(&ReceivedHead { version, head }));
 }

@@ -36,6 +36,7 @@ pub struct Head {
     form: RequestForm,
     captures: Captures,
     client: Option<IpAddr>,
+    received_bytes: u32,
 }
 
 /// The place of a piece of control data; it is there if `is_set`.
@@ -73,6 +74,7 @@ impl Head {
             form: RequestForm::NONE,
             captures: Captures::NONE,
             client: None,
+            received_bytes: 0,
         }
     }
 
@@ -86,6 +88,7 @@ impl Head {
         self.form = RequestForm::NONE;
         self.captures.truncate(0);
         self.client = None;
+        self.received_bytes = 0;
     }
 
     /// Makes this head equal to another one, in the memory it has: three copies of octets.
@@ -99,6 +102,20 @@ impl Head {
         self.form = other.form;
         self.captures = other.captures;
         self.client = other.client;
+        self.received_bytes = other.received_bytes;
+    }
+
+    /// Keeps the number of bytes that it had on the wire.
+    #[inline]
+    pub fn set_received_bytes(&mut self, bytes: u32) {
+        self.received_bytes = bytes;
+    }
+
+    /// Returns the bytes that it had on the wire over HTTP/1.1, from the start line to the empty line behind the fields.
+    /// 0 for a head that came by HTTP/2, which is compressed together with others, or that did not come at all.
+    #[inline]
+    pub const fn received_bytes(&self) -> u32 {
+        self.received_bytes
     }
 
     /// Keeps where the captures of its path stand in it.

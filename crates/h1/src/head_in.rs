@@ -182,11 +182,13 @@ impl HeadIn {
             }
             if !had_started && self.has_started {
                 if let Some(more) = self.known_fields(&input[consumed..], head) {
+                    head.set_received_bytes(self.octets as u32);
                     return Ok(Step { consumed: consumed + more, is_done: true });
                 }
                 self.began = self.known.begins().then_some(Began { at: start, start_bytes: len });
             }
             if is_last {
+                head.set_received_bytes(self.octets as u32);
                 self.keep(&input[..consumed], head);
                 return Ok(Step { consumed, is_done: true });
             }

@@ -126,6 +126,25 @@ fn check_each_octet(new: impl Fn(&Config) -> End, heads: &[&str]) {
     }
 }
 
+#[test]
+fn the_bytes_of_a_head_are_counted_however_it_comes() {
+    type New = fn(&Config) -> End;
+    let ends: [(New, &[&str]); 2] = [(server, &REQUESTS), (client, &RESPONSES)];
+    for (new, heads) in ends {
+        for (head, come) in heads.iter().flat_map(|head| [(head, Come::Whole), (head, Come::Cut)]) {
+            let mut end = new(&Config::default());
+            (0..4).for_each(|_| one_comes(&mut end, head, come));
+            let lengths: Vec<usize> = head.split_inclusive("\r\n\r\n").map(str::len).collect();
+            let counted: Vec<usize> = end.head_bytes.iter().map(|bytes| *bytes as usize).collect();
+            assert!(!counted.is_empty(), "{head:?}");
+            assert!(
+                counted.chunks(lengths.len()).all(|each| each == lengths),
+                "{come:?} {head:?}: {counted:?}"
+            );
+        }
+    }
+}
+
 /// Lines around one that differs are the same as ever, and so are those behind one that is not there or is new.
 #[test]
 fn lines_that_come_again_mean_the_same() {

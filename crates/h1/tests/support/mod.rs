@@ -25,6 +25,8 @@ pub struct End {
     pub out: OutBuf,
     /// Events and notices, one line each; content that arrived in pieces is one line.
     pub log: Vec<String>,
+    /// The bytes of each head that came, interim ones too.
+    pub head_bytes: Vec<u32>,
     /// The latest exchange.
     pub stream: Option<StreamKey>,
     pub answers: Answers,
@@ -43,6 +45,7 @@ impl End {
             machine,
             out: OutBuf::new(),
             log: Vec::new(),
+            head_bytes: Vec::new(),
             stream: None,
             answers,
             now: Time::ZERO,
@@ -206,6 +209,7 @@ impl Hearer for End {
             Event::Head { stream, end } => {
                 let head = take_head(&mut self.machine, stream);
                 self.stream = Some(stream);
+                self.head_bytes.push(head.received_bytes());
                 self.path = head.path().unwrap_or_default().into();
                 self.log.push(show_head(&head) + if end { " end" } else { "" });
                 self.answer_if(Answers::Early);
@@ -213,6 +217,7 @@ impl Hearer for End {
             }
             Event::Interim { stream } => {
                 let head = take_head(&mut self.machine, stream);
+                self.head_bytes.push(head.received_bytes());
                 self.log.push(format!("interim {}", show_head(&head)));
             }
             Event::Data { stream, bytes, end } => {
