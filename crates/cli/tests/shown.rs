@@ -4,7 +4,7 @@
 mod support;
 
 use serde_json::{Value, json};
-use support::{Echo, Folder, alula, answering, run, run_with, trailing::trailing, wait};
+use support::{Echo, Folder, alula, answering, answering_each, run, run_with, trailing::trailing, wait};
 
 fn json_answer(content: &str) -> String {
     let head = "HTTP/1.1 200 OK\r\ncontent-type: application/json; charset=utf-8";
@@ -248,5 +248,31 @@ fn trailers_are_told_by_verbose_and_in_a_trace() {
         assert!(!ended.stderr.contains("s3cret"), "{}", ended.stderr);
         let traced = String::from_utf8(folder.read("trace")).unwrap().to_ascii_lowercase();
         assert!(traced.contains("<= recv header, 29 bytes (0x1d)\n0000: x-sum: 7\n"), "{traced}");
+    }
+}
+
+#[test]
+fn heads_are_counted_as_they_came() {
+    let hints = "HTTP/1.1 103 Hints For You\r\nlink:a\r\n\r\n";
+    let busy = "HTTP/1.1 503 Busy Today\r\ncontent-length:0\r\n\r\n";
+    let redirect = "HTTP/1.1 302 Elsewhere Today\r\nlocation:/x\r\ncontent-length:0\r\n\r\n";
+    let fine = "HTTP/1.1 200 All Is Fine\r\nX:   1  \r\ncontent-length:4\r\n\r\n";
+    let bare = "HTTP/1.1 200\r\ncontent-length: 4\r\n\r\n";
+    let whole = |head: &str| format!("{head}four");
+    let retry = ["--retry", "1", "--retry-delay", "0.01", "-s"];
+    for (answers, flags, bytes) in [
+        (vec![whole(fine)], &[][..], fine.len()),
+        (vec![whole(bare)], &[], bare.len()),
+        (vec![hints.to_owned() + &whole(fine)], &[], hints.len() + fine.len()),
+        (vec![redirect.to_owned(), whole(fine)], &["-L"], redirect.len() + fine.len()),
+        // As with curl the last try alone is counted, as it is of content.
+        (vec![busy.to_owned(), whole(fine)], &retry, fine.len()),
+        (vec![busy.to_owned(), whole(fine)], &[&retry[..], &["--retry-all-errors"]].concat(), fine.len()),
+    ] {
+        let [first, second] = [&answers[0], answers.last().unwrap()];
+        let url = answering_each([first.clone(), second.clone()]);
+        let args = ["get", "-o", "/dev/null", "-w", "%{size_header} %{size_download}", &url];
+        let ended = run(&[&args[..], flags].concat()).expect(0);
+        assert_eq!(ended.text(), format!("{bytes} 4"), "{answers:?}");
     }
 }

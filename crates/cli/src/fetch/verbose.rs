@@ -62,9 +62,8 @@ impl Verbose {
     pub(super) fn head(&self, event: &ExchangeEvent<'_>) -> Option<(Direction, Vec<Vec<u8>>)> {
         match event {
             ExchangeEvent::Request(head) => Some((Direction::Sent, self.request(head))),
-            ExchangeEvent::Interim(version, status, fields)
-            | ExchangeEvent::Response(version, status, fields) => {
-                Some((Direction::Received, self.response(*version, *status, fields)))
+            ExchangeEvent::Interim(head) | ExchangeEvent::Response(head) => {
+                Some((Direction::Received, self.response(head.version(), head.status(), head.fields())))
             }
             _ => None,
         }

@@ -112,7 +112,7 @@ pub(super) struct Seen {
     pub(super) referer: Vec<u8>,
     /// The URL of a redirect that --proto or --proto-redir forbids.
     pub(super) forbidden: Option<String>,
-    /// Octets of the heads that came, as HTTP/1.1 writes them.
+    /// Bytes of the heads that came, over HTTP/2 as curl would write them.
     pub(super) head_octets: u64,
     /// The time at which the last redirect was followed.
     pub(super) redirected: Option<Instant>,
@@ -260,6 +260,10 @@ impl Seen {
             ExchangeEvent::Connected(to) => self.connected(to),
             ExchangeEvent::Retrying(_, wait) => {
                 self.sent_again = Some(Instant::now() + *wait);
+                if !wait.is_zero() {
+                    // As with curl what is counted is that of the last try.
+                    (self.head_octets, self.request_octets) = (0, 0);
+                }
             }
             ExchangeEvent::Request(head) => {
                 self.requests += 1;
@@ -268,20 +272,21 @@ impl Seen {
                 self.request_octets += lines.sum::<u64>() + 2;
                 self.referer = head.lines().find_map(referer).unwrap_or_default().to_vec();
             }
-            ExchangeEvent::Interim(version, status, fields)
-            | ExchangeEvent::Response(version, status, fields) => {
-                let reason = status.reason().filter(|_| *version == Version::Http1).unwrap_or_default();
-                self.head_octets += octets_of(version.to_string().len() + reason.len(), fields);
-                let fields = FieldSection::clone(fields);
-                self.last = Some(Head { version: *version, status: *status, fields, trailers: None });
+            ExchangeEvent::Interim(head) | ExchangeEvent::Response(head) => {
+                let (version, status, fields) = (head.version(), head.status(), head.fields());
+                let as_written = || octets_of(version.to_string().len(), fields);
+                self.head_octets += head.bytes().map_or_else(as_written, u64::from);
+                self.last = Some(Head { version, status, fields: fields.clone(), trailers: None });
             }
             ExchangeEvent::Trailers(_, trailers) => self.note_trailers(trailers),
             _ => {}
         }
     }
 
-    /// Adds trailers to the head before them, which is that of a redirect once it was followed.
+    /// Adds trailers to the head before them, which is that of a redirect once it was followed. As with curl their lines
+    /// count as those of heads do.
     fn note_trailers(&mut self, trailers: &FieldSection) {
+        self.head_octets += octets_of_fields(trailers);
         if let Some(head) = self.last.as_mut().or(self.hops.last_mut()) {
             head.trailers = Some(trailers.clone());
         }
@@ -346,11 +351,15 @@ fn referer(line: &[u8]) -> Option<&[u8]> {
     name.eq_ignore_ascii_case(NAME).then(|| value.trim_ascii())
 }
 
-/// A status line with a version and a reason of so many octets together, lines of fields, and an empty line.
-fn octets_of(words: usize, fields: &FieldSection) -> u64 {
-    const BESIDE_WORDS: usize = " 200 \r\n".len();
-    let fields: usize = fields.iter().map(|field| field.name_bytes().len() + field.value().len() + 4).sum();
-    (words + BESIDE_WORDS + fields + 2) as u64
+/// A status line with a version of so many bytes, lines of fields, and an empty line.
+fn octets_of(version: usize, fields: &FieldSection) -> u64 {
+    const BESIDE_VERSION: usize = " 200 \r\n\r\n".len();
+    (version + BESIDE_VERSION) as u64 + octets_of_fields(fields)
+}
+
+/// The bytes of fields in lines as HTTP/1.1 writes them.
+fn octets_of_fields(fields: &FieldSection) -> u64 {
+    fields.iter().map(|field| (field.name_bytes().len() + field.value().len() + 4) as u64).sum()
 }
 
 #[cfg(test)]
@@ -375,12 +384,12 @@ mod tests {
     }
 
     #[test]
-    fn a_head_is_counted_as_http_1_1_writes_it() {
+    fn a_head_of_http_2_is_counted_as_curl_writes_it() {
         let mut fields = FieldSection::new();
         fields.append("content-length", "0").unwrap();
         assert_eq!(
-            octets_of("HTTP/1.1OK".len(), &fields),
-            "HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n".len() as u64
+            octets_of("HTTP/2".len(), &fields),
+            "HTTP/2 200 \r\ncontent-length: 0\r\n\r\n".len() as u64
         );
     }
 }
