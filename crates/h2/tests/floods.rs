@@ -321,6 +321,21 @@ fn refusals_while_requests_that_ended_are_held_cost_the_client_nothing() {
     assert_eq!((server.error, counters.refused, counters.glitches), (None, 80, 0));
 }
 
+/// A client that has not seen how many streams it may have open can open any number (RFC 9113 §6.5.2):
+/// after 200 of more than that its connection ended.
+#[test]
+fn refusals_before_the_limit_is_known_cost_the_client_nothing() {
+    let limits = Limits { streams: 10, ..burst(10) };
+    let mut server = End::new(alula_h2::Connection::server(Config { limits, ..Config::default() }));
+    server.receive(&[MAGIC, &frame(SETTINGS, 0, 0, &[])].concat());
+    (0..300).for_each(|time| server.receive(&headers(END, 2 * time + 1, &get())));
+    let counters = *server.machine.counters();
+    assert_eq!((server.error, counters.refused, counters.glitches), (None, 290, 0));
+    // Now it knows.
+    server.receive(&frame(SETTINGS, ACK, 0, &[]));
+    assert_eq!(until_calm(&mut server, 1000, |time| headers(END, 601 + 2 * time as u32, &get())), 5);
+}
+
 /// The reset of a request may be on its way while we refuse that.
 #[test]
 fn resets_that_cross_ours_are_resets_and_no_useless_frames() {

@@ -214,7 +214,7 @@ async fn a_writer_that_waits_for_room_alone_is_woken() {
     }
 }
 
-/// What is left of the content goes on being sent by a task, which ends with the response.
+/// The rest of the content goes on being sent by a task, which ends with the response.
 #[tokio::test]
 async fn content_that_a_call_has_left_ends_with_the_response() {
     for (http2, last) in cases() {

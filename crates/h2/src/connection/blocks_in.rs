@@ -299,17 +299,16 @@ impl Connection {
         Ok(Target::Request)
     }
 
-    /// Refuses a stream since too many are open, or were and are held here: of those the client knows nothing.
-    /// One that has not seen our SETTINGS yet cannot know the limit.
+    /// Refuses a stream since too many are open, or were and are held here. The client is to blame for
+    /// those alone that it has open beyond the limit that it has acknowledged.
     #[cold]
     fn refuse_new(&mut self, limit: u32, now: Time) -> Result<Target, ConnectionError> {
         self.counters.refused = self.counters.refused.wrapping_add(1);
-        if self.open < limit {
+        let known = self.local.acknowledged().streams_max.unwrap_or(u32::MAX);
+        if self.open < limit.max(known) {
             return Ok(Target::Refused);
         }
-        if !self.local.await_ack() {
-            self.glitch(1, now)?;
-        }
+        self.glitch(1, now)?;
         Ok(Target::Nothing(Some(Violation::TOO_MANY_STREAMS)))
     }
 
