@@ -273,6 +273,11 @@ impl ProtocolMachine for Connection {
         Self::memory_bytes(self)
     }
 
+    #[inline]
+    fn queued_bytes(&self) -> usize {
+        self.queued_bytes()
+    }
+
     fn check_invariants(&self) {
         self.check_invariants();
     }

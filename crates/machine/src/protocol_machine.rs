@@ -293,6 +293,13 @@ pub trait ProtocolMachine {
     /// The time at which [`handle_timeout`](Self::handle_timeout) is to be called.
     fn poll_timeout(&self) -> Option<Time>;
 
+    /// Returns the memory of what [`poll_transmit`](Self::poll_transmit) has not been asked for yet: it
+    /// grows while the peer reads nothing. It is part of [`memory_bytes`](Self::memory_bytes), and found at
+    /// no cost.
+    fn queued_bytes(&self) -> usize {
+        0
+    }
+
     /// Does what the time is ripe for.
     fn handle_timeout(&mut self, now: Time);
 

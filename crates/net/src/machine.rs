@@ -115,6 +115,7 @@ chosen! {
     fn await_request_anew(&mut, now: Time) -> bool;
 
     // Memory.
+    fn queued_bytes(&) -> usize;
     fn needs_head(&) -> bool;
     fn read_into(&mut, head: Box<Head>);
     fn take_empty_head(&mut) -> Option<Box<Head>>;

@@ -27,7 +27,8 @@ impl Connection {
             self.held.content_went(taken);
         }
         let heads = self.held.heads() + self.spares.head_octets();
-        let buffers = self.output.octets() + self.input.octets() + heads;
+        let queued = self.machine.queued_bytes();
+        let buffers = self.output.octets() + queued + self.input.octets() + heads;
         if self.held.is_outdated(buffers) && !self.life.has_ended() {
             self.held.begin_count(buffers);
             self.charge_all();
@@ -67,6 +68,8 @@ impl Connection {
         #[cfg(not(feature = "tls"))]
         let tls = 0;
         let task = if self.machine.is_client() { CLIENT_TASK_OCTETS } else { SERVER_TASK_OCTETS };
-        size_of::<Conn>() + task + tls + self.slots.octets() + self.machine.memory_bytes()
+        // What the machine has queued is among the buffers, which are looked at with every read.
+        let machine = self.machine.memory_bytes().saturating_sub(self.machine.queued_bytes());
+        size_of::<Conn>() + task + tls + self.slots.octets() + machine
     }
 }

@@ -12,6 +12,7 @@ mod left;
 mod left_out;
 mod peer;
 mod proxy_cancels;
+mod refusals;
 mod reset;
 mod reused;
 mod silent;

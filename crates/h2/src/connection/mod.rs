@@ -622,6 +622,13 @@ impl Connection {
         self.trace.sent_head()
     }
 
+    /// Returns the memory of the control frames that [`poll_transmit`](Self::poll_transmit) has not been
+    /// asked for yet, in bytes.
+    #[inline]
+    pub fn queued_bytes(&self) -> usize {
+        self.pending.capacity()
+    }
+
     /// Octets of memory held outside the struct itself; its cost grows with the streams.
     pub fn memory_bytes(&mut self) -> usize {
         self.streams.memory_bytes()
