@@ -3,9 +3,9 @@
 //! Rule: a call that nobody watches pays a branch where its head is sent and one where the head of the response is taken. One that
 //! is watched goes the longer way of those that have to wait for a connection, and allocates.
 
-use std::{io, net::SocketAddr, sync::Arc, time::Duration};
+use std::{fmt, io, net::SocketAddr, sync::Arc, time::Duration};
 
-use alula_fields::{FieldSection, Head, Status};
+use alula_fields::{EscapedDebug, FieldSection, Head, Status};
 use alula_net::{Error, Stream, Version};
 
 use crate::{ClientBuilder, setback::Setback};
@@ -15,7 +15,6 @@ pub(crate) type Watcher = Arc<dyn Fn(&ExchangeEvent<'_>) + Send + Sync>;
 
 /// A step of an exchange, of which [`ClientBuilder::on_event`] tells. A redirect that is followed and a request that is sent again
 /// are exchanges of their own.
-#[derive(Debug)]
 #[non_exhaustive]
 pub enum ExchangeEvent<'a> {
     /// The host of a server or a proxy has these addresses, in the order in which the resolver named them.
@@ -50,6 +49,33 @@ pub enum ExchangeEvent<'a> {
     /// The call has failed before the head of its response came, and its caller is told this. It comes last, once, with
     /// [`Retries`](crate::Retries) and without; a call that is dropped has not failed.
     Failed(&'a Error),
+}
+
+impl fmt::Debug for ExchangeEvent<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut event = |name: &str, facts: &[&dyn fmt::Debug]| {
+            let mut event = f.debug_tuple(name);
+            facts.iter().for_each(|fact| {
+                event.field(fact);
+            });
+            event.finish()
+        };
+        match self {
+            Self::Resolved(host, addresses) => event("Resolved", &[host, addresses]),
+            Self::Connecting(address) => event("Connecting", &[address]),
+            // The error may be one of the program, whose `Debug` may give text as it is.
+            Self::NotConnected(address, error) => event("NotConnected", &[address, &EscapedDebug(error)]),
+            Self::Tunnelled(proxy, status) => event("Tunnelled", &[proxy, status]),
+            Self::Connected(facts) => event("Connected", &[facts]),
+            Self::Request(head) => event("Request", &[head]),
+            Self::Interim(version, status, fields) => event("Interim", &[version, status, fields]),
+            Self::Response(version, status, fields) => event("Response", &[version, status, fields]),
+            Self::Trailers(version, fields) => event("Trailers", &[version, fields]),
+            Self::Retrying(setback, after) => event("Retrying", &[setback, after]),
+            Self::NotRetried(setback, reason) => event("NotRetried", &[setback, reason]),
+            Self::Failed(error) => event("Failed", &[error]),
+        }
+    }
 }
 
 impl ClientBuilder {

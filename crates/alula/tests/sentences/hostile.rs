@@ -10,9 +10,9 @@ use std::{
 };
 
 use alula::{
-    Asked, Attempt, Cause, Exchange, FieldError, FieldSection, Method, Phase, Proxy, QueryError, Retry,
-    Router, Sent, Server, Setback, Status, adapters::ExecuteError, blocking, check_url, masked_target,
-    masked_url, routing, testing, testing::TestServer,
+    Asked, Attempt, Cause, Exchange, ExchangeEvent, FieldError, FieldSection, Method, Phase, Proxy,
+    QueryError, Retry, Router, Sent, Server, Setback, Status, adapters::ExecuteError, blocking, check_url,
+    masked_target, masked_url, routing, testing, testing::TestServer,
 };
 use serde::Deserialize;
 
@@ -235,6 +235,10 @@ fn of_clients(shown: &mut Shown) {
         let named = client.get("http://a.example/").header(HOSTILE, HOSTILE).send().await;
         show(shown, "the field of a call", named.unwrap_err());
     });
+    let told = io::Error::other(foreign());
+    let event = ExchangeEvent::NotConnected(([127, 0, 0, 1], 9).into(), &told);
+    shown.push(("an address that was not connected to", format!("{event:?}")));
+    shown.push(("the same in lines", format!("{event:#?}").replace('\n', " ")));
     let client = blocking::Client::new().unwrap();
     show(shown, "the URL of a blocking call", client.get(urls[1].as_str()).send().unwrap_err());
     let prepared = client.prepare(HOSTILE, "http://a.example/").and_then(|it| it.build());

@@ -7,11 +7,13 @@ mod tests;
 
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::fmt::{self, Write as _};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::{error, fmt, fs, io};
+use std::{error, fs, io};
 
+use alula::fields::OneLine;
 use toml::Spanned;
 use toml::de::{DeArray, DeTable, DeValue};
 
@@ -35,6 +37,8 @@ const OF_GROUP: &[&str] = &["grants"];
 const OF_GRANT: &[&str] = &["allow", "type", "bucket", "bucket-prefix"];
 
 /// The reason for which a users file is not taken.
+///
+/// `Display` gives one line, in which whatever a terminal would obey is escaped.
 #[derive(Debug)]
 pub struct UsersError {
     file: Option<PathBuf>,
@@ -308,13 +312,14 @@ impl UsersError {
 
 impl fmt::Display for UsersError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut text = OneLine(f);
         if let Some(file) = &self.file {
-            write!(f, "{}: ", file.display())?;
+            write!(text, "{}: ", file.display())?;
         }
         if let Some(line) = self.line {
-            write!(f, "line {line}: ")?;
+            write!(text, "line {line}: ")?;
         }
-        f.write_str(&self.text)
+        text.write_str(&self.text)
     }
 }
 

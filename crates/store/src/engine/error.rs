@@ -1,13 +1,17 @@
 //! The ways in which an engine fails.
 
 use std::error::Error as StdError;
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::sync::Arc;
+
+use alula::fields::{EscapedDebug, OneLine};
 
 use crate::model::Damaged;
 
 /// The reason for which an engine did not do what it was asked for.
-#[derive(Clone, Debug)]
+///
+/// `Display` gives one line, in which whatever a terminal would obey is escaped, as in `Debug`.
+#[derive(Clone)]
 #[non_exhaustive]
 pub enum EngineError {
     /// Fewer replicas answer than were asked for. A write of this outcome may be kept by some of them.
@@ -54,13 +58,27 @@ pub enum Level {
 
 impl fmt::Display for EngineError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut line = OneLine(f);
         match self {
-            Self::Unavailable(shortage) => shortage.fmt(f),
-            Self::TimedOut => f.write_str("the storage engine did not answer in time"),
-            Self::Busy => f.write_str("too many writes wait for the storage engine"),
-            Self::WritesRefused => f.write_str("the storage engine takes no writes after one failed"),
-            Self::Unknown(cause) => write!(f, "a write failed and may or may not be kept: {cause}"),
-            Self::Unreadable(cause) => write!(f, "what is stored cannot be read: {cause}"),
+            Self::Unavailable(shortage) => write!(line, "{shortage}"),
+            Self::TimedOut => line.write_str("the storage engine did not answer in time"),
+            Self::Busy => line.write_str("too many writes wait for the storage engine"),
+            Self::WritesRefused => line.write_str("the storage engine takes no writes after one failed"),
+            Self::Unknown(cause) => write!(line, "a write failed and may or may not be kept: {cause}"),
+            Self::Unreadable(cause) => write!(line, "what is stored cannot be read: {cause}"),
+        }
+    }
+}
+
+impl fmt::Debug for EngineError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unavailable(shortage) => f.debug_tuple("Unavailable").field(shortage).finish(),
+            Self::TimedOut => f.write_str("TimedOut"),
+            Self::Busy => f.write_str("Busy"),
+            Self::WritesRefused => f.write_str("WritesRefused"),
+            Self::Unknown(cause) => f.debug_tuple("Unknown").field(&EscapedDebug(cause)).finish(),
+            Self::Unreadable(cause) => f.debug_tuple("Unreadable").field(&EscapedDebug(cause)).finish(),
         }
     }
 }

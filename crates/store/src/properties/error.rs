@@ -1,11 +1,18 @@
 //! The reasons for which properties are not set, and for which a store does not open with its types.
 
-use std::{error, fmt};
+use std::{
+    error,
+    fmt::{self, Write as _},
+};
+
+use alula::fields::OneLine;
 
 use super::list::List;
 use crate::engine::EngineError;
 
 /// The reason for which a type of the configuration cannot be, or a kept list not be read.
+///
+/// `Display` gives one line, in which whatever a terminal would obey is escaped.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct PropertyError(String);
@@ -31,7 +38,7 @@ impl PropertyError {
 
 impl fmt::Display for PropertyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        OneLine(f).write_str(&self.0)
     }
 }
 

@@ -1,12 +1,17 @@
 //! The reasons for which a folder does not open.
 
 use std::error::Error as StdError;
+use std::fmt::{self, Write as _};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::{fmt, io};
+
+use alula::fields::{EscapedDebug, OneLine};
 
 /// The reason for which a [`Fjall`](super::Fjall) does not open.
-#[derive(Clone, Debug)]
+///
+/// `Display` gives one line, in which whatever a terminal would obey is escaped, as in `Debug`.
+#[derive(Clone)]
 #[non_exhaustive]
 pub enum FjallOpenError {
     /// A file or folder cannot be read or written.
@@ -62,23 +67,50 @@ impl FjallOpenError {
 
 impl fmt::Display for FjallOpenError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut line = OneLine(f);
         match self {
-            Self::Io { path, error } => write!(f, "{}: {error}", path.display()),
-            Self::InUse { folder } => write!(f, "{}: another store has this folder open", folder.display()),
+            Self::Io { path, error } => write!(line, "{}: {error}", path.display()),
+            Self::InUse { folder } => {
+                write!(line, "{}: another store has this folder open", folder.display())
+            }
             Self::Newer { folder, found, known } => write!(
-                f,
+                line,
                 "{}: this folder has version {found} of the format, and this program reads up to version {known}",
                 folder.display()
             ),
             Self::NotAStore { folder, reason } => {
-                write!(f, "{}: this folder holds no objects: {reason}", folder.display())
+                write!(line, "{}: this folder holds no objects: {reason}", folder.display())
             }
             Self::Damaged { journal, offset } => write!(
-                f,
+                line,
                 "{}: this journal is damaged at octet {offset}, before writes that were flushed after it",
                 journal.display()
             ),
-            Self::Engine { folder, error } => write!(f, "{}: {error}", folder.display()),
+            Self::Engine { folder, error } => write!(line, "{}: {error}", folder.display()),
+        }
+    }
+}
+
+impl fmt::Debug for FjallOpenError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Io { path, error } => {
+                f.debug_struct("Io").field("path", path).field("error", &EscapedDebug(error)).finish()
+            }
+            Self::InUse { folder } => f.debug_struct("InUse").field("folder", folder).finish(),
+            Self::Newer { folder, found, known } => {
+                let mut newer = f.debug_struct("Newer");
+                newer.field("folder", folder).field("found", found).field("known", known).finish()
+            }
+            Self::NotAStore { folder, reason } => {
+                f.debug_struct("NotAStore").field("folder", folder).field("reason", reason).finish()
+            }
+            Self::Damaged { journal, offset } => {
+                f.debug_struct("Damaged").field("journal", journal).field("offset", offset).finish()
+            }
+            Self::Engine { folder, error } => {
+                f.debug_struct("Engine").field("folder", folder).field("error", &EscapedDebug(error)).finish()
+            }
         }
     }
 }
