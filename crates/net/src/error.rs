@@ -367,9 +367,45 @@ impl Error {
         })
     }
 
+    /// Returns true if the other side of a connection went away: it closed or reset the connection, within a
+    /// message or between two, or reset the stream (RFC 9113 §6.4).
+    ///
+    /// A handler whose request fails so has nobody to answer, if it was not dropped before it could be told,
+    /// and [`on_error`](https://docs.rs/alula/latest/alula/struct.ServerBuilder.html#method.on_error) is not
+    /// told of it. In a proxy, the error of reading a request says so of the client, and that of a call of
+    /// the server behind it. False where there was no connection yet, as for an address that refuses or a
+    /// handshake that fails, and for deadlines, broken rules and GOAWAY. Allocates nothing.
+    ///
+    /// ```
+    /// # #[cfg(feature = "server")]
+    /// # mod example {
+    /// use alula::{Answer, Exchange, Sent, Status};
+    ///
+    /// async fn count(mut exchange: Exchange) -> Result<Sent, Answer> {
+    ///     let content = match exchange.body().bytes_max(1024).await {
+    ///         Ok(content) => content.len(),
+    ///         Err(error) if error.is_peer_gone() => return Err(error.into()),
+    ///         Err(error) => {
+    ///             eprintln!("{error}");
+    ///             return Err(Answer::new(Status::BAD_REQUEST));
+    ///         }
+    ///     };
+    ///     Ok(exchange.respond(Status::OK).send(content.to_string()).await?)
+    /// }
+    /// # }
+    /// ```
+    pub fn is_peer_gone(&self) -> bool {
+        let had_connection = matches!(self.0.phase, Phase::Send | Phase::Head | Phase::Content);
+        let is_given_up = match self.0.cause {
+            Cause::Reset(_) | Cause::Unanswered => true,
+            Cause::Http1(error) => matches!(error, h1::ConnectionError::Unanswered { .. }),
+            _ => false,
+        };
+        had_connection && (is_given_up || self.is_of_peer_that_left())
+    }
+
     /// Returns true if a connection ended with this because its peer closed or reset it, within a message or between two.
-    #[doc(hidden)]
-    pub fn is_of_peer_that_left(&self) -> bool {
+    pub(crate) fn is_of_peer_that_left(&self) -> bool {
         match &self.0.cause {
             Cause::ClientLeft | Cause::Closed | Cause::Io(..) => true,
             Cause::Http1(h1::ConnectionError::PeerClosed) => true,

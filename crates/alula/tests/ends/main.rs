@@ -6,6 +6,7 @@ mod dropped_half;
 mod early;
 mod elsewhere;
 mod goaway;
+mod gone;
 mod last_words;
 mod leaving;
 mod left;

@@ -209,10 +209,9 @@ impl<'a> Ended<'a> {
     }
 
     /// Returns true if there is no whole answer because the client has left: it has closed or reset the connection, or has reset the
-    /// stream (RFC 9113 §6.4). [`failure`](Self::failure) says which.
+    /// stream (RFC 9113 §6.4), as [`Error::is_peer_gone`] says. [`failure`](Self::failure) says which.
     pub fn client_left(&self) -> bool {
-        let is_reset = |error: &Error| matches!(error.cause(), alula_net::Cause::Reset(_));
-        self.failure().is_some_and(|error| error.is_of_peer_that_left() || is_reset(error))
+        self.failure().is_some_and(Error::is_peer_gone)
     }
 
     /// Why there is no whole answer: the peer gave up, broke a rule or was too slow. None if all went well, and where a handler failed
