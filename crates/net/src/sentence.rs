@@ -35,7 +35,9 @@ impl fmt::Display for Sentence<'_> {
             write!(f, "{asked}: ")?;
         }
         what_happened(f, facts)?;
-        if matches!(facts.phase, Phase::Handshake | Phase::Proxy) && !matches!(facts.cause, Cause::Timeout) {
+        let is_early = matches!(facts.phase, Phase::Handshake | Phase::Proxy);
+        let are_several = facts.tried.as_ref().is_some_and(|tried| tried.len() > 1);
+        if is_early && are_several && !matches!(facts.cause, Cause::Timeout) {
             tried(f, facts, "; tried ")?;
         }
         if !facts.occupied.is_nothing() {

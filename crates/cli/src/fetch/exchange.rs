@@ -80,6 +80,8 @@ struct Exchange<'a> {
     received: Cell<u64>,
     /// The end of the time that -m leaves.
     deadline: Deadline,
+    /// A request was sent, or is about to be.
+    has_called: Cell<bool>,
     /// The tries that it is one of, unless the library makes them.
     tries: Option<&'a Tries>,
     /// The wait after which the response asks to be asked for again.
@@ -272,6 +274,7 @@ impl<'a> Session<'a> {
             sent,
             received,
             deadline,
+            has_called: Cell::default(),
             tries,
             asked_wait,
         })
@@ -392,7 +395,8 @@ impl Exchange<'_> {
                 call = call.header(&*field.name, field.value.as_deref().unwrap_or_default());
             }
         }
-        match self.deadline.left() {
+        let is_first = !self.has_called.replace(true) && self.tries.is_none_or(Tries::is_first);
+        match self.deadline.for_call(is_first) {
             Some(after) => call.timeout(after),
             None => call,
         }

@@ -9,24 +9,38 @@ use std::{
 
 use crate::exit::{Exit, Failure};
 
+/// The longest time that is no waiting.
+const MOMENT: Duration = Duration::from_millis(100);
+
 /// The time that -m leaves for reading standard input.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Deadline {
     ends_at: Option<Instant>,
     max_time: Duration,
+    /// Some of the time has gone for reading.
+    has_waited: bool,
 }
 
 impl Deadline {
     /// The deadline that -m sets, counted from now.
     pub(super) fn of(max_time: Option<Duration>) -> Self {
         let max_time = max_time.filter(|time| !time.is_zero());
-        Self { ends_at: max_time.and_then(after), max_time: max_time.unwrap_or_default() }
+        Self { ends_at: max_time.and_then(after), max_time: max_time.unwrap_or_default(), has_waited: false }
     }
 
-    /// The same when so much of the time has gone already.
+    /// The same when reading has taken so much of the time. A moment is what the program itself takes.
     pub(super) fn after(max_time: Option<Duration>, took: Duration) -> Self {
         let whole = Self::of(max_time);
-        Self { ends_at: whole.ends_at.map(|at| at.checked_sub(took).unwrap_or(at)), ..whole }
+        let has_waited = took > MOMENT;
+        let ends_at = whole.ends_at.map(|at| at.checked_sub(took).filter(|_| has_waited).unwrap_or(at));
+        Self { ends_at, has_waited, ..whole }
+    }
+
+    /// Returns the time for a call, if there is a deadline: for the first one all that -m says, which is then what is told if it
+    /// is over.
+    pub(super) fn for_call(self, is_first: bool) -> Option<Duration> {
+        let left = self.left()?;
+        Some(if is_first && !self.has_waited { self.max_time } else { left })
     }
 
     /// Returns the time that is left, if there is a deadline.

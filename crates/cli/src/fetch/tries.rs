@@ -38,6 +38,7 @@ pub(super) struct Tries {
     /// No try begins later than this, and none ends later than that.
     begin_within: Option<Duration>,
     deadline: Deadline,
+    has_failed: bool,
     takes_all: bool,
     is_idempotent: bool,
 }
@@ -61,6 +62,7 @@ impl Tries {
             since: Instant::now(),
             begin_within: transfer.retry_max_time.filter(|time| !time.is_zero()),
             deadline,
+            has_failed: false,
             takes_all: transfer.retry_all_errors,
             is_idempotent: !matches!(method, "POST" | "PATCH" | "CONNECT"),
         })
@@ -96,9 +98,15 @@ impl Tries {
         (self.left > 0 && is_in_time).then_some(wait)
     }
 
+    /// Returns true for the first try.
+    pub(super) fn is_first(&self) -> bool {
+        !self.has_failed
+    }
+
     /// One more try is made.
     pub(super) fn count(&mut self) {
         self.left -= 1;
+        self.has_failed = true;
         if self.is_growing {
             self.wait = (self.wait * 2).min(LONGEST_WAIT);
         }
