@@ -103,3 +103,23 @@ fn topics_have_pages_of_their_own() {
     }
     assert!(run(&["help", "write-in"]).expect(2).stderr.contains("write-in"));
 }
+
+#[test]
+fn sentences_begin_with_a_verb_or_a_noun() {
+    const RIDDLES: [&str; 13] = [
+        "Where", "What", "Who", "Whom", "Whose", "Whoever", "So", "Of", "Whether", "How", "Those", "Nothing",
+        "That",
+    ];
+    for command in COMMANDS.into_iter().chain([&["completions"][..]]) {
+        let text = help(command, "--help", Some(10_000));
+        for line in text.lines() {
+            // The text of a value stands behind its name.
+            let line = line.trim_start().trim_start_matches("- ");
+            let starts = line.split(". ").chain(line.split(": ").skip(1));
+            for start in starts.map(str::trim_start) {
+                let word = start.split([' ', ',']).next().unwrap_or_default();
+                assert!(!RIDDLES.contains(&word), "{command:?}: {start}");
+            }
+        }
+    }
+}

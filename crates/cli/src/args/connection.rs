@@ -65,7 +65,8 @@ pub(crate) struct ConnectionArgs {
     /// `retry-after` says and after growing waits. -m bounds all tries together; --retry-max-time says when the last one may begin. Content is held as with -L.
     ///
     /// A download to a file that breaks off is asked for again by a range (`if-range`) where a strong etag or date names it; any other
-    /// is cut back and written anew. What went to stdout is not asked for again.
+    /// is cut back and written anew. Content that went to stdout is not asked for
+    /// again.
     #[arg(long, value_name = "COUNT", default_value_t = 0, hide_default_value = true)]
     pub(crate) retry: u32,
 
@@ -155,7 +156,7 @@ pub(crate) struct ConnectionArgs {
 
     /// Trust the certificates in this PEM file.
     ///
-    /// Those of the platform are not trusted then, unless by --ca-native.
+    /// The platform's certificates are not trusted then, unless by --ca-native.
     #[arg(long, value_name = "FILE")]
     pub(crate) cacert: Option<PathBuf>,
 

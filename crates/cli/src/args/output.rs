@@ -25,7 +25,8 @@ pub(crate) struct OutputArgs {
 
     /// Save it under the name that the URL ends with.
     ///
-    /// Its name is the last part of the URL's path, without its escapes. Of several URLs each needs its own, or --remote-name-all.
+    /// Its name is the last part of the URL's path, without its escapes. Each of several URLs
+    /// needs its own -O, or --remote-name-all.
     #[arg(short = 'O', long, action = ArgAction::Append, num_args = 0, default_missing_value = "true")]
     pub(crate) remote_name: Vec<bool>,
 
@@ -268,18 +269,18 @@ pub(crate) enum Pretty {
     Colors,
     /// JSON laid out, without colours.
     Format,
-    /// What came, as it came.
+    /// The content as it came.
     None,
 }
 
 /// Whose exit codes the program ends with.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
 pub(crate) enum ExitCodes {
-    /// Alula's.
+    /// The codes that `alula help exit-codes` has.
     Alula,
-    /// Those of curl, for scripts that know them.
+    /// The codes of curl, for scripts that know them.
     Curl,
-    /// Those of HTTPie: 2 for a deadline, 3 to 5 for statuses, 6 for too many redirects, else 1.
+    /// The codes of HTTPie: 2 for a deadline, 3 to 5 for statuses, 6 for too many redirects, else 1.
     Httpie,
 }
 
@@ -290,7 +291,7 @@ pub(crate) enum ColorWhen {
     Auto,
     /// Wherever it goes.
     Always,
-    /// Not at all.
+    /// Nowhere.
     Never,
 }
 

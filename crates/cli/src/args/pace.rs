@@ -19,8 +19,8 @@ pub(crate) struct PaceArgs {
 
     /// Give a request up whose content comes or is taken at fewer bytes a second than this; 0 asks for no rate.
     ///
-    /// The mean is judged, over all of the time in which the peer was waited for. What was faster pays for a pause, as long as --stall-timeout
-    /// at the most.
+    /// The mean is judged, over all of the time in which the peer was waited for. Time with more bytes pays for a
+    /// pause, as long as --stall-timeout at the most.
     #[arg(long, value_name = "BYTES", default_value_t = 240, hide_short_help = true)]
     body_rate_min: u32,
 

@@ -223,7 +223,8 @@ pub(crate) struct RequestArgs {
     /// Read more arguments from this file, as curl writes them; `-` is stdin.
     ///
     /// Each line has a flag, with its dashes or without, and its value behind a space, `=` or `:`, in quotes where it has spaces. A
-    /// line that begins with `#` is a comment. `url = URL` is a URL. Those in ~/.alularc are read first, unless -q is the first flag.
+    /// line that begins with `#` is a comment. `url = URL` is a URL. Arguments in
+    /// ~/.alularc are read first, unless -q is the first flag.
     #[arg(short = 'K', long, value_name = "FILE", hide_short_help = true)]
     pub(crate) config: Vec<PathBuf>,
 }

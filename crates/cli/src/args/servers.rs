@@ -97,7 +97,7 @@ fn final_status(text: &str) -> Result<Status, String> {
 pub(crate) struct ServeArgs {
     /// The folder to serve.
     ///
-    /// Nothing outside it can be had, whatever links in it say.
+    /// Links in it lead to nothing outside it.
     #[arg(value_name = "DIR", default_value = ".")]
     pub(crate) folder: PathBuf,
 
