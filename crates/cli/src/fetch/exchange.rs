@@ -1,7 +1,7 @@
 //! One exchange: the request goes out, the response comes in.
 
 use std::{
-    cell::Cell,
+    cell::{Cell, RefCell},
     fs,
     path::Path,
     sync::{
@@ -61,6 +61,8 @@ pub(super) struct Session<'a> {
     destinations: Vec<Destination>,
     logins: Logins,
     progress: AllProgress,
+    /// The file of -D, once a head has come.
+    dump: RefCell<Option<Output>>,
 }
 
 /// What one of them has for itself.
@@ -120,7 +122,8 @@ impl<'a> Session<'a> {
         let client = client(options, plan, jar.as_ref(), watch.clone())?;
         let logins = Logins::default();
         let progress = AllProgress::of(&options.output, &destinations);
-        Ok(Self { client, jar, plan, options, write_out, trace, watch, destinations, logins, progress })
+        let dump = RefCell::default();
+        Ok(Self { client, jar, plan, options, write_out, trace, watch, destinations, logins, progress, dump })
     }
 
     /// Returns the fields behind content that has ended, and shows them with -v.
@@ -436,7 +439,7 @@ impl Exchange<'_> {
             Some(there) => there,
             None => return Ok(()),
         };
-        let dump = self.dump_head(&response)?;
+        self.dump_head(&response)?;
         let to = self.to.clone().named_by(args, &response);
         let show = Show::of(args, self.method(), &to);
         let is_unmet = self.offset.is_none() && condition::is_unmet(&options.transfer, &response);
@@ -493,7 +496,7 @@ impl Exchange<'_> {
                 }
                 Ok(None) => {
                     report.timing = response.timing();
-                    let trailers = self.shown_trailers(&mut response, &show, dump).await?;
+                    let trailers = self.shown_trailers(&mut response, &show).await?;
                     sink.finish(trailers, report.since.elapsed())?;
                     progress.end(to.path());
                     let url = self.target.url.as_str();
@@ -546,17 +549,10 @@ impl Exchange<'_> {
     }
 
     /// The trailers, if they are shown with the head; they are added to what -D writes.
-    async fn shown_trailers(
-        &self,
-        response: &mut Response,
-        show: &Show,
-        dump: Option<(Output, Show)>,
-    ) -> Result<Option<Painted>, Failure> {
+    async fn shown_trailers(&self, response: &mut Response, show: &Show) -> Result<Option<Painted>, Failure> {
         let version = response.version();
         let Some(fields) = self.session.trailers(response).await? else { return Ok(None) };
-        if let Some((mut dump, plain)) = dump {
-            dump.show(show::trailers(version, fields, &plain))?;
-        }
+        self.dump(|plain| show::trailers(version, fields, plain))?;
         Ok(show.head.then(|| show::trailers(version, fields, show)))
     }
 
@@ -570,18 +566,27 @@ impl Exchange<'_> {
         }
     }
 
-    /// Writes the head to the file of -D, and returns it: trailers may follow.
-    fn dump_head(&self, response: &Response) -> Result<Option<(Output, Show)>, Failure> {
+    /// Writes the head to the file of -D.
+    fn dump_head(&self, response: &Response) -> Outcome {
+        self.dump(|plain| {
+            let mut head = plain.painted();
+            watch::seen().hops.iter().for_each(|hop| hop.paint(plain, &mut head));
+            show::response_head(response, plain, &mut head);
+            head
+        })
+    }
+
+    /// Adds something to the file of -D, which has the heads of all responses.
+    fn dump(&self, paint: impl FnOnce(&Show) -> Painted) -> Outcome {
         let args = &self.session.options.output;
-        let Some(path) = &args.dump_header else { return Ok(None) };
+        let Some(path) = &args.dump_header else { return Ok(()) };
         let to = Destination::named(path);
-        let plain = Show::plain(to.is_terminal());
-        let mut head = plain.painted();
-        watch::seen().hops.iter().for_each(|hop| hop.paint(&plain, &mut head));
-        show::response_head(response, &plain, &mut head);
-        let mut dump = Output::open(&to, There::IsReplaced, args.create_dirs)?;
-        dump.show(head)?;
-        Ok(Some((dump, plain)))
+        let mut dump = self.session.dump.borrow_mut();
+        let output = match &mut *dump {
+            Some(output) => output,
+            none => none.insert(Output::open(&to, There::IsReplaced, args.create_dirs)?),
+        };
+        output.show(paint(&Show::plain(to.is_terminal())))
     }
 
     /// With -f, fails with a response of a status that says so.
