@@ -364,11 +364,20 @@ fn begin_upload(server: &Echo, from: [u8; 4], path: &str, octets: usize) -> TcpS
         )
         .unwrap();
     let mut stream = TcpStream::from(socket);
-    let head = format!(
-        "PUT {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\ncontent-length: {octets}\r\n\r\nx"
-    );
+    let fields = format!("connection: close\r\nexpect: 100-continue\r\ncontent-length: {octets}\r\n");
+    let head = format!("PUT {path} HTTP/1.1\r\nhost: localhost\r\n{fields}\r\n");
     stream.write_all(head.as_bytes()).unwrap();
     stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    stream
+}
+
+/// The same with its first byte, once the server has asked for it: the upload has a place then.
+fn take_place(server: &Echo, from: [u8; 4], path: &str, octets: usize) -> TcpStream {
+    let mut stream = begin_upload(server, from, path, octets);
+    let mut interim = [0; 25];
+    stream.read_exact(&mut interim).unwrap();
+    assert_eq!(interim, *b"HTTP/1.1 100 Continue\r\n\r\n");
+    stream.write_all(b"x").unwrap();
     stream
 }
 
@@ -386,12 +395,14 @@ fn slow_uploads_of_one_peer_make_room_for_others() {
     let folder = Folder::new("upload-places");
     // Nothing but their places is to end them.
     let server = Echo::serving(&folder, &["--upload", "--stall-timeout=0", "--body-rate-min=0"]);
-    let phone = begin_upload(&server, [127, 0, 0, 3], "/phone", 2);
+    let phone = take_place(&server, [127, 0, 0, 3], "/phone", 2);
     let slow: Vec<_> =
-        (0..63).map(|at| begin_upload(&server, [127, 0, 0, 1], &format!("/slow{at}"), 1000)).collect();
+        (0..63).map(|at| take_place(&server, [127, 0, 0, 1], &format!("/slow{at}"), 1000)).collect();
+    let one_more = status(begin_upload(&server, [127, 0, 0, 1], "/one-more", 0));
+    assert_eq!(one_more, "HTTP/1.1 503 Service Unavailable", "there is a place left");
     let began = Instant::now();
     let stored = loop {
-        let said = status(begin_upload(&server, [127, 0, 0, 2], "/other", 1));
+        let said = status(begin_upload(&server, [127, 0, 0, 2], "/other", 0));
         if !said.contains("503") || began.elapsed() > PATIENCE {
             break said;
         }
