@@ -436,6 +436,10 @@ impl Connection {
         if self.life.has_ended() {
             return;
         }
+        if self.owes_answers(&error) {
+            // It ends as any that takes no more requests: when the socket has taken all, or as a stuck one.
+            return self.stop_taking_streams();
+        }
         let error = match (self.life.farewell(), error.cause()) {
             // The peer's GOAWAY says more than that it closed, or that the connection broke.
             (Some(code), Cause::Closed | Cause::Io(..)) => self.farewell(code),
@@ -447,6 +451,13 @@ impl Connection {
         self.membership.tell(News::Lost);
         self.queue.drain().for_each(|waker| self.wake.push(waker));
         self.wake_task();
+    }
+
+    /// Returns true if a client of HTTP/1.1 has closed its side behind its last request, and the socket has
+    /// not taken all of the answers.
+    fn owes_answers(&self, error: &Error) -> bool {
+        let is_at_rest = matches!(error.cause(), Cause::Http1(h1::ConnectionError::PeerClosed));
+        is_at_rest && !self.machine.is_client() && self.output.unsent() > 0 && self.output.failure().is_none()
     }
 
     fn fail_all(&mut self, error: &Error) {

@@ -208,6 +208,33 @@ async fn an_answer_that_is_complete_at_once_still_leaves() {
     served.end().await;
 }
 
+/// An answer that is whole, and of which the socket has not taken all, was cut when the end of the client
+/// came after it.
+#[tokio::test]
+async fn an_answer_that_waits_for_the_socket_leaves_after_its_client_has_closed_its_side() {
+    const OCTETS: usize = 60_000;
+    for half_close in [false, true] {
+        let large =
+            async |exchange: alula::Exchange| exchange.respond(alula::Status::OK).send([b'x'; OCTETS]).await;
+        let server = Server::builder().http1_half_close(half_close).build(large);
+        // It takes as much as a tenth of the answer.
+        let (mut near, far) = tokio::io::duplex(6_000);
+        let connection = tokio::spawn(server.serve_connection(far, TransportFacts::new()));
+        near.write_all(asking("/").as_bytes()).await.unwrap();
+        let mut read = vec![0; 1];
+        near.read_exact(&mut read).await.unwrap();
+        near.shutdown().await.unwrap();
+        // The server runs until it waits for its client.
+        for _ in 0..100 {
+            tokio::task::yield_now().await;
+        }
+        timeout(FOREVER, near.read_to_end(&mut read)).await.expect("the server closes").unwrap();
+        let content = read.iter().filter(|octet| **octet == b'x').count();
+        assert_eq!(content, OCTETS, "half_close {half_close}");
+        timeout(FOREVER, connection).await.expect("it ends").unwrap().unwrap();
+    }
+}
+
 #[tokio::test]
 async fn where_half_closed_connections_are_served_every_answer_leaves() {
     let mut served = Served::with(Server::builder().http1_half_close(true)).await;
