@@ -71,19 +71,9 @@ pub(crate) struct Service {
     pub(crate) hint: String,
 }
 
-/// Serves on a runtime of its own until it is told to stop. The routes are made once the server is there.
+/// Serves on a runtime of its own, on these terms, until it is told to stop. The service is made once its
+/// address is known, and before anybody is told of it.
 pub(crate) fn run(
-    args: &ListenArgs,
-    watching: Watching,
-    routes: impl FnOnce(Bound) -> Result<Routes, Failure>,
-) -> Outcome {
-    let terms = ListenOptions::usual(&watching);
-    let service = async |bound: Bound| Ok(Service { routes: routes(bound)?, hint: String::new() });
-    run_on(args, terms, service)
-}
-
-/// As [`run`], on these terms. The service is made once its address is known, and before anybody is told of it.
-pub(crate) fn run_on(
     args: &ListenArgs,
     terms: ListenOptions<'_>,
     service: impl AsyncFnOnce(Bound) -> Result<Service, Failure>,

@@ -33,7 +33,7 @@ pub(crate) fn run(args: &EchoArgs) -> Outcome {
     }
     // `printf … | nc -N` sees every answer, also one that takes a while.
     let terms = ListenOptions { half_close: true, ..ListenOptions::usual(&watching) };
-    listening::run_on(&args.listen, terms, async |bound: Bound| {
+    listening::run(&args.listen, terms, async |bound: Bound| {
         Ok(Service { routes: routes(router, args, bound.ledger)?, hint: String::new() })
     })
 }

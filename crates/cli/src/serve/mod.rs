@@ -40,7 +40,7 @@ use crate::{
     args::{ANY, ServeArgs},
     exit::Outcome,
     hooks::{self, Lines, LogLine},
-    listening,
+    listening::{self, Bound, ListenOptions, Service},
 };
 use cache::Cache;
 use entry::Entry;
@@ -76,14 +76,18 @@ pub(crate) fn run(args: &ServeArgs) -> Outcome {
     }
     let upload = args.upload.then_some(UploadTerms { overwrites: args.overwrite, octets_max: args.max_body });
     let choices = Choices { has_listing: !args.no_listing, is_spa: args.spa, fresh_for: FRESH_FOR, upload };
-    listening::run(&args.listen, watching, |bound| {
+    // A file is read on a thread, which a client that closes its side and reads on waits for all the same.
+    // One that has left altogether is found by the next write.
+    let terms = ListenOptions { half_close: true, ..ListenOptions::usual(&watching) };
+    listening::run(&args.listen, terms, async |bound: Bound| {
         let is_judged = args.hosts.are_judged(args.upload, bound.address.ip());
         let guard = if is_judged { args.hosts.added_to(page_guard(args)) } else { page_guard(args) };
         if is_judged || args.upload {
             router = router.hook(guard);
         }
         let site = Arc::new(Site::new(folder, choices, bound.ledger));
-        hooks::handled(router, move |exchange| answer(Arc::clone(&site), exchange))
+        let routes = hooks::handled(router, move |exchange| answer(Arc::clone(&site), exchange))?;
+        Ok(Service { routes, hint: String::new() })
     })
 }
 

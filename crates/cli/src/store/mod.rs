@@ -73,7 +73,7 @@ fn serve<E: Engine>(args: &StoreArgs, is_new: bool, open: impl FnOnce() -> Resul
         let hint = if has_hint { hint::hint(&args.listen, bound.address) } else { String::new() };
         Ok(Service { routes, hint })
     };
-    let outcome = listening::run_on(&args.listen, terms, service);
+    let outcome = listening::run(&args.listen, terms, service);
     drop(opened);
     outcome
 }
