@@ -134,8 +134,8 @@ impl<'a> RequestFailure<'a> {
         self.cause
     }
 
-    /// Returns the sentence about the cause, without the request and its peer, and with what the error comes from. What a terminal would
-    /// obey is escaped. Allocates.
+    /// Returns the sentence about the cause, without the request and its peer, and with what the error comes from.
+    /// Text that a terminal would obey is escaped. Allocates.
     pub fn reason(&self) -> String {
         let mut reason = String::new();
         // To write to a string does not fail.

@@ -44,7 +44,7 @@ use super::{
     write_out::WriteOut,
 };
 use crate::{
-    args::{Options, OutputArgs},
+    args::Options,
     exit::{Exit, Failure, Outcome},
     terminal::{self, Painted},
 };
@@ -95,7 +95,7 @@ impl<'a> Session<'a> {
     pub(super) fn new(plan: &'a Plan, options: &'a Options) -> Result<Self, Failure> {
         let destinations = plan.targets.iter().map(|target| Destination::of(&options.output, target));
         let destinations: Vec<Destination> = destinations.collect::<Result<_, _>>()?;
-        warn_of_outputs(plan, &options.output);
+        plan.warn_of_outputs(&options.output);
         let write_out = options.output.write_out.as_deref().map(WriteOut::of).transpose()?;
         cookies::check(&options.request)?;
         condition::check(&options.transfer)?;
@@ -469,7 +469,7 @@ impl Exchange<'_> {
         }
         let pace = Pace::new(self.session.options.connection.limit_rate);
         let mut begun = self.begun(&response, output.path());
-        let coming = self.coming(&response);
+        let (coming, url) = (self.coming(&response), self.target.url.as_str());
         let offset = self.offset.filter(|_| matches!(there, There::IsContinued(_)));
         let mut progress = Progress::of_response(
             &response,
@@ -485,7 +485,6 @@ impl Exchange<'_> {
                     report.octets_received += chunk.len() as u64;
                     self.received.set(report.octets_received);
                     self.check_size(report.octets_received)?;
-                    let url = self.target.url.as_str();
                     coming.as_ref().map_or(Ok(()), |coming| coming.check(report.octets_received, url))?;
                     if let Some(trace) = &self.session.trace {
                         trace.content(Direction::Received, chunk);
@@ -499,7 +498,6 @@ impl Exchange<'_> {
                     let trailers = self.shown_trailers(&mut response, &show).await?;
                     sink.finish(trailers, report.since.elapsed())?;
                     progress.end(to.path());
-                    let url = self.target.url.as_str();
                     let end = coming.map_or(Ok(()), |coming| coming.check_end(report.octets_received, url));
                     return end.map_or_else(
                         |short| {
@@ -694,14 +692,6 @@ pub(super) fn jar(plan: &Plan, options: &Options, is_quiet: bool) -> Result<Opti
 
 /// The octets of a response with a challenge that are read and dropped, to use its connection again.
 const DRAINED_OCTETS_MAX: usize = 64 * 1024;
-
-/// Says that there are more files than URLs: one of them will not be written.
-fn warn_of_outputs(plan: &Plan, args: &OutputArgs) {
-    let urls = plan.targets.last().map_or(0, |target| target.place + 1);
-    if args.names.len() > urls && !args.silent {
-        terminal::tell(Style::new(), b"alula: more -o and -O than URLs: the last ones are not written");
-    }
-}
 
 /// Fails when the status says that the request did.
 fn refused(response: &Response) -> Outcome {

@@ -2,6 +2,8 @@
 
 use std::time::{Duration, Instant};
 
+use anstyle::Style;
+
 use super::{
     basic::basic,
     condition,
@@ -18,8 +20,9 @@ use super::{
     tries::Tries,
 };
 use crate::{
-    args::{AnyArgs, FetchArgs, FieldArg, METHODS, Options, RequestArgs, is_in_capitals},
+    args::{AnyArgs, FetchArgs, FieldArg, METHODS, Options, OutputArgs, RequestArgs, is_in_capitals},
     exit::{Exit, Failure},
+    terminal,
 };
 
 const USER_AGENT: &str = concat!("alula/", env!("CARGO_PKG_VERSION"));
@@ -161,6 +164,15 @@ impl Plan {
         match target.upload {
             Some(at) => self.uploads.get(at),
             None => self.content.as_ref(),
+        }
+    }
+
+    /// Says that there are more files than URLs: one of them will not be written.
+    pub(super) fn warn_of_outputs(&self, args: &OutputArgs) {
+        let urls = self.targets.last().map_or(0, |target| target.place + 1);
+        if args.names.len() > urls && !args.silent {
+            let told = b"alula: more -o and -O than URLs: the last ones are not written";
+            terminal::tell(Style::new(), told);
         }
     }
 

@@ -115,7 +115,7 @@ impl Coming {
     }
 }
 
-/// What `content-range` says (RFC 9110 §14.4).
+/// The words of `content-range` (RFC 9110 §14.4).
 #[derive(Clone, Debug)]
 struct Range {
     part: Option<ops::Range<u64>>,

@@ -168,7 +168,8 @@ fn the_peer_may_reset_it_and_nobody_hears_of_that() {
     assert_eq!((server.machine.in_flight(), server.machine.stream_id(stream)), (0, None));
 }
 
-/// Clients that stop sending when an early answer is whole say so by a reset, as RFC 9113 §8.1 lets them and Go's does for each.
+/// Clients that stop sending when an early answer is whole say so by a reset, as RFC 9113 §8.1 lets them and Go's
+/// does for each.
 #[test]
 fn clients_that_stop_their_content_at_the_answer_are_no_nuisance() {
     let limits =
