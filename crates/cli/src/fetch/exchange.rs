@@ -154,7 +154,10 @@ impl<'a> Session<'a> {
 
     /// Returns true if the heads of responses that redirect are shown as well: where heads were asked for outright.
     fn shows_hops(&self) -> bool {
-        self.options.output.include || self.options.httpie.all || self.plan.method == "HEAD"
+        self.options.output.include
+            || self.options.httpie.all
+            || self.options.request.head
+            || self.plan.method == "HEAD"
     }
 
     /// Asks the target in this place.
@@ -302,6 +305,11 @@ impl Exchange<'_> {
         self.session.plan.method_for(self.target)
     }
 
+    /// The method by which the response is shown: -I asks for its head, also where -X names another method.
+    fn shown_as(&self) -> &str {
+        if self.session.options.request.head { "HEAD" } else { self.method() }
+    }
+
     async fn run(&self, report: &mut Report) -> Outcome {
         let plan = self.session.plan;
         let content = self.content()?;
@@ -408,7 +416,7 @@ impl Exchange<'_> {
     /// What is shown of the request, where the response goes.
     fn preface(&self, to: &Destination) -> Painted {
         let Session { plan, options, .. } = self.session;
-        let show = Show::of(&options.output, self.method(), to);
+        let show = Show::of(&options.output, self.shown_as(), to);
         let mut preface = show.painted();
         if show.request_head {
             show::request_head(self.method(), &self.target.url, &self.fields, &show, &mut preface);
@@ -441,7 +449,7 @@ impl Exchange<'_> {
         };
         self.dump_head(&response)?;
         let to = self.to.clone().named_by(args, &response);
-        let show = Show::of(args, self.method(), &to);
+        let show = Show::of(args, self.shown_as(), &to);
         let is_unmet = self.offset.is_none() && condition::is_unmet(&options.transfer, &response);
         if is_unmet {
             report.has_status(condition::NOT_MODIFIED);
@@ -466,6 +474,10 @@ impl Exchange<'_> {
         }
         if is_unmet {
             return Ok(());
+        }
+        // As with curl the content of another method than HEAD is not read with -I.
+        if self.shown_as() != self.method() {
+            return self.judged(&response);
         }
         let pace = Pace::new(self.session.options.connection.limit_rate);
         let mut begun = self.begun(&response, output.path());
@@ -597,13 +609,13 @@ impl Exchange<'_> {
     fn show_refused(&self, response: &Response, report: &mut Report) -> Outcome {
         self.dump_head(response)?;
         let args = &self.session.options.output;
-        let is_wanted = args.include || self.method() == "HEAD";
+        let is_wanted = args.include || self.shown_as() == "HEAD";
         // A file that was to be gone on with stays as it is.
         if !is_wanted || self.offset.is_some() && self.to.path().is_some() {
             return Ok(());
         }
         let to = self.to.clone().named_by(args, response);
-        let show = Show::of(args, self.method(), &to);
+        let show = Show::of(args, self.shown_as(), &to);
         let mut output = Output::open(&to, self.spared(There::IsReplaced), args.create_dirs)?;
         report.file = output.path().map(|path| path.display().to_string());
         output.show(self.shown_head(response, &show))
