@@ -33,7 +33,7 @@ pub(super) struct Reached<S> {
 pub(super) enum Setback {
     /// The next address may do better.
     Elsewhere(Error),
-    /// So it would be at every address, or must not be covered up.
+    /// The failure would be the same at every address, or must not be covered up.
     Final(Error),
 }
 
