@@ -104,7 +104,7 @@ impl Share {
         self.position
     }
 
-    /// So much of the content has been transferred; it may begin anew.
+    /// Notes that this much of the content has been transferred; it may begin anew.
     pub(super) fn advance(&mut self, position: u64) {
         let more = position.saturating_sub(self.position);
         self.counts.bytes.set(self.counts.bytes.get() + more);
