@@ -1,5 +1,7 @@
 //! One exchange: the request goes out, the response comes in.
 
+mod heads;
+
 use std::{
     cell::{Cell, RefCell},
     fs,
@@ -17,9 +19,7 @@ use anstyle::Style;
 use super::{
     all_progress::AllProgress,
     client::client,
-    condition,
-    content::{Octets, Source},
-    cookies,
+    condition, cookies,
     cut::{Begun, Cut},
     destination::Destination,
     login::{Asked, Login, Logins},
@@ -31,7 +31,7 @@ use super::{
     report::Report,
     resume::{self, Coming, Rest},
     roots::Roots,
-    show::{self, Show, Sink},
+    show::{Show, Sink},
     speed::SpeedLimit,
     stdin::Deadline,
     target::{self, Target},
@@ -46,7 +46,7 @@ use super::{
 use crate::{
     args::Options,
     exit::{Exit, Failure, Outcome},
-    terminal::{self, Painted},
+    terminal,
 };
 
 /// What all exchanges of a run have in common.
@@ -413,25 +413,6 @@ impl Exchange<'_> {
         }
     }
 
-    /// What is shown of the request, where the response goes.
-    fn preface(&self, to: &Destination) -> Painted {
-        let Session { plan, options, .. } = self.session;
-        let show = Show::of(&options.output, self.shown_as(), to);
-        let mut preface = show.painted();
-        if show.request_head {
-            show::request_head(self.method(), &self.target.url, &self.fields, &show, &mut preface);
-        }
-        let content = plan.content_for(self.target).map(|content| &content.source);
-        if let Some(Source::Octets(Octets::Text(text))) = content.filter(|_| show.request_content) {
-            match show.json(text) {
-                Some(json) => preface.append(json),
-                None => preface.text(text),
-            }
-            preface.own(if preface.last() == Some(b'\n') { "\n" } else { "\n\n" });
-        }
-        preface
-    }
-
     async fn download(&self, mut response: Response, report: &mut Report) -> Outcome {
         report.begins(&response);
         report.octets_received = 0;
@@ -548,24 +529,6 @@ impl Exchange<'_> {
         Begun::of(response, path, base, self.offset).map(|begun| begun.of_whole(whole))
     }
 
-    /// The head of the response, with those of redirects before it where they are wanted.
-    fn shown_head(&self, response: &Response, show: &Show) -> Painted {
-        let mut head = show.painted();
-        if self.session.shows_hops() {
-            watch::seen().hops.iter().for_each(|hop| hop.paint(show, &mut head));
-        }
-        show::response_head(response, show, &mut head);
-        head
-    }
-
-    /// The trailers, if they are shown with the head; they are added to what -D writes.
-    async fn shown_trailers(&self, response: &mut Response, show: &Show) -> Result<Option<Painted>, Failure> {
-        let version = response.version();
-        let Some(fields) = self.session.trailers(response).await? else { return Ok(None) };
-        self.dump(|plain| show::trailers(version, fields, plain))?;
-        Ok(show.head.then(|| show::trailers(version, fields, show)))
-    }
-
     /// With --no-clobber, a file that would be replaced stays.
     fn spared(&self, there: There) -> There {
         match there {
@@ -574,29 +537,6 @@ impl Exchange<'_> {
             }
             there => there,
         }
-    }
-
-    /// Writes the head to the file of -D.
-    fn dump_head(&self, response: &Response) -> Outcome {
-        self.dump(|plain| {
-            let mut head = plain.painted();
-            watch::seen().hops.iter().for_each(|hop| hop.paint(plain, &mut head));
-            show::response_head(response, plain, &mut head);
-            head
-        })
-    }
-
-    /// Adds something to the file of -D, which has the heads of all responses.
-    fn dump(&self, paint: impl FnOnce(&Show) -> Painted) -> Outcome {
-        let args = &self.session.options.output;
-        let Some(path) = &args.dump_header else { return Ok(()) };
-        let to = Destination::named(path);
-        let mut dump = self.session.dump.borrow_mut();
-        let output = match &mut *dump {
-            Some(output) => output,
-            none => none.insert(Output::open(&to, There::IsReplaced, args.create_dirs)?),
-        };
-        output.show(paint(&Show::plain(to.is_terminal())))
     }
 
     /// With -f, fails with a response of a status that says so.
