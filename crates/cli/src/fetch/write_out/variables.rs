@@ -78,9 +78,7 @@ const VARIABLES: [(&str, &str, Variable); 47] = [
         some(report.url_effective().split(':').next().unwrap_or_default())
     }),
     ("size_download", "octets of content that came", |report| Known::Number(report.octets_received)),
-    ("size_header", "bytes of the heads and trailers that came, of the last try", |report| {
-        Known::Number(report.seen.head_octets)
-    }),
+    ("size_header", "bytes of heads and trailers that came", |report| Known::Number(report.seen.head_octets)),
     ("size_request", "octets of the heads that were sent", |report| {
         Known::Number(report.seen.request_octets)
     }),
