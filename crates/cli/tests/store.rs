@@ -280,7 +280,8 @@ fn pages_of_other_sites_write_nothing_without_a_referer() {
             204,
         ),
         (&["--cors=https://app.example"], &["origin: https://other.example"], 403),
-        (&["--cors"], &["origin: https://app.example"], 204),
+        (&["--cors"], &["origin: https://app.example"], 403),
+        (&["--cors"], &["origin: https://app.example", "sec-fetch-site: cross-site"], 403),
         (&["--no-referer-check"], &["origin: https://app.example"], 204),
     ] {
         let server = Echo::storing(&[&[MEMORY][..], flags].concat());

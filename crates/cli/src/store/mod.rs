@@ -103,13 +103,14 @@ fn config(args: &StoreArgs) -> Config {
     config
 }
 
-/// Returns what judges the pages that write, by the same flags as the pages that referers name.
+/// Returns what judges the pages that write: those of the origins that are named may. `--cors` without a name
+/// is for those that read.
 fn page_guard(args: &StoreArgs) -> OriginGuard {
-    let origins = &args.watch.cors;
-    match args.no_referer_check || origins.iter().any(|origin| origin == ANY) {
-        true => OriginGuard::of_hosts(),
-        false => origins.iter().fold(OriginGuard::new(), OriginGuard::trust),
+    if args.no_referer_check {
+        return OriginGuard::of_hosts();
     }
+    let named = args.watch.cors.iter().filter(|origin| *origin != ANY);
+    named.fold(OriginGuard::new(), OriginGuard::trust)
 }
 
 /// The types by name. Of several of one name, such as one of the file and one of the command line, the last counts.
