@@ -2,8 +2,9 @@
 //!
 //! `cargo run -p alula --example rest_server --features json,server -- 127.0.0.1:8080`
 //!
-//! Beside axum: one function answers all requests, and `match` is its router. It reads JSON of at most 64 KiB, and an error that it
-//! returns is the answer: 415 to another media type, 400 to what is no JSON, 413 to more, and 500 and a line on standard error to all else.
+//! Beside axum: one function answers all requests, and `match` is its router. It reads JSON of at most 64
+//! KiB, and an error that it returns is the answer: 415 to another media type, 400 to what is no JSON, 413 to
+//! more, and 500 and a line on standard error to all else.
 
 use std::{
     collections::BTreeMap,

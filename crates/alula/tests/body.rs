@@ -380,7 +380,8 @@ async fn content_that_was_taken_is_not_taken_again() {
     }
 }
 
-/// Content of which a part was lost, since it was too long or nobody waited on, was gone on with as if it were all.
+/// Content of which a part was lost, since it was too long or nobody waited on, was gone on with as if it
+/// were all.
 #[tokio::test]
 async fn what_is_left_of_content_that_was_lost_in_part_is_not_taken_for_all() {
     let (origin, clients) = start(100).await;
@@ -390,7 +391,8 @@ async fn what_is_left_of_content_that_was_lost_in_part_is_not_taken_for_all() {
         assert!(matches!(error.cause(), Cause::TooLong(10)), "{error}");
         let error = response.bytes().await.unwrap_err();
         assert!(matches!(error.cause(), Cause::Usage(_)), "{error}");
-        // Nothing was taken of content that says that it is too long, nor by those who read a part of it piece by piece.
+        // Nothing was taken of content that says that it is too long, nor by those who read a part of it
+        // piece by piece.
         let mut response = client.get(format!("{origin}/stated/1000")).send().await.unwrap();
         response.bytes_max(10).await.unwrap_err();
         assert_eq!(response.body().read(&mut [0; 4]).await.unwrap(), 4);
@@ -398,7 +400,8 @@ async fn what_is_left_of_content_that_was_lost_in_part_is_not_taken_for_all() {
     }
 }
 
-/// A page of another site can post a form without asking first (a safelisted `content-type` of the Fetch standard), and its content may be JSON.
+/// A page of another site can post a form without asking first (a safelisted `content-type` of the Fetch
+/// standard), and its content may be JSON.
 #[cfg(feature = "json")]
 #[tokio::test]
 async fn json_of_a_request_is_of_a_type_of_json() {

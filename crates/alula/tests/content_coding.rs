@@ -189,8 +189,8 @@ async fn a_close_that_cuts_coded_content_is_an_error_however_it_is_framed() {
     }
 }
 
-/// A response that is decoded said `content-encoding: gzip` and the length of the coded content beside content that is neither: a proxy
-/// that passed both on broke, and `content_length()` was wrong.
+/// A response that is decoded said `content-encoding: gzip` and the length of the coded content beside
+/// content that is neither: a proxy that passed both on broke, and `content_length()` was wrong.
 #[tokio::test]
 async fn the_head_of_a_decoded_response_tells_of_the_content_that_is_read() {
     let origin = start().await;

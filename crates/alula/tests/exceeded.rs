@@ -139,7 +139,8 @@ async fn over_http2_on_a_client() {
     }
 }
 
-/// Servers of the wild send heads of many cookies and policies: what browsers and curl take, a client takes by default.
+/// Servers of the wild send heads of many cookies and policies: what browsers and curl take, a client takes
+/// by default.
 #[tokio::test]
 async fn a_client_takes_large_heads_by_default() {
     let fields = format!("a: {}\r\n", "x".repeat(120)).repeat(900);
@@ -158,7 +159,8 @@ async fn a_client_takes_large_heads_by_default() {
     assert_eq!(response.headers().iter().count(), 900);
 }
 
-/// A few octets that name a long entry of the HPACK table again and again are refused long before a head that was sent in full.
+/// A few octets that name a long entry of the HPACK table again and again are refused long before a head that
+/// was sent in full.
 #[tokio::test]
 async fn a_head_is_paid_for_by_what_the_peer_sends() {
     let entry = [&[0x40, 1, b'b', 0x7f, 0xa1, 0x1e][..], &[b'x'; 4000]].concat();

@@ -253,7 +253,8 @@ async fn a_response_is_read_while_content_is_sent() {
     }
 }
 
-/// A server that waits for its readers as long as it takes, on a connection of which the content never moves as a whole.
+/// A server that waits for its readers as long as it takes, on a connection of which the content never moves
+/// as a whole.
 async fn start_patient() -> String {
     let hour = Duration::from_secs(3600);
     let limits = Limits { body_rate_min: 0, stall_timeout: hour, ..Limits::default() };
@@ -263,8 +264,8 @@ async fn start_patient() -> String {
     origin
 }
 
-/// Octets at hand were sent whole before the response was handed over: a server that sends them back while it reads waited for the
-/// reader of its response, and the call for the server, without end.
+/// Octets at hand were sent whole before the response was handed over: a server that sends them back while it
+/// reads waited for the reader of its response, and the call for the server, without end.
 #[tokio::test]
 async fn octets_at_hand_are_sent_while_the_response_is_read() {
     let url = format!("{}/stream", start_patient().await);

@@ -1,7 +1,8 @@
-//! Handlers that hold up the other requests of their connection of HTTP/2 are told of by `tracing`, with their route and the cure.
+//! Handlers that hold up the other requests of their connection of HTTP/2 are told of by `tracing`, with
+//! their route and the cure.
 //!
-//! This is a program of its own: `tracing` keeps for the whole process who listens to which event, and a test beside it that nobody
-//! listens to may be the first to ask.
+//! This is a program of its own: `tracing` keeps for the whole process who listens to which event, and a test
+//! beside it that nobody listens to may be the first to ask.
 
 use std::{
     fmt::{Debug, Write as _},

@@ -199,7 +199,8 @@ async fn a_failure_is_told_once_whoever_is_told_of_it() {
     assert_eq!(lines.take().last().unwrap(), "failed: Head");
 }
 
-/// An address that did not answer in time was no `NotConnected`: whoever watched saw it being tried, and no more.
+/// An address that did not answer in time was no `NotConnected`: whoever watched saw it being tried, and no
+/// more.
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn an_address_that_does_not_answer_in_time_is_not_connected() {

@@ -479,8 +479,8 @@ fn slow_content() {
     .check();
 }
 
-/// Content without a stated length that stays away in one way or another, before the answer has begun; with the limit lifted the rest of it
-/// comes.
+/// Content without a stated length that stays away in one way or another, before the answer has begun; with
+/// the limit lifted the rest of it comes.
 fn silent_content(row: &'static str, play: fn(&mut Http1Attacker)) {
     silent_content_ends(row, LATE, play);
 }

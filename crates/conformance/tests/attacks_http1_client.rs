@@ -7,7 +7,8 @@ use alula_tally::Tally;
 #[global_allocator]
 static ALLOCATOR: Tally = Tally::system();
 
-/// The memory that a client under attack may hold, buffers included: twice the largest head, as a buffer that grows may, and what else there is.
+/// The memory that a client under attack may hold, buffers included: twice the largest head, as a buffer that
+/// grows may, and what else there is.
 const MEMORY_MAX: i64 = 768 * 1024;
 const HEAD: &str = "HTTP/1.1 200 OK\r\n";
 const CHUNKED: &str = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";

@@ -111,8 +111,9 @@ impl Head {
         self.received_bytes = bytes;
     }
 
-    /// Returns the bytes that it had on the wire over HTTP/1.1, from the start line to the empty line behind the fields.
-    /// 0 for a head that came by HTTP/2, which is compressed together with others, or that did not come at all.
+    /// Returns the bytes that it had on the wire over HTTP/1.1, from the start line to the empty line behind
+    /// the fields. 0 for a head that came by HTTP/2, which is compressed together with others, or that did
+    /// not come at all.
     #[inline]
     pub const fn received_bytes(&self) -> u32 {
         self.received_bytes

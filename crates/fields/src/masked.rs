@@ -68,8 +68,8 @@ pub fn masked_url(text: &str) -> String {
 
 /// Returns what shows a target without the values of its query: `/login?user=…&token=…`, on one line.
 ///
-/// User information is hidden as well where the target is a whole URI or an authority, in which it is never valid
-/// (RFC 9112 §3.2). Allocates nothing.
+/// User information is hidden as well where the target is a whole URI or an authority, in which it is never
+/// valid (RFC 9112 §3.2). Allocates nothing.
 ///
 /// ```
 /// use alula::fields::masked_target;
@@ -116,8 +116,8 @@ impl MaskedTarget<'_> {
     }
 }
 
-/// Returns what stands before and after the user information of a whole URI or an authority, and the `@` after that.
-/// Its password may hold a slash, and then what stands before that is no host and port.
+/// Returns what stands before and after the user information of a whole URI or an authority, and the `@`
+/// after that. Its password may hold a slash, and then what stands before that is no host and port.
 fn user_of(target: &str) -> Option<(&str, &str)> {
     if target.starts_with('/') || !target.contains('@') {
         return None;

@@ -1,12 +1,14 @@
-//! Text from elsewhere as one line, with nothing in it that forges another line of a log or steers a terminal.
+//! Text from elsewhere as one line, with nothing in it that forges another line of a log or steers a
+//! terminal.
 
 use core::fmt::{self, Write};
 
 /// Writes text on one line, in which whatever a terminal, a log or an editor obeys is escaped.
 ///
-/// Escaped as `\n`, `\u{1b}` or `\u{202e}` are the controls of C0 and C1 with DEL, the separators of lines and paragraphs (U+2028
-/// and U+2029), and the characters that change the direction of text (U+061C, U+200E, U+200F, U+202A to U+202E, U+2066 to
-/// U+2069). All else is written as it is, a backslash as well, so that text which has passed once passes unchanged again.
+/// Escaped as `\n`, `\u{1b}` or `\u{202e}` are the controls of C0 and C1 with DEL, the separators of lines
+/// and paragraphs (U+2028 and U+2029), and the characters that change the direction of text (U+061C, U+200E,
+/// U+200F, U+202A to U+202E, U+2066 to U+2069). All else is written as it is, a backslash as well, so that
+/// text which has passed once passes unchanged again.
 ///
 /// The [`Display`](fmt::Display) of errors is written by it. Allocates nothing.
 ///
@@ -27,7 +29,8 @@ impl<W: Write> Write for OneLine<W> {
     }
 }
 
-/// Shows a value by its `Debug` with the same characters escaped. The form of several lines, `{:#?}`, keeps its line ends.
+/// Shows a value by its `Debug` with the same characters escaped. The form of several lines, `{:#?}`, keeps
+/// its line ends.
 ///
 /// For values of others, whose `Debug` may give text as it is.
 #[derive(Clone, Copy)]
@@ -64,7 +67,8 @@ fn escape(out: &mut impl Write, text: &str, is_escaped: impl Fn(char) -> bool) -
     Ok(())
 }
 
-/// Returns true if no character of the text is escaped, which is seen without a look at each of them: the loop has no branch.
+/// Returns true if no character of the text is escaped, which is seen without a look at each of them: the
+/// loop has no branch.
 fn is_printable_ascii(text: &str) -> bool {
     text.bytes().fold(true, |is_printable, byte| is_printable & matches!(byte, b' '..=b'~'))
 }

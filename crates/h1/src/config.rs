@@ -29,9 +29,9 @@ pub struct Config {
     /// Accepts content and tunnels that last until the close when TLS ends without close_notify; see
     /// [`Connection::receive_truncation`](crate::Connection::receive_truncation). Off by default.
     pub accept_truncated_tls: bool,
-    /// True if a client that has closed its side is answered all the same; false if it counts as gone then, as with other servers. What that
-    /// means for a request under way is the driver's to say: [`Connection::ends_with_peer`](crate::Connection::ends_with_peer). Off by default.
-    /// Servers only.
+    /// True if a client that has closed its side is answered all the same; false if it counts as gone then,
+    /// as with other servers. What that means for a request under way is the driver's to say:
+    /// [`Connection::ends_with_peer`](crate::Connection::ends_with_peer). Off by default. Servers only.
     pub half_close: bool,
     /// Returns the present date as RFC 9110 §5.6.7 has it, `Sun, 06 Nov 1994 08:49:37 GMT`, for the `date` of the refusals that the
     /// machine writes itself (RFC 9110 §6.6.1), such as 400, 408 and 431; it is called for nothing else. `None` for a server without

@@ -162,8 +162,8 @@ impl ProtocolMachine for Connection {
         self.rests(input)
     }
 
-    /// Ends the connection, unless what is left of the exchange is little. A peer that was too slow is told so where its request has no
-    /// answer yet; other reasons have no words.
+    /// Ends the connection, unless what is left of the exchange is little. A peer that was too slow is told
+    /// so where its request has no answer yet; other reasons have no words.
     fn reset(&mut self, stream: StreamKey, reason: Reason) {
         match reason {
             Reason::TooMuch => self.reset_late(stream),

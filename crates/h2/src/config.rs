@@ -48,11 +48,13 @@ pub struct Config {
 
 /// The breaches of a server in its responses that are forgiven, one by one; none by default.
 ///
-/// A request is forgiven nothing: what one reader takes out, another one behind it may take for something else.
+/// A request is forgiven nothing: what one reader takes out, another one behind it may take for something
+/// else.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Leniency {
-    /// Spaces and tabs at the ends of values, which RFC 9113 §8.2.1 calls malformed, in heads and trailers of responses: they are taken
-    /// out. Over HTTP/1.1 they are no part of a value (RFC 9110 §5.5), and servers have passed them on.
+    /// Spaces and tabs at the ends of values, which RFC 9113 §8.2.1 calls malformed, in heads and trailers of
+    /// responses: they are taken out. Over HTTP/1.1 they are no part of a value (RFC 9110 §5.5), and servers
+    /// have passed them on.
     pub spaced_values: bool,
 }
 

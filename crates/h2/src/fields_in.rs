@@ -366,7 +366,8 @@ impl Collect<'_> {
                 self.push(Some(name), field);
                 Ok(())
             }
-            // They say nothing about a message whose content has come, and whoever merged them would be misled (RFC 9110 §6.5.1).
+            // They say nothing about a message whose content has come, and whoever merged them would be
+            // misled (RFC 9110 §6.5.1).
             (KnownName::CONTENT_LENGTH | KnownName::HOST | KnownName::EXPECT, Section::Trailers) => Ok(()),
             (
                 KnownName::CONTENT_LENGTH

@@ -1,9 +1,9 @@
-//! The bounds on streams that end in a reset of the peer's making: it resets them (CVE-2023-44487), or breaks a rule so that
-//! we must (CVE-2025-8671). Such a stream can make us begin work that nobody wants.
+//! The bounds on streams that end in a reset of the peer's making: it resets them (CVE-2023-44487), or breaks
+//! a rule so that we must (CVE-2025-8671). Such a stream can make us begin work that nobody wants.
 //!
-//! Each of the two has a bucket; streams of the second kind take from that of glitches as well. Streams that end well fill that of
-//! glitches one token each, but these only a token for [`STREAMS_PER_RESET`] of them. Otherwise a peer that sends a cheap request
-//! beside each one that it resets could go on for ever.
+//! Each of the two has a bucket; streams of the second kind take from that of glitches as well. Streams that
+//! end well fill that of glitches one token each, but these only a token for [`STREAMS_PER_RESET`] of them.
+//! Otherwise a peer that sends a cheap request beside each one that it resets could go on for ever.
 
 use alula_machine::{Limits, Time, TokenBucket};
 

@@ -20,7 +20,8 @@ pub(crate) struct State {
 enum Life {
     /// It is counted.
     Open,
-    /// It is counted. The answer has gone out whole, and the application has let go of it: content is dropped until it ends.
+    /// It is counted. The answer has gone out whole, and the application has let go of it: content is dropped
+    /// until it ends.
     Draining,
     /// It is over: both halves have ended, or it was given up. The application may have something to take.
     Closed,

@@ -117,8 +117,8 @@ fn resets_in_bursts_between_requests_that_end_well() {
     assert_eq!(lost, 200 + 75);
 }
 
-/// A search that cancels a request with each key, or a proxy whose clients leave: after 200 at once the connection ended, and with it
-/// every call beside them.
+/// A search that cancels a request with each key, or a proxy whose clients leave: after 200 at once the
+/// connection ended, and with it every call beside them.
 #[test]
 fn a_client_may_give_up_a_thousand_requests_at_once() {
     let mut server = server_of(Limits::default());
@@ -283,8 +283,8 @@ fn with_stopping_handlers(limits: Limits) -> End {
     server
 }
 
-/// A client that has reset all of its requests may open others. That their handlers have not stopped is none of its doing, but
-/// after 100 refusals the connection ended.
+/// A client that has reset all of its requests may open others. That their handlers have not stopped is none
+/// of its doing, but after 100 refusals the connection ended.
 #[test]
 fn refusals_while_handlers_still_stop_cost_the_client_nothing() {
     let mut server = with_stopping_handlers(burst(10));

@@ -12,18 +12,19 @@ use core::time::Duration;
 /// ```
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Limits {
-    /// The size of a field section, decoded, with 32 octets per field (RFC 9113 §6.5.2); default 16 KiB, and 256 KiB on
+    /// The size of a field section, decoded, with 32 octets per field (RFC 9113 §6.5.2); default 16 KiB, and
+    /// 256 KiB on
     /// [clients](Self::client).
     ///
     /// A value in the HPACK table is referred to by one octet, so what counts is the size decoded. Announced as
     /// SETTINGS_MAX_HEADER_LIST_SIZE; four times as much ends the connection.
     pub field_section_bytes: u32,
-    /// The bytes of a field section, decoded, that each byte of its block on the wire pays for; default 32. The first 16 KiB
-    /// are free.
+    /// The bytes of a field section, decoded, that each byte of its block on the wire pays for; default 32.
+    /// The first 16 KiB are free.
     ///
-    /// A block of a few KiB can refer to one long entry of the HPACK table a thousand times. A section that is larger than
-    /// 16 KiB has to be sent for the most part, as those of honest peers are: their tables hold 4 KiB, and the shortest field
-    /// costs two bytes and counts as 34. `u32::MAX` switches it off.
+    /// A block of a few KiB can refer to one long entry of the HPACK table a thousand times. A section that
+    /// is larger than 16 KiB has to be sent for the most part, as those of honest peers are: their tables
+    /// hold 4 KiB, and the shortest field costs two bytes and counts as 34. `u32::MAX` switches it off.
     pub field_section_expansion: u32,
     /// The fields in a section, without `cookie` crumbs; default 100, and 1,000 on [clients](Self::client).
     ///
@@ -31,14 +32,15 @@ pub struct Limits {
     pub fields: u32,
     /// The `cookie` lines in a section beyond that; default 50. HTTP/2 splits cookies into crumbs (RFC 9113 §8.2.3).
     pub cookie_crumbs: u32,
-    /// The length of one name or value in HPACK, decoded; default 16 KiB, as a section could not be longer, and 256 KiB
-    /// on [clients](Self::client).
+    /// The length of one name or value in HPACK, decoded; default 16 KiB, as a section could not be longer,
+    /// and 256 KiB on [clients](Self::client).
     pub string_bytes: u32,
-    /// The CONTINUATION frames after one HEADERS frame; default 8, as 16 KiB fit two frames of the smallest limit, and 64
-    /// on [clients](Self::client), four times as many as 256 KiB fill.
+    /// The CONTINUATION frames after one HEADERS frame; default 8, as 16 KiB fit two frames of the smallest
+    /// limit, and 64 on [clients](Self::client), four times as many as 256 KiB fill.
     pub continuation_frames: u32,
-    /// The octets of a head in HTTP/1.1, from the first of its start line to the last of its end; default 16 KiB, and
-    /// 256 KiB on [clients](Self::client), as much as HTTP/2 takes. Beyond it a request is answered 431.
+    /// The octets of a head in HTTP/1.1, from the first of its start line to the last of its end; default 16
+    /// KiB, and 256 KiB on [clients](Self::client), as much as HTTP/2 takes. Beyond it a request is answered
+    /// 431.
     ///
     /// RFC 9112 §3 asks for 8000 for the request line alone; common servers stop between 8 and 80 KiB. Trailers have the same
     /// limit.
@@ -49,8 +51,9 @@ pub struct Limits {
     pub chunk_extension_bytes: u32,
     /// The bytes of content that nobody wants which are read after the answer; default 64 KiB.
     ///
-    /// Over HTTP/1.1 the connection is kept so. With more to come, or chunks of which nobody knows how many, it is closed, and the
-    /// answer says so. Over HTTP/2 a stream that a server has answered may end so, within
+    /// Over HTTP/1.1 the connection is kept so. With more to come, or chunks of which nobody knows how many,
+    /// it is closed, and the answer says so. Over HTTP/2 a stream that a server has answered may end so,
+    /// within
     /// [`linger_timeout`](Self::linger_timeout); with more to come it is reset with NO_ERROR (RFC 9113 §8.1), by which clients
     /// that are still sending may lose the answer.
     pub drain_bytes: u32,
@@ -63,7 +66,8 @@ pub struct Limits {
     pub idle_timeout: Duration,
     /// The streams the peer may have open, announced as SETTINGS_MAX_CONCURRENT_STREAMS; default 100.
     ///
-    /// The least that RFC 9113 §6.5.2 recommends; a stream is counted until its handler has ended, and its content, where a server
+    /// The least that RFC 9113 §6.5.2 recommends; a stream is counted until its handler has ended, and its
+    /// content, where a server
     /// [reads that to its end](Self::drain_bytes).
     pub streams: u32,
     /// The octets a peer may send on one stream ahead of consumption; default 256 KiB.
@@ -96,19 +100,21 @@ pub struct Limits {
     pub encoder_table_bytes: u32,
     /// The amount of legal but useless behaviour that a peer may show at once; default 200.
     ///
-    /// The burst of a [`TokenBucket`](crate::TokenBucket). Errors that make us reset, resets of what was answered, empty frames, PRIORITY,
-    /// PING, WINDOW_UPDATE: a flood of any ends in GOAWAY with ENHANCE_YOUR_CALM. A stream that both sides end well gives a token back.
+    /// The burst of a [`TokenBucket`](crate::TokenBucket). Errors that make us reset, resets of what was
+    /// answered, empty frames, PRIORITY, PING, WINDOW_UPDATE: a flood of any ends in GOAWAY with
+    /// ENHANCE_YOUR_CALM. A stream that both sides end well gives a token back.
     ///
-    /// Streams that a peer makes us reset take from a second bucket of this size as well, to which only every fourth stream that
-    /// ends well gives a token back.
+    /// Streams that a peer makes us reset take from a second bucket of this size as well, to which only every
+    /// fourth stream that ends well gives a token back.
     pub glitch_burst: u32,
     /// The amount of it that comes back per second; default 33.
     pub glitch_rate: u32,
     /// The requests that a client of HTTP/2 may reset at once before they are answered; default 1,000.
     ///
-    /// The burst of a bucket of a server, apart from [`glitch_burst`](Self::glitch_burst): a proxy whose clients leave, and a search that
-    /// is asked anew with each key, reset hundreds of requests at once, and the end of their connection would cost the calls of
-    /// others. One that resets more is told ENHANCE_YOUR_CALM (CVE-2023-44487). How many of its handlers run at once is bounded by
+    /// The burst of a bucket of a server, apart from [`glitch_burst`](Self::glitch_burst): a proxy whose
+    /// clients leave, and a search that is asked anew with each key, reset hundreds of requests at once, and
+    /// the end of their connection would cost the calls of others. One that resets more is told
+    /// ENHANCE_YOUR_CALM (CVE-2023-44487). How many of its handlers run at once is bounded by
     /// [`streams`](Self::streams). Every fourth stream that ends well gives a token back: clients that reset up to a fifth of their
     /// requests do so at any rate.
     ///
@@ -175,8 +181,8 @@ pub struct Limits {
     ///
     /// A peer that is one of thousands at once, or short of time itself, needs longer than the network takes.
     pub handshake_timeout: Duration,
-    /// The time for which a server reads on, and drops all that comes, after it has closed its side of a connection, or over HTTP/2
-    /// after it has answered a stream; default 5 s.
+    /// The time for which a server reads on, and drops all that comes, after it has closed its side of a
+    /// connection, or over HTTP/2 after it has answered a stream; default 5 s.
     ///
     /// A peer that is still sending content, after an answer of 413 for example, would lose the answer to a reset if the socket
     /// were closed at once.
@@ -189,20 +195,25 @@ pub struct Limits {
     /// The longest time in which no content moves while a handler waits for it, while it is read and dropped, or while our output
     /// waits for the peer; default 60 s. What frames content does not count.
     ///
-    /// A client applies it to the socket of a connection that nobody uses any more, and to nothing else: how long a request may take is
-    /// for its caller to say.
+    /// A client applies it to the socket of a connection that nobody uses any more, and to nothing else: how
+    /// long a request may take is for its caller to say.
     pub stall_timeout: Duration,
-    /// The least rate of a body that a server asks for, both ways, in bytes per second; default 240, zero is off.
+    /// The least rate of a body that a server asks for, both ways, in bytes per second; default 240, zero is
+    /// off.
     ///
-    /// Applied while a handler waits for content, whatever frames it, while content is read and dropped, and while bytes of ours
-    /// wait for the peer. A handler that waits for something else is not hurried: long polls must live.
+    /// Applied while a handler waits for content, whatever frames it, while content is read and dropped, and
+    /// while bytes of ours wait for the peer. A handler that waits for something else is not hurried: long
+    /// polls must live.
     ///
-    /// The mean since the peer began to owe something is judged, and the time in which it owed nothing is left out. Bytes that came ahead
-    /// of the rate pay for a pause that follows, of [`stall_timeout`](Self::stall_timeout) at the most.
+    /// The mean since the peer began to owe something is judged, and the time in which it owed nothing is
+    /// left out. Bytes that came ahead of the rate pay for a pause that follows, of
+    /// [`stall_timeout`](Self::stall_timeout) at the most.
     pub body_rate_min: u32,
-    /// The time in which the peer owes something, from its beginning on, before that rate is judged; default 30 s.
+    /// The time in which the peer owes something, from its beginning on, before that rate is judged; default
+    /// 30 s.
     ///
-    /// A video that is paused, a pager, or a slow disk behind a pipe send and take nothing for a while, and are no attack.
+    /// A video that is paused, a pager, or a slow disk behind a pipe send and take nothing for a while, and
+    /// are no attack.
     pub body_rate_grace: Duration,
 }
 
@@ -257,17 +268,18 @@ impl Default for Limits {
 /// The connection window of a client. Browsers and other clients have between 5 and 16 MiB.
 const CLIENT_WINDOW: u32 = 16 * 1024 * 1024;
 
-/// The size of a response head that a client takes. Browsers take 256 KiB, curl 300 KiB; servers with many cookies and long
-/// policies send more than 16 KiB.
+/// The size of a response head that a client takes. Browsers take 256 KiB, curl 300 KiB; servers with many
+/// cookies and long policies send more than 16 KiB.
 const CLIENT_HEAD: u32 = 256 * 1024;
 
 impl Limits {
     /// Returns the defaults of a client, which are those of a server with two exceptions.
     ///
-    /// The window of a connection is so wide that content which nobody reads does not stop what comes on other streams, up to
-    /// 16 MiB of it on one connection. A response may have a head of 256 KiB, 1,000 fields and 100 interim responses, since a
-    /// client asks for what it gets, and no server is told how much it may send over HTTP/1.1. What a head holds is charged to its
-    /// connection as it comes, and no memory is taken before.
+    /// The window of a connection is so wide that content which nobody reads does not stop what comes on
+    /// other streams, up to 16 MiB of it on one connection. A response may have a head of 256 KiB, 1,000
+    /// fields and 100 interim responses, since a client asks for what it gets, and no server is told how much
+    /// it may send over HTTP/1.1. What a head holds is charged to its connection as it comes, and no memory
+    /// is taken before.
     ///
     /// ```
     /// use alula::Limits;

@@ -1,11 +1,12 @@
 //! Asking a silent peer whether it is still there.
 //!
-//! A network that drops what it is given, or a peer that hangs, lets a connection of HTTP/2 look alive, on which every call would wait for
-//! its deadline. A call that ends without an answer is the occasion to ask: it timed out, or was dropped after more than a second, and
-//! nothing at all has come since it was sent.
+//! A network that drops what it is given, or a peer that hangs, lets a connection of HTTP/2 look alive, on
+//! which every call would wait for its deadline. A call that ends without an answer is the occasion to ask:
+//! it timed out, or was dropped after more than a second, and nothing at all has come since it was sent.
 //!
 //! Rule 1: whatever comes is an answer.
-//! Rule 2: calls that come meanwhile wait for the answer for a moment, and then look for another connection; this one takes no more.
+//! Rule 2: calls that come meanwhile wait for the answer for a moment, and then look for another connection;
+//! this one takes no more.
 //! Rule 3: the peer has longer before the connection is closed, and its other calls fail.
 
 use std::time::Duration;
@@ -17,16 +18,16 @@ use crate::connection::{Connection, membership::News, slot::Sides};
 /// The time that a silent peer has to say anything, after which the connection is closed.
 const SILENCE_MAX: Duration = Duration::from_secs(5);
 
-/// The time that calls wait for that before they look for another connection: more than most round trips take, and less than most calls
-/// are given.
+/// The time that calls wait for that before they look for another connection: more than most round trips
+/// take, and less than most calls are given.
 const PATIENCE: Duration = Duration::from_millis(200);
 
 /// A call that is dropped within this time says nothing about its peer.
 const SOON: Duration = Duration::from_secs(1);
 
 impl Connection {
-    /// Returns the time at which a request was sent whose response is given up with these sides, if nothing has come since. A caller that
-    /// drops its writer says nothing about its peer.
+    /// Returns the time at which a request was sent whose response is given up with these sides, if nothing
+    /// has come since. A caller that drops its writer says nothing about its peer.
     #[cold]
     pub(crate) fn unheard_since(&self, index: u32, sides: Sides) -> Option<Time> {
         let is_asking = self.machine.is_client() && !self.machine.is_http1() && sides.has(Sides::READ);

@@ -39,8 +39,9 @@ use crate::{
 /// Content that is not asked for stays with the peer: its window is given back as chunks are. Dropping a body that is not
 /// whole resets the stream. It is read with [`chunk`](Self::chunk), [`read`](Self::read) or
 /// [`copy_to`](Self::copy_to), or by whatever takes an [`AsyncRead`]; its end is only told when it is whole. All that is left of it is
-/// gathered, up to a limit, by [`bytes`](Self::bytes), [`text`](Self::text) and `json` (feature `json`). Those three and `copy_to` take it
-/// once: the next of them is an error, and so are the pieces of a body whose content was taken.
+/// gathered, up to a limit, by [`bytes`](Self::bytes), [`text`](Self::text) and `json` (feature `json`).
+/// Those three and `copy_to` take it once: the next of them is an error, and so are the pieces of a body
+/// whose content was taken.
 ///
 /// With the feature `http` it is an `http_body::Body` whose data are `Bytes`; with the feature `stream`, `into_stream` makes a
 /// `futures_core::Stream` of it. The pieces that these two and `bytes` return:
@@ -144,7 +145,8 @@ impl Body {
     /// Dropping the future may lose what was handed to the sink in part.
     ///
     /// # Errors
-    /// As [`Self::chunk`], what the sink answers, or [`Cause::Usage`](crate::Cause::Usage) if the content was taken already, as by
+    /// As [`Self::chunk`], what the sink answers, or [`Cause::Usage`](crate::Cause::Usage) if the content was
+    /// taken already, as by
     /// [`bytes`](Self::bytes).
     pub async fn copy_to(&mut self, sink: &mut (impl AsyncWrite + Unpin + ?Sized)) -> Result<u64, Error> {
         self.copy_to_max(sink, u64::MAX).await
@@ -228,8 +230,8 @@ impl Body {
         self.decoder.is_some()
     }
 
-    /// Returns the fields of the message as they came, with `content-encoding` and `content-length` of the coded content; none if it is
-    /// not [decoded](Self::is_decoded). Allocates nothing.
+    /// Returns the fields of the message as they came, with `content-encoding` and `content-length` of the
+    /// coded content; none if it is not [decoded](Self::is_decoded). Allocates nothing.
     pub fn coded_headers(&self) -> Option<&FieldSection> {
         self.decoder.as_ref().map(|decoder| decoder.fields())
     }
@@ -358,8 +360,9 @@ impl Stream {
         }
     }
 
-    /// Decodes the content with `decoder` from here on. To be called before anything is read. The fields that told of the coded
-    /// content are removed from those of its message: whoever went by them would decode it once more, or wait for more of it.
+    /// Decodes the content with `decoder` from here on. To be called before anything is read. The fields that
+    /// told of the coded content are removed from those of its message: whoever went by them would decode it
+    /// once more, or wait for more of it.
     pub fn decode(body: &mut Body, mut decoder: Box<dyn Decoder>, fields: &mut FieldSection) {
         decoder.keep_fields(fields);
         fields.retain(|field| {

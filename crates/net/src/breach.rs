@@ -10,14 +10,15 @@ use alula_machine::Rule as _;
 use crate::{cause::Cause, conn::Conn, error::Error};
 
 impl Conn {
-    /// The error with which the connection ended, if its peer broke a rule, went over a limit or did not finish a head in time. A
-    /// message that is cut is none.
+    /// The error with which the connection ended, if its peer broke a rule, went over a limit or did not
+    /// finish a head in time. A message that is cut is none.
     #[cold]
     pub fn breach(&self) -> Option<Error> {
         self.lock().life.end().filter(|error| is_breach(error)).cloned()
     }
 
-    /// Returns true if the connection has ended because its peer left, and this is what a handler that waited for it was told.
+    /// Returns true if the connection has ended because its peer left, and this is what a handler that waited
+    /// for it was told.
     #[cold]
     pub fn has_left_with(&self, told: &Error) -> bool {
         let is_same = |end: &Error| mem::discriminant(end.cause()) == mem::discriminant(told.cause());

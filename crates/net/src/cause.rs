@@ -47,8 +47,8 @@ pub enum Cause {
     GoAway(ErrorCode),
     /// The peer closed the connection before the message was whole.
     Closed,
-    /// The client of a server has left: it has closed its side of the connection before the answer was whole, and half-closed
-    /// connections are not served (`ServerBuilder::http1_half_close`).
+    /// The client of a server has left: it has closed its side of the connection before the answer was whole,
+    /// and half-closed connections are not served (`ServerBuilder::http1_half_close`).
     ClientLeft,
     /// The peer closed a connection of HTTP/2 that had been used before, and nothing came after the request: it may have been
     /// closing when the request was sent.
@@ -78,8 +78,8 @@ pub enum Cause {
     Status(Status),
     /// The request was given up on this side.
     Cancelled,
-    /// The writer of the content was dropped on this side before the message was whole, which reset the stream. The failure of that
-    /// writer, if it had one, says why.
+    /// The writer of the content was dropped on this side before the message was whole, which reset the
+    /// stream. The failure of that writer, if it had one, says why.
     Unfinished,
     /// The tokio runtime that the connection belonged to has ended. A response has to be read before the runtime ends on which
     /// its call was sent.

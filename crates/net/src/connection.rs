@@ -183,8 +183,8 @@ impl Connection {
         }
     }
 
-    /// Lets go of sides of a stream. What is unfinished is reset; the last side gives the slot back. Returns the time at which a request was
-    /// sent that is given up so, if nothing has come on the connection since.
+    /// Lets go of sides of a stream. What is unfinished is reset; the last side gives the slot back. Returns
+    /// the time at which a request was sent that is given up so, if nothing has come on the connection since.
     pub(crate) fn release(&mut self, at: SlotKey, sides: Sides) -> Option<Time> {
         let slot = self.slots.get(at)?;
         let mut unheard_since = None;
@@ -237,7 +237,8 @@ impl Connection {
         }
     }
 
-    /// Ends the half of a stream that is still held, after the stream was reset because the other half was let go of.
+    /// Ends the half of a stream that is still held, after the stream was reset because the other half was
+    /// let go of.
     #[cold]
     fn fail_other_half(&mut self, index: u32, is_cut: bool) {
         let error = if is_cut { Error::unfinished() } else { Error::cancelled() };

@@ -26,7 +26,8 @@ use crate::{
 /// [`retry`](Self::retry), and is no part of the sentence. An error of the operating system, of a connector, a resolver, a reader
 /// or a sink is the [source](std::error::Error::source), and its text is part of the sentence as well.
 ///
-/// The sentence is one line, in which whatever a terminal or a log obeys of text from elsewhere is escaped, as by
+/// The sentence is one line, in which whatever a terminal or a log obeys of text from elsewhere is escaped,
+/// as by
 /// [`OneLine`](alula_fields::OneLine). `Debug` escapes the same.
 ///
 /// As large as a pointer; cloning allocates nothing.
@@ -219,8 +220,8 @@ impl Error {
         self.0.is_unanswered || is_said
     }
 
-    /// Returns true when the peer went away without having acted on the request, on a connection on which it took others: another
-    /// connection may take it.
+    /// Returns true when the peer went away without having acted on the request, on a connection on which it
+    /// took others: another connection may take it.
     pub fn is_left_out(&self) -> bool {
         self.0.is_left_out
     }
@@ -404,7 +405,8 @@ impl Error {
         had_connection && (is_given_up || self.is_of_peer_that_left())
     }
 
-    /// Returns true if a connection ended with this because its peer closed or reset it, within a message or between two.
+    /// Returns true if a connection ended with this because its peer closed or reset it, within a message or
+    /// between two.
     pub(crate) fn is_of_peer_that_left(&self) -> bool {
         match &self.0.cause {
             Cause::ClientLeft | Cause::Closed | Cause::Io(..) => true,
@@ -416,7 +418,8 @@ impl Error {
         }
     }
 
-    /// Returns true for an end of the connection of which the system tells once: the peer has reset it, or has taken nothing for too long.
+    /// Returns true for an end of the connection of which the system tells once: the peer has reset it, or
+    /// has taken nothing for too long.
     pub(crate) fn is_told_once(&self) -> bool {
         matches!(self.0.cause, Cause::Io(io::ErrorKind::ConnectionReset | io::ErrorKind::TimedOut, _))
     }

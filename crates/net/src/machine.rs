@@ -310,7 +310,8 @@ impl Machine {
         matches!(self.version(), Version::Http1)
     }
 
-    /// Returns true while a request is answered that is over when its client closes its side. A connection of HTTP/2 ends then anyway.
+    /// Returns true while a request is answered that is over when its client closes its side. A connection of
+    /// HTTP/2 ends then anyway.
     pub(crate) fn ends_with_peer(&self) -> bool {
         match self {
             Self::Http1(machine) => machine.ends_with_peer(),
@@ -348,7 +349,8 @@ impl Machine {
         }
     }
 
-    /// Returns true if the server is known to have taken a request on this connection; over HTTP/1.1 nobody needs to know.
+    /// Returns true if the server is known to have taken a request on this connection; over HTTP/1.1 nobody
+    /// needs to know.
     pub(crate) fn has_taken_requests(&self) -> bool {
         matches!(self, Self::Http2(machine) if machine.has_taken_requests())
     }

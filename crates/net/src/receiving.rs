@@ -17,8 +17,9 @@ use crate::{
     read_buf::ReadBuf,
 };
 
-/// The seconds after which a client may ask again that was refused for want of memory: most requests under way have ended by then. Peers that
-/// hold memory and take nothing have [`Limits::body_rate_grace`](alula_machine::Limits::body_rate_grace).
+/// The seconds after which a client may ask again that was refused for want of memory: most requests under
+/// way have ended by then. Peers that hold memory and take nothing have
+/// [`Limits::body_rate_grace`](alula_machine::Limits::body_rate_grace).
 const RETRY_AFTER: &[u8] = b"5";
 
 /// Octets.
@@ -117,8 +118,8 @@ impl Connection {
         Ok(())
     }
 
-    /// The peer has closed its side. Where a write was told of a reset, or that nothing was taken for too long, that is what it
-    /// was: the system tells of it once, and then of a plain end.
+    /// The peer has closed its side. Where a write was told of a reset, or that nothing was taken for too
+    /// long, that is what it was: the system tells of it once, and then of a plain end.
     pub(crate) fn input_ended(&mut self) {
         self.input.close(self.is_secure());
         match self.output.failure() {
@@ -141,7 +142,8 @@ impl Connection {
         }
     }
 
-    /// The client has closed its side and with it left the request that is being answered: the connection ends.
+    /// The client has closed its side and with it left the request that is being answered: the connection
+    /// ends.
     #[cold]
     pub(crate) fn peer_left(&mut self) {
         self.end(Error::client_left());

@@ -1,7 +1,8 @@
 //! The sentence that a failure is shown as: plain words first, and a section of an RFC where a rule of the protocol was broken.
 //!
-//! Rule: the whole sentence goes through [`OneLine`], since URLs, methods, hosts, files and the words of others are parts of it.
-//! The request is named once, at the beginning, and an address that is part of it is not named again.
+//! Rule: the whole sentence goes through [`OneLine`], since URLs, methods, hosts, files and the words of
+//! others are parts of it. The request is named once, at the beginning, and an address that is part of it is
+//! not named again.
 
 use std::{
     fmt::{self, Display as _, Write as _},

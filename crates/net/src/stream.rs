@@ -465,8 +465,9 @@ impl Stream {
         }
     }
 
-    /// Sends content as [`write`](Self::write) does, until the head of the response has come. Content for which there is room is
-    /// sent even then, unless the response is of 300 or more: the server wants no more of it.
+    /// Sends content as [`write`](Self::write) does, until the head of the response has come. Content for
+    /// which there is room is sent even then, unless the response is of 300 or more: the server wants no more
+    /// of it.
     ///
     /// # Errors
     /// As [`write`](Self::write).

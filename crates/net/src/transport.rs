@@ -227,22 +227,28 @@ impl ReadHalf {
         }
     }
 
-    /// Ready once the peer has closed its side, or the connection is broken, though octets lie before that which nobody reads. Until then
-    /// the waker is with the reactor. A link is not asked: its end is seen when it is read.
+    /// Ready once the peer has closed its side, or the connection is broken, though octets lie before that
+    /// which nobody reads. Until then the waker is with the reactor. A link is not asked: its end is seen
+    /// when it is read.
     ///
-    /// A reactor that knew of octets to read is made to forget them, so that it tells of more; `is_hidden` says that it was. Whoever reads
-    /// next does so by [`poll_read_by_system`](Self::poll_read_by_system). No system call.
+    /// A reactor that knew of octets to read is made to forget them, so that it tells of more; `is_hidden`
+    /// says that it was. Whoever reads next does so by [`poll_read_by_system`](Self::poll_read_by_system). No
+    /// system call.
     pub(crate) fn poll_closed(&self, is_hidden: &mut bool, cx: &mut Context<'_>) -> Poll<()> {
         macro_rules! poll_closed {
             ($socket:expr) => {{
                 let socket = $socket;
                 loop {
-                    if ready!(socket.poll_read_ready(cx)).is_err() || is_closed(socket.ready(Interest::READABLE)) {
+                    if ready!(socket.poll_read_ready(cx)).is_err()
+                        || is_closed(socket.ready(Interest::READABLE))
+                    {
                         return Poll::Ready(());
                     }
                     *is_hidden = true;
-                    // The reactor forgets what it has told so far, but not an end, and nothing that it has to tell since.
-                    let _ = socket.try_io(Interest::READABLE, || Err::<(), _>(io::ErrorKind::WouldBlock.into()));
+                    // The reactor forgets what it has told so far, but not an end, and nothing that it has to
+                    // tell since.
+                    let _ =
+                        socket.try_io(Interest::READABLE, || Err::<(), _>(io::ErrorKind::WouldBlock.into()));
                 }
             }};
         }
@@ -520,8 +526,8 @@ pub fn set_tcp_keep_alive(socket: &impl std::os::windows::io::AsSocket, after: D
     SockRef::from(socket).set_tcp_keepalive(&probes(after))
 }
 
-/// Has the system end a connection over TCP when bytes that were sent are not taken for so long (TCP_USER_TIMEOUT, RFC 5482): the
-/// peer is gone, or reads nothing. On Linux; elsewhere nothing is changed.
+/// Has the system end a connection over TCP when bytes that were sent are not taken for so long
+/// (TCP_USER_TIMEOUT, RFC 5482): the peer is gone, or reads nothing. On Linux; elsewhere nothing is changed.
 ///
 /// # Errors
 /// The system refuses the option.

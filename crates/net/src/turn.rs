@@ -132,8 +132,9 @@ impl Conn {
         self.read(connection, cx, me)
     }
 
-    /// Looks, on a server whose socket is not read now, whether the client has left the request that is answered, and ends the connection
-    /// then. Otherwise the reactor wakes this task when the client closes its side.
+    /// Looks, on a server whose socket is not read now, whether the client has left the request that is
+    /// answered, and ends the connection then. Otherwise the reactor wakes this task when the client closes
+    /// its side.
     #[cold]
     pub(crate) fn look_for_end<'a>(
         &'a self,

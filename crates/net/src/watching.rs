@@ -6,8 +6,8 @@
 //! need, and it looks no more until that comes or until the connection is to end, unless the socket is full.
 //! Rule 2: only the peer's delay counts: content that a handler waits for or that is read and dropped, and octets of ours that
 //! wait for the peer's windows or its socket. Nothing is judged while our windows, or our stopped reading, block the peer.
-//! Rule 3: a client judges its own requests by the deadlines of its callers; it only ends connections whose socket is stuck while
-//! nobody has a stream on them.
+//! Rule 3: a client judges its own requests by the deadlines of its callers; it only ends connections whose
+//! socket is stuck while nobody has a stream on them.
 
 use std::{sync::Arc, time::Duration};
 
@@ -162,7 +162,8 @@ impl Connection {
     /// Fails streams whose peer is too slow, or ends the connection.
     fn look_for_slow_peer(&mut self, now: Time) {
         let (is_client, least) = (self.machine.is_client(), self.least_pace());
-        // How long a client's request may take is for its caller to say; a connection that nobody uses is only in the way.
+        // How long a client's request may take is for its caller to say; a connection that nobody uses is
+        // only in the way.
         let is_awaited = !is_client || self.is_unused();
         let taken = (is_awaited && self.output.is_blocked()).then(|| self.output.taken());
         // A client asks for no rate, but something is to move.

@@ -30,8 +30,8 @@ pub struct BodyWriter {
 
 /// The head of a request that is held back until it is known whether content follows.
 pub trait HeldHead: Send + Sync {
-    /// Has the head sent, and returns the stream that content is written on; none if `ends` was said when it was sent, and the message
-    /// with it. A poll that is not ready loses nothing: the first one decides.
+    /// Has the head sent, and returns the stream that content is written on; none if `ends` was said when it
+    /// was sent, and the message with it. A poll that is not ready loses nothing: the first one decides.
     ///
     /// # Errors
     /// No connection takes the request, or nobody waits for its response.
@@ -288,7 +288,8 @@ impl BodyWriter {
 }
 
 impl Conn {
-    /// Makes the writer of a request whose head is held back, and which is to be sent on this connection if it takes it then.
+    /// Makes the writer of a request whose head is held back, and which is to be sent on this connection if
+    /// it takes it then.
     pub fn writer_of_held(self: Arc<Self>, head: Box<dyn HeldHead>) -> BodyWriter {
         BodyWriter { held: Some(head), ..BodyWriter::new(Stream::unopened(self)) }
     }

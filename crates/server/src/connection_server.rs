@@ -91,8 +91,9 @@ impl ConnectionServer {
         }
     }
 
-    /// Serves a connection as [`serve_connection`](Self::serve_connection) does, in a task of its own on the current runtime.
-    /// A connection that fails before its first request is told to [`on_error`](crate::ServerBuilder::on_error) and to `tracing`.
+    /// Serves a connection as [`serve_connection`](Self::serve_connection) does, in a task of its own on the
+    /// current runtime. A connection that fails before its first request is told to
+    /// [`on_error`](crate::ServerBuilder::on_error) and to `tracing`.
     ///
     /// # Panics
     /// There is no runtime.

@@ -108,7 +108,8 @@ impl<'a> RequestFailure<'a> {
         self.version
     }
 
-    /// Returns the status with which a request was refused, where it was answered with one: 400, 408, 414, 431, 501 or 503, for
+    /// Returns the status with which a request was refused, where it was answered with one: 400, 408, 414,
+    /// 431, 501 or 503, for
     /// [`FailureCause::Refused`] only. None for failed handshakes, and over HTTP/2 for all but 431 and 503.
     pub fn status(&self) -> Option<Status> {
         let FailureCause::Refused(error) = self.cause else { return None };
@@ -123,8 +124,8 @@ impl<'a> RequestFailure<'a> {
         }
     }
 
-    /// Returns the number of refusals of which this process told nobody since the last one that it told of, because there were too
-    /// many: at most ten at once are told of, and one more for each second.
+    /// Returns the number of refusals of which this process told nobody since the last one that it told of,
+    /// because there were too many: at most ten at once are told of, and one more for each second.
     pub const fn left_out(&self) -> u64 {
         self.left_out
     }
@@ -134,8 +135,8 @@ impl<'a> RequestFailure<'a> {
         self.cause
     }
 
-    /// Returns the sentence about the cause, without the request and its peer, and with what the error comes from.
-    /// Text that a terminal would obey is escaped. Allocates.
+    /// Returns the sentence about the cause, without the request and its peer, and with what the error comes
+    /// from. Text that a terminal would obey is escaped. Allocates.
     pub fn reason(&self) -> String {
         let mut reason = String::new();
         // To write to a string does not fail.

@@ -8,10 +8,11 @@ use crate::{Answer, Exchange, IntoAnswer, spawned::in_own_task};
 
 /// Answers requests. Any `Fn(Exchange) -> impl Future<Output = Result<Sent, E>>` is one, where `E` is [`IntoAnswer`].
 ///
-/// The future runs in the task of its connection, in a box that is used again for later requests. Over HTTP/2 the handlers of one
-/// connection take turns there: one that computes or blocks for long holds up the others, unless it is [`spawned`](Self::spawned). When it ends with an error
-/// and the exchange was not answered, the error [becomes the answer](IntoAnswer); when it is dropped or panics, the peer gets 500.
-/// After an answer was begun, its stream is reset. Errors of the server and panics are told to
+/// The future runs in the task of its connection, in a box that is used again for later requests. Over HTTP/2
+/// the handlers of one connection take turns there: one that computes or blocks for long holds up the others,
+/// unless it is [`spawned`](Self::spawned). When it ends with an error and the exchange was not answered, the
+/// error [becomes the answer](IntoAnswer); when it is dropped or panics, the peer gets 500. After an answer
+/// was begun, its stream is reset. Errors of the server and panics are told to
 /// [`on_error`](crate::ServerBuilder::on_error).
 ///
 /// `S` is the state that the handler [asks for](Exchange::state).
@@ -30,11 +31,13 @@ pub trait Handler<S = ()>: Send + Sync + 'static {
     /// Begins to answer a request. A panic here is answered like one of the future.
     fn call(&self, exchange: Exchange<S>) -> Self::Future;
 
-    /// Runs the handler in a task of its own for each request, as [`Route::spawned`](crate::Route::spawned) does for a route.
+    /// Runs the handler in a task of its own for each request, as [`Route::spawned`](crate::Route::spawned)
+    /// does for a route.
     ///
-    /// Without it the handlers of one connection of HTTP/2 run in its task, one after another: eight that block for 100 ms take 800.
-    /// Spawn what computes for more than a millisecond, or blocks; what waits for other tasks, sockets or timers needs it not.
-    /// Costs a task for each request, which tokio allocates, and its way to another thread. A stream that is reset ends the task.
+    /// Without it the handlers of one connection of HTTP/2 run in its task, one after another: eight that
+    /// block for 100 ms take 800. Spawn what computes for more than a millisecond, or blocks; what waits for
+    /// other tasks, sockets or timers needs it not. Costs a task for each request, which tokio allocates, and
+    /// its way to another thread. A stream that is reset ends the task.
     ///
     /// ```no_run
     /// use alula::{Answer, Exchange, Handler as _, Sent, Server, Status};

@@ -131,8 +131,8 @@ fn gather_entropy(provider: &CryptoProvider) -> Result<(), Error> {
 
 #[cfg(feature = "self-signed")]
 impl Identity {
-    /// Makes a certificate for these names that is signed by itself: for tests and debugging. Its subject is the first name, and it is
-    /// good for a year from now, and for the day before, as far as clocks differ.
+    /// Makes a certificate for these names that is signed by itself: for tests and debugging. Its subject is
+    /// the first name, and it is good for a year from now, and for the day before, as far as clocks differ.
     ///
     /// # Errors
     /// A name is not one that a certificate can hold.

@@ -10,18 +10,22 @@ use crate::{Exchange, Request, accept::is_json};
 const JSON: &str = "application/json";
 
 impl<S> Exchange<S> {
-    /// Reads all that is left of the content as JSON (RFC 8259), up to the `content_max` of the route or of the server. Its `content-type` has to
-    /// be `application/json` or another of `application` with the suffix `+json` (RFC 6839 §3.1), whatever its parameters.
+    /// Reads all that is left of the content as JSON (RFC 8259), up to the `content_max` of the route or of
+    /// the server. Its `content-type` has to be `application/json` or another of `application` with the
+    /// suffix `+json` (RFC 6839 §3.1), whatever its parameters.
     ///
-    /// Another type, none and more than one are refused before anything is read. A page of another site can have a browser post a form or
-    /// `text/plain` without asking first, with the cookies of this site; JSON as such it cannot. To take JSON of any type, read
+    /// Another type, none and more than one are refused before anything is read. A page of another site can
+    /// have a browser post a form or `text/plain` without asking first, with the cookies of this site; JSON
+    /// as such it cannot. To take JSON of any type, read
     /// [`Body::json`](crate::Body::json).
     ///
-    /// Dropping the future loses what was read so far. Allocates as [`Body::bytes`](crate::Body::bytes) does while it reads.
+    /// Dropping the future loses what was read so far. Allocates as [`Body::bytes`](crate::Body::bytes) does
+    /// while it reads.
     ///
     /// # Errors
     /// - [`Cause::MediaType`], which is answered 415 with `accept`.
-    /// - [`Cause::Unreadable`] if it is not JSON, or not that of a `T`, which is answered 400 with the reason.
+    /// - [`Cause::Unreadable`] if it is not JSON, or not that of a `T`, which is answered 400 with the
+    ///   reason.
     /// - As [`Body::bytes`](crate::Body::bytes); [`Cause::TooLong`] is answered 413.
     ///
     /// ```

@@ -74,14 +74,17 @@ impl Reporter {
         }
     }
 
-    /// Returns true if somebody would hear that handlers hold up their connection: only over HTTP/2 do others wait for them.
+    /// Returns true if somebody would hear that handlers hold up their connection: only over HTTP/2 do others
+    /// wait for them.
     pub(crate) fn hears_slow_turns(&self) -> bool {
         self.version == Version::Http2 && observing::hears_warnings()
     }
 
-    /// Tells that the handlers of a route, or of the server if it has none, hold up the other requests of their connections.
+    /// Tells that the handlers of a route, or of the server if it has none, hold up the other requests of
+    /// their connections.
     ///
-    /// Not on the standard error stream: a machine that is busy with other things makes turns slow too, which is no failure.
+    /// Not on the standard error stream: a machine that is busy with other things makes turns slow too, which
+    /// is no failure.
     #[cold]
     pub(crate) fn tell_slow_turns(&self, route: Option<&str>, took: Duration) {
         observing::slow_turns(&SlowTurnsTold { route, took });

@@ -118,16 +118,18 @@ impl ServerBuilder {
         self
     }
 
-    /// Sets whether a client of HTTP/1.1 that has closed its side is answered all the same (RFC 9112 §9.6). Off unless switched on: a client
-    /// that closes its side has left then, as browsers and nearly all other clients have. Its handler is dropped, before the head of the
-    /// answer and after it, unless its route is [detached](crate::Route::detached), and the connection ends; a request that it had sent after that is not looked at.
-    /// An answer that is complete in the turn in which its request came still leaves, so that `printf … | nc -N` has one from a
-    /// handler that waits for nothing.
+    /// Sets whether a client of HTTP/1.1 that has closed its side is answered all the same (RFC 9112 §9.6).
+    /// Off unless switched on: a client that closes its side has left then, as browsers and nearly all other
+    /// clients have. Its handler is dropped, before the head of the answer and after it, unless its route is
+    /// [detached](crate::Route::detached), and the connection ends; a request that it had sent after that is
+    /// not looked at. An answer that is complete in the turn in which its request came still leaves, so that
+    /// `printf … | nc -N` has one from a handler that waits for nothing.
     ///
-    /// Switched on, a handler is not told that its client has left until what it writes is refused: one that writes nothing goes
-    /// on, and holds its connection, for as long as it likes.
+    /// Switched on, a handler is not told that its client has left until what it writes is refused: one that
+    /// writes nothing goes on, and holds its connection, for as long as it likes.
     ///
-    /// A tunnel (CONNECT) ends in each direction by itself in either case. A connection of HTTP/2 ends when its client closes its side.
+    /// A tunnel (CONNECT) ends in each direction by itself in either case. A connection of HTTP/2 ends when
+    /// its client closes its side.
     #[doc(alias("half_close", "allowHalfOpen"))]
     #[must_use]
     pub fn http1_half_close(mut self, on: bool) -> Self {

@@ -1,8 +1,9 @@
-//! Handlers that hold up the task of their connection of HTTP/2, in which the handlers of its other requests run one after another.
+//! Handlers that hold up the task of their connection of HTTP/2, in which the handlers of its other requests
+//! run one after another.
 //!
 //! Rule 1: nothing is measured unless somebody would hear of it.
-//! Rule 2: the clock is read once for a turn in which handlers ran. Only after a turn that was slow, and in which handlers of several
-//! routes ran, is it read after each of them for a while, to find out which.
+//! Rule 2: the clock is read once for a turn in which handlers ran. Only after a turn that was slow, and in
+//! which handlers of several routes ran, is it read after each of them for a while, to find out which.
 
 use std::{
     fmt,

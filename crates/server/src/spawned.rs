@@ -28,8 +28,9 @@ pub(crate) async fn in_own_task<E: IntoAnswer>(
 
 /// Puts the task that awaits it at the end of its worker's queue, and wakes another worker.
 ///
-/// A task that was just spawned is the next of the worker that spawned it: no other worker takes it or is woken, and while it computes
-/// nobody may be looking at the sockets. Another that is awake takes what is queued, or looks at them.
+/// A task that was just spawned is the next of the worker that spawned it: no other worker takes it or is
+/// woken, and while it computes nobody may be looking at the sockets. Another that is awake takes what is
+/// queued, or looks at them.
 async fn requeued() {
     let mut is_queued = false;
     poll_fn(|cx| {

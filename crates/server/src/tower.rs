@@ -29,8 +29,8 @@ type BoxError = Box<dyn StdError + Send + Sync>;
 /// that make axum's `ConnectInfo` of them. A request that the types of the `http` crate do not take is refused: 431 for fields, 414 or 400 for
 /// a target.
 ///
-/// Over HTTP/2 the services of one connection take turns in its task. Where one computes or blocks for long, give each request a task of
-/// its own: `from_tower(router).spawned()`, with [`Handler`] in scope.
+/// Over HTTP/2 the services of one connection take turns in its task. Where one computes or blocks for long,
+/// give each request a task of its own: `from_tower(router).spawned()`, with [`Handler`] in scope.
 ///
 /// A service that fails, or whose content does before the head was sent, is answered for with 500; later the stream is reset. What it fails
 /// with is told to [`on_error`](crate::ServerBuilder::on_error).

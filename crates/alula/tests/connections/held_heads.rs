@@ -1,6 +1,7 @@
 //! GET, HEAD, DELETE and OPTIONS that are opened: whether content follows is known before the head is sent.
 //!
-//! Such a request said `transfer-encoding: chunked` before anybody knew, which servers refuse that take no content with GET.
+//! Such a request said `transfer-encoding: chunked` before anybody knew, which servers refuse that take no
+//! content with GET.
 
 use std::{
     pin::Pin,

@@ -1,9 +1,9 @@
-//! Responses that are whole while content of their requests waits for room, from servers that neither take more of it nor reset
-//! the stream: over HTTP/2 they open no window, over HTTP/1.1 they read nothing.
+//! Responses that are whole while content of their requests waits for room, from servers that neither take
+//! more of it nor reset the stream: over HTTP/2 they open no window, over HTTP/1.1 they read nothing.
 //!
-//! The writer was not woken at the end of such a response. Where a call beside it read for all on the connection, it waited for ever:
-//! in a task, in a thread of a blocking client, and in the task that goes on sending what `send_body` has left, which kept its
-//! stream and a copy of the content.
+//! The writer was not woken at the end of such a response. Where a call beside it read for all on the
+//! connection, it waited for ever: in a task, in a thread of a blocking client, and in the task that goes on
+//! sending what `send_body` has left, which kept its stream and a copy of the content.
 
 use std::{
     future::{Future, poll_fn},
@@ -45,7 +45,8 @@ enum Seen {
 /// A server that takes as much content as anybody sends into its windows, and answers.
 struct Origin {
     url: String,
-    /// Over HTTP/1.1, where a server that reads nothing cannot know: the client has sent what there is room for.
+    /// Over HTTP/1.1, where a server that reads nothing cannot know: the client has sent what there is room
+    /// for.
     is_full: Sender<()>,
     seen: Receiver<Seen>,
 }
@@ -55,8 +56,8 @@ fn frame(kind: u8, flags: u8, payload: &[u8]) -> Vec<u8> {
     [&[0, 0, payload.len() as u8, kind, flags, 0, 0, 0, 1], payload].concat()
 }
 
-/// Answers the first request by `200` with `done` once the window is used up and a second request is here, which is not answered.
-/// Gives how the first one ends.
+/// Answers the first request by `200` with `done` once the window is used up and a second request is here,
+/// which is not answered. Gives how the first one ends.
 fn answer_http2(wire: &mut Wire, last: Last) -> Option<Seen> {
     wire.read_exact(&mut [0; 24]).ok()?;
     wire.say(&[0, 0, 0, 4, 0, 0, 0, 0, 0]);
@@ -135,7 +136,8 @@ async fn soon<T>(work: impl Future<Output = T>) -> T {
 }
 
 impl Origin {
-    /// Says that there is no room for more content. Over HTTP/2 that is a call beside, which from then on reads for all.
+    /// Says that there is no room for more content. Over HTTP/2 that is a call beside, which from then on
+    /// reads for all.
     fn note_full(&self, client: &Client, http2: bool) -> impl FnOnce() + use<> {
         let (is_full, client, url) = (self.is_full.clone(), client.clone(), self.url.clone());
         move || {

@@ -1,7 +1,7 @@
 //! A stream that its own side resets is told to both of its halves: nobody waits on a stream that is gone.
 //!
-//! A caller that had opened an upload over HTTP/2 and whose sender failed waited for the response for ever: RST_STREAM(CANCEL) had
-//! gone out with the dropped writer, and the reading half was not woken.
+//! A caller that had opened an upload over HTTP/2 and whose sender failed waited for the response for ever:
+//! RST_STREAM(CANCEL) had gone out with the dropped writer, and the reading half was not woken.
 
 use std::{future::Future, net::SocketAddr, sync::mpsc, thread};
 
@@ -123,7 +123,8 @@ async fn a_sender_that_fails_beside_the_response_ends_both() {
     }
 }
 
-/// A reader with less than a field had stated hung `send` the same way. The caller is told of the mistake itself.
+/// A reader with less than a field had stated hung `send` the same way. The caller is told of the mistake
+/// itself.
 #[tokio::test]
 async fn content_that_is_shorter_than_stated_fails_its_call() {
     let address = serve().await;

@@ -1,7 +1,8 @@
 //! Answers over HTTP/2 that are whole before the content of their requests has come.
 //!
-//! The stream was reset at once, with NO_ERROR. Clients that were still sending lost the answer to that: curl 7.88 failed with 92
-//! in 45 to 86 of 200 uploads of a byte, and in nearly all of 64 KiB. Small content ends first now.
+//! The stream was reset at once, with NO_ERROR. Clients that were still sending lost the answer to that: curl
+//! 7.88 failed with 92 in 45 to 86 of 200 uploads of a byte, and in nearly all of 64 KiB. Small content ends
+//! first now.
 
 use std::{
     io::{Read as _, Write as _},

@@ -1,5 +1,5 @@
-//! Requests that a server wants sent in another way: over HTTP/1.1 (HTTP_1_1_REQUIRED, RFC 9113 §7), or on another connection (421, RFC 9110
-//! §15.5.20).
+//! Requests that a server wants sent in another way: over HTTP/1.1 (HTTP_1_1_REQUIRED, RFC 9113 §7), or on
+//! another connection (421, RFC 9110 §15.5.20).
 
 use std::{
     io::{Read as _, Write as _},
@@ -32,7 +32,8 @@ fn misdirected(stream: u32) -> Vec<u8> {
     [&[0, 0, 5, 1, 5][..], &stream.to_be_bytes(), b"\x08\x03421"].concat()
 }
 
-/// Reads frames after the preface to the end of the connection, and says what `answer` gives for each stream that ends.
+/// Reads frames after the preface to the end of the connection, and says what `answer` gives for each stream
+/// that ends.
 fn talk(wire: &mut Wire, answer: impl Fn(u32) -> Vec<u8>) -> Option<()> {
     talk_at(wire, |kind, flags| matches!(kind, 0 | 1) && flags & 1 == 1, answer)
 }

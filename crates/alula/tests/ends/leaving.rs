@@ -1,4 +1,5 @@
-//! A server whose handlers tell when they begin and when they are dropped, and clients of octets by hand that leave it.
+//! A server whose handlers tell when they begin and when they are dropped, and clients of octets by hand that
+//! leave it.
 
 use std::{
     convert::Infallible,
@@ -206,7 +207,8 @@ pub(crate) enum Farewell {
     Both,
 }
 
-/// A client over TLS that sends a request, waits for this sign and then leaves; returns what it has read until the server closed.
+/// A client over TLS that sends a request, waits for this sign and then leaves; returns what it has read
+/// until the server closed.
 pub(crate) async fn leave_tls(
     address: SocketAddr,
     certificate: String,

@@ -1,6 +1,6 @@
-//! A client of HTTP/1.1 that closes its side has left: its handler is dropped at the next look, whatever the handler waits for, and the
-//! connection ends. An answer that was complete in the turn of its request still leaves, and so does every answer where half-closed
-//! connections are served.
+//! A client of HTTP/1.1 that closes its side has left: its handler is dropped at the next look, whatever the
+//! handler waits for, and the connection ends. An answer that was complete in the turn of its request still
+//! leaves, and so does every answer where half-closed connections are served.
 
 use std::{sync::atomic::Ordering, time::Duration};
 
@@ -34,7 +34,8 @@ async fn read_all(socket: &mut (impl tokio::io::AsyncRead + Unpin)) -> String {
     String::from_utf8_lossy(&read).into_owned()
 }
 
-/// Sends these octets, waits for the handler, and closes one side; the handler is dropped, and the server closes the other side.
+/// Sends these octets, waits for the handler, and closes one side; the handler is dropped, and the server
+/// closes the other side.
 async fn leaves_after(served: &mut Served, octets: &str) -> String {
     let mut socket = connect(served).await;
     socket.write_all(octets.as_bytes()).await.unwrap();
@@ -329,7 +330,8 @@ async fn a_client_that_leaves_is_told_as_that_and_is_no_failure() {
     assert!(ends.len() == 3 && ends[2].starts_with("/reads true Some("), "{ends:?}");
 }
 
-/// A handler that waits for content is told of a reset, and ends with that: no failure of the program's either.
+/// A handler that waits for content is told of a reset, and ends with that: no failure of the program's
+/// either.
 #[tokio::test]
 async fn a_client_that_resets_is_no_failure() {
     let failures = Lines::default();

@@ -20,7 +20,8 @@ use crate::{
 const SETTINGS: [u8; 9] = [0, 0, 0, 4, 0, 0, 0, 0, 0];
 const SETTINGS_ACK: [u8; 9] = [0, 0, 0, 4, 1, 0, 0, 0, 0];
 
-/// Reads frames to the end of the connection; `ended` is told of each stream that ends, and gives what to say.
+/// Reads frames to the end of the connection; `ended` is told of each stream that ends, and gives what to
+/// say.
 fn talk(mut wire: Wire, mut ended: impl FnMut(u32) -> Vec<u8>) -> Option<()> {
     wire.read_exact(&mut [0; 24]).ok()?;
     wire.say(&SETTINGS);
@@ -44,7 +45,8 @@ fn client() -> Client {
     Client::builder().no_proxy().trust_anything().http2_only().build().unwrap()
 }
 
-/// As nginx does with `keepalive_requests 10`: the tenth request of a connection is its last. Of 50 calls at once, 20 failed.
+/// As nginx does with `keepalive_requests 10`: the tenth request of a connection is its last. Of 50 calls at
+/// once, 20 failed.
 #[tokio::test]
 async fn calls_that_goaway_left_out_do_not_use_up_their_tries() {
     const LAST: u32 = 19;

@@ -118,7 +118,8 @@ pub(crate) fn tunnel(mut wire: Wire) -> Wire {
     Wire::Nested(Box::new(StreamOwned::new(session, wire)))
 }
 
-/// Listens, in TLS for these versions, separated by commas, and has `serve` serve each connection, the number of which it is told, one after the other.
+/// Listens, in TLS for these versions, separated by commas, and has `serve` serve each connection, the number
+/// of which it is told, one after the other.
 pub(crate) fn listen(
     with_tls: bool,
     alpn: &'static [u8],

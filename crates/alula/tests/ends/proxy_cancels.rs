@@ -1,5 +1,5 @@
-//! A reverse proxy on Alula's client and server: when its client leaves, its call to the origin is given up, and the origin's handler is
-//! dropped in turn. What its client does not wait for, nobody works on.
+//! A reverse proxy on Alula's client and server: when its client leaves, its call to the origin is given up,
+//! and the origin's handler is dropped in turn. What its client does not wait for, nobody works on.
 
 use alula::{Client, Error, Exchange, Sent, Server};
 use tokio::{

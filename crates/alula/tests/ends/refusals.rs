@@ -1,5 +1,5 @@
-//! Requests beyond the streams of a connection from a client whose fault they are not, in any number. They cost it nothing, and the
-//! server no more memory than a connection may hold if none of the refusals is read.
+//! Requests beyond the streams of a connection from a client whose fault they are not, in any number. They
+//! cost it nothing, and the server no more memory than a connection may hold if none of the refusals is read.
 //!
 //! Frames that waited behind output which nobody read were charged to no account.
 

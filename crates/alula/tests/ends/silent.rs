@@ -1,7 +1,8 @@
-//! A connection of HTTP/2 whose peer says nothing any more is asked, and is not used again before it has answered.
+//! A connection of HTTP/2 whose peer says nothing any more is asked, and is not used again before it has
+//! answered.
 //!
-//! A network that drops what it is given lets a connection look alive: of 148 calls with a timeout of 500 ms each went on the same
-//! connection, and failed, for as long as TCP waited.
+//! A network that drops what it is given lets a connection look alive: of 148 calls with a timeout of 500 ms
+//! each went on the same connection, and failed, for as long as TCP waited.
 
 use std::{
     io::Read as _,
@@ -35,8 +36,8 @@ enum Silence {
     OfRequests,
 }
 
-/// A server that answers on each connection but the first, where it answers the first request and those from `again` on. Returns the
-/// URL, and the number of its connections.
+/// A server that answers on each connection but the first, where it answers the first request and those from
+/// `again` on. Returns the URL, and the number of its connections.
 fn serve(silence: Silence, again: usize) -> (String, Arc<AtomicUsize>) {
     let count = Arc::new(AtomicUsize::new(0));
     let counted = count.clone();

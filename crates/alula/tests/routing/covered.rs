@@ -1,7 +1,8 @@
-//! The answers that layers, filters, hooks and fallbacks of a router cover: all of its own, whichever router it stands in.
+//! The answers that layers, filters, hooks and fallbacks of a router cover: all of its own, whichever router
+//! it stands in.
 //!
-//! A layer around a router let requests through to the routers of hosts without a look at them, and what a nested router answers of
-//! its own (404, 405, redirects, refusals) passed by its layers.
+//! A layer around a router let requests through to the routers of hosts without a look at them, and what a
+//! nested router answers of its own (404, 405, redirects, refusals) passed by its layers.
 
 use std::{
     sync::{Arc, Mutex},
@@ -153,8 +154,8 @@ const LEVELS: &[(&str, &str, &str)] = &[
 enum By {
     /// A handler of a route, whose answer filters see.
     Route,
-    /// The router itself, in place of a handler: the layers of the route are around it, and filters do not see the answer, as that to
-    /// any error.
+    /// The router itself, in place of a handler: the layers of the route are around it, and filters do not
+    /// see the answer, as that to any error.
     Refusal,
     /// The router itself: the layers of routes are around handlers alone.
     Router,
@@ -319,7 +320,8 @@ async fn the_order_of_writing_is_that_of_layers_alone() {
     }
 }
 
-/// The routes of a router that is merged have its layers around them, and paths that neither has are those of the other.
+/// The routes of a router that is merged have its layers around them, and paths that neither has are those of
+/// the other.
 #[tokio::test]
 async fn a_merged_router_covers_its_routes() {
     let journal = Journal::default();

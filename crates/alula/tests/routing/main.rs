@@ -488,7 +488,8 @@ async fn so_many_requests_are_handled_at_once() {
     assert_eq!((now.load(Ordering::SeqCst), most.load(Ordering::SeqCst)), (0, 3));
 }
 
-/// A timeout that was written after the bound began with the turn of a request: one that waited had no timeout.
+/// A timeout that was written after the bound began with the turn of a request: one that waited had no
+/// timeout.
 #[tokio::test(start_paused = true)]
 async fn a_timeout_counts_from_the_arrival_of_the_request() {
     let after = Duration::from_secs(10);

@@ -1,4 +1,5 @@
-//! No error shows text from elsewhere in a way that forges a line of a log or steers a terminal, by `Display` or by `Debug`.
+//! No error shows text from elsewhere in a way that forges a line of a log or steers a terminal, by `Display`
+//! or by `Debug`.
 //!
 //! [`ROWS`] has a row for every public type that is an error or is shown as part of one, or names the reason for which it has no
 //! text from elsewhere. The check of completeness compares it with `docs/api/alula.txt`.
@@ -16,7 +17,8 @@ use alula::{
 };
 use serde::Deserialize;
 
-/// Begins another line, in several ways, and has a terminal change its colour, clear its screen and turn the text around.
+/// Begins another line, in several ways, and has a terminal change its colour, clear its screen and turn the
+/// text around.
 const HOSTILE: &str =
     "x\r\n127.0.0.1 - root \u{1b}[31m\0\u{7f}\u{85}\u{9b}2J\u{200f}\u{202e}\u{2028}\u{2029}\u{2066}y\t";
 

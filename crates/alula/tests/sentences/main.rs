@@ -1,5 +1,6 @@
-//! The sentences of failures that the program `alula` cannot show by itself: looking up, waiting for a connection, a reader that
-//! fails. The others are a table in the tests of the program. No sentence shows text from elsewhere unescaped.
+//! The sentences of failures that the program `alula` cannot show by itself: looking up, waiting for a
+//! connection, a reader that fails. The others are a table in the tests of the program. No sentence shows
+//! text from elsewhere unescaped.
 
 mod hostile;
 

@@ -1,5 +1,5 @@
-//! Peers that pause, with the limits that a server has by default: a video that is paused, a pager on a log, a slow disk behind a pipe;
-//! and those that pause for longer than anyone does.
+//! Peers that pause, with the limits that a server has by default: a video that is paused, a pager on a log,
+//! a slow disk behind a pipe; and those that pause for longer than anyone does.
 
 use alula::{Client, Identity, from_tower};
 use axum::{Router, body::Body as AxumBody, routing};
@@ -62,8 +62,8 @@ fn clients() -> Vec<(Client, &'static str)> {
     clients
 }
 
-/// Plays the film for so many seconds, a part each second, pauses, and sees the rest at once. Returns the bytes seen, and for how long
-/// it was seen until it was over or broke off.
+/// Plays the film for so many seconds, a part each second, pauses, and sees the rest at once. Returns the
+/// bytes seen, and for how long it was seen until it was over or broke off.
 async fn watch(client: &Client, origin: &str, played: u32, pause: Duration) -> Result<usize, Error> {
     const PART: usize = FILM / 16;
     let mut film = client.get(&format!("{origin}/film")).send().await?;
@@ -139,7 +139,8 @@ async fn a_slow_disk_sends_when_it_has_something() {
     }
 }
 
-/// Sends this much of the content every second, after so much at once, and returns the time after which the server did not wait any more.
+/// Sends this much of the content every second, after so much at once, and returns the time after which the
+/// server did not wait any more.
 async fn dribble(client: &Client, origin: &str, at_once: usize, each_second: usize) -> u64 {
     let url = format!("{origin}/all");
     let (mut writer, pending) = client.post(&url).open().await.unwrap();

@@ -1,4 +1,5 @@
-//! Servers that read nothing for minutes, on a socket that holds no more: no deadline was set, and the client waits.
+//! Servers that read nothing for minutes, on a socket that holds no more: no deadline was set, and the client
+//! waits.
 
 use alula::{Client, Identity, Limits};
 use tokio::{

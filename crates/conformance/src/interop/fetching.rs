@@ -209,7 +209,8 @@ fn send_large(at: &Served, way: Way, path: &str) -> (Answer, usize) {
     (answer, session.frames(true, FrameKind::CONTINUATION))
 }
 
-/// A large section from the server: refused by the limits of a server, taken by larger ones. `count` counts its large fields.
+/// A large section from the server: refused by the limits of a server, taken by larger ones. `count` counts
+/// its large fields.
 pub fn large_response(at: &Served, way: Way, path: &str, count: impl Fn(&Answer) -> usize) {
     let url = at.url(way, path);
     let limits = Limits { field_section_bytes: 16 * 1024, ..Limits::client() };

@@ -10,17 +10,18 @@ use crate::error::{Awaited, ConnectionError};
 use crate::event::Notice;
 use crate::violation::Violation;
 
-/// The longest wait of a client for the rest of a response that nobody wants. The server works on it for as long: a proxy that gives up a
-/// call does so since its own client has left. It is long enough for what is on its way, and what is not keeps the connection from being used.
+/// The longest wait of a client for the rest of a response that nobody wants. The server works on it for as
+/// long: a proxy that gives up a call does so since its own client has left. It is long enough for what is on
+/// its way, and what is not keeps the connection from being used.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Giving up.
 impl Connection {
     /// Gives an exchange up. What is left of the peer's message is read and dropped, if that is not much
-    /// ([`Limits::drain_bytes`](alula_machine::Limits::drain_bytes)), takes no longer than the next request might
-    /// ([`Limits::idle_timeout`](alula_machine::Limits::idle_timeout)), on a client no longer than a second after the last octet, and our
-    /// own message is whole; else the connection ends.
-    /// Nothing happens to a stream that is gone, or over.
+    /// ([`Limits::drain_bytes`](alula_machine::Limits::drain_bytes)), takes no longer than the next request
+    /// might ([`Limits::idle_timeout`](alula_machine::Limits::idle_timeout)), on a client no longer than a
+    /// second after the last octet, and our own message is whole; else the connection ends. Nothing happens
+    /// to a stream that is gone, or over.
     pub fn reset(&mut self, stream: StreamKey) {
         if !self.is_current(stream) || self.is_over || self.error.is_some() || self.discards.is_some() {
             return;
@@ -38,8 +39,9 @@ impl Connection {
         }
     }
 
-    /// Gives an exchange up whose peer has sent its content too slowly. A server that has sent no head of an answer yet says so first, by 408
-    /// (RFC 9110 §15.5.9). Nothing happens to a stream that is gone, or over.
+    /// Gives an exchange up whose peer has sent its content too slowly. A server that has sent no head of an
+    /// answer yet says so first, by 408 (RFC 9110 §15.5.9). Nothing happens to a stream that is gone, or
+    /// over.
     pub fn reset_late(&mut self, stream: StreamKey) {
         let is_left = self.is_current(stream) && !self.is_over && self.error.is_none();
         if is_left && self.owes_answer() {

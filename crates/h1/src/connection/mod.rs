@@ -389,10 +389,11 @@ impl Connection {
         self.error.is_some() && self.sending == Sending::UntilClose
     }
 
-    /// Returns true while a server answers a request that is over when its client closes its side: the answer is not whole, no tunnel is
-    /// open, in which either direction ends by itself, and the client may not be half-closed
-    /// ([`Config::half_close`](crate::Config::half_close)). The machine goes on none the less: a driver that sees the end gives the
-    /// handler the turn in which its request came, and then [closes](Self::close) the connection.
+    /// Returns true while a server answers a request that is over when its client closes its side: the answer
+    /// is not whole, no tunnel is open, in which either direction ends by itself, and the client may not be
+    /// half-closed ([`Config::half_close`](crate::Config::half_close)). The machine goes on none the less: a
+    /// driver that sees the end gives the handler the turn in which its request came, and then
+    /// [closes](Self::close) the connection.
     #[inline]
     pub fn ends_with_peer(&self) -> bool {
         let is_answering = !matches!(self.sending, Sending::Idle | Sending::Ended);
@@ -428,8 +429,9 @@ impl Connection {
         head + self.pending.capacity() + self.authority.capacity() + remembered
     }
 
-    /// Returns the head that was being read when the connection ended, as far as it was read: of a request that is refused, what is
-    /// known of it. Its control data is valid; of a request line that is refused it may be the beginning of the target.
+    /// Returns the head that was being read when the connection ended, as far as it was read: of a request
+    /// that is refused, what is known of it. Its control data is valid; of a request line that is refused it
+    /// may be the beginning of the target.
     #[cold]
     pub fn refused_head(&self) -> Option<&Head> {
         self.head.as_deref().filter(|_| self.error.is_some() && !self.is_client)

@@ -42,8 +42,9 @@ impl Connection {
 
     /// The peer has closed its side: nothing more comes.
     ///
-    /// That is the end of content that lasts as long as the connection, and of one direction of a tunnel. A server answers
-    /// a whole request none the less, as far as the driver lets it ([`ends_with_peer`](Self::ends_with_peer)).
+    /// That is the end of content that lasts as long as the connection, and of one direction of a tunnel. A
+    /// server answers a whole request none the less, as far as the driver lets it
+    /// ([`ends_with_peer`](Self::ends_with_peer)).
     ///
     /// # Errors
     /// The connection has ended: a message was cut, or there was none.

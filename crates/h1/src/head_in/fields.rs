@@ -164,9 +164,10 @@ impl HeadIn {
         self.finish(head)
     }
 
-    /// Checks what the fields of a response say together. What has no content cannot have it coded (RFC 9112 §6.1). A 204 that says so
-    /// ends with its head all the same (RFC 9112 §6.3): there are servers that send it, with the end of chunks behind it or without. As
-    /// nobody knows which, the connection is not used again.
+    /// Checks what the fields of a response say together. What has no content cannot have it coded (RFC 9112
+    /// §6.1). A 204 that says so ends with its head all the same (RFC 9112 §6.3): there are servers that send
+    /// it, with the end of chunks behind it or without. As nobody knows which, the connection is not used
+    /// again.
     #[inline]
     pub(crate) fn finish_response(&mut self, head: &mut Head, status: Status) -> Result<(), Violation> {
         match status.as_u16() {

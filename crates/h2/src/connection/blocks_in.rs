@@ -245,7 +245,8 @@ impl Connection {
     }
 }
 
-/// The size of a section that costs nothing on the wire: a response of a few indexes may name long fields of the one before.
+/// The size of a section that costs nothing on the wire: a response of a few indexes may name long fields of
+/// the one before.
 const FREE_BYTES: u32 = 16 * 1024;
 
 fn prefix_len(header: FrameHeader) -> u32 {

@@ -1,8 +1,9 @@
 //! Streams that were answered in whole while their content was still on its way (RFC 9113 §8.1).
 //!
-//! A server may reset such a stream with NO_ERROR at once, but there are clients that lose the answer then: those that still send
-//! when the reset comes. Small content may therefore end first: it is dropped as it comes, and the stream counts as open until
-//! then. More than [`Limits::drain_bytes`](alula_machine::Limits::drain_bytes), or content that takes longer than
+//! A server may reset such a stream with NO_ERROR at once, but there are clients that lose the answer then:
+//! those that still send when the reset comes. Small content may therefore end first: it is dropped as it
+//! comes, and the stream counts as open until then. More than
+//! [`Limits::drain_bytes`](alula_machine::Limits::drain_bytes), or content that takes longer than
 //! [`Limits::linger_timeout`](alula_machine::Limits::linger_timeout), is cut off by the reset.
 
 use alloc::vec::Vec;
@@ -98,8 +99,8 @@ impl Draining {
 }
 
 impl Connection {
-    /// Gives up the key of a stream that a server has answered in whole, and lets the client end its content if that is worth
-    /// waiting for; else the stream is reset with NO_ERROR.
+    /// Gives up the key of a stream that a server has answered in whole, and lets the client end its content
+    /// if that is worth waiting for; else the stream is reset with NO_ERROR.
     pub(crate) fn drain(&mut self, stream: StreamKey) {
         if !self.is_worth_draining(stream) {
             return self.reset(stream, ErrorCode::NO_ERROR);

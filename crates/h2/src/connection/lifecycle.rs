@@ -35,10 +35,11 @@ impl Connection {
         self.credit_connection(held);
     }
 
-    /// Gives up the key of a stream that nobody cares about any more. It is [reset](Self::reset) with the code that says so:
-    /// NO_ERROR when the response was whole (RFC 9113 §8.1), else CANCEL.
+    /// Gives up the key of a stream that nobody cares about any more. It is [reset](Self::reset) with the
+    /// code that says so: NO_ERROR when the response was whole (RFC 9113 §8.1), else CANCEL.
     ///
-    /// A server that has sent the whole response lets small content end first: it is dropped as it comes, up to
+    /// A server that has sent the whole response lets small content end first: it is dropped as it comes, up
+    /// to
     /// [`Limits::drain_bytes`](alula_machine::Limits::drain_bytes) and for
     /// [`Limits::linger_timeout`](alula_machine::Limits::linger_timeout). The stream counts as open until then.
     pub fn forget(&mut self, stream: StreamKey) {

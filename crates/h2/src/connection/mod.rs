@@ -540,8 +540,9 @@ impl Connection {
         slots
     }
 
-    /// Returns true if the server has taken a request on this connection: one was answered to its end or, once the server goes away, its
-    /// GOAWAY names one. Who asks again on another connection makes progress then.
+    /// Returns true if the server has taken a request on this connection: one was answered to its end or,
+    /// once the server goes away, its GOAWAY names one. Who asks again on another connection makes progress
+    /// then.
     pub fn has_taken_requests(&self) -> bool {
         self.counters.completed > 0 || self.going.peer.is_some_and(|(last, _)| last > 0)
     }

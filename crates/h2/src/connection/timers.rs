@@ -125,7 +125,8 @@ impl Timers {
         (self.pinged, self.pong) = (now, now.saturating_add(config.ping_timeout));
     }
 
-    /// The peer is asked whether it is there, and has so long to say anything. Returns true if a PING is to be sent: none is out.
+    /// The peer is asked whether it is there, and has so long to say anything. Returns true if a PING is to
+    /// be sent: none is out.
     pub(super) fn ask(&mut self, now: Time, within: Duration) -> bool {
         let is_out = self.pong != Time::FAR && self.heard <= self.pinged;
         let before = if is_out { self.pong } else { Time::FAR };

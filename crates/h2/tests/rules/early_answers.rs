@@ -1,7 +1,8 @@
 //! Answers that are whole before the content of their requests (RFC 9113 §8.1).
 //!
-//! The server reset such a stream at once, and curl 7.88, which was still sending, failed with 92 in up to 86 of 200 uploads.
-//! Small content ends first now; only more than `drain_bytes`, or content that takes longer than `linger_timeout`, is cut off.
+//! The server reset such a stream at once, and curl 7.88, which was still sending, failed with 92 in up to 86
+//! of 200 uploads. Small content ends first now; only more than `drain_bytes`, or content that takes longer
+//! than `linger_timeout`, is cut off.
 
 use alula_h2::{Config, ErrorCode, Notice};
 use alula_machine::{Limits, StreamKey, Time};
@@ -168,8 +169,8 @@ fn the_peer_may_reset_it_and_nobody_hears_of_that() {
     assert_eq!((server.machine.in_flight(), server.machine.stream_id(stream)), (0, None));
 }
 
-/// Clients that stop sending when an early answer is whole say so by a reset, as RFC 9113 §8.1 lets them and Go's
-/// does for each.
+/// Clients that stop sending when an early answer is whole say so by a reset, as RFC 9113 §8.1 lets them and
+/// Go's does for each.
 #[test]
 fn clients_that_stop_their_content_at_the_answer_are_no_nuisance() {
     let limits =

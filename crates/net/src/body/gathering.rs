@@ -51,7 +51,8 @@ impl Body {
     ///
     /// # Errors
     /// [`Cause::TooLong`] if the content is longer, which is told before any of it is read where its length is stated and it is not
-    /// decoded; [`Cause::Usage`] if it was taken already, whole or in part, by this, `text`, `json` or `copy_to`; or as
+    /// decoded; [`Cause::Usage`] if it was taken already, whole or in part, by this, `text`, `json` or
+    /// `copy_to`; or as
     /// [`chunk`](Self::chunk).
     #[doc(alias = "read_to_end")]
     pub async fn bytes(&mut self) -> Result<Bytes, Error> {
@@ -148,8 +149,8 @@ impl Body {
         Ok(())
     }
 
-    /// Waits until there is content to take for a caller who takes all of it; false once there is none. What it takes is lost to others
-    /// even if it fails later.
+    /// Waits until there is content to take for a caller who takes all of it; false once there is none. What
+    /// it takes is lost to others even if it fails later.
     pub(super) async fn fill_for_rest(&mut self) -> Result<bool, Error> {
         let is_there = !self.unread().is_empty() || self.fill().await?;
         self.is_taken = true;

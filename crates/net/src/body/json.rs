@@ -6,11 +6,12 @@ use super::{Body, gathering::UTF8_MARK};
 use crate::error::Error;
 
 impl Body {
-    /// Reads all that is left of the content as JSON (RFC 8259), up to the `content_max` of the client or server. A byte order mark is
-    /// skipped (RFC 8259 §8.1).
+    /// Reads all that is left of the content as JSON (RFC 8259), up to the `content_max` of the client or
+    /// server. A byte order mark is skipped (RFC 8259 §8.1).
     ///
-    /// The media type is not looked at: a body knows nothing of the head. Read requests by `Exchange::json`, which answers 415 to other types:
-    /// a page of another site can post JSON as `text/plain` without asking first.
+    /// The media type is not looked at: a body knows nothing of the head. Read requests by `Exchange::json`,
+    /// which answers 415 to other types: a page of another site can post JSON as `text/plain` without asking
+    /// first.
     ///
     /// Dropping the future loses what was read so far. Allocates as [`bytes`](Self::bytes) does while it reads.
     ///

@@ -49,9 +49,11 @@ pub(crate) enum NextRead {
     /// By the reactor, which is known or likely to have something.
     #[default]
     Usual,
-    /// The last read has emptied the socket, as far as it told: the reactor is asked before a buffer is taken.
+    /// The last read has emptied the socket, as far as it told: the reactor is asked before a buffer is
+    /// taken.
     AskFirst,
-    /// By the system itself: the reactor was made to believe that there is nothing to read ([`ReadHalf::poll_closed`](crate::transport::ReadHalf::poll_closed)).
+    /// By the system itself: the reactor was made to believe that there is nothing to read
+    /// ([`ReadHalf::poll_closed`](crate::transport::ReadHalf::poll_closed)).
     BySystem,
 }
 

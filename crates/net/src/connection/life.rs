@@ -22,8 +22,8 @@ enum State {
     /// It takes streams.
     #[default]
     Open,
-    /// Its peer was silent and is asked whether it is there: it takes no streams before the peer has said anything. It takes none any
-    /// more when that has not happened by then.
+    /// Its peer was silent and is asked whether it is there: it takes no streams before the peer has said
+    /// anything. It takes none any more when that has not happened by then.
     Asked(Time),
     /// It takes no more streams, and ends with the last handle.
     Closing,

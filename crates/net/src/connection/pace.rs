@@ -1,10 +1,12 @@
 //! The pace of a peer in what it owes: content that is waited for, and room for content of ours.
 //!
-//! Rule 1: only the peer's delay counts, and `watching.rs` says when that is. The time in which it owes nothing is taken out, and what it
-//! has shown before counts on: no measurement begins anew while the exchange lasts.
-//! Rule 2: bytes of content count, whatever frames them: chunk sizes, extensions, padding and empty DATA move nothing.
-//! Rule 3: from the end of the grace on the mean since the beginning is judged, and a pause is paid for by bytes that came ahead of the least
-//! rate. They count for as long as a peer may be silent, and no longer.
+//! Rule 1: only the peer's delay counts, and `watching.rs` says when that is. The time in which it owes
+//! nothing is taken out, and what it has shown before counts on: no measurement begins anew while the
+//! exchange lasts.
+//! Rule 2: bytes of content count, whatever frames them: chunk sizes, extensions, padding and empty DATA move
+//! nothing.
+//! Rule 3: from the end of the grace on the mean since the beginning is judged, and a pause is paid for by
+//! bytes that came ahead of the least rate. They count for as long as a peer may be silent, and no longer.
 
 use std::time::Duration;
 
@@ -61,7 +63,8 @@ pub(crate) struct Progress {
     pub(crate) generation: u32,
     /// The bytes that have moved in all.
     pub(crate) octets: u64,
-    /// The bytes that count for nothing if they moved before the peer owed anything: buffers and windows took them, and maybe nobody else.
+    /// The bytes that count for nothing if they moved before the peer owed anything: buffers and windows took
+    /// them, and maybe nobody else.
     pub(crate) uncounted: u64,
 }
 
@@ -208,7 +211,8 @@ mod tests {
         Time::ZERO.saturating_add(Duration::from_secs(seconds))
     }
 
-    /// Judges a peer that is looked at each second and has moved so much by so many seconds, until the last of them.
+    /// Judges a peer that is looked at each second and has moved so much by so many seconds, until the last
+    /// of them.
     fn judge(least: LeastPace, progress: &[(u64, u64)]) -> Option<(u64, Overrun)> {
         let mut pace = Pace::default();
         let last = progress.last()?.0;

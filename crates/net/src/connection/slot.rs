@@ -207,7 +207,8 @@ impl Slot {
         self.began = now;
     }
 
-    /// Returns the time at which the stream was opened if nothing has come on the connection since: so many times something had.
+    /// Returns the time at which the stream was opened if nothing has come on the connection since: so many
+    /// times something had.
     pub(crate) fn unheard_since(&self, heard: u64) -> Option<Time> {
         (self.heard == heard).then_some(self.began)
     }
@@ -244,9 +245,9 @@ impl Slot {
         self.sends_no_more = true;
     }
 
-    /// Fails with an error of the connection, unless it has failed already. `heard_if_silent` is the number of times that something
-    /// had come, if the connection ended without a word: a stream that was opened since then has had no answer, where the connection
-    /// is known to have been used before.
+    /// Fails with an error of the connection, unless it has failed already. `heard_if_silent` is the number
+    /// of times that something had come, if the connection ended without a word: a stream that was opened
+    /// since then has had no answer, where the connection is known to have been used before.
     pub(crate) fn fail_with_connection(
         &mut self,
         error: &Error,

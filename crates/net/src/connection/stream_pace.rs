@@ -46,7 +46,8 @@ impl StreamPace {
         least: LeastPace,
     ) -> Option<Overrun> {
         let [received, sent] = moved;
-        // The peer owes content from its head on; what left before its window was shut may lie in its buffers.
+        // The peer owes content from its head on; what left before its window was shut may lie in its
+        // buffers.
         let progress = [Progress::of_all(generation, received), Progress::from_now(generation, sent)];
         let mut overrun = None;
         for ((pace, owes), progress) in self.paces.iter_mut().zip(owes).zip(progress) {

@@ -163,9 +163,9 @@ impl AccessLog {
     /// Writes a line for a request that got to no handler, or a connection that failed before its first: for
     /// [`ServerBuilder::on_error`](crate::ServerBuilder::on_error). Does nothing for other failures, whose requests have a line anyway.
     ///
-    /// Method and target are a hyphen where they did not come, and null in JSON; the status is that of the refusal. Refusals that
-    /// `on_error` was not told of, since there were too many at once, are counted in a line before it: `{"refused_left_out":12}`, in
-    /// the other formats one that begins with `#`.
+    /// Method and target are a hyphen where they did not come, and null in JSON; the status is that of the
+    /// refusal. Refusals that `on_error` was not told of, since there were too many at once, are counted in a
+    /// line before it: `{"refused_left_out":12}`, in the other formats one that begins with `#`.
     ///
     /// ```no_run
     /// use alula::{AccessLog, Router, Server};

@@ -29,9 +29,10 @@ const NO_ROUTE: &str = "other";
 /// | `http_requests_refused_total` | `reason` |
 /// | `http_request_content_bytes_total`, `http_response_content_bytes_total` | `route`, `method` |
 ///
-/// Labels are bounded whatever peers send: `route` is the pattern of a route, or `other`; `method` one of the nine of RFC 9110 and
-/// RFC 5789, or `other`; `status` a class such as `2xx`, or `none` where no answer was begun. A request is counted when it ends.
-/// `reason` is the status of a [refusal](Self::refused), `handshake`, `other` for those without a status, or `untold`.
+/// Labels are bounded whatever peers send: `route` is the pattern of a route, or `other`; `method` one of the
+/// nine of RFC 9110 and RFC 5789, or `other`; `status` a class such as `2xx`, or `none` where no answer was
+/// begun. A request is counted when it ends. `reason` is the status of a [refusal](Self::refused),
+/// `handshake`, `other` for those without a status, or `untold`.
 ///
 /// Counts lie in a part for each thread that serves, so connections of different threads share no memory; a scrape adds them up. A
 /// request takes one lock that only a scrape contends for, and allocates nothing once its route and method have been seen by its
@@ -88,7 +89,8 @@ impl Metrics {
 
     /// Counts a request that got to no handler, or a connection that failed before its first: for
     /// [`ServerBuilder::on_error`](crate::ServerBuilder::on_error). Does nothing for other failures, whose requests are counted anyway.
-    /// Those that `on_error` was not told of, since there were too many at once, are counted with the next, as `untold`.
+    /// Those that `on_error` was not told of, since there were too many at once, are counted with the next,
+    /// as `untold`.
     pub fn refused(&self, failure: &RequestFailure<'_>) {
         if let FailureCause::Refused(error) = failure.cause() {
             self.0.refused.count(failure, error);

@@ -1,6 +1,8 @@
-//! Requests that pages of other origins make in the browser of somebody (CSRF), and names that were bound anew to this server.
+//! Requests that pages of other origins make in the browser of somebody (CSRF), and names that were bound
+//! anew to this server.
 //!
-//! Rule: `host` is judged first, for all methods: a page of a name that was bound anew is of the same origin for its browser.
+//! Rule: `host` is judged first, for all methods: a page of a name that was bound anew is of the same origin
+//! for its browser.
 
 use std::{borrow::Cow, fmt, net::Ipv4Addr};
 
@@ -11,25 +13,30 @@ use crate::{Answer, Begun, Hook, Request, Wrap};
 
 const MISDIRECTED: &str = "this server does not answer for that host";
 
-/// Refuses requests that change something and are made by pages of other origins: a [hook](crate::Hook) for a router, or a
+/// Refuses requests that change something and are made by pages of other origins: a [hook](crate::Hook) for a
+/// router, or a
 /// [layer](Self::layer) around a route. It can hold requests to certain hosts as well.
 ///
-/// A browser sends cookies, and reaches servers that only its own machine or network reaches, for any page: a page can post forms to them, though
-/// it cannot read the answers. As CrossOriginProtection of Go's net/http does, this judges by what browsers say of a request, so neither tokens
-/// nor cookies are needed:
+/// A browser sends cookies, and reaches servers that only its own machine or network reaches, for any page: a
+/// page can post forms to them, though it cannot read the answers. As CrossOriginProtection of Go's net/http
+/// does, this judges by what browsers say of a request, so neither tokens nor cookies are needed:
 ///
 /// - GET, HEAD and OPTIONS pass: they must not change anything.
 /// - Where there is `sec-fetch-site`, `same-origin` and `none`, which is the user, pass.
-/// - Else, where there is `origin`, it passes if scheme, host and port are those of the request. Behind a proxy that ends TLS that takes
-///   [`ServerBuilder::trusted_proxies`](crate::ServerBuilder::trusted_proxies); browsers of 2023 and later send `sec-fetch-site` over TLS.
+/// - Else, where there is `origin`, it passes if scheme, host and port are those of the request. Behind a
+///   proxy that ends TLS that takes
+///   [`ServerBuilder::trusted_proxies`](crate::ServerBuilder::trusted_proxies); browsers of 2023 and later
+///   send `sec-fetch-site` over TLS.
 /// - Requests without both pass: no browser has made them.
 /// - Pages of [trusted](Self::trust) origins pass. Others are answered 403.
 ///
-/// Cookies and tokens are not looked at; it is no login. [`Cors`](crate::Cors) is the other half: it lets pages read answers.
+/// Cookies and tokens are not looked at; it is no login. [`Cors`](crate::Cors) is the other half: it lets
+/// pages read answers.
 ///
-/// With [`local_hosts`](Self::local_hosts) and [`hosts`](Self::hosts), requests of all methods that are for another host are answered 421. That
-/// is for servers without credentials on a loopback address or in a private network: a page whose name is bound anew to their address
-/// (DNS rebinding) asks them in its own name, and its browser takes that for the same origin.
+/// With [`local_hosts`](Self::local_hosts) and [`hosts`](Self::hosts), requests of all methods that are for
+/// another host are answered 421. That is for servers without credentials on a loopback address or in a
+/// private network: a page whose name is bound anew to their address (DNS rebinding) asks them in its own
+/// name, and its browser takes that for the same origin.
 ///
 /// Allocates nothing, but for answers that refuse.
 ///
@@ -75,21 +82,23 @@ impl OriginGuard {
         }
     }
 
-    /// Makes a guard that judges `host` alone, by [`hosts`](Self::hosts) and [`local_hosts`](Self::local_hosts).
+    /// Makes a guard that judges `host` alone, by [`hosts`](Self::hosts) and
+    /// [`local_hosts`](Self::local_hosts).
     pub fn of_hosts() -> Self {
         Self { judges_origins: false, ..Self::new() }
     }
 
-    /// Lets pages of an origin such as `https://app.example` pass. It is compared byte by byte with what browsers send: scheme and host
-    /// in lower case, the port unless it is the default, no slash at the end.
+    /// Lets pages of an origin such as `https://app.example` pass. It is compared byte by byte with what
+    /// browsers send: scheme and host in lower case, the port unless it is the default, no slash at the end.
     #[must_use]
     pub fn trust(mut self, origin: impl Into<String>) -> Self {
         self.trusted.push(origin.into());
         self
     }
 
-    /// Takes requests for this host, and none for hosts that were not named; `*.example.com` stands for the names below it. Names are
-    /// compared without case, without a dot at the end, and without the port of the request.
+    /// Takes requests for this host, and none for hosts that were not named; `*.example.com` stands for the
+    /// names below it. Names are compared without case, without a dot at the end, and without the port of the
+    /// request.
     #[must_use]
     pub fn host(mut self, name: &str) -> Self {
         let name = name.strip_suffix('.').unwrap_or(name).to_ascii_lowercase();
@@ -105,8 +114,8 @@ impl OriginGuard {
         names.into_iter().fold(self, Self::host)
     }
 
-    /// Takes requests whose host is an IP address, `localhost` or a name below that, which nobody can bind to another address; and none
-    /// for other hosts that were not [named](Self::host).
+    /// Takes requests whose host is an IP address, `localhost` or a name below that, which nobody can bind to
+    /// another address; and none for other hosts that were not [named](Self::host).
     #[must_use]
     pub fn local_hosts(mut self) -> Self {
         self.hosts.get_or_insert_default().takes_local = true;
@@ -157,7 +166,8 @@ impl Hook for OriginGuard {
 }
 
 impl Hosts {
-    /// Returns true for a request for one of them. One without a host, which HTTP/1.0 allows, is of no browser.
+    /// Returns true for a request for one of them. One without a host, which HTTP/1.0 allows, is of no
+    /// browser.
     fn take(&self, request: &Request) -> bool {
         let Some(authority) = request.authority() else { return true };
         let Ok(authority) = Authority::parse(authority) else { return false };
@@ -190,7 +200,8 @@ fn is_address(host: &str) -> bool {
     host.starts_with('[') || host.parse::<Ipv4Addr>().is_ok()
 }
 
-/// Returns true for the methods that a page may have a browser send whatever it likes, as navigations and images are (RFC 9110 §9.2.1).
+/// Returns true for the methods that a page may have a browser send whatever it likes, as navigations and
+/// images are (RFC 9110 §9.2.1).
 fn is_safe(method: &str) -> bool {
     matches!(method, "GET" | "HEAD" | "OPTIONS")
 }

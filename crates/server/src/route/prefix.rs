@@ -18,7 +18,8 @@ pub(crate) struct Prefix {
 }
 
 impl Prefix {
-    /// Returns the prefix that a program has written under `options`, for paths that are cut as those of a table are.
+    /// Returns the prefix that a program has written under `options`, for paths that are cut as those of a
+    /// table are.
     ///
     /// # Errors
     /// It is malformed, or `{*rest}` stands in it.
@@ -40,8 +41,8 @@ impl Prefix {
         self.kinds().eq(other.kinds())
     }
 
-    /// Returns the key by which the more specific prefix comes first: the longer one, then the one with a literal where the
-    /// other has a capture.
+    /// Returns the key by which the more specific prefix comes first: the longer one, then the one with a
+    /// literal where the other has a capture.
     pub(crate) fn rank(&self) -> impl Ord + use<> {
         (Reverse(self.parts.len()), self.kinds().map(|literal| literal.is_none()).collect::<Vec<_>>())
     }

@@ -22,8 +22,9 @@ use crate::{Handler, Segments, endpoint::Boxing, route::below};
 /// # What is around what
 ///
 /// [Layers](Self::wrap), [filters](Self::filter) and [hooks](Self::hook) of a router are around all that it answers: its routes, and those of the
-/// routers that are [nested](Self::nest) in it, [merged](Self::merge) into it or [for a host](Self::host), within which come those of these
-/// routers. They may be added before or after what they are around: only among themselves does the order count.
+/// routers that are [nested](Self::nest) in it, [merged](Self::merge) into it or [for a host](Self::host),
+/// within which come those of these routers. They may be added before or after what they are around: only
+/// among themselves does the order count.
 ///
 /// | answer | layers, hooks | filters |
 /// | --- | --- | --- |
@@ -34,10 +35,11 @@ use crate::{Handler, Segments, endpoint::Boxing, route::below};
 /// | of a [fallback](Self::fallback) | the same | the same |
 /// | 400, 408, 414 and 431 to a request that is broken before it has a route | none | none |
 ///
-/// Filters do not see answers to errors, whoever errs. Layers of a [`Route`] are around its handlers alone, as axum's `route_layer` is: the methods
-/// of one path may be of several routes. An unknown path below the prefix of a nested router is of that router, and of the one with
-/// the most specific prefix where there are several; of two routers with one prefix, it is of the one that both stand in. A path that no
-/// pattern can match, such as `*` of OPTIONS, is of the outermost router.
+/// Filters do not see answers to errors, whoever errs. Layers of a [`Route`] are around its handlers alone,
+/// as axum's `route_layer` is: the methods of one path may be of several routes. An unknown path below the
+/// prefix of a nested router is of that router, and of the one with the most specific prefix where there are
+/// several; of two routers with one prefix, it is of the one that both stand in. A path that no pattern can
+/// match, such as `*` of OPTIONS, is of the outermost router.
 ///
 /// ```no_run
 /// use alula::{Answer, Exchange, Router, Sent, Server, Status, routing::get};
@@ -108,14 +110,16 @@ impl<S: Send + Sync + 'static> Router<S> {
         self
     }
 
-    /// Adds the routes of another router under a prefix, such as `/api`, and under the [options](Self::segments) of that one. The handlers have
-    /// the state of this router.
+    /// Adds the routes of another router under a prefix, such as `/api`, and under the
+    /// [options](Self::segments) of that one. The handlers have the state of this router.
     ///
-    /// Its layers, filters and hooks are around all that it answers, within those of this router: also around the 404 to paths below the
-    /// prefix that it does not know, and around redirects and refusals. Its fallbacks answer there, or else those of this router, within its
-    /// layers. Layers and fallbacks find the captures of the prefix.
+    /// Its layers, filters and hooks are around all that it answers, within those of this router: also around
+    /// the 404 to paths below the prefix that it does not know, and around redirects and refusals. Its
+    /// fallbacks answer there, or else those of this router, within its layers. Layers and fallbacks find the
+    /// captures of the prefix.
     ///
-    /// A router with [hosts](Self::host) can stand below the empty prefix alone; else [`build`](Self::build) fails.
+    /// A router with [hosts](Self::host) can stand below the empty prefix alone; else [`build`](Self::build)
+    /// fails.
     ///
     /// ```
     /// use alula::{Answer, Exchange, Router, Sent, Status, routing::get};
@@ -143,8 +147,9 @@ impl<S: Send + Sync + 'static> Router<S> {
         self
     }
 
-    /// Adds the routes of another router as they are; else as [`nest`](Self::nest): its layers are around its own routes, and not around the
-    /// 404 of this router. Its fallback answers unknown paths where this router has none, and its hosts are added.
+    /// Adds the routes of another router as they are; else as [`nest`](Self::nest): its layers are around its
+    /// own routes, and not around the 404 of this router. Its fallback answers unknown paths where this
+    /// router has none, and its hosts are added.
     #[must_use]
     pub fn merge(self, other: Self) -> Self {
         self.nest("", other)
@@ -153,8 +158,9 @@ impl<S: Send + Sync + 'static> Router<S> {
     /// Answers requests to a host with the routes of another router, and no others; `host` is compared without case, and with its
     /// port if it has one. What the request says of its host decides, which a peer may choose.
     ///
-    /// The layers, filters and hooks of this router are around the other as well, which has the state of this one. Fallbacks are not
-    /// handed on: a host is a site of its own, and answers 404 unless it has a fallback.
+    /// The layers, filters and hooks of this router are around the other as well, which has the state of this
+    /// one. Fallbacks are not handed on: a host is a site of its own, and answers 404 unless it has a
+    /// fallback.
     ///
     /// ```
     /// use alula::{BearerAuth, Exchange, Router, Status, routing::get};
@@ -171,9 +177,10 @@ impl<S: Send + Sync + 'static> Router<S> {
         self
     }
 
-    /// Puts a layer around all that the router answers: routes, those of nested routers and of [hosts](Self::host), and what no route has
-    /// (404, 405, 501, redirects, refusals). It covers what is added to the router before it and after it. The layer that was added
-    /// first sees a request first, and before those of nested routers and of routes.
+    /// Puts a layer around all that the router answers: routes, those of nested routers and of
+    /// [hosts](Self::host), and what no route has (404, 405, 501, redirects, refusals). It covers what is
+    /// added to the router before it and after it. The layer that was added first sees a request first, and
+    /// before those of nested routers and of routes.
     ///
     /// In axum, `layer` covers only what was added before it.
     #[doc(alias("layer", "middleware"))]
@@ -183,16 +190,18 @@ impl<S: Send + Sync + 'static> Router<S> {
         self
     }
 
-    /// Shows the answers of all handlers and fallbacks to a filter, also of nested routers and of [hosts](Self::host), whether added before
-    /// it or after it. The filter that was added first sees an answer last, after those of nested routers and of routes. Answers to errors,
-    /// such as a 404 of the router's own, are not shown.
+    /// Shows the answers of all handlers and fallbacks to a filter, also of nested routers and of
+    /// [hosts](Self::host), whether added before it or after it. The filter that was added first sees an
+    /// answer last, after those of nested routers and of routes. Answers to errors, such as a 404 of the
+    /// router's own, are not shown.
     #[must_use]
     pub fn filter(mut self, filter: impl Filter) -> Self {
         self.scopes.own().around.add_filter(filter);
         self
     }
 
-    /// Has a hook see every request that the router answers, after those that were added before: also those of nested routers and of
+    /// Has a hook see every request that the router answers, after those that were added before: also those
+    /// of nested routers and of
     /// [hosts](Self::host), and what no route has. Hooks of a router that is nested or of a host see the requests of that one, after those of
     /// the routers around it. A request that is broken before it has a route is seen by none.
     #[doc(alias("TraceLayer", "on_request", "on_response"))]
@@ -202,8 +211,9 @@ impl<S: Send + Sync + 'static> Router<S> {
         self
     }
 
-    /// Answers unknown paths with this handler, in place of 404, within the layers and filters of the router. Routers that are nested in this
-    /// one have it too, within their layers, unless they have one of their own; routers of hosts have not.
+    /// Answers unknown paths with this handler, in place of 404, within the layers and filters of the router.
+    /// Routers that are nested in this one have it too, within their layers, unless they have one of their
+    /// own; routers of hosts have not.
     #[must_use]
     pub fn fallback(mut self, handler: impl Handler<S>) -> Self {
         self.scopes.own().not_found = Some(Arc::new(Boxing::new(handler)));

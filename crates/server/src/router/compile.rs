@@ -27,8 +27,9 @@ impl<S: Send + Sync + 'static> Router<S> {
     /// The routes, ready to be served.
     ///
     /// # Errors
-    /// A pattern is malformed, has more than eight captures, or is in conflict with another; the error names them. A route has more than
-    /// 255 layers around it, or a router with [hosts](Self::host) is nested below a prefix.
+    /// A pattern is malformed, has more than eight captures, or is in conflict with another; the error names
+    /// them. A route has more than 255 layers around it, or a router with [hosts](Self::host) is nested below
+    /// a prefix.
     pub fn build(self) -> Result<Routes, RouteError> {
         let state = self.state.clone();
         let (own, mut sites, mut entries) = (OwnHandlers::new::<S>(), Vec::new(), Vec::new());

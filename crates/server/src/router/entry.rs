@@ -91,7 +91,8 @@ impl Around {
         self.add_wrap(wrap);
     }
 
-    /// Adds a layer that bounds the time of requests, before those in which they wait for their turn: the wait counts.
+    /// Adds a layer that bounds the time of requests, before those in which they wait for their turn: the
+    /// wait counts.
     pub(super) fn add_time_limit(&mut self, wrap: Arc<dyn Endpoint>) {
         self.wraps.insert(self.queue.unwrap_or(self.wraps.len()), wrap);
         self.queue = self.queue.map(|at| at + 1);

@@ -208,8 +208,9 @@ impl<'a> Ended<'a> {
         self.request.ended.saturating_sub(self.request.began)
     }
 
-    /// Returns true if there is no whole answer because the client has left: it has closed or reset the connection, or has reset the
-    /// stream (RFC 9113 §6.4), as [`Error::is_peer_gone`] says. [`failure`](Self::failure) says which.
+    /// Returns true if there is no whole answer because the client has left: it has closed or reset the
+    /// connection, or has reset the stream (RFC 9113 §6.4), as [`Error::is_peer_gone`] says.
+    /// [`failure`](Self::failure) says which.
     pub fn client_left(&self) -> bool {
         self.failure().is_some_and(Error::is_peer_gone)
     }

@@ -110,9 +110,11 @@ impl<S: Send + Sync + 'static> Route<S> {
         self
     }
 
-    /// Puts a layer around the handlers, and around what refuses content in their place. The layer that was added first sees a request first.
+    /// Puts a layer around the handlers, and around what refuses content in their place. The layer that was
+    /// added first sees a request first.
     ///
-    /// The answer to other methods, 405, is not within it; layers of the [router](crate::Router::wrap) are around that as well.
+    /// The answer to other methods, 405, is not within it; layers of the [router](crate::Router::wrap) are
+    /// around that as well.
     #[doc(alias("layer", "route_layer", "middleware"))]
     #[must_use]
     pub fn wrap(mut self, wrap: impl Wrap<S>) -> Self {
@@ -128,11 +130,12 @@ impl<S: Send + Sync + 'static> Route<S> {
         self
     }
 
-    /// Bounds how long a request may take from its arrival, [waiting for its turn](Self::concurrency) included: after that, the handler is
-    /// dropped, and the answer is 503 if it was not begun, else its stream is reset. Costs a timer for each request, and no allocation.
+    /// Bounds how long a request may take from its arrival, [waiting for its turn](Self::concurrency)
+    /// included: after that, the handler is dropped, and the answer is 503 if it was not begun, else its
+    /// stream is reset. Costs a timer for each request, and no allocation.
     ///
-    /// It stands before [`concurrency`](Self::concurrency), whichever of the two is written first, and so before layers that were added
-    /// after that one; else in its place among the layers.
+    /// It stands before [`concurrency`](Self::concurrency), whichever of the two is written first, and so
+    /// before layers that were added after that one; else in its place among the layers.
     #[doc(alias = "TimeoutLayer")]
     #[must_use]
     pub fn timeout(mut self, after: Duration) -> Self {
@@ -151,10 +154,10 @@ impl<S: Send + Sync + 'static> Route<S> {
 
     /// Runs each handler in a task of its own, so that one that computes holds up neither its connection nor the handlers beside it.
     ///
-    /// Without it the handlers of one connection of HTTP/2 run in its task, one after another. Spawn what computes for more than a
-    /// millisecond, or blocks; what waits for other tasks, sockets or timers needs it not. A route of which turns took more than 10 ms
-    /// three times is told of once by the feature `tracing`.
-    /// A handler that is served without routes has [`Handler::spawned`].
+    /// Without it the handlers of one connection of HTTP/2 run in its task, one after another. Spawn what
+    /// computes for more than a millisecond, or blocks; what waits for other tasks, sockets or timers needs
+    /// it not. A route of which turns took more than 10 ms three times is told of once by the feature
+    /// `tracing`. A handler that is served without routes has [`Handler::spawned`].
     ///
     /// Costs a task for each request, which tokio allocates, and its way to another thread.
     #[must_use]
@@ -173,9 +176,11 @@ impl<S: Send + Sync + 'static> Route<S> {
         self
     }
 
-    /// Bounds the content of requests, in octets, in place of [what the server says](crate::ServerBuilder::content_max). A request that says
-    /// that its content is longer is answered with 413 in place of the handler. Other content (chunked, or over HTTP/2 without `content-length`) is bounded
-    /// while it is read, whichever way: reading more fails with [`Cause::TooLong`](crate::Cause::TooLong), which is answered 413.
+    /// Bounds the content of requests, in octets, in place of [what the server
+    /// says](crate::ServerBuilder::content_max). A request that says that its content is longer is answered
+    /// with 413 in place of the handler. Other content (chunked, or over HTTP/2 without `content-length`) is
+    /// bounded while it is read, whichever way: reading more fails with
+    /// [`Cause::TooLong`](crate::Cause::TooLong), which is answered 413.
     #[doc(alias("DefaultBodyLimit", "PayloadConfig", "MaxBytesReader"))]
     #[must_use]
     pub fn content_max(mut self, octets: usize) -> Self {

@@ -51,7 +51,8 @@ impl Compiled {
         }
     }
 
-    /// Returns the names of the captures that requests to an entry have, and the options that they are decoded by.
+    /// Returns the names of the captures that requests to an entry have, and the options that they are
+    /// decoded by.
     pub(super) fn names_of(&self, entry: u32) -> Option<Names<'_>> {
         match self.entry(entry)?.place {
             PlaceNumber::Route(site, place) => self.sites.get(site)?.table.place(place).map(Names::of_route),

@@ -102,8 +102,9 @@ impl Scopes {
 
     /// Returns whose paths are which, the most specific prefix first.
     ///
-    /// Several routers may have one prefix, such as one and another that is merged into it. Paths that no pattern takes
-    /// belong to the router that all of them are in, and unknown ones are answered by the first fallback among them.
+    /// Several routers may have one prefix, such as one and another that is merged into it. Paths that no
+    /// pattern takes belong to the router that all of them are in, and unknown ones are answered by the first
+    /// fallback among them.
     pub(super) fn homes(&self, prefixes: &[Prefix]) -> Vec<Home> {
         let mut homes: Vec<Home> = Vec::new();
         for (number, prefix) in prefixes.iter().enumerate() {

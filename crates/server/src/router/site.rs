@@ -1,7 +1,7 @@
 //! The routes of one host, and the routers that they are of.
 //!
-//! Rule: a request whose path no route takes is of the router with the most specific prefix that the path is below; one whose path a
-//! pattern knows is of the router that the pattern is of.
+//! Rule: a request whose path no route takes is of the router with the most specific prefix that the path is
+//! below; one whose path a pattern knows is of the router that the pattern is of.
 
 use alula_fields::{Captures, Method};
 
@@ -115,7 +115,8 @@ impl Site {
         }
     }
 
-    /// Returns the routers that a path is of which no pattern takes: the one for unknown paths, and the one for all else.
+    /// Returns the routers that a path is of which no pattern takes: the one for unknown paths, and the one
+    /// for all else.
     fn home(&self, path: &[u8]) -> (usize, usize) {
         let is_below = |home: &&Home| {
             self.scopes.get(home.prefix).is_some_and(|scope| scope.prefix.captures(path).is_some())

@@ -1,5 +1,5 @@
-//! The books of the pools, compared with their connections whenever nothing is left to do before the clock goes on; and whether
-//! anybody waits on a connection for nothing.
+//! The books of the pools, compared with their connections whenever nothing is left to do before the clock
+//! goes on; and whether anybody waits on a connection for nothing.
 //!
 //! Rule: a look changes nothing in a pool.
 
