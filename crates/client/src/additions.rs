@@ -72,11 +72,7 @@ impl Policy {
 
     /// Adds the credentials that are bound to this origin.
     pub(crate) fn add_credentials(&self, origin: &Origin, fields: &mut FieldSection) -> Result<(), Error> {
-        let bound = self
-            .credentials
-            .iter()
-            .rev()
-            .find_map(|bound| bound.credentials_for(origin.scheme, origin.authority()));
+        let bound = self.credentials.iter().rev().find_map(|bound| bound.credentials_for(&origin.prefix));
         bound.map_or(Ok(()), |credentials| credentials.add(fields))
     }
 }

@@ -19,6 +19,7 @@ use url::Url;
 use crate::{
     Call, Response, Retries,
     call::CallTimes,
+    origin::Origin,
     redirected::Redirected,
     redirects::{self, Step, drain, may_redirect, refer, refused, rewrite},
     retries::Wait,
@@ -96,7 +97,7 @@ impl Call<'_> {
                 Err(error) => self.after_error(error, ends_at, &mut trail).await,
             };
             match next {
-                Next::Done(Ok(response)) => return Ok(trail.sign(response)),
+                Next::Done(Ok(response)) => return Ok(trail.sign(response, self.request.origin()?)),
                 Next::Done(Err(error)) if trail.is_doubtful => return Err(error.after_doubtful_try()),
                 Next::Done(Err(error)) => return Err(error),
                 Next::Again if std::mem::take(&mut trail.is_left_out) => {}
@@ -272,7 +273,7 @@ impl Call<'_> {
 
     /// Makes the request the one that comes after the one to this URL.
     fn turn(&mut self, step: &Step, from: Option<&Url>) -> Result<(), Error> {
-        let (origin, path) = self.client.locate_url(&step.to)?;
+        let (origin, path) = self.client.locate_from(self.request.origin()?, &step.to)?;
         let policy = &self.client.settings().policy;
         let plain = self.request.make_plain(self.client)?;
         let leaves = !plain.origin.is_same_as(&origin);
@@ -305,9 +306,10 @@ impl Call<'_> {
 
 impl Trail {
     /// Notes in the response by which way it was come to.
-    fn sign(self, mut response: Response) -> Response {
+    fn sign(self, mut response: Response, origin: &Origin) -> Response {
         if let Some(url) = self.url.filter(|_| self.redirects > 0) {
-            response.redirected = Some(Box::new(Redirected { url: url.into(), count: self.redirects }));
+            let url = origin.url_for_caller(url);
+            response.redirected = Some(Box::new(Redirected { url, count: self.redirects }));
         }
         response
     }

@@ -113,9 +113,14 @@ impl Client {
         self.locate_parsed(Location::parse(&url)?)
     }
 
-    /// As [`Self::locate`], for a URL that was parsed already.
-    pub(crate) fn locate_url(&self, url: &Url) -> Result<(Arc<Origin>, Path<'static>), Error> {
-        self.locate_parsed(Location::of(url)?)
+    /// As [`Self::locate`], for a URL that a response from this origin leads to.
+    pub(crate) fn locate_from(
+        &self,
+        origin: &Origin,
+        url: &Url,
+    ) -> Result<(Arc<Origin>, Path<'static>), Error> {
+        let zone = origin.zone_for(url).cloned();
+        self.locate_parsed(Location { zone, ..Location::of(url)? })
     }
 
     fn locate_parsed(&self, location: Location) -> Result<(Arc<Origin>, Path<'static>), Error> {

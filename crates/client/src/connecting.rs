@@ -28,6 +28,7 @@ use alula_net::{
     set_tcp_user_timeout,
 };
 use tokio::{net::TcpStream, time::Instant};
+use url::Url;
 
 #[cfg(feature = "fuzzing")]
 pub(crate) use self::proxy::{Credentials, Target, ask_for_tunnel, ask_socks};
@@ -58,10 +59,15 @@ use crate::{
     observing::connections,
     progress::note,
     watching::{self, Watcher},
+    zone::Zone,
 };
 
 /// A deadline that nobody set is that far away.
 const NEVER: Duration = Duration::from_secs(30 * 365 * 24 * 3600);
+
+/// The mistake of a request with a zone that is to go through a proxy.
+const ZONE_AND_PROXY: &str = "the zone of an IPv6 address has a meaning on this machine alone, and the request \
+    is to go through a proxy: leave the zone out, or have the address reached without the proxy (RFC 6874 §1)";
 
 /// The settings of TLS.
 #[cfg(feature = "tls")]
@@ -114,7 +120,8 @@ impl Route {
         tls: Option<Tls>,
     ) -> Self {
         let Settings { protocol, connect: by, .. } = &settings.client;
-        let to = Destination { scheme: location.scheme, host: location.host.clone(), port: location.port };
+        let Location { scheme, host, port, zone, .. } = location;
+        let to = Destination { scheme, host: host.clone(), port: *port, zone: zone.clone() };
         let in_clear = if protocol.prior_knowledge { Speaks::HTTP2 } else { Speaks::HTTP1 };
         let speaks = if to.is_secure() { protocol.speaks } else { in_clear };
         let through = match by.target {
@@ -148,6 +155,13 @@ impl Route {
 
     fn watcher(&self) -> Option<&Watcher> {
         self.settings.client.policy.watcher.as_ref()
+    }
+
+    /// Returns the zone of its address if that is the host of the URL.
+    pub(crate) fn zone_for(&self, url: &Url) -> Option<&Zone> {
+        let is_host =
+            |_: &&Zone| url.host_str().is_some_and(|host| host.trim_matches(['[', ']']) == self.to.host);
+        self.to.zone.as_ref().filter(is_host)
     }
 
     /// Returns the versions that its connections may speak.
@@ -184,6 +198,7 @@ impl Route {
     async fn open_by(&self, ends_at: Instant) -> Result<Arc<Conn>, Error> {
         let then = self.then()?;
         let conn = match &self.through {
+            Some(_) if self.to.zone.is_some() => return Err(Error::usage(ZONE_AND_PROXY)),
             Some(through) => self.led(through, &then, ends_at).await?,
             None => self.direct(&then, ends_at).await?,
         };
@@ -214,7 +229,7 @@ impl Route {
             return self.begin(then, socket, ends_at).await;
         }
         let (host, port) = (&self.to.host, self.to.port);
-        let addresses = self.looked_up(host, port, ends_at).await?;
+        let addresses = self.looked_up((host, self.to.zone.as_ref()), port, ends_at).await?;
         let dial = |addresses| in_time(Phase::Connect, None, ends_at, self.dialled(addresses, ends_at));
         let begin = |_, stream: TcpStream| self.begin(then, stream.into(), ends_at);
         self.used(addresses, ends_at, dial, begin).await
@@ -269,9 +284,18 @@ impl Route {
         connected.map(Some).map_err(|error| Error::io(Phase::Connect, error))
     }
 
-    /// Looks a host up, and tells observers of its addresses.
-    async fn looked_up(&self, host: &str, port: u16, ends_at: Instant) -> Result<Vec<SocketAddr>, Error> {
-        let addresses = self.addresses(host, port, ends_at).await?;
+    /// Looks a host up, finds the interface of its zone, and tells observers of its addresses.
+    async fn looked_up(
+        &self,
+        (host, zone): (&str, Option<&Zone>),
+        port: u16,
+        ends_at: Instant,
+    ) -> Result<Vec<SocketAddr>, Error> {
+        let mut addresses = self.addresses(host, port, ends_at).await?;
+        if let Some(zone) = zone {
+            let chosen = zone.choose_interface(host, &mut addresses);
+            chosen.map_err(|error| Error::io(Phase::Resolve, error).about(host))?;
+        }
         watching::resolved(self.watcher(), host, &addresses);
         Ok(addresses)
     }

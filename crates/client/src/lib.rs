@@ -69,6 +69,7 @@ mod trust;
 mod url_text;
 mod user_agent;
 mod watching;
+mod zone;
 
 #[cfg(feature = "stream")]
 pub use alula_net::BodyStream;

@@ -11,6 +11,7 @@ use crate::{
     auth::Credentials,
     bad_url::{bad_url, odd_host, other_scheme},
     reference,
+    zone::Zone,
 };
 
 /// The parts of a URL that a request needs.
@@ -20,6 +21,8 @@ pub(crate) struct Location {
     /// Host name or address, IPv6 without brackets.
     pub(crate) host: String,
     pub(crate) port: u16,
+    /// The interface of this machine by which the address is reached; nobody is sent it.
+    pub(crate) zone: Option<Zone>,
     /// As it goes on the wire: the default port left out (RFC 9110 §4.2).
     pub(crate) authority: String,
     /// Path and query.
@@ -32,7 +35,8 @@ pub(crate) struct Location {
 
 impl Location {
     pub(crate) fn parse(text: &str) -> Result<Self, Error> {
-        Self::of(&reference::parse(text)?)
+        let (text, zone) = Zone::taken_out(text)?;
+        Ok(Self { zone, ..Self::of(&reference::parse(&text)?)? })
     }
 
     pub(crate) fn of(url: &Url) -> Result<Self, Error> {
@@ -60,12 +64,20 @@ impl Location {
         let host = host.trim_start_matches('[').trim_end_matches(']').to_owned();
         let fragment = url.fragment().map(str::to_owned);
         let user = Credentials::of_url(url)?;
-        Ok(Self { scheme, host, port, authority, path, fragment, user })
+        Ok(Self { scheme, host, port, zone: None, authority, path, fragment, user })
     }
 
-    /// Scheme and authority, as they begin a URL.
-    pub(crate) fn prefix(&self) -> String {
+    /// Scheme and authority, as they begin a URL that is sent.
+    pub(crate) fn sent_prefix(&self) -> String {
         format!("{}://{}", self.scheme, self.authority)
+    }
+
+    /// Scheme and authority with the zone, as they begin a URL.
+    pub(crate) fn prefix(&self) -> String {
+        match &self.zone {
+            Some(zone) => format!("{}://{}", self.scheme, zone.put_into(&self.authority)),
+            None => self.sent_prefix(),
+        }
     }
 }
 

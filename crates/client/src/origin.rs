@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use alula_machine::{OutBuf, StreamKey};
 use alula_net::{Cause, Conn, Error, Machine, Noted, Phase, Refusal, Speaks, Stream};
+use url::Url;
 
 use crate::{
     connecting::{Route, RouteSettings, Tls},
@@ -12,6 +13,7 @@ use crate::{
     pool::{caller::Caller, opener::Opener},
     pools::Pools,
     queue_deadlines::QueueDeadlines,
+    zone::Zone,
 };
 
 /// The number of connections that a request may meet that take no more, before that is told; and how many runtimes that end.
@@ -19,8 +21,10 @@ const GONE_MAX: u32 = 8;
 
 pub(crate) struct Origin {
     pub(crate) scheme: &'static str,
-    /// Scheme and authority as they begin a URL.
+    /// Scheme and authority as they begin a URL, with the zone of an address: it is part of the origin here.
     pub(crate) prefix: Arc<str>,
+    /// The same without the zone, which nobody is sent; the same text where there is none.
+    sent_prefix: Arc<str>,
     route: Arc<Route>,
     pools: Arc<Pools>,
 }
@@ -28,14 +32,38 @@ pub(crate) struct Origin {
 impl Origin {
     pub(crate) fn new(location: &Location, settings: Arc<RouteSettings>, tls: Option<Tls>) -> Self {
         let prefix: Arc<str> = location.prefix().into();
+        let sent_prefix = match &location.zone {
+            Some(_) => location.sent_prefix().into(),
+            None => prefix.clone(),
+        };
         let route = Arc::new(Route::new(location, prefix.clone(), settings, tls));
         let pools = Pools::new(Opener::new(route.clone()));
-        Self { scheme: location.scheme, prefix, route, pools }
+        Self { scheme: location.scheme, prefix, sent_prefix, route, pools }
     }
 
     /// Returns the host and the port, unless that is the default, as they go on the wire.
     pub(crate) fn authority(&self) -> &str {
-        &self.prefix[self.scheme.len() + "://".len()..]
+        &self.sent_prefix[self.scheme.len() + "://".len()..]
+    }
+
+    /// Returns scheme and authority as they begin a URL that others may see.
+    pub(crate) fn sent_prefix(&self) -> &str {
+        &self.sent_prefix
+    }
+
+    /// Returns the zone of its address if this is the host of that URL: a peer that leads to another path or
+    /// port of its own host means itself, and knows no zones of this machine.
+    pub(crate) fn zone_for(&self, url: &Url) -> Option<&Zone> {
+        self.route.zone_for(url)
+    }
+
+    /// Returns a URL on this origin's host for the caller, who can call it: with the zone of the address.
+    #[cold]
+    pub(crate) fn url_for_caller(&self, url: Url) -> String {
+        match self.zone_for(&url) {
+            Some(zone) => zone.put_into(url.as_str()),
+            None => url.into(),
+        }
     }
 
     /// Returns the versions that connections to it may speak.

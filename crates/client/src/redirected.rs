@@ -15,7 +15,7 @@ impl Response {
     }
 
     /// The URL that answered, fragment included, when redirects led to it; nothing when it is the one that was called.
-    /// Allocates nothing.
+    /// An IPv6 address has the zone that it was called with. Allocates nothing.
     ///
     /// ```no_run
     /// # async fn main_() -> Result<(), alula::Error> {

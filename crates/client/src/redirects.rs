@@ -16,6 +16,7 @@ use crate::{
     Response,
     reference::lacks_host,
     watching::{self, Watcher},
+    zone::Zone,
 };
 pub(crate) use fields::{refer, rewrite};
 
@@ -198,6 +199,11 @@ pub(crate) fn resolve(from: &Url, location: &[u8]) -> Result<Url, Error> {
     if lacks_host(&text) {
         return Err(refused("where it leads to has no host"));
     }
+    if !matches!(Zone::split(&text), Ok((_, None))) {
+        return Err(refused(
+            "where it leads to has a zone, and a server does not know those of this machine",
+        ));
+    }
     let mut to = from.join(&text).map_err(|_| refused("where it leads to is no URL"))?;
     if !matches!(to.scheme(), "http" | "https") {
         return Err(refused("it leads neither to http nor to https"));
@@ -289,6 +295,7 @@ mod tests {
             (b"/caf\xc3\xa9", "http://a.example/caf%C3%A9#e"),
             (b"/caf\xe9", "http://a.example/caf%E9#e"),
             (b"/a b", "http://a.example/a%20b#e"),
+            (b"/x//[::1%25lo]", "http://a.example/x//[::1%25lo]#e"),
         ] {
             let resolved = resolve(&from, location).unwrap();
             assert_eq!(resolved.as_str(), to, "{}", location.escape_ascii());
@@ -301,6 +308,9 @@ mod tests {
             b"///x",
             b"http:///x",
             b"https:x",
+            b"http://[::1%25lo]/",
+            b"//[::1%lo]/",
+            b"//[::1%]/",
         ] {
             assert!(resolve(&from, location).is_err(), "{}", location.escape_ascii());
         }

@@ -56,7 +56,7 @@ impl Request<'_> {
         error.asking(|| Asked::new(method, &origin.prefix, path))
     }
 
-    /// The URL that is asked, with its fragment; `*` is part of none.
+    /// The URL that is asked, with its fragment and without a zone; `*` is part of none.
     #[cold]
     pub(crate) fn url(&self) -> Option<Url> {
         let (origin, path, fragment) = match self {
@@ -65,7 +65,7 @@ impl Request<'_> {
             Self::None => return None,
         };
         let path = Some(path).filter(|path| path.starts_with('/'))?;
-        let mut url = Url::parse(&[&*origin.prefix, path].concat()).ok()?;
+        let mut url = Url::parse(&[origin.sent_prefix(), path].concat()).ok()?;
         url.set_fragment(fragment);
         Some(url)
     }

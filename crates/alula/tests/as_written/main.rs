@@ -5,6 +5,7 @@ mod methods;
 mod pairs;
 mod replies;
 mod urls;
+mod zones;
 
 use alula::{Client, Error, Exchange, Response, Sent, Server, Status, blocking};
 

@@ -8,21 +8,19 @@ use crate::{Error, auth::Credentials, location::Location};
 /// Credentials and the origin that they are for.
 #[derive(Clone)]
 pub(crate) struct Bound {
-    scheme: &'static str,
-    authority: String,
+    /// Scheme and authority, with the zone of an address.
+    prefix: String,
     credentials: Credentials,
 }
 
 impl Bound {
     fn new(url: &str, credentials: Credentials) -> Result<Self, Error> {
-        let Location { scheme, authority, .. } = Location::parse(url)?;
-        Ok(Self { scheme, authority, credentials })
+        Ok(Self { prefix: Location::parse(url)?.prefix(), credentials })
     }
 
-    /// Returns the credentials if they are for the origin of this scheme and authority.
-    pub(crate) fn credentials_for(&self, scheme: &str, authority: &str) -> Option<&Credentials> {
-        let is_for_it = self.scheme == scheme && self.authority == authority;
-        is_for_it.then_some(&self.credentials)
+    /// Returns the credentials if they are for the origin whose URLs begin so.
+    pub(crate) fn credentials_for(&self, prefix: &str) -> Option<&Credentials> {
+        (self.prefix == prefix).then_some(&self.credentials)
     }
 }
 

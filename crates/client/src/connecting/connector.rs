@@ -4,6 +4,8 @@ use std::{fmt, future::Future, io, pin::Pin};
 
 use alula_net::Transport;
 
+use crate::zone::Zone;
+
 /// Whom a connection is to lead to: the origin of the requests that will go over it.
 ///
 /// ```
@@ -17,6 +19,7 @@ pub struct Destination {
     pub(crate) scheme: &'static str,
     pub(crate) host: String,
     pub(crate) port: u16,
+    pub(crate) zone: Option<Zone>,
 }
 
 impl Destination {
@@ -35,12 +38,35 @@ impl Destination {
         self.port
     }
 
+    /// Returns the zone of an IPv6 address (RFC 4007 §11), if the URL has one: the name of an interface of this
+    /// machine or its index in digits, decoded. It has 1 to 15 visible ASCII characters, and has not been looked
+    /// up. Allocates nothing.
+    ///
+    /// ```
+    /// use alula::{Client, Destination, Transport};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), alula::Error> {
+    /// let refusing = |to: &Destination| {
+    ///     let said = format!("{} by {}", to.host(), to.zone().unwrap_or("any interface"));
+    ///     async { Err::<Box<dyn Transport>, _>(std::io::Error::other(said)) }
+    /// };
+    /// let client = Client::builder().connector(refusing).build()?;
+    /// let error = client.get("http://[fe80::1%25eth0]/").send().await.err().unwrap();
+    /// assert!(error.to_string().contains("fe80::1 by eth0"), "{error}");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn zone(&self) -> Option<&str> {
+        self.zone.as_ref().map(Zone::name)
+    }
+
     pub(crate) fn is_secure(&self) -> bool {
         self.scheme == "https"
     }
 }
 
-/// `example.com:443`, as `CONNECT` and `host` have it, the port always with it.
+/// `example.com:443`, as `CONNECT` and `host` have it, the port always with it, the zone never.
 impl fmt::Display for Destination {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.host.contains(':') {

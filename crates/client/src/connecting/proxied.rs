@@ -75,7 +75,8 @@ impl Route {
         U: Future<Output = Result<T, Error>>,
     {
         let named = |error: Error| error.during(Phase::Proxy).about(format!("{}:{}", proxy.host, proxy.port));
-        let addresses = self.looked_up(&proxy.host, proxy.port, ends_at).await.map_err(named)?;
+        let addresses =
+            self.looked_up((&proxy.host, proxy.zone.as_ref()), proxy.port, ends_at).await.map_err(named)?;
         let dial = |addresses| {
             in_time(Phase::Proxy, None, ends_at, async move {
                 let reached = self.dialled(addresses, ends_at).await.map_err(named)?;

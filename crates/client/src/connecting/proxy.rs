@@ -20,7 +20,7 @@ pub(crate) use self::{
     tunnel::ask as ask_for_tunnel,
 };
 use super::Destination;
-use crate::bad_url;
+use crate::{bad_url, zone::Zone};
 
 /// A proxy, and which requests go through it; given to a client with [`ClientBuilder::proxy`](crate::ClientBuilder::proxy).
 ///
@@ -30,6 +30,8 @@ use crate::bad_url;
 /// | `https://host` | the same, over TLS to the proxy; needs the feature `tls` |
 /// | `socks5://host` | SOCKS 5 (RFC 1928); hosts are looked up here |
 /// | `socks5h://host` | the same; hosts are looked up by the proxy |
+///
+/// The host may be an IPv6 address with a zone, `http://[fe80::1%25eth0]:3128`.
 ///
 /// Without a scheme it is HTTP. The port is 80, 443 or 1080 unless it is given. A user name and a password in the URL are for
 /// the proxy (RFC 7617, RFC 1929).
@@ -133,6 +135,8 @@ pub(crate) struct Server {
     pub(crate) kind: Kind,
     /// IPv6 without brackets.
     pub(crate) host: String,
+    /// The interface of this machine by which its address is reached.
+    pub(crate) zone: Option<Zone>,
     pub(crate) port: u16,
     pub(crate) credentials: Option<Credentials>,
     /// Sent with CONNECT.
@@ -162,7 +166,10 @@ impl fmt::Debug for Server {
             Kind::Socks { looks_up: true } => "socks5h",
         };
         match self.host.contains(':') {
-            true => write!(f, "{scheme}://{user}[{}]:{}", self.host, self.port),
+            true => {
+                let zone = self.zone.as_ref().map(Zone::to_string).unwrap_or_default();
+                write!(f, "{scheme}://{user}[{}{zone}]:{}", self.host, self.port)
+            }
             false => write!(f, "{scheme}://{user}{}:{}", self.host, self.port),
         }
     }
@@ -186,6 +193,7 @@ impl Server {
         };
         // A scheme that has no default port of its own, so that none is left out.
         let url = format!("proxy://{rest}");
+        let (url, zone) = Zone::split(&url)?;
         let refused = |error| bad_url::reason(&url, error);
         let url = Url::parse(&url).map_err(refused)?;
         let host = match url.host_str().unwrap_or_default() {
@@ -195,6 +203,7 @@ impl Server {
         let server = Self {
             kind,
             host: plain(&host),
+            zone,
             port: url.port().unwrap_or(port),
             credentials: None,
             fields: FieldSection::new(),

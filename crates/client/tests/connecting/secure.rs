@@ -306,3 +306,15 @@ async fn call_once_of_each_kind() {
     let logging = trusting(&authority, port).key_log_from_environment().build().unwrap();
     get(&logging, "https://a.example/").await.unwrap();
 }
+
+#[tokio::test]
+async fn certificates_are_for_addresses_without_zones() {
+    let authority = Authority::new();
+    let (port, mut seen) = serve(authority.server("::1")).await;
+    let here = ([127, 0, 0, 1], port).into();
+    let client = trusting(&authority, port).resolve("::1", 443, [here]).build().unwrap();
+    for url in ["https://[::1]/", "https://[::1%251]/", "https://[::1%1]/"] {
+        assert_eq!(get(&client, url).await.unwrap(), "hello", "{url}");
+        assert_eq!(seen.recv().await.unwrap().name, None, "an address is not named (RFC 6066 §3)");
+    }
+}

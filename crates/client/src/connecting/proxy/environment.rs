@@ -96,7 +96,7 @@ mod tests {
         let variable = |name: &str| find(name).map(|(_, value)| (*value).to_owned());
         let proxies = of_environment(variable, None).unwrap();
         ["http", "https"].map(|scheme| {
-            let to = Destination { scheme, host: "www.example.com".to_owned(), port: 80 };
+            let to = Destination { scheme, host: "www.example.com".to_owned(), port: 80, zone: None };
             Proxies::These(proxies.clone()).to(&to).map(|server| server.host.clone())
         })
     }
@@ -121,7 +121,7 @@ mod tests {
             "no_proxy" => Some("www.example.com".to_owned()),
             _ => None,
         };
-        let to = |host: &str| Destination { scheme: "http", host: host.to_owned(), port: 80 };
+        let to = |host: &str| Destination { scheme: "http", host: host.to_owned(), port: 80, zone: None };
         let mut proxies = Proxies::OfEnvironment(None);
         proxies.except("*.b.example, c.example");
         let Proxies::OfEnvironment(except) = proxies else { panic!("they are not settled") };
