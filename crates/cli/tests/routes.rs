@@ -235,3 +235,67 @@ fn connections_are_opened_from_where_it_is_said() {
     }
     run(&["get", "--local-port", "0", &echo.http]).expect(2);
 }
+
+/// A server on the loopback address of IPv6 that says the host it is asked for; none where IPv6 is off.
+fn ipv6() -> Option<u16> {
+    let listener = TcpListener::bind("[::1]:0").ok()?;
+    let port = listener.local_addr().unwrap().port();
+    thread::spawn(move || {
+        for socket in listener.incoming() {
+            let mut socket = socket.unwrap();
+            socket.set_read_timeout(Some(PATIENCE)).unwrap();
+            let mut head = Vec::new();
+            let mut some = [0; 1024];
+            while !head.ends_with(b"\r\n\r\n") {
+                let read = socket.read(&mut some).unwrap();
+                assert!(read > 0, "the head is cut");
+                head.extend_from_slice(&some[..read]);
+            }
+            let head = String::from_utf8(head).unwrap().to_ascii_lowercase();
+            let host = head.lines().find_map(|line| line.strip_prefix("host: ")).unwrap();
+            let answer = match head.starts_with("get /away ") {
+                true => format!(
+                    "HTTP/1.1 302 F\r\nlocation: http://{host}/x\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
+                ),
+                false => format!(
+                    "HTTP/1.1 200 OK\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{host}",
+                    host.len()
+                ),
+            };
+            socket.write_all(answer.as_bytes()).unwrap();
+        }
+    });
+    Some(port)
+}
+
+#[test]
+fn zones_of_addresses_are_for_the_connection_alone() {
+    for zone in ["%251", "%1", "%25lo", "%lo"]
+        .into_iter()
+        .filter(|zone| cfg!(target_os = "linux") || zone.ends_with('1'))
+    {
+        let Some(port) = ipv6() else { break };
+        let host = format!("[::1]:{port}");
+        for (path, flags) in
+            [("x", &["-w", " %{url_effective}"][..]), ("away", &["-L", "-w", " %{url_effective}"])]
+        {
+            let url = format!("[::1{zone}]:{port}/{path}");
+            let said = run(&[&["get", &url], flags].concat());
+            assert_eq!(said.expect(0).text(), format!("{host} http://{host}/x"), "{url}");
+        }
+        let named = run(&["get", "-H", "host: a.example", &format!("[::1%251]:{port}/x")]);
+        assert_eq!(named.expect(0).text(), "a.example");
+        // Here curl does the same, but that its own URLs have the zone.
+        for ended in both(|| vec![format!("http://[::1{zone}]:{port}/x")]) {
+            assert_eq!(ended.expect(0).text(), host, "{zone}");
+        }
+    }
+    let unknown = run(&["get", "http://[fe80::1%25nosuch0]:1/"]);
+    assert!(unknown.stderr.contains("nosuch0"), "{unknown:?}");
+    let none = run(&["get", "http://[fe80::1%25]:1/"]);
+    assert!(none.stderr.contains("the zone of its address is empty"), "{none:?}");
+    let proxied = run(&["get", "-x", "http://127.0.0.1:1", "http://[::1%251]:1/"]);
+    assert!(proxied.stderr.contains("a proxy"), "{proxied:?}");
+    let shown = run(&["get", "--offline", "http://[::1%251]:81/"]);
+    assert!(shown.expect(0).text().contains("[::1]:81"));
+}

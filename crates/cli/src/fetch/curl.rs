@@ -28,7 +28,7 @@ pub(super) fn line(plan: &Plan, target: &Target, options: &Options) -> String {
     ] {
         words.extend(is_given.then(|| flag.to_owned()));
     }
-    words.push(quoted(target.url.as_str()));
+    words.push(quoted(&target.called()));
     let parts = match content.map(|content| &content.source) {
         Some(Source::Parts { parts, .. }) => &parts[..],
         _ => &[],

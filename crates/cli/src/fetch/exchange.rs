@@ -394,7 +394,7 @@ impl Exchange<'_> {
 
     fn call(&self) -> Call<'_> {
         let Session { client, options, .. } = self.session;
-        let mut call = client.request(self.method(), self.target.url.as_str());
+        let mut call = client.request(self.method(), self.target.called());
         if let Some(path) = &self.target.path_as_is {
             call = call.path(path);
         }

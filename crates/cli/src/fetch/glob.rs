@@ -156,6 +156,9 @@ mod tests {
     fn other_brackets_stay() {
         for typed in [
             "http://[::1]:80/",
+            "[fe80::1%25eth0]/",
+            "[::1%lo]/",
+            "[::1-9%251-2]/",
             "a?b[]=1",
             "a/{b}",
             "a?q={\"b\":1,\"c\":2}",

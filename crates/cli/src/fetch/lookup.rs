@@ -6,7 +6,7 @@ use alula::{Resolve, Resolving, SystemResolver};
 
 use url::Host;
 
-use super::{plan::Plan, target::Target};
+use super::{plan::Plan, target::Target, zone};
 use crate::{
     args::{ConnectTo, ConnectionArgs, Resolved},
     exit::{Exit, Failure},
@@ -33,6 +33,8 @@ enum Family {
 pub(super) struct StandIn {
     pub(super) asked_for: String,
     pub(super) host: String,
+    /// The zone of that host, which is an IPv6 address then.
+    pub(super) zone: Option<String>,
     pub(super) port: u16,
 }
 
@@ -58,10 +60,12 @@ impl Lookup {
         let elsewhere = self.elsewhere.iter().find(|rule| rule.is_for(host, port));
         let (host, port) = elsewhere.map_or((host, port), |rule| rule.instead_of(host, port));
         let anywhere = self.anywhere.iter().find(|resolved| resolved.port == port);
-        let mut found = match (host.parse(), anywhere) {
-            (_, Some(resolved)) => resolved.addresses.clone(),
-            (Ok(address), None) => vec![SocketAddr::new(address, port)],
-            (Err(_), None) => SystemResolver.resolve(host, port).await?,
+        let zone = stand_in.filter(|stand_in| stand_in.host == host).and_then(|it| it.zone.as_deref());
+        let mut found = match (host.parse(), anywhere, zone) {
+            (_, Some(resolved), _) => resolved.addresses.clone(),
+            (Ok(_), None, Some(zone)) => SystemResolver.resolve(&format!("{host}%{zone}"), port).await?,
+            (Ok(address), None, None) => vec![SocketAddr::new(address, port)],
+            (Err(_), None, _) => SystemResolver.resolve(host, port).await?,
         };
         found.retain(|address| match self.family {
             Some(Family::V4) => address.is_ipv4(),
@@ -122,6 +126,7 @@ pub(super) fn stand_in(
     let mut found: Option<StandIn> = None;
     for target in targets {
         let host = target.url.host_str().unwrap_or_default().trim_matches(['[', ']']).to_owned();
+        let zone = target.zone.take().map(|zone| zone::name(&zone));
         let port = target.url.port_or_known_default().unwrap_or_default();
         let wanted = Target::of(&format!("{}://{given}", target.url.scheme()), &[])?.url;
         let changed =
@@ -129,7 +134,8 @@ pub(super) fn stand_in(
         if !changed || !matches!(wanted.host(), Some(url::Host::Domain(_))) {
             return Err(usage("it is no name of a host"));
         }
-        let stand_in = StandIn { asked_for: wanted.host_str().unwrap_or_default().to_owned(), host, port };
+        let asked_for = wanted.host_str().unwrap_or_default().to_owned();
+        let stand_in = StandIn { asked_for, host, zone, port };
         if found.as_ref().is_some_and(|found| *found != stand_in) {
             return Err(usage("it can be that of one server only, and the URLs are those of several"));
         }

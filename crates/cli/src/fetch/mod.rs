@@ -56,6 +56,7 @@ mod upload;
 mod verbose;
 mod watch;
 mod write_out;
+mod zone;
 
 use std::cell::Cell;
 #[cfg(unix)]

@@ -8,7 +8,7 @@ use std::{
 use alula::{Response, Timing, Version};
 use url::Url;
 
-use super::watch::Seen;
+use super::{watch::Seen, zone};
 use crate::exit::Outcome;
 
 /// An exchange, as far as it came.
@@ -68,7 +68,7 @@ impl Report {
 
     pub(super) fn begins(&mut self, response: &Response) {
         self.until_head = self.since.elapsed();
-        self.final_url = response.final_url().map(str::to_owned);
+        self.final_url = response.final_url().map(|url| zone::taken_out(url).0.into_owned());
         self.redirects = response.redirects();
         self.remote = response.remote_address();
         self.timing = response.timing();

@@ -1,9 +1,14 @@
 //! What was typed as a URL, as a URL.
 
+use std::borrow::Cow;
+
 use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_encode};
 use url::Url;
 
-use super::content::{Content, Octets, Source};
+use super::{
+    content::{Content, Octets, Source},
+    zone,
+};
 use crate::{
     args::Scheme,
     exit::{Exit, Failure},
@@ -26,6 +31,8 @@ const ENCODED: &AsciiSet = &CONTROLS
 #[derive(Clone, Debug)]
 pub(super) struct Target {
     pub(super) url: Url,
+    /// The zone of an IPv6 address with its percent sign, which servers do not hear of.
+    pub(super) zone: Option<String>,
     /// Name and password before the host.
     pub(super) credentials: Option<(String, String)>,
     /// The path and query as they were typed, if they are sent so though the path has dots that lead elsewhere.
@@ -43,6 +50,7 @@ impl Target {
     pub(super) fn of(typed: &str, query: &[String]) -> Result<Self, Failure> {
         let text = with_scheme(typed, None);
         alula::check_url(&text)?;
+        let (text, zone) = zone::taken_out(&text);
         let mut url = Url::parse(&text).map_err(|error| Failure::new(Exit::Usage, error))?;
         let credentials = take_credentials(&mut url);
         url.set_fragment(None);
@@ -52,7 +60,15 @@ impl Target {
             let all = all.join("&");
             url.set_query(Some(&all));
         }
-        Ok(Self { url, credentials, path_as_is: None, place: 0, values: Vec::new(), upload: None })
+        Ok(Self { url, zone, credentials, path_as_is: None, place: 0, values: Vec::new(), upload: None })
+    }
+
+    /// The URL to call, with the zone of its address.
+    pub(super) fn called(&self) -> Cow<'_, str> {
+        match &self.zone {
+            Some(zone) => Cow::Owned(zone::put_into(self.url.as_str(), zone)),
+            None => Cow::Borrowed(self.url.as_str()),
+        }
     }
 
     /// Keeps the path as it was typed.
@@ -107,7 +123,7 @@ pub(super) fn with_scheme(typed: &str, scheme: Option<Scheme>) -> String {
         is_meant.then(|| format!("{start}/{rest}"))
     });
     // `http:/v1.24/info` for the socket of Docker has no host that a URL can have: all of it is the path.
-    if let Some(typed) = one_slash.filter(|typed| Url::parse(typed).is_ok()) {
+    if let Some(typed) = one_slash.filter(|typed| alula::check_url(typed).is_ok()) {
         return typed;
     }
     match typed.split_once("://") {
@@ -182,6 +198,25 @@ mod tests {
         ] {
             assert!(Target::of(wrong, &[]).is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn a_zone_is_kept_beside_the_url() {
+        for (typed, url, called) in [
+            (
+                "[fe80::1%25eth0]:81/a?b=[%25]",
+                "http://[fe80::1]:81/a?b=[%25]",
+                "http://[fe80::1%25eth0]:81/a?b=[%25]",
+            ),
+            ("[fe80::1%eth0]", "http://[fe80::1]/", "http://[fe80::1%eth0]/"),
+            ("http:/[fe80::1%251]/", "http://[fe80::1]/", "http://[fe80::1%251]/"),
+            ("https://a:b@[::1%1]", "https://[::1]/", "https://[::1%1]/"),
+            ("[::1]/[::1%25lo]", "http://[::1]/[::1%25lo]", "http://[::1]/[::1%25lo]"),
+        ] {
+            let target = Target::of(typed, &[]).unwrap();
+            assert_eq!((target.url.as_str(), &*target.called()), (url, called), "{typed}");
+        }
+        assert!(Target::of("[fe80::1%25]", &[]).is_err());
     }
 
     #[test]
