@@ -1,4 +1,5 @@
-//! The name that the field `content-disposition` gives a file: of a response (RFC 6266), or of a part of a form (RFC 7578 §4.2).
+//! The name that the field `content-disposition` gives a file: of a response (RFC 6266), or of a part of a
+//! form (RFC 7578 §4.2).
 //!
 //! The fuzz target `content_disposition` includes this file: nothing but `percent_encoding` is used here.
 

@@ -1,4 +1,5 @@
-//! The library's sentence about a failure in the words of the command: flags in the place of the names of a Rust type.
+//! The library's sentence about a failure in the words of the command: flags in the place of the names of a
+//! Rust type.
 
 use alula::Error;
 

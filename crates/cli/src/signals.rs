@@ -1,7 +1,7 @@
 //! The signals that servers take: which of them stop one, and which have it open its files again.
 //!
-//! Rule: from the moment on at which [`StopSignals`] are made no signal of these ends the program by itself: neither the rotation of
-//! logs of a server that has none, nor an upgrade that it does not know.
+//! Rule: from the moment on at which [`StopSignals`] are made no signal of these ends the program by itself:
+//! neither the rotation of logs of a server that has none, nor an upgrade that it does not know.
 
 #[cfg(unix)]
 mod platform {
@@ -43,7 +43,8 @@ mod platform {
             }
         }
 
-        /// Waits for a signal that asks for an end at once: a terminal that goes away may send several hang-ups.
+        /// Waits for a signal that asks for an end at once: a terminal that goes away may send several
+        /// hang-ups.
         pub(crate) async fn next_urgent(&mut self) {
             tokio::select! {
                 _ = self.interrupted.recv() => {}
@@ -52,7 +53,8 @@ mod platform {
         }
     }
 
-    /// The signals that ask to open logs and to read users again: SIGHUP for most programs, SIGUSR1 for nginx.
+    /// The signals that ask to open logs and to read users again: SIGHUP for most programs, SIGUSR1 for
+    /// nginx.
     pub(crate) struct ReopenSignals([Signal; 2]);
 
     impl ReopenSignals {

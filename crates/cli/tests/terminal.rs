@@ -351,8 +351,8 @@ fn a_download_that_somebody_watches_is_summed_up() {
     assert_eq!(ended.stderr, "");
 }
 
-/// A server that answers each connection with a head and a first piece, and waits then until it is told to end, by the
-/// rest of the content or by nothing more.
+/// A server that answers each connection with a head and a first piece, and waits then until it is told to
+/// end, by the rest of the content or by nothing more.
 fn held(answers: usize) -> (String, mpsc::Sender<&'static [u8]>) {
     const HEAD: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-length: 8\r\nconnection: close\r\n\r\nfour";
     let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");

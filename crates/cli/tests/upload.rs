@@ -311,7 +311,8 @@ fn the_extended_name_of_a_file_is_its_name() {
     }
 }
 
-/// A page whose name was bound anew to a loopback address asks a server there in its own name, and a browser holds it for its own.
+/// A page whose name was bound anew to a loopback address asks a server there in its own name, and a browser
+/// holds it for its own.
 #[test]
 fn a_server_of_uploads_on_loopback_answers_to_local_names_alone() {
     let folder = Folder::new("upload-host");

@@ -304,7 +304,8 @@ fn fields_are_added(folder: &Folder, is_always: bool) {
     }
 }
 
-/// A server that listens on one of two addresses, or shows one of two certificates, is a mistake that nobody would see.
+/// A server that listens on one of two addresses, or shows one of two certificates, is a mistake that nobody
+/// would see.
 #[test]
 fn a_flag_with_one_value_stands_once() {
     let folder = site("once");

@@ -144,7 +144,8 @@ fn a_host_that_is_given_is_asked_for_where_the_url_leads() {
     assert!(!refused.stderr.is_empty());
 }
 
-/// White space at the ends of a value over HTTP/2 is malformed (RFC 9113 §8.2.1). WordPress.com sent it, and other clients took it.
+/// White space at the ends of a value over HTTP/2 is malformed (RFC 9113 §8.2.1). WordPress.com sent it, and
+/// other clients took it.
 #[test]
 fn white_space_around_values_of_http2_is_taken_out() {
     use std::io::{Read as _, Write as _};

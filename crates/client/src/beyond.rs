@@ -43,10 +43,12 @@ struct Trail {
     redirects: u16,
     /// The peer has left the last try out, and took others on its connection: it was no try.
     is_left_out: bool,
-    /// The requests that were redirected, each as the hash of what tells it apart: there may be many, and their peer chose them.
+    /// The requests that were redirected, each as the hash of what tells it apart: there may be many, and
+    /// their peer chose them.
     redirected: HashSet<u64>,
     hasher: RandomState,
-    /// A server has answered that it is not the one for the present request, which was sent again on another connection.
+    /// A server has answered that it is not the one for the present request, which was sent again on another
+    /// connection.
     was_misdirected: bool,
     /// The peer may have acted on a try of the present request that failed.
     is_doubtful: bool,
@@ -201,8 +203,8 @@ impl Call<'_> {
         Ok(Next::Other { keeps_content: !step.drops_content })
     }
 
-    /// Returns true, once, if the request is to be sent again on another connection: its method does not matter, since the server has not
-    /// acted on it (RFC 9110 §15.5.20).
+    /// Returns true, once, if the request is to be sent again on another connection: its method does not
+    /// matter, since the server has not acted on it (RFC 9110 §15.5.20).
     fn is_misdirected(&self, response: &Response, trail: &mut Trail) -> bool {
         let status = response.status();
         let goes_elsewhere = status == Status::MISDIRECTED_REQUEST

@@ -105,7 +105,8 @@ pub(crate) struct Route {
     #[cfg(feature = "tls")]
     tls: Option<Tls>,
     speaks: Speaks,
-    /// The origin has asked for HTTP/1.1 (HTTP_1_1_REQUIRED): no connection speaks anything else from then on.
+    /// The origin has asked for HTTP/1.1 (HTTP_1_1_REQUIRED): no connection speaks anything else from then
+    /// on.
     needs_http1: AtomicBool,
     /// The limits that the origin has stated last.
     limits: KnownLimits,
@@ -387,8 +388,8 @@ impl Route {
 
 #[cfg(feature = "tls")]
 impl Route {
-    /// Returns the settings of TLS with an offer of the versions that are spoken (RFC 7301): those of the client but where the origin has
-    /// asked for HTTP/1.1.
+    /// Returns the settings of TLS with an offer of the versions that are spoken (RFC 7301): those of the
+    /// client but where the origin has asked for HTTP/1.1.
     fn offering(&self, config: &Tls) -> Tls {
         if !self.needs_http1.load(Relaxed) {
             return config.clone();

@@ -71,8 +71,9 @@ impl Origin {
         self.route.speaks()
     }
 
-    /// Asks the origin over HTTP/1.1 from now on, since it wants that (RFC 9113 §7, HTTP_1_1_REQUIRED), as Apache does to ask for a client
-    /// certificate. Returns false, and changes nothing, if the client does not speak it.
+    /// Asks the origin over HTTP/1.1 from now on, since it wants that (RFC 9113 §7, HTTP_1_1_REQUIRED), as
+    /// Apache does to ask for a client certificate. Returns false, and changes nothing, if the client does
+    /// not speak it.
     #[cold]
     pub(crate) fn require_http1(&self) -> bool {
         let is_spoken = self.route.require_http1();

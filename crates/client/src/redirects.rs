@@ -217,8 +217,8 @@ pub(crate) fn resolve(from: &Url, location: &[u8]) -> Result<Url, Error> {
     Ok(to)
 }
 
-/// Reads and drops what is left of a response when that is little, and tells `watcher` of its trailers; else its
-/// stream is reset, or its connection closed.
+/// Reads and drops what is left of a response when that is little, and tells `watcher` of its trailers; else
+/// its stream is reset, or its connection closed.
 pub(crate) async fn drain(mut response: Response, watcher: Option<&Watcher>) {
     let mut octets = stated_length(&response);
     let version = response.version();

@@ -88,7 +88,8 @@ impl Request<'_> {
         }
     }
 
-    /// Returns true if it is of a method that mostly has no content (RFC 9110 §9.3), and none of its fields says that it has any.
+    /// Returns true if it is of a method that mostly has no content (RFC 9110 §9.3), and none of its fields
+    /// says that it has any.
     pub(crate) fn may_end_with_head(&self) -> bool {
         if !matches!(self.method(), "GET" | "HEAD" | "DELETE" | "OPTIONS") {
             return false;

@@ -68,15 +68,17 @@ impl Response {
         self.version
     }
 
-    /// Returns the fields, in the order of arrival. Of a response that is [decoded](Self::is_decoded) they are those of the content that
-    /// is read: `content-encoding` and `content-length`, which told of the coded content, are only in
+    /// Returns the fields, in the order of arrival. Of a response that is [decoded](Self::is_decoded) they
+    /// are those of the content that is read: `content-encoding` and `content-length`, which told of the
+    /// coded content, are only in
     /// [`received_headers`](Self::received_headers).
     #[doc(alias = "fields")]
     pub fn headers(&self) -> &FieldSection {
         self.head.as_ref().map_or(&NO_FIELDS, |head| &head.fields)
     }
 
-    /// Returns the fields as they came, in the order of arrival, also those that a decoder has made untrue. Allocates nothing.
+    /// Returns the fields as they came, in the order of arrival, also those that a decoder has made untrue.
+    /// Allocates nothing.
     ///
     /// ```no_run
     /// # async fn main_() -> Result<(), alula::Error> {
@@ -93,7 +95,8 @@ impl Response {
         self.body.coded_headers().unwrap_or_else(|| self.headers())
     }
 
-    /// Returns the value of `content-length` (RFC 9110 §8.6), in bytes; none when it is not said, and of content that is
+    /// Returns the value of `content-length` (RFC 9110 §8.6), in bytes; none when it is not said, and of
+    /// content that is
     /// [decoded](Self::is_decoded), whose length is known at its end. The answer to HEAD says what GET would get.
     pub fn content_length(&self) -> Option<u64> {
         let digits = self.headers().get(KnownName::CONTENT_LENGTH)?;
@@ -107,7 +110,8 @@ impl Response {
         std::str::from_utf8(self.headers().get(KnownName::CONTENT_TYPE)?).ok()
     }
 
-    /// Returns true if the content is decoded while it is read, so that it is not what [came](Self::received_headers).
+    /// Returns true if the content is decoded while it is read, so that it is not what
+    /// [came](Self::received_headers).
     pub fn is_decoded(&self) -> bool {
         self.body.is_decoded()
     }

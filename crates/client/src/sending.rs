@@ -33,8 +33,9 @@ impl Call<'_> {
 
     /// Sends the request with this content, octets or text, and waits for the head of the response. The length is stated.
     ///
-    /// A response that begins before all of the content was sent is handed over at once. What is left of the content is copied then,
-    /// and goes on being sent while the response is read; it is given up with the response, and when that is whole or of 300 or more.
+    /// A response that begins before all of the content was sent is handed over at once. What is left of the
+    /// content is copied then, and goes on being sent while the response is read; it is given up with the
+    /// response, and when that is whole or of 300 or more.
     ///
     /// Dropping the future cancels the request. Allocates nothing once warm, but for that copy and its task.
     ///
@@ -51,9 +52,10 @@ impl Call<'_> {
     /// HTTP/1.1, that is an error, and the next call goes that way. A request with `expect: 100-continue`
     /// is waited for with [`PendingResponse::go_ahead`] before anything is written.
     ///
-    /// GET, HEAD, DELETE and OPTIONS mostly have no content (RFC 9110 §9.3.1). Unless a field says that there is some, their head is
-    /// held back until it is known: until the first content is written, the writer is [finished](BodyWriter::finish), after which
-    /// the request ends with its head, or the response is waited for, but not for longer than 200 ms. This allocates, and spawns a task.
+    /// GET, HEAD, DELETE and OPTIONS mostly have no content (RFC 9110 §9.3.1). Unless a field says that there
+    /// is some, their head is held back until it is known: until the first content is written, the writer is
+    /// [finished](BodyWriter::finish), after which the request ends with its head, or the response is waited
+    /// for, but not for longer than 200 ms. This allocates, and spawns a task.
     ///
     /// # Errors
     /// As [`Self::send`].
@@ -165,8 +167,8 @@ impl Call<'_> {
         Ok(self.answered(stream, received))
     }
 
-    /// Hands over a response that has begun before all of the content was sent. What is left is copied, since the caller's octets are
-    /// not there for longer than this call.
+    /// Hands over a response that has begun before all of the content was sent. What is left is copied, since
+    /// the caller's octets are not there for longer than this call.
     async fn answered_early(&mut self, stream: Stream, rest: &[u8]) -> Result<Response, Error> {
         if self.parts.hears_interim() {
             self.hear_interim(&stream).await?;
@@ -299,8 +301,8 @@ impl Call<'_> {
     }
 }
 
-/// Sends the content, or as much as there is room for before the response begins. A response that comes whole before its end is no
-/// failure: the rest is not needed then.
+/// Sends the content, or as much as there is room for before the response begins. A response that comes whole
+/// before its end is no failure: the rest is not needed then.
 async fn send_content(stream: &Stream, content: &[u8], sent: &mut usize) -> Result<Written, Error> {
     match stream.write_until_answered(content, true, sent).await {
         Err(error) if matches!(error.cause(), Cause::Reset(code) if *code == alula_net::h2::ErrorCode::NO_ERROR) => {

@@ -9,10 +9,11 @@ use crate::text::IntoText;
 /// A URL to call: [text](IntoText), a [`url::Url`], or an `http::Uri` with the feature `http`.
 ///
 /// An IPv6 address may have a zone, `http://[fe80::1%25eth0]/` (RFC 6874) or `http://[fe80::1%eth0]/`: the
-/// interface of this machine, by its name or index, that connections are opened by. It is part of the origin in
-/// this client, for its connections and credentials, and nobody else hears of it: `host`, `referer` and the name
-/// in certificates are without, and a jar does not tell the zones of an address apart. A redirect to the same
-/// address keeps it, and one that names a zone fails. A request with a zone does not go through a proxy.
+/// interface of this machine, by its name or index, that connections are opened by. It is part of the origin
+/// in this client, for its connections and credentials, and nobody else hears of it: `host`, `referer` and
+/// the name in certificates are without, and a jar does not tell the zones of an address apart. A redirect to
+/// the same address keeps it, and one that names a zone fails. A request with a zone does not go through a
+/// proxy.
 ///
 /// Text is checked when the call is sent. References and `String` allocate nothing, a `Uri` once. Sealed.
 ///

@@ -36,8 +36,8 @@ pub enum ExchangeEvent<'a> {
     Interim(&'a ReceivedHead<'a>),
     /// The head of the final response has come.
     Response(&'a ReceivedHead<'a>),
-    /// The trailers (RFC 9110 §6.5) of a response that the client reads to its end by itself have come, since it follows
-    /// where it leads or sends the request again. Those of any other response are its caller's:
+    /// The trailers (RFC 9110 §6.5) of a response that the client reads to its end by itself have come, since
+    /// it follows where it leads or sends the request again. Those of any other response are its caller's:
     /// [`Response::trailers`](crate::Response::trailers).
     Trailers(Version, &'a FieldSection),
     /// The request is sent again after so long, since this came of it: because of [`Retries`](crate::Retries), or because the
@@ -46,7 +46,8 @@ pub enum ExchangeEvent<'a> {
     /// The request is not sent again although this came of it and there are [`Retries`](crate::Retries): the reason is a clause
     /// such as `it was tried as often as is allowed`.
     NotRetried(Setback<'a>, &'static str),
-    /// The call has failed before the head of its response came, and its caller is told this. It comes last, once, with
+    /// The call has failed before the head of its response came, and its caller is told this. It comes last,
+    /// once, with
     /// [`Retries`](crate::Retries) and without; a call that is dropped has not failed.
     Failed(&'a Error),
 }

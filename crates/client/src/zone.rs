@@ -15,7 +15,8 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_perc
 
 use crate::{Error, bad_url::bad_url};
 
-/// The longest name of an interface, in bytes: Linux and the BSDs have no longer ones, and an index is shorter.
+/// The longest name of an interface, in bytes: Linux and the BSDs have no longer ones, and an index is
+/// shorter.
 const NAME_MAX: usize = 15;
 
 /// The characters that a URL has in their encoded form only: all but the unreserved ones (RFC 6874 §2).
@@ -26,7 +27,8 @@ const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'
 pub(crate) struct Zone(Box<str>);
 
 impl Zone {
-    /// Takes the zone out of a URL: returns the URL without it, and the zone if there is one. Allocates only for one.
+    /// Takes the zone out of a URL: returns the URL without it, and the zone if there is one. Allocates only
+    /// for one.
     ///
     /// # Errors
     /// What stands in the place of a zone is none.
@@ -69,8 +71,8 @@ impl Zone {
         format!("{address}{self}]{rest}")
     }
 
-    /// Makes the address of this host lead through the interface; those of other hosts stay. Allocates, and asks
-    /// the system, for a name, but not for an index.
+    /// Makes the address of this host lead through the interface; those of other hosts stay. Allocates, and
+    /// asks the system, for a name, but not for an index.
     ///
     /// # Errors
     /// There is no such interface.
@@ -96,8 +98,8 @@ impl fmt::Display for Zone {
     }
 }
 
-/// Returns the index of an interface. The system is asked for an address of the kind that always has a zone: it
-/// reads that address without asking any server.
+/// Returns the index of an interface. The system is asked for an address of the kind that always has a zone:
+/// it reads that address without asking any server.
 fn index_of(name: &str) -> io::Result<u32> {
     let found = (&*format!("fe80::%{name}"), 0).to_socket_addrs();
     let scope = found.ok().and_then(|mut found| match found.next() {
@@ -109,7 +111,8 @@ fn index_of(name: &str) -> io::Result<u32> {
     })
 }
 
-/// Returns where the zone of a URL stands, its percent sign included, if its host is an IPv6 address with one.
+/// Returns where the zone of a URL stands, its percent sign included, if its host is an IPv6 address with
+/// one.
 fn place(url: &str) -> Option<Range<usize>> {
     let authority_at = url.find("//")? + 2;
     let before = url[..authority_at - 2].trim_start();

@@ -1,5 +1,5 @@
-//! Zones of IPv6 addresses in URLs (RFC 6874, RFC 4007 §11): with them a connection leaves by an interface of this
-//! machine, and the server is told nothing of it.
+//! Zones of IPv6 addresses in URLs (RFC 6874, RFC 4007 §11): with them a connection leaves by an interface of
+//! this machine, and the server is told nothing of it.
 
 use std::{
     net::SocketAddr,
@@ -39,7 +39,8 @@ async fn say_host(exchange: Exchange) -> Result<Sent, Error> {
     exchange.respond(Status::FOUND).header("location", &*to).send("").await
 }
 
-/// A server on the loopback address of IPv6; where there is none, on that of IPv4, which clients are to take for it.
+/// A server on the loopback address of IPv6; where there is none, on that of IPv4, which clients are to take
+/// for it.
 fn start() -> SocketAddr {
     let (tell, address) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
@@ -93,7 +94,8 @@ async fn a_server_does_not_hear_of_zones() {
                 connections.push(connection);
             }
         }
-        // None, the name in both forms, and the index in both: each is an origin with a connection of its own.
+        // None, the name in both forms, and the index in both: each is an origin with a connection of its
+        // own.
         connections.dedup();
         assert_eq!(connections.len(), 3, "{connections:?}");
         let url = format!("http://[::1%25{LOOPBACK}]:{}", server.port());

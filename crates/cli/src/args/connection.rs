@@ -64,8 +64,8 @@ pub(crate) struct ConnectionArgs {
     /// These are failures to connect, and for methods that are idempotent cut connections and 408, 429, 500, 502, 503 and 504, as
     /// `retry-after` says and after growing waits. -m bounds all tries together; --retry-max-time says when the last one may begin. Content is held as with -L.
     ///
-    /// A download to a file that breaks off is asked for again by a range (`if-range`) where a strong etag or date names it; any other
-    /// is cut back and written anew. Content that went to stdout is not asked for
+    /// A download to a file that breaks off is asked for again by a range (`if-range`) where a strong etag or
+    /// date names it; any other is cut back and written anew. Content that went to stdout is not asked for
     /// again.
     #[arg(long, value_name = "COUNT", default_value_t = 0, hide_default_value = true)]
     pub(crate) retry: u32,
@@ -235,8 +235,9 @@ pub(crate) struct ConnectionArgs {
 
     /// Give up after so many seconds, all tries included.
     ///
-    /// A fraction is fine, so is a unit (500ms, 2m, 1h), and 0 is no limit. It counts for each URL, all tries and
-    /// redirects included, and for the first one what it takes to read stdin, where all of that is read before.
+    /// A fraction is fine, so is a unit (500ms, 2m, 1h), and 0 is no limit. It counts for each URL, all tries
+    /// and redirects included, and for the first one what it takes to read stdin, where all of that is read
+    /// before.
     #[arg(short, long, value_name = "SECONDS", value_parser = duration)]
     pub(crate) max_time: Option<Duration>,
 

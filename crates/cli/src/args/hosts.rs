@@ -15,10 +15,10 @@ const MISDIRECTED: &str = "this server answers for its addresses and localhost a
 pub(crate) struct HostArgs {
     /// Answer requests for the host NAME as well; `*.NAME` is every name below it, and `*` any host.
     ///
-    /// A server on a loopback address that lets everybody write answers requests for other hosts than IP addresses,
-    /// localhost and names below that with 421: a web page of a name that leads to this machine could read and write
-    /// here. A proxy that hands on the name that it was asked for takes --host with that name. A NAME that is given
-    /// holds on other addresses too.
+    /// A server on a loopback address that lets everybody write answers requests for other hosts than IP
+    /// addresses, localhost and names below that with 421: a web page of a name that leads to this machine
+    /// could read and write here. A proxy that hands on the name that it was asked for takes --host with that
+    /// name. A NAME that is given holds on other addresses too.
     #[arg(long = "host", value_name = "NAME", value_parser = host)]
     hosts: Vec<String>,
 }

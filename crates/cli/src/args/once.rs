@@ -1,7 +1,8 @@
 //! Flags of servers that stand twice on one line.
 //!
-//! A request takes the last of two, as curl does, since scripts put their own behind those of others. A server that listens on one of two
-//! addresses, or shows one of two certificates, is a mistake that nobody would see.
+//! A request takes the last of two, as curl does, since scripts put their own behind those of others. A
+//! server that listens on one of two addresses, or shows one of two certificates, is a mistake that nobody
+//! would see.
 
 use std::ffi::OsString;
 
@@ -10,7 +11,8 @@ use clap::{Arg, Command as Program, Error, error::ErrorKind};
 /// The commands whose flags are held to it.
 const SERVERS: [&str; 3] = ["echo", "serve", "store"];
 
-/// Refuses a flag with one value that stands twice among these words; switches may, and what a file says is not among them.
+/// Refuses a flag with one value that stands twice among these words; switches may, and what a file says is
+/// not among them.
 pub(super) fn check(program: Program, given: &[OsString]) -> Result<(), Error> {
     let Some(server) = given.get(1).and_then(|word| SERVERS.into_iter().find(|name| word == name)) else {
         return Ok(());

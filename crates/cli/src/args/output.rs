@@ -126,9 +126,10 @@ pub(crate) struct OutputArgs {
 
     /// Show connections and heads; -vv also frames.
     ///
-    /// On stderr: addresses, connections and TLS (`*`), the head of each request as it is sent (`>`), and each head that comes
-    /// (`<`), those of redirects and interim responses included, and trailers. Credentials and the values of queries
-    /// are not shown unless by --show-secrets. With -vv also each frame of HTTP/2, as a line.
+    /// On stderr: addresses, connections and TLS (`*`), the head of each request as it is sent (`>`), and
+    /// each head that comes (`<`), those of redirects and interim responses included, and trailers.
+    /// Credentials and the values of queries are not shown unless by --show-secrets. With -vv also each frame
+    /// of HTTP/2, as a line.
     #[arg(short, long, action = ArgAction::Count)]
     pub(crate) verbose: u8,
 
@@ -169,8 +170,8 @@ pub(crate) struct OutputArgs {
 
     /// Ask all URLs at once, up to --parallel-max of them.
     ///
-    /// The contents are mixed on stdout as they come. Without the flag one URL is asked after the other. On a terminal
-    /// that no content goes to, one line shows the progress of all.
+    /// The contents are mixed on stdout as they come. Without the flag one URL is asked after the other. On a
+    /// terminal that no content goes to, one line shows the progress of all.
     #[arg(short = 'Z', long, hide_short_help = true)]
     pub(crate) parallel: bool,
 

@@ -121,9 +121,9 @@ pub(crate) struct ServeArgs {
 
     /// Let files be stored: by PUT, and by a form in listings.
     ///
-    /// Everybody who reaches the server can fill the disk. Files come to the folders that are there, under names that
-    /// could be served, and are seen once they are whole. Pages of other origins are refused with 403, unless
-    /// --cors=ORIGIN names theirs.
+    /// Everybody who reaches the server can fill the disk. Files come to the folders that are there, under
+    /// names that could be served, and are seen once they are whole. Pages of other origins are refused with
+    /// 403, unless --cors=ORIGIN names theirs.
     #[arg(long)]
     pub(crate) upload: bool,
 

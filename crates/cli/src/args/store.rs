@@ -76,9 +76,10 @@ pub(crate) struct StoreArgs {
 
     /// Take requests that pages of any other site make in a browser.
     ///
-    /// Unless it is given, a request whose referer is a page of another server is answered with 403, and so is one that writes and of which
-    /// the browser says that a page of another origin makes it. Pages of the origins that --cors names are
-    /// taken; --cors without a name lets pages of any origin read. Requests with `origin: null` are never taken.
+    /// Unless it is given, a request whose referer is a page of another server is answered with 403, and so
+    /// is one that writes and of which the browser says that a page of another origin makes it. Pages of the
+    /// origins that --cors names are taken; --cors without a name lets pages of any origin read. Requests
+    /// with `origin: null` are never taken.
     #[arg(long)]
     pub(crate) no_referer_check: bool,
 

@@ -39,7 +39,8 @@ pub(crate) struct TransferArgs {
 
     /// Take response heads of this size; `k` and `M` may follow the number; 1M unless given, 16M at most.
     ///
-    /// It bounds a head, and all interim responses together. A head has 5,000 fields at most, and with a larger size as many more.
+    /// It bounds a head, and all interim responses together. A head has 5,000 fields at most, and with a
+    /// larger size as many more.
     #[arg(
         long,
         value_name = "BYTES",
@@ -68,8 +69,8 @@ pub(crate) struct TransferArgs {
 
     /// With --retry, try again after any failure, whatever the method is.
     ///
-    /// With -f these are responses of 400 and above, too. A file is gone on with or written anew, as with --retry; bytes on stdout
-    /// stay there.
+    /// With -f these are responses of 400 and above, too. A file is gone on with or written anew, as with
+    /// --retry; bytes on stdout stay there.
     #[arg(long, hide_short_help = true)]
     pub(crate) retry_all_errors: bool,
 

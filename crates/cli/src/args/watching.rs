@@ -46,8 +46,8 @@ pub(crate) struct WatchArgs {
 
     /// Add a field to answers that succeed or redirect, `name: value`.
     ///
-    /// It takes the place of one that the answer has by itself. Errors go without: a browser would keep a 404 for as long as a
-    /// cache-control for pages says.
+    /// It takes the place of one that the answer has by itself. Errors go without: a browser would keep a 404
+    /// for as long as a cache-control for pages says.
     #[arg(short = 'H', long = "header", value_name = "FIELD", value_parser = added)]
     pub(crate) headers: Vec<Added>,
 

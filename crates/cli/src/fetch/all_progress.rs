@@ -177,7 +177,8 @@ impl Line {
     }
 }
 
-/// The template of a line that fits: of one that is too long the terminal would make two, and draw them again and again.
+/// The template of a line that fits: of one that is too long the terminal would make two, and draw them again
+/// and again.
 fn template(columns: usize) -> &'static str {
     match columns {
         WORDY_COLUMNS.. => "{spinner} {msg:!32}  {binary_bytes}  {binary_bytes_per_sec}",

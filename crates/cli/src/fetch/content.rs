@@ -213,8 +213,8 @@ fn joined(pieces: &[Piece], deadline: Deadline) -> Result<Bytes, Failure> {
     together(pieces.iter().map(read), b"&")
 }
 
-/// Joins pieces with this between them. A piece that is alone is not copied; of several, one at a time is held beside
-/// its copy.
+/// Joins pieces with this between them. A piece that is alone is not copied; of several, one at a time is
+/// held beside its copy.
 fn together(
     mut pieces: impl Iterator<Item = Result<Bytes, Failure>>,
     between: &[u8],

@@ -1,7 +1,8 @@
 //! A download to a file that broke off, and how the next try goes on with it.
 //!
-//! Rule: only what the server names by a strong validator is gone on with, and by `if-range`: of anything else nobody knows whether the
-//! rest belongs to what is there. The file is then cut back to what was there before, and written anew.
+//! Rule: only what the server names by a strong validator is gone on with, and by `if-range`: of anything
+//! else nobody knows whether the rest belongs to what is there. The file is then cut back to what was there
+//! before, and written anew.
 
 use std::{
     fs::{self, OpenOptions},
@@ -55,7 +56,8 @@ pub(super) struct Begun {
 }
 
 impl Begun {
-    /// Notes what a response to a regular file begins with; nothing for a pipe or a device, which cannot be cut back.
+    /// Notes what a response to a regular file begins with; nothing for a pipe or a device, which cannot be
+    /// cut back.
     pub(super) fn of(
         response: &Response,
         path: Option<&Path>,
@@ -116,7 +118,8 @@ impl Cut {
         self.base
     }
 
-    /// The place in the content from which the next try asks for it: the end of what came, or of what -C found.
+    /// The place in the content from which the next try asks for it: the end of what came, or of what -C
+    /// found.
     pub(super) fn offset(&self) -> Option<u64> {
         self.rest.as_ref().map(|rest| rest.offset).or(self.base)
     }
@@ -145,7 +148,8 @@ impl Cut {
         cut.map_err(|error| Failure::local(self.path.display(), &error))
     }
 
-    /// Returns the place of the content in the file by the head of the response; nothing when the file is whole.
+    /// Returns the place of the content in the file by the head of the response; nothing when the file is
+    /// whole.
     pub(super) fn there(&self, response: &Response, url: &str) -> Result<Option<There>, Failure> {
         let Some(rest) = &self.rest else {
             let Some(base) = self.base else { return Ok(Some(There::IsReplaced)) };
@@ -182,7 +186,8 @@ impl RestOf {
     }
 }
 
-/// The strong validator of a response: its entity-tag, or a date that is older than the response (RFC 9110 §8.8.1, §8.8.2.2).
+/// The strong validator of a response: its entity-tag, or a date that is older than the response (RFC 9110
+/// §8.8.1, §8.8.2.2).
 fn validator(headers: &FieldSection) -> Option<String> {
     let text = |name| std::str::from_utf8(headers.get(name)?).ok();
     if let Some(tag) = text(KnownName::ETAG) {

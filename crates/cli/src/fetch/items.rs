@@ -170,7 +170,8 @@ pub(super) fn plain(name: &str) -> String {
     name.replace("\\\\", "\\")
 }
 
-/// A value without the backslashes before characters of separators, as HTTPie has it; before any other a backslash is itself.
+/// A value without the backslashes before characters of separators, as HTTPie has it; before any other a
+/// backslash is itself.
 fn literal(value: &str) -> String {
     let mut plain = String::with_capacity(value.len());
     let mut characters = value.chars();

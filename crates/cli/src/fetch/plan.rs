@@ -152,8 +152,8 @@ impl Plan {
         }
     }
 
-    /// The deadline of the request in this place, which begins now. The first one has been waiting while stdin was
-    /// read.
+    /// The deadline of the request in this place, which begins now. The first one has been waiting while
+    /// stdin was read.
     pub(super) fn deadline(&self, place: usize, max_time: Option<Duration>) -> Deadline {
         let took = if place == 0 { self.reading_took } else { Duration::ZERO };
         Deadline::after(max_time, took)

@@ -53,8 +53,8 @@ struct Bar {
 }
 
 impl Progress {
-    /// For content that is received, of which the first octets, up to `offset`, are there already, after so many that
-    /// were sent.
+    /// For content that is received, of which the first octets, up to `offset`, are there already, after so
+    /// many that were sent.
     pub(crate) fn of_response(
         response: &Response,
         args: &OutputArgs,

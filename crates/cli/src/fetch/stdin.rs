@@ -36,8 +36,8 @@ impl Deadline {
         Self { ends_at, has_waited, ..whole }
     }
 
-    /// Returns the time for a call, if there is a deadline: for the first one all that -m says, which is then what
-    /// is told if it is over.
+    /// Returns the time for a call, if there is a deadline: for the first one all that -m says, which is then
+    /// what is told if it is over.
     pub(super) fn for_call(self, is_first: bool) -> Option<Duration> {
         let left = self.left()?;
         Some(if is_first && !self.has_waited { self.max_time } else { left })

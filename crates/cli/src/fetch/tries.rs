@@ -1,5 +1,5 @@
-//! Tries beyond those that the library makes by itself, counted here: those of `--retry-all-errors` and `--retry-max-time`, and those of
-//! downloads to a file, of which the content may break off.
+//! Tries beyond those that the library makes by itself, counted here: those of `--retry-all-errors` and
+//! `--retry-max-time`, and those of downloads to a file, of which the content may break off.
 //!
 //! Rule: without --retry-all-errors the same failures are tried again as with --retry alone.
 

@@ -124,7 +124,8 @@ enum Opened<'a> {
 /// The bytes of stdin that are held in memory to state their number; curl holds all, whatever there is.
 const MEASURED_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
-/// Returns stdin with its length where that is known: of a file, and of what ends within [`MEASURED_BYTES_MAX`].
+/// Returns stdin with its length where that is known: of a file, and of what ends within
+/// [`MEASURED_BYTES_MAX`].
 fn measured<'a>(deadline: Deadline) -> Result<Opened<'a>, Failure> {
     if let Some(bytes) = bytes_of_file() {
         return Ok(Opened::SizedStdin(bytes));

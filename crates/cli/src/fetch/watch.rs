@@ -283,8 +283,8 @@ impl Seen {
         }
     }
 
-    /// Adds trailers to the head before them, which is that of a redirect once it was followed. As with curl their lines
-    /// count as those of heads do.
+    /// Adds trailers to the head before them, which is that of a redirect once it was followed. As with curl
+    /// their lines count as those of heads do.
     fn note_trailers(&mut self, trailers: &FieldSection) {
         self.head_octets += octets_of_fields(trailers);
         if let Some(head) = self.last.as_mut().or(self.hops.last_mut()) {

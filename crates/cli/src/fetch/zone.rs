@@ -1,5 +1,5 @@
-//! Zones of IPv6 addresses in URLs, as `%25eth0` in `http://[fe80::1%25eth0]/`: the parser of URLs knows none,
-//! and servers do not hear of them.
+//! Zones of IPv6 addresses in URLs, as `%25eth0` in `http://[fe80::1%25eth0]/`: the parser of URLs knows
+//! none, and servers do not hear of them.
 
 use std::borrow::Cow;
 

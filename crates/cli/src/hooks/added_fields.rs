@@ -7,8 +7,8 @@ use crate::{
     exit::{Exit, Failure},
 };
 
-/// Puts fields into answers, in the place of those of the same names. `vary` is added to what there is: an answer that
-/// depends on less than it does would be taken for another.
+/// Puts fields into answers, in the place of those of the same names. `vary` is added to what there is: an
+/// answer that depends on less than it does would be taken for another.
 pub(super) struct AddedFields {
     replacing: FieldSection,
     joining: FieldSection,
@@ -32,7 +32,8 @@ impl AddedFields {
 
 impl Hook for AddedFields {
     fn head(&self, status: Status, headers: &mut FieldSection) {
-        // How long an error may be kept, and what a browser may do with it, is not said by what was meant for pages.
+        // How long an error may be kept, and what a browser may do with it, is not said by what was meant for
+        // pages.
         if !self.is_always && !status.is_success() && !status.is_redirection() {
             return;
         }

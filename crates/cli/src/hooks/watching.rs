@@ -1,4 +1,5 @@
-//! The log and the metrics of a server among the commands, which also hear of requests that got to no handler.
+//! The log and the metrics of a server among the commands, which also hear of requests that got to no
+//! handler.
 
 use std::io;
 

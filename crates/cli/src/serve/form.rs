@@ -1,6 +1,7 @@
 //! The parts of `multipart/form-data` (RFC 7578), read while they come.
 //!
-//! Rule: a part ends when all of the line of the delimiter behind it has come and is good, since a file takes its place then.
+//! Rule: a part ends when all of the line of the delimiter behind it has come and is good, since a file takes
+//! its place then.
 
 use crate::{
     disposition::filename,

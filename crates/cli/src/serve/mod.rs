@@ -91,8 +91,9 @@ pub(crate) fn run(args: &ServeArgs) -> Outcome {
     })
 }
 
-/// Returns what judges the pages that store files: those of the origins that are named may. A page of anybody could
-/// send a form, for which the browser asks nobody before; and `--cors` without a name is for those who read.
+/// Returns what judges the pages that store files: those of the origins that are named may. A page of anybody
+/// could send a form, for which the browser asks nobody before; and `--cors` without a name is for those who
+/// read.
 fn page_guard(args: &ServeArgs) -> OriginGuard {
     let named = args.watch.cors.iter().filter(|origin| *origin != ANY);
     named.fold(OriginGuard::new(), OriginGuard::trust)

@@ -1,7 +1,7 @@
 //! Places for uploads: how many are taken at once, and whose make room for others.
 //!
-//! Rule: a peer that has more places than the newcomer would have gives the one up that is slowest, if that is slow. So the only upload of
-//! a peer is never broken off, however slow it is, and no fast one is.
+//! Rule: a peer that has more places than the newcomer would have gives the one up that is slowest, if that
+//! is slow. So the only upload of a peer is never broken off, however slow it is, and no fast one is.
 
 use std::{
     net::IpAddr,
@@ -14,7 +14,8 @@ use std::{
 
 use tokio::{sync::Notify, time::Instant};
 
-/// The bytes a second below which an upload is slow, in the mean since it began: a peer that has several places does better by far.
+/// The bytes a second below which an upload is slow, in the mean since it began: a peer that has several
+/// places does better by far.
 const SLOW_BELOW: u64 = 32 * 1024;
 
 /// The time for which an upload is not judged.
@@ -45,7 +46,8 @@ impl Places {
         Self { most, held: Mutex::new(Vec::new()) }
     }
 
-    /// Takes a place for a peer: a free one, or that of another one's upload that has to go. `None` while there is none.
+    /// Takes a place for a peer: a free one, or that of another one's upload that has to go. `None` while
+    /// there is none.
     pub(super) fn take(&self, peer: IpAddr) -> Option<Place<'_>> {
         let (peer, now) = (network(peer), Instant::now());
         let mut held = self.lock();
@@ -93,8 +95,8 @@ impl Upload {
     }
 }
 
-/// Finds the slowest upload of the peers that would still have as many places without it as the newcomer has with its own, of those that
-/// have most.
+/// Finds the slowest upload of the peers that would still have as many places without it as the newcomer has
+/// with its own, of those that have most.
 fn find_slow(held: &[Arc<Upload>], newcomer: IpAddr, now: Instant) -> Option<usize> {
     let count = |peer| held.iter().filter(|upload| upload.peer == peer).count();
     let its_own = count(newcomer) + 1;

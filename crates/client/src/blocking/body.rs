@@ -35,7 +35,8 @@ impl<'a> Body<'a> {
     /// Other callers of this client go on while `sink` is busy.
     ///
     /// # Errors
-    /// As [`Self::chunk`], what the sink answers, or [`Cause::Usage`](crate::Cause::Usage) if the content was taken already.
+    /// As [`Self::chunk`], what the sink answers, or [`Cause::Usage`](crate::Cause::Usage) if the content was
+    /// taken already.
     pub fn copy_to(&mut self, sink: &mut (impl Write + ?Sized)) -> io::Result<u64> {
         Stream::begin_rest(self.body).map_err(to_io)?;
         let mut octets = 0;

@@ -157,8 +157,9 @@ impl<'a> Call<'a> {
 
     /// Sends the head of the request; its content follows through the writer.
     ///
-    /// A server that sends back more than a window while it still reads waits for its reader: give the pending response to
-    /// another thread then. The head of GET, HEAD, DELETE and OPTIONS is held back until it is known whether content follows; see
+    /// A server that sends back more than a window while it still reads waits for its reader: give the
+    /// pending response to another thread then. The head of GET, HEAD, DELETE and OPTIONS is held back until
+    /// it is known whether content follows; see
     /// [`Call::open`](crate::Call::open).
     ///
     /// ```no_run

@@ -37,7 +37,8 @@ impl Response {
         self.response().version()
     }
 
-    /// Returns the fields, in the order of arrival; see [`Response::headers`](crate::Response::headers) for content that is decoded.
+    /// Returns the fields, in the order of arrival; see [`Response::headers`](crate::Response::headers) for
+    /// content that is decoded.
     #[doc(alias = "fields")]
     pub fn headers(&self) -> &FieldSection {
         self.response().headers()
@@ -49,7 +50,8 @@ impl Response {
         self.response().received_headers()
     }
 
-    /// Returns the value of `content-length` (RFC 9110 §8.6), in bytes; none when it is not said, and of content that is decoded.
+    /// Returns the value of `content-length` (RFC 9110 §8.6), in bytes; none when it is not said, and of
+    /// content that is decoded.
     pub fn content_length(&self) -> Option<u64> {
         self.response().content_length()
     }
@@ -59,7 +61,8 @@ impl Response {
         self.response().content_type()
     }
 
-    /// Returns true if the content is decoded while it is read, so that it is not what [came](Self::received_headers).
+    /// Returns true if the content is decoded while it is read, so that it is not what
+    /// [came](Self::received_headers).
     pub fn is_decoded(&self) -> bool {
         self.response().is_decoded()
     }

@@ -215,8 +215,9 @@ impl ClientBuilder {
         self
     }
 
-    /// Connects to these hosts without the proxies of the environment, in place of those that its `no_proxy` names: hosts, domains and
-    /// networks, between commas or spaces, as [`Proxy::except`] takes them; `*` is all of them.
+    /// Connects to these hosts without the proxies of the environment, in place of those that its `no_proxy`
+    /// names: hosts, domains and networks, between commas or spaces, as [`Proxy::except`] takes them; `*` is
+    /// all of them.
     ///
     /// Changes nothing about a proxy that was given by [`Self::proxy`], which has exceptions of its own.
     ///

@@ -30,9 +30,10 @@ impl ClientBuilder {
     /// `accept-encoding` is sent unless the call has one, or asks for a `range`: what is a range of coded content cannot be decoded,
     /// and nor is 206 (Partial Content). A [prepared](crate::Client::prepare) request says itself what it accepts.
     ///
-    /// Decoded are up to two codings, one in the other; content with three or more is an error when it is read. Content with a
-    /// coding that is not known is left as it came, and [`is_decoded`](crate::Response::is_decoded) says so. A response that is decoded
-    /// is without `content-encoding` and `content-length`, which told of the coded content;
+    /// Decoded are up to two codings, one in the other; content with three or more is an error when it is
+    /// read. Content with a coding that is not known is left as it came, and
+    /// [`is_decoded`](crate::Response::is_decoded) says so. A response that is decoded is without
+    /// `content-encoding` and `content-length`, which told of the coded content;
     /// [`received_headers`](crate::Response::received_headers) has both.
     ///
     /// Content that ends before its coding does is an error, whatever its framing says, and so is content that decodes to more

@@ -78,9 +78,10 @@ impl ClientBuilder {
 
 /// The settings for responses.
 impl ClientBuilder {
-    /// Sets the number of redirects that a call follows before it fails; 10 unless set, and with 0 none is followed: the response that
-    /// redirects is handed over as it is. A call may have [its own limit](crate::Call::redirects). One that leads back to a request
-    /// that the call has sent before, with the same method, URL and fields, cookies included, is a loop and fails at once.
+    /// Sets the number of redirects that a call follows before it fails; 10 unless set, and with 0 none is
+    /// followed: the response that redirects is handed over as it is. A call may have [its own
+    /// limit](crate::Call::redirects). One that leads back to a request that the call has sent before, with
+    /// the same method, URL and fields, cookies included, is a loop and fails at once.
     ///
     /// 301, 302, 303, 307 and 308 are followed (RFC 9110 §15.4) when they say where to. After 303, and after 301 or 302 to a
     /// POST, the next request is a GET without content; else method and content stay. What is meant for one origin is not

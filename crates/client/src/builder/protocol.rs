@@ -44,9 +44,9 @@ impl ClientBuilder {
     ///
     /// A connection without calls is left in peace; when it turns out to be dead, the next call opens another.
     ///
-    /// Over TCP, of either version, the system ends the connection when the peer takes nothing of what was sent for both times together
-    /// (TCP_USER_TIMEOUT, on Linux alone). Otherwise a call without a deadline waits for a server that reads nothing for as long as the
-    /// connection lasts.
+    /// Over TCP, of either version, the system ends the connection when the peer takes nothing of what was
+    /// sent for both times together (TCP_USER_TIMEOUT, on Linux alone). Otherwise a call without a deadline
+    /// waits for a server that reads nothing for as long as the connection lasts.
     #[must_use]
     pub fn keep_alive(mut self, after: Duration, answer_within: Duration) -> Self {
         self.settings.protocol.config.keep_alive = Some(after);
@@ -87,8 +87,8 @@ impl ClientBuilder {
         self
     }
 
-    /// Forgives servers of HTTP/2 these mistakes in their responses; none unless set. Nothing can be smuggled by them to a client, but
-    /// to whom it passes responses on.
+    /// Forgives servers of HTTP/2 these mistakes in their responses; none unless set. Nothing can be smuggled
+    /// by them to a client, but to whom it passes responses on.
     ///
     /// ```
     /// use alula::{Client, h2::Leniency};

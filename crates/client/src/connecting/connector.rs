@@ -38,9 +38,9 @@ impl Destination {
         self.port
     }
 
-    /// Returns the zone of an IPv6 address (RFC 4007 §11), if the URL has one: the name of an interface of this
-    /// machine or its index in digits, decoded. It has 1 to 15 visible ASCII characters, and has not been looked
-    /// up. Allocates nothing.
+    /// Returns the zone of an IPv6 address (RFC 4007 §11), if the URL has one: the name of an interface of
+    /// this machine or its index in digits, decoded. It has 1 to 15 visible ASCII characters, and has not
+    /// been looked up. Allocates nothing.
     ///
     /// ```
     /// use alula::{Client, Destination, Transport};

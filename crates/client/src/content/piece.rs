@@ -41,7 +41,8 @@ pub(super) enum Piece {
 pub(super) enum Failure {
     /// It could not be had.
     Source(Error),
-    /// The stream or the connection took it no more, for this reason if it named one; there may be an answer that says why.
+    /// The stream or the connection took it no more, for this reason if it named one; there may be an answer
+    /// that says why.
     Stream(Option<Error>),
 }
 

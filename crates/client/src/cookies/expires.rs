@@ -1,6 +1,7 @@
 //! The attribute `expires` of a cookie: dates in all the forms that servers have ever sent (RFC 6265 §5.1.1).
 //!
-//! The store reads dates of HTTP only. [`normal`] writes the others as one of those, and leaves out what is no date or no age.
+//! The store reads dates of HTTP only. [`normal`] writes the others as one of those, and leaves out what is
+//! no date or no age.
 
 use std::{borrow::Cow, ops::RangeInclusive};
 
@@ -19,8 +20,8 @@ struct Moment {
 /// RFC 6265 §5.1.1 step 5 has no years before; the last has four digits.
 const YEARS: RangeInclusive<u32> = 1601..=9999;
 
-/// Returns the value of `set-cookie` with each `expires` in the form of HTTP, and without those that are no date. Allocates only
-/// where there is one.
+/// Returns the value of `set-cookie` with each `expires` in the form of HTTP, and without those that are no
+/// date. Allocates only where there is one.
 pub(super) fn normal(cookie: &str) -> Cow<'_, str> {
     let mut attributes = cookie.split(';').skip(1);
     if !attributes.any(|attribute| is_changed(split(attribute))) {
@@ -48,7 +49,8 @@ fn split(attribute: &str) -> (&str, &str) {
     (name.trim(), value.trim())
 }
 
-/// Returns true for a date, and for an age without a digit, which the store takes for eternity (RFC 6265 §5.2.2).
+/// Returns true for a date, and for an age without a digit, which the store takes for eternity (RFC 6265
+/// §5.2.2).
 fn is_changed((name, value): (&str, &str)) -> bool {
     is_date(name) || (name.eq_ignore_ascii_case("max-age") && value.is_empty())
 }

@@ -57,8 +57,8 @@ impl<'a> Plain<'a> {
         plain
     }
 
-    /// Returns method, URL, host and fields as one text, the fields in an order that does not depend on that in which they were added;
-    /// content goes along with the same fields or not at all. Allocates.
+    /// Returns method, URL, host and fields as one text, the fields in an order that does not depend on that
+    /// in which they were added; content goes along with the same fields or not at all. Allocates.
     #[cold]
     pub(crate) fn identity(&self, bare: &FieldSection) -> Vec<u8> {
         let fields = self.head.as_ref().map_or(bare, |head| &head.fields);

@@ -1,9 +1,11 @@
-//! Heads that are held back until it is known whether content follows: those of opened requests whose method mostly has none.
+//! Heads that are held back until it is known whether content follows: those of opened requests whose method
+//! mostly has none.
 //!
-//! A task sends the head, so that it leaves in time though nobody polls either handle. It has a connection from the beginning, and ends
-//! when one of the handles is dropped.
+//! A task sends the head, so that it leaves in time though nobody polls either handle. It has a connection
+//! from the beginning, and ends when one of the handles is dropped.
 //!
-//! Rule: whoever is first decides, the writer before the response when both have come by the time the task looks.
+//! Rule: whoever is first decides, the writer before the response when both have come by the time the task
+//! looks.
 
 use std::{
     future::poll_fn,
@@ -24,7 +26,8 @@ use crate::{
     time_limit::TimeLimit,
 };
 
-/// The time that a head is held back at the most. A program that asks for content before it writes any is not kept waiting for long.
+/// The time that a head is held back at the most. A program that asks for content before it writes any is not
+/// kept waiting for long.
 const HOLD: Duration = Duration::from_millis(200);
 
 impl Call<'_> {
@@ -131,7 +134,8 @@ impl HeldRequest {
     }
 }
 
-/// Waits until the head is to be sent, and says whether the request ends with it; none if a handle was dropped.
+/// Waits until the head is to be sent, and says whether the request ends with it; none if a handle was
+/// dropped.
 async fn decided(writer: &mut oneshot::Receiver<bool>, response: &mut oneshot::Receiver<()>) -> Option<bool> {
     let mut late = pin!(sleep(HOLD));
     poll_fn(|cx| {

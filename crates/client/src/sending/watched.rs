@@ -17,8 +17,8 @@ impl Call<'_> {
         if self.parts.is_watched { self.client.settings().policy.watcher.as_ref() } else { None }
     }
 
-    /// Sends the head of the request, which is complete, on this connection or another, and tells of it. A connection that was opened
-    /// since the call `began` is told of as a new one.
+    /// Sends the head of the request, which is complete, on this connection or another, and tells of it. A
+    /// connection that was opened since the call `began` is told of as a new one.
     pub(super) async fn start_watched(
         &self,
         watcher: &Watcher,

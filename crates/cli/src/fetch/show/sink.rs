@@ -68,7 +68,8 @@ impl Sink {
         }
     }
 
-    /// Writes what is held, laid out and coloured, and then the trailers and what else was asked for beside it.
+    /// Writes what is held, laid out and coloured, and then the trailers and what else was asked for beside
+    /// it.
     pub(crate) fn finish(mut self, trailers: Option<Painted>, took: Duration) -> Outcome {
         self.take_rest()?;
         let held = mem::take(&mut self.held);

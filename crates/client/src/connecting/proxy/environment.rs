@@ -10,7 +10,8 @@ use crate::connecting::Destination;
 /// In order of preference.
 #[derive(Clone, Debug)]
 pub(crate) enum Proxies {
-    /// Those of the environment, which was not looked at yet; with exceptions in place of its own if some were given.
+    /// Those of the environment, which was not looked at yet; with exceptions in place of its own if some
+    /// were given.
     OfEnvironment(Option<String>),
     These(Vec<Proxy>),
 }
