@@ -31,7 +31,7 @@ impl Zone {
     /// for one.
     ///
     /// # Errors
-    /// What stands in the place of a zone is none.
+    /// The text in the place of a zone is none.
     pub(crate) fn taken_out(url: &str) -> Result<(Cow<'_, str>, Option<Self>), Error> {
         Self::split(url).map_err(|why| bad_url(url, why))
     }

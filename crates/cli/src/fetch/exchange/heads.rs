@@ -16,7 +16,7 @@ use crate::{
 };
 
 impl Exchange<'_> {
-    /// What is shown of the request, where the response goes.
+    /// Returns the lines that are shown of the request before the response, as they look where that goes.
     pub(super) fn preface(&self, to: &Destination) -> Painted {
         let Session { plan, options, .. } = self.session;
         let show = Show::of(&options.output, self.shown_as(), to);
