@@ -393,8 +393,11 @@ fn idle_connections_at_the_bound() {
         lifted: Some((|limits| limits.connections_max = Some(u32::MAX), Answer::Served)),
         play: |attacker| {
             ask_with(attacker, b"");
+            attacker.wait_for_answer();
+            // More than four whose first heads were not read yet would make room among themselves.
             attacker.with_others(8, |other| {
-                other.send("GET /small HTTP/1.1\r\nHost: a\r\n\r\n");
+                ask_with(other, b"");
+                other.wait_for_answer();
             });
             attacker.wait_for_the_end();
         },
