@@ -22,6 +22,7 @@ mod list_memory;
 mod open_error;
 mod opening;
 mod options;
+mod private_files;
 mod queue;
 mod reopening;
 mod rows;

@@ -13,6 +13,10 @@ use std::path::{Path, PathBuf};
 
 use super::batch_mark::FolderId;
 use super::open_error::FjallOpenError;
+use super::private_files;
+
+/// The names of what an engine has in its folder. Others are not its own.
+const OWN_NAMES: [&str; 4] = ["lock", "format", "fjall", "aside"];
 
 const VERSION: u32 = 1;
 const TITLE: &str = "alula-store ";
@@ -32,13 +36,15 @@ pub(super) struct Folder {
 impl Folder {
     /// Opens a folder, which is made if there is none.
     pub(super) fn open(path: &Path) -> Result<Self, FjallOpenError> {
-        fs::create_dir_all(path).map_err(FjallOpenError::at(path))?;
+        if !path.try_exists().map_err(FjallOpenError::at(path))? {
+            private_files::make_folder(path).map_err(FjallOpenError::at(path))?;
+        }
         let path = path.canonicalize().map_err(FjallOpenError::at(path))?;
+        private_files::check_owner(&path)?;
         let lock = lock(&path)?;
-        let id = match read_format(&path)? {
-            Some(id) => id,
-            None => write_format(&path)?,
-        };
+        let known_id = read_format(&path)?;
+        private_files::mend(&path, &OWN_NAMES)?;
+        let id = known_id.map_or_else(|| write_format(&path), Ok)?;
         let folder = Self { path, id, _lock: lock };
         folder.put_unfinished_aside()?;
         Ok(folder)
@@ -62,8 +68,10 @@ impl Folder {
     /// A path in the folder of what is kept aside, which nothing has.
     pub(super) fn aside(&self, name: &str) -> io::Result<PathBuf> {
         let folder = self.path.join("aside");
-        fs::create_dir_all(&folder)?;
-        sync_folder(&self.path)?;
+        if !folder.try_exists()? {
+            private_files::make_folder(&folder)?;
+            sync_folder(&self.path)?;
+        }
         let mut path = folder.join(name);
         let mut count = 1;
         while path.try_exists()? {
@@ -76,7 +84,7 @@ impl Folder {
     /// Writes and flushes octets and removes them: whether the disk takes any.
     pub(super) fn probe(&self) -> io::Result<()> {
         let path = self.path.join("probe");
-        let mut file = File::create(&path)?;
+        let mut file = private_files::writing().truncate(true).open(&path)?;
         let written = file.write_all(&vec![1; PROBE_OCTETS]).and_then(|()| file.sync_all());
         drop(file);
         fs::remove_file(&path)?;
@@ -115,8 +123,7 @@ pub(super) fn sync_folder(path: &Path) -> io::Result<()> {
 fn lock(folder: &Path) -> Result<File, FjallOpenError> {
     let path = folder.join("lock");
     let at = FjallOpenError::at(&path);
-    let mut options = File::options();
-    let file = options.create(true).truncate(false).write(true).open(&path).map_err(&at)?;
+    let file = private_files::writing().truncate(false).open(&path).map_err(&at)?;
     match file.try_lock() {
         Ok(()) => Ok(file),
         Err(TryLockError::WouldBlock) => Err(FjallOpenError::InUse { folder: folder.to_path_buf() }),
@@ -165,7 +172,7 @@ fn write_format(folder: &Path) -> Result<FolderId, FjallOpenError> {
     let hex: String = id.iter().map(|octet| format!("{octet:02x}")).collect();
     let unfinished = folder.join("format.new");
     let write = || {
-        let mut file = File::create(&unfinished)?;
+        let mut file = private_files::writing().truncate(true).open(&unfinished)?;
         write!(file, "{TITLE}{VERSION}\n{ID}{hex}\n")?;
         file.sync_all()?;
         fs::rename(&unfinished, folder.join("format"))?;

@@ -26,6 +26,15 @@ pub enum FjallOpenError {
         /// The folder.
         folder: PathBuf,
     },
+    /// The folder belongs to another user than the one as whom this process runs.
+    OfAnotherUser {
+        /// The folder.
+        folder: PathBuf,
+        /// The number of the user whose it is.
+        owner: u32,
+        /// The number of the user of this process.
+        user: u32,
+    },
     /// The folder was written by a later version of this engine.
     Newer {
         /// The folder.
@@ -73,6 +82,12 @@ impl fmt::Display for FjallOpenError {
             Self::InUse { folder } => {
                 write!(line, "{}: another store has this folder open", folder.display())
             }
+            Self::OfAnotherUser { folder, owner, user } => write!(
+                line,
+                "{}: this folder belongs to user {owner}, and this program runs as user {user}; change its owner, \
+                 or name a folder that this user may make",
+                folder.display()
+            ),
             Self::Newer { folder, found, known } => write!(
                 line,
                 "{}: this folder has version {found} of the format, and this program reads up to version {known}",
@@ -98,6 +113,10 @@ impl fmt::Debug for FjallOpenError {
                 f.debug_struct("Io").field("path", path).field("error", &EscapedDebug(error)).finish()
             }
             Self::InUse { folder } => f.debug_struct("InUse").field("folder", folder).finish(),
+            Self::OfAnotherUser { folder, owner, user } => {
+                let mut of_another = f.debug_struct("OfAnotherUser");
+                of_another.field("folder", folder).field("owner", owner).field("user", user).finish()
+            }
             Self::Newer { folder, found, known } => {
                 let mut newer = f.debug_struct("Newer");
                 newer.field("folder", folder).field("found", found).field("known", known).finish()

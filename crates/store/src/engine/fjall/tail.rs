@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use super::folder::{Folder, sync_folder};
 use super::journal::Journal;
 use super::open_error::FjallOpenError;
+use super::private_files;
 
 /// A damaged end of a journal that was cut off when the folder was opened. Nobody had been answered for the writes in it as flushed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -152,7 +153,7 @@ fn copy(from: &Path, start: u64, end: u64, to: &Path) -> io::Result<()> {
     let mut source = File::open(from)?;
     source.seek(SeekFrom::Start(start))?;
     let mut source = source.take(end - start);
-    let mut target = BufWriter::new(File::create(to)?);
+    let mut target = BufWriter::new(private_files::writing().truncate(true).open(to)?);
     let mut octets = vec![0; 64 * 1024];
     loop {
         match source.read(&mut octets)? {
