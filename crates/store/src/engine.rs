@@ -10,7 +10,7 @@
 //! object on a cluster. A call to an engine of one process ends without waiting for anybody.
 
 mod decide;
-mod entries;
+mod entry_keys;
 mod error;
 mod fjall;
 mod layout;

@@ -11,7 +11,6 @@
 mod batch_mark;
 mod changes;
 mod committer;
-mod entry_keys;
 mod errors;
 mod faults;
 mod folder;

@@ -6,10 +6,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::time::Instant;
 
+use super::entry_keys::EntryKeys;
 use super::marks::Marks;
 use super::{
     BucketName, Decide, Engine, EngineError, IndexRange, Item, KeyRange, Level, ObjectName, Page, ReadTerms,
-    Shortage, Snapshot, Verdict, WriteTerms, Written, entries, layout,
+    Shortage, Snapshot, Verdict, WriteTerms, Written, layout,
 };
 use crate::model::Record;
 
@@ -127,18 +128,11 @@ impl Kept {
         after: Option<&[u8]>,
     ) -> Result<Option<Arc<[u8]>>, EngineError> {
         let record = after.map(Record::read).transpose()?;
-        let (gone, come) = (entries::of(before), entries::of(record));
-        let entry = |(field, term): &(Vec<u8>, Vec<u8>)| {
-            let mut out = Vec::new();
-            layout::put_index(name.bucket, field, &mut out);
-            layout::put_term(term, &mut out);
-            out.extend_from_slice(name.key);
-            out
-        };
-        gone.difference(&come).map(entry).for_each(|entry| {
-            self.entries.remove(&entry);
+        let (gone, come) = (EntryKeys::of(name, before), EntryKeys::of(name, record));
+        gone.without(&come).for_each(|entry| {
+            self.entries.remove(entry);
         });
-        self.entries.extend(come.difference(&gone).map(entry));
+        self.entries.extend(come.without(&gone).map(<[u8]>::to_vec));
         if record.is_some_and(|record| record.is_deleted()) {
             self.deleted.insert(encoded.to_vec());
         } else {

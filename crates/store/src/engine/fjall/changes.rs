@@ -8,10 +8,10 @@ use std::mem::take;
 
 use ::fjall::Slice;
 
-use super::entry_keys::EntryKeys;
 use super::errors::{Cause, unreadable};
 use super::keys;
 use super::tables::{Table, Tables};
+use crate::engine::entry_keys::EntryKeys;
 use crate::engine::{EngineError, ObjectName};
 use crate::model::{Damaged, Record};
 

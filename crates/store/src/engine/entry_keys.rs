@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::engine::{ObjectName, layout};
+use super::{ObjectName, layout};
 use crate::model::{Record, term};
 
 /// The octets and entries for which there is room at first: those of an object with sixteen short ones.
