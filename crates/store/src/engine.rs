@@ -30,6 +30,7 @@ use tokio::time::Instant;
 pub use self::fjall::{CutTail, Fjall, FjallOpenError, FjallOptions, FjallSnapshot};
 pub use decide::{Decide, Mark, Verdict, Written};
 pub use error::{EngineError, Level, Shortage};
+pub(crate) use layout::RowLength;
 pub use measured::{EngineMetrics, Measured, MeasuredSnapshot};
 pub use memory::{Memory, MemorySnapshot};
 pub use names::{BucketName, ObjectName};

@@ -103,5 +103,6 @@ pub(crate) fn paths() -> impl Iterator<Item = &'static str> {
 /// The attributes that a request stores.
 #[cfg(feature = "fuzzing")]
 pub(crate) fn attributes(headers: &alula::FieldSection, bucket: &[u8]) -> Option<Vec<u8>> {
-    object::attributes(headers, bucket).ok().map(|attributes| attributes.to_vec())
+    let name = crate::engine::BucketName { bucket_type: target::DEFAULT_TYPE, bucket }.object(b"k");
+    object::attributes(headers, name).ok().map(|incoming| incoming.attributes.to_vec())
 }

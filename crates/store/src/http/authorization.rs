@@ -3,9 +3,11 @@
 //! Riak looks at parameters and fields first, and answers 400 where a request is wrong as well as not allowed. Here a peer without credentials
 //! makes the store read no more than the head.
 
+use std::fmt::Write as _;
+
 use alula::{Answer, Exchange, KnownName, Next, Scratch, Status, Version, Wrap};
 
-use super::fail::Fail;
+use super::fail::{Cut, Fail};
 use super::resource::{Needs, Resource};
 use super::target::Target;
 use crate::access::{Access, Credentials, Identity, Login, Permission, Permissions, Place, Refusal};
@@ -102,10 +104,9 @@ fn check<S>(identity: &Identity, permissions: Permissions, exchange: &Exchange<S
 
 fn denied(identity: &Identity, permission: Permission, place: Place<'_>) -> Fail {
     let mut text = format!("Permission denied: user '{}' does not have '{permission}' on ", identity.name());
-    text.push_str(&String::from_utf8_lossy(place.bucket_type));
+    let _ = write!(text, "{}", Cut(place.bucket_type));
     if let Some(bucket) = place.bucket {
-        text.push('/');
-        text.push_str(&String::from_utf8_lossy(bucket));
+        let _ = write!(text, "/{}", Cut(bucket));
     }
     text.push('\n');
     Fail::text(Status::FORBIDDEN, text)

@@ -1,6 +1,7 @@
 //! Requests that are not carried out: the status and the text that clients know.
 
 use std::borrow::Cow;
+use std::fmt;
 
 use alula::{Answer, FieldError, IntoAnswer, KnownName, ParamError, Status};
 
@@ -46,7 +47,7 @@ impl Fail {
 
     /// No type of this name was made.
     pub(super) fn unknown_type(bucket_type: &[u8]) -> Self {
-        let text = format!("Unknown bucket type: {}\n", String::from_utf8_lossy(bucket_type));
+        let text = format!("Unknown bucket type: {}\n", Cut(bucket_type));
         Self::text(Status::NOT_FOUND, text)
     }
 }
@@ -64,6 +65,27 @@ impl IntoAnswer for Fail {
             Self::Engine(error) => of_engine(error),
             Self::Exchange(error) => error.into_answer(),
             Self::Answer(answer) => answer,
+        }
+    }
+}
+
+/// A part of a request in a text for its client: all of it if it is short, else its beginning.
+pub(super) struct Cut<'a>(pub(super) &'a [u8]);
+
+impl Cut<'_> {
+    /// The bytes that are shown. Names and numbers that people write are shorter.
+    const BYTES_MAX: usize = 128;
+}
+
+impl fmt::Display for Cut<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0.split_at_checked(Self::BYTES_MAX) {
+            Some((start, rest)) if !rest.is_empty() => {
+                // The last character may have been cut.
+                let start = String::from_utf8_lossy(start);
+                write!(f, "{}...", start.trim_end_matches(char::REPLACEMENT_CHARACTER))
+            }
+            _ => f.write_str(&String::from_utf8_lossy(self.0)),
         }
     }
 }

@@ -2,10 +2,12 @@
 
 mod arriving;
 mod delete;
+mod entries;
 mod incoming;
 mod one;
 mod put;
 mod read;
+mod same_name;
 mod shown;
 mod siblings;
 

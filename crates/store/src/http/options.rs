@@ -6,7 +6,8 @@ use std::time::Duration;
 use alula::Request;
 use tokio::time::Instant;
 
-use super::{fail::Fail, query};
+use super::fail::{Cut, Fail};
+use super::query;
 use crate::config::Config;
 use crate::engine::{Durability, ReadTerms, WriteTerms};
 use crate::properties::{Properties, Quorum, SyncOnWrite};
@@ -212,7 +213,7 @@ pub(super) fn timeout(value: &[u8], wrong: &mut String) -> Option<Duration> {
     let text = String::from_utf8_lossy(value);
     let millis = text.parse().ok().map(Duration::from_millis);
     if millis.is_none() {
-        *wrong += &format!("Bad timeout value \"{text}\"\n");
+        *wrong += &format!("Bad timeout value \"{}\"\n", Cut(value));
     }
     millis
 }

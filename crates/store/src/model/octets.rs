@@ -12,6 +12,12 @@ pub(crate) fn put_number(mut number: u64, out: &mut Vec<u8>) {
     out.push(number as u8);
 }
 
+/// Returns the bytes that so many bytes take after their count.
+pub(crate) const fn counted_len(len: usize) -> u64 {
+    let bits = usize::BITS - (len | 1).leading_zeros();
+    len as u64 + bits.div_ceil(7) as u64
+}
+
 /// Appends octets after their count.
 pub(crate) fn put_counted(octets: &[u8], out: &mut Vec<u8>) {
     put_number(octets.len() as u64, out);

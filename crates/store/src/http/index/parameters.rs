@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::continuation::Continuation;
 use super::pattern::Pattern;
 use super::range::Range;
-use crate::http::fail::Fail;
+use crate::http::fail::{Cut, Fail};
 use crate::http::keys::time;
 use crate::http::options::{self, TIMEOUT_MAX};
 use crate::model::term;
@@ -129,7 +129,7 @@ fn results_max(value: &[u8]) -> Result<u64, Fail> {
             Ok(std::str::from_utf8(&normal).ok().and_then(|digits| digits.parse().ok()).unwrap_or(u64::MAX))
         }
         _ => {
-            let value = String::from_utf8_lossy(value);
+            let value = Cut(value);
             Err(Fail::bad_request(format!(
                 "Invalid \"max_results\". \"{value}\" is not a positive integer\n"
             )))

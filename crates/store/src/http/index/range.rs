@@ -1,7 +1,7 @@
 //! The index and the terms that a path asks for (Riak §11.1).
 
 use crate::engine::{BucketName, Item};
-use crate::http::fail::Fail;
+use crate::http::fail::{Cut, Fail};
 use crate::http::keys::pages::Selection;
 use crate::model::term;
 
@@ -121,11 +121,11 @@ impl Kind {
 }
 
 fn unknown_kind(field: &[u8]) -> Fail {
-    Fail::bad_request(format!("Unknown field type for field: '{}'.\n", String::from_utf8_lossy(field)))
+    Fail::bad_request(format!("Unknown field type for field: '{}'.\n", Cut(field)))
 }
 
 fn not_a_term(field: &[u8], text: &[u8]) -> Fail {
-    let [field, text] = [field, text].map(String::from_utf8_lossy);
+    let [field, text] = [field, text].map(Cut);
     Fail::bad_request(format!("Could not parse field '{field}', value '{text}'.\n"))
 }
 

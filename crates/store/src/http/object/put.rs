@@ -15,13 +15,19 @@ use super::super::options::Options;
 use super::super::target::{Form, Target};
 use super::super::vclock::{self, VCLOCK};
 use super::arriving::{self, Room};
+use super::incoming::Incoming;
 use super::shown::Shown;
-use super::{incoming, one, siblings};
+use super::{entries, incoming, one, siblings};
 use crate::budget::Share;
-use crate::engine::{Decide, Engine, EngineError, Mark, ObjectName, ReadTerms, Verdict, WriteTerms, Written};
+use crate::engine::{
+    Decide, Engine, EngineError, Mark, ObjectName, ReadTerms, RowLength, Verdict, WriteTerms, Written,
+};
 use crate::model::{self, Context, NewContent, Record, Refused, Rules};
 use crate::properties::Properties;
 use crate::store::{Shared, Store};
+
+/// The bytes that the rows of the index entries of all contents of an object may take together.
+const OBJECT_ROWS_MAX: u64 = 8 * entries::CONTENT_ROWS_MAX;
 
 /// Stores the content under the key of the path.
 pub(in super::super) async fn put<E: Engine>(exchange: Exchange<Store<E>>) -> Outcome {
@@ -39,7 +45,7 @@ async fn store<E: Engine>(mut exchange: Exchange<Store<E>>, target: Target, made
     let state = exchange.state();
     let shared = state.shared();
     let request = exchange.request();
-    let Asked { attributes, context, conditions, terms, rules, returns_content } =
+    let Asked { attributes, rows, context, conditions, terms, rules, returns_content } =
         Asked::of(request.headers(), Options::read(request), &target, shared)?;
     let time = terms.deadline - Instant::now();
     let stated = arriving::stated_octets(request.headers(), rules.octets_max)?;
@@ -54,7 +60,8 @@ async fn store<E: Engine>(mut exchange: Exchange<Store<E>>, target: Target, made
     // The time that the content took to arrive is not the engine's.
     let terms = WriteTerms { deadline: Instant::now() + time, ..terms };
     let returns_content = returns_content && !(value.is_empty() && made == Status::OK);
-    let put = Put { attributes, context, conditions, value, share, rules, refusal: None };
+    let row = RowLength::of(target.object());
+    let put = Put { attributes, rows, row, context, conditions, value, share, rules, refusal: None };
     let Written { decide, record } = shared.engine.write(target.object(), put, &terms).await?;
     if let Some(refusal) = decide.refusal {
         return Err(refusal.into());
@@ -97,6 +104,7 @@ const fn read_terms(terms: &WriteTerms) -> ReadTerms {
 /// The write that a request asks for.
 struct Asked {
     attributes: Scratch,
+    rows: u64,
     context: Scratch,
     conditions: Conditions,
     terms: WriteTerms,
@@ -114,7 +122,7 @@ impl Asked {
     ) -> Result<Self, Fail> {
         incoming::media_type(headers)?;
         let options = options?;
-        let attributes = incoming::attributes(headers, target.bucket().bucket)?;
+        let Incoming { attributes, rows } = incoming::attributes(headers, target.object())?;
         let conditions = Conditions::of_write(headers)?;
         let context = vclock::read(headers, VCLOCK)?.unwrap_or_else(|| {
             let mut none = Scratch::lend();
@@ -128,6 +136,7 @@ impl Asked {
         }
         Ok(Self {
             attributes,
+            rows,
             context,
             conditions,
             terms: options.write_terms(&properties, &shared.config)?,
@@ -177,6 +186,9 @@ fn check_sum(headers: &FieldSection, value: &[u8]) -> Result<(), Fail> {
 /// The write of a content.
 struct Put {
     attributes: Scratch,
+    /// The bytes of the rows of its index entries.
+    rows: u64,
+    row: RowLength,
     context: Scratch,
     conditions: Conditions,
     value: Scratch,
@@ -191,6 +203,8 @@ struct Put {
 pub(super) enum Refusal {
     Condition(Status),
     Model(Refused),
+    /// The rows of the index entries of all contents would take so many bytes.
+    Rows(u64),
 }
 
 impl Decide for Put {
@@ -213,10 +227,11 @@ impl Decide for Put {
             attributes: &self.attributes,
             value: &self.value,
         };
-        match model::write(stored, context, &new, &self.rules, out) {
+        let written = model::write(stored, context, &new, &self.rules, out).map_err(Refusal::Model);
+        match written.and_then(|()| self.check_rows(out)) {
             Ok(()) => Verdict::Write,
-            Err(refused) => {
-                self.refusal = Some(Refusal::Model(refused));
+            Err(refusal) => {
+                self.refusal = Some(refusal);
                 Verdict::Keep
             }
         }
@@ -227,10 +242,30 @@ impl Decide for Put {
     }
 }
 
+impl Put {
+    /// Checks the rows of all contents, unless the new one adds none: what is there already may stay.
+    fn check_rows(&self, written: &[u8]) -> Result<(), Refusal> {
+        if self.rows == 0 {
+            return Ok(());
+        }
+        let bytes = Record::read(written).map_or(0, |record| match record.single() {
+            Some(_) => self.rows,
+            None => self.row.rows(record),
+        });
+        if bytes > OBJECT_ROWS_MAX { Err(Refusal::Rows(bytes)) } else { Ok(()) }
+    }
+}
+
 impl From<Refusal> for Fail {
     fn from(refusal: Refusal) -> Self {
         match refusal {
             Refusal::Condition(status) => Self::Page(status),
+            Refusal::Rows(bytes) => Self::text(
+                Status::CONTENT_TOO_LARGE,
+                format!(
+                    "the rows of the index entries of all siblings would take {bytes} bytes, and {OBJECT_ROWS_MAX} are allowed\n"
+                ),
+            ),
             Refusal::Model(refused @ Refused::Octets { .. }) => {
                 Self::text(Status::CONTENT_TOO_LARGE, format!("{refused}\n"))
             }

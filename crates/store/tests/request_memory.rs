@@ -1,0 +1,168 @@
+//! The memory that one small request can have a store take: index entries whose rows repeat long names, patterns, and walks along links.
+//!
+//! All bytes that are allocated for a request and its answer are added up, given back or not, so that the sum is never below the peak.
+#![forbid(unsafe_code)]
+
+use std::fmt::Write as _;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use alula::testing::TestServer;
+use alula::{Client, Response, Server};
+use alula_store::engine::{Engine, Fjall, FjallOptions, Memory};
+use alula_store::{Config, Store};
+use alula_tally::Tally;
+
+#[global_allocator]
+static ALLOCATOR: Tally = Tally::system();
+
+const SITE: &str = "http://store.example";
+
+/// The most bytes that may be allocated for each byte of a request, and beside them.
+const FACTOR: u64 = 8;
+const BESIDE: u64 = 4 * 1024 * 1024;
+
+/// Held by each test, since the allocations of the whole process are counted.
+fn alone() -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    assert!(alula_tally::is_installed());
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A client for each version, of one store.
+async fn clients(engine: impl Engine) -> [Client; 2] {
+    let store = Store::open(engine, Config::default()).await.expect("a store");
+    let server = || {
+        let settings = Server::builder().limits(alula_store::limits());
+        TestServer::with(settings, store.routes().expect("routes"))
+    };
+    [server().client(), server().http2().client()]
+}
+
+/// Runs tests on a thread.
+fn run(test: impl Future<Output = ()>) {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    runtime.block_on(test);
+}
+
+/// An answer, and the bytes that were allocated for it.
+struct Costed {
+    status: u16,
+    text: String,
+    allocated: u64,
+}
+
+async fn costed(answer: impl Future<Output = Result<Response, alula::Error>>) -> Costed {
+    let before = alula_tally::process().bytes;
+    let mut answer = answer.await.expect("an answer");
+    let text = answer.text().await.expect("a text");
+    Costed { status: answer.status().as_u16(), text, allocated: alula_tally::process().bytes - before }
+}
+
+async fn put(client: &Client, path: &str, fields: &[(&str, &str)]) -> Costed {
+    let mut put = client.put(format!("{SITE}{path}")).header("content-type", "text/plain");
+    for (name, value) in fields {
+        put = put.header(*name, *value);
+    }
+    costed(put.body("v").send()).await
+}
+
+#[track_caller]
+fn check_refused(name: &str, request: usize, answer: &Costed, text: &str) {
+    let Costed { status, text: told, allocated } = answer;
+    println!("{name}: {request} bytes, {status}, {allocated} bytes allocated, {told:?}");
+    assert_eq!(*status, 400, "{name}");
+    assert!(told.contains(text) && told.len() < 1024, "{name}: {told}");
+    assert!(*allocated <= FACTOR * request as u64 + BESIDE, "{name}: {allocated} bytes for {request}");
+}
+
+/// Different terms in one field.
+fn terms(count: usize) -> String {
+    (0..count).map(|number| format!("{number:x}")).collect::<Vec<_>>().join(", ")
+}
+
+async fn rows_of_long_names(engine: impl Engine) {
+    const BOUND: &str = "262144";
+    for client in clients(engine).await {
+        let (key, index) = (["k"; 30_000].concat(), format!("x-riak-index-{}_bin", ["i"; 20_000].concat()));
+        let (many, few) = (terms(3_000), terms(2_000));
+        let numbers = (0..1_000).map(|number| number.to_string()).collect::<Vec<_>>().join(", ");
+        for (name, path, field, value) in [
+            ("a long key", format!("/buckets/b/keys/{key}"), "x-riak-index-a_bin", &many),
+            ("a long key, numbers", format!("/buckets/b/keys/{key}"), "x-riak-index-a_int", &numbers),
+            ("a long bucket", format!("/buckets/{key}/keys/k"), "x-riak-index-a_bin", &many),
+            ("a long index", "/buckets/b/keys/k".to_owned(), &index[..], &few),
+        ] {
+            let answer = put(&client, &path, &[(field, value)]).await;
+            let request = path.len() + field.len() + value.len();
+            check_refused(name, request, &answer, BOUND);
+        }
+    }
+}
+
+#[test]
+fn rows_of_long_names_are_bounded_before_they_are_built() {
+    let _alone = alone();
+    run(rows_of_long_names(Memory::new()));
+    let folder = tempfile::tempdir().expect("a folder");
+    run(rows_of_long_names(Fjall::open(folder.path(), FjallOptions::default()).expect("a new folder")));
+}
+
+#[test]
+fn a_repeated_term_of_a_long_index_costs_what_it_takes() {
+    let _alone = alone();
+    run(async {
+        for client in clients(Memory::new()).await {
+            let mut value = terms(40);
+            for _ in 0..4_000 {
+                value.push_str(", 1");
+            }
+            let index = format!("x-riak-index-{}_bin", ["i"; 6_000].concat());
+            let answer = put(&client, "/buckets/b/keys/k", &[(&index, &value)]).await;
+            println!("{} {}", answer.status, answer.allocated);
+            assert_eq!(answer.status, 204, "{}", answer.text);
+            let bytes = (41 * 6_000 + value.len()) as u64;
+            assert!(answer.allocated <= FACTOR * bytes + BESIDE, "{}", answer.allocated);
+        }
+    });
+}
+
+#[test]
+fn errors_repeat_no_long_field() {
+    let _alone = alone();
+    run(async {
+        let long = ["xy"; 50_000].concat();
+        for client in clients(Memory::new()).await {
+            let index = format!("x-riak-index-{}", ["i"; 40_000].concat());
+            for fields in [
+                &[(&index[..], "1")][..],
+                &[("x-riak-index-a_int", &long[..])],
+                &[("content-type", &long[..])],
+            ] {
+                let mut put = client.put(format!("{SITE}/buckets/b/keys/k"));
+                for (name, value) in fields {
+                    put = put.header(*name, *value);
+                }
+                let answer = costed(put.body("v").send()).await;
+                assert!(matches!(answer.status, 400 | 415), "{}", answer.status);
+                assert!(answer.text.len() < 512, "{} bytes", answer.text.len());
+            }
+            let mut paths = vec![];
+            for path in [
+                "/buckets/b/index/{}/1",
+                "/buckets/b/index/a_int/{}",
+                "/buckets/b/keys/k?r={}",
+                "/types/{}/buckets/b/keys/k",
+            ] {
+                paths.push(path.replace("{}", &long));
+            }
+            paths.push(format!("/buckets/b/index/a_bin/1?max_results={long}"));
+            for path in paths {
+                let mut text = String::new();
+                let _ = write!(text, "{SITE}{path}");
+                let answer = costed(client.get(text).send()).await;
+                assert!(matches!(answer.status, 400 | 404), "{}", answer.status);
+                assert!(answer.text.len() < 512, "{} bytes of {}", answer.text.len(), &path[..40]);
+            }
+        }
+    });
+}
