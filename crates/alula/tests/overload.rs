@@ -164,6 +164,55 @@ async fn a_server_that_does_not_shed_serves_up_to_its_bound() {
     assert_eq!(served.ledger.count(OVERLOADED), 0);
 }
 
+/// Limits as servers have them whose clients send large heads, with room for some of them alone.
+fn large_heads() -> Limits {
+    const HEAD: u32 = 1 << 20;
+    Limits {
+        head_bytes: HEAD,
+        field_section_bytes: HEAD,
+        string_bytes: HEAD,
+        continuation_frames: 64,
+        connection_memory_bytes: 8 << 20,
+        process_memory_bytes: 64 << 20,
+        ..Limits::default()
+    }
+}
+
+/// A head that has more than the bound for strangers.
+const LARGE_HEAD: usize = 200 << 10;
+
+#[tokio::test]
+async fn large_heads_of_strangers_are_refused_while_memory_is_scarce() {
+    let limits = large_heads();
+    let served = serve(limits.clone()).await;
+    let url = format!("http://{}/", served.authority);
+    let value = "a".repeat(LARGE_HEAD);
+    let ask = async |client: &Client, value: &str| {
+        let response = client.get(&url).header("x-large", value).send().await;
+        response.map(|response| response.status())
+    };
+    for is_http2 in [false, true] {
+        let new_client = || Client::builder().http2_prior_knowledge(is_http2).build().unwrap();
+        let stranger = new_client();
+        assert_eq!(ask(&stranger, &value).await.unwrap(), Status::OK, "there is room");
+
+        let scarce = served.ledger.reserve(limits.process_memory_bytes / 4).expect("less than all");
+        let (stranger, known) = (new_client(), new_client());
+        assert_eq!(ask(&known, "small").await.unwrap(), Status::OK);
+        let refused = ask(&stranger, &value).await.unwrap();
+        assert_eq!(refused, Status::REQUEST_HEADER_FIELDS_TOO_LARGE, "HTTP/2: {is_http2}");
+        assert_eq!(ask(&known, &value).await.unwrap(), Status::OK, "one that was answered, {is_http2}");
+        assert_eq!(ask(&stranger, "small").await.unwrap(), Status::OK);
+        assert_eq!(ask(&stranger, &value).await.unwrap(), Status::OK, "it is let in after an answer");
+
+        let stranger = new_client();
+        assert_eq!(ask(&stranger, &value).await.unwrap(), Status::REQUEST_HEADER_FIELDS_TOO_LARGE);
+        drop(scarce);
+        assert_eq!(ask(&stranger, &value).await.unwrap(), Status::OK, "there is room again");
+    }
+    assert_eq!(served.ledger.count(OVERLOADED), 0);
+}
+
 /// Lets others run until this is so.
 async fn until(is_so: impl Fn() -> bool) {
     let so = std::future::poll_fn(|cx| {

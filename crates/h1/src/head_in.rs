@@ -65,6 +65,8 @@ struct Rules {
     keep_spelling: bool,
     scheme: &'static str,
     head_bytes: usize,
+    /// The bound is less than the limit, for a while.
+    is_bounded: bool,
     target_bytes: usize,
     fields: u32,
     crumbs: u32,
@@ -106,6 +108,14 @@ impl HeadIn {
     /// Says the scheme of requests that do not say it.
     pub(crate) fn assume_scheme(&mut self, scheme: &'static str) {
         self.rules.scheme = scheme;
+    }
+
+    /// Takes heads of so many bytes at most, where the limit is larger.
+    pub(crate) fn bound(&mut self, bytes: u32, limits: &Limits) {
+        self.rules.is_bounded = bytes < limits.head_bytes;
+        // Never less than was read already: the next byte of that head is too much then.
+        let read = self.octets + self.seen;
+        self.rules.head_bytes = (limits.head_bytes.min(bytes) as usize).max(read);
     }
 
     /// Makes it ready for the next head.
@@ -233,6 +243,9 @@ impl HeadIn {
     pub(crate) fn exceeded(&self, rule: Violation) -> Option<Exceeded> {
         let octets = self.octets as u64;
         match rule {
+            Violation::HEAD_LONG if self.rules.is_bounded => {
+                Some(Exceeded::FIRST_HEAD_BYTES.of(octets, self.rules.head_bytes as u64))
+            }
             Violation::HEAD_LONG => Some(Exceeded::HEAD_BYTES.of(octets, self.rules.head_bytes as u64)),
             Violation::TARGET_LONG => Some(Exceeded::TARGET_BYTES.of(octets, self.rules.target_bytes as u64)),
             Violation::FIELDS_MANY => {
@@ -425,6 +438,7 @@ impl Rules {
             keep_spelling: config.keep_spelling,
             scheme: config.scheme,
             head_bytes: limits.head_bytes as usize,
+            is_bounded: false,
             target_bytes: limits.target_bytes as usize,
             fields: limits.fields,
             crumbs: limits.cookie_crumbs,

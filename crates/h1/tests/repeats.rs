@@ -362,3 +362,24 @@ fn answers_are_written_the_same_whether_their_fields_went_before() {
         check_sections(write, || server(&Config::default()).answering(Answers::Never));
     }
 }
+
+/// A head of which more is here already than may be from now on is refused, and one that is within the bound is not.
+#[test]
+fn a_bound_counts_for_the_head_that_is_being_read() {
+    let config = Config { limits: Limits { head_bytes: 4_000, ..Limits::default() }, ..Config::default() };
+    for (length, told) in [(80, "idle"), (900, "closed HEAD_LONG")] {
+        let mut end = server(&config);
+        let value = "a".repeat(length);
+        end.receive(format!("GET / HTTP/1.1\r\nhost: a\r\nx-a: {value}\r\nx-b:").as_bytes());
+        end.machine.bound_heads(200);
+        end.receive(b" b\r\n\r\n");
+        assert_eq!(end.log.last().map(String::as_str), Some(told), "{length}");
+        let exceeded = end.machine.exceeded().map(|exceeded| exceeded.limit());
+        assert_eq!(exceeded, (length > 200).then_some("first_head_bytes"));
+    }
+    let mut end = server(&config);
+    end.machine.bound_heads(200);
+    end.machine.bound_heads(u32::MAX);
+    end.receive(format!("GET / HTTP/1.1\r\nhost: a\r\nx-a: {}\r\n\r\n", "a".repeat(900)).as_bytes());
+    assert_eq!(end.log.last().map(String::as_str), Some("idle"));
+}

@@ -199,6 +199,10 @@ impl ProtocolMachine for Connection {
         self.limits()
     }
 
+    fn bound_heads(&mut self, bytes: u32) {
+        self.bound_heads(bytes);
+    }
+
     fn is_introduced(&self) -> bool {
         self.has_peer_settings()
     }

@@ -434,3 +434,56 @@ fn a_flood_of_late_frames_with_next_to_nothing_runs_dry() {
         assert_eq!(count, 100, "{late:?}");
     }
 }
+
+/// A server with large limits that takes smaller heads for now.
+fn bounded(bytes: u32) -> End {
+    const LIMIT: u32 = 1 << 20;
+    let limits = Limits { field_section_bytes: LIMIT, fields: 10_000, ..Limits::default() };
+    let mut server = server_of(limits);
+    server.machine.bound_heads(bytes);
+    server
+}
+
+/// A request whose one field, of 4,000 bytes, is named again so often by one byte each.
+fn repeated(times: usize) -> Vec<u8> {
+    // Literals with indexing (RFC 7541 §6.2.1), and then the newest index of the dynamic table.
+    let literal = [&b"\x40\x01x\x7f\xa1\x1e"[..], &[b'a'; 4_000]].concat();
+    [&get()[..], &literal, &vec![0xbe; times]].concat()
+}
+
+#[test]
+fn repeats_beyond_a_bound_are_not_built() {
+    const BOUND: u32 = 64 << 10;
+    let large = repeated(50);
+    let mut free = bounded(u32::MAX);
+    free.receive(&headers(END, 1, &large));
+    assert!(free.log.last().unwrap().starts_with("head"), "{:?}", free.log.last());
+
+    let mut server = bounded(BOUND);
+    let before = server.machine.memory_bytes();
+    server.receive(&headers(END, 1, &large));
+    assert_eq!(server.error, None);
+    let exceeded = server.machine.exceeded().expect("a limit");
+    assert_eq!((exceeded.limit(), exceeded.bound), ("first_head_bytes", u64::from(BOUND)));
+    // A section grows by doubling.
+    let grown = server.machine.memory_bytes() - before;
+    assert!(grown <= 2 * BOUND as usize + 8 * 1024, "{grown}");
+    server.machine.bound_heads(u32::MAX);
+    server.receive(&headers(END, 3, &large));
+    assert_eq!(server.streams.len(), 2, "{:?}", server.log);
+}
+
+#[test]
+fn a_string_beyond_a_bound_is_not_awaited() {
+    const BOUND: u32 = 16 << 10;
+    let piece = [b'a'; 16_000];
+    let begin = [&get()[..], b"\x40\x01x\x7f\xff\xff\x3f", &piece[..]].concat();
+    for (bound, is_calmed) in [(BOUND, true), (u32::MAX, false)] {
+        let mut server = bounded(bound);
+        server.receive(&frame(HEADERS, END, 1, &begin[..16_000]));
+        for _ in 0..6 {
+            server.receive(&frame(CONTINUATION, 0, 1, &piece));
+        }
+        assert_eq!(server.error.is_some(), is_calmed, "{bound}: {:?}", server.error);
+    }
+}

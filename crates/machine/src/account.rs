@@ -83,6 +83,13 @@ impl MemoryBudget {
         self.bytes_soft < self.bytes_max && self.held() >= self.bytes_soft
     }
 
+    /// Returns true if a quarter of the budget is charged, or more: peers of whom nothing is known yet are to
+    /// find less room.
+    #[inline]
+    pub fn is_crowded(&self) -> bool {
+        self.held() >= self.bytes_max / 4
+    }
+
     /// Charges octets that the program holds; `None` if that would pass the soft bound. Costs one compare-and-swap and the clone
     /// of an `Arc`.
     pub fn reserve(self: &Arc<Self>, bytes: u64) -> Option<Reservation> {

@@ -65,6 +65,7 @@ macro_rules! measures {
 
 measures! {
     HEAD_BYTES "head_bytes": "the head has" "octets or more";
+    FIRST_HEAD_BYTES "first_head_bytes": "memory is scarce, and the first head of the connection has" "bytes or more";
     TARGET_BYTES "target_bytes": "the target has" "octets or more";
     FIELD_SECTION_BYTES "field_section_bytes": "the field section has" "octets or more, with 32 for each field";
     FIELD_SECTION_EXPANSION "field_section_expansion": "a byte of the field section on the wire stands for" "bytes of fields or more";

@@ -243,6 +243,10 @@ pub trait ProtocolMachine {
     /// The limits of the connection.
     fn limits(&self) -> &Limits;
 
+    /// Takes heads of so many bytes at most from now on, also of the one that is being read, where the limits allow
+    /// more; `u32::MAX` leaves it to the limits alone.
+    fn bound_heads(&mut self, bytes: u32);
+
     /// Returns true if the peer has shown what it wants: its preface, or its first head.
     fn is_introduced(&self) -> bool;
 

@@ -8,6 +8,7 @@ pub(crate) mod answer_notes;
 pub(crate) mod claim;
 pub(crate) mod contents;
 pub(crate) mod counts;
+pub(crate) mod first_head;
 pub(crate) mod held;
 pub(crate) mod idleness;
 pub(crate) mod inbox;
@@ -41,6 +42,7 @@ use crate::{
     cause::Cause,
     connection::{
         claim::Claims,
+        first_head::FirstHead,
         held::Held,
         idleness::Idleness,
         inbox::Inbox,
@@ -104,6 +106,7 @@ pub(crate) struct Connection {
     /// The memory and the counts of all connections of this server or client.
     pub(crate) ledger: Arc<Ledger>,
     pub(crate) held: Held,
+    pub(crate) first_head: FirstHead,
     pub(crate) tallies: Tallies,
 }
 
@@ -133,6 +136,7 @@ impl Connection {
             pace: PeerPace::default(),
             next_deadline: None,
             held: Held::new(limits, &ledger),
+            first_head: if machine.is_client() { FirstHead::Free } else { FirstHead::of(limits) },
             ledger,
             tallies: Tallies::default(),
             machine,

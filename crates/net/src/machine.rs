@@ -98,6 +98,7 @@ chosen! {
     // The connection.
     fn is_client(&) -> bool;
     fn limits(&) -> &Limits;
+    fn bound_heads(&mut, bytes: u32);
     fn is_introduced(&) -> bool;
     fn is_cut_unseen(&) -> bool;
     fn wants_shutdown(&) -> bool;

@@ -66,6 +66,9 @@ impl Connection {
             }
             self.need_kit();
             self.need_head();
+            if self.first_head.is_watched() {
+                self.look_at_first_head();
+            }
         }
         self.claims.begin_input();
         let result = loop {
@@ -91,6 +94,14 @@ impl Connection {
             self.hand_over_input();
         }
         result
+    }
+
+    /// Bounds the heads of a connection that nobody has answered yet, while memory is scarce.
+    #[cold]
+    fn look_at_first_head(&mut self) {
+        if let Some(bytes) = self.first_head.look(self.ledger.memory.is_crowded()) {
+            self.machine.bound_heads(bytes);
+        }
     }
 
     /// Gives the input to the stream that has claimed it.

@@ -81,6 +81,11 @@ impl Connection {
         let slot = &mut self.slots[at.index];
         slot.pace.answered(is_accepted);
         slot.answer.head_sent(head.status, now);
+        if self.first_head.is_watched()
+            && let Some(bytes) = self.first_head.answered(head.status)
+        {
+            self.machine.bound_heads(bytes);
+        }
         Ok(())
     }
 

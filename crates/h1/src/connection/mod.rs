@@ -437,6 +437,12 @@ impl Connection {
         self.head.as_deref().filter(|_| self.error.is_some() && !self.is_client)
     }
 
+    /// Takes heads of so many bytes at most from now on, also of the one that is being read, where
+    /// `Limits::head_bytes` is larger; `u32::MAX` leaves it to that limit alone.
+    pub fn bound_heads(&mut self, bytes: u32) {
+        self.head_in.bound(bytes, &self.config.limits);
+    }
+
     /// Returns true if the next head would be read into a new one, for which memory is allocated.
     #[inline]
     pub const fn needs_head(&self) -> bool {

@@ -112,6 +112,12 @@ impl Connection {
             self.exceeded = Some(Exceeded::CONTINUATION_FRAMES.of(seen, bound));
             return Err(Violation::CONTINUATION_FLOOD.into());
         }
+        if self.block.wire_bytes > self.section_bound.saturating_mul(FAR_TOO_LARGE) {
+            // A string is held until it is whole, and only then counts toward the size of the section.
+            let [seen, bound] = [self.block.wire_bytes, self.section_bound].map(u64::from);
+            self.exceeded = Some(Exceeded::FIRST_HEAD_BYTES.of(seen, bound));
+            return Err(Violation::FIELDS_FAR_TOO_LARGE.into());
+        }
         if header.length == 0 && !is_last {
             return Err(Violation::CONTINUATION_EMPTY.into());
         }
@@ -176,7 +182,7 @@ impl Connection {
     #[inline]
     fn section_limits(&self) -> SectionLimits {
         SectionLimits {
-            bytes: self.section_bytes().min(self.paid_bytes()) as usize,
+            bytes: self.section_bytes().min(self.paid_bytes()).min(self.section_bound) as usize,
             fields: self.config.limits.fields,
             cookie_crumbs: self.config.limits.cookie_crumbs,
         }
@@ -232,6 +238,9 @@ impl Connection {
         let (check, limits) = (&self.block.check, self.section_limits());
         let (fields, crumbs) = (u64::from(limits.fields), u64::from(limits.cookie_crumbs));
         self.exceeded = Some(match () {
+            () if check.size > limits.bytes && limits.bytes as u64 == u64::from(self.section_bound) => {
+                Exceeded::FIRST_HEAD_BYTES.of(check.size as u64, limits.bytes as u64)
+            }
             () if check.size > limits.bytes && self.paid_bytes() < self.section_bytes() => {
                 let seen = (check.size as u64).div_ceil(u64::from(self.block.wire_bytes).max(1));
                 Exceeded::FIELD_SECTION_EXPANSION.of(seen, self.config.limits.field_section_expansion.into())

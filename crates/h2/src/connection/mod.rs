@@ -121,6 +121,8 @@ pub struct Connection {
     streams_expected: u32,
     /// The bytes of a field section that a server is expected to take, until it says how many.
     field_section_expected: u32,
+    /// The bytes of a field section that are taken at most, beside the limits.
+    section_bound: u32,
     /// Why the connection has ended, if it has.
     error: Option<ConnectionError>,
 
@@ -258,6 +260,7 @@ impl Connection {
             is_client,
             streams_expected: config.streams_expected,
             field_section_expected: u32::MAX,
+            section_bound: u32::MAX,
             error: None,
             phase: if is_client { Phase::Header } else { Phase::Magic { matched: 0 } },
             hold: Hold::default(),
@@ -303,6 +306,12 @@ impl Connection {
     /// [`Config::streams_expected`]. Without effect on a server.
     pub fn expect_streams(&mut self, streams: u32) {
         self.streams_expected = streams;
+    }
+
+    /// Takes field sections of so many bytes at most from now on, also of the one that is being read, where
+    /// `Limits::field_section_bytes` is larger; `u32::MAX` leaves it to the limits alone. The peer is not told.
+    pub fn bound_heads(&mut self, bytes: u32) {
+        self.section_bound = bytes;
     }
 
     /// Says how many bytes of a field section the server is expected to take, until its SETTINGS say so. A
