@@ -3,7 +3,8 @@
 //! A write waits in a [bounded queue](queue) for the [one thread](committer) that writes. What one write changes, the record with its entries, is
 //! kept by one batch, whole or not at all; so are the writes that waited together. fjall writes a batch to its journal, flushes it
 //! if any write asked for it, and only then applies it to its [tables](tables): nothing is read before it is as durable as asked.
-//! Reads are made on the caller's thread, each of one moment.
+//! Reads are made on the caller's thread, each of one moment. The [upkeep](upkeep) has removed rows go
+//! from the files.
 //!
 //! The [folder](folder) opens once at a time. At its opening [journals are read](tail), and what was not answered as flushed and is not whole is
 //! cut and kept aside. docs/store-format.md has the format.
@@ -14,6 +15,7 @@ mod committer;
 mod errors;
 mod faults;
 mod folder;
+mod hidden;
 mod journal;
 mod keys;
 mod least;
@@ -23,16 +25,21 @@ mod opening;
 mod options;
 mod private_files;
 mod queue;
+mod removed;
 mod reopening;
 mod rows;
 mod shared;
 mod slot;
 mod snapshot;
 mod sorted_group;
+mod stop;
 mod tables;
 mod tail;
 #[cfg(test)]
 mod tests;
+mod upkeep;
+#[cfg(test)]
+mod upkeep_tests;
 mod work;
 
 use std::path::Path;
@@ -51,6 +58,7 @@ use opening::Opened;
 use shared::Shared;
 use slot::Work;
 use tables::Table;
+use upkeep::Upkeep;
 use work::{ObjectWrite, SettingWrite, read_setting};
 
 pub use open_error::FjallOpenError;
@@ -82,6 +90,7 @@ pub use tail::CutTail;
 pub struct Fjall {
     shared: Arc<Shared>,
     committer: Option<JoinHandle<()>>,
+    upkeep: Option<Upkeep>,
 }
 
 impl Fjall {
@@ -96,7 +105,10 @@ impl Fjall {
         let committer = Committer::new(Arc::clone(&shared), marks, last_batch);
         let thread = Builder::new().name("alula-store-write".into());
         let thread = thread.spawn(|| committer.run()).map_err(FjallOpenError::at(shared.folder.path()))?;
-        Ok(Self { shared, committer: Some(thread) })
+        let mut engine = Self { shared, committer: Some(thread), upkeep: None };
+        let upkeep = Upkeep::start(Arc::clone(&engine.shared));
+        engine.upkeep = Some(upkeep.map_err(FjallOpenError::at(engine.shared.folder.path()))?);
+        Ok(engine)
     }
 
     /// The damaged ends of journals that were cut off since the folder was opened, for an operator.
@@ -181,6 +193,8 @@ impl Engine for Fjall {
 
 impl Drop for Fjall {
     fn drop(&mut self) {
+        // It waits for the thread that writes.
+        drop(self.upkeep.take());
         self.shared.queue.close();
         if let Some(committer) = self.committer.take() {
             // A panic of it has been answered by those who waited.

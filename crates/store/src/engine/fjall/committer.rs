@@ -15,6 +15,7 @@ use super::changes::Changes;
 use super::errors::Cause;
 use super::faults::Step;
 use super::queue::Taken;
+use super::removed::RemovedRows;
 use super::reopening::open_anew;
 use super::shared::Shared;
 use super::slot::{Failure, Slot, Stored};
@@ -53,6 +54,9 @@ impl Committer {
     /// Writes until the queue is closed and empty.
     pub(super) fn run(mut self) {
         loop {
+            if self.shared.removed.wants_snapshot() {
+                self.renew_snapshot();
+            }
             let first = match self.shared.queue.take(IDLE) {
                 Taken::Slot(first) => first,
                 Taken::Closed => return,
@@ -75,6 +79,7 @@ impl Committer {
         if let Ok(tables) = self.shared.tables() {
             tables.renew_snapshot();
         }
+        self.shared.removed.renewed_snapshot();
     }
 
     fn keep_batch(&mut self, first: Box<dyn Slot>) -> Result<(), Failed> {
@@ -157,7 +162,8 @@ impl Committer {
         let number = self.last_batch + 1;
         let mark = BatchMark { folder: *self.shared.folder.id(), number, flushed: self.last_flushed };
         let faults = &self.shared.faults;
-        let rows = self.changes.drain();
+        let mut removed = RemovedRows::default();
+        let rows = self.changes.drain().inspect(|(table, _, row)| removed.count(*table, row.is_none()));
         let commit = || {
             faults.check(Step::Commit)?;
             tables.commit(&mark, rows, durability)?;
@@ -171,6 +177,7 @@ impl Committer {
             Err(_) => return Err(EngineError::Unknown(Arc::new(Cause::Stopped))),
         }
         self.last_batch = number;
+        self.shared.removed.add(&removed);
         if durability == Durability::Flushed {
             self.last_flushed = number;
         }

@@ -9,6 +9,7 @@ use super::faults::Faults;
 use super::folder::Folder;
 use super::options::FjallOptions;
 use super::queue::Queue;
+use super::removed::Removed;
 use super::tables::Tables;
 use super::tail::CutTail;
 use crate::engine::EngineError;
@@ -19,6 +20,7 @@ pub(super) struct Shared {
     pub(super) queue: Queue,
     pub(super) options: FjallOptions,
     pub(super) faults: Faults,
+    pub(super) removed: Removed,
     cut: Mutex<Vec<CutTail>>,
     pub(super) folder: Folder,
 }
@@ -30,6 +32,7 @@ impl Shared {
             queue: Queue::new(&options),
             options,
             faults: Faults::default(),
+            removed: Removed::default(),
             cut: Mutex::new(cut),
             folder,
         }

@@ -15,6 +15,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use ::fjall::{
     CompressionType, Database, Keyspace, KeyspaceCreateOptions, KvSeparationOptions, PersistMode,
@@ -24,6 +25,7 @@ use arc_swap::ArcSwap;
 
 use super::batch_mark::{BatchMark, FolderId};
 use super::errors::unreadable;
+use super::hidden;
 use super::journal::MARK_KEY;
 use super::list_memory::ListMemory;
 use super::options::FjallOptions;
@@ -114,6 +116,16 @@ impl Tables {
     /// Opens the latest snapshot anew, so that files and memory that only the one before needs can go. Only the thread that writes may call this.
     pub(super) fn renew_snapshot(&self) {
         self.latest.store(Arc::new(self.database.snapshot()));
+    }
+
+    /// Gives up the files and the memory that no open snapshot needs. A `stop` ends it early.
+    pub(super) fn give_up_old(&self, stop: &AtomicBool) {
+        hidden::give_up_old(&self.database, &self.keyspaces, stop);
+    }
+
+    /// The journals, with the one that is written.
+    pub(super) fn journals(&self) -> usize {
+        self.database.journal_count()
     }
 
     pub(super) fn table(&self, table: Table) -> &Keyspace {

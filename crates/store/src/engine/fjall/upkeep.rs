@@ -1,0 +1,190 @@
+//! The upkeep of an open engine, on a thread of its own: rows that were removed go from its files.
+//!
+//! fjall keeps a removed row, and a mark that it was removed, until it writes the file of the row anew, which
+//! only new writes bring about. A query passes all of them, and the disk keeps them. The upkeep therefore has
+//! the rows of a table written anew
+//! - when few writes come and an eighth of its rows are such marks,
+//! - under load from [`BUSY_REMOVED`] of them on, when they are a quarter of its rows: each removal then pays
+//!   for a few rows.
+//!
+//! A table whose files of rows are longer than [`ROW_OCTETS_MAX`] is left to fjall, which compacts it part by
+//! part.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use std::thread::{Builder, JoinHandle};
+use std::time::Duration;
+
+use ::fjall::Keyspace;
+
+use super::hidden;
+use super::shared::Shared;
+use super::stop::Stop;
+use super::tables::{Table, Tables};
+
+/// The time between two looks.
+const TICK: Duration = Duration::from_secs(1);
+
+/// The batches between two looks up to which few writes come, and the looks for which that has to be so.
+const QUIET_BATCHES: u64 = 4;
+const QUIET_TICKS: u32 = 2;
+
+/// The removed rows from which on a table is compacted under load.
+const BUSY_REMOVED: u64 = if cfg!(test) { 1024 } else { 16 * 1024 };
+
+/// The octets of files of rows up to which a table is written anew as a whole.
+const ROW_OCTETS_MAX: u64 = 1024 * 1024 * 1024;
+
+/// The looks after which removed rows that a compaction left, since a list still reads them, are tried again.
+const LEFT_TICKS: u32 = 30;
+
+/// The time between two looks at what another thread does, and the looks.
+const WAIT: Duration = Duration::from_millis(5);
+const WAITS_MAX: usize = 2_000;
+
+/// The thread. Dropping it ends it.
+pub(super) struct Upkeep {
+    stop: Arc<Stop>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Upkeep {
+    pub(super) fn start(shared: Arc<Shared>) -> std::io::Result<Self> {
+        let stop = Arc::<Stop>::default();
+        let mut keeper =
+            Keeper { shared, stop: Arc::clone(&stop), seen: 0, quiet: 0, ticks: 0, left: [(0, 0); 5] };
+        keeper.begin();
+        let thread = Builder::new().name("alula-store-keep".into()).spawn(move || keeper.run())?;
+        Ok(Self { stop, thread: Some(thread) })
+    }
+}
+
+impl Drop for Upkeep {
+    fn drop(&mut self) {
+        self.stop.stop();
+        if let Some(thread) = self.thread.take() {
+            // It catches its panics.
+            let _ = thread.join();
+        }
+    }
+}
+
+struct Keeper {
+    shared: Arc<Shared>,
+    stop: Arc<Stop>,
+    /// The batches at the last look, and the looks since many came.
+    seen: u64,
+    quiet: u32,
+    ticks: u32,
+    /// The removed rows that the last compaction of each table left, and when.
+    left: [(u64, u32); Table::ALL.len()],
+}
+
+impl Keeper {
+    /// Rows that were in memory before a restart may be removed ones: journals are read into memory.
+    fn begin(&mut self) {
+        let Ok(tables) = self.shared.tables() else { return };
+        for table in Table::ALL {
+            self.shared.removed.add_found(table, hidden::rows_in_memory(tables.table(table)) / 2);
+        }
+        // Nobody has written yet.
+        self.quiet = QUIET_TICKS;
+    }
+
+    fn run(mut self) {
+        loop {
+            // fjall panics where a panic of another of its threads left a lock.
+            let _ = catch_unwind(AssertUnwindSafe(|| self.look()));
+            if self.stop.wait(TICK) {
+                return;
+            }
+        }
+    }
+
+    fn look(&mut self) {
+        let Some(tables) = self.shared.tables.load_full() else { return };
+        let batches = self.shared.removed.batches();
+        let is_quiet = batches.wrapping_sub(self.seen) <= QUIET_BATCHES;
+        (self.seen, self.ticks) = (batches, self.ticks.wrapping_add(1));
+        self.quiet = if is_quiet { self.quiet.saturating_add(1) } else { 0 };
+        let due = Table::ALL.map(|table| self.is_due(&tables, table));
+        if due.contains(&true) {
+            self.compact(&tables, &due);
+        } else if self.quiet == QUIET_TICKS && tables.journals() > 1 {
+            self.write_out(&tables);
+        }
+    }
+
+    fn is_due(&self, tables: &Tables, table: Table) -> bool {
+        let keyspace = tables.table(table);
+        let removed = self.removed(tables, table);
+        let (left, at) = self.left[table as usize];
+        let is_tried = removed <= left + left / 2 && self.ticks.wrapping_sub(at) < LEFT_TICKS;
+        if removed == 0 || is_tried {
+            return false;
+        }
+        let rows = keyspace.approximate_len() as u64;
+        let is_worth = match self.quiet >= QUIET_TICKS {
+            true => removed >= rows / 8,
+            false => removed >= BUSY_REMOVED && removed >= rows / 4,
+        };
+        is_worth && hidden::row_octets(keyspace) <= ROW_OCTETS_MAX
+    }
+
+    fn removed(&self, tables: &Tables, table: Table) -> u64 {
+        hidden::removals(tables.table(table)) + self.shared.removed.rows(table)
+    }
+
+    /// Writes the tables that are due anew.
+    fn compact(&mut self, tables: &Tables, due: &[bool; Table::ALL.len()]) {
+        let due = || Table::ALL.into_iter().filter(|table| due[*table as usize]);
+        self.renew(tables);
+        due().for_each(|table| self.shared.removed.take(table));
+        if !self.write_out(tables) {
+            return;
+        }
+        for table in due().filter(|_| !self.is_stopped()) {
+            // One that fails, for want of room on the disk, has changed nothing.
+            let _ = hidden::compact(tables.table(table));
+        }
+        // The files before it go with the snapshots that need them.
+        self.renew(tables);
+        due().for_each(|table| self.left[table as usize] = (self.removed(tables, table), self.ticks));
+    }
+
+    /// Waits until the rows of all tables are in files, so that journals go. It comes before the rows are
+    /// written anew: of a table that becomes empty fjall no longer knows that its rows were in files, and
+    /// keeps the journals that had them.
+    fn write_out(&self, tables: &Tables) -> bool {
+        let keyspaces = || Table::ALL.into_iter().map(|table| tables.table(table));
+        let is_written = |keyspace: &Keyspace| keyspace.sealed_memtable_count() == 0;
+        keyspaces().all(|keyspace| hidden::write_out(keyspace).is_ok())
+            && self.wait(|| keyspaces().all(is_written))
+    }
+
+    /// Waits for a new latest snapshot, so that nobody needs what is older but lists that are read.
+    fn renew(&self, tables: &Tables) {
+        self.shared.removed.ask_for_snapshot();
+        self.wait(|| !self.shared.removed.wants_snapshot());
+        tables.give_up_old(self.stop.flag());
+    }
+
+    /// Waits for another thread. Returns false if it is to stop, or if the engine is closed.
+    fn wait(&self, is_so: impl Fn() -> bool) -> bool {
+        for _ in 0..WAITS_MAX {
+            if self.is_stopped() {
+                return false;
+            }
+            if is_so() {
+                return true;
+            }
+            self.stop.wait(WAIT);
+        }
+        false
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.stop.flag().load(Relaxed) || self.shared.queue.refuses()
+    }
+}

@@ -1,0 +1,143 @@
+//! What the upkeep leaves of rows that were removed, on disk and before the rows of a query.
+
+use std::time::Duration;
+
+use super::tables::Table;
+use super::*;
+use crate::engine::{BucketName, IndexRange, Mark, Page, Snapshot as _, Verdict};
+use crate::model::{Attribute, Context, NewContent, Record, Rules, write};
+
+const RULES: Rules =
+    Rules { allow_mult: false, last_write_wins: false, siblings_max: 100, octets_max: 1 << 20 };
+const BUCKET: BucketName<'static> = BucketName { bucket_type: b"default", bucket: b"queue" };
+const FIELD: &[u8] = b"due_bin";
+
+/// The objects of a queue, many for a debug build.
+const OBJECTS: usize = 4_000;
+
+/// The octets of a value: some go to a file of values.
+const VALUE_OCTETS: usize = 5_000;
+
+struct Put(Vec<u8>);
+
+impl Decide for Put {
+    fn decide(&mut self, stored: Option<Record<'_>>, mark: Mark, out: &mut Vec<u8>) -> Verdict {
+        let Mark { dot, vtag, now } = mark;
+        let mut attributes = Vec::new();
+        Attribute::BinaryEntry { field: FIELD, term: &self.0 }.write(&mut attributes);
+        let value = &[7; VALUE_OCTETS];
+        let new = NewContent { dot, vtag, now, is_deleted: false, attributes: &attributes, value };
+        write(stored, Context::EMPTY, &new, &RULES, out).expect("a short value");
+        Verdict::Write
+    }
+}
+
+struct Removal;
+
+impl Decide for Removal {
+    fn decide(&mut self, _: Option<Record<'_>>, _: Mark, _: &mut Vec<u8>) -> Verdict {
+        Verdict::Remove
+    }
+}
+
+fn far() -> Instant {
+    Instant::now() + Duration::from_secs(60)
+}
+
+fn open(folder: &tempfile::TempDir) -> Fjall {
+    Fjall::open(folder.path(), FjallOptions::default()).expect("a folder that opens")
+}
+
+fn terms() -> WriteTerms {
+    let durability = Durability::Buffered;
+    WriteTerms { n: 1, w: 1, pw: 0, dw: 1, node_confirms: 0, durability, deadline: far() }
+}
+
+fn key(number: usize) -> Vec<u8> {
+    format!("k{number:08}").into_bytes()
+}
+
+async fn put_all(engine: &Fjall) {
+    for number in 0..OBJECTS {
+        let key = key(number);
+        engine.write(BUCKET.object(&key), Put(key.clone()), &terms()).await.expect("a write");
+    }
+}
+
+async fn remove_all(engine: &Fjall) {
+    for number in 0..OBJECTS {
+        engine.write(BUCKET.object(&key(number)), Removal, &terms()).await.expect("a removal");
+    }
+}
+
+/// The rows that all queries would pass at most: those that are there and what is left of those that are not.
+fn rows(engine: &Fjall) -> usize {
+    let tables = engine.shared.tables().expect("open tables");
+    [Table::Objects, Table::Entries].map(|table| tables.table(table).approximate_len()).iter().sum()
+}
+
+fn octets(engine: &Fjall) -> u64 {
+    let tables = engine.shared.tables().expect("open tables");
+    Table::ALL.map(|table| tables.table(table).disk_space()).iter().sum()
+}
+
+/// Waits for the upkeep, which nobody else can hear of.
+async fn wait_until(what: &str, is_so: impl Fn() -> bool) {
+    let start = Instant::now();
+    while !is_so() {
+        assert!(start.elapsed() < Duration::from_secs(60), "{what}");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+async fn entries(engine: &Fjall) -> usize {
+    let snapshot = engine.snapshot(far()).await.expect("a snapshot");
+    let mut page = Page::new(1);
+    let range = IndexRange { bucket: BUCKET, field: FIELD, low: b"", high: b"z", after: None };
+    snapshot.entries(range, &mut page, far()).await.expect("a page");
+    page.items().len()
+}
+
+#[tokio::test]
+async fn removed_rows_go_without_new_writes() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let engine = open(&folder);
+    put_all(&engine).await;
+    assert!(rows(&engine) >= 2 * OBJECTS);
+    remove_all(&engine).await;
+    wait_until("removed rows stay", || rows(&engine) == 0).await;
+    wait_until("their octets stay", || octets(&engine) < VALUE_OCTETS as u64 * 100).await;
+    assert_eq!(entries(&engine).await, 0);
+}
+
+#[tokio::test]
+async fn removed_rows_go_while_writes_go_on() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let engine = open(&folder);
+    let (start, mut number) = (Instant::now(), 0);
+    // More than one compaction: the rows that are there never become as many as those that were removed.
+    let mut compactions = 0;
+    while compactions < 3 {
+        assert!(start.elapsed() < Duration::from_secs(60), "{} rows of {number} stay", rows(&engine));
+        let before = rows(&engine);
+        for number in number..number + 50 {
+            let key = key(number);
+            engine.write(BUCKET.object(&key), Put(key.clone()), &terms()).await.expect("a write");
+            engine.write(BUCKET.object(&key), Removal, &terms()).await.expect("a removal");
+        }
+        number += 50;
+        compactions += usize::from(rows(&engine) < before);
+    }
+}
+
+#[tokio::test]
+async fn rows_that_were_removed_before_a_restart_go() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let engine = open(&folder);
+    put_all(&engine).await;
+    remove_all(&engine).await;
+    drop(engine);
+    let engine = open(&folder);
+    wait_until("removed rows stay", || rows(&engine) == 0).await;
+    assert_eq!(entries(&engine).await, 0);
+}
