@@ -26,7 +26,7 @@ pub fn operation(kind: Kind, json: &[u8]) -> Option<(Operation, Option<Vec<u8>>)
 }
 
 /// Returns a value of a data type as clients read it.
-pub fn value_json(value: &Value) -> Vec<u8> {
+pub fn value_json(value: &Value<'_>) -> Vec<u8> {
     let mut json = Vec::new();
     http::put_value(value, &mut json);
     json

@@ -34,7 +34,8 @@ pub(crate) struct Shared<E> {
     pub(crate) engine: E,
     pub(crate) properties: PropertyTable,
     pub(crate) config: Config,
-    pub(crate) budget: Budget,
+    /// Shared with writes under way, which an engine owns.
+    pub(crate) budget: Arc<Budget>,
     pub(crate) reaper: Reaper,
     pub(crate) statistics: Statistics,
     /// The secret in the boundaries of multiparts, which clients cannot guess.
@@ -70,7 +71,7 @@ impl<E: Engine> Store<E> {
         }
         let mut secret = [0; 16];
         getrandom::fill(&mut secret).map_err(OpenError::Random)?;
-        let (budget, reaper) = (Budget::new(config.octets_in_flight_max), Reaper::default());
+        let (budget, reaper) = (Arc::new(Budget::new(config.octets_in_flight_max)), Reaper::default());
         let (secret, reap_after) = (Vtag::from_bits(u128::from_ne_bytes(secret)), config.reap_after);
         let statistics = Statistics::new();
         let shared = Arc::new(Shared { engine, properties, config, budget, reaper, statistics, secret });

@@ -27,13 +27,13 @@ fn operation(kind: Kind, json: &[u8]) {
     let context = context.as_deref().map(|octets| Context::read(octets).expect("a context that was read"));
     let dot = Dot::new(Actor::new(1), 1).expect("a count within its bounds");
     let mut state = State::new(kind);
-    if state.change(operation, &Change { dot, now: Moment::from_micros(1), context }).is_ok() {
+    if state.change(&operation, &Change { dot, now: Moment::from_micros(1), context }).is_ok() {
         shown(&state);
     }
 }
 
 /// A value that is shown can be sent as an operation on a new one.
-fn shown(state: &State) {
+fn shown(state: &State<'_>) {
     let mut kept = Vec::new();
     state.write(&mut kept);
     assert_eq!(State::read(&kept).as_ref(), Ok(state));

@@ -2,16 +2,16 @@
 
 use alula::{Answer, Exchange, KnownName, Status};
 
-use super::datatype::{Asked, Reader, Update};
+use super::datatype::{Asked, Reader, Shows, carry_out_small, load_state};
 use super::fail::{Fail, Outcome};
 use super::options::Options;
 use super::target::Target;
 use super::{json_content, negotiation};
-use crate::engine::{Engine, EngineError};
+use crate::engine::{Engine, EngineError, ObjectName, ReadTerms};
 use crate::model::Record;
 use crate::model::types::{Operation, State, Value};
 use crate::statistics::Counted;
-use crate::store::Store;
+use crate::store::{Shared, Store};
 
 /// The longest content: a number has 20 octets, and zeros may lead it.
 const CONTENT_OCTETS_MAX: usize = 4 * 1024;
@@ -32,11 +32,7 @@ pub(super) async fn read<E: Engine>(exchange: Exchange<Store<E>>) -> Outcome {
         store.shared().properties.of(bucket).ok_or_else(|| Fail::unknown_type(bucket.bucket_type))?;
     let terms = options.read_terms(&properties)?;
     store.shared().statistics.count(Counted::CounterRead);
-    let octets = store.engine().get(target.object(), &terms).await?;
-    let record =
-        octets.as_ref().map(|octets| Record::read(octets.as_ref())).transpose().map_err(EngineError::from)?;
-    let kept = Reader::untyped_counter().read(record).map_err(EngineError::from)?;
-    let number = kept.state().map(number_of).ok_or_else(Fail::not_found)?;
+    let number = number_in(store.shared(), target.object(), &terms).await?;
     negotiation::check(exchange.request(), TEXT)?;
     let reply = exchange.respond(Status::OK).header(KnownName::CONTENT_TYPE, TEXT);
     Ok(reply.send(number.to_string()).await?)
@@ -61,13 +57,27 @@ pub(super) async fn change<E: Engine>(mut exchange: Exchange<Store<E>>) -> Outco
         return Err(Fail::text(Status::CONFLICT, "Counters require bucket property 'allow_mult=true'"));
     }
     let asked = Asked { operation: Operation::Add(number), context: None };
-    let update = Update::new(Reader::untyped_counter(), asked, config);
+    let shows = if returnvalue { Shows::Number } else { Shows::Nothing };
     store.shared().statistics.count(Counted::CounterWrite);
-    let written = store.engine().write(target.object(), update, &terms).await?;
-    let number = number_of(&written.decide.into_state()?);
+    let change = (Reader::untyped_counter(), shows);
+    let answered = carry_out_small(store.shared(), target.object(), change, asked, &terms).await?;
     let status = if returnvalue { Status::OK } else { Status::NO_CONTENT };
     let reply = exchange.respond(status).header(KnownName::CONTENT_TYPE, TEXT);
-    Ok(reply.send(if returnvalue { number.to_string() } else { String::new() }).await?)
+    Ok(reply.send(answered.content).await?)
+}
+
+/// The number of a counter.
+async fn number_in<E: Engine>(
+    shared: &Shared<E>,
+    name: ObjectName<'_>,
+    terms: &ReadTerms,
+) -> Result<i128, Fail> {
+    // Others than counters may lie beside it, and what says that it is one may be of any length.
+    let (octets, _share) = load_state(shared, name, terms).await?;
+    let record =
+        octets.as_ref().map(|octets| Record::read(octets.as_ref())).transpose().map_err(EngineError::from)?;
+    let kept = Reader::untyped_counter().read(record).map_err(EngineError::from)?;
+    kept.state().map(number_of).ok_or_else(Fail::not_found)
 }
 
 /// A number that a content is as a whole.
@@ -75,7 +85,7 @@ fn parse(content: &[u8]) -> Option<i64> {
     std::str::from_utf8(content).ok()?.parse().ok()
 }
 
-fn number_of(state: &State) -> i128 {
+fn number_of(state: &State<'_>) -> i128 {
     match state.value() {
         Value::Counter(counter) => counter.value(),
         _ => 0,

@@ -3,34 +3,38 @@
 //! The state of a data type is the value of the one content of its object. A change is decided under the engine's order of writes, so
 //! that changes at once lose nothing.
 
+mod carry_out;
+mod charge;
 mod json;
 mod kept;
 mod operation;
 mod path;
 mod update;
 
-use alula::{Answer, Exchange, KnownName, Scratch, Status};
+use alula::{Answer, Exchange, KnownName, Status};
 
 use super::fail::{Fail, Outcome};
-use super::loading::load;
 use super::new_key::new_key;
 use super::options::Options;
 use super::target::{DEFAULT_TYPE, Target};
 use super::{json_content, negotiation};
-use crate::engine::{Engine, EngineError};
-use crate::model::types::{Kind, Precision, State};
+use crate::budget::Share;
+use crate::engine::{Engine, EngineError, ObjectName, ReadTerms};
+use crate::model::types::{Kind, Precision};
 use crate::model::{Damaged, Record};
 use crate::properties::Properties;
 use crate::statistics::Counted;
-use crate::store::Store;
+use crate::store::{Shared, Store};
 
+use carry_out::Answered;
+pub(super) use carry_out::carry_out_small;
 #[cfg(feature = "fuzzing")]
 pub(crate) use json::put_value;
 pub(super) use kept::Reader;
 pub(super) use operation::Asked;
 #[cfg(feature = "fuzzing")]
 pub(crate) use operation::parse;
-pub(super) use update::Update;
+pub(super) use update::Shows;
 
 /// The longest operation. It is held as JSON, which takes many times its octets.
 const OPERATION_OCTETS_MAX: usize = 1024 * 1024;
@@ -38,12 +42,41 @@ const OPERATION_OCTETS_MAX: usize = 1024 * 1024;
 const JSON: &str = "application/json";
 
 /// The value that an object keeps, in JSON, or `None` if it is deleted or one of its contents is no state.
-pub(super) fn json_of_value(record: Record<'_>) -> Option<Scratch> {
-    let kind = kept::kind_of(&record.contents().find(|content| !content.is_deleted())?)?;
+pub(super) fn json_of_value(record: Record<'_>) -> Option<Vec<u8>> {
+    let kind = kind_of(record)?;
     let kept = Reader::typed(kind, Precision::default()).read(Some(record)).ok()?;
-    let mut json = Scratch::lend();
+    let mut json = Vec::new();
     json::put_value(kept.state()?.value(), &mut json);
     Some(json)
+}
+
+/// The kind of the data type that an object says that it keeps.
+fn kind_of(record: Record<'_>) -> Option<Kind> {
+    kept::kind_of(&record.contents().find(|content| !content.is_deleted())?)
+}
+
+/// Loads an object with its share; the one of a data type has room for its value in JSON. Allocates nothing
+/// but what the engine does.
+pub(super) async fn load_object<E: Engine>(
+    shared: &Shared<E>,
+    name: ObjectName<'_>,
+    terms: &ReadTerms,
+) -> Result<(Option<E::Octets>, Share), Fail> {
+    let charge = |octets: &[u8]| {
+        let record = Record::read(octets).ok().filter(|record| kind_of(*record).is_some());
+        record.map_or(0, charge::of_read)
+    };
+    charge::load(shared, name, terms, charge).await
+}
+
+/// Loads the object of a data type with the share of what is read of it. Allocates nothing but what the
+/// engine does.
+pub(super) async fn load_state<E: Engine>(
+    shared: &Shared<E>,
+    name: ObjectName<'_>,
+    terms: &ReadTerms,
+) -> Result<(Option<E::Octets>, Share), Fail> {
+    charge::load(shared, name, terms, |octets| Record::read(octets).map_or(0, charge::of_read)).await
 }
 
 pub(super) async fn read<E: Engine>(exchange: Exchange<Store<E>>) -> Outcome {
@@ -56,14 +89,19 @@ pub(super) async fn read<E: Engine>(exchange: Exchange<Store<E>>) -> Outcome {
     let reader = reader_of(&properties)?;
     let (terms, with_context) = (options.read_terms(&properties)?, options.include_context);
     count(&store, Counted::read(reader.kind()));
-    let (octets, _share) = load(store.shared(), target.object(), &terms).await?;
+    let (octets, mut share) = load_state(store.shared(), target.object(), &terms).await?;
     let record = octets.as_ref().map(|octets| Record::read(octets.as_ref())).transpose().map_err(damaged)?;
     let kept = reader.read(record).map_err(damaged)?;
     let state = kept.state().ok_or_else(|| missing(reader.kind(), record.is_some()))?;
     negotiation::check(exchange.request(), JSON)?;
-    let octets = octets.as_ref().map_or(0, |octets| octets.as_ref().len() as u64);
-    let shown = show(exchange, Status::OK, None, state, with_context);
-    store.shared().budget.paced(octets, shown).await?
+    let mut answer = Vec::new();
+    json::put_answer(state, with_context, &mut answer);
+    // An answer may wait for its client for long: it holds nothing but itself.
+    drop(kept);
+    drop(octets);
+    share.shrink(answer.capacity() as u64);
+    let sent = send(exchange, Status::OK, None, &answer);
+    store.shared().budget.paced(answer.capacity() as u64, sent).await?
 }
 
 pub(super) async fn change<E: Engine>(mut exchange: Exchange<Store<E>>) -> Outcome {
@@ -72,21 +110,15 @@ pub(super) async fn change<E: Engine>(mut exchange: Exchange<Store<E>>) -> Outco
         Options::read(exchange.request())?;
         return moved(exchange, &target).await;
     }
-    let (wish, state) = carry_out(&mut exchange, &target).await?;
-    match wish.returnbody {
-        true => show(exchange, Status::OK, None, &state, wish.with_context).await,
-        false => done(exchange, Status::NO_CONTENT, None).await,
-    }
+    let answered = carry_out(&mut exchange, &target).await?;
+    let status = if answered.content.is_empty() { Status::NO_CONTENT } else { Status::OK };
+    answer(exchange, status, None, &answered).await
 }
 
 pub(super) async fn create<E: Engine>(mut exchange: Exchange<Store<E>>) -> Outcome {
     let target = Target::of(&exchange)?.with_key(&new_key()?);
-    let (wish, state) = carry_out(&mut exchange, &target).await?;
-    let location = path::of_datatype(target.object());
-    match wish.returnbody {
-        true => show(exchange, Status::CREATED, Some(&location), &state, wish.with_context).await,
-        false => done(exchange, Status::CREATED, Some(&location)).await,
-    }
+    let answered = carry_out(&mut exchange, &target).await?;
+    answer(exchange, Status::CREATED, Some(&path::of_datatype(target.object())), &answered).await
 }
 
 /// Riak has no route for GET here.
@@ -94,34 +126,34 @@ pub(super) async fn no_key<E: Engine>(_: Exchange<Store<E>>) -> Outcome {
     Err(Fail::Page(Status::NOT_FOUND))
 }
 
-/// The content of the answer to a change.
-#[derive(Clone, Copy)]
-struct Wish {
-    returnbody: bool,
-    with_context: bool,
-}
-
-/// Carries out the operation of a request, and returns the state after it.
-async fn carry_out<E: Engine>(
-    exchange: &mut Exchange<Store<E>>,
-    target: &Target,
-) -> Result<(Wish, State), Fail> {
+/// Carries out the operation of a request.
+async fn carry_out<E: Engine>(exchange: &mut Exchange<Store<E>>, target: &Target) -> Result<Answered, Fail> {
     let store = exchange.state();
     let options = Options::read(exchange.request())?;
-    let wish = Wish { returnbody: options.returnbody, with_context: options.include_context };
+    let shows = match options.returnbody {
+        true => Shows::Value { with_context: options.include_context },
+        false => Shows::Nothing,
+    };
     let properties = properties_of(&store, target)?;
     let reader = reader_of(&properties)?;
-    let config = &store.shared().config;
-    let terms = options.write_terms(&properties, config)?;
+    let terms = options.write_terms(&properties, &store.shared().config)?;
     drop(options);
     check_types(exchange)?;
     let content = json_content::read(exchange, OPERATION_OCTETS_MAX).await?;
-    let asked =
-        operation::parse(reader.kind(), &content).map_err(|error| Fail::bad_request(format!("{error}\n")))?;
-    drop(content);
-    count(&store, Counted::write(reader.kind()));
-    let written = store.engine().write(target.object(), Update::new(reader, asked, config), &terms).await?;
-    Ok((wish, written.decide.into_state()?))
+    carry_out::carry_out(store.shared(), target.object(), (reader, shows), content, &terms).await
+}
+
+/// Answers a change, whose share is held until its content is sent.
+async fn answer<E: Engine>(
+    exchange: Exchange<Store<E>>,
+    status: Status,
+    location: Option<&[u8]>,
+    answered: &Answered,
+) -> Outcome {
+    let store = exchange.state();
+    let octets = answered.content.capacity() as u64;
+    let sent = send(exchange, status, location, &answered.content);
+    store.shared().budget.paced(octets, sent).await?
 }
 
 fn count<E: Engine>(store: &Store<E>, counted: Option<Counted>) {
@@ -172,22 +204,6 @@ fn missing(kind: Kind, is_deleted: bool) -> Fail {
 
 fn damaged(damaged: Damaged) -> Fail {
     EngineError::from(damaged).into()
-}
-
-async fn show<S>(
-    exchange: Exchange<S>,
-    status: Status,
-    location: Option<&[u8]>,
-    state: &State,
-    with_context: bool,
-) -> Outcome {
-    let mut answer = Scratch::lend();
-    json::put_answer(state, with_context, &mut answer);
-    send(exchange, status, location, &answer).await
-}
-
-async fn done<S>(exchange: Exchange<S>, status: Status, location: Option<&[u8]>) -> Outcome {
-    send(exchange, status, location, b"").await
 }
 
 async fn send<S>(exchange: Exchange<S>, status: Status, location: Option<&[u8]>, content: &[u8]) -> Outcome {

@@ -53,6 +53,15 @@ impl<'a> Octets<'a> {
         Some(taken)
     }
 
+    /// A count of items of which each takes at least so many octets, where as many octets as are reserved are
+    /// for others. Returns `None` if there cannot be so many, so that room may be made for all of them at
+    /// once.
+    pub(crate) fn count_of(&mut self, item_octets_min: usize, reserved: usize) -> Option<usize> {
+        let count = usize::try_from(self.number()?).ok()?;
+        let free = self.0.len().checked_sub(reserved)?;
+        (count <= free / item_octets_min).then_some(count)
+    }
+
     pub(crate) fn array<const COUNT: usize>(&mut self) -> Option<[u8; COUNT]> {
         let (array, rest) = self.0.split_first_chunk()?;
         self.0 = rest;

@@ -11,8 +11,10 @@ mod flag;
 mod kind;
 mod map;
 mod operation;
+mod pairs;
 mod register;
 mod set;
+mod size;
 mod sketch;
 mod state;
 #[cfg(test)]
@@ -28,6 +30,7 @@ pub use map::{FieldName, Map, NESTING_MAX};
 pub use operation::{Change, Operation, Unfit};
 pub use register::Register;
 pub use set::Set;
+pub use size::{ELEMENTS_MAX, SKETCHES_MAX};
 pub use sketch::Precision;
 pub use state::State;
 pub use value::Value;

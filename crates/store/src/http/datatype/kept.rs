@@ -14,9 +14,9 @@ pub(crate) struct Reader {
 
 /// The states that were read of a record.
 #[derive(Debug, Default)]
-pub(crate) struct Kept {
+pub(crate) struct Kept<'a> {
     /// The states of all contents merged; none for a missing or a deleted object.
-    pub(super) state: Option<State>,
+    pub(super) state: Option<State<'a>>,
     /// The contents that the next state takes the place of: the states, and those that say that the object was deleted. They ascend.
     pub(super) replaced: Vec<Dot>,
 }
@@ -59,8 +59,16 @@ impl Reader {
         self.kind
     }
 
+    /// The state that a change begins with: what is kept, at no greater precision than that of the bucket, or
+    /// a new one.
+    pub(super) fn state_to_change<'a>(&self, kept: Option<State<'a>>) -> State<'a> {
+        let Some(mut state) = kept else { return self.new_state() };
+        state.reduce(self.precision);
+        state
+    }
+
     /// A state to which nothing has happened.
-    pub(super) fn new_state(&self) -> State {
+    fn new_state<'a>(&self) -> State<'a> {
         match self.kind {
             Kind::Distinct => State::distinct(self.precision),
             kind => State::new(kind),
@@ -71,7 +79,7 @@ impl Reader {
     ///
     /// # Errors
     /// A content of a typed bucket is no state of the type.
-    pub(crate) fn read(&self, record: Option<Record<'_>>) -> Result<Kept, Damaged> {
+    pub(crate) fn read<'a>(&self, record: Option<Record<'a>>) -> Result<Kept<'a>, Damaged> {
         let mut kept = Kept::default();
         for content in record.into_iter().flat_map(|record| record.contents()) {
             if content.is_deleted() {
@@ -87,7 +95,7 @@ impl Reader {
         Ok(kept)
     }
 
-    fn state_of(&self, content: &Content<'_>) -> Result<State, Damaged> {
+    fn state_of<'a>(&self, content: &Content<'a>) -> Result<State<'a>, Damaged> {
         if kind_of(content) != Some(self.kind) {
             return Err(Damaged);
         }
@@ -95,8 +103,8 @@ impl Reader {
     }
 }
 
-impl Kept {
-    fn add(&mut self, dot: Dot, state: State) {
+impl<'a> Kept<'a> {
+    fn add(&mut self, dot: Dot, state: State<'a>) {
         self.replaced.push(dot);
         match &mut self.state {
             Some(merged) => merged.merge(&state),
@@ -105,7 +113,7 @@ impl Kept {
     }
 
     /// The merged state.
-    pub(crate) fn state(&self) -> Option<&State> {
+    pub(crate) fn state(&self) -> Option<&State<'a>> {
         self.state.as_ref()
     }
 }

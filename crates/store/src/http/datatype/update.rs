@@ -1,36 +1,78 @@
 //! Changes of data types, decided with what is stored at the moment of the write.
 
+use std::sync::Arc;
+
 use alula::Status;
 
 use super::kept::{Kept, Reader, media_type};
 use super::operation::Asked;
+use super::{charge, json};
+use crate::budget::{Budget, Share};
 use crate::config::Config;
 use crate::engine::{Decide, EngineError, Mark, Verdict};
 use crate::http::fail::Fail;
 use crate::model::types::{Change, State, Unfit};
 use crate::model::{self, Attribute, Context, Damaged, NewContent, Record, Refused, Rules};
+use crate::store::Shared;
 
-/// A change that an engine carries out, with what it came to.
+/// A change that an engine carries out, with the answer to it. It keeps no state from its decision to its
+/// answer.
 #[derive(Debug)]
 pub(crate) struct Update {
     reader: Reader,
+    shows: Shows,
     asked: Asked,
     rules: Rules,
-    /// The state after the last decision, or the reason for which there is none.
-    outcome: Result<State, Refusal>,
+    room: Room,
+    /// The content of the answer after the last decision, or the reason for which there is none.
+    outcome: Result<Vec<u8>, Refusal>,
+}
+
+/// The content of the answer to a change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shows {
+    Nothing,
+    /// The new value in JSON.
+    Value {
+        /// The context beside it.
+        with_context: bool,
+    },
+    /// The digits of a counter.
+    Number,
+}
+
+/// The room of a change, which it gives back with its answer.
+#[derive(Debug)]
+struct Room {
+    budget: Arc<Budget>,
+    share: Share,
+    /// The octets of the operation.
+    operation_octets: u64,
 }
 
 /// The reason for which a change is not made.
 #[derive(Debug)]
 enum Refusal {
     Undecided,
+    /// There is no room for so many octets now. The change can be made when there is.
+    NoRoom(u64),
     Unfit(Unfit),
     Refused(Refused),
     Damaged(Damaged),
 }
 
 impl Update {
-    pub(crate) fn new(reader: Reader, asked: Asked, config: &Config) -> Self {
+    pub(super) fn new<E>(
+        (reader, shows): (Reader, Shows),
+        (asked, operation_octets): (Asked, u64),
+        shared: &Shared<E>,
+        share: Share,
+    ) -> Self {
+        let room = Room { budget: Arc::clone(&shared.budget), share, operation_octets };
+        Self::within((reader, shows), asked, &shared.config, room)
+    }
+
+    fn within((reader, shows): (Reader, Shows), asked: Asked, config: &Config, room: Room) -> Self {
         // States take the place of each other by the dots that were read, whatever the bucket does with other contents.
         let rules = Rules {
             allow_mult: true,
@@ -38,41 +80,57 @@ impl Update {
             siblings_max: config.siblings_max,
             octets_max: config.object_octets_max,
         };
-        Self { reader, asked, rules, outcome: Err(Refusal::Undecided) }
+        Self { reader, shows, asked, rules, room, outcome: Err(Refusal::Undecided) }
     }
 
-    /// The state after the write.
+    /// The octets for which there was no room at the last decision.
+    pub(super) const fn lacks(&self) -> Option<u64> {
+        match self.outcome {
+            Err(Refusal::NoRoom(octets)) => Some(octets),
+            _ => None,
+        }
+    }
+
+    /// Gives the change another share.
+    pub(super) fn set_share(&mut self, share: Share) {
+        self.room.share = share;
+    }
+
+    /// The content of the answer, with its share.
     ///
     /// # Errors
     /// The change was refused.
-    pub(crate) fn into_state(self) -> Result<State, Fail> {
-        self.outcome.map_err(Fail::from)
+    pub(super) fn into_answer(self) -> Result<(Vec<u8>, Share), Fail> {
+        Ok((self.outcome?, self.room.share))
     }
 
-    fn changed(&self, stored: Option<Record<'_>>, mark: Mark, out: &mut Vec<u8>) -> Result<State, Refusal> {
+    fn changed(
+        &mut self,
+        stored: Option<Record<'_>>,
+        mark: Mark,
+        out: &mut Vec<u8>,
+    ) -> Result<Vec<u8>, Refusal> {
+        self.room.take(stored, self.shows != Shows::Nothing)?;
         let Kept { state, replaced } = self.reader.read(stored)?;
-        let mut changed = self.reader.new_state();
-        if let Some(state) = state {
-            changed.merge(&state);
-        }
+        let mut state = self.reader.state_to_change(state);
         // It was read with the operation.
         let context = self.asked.context.as_deref().and_then(|octets| Context::read(octets).ok());
         let change = Change { dot: mark.dot, now: mark.now, context };
-        changed.change(self.asked.operation.clone(), &change)?;
+        state.change(&self.asked.operation, &change)?;
         let mut covered = Vec::new();
-        self.write(stored, Context::of(replaced, &mut covered), &changed, mark, out)?;
-        Ok(changed)
+        self.write(stored, Context::of(replaced, &mut covered), &state, mark, out)?;
+        Ok(self.shows.content(&state))
     }
 
     fn write(
         &self,
         stored: Option<Record<'_>>,
         context: Context<'_>,
-        state: &State,
+        state: &State<'_>,
         mark: Mark,
         out: &mut Vec<u8>,
     ) -> Result<(), Refused> {
-        let (mut attributes, mut value) = (Vec::new(), Vec::new());
+        let (mut attributes, mut value) = (Vec::new(), Vec::with_capacity(value_octets(stored)));
         Attribute::MediaType(media_type(self.reader.kind()).as_bytes()).write(&mut attributes);
         state.write(&mut value);
         let new = NewContent {
@@ -90,8 +148,50 @@ impl Update {
 impl Decide for Update {
     fn decide(&mut self, stored: Option<Record<'_>>, mark: Mark, out: &mut Vec<u8>) -> Verdict {
         self.outcome = self.changed(stored, mark, out);
-        if self.outcome.is_ok() { Verdict::Write } else { Verdict::Keep }
+        match &self.outcome {
+            Ok(content) => {
+                self.room.keep(out.len() + content.capacity());
+                Verdict::Write
+            }
+            Err(_) => {
+                self.room.keep(0);
+                Verdict::Keep
+            }
+        }
     }
+}
+
+impl Shows {
+    fn content(self, state: &State<'_>) -> Vec<u8> {
+        let mut content = Vec::new();
+        match self {
+            Self::Nothing => {}
+            Self::Value { with_context } => json::put_answer(state, with_context, &mut content),
+            Self::Number => json::put_value(state.value(), &mut content),
+        }
+        content
+    }
+}
+
+impl Room {
+    /// Takes the room for what a record is decoded to and for what it becomes, if it is there.
+    fn take(&mut self, stored: Option<Record<'_>>, is_shown: bool) -> Result<(), Refusal> {
+        let change = stored.map_or(0, |record| charge::of_change(record, is_shown));
+        let octets = self.operation_octets + change;
+        self.budget.grow(&mut self.share, octets).map_err(|_| Refusal::NoRoom(octets))
+    }
+
+    /// Gives back all but the room of the operation and of so many octets.
+    fn keep(&mut self, octets: usize) {
+        self.share.shrink(self.operation_octets + octets as u64);
+    }
+}
+
+/// The octets of the value that a change makes another one of, which has nearly as many.
+fn value_octets(stored: Option<Record<'_>>) -> usize {
+    /// A change adds a few elements to a large value.
+    const MORE: usize = 256;
+    stored.and_then(|record| record.single()).map_or(0, |content| content.value().len() + MORE)
 }
 
 impl From<Unfit> for Refusal {
@@ -118,7 +218,11 @@ impl From<Refusal> for Fail {
             Self::text(Status::INTERNAL_SERVER_ERROR, format!("Error:\n{error}\n"))
         };
         match refusal {
+            Refusal::NoRoom(_) => crate::budget::Spent.into(),
             Refusal::Unfit(unfit @ Unfit::Dot) => internal(&unfit),
+            Refusal::Unfit(unfit @ (Unfit::Elements | Unfit::Sketches)) => {
+                Self::text(Status::CONTENT_TOO_LARGE, format!("The operation was not carried out: {unfit}\n"))
+            }
             Refusal::Unfit(unfit) => {
                 Self::bad_request(format!("The operation was not carried out: {unfit}\n"))
             }
@@ -175,14 +279,18 @@ mod tests {
             self.record = out;
         }
 
-        fn change(&mut self, reader: Reader, json: &str) -> Result<State, Fail> {
+        fn change(&mut self, reader: Reader, json: &str) -> Result<State<'_>, Fail> {
             let asked = parse(reader.kind(), json.as_bytes()).expect("an operation");
-            let mut update = Update::new(reader, asked, &Config::default());
+            let config = Config::default();
+            let budget = Arc::new(Budget::new(config.octets_in_flight_max));
+            let room = Room { budget, share: Share::default(), operation_octets: 0 };
+            let mut update = Update::within((reader, Shows::Nothing), asked, &config, room);
             let mut out = Vec::new();
             if update.decide(self.record(), self.mark(), &mut out) == Verdict::Write {
                 self.record = out;
             }
-            update.into_state()
+            update.into_answer()?;
+            Ok(reader.read(self.record()).map_err(EngineError::from)?.state.expect("it was written"))
         }
 
         fn contents(&self) -> usize {
@@ -190,7 +298,7 @@ mod tests {
         }
     }
 
-    fn count(state: &State) -> i128 {
+    fn count(state: &State<'_>) -> i128 {
         let Value::Counter(counter) = state.value() else { panic!("{state:?}") };
         counter.value()
     }
@@ -267,7 +375,7 @@ mod tests {
     fn the_value_of_an_object_is_shown_if_all_of_it_is_one_data_type() {
         let shown = |object: &Object| {
             let shown = json_of_value(object.record()?)?;
-            Some(String::from_utf8(shown.to_vec()).expect("JSON is UTF-8"))
+            Some(String::from_utf8(shown).expect("JSON is UTF-8"))
         };
         let mut object = Object::new();
         assert_eq!(shown(&object), None);
@@ -292,7 +400,7 @@ mod tests {
     fn a_lower_precision_reduces_what_is_counted() {
         let mut object = Object::new();
         let reader = |bits| Reader::typed(Kind::Distinct, Precision::new(bits).expect("4 to 16"));
-        let bits = |state: State| {
+        let bits = |state: State<'_>| {
             let Value::Distinct(distinct) = state.value() else { panic!("{state:?}") };
             distinct.precision().bits()
         };

@@ -27,17 +27,15 @@ pub(super) async fn send(
     Ok(reply.send_parts(&[content.value()]).await?)
 }
 
-/// Sends other octets in place of the value, which is the state of a data type.
-pub(super) async fn send_value(
+/// Returns the reply with the fields of a content, for other octets in place of its value.
+pub(super) fn described(
     mut reply: Reply,
     target: &Target,
     record: &Record<'_>,
     content: &Content<'_>,
-    value: &[u8],
-) -> Outcome {
-    let headers = reply.headers_mut();
-    describe(headers, target, record, content).map_err(Fail::from)?;
-    Ok(reply.send(value).await?)
+) -> Result<Reply, Fail> {
+    describe(reply.headers_mut(), target, record, content)?;
+    Ok(reply)
 }
 
 fn describe(

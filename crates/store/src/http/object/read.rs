@@ -5,14 +5,13 @@ use alula::{Exchange, KnownName, Request, Scratch, Status};
 use super::super::conditions::{Conditions, Present};
 use super::super::datatype;
 use super::super::fail::{Fail, Outcome};
-use super::super::loading::load;
 use super::super::options::Options;
 use super::super::target::Target;
 use super::one::{self, DELETED};
 use super::shown::Shown;
 use super::siblings;
 use crate::engine::{Engine, EngineError, ReadTerms};
-use crate::model::{Context, Record, Vtag};
+use crate::model::{Content, Context, Record, Vtag};
 use crate::store::{Shared, Store};
 
 /// Answers with the stored octets, with all siblings, or with the one of `vtag`. Allocates nothing once warm but what the engine does.
@@ -21,7 +20,7 @@ pub(in super::super) async fn read<E: Engine>(exchange: Exchange<Store<E>>) -> O
     let shared = state.shared();
     let target = Target::of(&exchange)?;
     let Asked { terms, vtag, conditions } = Asked::of(exchange.request(), &target, shared)?;
-    let (stored, _share) = load(shared, target.object(), &terms).await?;
+    let (stored, mut share) = datatype::load_object(shared, target.object(), &terms).await?;
     let octets = stored.as_ref().map_or(0, |octets| octets.as_ref().len() as u64);
     let record = stored.as_ref().map(|octets| Record::read(octets.as_ref())).transpose();
     match record.map_err(EngineError::from)? {
@@ -34,17 +33,19 @@ pub(in super::super) async fn read<E: Engine>(exchange: Exchange<Store<E>>) -> O
                 return unchanged(exchange, status, tag.as_bytes()).await;
             }
             // An object that keeps a data type shows its value.
-            let value = datatype::json_of_value(record);
+            if let Some((value, content)) = datatype::json_of_value(record).zip(first_kept(record)) {
+                let reply = one::described(exchange.respond(Status::OK), &target, &record, &content)?;
+                drop(stored);
+                let octets = value.capacity() as u64;
+                share.shrink(octets);
+                return shared.budget.paced(octets, async { Ok(reply.send(value).await?) }).await?;
+            }
             let send = async {
-                match (shown, value, record.contents().find(|content| !content.is_deleted())) {
-                    (_, Some(value), Some(content)) => {
-                        let reply = exchange.respond(Status::OK);
-                        one::send_value(reply, &target, &record, &content, &value).await
-                    }
-                    (Shown::One(content), ..) => {
+                match shown {
+                    Shown::One(content) => {
                         one::send(exchange.respond(Status::OK), &target, &record, &content).await
                     }
-                    (Shown::Siblings(_), ..) => {
+                    Shown::Siblings(_) => {
                         let reply = exchange.respond(Status::MULTIPLE_CHOICES);
                         siblings::send(reply, &target, &record, form, shared.secret).await
                     }
@@ -55,6 +56,10 @@ pub(in super::super) async fn read<E: Engine>(exchange: Exchange<Store<E>>) -> O
         Some(deleted) => missing(exchange, Some(deleted.context(&mut Scratch::lend()))).await,
         None => missing(exchange, None).await,
     }
+}
+
+fn first_kept(record: Record<'_>) -> Option<Content<'_>> {
+    record.contents().find(|content| !content.is_deleted())
 }
 
 /// The read that a request asks for.

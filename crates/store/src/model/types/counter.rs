@@ -1,74 +1,97 @@
 //! Counters: what each actor has added and taken.
 
-use std::collections::BTreeMap;
-
 use super::dot_map::{put_dot, read_dot};
 use super::{Change, Seen, Unfit};
 use crate::model::octets::{Octets, put_number};
 use crate::model::{Actor, Dot};
 
+/// The fewest octets of a share as it is kept.
+const SHARE_OCTETS_MIN: usize = 11;
+
 /// A counter.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Counter(BTreeMap<Actor, Share>);
+pub struct Counter(Vec<CounterShare>);
 
-/// The sums that one actor has added and taken until the change of this dot.
+/// The sums that one actor has added and taken until the change of this dot. Those of a counter ascend by
+/// their actors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Share {
+struct CounterShare {
     dot: Dot,
     added: u64,
     taken: u64,
 }
 
+impl CounterShare {
+    const fn actor(&self) -> Actor {
+        self.dot.actor()
+    }
+}
+
 impl Counter {
-    /// The number: all that was added less all that was taken.
+    /// The number: all that was added less all that was taken. Changes keep it within 64 bits with a sign;
+    /// merged replicas, and counters of older stores, may hold a greater one.
     pub fn value(&self) -> i128 {
-        self.0.values().map(|share| i128::from(share.added) - i128::from(share.taken)).sum()
+        self.0.iter().map(|share| i128::from(share.added) - i128::from(share.taken)).sum()
     }
 
     pub(super) fn add(&mut self, number: i64, change: &Change<'_>) -> Result<(), Unfit> {
+        // Clients read numbers of 64 bits. A counter that an older store let pass them may come back.
+        let value = self.value() + i128::from(number);
+        if i64::try_from(value).is_err() && (value < 0) == (number < 0) {
+            return Err(Unfit::Limit);
+        }
         let dot = change.dot;
-        let share = self.0.entry(dot.actor()).or_insert(Share { dot, added: 0, taken: 0 });
+        let place = self.place(dot.actor()).unwrap_or_else(|place| {
+            self.0.insert(place, CounterShare { dot, added: 0, taken: 0 });
+            place
+        });
+        let share = &mut self.0[place];
         let sum = if number < 0 { &mut share.taken } else { &mut share.added };
-        *sum = sum.checked_add(number.unsigned_abs()).ok_or(Unfit::Limit)?;
+        *sum = sum.checked_add(number.unsigned_abs()).ok_or(Unfit::Sums)?;
         share.dot = dot;
         Ok(())
     }
 
+    fn place(&self, actor: Actor) -> Result<usize, usize> {
+        self.0.binary_search_by_key(&actor, CounterShare::actor)
+    }
+
     pub(super) fn forget(&mut self, seen: &impl Seen) {
-        self.0.retain(|_, share| !seen.sees(share.dot));
+        self.0.retain(|share| !seen.sees(share.dot));
     }
 
     /// Merges two counters: the later share of an actor holds all of the earlier one.
     pub(super) fn merge(&mut self, ours: &impl Seen, other: &Self, theirs: &impl Seen) {
-        self.0.retain(|actor, share| other.0.contains_key(actor) || !theirs.sees(share.dot));
-        for (actor, share) in &other.0 {
-            match self.0.get_mut(actor) {
-                Some(own) if own.dot < share.dot => *own = *share,
-                Some(_) => {}
-                None if ours.sees(share.dot) => {}
-                None => drop(self.0.insert(*actor, *share)),
+        self.0.retain(|share| other.place(share.actor()).is_ok() || !theirs.sees(share.dot));
+        for share in &other.0 {
+            match self.place(share.actor()) {
+                Ok(own) if self.0[own].dot < share.dot => self.0[own] = *share,
+                Ok(_) => {}
+                Err(_) if ours.sees(share.dot) => {}
+                Err(place) => self.0.insert(place, *share),
             }
         }
     }
 
     pub(super) fn put(&self, out: &mut Vec<u8>) {
         put_number(self.0.len() as u64, out);
-        for share in self.0.values() {
+        for share in &self.0 {
             put_dot(share.dot, out);
             put_number(share.added, out);
             put_number(share.taken, out);
         }
     }
 
-    pub(super) fn read(octets: &mut Octets<'_>) -> Option<Self> {
-        let mut shares = BTreeMap::new();
-        for _ in 0..octets.number()? {
+    pub(super) fn read(octets: &mut Octets<'_>, reserved: usize) -> Option<Self> {
+        let count = octets.count_of(SHARE_OCTETS_MIN, reserved)?;
+        let mut shares: Vec<CounterShare> = Vec::with_capacity(count);
+        for _ in 0..count {
             let dot = read_dot(octets)?;
             let (added, taken) = (octets.number()?, octets.number()?);
-            if shares.last_key_value().is_some_and(|(last, _)| *last >= dot.actor()) {
+            if shares.last().is_some_and(|last| last.actor() >= dot.actor()) {
                 return None;
             }
-            shares.insert(dot.actor(), Share { dot, added, taken });
+            shares.push(CounterShare { dot, added, taken });
         }
         Some(Self(shares))
     }

@@ -2,6 +2,8 @@
 //!
 //! A change gathers all sketches into its own, so that there are several only of changes that were made at once.
 
+use std::mem::take;
+
 use super::dot_map::DotMap;
 use super::sketch::Sketch;
 use super::{Change, Precision, Seen};
@@ -26,18 +28,16 @@ impl Distinct {
 
     /// The estimate, rounded: exact for few elements.
     pub fn estimate(&self) -> u64 {
-        self.gathered().estimate()
-    }
-
-    fn gathered(&self) -> Sketch {
-        let mut gathered = Sketch::new(self.precision);
-        self.sketches.iter().for_each(|(_, sketch)| gathered.merge(sketch));
-        gathered
+        let mut sketches = self.sketches.values();
+        match (sketches.next(), sketches.next()) {
+            (Some(only), None) => only.estimate(),
+            _ => gathered(self.precision, self.sketches.clone()).estimate(),
+        }
     }
 
     pub(super) fn add(&mut self, elements: &[Vec<u8>], change: &Change<'_>) {
-        let mut gathered = self.gathered();
-        elements.iter().for_each(|element| gathered.add(element));
+        let mut gathered = gathered(self.precision, take(&mut self.sketches));
+        gathered.add(elements);
         self.sketches = DotMap::of(change.dot, gathered);
     }
 
@@ -68,4 +68,13 @@ impl Distinct {
             |octets: &mut Octets<'_>| Sketch::read(octets).filter(|sketch| sketch.precision() == precision);
         Some(Self { precision, sketches: DotMap::read(octets, read_sketch)? })
     }
+}
+
+/// The sketch of all sketches.
+fn gathered(precision: Precision, sketches: DotMap<Sketch>) -> Sketch {
+    let mut sketches = sketches.into_values();
+    let mut gathered = sketches.next().unwrap_or_else(|| Sketch::new(precision));
+    gathered.reduce(precision);
+    sketches.for_each(|sketch| gathered.merge(&sketch));
+    gathered
 }

@@ -16,7 +16,7 @@ impl Flag {
 
     pub(super) fn turn(&mut self, on: bool, change: &Change<'_>) {
         match (on, change.context) {
-            (true, _) => self.0 = DotSet::of(change.dot, ()),
+            (true, _) => self.0 = DotSet::of(change.dot),
             (false, Some(context)) => self.0.forget(&context),
             (false, None) => self.0 = DotSet::default(),
         }
@@ -31,10 +31,10 @@ impl Flag {
     }
 
     pub(super) fn put(&self, out: &mut Vec<u8>) {
-        self.0.put_dots(out);
+        self.0.put(out);
     }
 
     pub(super) fn read(octets: &mut Octets<'_>) -> Option<Self> {
-        DotSet::read_dots(octets).map(Self)
+        DotSet::read(octets).map(Self)
     }
 }

@@ -66,8 +66,14 @@ pub struct Change<'a> {
 pub enum Unfit {
     /// An element or a field is to be removed that is not there, without a context.
     Absent,
-    /// A counter has reached the greatest number that it can hold.
+    /// The counter would pass the numbers of 64 bits with a sign, which clients read.
     Limit,
+    /// An actor has added to a counter, or taken from it, as much as 64 bits hold.
+    Sums,
+    /// The data type would hold more than [`ELEMENTS_MAX`](super::ELEMENTS_MAX) elements and fields.
+    Elements,
+    /// The map would hold more than [`SKETCHES_MAX`](super::SKETCHES_MAX) counts of different elements.
+    Sketches,
     /// The operation is for another kind.
     Kind {
         /// The kind that is there.
@@ -85,7 +91,12 @@ impl fmt::Display for Unfit {
             Self::Absent => {
                 f.write_str("what is to be removed is not there, and no context says that it was")
             }
-            Self::Limit => f.write_str("the counter has reached its limit"),
+            Self::Limit => f.write_str("the counter would pass a number of 64 bits with a sign"),
+            Self::Sums => f.write_str("the counter has been changed as often as it can be"),
+            Self::Elements => {
+                write!(f, "there would be more than {} elements and fields", super::ELEMENTS_MAX)
+            }
+            Self::Sketches => write!(f, "the map would hold more than {} hlls", super::SKETCHES_MAX),
             Self::Kind { kind } => write!(f, "the operation is for another kind than {}", kind.name()),
             Self::Nesting => write!(f, "the maps lie more than {} deep", super::NESTING_MAX),
             Self::Dot => f.write_str("the actor of this store has been used by another one"),

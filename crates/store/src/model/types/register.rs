@@ -8,27 +8,27 @@ use crate::model::octets::{Octets, put_counted};
 /// A register. Of values assigned at once the latest is shown, and of those of one moment the greatest. All are kept until the next one, so
 /// that removing one of them shows another.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Register(DotMap<Assigned>);
+pub struct Register<'a>(DotMap<Assigned<'a>>);
 
 /// A value; the fields are in the order in which they decide between two.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Assigned {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Assigned<'a> {
     at: Moment,
-    octets: Vec<u8>,
+    octets: &'a [u8],
 }
 
-impl Register {
+impl<'a> Register<'a> {
     /// The octets, or none of them if nothing was assigned.
-    pub fn value(&self) -> &[u8] {
-        self.latest().map_or(&[], |assigned| &assigned.octets)
+    pub fn value(&self) -> &'a [u8] {
+        self.latest().map_or(&[], |assigned| assigned.octets)
     }
 
-    fn latest(&self) -> Option<&Assigned> {
-        self.0.iter().map(|(_, assigned)| assigned).max()
+    fn latest(&self) -> Option<&Assigned<'a>> {
+        self.0.values().max()
     }
 
     /// Assigns octets, at a moment after that of the last value.
-    pub(super) fn assign(&mut self, octets: Vec<u8>, change: &Change<'_>) {
+    pub(super) fn assign(&mut self, octets: &'a [u8], change: &Change<'_>) {
         let at = self.latest().map_or(change.now, |last| last.at.next().max(change.now));
         self.0 = DotMap::of(change.dot, Assigned { at, octets });
     }
@@ -42,17 +42,17 @@ impl Register {
     }
 
     pub(super) fn put(&self, out: &mut Vec<u8>) {
-        let put_assigned = |assigned: &Assigned, out: &mut Vec<u8>| {
+        let put_assigned = |assigned: &Assigned<'_>, out: &mut Vec<u8>| {
             out.extend_from_slice(&assigned.at.micros().to_be_bytes());
-            put_counted(&assigned.octets, out);
+            put_counted(assigned.octets, out);
         };
         self.0.put(put_assigned, out);
     }
 
-    pub(super) fn read(octets: &mut Octets<'_>) -> Option<Self> {
-        let read_assigned = |octets: &mut Octets<'_>| {
+    pub(super) fn read(octets: &mut Octets<'a>) -> Option<Self> {
+        let read_assigned = |octets: &mut Octets<'a>| {
             let at = Moment::from_micros(u64::from_be_bytes(octets.array()?));
-            Some(Assigned { at, octets: octets.counted()?.to_vec() })
+            Some(Assigned { at, octets: octets.counted()? })
         };
         DotMap::read(octets, read_assigned).map(Self)
     }

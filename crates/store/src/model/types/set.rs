@@ -1,83 +1,139 @@
 //! Sets whose elements can be removed; an element that is added and removed at once stays.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::cmp::Ordering;
+use std::mem::take;
 
-use super::dot_map::DotSet;
+use super::dot_map::{DOT_SET_OCTETS_MIN, DotSet};
+use super::pairs::for_each_pair;
 use super::{Change, Seen, Unfit};
 use crate::model::octets::{Octets, put_counted, put_number};
 
-/// A set.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Set(BTreeMap<Vec<u8>, DotSet>);
+/// The fewest octets of an element as it is kept: the empty one.
+const ELEMENT_OCTETS_MIN: usize = 1 + DOT_SET_OCTETS_MIN;
 
-impl Set {
+/// A set, whose elements are borrowed from the record that it was read from and from the operations that
+/// added them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Set<'a>(Vec<Element<'a>>);
+
+/// An element. Those of a set ascend.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Element<'a> {
+    octets: &'a [u8],
+    /// The changes that it stands on; none while it is about to be removed.
+    dots: DotSet,
+}
+
+impl<'a> Element<'a> {
+    fn order(&self, other: &Self) -> Ordering {
+        self.octets.cmp(other.octets)
+    }
+}
+
+impl<'a> Set<'a> {
     /// The elements, ascending.
-    pub fn elements(&self) -> impl Iterator<Item = &[u8]> {
-        self.0.keys().map(Vec::as_slice)
+    pub fn elements(&self) -> impl Iterator<Item = &'a [u8]> {
+        self.0.iter().map(|element| element.octets)
+    }
+
+    /// The count of elements.
+    pub(super) const fn len(&self) -> usize {
+        self.0.len()
     }
 
     pub(super) fn change(
         &mut self,
-        adds: Vec<Vec<u8>>,
+        adds: &'a [Vec<u8>],
         removes: &[Vec<u8>],
         change: &Change<'_>,
     ) -> Result<(), Unfit> {
-        let adds: BTreeSet<_> = adds.into_iter().collect();
+        let mut adds: Vec<&'a [u8]> = adds.iter().map(Vec::as_slice).collect();
+        adds.sort_unstable();
+        adds.dedup();
         for element in removes {
-            self.remove(element, adds.contains(element), change)?;
+            self.remove(element, adds.binary_search(&element.as_slice()).is_ok(), change)?;
         }
-        self.0.extend(adds.into_iter().map(|element| (element, DotSet::of(change.dot, ()))));
+        self.drop_removed();
+        self.add(&adds, change);
         Ok(())
     }
 
-    fn remove(&mut self, element: &[u8], is_added: bool, change: &Change<'_>) -> Result<(), Unfit> {
-        match (self.0.get_mut(element), change.context) {
+    /// Takes the dots of an element that is to be removed.
+    fn remove(&mut self, octets: &[u8], is_added: bool, change: &Change<'_>) -> Result<(), Unfit> {
+        let place = self.place(octets).ok();
+        let element = place.map(|place| &mut self.0[place]).filter(|element| !element.dots.is_empty());
+        match (element, change.context) {
             (None, None) if !is_added => return Err(Unfit::Absent),
             (None, _) => {}
-            (Some(dots), Some(context)) => {
-                dots.forget(&context);
-                if dots.is_empty() {
-                    self.0.remove(element);
-                }
-            }
-            (Some(_), None) => drop(self.0.remove(element)),
+            (Some(element), Some(context)) => element.dots.forget(&context),
+            (Some(element), None) => element.dots = DotSet::default(),
         }
         Ok(())
+    }
+
+    /// Adds elements, which ascend.
+    fn add(&mut self, adds: &[&'a [u8]], change: &Change<'_>) {
+        let dots = DotSet::of(change.dot);
+        let known = self.0.len();
+        for octets in adds {
+            match self.0[..known].binary_search_by_key(octets, |element| element.octets) {
+                Ok(place) => self.0[place].dots = dots.clone(),
+                Err(_) => {
+                    // A large set is not to make room for twice as many.
+                    self.0.reserve_exact(if self.0.len() == known { adds.len() } else { 0 });
+                    self.0.push(Element { octets, dots: dots.clone() });
+                }
+            }
+        }
+        if self.0.len() > known {
+            // Two runs that are in order are merged.
+            self.0.sort_by(Element::order);
+        }
+    }
+
+    fn place(&self, octets: &[u8]) -> Result<usize, usize> {
+        self.0.binary_search_by_key(&octets, |element| element.octets)
     }
 
     pub(super) fn forget(&mut self, seen: &impl Seen) {
-        self.0.values_mut().for_each(|dots| dots.forget(seen));
-        self.0.retain(|_, dots| !dots.is_empty());
+        self.0.iter_mut().for_each(|element| element.dots.forget(seen));
+        self.drop_removed();
     }
 
     pub(super) fn merge(&mut self, ours: &impl Seen, other: &Self, theirs: &impl Seen) {
         let none = DotSet::default();
-        for element in other.0.keys() {
-            self.0.entry(element.clone()).or_default();
-        }
-        for (element, dots) in &mut self.0 {
-            dots.merge(ours, other.0.get(element).unwrap_or(&none), theirs);
-        }
-        self.0.retain(|_, dots| !dots.is_empty());
+        for_each_pair(take(&mut self.0), &other.0, Element::order, |element, other| {
+            let Some(octets) = element.as_ref().or(other).map(|element| element.octets) else { return };
+            let mut dots = element.map_or_else(DotSet::default, |element| element.dots);
+            dots.merge(ours, other.map_or(&none, |other| &other.dots), theirs);
+            if !dots.is_empty() {
+                self.0.push(Element { octets, dots });
+            }
+        });
+    }
+
+    fn drop_removed(&mut self) {
+        self.0.retain(|element| !element.dots.is_empty());
     }
 
     pub(super) fn put(&self, out: &mut Vec<u8>) {
         put_number(self.0.len() as u64, out);
-        for (element, dots) in &self.0 {
-            put_counted(element, out);
-            dots.put_dots(out);
+        for Element { octets, dots } in &self.0 {
+            put_counted(octets, out);
+            dots.put(out);
         }
     }
 
-    pub(super) fn read(octets: &mut Octets<'_>) -> Option<Self> {
-        let mut elements = BTreeMap::new();
-        for _ in 0..octets.number()? {
+    pub(super) fn read(octets: &mut Octets<'a>, reserved: usize) -> Option<Self> {
+        let count = octets.count_of(ELEMENT_OCTETS_MIN, reserved)?;
+        let mut elements: Vec<Element<'a>> = Vec::with_capacity(count);
+        for _ in 0..count {
             let element = octets.counted()?;
-            let dots = DotSet::read_dots(octets).filter(|dots| !dots.is_empty())?;
-            if elements.last_key_value().is_some_and(|(last, _): (&Vec<u8>, _)| last.as_slice() >= element) {
+            let dots = DotSet::read(octets).filter(|dots| !dots.is_empty())?;
+            if elements.last().is_some_and(|last| last.octets >= element) {
                 return None;
             }
-            elements.insert(element.to_vec(), dots);
+            elements.push(Element { octets: element, dots });
         }
         Some(Self(elements))
     }

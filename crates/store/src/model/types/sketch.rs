@@ -3,9 +3,15 @@
 //! Elements are hashed by XXH64 with seed 0. The first bits of a hash choose a register; the register keeps the most zeros, plus one, that
 //! the rest of a hash began with. The estimate is the one by Ertl, "New cardinality estimation algorithms for HyperLogLog sketches" (2017), §3.
 
+use std::cmp::Reverse;
+use std::mem::take;
+
 use twox_hash::XxHash64;
 
 use crate::model::octets::{Octets, put_number};
+
+/// The fewest octets of a register as it is kept.
+const RAISED_OCTETS_MIN: usize = 2;
 
 /// The number of bits of a hash that choose a register, 4 to 16: the standard error of an estimate is 1.04 / √(2^bits).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -29,6 +35,11 @@ impl Precision {
         1 << self.0
     }
 
+    /// Returns true if a list of so many raised registers takes no more memory than all registers do.
+    const fn lists(self, raised: usize) -> bool {
+        raised * size_of::<Raised>() <= self.registers()
+    }
+
     /// The greatest number of a register.
     const fn rank_max(self) -> u8 {
         64 - self.0 + 1
@@ -42,16 +53,54 @@ impl Default for Precision {
     }
 }
 
-/// The registers of a sketch.
+/// The registers of a sketch: a list of those that are raised while it is shorter than all of them, which is
+/// so for few elements.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Sketch {
     precision: Precision,
-    registers: Vec<u8>,
+    registers: Registers,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Registers {
+    /// The raised registers, ascending.
+    Raised(Vec<Raised>),
+    /// The ranks of all registers.
+    All(Vec<u8>),
+}
+
+/// A register with its rank, which is above 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Raised {
+    register: u16,
+    rank: u8,
+}
+
+impl Raised {
+    /// Returns the register that an element raises.
+    fn by(element: &[u8], precision: Precision) -> Self {
+        let hash = XxHash64::oneshot(0, element);
+        let bits = u32::from(precision.0);
+        let rank = ((hash << bits).leading_zeros() as u8 + 1).min(precision.rank_max());
+        // 16 bits at most choose a register.
+        Self { register: (hash >> (64 - bits)) as u16, rank }
+    }
+
+    /// Returns the register with fewer bits that the same elements raise.
+    const fn reduced(self, bits: u8) -> Self {
+        // The bits that chose the register and no longer do come before those that were counted.
+        let dropped = self.register as u32 & ((1 << bits) - 1);
+        let rank = match dropped {
+            0 => bits + self.rank,
+            _ => bits - dropped.ilog2() as u8,
+        };
+        Self { register: (self.register as u32 >> bits) as u16, rank }
+    }
 }
 
 impl Sketch {
-    pub(super) fn new(precision: Precision) -> Self {
-        Self { precision, registers: vec![0; precision.registers()] }
+    pub(super) const fn new(precision: Precision) -> Self {
+        Self { precision, registers: Registers::Raised(Vec::new()) }
     }
 
     /// The precision of the estimate.
@@ -61,9 +110,10 @@ impl Sketch {
 
     /// The estimate, rounded: exact for few elements.
     pub(super) fn estimate(&self) -> u64 {
-        let registers = self.registers.len() as f64;
+        let registers = self.precision.registers() as f64;
         let mut counts = [0u32; 64];
-        self.registers.iter().for_each(|rank| counts[usize::from(*rank)] += 1);
+        self.raised().for_each(|raised| counts[usize::from(raised.rank)] += 1);
+        counts[0] = self.precision.registers() as u32 - counts.iter().sum::<u32>();
         let full = usize::from(self.precision.rank_max());
         let mut sum = registers * tau(1.0 - f64::from(counts[full]) / registers);
         for count in counts[1..full].iter().rev() {
@@ -73,17 +123,39 @@ impl Sketch {
         (registers * registers / (2.0 * std::f64::consts::LN_2 * sum)).round() as u64
     }
 
-    pub(super) fn add(&mut self, element: &[u8]) {
-        let hash = XxHash64::oneshot(0, element);
-        let bits = u32::from(self.precision.0);
-        let register = (hash >> (64 - bits)) as usize;
-        let rank = ((hash << bits).leading_zeros() as u8 + 1).min(self.precision.rank_max());
-        self.raise(register, rank);
+    /// Adds elements.
+    pub(super) fn add(&mut self, elements: &[Vec<u8>]) {
+        let precision = self.precision;
+        self.raise(elements.iter().map(|element| Raised::by(element, precision)));
     }
 
-    fn raise(&mut self, register: usize, rank: u8) {
-        let own = &mut self.registers[register];
-        *own = rank.max(*own);
+    /// The raised registers, ascending.
+    fn raised(&self) -> impl Iterator<Item = Raised> {
+        let (raised, all) = match &self.registers {
+            Registers::Raised(raised) => (&raised[..], &[][..]),
+            Registers::All(all) => (&[][..], &all[..]),
+        };
+        let all = all.iter().zip(0u16..=u16::MAX).filter(|(rank, _)| **rank > 0);
+        raised.iter().copied().chain(all.map(|(rank, register)| Raised { register, rank: *rank }))
+    }
+
+    /// Raises registers to at least these ranks.
+    fn raise(&mut self, more: impl Iterator<Item = Raised>) {
+        match &mut self.registers {
+            Registers::All(all) => raise(all, more),
+            Registers::Raised(raised) => {
+                raised.extend(more);
+                raised.sort_unstable_by_key(|raised| (raised.register, Reverse(raised.rank)));
+                raised.dedup_by_key(|raised| raised.register);
+                if self.precision.lists(raised.len()) {
+                    raised.shrink_to_fit();
+                } else {
+                    let mut all = vec![0; self.precision.registers()];
+                    raise(&mut all, take(raised).into_iter());
+                    self.registers = Registers::All(all);
+                }
+            }
+        }
     }
 
     /// Keeps fewer registers, as if elements had been added with this precision from the start. A greater precision changes nothing.
@@ -93,52 +165,69 @@ impl Sketch {
         }
         let bits = self.precision.0 - precision.0;
         let mut reduced = Self::new(precision);
-        for (register, rank) in self.registers.iter().enumerate().filter(|(_, rank)| **rank > 0) {
-            // The bits that chose the register and no longer do come before those that were counted.
-            let dropped = register & ((1 << bits) - 1);
-            let rank = match dropped {
-                0 => bits + rank,
-                _ => bits - dropped.ilog2() as u8,
-            };
-            reduced.raise(register >> bits, rank);
-        }
+        reduced.raise(self.raised().map(|raised| raised.reduced(bits)));
         *self = reduced;
     }
 
     /// Merges two sketches at the lower precision of both.
     pub(super) fn merge(&mut self, other: &Self) {
         self.reduce(other.precision);
-        let mut reduced = other.clone();
-        reduced.reduce(self.precision);
-        for (register, rank) in reduced.registers.into_iter().enumerate() {
-            self.raise(register, rank);
+        match other.precision.0 - self.precision.0 {
+            0 => self.raise(other.raised()),
+            bits => self.raise(other.raised().map(|raised| raised.reduced(bits))),
         }
     }
 
     /// Appends the precision, the count of registers that are not 0, and each of them after its distance to the one before.
     pub(super) fn put(&self, out: &mut Vec<u8>) {
         out.push(self.precision.0);
-        let raised = || self.registers.iter().enumerate().filter(|(_, rank)| **rank > 0);
-        put_number(raised().count() as u64, out);
+        put_number(self.raised().count() as u64, out);
         let mut next = 0;
-        for (register, rank) in raised() {
-            put_number((register - next) as u64, out);
-            out.push(*rank);
-            next = register + 1;
+        for Raised { register, rank } in self.raised() {
+            put_number(u64::from(register) - next, out);
+            out.push(rank);
+            next = u64::from(register) + 1;
         }
     }
 
     pub(super) fn read(octets: &mut Octets<'_>) -> Option<Self> {
-        let mut sketch = Self::new(Precision::new(octets.octet()?)?);
-        let mut next = 0usize;
-        for _ in 0..octets.number()? {
-            let register = next.checked_add(usize::try_from(octets.number()?).ok()?)?;
-            let rank = octets.octet().filter(|rank| (1..=sketch.precision.rank_max()).contains(rank))?;
-            *sketch.registers.get_mut(register)? = rank;
-            next = register + 1;
+        let precision = Precision::new(octets.octet()?)?;
+        let count = octets.count_of(RAISED_OCTETS_MIN, 0).filter(|count| *count <= precision.registers())?;
+        if precision.lists(count) {
+            let mut raised = Vec::with_capacity(count);
+            read_raised(octets, precision, count, |one| raised.push(one))?;
+            return Some(Self { precision, registers: Registers::Raised(raised) });
         }
-        Some(sketch)
+        let mut all = vec![0; precision.registers()];
+        read_raised(octets, precision, count, |one| all[usize::from(one.register)] = one.rank)?;
+        Some(Self { precision, registers: Registers::All(all) })
     }
+}
+
+fn raise(all: &mut [u8], more: impl Iterator<Item = Raised>) {
+    for Raised { register, rank } in more {
+        let own = &mut all[usize::from(register)];
+        *own = rank.max(*own);
+    }
+}
+
+fn read_raised(
+    octets: &mut Octets<'_>,
+    precision: Precision,
+    count: usize,
+    mut keep: impl FnMut(Raised),
+) -> Option<()> {
+    let mut next = 0u64;
+    for _ in 0..count {
+        let register = next.checked_add(octets.number()?)?;
+        let rank = octets.octet().filter(|rank| (1..=precision.rank_max()).contains(rank))?;
+        if register >= precision.registers() as u64 {
+            return None;
+        }
+        keep(Raised { register: register as u16, rank });
+        next = register + 1;
+    }
+    Some(())
 }
 
 /// Returns the part of the sum that registers without an element add.
@@ -181,7 +270,8 @@ mod tests {
 
     fn with(precision: Precision, elements: std::ops::Range<u32>) -> Sketch {
         let mut sketch = Sketch::new(precision);
-        elements.for_each(|element| sketch.add(&element.to_be_bytes()));
+        let elements: Vec<_> = elements.map(|element| element.to_be_bytes().to_vec()).collect();
+        sketch.add(&elements);
         sketch
     }
 

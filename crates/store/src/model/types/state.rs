@@ -1,12 +1,15 @@
 //! The state of a data type, as it is kept.
 
+use super::size::Size;
 use super::{Change, Clock, Kind, Operation, Precision, Seen, Unfit, Value};
 use crate::model::octets::Octets;
 use crate::model::{Context, Damaged, Dot};
 
 const VERSION: u8 = 1;
 
-/// A data type with the clock of the changes that it has seen.
+/// A data type with the clock of the changes that it has seen. It borrows from the octets that it was read
+/// from and from the operations that changed it, so that it takes a small multiple of these: at most
+/// [`DECODED_FACTOR`](Self::DECODED_FACTOR).
 ///
 /// ```
 /// use alula_store::model::types::{Change, Kind, Operation, State, Value};
@@ -15,18 +18,19 @@ const VERSION: u8 = 1;
 /// let mut state = State::new(Kind::Counter);
 /// let dot = Dot::new(Actor::new(7), 1).expect("a count within its bounds");
 /// let change = Change { dot, now: Moment::from_micros(1), context: None };
-/// state.change(Operation::Add(5), &change)?;
+/// let operation = Operation::Add(5);
+/// state.change(&operation, &change)?;
 /// let Value::Counter(counter) = state.value() else { unreachable!("a counter stays one") };
 /// assert_eq!(counter.value(), 5);
 /// # Ok::<(), alula_store::model::types::Unfit>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct State {
+pub struct State<'a> {
     clock: Clock,
-    value: Value,
+    value: Value<'a>,
 }
 
-impl State {
+impl<'a> State<'a> {
     /// A data type of this kind to which nothing has happened.
     pub fn new(kind: Kind) -> Self {
         Self { clock: Clock::default(), value: Value::new(kind) }
@@ -37,8 +41,18 @@ impl State {
         Self { clock: Clock::default(), value: Value::Distinct(super::Distinct::new(precision)) }
     }
 
+    /// The octets of memory that a state takes for each octet of the record that it is read from, at most.
+    pub const DECODED_FACTOR: u64 = 8;
+
+    /// Lowers the precision of a count of different elements. Others have none.
+    pub fn reduce(&mut self, precision: Precision) {
+        if let Value::Distinct(distinct) = &mut self.value {
+            distinct.reduce(precision);
+        }
+    }
+
     /// The value.
-    pub const fn value(&self) -> &Value {
+    pub const fn value(&self) -> &Value<'a> {
         &self.value
     }
 
@@ -46,11 +60,13 @@ impl State {
     ///
     /// # Errors
     /// An [`Unfit`], after which the state may be changed in part and is of no use.
-    pub fn change(&mut self, operation: Operation, change: &Change<'_>) -> Result<(), Unfit> {
+    pub fn change(&mut self, operation: &'a Operation, change: &Change<'_>) -> Result<(), Unfit> {
         if self.clock.sees(change.dot) {
             return Err(Unfit::Dot);
         }
+        let before = Size::of(&self.value);
         self.value.change(operation, change, 0)?;
+        Size::of(&self.value).check_after(before)?;
         self.clock.add(change.dot);
         Ok(())
     }
@@ -82,15 +98,15 @@ impl State {
     ///
     /// # Errors
     /// [`Damaged`], for octets that [`State::write`] does not make.
-    pub fn read(octets: &[u8]) -> Result<Self, Damaged> {
+    pub fn read(octets: &'a [u8]) -> Result<Self, Damaged> {
         Self::read_whole(&mut Octets::new(octets)).ok_or(Damaged)
     }
 
-    fn read_whole(octets: &mut Octets<'_>) -> Option<Self> {
+    fn read_whole(octets: &mut Octets<'a>) -> Option<Self> {
         if octets.octet()? != VERSION {
             return None;
         }
-        let (clock, value) = (Clock::read(octets)?, Value::read(octets, 0)?);
+        let (clock, value) = (Clock::read(octets)?, Value::read(octets, 0, 0)?);
         octets.is_empty().then_some(Self { clock, value })
     }
 }

@@ -51,9 +51,14 @@ impl Operation {
     }
 }
 
+/// An operation for as long as states may borrow from it.
+fn kept_operation(operation: Operation) -> &'static Operation {
+    Box::leak(Box::new(operation))
+}
+
 /// Three replicas of one data type, each with an actor, which change and merge as chance has it.
 struct Replicas {
-    states: Vec<State>,
+    states: Vec<State<'static>>,
     dots: Vec<Dots>,
     now: u64,
 }
@@ -77,19 +82,20 @@ impl Replicas {
         let dot = self.dots[one].next().expect("far from the last");
         let change = Change { dot, now: Moment::from_micros(self.now), context: given };
         let mut changed = self.states[one].clone();
-        if changed.change(operation(changed.value().kind(), rng, 0), &change).is_ok() {
+        let operation = kept_operation(operation(changed.value().kind(), rng, 0));
+        if changed.change(operation, &change).is_ok() {
             self.states[one] = changed;
         }
     }
 }
 
-fn kept(state: &State) -> Vec<u8> {
+fn kept(state: &State<'_>) -> Vec<u8> {
     let mut octets = Vec::new();
     state.write(&mut octets);
     octets
 }
 
-fn merged(one: &State, other: &State) -> State {
+fn merged<'a>(one: &State<'a>, other: &State<'a>) -> State<'a> {
     let mut merged = one.clone();
     merged.merge(other);
     merged
@@ -139,7 +145,7 @@ fn any_octets_are_a_state_or_damaged() {
 
 /// One state, and the dots of its one actor.
 struct One {
-    state: State,
+    state: State<'static>,
     dots: Dots,
 }
 
@@ -151,7 +157,7 @@ impl One {
     fn change(&mut self, operation: Operation, given: Option<&[u8]>) -> Result<(), Unfit> {
         let dot = self.dots.next().expect("far from the last");
         let context = given.map(|octets| Context::read(octets).expect("a context that was given"));
-        self.state.change(operation, &Change { dot, now: Moment::from_micros(1), context })
+        self.state.change(kept_operation(operation), &Change { dot, now: Moment::from_micros(1), context })
     }
 
     fn given(&self) -> Vec<u8> {
@@ -165,10 +171,10 @@ impl One {
         set.elements().collect()
     }
 
-    fn field(&self, name: &str, kind: Kind) -> Option<&Value> {
+    fn field(&self, name: &str, kind: Kind) -> Option<&Value<'static>> {
         let Value::Map(map) = self.state.value() else { panic!("{:?}", self.state) };
         map.fields()
-            .find(|(field, _)| field.name == name.as_bytes() && field.kind == kind)
+            .find(|(field, value)| *field == name.as_bytes() && value.kind() == kind)
             .map(|(_, value)| value)
     }
 }
@@ -251,15 +257,47 @@ fn an_operation_for_another_kind_does_not_fit() {
 }
 
 #[test]
-fn a_counter_at_its_limit_is_refused() {
+fn a_counter_stays_within_64_bits() {
+    for (number, end) in [(i64::MAX, 1), (i64::MIN, -1)] {
+        let mut one = One::new(Kind::Counter);
+        one.change(Operation::Add(number), None).expect("the last");
+        assert_eq!(one.change(Operation::Add(end), None), Err(Unfit::Limit));
+        one.change(Operation::Add(-end), None).expect("it comes back");
+        one.change(Operation::Add(end), None).expect("the last");
+        let Value::Counter(counter) = one.state.value() else { panic!("{:?}", one.state) };
+        assert_eq!(counter.value(), i128::from(number));
+    }
+}
+
+/// Two replicas may have counted to the end each; what they merge to comes back.
+#[test]
+fn a_counter_beyond_64_bits_comes_back() {
+    let change = |actor, count| Change {
+        dot: Dot::new(Actor::new(actor), count).expect("a count within its bounds"),
+        now: Moment::from_micros(1),
+        context: None,
+    };
+    let (most, one, less) = (Operation::Add(i64::MAX), Operation::Add(1), Operation::Add(-1));
+    let mut states = [State::new(Kind::Counter), State::new(Kind::Counter)];
+    states[0].change(&most, &change(1, 1)).expect("it fits");
+    states[1].change(&most, &change(2, 1)).expect("it fits");
+    let [mut merged, other] = states;
+    merged.merge(&other);
+    assert_eq!(merged.clone().change(&one, &change(3, 1)), Err(Unfit::Limit));
+    merged.change(&less, &change(3, 1)).expect("it comes back");
+    let Value::Counter(counter) = merged.value() else { panic!("{merged:?}") };
+    assert_eq!(counter.value(), 2 * i128::from(i64::MAX) - 1);
+}
+
+/// What an actor has added and taken has 64 bits each, whatever their difference is.
+#[test]
+fn a_counter_at_the_end_of_its_sums_is_refused() {
     let mut one = One::new(Kind::Counter);
     for _ in 0..2 {
-        one.change(Operation::Add(i64::MAX), None).expect("half of it each");
+        one.change(Operation::Add(i64::MAX), None).expect("half of the sum");
+        one.change(Operation::Add(-i64::MAX), None).expect("half of the sum");
     }
-    one.change(Operation::Add(1), None).expect("the last");
-    assert_eq!(one.change(Operation::Add(1), None), Err(Unfit::Limit));
-    let Value::Counter(counter) = one.state.value() else { panic!("{:?}", one.state) };
-    assert_eq!(counter.value(), i128::from(u64::MAX));
+    assert_eq!(one.change(Operation::Add(2), None), Err(Unfit::Sums));
 }
 
 /// A dot that names two changes would let a context remove what its client was never given.
@@ -268,6 +306,7 @@ fn a_dot_that_was_seen_is_refused() {
     let mut state = State::new(Kind::Counter);
     let dot = Dot::new(Actor::new(1), 1).expect("a count within its bounds");
     let change = Change { dot, now: Moment::from_micros(1), context: None };
-    assert_eq!(state.change(Operation::Add(1), &change), Ok(()));
-    assert_eq!(state.change(Operation::Add(1), &change), Err(Unfit::Dot));
+    let operation = Operation::Add(1);
+    assert_eq!(state.change(&operation, &change), Ok(()));
+    assert_eq!(state.change(&operation, &change), Err(Unfit::Dot));
 }

@@ -5,24 +5,24 @@ use crate::model::octets::Octets;
 
 /// A value of any kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Value {
+pub enum Value<'a> {
     /// See [`Kind::Counter`].
     Counter(Counter),
     /// See [`Kind::Set`].
-    Set(Set),
+    Set(Set<'a>),
     /// See [`Kind::GrowSet`].
-    GrowSet(Set),
+    GrowSet(Set<'a>),
     /// See [`Kind::Map`].
-    Map(Map),
+    Map(Map<'a>),
     /// See [`Kind::Distinct`].
     Distinct(Distinct),
     /// See [`Kind::Register`].
-    Register(Register),
+    Register(Register<'a>),
     /// See [`Kind::Flag`].
     Flag(Flag),
 }
 
-impl Value {
+impl<'a> Value<'a> {
     /// A value of this kind to which nothing has happened.
     pub fn new(kind: Kind) -> Self {
         match kind {
@@ -51,20 +51,20 @@ impl Value {
 
     pub(super) fn change(
         &mut self,
-        operation: Operation,
+        operation: &'a Operation,
         change: &Change<'_>,
         nesting: usize,
     ) -> Result<(), Unfit> {
         match (self, operation) {
             _ if nesting > NESTING_MAX => Err(Unfit::Nesting),
-            (Self::Counter(counter), Operation::Add(number)) => counter.add(number, change),
-            (Self::Set(set), Operation::Set { adds, removes }) => set.change(adds, &removes, change),
+            (Self::Counter(counter), Operation::Add(number)) => counter.add(*number, change),
+            (Self::Set(set), Operation::Set { adds, removes }) => set.change(adds, removes, change),
             (Self::GrowSet(set), Operation::Grow(elements)) => set.change(elements, &[], change),
             (Self::Map(map), Operation::Map { updates, removes }) => {
-                map.change(updates, &removes, change, nesting)
+                map.change(updates, removes, change, nesting)
             }
             (Self::Distinct(distinct), Operation::Count(elements)) => {
-                distinct.add(&elements, change);
+                distinct.add(elements, change);
                 Ok(())
             }
             (Self::Register(register), Operation::Assign(octets)) => {
@@ -72,7 +72,7 @@ impl Value {
                 Ok(())
             }
             (Self::Flag(flag), Operation::Turn(on)) => {
-                flag.turn(on, change);
+                flag.turn(*on, change);
                 Ok(())
             }
             (value, _) => Err(Unfit::Kind { kind: value.kind() }),
@@ -118,15 +118,17 @@ impl Value {
         }
     }
 
-    pub(super) fn read(octets: &mut Octets<'_>, nesting: usize) -> Option<Self> {
+    /// Reads a value that may make room as its own octets need it, beside those that are reserved for what
+    /// follows it.
+    pub(super) fn read(octets: &mut Octets<'a>, nesting: usize, reserved: usize) -> Option<Self> {
         if nesting > NESTING_MAX {
             return None;
         }
         Some(match Kind::of_octet(octets.octet()?)? {
-            Kind::Counter => Self::Counter(Counter::read(octets)?),
-            Kind::Set => Self::Set(Set::read(octets)?),
-            Kind::GrowSet => Self::GrowSet(Set::read(octets)?),
-            Kind::Map => Self::Map(Map::read(octets, nesting)?),
+            Kind::Counter => Self::Counter(Counter::read(octets, reserved)?),
+            Kind::Set => Self::Set(Set::read(octets, reserved)?),
+            Kind::GrowSet => Self::GrowSet(Set::read(octets, reserved)?),
+            Kind::Map => Self::Map(Map::read(octets, nesting, reserved)?),
             Kind::Distinct => Self::Distinct(Distinct::read(octets)?),
             Kind::Register => Self::Register(Register::read(octets)?),
             Kind::Flag => Self::Flag(Flag::read(octets)?),

@@ -1,0 +1,80 @@
+//! Carries out changes of data types, each with its share of the octets in flight until it is answered.
+
+use super::charge;
+use super::kept::Reader;
+use super::operation::{self, Asked};
+use super::update::{Shows, Update};
+use crate::budget::{SMALL_OCTETS_MAX, Share};
+use crate::engine::{Engine, ObjectName, ReadTerms, WriteTerms};
+use crate::http::fail::Fail;
+use crate::statistics::Counted;
+use crate::store::Shared;
+
+/// The content of an answer, and its share.
+pub(crate) struct Answered {
+    pub(crate) content: Vec<u8>,
+    /// Given back when the answer is sent.
+    _share: Share,
+}
+
+/// Reads an operation and carries it out.
+pub(super) async fn carry_out<E: Engine>(
+    shared: &Shared<E>,
+    name: ObjectName<'_>,
+    (reader, shows): (Reader, Shows),
+    content: alula::Bytes,
+    terms: &WriteTerms,
+) -> Result<Answered, Fail> {
+    let operation_octets = charge::of_operation(content.len());
+    let mut share = Share::default();
+    if operation_octets > SMALL_OCTETS_MAX {
+        // A large operation is held while it waits for more room: it takes all of its room at once, before
+        // there is anything to hold.
+        let stored = shared.engine.octets(name, &read_terms(terms)).await?;
+        let octets = operation_octets + charge::of_change_of(stored, shows != Shows::Nothing);
+        share = shared.budget.share(octets, terms.deadline).await?;
+    }
+    let asked =
+        operation::parse(reader.kind(), &content).map_err(|error| Fail::bad_request(format!("{error}\n")))?;
+    drop(content);
+    if let Some(counted) = Counted::write(reader.kind()) {
+        shared.statistics.count(counted);
+    }
+    let update = Update::new((reader, shows), (asked, operation_octets), shared, share);
+    write(shared, name, update, terms).await
+}
+
+/// Carries out an operation of a few octets.
+pub(crate) async fn carry_out_small<E: Engine>(
+    shared: &Shared<E>,
+    name: ObjectName<'_>,
+    (reader, shows): (Reader, Shows),
+    asked: Asked,
+    terms: &WriteTerms,
+) -> Result<Answered, Fail> {
+    let update = Update::new((reader, shows), (asked, 0), shared, Share::default());
+    write(shared, name, update, terms).await
+}
+
+/// Writes until there is room for the state that is stored: a decision finds it, and waits for nothing.
+async fn write<E: Engine>(
+    shared: &Shared<E>,
+    name: ObjectName<'_>,
+    mut update: Update,
+    terms: &WriteTerms,
+) -> Result<Answered, Fail> {
+    loop {
+        update = shared.engine.write(name, update, terms).await?.decide;
+        let Some(octets) = update.lacks() else { break };
+        // Those who wait hold nothing that others wait for.
+        update.set_share(Share::default());
+        update.set_share(shared.budget.share(octets, terms.deadline).await?);
+    }
+    let (content, share) = update.into_answer()?;
+    Ok(Answered { content, _share: share })
+}
+
+const fn read_terms(terms: &WriteTerms) -> ReadTerms {
+    let &WriteTerms { n, deadline, .. } = terms;
+    ReadTerms { n, r: 1, pr: 0, node_confirms: 0, notfound_ok: true, basic_quorum: false, deadline }
+}

@@ -1,0 +1,296 @@
+//! Data types take a small multiple of their records: decoded, while they are changed, and while their
+//! answers wait for slow readers. What they take decoded is charged before it is taken, and a data type has
+//! bounds.
+//!
+//! Records are written here by hand, as docs/store-format.md has them.
+
+mod resources;
+
+use std::time::Duration;
+
+use alula::Content;
+use alula::testing::TestServer;
+use alula_store::engine::{BucketName, Decide, Durability, Engine, Mark, Verdict, WriteTerms};
+use alula_store::model::types::State;
+use alula_store::model::{self, Attribute, Context, NewContent, Record, Rules};
+use alula_tally::Tally;
+use resources::typed::types;
+use resources::{Kept, Wire, config};
+use serde_json::{Value, json};
+use tokio::io::AsyncReadExt as _;
+use tokio::sync::Mutex;
+use tokio::time::Instant;
+
+/// What a test allocates is counted for the whole process, so that one runs at a time.
+static ALONE: Mutex<()> = Mutex::const_new(());
+
+#[global_allocator]
+static ALLOCATOR: Tally = Tally::system();
+
+/// The octets of memory that a decoded data type takes for each octet of its record, at most.
+const DECODED_FACTOR: u64 = 8;
+
+const SET: u8 = 2;
+const MAP: u8 = 4;
+
+fn number(mut number: u64, out: &mut Vec<u8>) {
+    while number >= 0x80 {
+        out.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    out.push(number as u8);
+}
+
+fn dot(actor: u64, count: u64, out: &mut Vec<u8>) {
+    out.extend_from_slice(&actor.to_be_bytes());
+    number(count, out);
+}
+
+/// A state of one actor with so many items, each behind a name of its own.
+fn state(kind: u8, items: u32, named: bool, item: impl Fn(&mut Vec<u8>)) -> Vec<u8> {
+    let mut out = vec![1, 1];
+    dot(1, 9, &mut out);
+    out.push(kind);
+    number(items.into(), &mut out);
+    for index in 0..items {
+        if named {
+            out.push(3);
+            out.extend_from_slice(&(index + 0x0010_0000).to_be_bytes()[1..]);
+        }
+        item(&mut out);
+    }
+    out
+}
+
+fn one_dot(out: &mut Vec<u8>) {
+    out.push(1);
+    dot(1, 1, out);
+}
+
+fn set(elements: u32) -> Vec<u8> {
+    state(SET, elements, true, one_dot)
+}
+
+fn map(fields: u32, value: &[u8]) -> Vec<u8> {
+    state(MAP, fields, true, |out| {
+        one_dot(out);
+        out.extend_from_slice(value);
+    })
+}
+
+/// A value of a map: its kind, and what follows a count of 1 and the dot of the one item.
+fn value(kind: &[u8], item: &[u8]) -> Vec<u8> {
+    let mut out = kind.to_vec();
+    one_dot(&mut out);
+    out.extend_from_slice(item);
+    out
+}
+
+fn samples() -> Vec<(&'static str, Vec<u8>)> {
+    const FIELDS: u32 = 20_000;
+    let one_in_set = [&[SET, 1, 0][..], &value(&[], &[])].concat();
+    let one_in_map = [&[MAP, 1, 0][..], &value(&[], &[7, 0])].concat();
+    let moment = [0; 8];
+    vec![
+        ("a set", set(FIELDS)),
+        (
+            "a set whose elements have two dots",
+            state(SET, FIELDS, true, |out| {
+                out.push(2);
+                dot(1, 1, out);
+                dot(1, 2, out);
+            }),
+        ),
+        ("flags", map(FIELDS, &value(&[7], &[]))),
+        ("flags that are off", map(FIELDS, &[7, 0])),
+        ("counters", map(FIELDS, &value(&[1], &[1, 0]))),
+        ("registers", map(FIELDS, &value(&[6], &[&moment[..], &[1, b'x']].concat()))),
+        ("sets of one", map(FIELDS, &one_in_set)),
+        ("maps of one", map(FIELDS, &one_in_map)),
+        ("sketches of nothing", map(FIELDS, &value(&[5, 14], &[14, 0]))),
+        ("sketches of one", map(FIELDS, &value(&[5, 14], &[14, 1, 7, 1]))),
+        ("sketches of one, of the greatest precision", map(FIELDS, &value(&[5, 16], &[16, 1, 7, 1]))),
+    ]
+}
+
+#[test]
+fn a_decoded_state_is_a_small_multiple_of_its_record() {
+    let _alone = ALONE.blocking_lock();
+    assert!(alula_tally::is_installed());
+    let mut over = Vec::new();
+    for (name, record) in samples() {
+        let (state, counts) = alula_tally::counted(|| State::read(&record).expect(name));
+        let factor = counts.bytes_live() as f64 / record.len() as f64;
+        println!("{name}: {} octets, decoded {factor:.1} times", record.len());
+        if factor > DECODED_FACTOR as f64 {
+            over.push(format!("{name}: {factor:.1}"));
+        }
+        drop(state);
+    }
+    assert!(over.is_empty(), "{over:?}");
+}
+
+/// Octets that only say that they have many items make no room for them.
+#[test]
+fn a_record_makes_no_room_that_its_octets_do_not_fill() {
+    let _alone = ALONE.blocking_lock();
+    const DEEP: usize = 30;
+    let mut record = vec![1, 0];
+    for _ in 0..DEEP {
+        record.push(MAP);
+        number(5_000, &mut record);
+        record.push(0);
+        one_dot(&mut record);
+    }
+    record.resize(record.len() + 100_000, 0);
+    let (state, counts) = alula_tally::counted(|| State::read(&record).is_ok());
+    assert!(!state, "it is damaged");
+    let factor = counts.bytes as f64 / record.len() as f64;
+    assert!(factor <= DECODED_FACTOR as f64, "{factor:.1}");
+}
+
+/// A content that is stored as it is.
+struct Stored {
+    media_type: &'static [u8],
+    value: Vec<u8>,
+}
+
+impl Decide for Stored {
+    fn decide(&mut self, stored: Option<Record<'_>>, mark: Mark, out: &mut Vec<u8>) -> Verdict {
+        let Mark { dot, vtag, now } = mark;
+        let mut attributes = Vec::new();
+        Attribute::MediaType(self.media_type).write(&mut attributes);
+        let new =
+            NewContent { dot, vtag, now, is_deleted: false, attributes: &attributes, value: &self.value };
+        let rules = Rules { allow_mult: false, last_write_wins: true, siblings_max: 1, octets_max: 1 << 30 };
+        model::write(stored, Context::EMPTY, &new, &rules, out).expect("one content");
+        Verdict::Write
+    }
+}
+
+async fn store(engine: &Kept, bucket_type: &str, media_type: &'static [u8], value: Vec<u8>) {
+    let bucket = BucketName { bucket_type: bucket_type.as_bytes(), bucket: b"b" };
+    let deadline = Instant::now() + Duration::from_secs(60);
+    let terms =
+        WriteTerms { n: 3, w: 2, pw: 0, dw: 2, node_confirms: 0, durability: Durability::Flushed, deadline };
+    engine.write(bucket.object(b"k"), Stored { media_type, value }, &terms).await.expect("written");
+}
+
+const SET_PATH: &str = "/types/sets/buckets/b/datatypes/k";
+const MAP_PATH: &str = "/types/maps/buckets/b/datatypes/k";
+
+/// A few octets that change a large record cost a multiple of it, whatever its sketches could hold.
+#[tokio::test]
+async fn a_small_change_allocates_a_multiple_of_the_record() {
+    let _alone = ALONE.lock().await;
+    const CHANGES: u64 = 10;
+    let record = map(1_000, &value(&[5, 14], &[14, 1, 7, 1]));
+    let octets = record.len() as u64;
+    let engine = Kept::default();
+    store(&engine, "maps", b"application/riak_map", record).await;
+    let wire = Wire::open(&engine, &types(), false).await;
+    wire.post(MAP_PATH, r#"{"update":{"n_counter":1}}"#).is(204).await;
+    let before = alula_tally::process();
+    for _ in 0..CHANGES {
+        wire.post(MAP_PATH, r#"{"update":{"n_counter":1}}"#).is(204).await;
+    }
+    let bytes = (alula_tally::process() - before).bytes / CHANGES;
+    println!("{bytes} octets allocated for a change of a record of {octets}");
+    assert!(bytes <= 16 * octets, "{bytes} for {octets}");
+}
+
+/// An answer that waits for its client holds its own octets, and nothing of what it was made of.
+#[tokio::test]
+async fn answers_that_wait_hold_their_content_alone() {
+    let _alone = ALONE.lock().await;
+    const READERS: usize = 12;
+    let engine = Kept::default();
+    store(&engine, "sets", b"application/riak_set", set(50_000)).await;
+    let store = alula_store::Store::open(engine, config(&types())).await.expect("types that can be");
+    for path in [SET_PATH, "/types/sets/buckets/b/keys/k"] {
+        let client = alula::testing::client(store.routes().expect("routes that agree"));
+        let url = format!("http://test{path}");
+        let content = client.get(&url).send().await.expect("an answer").bytes().await.expect("whole").len();
+        let before = alula_tally::process().bytes_live();
+        let mut answers = Vec::new();
+        for _ in 0..READERS {
+            answers.push(client.get(&url).send().await.expect("an answer"));
+        }
+        let held = (alula_tally::process().bytes_live() - before) as usize / READERS;
+        println!("{path}: {held} octets are held for an answer of {content}");
+        // Its content, what of it is under way, and the connection.
+        assert!(held <= 3 * content + 256 * 1024, "{path}: {held} for {content}");
+        drop(answers);
+    }
+}
+
+/// The form that a data type takes in memory has a share of the octets in flight, of which there is none
+/// while others hold them.
+#[tokio::test(start_paused = true)]
+async fn the_decoded_form_waits_for_its_room() {
+    let _alone = ALONE.lock().await;
+    const MIB: u64 = 1024 * 1024;
+    let engine = Kept::default();
+    store(&engine, "sets", b"application/riak_set", set(20_000)).await;
+    let mut config = config(&types());
+    config.octets_in_flight_max = 3 * MIB;
+    let store = alula_store::Store::open(engine, config).await.expect("types that can be");
+    let client = TestServer::new(store.routes().expect("routes that agree")).client();
+    let whole = Content::reader_of(tokio::io::repeat(b'x').take(2 * MIB), 2 * MIB).media_type("text/plain");
+    let put = client.put("http://test/buckets/b/keys/large").content(whole);
+    assert_eq!(put.send().await.expect("an answer").status(), 204);
+    let read = async |path: &str| {
+        let sent = client.get(format!("http://test{path}?timeout=500")).send().await;
+        sent.expect("an answer").status().as_u16()
+    };
+    let change = async || {
+        let post = client.post(format!("http://test{SET_PATH}?timeout=500"));
+        let post = post.header("content-type", "application/json").body(r#"{"add":"a"}"#);
+        post.send().await.expect("an answer").status().as_u16()
+    };
+    let held = client.get("http://test/buckets/b/keys/large").send().await.expect("an answer");
+    let object = "/types/sets/buckets/b/keys/k";
+    assert_eq!([read(SET_PATH).await, read(object).await, change().await], [503, 503, 503]);
+    drop(held);
+    // The room comes back when the server sees that the reader is gone.
+    let deadline = Instant::now() + Duration::from_secs(600);
+    while read(SET_PATH).await == 503 && Instant::now() < deadline {}
+    assert_eq!([read(SET_PATH).await, read(object).await, change().await], [200, 200, 204]);
+}
+
+/// A data type has a million elements and fields; a larger one of an older store can be read, made smaller
+/// and deleted.
+#[tokio::test]
+async fn elements_are_bounded() {
+    let _alone = ALONE.lock().await;
+    const ELEMENTS_MAX: u32 = 1_000_000;
+    let engine = Kept::default();
+    let wire = Wire::open(&engine, &types(), false).await;
+    let text = "The operation was not carried out: there would be more than 1000000 elements and fields\n";
+    for elements in [ELEMENTS_MAX, ELEMENTS_MAX + 7] {
+        store(&engine, "sets", b"application/riak_set", set(elements)).await;
+        wire.post(SET_PATH, r#"{"add":"new"}"#).is(413).await.has_text(text);
+        let first = wire.get(SET_PATH).is(200).await.json()["value"][0].take();
+        wire.post(SET_PATH, &json!({"remove": first}).to_string()).is(204).await;
+        wire.delete("/types/sets/buckets/b/keys/k").is(204).await;
+    }
+}
+
+/// Riak §13: a map holds 1,024 sketches, wherever in it they lie.
+#[tokio::test]
+async fn sketches_of_a_map_are_bounded() {
+    let _alone = ALONE.lock().await;
+    const SKETCHES_MAX: usize = 1_024;
+    let wire = Wire::open(&Kept::default(), &types(), false).await;
+    let sketches = |count: usize| -> Value {
+        (0..count).map(|number| (format!("{number}_hll"), json!({"add": "a"}))).collect()
+    };
+    let text = "The operation was not carried out: the map would hold more than 1024 hlls\n";
+    let too_many = json!({"update": {"m_map": {"update": sketches(SKETCHES_MAX + 1)}}});
+    wire.post(MAP_PATH, &too_many.to_string()).is(413).await.has_text(text);
+    let most = json!({"update": {"m_map": {"update": sketches(SKETCHES_MAX)}}});
+    wire.post(MAP_PATH, &most.to_string()).is(204).await;
+    wire.post(MAP_PATH, r#"{"update":{"h_hll":{"add":"a"}}}"#).is(413).await.has_text(text);
+    wire.post(MAP_PATH, r#"{"update":{"m_map":{"update":{"7_hll":{"add":"b"}}}}}"#).is(204).await;
+    wire.post(MAP_PATH, r#"{"update":{"n_counter":1}}"#).is(204).await;
+}
