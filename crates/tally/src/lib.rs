@@ -72,6 +72,30 @@ pub fn counted<R>(run: impl FnOnce() -> R) -> (R, Counts) {
     (result, thread() - before)
 }
 
+/// Runs the closure and returns the most bytes that the calling thread held at once meanwhile, beyond those that it held before.
+///
+/// Calls may be within each other. Other threads are not counted; memory that they gave to this one and it freed counts as less.
+/// A block that grows counts with its new size alone. Allocates nothing.
+///
+/// ```
+/// use alula_tally::Tally;
+///
+/// #[global_allocator]
+/// static ALLOCATOR: Tally = Tally::system();
+///
+/// let (sum, peak) = alula_tally::peak(|| {
+///     drop(vec![0_u8; 1000]);
+///     vec![1_u8; 600].iter().map(|byte| u32::from(*byte)).sum::<u32>()
+/// });
+/// assert_eq!((sum, peak), (600, 1000));
+/// ```
+pub fn peak<R>(run: impl FnOnce() -> R) -> (R, u64) {
+    let (live, before) = local::begin_peak();
+    let result = run();
+    let peak = local::end_peak(before) - live;
+    (result, u64::try_from(peak).unwrap_or_default())
+}
+
 /// Returns true if [`Tally`] is this binary's global allocator, so that counts mean something.
 ///
 /// Allocates once when nothing has been counted yet on this process, and never after.

@@ -12,7 +12,16 @@ struct Local {
     deallocations: Cell<u64>,
     bytes: Cell<u64>,
     bytes_freed: Cell<u64>,
+    /// The most bytes that were live at once since it was set last.
+    peak: Cell<i64>,
     side: Cell<Side>,
+}
+
+impl Local {
+    #[inline]
+    fn live(&self) -> i64 {
+        self.bytes.get().wrapping_sub(self.bytes_freed.get()) as i64
+    }
 }
 
 const _: () = assert!(!std::mem::needs_drop::<Local>());
@@ -24,6 +33,7 @@ thread_local! {
             deallocations: Cell::new(0),
             bytes: Cell::new(0),
             bytes_freed: Cell::new(0),
+            peak: Cell::new(0),
             side: Cell::new(Side::NONE),
         }
     };
@@ -38,6 +48,7 @@ pub(crate) fn allocated(bytes: usize) {
     let side = LOCAL.try_with(|local| {
         add(&local.allocations, 1);
         add(&local.bytes, bytes);
+        local.peak.set(local.peak.get().max(local.live()));
         local.side.get()
     });
     let side = side.unwrap_or(Side::NONE);
@@ -68,6 +79,17 @@ pub(crate) fn counts() -> Counts {
         bytes_freed: local.bytes_freed.get(),
     });
     counts.unwrap_or_default()
+}
+
+/// Returns the bytes that are live, and begins a new peak with them; the old peak comes second.
+pub(crate) fn begin_peak() -> (i64, i64) {
+    LOCAL.try_with(|local| (local.live(), local.peak.replace(local.live()))).unwrap_or_default()
+}
+
+/// Returns the peak since [`begin_peak`], and goes on with the greater of it and the one before.
+pub(crate) fn end_peak(before: i64) -> i64 {
+    let peak = LOCAL.try_with(|local| local.peak.replace(before.max(local.peak.get())));
+    peak.unwrap_or_default()
 }
 
 #[inline]

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::hint::black_box;
 use std::thread;
 
-use alula_tally::{Counts, Side, Tally, counted, enter, process, set_side, side};
+use alula_tally::{Counts, Side, Tally, counted, enter, peak, process, set_side, side};
 
 #[global_allocator]
 static ALLOCATOR: Tally = Tally::system();
@@ -101,6 +101,30 @@ fn destructors_of_threads_may_allocate() {
     thread::spawn(run).join().unwrap();
     let counts = side(label) - before;
     assert!(counts.allocations >= 4, "the list, its text, the copies: {counts:?}");
+}
+
+#[test]
+fn the_peak_is_the_most_that_was_held_at_once() {
+    let kept = black_box(vec![0_u8; 10_000]);
+    let (inner, outer) = peak(|| {
+        drop(black_box(vec![0_u8; 700]));
+        let first = black_box(vec![0_u8; 300]);
+        let ((), inner) = peak(|| drop(black_box(vec![0_u8; 200])));
+        drop(first);
+        drop(black_box(vec![0_u8; 400]));
+        inner
+    });
+    assert_eq!((inner, outer), (200, 700));
+
+    let (list, grown) = peak(|| {
+        let mut list: Vec<u8> = Vec::with_capacity(10);
+        list.reserve_exact(1000);
+        black_box(list)
+    });
+    assert_eq!((list.capacity(), grown), (1000, 1000));
+
+    let ((), less) = peak(|| drop(kept));
+    assert_eq!(less, 0);
 }
 
 /// A request that cannot be met is refused by the system and is no allocation.
