@@ -100,7 +100,7 @@ pub const LAYERS: &[Layer] = &[
         &["trials"],
         Own::Only(&[
             "fields", "machine", "hpack", "h1", "h2", "coding", "client", "server", "store", "driven",
-            "testkit",
+            "tally", "testkit",
         ]),
         Outside::Only(&["percent-encoding", "tokio"]),
     ),

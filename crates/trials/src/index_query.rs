@@ -5,6 +5,12 @@ use std::cmp::Ordering;
 use alula_store::fuzzing::{IndexQuery, continuation, continuation_text, json_string};
 
 use crate::input::Input;
+use crate::memory::bounded;
+
+/// A text is held once or twice.
+const FOR_TEXTS: u64 = 1024;
+/// A compiled pattern takes 256 KiB at most, and its parts while it is compiled.
+const FOR_QUERIES: u64 = 2 * 1024 * 1024;
 
 /// The first octet says what the others are.
 pub fn index_query(data: &[u8]) {
@@ -20,7 +26,7 @@ pub fn index_query(data: &[u8]) {
 
 /// A text is refused, or is the one text of its result.
 fn any_continuation(text: &[u8]) {
-    if let Some((term, key)) = continuation(text) {
+    if let Some((term, key)) = bounded(text.len(), FOR_TEXTS, || continuation(text)) {
         assert_eq!(continuation_text(&term, &key).as_bytes(), text);
     }
 }
@@ -28,13 +34,14 @@ fn any_continuation(text: &[u8]) {
 fn any_result(octets: &[u8]) {
     let mut input = Input::new(octets);
     let (term, key) = (input.string(), input.string());
-    let text = continuation_text(term, key);
+    let text = bounded(octets.len(), FOR_TEXTS, || continuation_text(term, key));
     assert_eq!(continuation(text.as_bytes()), Some((term.to_vec(), key.to_vec())));
 }
 
 /// A string is one line, can be cut at no `}`, and stands for these octets and no others.
 fn any_name(octets: &[u8]) {
-    let string = String::from_utf8(json_string(octets)).expect("JSON is UTF-8");
+    let string = bounded(octets.len(), FOR_TEXTS, || json_string(octets));
+    let string = String::from_utf8(string).expect("JSON is UTF-8");
     assert!(!string.contains(|letter: char| letter == '}' || letter < ' '));
     assert_eq!(unquoted(&string), octets);
 }
@@ -124,7 +131,9 @@ fn any_query(octets: &[u8]) {
     let field = *input.pick(&[&b"name_bin"[..], b"$key", b"$bucket", b"age_int"]);
     let (low, high) = (input.string(), input.flag().then(|| input.string()));
     let term = input.string();
-    let Some(query) = IndexQuery::read(field, low, high, input.take(usize::MAX)) else { return };
+    let parameters = input.take(usize::MAX);
+    let query = bounded(octets.len(), FOR_QUERIES, || IndexQuery::read(field, low, high, parameters));
+    let Some(query) = query else { return };
     assert!(query.results_max().is_none_or(|most| most > 0));
     let is_taken = match field {
         b"$key" => query.takes(b"", term),

@@ -59,6 +59,12 @@ impl<'a> Input<'a> {
         }
     }
 
+    /// A string whose length four octets say, or all that is left when that is shorter.
+    pub(crate) fn take_counted(&mut self) -> &'a [u8] {
+        let len = self.u32();
+        self.take(usize::try_from(len).unwrap_or(usize::MAX))
+    }
+
     /// Any string as text: each octet is a character, so that nothing is lost.
     pub(crate) fn text(&mut self) -> String {
         self.string().iter().map(|&octet| char::from(octet)).collect()

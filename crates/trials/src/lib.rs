@@ -8,6 +8,8 @@
 //! Rule 2: what a body expects it works out in a way that is simpler than the code under test, and slower for it.
 //! Rule 3: octets are decisions in the order of their use, and zeroes follow the last one (see `input`), so that a part of
 //! an input that fuzzing has found means the same in another input.
+//! Rule 4: parsers of the store run within `memory::bounded`, which fails one that takes many times the memory of its input. It knows only of
+//! binaries that install the counting allocator, as those here and those of `fuzz/` do.
 #![forbid(unsafe_code)]
 
 mod accept;
@@ -21,6 +23,7 @@ mod content_disposition;
 mod control_data;
 mod cookies;
 mod credentials;
+mod datatype_change;
 #[path = "../../cli/src/disposition.rs"]
 mod disposition;
 mod field_name;
@@ -46,6 +49,7 @@ mod index_query;
 mod input;
 mod listener;
 mod location;
+mod memory;
 mod naive_hpack;
 mod naive_huffman;
 mod naive_routes;
@@ -60,6 +64,7 @@ mod store_bodies;
 mod stored;
 mod target;
 mod users_file;
+mod walk_steps;
 mod whole_server;
 
 pub use accept::accept;
@@ -71,6 +76,7 @@ pub use content_disposition::content_disposition;
 pub use control_data::control_data;
 pub use cookies::cookies;
 pub use credentials::credentials;
+pub use datatype_change::datatype_change;
 pub use field_name::field_name;
 pub use field_section::field_section;
 pub use field_value::field_value;
@@ -89,6 +95,7 @@ pub use hpack_round_trip::hpack_round_trip;
 pub use huffman::huffman;
 pub use index_query::index_query;
 pub use location::location;
+pub use memory::{Use, take_worst};
 pub use object_fields::object_fields;
 pub use priority::priority;
 pub use proxy_answer::proxy_answer;
@@ -99,4 +106,5 @@ pub use store_bodies::store_bodies;
 pub use stored::stored;
 pub use target::target;
 pub use users_file::users_file;
+pub use walk_steps::walk_steps;
 pub use whole_server::whole_server;

@@ -3,6 +3,12 @@
 use alula_store::model::types::State;
 use alula_store::model::{Context, Record, Vtag};
 
+use crate::memory::bounded;
+
+/// One sketch of the greatest precision.
+const FOR_STATES: u64 = 128 * 1024;
+const FOR_CONTEXTS: u64 = 1024;
+
 /// The first octet says what the others are.
 pub fn stored(data: &[u8]) {
     let Some((kind, octets)) = data.split_first() else { return };
@@ -39,14 +45,16 @@ fn context(octets: &[u8]) {
 
 fn context_text(text: &[u8]) {
     let (mut out, mut again) = (Vec::new(), Vec::new());
-    if let Ok(context) = Context::from_text(text, &mut out) {
+    let context = bounded(text.len(), FOR_CONTEXTS, || Context::from_text(text, &mut out));
+    if let Ok(context) = context {
         context.write_text(&mut again);
         assert_eq!(again, text);
     }
 }
 
 fn state(octets: &[u8]) {
-    let Ok(state) = State::read(octets) else { return };
+    let state = bounded(octets.len(), FOR_STATES, || State::read(octets));
+    let Ok(state) = state else { return };
     let mut again = Vec::new();
     state.write(&mut again);
     assert_eq!(again, octets);

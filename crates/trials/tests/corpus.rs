@@ -4,6 +4,10 @@
 
 mod support;
 
+/// Counts what the parsers hold.
+#[global_allocator]
+static ALLOCATOR: alula_tally::Tally = alula_tally::Tally::system();
+
 /// A test for each target: its name, and how many mutations are tried. All together take some seconds.
 macro_rules! trials {
     ($($target:ident: $mutations:literal,)*) => {
@@ -36,6 +40,7 @@ trials! {
     control_data: 5000,
     cookies: 300,
     credentials: 5000,
+    datatype_change: 5000,
     field_name: 2000,
     field_section: 2000,
     field_value: 500,
@@ -64,5 +69,6 @@ trials! {
     stored: 5000,
     target: 5000,
     users_file: 2000,
+    walk_steps: 5000,
     whole_server: 1000,
 }

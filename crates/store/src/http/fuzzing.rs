@@ -5,7 +5,7 @@ use super::index::continuation::Continuation;
 use super::index::parameters::Parameters;
 use super::index::range::Range;
 use super::keys::json;
-use super::query;
+use super::{query, walk};
 use crate::engine::Item;
 
 /// A query of an index that was not refused.
@@ -36,6 +36,11 @@ impl IndexQuery {
     pub fn shown(&self, term: &[u8]) -> Vec<u8> {
         self.0.shown(Item { term, key: b"" }, &mut Vec::new()).to_vec()
     }
+}
+
+/// Returns the number of the steps of a walk whose path goes on so behind its key, or `None` if they are refused.
+pub fn walk_steps(path: &[u8]) -> Option<usize> {
+    walk::steps_of(path)
 }
 
 /// The term and the key of a continuation.

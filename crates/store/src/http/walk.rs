@@ -103,6 +103,13 @@ impl<'a> Step<'a> {
     }
 }
 
+/// Returns the number of the steps of a path behind its key, or `None` if they are refused.
+#[cfg(feature = "fuzzing")]
+pub(super) fn steps_of(path: &[u8]) -> Option<usize> {
+    let steps = path.split(|octet| *octet == b'/').filter(|segment| !segment.is_empty());
+    Step::all(steps).map(|steps| steps.len())
+}
+
 /// The bucket and the key of an object, owned.
 type Name = (Vec<u8>, Vec<u8>);
 
