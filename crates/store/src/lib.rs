@@ -20,6 +20,7 @@ mod limits;
 pub mod model;
 mod properties;
 mod reaper;
+mod searches;
 mod shards;
 mod statistics;
 mod store;

@@ -11,6 +11,7 @@ use crate::engine::{Engine, EngineError};
 use crate::model::Vtag;
 use crate::properties::{PropertyError, PropertyTable};
 use crate::reaper::Reaper;
+use crate::searches::Searches;
 use crate::statistics::Statistics;
 
 /// The time that reading the settings may take.
@@ -38,6 +39,7 @@ pub(crate) struct Shared<E> {
     pub(crate) budget: Arc<Budget>,
     pub(crate) reaper: Reaper,
     pub(crate) statistics: Statistics,
+    pub(crate) searches: Searches,
     /// The secret in the boundaries of multiparts, which clients cannot guess.
     pub(crate) secret: Vtag,
 }
@@ -74,7 +76,9 @@ impl<E: Engine> Store<E> {
         let (budget, reaper) = (Arc::new(Budget::new(config.octets_in_flight_max)), Reaper::default());
         let (secret, reap_after) = (Vtag::from_bits(u128::from_ne_bytes(secret)), config.reap_after);
         let statistics = Statistics::new();
-        let shared = Arc::new(Shared { engine, properties, config, budget, reaper, statistics, secret });
+        let searches = Searches::new();
+        let shared =
+            Arc::new(Shared { engine, properties, config, budget, reaper, statistics, searches, secret });
         if let Some(after) = reap_after {
             Reaper::start(&shared, after);
         }

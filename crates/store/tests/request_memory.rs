@@ -166,3 +166,72 @@ fn errors_repeat_no_long_field() {
         }
     });
 }
+
+/// Percent-encodes all of a text.
+fn encoded(text: &str) -> String {
+    text.bytes().fold(String::new(), |mut out, byte| {
+        let _ = write!(out, "%{byte:02x}");
+        out
+    })
+}
+
+/// Patterns of so many bytes at most, each of which takes much to parse, to compile or to search for.
+fn hard_patterns(len: usize) -> Vec<String> {
+    let whole = |start: &str, unit: &str, end: &str| {
+        let count = (len - start.len() - end.len()) / unit.len();
+        // What is left is filled up, so that a pattern has all of its bytes.
+        let whole = format!("{start}{}{end}", unit.repeat(count));
+        format!("{whole}{}", "a".repeat(len - whole.len()))
+    };
+    vec![
+        whole("", "a", ""),
+        whole("(?u)", "\\w", ""),
+        whole("(?iu)", "\\w", ""),
+        whole("(?iu)[", "\\w", "]"),
+        whole("(?iu)", "[^\u{fc}]", ""),
+        whole("(?u)", "\\PL", ""),
+        whole("(?iu)", "\\pL", ""),
+        whole(&format!("(?iu){}", "\\pL".repeat(32)), "a", ""),
+        whole(&format!("(?iu){}", "\\w".repeat(256)), "a", ""),
+        whole("", "(", &")".repeat(len / 3)),
+        whole("", "a|", ""),
+        whole("", "a{9}", ""),
+        whole("", "(?:)", "{1000}{1000}"),
+        whole("(", "(?:a|b)*", "){9}"),
+        whole("(a|b)*a", "[ab]", ""),
+        whole("", "[a&&", &"]".repeat(len / 6)),
+        whole("(?x)", " ", "a"),
+    ]
+}
+
+#[test]
+fn patterns_are_bounded_before_they_are_parsed() {
+    let _alone = alone();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    for client in runtime.block_on(clients(Memory::new())) {
+        let term = "ab".repeat(2_000);
+        let stored = runtime.block_on(put(&client, "/buckets/b/keys/k", &[("x-riak-index-a_bin", &term)]));
+        assert_eq!(stored.status, 204);
+        for len in [1_024, 1_025, 100_000] {
+            for pattern in hard_patterns(len) {
+                let url = format!("{SITE}/buckets/b/index/a_bin/a/b?term_regex={}", encoded(&pattern));
+                let (answer, peak) = alula_tally::peak(|| runtime.block_on(costed(client.get(&url).send())));
+                let shown: String = pattern.chars().take(20).collect();
+                println!("{shown} {}: {}, {peak} bytes, {:?}", pattern.len(), answer.status, answer.text);
+                assert!(answer.text.len() < 4 * 1024, "{shown}: {}", answer.text);
+                assert!(
+                    peak <= FACTOR * url.len() as u64 + BESIDE,
+                    "{shown}: {peak} bytes for {}",
+                    url.len()
+                );
+                if pattern.len() > 1_024 {
+                    let told = format!(
+                        "Invalid \"term_regex\". It has {} bytes, and 1024 are allowed\n",
+                        pattern.len()
+                    );
+                    assert_eq!((answer.status, answer.text), (400, told), "{shown}");
+                }
+            }
+        }
+    }
+}

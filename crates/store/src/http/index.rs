@@ -9,6 +9,7 @@ pub(super) mod continuation;
 pub(super) mod parameters;
 mod pattern;
 pub(super) mod range;
+mod searched;
 
 use alula::{Exchange, KnownName, Reply, Scratch, Status};
 use tokio::time::Instant;
@@ -24,8 +25,9 @@ use super::target::Target;
 use super::{negotiation, query};
 use crate::engine::{BucketName, Engine, EngineError, Item, Page};
 use crate::model::{Vtag, VtagText};
+use crate::searches::Searches;
 use crate::statistics::Counted;
-use crate::store::Store;
+use crate::store::{Shared, Store};
 
 /// Answers with the keys whose terms are in a range.
 pub(super) async fn query<E: Engine>(exchange: Exchange<Store<E>>) -> Outcome {
@@ -40,7 +42,7 @@ pub(super) async fn query<E: Engine>(exchange: Exchange<Store<E>>) -> Outcome {
     let deadline = time::deadline(parameters.timeout());
     let query = Query { bucket: target.bucket(), range, parameters, deadline };
     let mut results = query.results(exchange.respond(Status::OK));
-    match query.put_all(store.engine(), &mut results).await {
+    match query.put_all(store.shared(), &mut results).await {
         Ok(continuation) => Ok(results.finish(continuation.as_deref().map(str::as_bytes)).await?),
         Err(Fail::Engine(error)) if query.parameters.is_streamed() && results.is_begun() => {
             fail(results, error).await
@@ -54,8 +56,8 @@ pub(super) async fn refuse_more_terms<E: Engine>(_: Exchange<Store<E>>) -> Outco
     Err(Fail::bad_request("Invalid index query. A path has one term, or the least and the greatest one\n"))
 }
 
-/// The octets of a term from which on searching it may take milliseconds.
-const LONG_TERM: usize = 4096;
+/// The bytes that a query with a pattern holds while its results are sent: the compiled pattern, or a little less.
+const PATTERN_BYTES: u64 = 256 * 1024;
 
 /// A query of a bucket.
 struct Query<'a> {
@@ -86,14 +88,21 @@ impl Query<'_> {
     }
 
     /// Reads the results and sends them, but for their end; returns the continuation.
-    async fn put_all<E: Engine>(&self, engine: &E, results: &mut Results) -> Result<Option<String>, Fail> {
-        let mut pages = self.pages(engine).await?;
+    async fn put_all<E: Engine>(
+        &self,
+        shared: &Shared<E>,
+        results: &mut Results,
+    ) -> Result<Option<String>, Fail> {
+        let held = if self.parameters.pattern().is_some() { PATTERN_BYTES } else { 0 };
+        let _share = shared.budget.share(held, self.deadline).await?;
+        let mut pages = self.pages(&shared.engine).await?;
         let mut left = self.parameters.results_max().unwrap_or(u64::MAX);
         while let Some(page) = pages.next().await? {
-            if let Some(last) = self.put(page, &mut left, results).await? {
+            let matches = self.matches(&shared.searches, page).await?;
+            let put = self.put(page, matches, &mut left, results);
+            if let Some(last) = shared.budget.paced(held, put).await?? {
                 return Ok(Some(Continuation::text(last)));
             }
-            results.end_batch().await?;
             if results.is_muted() {
                 break;
             }
@@ -103,7 +112,7 @@ impl Query<'_> {
 
     async fn pages<'s, E: Engine>(&'s self, engine: &E) -> Result<Pages<'s, E::Snapshot>, EngineError> {
         let deadline = self.deadline;
-        let results_max = self.parameters.results_max().filter(|_| !self.parameters.has_pattern());
+        let results_max = self.parameters.results_max().filter(|_| self.parameters.pattern().is_none());
         let snapshot = engine.snapshot(deadline).await?;
         let mut pages = Pages::new(snapshot, self.range.selection(self.bucket), results_max, deadline);
         if let Some(last) = self.parameters.continuation() {
@@ -112,33 +121,23 @@ impl Query<'_> {
         Ok(pages)
     }
 
-    /// Returns true for an entry that the pattern takes. A search may take long: others on this thread have their turn after it.
-    async fn takes(&self, item: Item<'_>) -> Result<bool, EngineError> {
-        let searched = self.range.searched(item);
-        if self.parameters.has_pattern() {
-            match searched.len() > LONG_TERM {
-                true => tokio::task::yield_now().await,
-                false => tokio::task::consume_budget().await,
-            }
-            if Instant::now() >= self.deadline {
-                return Err(EngineError::TimedOut);
-            }
-        }
-        Ok(self.parameters.takes(searched))
+    /// The items of a page that the pattern takes; `None` if there is none.
+    async fn matches(&self, searches: &Searches, page: &Page) -> Result<Option<Vec<bool>>, EngineError> {
+        let Some(pattern) = self.parameters.pattern() else { return Ok(None) };
+        searched::matches(searches, pattern, &self.range, page, self.deadline).await.map(Some)
     }
 
     /// Sends the results of a page that are asked for, and returns the one with which there are enough of them.
     async fn put<'p>(
         &self,
         page: &'p Page,
+        matches: Option<Vec<bool>>,
         left: &mut u64,
         results: &mut Results,
     ) -> Result<Option<Item<'p>>, Fail> {
         let mut term = Scratch::lend();
-        for item in page.items() {
-            if !self.takes(item).await? {
-                continue;
-            }
+        let is_taken = |place: usize| matches.as_ref().is_none_or(|matches| matches[place]);
+        for (_, item) in page.items().enumerate().filter(|(place, _)| is_taken(*place)) {
             match self.shows_terms() {
                 true => results.add_pair(self.range.shown(item, &mut term), item.key).await?,
                 false => results.add(item.key).await?,
@@ -148,6 +147,7 @@ impl Query<'_> {
                 return Ok(Some(item));
             }
         }
+        results.end_batch().await?;
         Ok(None)
     }
 }

@@ -87,12 +87,13 @@ impl Parameters {
         self.continuation.as_ref()
     }
 
-    /// Terms are searched for a pattern, so that more entries may be read than there are results.
-    pub(crate) const fn has_pattern(&self) -> bool {
-        self.pattern.is_some()
+    /// The pattern that terms are searched for, so that more entries may be read than there are results.
+    pub(crate) const fn pattern(&self) -> Option<&Pattern> {
+        self.pattern.as_ref()
     }
 
     /// Returns true if the pattern, if there is one, is found in these octets.
+    #[cfg(feature = "fuzzing")]
     pub(crate) fn takes(&self, octets: &[u8]) -> bool {
         self.pattern.as_ref().is_none_or(|pattern| pattern.is_in(octets))
     }

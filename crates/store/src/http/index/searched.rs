@@ -1,0 +1,103 @@
+//! The texts of a page that are searched for a pattern: short ones at once, others on a thread of their own.
+
+use super::pattern::Pattern;
+use super::range::Range;
+use crate::engine::{EngineError, Page};
+use crate::searches::{Going, Searches};
+
+/// The bytes that are searched on the thread of the connection: they take ten milliseconds at most.
+const SHORT_BYTES: usize = 1024;
+
+/// The texts of a page, in one piece of memory, with the pattern to search them for.
+struct Texts {
+    bytes: Vec<u8>,
+    ends: Vec<usize>,
+    pattern: Pattern,
+}
+
+/// Returns for each item of a page whether the pattern is found in its text.
+///
+/// # Errors
+/// [`EngineError::TimedOut`] after the deadline.
+pub(super) async fn matches(
+    searches: &Searches,
+    pattern: &Pattern,
+    range: &Range,
+    page: &Page,
+    deadline: tokio::time::Instant,
+) -> Result<Vec<bool>, EngineError> {
+    let texts = || page.items().map(|item| range.searched(item));
+    if texts().map(<[u8]>::len).sum::<usize>() <= SHORT_BYTES {
+        return Ok(texts().map(|text| pattern.is_in(text)).collect());
+    }
+    // What a search remembers lasts for a page: it is far longer than the pattern, and clients may be slow to read.
+    let mut all = Texts { bytes: Vec::new(), ends: Vec::new(), pattern: pattern.for_one_search() };
+    for text in texts() {
+        all.bytes.extend_from_slice(text);
+        all.ends.push(all.bytes.len());
+    }
+    searches.run(deadline, move |going| all.search(going)).await
+}
+
+impl Texts {
+    fn search(&self, going: &Going) -> Result<Vec<bool>, EngineError> {
+        let mut start = 0;
+        let search = self.ends.iter().map(|end| {
+            going.check()?;
+            let is_in = self.pattern.is_in(&self.bytes[start..*end]);
+            start = *end;
+            Ok(is_in)
+        });
+        search.collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::pin::pin;
+    use std::task::Poll;
+    use std::time::Duration;
+
+    use tokio::time::Instant;
+
+    use super::*;
+    use crate::engine::Item;
+
+    fn page(terms: &[Vec<u8>]) -> Page {
+        let mut page = Page::new(terms.len());
+        assert!(terms.iter().all(|term| page.push(Item { term, key: b"key" })));
+        page
+    }
+
+    async fn found(terms: &[Vec<u8>], deadline: Instant) -> (bool, Result<Vec<bool>, EngineError>) {
+        let (searches, page) = (Searches::new(), page(terms));
+        let pattern = Pattern::compile(b"^a+b").expect("a pattern");
+        let range = Range::read(b"a_bin", b"a", None).expect("a range");
+        let mut found = pin!(matches(&searches, &pattern, &range, &page, deadline));
+        let at_once = std::future::poll_fn(|context| Poll::Ready(found.as_mut().poll(context))).await;
+        match at_once {
+            Poll::Ready(found) => (true, found),
+            Poll::Pending => (false, found.await),
+        }
+    }
+
+    #[tokio::test]
+    async fn the_thread_of_a_connection_searches_short_texts_alone() {
+        let far = Instant::now() + Duration::from_secs(600);
+        for (count, is_short) in [(SHORT_BYTES / 2, true), (SHORT_BYTES / 2 + 1, false)] {
+            let terms: Vec<_> = (0..count)
+                .map(|number| if number % 3 == 0 { b"ab".to_vec() } else { b"ba".to_vec() })
+                .collect();
+            let (at_once, found) = found(&terms, far).await;
+            let expected: Vec<_> = terms.iter().map(|term| term == b"ab").collect();
+            assert_eq!((at_once, found.expect("in time")), (is_short, expected));
+        }
+    }
+
+    #[tokio::test]
+    async fn a_search_ends_with_its_time() {
+        let terms = vec![vec![b'a'; SHORT_BYTES]; 2];
+        let (_, found) = found(&terms, Instant::now()).await;
+        assert!(matches!(found, Err(EngineError::TimedOut)), "{found:?}");
+    }
+}
