@@ -7,6 +7,7 @@
 use crate::budget::{SMALL_OCTETS_MAX, Share};
 use crate::engine::{Engine, ObjectName, ReadTerms};
 use crate::http::fail::Fail;
+use crate::http::loading::load as load_record;
 use crate::model::Record;
 use crate::model::types::State;
 use crate::store::Shared;
@@ -54,13 +55,13 @@ fn decoded(record: Record<'_>, octets: u64) -> u64 {
 
 /// Loads a record with a share of what `charge` says of it. What waits for room holds nothing meanwhile.
 /// Allocates nothing but what the engine does.
-pub(in super::super) async fn load<E: Engine>(
+pub(crate) async fn load<E: Engine>(
     shared: &Shared<E>,
     name: ObjectName<'_>,
     terms: &ReadTerms,
     charge: impl Fn(&[u8]) -> u64,
 ) -> Result<(Option<E::Octets>, Share), Fail> {
-    let (mut stored, mut share) = super::super::loading::load(shared, name, terms).await?;
+    let (mut stored, mut share) = load_record(shared, name, terms).await?;
     loop {
         let octets = stored.as_ref().map_or(0, |octets| charge(octets.as_ref()));
         if octets <= SMALL_OCTETS_MAX || shared.budget.grow(&mut share, octets).is_ok() {
