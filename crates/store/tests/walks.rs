@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 
 use alula::testing::TestServer;
-use alula::{Client, Response};
+use alula::{Client, Response, Server};
 use alula_store::engine::Memory;
 use alula_store::{Config, Store};
 
@@ -16,8 +16,11 @@ const LINKS: usize = 300;
 /// A client for each version.
 async fn clients() -> [Client; 2] {
     let store = Store::open(Memory::new(), Config::default()).await.expect("a store");
-    let routes = store.routes().expect("routes");
-    [TestServer::new(routes.clone()).client(), TestServer::new(routes).http2().client()]
+    let server = || {
+        let settings = Server::builder().limits(alula_store::limits());
+        TestServer::with(settings, store.routes().expect("routes"))
+    };
+    [server().client(), server().http2().client()]
 }
 
 async fn put(client: &Client, field: (&str, &str)) {
@@ -53,6 +56,74 @@ async fn a_walk_has_a_bound_of_steps_and_of_objects() {
             assert_eq!(refused.status(), 400);
             assert_eq!(refused.text().await.expect("a text"), text);
         }
+    }
+}
+
+async fn put_with_links(client: &Client, key: &str, links: impl Iterator<Item = String>) {
+    let links: Vec<_> = links.map(|key| format!(r#"</buckets/b/keys/{key}>; riaktag="t""#)).collect();
+    let put = client.put(format!("{SITE}/buckets/b/keys/{key}")).header("link", links.join(", "));
+    let answer = put.header("content-type", "text/plain").body("v").send().await.expect("an answer");
+    assert_eq!(answer.status(), 204);
+}
+
+async fn check_refused(client: &Client, steps: &str, text: &str) {
+    let mut refused = walk(client, steps, "").await;
+    assert_eq!(refused.status(), 400, "{steps}");
+    assert_eq!(refused.text().await.expect("a text"), text);
+}
+
+#[tokio::test]
+async fn a_walk_has_a_bound_of_links() {
+    // Each of 500 objects has links to all of them.
+    const OBJECTS: usize = 500;
+    let [client, other] = clients().await;
+    for key in (0..OBJECTS).map(|number| number.to_string()).chain(["k".to_owned()]) {
+        put_with_links(&client, &key, (0..OBJECTS).map(|number| number.to_string())).await;
+    }
+    for client in [client, other] {
+        assert_eq!(walk(&client, "/_,_,0/b,other,1", "").await.status(), 200);
+        let many = "/_,_,0".repeat(99) + "/_,_,1";
+        check_refused(&client, &many, "A walk looks at more than 500000 links\n").await;
+    }
+}
+
+#[tokio::test]
+async fn a_walk_has_a_bound_of_reads() {
+    // Each of 1000 objects has a link to itself.
+    const OBJECTS: usize = 1_000;
+    let [client, other] = clients().await;
+    for key in (0..OBJECTS).map(|number| number.to_string()) {
+        put_with_links(&client, &key, std::iter::once(key.clone())).await;
+    }
+    put_with_links(&client, "k", (0..OBJECTS).map(|number| number.to_string())).await;
+    for client in [client, other] {
+        assert_eq!(walk(&client, &"/_,_,0".repeat(48), "").await.status(), 200);
+        check_refused(&client, &"/_,_,0".repeat(60), "A walk reads more than 50000 objects\n").await;
+    }
+}
+
+#[tokio::test]
+async fn a_walk_has_a_bound_of_names() {
+    let [client, other] = clients().await;
+    let long = "l".repeat(20_000);
+    for key in 0..6 {
+        put_with_links(&client, &key.to_string(), (0..40).map(|number| format!("{long}{key}.{number}")))
+            .await;
+    }
+    put_with_links(&client, "k", (0..6).map(|key| key.to_string())).await;
+    put_with_links(&client, "few", (0..4).map(|key| key.to_string())).await;
+    for client in [client, other] {
+        let url = format!("{SITE}/buckets/b/keys/few/_,_,0/_,_,1");
+        assert_eq!(client.get(url).send().await.expect("an answer").status(), 200);
+        let text = "A walk holds names of more than 4194304 bytes\n";
+        check_refused(&client, "/_,_,0/_,_,0", text).await;
+    }
+}
+
+#[tokio::test]
+async fn steps_beyond_their_bound_are_not_read() {
+    for client in clients().await {
+        check_refused(&client, &"/a,b,0".repeat(100_000), "A walk has 100 steps at most\n").await;
     }
 }
 

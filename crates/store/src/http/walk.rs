@@ -3,7 +3,11 @@
 //! A step is a segment `BUCKET,TAG,KEEP` behind the key; `_` in place of a bucket or a tag takes any. A step that keeps its objects (1), as the last
 //! one always does, is a part of the response, which is itself a multipart with a part for each object.
 
+mod bounds;
+
 use std::borrow::Cow;
+use std::collections::HashSet;
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use alula::{BodyWriter, Exchange, KnownName, Scratch, Status};
@@ -14,18 +18,17 @@ use super::fail::{Fail, Outcome};
 use super::object::{put_boundary, put_head};
 use super::options::Options;
 use super::random::random;
-use super::target::{Form, Target};
+use super::target::{DEFAULT_TYPE, Form, Target};
 use super::{links, loading, query};
 use crate::budget::Share;
 use crate::engine::{BucketName, Engine, EngineError, ObjectName, ReadTerms};
-use crate::model::{Attribute, Record, Vtag};
+use crate::model::{Attribute, Damaged, Record, Vtag};
 use crate::statistics::Counted;
 use crate::store::{Shared, Store};
+use bounds::Bounds;
 
 /// The steps of a walk.
 const STEPS_MAX: usize = 100;
-/// The objects that one step may reach, and those that all steps together may keep: each is read, and its name is held meanwhile.
-const OBJECTS_MAX: usize = 10_000;
 /// The time for which a response may be kept.
 const EXPIRES_AFTER: Duration = Duration::from_secs(600);
 /// A resource of older versions below a key, which is no step.
@@ -47,8 +50,9 @@ pub(super) async fn walk<E: Engine>(exchange: Exchange<Store<E>>) -> Outcome {
     if steps.clone().eq([PREFLIST]) {
         return Err(Fail::Page(Status::NOT_FOUND));
     }
-    let steps =
-        Step::all(steps).ok_or(Fail::bad_request("Steps of a walk are of the form BUCKET,TAG,KEEP\n"))?;
+    // One more is read, to be refused.
+    let steps = Step::all(steps.take(STEPS_MAX + 1));
+    let steps = steps.ok_or(Fail::bad_request("Steps of a walk are of the form BUCKET,TAG,KEEP\n"))?;
     if steps.len() > STEPS_MAX {
         return Err(Fail::bad_request(format!("A walk has {STEPS_MAX} steps at most\n")));
     }
@@ -110,8 +114,18 @@ pub(super) fn steps_of(path: &[u8]) -> Option<usize> {
     Step::all(steps).map(|steps| steps.len())
 }
 
-/// The bucket and the key of an object, owned.
-type Name = (Vec<u8>, Vec<u8>);
+/// The name of an object, in one piece. Clones share it.
+type Name = Arc<[u8]>;
+
+/// The bytes that a name takes beside its own, in a list and in a set.
+const NAME_BYTES: usize = 64;
+
+/// The objects of the steps that keep them.
+struct Reached {
+    steps: Vec<Vec<Name>>,
+    names_bytes: u64,
+    _share: Share,
+}
 
 /// The objects of each step that keeps them, each once, in the order of the links. Their reader must be allowed to read all that are reached.
 async fn reached<E: Engine>(
@@ -120,78 +134,100 @@ async fn reached<E: Engine>(
     steps: &[Step<'_>],
     terms: &ReadTerms,
     reader: &Reader,
-) -> Result<Vec<Vec<Name>>, Fail> {
+) -> Result<Reached, Fail> {
     let start = target.object();
-    let mut from = vec![(start.bucket.bucket.to_vec(), start.key.to_vec())];
-    if load(shared, &from[0], terms).await?.0.is_none() {
+    let mut bounds = Bounds::new(&shared.budget);
+    let mut from = Names::default();
+    from.add(start, 0)?;
+    if load(shared, start, terms).await?.0.is_none() {
         return Err(Fail::not_found());
     }
-    let (mut all, mut kept) = (Vec::new(), 0);
+    let (mut all, mut kept, mut kept_bytes) = (Vec::new(), 0, 0);
     for step in steps {
-        let mut next = Next::default();
-        for name in &from {
+        let (mut next, held) = (Names::default(), kept_bytes + from.bytes);
+        for name in &from.list {
             if Instant::now() >= terms.deadline {
                 return Err(EngineError::TimedOut.into());
             }
-            let (Some(octets), _share) = load(shared, name, terms).await? else { continue };
+            bounds.count_read()?;
+            let (Some(octets), _share) = load(shared, object_of(name)?, terms).await? else { continue };
+            bounds.count_bytes(octets.as_ref().len())?;
             let record = Record::read(octets.as_ref()).map_err(EngineError::from)?;
-            next.add(&record, step, reader)?;
+            next.add_links(&record, step, reader, held, &mut bounds)?;
+            bounds.hold(held + next.bytes)?;
         }
-        from = next.names;
+        from = next;
         if step.keeps {
-            kept += from.len();
-            within(kept)?;
-            all.push(from.clone());
+            kept += from.list.len();
+            kept_bytes += from.bytes;
+            bounds::check_objects(kept)?;
+            all.push(from.list.clone());
         }
     }
-    Ok(all)
+    Ok(Reached { steps: all, names_bytes: kept_bytes, _share: bounds.into_share() })
 }
 
-/// Checks a number of objects whose names are held together.
-fn within(objects: usize) -> Result<(), Fail> {
-    match objects > OBJECTS_MAX {
-        true => Err(Fail::bad_request(format!("A walk reaches more than {OBJECTS_MAX} objects\n"))),
-        false => Ok(()),
-    }
-}
-
-/// The objects that a step has reached so far.
+/// The names of the objects that a step has reached so far.
 #[derive(Default)]
-struct Next {
-    names: Vec<Name>,
-    seen: std::collections::HashSet<Name>,
+struct Names {
+    list: Vec<Name>,
+    seen: HashSet<Name>,
+    bytes: u64,
 }
 
-impl Next {
-    fn add(&mut self, record: &Record<'_>, step: &Step<'_>, reader: &Reader) -> Result<(), Fail> {
+impl Names {
+    /// Adds the objects to which the links of a record lead that a step takes.
+    fn add_links(
+        &mut self,
+        record: &Record<'_>,
+        step: &Step<'_>,
+        reader: &Reader,
+        held_bytes: u64,
+        bounds: &mut Bounds<'_>,
+    ) -> Result<(), Fail> {
         for attribute in record.contents().flat_map(|content| content.attributes()).flatten() {
             let Attribute::Link { bucket, key, tag } = attribute else { continue };
-            let name = (bucket.to_vec(), key.to_vec());
-            if step.takes(bucket, tag) && self.seen.insert(name.clone()) {
-                reader.check(object_of(bucket, key).bucket)?;
-                self.names.push(name);
+            bounds.count_link()?;
+            let name = BucketName { bucket_type: DEFAULT_TYPE, bucket }.object(key);
+            if step.takes(bucket, tag) && self.add(name, held_bytes)? {
+                reader.check(name.bucket)?;
             }
         }
-        within(self.names.len())
+        Ok(())
     }
+
+    /// Adds a name, and returns false for one that is there.
+    fn add(&mut self, name: ObjectName<'_>, held_bytes: u64) -> Result<bool, Fail> {
+        let mut whole = Scratch::lend();
+        name.write(&mut whole);
+        if self.seen.contains(&whole[..]) {
+            return Ok(false);
+        }
+        self.bytes += (whole.len() + NAME_BYTES) as u64;
+        bounds::check_names(held_bytes + self.bytes)?;
+        bounds::check_objects(self.list.len() + 1)?;
+        let name = Name::from(&whole[..]);
+        self.list.push(Arc::clone(&name));
+        Ok(self.seen.insert(name))
+    }
+}
+
+fn object_of(name: &Name) -> Result<ObjectName<'_>, Fail> {
+    Ok(ObjectName::read(name).ok_or(Damaged).map_err(EngineError::from)?)
 }
 
 /// The record of an object that is there, with its share.
 async fn load<E: Engine>(
     shared: &Shared<E>,
-    (bucket, key): &Name,
+    name: ObjectName<'_>,
     terms: &ReadTerms,
 ) -> Result<(Option<E::Octets>, Share), Fail> {
     // Engines answer at once from memory; others on this thread have their turn.
     tokio::task::consume_budget().await;
-    let (octets, share) = loading::load(shared, object_of(bucket, key), terms).await?;
+    let (octets, share) = loading::load(shared, name, terms).await?;
     let is_there =
         |octets: &E::Octets| Record::read(octets.as_ref()).is_ok_and(|record| !record.is_deleted());
     Ok((octets.filter(is_there), share))
-}
-
-fn object_of<'a>(bucket: &'a [u8], key: &'a [u8]) -> ObjectName<'a> {
-    BucketName { bucket_type: super::target::DEFAULT_TYPE, bucket }.object(key)
 }
 
 /// The boundaries of the response and of the multiparts in it, which clients cannot know before.
@@ -219,10 +255,10 @@ impl Writer {
     async fn write_all<E: Engine>(
         &mut self,
         shared: &Shared<E>,
-        reached: &[Vec<Name>],
+        reached: &Reached,
         terms: &ReadTerms,
     ) -> Result<(), Fail> {
-        for (number, names) in (1..).zip(reached) {
+        for (number, names) in (1..).zip(&reached.steps) {
             let mut head = Scratch::lend();
             put_boundary(self.boundary.text(0).as_bytes(), b"\r\n", &mut head);
             head.extend_from_slice(b"Content-Type: ");
@@ -230,10 +266,12 @@ impl Writer {
             head.extend_from_slice(b"\r\n\r\n");
             self.body.write(&head).await?;
             for name in names {
+                let name = object_of(name)?;
                 if let (Some(octets), _share) = load(shared, name, terms).await? {
                     let octets = octets.as_ref();
                     let written = self.write_object(number, name, octets);
-                    shared.budget.paced(octets.len() as u64, written).await??;
+                    // The names are held meanwhile, too.
+                    shared.budget.paced(octets.len() as u64 + reached.names_bytes, written).await??;
                 }
             }
             self.end(number).await?;
@@ -248,10 +286,14 @@ impl Writer {
     }
 
     /// The first content of an object. Where it has siblings, their vtags are told.
-    async fn write_object(&mut self, number: usize, name: &Name, octets: &[u8]) -> Result<(), Fail> {
+    async fn write_object(
+        &mut self,
+        number: usize,
+        object: ObjectName<'_>,
+        octets: &[u8],
+    ) -> Result<(), Fail> {
         let record = Record::read(octets).map_err(EngineError::from)?;
         let Some(content) = record.contents().find(|content| !content.is_deleted()) else { return Ok(()) };
-        let object = object_of(&name.0, &name.1);
         let mut head = Scratch::lend();
         put_boundary(self.boundary.text(number).as_bytes(), b"\r\n", &mut head);
         head.extend_from_slice(b"X-Riak-Vclock: ");
