@@ -213,6 +213,58 @@ async fn large_heads_of_strangers_are_refused_while_memory_is_scarce() {
     assert_eq!(served.ledger.count(OVERLOADED), 0);
 }
 
+/// Connections that hold nearly all that new requests may find, of requests that never end, are closed in place of
+/// a bystander's requests. The bystander's own request that is under way goes on.
+#[tokio::test]
+async fn those_who_hold_the_memory_are_closed_and_not_everybody_refused() {
+    const HEAD: usize = 60 << 10;
+    // A client of HTTP/1.1 has few connections to one origin.
+    for (is_http2, clients, requests) in [(false, 40, 6), (true, 4, 60)] {
+        let limits = Limits { process_memory_bytes: 16 << 20, ..large_heads() };
+        let served = serve(limits.clone()).await;
+        let url = |path: &str| format!("http://{}{path}", served.authority);
+        let new_client = || Client::builder().http2_prior_knowledge(is_http2).build().unwrap();
+        let bystander = new_client();
+        assert_eq!(bystander.get(url("/")).send().await.unwrap().status(), Status::OK);
+        let (client, large) = (bystander.clone(), url("/large"));
+        let slow = tokio::spawn(async move { client.get(&*large).send().await.map(drop) });
+        until(|| served.calls.load(Ordering::Relaxed) == 2).await;
+
+        // Each connection sends requests with large heads, and goes on as it is closed.
+        let flood = |holder: Client| {
+            let (url, value) = (url("/large"), "a".repeat(HEAD));
+            tokio::spawn(async move {
+                let mut calls = tokio::task::JoinSet::new();
+                for _ in 0..requests {
+                    let (holder, url, value) = (holder.clone(), url.clone(), value.clone());
+                    calls.spawn(async move {
+                        holder.get(&*url).header("x-large", &*value).send().await.map(drop)
+                    });
+                }
+                while calls.join_next().await.is_some() {}
+            })
+        };
+        let holders: Vec<_> = (0..clients).map(|_| flood(new_client())).collect();
+        until(|| served.ledger.count("HELD_TOO_LONG") > 0 || served.ledger.is_overloaded()).await;
+        let answered = async {
+            loop {
+                // A request that is refused may be sent again.
+                let response = bystander.get(url("/")).send().await;
+                let is_served = response.is_ok_and(|response| response.status() == Status::OK);
+                if is_served && served.ledger.count("HELD_TOO_LONG") > 0 && !served.ledger.is_overloaded() {
+                    break;
+                }
+                tokio::task::yield_now().await;
+            }
+        };
+        let outcome = tokio::time::timeout(Duration::from_secs(20), answered).await;
+        assert!(outcome.is_ok(), "the bystander is served, HTTP/2: {is_http2}");
+        assert!(!slow.is_finished(), "the bystander's request under way goes on, HTTP/2: {is_http2}");
+        holders.iter().for_each(tokio::task::JoinHandle::abort);
+        slow.abort();
+    }
+}
+
 /// Lets others run until this is so.
 async fn until(is_so: impl Fn() -> bool) {
     let so = std::future::poll_fn(|cx| {

@@ -90,6 +90,13 @@ impl MemoryBudget {
         self.held() >= self.bytes_max / 4
     }
 
+    /// Returns true if two thirds of what the soft bound allows are charged, or more: those who hold much of it and
+    /// do not get on are to go before new work is refused. A soft bound that is the bound itself asks for nothing.
+    #[inline]
+    pub fn is_scarce(&self) -> bool {
+        self.bytes_soft < self.bytes_max && self.held() >= self.bytes_soft / 3 * 2
+    }
+
     /// Charges octets that the program holds; `None` if that would pass the soft bound. Costs one compare-and-swap and the clone
     /// of an `Arc`.
     pub fn reserve(self: &Arc<Self>, bytes: u64) -> Option<Reservation> {

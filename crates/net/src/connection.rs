@@ -19,6 +19,7 @@ pub(crate) mod membership;
 pub(crate) mod open_queue;
 pub(crate) mod output;
 pub(crate) mod pace;
+pub(crate) mod progress;
 pub(crate) mod room;
 pub(crate) mod share;
 pub(crate) mod slot;
@@ -52,6 +53,7 @@ use crate::{
         open_queue::OpenQueue,
         output::Output,
         pace::PeerPace,
+        progress::Progress,
         room::Room,
         slot::{Sides, SlotKey},
         slots::Slots,
@@ -107,6 +109,9 @@ pub(crate) struct Connection {
     pub(crate) ledger: Arc<Ledger>,
     pub(crate) held: Held,
     pub(crate) first_head: FirstHead,
+    /// The bytes that the machine was fed.
+    pub(crate) fed: u64,
+    pub(crate) progress: Progress,
     pub(crate) tallies: Tallies,
 }
 
@@ -137,6 +142,8 @@ impl Connection {
             next_deadline: None,
             held: Held::new(limits, &ledger),
             first_head: if machine.is_client() { FirstHead::Free } else { FirstHead::of(limits) },
+            fed: 0,
+            progress: Progress::default(),
             ledger,
             tallies: Tallies::default(),
             machine,

@@ -18,6 +18,23 @@ const SERVER_TASK_OCTETS: usize = 1320;
 /// have one connection.
 const CLIENT_TASK_OCTETS: usize = 1200;
 
+impl Conn {
+    /// Ends a server's connection, at which memory is scarce, if it holds much and moves little; returns true then.
+    /// The first call of several begins to measure how much it moves.
+    pub fn end_if_stuck(&self) -> bool {
+        let now = self.time();
+        let mut connection = self.lock();
+        let (moved, held) = (connection.fed + connection.output.taken(), connection.held.octets());
+        let is_stuck = connection.progress.is_stuck(now, moved, held);
+        if is_stuck {
+            connection.now = now;
+            connection.give_up(Overrun::HELD_TOO_LONG);
+        }
+        self.unlock_and_wake(connection);
+        is_stuck
+    }
+}
+
 impl Connection {
     /// Charges what is held now; ends the connection when that is too much. One that has ended stays charged with what it held.
     #[inline]
@@ -38,7 +55,7 @@ impl Connection {
     #[cold]
     fn charge_all(&mut self) {
         if self.charge().is_ok() {
-            return;
+            return self.tell_if_heavy();
         }
         self.drop_spares();
         self.spares.leave_heads();
@@ -48,6 +65,18 @@ impl Connection {
             Err(Overrun::PROCESS_MEMORY) if self.is_small() => self.held.note_change(),
             Err(overrun) => self.give_up(overrun),
         }
+    }
+
+    /// Tells who observes the connection how much it holds, if that is much, or was when it was told last.
+    pub(crate) fn tell_if_heavy(&mut self) {
+        if self.held.is_heavy() {
+            self.tell_held();
+        }
+    }
+
+    /// Tells who observes the connection how much it holds, and whether memory is scarce.
+    pub(crate) fn tell_held(&mut self) {
+        self.idleness.tell_held(self.held.octets(), self.ledger.memory.is_scarce());
     }
 
     fn charge(&mut self) -> Result<(), Overrun> {

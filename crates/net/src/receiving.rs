@@ -71,6 +71,7 @@ impl Connection {
             }
         }
         self.claims.begin_input();
+        let unread = input.unread().len();
         let result = loop {
             match self.machine.receive(input.unread(), self.now) {
                 Ok((consumed, event)) => {
@@ -88,6 +89,7 @@ impl Connection {
                 Err(error) => break Err(error),
             }
         };
+        self.fed += (unread - input.unread().len()) as u64;
         self.input.hold_back(self.machine.is_holding(), &input);
         self.input.put(input);
         if self.claims.slot().is_some() {
@@ -278,6 +280,7 @@ impl Connection {
     /// Refuses a request for want of memory, before it costs more of it.
     #[cold]
     fn refuse(&mut self, stream: StreamKey, request: Box<Head>) {
+        self.tell_held();
         self.note_overload(request);
         if !self.machine.is_http1() {
             // The client may send it again, whatever its method is (RFC 9113 §8.7).

@@ -7,6 +7,7 @@
 //! Rule 3: a connection is asked, not aborted: its task reads what has arrived, and stays if that was a request.
 
 mod entry;
+mod memory;
 mod weighing;
 
 use std::{
@@ -24,6 +25,7 @@ use tokio::{sync::Notify, time::Instant};
 pub(crate) use self::entry::{FIRST_REQUEST, Registration};
 use self::{
     entry::Entry,
+    memory::MemoryRelief,
     weighing::{Weighed, first_to_go},
 };
 use crate::descriptors;
@@ -42,6 +44,7 @@ pub(crate) struct Connections {
     pub(crate) linger_octets: u64,
     ledger: Arc<Ledger>,
     epoch: Instant,
+    relief: MemoryRelief,
     table: Mutex<Table>,
     /// Somebody has left, or was asked to and stays.
     room: Notify,
@@ -74,6 +77,7 @@ impl Connections {
             linger_octets: limits.linger_bytes.into(),
             ledger,
             epoch: Instant::now(),
+            relief: MemoryRelief::new(limits),
             table: Mutex::default(),
             room: Notify::new(),
         })
@@ -81,7 +85,7 @@ impl Connections {
 
     /// Enters a newcomer. If there are too many handshakes in progress then, one of them is asked to leave.
     pub(crate) fn enter(self: &Arc<Self>, peer: SocketAddr) -> Registration {
-        let entry = Arc::new(Entry::new(peer, self.epoch));
+        let entry = Arc::new(Entry::new(peer, self));
         self.insert(entry.clone(), self.table());
         Registration::new(self.clone(), entry)
     }
@@ -109,7 +113,7 @@ impl Connections {
             table.evict_idle();
             return ControlFlow::Continue(());
         }
-        let entry = Arc::new(Entry::new(peer, self.epoch));
+        let entry = Arc::new(Entry::new(peer, self));
         self.insert(entry.clone(), table);
         ControlFlow::Break(Some(Registration::new(self.clone(), entry)))
     }

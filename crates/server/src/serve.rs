@@ -182,7 +182,21 @@ impl Serving {
         if asked.stops() {
             self.stop_in_time();
         }
+        if asked.gets_on() && self.poll_get_on().is_ready() {
+            return Poll::Ready(());
+        }
         Poll::Pending
+    }
+
+    /// Ends the connection if it holds much of the memory and does not get on. Nobody waits for its peer then.
+    #[cold]
+    fn poll_get_on(&mut self) -> Poll<()> {
+        self.registration.is_looked_at();
+        if !self.conn.end_if_stuck() {
+            return Poll::Pending;
+        }
+        self.end = End::MakesRoom;
+        Poll::Ready(())
     }
 
     /// Ends the connection if no request is under way: at once if there was none ever.

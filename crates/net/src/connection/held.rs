@@ -11,6 +11,10 @@ pub(crate) const CONNECTION_OCTETS: u64 = 16 * 1024;
 /// Octets by which buffers and heads may differ from what is charged for them: less is not worth the count.
 const BUFFERS_DRIFT: usize = 512;
 
+/// Octets from which a server is told how much a connection holds: twice what each has to find when it is
+/// accepted.
+pub(crate) const HEAVY_OCTETS: u64 = 32 * 1024;
+
 pub(crate) struct Held {
     account: MemoryAccount,
     bytes_max: u64,
@@ -22,6 +26,8 @@ pub(crate) struct Held {
     buffers: usize,
     /// Something else than the buffers has changed since.
     has_moved: bool,
+    /// It was heavy when that was looked at last.
+    was_heavy: bool,
 }
 
 impl Held {
@@ -30,7 +36,7 @@ impl Held {
         let window = limits.connection_window.max(limits.connection_window_max);
         let bytes_max = limits.connection_memory_bytes.saturating_add(2 * u64::from(window));
         let account = MemoryAccount::within(&ledger.memory, bytes_max);
-        Self { account, bytes_max, contents: 0, heads: 0, buffers: 0, has_moved: true }
+        Self { account, bytes_max, contents: 0, heads: 0, buffers: 0, has_moved: true, was_heavy: false }
     }
 
     /// Notes that a buffer of content has grown by so many octets.
@@ -68,6 +74,17 @@ impl Held {
     /// The octets of heads of messages under way.
     pub(crate) const fn heads(&self) -> usize {
         self.heads
+    }
+
+    /// The octets that are charged.
+    pub(crate) fn octets(&self) -> u64 {
+        self.account.held()
+    }
+
+    /// Returns true if much is held, or was at the last call.
+    pub(crate) fn is_heavy(&mut self) -> bool {
+        let is_heavy = self.account.held() >= HEAVY_OCTETS;
+        std::mem::replace(&mut self.was_heavy, is_heavy) || is_heavy
     }
 
     /// Returns true if half of what the connection may hold is held: no time for buffers that are larger than they must be.

@@ -21,6 +21,12 @@ pub trait IdleObserver: Send + Sync {
     /// Called when a stream is opened on a connection that was idle.
     fn busy(&self);
 
+    /// Told the octets that the connection holds when they are many or were, and when a request is refused for want
+    /// of memory, with whether memory is [scarce](alula_machine::MemoryBudget::is_scarce).
+    fn holds(&self, octets: u64, is_scarce: bool) {
+        let _ = (octets, is_scarce);
+    }
+
     /// Returns true if the server stops: a request that has begun, and is not all here, is handed to its connection at once. Asked while
     /// the connection is being opened, whose task is to be woken when that changes.
     fn is_stopping(&self) -> bool {
@@ -131,6 +137,13 @@ impl Idleness {
     pub(crate) fn tell_idle(&self) {
         if let Some(observer) = &self.observer {
             observer.idle();
+        }
+    }
+
+    /// Tells who observes the connection how much it holds.
+    pub(crate) fn tell_held(&self, octets: u64, is_scarce: bool) {
+        if let Some(observer) = &self.observer {
+            observer.holds(octets, is_scarce);
         }
     }
 

@@ -4,7 +4,7 @@ use std::{
     net::SocketAddr,
     pin::Pin,
     sync::{
-        Arc, Mutex, OnceLock, PoisonError,
+        Arc, Mutex, OnceLock, PoisonError, Weak,
         atomic::{
             AtomicU8, AtomicU32, AtomicU64, AtomicUsize,
             Ordering::{Acquire, Relaxed, Release},
@@ -29,6 +29,8 @@ pub(crate) const FIRST_REQUEST: Duration = Duration::from_secs(1);
 const STOP: u8 = 1;
 /// Asked of a connection: make room for another, if it is idle or its handshake is in progress.
 const LEAVE: u8 = 2;
+/// Asked of a connection: end, because memory is scarce, unless what it holds moves.
+const GET_ON: u8 = 4;
 
 /// A connection as the listener sees it.
 pub(crate) struct Entry {
@@ -40,6 +42,9 @@ pub(crate) struct Entry {
     idle_since: AtomicU64,
     /// The instant at which the table's time begins.
     epoch: Instant,
+    /// The octets that it holds, if they are many.
+    held: AtomicU64,
+    connections: Weak<Connections>,
     asked: AtomicU8,
     /// The requests that it still answers, noted once it was asked to stop.
     requests_left: AtomicU32,
@@ -48,13 +53,15 @@ pub(crate) struct Entry {
 }
 
 impl Entry {
-    pub(super) fn new(peer: SocketAddr, epoch: Instant) -> Self {
+    pub(super) fn new(peer: SocketAddr, connections: &Arc<Connections>) -> Self {
         Self {
             prefixes: Prefix::both(peer),
             arrived: Instant::now(),
             index: AtomicUsize::new(0),
             idle_since: AtomicU64::new(0),
-            epoch,
+            epoch: connections.epoch,
+            held: AtomicU64::new(0),
+            connections: Arc::downgrade(connections),
             asked: AtomicU8::new(0),
             requests_left: AtomicU32::new(0),
             waker: Mutex::default(),
@@ -80,6 +87,18 @@ impl Entry {
             self.wake();
         }
         is_new
+    }
+
+    /// Asks it to end unless it gets on: memory is scarce, and it holds much.
+    pub(super) fn ask_to_get_on(&self) {
+        if self.asked.fetch_or(GET_ON, Release) & GET_ON == 0 {
+            self.wake();
+        }
+    }
+
+    /// The octets that it holds, as far as it has told.
+    pub(super) fn held(&self) -> u64 {
+        self.held.load(Relaxed)
     }
 
     /// The requests that it still answers; 0 before it was asked to stop.
@@ -126,6 +145,13 @@ impl IdleObserver for Entry {
 
     fn busy(&self) {
         self.idle_since.store(0, Relaxed);
+    }
+
+    fn holds(&self, octets: u64, is_scarce: bool) {
+        self.held.store(octets, Relaxed);
+        if is_scarce && let Some(connections) = self.connections.upgrade() {
+            connections.relieve_memory();
+        }
     }
 
     fn is_stopping(&self) -> bool {
@@ -228,6 +254,11 @@ impl Registration {
         }
     }
 
+    /// Notes that it was asked to get on, and that this is looked at now.
+    pub(crate) fn is_looked_at(&self) {
+        self.entry.asked.fetch_and(!GET_ON, Acquire);
+    }
+
     /// Notes how many requests are still answered after a stop.
     pub(crate) fn note_requests_left(&self, requests: u32) {
         self.entry.requests_left.store(requests, Relaxed);
@@ -264,6 +295,11 @@ impl Asked {
     /// To finish what has begun.
     pub(crate) const fn stops(self) -> bool {
         self.0 & STOP != 0
+    }
+
+    /// To end unless it gets on.
+    pub(crate) const fn gets_on(self) -> bool {
+        self.0 & GET_ON != 0
     }
 
     /// To make room.

@@ -59,7 +59,7 @@ impl Prefix {
         }
     }
 
-    const fn factor(self) -> usize {
+    pub(super) const fn factor(self) -> usize {
         match self.kind {
             Kind::V4Address | Kind::V6Address => ADDRESS_FACTOR,
             Kind::V4Network | Kind::V6Network => 1,
