@@ -9,14 +9,23 @@ use super::fail::Fail;
 /// The name of no coding at all.
 pub(super) const IDENTITY: &[u8] = b"identity";
 
-/// The place of the offer that `accept` chooses, or `None` if it takes none. Without the field the first one is taken.
+/// The bytes of offers that may be compared for one request. Each entry of `accept` is held against each offer, and each of its parameters
+/// against all of the offer: a megabyte of either would be compared for hours.
+const COMPARED_BYTES_MAX: usize = 2 * 1024 * 1024;
+
+/// The place of the offer that `accept` chooses, or `None` if it takes none, or none within [`COMPARED_BYTES_MAX`]. Without the field the first one
+/// is taken.
 fn media_type(headers: &FieldSection, offers: &[&[u8]]) -> Option<usize> {
     let mut best: Option<(u16, usize)> = None;
-    let mut is_present = false;
+    let (mut is_present, mut left) = (false, COMPARED_BYTES_MAX);
     for entry in elements(headers, KnownName::ACCEPT) {
         is_present = true;
         let weight = weight(entry)?;
-        let Some(offer) = offers.iter().position(|offer| takes(entry, offer)) else { continue };
+        let taken = offers.iter().position(|offer| takes(entry, offer, &mut left));
+        if left == 0 {
+            return None;
+        }
+        let Some(offer) = taken else { continue };
         if weight > 0 && best.is_none_or(|(other, _)| weight >= other) {
             best = Some((weight, offer));
         }
@@ -84,8 +93,16 @@ fn weight(element: &[u8]) -> Option<u16> {
     (0.0..=1.0).contains(&number).then_some((number * 1_000.0) as u16)
 }
 
-/// Returns true if an entry takes an offer: by its type, and by each parameter that it names.
-fn takes(entry: &[u8], offer: &[u8]) -> bool {
+/// Returns true if an entry takes an offer: by its type, and by each parameter that it names. What is compared is taken off `left`; none is
+/// taken after its end.
+fn takes(entry: &[u8], offer: &[u8], left: &mut usize) -> bool {
+    let mut compares = || {
+        *left = left.saturating_sub(offer.len());
+        *left > 0
+    };
+    if !compares() {
+        return false;
+    }
     let range = main(entry);
     let offered = main(offer);
     let by_type = || {
@@ -98,9 +115,9 @@ fn takes(entry: &[u8], offer: &[u8]) -> bool {
         || (range.ends_with(b"/*") && by_type());
     let is_weight = |parameter: &[u8]| parameter.starts_with(b"q=") || parameter.starts_with(b"Q=");
     takes_type
-        && parameters(entry)
-            .filter(|parameter| !is_weight(parameter))
-            .all(|wanted| parameters(offer).any(|parameter| parameter.eq_ignore_ascii_case(wanted)))
+        && parameters(entry).filter(|parameter| !is_weight(parameter)).all(|wanted| {
+            compares() && parameters(offer).any(|parameter| parameter.eq_ignore_ascii_case(wanted))
+        })
 }
 
 /// The type and subtype without parameters.
@@ -146,6 +163,23 @@ mod tests {
         assert_eq!(chosen("text/plain", &offer), Some(0));
         assert_eq!(chosen("text/plain;charset=UTF-8", &offer), Some(0));
         assert_eq!(chosen("text/plain;charset=latin1", &offer), None);
+    }
+
+    #[test]
+    fn the_bytes_that_are_compared_are_bounded() {
+        let parameters = |count: usize| format!("a/b{}", ";x".repeat(count));
+        let entries = |count: usize| vec!["a/b;x"; count].join(",");
+        let offer = parameters(500);
+        for (accept, is_taken) in [
+            (parameters(1_000), true),
+            (entries(1_000), true),
+            (parameters(5_000), false),
+            (entries(5_000), false),
+            ("c/d,".repeat(5_000) + "a/b", false),
+        ] {
+            assert_eq!(chosen(&accept, &[offer.as_bytes()]).is_some(), is_taken, "{} bytes", accept.len());
+        }
+        assert_eq!(chosen(&entries(5_000), &[b"a/b;x"]), Some(0));
     }
 
     #[test]

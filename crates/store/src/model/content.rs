@@ -39,6 +39,11 @@ impl<'a> Content<'a> {
         Attributes::new(self.attributes)
     }
 
+    /// The bytes of the attributes as they are kept.
+    pub(crate) const fn attributes_len(&self) -> usize {
+        self.attributes.len()
+    }
+
     /// The octets that were stored.
     pub const fn value(&self) -> &'a [u8] {
         self.value

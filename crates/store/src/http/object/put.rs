@@ -16,7 +16,7 @@ use super::super::target::{Form, Target};
 use super::super::vclock::{self, VCLOCK};
 use super::arriving::{self, Room};
 use super::incoming::Incoming;
-use super::shown::Shown;
+use super::shown::{Shown, charge_fields};
 use super::{entries, incoming, one, siblings};
 use crate::budget::Share;
 use crate::engine::{
@@ -71,9 +71,15 @@ async fn store<E: Engine>(mut exchange: Exchange<Store<E>>, target: Target, made
         _ => None,
     };
     match record {
-        Some((octets, _share)) => {
+        Some((octets, mut share)) => {
+            let record = Record::read(octets.as_ref()).map_err(EngineError::from)?;
+            let octets_len = octets.as_ref().len() as u64;
+            if charge_fields(&shared.budget, &mut share, octets_len, &record).is_err() {
+                // What was stored is stored, though there is no room to show it.
+                return done(exchange, &target, made).await;
+            }
             let shown = show(exchange, shared, &target, octets.as_ref(), made);
-            shared.budget.paced(octets.as_ref().len() as u64, shown).await?
+            shared.budget.paced(octets_len, shown).await?
         }
         None => done(exchange, &target, made).await,
     }

@@ -8,7 +8,7 @@ use super::super::fail::{Fail, Outcome};
 use super::super::options::Options;
 use super::super::target::Target;
 use super::one::{self, DELETED};
-use super::shown::Shown;
+use super::shown::{Shown, charge_fields};
 use super::siblings;
 use crate::engine::{Engine, EngineError, ReadTerms};
 use crate::model::{Content, Context, Record, Vtag};
@@ -40,6 +40,7 @@ pub(in super::super) async fn read<E: Engine>(exchange: Exchange<Store<E>>) -> O
                 share.shrink(octets);
                 return shared.budget.paced(octets, async { Ok(reply.send(value).await?) }).await?;
             }
+            charge_fields(&shared.budget, &mut share, octets, &record)?;
             let send = async {
                 match shown {
                     Shown::One(content) => {

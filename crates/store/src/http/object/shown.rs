@@ -4,6 +4,7 @@ use alula::FieldSection;
 
 use super::super::fail::Fail;
 use super::super::negotiation::{self, IDENTITY};
+use crate::budget::{Budget, SMALL_OCTETS_MAX, Share, Spent};
 use crate::model::{Attribute, Content, Moment, Record, Vtag};
 
 /// The media type of a content that was stored without one.
@@ -67,6 +68,24 @@ impl<'a> Shown<'a> {
     }
 }
 
+/// Takes the room that the fields of a response to a long record may need beside it, where they are long: each byte of a link may be escaped
+/// as three, and those of all siblings are made before the first is sent.
+///
+/// # Errors
+/// [`Spent`] if there is no room for them.
+pub(super) fn charge_fields(
+    budget: &Budget,
+    share: &mut Share,
+    octets: u64,
+    record: &Record<'_>,
+) -> Result<(), Spent> {
+    if octets <= SMALL_OCTETS_MAX {
+        return Ok(());
+    }
+    let fields = 3 * record.contents().map(|content| content.attributes_len() as u64).sum::<u64>();
+    if fields > SMALL_OCTETS_MAX { budget.grow(share, octets + fields) } else { Ok(()) }
+}
+
 /// The media type of a content.
 pub(super) fn media_type<'a>(content: &Content<'a>) -> &'a [u8] {
     let media_type = content.attributes().flatten().find_map(|attribute| match attribute {
@@ -84,5 +103,48 @@ pub(super) fn coding<'a>(content: &Content<'a>) -> Option<&'a [u8]> {
     match first {
         Attribute::Coding(value) => Some(value),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use tokio::time::Instant;
+
+    use super::*;
+    use crate::model::{Actor, Context, Dots, NewContent, Rules, write};
+
+    /// A record of one content.
+    fn record(attributes: &[u8], value: &[u8]) -> Vec<u8> {
+        let new = NewContent {
+            dot: Dots::new(Actor::new(7)).next().expect("the first"),
+            vtag: Vtag::from_bits(1),
+            now: Moment::from_micros(1),
+            is_deleted: false,
+            attributes,
+            value,
+        };
+        let rules = Rules { allow_mult: true, last_write_wins: false, siblings_max: 1, octets_max: u64::MAX };
+        let mut out = Vec::new();
+        write(None, Context::EMPTY, &new, &rules, &mut out).expect("within its limits");
+        out
+    }
+
+    #[tokio::test]
+    async fn long_fields_take_room_beside_their_record() {
+        let budget = Budget::new(1_000_000);
+        let soon = Instant::now() + Duration::from_secs(60);
+        let _other = budget.share(500_000, soon).await.expect("room");
+        let octets = 100_000;
+        for (attributes, fits) in [(0, true), (20_000, true), (100_000, true), (140_000, false)] {
+            let record = record(&vec![0; attributes], b"v");
+            let record = Record::read(&record).expect("a record");
+            let mut share = budget.share(octets, soon).await.expect("room");
+            let charged = charge_fields(&budget, &mut share, octets, &record);
+            assert_eq!(charged.is_ok(), fits, "{attributes}");
+            // A short record is not looked at.
+            assert!(charge_fields(&budget, &mut share, SMALL_OCTETS_MAX, &record).is_ok());
+        }
     }
 }
